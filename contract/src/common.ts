@@ -1,0 +1,31 @@
+import { z } from '@hono/zod-openapi'
+
+const prefixes = ['ws', 'key', 'dom', 'link', 'tag', 'fold', 'cus', 'evt', 'whk', 'user'] as const
+export type IdPrefix = (typeof prefixes)[number]
+
+/** ISO 8601 in UTC with milliseconds. */
+export const instant = z.string().describe('ISO 8601 in UTC.')
+
+/** The link object never holds null in a date: an unset one is the empty string. */
+export const instantOrEmpty = z.string().describe('ISO 8601 in UTC, or the empty string when it is not set.')
+
+export const pageNumber = z.coerce.number().int().min(1).default(1).describe('Page number, from 1.')
+
+export function pageSize(standard: number) {
+  return z.coerce.number().int().min(1).max(100).default(standard).describe('Items per page, 100 at most.')
+}
+
+export const sortOrder = z.enum(['asc', 'desc'])
+
+/** `true` or `false` in a query string. */
+export const booleanText = z
+  .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], case: 'sensitive' })
+  .openapi({ type: 'boolean' })
+
+/** One value, several separated by commas (match any), or a value prefixed with `-` (exclusion). */
+export function advancedFilter(meaning: string) {
+  return z
+    .string()
+    .optional()
+    .describe(`${meaning} One value, several separated by commas, or \`-\` before to exclude.`)
+}

@@ -1,0 +1,118 @@
+import { z } from '@hono/zod-openapi'
+import { advancedFilter, booleanText, instant, pageNumber, sortOrder } from './common.ts'
+import { link } from './links.ts'
+import { operation } from './operation.ts'
+
+export const intervals = ['24h', '7d', '30d', '90d', '1y', 'mtd', 'qtd', 'ytd', 'all'] as const
+export type Interval = (typeof intervals)[number]
+
+export const click = z
+  .strictObject({
+    id: z.string(),
+    timestamp: instant,
+    url: z.string().describe('Destination.'),
+    country: z.string(),
+    city: z.string(),
+    region: z.string(),
+    continent: z.string(),
+    device: z.string(),
+    browser: z.string(),
+    os: z.string(),
+    trigger: z.string().nullable().optional().describe('`link`, `qr` or `pageview`.'),
+    referer: z.string().describe('Host of the referrer.'),
+    refererUrl: z.string(),
+    qr: z.boolean(),
+    ip: z.string(),
+  })
+  .meta({ id: 'Click' })
+
+const deprecatedText = z.string().meta({ deprecated: true })
+
+export const clickEvent = z
+  .strictObject({
+    event: z.literal('click'),
+    timestamp: instant,
+    click,
+    link,
+    click_id: deprecatedText,
+    link_id: deprecatedText,
+    domain: deprecatedText,
+    key: deprecatedText,
+    url: deprecatedText,
+    continent: deprecatedText,
+    country: deprecatedText,
+    city: deprecatedText,
+    device: deprecatedText,
+    browser: deprecatedText,
+    os: deprecatedText,
+    qr: z.number().meta({ deprecated: true }),
+    ip: deprecatedText,
+  })
+  .meta({ id: 'ClickEvent' })
+export type ClickEvent = z.infer<typeof clickEvent>
+
+/** What narrows both the list of events and the analytics. */
+export const eventFilters = {
+  domain: advancedFilter('Host of the short link.'),
+  key: z.string().optional().describe('Slug of the short link; needs `domain`.'),
+  linkId: advancedFilter('Id of the short link.'),
+  externalId: z.string().optional().describe('Your own id of the link, prefixed with `ext_`.'),
+  tenantId: advancedFilter('Id of the tenant.'),
+  tagId: advancedFilter('Id of a tag of the link.'),
+  folderId: advancedFilter('Id of the folder of the link.'),
+  partnerTagId: advancedFilter('Id of a tag of the partner.'),
+  groupId: advancedFilter('Id of the group of the partner.'),
+  partnerId: advancedFilter('Id of the partner.'),
+  customerId: z.string().optional().describe('Id of the customer.'),
+  interval: z.enum(intervals).optional().describe('Period up to now; `24h` when nothing is given.'),
+  start: z.string().max(100).optional().describe('From when: a date, a date and time, or words such as `3 hours ago`.'),
+  end: z.string().max(100).optional().describe('Until when; now when omitted.'),
+  timezone: z.string().max(100).default('UTC').describe('IANA time zone, such as `Europe/Berlin`.'),
+  country: advancedFilter('Two-letter country code.'),
+  city: advancedFilter('City.'),
+  region: advancedFilter('ISO 3166-2 code, such as `US-CA`.'),
+  continent: advancedFilter('`AF`, `AN`, `AS`, `EU`, `NA`, `OC` or `SA`.'),
+  device: advancedFilter('Kind of device.'),
+  browser: advancedFilter('Browser.'),
+  os: advancedFilter('Operating system.'),
+  trigger: advancedFilter('`link`, `qr` or `pageview`.'),
+  referer: advancedFilter('Host of the referrer.'),
+  refererUrl: advancedFilter('Address of the referrer.'),
+  url: advancedFilter('Destination.'),
+  utm_source: advancedFilter('UTM source.'),
+  utm_medium: advancedFilter('UTM medium.'),
+  utm_campaign: advancedFilter('UTM campaign.'),
+  utm_term: advancedFilter('UTM term.'),
+  utm_content: advancedFilter('UTM content.'),
+  root: booleanText.optional().describe('True: only the bare domains. False: only links.'),
+  saleType: z.enum(['new', 'recurring']).optional().describe('First or repeated purchases only.'),
+  query: z.string().max(10_000).optional().describe("Search in metadata: `metadata['key']:'value'`."),
+  programId: z.string().optional().meta({ deprecated: true }),
+  tagIds: z.string().optional().meta({ deprecated: true }),
+  qr: booleanText.optional().describe('Use `trigger`.').meta({ deprecated: true }),
+} as const
+
+export const eventsQuery = z.object({
+  event: z.enum(['clicks', 'leads', 'sales']).default('clicks').describe('Kind of event.'),
+  ...eventFilters,
+  page: pageNumber,
+  limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Items per page.'),
+  sortOrder: sortOrder.optional().describe('`desc` when omitted.'),
+  sortBy: z.enum(['timestamp']).default('timestamp'),
+  order: sortOrder.optional().describe('Use `sortOrder`.').meta({ deprecated: true }),
+})
+export type EventsQuery = z.infer<typeof eventsQuery>
+
+export const listEvents = operation({
+  id: 'listEvents',
+  method: 'get',
+  path: '/events',
+  summary: 'List events',
+  description: 'The clicks, leads and sales of the workspace, newest first, one page at a time.',
+  tag: 'Events',
+  scope: 'analytics.read',
+  limit: 'analytics',
+  plan: 'business',
+  query: eventsQuery,
+  response: z.array(clickEvent),
+})

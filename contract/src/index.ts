@@ -1,0 +1,5 @@
+import { listEvents } from './events.ts'
+import { createLink, listLinks } from './links.ts'
+import type { Operation } from './operation.ts'
+
+export const operations = [createLink, listLinks, listEvents] as unknown as Operation[]

@@ -1,0 +1,33 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { OpenAPIHono } from '@hono/zod-openapi'
+import { operations } from './index.ts'
+import { routeOf } from './operation.ts'
+
+const file = fileURLToPath(new URL('../openapi.json', import.meta.url))
+
+export function openApiDocument(serverUrl: string) {
+  const app = new OpenAPIHono()
+  const registry = app.openAPIRegistry
+  registry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
+  for (const operation of operations) registry.registerPath(routeOf(operation))
+  return app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: {
+      title: 'Tributary API',
+      version: '0.0.1',
+      description: 'Link attribution that anyone can run: short links, clicks, leads, sales and partners.',
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+    },
+    servers: [{ url: serverUrl }],
+  })
+}
+
+if (import.meta.main) {
+  const text = `${JSON.stringify(openApiDocument('https://api.example.com'), null, 2)}\n`
+  if (!process.argv.includes('--check')) writeFileSync(file, text)
+  else if (readFileSync(file, 'utf8') !== text) {
+    console.error('contract/openapi.json is stale. Run: npm run openapi')
+    process.exitCode = 1
+  }
+}

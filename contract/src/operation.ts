@@ -1,0 +1,145 @@
+import { createRoute, z } from '@hono/zod-openapi'
+
+/** Every error the API gives: the code decides the status, one to one. */
+export const errorStatuses = {
+  bad_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  invite_expired: 410,
+  unprocessable_entity: 422,
+  rate_limit_exceeded: 429,
+  internal_server_error: 500,
+} as const
+export type ErrorCode = keyof typeof errorStatuses
+export const errorCodes = Object.keys(errorStatuses) as ErrorCode[]
+
+export const plans = ['free', 'pro', 'business', 'advanced', 'enterprise'] as const
+export type Plan = (typeof plans)[number]
+
+export const scopes = [
+  'apis.all',
+  'apis.read',
+  'links.read',
+  'links.write',
+  'analytics.read',
+  'domains.read',
+  'domains.write',
+] as const
+export type Scope = (typeof scopes)[number]
+
+export type Operation<
+  Params extends z.ZodObject = z.ZodObject,
+  Query extends z.ZodObject = z.ZodObject,
+  Body extends z.ZodType = z.ZodType,
+  Response extends z.ZodType = z.ZodType,
+> = {
+  id: string
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete'
+  path: string
+  summary: string
+  description?: string
+  tag: string
+  /** What a key must be allowed to do. */
+  scope: Exclude<Scope, 'apis.all' | 'apis.read'>
+  /** Which of the two rate limits of the plan applies. */
+  limit: 'standard' | 'analytics'
+  /** The lowest plan that has this operation. */
+  plan: Plan
+  params: Params
+  query: Query
+  body: Body
+  status: 200 | 201 | 202
+  response: Response
+}
+
+type OperationInput<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType, R extends z.ZodType> = Pick<
+  Operation<P, Q, B, R>,
+  'id' | 'method' | 'path' | 'summary' | 'tag' | 'scope' | 'response'
+> &
+  Partial<Operation<P, Q, B, R>>
+
+const none = z.object({})
+
+/** States one endpoint. Server, OpenAPI document and client all read this. */
+export function operation<
+  R extends z.ZodType,
+  P extends z.ZodObject = typeof none,
+  Q extends z.ZodObject = typeof none,
+  B extends z.ZodType = z.ZodUndefined,
+>(input: OperationInput<P, Q, B, R>): Operation<P, Q, B, R> {
+  return {
+    limit: 'standard',
+    plan: 'free',
+    status: 200,
+    params: none as unknown as P,
+    query: none as unknown as Q,
+    body: z.undefined() as unknown as B,
+    ...input,
+  }
+}
+
+export const errorEnvelope = z
+  .strictObject({
+    error: z.strictObject({
+      code: z.enum(errorCodes).describe('What went wrong, for programs.'),
+      message: z.string().describe('What went wrong, where, and what to do, for people.'),
+      doc_url: z.url().describe('A page that explains the code.'),
+    }),
+  })
+  .meta({ id: 'Error' })
+export type ErrorEnvelope = z.infer<typeof errorEnvelope>
+
+const errorConditions: Record<ErrorCode, string> = {
+  bad_request: 'The request is malformed: a required field is missing, a type is wrong, or the syntax is broken.',
+  unauthorized: 'No valid API key or access token was sent.',
+  forbidden: 'The key is valid but may not do this.',
+  not_found: 'Nothing is there, or it belongs to another workspace.',
+  conflict: 'Another resource already uses this identifier.',
+  invite_expired: 'The invite has expired.',
+  unprocessable_entity: 'The types are right but a value is not allowed.',
+  rate_limit_exceeded: 'Too many requests for the plan of this key.',
+  internal_server_error: 'The server failed. The request id in the message finds the cause in its log.',
+}
+
+/** The same operation as a route definition of OpenAPI. */
+export function routeOf(operation: Operation) {
+  const hasBody = !(operation.body instanceof z.ZodUndefined)
+  return createRoute({
+    operationId: operation.id,
+    method: operation.method,
+    path: operation.path,
+    summary: operation.summary,
+    description: operation.description,
+    tags: [operation.tag],
+    security: [{ token: [] }],
+    request: {
+      params: operation.params,
+      query: operation.query,
+      ...(hasBody && { body: { required: true, content: { 'application/json': { schema: operation.body } } } }),
+    },
+    responses: {
+      [operation.status]: {
+        description: 'The operation was successful.',
+        headers: rateLimitHeaders,
+        content: { 'application/json': { schema: operation.response } },
+      },
+      ...Object.fromEntries(errorCodes.map((code) => [errorStatuses[code], errorResponse(code)])),
+    },
+  })
+}
+
+function errorResponse(code: ErrorCode) {
+  return { description: errorConditions[code], content: { 'application/json': { schema: errorEnvelope } } }
+}
+
+const rateLimitHeaders = {
+  'X-RateLimit-Limit': { description: 'Requests allowed in a window.', schema: { type: 'integer' as const } },
+  'X-RateLimit-Remaining': { description: 'Requests left in this window.', schema: { type: 'integer' as const } },
+  'X-RateLimit-Reset': {
+    description: 'When this window ends, in seconds since 1970 (UTC).',
+    schema: { type: 'integer' as const },
+  },
+  'Retry-After': { description: 'Whole seconds until the window ends.', schema: { type: 'integer' as const } },
+}
