@@ -1,0 +1,43 @@
+import type { ConsumerMessages, JsMsg } from '@nats-io/jetstream'
+import { sleep } from './clock.ts'
+
+type Options = { intervalMs: number; signal: AbortSignal; full: (messages: JsMsg[]) => boolean }
+
+/**
+ * Messages as they come, in batches: a lone one at once, and under load whatever arrived within the interval
+ * since the last batch, or fewer when `full` says so.
+ */
+export async function* batches(source: ConsumerMessages, options: Options): AsyncGenerator<JsMsg[]> {
+  const stop = () => void source.close()
+  options.signal.addEventListener('abort', stop, { once: true })
+  const iterator = source[Symbol.asyncIterator]()
+  let last = 0
+  let upcoming = iterator.next()
+  try {
+    while (!options.signal.aborted) {
+      const first = await upcoming
+      if (first.done) return
+      const batch = [first.value]
+      const until = last + options.intervalMs
+      upcoming = iterator.next()
+      while (!options.full(batch)) {
+        const next = await Promise.race([upcoming, patience(until, options.signal)])
+        if (!next || next.done) break
+        batch.push(next.value)
+        upcoming = iterator.next()
+      }
+      last = Date.now()
+      yield batch
+    }
+  } finally {
+    options.signal.removeEventListener('abort', stop)
+    await source.close()
+  }
+}
+
+async function patience(until: number, signal: AbortSignal): Promise<undefined> {
+  const left = until - Date.now()
+  // Zero still gives a message that is already in memory the chance to join.
+  await (left > 0 ? sleep(left, signal) : new Promise(setImmediate))
+  return undefined
+}

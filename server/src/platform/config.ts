@@ -1,0 +1,184 @@
+import { plans } from '@tributary/contract/operation'
+import { z } from 'zod'
+import { parseClickKeys } from './click-id.ts'
+
+const port = z.coerce.number().int().min(0).max(65_535)
+const count = z.coerce.number().int().min(1)
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean),
+)
+const optional = z.string().transform((text) => text || undefined)
+
+type Setting = { type: z.ZodType; standard?: string; meaning: string; secret?: true; url?: true }
+
+/** Every setting, its default and its meaning. `.env.example` and the docs table are printed from this list. */
+export const settings = {
+  ENVIRONMENT: {
+    type: z.enum(['production', 'development']),
+    standard: 'production',
+    meaning: 'In `development`, plain HTTP is accepted from this machine itself.',
+  },
+  ROLES: {
+    type: list.pipe(z.array(z.enum(['api', 'redirect', 'worker'])).min(1)),
+    standard: 'api,redirect,worker',
+    meaning: 'What this process does; each can also run alone and be multiplied.',
+  },
+  HOST: { type: z.string().min(1), standard: '127.0.0.1', meaning: 'Address to listen on; `0.0.0.0` in a container.' },
+  API_PORT: { type: port, standard: '3000', meaning: 'Port of the API.' },
+  REDIRECT_PORT: { type: port, standard: '3001', meaning: 'Port of the short links.' },
+  OPS_PORT: { type: port, standard: '3002', meaning: 'Port of `/healthz`, `/readyz` and `/metrics`; keep it private.' },
+  API_URL: {
+    type: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, '')),
+    standard: 'http://127.0.0.1:3000',
+    meaning: 'Public address of the API, as clients write it.',
+  },
+  SHORT_DOMAIN: {
+    type: z.hostname(),
+    standard: 'links.localhost',
+    meaning: 'Shared domain for workspaces that have none of their own.',
+  },
+  POSTGRES_URL: {
+    type: z.url({ protocol: /^postgres(ql)?$/ }),
+    meaning: 'PostgreSQL: workspaces, keys, links, counters, money.',
+    url: true,
+  },
+  POSTGRES_POOL: { type: count, standard: '10', meaning: 'Connections to PostgreSQL for each process.' },
+  NATS_URL: { type: z.url({ protocol: /^(nats|tls)$/ }), meaning: 'NATS with JetStream: the event log.', url: true },
+  NATS_REPLICAS: {
+    type: z.coerce.number().int().min(1).max(5),
+    standard: '1',
+    meaning: 'Copies of each stream; 3 with a cluster of three nodes.',
+  },
+  CLICKHOUSE_URL: {
+    type: z.url({ protocol: /^https?$/ }),
+    meaning: 'ClickHouse (HTTP): every event, for reading. User, password and database go into the address.',
+    url: true,
+  },
+  CLICKHOUSE_CLUSTER: {
+    type: optional,
+    standard: '',
+    meaning: 'Name of a ClickHouse cluster: tables are then made Replicated and Distributed on it.',
+  },
+  VALKEY_URL: {
+    type: z.url({ protocol: /^(redis|rediss|valkey)$/ }),
+    meaning: 'Valkey or Redis: rate limits, repeated visits, link cache. May be lost at any time.',
+    url: true,
+  },
+  CLICK_ID_KEYS: {
+    type: z.string().transform((text, check) => {
+      try {
+        return parseClickKeys(text)
+      } catch (error) {
+        check.addIssue({ code: 'custom', message: (error as Error).message })
+        return z.NEVER
+      }
+    }),
+    meaning: 'Secrets of the click ids, newest first: `1:` and 64 hex digits (`openssl rand -hex 32`). Keep old ones.',
+    secret: true,
+  },
+  CLICK_ID_PARAMETER: {
+    type: z.string().regex(/^[A-Za-z0-9_-]{1,40}$/),
+    standard: 'trib_id',
+    meaning: 'Query parameter that carries the click id to the destination of links with conversion tracking.',
+  },
+  EVENT_PARTITIONS: {
+    type: z.coerce.number().int().min(1).max(256),
+    standard: '1',
+    meaning: 'Partitions of the event log; each is read by one worker at a time.',
+  },
+  EVENT_RETENTION_DAYS: { type: count, standard: '30', meaning: 'How long the log keeps events after they were read.' },
+  CAPTURE_DEADLINE_MS: {
+    type: count,
+    standard: '1500',
+    meaning: 'How long a redirect waits for the log before it writes the click to the spool.',
+  },
+  SPOOL_DIRECTORY: {
+    type: z.string().min(1),
+    standard: './spool',
+    meaning: 'Where clicks are kept while the log is away. On a disk that survives a restart.',
+  },
+  SPOOL_MAX_MEGABYTES: { type: count, standard: '1024', meaning: 'Size at which the spool takes no more.' },
+  INGEST_INTERVAL_MS: {
+    type: z.coerce.number().int().min(0),
+    standard: '500',
+    meaning: 'Least time between two inserts of one partition; longer makes larger inserts.',
+  },
+  INGEST_BATCH_BYTES: { type: count, standard: '4194304', meaning: 'Size of log messages that fills one insert.' },
+  DEFAULT_PLAN: { type: z.enum(plans), standard: 'enterprise', meaning: 'Plan of a new workspace.' },
+  ENTERPRISE_REQUESTS_PER_MINUTE: {
+    type: count,
+    standard: '60000',
+    meaning: 'Limit of the enterprise plan for a key.',
+  },
+  ENTERPRISE_ANALYTICS_PER_SECOND: {
+    type: count,
+    standard: '100',
+    meaning: 'Limit of the enterprise plan for a key on `/events` and `/analytics`.',
+  },
+  TRUSTED_PROXIES: {
+    type: list,
+    standard: '',
+    meaning: 'Addresses or CIDR ranges whose `X-Forwarded-*` headers are believed, comma-separated.',
+  },
+  TLS_CERT: {
+    type: optional,
+    standard: '',
+    meaning: 'File with the certificate chain, to serve HTTPS without a proxy.',
+  },
+  TLS_KEY: { type: optional, standard: '', meaning: 'File with the private key of that certificate.' },
+  BODY_LIMIT_BYTES: { type: count, standard: '1048576', meaning: 'Largest request body.' },
+  LOG_LEVEL: {
+    type: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+    standard: 'info',
+    meaning: 'Least level of a line that is logged.',
+  },
+  SHUTDOWN_GRACE_MS: { type: count, standard: '8000', meaning: 'How long a stop waits for requests under way.' },
+} as const satisfies Record<string, Setting>
+
+type Settings = typeof settings
+export type Config = { [Name in keyof Settings]: z.output<Settings[Name]['type']> }
+
+export class ConfigError extends Error {}
+
+/** Reads all settings, or refuses with every bad one named. */
+export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
+  const problems: string[] = []
+  const entries = Object.entries(settings as Record<string, Setting>).map(([name, setting]) => {
+    const value = environment[name] || setting.standard
+    if (value === undefined) {
+      problems.push(`${name} is not set. ${setting.meaning}`)
+      return [name, undefined]
+    }
+    const parsed = setting.type.safeParse(value)
+    if (!parsed.success) {
+      const shown = setting.secret ? '' : ` is ${JSON.stringify(mask(value, setting))}`
+      problems.push(
+        `${name}${shown}: ${parsed.error.issues.map((issue) => issue.message).join('; ')}. ${setting.meaning}`,
+      )
+    }
+    return [name, parsed.data]
+  })
+  if (Boolean(environment.TLS_CERT) !== Boolean(environment.TLS_KEY)) {
+    problems.push('TLS_CERT and TLS_KEY go together: set both or neither.')
+  }
+  if (problems.length > 0) throw new ConfigError(`The configuration is not usable:\n- ${problems.join('\n- ')}`)
+  return Object.fromEntries(entries) as Config
+}
+
+/** What is set, for the log: secrets and passwords are masked. */
+export function configSummary(environment: Record<string, string | undefined> = process.env): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(settings as Record<string, Setting>).map(([name, setting]) => [
+      name,
+      mask(environment[name] || setting.standard || '', setting),
+    ]),
+  )
+}
+
+function mask(value: string, setting: Setting): string {
+  if (setting.secret) return value && '***'
+  return setting.url ? value.replace(/(?<=:\/\/[^/@]*:)[^@]*(?=@)/, '***') : value
+}

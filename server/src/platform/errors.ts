@@ -1,0 +1,22 @@
+import { type ErrorCode, errorStatuses } from '@tributary/contract/operation'
+
+/** The only error whose message reaches a client. */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly status: (typeof errorStatuses)[ErrorCode]
+
+  constructor(code: ErrorCode, message: string) {
+    super(message)
+    this.name = 'AppError'
+    this.code = code
+    this.status = errorStatuses[code]
+  }
+}
+
+export const badRequest = (message: string) => new AppError('bad_request', message)
+export const unauthorized = (message: string) => new AppError('unauthorized', message)
+export const forbidden = (message: string) => new AppError('forbidden', message)
+export const notFound = (noun: string, id: string) =>
+  new AppError('not_found', `There is no ${noun} ${id} in this workspace.`)
+export const conflict = (message: string) => new AppError('conflict', message)
+export const invalid = (message: string) => new AppError('unprocessable_entity', message)

@@ -1,0 +1,39 @@
+import { openClickHouse } from './clickhouse.ts'
+import { type Clock, systemClock } from './clock.ts'
+import type { Config } from './config.ts'
+import type { Platform } from './context.ts'
+import { type Log, openLog } from './log.ts'
+import { openMetrics } from './metrics.ts'
+import { openNats } from './nats.ts'
+import { openPostgres } from './postgres.ts'
+import { openValkey } from './valkey.ts'
+
+/** Opens every handle of a process; disposing closes them in reverse. */
+export async function openPlatform(
+  config: Config,
+  log: Log = openLog(config.LOG_LEVEL),
+  now: Clock = systemClock,
+): Promise<Platform & AsyncDisposable> {
+  const db = openPostgres(config)
+  const clickhouse = openClickHouse(config)
+  const valkey = openValkey(config, log)
+  const nats = await openNats(config, log).catch((error) => {
+    throw new Error(`NATS at ${new URL(config.NATS_URL).host} does not answer: ${error.message}. Is it running?`)
+  })
+  return {
+    config,
+    log,
+    metrics: openMetrics(),
+    now,
+    db,
+    clickhouse,
+    valkey,
+    nats,
+    async [Symbol.asyncDispose]() {
+      await nats.drain().catch(() => {})
+      valkey.disconnect()
+      await clickhouse.close()
+      await db.destroy()
+    },
+  }
+}

@@ -1,0 +1,43 @@
+import { sql } from 'kysely'
+import type { Platform } from './context.ts'
+
+export type EngineState = { ok: boolean; milliseconds: number; needed: boolean; error?: string }
+export type Readiness = { ready: boolean; engines: Record<string, EngineState> }
+
+const timeoutMs = 1_000
+
+/** Asks each engine. Without one that a role needs, the process is not ready; the others are only reported. */
+export async function readiness(platform: Platform): Promise<Readiness> {
+  const { ROLES } = platform.config
+  const works = ROLES.includes('worker')
+  const engines = await Promise.all([
+    state('postgres', works || ROLES.includes('api'), () => sql`SELECT 1`.execute(platform.db)),
+    state('nats', works, () => platform.nats.flush()),
+    state('clickhouse', works, async () => {
+      const ping = await platform.clickhouse.ping()
+      if (!ping.success) throw ping.error
+    }),
+    state('valkey', false, () => platform.valkey.ping()),
+  ])
+  return {
+    ready: engines.every(([, engine]) => engine.ok || !engine.needed),
+    engines: Object.fromEntries(engines),
+  }
+}
+
+async function state(name: string, needed: boolean, ask: () => Promise<unknown>): Promise<[string, EngineState]> {
+  const started = performance.now()
+  let timer: NodeJS.Timeout | undefined
+  const tooLate = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer in ${timeoutMs} ms`)), timeoutMs)
+  })
+  const problem = await Promise.race([ask(), tooLate]).then(() => undefined, messageOf)
+  clearTimeout(timer)
+  const milliseconds = Math.round((performance.now() - started) * 10) / 10
+  return [name, { ok: problem === undefined, milliseconds, needed, ...(problem !== undefined && { error: problem }) }]
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ')
+  return error instanceof Error ? error.message : String(error)
+}

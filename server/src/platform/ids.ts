@@ -1,0 +1,29 @@
+import { randomBytes } from 'node:crypto'
+import type { IdPrefix } from '@tributary/contract/common'
+import { v7 } from 'uuid'
+
+export function newId(prefix: IdPrefix): string {
+  return `${prefix}_${v7()}`
+}
+
+const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+/** Evenly distributed letters and digits. */
+export function randomText(length: number): string {
+  let text = ''
+  while (text.length < length) {
+    for (const byte of randomBytes(length * 2)) {
+      if (byte < 248 && text.length < length) text += letters[byte % letters.length]
+    }
+  }
+  return text
+}
+
+/** Same workspace, same partition, in every process. */
+export function partitionOf(workspaceId: string, partitions: number): number {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < workspaceId.length; index++) {
+    hash = Math.imul(hash ^ workspaceId.charCodeAt(index), 0x01000193)
+  }
+  return (hash >>> 0) % partitions
+}

@@ -1,0 +1,116 @@
+import { AckPolicy, type JsMsg, jetstreamManager } from '@nats-io/jetstream'
+import type { z } from 'zod'
+import { batches } from './batches.ts'
+import { sleep } from './clock.ts'
+import type { Platform } from './context.ts'
+import { changeStream, jetStream } from './nats.ts'
+
+type JobInput<T> = {
+  /** Also the durable name of its place in the stream. */
+  name: string
+  subject: string
+  schema: z.ZodType<T>
+  /** Must bear a repeat: a message comes again when the process dies before it is acknowledged. */
+  handle(platform: Platform, bodies: T[]): Promise<void>
+}
+export type Job = JobInput<unknown>
+
+const batchMessages = 500
+// With a minute between them about eight hours: an engine that is away is no reason to give a message up.
+const attempts = 500
+
+export function job<T>(input: JobInput<T>): Job {
+  return input as unknown as Job
+}
+
+/** Runs every job until disposed; what is under way is finished first. */
+export async function startJobs(platform: Platform, jobs: Job[]): Promise<AsyncDisposable> {
+  const stopping = new AbortController()
+  const running = jobs.map((job) => run(platform, job, stopping.signal))
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort()
+      await Promise.all(running)
+    },
+  }
+}
+
+async function run(platform: Platform, job: Job, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const manager = await jetstreamManager(platform.nats)
+      await manager.consumers.add(changeStream, {
+        durable_name: job.name,
+        filter_subject: job.subject,
+        ack_policy: AckPolicy.Explicit,
+        max_ack_pending: batchMessages * 4,
+      })
+      const consumer = await jetStream(platform.nats).consumers.get(changeStream, job.name)
+      const source = await consumer.consume({ max_messages: batchMessages * 2 })
+      const full = (messages: JsMsg[]) => messages.length >= batchMessages
+      for await (const messages of batches(source, { intervalMs: 100, signal, full })) {
+        await work(platform, job, messages)
+      }
+    } catch (error) {
+      platform.log.warn({ job: job.name, error: (error as Error).message }, 'A job was interrupted and tries again')
+      await sleep(500, signal)
+    }
+  }
+}
+
+/** A batch that fails is tried message by message, so that one bad message does not hold up the others. */
+async function work(platform: Platform, job: Job, messages: JsMsg[]): Promise<void> {
+  const readable = messages.map((message) => ({ message, body: job.schema.safeParse(jsonOf(message)) }))
+  const good = readable.flatMap(({ message, body }) => (body.success ? [{ message, body: body.data }] : []))
+  for (const { message, body } of readable) if (!body.success) await bury(platform, job, message, body.error.message)
+  if (good.length === 0) return
+  try {
+    await job.handle(
+      platform,
+      good.map((item) => item.body),
+    )
+    for (const { message } of good) message.ack()
+    platform.metrics.jobs.inc({ job: job.name, outcome: 'done' }, good.length)
+  } catch (error) {
+    platform.log.warn(
+      { job: job.name, error: (error as Error).message, messages: good.length },
+      'A batch of a job failed',
+    )
+    for (const item of good) await workAlone(platform, job, item)
+  }
+}
+
+async function workAlone(
+  platform: Platform,
+  job: Job,
+  { message, body }: { message: JsMsg; body: unknown },
+): Promise<void> {
+  try {
+    await job.handle(platform, [body])
+    message.ack()
+    platform.metrics.jobs.inc({ job: job.name, outcome: 'done' })
+  } catch (error) {
+    if (message.info.deliveryCount >= attempts) await bury(platform, job, message, (error as Error).message)
+    else message.nak(Math.min(60_000, 500 * 2 ** message.info.deliveryCount))
+  }
+}
+
+async function bury(platform: Platform, job: Job, message: JsMsg, reason: string): Promise<void> {
+  await jetStream(platform.nats).publish(`dead.${job.name}`, message.data, {
+    msgID: `${job.name}-${message.seq}`,
+  })
+  message.term(reason.slice(0, 200))
+  platform.metrics.jobs.inc({ job: job.name, outcome: 'dead' })
+  platform.log.error(
+    { job: job.name, sequence: message.seq, reason },
+    'A message was given up; it is in the dead letters',
+  )
+}
+
+function jsonOf(message: JsMsg): unknown {
+  try {
+    return message.json()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,24 @@
+import { type DestinationStream, type Logger, pino } from 'pino'
+
+export type Log = Logger
+
+/** JSON lines on stderr, so that stdout stays free for answers of commands. */
+export function openLog(level: string, destination: DestinationStream = pino.destination(2)): Log {
+  return pino(
+    {
+      level,
+      base: undefined,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: [
+        'authorization',
+        '*.authorization',
+        '*.password',
+        '*.secret',
+        '*.headers.authorization',
+        '*.headers.cookie',
+      ],
+    },
+    destination,
+  )
+}

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import type pg from 'pg'
+import type { ClickHouse } from './clickhouse.ts'
+import type { Config } from './config.ts'
+import { openConnection } from './postgres.ts'
+
+const folder = new URL('../../migrations/', import.meta.url)
+const lock = 7_240_810
+
+type Migration = { engine: 'postgres' | 'clickhouse'; name: string; text: string; checksum: string }
+
+/**
+ * Brings both databases to the newest state; several processes may call it at once. A migration of PostgreSQL commits
+ * together with its record. Statements of ClickHouse can be repeated, so one that was cut off is simply run again.
+ */
+export async function migrate(config: Config, clickhouse: ClickHouse, report: (line: string) => void): Promise<number> {
+  const connection = openConnection(config)
+  await connection.connect()
+  try {
+    await connection.query('SELECT pg_advisory_lock($1)', [lock])
+    await connection.query(`CREATE TABLE IF NOT EXISTS migrations (
+      engine text, name text, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (engine, name))`)
+    const applied = await connection.query('SELECT engine, name, checksum FROM migrations')
+    const known = new Map(applied.rows.map((row) => [`${row.engine}/${row.name}`, row.checksum]))
+    let count = 0
+    for (const migration of [...(await read('postgres')), ...(await read('clickhouse'))]) {
+      const checksum = known.get(`${migration.engine}/${migration.name}`)
+      if (checksum === migration.checksum) continue
+      if (checksum)
+        throw new Error(`${migration.engine}/${migration.name} was changed after it was applied. Add a new file.`)
+      report(`${migration.engine}: ${migration.name}`)
+      await (migration.engine === 'postgres' ? applyPostgres : applyClickHouse)(
+        connection,
+        migration,
+        clickhouse,
+        config,
+      )
+      count += 1
+    }
+    await capSystemLogs(clickhouse, config)
+    return count
+  } finally {
+    await connection.end()
+  }
+}
+
+async function read(engine: Migration['engine']): Promise<Migration[]> {
+  const directory = new URL(`${engine}/`, folder)
+  const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort()
+  return Promise.all(
+    names.map(async (name) => {
+      const text = await readFile(new URL(name, directory), 'utf8')
+      return { engine, name, text, checksum: createHash('sha256').update(text).digest('hex') }
+    }),
+  )
+}
+
+async function applyPostgres(connection: pg.Client, migration: Migration): Promise<void> {
+  try {
+    await connection.query('BEGIN')
+    await connection.query(migration.text)
+    await record(connection, migration)
+    await connection.query('COMMIT')
+  } catch (error) {
+    await connection.query('ROLLBACK')
+    throw new Error(`${migration.engine}/${migration.name} failed and left nothing behind: ${(error as Error).message}`)
+  }
+}
+
+async function applyClickHouse(connection: pg.Client, migration: Migration, clickhouse: ClickHouse, config: Config) {
+  for (const statement of clickHouseStatements(migration.text, config.CLICKHOUSE_CLUSTER)) {
+    await clickhouse.command({ query: statement })
+  }
+  await record(connection, migration)
+}
+
+async function record(connection: pg.Client, { engine, name, checksum }: Migration): Promise<void> {
+  await connection.query('INSERT INTO migrations (engine, name, checksum) VALUES ($1, $2, $3)', [
+    engine,
+    name,
+    checksum,
+  ])
+}
+
+/**
+ * The files say `{table:x}`, `{engine:MergeTree(args)}` and `{distributed:x:key}`. On one server that is the table and
+ * its engine; on a cluster it is a Replicated `x_local` on every node and a Distributed `x` over them.
+ */
+export function clickHouseStatements(text: string, cluster: string | undefined): string[] {
+  return text
+    .replaceAll(/^--.*$/gm, '')
+    .replaceAll(/\{table:(\w+)\}/g, (_, table) => (cluster ? `${table}_local ON CLUSTER '${cluster}'` : table))
+    .replaceAll(/\{engine:(\w*MergeTree)\((.*?)\)\}/g, (_, engine, args) => {
+      const path = "'/clickhouse/tables/{shard}/{database}/{table}', '{replica}'"
+      return cluster ? `Replicated${engine}(${[path, args].filter(Boolean).join(', ')})` : `${engine}(${args})`
+    })
+    .replaceAll(/\{distributed:(\w+):(.+?)\}/g, (_, table, key) =>
+      cluster
+        ? `CREATE TABLE IF NOT EXISTS ${table} ON CLUSTER '${cluster}' AS ${table}_local
+           ENGINE = Distributed('${cluster}', currentDatabase(), ${table}_local, ${key})`
+        : '',
+    )
+    .split(/;\s*$/m)
+    .map((statement) => statement.trim())
+    .filter(Boolean)
+}
+
+/** ClickHouse keeps its own logs for ever unless told; a small disk would fill up with them. */
+async function capSystemLogs(clickhouse: ClickHouse, { CLICKHOUSE_CLUSTER: cluster }: Config): Promise<void> {
+  const found = await clickhouse.query({
+    query: `SELECT name FROM system.tables WHERE database = 'system' AND name LIKE '%\\_log' AND engine LIKE '%MergeTree'
+            AND position(create_table_query, 'TTL') = 0`,
+    format: 'JSONEachRow',
+  })
+  for (const { name } of await found.json<{ name: string }>()) {
+    const where = cluster ? ` ON CLUSTER '${cluster}'` : ''
+    await clickhouse.command({ query: `ALTER TABLE system.${name}${where} MODIFY TTL event_date + INTERVAL 3 DAY` })
+  }
+}

@@ -1,0 +1,57 @@
+import { type JetStreamClient, jetstream, jetstreamManager, type StreamConfig } from '@nats-io/jetstream'
+import { connect, type NatsConnection, nanos } from '@nats-io/transport-node'
+import type { Config } from './config.ts'
+import type { Log } from './log.ts'
+
+const day = 24 * 60 * 60 * 1000
+
+export const eventStream = (partition: number) => `EVENTS_${partition}`
+export const changeStream = 'CHANGES'
+export const deadLetterStream = 'DEAD_LETTERS'
+
+/** Keeps trying for ever: known links redirect while NATS is away. */
+export async function openNats(config: Config, log: Log): Promise<NatsConnection> {
+  const nats = await connect({
+    servers: config.NATS_URL.split(','),
+    name: `tributary ${config.ROLES.join('+')}`,
+    waitOnFirstConnect: config.ROLES.includes('redirect') && config.ROLES.length === 1,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 250,
+    reconnectJitter: 100,
+    timeout: 5_000,
+  })
+  void watch(nats, log)
+  return nats
+}
+
+export function jetStream(nats: NatsConnection): JetStreamClient {
+  return jetstream(nats, { timeout: 5_000 })
+}
+
+/** Makes the streams that are missing; an existing one gets its settings. */
+export async function ensureStreams(nats: NatsConnection, config: Config): Promise<void> {
+  const manager = await jetstreamManager(nats)
+  const kept = nanos(config.EVENT_RETENTION_DAYS * day)
+  const shared = { num_replicas: config.NATS_REPLICAS, duplicate_window: nanos(2 * 60 * 1000), allow_direct: true }
+  const streams: Array<Partial<StreamConfig> & { name: string }> = [
+    ...Array.from({ length: config.EVENT_PARTITIONS }, (_, partition) => ({
+      name: eventStream(partition),
+      subjects: [`events.${partition}.>`],
+      max_age: kept,
+    })),
+    { name: changeStream, subjects: ['changes.>'], max_age: nanos(7 * day) },
+    { name: deadLetterStream, subjects: ['dead.>'], max_age: nanos(90 * day) },
+  ]
+  for (const stream of streams) {
+    const exists = await manager.streams.info(stream.name).catch(() => undefined)
+    if (exists) await manager.streams.update(stream.name, { ...stream, ...shared })
+    else await manager.streams.add({ ...stream, ...shared })
+  }
+}
+
+async function watch(nats: NatsConnection, log: Log): Promise<void> {
+  for await (const status of nats.status()) {
+    if (status.type === 'disconnect') log.warn('NATS is away: clicks go to the spool')
+    if (status.type === 'reconnect') log.info('NATS is back')
+  }
+}

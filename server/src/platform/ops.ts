@@ -1,0 +1,50 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import type { Platform } from './context.ts'
+import { readiness } from './health.ts'
+import { type Listening, listen } from './listen.ts'
+import { knownPeers } from './peers.ts'
+
+const paths = ['/healthz', '/readyz', '/metrics']
+
+/** A listener of its own for `/healthz`, `/readyz` and `/metrics`, in every process. */
+export function startOps(platform: Platform): Promise<Listening> {
+  const server = createServer((request, response) => {
+    const path = pathOf(request)
+    if (paths.includes(path)) answer(platform, path, response)
+    else response.writeHead(404).end(`Here are only ${paths.join(', ')}.\n`)
+  })
+  return listen(server, platform.config.HOST, platform.config.OPS_PORT)
+}
+
+/** The same beside the API; the figures only for this machine itself, since that port is public. */
+export function opsListener(platform: Platform, otherwise: RequestListener): RequestListener {
+  const peers = knownPeers([])
+  return (request, response) => {
+    const path = pathOf(request)
+    const local = peers.isLoopback(request.socket.remoteAddress ?? '') && !request.headers['x-forwarded-for']
+    if (path === '/healthz' || path === '/readyz' || (path === '/metrics' && local)) answer(platform, path, response)
+    else otherwise(request, response)
+  }
+}
+
+function pathOf(request: IncomingMessage): string {
+  return (request.url ?? '/').split('?', 1)[0] ?? '/'
+}
+
+function answer(platform: Platform, path: string, response: ServerResponse): void {
+  contentOf(platform, path)
+    .then(({ status, type, text }) => response.writeHead(status, { 'Content-Type': type }).end(text))
+    .catch((error) => {
+      platform.log.error({ error }, 'A health or metrics request failed')
+      response.destroy()
+    })
+}
+
+async function contentOf(platform: Platform, path: string) {
+  const { registry } = platform.metrics
+  if (path === '/metrics') return { status: 200, type: registry.contentType, text: await registry.metrics() }
+  if (path === '/healthz') return { status: 200, type: 'application/json', text: '{"status":"alive"}' }
+  const state = await readiness(platform)
+  return { status: state.ready ? 200 : 503, type: 'application/json', text: JSON.stringify(state) }
+}

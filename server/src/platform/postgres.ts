@@ -1,0 +1,45 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import type { Config } from './config.ts'
+
+/** Stores name their own tables: `db.withTables<{ links: LinkRow }>()`. */
+// biome-ignore lint/complexity/noBannedTypes: no table is known here
+export type Db = Kysely<{}>
+
+pg.types.setTypeParser(pg.types.builtins.INT8, (text) => BigInt(text))
+
+export function openPostgres(config: Config): Db {
+  const pool = new pg.Pool({
+    connectionString: config.POSTGRES_URL,
+    max: config.POSTGRES_POOL,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 30_000,
+    application_name: `tributary ${config.ROLES.join('+')}`,
+    keepAlive: true,
+  })
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on('error', () => {})
+  return new Kysely({ dialect: new PostgresDialect({ pool }) })
+}
+
+/** A connection of its own, outside the pool: for LISTEN and for locks of a session. */
+export function openConnection(config: Pick<Config, 'POSTGRES_URL'>): pg.Client {
+  const client = new pg.Client({
+    connectionString: config.POSTGRES_URL,
+    keepAlive: true,
+    connectionTimeoutMillis: 5_000,
+  })
+  client.on('error', () => {})
+  return client
+}
+
+/** Runs `work` in one transaction; inside another one it joins it. */
+export function transaction<C extends { db: Db }, R>(ctx: C, work: (ctx: C) => Promise<R>): Promise<R> {
+  if (ctx.db.isTransaction) return work(ctx)
+  return ctx.db.transaction().execute((db) => work({ ...ctx, db }))
+}
+
+/** The name of the unique constraint that refused a row, if that is what happened. */
+export function violatedConstraint(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError && error.code === '23505' ? error.constraint : undefined
+}

@@ -1,0 +1,26 @@
+import { Redis } from 'ioredis'
+import type { Config } from './config.ts'
+import type { Log } from './log.ts'
+
+/** Fails fast: whoever uses Valkey has an answer for when it is away. */
+export function openValkey(config: Config, log: Log): Redis {
+  const valkey = new Redis(config.VALKEY_URL.replace(/^valkey:/, 'redis:'), {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 1_000,
+    commandTimeout: 250,
+    retryStrategy: (attempt) => Math.min(50 * attempt, 500),
+    lazyConnect: true,
+  })
+  let lost = false
+  valkey.on('error', (error) => {
+    if (!lost) log.warn({ error: error.message }, 'Valkey is away: local limits hold, links come from PostgreSQL')
+    lost = true
+  })
+  valkey.on('ready', () => {
+    if (lost) log.info('Valkey is back')
+    lost = false
+  })
+  valkey.connect().catch(() => {})
+  return valkey
+}
