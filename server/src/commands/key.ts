@@ -1,0 +1,89 @@
+import { type Scope, scopes } from '@tributary/contract/operation'
+import { defineCommand } from 'citty'
+import { createToken, listTokens, revoke, type Token } from '../features/tokens/service.ts'
+import { requireWorkspace } from '../features/workspaces/service.ts'
+import { invalid } from '../platform/errors.ts'
+import { jsonFlag, onDatabases, print, table } from './run.ts'
+
+const workspaceArgument = {
+  workspace: { type: 'positional', description: 'Id or slug of the workspace', required: true },
+} as const
+
+const create = defineCommand({
+  meta: { name: 'create', description: 'Create an API key; it is shown this once' },
+  args: {
+    ...workspaceArgument,
+    name: { type: 'string', description: 'What it is for', default: 'API key' },
+    scopes: { type: 'string', description: `Comma-separated, of ${scopes.join(', ')}`, default: 'apis.all' },
+    expires: { type: 'string', description: 'Date after which it stops working, such as 2027-01-31' },
+    ...jsonFlag,
+  },
+  run: ({ args }) =>
+    onDatabases(async (handles) => {
+      const workspace = await requireWorkspace(handles, args.workspace)
+      const token = await createToken(handles, {
+        workspaceId: workspace.id,
+        name: args.name,
+        scopes: scopesOf(args.scopes),
+        expiresAt: args.expires === undefined ? undefined : dateOf(args.expires),
+      })
+      print(
+        args.json,
+        { ...shown(token), key: token.key },
+        `${token.key}\nKeep it: it is stored only as a hash and can't be shown again.`,
+      )
+    }),
+})
+
+const list = defineCommand({
+  meta: { name: 'list', description: 'List the API keys of a workspace' },
+  args: { ...workspaceArgument, ...jsonFlag },
+  run: ({ args }) =>
+    onDatabases(async (handles) => {
+      const workspace = await requireWorkspace(handles, args.workspace)
+      const tokens = (await listTokens(handles, workspace.id)).map(shown)
+      const rows = tokens.map((token) => ({ ...token, scopes: token.scopes.join(',') }))
+      print(args.json, tokens, rows.length ? table(rows) : `None yet. Next: tributary key create ${workspace.slug}`)
+    }),
+})
+
+const revokeKey = defineCommand({
+  meta: { name: 'revoke', description: 'Stop a key from working, within a second' },
+  args: { id: { type: 'positional', description: 'Id of the key', required: true }, ...jsonFlag },
+  run: ({ args }) =>
+    onDatabases(async (handles) => {
+      const token = await revoke(handles, args.id)
+      print(args.json, shown(token), `Revoked ${token.prefix}…${token.last_four}.`)
+    }),
+})
+
+export const key = defineCommand({
+  meta: { name: 'key', description: 'Create, list and revoke API keys' },
+  subCommands: { create, list, revoke: revokeKey },
+})
+
+function scopesOf(text: string): Scope[] {
+  const asked = text.split(',').map((scope) => scope.trim())
+  const unknown = asked.filter((scope) => !scopes.includes(scope as Scope))
+  if (unknown.length > 0) throw invalid(`There is no scope ${unknown.join(', ')}. Allowed: ${scopes.join(', ')}.`)
+  return asked as Scope[]
+}
+
+function dateOf(text: string): Date {
+  const date = new Date(text)
+  if (Number.isNaN(date.getTime())) throw invalid(`--expires ${text} is no date. Write it as 2027-01-31.`)
+  return date
+}
+
+function shown(token: Token) {
+  return {
+    id: token.id,
+    name: token.name,
+    key: `${token.prefix}…${token.last_four}`,
+    scopes: token.scopes,
+    expiresAt: token.expires_at?.toISOString() ?? '',
+    revokedAt: token.revoked_at?.toISOString() ?? '',
+    lastUsedAt: token.last_used_at?.toISOString() ?? '',
+    createdAt: token.created_at.toISOString(),
+  }
+}

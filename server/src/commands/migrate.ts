@@ -1,0 +1,26 @@
+import { defineCommand } from 'citty'
+import { openLog } from '../platform/log.ts'
+import { migrate } from '../platform/migrate.ts'
+import { ensureStreams, openNats } from '../platform/nats.ts'
+import { jsonFlag, onDatabases, print } from './run.ts'
+
+export const migrateCommand = defineCommand({
+  meta: { name: 'migrate', description: 'Bring PostgreSQL, ClickHouse and the event log to the newest state' },
+  args: jsonFlag,
+  run: ({ args }) =>
+    onDatabases(async ({ config, clickhouse }) => {
+      const applied: string[] = []
+      await migrate(config, clickhouse, (line) => {
+        applied.push(line)
+        console.error(line)
+      })
+      const nats = await openNats(config, openLog('silent'))
+      await ensureStreams(nats, config)
+      await nats.close()
+      print(
+        args.json,
+        { applied },
+        applied.length > 0 ? `${applied.length} migrations applied.` : 'Everything is up to date.',
+      )
+    }),
+})

@@ -1,0 +1,66 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { defineCommand } from 'citty'
+import { settings } from '../platform/config.ts'
+
+type Setting = { standard?: string; meaning: string; secret?: true }
+
+const root = new URL('../../../', import.meta.url)
+const files = {
+  '.env.example': envExample,
+  'docs/guides/configuration.md': configurationPage,
+}
+
+export const settingsCommand = defineCommand({
+  meta: { name: 'settings', description: 'Print every setting with its default and meaning' },
+  args: {
+    write: { type: 'boolean', description: 'Write .env.example and the docs page instead', default: false },
+    check: { type: 'boolean', description: 'Fail when one of those is stale', default: false },
+  },
+  run({ args }) {
+    if (!args.write && !args.check) return console.log(envExample())
+    for (const [name, text] of Object.entries(files)) {
+      const file = new URL(name, root)
+      if (args.write) writeFileSync(file, text())
+      else if (readFileSync(file, 'utf8') !== text()) {
+        console.error(`${name} is stale. Run: npm run settings`)
+        process.exitCode = 1
+      }
+    }
+  },
+})
+
+function envExample(): string {
+  const lines = list().map(([name, { standard, meaning }]) => {
+    const example = standard === undefined ? `${name}=${examples[name] ?? ''}` : `# ${name}=${standard}`
+    return `# ${meaning}\n${example}\n`
+  })
+  return `# Every setting of Tributary. Those without a # before the name have no default and must be set.\n\n${lines.join('\n')}`
+}
+
+function configurationPage(): string {
+  const rows = list().map(([name, { standard, meaning }]) => {
+    const shown = standard === undefined ? 'must be set' : standard === '' ? 'not set' : `\`${standard}\``
+    return `| \`${name}\` | ${shown} | ${meaning} |`
+  })
+  return `# Configuration
+
+Tributary reads its settings from the environment. It refuses to start on a value that it can't use, and says which and
+why. What is in force is logged at the start, with secrets masked.
+
+| Setting | Default | Meaning |
+| --- | --- | --- |
+${rows.join('\n')}
+`
+}
+
+const examples: Record<string, string> = {
+  POSTGRES_URL: 'postgres://tributary:password@127.0.0.1:5432/tributary',
+  NATS_URL: 'nats://127.0.0.1:4222',
+  CLICKHOUSE_URL: 'http://default:password@127.0.0.1:8123/default',
+  VALKEY_URL: 'redis://127.0.0.1:6379',
+  CLICK_ID_KEYS: '1:0000000000000000000000000000000000000000000000000000000000000000',
+}
+
+function list(): [string, Setting][] {
+  return Object.entries(settings as Record<string, Setting>)
+}

@@ -1,0 +1,14 @@
+import { defineCommand } from 'citty'
+
+/** `tributary`: serves, or runs one operator command. Each is loaded only when it is asked for. */
+export const tributary = defineCommand({
+  meta: { name: 'tributary', description: 'Link attribution that anyone can run' },
+  subCommands: {
+    serve: () => import('./serve.ts').then((module) => module.serve),
+    migrate: () => import('./migrate.ts').then((module) => module.migrateCommand),
+    workspace: () => import('./workspace.ts').then((module) => module.workspace),
+    key: () => import('./key.ts').then((module) => module.key),
+    domain: () => import('./domain.ts').then((module) => module.domain),
+    settings: () => import('./settings.ts').then((module) => module.settingsCommand),
+  },
+})

@@ -1,0 +1,186 @@
+import type { Interval } from '@tributary/contract/events'
+import type { Component, ParsedComponents, ParsedResult } from 'chrono-node'
+import { casual as english } from 'chrono-node/en'
+import { Temporal } from 'temporal-polyfill'
+export type PeriodInput = { interval?: Interval; start?: string; end?: string; timezone?: string }
+export type Period = { from: Date; to: Date }
+export type PeriodProblem = { problem: { field: 'start' | 'end' | 'timezone'; message: string } }
+
+/** The half-open range [from, to) that a query asks for, in its time zone. */
+export function settlePeriod(input: PeriodInput, now: Date): Period | PeriodProblem {
+  const timezone = input.timezone?.trim() || 'UTC'
+  if (!isTimeZone(timezone)) return problem('timezone', unknownTimeZone(timezone))
+  const local = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(timezone)
+
+  const startText = input.start?.trim()
+  const endText = input.end?.trim()
+  const start = startText ? readSpan(startText, local) : undefined
+  const end = endText ? readSpan(endText, local) : undefined
+  if (startText && !start) return problem('start', unreadable('start', startText))
+  if (endText && !end) return problem('end', unreadable('end', endText))
+
+  // An event stamped this very millisecond is part of the answer.
+  const to = end?.next ?? local.epochMilliseconds + 1
+  const from = start?.first ?? intervalStart(input.interval ?? '24h', local, end?.next)
+  if (from < to) return { from: new Date(from), to: new Date(to) }
+  if (end) return problem('end', `end (${isoText(to)}) must be after start (${isoText(from)})`)
+  return problem('start', `start (${isoText(from)}) lies in the future: give an earlier start, or an end after it`)
+}
+
+type Span = { first: number; next: number }
+
+// 7d, 30d and 90d begin with the local day that many days before now (or before the end), 1y with the same date a year before.
+function intervalStart(interval: Interval, now: Temporal.ZonedDateTime, endMs: number | undefined): number {
+  const zone = now.timeZoneId
+  const until = endMs === undefined ? now : zoned(endMs, zone)
+  const last = endMs === undefined ? now : zoned(endMs - 1, zone)
+  switch (interval) {
+    case '24h':
+      return until.epochMilliseconds - 24 * 3_600_000
+    case '7d':
+    case '30d':
+    case '90d':
+      return dayStart(until.toPlainDate().subtract({ days: Number.parseInt(interval, 10) }), zone)
+    case '1y':
+      return dayStart(until.toPlainDate().subtract({ years: 1 }), zone)
+    case 'mtd':
+      return dayStart(last.toPlainDate().with({ day: 1 }), zone)
+    case 'qtd':
+      return dayStart(last.toPlainDate().with({ month: last.month - ((last.month - 1) % 3), day: 1 }), zone)
+    case 'ytd':
+      return dayStart(last.toPlainDate().with({ month: 1, day: 1 }), zone)
+    case 'all':
+      return 0
+  }
+}
+
+const isoDate = /^\d{4}-\d{2}-\d{2}$/
+const isoDateTime = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(?<offset>Z|[+-]\d{2}(:?\d{2})?)?$/i
+const longestText = 100
+// ClickHouse's DateTime64 carries no other years.
+const earliestMs = Date.UTC(1900, 0, 2)
+const latestMs = Date.UTC(2299, 11, 31)
+
+/** A moment, or the whole day, month or year when the text names no time of day. */
+function readSpan(text: string, now: Temporal.ZonedDateTime): Span | null {
+  if (text.length > longestText) return null
+  try {
+    const span = readIso(text, now.timeZoneId) ?? readPhrase(text, now)
+    return span && span.first >= earliestMs && span.next <= latestMs ? span : null
+  } catch (error) {
+    // What Temporal says of a date or time that does not exist.
+    if (error instanceof RangeError) return null
+    throw error
+  }
+}
+
+function readIso(text: string, zone: string): Span | null {
+  if (isoDate.test(text)) return daySpan(Temporal.PlainDate.from(text), { days: 1 }, zone)
+  const match = isoDateTime.exec(text)
+  if (!match) return null
+  if (match.groups?.offset) return moment(Temporal.Instant.from(text).epochMilliseconds)
+  return moment(Temporal.PlainDateTime.from(text).toZonedDateTime(zone).epochMilliseconds)
+}
+
+function readPhrase(text: string, now: Temporal.ZonedDateTime): Span | null {
+  // Without a letter it is a broken ISO date, a count of seconds or a date whose month and day can't be told apart.
+  if (!/[a-z]/i.test(text)) return null
+  const zone = now.timeZoneId
+  const result = parseWhole(text, now.toPlainDateTime())
+  if (!result) return null
+
+  const part = result.start
+  const dateTime = fieldsOf(part)
+  const date = dateTime.toPlainDate()
+  const tags = result.tags()
+  if (tags.has('casualReference/now')) return moment(now.epochMilliseconds)
+  if (tags.has('result/relativeDateAndTime')) return moment(now.add(elapsed(text, now)).epochMilliseconds)
+  if (part.isCertain('timezoneOffset')) return moment(part.date().getTime())
+  if (part.isCertain('hour') || timesOfDay.some((name) => tags.has(`casualReference/${name}`))) {
+    return moment(dateTime.toZonedDateTime(zone).epochMilliseconds)
+  }
+  if (part.isCertain('day') || part.isCertain('weekday') || tags.has('result/relativeDate')) {
+    return daySpan(date, { days: 1 }, zone)
+  }
+  if (part.isCertain('month')) return daySpan(date.with({ day: 1 }), { months: 1 }, zone)
+  if (part.isCertain('year')) return daySpan(date.with({ month: 1, day: 1 }), { years: 1 }, zone)
+  return null
+}
+
+const timesOfDay = ['morning', 'afternoon', 'evening', 'tonight']
+
+// chrono knows offsets but no time zones: it gets the local clock as if the process lived there, and gives local fields back.
+function parseWhole(text: string, clock: Temporal.PlainDateTime): ParsedResult | null {
+  const { year, month, day, hour, minute, second, millisecond } = clock
+  const result = english.parse(text, new Date(year, month - 1, day, hour, minute, second, millisecond))[0]
+  return result && result.text.length === text.length && !result.end ? result : null
+}
+
+function fieldsOf(part: ParsedComponents): Temporal.PlainDateTime {
+  const field = (name: Component) => part.get(name) ?? 0
+  const date = [field('year'), field('month'), field('day')] as const
+  return new Temporal.PlainDateTime(...date, field('hour'), field('minute'), field('second'), field('millisecond'))
+}
+
+// The calendar repeats every 400 years, and that long ago no process lives in a zone that changes its clocks.
+function elapsed(text: string, now: Temporal.ZonedDateTime): Temporal.Duration {
+  const calm = now.toPlainDateTime().subtract({ years: 400 })
+  const result = parseWhole(text, calm)
+  if (!result) throw new RangeError(`${quoted(text)} has no meaning in the year ${calm.year}`)
+  return calm.until(fieldsOf(result.start), { largestUnit: 'hour' })
+}
+
+function isTimeZone(name: string): boolean {
+  // Temporal would also take offsets and whole date-times here.
+  if (!/^[a-z][a-z0-9_+/-]*$/i.test(name)) return false
+  try {
+    zoned(0, name)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function zoned(ms: number, zone: string): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone)
+}
+
+function dayStart(date: Temporal.PlainDate, zone: string): number {
+  return date.toZonedDateTime(zone).epochMilliseconds
+}
+
+function daySpan(
+  date: Temporal.PlainDate,
+  length: { days?: number; months?: number; years?: number },
+  zone: string,
+): Span {
+  return { first: dayStart(date, zone), next: dayStart(date.add(length), zone) }
+}
+
+function moment(ms: number): Span {
+  return { first: ms, next: ms }
+}
+
+function problem(field: PeriodProblem['problem']['field'], message: string): PeriodProblem {
+  return { problem: { field, message } }
+}
+
+function unreadable(field: string, text: string): string {
+  return (
+    `${field} ${quoted(text)} can't be read as a date or time. Use an ISO date (2025-01-31), an ISO date-time ` +
+    `(2025-01-31T17:00:00Z) or a phrase such as "3 hours ago", "last monday" or "yesterday at 5pm", ` +
+    'between the years 1900 and 2299'
+  )
+}
+
+function unknownTimeZone(name: string): string {
+  return `timezone ${quoted(name)} is unknown. Use an IANA name such as Europe/Berlin, America/New_York or UTC`
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
+}
+
+function isoText(ms: number): string {
+  return new Date(ms).toISOString()
+}

@@ -1,0 +1,73 @@
+import { type ClickHouse, insert, query } from '../../platform/clickhouse.ts'
+import type { LinkChanged } from '../links/messages.ts'
+import type { Where } from './where.ts'
+
+export type ClickRow = {
+  workspace_id: string
+  timestamp: string
+  id_text: string
+  link_number: string
+  url: string
+  trigger: string
+  ip: string
+  country: string
+  region: string
+  city: string
+  continent: string
+  device: string
+  browser: string
+  os: string
+  referer: string
+  referer_url: string
+  utm_source: string
+  utm_medium: string
+  utm_campaign: string
+  utm_term: string
+  utm_content: string
+  bot: string
+}
+export type NewClickRow = Omit<ClickRow, 'timestamp'> & { timestamp: number }
+
+export async function selectClicks(
+  clickhouse: ClickHouse,
+  where: Where,
+  page: { ascending: boolean; limit: number; offset: number },
+): Promise<ClickRow[]> {
+  const direction = page.ascending ? 'ASC' : 'DESC'
+  return query<ClickRow>(
+    clickhouse,
+    `SELECT timestamp, base64URLEncode(id) AS id_text, toString(link_number) AS link_number, url, trigger, toString(ip) AS ip,
+  country, region, city, continent, device, browser, os, referer, referer_url
+FROM click_events
+WHERE ${where.text}
+ORDER BY timestamp ${direction}, id ${direction}
+LIMIT {limit:UInt32} OFFSET {offset:UInt64}`,
+    { ...where.values, limit: page.limit, offset: page.offset },
+  )
+}
+
+/** A repeat with the same token is ignored. */
+export async function insertClicks(clickhouse: ClickHouse, rows: NewClickRow[], token: string): Promise<void> {
+  if (isFilled(rows)) await insert(clickhouse, 'click_events', rows, token)
+}
+
+/** Newer versions replace older ones, in whatever order they come. */
+export async function insertLinkAttributes(clickhouse: ClickHouse, changes: LinkChanged[]): Promise<void> {
+  const rows = changes.map((change) => ({
+    workspace_id: change.workspaceId,
+    link_number: change.linkNumber,
+    domain: change.domain,
+    is_root: change.isRoot,
+    folder_id: change.folderId,
+    tenant_id: change.tenantId,
+    partner_id: change.partnerId,
+    tag_ids: change.tagIds,
+    deleted: change.deleted,
+    version: change.version,
+  }))
+  if (isFilled(rows)) await insert(clickhouse, 'link_attributes', rows)
+}
+
+function isFilled<T>(rows: T[]): rows is [T, ...T[]] {
+  return rows.length > 0
+}

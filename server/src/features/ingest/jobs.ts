@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto'
+import { DeliverPolicy, type JsMsg } from '@nats-io/jetstream'
+import { batches } from '../../platform/batches.ts'
+import { sleep } from '../../platform/clock.ts'
+import type { Platform } from '../../platform/context.ts'
+import { eventStream, jetStream } from '../../platform/nats.ts'
+import { finish, ingest, type LogMessage, PartitionLost } from './service.ts'
+import { type Cursor, claimPartition, type Holder, releasePartition, renewLease } from './store.ts'
+
+const renewEveryMs = 2_000
+
+/** Works on every partition that no other worker holds, until disposed; the batch under way is finished first. */
+export async function startIngest(platform: Platform): Promise<AsyncDisposable> {
+  const stopping = new AbortController()
+  const owner = randomUUID()
+  const running = Array.from({ length: platform.config.EVENT_PARTITIONS }, (_, partition) =>
+    keepWorking(platform, { partition, owner }, stopping.signal),
+  )
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort()
+      await Promise.all(running)
+    },
+  }
+}
+
+async function keepWorking(platform: Platform, holder: Holder, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const cursor = await claimPartition(platform.db, holder)
+      if (cursor) await work(platform, holder, cursor, signal)
+      else await sleep(1_000, signal)
+    } catch (error) {
+      if (error instanceof PartitionLost) platform.log.warn(holder, 'Another worker has taken over a partition')
+      else platform.log.warn({ ...holder, error }, 'Ingest was interrupted and tries again')
+      await sleep(500, signal)
+    }
+  }
+  await releasePartition(platform.db, holder).catch(() => {})
+}
+
+async function work(platform: Platform, holder: Holder, cursor: Cursor, signal: AbortSignal): Promise<void> {
+  const lost = new AbortController()
+  const renewing = setInterval(() => void renew(platform, holder, lost), renewEveryMs)
+  try {
+    let sequence = cursor.sequence
+    if (cursor.intent) {
+      platform.log.info(
+        { ...holder, ...cursor.intent, excluded: undefined, counts: undefined },
+        'Finishing a batch that was cut off',
+      )
+      const messages = await readRange(platform, holder, cursor.intent.first, cursor.intent.last)
+      sequence = await finish(platform, holder, sequence, cursor.intent, messages)
+    }
+    const consumer = await orderedConsumer(platform, holder, sequence + 1)
+    const source = await consumer.consume({ max_bytes: platform.config.INGEST_BATCH_BYTES * 2 })
+    const options = {
+      intervalMs: platform.config.INGEST_INTERVAL_MS,
+      signal: AbortSignal.any([signal, lost.signal]),
+      full: (messages: JsMsg[]) => sizeOf(messages) >= platform.config.INGEST_BATCH_BYTES,
+    }
+    for await (const messages of batches(source, options)) {
+      sequence = await ingest(platform, holder, sequence, messages.map(logMessage))
+      platform.metrics.ingestLag.set({ partition: holder.partition }, messages.at(-1)?.info.pending ?? 0)
+    }
+  } finally {
+    clearInterval(renewing)
+  }
+}
+
+async function renew(platform: Platform, holder: Holder, lost: AbortController): Promise<void> {
+  const held = await renewLease(platform.db, holder).catch(() => true)
+  if (!held) lost.abort()
+}
+
+async function readRange(platform: Platform, holder: Holder, first: number, last: number): Promise<LogMessage[]> {
+  const consumer = await orderedConsumer(platform, holder, first)
+  const messages: LogMessage[] = []
+  for await (const message of await consumer.fetch({ max_messages: last - first + 1, expires: 30_000 })) {
+    messages.push(logMessage(message))
+    if (message.seq >= last) break
+  }
+  if (messages.at(-1)?.sequence !== last) throw new Error(`The log did not give its messages ${first} to ${last}`)
+  return messages
+}
+
+function orderedConsumer(platform: Platform, { partition }: Holder, first: number) {
+  return jetStream(platform.nats).consumers.get(eventStream(partition), {
+    deliver_policy: DeliverPolicy.StartSequence,
+    opt_start_seq: first,
+  })
+}
+
+function logMessage(message: JsMsg): LogMessage {
+  try {
+    return { sequence: message.seq, body: message.json() }
+  } catch {
+    return { sequence: message.seq, body: message.string() }
+  }
+}
+
+function sizeOf(messages: JsMsg[]): number {
+  return messages.reduce((bytes, message) => bytes + message.data.length, 0)
+}

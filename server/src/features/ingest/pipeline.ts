@@ -1,0 +1,35 @@
+import type { RawClick } from '../redirect/messages.ts'
+import { dropDuplicate } from './steps/drop-duplicate.ts'
+import { markBot } from './steps/mark-bot.ts'
+import { putDevice } from './steps/put-device.ts'
+import { putPlace } from './steps/put-place.ts'
+import { putReferrer } from './steps/put-referrer.ts'
+import { putUtm } from './steps/put-utm.ts'
+import { type ClickEvent, draftOf, type Outcome, type Step, type StepContext } from './steps/step.ts'
+import { verify } from './steps/verify.ts'
+
+/** Decide whether an event counts. Their verdicts are written down before anything is stored. */
+export const judging: Step[] = [verify, markBot]
+export const settling: Step[] = [dropDuplicate]
+/** Find out more about an event that is kept. */
+export const enriching: Step[] = [markBot, putPlace, putDevice, putReferrer, putUtm]
+
+export function begin(click: RawClick): Outcome {
+  return { keep: draftOf(click) }
+}
+
+/** Runs the steps in order; the first that does not keep the event ends its way. */
+export function run(outcome: Outcome, steps: Step[], context: StepContext): Outcome {
+  let current = outcome
+  for (const step of steps) {
+    if (!('keep' in current)) return current
+    current = step(current.keep, context)
+  }
+  return current
+}
+
+export function enrich(click: RawClick, context: StepContext): ClickEvent {
+  const outcome = run(begin(click), enriching, context)
+  if ('keep' in outcome) return outcome.keep.event
+  throw new Error('A step that enriches left out an event')
+}

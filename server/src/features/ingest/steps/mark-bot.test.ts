@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import type { RawClick } from '../../redirect/messages.ts'
+import { markBot } from './mark-bot.ts'
+import { draftOf } from './step.ts'
+
+const chrome =
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36'
+const inApp =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 Instagram 334.0.0.0'
+
+test.each<[string, string, string, string]>([
+  ['a browser', chrome, '', ''],
+  ['an application with a browser in it', inApp, '', ''],
+  ['a browser with a reason of the edge', chrome, 'prefetch', 'prefetch'],
+  ['a crawler with a reason of the edge', 'Googlebot/2.1', 'head', 'head'],
+  ['no user agent with a reason of the edge', '', 'head', 'head'],
+  ['no user agent', '', '', 'no-user-agent'],
+  ['a blank user agent', '  ', '', 'no-user-agent'],
+  ['a search crawler', 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)', '', 'user-agent'],
+  ['a link preview', 'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)', '', 'user-agent'],
+  ['a social preview', 'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)', '', 'user-agent'],
+  ['a command', 'curl/8.5.0', '', 'user-agent'],
+  ['a library', 'python-requests/2.32.0', '', 'user-agent'],
+  ['a headless browser', chrome.replace('Chrome', 'HeadlessChrome'), '', 'user-agent'],
+  ['a browser with an endless tail', `${chrome} ${'Extension/1.0 '.repeat(1000)}`, '', ''],
+])('%s', (_name, userAgent, edgeReason, bot) => {
+  const draft = draftOf({ userAgent, bot: edgeReason } as RawClick)
+  const expected = { keep: { raw: draft.raw, event: { ...draft.event, bot } } }
+  expect(markBot(draft)).toEqual(expected)
+  expect(markBot(draft)).toEqual(expected)
+  expect(draft.event.bot).toBe('')
+})

@@ -1,0 +1,27 @@
+import { isbot } from 'isbot'
+import { LRUCache } from 'lru-cache'
+import type { ClickDraft, Outcome } from './step.ts'
+
+/** Keeps bots but says why they are taken for one; the reason that the edge saw comes first. */
+export function markBot(draft: ClickDraft): Outcome {
+  const bot = draft.raw.bot || userAgentReason(draft.raw.userAgent)
+  return bot ? { keep: { raw: draft.raw, event: { ...draft.event, bot } } } : { keep: draft }
+}
+
+const longestUserAgent = 500
+const known = new LRUCache<string, string>({ max: 20_000 })
+
+function userAgentReason(userAgent: string): string {
+  if (userAgent.length > longestUserAgent) return reasonOf(userAgent.slice(0, longestUserAgent))
+  let reason = known.get(userAgent)
+  if (reason === undefined) {
+    reason = reasonOf(userAgent)
+    known.set(userAgent, reason)
+  }
+  return reason
+}
+
+function reasonOf(userAgent: string): string {
+  if (userAgent.trim() === '') return 'no-user-agent'
+  return isbot(userAgent) ? 'user-agent' : ''
+}

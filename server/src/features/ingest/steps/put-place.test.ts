@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest'
+import type { RawClick } from '../../redirect/messages.ts'
+import { putPlace } from './put-place.ts'
+import { draftOf } from './step.ts'
+
+const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
+const pairs = letters.flatMap((first) => letters.map((second) => first + second))
+
+type Hints = [country: string, region: string, city: string, continent: string]
+
+test.each<[Hints, Hints]>([
+  [
+    ['', '', '', ''],
+    ['Unknown', 'Unknown', 'Unknown', 'Unknown'],
+  ],
+  [
+    ['US', 'CA', 'San Francisco', 'NA'],
+    ['US', 'US-CA', 'San Francisco', 'NA'],
+  ],
+  [
+    ['us', 'us-ca', ' Paris ', ''],
+    ['US', 'US-CA', 'Paris', 'NA'],
+  ],
+  [
+    ['DE', '', '', ''],
+    ['DE', 'Unknown', 'Unknown', 'EU'],
+  ],
+  [
+    ['GB', 'ENG', 'London', 'EU'],
+    ['GB', 'GB-ENG', 'London', 'EU'],
+  ],
+  [
+    ['JP', '13', 'Tokyo', 'AS'],
+    ['JP', 'JP-13', 'Tokyo', 'AS'],
+  ],
+  [
+    ['DE', 'DE', 'Köln', ''],
+    ['DE', 'DE-DE', 'Köln', 'EU'],
+  ],
+  [
+    ['US', 'CA-QC', '', ''],
+    ['US', 'Unknown', 'Unknown', 'NA'],
+  ],
+  [
+    ['US', 'California', '', ''],
+    ['US', 'Unknown', 'Unknown', 'NA'],
+  ],
+  [
+    ['US', 'US-', '', ''],
+    ['US', 'Unknown', 'Unknown', 'NA'],
+  ],
+  [
+    ['US', "C'A", '', ''],
+    ['US', 'Unknown', 'Unknown', 'NA'],
+  ],
+  [
+    ['US', '', '', 'EU'],
+    ['US', 'Unknown', 'Unknown', 'NA'],
+  ],
+  [
+    ['XX', 'CA', 'Nowhere', ''],
+    ['Unknown', 'Unknown', 'Nowhere', 'Unknown'],
+  ],
+  [
+    ['T1', '', '', 'eu'],
+    ['Unknown', 'Unknown', 'Unknown', 'EU'],
+  ],
+  [
+    ['', 'US-CA', '', ''],
+    ['Unknown', 'Unknown', 'Unknown', 'Unknown'],
+  ],
+  [
+    ['', '', '', 'XX'],
+    ['Unknown', 'Unknown', 'Unknown', 'Unknown'],
+  ],
+  [
+    ['', '', '', 'toString'],
+    ['Unknown', 'Unknown', 'Unknown', 'Unknown'],
+  ],
+  [
+    ['USA', '', '', ''],
+    ['Unknown', 'Unknown', 'Unknown', 'Unknown'],
+  ],
+  [
+    ['US', '', 'a'.repeat(500), ''],
+    ['US', 'Unknown', 'a'.repeat(100), 'NA'],
+  ],
+])('%j', (hints, expected) => {
+  expect(placeOf(...hints)).toEqual(expected)
+})
+
+describe('countries', () => {
+  const known = pairs.filter((pair) => placeOf(pair, '', '', '')[0] !== 'Unknown')
+  const continentOf = (country: string) => placeOf(country, '', '', '')[3]
+
+  test('are the 249 of ISO 3166-1 and Kosovo, each with one continent', () => {
+    expect(known).toHaveLength(250)
+    const counts = Object.groupBy(known, continentOf)
+    expect(Object.fromEntries(Object.entries(counts).map(([name, list]) => [name, list?.length]))).toEqual({
+      AF: 58,
+      AN: 5,
+      AS: 51,
+      EU: 53,
+      NA: 41,
+      OC: 28,
+      SA: 14,
+    })
+  })
+
+  test('are the ones that Unicode has names for, but for names of no country', () => {
+    const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
+    const named = pairs.filter((pair) => names.of(pair) && new Intl.Locale(`und-${pair}`).region === pair)
+    const noCountries = ['AC', 'CP', 'CQ', 'DG', 'EA', 'EU', 'EZ', 'IC', 'QO', 'TA', 'UN', 'XA', 'XB', 'ZZ']
+    expect(named.filter((pair) => !noCountries.includes(pair))).toEqual(known)
+  })
+
+  test.each([
+    ['EG', 'AF'],
+    ['AQ', 'AN'],
+    ['TR', 'AS'],
+    ['CY', 'EU'],
+    ['RU', 'EU'],
+    ['GL', 'NA'],
+    ['PA', 'NA'],
+    ['TL', 'OC'],
+    ['FK', 'SA'],
+  ])('%s lies in %s', (country, continent) => {
+    expect(continentOf(country)).toBe(continent)
+  })
+})
+
+function placeOf(...[country, region, city, continent]: Hints): Hints {
+  const outcome = putPlace(draftOf({ country, region, city, continent } as RawClick))
+  if (!('keep' in outcome)) throw new Error('a place is no reason to lose a click')
+  const { event } = outcome.keep
+  return [event.country, event.region, event.city, event.continent]
+}

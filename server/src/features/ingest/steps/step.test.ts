@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { draftOf } from './step.ts'
+
+const raw = {
+  id: 'id',
+  at: 1,
+  workspaceId: 'ws',
+  linkNumber: '7',
+  url: 'https://example.com/?utm_source=x',
+  trigger: 'qr',
+  ip: '203.0.113.9',
+  userAgent: 'agent',
+  referer: 'https://example.org/',
+  bot: 'head',
+  country: 'US',
+  region: 'CA',
+  city: 'Paris',
+  continent: 'NA',
+} as const
+
+test('a first draft has what needs no step and says of the rest that it is unknown', () => {
+  expect(draftOf(raw)).toEqual({
+    raw,
+    event: {
+      id: 'id',
+      at: 1,
+      workspaceId: 'ws',
+      linkNumber: '7',
+      url: 'https://example.com/?utm_source=x',
+      trigger: 'qr',
+      ip: '203.0.113.9',
+      country: 'Unknown',
+      region: 'Unknown',
+      city: 'Unknown',
+      continent: 'Unknown',
+      device: 'Unknown',
+      browser: 'Unknown',
+      os: 'Unknown',
+      referer: '(direct)',
+      refererUrl: '(direct)',
+      utmSource: '',
+      utmMedium: '',
+      utmCampaign: '',
+      utmTerm: '',
+      utmContent: '',
+      bot: '',
+    },
+  })
+})

@@ -1,0 +1,75 @@
+import type { ClickKeys } from '../../../platform/click-id.ts'
+import type { RawClick } from '../../redirect/messages.ts'
+
+/** A click as it is stored. */
+export type ClickEvent = {
+  id: string
+  at: number
+  workspaceId: string
+  linkNumber: string
+  url: string
+  trigger: RawClick['trigger']
+  ip: string
+  country: string
+  region: string
+  city: string
+  continent: string
+  device: string
+  browser: string
+  os: string
+  referer: string
+  refererUrl: string
+  utmSource: string
+  utmMedium: string
+  utmCampaign: string
+  utmTerm: string
+  utmContent: string
+  bot: string
+}
+
+export type ClickDraft = { raw: RawClick; event: ClickEvent }
+export type DropReason = 'duplicate'
+export type RejectReason = 'malformed' | 'forged_click_id'
+export type Outcome = { keep: ClickDraft } | { drop: DropReason } | { reject: RejectReason }
+
+export type StepContext = {
+  clickKeys: ClickKeys
+  /** Whether an earlier click has the same id; settled for the whole batch before the steps run. */
+  isRepeat: (draft: ClickDraft) => boolean
+}
+
+export type Step = (draft: ClickDraft, context: StepContext) => Outcome
+
+export const unknown = 'Unknown'
+const direct = '(direct)'
+
+/** The draft that the first step gets: what needs no step is in place, the rest is unknown. */
+export function draftOf(raw: RawClick): ClickDraft {
+  return {
+    raw,
+    event: {
+      id: raw.id,
+      at: raw.at,
+      workspaceId: raw.workspaceId,
+      linkNumber: raw.linkNumber,
+      url: raw.url,
+      trigger: raw.trigger,
+      ip: raw.ip,
+      country: unknown,
+      region: unknown,
+      city: unknown,
+      continent: unknown,
+      device: unknown,
+      browser: unknown,
+      os: unknown,
+      referer: direct,
+      refererUrl: direct,
+      utmSource: '',
+      utmMedium: '',
+      utmCampaign: '',
+      utmTerm: '',
+      utmContent: '',
+      bot: '',
+    },
+  }
+}

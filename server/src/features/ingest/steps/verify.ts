@@ -1,0 +1,15 @@
+import { clickHour, readClickId } from '../../../platform/click-id.ts'
+import type { ClickDraft, Outcome, StepContext } from './step.ts'
+
+/** Rejects a click whose id we did not mint for its link and hour. */
+export function verify(draft: ClickDraft, context: StepContext): Outcome {
+  const { id, at, linkNumber } = draft.raw
+  if (!/^(0|[1-9]\d{0,19})$/.test(linkNumber) || !(at >= 0 && at <= latestMs)) return { reject: 'malformed' }
+  const token = readClickId(context.clickKeys, id)
+  if (!token || token.linkNumber !== BigInt(linkNumber)) return { reject: 'forged_click_id' }
+  // The id is minted a moment before the click gets its time, perhaps on the other side of a full hour.
+  if (Math.abs(token.hour - clickHour(at)) > 1) return { reject: 'forged_click_id' }
+  return { keep: draft }
+}
+
+const latestMs = Date.UTC(2299, 11, 31)

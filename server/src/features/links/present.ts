@@ -1,0 +1,69 @@
+import type { Link } from '@tributary/contract/links'
+import { rootKey } from './key.ts'
+import type { LinkRow } from './store.ts'
+
+/** The link object of the contract: no key more, none less, and no null in a date. */
+export function presentLink(row: LinkRow, apiUrl: string): Link {
+  const shortLink = shortLinkOf(row)
+  return {
+    id: row.id,
+    domain: row.domain,
+    key: row.key,
+    url: row.url,
+    trackConversion: row.track_conversion,
+    externalId: row.external_id,
+    tenantId: row.tenant_id,
+    programId: row.program_id,
+    partnerId: row.partner_id,
+    archived: row.archived,
+    expiresAt: instantText(row.expires_at),
+    expiredUrl: row.expired_url,
+    disabledAt: instantText(row.disabled_at),
+    password: null,
+    proxy: row.proxy,
+    title: row.title,
+    description: row.description,
+    image: row.image,
+    video: row.video,
+    rewrite: row.rewrite,
+    doIndex: row.do_index,
+    ios: row.ios,
+    android: row.android,
+    geo: row.geo,
+    publicStats: row.public_stats,
+    tags: null,
+    folderId: row.folder_id,
+    webhookIds: [],
+    comments: row.comments,
+    shortLink,
+    qrCode: `${apiUrl}/qr?url=${encodeURIComponent(shortLink)}`,
+    utm_source: row.utm_source,
+    utm_medium: row.utm_medium,
+    utm_campaign: row.utm_campaign,
+    utm_term: row.utm_term,
+    utm_content: row.utm_content,
+    ...(row.test_variants && { testVariants: row.test_variants }),
+    testStartedAt: instantText(row.test_started_at),
+    testCompletedAt: instantText(row.test_completed_at),
+    userId: row.user_id,
+    workspaceId: row.workspace_id,
+    clicks: Number(row.clicks),
+    leads: Number(row.leads),
+    conversions: Number(row.conversions),
+    sales: Number(row.sales),
+    saleAmount: Number(row.sale_amount),
+    lastClicked: instantText(row.last_clicked),
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    tagId: null,
+    projectId: row.workspace_id,
+  }
+}
+
+function shortLinkOf({ domain, key }: Pick<LinkRow, 'domain' | 'key'>): string {
+  return `https://${domain}${key === rootKey ? '' : `/${encodeURI(key)}`}`
+}
+
+function instantText(instant: Date | null): string {
+  return instant?.toISOString() ?? ''
+}

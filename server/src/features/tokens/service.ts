@@ -1,0 +1,83 @@
+import { hash } from 'node:crypto'
+import type { Scope } from '@tributary/contract/operation'
+import { LRUCache } from 'lru-cache'
+import type { Ctx, Platform } from '../../platform/context.ts'
+import { AppError, unauthorized } from '../../platform/errors.ts'
+import { newId, randomText } from '../../platform/ids.ts'
+import { insertToken, revokeToken, selectTokenByHash, selectTokens, type TokenRow, touchToken } from './store.ts'
+
+export type Token = TokenRow
+
+const keyPrefix = 'trib_'
+// A revoked key must stop within a second on every process; a hit does not extend the life of an entry.
+const rememberedMs = 750
+
+/** The key itself is in the answer of this call only; what is stored is its hash. */
+export async function createToken(
+  platform: Pick<Platform, 'db'>,
+  input: { workspaceId: string; name: string; scopes?: Scope[]; expiresAt?: Date },
+): Promise<Token & { key: string }> {
+  // 190 bits of chance: an unsalted fast hash of it can't be searched.
+  const key = keyPrefix + randomText(32)
+  const token = await insertToken(platform.db, {
+    id: newId('key'),
+    workspace_id: input.workspaceId,
+    name: input.name,
+    hash: hashOf(key),
+    prefix: key.slice(0, keyPrefix.length + 3),
+    last_four: key.slice(-4),
+    scopes: input.scopes?.length ? input.scopes : ['apis.all'],
+    expires_at: input.expiresAt ?? null,
+  })
+  return { ...token, key }
+}
+
+export function listTokens(platform: Pick<Platform, 'db'>, workspaceId: string): Promise<Token[]> {
+  return selectTokens(platform.db, workspaceId)
+}
+
+export async function revoke(platform: Pick<Platform, 'db'>, id: string): Promise<Token> {
+  const token = await revokeToken(platform.db, id)
+  if (!token) throw new AppError('not_found', `There is no key ${id}. \`tributary key list\` shows the ids.`)
+  return token
+}
+
+/** Makes the function that turns an `Authorization` header into who is asking. */
+export function contextReader() {
+  const remembered = new LRUCache<string, Promise<Awaited<ReturnType<typeof selectTokenByHash>>>>({
+    max: 10_000,
+    ttl: rememberedMs,
+    updateAgeOnGet: false,
+  })
+
+  function find(platform: Platform, key: string) {
+    const known = remembered.get(key)
+    if (known) return known
+    const found = selectTokenByHash(platform.db, hashOf(key)).then(async (token) => {
+      if (token) await touchToken(platform.db, token.workspace_id, token.id)
+      return token
+    })
+    remembered.set(key, found)
+    found.catch(() => remembered.delete(key))
+    return found
+  }
+
+  return async (platform: Platform, authorization: string | undefined): Promise<Omit<Ctx, 'requestId'>> => {
+    const key = /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
+    if (!key)
+      throw unauthorized('No API key or access token was sent. Send the header `Authorization: Bearer <API_KEY>`.')
+    const token = await find(platform, key)
+    if (!token)
+      throw unauthorized('This API key or access token is not known. Check it for typing errors, or create a new one.')
+    if (token.revoked_at) throw unauthorized('This API key has been revoked. Create a new one.')
+    if (token.expires_at && token.expires_at <= platform.now()) {
+      throw unauthorized(`This API key expired at ${token.expires_at.toISOString()}. Create a new one.`)
+    }
+    const actor = { keyId: token.id, scopes: token.scopes }
+    return { ...platform, workspaceId: token.workspace_id, plan: token.plan, actor }
+  }
+}
+
+function hashOf(key: string): Buffer {
+  return hash('sha256', key, 'buffer')
+}

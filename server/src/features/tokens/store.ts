@@ -1,0 +1,86 @@
+import type { Plan, Scope } from '@tributary/contract/operation'
+import { sql } from 'kysely'
+import type { Db } from '../../platform/postgres.ts'
+
+export type TokenRow = {
+  id: string
+  workspace_id: string
+  name: string
+  prefix: string
+  last_four: string
+  scopes: Scope[]
+  expires_at: Date | null
+  revoked_at: Date | null
+  last_used_at: Date | null
+  created_at: Date
+}
+export type NewTokenRow = Pick<
+  TokenRow,
+  'id' | 'workspace_id' | 'name' | 'prefix' | 'last_four' | 'scopes' | 'expires_at'
+> & {
+  hash: Buffer
+}
+type Tables = { tokens: NewTokenRow & Partial<TokenRow> }
+
+const shown = [
+  'id',
+  'workspace_id',
+  'name',
+  'prefix',
+  'last_four',
+  'scopes',
+  'expires_at',
+  'revoked_at',
+  'last_used_at',
+  'created_at',
+] as const
+
+export async function insertToken(db: Db, row: NewTokenRow): Promise<TokenRow> {
+  const inserted = await db
+    .withTables<Tables>()
+    .insertInto('tokens')
+    .values(row)
+    .returning(shown)
+    .executeTakeFirstOrThrow()
+  return inserted as TokenRow
+}
+
+export async function selectTokens(db: Db, workspaceId: string): Promise<TokenRow[]> {
+  const rows = await db
+    .withTables<Tables>()
+    .selectFrom('tokens')
+    .select(shown)
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('created_at')
+    .execute()
+  return rows as TokenRow[]
+}
+
+// NOTE every workspace: the hash of a key is what tells its workspace.
+export async function selectTokenByHash(db: Db, hash: Buffer) {
+  const result = await sql<
+    Pick<TokenRow, 'id' | 'workspace_id' | 'scopes' | 'expires_at' | 'revoked_at'> & { plan: Plan }
+  >`
+    SELECT t.id, t.workspace_id, t.scopes, t.expires_at, t.revoked_at, w.plan
+    FROM tokens t JOIN workspaces w ON w.id = t.workspace_id
+    WHERE t.hash = ${hash}`.execute(db)
+  return result.rows[0]
+}
+
+/** At most once a minute, so that a busy key costs no write for each request. */
+export async function touchToken(db: Db, workspaceId: string, id: string): Promise<void> {
+  await sql`UPDATE tokens SET last_used_at = now() WHERE workspace_id = ${workspaceId} AND id = ${id}
+    AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`.execute(db)
+}
+
+// NOTE every workspace: the operator revokes by id alone.
+export async function revokeToken(db: Db, id: string): Promise<TokenRow | undefined> {
+  const row = await db
+    .withTables<Tables>()
+    .updateTable('tokens')
+    .set({ revoked_at: sql<Date>`coalesce(revoked_at, now())` })
+    .where('id', '=', id)
+    .returning(shown)
+    .executeTakeFirst()
+  return row as TokenRow | undefined
+}

@@ -1,0 +1,20 @@
+import { getRequestListener } from '@hono/node-server'
+import { docsPages } from '../features/docs/routes.ts'
+import { eventsRoutes } from '../features/events/routes.ts'
+import { linksRoutes } from '../features/links/routes.ts'
+import { contextReader } from '../features/tokens/service.ts'
+import type { Platform } from '../platform/context.ts'
+import { serve } from '../platform/http.ts'
+import { type Listening, listen, webServer } from '../platform/listen.ts'
+import { opsListener } from '../platform/ops.ts'
+import { openRateLimiter } from '../platform/rate-limit.ts'
+
+export const routes = [...linksRoutes, ...eventsRoutes]
+
+export async function start(platform: Platform): Promise<Listening> {
+  const { config } = platform
+  const app = serve(routes, { platform, limiter: openRateLimiter(platform.valkey), contextOf: contextReader() })
+  app.route('/', docsPages(config))
+  const server = webServer(config, opsListener(platform, getRequestListener(app.fetch)))
+  return listen(server, config.HOST, config.API_PORT, config.SHUTDOWN_GRACE_MS)
+}
