@@ -1,0 +1,136 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const permissive = new Set([
+  ...['MIT', 'MIT-0', 'ISC', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'BlueOak-1.0.0', 'Unlicense'],
+  ...['CC0-1.0', 'CC-BY-3.0', 'CC-BY-4.0', 'Python-2.0', 'PSF-2.0', 'PostgreSQL', 'Zlib', 'BSL-1.0', 'Unicode-3.0'],
+])
+
+/** Taken although not permissive, each with the one licence that is accepted and why. */
+const exceptions = [
+  {
+    name: /^lightningcss(-.+)?$/,
+    licence: 'MPL-2.0',
+    isOnlyForDevelopment: true,
+    reason: 'comes with vite under vitest, is used unchanged, and no part of it ships',
+  },
+]
+
+/** The manifest says nothing, but the package brings a LICENSE file that begins like this. */
+const undeclared: Record<string, { fileStart: RegExp; licence: string }> = {
+  dub: { fileStart: /^MIT License\s/, licence: 'MIT' },
+}
+
+const ceilings = [{ name: 'ua-parser-js', below: 2, reason: 'it is AGPL from 2.0.0 on' }]
+
+export interface Package {
+  name: string
+  version: string
+  licence: string
+  isOnlyForDevelopment: boolean
+  requiredBy: string[]
+}
+
+export function licenceFaults(packages: Package[]): string[] {
+  return packages.flatMap(({ name, version, licence, isOnlyForDevelopment, requiredBy }) => {
+    const who = `${name}@${version} (required by ${requiredBy.join(', ') || 'nobody'})`
+    const ceiling = ceilings.find((rule) => rule.name === name && Number.parseInt(version, 10) >= rule.below)
+    if (ceiling) return [`${who} must stay below ${ceiling.below}: ${ceiling.reason}`]
+    const isException = exceptions.some(
+      (rule) =>
+        rule.name.test(name) && rule.licence === licence && (isOnlyForDevelopment || !rule.isOnlyForDevelopment),
+    )
+    if (isPermissive(licence) || isException) return []
+    return [`${who} is under ${licence || 'no stated licence'}, which is not on the list of permissive ones`]
+  })
+}
+
+/** Whether an SPDX expression leaves a permissive choice: of `OR` one suffices, of `AND` all must be. */
+export function isPermissive(expression: string): boolean {
+  const tokens = expression.match(/[()]|[^\s()]+/g) ?? []
+  const next = (word: string) => tokens[0] === word && tokens.shift() !== undefined
+  const either = (): boolean => {
+    let result = every()
+    while (next('OR')) result = every() || result
+    return result
+  }
+  const every = (): boolean => {
+    let result = single()
+    while (next('AND')) result = single() && result
+    return result
+  }
+  const single = (): boolean => {
+    if (next('(')) return [either(), next(')')].every(Boolean)
+    const isKnown = permissive.has(tokens.shift() ?? '')
+    // NOTE an exception only adds permissions, so its name does not matter.
+    return next('WITH') ? tokens.shift() !== undefined && isKnown : isKnown
+  }
+  return either() && tokens.length === 0
+}
+
+interface Manifest {
+  name?: string
+  version?: string
+  license?: string | { type?: string }
+  licenses?: { type?: string }[]
+  dev?: boolean
+  link?: boolean
+  dependencies?: Record<string, string>
+  devDependencies?: Record<string, string>
+  optionalDependencies?: Record<string, string>
+  peerDependencies?: Record<string, string>
+}
+
+/** What is locked, for every platform, and whatever else lies in node_modules. */
+function packagesOf(root: string): Package[] {
+  const locked: Record<string, Manifest> = readJson(join(root, 'package-lock.json')).packages
+  const installed = globSync('node_modules/{*,@*/*}/package.json', { cwd: root }).map((path) => path.slice(0, -13))
+  const paths = new Set([...Object.keys(locked), ...installed.filter((path) => !/\/(\.|@[^/]+$)/.test(path))])
+  return [...paths]
+    .filter((path) => path.includes('node_modules/') && !locked[path]?.link)
+    .map((path) => {
+      const name = nameAt(path)
+      const file = join(root, path, 'package.json')
+      const manifest: Manifest = existsSync(file) ? readJson(file) : {}
+      return {
+        name,
+        version: locked[path]?.version ?? manifest.version ?? '',
+        licence: statedIn(manifest) || statedIn(locked[path] ?? {}) || readFromFile(name, join(root, path, 'LICENSE')),
+        isOnlyForDevelopment: locked[path]?.dev === true,
+        requiredBy: Object.keys(locked)
+          .filter((other) => requires(locked[other] ?? {}, name))
+          .map(nameAt),
+      }
+    })
+}
+
+function nameAt(path: string): string {
+  return path.split('node_modules/').at(-1) || 'the root package'
+}
+
+function statedIn({ license, licenses }: Manifest): string {
+  const stated = typeof license === 'object' ? license.type : license
+  return stated ?? licenses?.map(({ type }) => type).join(' OR ') ?? ''
+}
+
+function readFromFile(name: string, file: string): string {
+  const known = undeclared[name]
+  return known && existsSync(file) && known.fileStart.test(readFileSync(file, 'utf8')) ? known.licence : ''
+}
+
+function requires(manifest: Manifest, name: string): boolean {
+  const { dependencies, devDependencies, optionalDependencies, peerDependencies } = manifest
+  return [dependencies, devDependencies, optionalDependencies, peerDependencies].some((list) => list && name in list)
+}
+
+function readJson(file: string) {
+  return JSON.parse(readFileSync(file, 'utf8'))
+}
+
+if (import.meta.main) {
+  const packages = packagesOf(join(import.meta.dirname, '..'))
+  const faults = licenceFaults(packages)
+  for (const fault of faults) console.error(fault)
+  console.log(`${packages.length} packages, ${faults.length} with a licence that is not allowed`)
+  process.exitCode = faults.length > 0 ? 1 : 0
+}

@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process'
+import { delimiter, join } from 'node:path'
+
+/** All that needs no database; the slow ones first, so that two at a time end early. */
+const checks = [
+  { name: 'style', command: 'npx biome ci --error-on-warnings --colors=off .' },
+  { name: 'types', command: 'npx tsc -p .' },
+  { name: 'unused', command: 'npx knip' },
+  { name: 'floors', command: 'npx vitest run --project unit' },
+  { name: 'openapi', command: 'node contract/src/openapi.ts --check' },
+  { name: 'licences', command: 'node .ci/licences.ts' },
+  { name: 'lockfile', command: 'node .ci/lockfile.ts' },
+  { name: 'title', command: 'node .ci/title.ts' },
+]
+const concurrency = 2
+
+const root = join(import.meta.dirname, '..')
+const binaries = join(root, 'node_modules/.bin')
+const startedAt = performance.now()
+const waiting = [...checks]
+const failed: string[] = []
+
+await Promise.all(
+  Array.from({ length: concurrency }, async () => {
+    for (let check = waiting.shift(); check; check = waiting.shift()) await verify(check)
+  }),
+)
+
+console.log(
+  `${checks.length - failed.length} of ${checks.length} checks passed in ${secondsSince(startedAt)}` +
+    (failed.length > 0 ? `; failed: ${failed.join(', ')}` : ''),
+)
+process.exitCode = failed.length > 0 ? 1 : 0
+
+async function verify({ name, command }: (typeof checks)[number]): Promise<void> {
+  const checkStartedAt = performance.now()
+  const { code, output } = await run(command)
+  const line = `${name.padEnd(9)} ${secondsSince(checkStartedAt)}`
+  if (code === 0) return console.log(`ok   ${line}`)
+  failed.push(name)
+  console.log(`FAIL ${line}\n${output.trimEnd().replace(/^/gm, '     ')}\n     Again: ${command}`)
+}
+
+function run(command: string): Promise<{ code: number | null; output: string }> {
+  const [program = '', ...parameters] = command.replace(/^npx /, '').split(' ')
+  const child = spawn(program, parameters, {
+    cwd: root,
+    env: { ...process.env, NO_COLOR: '1', PATH: `${binaries}${delimiter}${process.env.PATH}` },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  return new Promise((resolve) => {
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text
+      })
+    }
+    child.on('error', (error) => resolve({ code: 1, output: `${program} did not start: ${error.message}` }))
+    child.on('close', (code) => resolve({ code, output }))
+  })
+}
+
+function secondsSince(timeMs: number): string {
+  return `${((performance.now() - timeMs) / 1000).toFixed(1)} s`
+}

@@ -1,0 +1,145 @@
+import type { Source } from './source.ts'
+import { type Check, type Finding, fileInFeature, floorOf, isTest, nounOf } from './tree.ts'
+
+const contractPackages = /^(zod|hono|@hono\/zod-openapi)(\/|$)/
+const contractFilesThatRun = new Set(['contract/src/openapi.ts'])
+const httpParts = /^(hono|@hono\/.+|node:https?|node:http2|server\/src\/platform\/http\.ts)(\/|$)/
+const databaseParts = /^(pg|kysely|@clickhouse\/client|server\/src\/platform\/(postgres|clickhouse)\.ts)(\/|$)/
+
+interface Edge {
+  from: string
+  to: string
+  /** The path within the feature; empty outside of features. */
+  file: string
+  toFile: string
+  isOurs: boolean
+  /** Both ends are in features, and not in the same one. */
+  isForeign: boolean
+}
+
+/** Each check says what the imported thing is that it may not be. */
+export const importChecks = {
+  'imports-go-down': perImport(({ from, to, isOurs }) => {
+    const [floor, toFloor] = [floorOf(from), floorOf(to)]
+    if (!isOurs || !floor) return false
+    if (toFloor === undefined) return 'is no part of what ships'
+    return toFloor > floor && 'is a floor above; take it as an argument, or listen to a message'
+  }),
+
+  'contract-alone': perImport(({ from, to }) => {
+    if (floorOf(from) !== 0 || floorOf(to) === 0 || contractPackages.test(to)) return false
+    if (to.startsWith('node:') && contractFilesThatRun.has(from)) return false
+    return 'is more than the contract may know (itself, zod and hono), since browsers load it'
+  }),
+
+  'clients-know-only-contract': perImport(({ from, to, isOurs }) => {
+    const client = from.match(/^(dashboard|cli|tracker)\//)?.[0]
+    if (!client || to.startsWith(client)) return false
+    if (client === 'tracker/') return 'is a dependency, and the tracker has none'
+    return isOurs && floorOf(to) !== 0 && 'is not for clients; they know the contract and themselves'
+  }),
+
+  'faces-only': perImport(({ from, to, toFile, isForeign }) => {
+    if (isForeign) {
+      return !isFile(toFile, 'service', 'messages') && "is another feature's inside; use its service.ts or messages.ts"
+    }
+    const isFromAbove = (floorOf(from) ?? 0) > 2
+    return isFromAbove && isFile(toFile, 'store', 'where') && `is for its own feature; use ${nounOf(to)}/service.ts`
+  }),
+
+  'redirect-alone': perImport(({ from, to, toFile }) => {
+    if (from !== 'server/src/roles/redirect.ts' || nounOf(to) === 'redirect') return false
+    return isFile(toFile, 'routes', 'jobs') && 'is not for the redirect role, which loads features/redirect only'
+  }),
+
+  'routes-duty': perImport(({ file, to, toFile, isForeign }) => {
+    if (!isFile(file, 'routes')) return false
+    const isWrong = isForeign || isFile(toFile, 'store', 'where', 'jobs') || databaseParts.test(to)
+    return isWrong && 'is not for routes.ts, which binds operations of the contract to its own service'
+  }),
+
+  'jobs-duty': perImport(({ file, to, toFile, isForeign }) => {
+    if (!isFile(file, 'jobs')) return false
+    const isForeignCall = isForeign && !isFile(toFile, 'messages')
+    const isWrong = isFile(toFile, 'store', 'where', 'routes') || databaseParts.test(to) || httpParts.test(to)
+    return (isForeignCall || isWrong) && 'is not for jobs.ts, which binds messages and schedules to its own service'
+  }),
+
+  'service-duty': perImport(({ file, to, toFile }) => {
+    if (file === '' || isFile(file, 'routes', 'jobs', 'store', 'messages')) return false
+    const isWrong = isFile(toFile, 'routes', 'jobs') || httpParts.test(to)
+    return isWrong && 'is not for a service, which decides without knowing HTTP or who called'
+  }),
+
+  'store-duty': perImport(({ file, to, toFile, isForeign }) => {
+    if (!isFile(file, 'store', 'where')) return false
+    const isAbove =
+      isFile(toFile, 'routes', 'jobs', 'service') || httpParts.test(to) || to.endsWith('/platform/jobs.ts')
+    return (isForeign || isAbove) && 'is not for a store, which knows its database and its rows; let the service join'
+  }),
+
+  'messages-duty': perImport(({ file, to }) => {
+    if (!isFile(file, 'messages') || floorOf(to) === 0 || /^zod(\/|$)/.test(to)) return false
+    return 'is not for messages.ts, which is subjects and zod schemas made from the contract'
+  }),
+
+  'pure-below': perImport(({ file, to, toFile }) => {
+    if (!file.includes('/')) return false
+    const isWrong = isFile(toFile, 'store', 'service') || databaseParts.test(to)
+    return isWrong && "is not for a folder below a feature's, where files take values and return values"
+  }),
+
+  'no-call-cycle': ({ product }) => {
+    const calls = new Map<string, Map<string, Finding>>()
+    for (const source of product) {
+      for (const { target, offset } of source.imports) {
+        const { isForeign, toFile } = edgeOf(source, target, true)
+        const [noun, called] = [nounOf(source.path), nounOf(target)]
+        if (!isForeign || !noun || !called || !isFile(toFile, 'service')) continue
+        const callees = calls.get(noun) ?? new Map<string, Finding>()
+        calls.set(noun, callees.set(called, { source, offset, message: '' }))
+      }
+    }
+    return cyclesOf(calls).flatMap((cycle) => {
+      const call = calls.get(cycle.at(-2) ?? '')?.get(cycle.at(-1) ?? '')
+      const message = `closes the circle of calls ${cycle.join(' -> ')}; let the lower noun listen to a message instead`
+      return call ? [{ ...call, message }] : []
+    })
+  },
+} satisfies Record<string, Check>
+
+function perImport(judge: (edge: Edge) => string | false): Check {
+  return ({ sources }) =>
+    sources
+      .filter(({ path }) => !isTest(path))
+      .flatMap((source) =>
+        source.imports.flatMap(({ target, isOurs, offset }) => {
+          const fault = judge(edgeOf(source, target, isOurs))
+          return fault ? [{ source, offset, message: `imports ${target}, which ${fault}` }] : []
+        }),
+      )
+}
+
+function edgeOf(source: Source, to: string, isOurs: boolean): Edge {
+  const from = source.path
+  const isForeign = nounOf(from) !== undefined && nounOf(to) !== undefined && nounOf(from) !== nounOf(to)
+  return { from, to, file: fileInFeature(from), toFile: fileInFeature(to), isOurs, isForeign }
+}
+
+function isFile(file: string, ...names: string[]): boolean {
+  return names.some((name) => file === `${name}.ts`)
+}
+
+/** Each circle once, as the nouns along it with the first one repeated at the end. */
+function cyclesOf(calls: Map<string, Map<string, unknown>>): string[][] {
+  const cycles: string[][] = []
+  const done = new Set<string>()
+  const visit = (noun: string, path: string[]) => {
+    if (path.includes(noun)) cycles.push([...path.slice(path.indexOf(noun)), noun])
+    if (path.includes(noun) || done.has(noun)) return
+    for (const called of calls.get(noun)?.keys() ?? []) visit(called, [...path, noun])
+    done.add(noun)
+  }
+  for (const noun of calls.keys()) visit(noun, [])
+  return cycles
+}

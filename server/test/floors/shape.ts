@@ -1,0 +1,151 @@
+import { posix } from 'node:path'
+import type { Source } from './source.ts'
+import { type Check, fileInFeature, floorOf, isTest } from './tree.ts'
+
+/** Closed: a file joins it by an ADR. */
+// docs/adr/0008 says what each is for.
+const platformFiles = [
+  ...['config', 'context', 'errors', 'http', 'jobs', 'postgres', 'clickhouse', 'nats', 'valkey', 'outbox', 'log'],
+  ...['metrics', 'clock', 'ids', 'idempotency', 'rate-limit', 'health', 'migrate', 'batches', 'click-id', 'handles'],
+  ...['listen', 'ops', 'peers', 'validation'],
+].map((name) => `server/src/platform/${name}.ts`)
+
+const environmentReaders = ['server/src/platform/config.ts', 'cli/src/config.ts']
+const networkCallers = /^(server\/src\/platform\/|contract\/src\/client\.ts$|cli\/|dashboard\/|tracker\/)/
+const forbiddenFolder = /^(lib|libs|utils?|helpers?|shared|common|core|misc|legacy|ee|v\d+|new-.+)$/
+const forbiddenFile = /^(lib|utils?|helpers?|shared|common|core|misc|types|constants)\.tsx?$/
+const foldersOfAnySize = /^(contract\/src|server\/src\/platform)$/
+const duties = /^(routes|jobs|service|store|messages)\.ts$/
+const maxLines = 400
+const maxFilesInFolder = 15
+
+export const shapeChecks = {
+  'known-places': perProductFile(({ path }) => {
+    if (!path.startsWith('server/src/') || floorOf(path) !== undefined) return false
+    return 'has no place: server/src is main.ts, roles/*.ts, commands/*.ts, features/<noun>/ and platform/'
+  }),
+
+  'platform-closed': perProductFile(({ path }) => {
+    if (floorOf(path) !== 1 || platformFiles.includes(path)) return false
+    return 'is not on the closed list of platform files; move it to its noun, or extend the list by an ADR'
+  }),
+
+  'feature-files': perProductFile(({ path }) => {
+    const [name = '', ...folders] = fileInFeature(path).split('/').reverse()
+    if (folders.length > 1) return 'lies two folders below its feature; one is the most'
+    if (folders.length === 1 && duties.test(name)) return `is a second ${name} of its feature; is there a second noun?`
+    return (
+      folders.length === 0 &&
+      name === 'schema.ts' &&
+      'is no file of a feature: wire shapes live in contract, row shapes in store.ts'
+    )
+  }),
+
+  'forbidden-names': perFile(({ path }) => {
+    const name = posix.basename(path)
+    const folder = posix
+      .dirname(path)
+      .split('/')
+      .find((part) => forbiddenFolder.test(part))
+    if (folder) return `lies in ${folder}/, a name that says nothing; put it with its noun`
+    const isForbidden = forbiddenFile.test(name) && path !== 'contract/src/common.ts'
+    return isForbidden && 'has a name that says nothing; name it for what it computes, or put it with its noun'
+  }),
+
+  'no-barrels': perFile((source) => {
+    const isIndex = /^index\.tsx?$/.test(posix.basename(source.path)) && source.path !== 'contract/src/index.ts'
+    if (isIndex) return 'is a barrel; import the file itself'
+    return found(
+      source,
+      /^export\s+(?:type\s+)?(?:\*(?:\s+as\s+\w+)?|\{[^}]*\})\s*from\b/m,
+      'passes on an export; import the file itself',
+    )
+  }),
+
+  'file-size': perFile(({ lineCount, firstLine }) => {
+    if (lineCount <= maxLines || /^(\/\/|\/\*).{15}/.test(firstLine)) return false
+    return `has ${lineCount} lines, more than ${maxLines}; split it, or give the reason in a comment on its first line`
+  }),
+
+  'folder-size': ({ sources }) => {
+    const folders = Map.groupBy(
+      sources.filter(({ path }) => !isTest(path)),
+      ({ path }) => posix.dirname(path),
+    )
+    return [...folders].flatMap(([folder, [source, ...others]]) => {
+      if (!source || others.length < maxFilesInFolder || foldersOfAnySize.test(folder)) return []
+      const message = `is one of ${others.length + 1} files in ${folder}, more than ${maxFilesInFolder}; find the second noun in it`
+      return [{ source, message }]
+    })
+  },
+
+  'environment-in-config': perProductFile((source) => {
+    if (environmentReaders.includes(source.path)) return false
+    const advice = 'reads the environment, which is for platform/config.ts; take the value as an argument'
+    return (
+      found(source, /\bprocess\s*\??\.\s*env\b/, advice) ||
+      found(source, /\{[^}]*\benv\b[^}]*\}\s*from\s*['"]node:process['"]/, advice)
+    )
+  }),
+
+  'no-base-class': perProductFile((source) => {
+    const advice = 'builds on a class; use functions and arguments'
+    return (
+      found(source, /\bgetInstance\b/, advice) || found(source, /\bclass\s+(?:\w+\s+)?extends\s+(?!\w*Error\b)/, advice)
+    )
+  }),
+
+  'connects-on-import': perProductFile((source) => {
+    if (!source.path.startsWith('server/src/') || floorOf(source.path) === 4) return false
+    const connection =
+      /^(?:export\s+)?(?:const|let)\s+\w+[^\n=]*=\s*(?:await\b|new\s+(?:\w+\.)?(?:Pool|Redis|Kysely)\b|createClient\s*\(|connect\s*\()/m
+    return found(source, connection, 'opens a connection when imported; do it in a function that a role calls')
+  }),
+
+  'outgoing-network': perProductFile((source) => {
+    if (networkCallers.test(source.path)) return false
+    const advice = 'calls out to the network, which is for a platform file that refuses private addresses'
+    return (
+      found(
+        source,
+        /(?<![\w.$])fetch\s*\(|\bglobalThis\.fetch\b|\b(?:https?\.(?:request|get)|(?:net|tls)\.connect)\s*\(/,
+        advice,
+      ) ||
+      found(
+        source,
+        /^import\s[^'"]*['"]undici['"]|^import\s*\{[^}]*\b(?:request|get)\b[^}]*\}\s*from\s*['"]node:https?['"]/m,
+        advice,
+      )
+    )
+  }),
+} satisfies Record<string, Check>
+
+interface Fault {
+  message: string
+  offset?: number
+}
+
+type Judge = (source: Source) => string | Fault | false
+
+function perFile(judge: Judge): Check {
+  return ({ sources }) => sources.flatMap((source) => findingsOf(source, judge))
+}
+
+function perProductFile(judge: Judge): Check {
+  return ({ product }) => product.flatMap((source) => findingsOf(source, judge))
+}
+
+function findingsOf(source: Source, judge: Judge) {
+  const fault = judge(source)
+  if (!fault) return []
+  return [{ source, ...(typeof fault === 'string' ? { message: fault } : fault) }]
+}
+
+/** Looks in the file's text, but only where its code, not a string, begins the match. */
+function found(source: Source, pattern: RegExp, message: string): Fault | false {
+  const global = new RegExp(pattern.source, `${pattern.flags}g`)
+  const match = [...source.text.matchAll(global)].find(
+    ({ index }) => source.code.slice(index, index + 3) === source.text.slice(index, index + 3),
+  )
+  return match ? { message, offset: match.index } : false
+}
