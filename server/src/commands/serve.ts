@@ -1,6 +1,7 @@
 import { defineCommand } from 'citty'
-import { configSummary, readConfig } from '../platform/config.ts'
+import { type Config, configSummary, readConfig } from '../platform/config.ts'
 import { openPlatform } from '../platform/handles.ts'
+import { type Log, openLog } from '../platform/log.ts'
 import { ensureStreams } from '../platform/nats.ts'
 import { startOps } from '../platform/ops.ts'
 import { reportProblems } from './run.ts'
@@ -16,25 +17,30 @@ export const serve = defineCommand({
   run: () => reportProblems(serveUntilStopped),
 })
 
-/** Starts in order, stops in reverse; work under way is finished first. */
 async function serveUntilStopped(): Promise<void> {
   const stopped = nextSignal()
   const config = readConfig()
-  await using platform = await openPlatform(config)
-  const { log } = platform
+  const log = openLog(config.LOG_LEVEL)
   log.info({ settings: configSummary() }, 'Starting')
-  await using _ops = await startOps(platform)
-  await ensureStreams(platform.nats, config)
+  await using _serving = await startServing(config, log)
+  log.info('Ready')
+  const signal = await stopped
+  log.info({ signal }, 'Stopping')
+}
+
+/** Starts in order, stops in reverse; work under way is finished first. */
+export async function startServing(config: Config, log: Log): Promise<AsyncDisposable> {
   await using started = new AsyncDisposableStack()
+  const platform = started.use(await openPlatform(config, log))
+  started.use(await startOps(platform))
+  await ensureStreams(platform.nats, config)
   for (const role of Object.keys(roles) as (keyof typeof roles)[]) {
     if (!config.ROLES.includes(role)) continue
     const running = started.use(await (await roles[role]()).start(platform))
     const port = 'port' in running ? running.port : undefined
     log.info({ role, port }, `The ${role} is up`)
   }
-  log.info('Ready')
-  const signal = await stopped
-  log.info({ signal }, 'Stopping')
+  return started.move()
 }
 
 function nextSignal(): Promise<string> {

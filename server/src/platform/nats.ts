@@ -7,18 +7,21 @@ const day = 24 * 60 * 60 * 1000
 
 export const eventStream = (partition: number) => `EVENTS_${partition}`
 export const changeStream = 'CHANGES'
-export const deadLetterStream = 'DEAD_LETTERS'
+const deadLetterStream = 'DEAD_LETTERS'
 
 /** Keeps trying for ever: known links redirect while NATS is away. */
 export async function openNats(config: Config, log: Log): Promise<NatsConnection> {
+  const target = natsServers(config.NATS_URL)
   const nats = await connect({
-    servers: config.NATS_URL.split(','),
+    ...target,
     name: `tributary ${config.ROLES.join('+')}`,
     waitOnFirstConnect: config.ROLES.includes('redirect') && config.ROLES.length === 1,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,
     reconnectJitter: 100,
     timeout: 5_000,
+  }).catch((error) => {
+    throw new Error(`NATS at ${target.servers.join(', ')}: ${error.message}`, { cause: error.cause ?? error })
   })
   void watch(nats, log)
   return nats
@@ -46,6 +49,19 @@ export async function ensureStreams(nats: NatsConnection, config: Config): Promi
     const exists = await manager.streams.info(stream.name).catch(() => undefined)
     if (exists) await manager.streams.update(stream.name, { ...stream, ...shared })
     else await manager.streams.add({ ...stream, ...shared })
+  }
+}
+
+/** The client itself ignores user, password and `tls:` of an address. A user without a password is a token. */
+export function natsServers(urls: string) {
+  const addresses = urls.split(',').map((url) => new URL(url.trim()))
+  const [user = '', pass = ''] = [addresses[0]?.username, addresses[0]?.password].map((part) =>
+    decodeURIComponent(part ?? ''),
+  )
+  return {
+    servers: addresses.map((address) => address.host),
+    ...(addresses.some((address) => address.protocol === 'tls:') && { tls: {} }),
+    ...(pass ? { user, pass } : user ? { token: user } : {}),
   }
 }
 

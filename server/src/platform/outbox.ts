@@ -41,15 +41,16 @@ async function relay(platform: Platform, signal: AbortSignal): Promise<void> {
         await sleep(1_000, signal)
         continue
       }
-      const bell = new EventTarget()
-      connection.on('notification', () => bell.dispatchEvent(new Event('ring')))
-      connection.on('end', () => bell.dispatchEvent(new Event('ring')))
+      let heard = new AbortController()
+      connection.on('notification', () => heard.abort())
+      connection.on('end', () => heard.abort())
       await connection.query(`LISTEN ${channel}`)
       while (!signal.aborted) {
-        const rung = ring(bell, signal)
+        heard = new AbortController()
+        // Fails when the connection is gone, and with it the lock.
         await connection.query('SELECT 1')
         const moved = await moveBatch(platform)
-        if (moved < batchSize) await rung
+        if (moved < batchSize) await sleep(1_000, AbortSignal.any([signal, heard.signal]))
       }
     } catch (error) {
       platform.log.warn({ error: (error as Error).message }, 'The outbox relay was interrupted and tries again')
@@ -58,12 +59,6 @@ async function relay(platform: Platform, signal: AbortSignal): Promise<void> {
       await connection.end().catch(() => {})
     }
   }
-}
-
-function ring(bell: EventTarget, signal: AbortSignal): Promise<void> {
-  const heard = new AbortController()
-  bell.addEventListener('ring', () => heard.abort(), { once: true })
-  return sleep(1_000, AbortSignal.any([signal, heard.signal]))
 }
 
 async function moveBatch(platform: Platform): Promise<number> {

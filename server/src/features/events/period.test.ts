@@ -1,7 +1,7 @@
+import { type Interval, intervals } from '@tributary/contract/events'
 import fc from 'fast-check'
 import { Temporal } from 'temporal-polyfill'
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Interval, intervals } from '@tributary/contract/events'
 import { type PeriodInput, settlePeriod } from './period.ts'
 
 const wednesday = '2025-06-18T15:30:45.123Z'

@@ -34,7 +34,19 @@ export function appendClicks(platform: Pick<Platform, 'clickhouse'>, clicks: New
 }
 
 export function keepLinkAttributes(platform: Pick<Platform, 'clickhouse'>, changes: LinkChanged[]): Promise<void> {
-  return insertLinkAttributes(platform.clickhouse, changes)
+  const rows = changes.map((change) => ({
+    workspace_id: change.workspaceId,
+    link_number: change.linkNumber,
+    domain: change.domain,
+    is_root: change.isRoot,
+    folder_id: change.folderId,
+    tenant_id: change.tenantId,
+    partner_id: change.partnerId,
+    tag_ids: change.tagIds,
+    deleted: change.deleted,
+    version: change.version,
+  }))
+  return insertLinkAttributes(platform.clickhouse, rows)
 }
 
 async function whereFor(ctx: Ctx, query: EventsQuery) {

@@ -1,5 +1,4 @@
 import { type ClickHouse, insert, query } from '../../platform/clickhouse.ts'
-import type { LinkChanged } from '../links/messages.ts'
 import type { Where } from './where.ts'
 
 export type ClickRow = {
@@ -25,6 +24,18 @@ export type ClickRow = {
   utm_term: string
   utm_content: string
   bot: string
+}
+export type LinkAttributesRow = {
+  workspace_id: string
+  link_number: string
+  domain: string
+  is_root: boolean
+  folder_id: string
+  tenant_id: string
+  partner_id: string
+  tag_ids: string[]
+  deleted: boolean
+  version: number
 }
 export type NewClickRow = Omit<ClickRow, 'timestamp'> & { timestamp: number }
 
@@ -52,19 +63,7 @@ export async function insertClicks(clickhouse: ClickHouse, rows: NewClickRow[], 
 }
 
 /** Newer versions replace older ones, in whatever order they come. */
-export async function insertLinkAttributes(clickhouse: ClickHouse, changes: LinkChanged[]): Promise<void> {
-  const rows = changes.map((change) => ({
-    workspace_id: change.workspaceId,
-    link_number: change.linkNumber,
-    domain: change.domain,
-    is_root: change.isRoot,
-    folder_id: change.folderId,
-    tenant_id: change.tenantId,
-    partner_id: change.partnerId,
-    tag_ids: change.tagIds,
-    deleted: change.deleted,
-    version: change.version,
-  }))
+export async function insertLinkAttributes(clickhouse: ClickHouse, rows: LinkAttributesRow[]): Promise<void> {
   if (isFilled(rows)) await insert(clickhouse, 'link_attributes', rows)
 }
 

@@ -27,6 +27,9 @@ const eventColumns = {
   utm_content: 'utm_content',
 } as const
 
+/** Nothing can have one of these yet, so asking for one finds nothing. */
+const unassigned = ['partnerTagId', 'groupId', 'customerId'] as const
+
 const linkColumns = {
   domain: 'domain',
   tenantId: 'tenant_id',
@@ -54,9 +57,10 @@ export function whereOf(workspaceId: string, period: Period, filter: EventFilter
     const condition = anyOf(column, parameter, filter[parameter as keyof typeof eventColumns], values)
     if (condition) conditions.push(condition)
   }
+  if (unassigned.some((parameter) => isWanted(filter[parameter]))) conditions.push('false')
   if (filter.qr !== undefined) conditions.push(`trigger ${filter.qr ? '=' : '!='} 'qr'`)
   for (const [index, { numbers, excluded }] of (filter.linkNumbers ?? []).entries()) {
-    values[`links${index}`] = numbers.map(String)
+    values[`links${index}`] = numbers
     conditions.push(`link_number ${excluded ? 'NOT IN' : 'IN'} {links${index}:Array(UInt64)}`)
   }
   const ofLink = linkConditions(filter, values)
@@ -71,17 +75,22 @@ export function whereOf(workspaceId: string, period: Period, filter: EventFilter
 function linkConditions(filter: EventFilter, values: Record<string, unknown>): string[] {
   const conditions: string[] = []
   for (const [parameter, column] of Object.entries(linkColumns)) {
-    const condition = anyOf(column, parameter, filter[parameter as keyof typeof linkColumns], values)
+    const text = filter[parameter as keyof typeof linkColumns]
+    const condition = anyOf(column, parameter, parameter === 'domain' ? text?.toLowerCase() : text, values)
     if (condition) conditions.push(condition)
   }
-  const tags = filter.tagId ?? filter.tagIds
-  if (tags) {
-    const { values: ids, excluded } = parseFilter(tags)
-    values.tagIds = ids
+  const { values: tagIds, excluded } = parseFilter(filter.tagId ?? filter.tagIds ?? '')
+  if (tagIds.length > 0) {
+    values.tagIds = tagIds
     conditions.push(`${excluded ? 'NOT ' : ''}hasAny(tag_ids, {tagIds:Array(String)})`)
   }
   if (filter.root !== undefined) conditions.push(filter.root ? 'is_root' : 'NOT is_root')
   return conditions
+}
+
+function isWanted(text: string | undefined): boolean {
+  const { values, excluded } = parseFilter(text ?? '')
+  return values.length > 0 && !excluded
 }
 
 function anyOf(

@@ -4,8 +4,17 @@ import { batches } from '../../platform/batches.ts'
 import { sleep } from '../../platform/clock.ts'
 import type { Platform } from '../../platform/context.ts'
 import { eventStream, jetStream } from '../../platform/nats.ts'
-import { finish, ingest, type LogMessage, PartitionLost } from './service.ts'
-import { type Cursor, claimPartition, type Holder, releasePartition, renewLease } from './store.ts'
+import {
+  type Cursor,
+  claim,
+  finish,
+  type Holder,
+  ingest,
+  type LogMessage,
+  PartitionLost,
+  release,
+  renew,
+} from './service.ts'
 
 const renewEveryMs = 2_000
 
@@ -27,7 +36,7 @@ export async function startIngest(platform: Platform): Promise<AsyncDisposable> 
 async function keepWorking(platform: Platform, holder: Holder, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
-      const cursor = await claimPartition(platform.db, holder)
+      const cursor = await claim(platform, holder)
       if (cursor) await work(platform, holder, cursor, signal)
       else await sleep(1_000, signal)
     } catch (error) {
@@ -36,12 +45,12 @@ async function keepWorking(platform: Platform, holder: Holder, signal: AbortSign
       await sleep(500, signal)
     }
   }
-  await releasePartition(platform.db, holder).catch(() => {})
+  await release(platform, holder).catch(() => {})
 }
 
 async function work(platform: Platform, holder: Holder, cursor: Cursor, signal: AbortSignal): Promise<void> {
   const lost = new AbortController()
-  const renewing = setInterval(() => void renew(platform, holder, lost), renewEveryMs)
+  const renewing = setInterval(() => void stayOwner(platform, holder, lost), renewEveryMs)
   try {
     let sequence = cursor.sequence
     if (cursor.intent) {
@@ -68,8 +77,8 @@ async function work(platform: Platform, holder: Holder, cursor: Cursor, signal: 
   }
 }
 
-async function renew(platform: Platform, holder: Holder, lost: AbortController): Promise<void> {
-  const held = await renewLease(platform.db, holder).catch(() => true)
+async function stayOwner(platform: Platform, holder: Holder, lost: AbortController): Promise<void> {
+  const held = await renew(platform, holder).catch(() => true)
   if (!held) lost.abort()
 }
 

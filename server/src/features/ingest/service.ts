@@ -7,13 +7,37 @@ import { type RawClick, rawClick } from '../redirect/messages.ts'
 import { begin, enrich, judging, run, settling } from './pipeline.ts'
 import { findRepeats } from './repeats.ts'
 import type { ClickDraft, ClickEvent, Outcome } from './steps/step.ts'
-import { advanceCursor, type Holder, type Intent, writeIntent } from './store.ts'
+import {
+  advanceCursor,
+  type Cursor,
+  claimPartition,
+  type Holder,
+  type Intent,
+  releasePartition,
+  renewLease,
+  writeIntent,
+} from './store.ts'
+
+export type { Cursor, Holder }
 
 /** Another worker holds the partition now: this one has to stop at once. */
 export class PartitionLost extends Error {}
 
 export type LogMessage = { sequence: number; body: unknown }
 type Place = { sequence: number; index: number; body: unknown }
+
+/** The cursor of the partition when it is this holder's now; undefined while another worker has it. */
+export function claim(platform: Platform, holder: Holder): Promise<Cursor | undefined> {
+  return claimPartition(platform.db, holder)
+}
+
+export function renew(platform: Platform, holder: Holder): Promise<boolean> {
+  return renewLease(platform.db, holder)
+}
+
+export function release(platform: Platform, holder: Holder): Promise<void> {
+  return releasePartition(platform.db, holder)
+}
 
 /** Stores a batch so that it counts once, whatever dies in between. */
 export async function ingest(

@@ -20,9 +20,11 @@ export function lookupKey(key: string): string {
 /** Why a key can't be taken, or undefined. */
 export function keyProblem(key: string): string | undefined {
   if (key === '') return 'must not be empty'
+  if (!key.isWellFormed()) return 'must not contain half of a surrogate pair'
   if (key.startsWith('_')) return 'must not start with `_`'
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-  if (/[\s?#\\%\u0000-\u001f\u007f]/.test(key)) return 'must not contain spaces, control characters or any of ? # \\ %'
+  if (/[\s?#\\%\u0000-\u001f\u007f-\u009f]/.test(key))
+    return 'must not contain spaces, control characters or any of ? # \\ %'
   if (key.split('/').some((segment) => segment === '' || segment === '.' || segment === '..')) {
     return 'must not contain empty, `.` or `..` path segments'
   }

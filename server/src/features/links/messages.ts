@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { partitionOf } from '../../platform/ids.ts'
 
 export const linkChanged = z.object({
   workspaceId: z.string(),
@@ -18,6 +17,6 @@ export type LinkChanged = z.infer<typeof linkChanged>
 
 export const linkChangedSubject = 'changes.*.links'
 
-export function linkChangedMessage(body: LinkChanged, partitions: number) {
-  return { subject: `changes.${partitionOf(body.workspaceId, partitions)}.links`, body }
+export function linkChangedMessage(body: LinkChanged, partition: number) {
+  return { subject: `changes.${partition}.links`, body }
 }

@@ -2,7 +2,7 @@ import type { Link, listLinks as listLinksOperation, NewLink } from '@tributary/
 import type { z } from 'zod'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { conflict, invalid } from '../../platform/errors.ts'
-import { newId } from '../../platform/ids.ts'
+import { newId, partitionOf } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { transaction, violatedConstraint } from '../../platform/postgres.ts'
 import { domainForLink } from '../domains/service.ts'
@@ -21,6 +21,9 @@ import {
   selectLinksByNumber,
 } from './store.ts'
 import { urlProblem } from './url.ts'
+
+// A key has 190 characters; composing and lower case can make each of them three.
+const longestLookupKey = 3 * 190
 
 type LinkFilter = z.output<typeof listLinksOperation.query>
 
@@ -94,14 +97,16 @@ export async function findForRedirect(
     url: new URL(row.url).href,
     trackConversion: row.track_conversion,
     expiresAt: row.expires_at?.getTime() ?? null,
-    expiredUrl: row.expired_url,
+    expiredUrl: row.expired_url && new URL(row.expired_url).href,
     disabledAt: row.disabled_at?.getTime() ?? null,
   }
 }
 
-/** The key that an address asks for, as it is matched. */
-export function addressedKey(path: string): string {
-  return lookupKey(path) || rootKey
+/** The key that an address asks for, as it is matched; null when no link can have it, so nobody needs to look. */
+export function addressedKey(path: string): string | null {
+  const key = lookupKey(path)
+  if (key === '') return rootKey
+  return key.length > longestLookupKey || keyProblem(key) ? null : key
 }
 
 export function countClicks(platform: Pick<Platform, 'db'>, counts: ClickCount[]): Promise<void> {
@@ -131,7 +136,7 @@ async function tryInsert(ctx: Ctx, row: NewLinkRow): Promise<LinkRow | undefined
   try {
     return await transaction(ctx, async (ctx) => {
       const link = await insertLink(ctx.db, row)
-      await publish(ctx, linkChangedMessage(changeOf(link), ctx.config.EVENT_PARTITIONS))
+      await publish(ctx, linkChangedMessage(changeOf(link), partitionOf(ctx.workspaceId, ctx.config.EVENT_PARTITIONS)))
       return link
     })
   } catch (error) {

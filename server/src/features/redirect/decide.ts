@@ -5,6 +5,8 @@ export type Page = 'not-found' | 'disabled' | 'expired'
 export type Decision = {
   status: 302 | 404 | 405 | 410
   location?: string
+  /** The location without the click id, which is another one for every visitor. */
+  destination?: string
   page?: Page
   /** Whether this is a click of the link, and if it is not a person's, why. */
   record: boolean
@@ -31,11 +33,13 @@ export function decide(
   }
   const location = link.trackConversion ? withParameter(link.url, click.parameter, click.id) : link.url
   const bot = visit.method === 'HEAD' ? 'head' : visit.purpose ? 'prefetch' : ''
-  return { status: 302, location, record: true, bot, trigger }
+  return { status: 302, location, destination: link.url, record: true, bot, trigger }
 }
 
 function withParameter(url: string, name: string, value: string): string {
   const target = new URL(url)
-  target.searchParams.set(name, value)
+  // Setting a parameter writes the whole query anew, which would break one that is signed.
+  if (target.searchParams.has(name)) target.searchParams.set(name, value)
+  else target.search += `${target.search && '&'}${name}=${value}`
   return target.href
 }

@@ -21,6 +21,4 @@ export const rawClick = z.object({
 })
 export type RawClick = z.infer<typeof rawClick>
 
-export const clicksCaptured = z.array(rawClick)
-
 export const clicksSubject = (partition: number) => `events.${partition}.clicks`

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto'
-import type { Scope } from '@tributary/contract/operation'
+import type { Plan, Scope } from '@tributary/contract/operation'
 import { LRUCache } from 'lru-cache'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { AppError, unauthorized } from '../../platform/errors.ts'
 import { newId, randomText } from '../../platform/ids.ts'
+import { requireWorkspace } from '../workspaces/service.ts'
 import { insertToken, revokeToken, selectTokenByHash, selectTokens, type TokenRow, touchToken } from './store.ts'
 
 export type Token = TokenRow
@@ -42,21 +43,20 @@ export async function revoke(platform: Pick<Platform, 'db'>, id: string): Promis
   return token
 }
 
+type Holder = { token: Token; plan: Plan }
+
 /** Makes the function that turns an `Authorization` header into who is asking. */
 export function contextReader() {
-  const remembered = new LRUCache<string, Promise<Awaited<ReturnType<typeof selectTokenByHash>>>>({
+  const remembered = new LRUCache<string, Promise<Holder | undefined>>({
     max: 10_000,
     ttl: rememberedMs,
     updateAgeOnGet: false,
   })
 
-  function find(platform: Platform, key: string) {
+  function find(platform: Platform, key: string): Promise<Holder | undefined> {
     const known = remembered.get(key)
     if (known) return known
-    const found = selectTokenByHash(platform.db, hashOf(key)).then(async (token) => {
-      if (token) await touchToken(platform.db, token.workspace_id, token.id)
-      return token
-    })
+    const found = holderOf(platform, key)
     remembered.set(key, found)
     found.catch(() => remembered.delete(key))
     return found
@@ -66,16 +66,26 @@ export function contextReader() {
     const key = /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
     if (!key)
       throw unauthorized('No API key or access token was sent. Send the header `Authorization: Bearer <API_KEY>`.')
-    const token = await find(platform, key)
-    if (!token)
+    const holder = await find(platform, key)
+    if (!holder)
       throw unauthorized('This API key or access token is not known. Check it for typing errors, or create a new one.')
+    const { token, plan } = holder
     if (token.revoked_at) throw unauthorized('This API key has been revoked. Create a new one.')
     if (token.expires_at && token.expires_at <= platform.now()) {
       throw unauthorized(`This API key expired at ${token.expires_at.toISOString()}. Create a new one.`)
     }
-    const actor = { keyId: token.id, scopes: token.scopes }
-    return { ...platform, workspaceId: token.workspace_id, plan: token.plan, actor }
+    return { ...platform, workspaceId: token.workspace_id, plan, actor: { keyId: token.id, scopes: token.scopes } }
   }
+}
+
+async function holderOf(platform: Platform, key: string): Promise<Holder | undefined> {
+  const token = await selectTokenByHash(platform.db, hashOf(key))
+  if (!token) return undefined
+  const [workspace] = await Promise.all([
+    requireWorkspace(platform, token.workspace_id),
+    touchToken(platform.db, token.workspace_id, token.id),
+  ])
+  return { token, plan: workspace.plan }
 }
 
 function hashOf(key: string): Buffer {

@@ -1,4 +1,4 @@
-import type { Plan, Scope } from '@tributary/contract/operation'
+import type { Scope } from '@tributary/contract/operation'
 import { sql } from 'kysely'
 import type { Db } from '../../platform/postgres.ts'
 
@@ -57,14 +57,14 @@ export async function selectTokens(db: Db, workspaceId: string): Promise<TokenRo
 }
 
 // NOTE every workspace: the hash of a key is what tells its workspace.
-export async function selectTokenByHash(db: Db, hash: Buffer) {
-  const result = await sql<
-    Pick<TokenRow, 'id' | 'workspace_id' | 'scopes' | 'expires_at' | 'revoked_at'> & { plan: Plan }
-  >`
-    SELECT t.id, t.workspace_id, t.scopes, t.expires_at, t.revoked_at, w.plan
-    FROM tokens t JOIN workspaces w ON w.id = t.workspace_id
-    WHERE t.hash = ${hash}`.execute(db)
-  return result.rows[0]
+export async function selectTokenByHash(db: Db, hash: Buffer): Promise<TokenRow | undefined> {
+  const row = await db
+    .withTables<Tables>()
+    .selectFrom('tokens')
+    .select(shown)
+    .where('hash', '=', hash)
+    .executeTakeFirst()
+  return row as TokenRow | undefined
 }
 
 /** At most once a minute, so that a busy key costs no write for each request. */

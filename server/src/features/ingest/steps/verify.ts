@@ -4,7 +4,8 @@ import type { ClickDraft, Outcome, StepContext } from './step.ts'
 /** Rejects a click whose id we did not mint for its link and hour. */
 export function verify(draft: ClickDraft, context: StepContext): Outcome {
   const { id, at, linkNumber } = draft.raw
-  if (!/^(0|[1-9]\d{0,19})$/.test(linkNumber) || !(at >= 0 && at <= latestMs)) return { reject: 'malformed' }
+  if (!/^(0|[1-9]\d{0,19})$/.test(linkNumber) || !(Number.isInteger(at) && at >= 0 && at <= latestMs))
+    return { reject: 'malformed' }
   const token = readClickId(context.clickKeys, id)
   if (!token || token.linkNumber !== BigInt(linkNumber)) return { reject: 'forged_click_id' }
   // The id is minted a moment before the click gets its time, perhaps on the other side of a full hour.

@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { createClient } from '@tributary/contract/client'
+import { listEvents } from '@tributary/contract/events'
+import { listLinks } from '@tributary/contract/links'
+import { plans } from '@tributary/contract/operation'
+import { expect, test } from 'vitest'
+import { browser } from '../server/test/build.ts'
+import { eventually } from '../server/test/stack.ts'
+import { visit } from '../server/test/visit.ts'
+
+type Told = { api: string; redirect: string; domain: string; keys: Record<string, string> }
+
+test('the demo tells one line of JSON, has what it promises, and leaves nothing behind', async () => {
+  const leftBefore = temporaryFolders()
+  const child = spawn(process.execPath, [fileURLToPath(new URL('./demo.ts', import.meta.url))], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH },
+  })
+  let printed = ''
+  let progress = ''
+  child.stdout.on('data', (chunk) => {
+    printed += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    progress += chunk
+  })
+  try {
+    await eventually(async () => expect(printed, progress).toMatch(/\n$/), 60_000)
+    expect(printed.trimEnd().split('\n')).toHaveLength(1)
+    const demo = JSON.parse(printed) as Told
+    expect(Object.keys(demo)).toEqual(['api', 'redirect', 'domain', 'keys'])
+    expect(Object.keys(demo.keys)).toEqual([...plans])
+    expect(demo.domain).toMatch(/\.localhost$/)
+
+    const call = createClient({ url: demo.api, token: demo.keys.business as string })
+    const links = await call(listLinks)
+    expect(links).toHaveLength(20)
+    expect(links.reduce((sum, link) => sum + link.clicks, 0)).toBe(2_000)
+    const events = await call(listEvents, { query: { interval: '90d', limit: 1000 } })
+    for (const varied of ['country', 'device', 'browser', 'os'] as const) {
+      expect(new Set(events.map((event) => event[varied])).size, varied).toBeGreaterThan(2)
+    }
+    expect(new Set(events.map((event) => event.click.trigger))).toEqual(new Set(['link', 'qr']))
+    expect(new Set(events.map((event) => event.click.referer)).size).toBeGreaterThan(4)
+
+    const answer = await visit(`${demo.redirect}/${links[0]?.key}`, { host: demo.domain, 'user-agent': browser })
+    expect(answer.status).toBe(302)
+  } finally {
+    child.kill('SIGTERM')
+  }
+  const stoppedAt = Date.now()
+  if (child.exitCode === null) await once(child, 'exit')
+  expect(Date.now() - stoppedAt).toBeLessThan(10_000)
+  expect(child.exitCode).toBe(0)
+  expect(temporaryFolders().filter((name) => !leftBefore.includes(name))).toEqual([])
+})
+
+function temporaryFolders(): string[] {
+  return existsSync(tmpdir()) ? readdirSync(tmpdir()).filter((name) => name.startsWith('tributary-')) : []
+}

@@ -1,0 +1,18 @@
+/** Key sets as the specification lists them, written down apart from the contract so that the two can disagree. */
+export const clickEventKeys = words(`event timestamp click link click_id link_id domain key url continent country city
+  device browser os qr ip`)
+
+export const clickKeys = words(`id timestamp url country city region continent device browser os trigger referer
+  refererUrl qr ip`)
+
+export const linkKeys = words(`id domain key url trackConversion externalId tenantId programId partnerId archived
+  expiresAt expiredUrl disabledAt password proxy title description image video rewrite doIndex ios android geo
+  publicStats tags folderId webhookIds comments shortLink qrCode utm_source utm_medium utm_campaign utm_term utm_content
+  testVariants testStartedAt testCompletedAt userId workspaceId clicks leads conversions sales saleAmount lastClicked
+  createdAt updatedAt tagId projectId`)
+
+export const linkDates = words('expiresAt disabledAt testStartedAt testCompletedAt lastClicked createdAt updatedAt')
+
+function words(text: string): string[] {
+  return text.split(/\s+/).sort()
+}

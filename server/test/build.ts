@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto'
+import type { Link, NewLink } from '@tributary/contract/links'
+import type { Plan, Scope } from '@tributary/contract/operation'
+import { addDomain } from '../src/features/domains/service.ts'
+import { createLink } from '../src/features/links/service.ts'
+import type { RawClick } from '../src/features/redirect/messages.ts'
+import { createToken } from '../src/features/tokens/service.ts'
+import { createWorkspace, type Workspace } from '../src/features/workspaces/service.ts'
+import { mintClickId } from '../src/platform/click-id.ts'
+import type { Platform } from '../src/platform/context.ts'
+import { contextIn } from './context.ts'
+
+export type BuiltWorkspace = Workspace & { key: string; keyId: string; domain: string }
+
+/** A new workspace with a key and a domain that nobody else has. */
+export async function buildWorkspace(
+  platform: Platform,
+  given: { plan?: Plan; scopes?: Scope[]; expiresAt?: Date } = {},
+): Promise<BuiltWorkspace> {
+  const name = `t-${randomUUID().slice(0, 13)}`
+  const workspace = await createWorkspace(platform, { name, plan: given.plan ?? 'enterprise' })
+  const token = await createToken(platform, { workspaceId: workspace.id, name: 'test', ...given })
+  const domain = await addDomain(platform, { workspaceId: workspace.id, slug: `${name}.localhost` })
+  return { ...workspace, key: token.key, keyId: token.id, domain: domain.slug }
+}
+
+export function buildLink(platform: Platform, workspace: Workspace, given: Partial<NewLink> = {}): Promise<Link> {
+  const input = { url: 'https://example.com/landing', trackConversion: false, ...given }
+  return createLink(contextIn(platform, workspace.id), input)
+}
+
+/** A click as the redirect would have captured it; every call is another visitor. */
+export function buildClick(
+  platform: Platform,
+  link: { number: bigint; workspaceId: string; url: string },
+  given: Partial<RawClick> = {},
+): RawClick {
+  const visitor = { ip: `10.${byte()}.${byte()}.${byte()}`, userAgent: browser, at: Date.now(), ...given }
+  return {
+    id: mintClickId(platform.config.CLICK_ID_KEYS, { ...visitor, linkNumber: link.number }),
+    workspaceId: link.workspaceId,
+    linkNumber: String(link.number),
+    url: link.url,
+    trigger: 'link',
+    referer: '',
+    bot: '',
+    country: '',
+    region: '',
+    city: '',
+    continent: '',
+    ...visitor,
+    ...given,
+  }
+}
+
+export const browser =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36'
+
+function byte(): number {
+  return Math.floor(Math.random() * 256)
+}

@@ -1,0 +1,34 @@
+import { operations } from '@tributary/contract/index'
+import { scopes } from '@tributary/contract/operation'
+import { describe, expect, inject, test } from 'vitest'
+import { routes } from '../src/roles/api.ts'
+import { buildWorkspace } from './build.ts'
+import { openTestPlatform } from './stack.ts'
+
+const platform = await openTestPlatform()
+const { api } = inject('server')
+
+test('every operation of the contract is answered, and nothing else', () => {
+  const answered = routes.map((route) => route.operation.id).sort()
+  expect(answered).toEqual(operations.map((operation) => operation.id).sort())
+})
+
+describe.each(operations)('$id', (operation) => {
+  const url = api + operation.path.replaceAll(/\{\w+\}/g, 'unknown')
+  const request = { method: operation.method.toUpperCase() }
+
+  test('refuses a request without a key', async () => {
+    const response = await fetch(url, request)
+    expect(response.status).toBe(401)
+    expect(await response.json()).toMatchObject({ error: { code: 'unauthorized' } })
+  })
+
+  test('refuses a key without its scope', async () => {
+    const sufficient = [operation.scope, operation.scope.replace('.read', '.write'), 'apis.all', 'apis.read']
+    const others = scopes.filter((scope) => !sufficient.includes(scope))
+    const { key } = await buildWorkspace(platform, { scopes: others })
+    const response = await fetch(url, { ...request, headers: { authorization: `Bearer ${key}` } })
+    expect(response.status).toBe(403)
+    expect(await response.json()).toMatchObject({ error: { code: 'forbidden' } })
+  })
+})

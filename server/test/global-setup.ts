@@ -1,0 +1,71 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
+import { ensureBinaries } from '../../engines/binaries.ts'
+import { createDatabase } from '../../engines/postgres.ts'
+import { startEngines } from '../../engines/start.ts'
+import { openClickHouse } from '../src/platform/clickhouse.ts'
+import { readConfig } from '../src/platform/config.ts'
+import { migrate } from '../src/platform/migrate.ts'
+import { type ServerProcess, startServer } from './server-process.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The settings that all servers of this run share. */
+    environment: Record<string, string>
+    /** A server with every role, for all tests that need no server of their own. */
+    server: { api: string; redirect: string; ops: string }
+  }
+}
+
+type Stack = { environment: Record<string, string>; server: ServerProcess; stop(): Promise<void> }
+type Shared = { tributaryStack?: { users: number; started: Promise<Stack> } }
+
+/** Vitest calls this once for each project; all of them share one stack. */
+export default async function setup(project: TestProject) {
+  const shared = globalThis as Shared
+  shared.tributaryStack ??= { users: 0, started: startStack() }
+  const stack = shared.tributaryStack
+  stack.users += 1
+  const { environment, server, stop } = await stack.started
+  project.provide('environment', environment)
+  project.provide('server', { api: server.api, redirect: server.redirect, ops: server.ops })
+  return async () => {
+    stack.users -= 1
+    if (stack.users > 0) return
+    delete shared.tributaryStack
+    await stop()
+  }
+}
+
+async function startStack(): Promise<Stack> {
+  await ensureBinaries(console.error, process.env)
+  const engines = await startEngines({ env: process.env })
+  const folder = await mkdtemp(join(tmpdir(), 'tributary-test-'))
+  const environment = {
+    ...engines.urls,
+    POSTGRES_URL: await createDatabase(engines.urls.POSTGRES_URL, `test_${randomUUID().replaceAll('-', '')}`),
+    CLICK_ID_KEYS: `1:${randomBytes(32).toString('hex')}`,
+    SPOOL_DIRECTORY: folder,
+    ENVIRONMENT: 'development',
+    EVENT_PARTITIONS: '2',
+    INGEST_INTERVAL_MS: '100',
+    LOG_LEVEL: 'info',
+  }
+  const config = readConfig(environment)
+  const clickhouse = openClickHouse(config)
+  await migrate(config, clickhouse, () => {})
+  await clickhouse.close()
+  const server = await startServer(environment)
+  return {
+    environment,
+    server,
+    async stop() {
+      await server.stop()
+      await engines.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,24 @@
+import { Agent, type IncomingHttpHeaders, request } from 'node:http'
+
+export type Answer = { status: number; headers: IncomingHttpHeaders; body: string }
+
+const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+
+/** A request of a visitor; unlike `fetch` it may name any host. */
+export function visit(url: string, headers: Record<string, string>, method = 'GET'): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    request(url, { agent, headers, method }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk) => chunks.push(chunk))
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(chunks).toString(),
+        }),
+      )
+    })
+      .on('error', reject)
+      .end()
+  })
+}
