@@ -92,6 +92,9 @@ export const eventFilters = {
   qr: booleanText.optional().describe('Use `trigger`.').meta({ deprecated: true }),
 } as const
 
+const eventFiltersObject = z.object(eventFilters)
+export type EventFilters = z.infer<typeof eventFiltersObject>
+
 export const eventsQuery = z.object({
   event: z.enum(['clicks', 'leads', 'sales']).default('clicks').describe('Kind of event.'),
   ...eventFilters,

@@ -35,7 +35,7 @@ function foreignNames(): Record<string, string> {
 /** These narrow or order what the own workspace has and name nothing. */
 const harmless = new Set(
   `event interval start end timezone country city region continent device browser os trigger referer refererUrl
-  utm_source utm_medium utm_campaign utm_term utm_content root saleType query qr page limit pageSize sortOrder sortBy order
+  utm_source utm_medium utm_campaign utm_term utm_content root saleType query qr page limit pageSize sortOrder sortBy order groupBy
   showArchived trackConversion tenantId tagId tagIds folderId partnerTagId groupId partnerId customerId programId`.split(
     /\s+/,
   ),

@@ -1,4 +1,5 @@
 import { getRequestListener } from '@hono/node-server'
+import { analyticsRoutes } from '../features/analytics/routes.ts'
 import { docsPages } from '../features/docs/routes.ts'
 import { eventsRoutes } from '../features/events/routes.ts'
 import { linksRoutes } from '../features/links/routes.ts'
@@ -9,7 +10,7 @@ import { type Listening, listen, webServer } from '../platform/listen.ts'
 import { opsListener } from '../platform/ops.ts'
 import { openRateLimiter } from '../platform/rate-limit.ts'
 
-export const routes = [...linksRoutes, ...eventsRoutes]
+export const routes = [...linksRoutes, ...eventsRoutes, ...analyticsRoutes]
 
 export async function start(platform: Platform): Promise<Listening> {
   const { config } = platform

@@ -1,14 +1,27 @@
-import type { ClickEvent, EventsQuery } from '@tributary/contract/events'
+import type { AnalyticsQuery } from '@tributary/contract/analytics'
+import type { ClickEvent, EventFilters, EventsQuery } from '@tributary/contract/events'
 import type { Link } from '@tributary/contract/links'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { invalid, notFound } from '../../platform/errors.ts'
 import type { LinkChanged } from '../links/messages.ts'
 import { linkNumbers, linksByNumber } from '../links/service.ts'
 import { settlePeriod } from './period.ts'
-import { type ClickRow, insertClicks, insertLinkAttributes, type NewClickRow, selectClicks } from './store.ts'
+import {
+  type ClickRow,
+  countByColumns,
+  type EventColumn,
+  type Group,
+  insertClicks,
+  insertLinkAttributes,
+  type NewClickRow,
+  selectClicks,
+} from './store.ts'
 import { type EventFilter, parseFilter, whereOf } from './where.ts'
 
+export type { EventColumn, Group }
 export type NewClick = NewClickRow
+
+const mostGroups = 10_000
 
 export async function listEvents(ctx: Ctx, query: EventsQuery): Promise<ClickEvent[]> {
   const where = await whereFor(ctx, query)
@@ -27,6 +40,14 @@ export async function listEvents(ctx: Ctx, query: EventsQuery): Promise<ClickEve
     const link = links.get(BigInt(row.link_number))
     return link ? [presentClick(row, link)] : []
   })
+}
+
+/** How many events there were, by these columns. */
+export async function aggregate(ctx: Ctx, query: AnalyticsQuery, columns: EventColumn[]): Promise<Group[]> {
+  const where = await whereFor(ctx, query)
+  // Leads and sales are not recorded yet: their counts are zero, and without clicks there is no group.
+  if (query.event === 'leads' || query.event === 'sales') return []
+  return countByColumns(ctx.clickhouse, where, columns, mostGroups)
 }
 
 export function appendClicks(platform: Pick<Platform, 'clickhouse'>, clicks: NewClick[], token: string): Promise<void> {
@@ -49,14 +70,14 @@ export function keepLinkAttributes(platform: Pick<Platform, 'clickhouse'>, chang
   return insertLinkAttributes(platform.clickhouse, rows)
 }
 
-async function whereFor(ctx: Ctx, query: EventsQuery) {
+async function whereFor(ctx: Ctx, query: EventFilters) {
   const period = settlePeriod(query, ctx.now())
   if ('problem' in period) throw invalid(`\`${period.problem.field}\` in the query: ${period.problem.message}.`)
   const filter: EventFilter = { ...query, linkNumbers: await namedLinks(ctx, query) }
   return whereOf(ctx.workspaceId, period, filter)
 }
 
-async function namedLinks(ctx: Ctx, query: EventsQuery): Promise<EventFilter['linkNumbers']> {
+async function namedLinks(ctx: Ctx, query: EventFilters): Promise<EventFilter['linkNumbers']> {
   const named: NonNullable<EventFilter['linkNumbers']> = []
   if (query.linkId) {
     const { values, excluded } = parseFilter(query.linkId)

@@ -57,6 +57,30 @@ LIMIT {limit:UInt32} OFFSET {offset:UInt64}`,
   )
 }
 
+export type EventColumn = keyof Omit<ClickRow, 'workspace_id' | 'timestamp' | 'id_text' | 'ip' | 'bot'>
+export type Group = Partial<Record<EventColumn, string>> & { clicks: string }
+
+/** Counts by these columns, most first; without columns one row with the total. */
+export async function countByColumns(
+  clickhouse: ClickHouse,
+  where: Where,
+  columns: EventColumn[],
+  limit: number,
+): Promise<Group[]> {
+  const names = columns.map((column) => `toString(${column}) AS ${column}`)
+  const grouped =
+    columns.length > 0 ? `GROUP BY ${columns.join(', ')}\nORDER BY count() DESC, ${columns.join(', ')}` : ''
+  return query<Group>(
+    clickhouse,
+    `SELECT ${[...names, 'toString(count()) AS clicks'].join(', ')}
+FROM click_events
+WHERE ${where.text}
+${grouped}
+LIMIT {limit:UInt32}`,
+    { ...where.values, limit },
+  )
+}
+
 /** A repeat with the same token is ignored. */
 export async function insertClicks(clickhouse: ClickHouse, rows: NewClickRow[], token: string): Promise<void> {
   if (isFilled(rows)) await insert(clickhouse, 'click_events', rows, token)

@@ -1,9 +1,9 @@
-import type { EventsQuery } from '@tributary/contract/events'
+import type { EventFilters } from '@tributary/contract/events'
 import { invalid } from '../../platform/errors.ts'
 import type { Period } from './period.ts'
 
 export type Where = { text: string; values: Record<string, unknown> }
-export type EventFilter = Partial<EventsQuery> & {
+export type EventFilter = Partial<EventFilters> & {
   /** Numbers of the links that the query names by id, external id or address; undefined when it names none. */
   linkNumbers?: { numbers: bigint[]; excluded: boolean }[]
 }
