@@ -17,8 +17,10 @@ export function openPostgres(config: Config): Db {
     application_name: `tributary ${config.ROLES.join('+')}`,
     keepAlive: true,
   })
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  // A connection that breaks is replaced by the pool, and whoever uses it gets the error from its query; without
+  // listeners, on idle and on busy ones, it would end the process.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
   return new Kysely({ dialect: new PostgresDialect({ pool }) })
 }
 
