@@ -9,6 +9,7 @@ import { startEngines } from '../../engines/start.ts'
 import { openClickHouse } from '../src/platform/clickhouse.ts'
 import { readConfig } from '../src/platform/config.ts'
 import { migrate } from '../src/platform/migrate.ts'
+import { type DnsServer, startDnsServer } from './dns-server.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 
 declare module 'vitest' {
@@ -17,10 +18,12 @@ declare module 'vitest' {
     environment: Record<string, string>
     /** A server with every role, for all tests that need no server of their own. */
     server: { api: string; redirect: string; ops: string }
+    /** The only DNS server of this run: `setZone(inject('dns'), …)`. */
+    dns: { folder: string }
   }
 }
 
-type Stack = { environment: Record<string, string>; server: ServerProcess; stop(): Promise<void> }
+type Stack = { environment: Record<string, string>; server: ServerProcess; dns: DnsServer; stop(): Promise<void> }
 type Shared = { tributaryStack?: { users: number; started: Promise<Stack> } }
 
 /** Vitest calls this once for each project; all of them share one stack. */
@@ -29,9 +32,10 @@ export default async function setup(project: TestProject) {
   shared.tributaryStack ??= { users: 0, started: startStack() }
   const stack = shared.tributaryStack
   stack.users += 1
-  const { environment, server, stop } = await stack.started
+  const { environment, server, dns, stop } = await stack.started
   project.provide('environment', environment)
   project.provide('server', { api: server.api, redirect: server.redirect, ops: server.ops })
+  project.provide('dns', { folder: dns.folder })
   return async () => {
     stack.users -= 1
     if (stack.users > 0) return
@@ -44,10 +48,15 @@ async function startStack(): Promise<Stack> {
   await ensureBinaries(console.error, process.env)
   const engines = await startEngines({ env: process.env })
   const folder = await mkdtemp(join(tmpdir(), 'tributary-test-'))
+  const dns = await startDnsServer()
   const environment = {
     ...engines.urls,
     POSTGRES_URL: await createDatabase(engines.urls.POSTGRES_URL, `test_${randomUUID().replaceAll('-', '')}`),
     CLICK_ID_KEYS: `1:${randomBytes(32).toString('hex')}`,
+    ENCRYPTION_KEYS: `1:${randomBytes(32).toString('hex')}`,
+    DNS_SERVERS: dns.address,
+    DOMAIN_CNAME: 'cname.tributary.example',
+    DOMAIN_ADDRESSES: '192.0.2.10,2001:db8::10',
     SPOOL_DIRECTORY: folder,
     ENVIRONMENT: 'development',
     EVENT_PARTITIONS: '2',
@@ -62,8 +71,10 @@ async function startStack(): Promise<Stack> {
   return {
     environment,
     server,
+    dns,
     async stop() {
       await server.stop()
+      await dns[Symbol.asyncDispose]()
       await engines.stop()
       await rm(folder, { recursive: true, force: true })
     },

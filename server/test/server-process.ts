@@ -17,6 +17,7 @@ export type ServerProcess = {
   stop(): Promise<number | null>
 }
 
+const startWithinMs = 30_000
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
 /** Starts `tributary serve` on free ports and waits until it is ready. */
@@ -60,9 +61,16 @@ function ready(child: ChildProcess, log: string[], onLine?: (line: string) => vo
     createInterface({ input: child.stderr }).on('line', (line) => {
       log.push(line)
       onLine?.(line)
-      if (line.includes('"msg":"Ready"')) resolve()
+      if (!line.includes('"msg":"Ready"')) return
+      clearTimeout(timer)
+      resolve()
     })
     child.once('exit', (code) => reject(new Error(`The server ended with ${code}:\n${log.slice(-20).join('\n')}`)))
     child.once('error', reject)
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL')
+      reject(new Error(`The server was not ready in ${startWithinMs} ms:\n${log.slice(-20).join('\n')}`))
+    }, startWithinMs)
+    child.once('exit', () => clearTimeout(timer))
   })
 }

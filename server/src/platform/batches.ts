@@ -18,10 +18,10 @@ export async function* batches(source: ConsumerMessages, options: Options): Asyn
       const first = await upcoming
       if (first.done) return
       const batch = [first.value]
-      const until = last + options.intervalMs
+      const late = patience(last + options.intervalMs, options.signal)
       upcoming = iterator.next()
       while (!options.full(batch)) {
-        const next = await Promise.race([upcoming, patience(until, options.signal)])
+        const next = await Promise.race([upcoming, late])
         if (!next || next.done) break
         batch.push(next.value)
         upcoming = iterator.next()
@@ -31,7 +31,10 @@ export async function* batches(source: ConsumerMessages, options: Options): Asyn
     }
   } finally {
     options.signal.removeEventListener('abort', stop)
-    await source.close()
+    const closed = source.close()
+    // A message that nobody takes any more would keep the source from closing.
+    await iterator.return?.()
+    await closed
   }
 }
 

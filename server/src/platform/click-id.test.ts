@@ -9,6 +9,7 @@ import {
   mintClickId,
   parseClickKeys,
   readClickId,
+  visitorShare,
 } from './click-id.ts'
 
 const hexA = 'a1'.repeat(32)
@@ -218,6 +219,50 @@ describe('click keys', () => {
   test('a current key without a secret is an error', () => {
     const visit = { linkNumber: 1n, ip: '', userAgent: '', at: 0 }
     expect(() => mintClickId({ ...keys, current: 3 }, visit)).toThrow('click key 3')
+  })
+})
+
+describe('the share of a visitor', () => {
+  const shareOf = (visitor: number, link = 7n) => visitorShare(keys, link, `10.0.${visitor >> 8}.${visitor & 255}`, 'x')
+
+  test('is from 0 to below 1, and the same whenever it is asked for', () => {
+    fc.assert(
+      fc.property(anyVisit, ({ linkNumber, ip, userAgent }) => {
+        const share = visitorShare(keys, linkNumber, ip, userAgent)
+        expect(share >= 0 && share < 1).toBe(true)
+        mintClickId(keys, { linkNumber: 1n, ip: '', userAgent: 'someone else', at: 0 })
+        expect(visitorShare(keys, linkNumber, ip, userAgent)).toBe(share)
+      }),
+    )
+  })
+
+  test('is spread evenly: every tenth gets a tenth of 20,000 visitors, within 8 %', () => {
+    const tenths = Array.from({ length: 10 }, () => 0)
+    for (let visitor = 0; visitor < 20_000; visitor++) {
+      const tenth = Math.floor(shareOf(visitor) * 10)
+      tenths[tenth] = (tenths[tenth] ?? 0) + 1
+    }
+    for (const count of tenths) expect(Math.abs(count - 2_000)).toBeLessThan(160)
+  })
+
+  test('on one link says nothing about the share on another', () => {
+    let both = 0
+    for (let visitor = 0; visitor < 10_000; visitor++) {
+      if (shareOf(visitor) < 0.5 && shareOf(visitor, 8n) < 0.5) both += 1
+    }
+    expect(Math.abs(both - 2_500)).toBeLessThan(200)
+  })
+
+  test('differs for another address and another user agent, and can not be found without the secret', () => {
+    const share = visitorShare(keys, 7n, '203.0.113.9', 'x')
+    expect(visitorShare(keys, 7n, '203.0.113.8', 'x')).not.toBe(share)
+    expect(visitorShare(keys, 7n, '203.0.113.9', 'y')).not.toBe(share)
+    expect(visitorShare(parseClickKeys(`1:${hexB}`), 7n, '203.0.113.9', 'x')).not.toBe(share)
+  })
+
+  test('stays when a new key is put before the old one', () => {
+    const rotated = parseClickKeys(`2:${hexB},1:${hexA}`)
+    expect(visitorShare(rotated, 7n, '203.0.113.9', 'x')).toBe(visitorShare(keys, 7n, '203.0.113.9', 'x'))
   })
 })
 

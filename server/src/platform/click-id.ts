@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 
 export type ClickKeys = { current: number; secrets: Map<number, ClickSecret> }
-export type ClickSecret = { visitor: HmacPads; tag: HmacPads }
+export type ClickSecret = { visitor: HmacPads; tag: HmacPads; share: HmacPads }
 export type ClickVisit = { linkNumber: bigint; ip: string; userAgent: string; at: number }
 
 type HmacPads = { inner: Buffer; outer: Buffer }
@@ -41,9 +41,20 @@ export function mintClickId(keys: ClickKeys, visit: ClickVisit): string {
   token[0] = (version << 4) | keys.current
   token.writeUIntBE(clickHour(visit.at), 1, 3)
   token.writeBigUInt64BE(visit.linkNumber, 4)
-  token.write(visitorMac(secret, visit), visitorAt, macBytes, 'latin1')
+  token.write(visitorMac(secret.visitor, linkAndHour, visit.ip, visit.userAgent), visitorAt, macBytes, 'latin1')
   token.write(tagMac(secret, token), tagAt, macBytes, 'latin1')
   return token.toString('base64url')
+}
+
+/**
+ * From 0 to just below 1, evenly spread over visitors; the same visitor on the same link always gets the same. The
+ * oldest key makes it, so that a new one does not deal out everybody again.
+ */
+export function visitorShare(keys: ClickKeys, linkNumber: bigint, ip: string, userAgent: string): number {
+  const oldest = [...keys.secrets.values()].at(-1) as ClickSecret
+  linkOnly.writeBigUInt64BE(linkNumber)
+  shareBits.write(visitorMac(oldest.share, linkOnly, ip, userAgent), 0, shareBits.length, 'latin1')
+  return shareBits.readUIntBE(0, 6) / 2 ** 48
 }
 
 /** Gives null for every text that was not minted with one of the keys. */
@@ -82,6 +93,9 @@ function isClickIdText(text: string): boolean {
 // Scratch space: nothing here waits, so calls never overlap; allocating instead halves the speed.
 const token = Buffer.alloc(tokenBytes)
 const givenTag = token.subarray(tagAt)
+const linkAndHour = token.subarray(1, visitorAt)
+const linkOnly = Buffer.alloc(8)
+const shareBits = Buffer.alloc(6)
 const expectedTag = Buffer.alloc(macBytes)
 const tagInput = Buffer.alloc(padBytes + tagAt)
 const visitorInput = Buffer.alloc(4096)
@@ -92,19 +106,19 @@ function clickSecret(secret: Uint8Array): ClickSecret {
     const input = Buffer.concat([root.inner, Buffer.from(name)])
     return hmacPads(Buffer.from(hmac(root, input), 'latin1'))
   }
-  return { visitor: subkey('visitor'), tag: subkey('tag') }
+  return { visitor: subkey('visitor'), tag: subkey('tag'), share: subkey('share') }
 }
 
-function visitorMac(secret: ClickSecret, visit: ClickVisit): string {
-  const head = padBytes + 11
-  const room = head + (visit.ip.length + visit.userAgent.length) * 3 + 1
+function visitorMac(pads: HmacPads, about: Buffer, ip: string, userAgent: string): string {
+  const head = padBytes + about.length
+  const room = head + (ip.length + userAgent.length) * 3 + 1
   const input = room <= visitorInput.length ? visitorInput : Buffer.allocUnsafe(room)
-  input.set(secret.visitor.inner)
-  token.copy(input, padBytes, 1, visitorAt)
-  const afterIp = head + input.write(visit.ip, head)
+  input.set(pads.inner)
+  input.set(about, padBytes)
+  const afterIp = head + input.write(ip, head)
   input[afterIp] = 0
-  const end = afterIp + 1 + input.write(visit.userAgent, afterIp + 1)
-  return hmac(secret.visitor, input.subarray(0, end))
+  const end = afterIp + 1 + input.write(userAgent, afterIp + 1)
+  return hmac(pads, input.subarray(0, end))
 }
 
 function tagMac(secret: ClickSecret, from: Buffer): string {

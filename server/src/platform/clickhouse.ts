@@ -1,4 +1,4 @@
-import { type ClickHouseClient, createClient } from '@clickhouse/client'
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import type { Config } from './config.ts'
 
 export type ClickHouse = ClickHouseClient
@@ -7,6 +7,8 @@ export function openClickHouse(config: Config): ClickHouse {
   return createClient({
     url: config.CLICKHOUSE_URL,
     application: 'tributary',
+    // Every problem reaches the caller, who says what it means; the client would write it to the terminal as well.
+    log: { level: ClickHouseLogLevel.OFF },
     request_timeout: 30_000,
     max_open_connections: 16,
     keep_alive: { enabled: true, idle_socket_ttl: 2_500 },

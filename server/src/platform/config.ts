@@ -1,6 +1,9 @@
 import { plans } from '@tributary/contract/operation'
 import { z } from 'zod'
 import { parseClickKeys } from './click-id.ts'
+import { parseAddress, parseDnsServer } from './dns.ts'
+import { parseRange } from './peers.ts'
+import { parseSealKeys } from './seal.ts'
 
 const port = z.coerce.number().int().min(0).max(65_535)
 const count = z.coerce.number().int().min(1)
@@ -11,6 +14,36 @@ const list = z.string().transform((text) =>
     .filter(Boolean),
 )
 const optional = z.string().transform((text) => text || undefined)
+const natsAddress = z.url({ protocol: /^(nats|tls)$/ })
+
+/** What a reader throws is the message of the problem. */
+function read<T>(reader: (text: string) => T) {
+  return z.string().transform((text, check) => {
+    try {
+      return reader(text)
+    } catch (error) {
+      check.addIssue({ code: 'custom', message: (error as Error).message })
+      return z.NEVER
+    }
+  })
+}
+
+const isRange = /[:/]|^[\d.]+$/
+
+function parseHost(text: string): string {
+  if (isRange.test(text)) return parseRange(text) && text
+  const name = z.hostname().safeParse(text.toLowerCase().replace(/\.$/, ''))
+  if (!name.success) throw new Error(`${JSON.stringify(text)} is no host name, address or CIDR range`)
+  return name.data
+}
+
+function parsePorts(text: string): [from: number, to: number] {
+  const [, from, to = from] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? []
+  if (!from || Number(to) > 65_535 || Number(from) > Number(to)) {
+    throw new Error(`${JSON.stringify(text)} is no port or range of ports, such as 8443 or 9000-9100`)
+  }
+  return [Number(from), Number(to)]
+}
 
 type Setting = { type: z.ZodType; standard?: string; meaning: string; secret?: true; url?: true }
 
@@ -40,13 +73,35 @@ export const settings = {
     standard: 'links.localhost',
     meaning: 'Shared domain for workspaces that have none of their own.',
   },
+  DOMAIN_CNAME: {
+    type: z.union([z.literal('').transform(() => undefined), z.hostname().transform((name) => name.toLowerCase())]),
+    standard: '',
+    meaning: 'Host name that a domain of a workspace may be an alias of; an alias proves it.',
+  },
+  DOMAIN_ADDRESSES: {
+    type: list.pipe(z.array(read(parseAddress))),
+    standard: '',
+    meaning: 'Public IP addresses of the short links, comma-separated; a domain that has only these is proved.',
+  },
+  DNS_SERVERS: {
+    type: list.pipe(z.array(read(parseDnsServer))),
+    standard: '',
+    meaning:
+      'DNS servers to ask about domains, as `192.0.2.1` or `192.0.2.1:53`, comma-separated; else those of the system.',
+  },
   POSTGRES_URL: {
     type: z.url({ protocol: /^postgres(ql)?$/ }),
     meaning: 'PostgreSQL: workspaces, keys, links, counters, money.',
     url: true,
   },
   POSTGRES_POOL: { type: count, standard: '10', meaning: 'Connections to PostgreSQL for each process.' },
-  NATS_URL: { type: z.url({ protocol: /^(nats|tls)$/ }), meaning: 'NATS with JetStream: the event log.', url: true },
+  NATS_URL: {
+    type: z.string().refine((text) => text.split(',').every((part) => natsAddress.safeParse(part.trim()).success), {
+      error: 'Invalid URL',
+    }),
+    meaning: 'NATS with JetStream: the event log. Several nodes of a cluster are separated by commas.',
+    url: true,
+  },
   NATS_REPLICAS: {
     type: z.coerce.number().int().min(1).max(5),
     standard: '1',
@@ -68,15 +123,13 @@ export const settings = {
     url: true,
   },
   CLICK_ID_KEYS: {
-    type: z.string().transform((text, check) => {
-      try {
-        return parseClickKeys(text)
-      } catch (error) {
-        check.addIssue({ code: 'custom', message: (error as Error).message })
-        return z.NEVER
-      }
-    }),
+    type: read(parseClickKeys),
     meaning: 'Secrets of the click ids, newest first: `1:` and 64 hex digits (`openssl rand -hex 32`). Keep old ones.',
+    secret: true,
+  },
+  ENCRYPTION_KEYS: {
+    type: read(parseSealKeys),
+    meaning: 'Keys that encrypt the passwords of links, newest first, in the same form. Keep old ones.',
     secret: true,
   },
   CLICK_ID_PARAMETER: {
@@ -89,7 +142,11 @@ export const settings = {
     standard: '1',
     meaning: 'Partitions of the event log; each is read by one worker at a time.',
   },
-  EVENT_RETENTION_DAYS: { type: count, standard: '30', meaning: 'How long the log keeps events after they were read.' },
+  EVENT_RETENTION_DAYS: {
+    type: count,
+    standard: '30',
+    meaning: 'How long the log keeps events, from their arrival; longer than any outage of the workers.',
+  },
   CAPTURE_DEADLINE_MS: {
     type: count,
     standard: '1500',
@@ -119,9 +176,22 @@ export const settings = {
     meaning: 'Limit of the enterprise plan for a key on `/events` and `/analytics`.',
   },
   TRUSTED_PROXIES: {
-    type: list,
+    type: list.pipe(z.array(read((range) => parseRange(range) && range))),
     standard: '',
     meaning: 'Addresses or CIDR ranges whose `X-Forwarded-*` headers are believed, comma-separated.',
+  },
+  OUTBOUND_ALLOWED_PORTS: {
+    type: list.pipe(z.array(read(parsePorts))),
+    standard: '',
+    meaning: 'Ports besides 80 and 443 that calls to addresses given by users may go to: `8443,9000-9100`.',
+  },
+  OUTBOUND_ALLOWED_HOSTS: {
+    type: list.pipe(z.array(read(parseHost))).transform((hosts) => ({
+      names: hosts.filter((host) => !isRange.test(host)),
+      ranges: hosts.filter((host) => isRange.test(host)),
+    })),
+    standard: '',
+    meaning: 'Host names, addresses or CIDR ranges that such calls may reach although they are not public.',
   },
   TLS_CERT: {
     type: optional,
@@ -147,7 +217,7 @@ export class ConfigError extends Error {}
 export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
   const problems: string[] = []
   const entries = Object.entries(settings as Record<string, Setting>).map(([name, setting]) => {
-    const value = environment[name] || setting.standard
+    const value = environment[name]?.trim() || setting.standard
     if (value === undefined) {
       problems.push(`${name} is not set. ${setting.meaning}`)
       return [name, undefined]
@@ -180,5 +250,15 @@ export function configSummary(environment: Record<string, string | undefined> = 
 
 function mask(value: string, setting: Setting): string {
   if (setting.secret) return value && '***'
-  return setting.url ? value.replace(/(?<=:\/\/[^/@]*:)[^@]*(?=@)/, '***') : value
+  return setting.url
+    ? value
+        .split(/,(?=\s*\w+:\/\/)/)
+        .map(maskAddress)
+        .join(',')
+    : value
+}
+
+/** A user name without a password may be a token, and an address that can't be read may hold one anywhere before @. */
+function maskAddress(address: string): string {
+  return address.replace(/^(\s*\w+:\/\/(?:[^:@/]*:)?|)(.*)(?=@)/, '$1***').replace(/(?<=[?&]password=)[^&]*/gi, '***')
 }

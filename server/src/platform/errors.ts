@@ -1,4 +1,4 @@
-import { type ErrorCode, errorStatuses } from '@tributary/contract/operation'
+import { type ErrorCode, type ErrorEnvelope, errorStatuses } from '@tributary/contract/operation'
 
 /** The only error whose message reaches a client. */
 export class AppError extends Error {
@@ -20,3 +20,7 @@ export const notFound = (noun: string, id: string) =>
   new AppError('not_found', `There is no ${noun} ${id} in this workspace.`)
 export const conflict = (message: string) => new AppError('conflict', message)
 export const invalid = (message: string) => new AppError('unprocessable_entity', message)
+
+export function envelopeOf({ code, message }: AppError, apiUrl: string): ErrorEnvelope {
+  return { error: { code, message, doc_url: `${apiUrl}/docs/errors/${code}` } }
+}

@@ -4,7 +4,7 @@ import type { Config } from './config.ts'
 import type { Platform } from './context.ts'
 import { type Log, openLog } from './log.ts'
 import { openMetrics } from './metrics.ts'
-import { openNats } from './nats.ts'
+import { closeNats, openNats } from './nats.ts'
 import { openPostgres } from './postgres.ts'
 import { openValkey } from './valkey.ts'
 
@@ -14,12 +14,11 @@ export async function openPlatform(
   log: Log = openLog(config.LOG_LEVEL),
   now: Clock = systemClock,
 ): Promise<Platform & AsyncDisposable> {
+  // First, because only this one can fail here and nothing else is open then.
+  const nats = await openNats(config, log)
   const db = openPostgres(config)
   const clickhouse = openClickHouse(config)
   const valkey = openValkey(config, log)
-  const nats = await openNats(config, log).catch((error) => {
-    throw new Error(`NATS at ${new URL(config.NATS_URL).host} does not answer: ${error.message}. Is it running?`)
-  })
   return {
     config,
     log,
@@ -30,7 +29,7 @@ export async function openPlatform(
     valkey,
     nats,
     async [Symbol.asyncDispose]() {
-      await nats.drain().catch(() => {})
+      await closeNats(nats)
       valkey.disconnect()
       await clickhouse.close()
       await db.destroy()

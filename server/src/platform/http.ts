@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { type ErrorEnvelope, type Operation, plans } from '@tributary/contract/operation'
+import { type OpenOperation, type Operation, plans } from '@tributary/contract/operation'
 import { type Context, Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { z } from 'zod'
 import type { Ctx, Platform } from './context.ts'
-import { AppError, badRequest, forbidden, invalid } from './errors.ts'
-import { clientOf, knownPeers, type Peers } from './peers.ts'
-import { allowanceOf, type RateLimiter } from './rate-limit.ts'
+import { AppError, badRequest, envelopeOf, forbidden, invalid } from './errors.ts'
+import { clientOf, knownPeers, networkOf, type Peers } from './peers.ts'
+import { type Allowance, allowanceOf, type RateLimiter, type Verdict } from './rate-limit.ts'
 import { parse } from './validation.ts'
 
 type Input<P, Q, B> = { params: P; query: Q; body: B }
@@ -31,6 +31,20 @@ export function route<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
   return { operation: operation as unknown as Operation, handle: handle as Route['handle'] }
 }
 
+export type Bytes = { body: Uint8Array<ArrayBuffer> | null; status: 200 | 304; headers: Record<string, string> }
+export type OpenRoute = {
+  operation: OpenOperation
+  handle(query: unknown, header: (name: string) => string): Promise<Bytes>
+}
+
+/** Binds an operation that is open to everyone and answers with bytes. */
+export function openRoute<Q extends z.ZodObject>(
+  operation: OpenOperation<Q>,
+  handle: (query: z.output<Q>, header: (name: string) => string) => Promise<Bytes>,
+): OpenRoute {
+  return { operation: operation as unknown as OpenOperation, handle: handle as OpenRoute['handle'] }
+}
+
 export type Serving = {
   platform: Platform
   limiter: RateLimiter
@@ -38,47 +52,74 @@ export type Serving = {
   contextOf(platform: Platform, authorization: string | undefined): Promise<Omit<Ctx, 'requestId'>>
 }
 
-export function serve(routes: Route[], serving: Serving): App {
+export function serve(routes: Route[], serving: Serving, openRoutes: OpenRoute[] = []): App {
   const app: App = new Hono<Bindings>()
   const peers = knownPeers(serving.platform.config.TRUSTED_PROXIES)
   app.use(async (c, next) => {
     c.set('requestId', requestIdOf(c))
     c.set('headers', {})
+    requireEncryption(c, serving.platform, peers)
     await next()
     c.header('X-Request-Id', c.var.requestId)
   })
   for (const route of routes) {
     const path = route.operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
-    app.on(route.operation.method, path, (c) => answer(c, route, serving, peers))
+    app.on(route.operation.method, path, (c) => timed(c, route, serving, () => answer(c, route, serving)))
   }
-  app.notFound((c) => respondWith(c, serving.platform, noSuchPath(c)))
+  for (const route of openRoutes) {
+    const { method, path } = route.operation
+    app.on(method, path, (c) => timed(c, route, serving, () => answerOpen(c, route, serving, peers)))
+  }
+  app.notFound(async (c) => respondWith(c, serving.platform, await unknownPath(c, serving)))
   app.onError((error, c) => respondWith(c, serving.platform, error))
   return app
 }
 
-async function answer(c: Request, { operation, handle }: Route, serving: Serving, peers: Peers): Promise<Response> {
+async function timed(
+  c: Request,
+  { operation }: { operation: { id: string } },
+  { platform }: Serving,
+  respond: () => Promise<Response>,
+): Promise<Response> {
   const started = performance.now()
-  const { platform } = serving
-  let response: Response
-  try {
-    requireEncryption(c, platform, peers)
-    const ctx = { ...(await serving.contextOf(platform, c.req.header('authorization'))), requestId: c.var.requestId }
-    await spend(c, ctx, operation, serving.limiter)
-    requirePermission(ctx, operation)
-    const input = {
-      params: parse(operation.params, c.req.param(), 'path'),
-      query: parse(operation.query, queryOf(c), 'query'),
-      body:
-        operation.method === 'get' ? undefined : parse(operation.body, await bodyOf(c, operation, platform), 'body'),
-    }
-    const result = operation.response.parse(await handle(ctx, input))
-    response = c.json(result as object, operation.status, c.var.headers)
-  } catch (error) {
-    response = respondWith(c, platform, error)
-  }
+  const response = await respond().catch((error: unknown) => respondWith(c, platform, error))
   const labels = { operation: operation.id, status: String(response.status) }
   platform.metrics.requests.observe(labels, (performance.now() - started) / 1000)
   return response
+}
+
+async function answer(c: Request, { operation, handle }: Route, serving: Serving): Promise<Response> {
+  const ctx = await identify(c, operation.limit, serving)
+  requirePermission(ctx, operation)
+  const input = {
+    params: parse(operation.params, c.req.param(), 'path'),
+    query: parse(operation.query, queryOf(c), 'query'),
+    body:
+      operation.method === 'get'
+        ? undefined
+        : parse(operation.body, await bodyOf(c, operation, serving.platform), 'body'),
+  }
+  const result = operation.response.parse(await handle(ctx, input))
+  return c.json(result as object, operation.status, c.var.headers)
+}
+
+async function answerOpen(
+  c: Request,
+  { operation, handle }: OpenRoute,
+  { platform, limiter }: Serving,
+  peers: Peers,
+): Promise<Response> {
+  const visitor = `${operation.id}:${networkOf(clientOf(c.env.incoming, peers).ip)}`
+  const allowance = { limit: operation.requestsPerMinute, windowSeconds: 60 }
+  const verdict = await spend(c, visitor, allowance, limiter, platform.now())
+  if (!verdict.allowed) {
+    platform.metrics.limited.inc({ plan: 'none', limit: operation.id })
+    const advice = `Try again in ${verdict.retryAfter} s.`
+    throw new AppError('rate_limit_exceeded', `${verdict.limit} requests per minute are allowed here. ${advice}`)
+  }
+  const query = parse(operation.query, queryOf(c), 'query')
+  const { body, status, headers } = await handle(query, (name) => c.req.header(name) ?? '')
+  return c.newResponse(body, status, { ...c.var.headers, ...headers })
 }
 
 function requireEncryption(c: Request, { config }: Platform, peers: Peers): void {
@@ -87,22 +128,40 @@ function requireEncryption(c: Request, { config }: Platform, peers: Peers): void
   throw forbidden(`Unencrypted HTTP is not supported. Use ${config.API_URL.replace(/^http:/, 'https:')}.`)
 }
 
-async function spend(c: Request, ctx: Ctx, operation: Operation, limiter: RateLimiter): Promise<void> {
-  const allowance = allowanceOf(ctx.plan, operation.limit, ctx.config)
-  const verdict = await limiter(ctx.actor.keyId, allowance, ctx.now())
+/** Who is asking; every request of a key counts, whatever becomes of it. */
+async function identify(
+  c: Request,
+  limit: Operation['limit'],
+  { platform, contextOf, limiter }: Serving,
+): Promise<Ctx> {
+  const ctx = { ...(await contextOf(platform, c.req.header('authorization'))), requestId: c.var.requestId }
+  const allowance = allowanceOf(ctx.plan, limit, ctx.config)
+  const verdict = await spend(c, ctx.actor.keyId, allowance, limiter, ctx.now())
+  if (verdict.allowed) return ctx
+  ctx.metrics.limited.inc({ plan: ctx.plan, limit })
+  const window = allowance.windowSeconds === 1 ? 'second' : 'minute'
+  throw new AppError(
+    'rate_limit_exceeded',
+    `The ${ctx.plan} plan allows ${verdict.limit} requests per ${window} here. Try again in ${verdict.retryAfter} s.`,
+  )
+}
+
+/** Counts the request and tells the client how it stands. */
+async function spend(
+  c: Request,
+  subject: string,
+  allowance: Allowance,
+  limiter: RateLimiter,
+  now: Date,
+): Promise<Verdict> {
+  const verdict = await limiter(subject, allowance, now)
   c.set('headers', {
     'X-RateLimit-Limit': String(verdict.limit),
     'X-RateLimit-Remaining': String(verdict.remaining),
     'X-RateLimit-Reset': String(verdict.resetAt),
     'Retry-After': String(verdict.retryAfter),
   })
-  if (verdict.allowed) return
-  ctx.metrics.limited.inc({ plan: ctx.plan, limit: operation.limit })
-  const window = allowance.windowSeconds === 1 ? 'second' : 'minute'
-  throw new AppError(
-    'rate_limit_exceeded',
-    `The ${ctx.plan} plan allows ${verdict.limit} requests per ${window} here. Try again in ${verdict.retryAfter} s.`,
-  )
+  return verdict
 }
 
 function requirePermission(ctx: Ctx, operation: Operation): void {
@@ -150,10 +209,14 @@ async function readBody(incoming: IncomingMessage, limit: number): Promise<Buffe
   if (Number(incoming.headers['content-length'] ?? 0) > limit * 64) throw tooLarge
   const chunks: Buffer[] = []
   let length = 0
-  for await (const chunk of incoming) {
-    length += (chunk as Buffer).length
-    if (length <= limit) chunks.push(chunk as Buffer)
-    else if (length > limit * 64) break
+  try {
+    for await (const chunk of incoming) {
+      length += (chunk as Buffer).length
+      if (length <= limit) chunks.push(chunk as Buffer)
+      else if (length > limit * 64) break
+    }
+  } catch {
+    throw badRequest('The body broke off.')
   }
   if (length > limit) throw tooLarge
   return Buffer.concat(chunks)
@@ -164,7 +227,9 @@ function requestIdOf(c: Request): string {
   return given && /^[\w.-]{1,100}$/.test(given) ? given : randomUUID()
 }
 
-function noSuchPath(c: Request): AppError {
+async function unknownPath(c: Request, serving: Serving): Promise<AppError> {
+  const problem = await identify(c, 'standard', serving).catch((error: unknown) => error)
+  if (problem instanceof AppError && problem.code === 'rate_limit_exceeded') return problem
   return new AppError('not_found', `There is no ${c.req.method} ${c.req.path}. See /docs for all operations.`)
 }
 
@@ -178,8 +243,5 @@ function respondWith(c: Request, { config, log }: Platform, error: unknown): Res
   const shown =
     known ??
     new AppError('internal_server_error', `The server failed. Its log has the cause under request ${requestId}.`)
-  const body: ErrorEnvelope = {
-    error: { code: shown.code, message: shown.message, doc_url: `${config.API_URL}/docs/errors/${shown.code}` },
-  }
-  return c.json(body, shown.status, { ...c.var.headers, 'X-Request-Id': requestId })
+  return c.json(envelopeOf(shown, config.API_URL), shown.status, { ...c.var.headers, 'X-Request-Id': requestId })
 }

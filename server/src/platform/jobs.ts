@@ -1,5 +1,6 @@
-import { AckPolicy, type JsMsg, jetstreamManager } from '@nats-io/jetstream'
-import type { z } from 'zod'
+import { AckPolicy, type ConsumerMessages, type JsMsg, jetstreamManager } from '@nats-io/jetstream'
+import { headers } from '@nats-io/transport-node'
+import { z } from 'zod'
 import { batches } from './batches.ts'
 import { sleep } from './clock.ts'
 import type { Platform } from './context.ts'
@@ -36,18 +37,18 @@ export async function startJobs(platform: Platform, jobs: Job[]): Promise<AsyncD
 }
 
 async function run(platform: Platform, job: Job, signal: AbortSignal): Promise<void> {
+  const stopped = new Promise<undefined>((resolve) => {
+    signal.addEventListener('abort', () => resolve(undefined), { once: true })
+  })
+  const full = (messages: JsMsg[]) => messages.length >= batchMessages
   while (!signal.aborted) {
     try {
-      const manager = await jetstreamManager(platform.nats)
-      await manager.consumers.add(changeStream, {
-        durable_name: job.name,
-        filter_subject: job.subject,
-        ack_policy: AckPolicy.Explicit,
-        max_ack_pending: batchMessages * 4,
-      })
-      const consumer = await jetStream(platform.nats).consumers.get(changeStream, job.name)
-      const source = await consumer.consume({ max_messages: batchMessages * 2 })
-      const full = (messages: JsMsg[]) => messages.length >= batchMessages
+      const opening = openSource(platform, job)
+      const source = await Promise.race([opening, stopped])
+      if (!source) {
+        opening.then((late) => late.close()).catch(() => {})
+        return
+      }
       for await (const messages of batches(source, { intervalMs: 100, signal, full })) {
         await work(platform, job, messages)
       }
@@ -58,11 +59,24 @@ async function run(platform: Platform, job: Job, signal: AbortSignal): Promise<v
   }
 }
 
+async function openSource({ nats }: Platform, { name, subject }: Job): Promise<ConsumerMessages> {
+  const manager = await jetstreamManager(nats)
+  await manager.consumers.add(changeStream, {
+    durable_name: name,
+    filter_subject: subject,
+    ack_policy: AckPolicy.Explicit,
+    max_ack_pending: batchMessages * 4,
+  })
+  const consumer = await jetStream(nats).consumers.get(changeStream, name)
+  return consumer.consume({ max_messages: batchMessages * 2 })
+}
+
 /** A batch that fails is tried message by message, so that one bad message does not hold up the others. */
 async function work(platform: Platform, job: Job, messages: JsMsg[]): Promise<void> {
   const readable = messages.map((message) => ({ message, body: job.schema.safeParse(jsonOf(message)) }))
   const good = readable.flatMap(({ message, body }) => (body.success ? [{ message, body: body.data }] : []))
-  for (const { message, body } of readable) if (!body.success) await bury(platform, job, message, body.error.message)
+  for (const { message, body } of readable)
+    if (!body.success) await bury(platform, job, message, z.prettifyError(body.error))
   if (good.length === 0) return
   try {
     await job.handle(
@@ -95,11 +109,18 @@ async function workAlone(
   }
 }
 
-async function bury(platform: Platform, job: Job, message: JsMsg, reason: string): Promise<void> {
+/** The dead letter is the message itself, and its headers say where it came from and why it lies there. */
+async function bury(platform: Platform, job: Job, message: JsMsg, problem: string): Promise<void> {
+  const reason = problem.replaceAll(/\s+/g, ' ').slice(0, 500)
+  const about = headers()
+  about.set('Reason', reason)
+  about.set('Subject', message.subject)
+  about.set('Sequence', String(message.seq))
   await jetStream(platform.nats).publish(`dead.${job.name}`, message.data, {
     msgID: `${job.name}-${message.seq}`,
+    headers: about,
   })
-  message.term(reason.slice(0, 200))
+  message.term(reason)
   platform.metrics.jobs.inc({ job: job.name, outcome: 'dead' })
   platform.log.error(
     { job: job.name, sequence: message.seq, reason },

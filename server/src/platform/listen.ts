@@ -1,24 +1,42 @@
 import { readFileSync } from 'node:fs'
-import { createServer as createPlainServer, type RequestListener, type Server } from 'node:http'
+import {
+  createServer as createPlainServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+} from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { Config } from './config.ts'
+import type { Socket } from 'node:net'
+import { type Config, ConfigError } from './config.ts'
+import { badRequest, envelopeOf } from './errors.ts'
 
 export type Listening = AsyncDisposable & { port: number }
 
-/** Speaks HTTPS when a certificate is configured. */
+/** Speaks HTTPS when a certificate is configured. What is no proper HTTP is refused here, in the envelope of errors. */
 export function webServer(config: Config, listener: RequestListener): Server {
-  const options = { keepAliveTimeout: 65_000 }
-  if (!config.TLS_CERT || !config.TLS_KEY) return createPlainServer(options, listener)
-  return createTlsServer(
-    { ...options, cert: readFileSync(config.TLS_CERT), key: readFileSync(config.TLS_KEY) },
-    listener,
-  )
+  const server = createServer(config, { keepAliveTimeout: 65_000, requireHostHeader: false })
+  const answer: RequestListener = (request, response) => {
+    if (hasProperAddress(request)) return listener(request, response)
+    const { headers, text } = refusal(config, 'The Host header is missing or wrong, or the path is.')
+    response.writeHead(400, headers).end(text)
+  }
+  server.on('request', answer)
+  server.on('checkExpectation', answer)
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
+    const { headers, text } = refusal(config, complaints[error.code ?? ''] ?? 'This is not valid HTTP.')
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+    socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join('')}\r\n${text}`)
+  })
+  return server
 }
 
 export function listen(server: Server, host: string, port: number, graceMs = 2_000): Promise<Listening> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(error.code === 'EADDRINUSE' ? new Error(`Port ${port} on ${host} is taken. Set another one.`) : error)
+      const taken = new ConfigError(`Port ${port} on ${host} is taken. Set another one.`)
+      reject(error.code === 'EADDRINUSE' ? taken : error)
     })
     server.listen(port, host, () => {
       const address = server.address()
@@ -34,10 +52,46 @@ export function listen(server: Server, host: string, port: number, graceMs = 2_0
 function close(server: Server, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => server.closeAllConnections(), graceMs)
+    // A connection whose last request ends now would be kept for the next one.
+    const idle = setInterval(() => server.closeIdleConnections(), 50)
     server.close(() => {
       clearTimeout(timer)
+      clearInterval(idle)
       resolve()
     })
     server.closeIdleConnections()
   })
+}
+
+const complaints: Record<string, string> = {
+  HPE_HEADER_OVERFLOW: 'The headers are too large. Send less than 16 kB.',
+  ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time.',
+}
+
+function createServer(config: Config, options: ServerOptions): Server {
+  if (!config.TLS_CERT || !config.TLS_KEY) return createPlainServer(options)
+  try {
+    return createTlsServer({ ...options, cert: readFileSync(config.TLS_CERT), key: readFileSync(config.TLS_KEY) })
+  } catch (error) {
+    throw new ConfigError(`TLS_CERT and TLS_KEY can't be used: ${(error as Error).message}.`)
+  }
+}
+
+function refusal(config: Config, message: string) {
+  const text = JSON.stringify(envelopeOf(badRequest(message), config.API_URL))
+  const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text), Connection: 'close' }
+  return { headers, text }
+}
+
+const plainHost = /^(?:[a-z][a-z0-9-]*\.)*[a-z][a-z0-9-]*(?::\d+)?$/i
+
+/** HTTP/1.0 may leave the host out. */
+function hasProperAddress(request: IncomingMessage): boolean {
+  if (request.httpVersion === '1.0') request.headers.host ??= 'localhost'
+  const { url = '', headers } = request
+  const host = headers.host ?? ''
+  if (!/^(?:\/|https?:\/\/)[^\\]*$/.test(url)) return false
+  if (plainHost.test(host)) return true
+  const name = host.replace(/:\d+$/, '').toLowerCase()
+  return name !== '' && URL.canParse(`http://${host}`) && new URL(`http://${host}`).hostname === name
 }

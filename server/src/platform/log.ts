@@ -10,6 +10,7 @@ export function openLog(level: string, destination: DestinationStream = pino.des
       base: undefined,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { error: pino.stdSerializers.err },
       redact: [
         'authorization',
         '*.authorization',

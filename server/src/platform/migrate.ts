@@ -5,8 +5,10 @@ import type { ClickHouse } from './clickhouse.ts'
 import type { Config } from './config.ts'
 import { openConnection } from './postgres.ts'
 
-const folder = new URL('../../migrations/', import.meta.url)
+const ours = new URL('../../migrations/', import.meta.url)
 const lock = 7_240_810
+
+export class MigrationError extends Error {}
 
 type Migration = { engine: 'postgres' | 'clickhouse'; name: string; text: string; checksum: string }
 
@@ -14,21 +16,27 @@ type Migration = { engine: 'postgres' | 'clickhouse'; name: string; text: string
  * Brings both databases to the newest state; several processes may call it at once. A migration of PostgreSQL commits
  * together with its record. Statements of ClickHouse can be repeated, so one that was cut off is simply run again.
  */
-export async function migrate(config: Config, clickhouse: ClickHouse, report: (line: string) => void): Promise<number> {
+export async function migrate(
+  config: Config,
+  clickhouse: ClickHouse,
+  report: (line: string) => void,
+  folder: URL = ours,
+): Promise<number> {
   const connection = openConnection(config)
   await connection.connect()
   try {
+    // Else a statement of a process that was killed would go on, and with it the lock.
+    await connection.query("SET client_connection_check_interval = '1s'").catch(() => {})
     await connection.query('SELECT pg_advisory_lock($1)', [lock])
     await connection.query(`CREATE TABLE IF NOT EXISTS migrations (
       engine text, name text, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (engine, name))`)
     const applied = await connection.query('SELECT engine, name, checksum FROM migrations')
     const known = new Map(applied.rows.map((row) => [`${row.engine}/${row.name}`, row.checksum]))
     let count = 0
-    for (const migration of [...(await read('postgres')), ...(await read('clickhouse'))]) {
-      const checksum = known.get(`${migration.engine}/${migration.name}`)
+    for (const migration of [...(await read(folder, 'postgres')), ...(await read(folder, 'clickhouse'))]) {
+      const checksum = known.get(nameOf(migration))
       if (checksum === migration.checksum) continue
-      if (checksum)
-        throw new Error(`${migration.engine}/${migration.name} was changed after it was applied. Add a new file.`)
+      if (checksum) throw new MigrationError(`${nameOf(migration)} was changed after it was applied. Add a new file.`)
       report(`${migration.engine}: ${migration.name}`)
       await (migration.engine === 'postgres' ? applyPostgres : applyClickHouse)(
         connection,
@@ -45,7 +53,7 @@ export async function migrate(config: Config, clickhouse: ClickHouse, report: (l
   }
 }
 
-async function read(engine: Migration['engine']): Promise<Migration[]> {
+async function read(folder: URL, engine: Migration['engine']): Promise<Migration[]> {
   const directory = new URL(`${engine}/`, folder)
   const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort()
   return Promise.all(
@@ -63,16 +71,26 @@ async function applyPostgres(connection: pg.Client, migration: Migration): Promi
     await record(connection, migration)
     await connection.query('COMMIT')
   } catch (error) {
-    await connection.query('ROLLBACK')
-    throw new Error(`${migration.engine}/${migration.name} failed and left nothing behind: ${(error as Error).message}`)
+    await connection.query('ROLLBACK').catch(() => {})
+    const reason = (error as Error).message
+    throw new MigrationError(`${nameOf(migration)} failed and left nothing behind: ${reason}`, { cause: error })
   }
 }
 
 async function applyClickHouse(connection: pg.Client, migration: Migration, clickhouse: ClickHouse, config: Config) {
-  for (const statement of clickHouseStatements(migration.text, config.CLICKHOUSE_CLUSTER)) {
-    await clickhouse.command({ query: statement })
+  try {
+    for (const statement of clickHouseStatements(migration.text, config.CLICKHOUSE_CLUSTER)) {
+      await clickhouse.command({ query: statement })
+    }
+  } catch (error) {
+    const reason = (error as Error).message
+    throw new MigrationError(`${nameOf(migration)} failed; it is run from its start again: ${reason}`, { cause: error })
   }
   await record(connection, migration)
+}
+
+function nameOf({ engine, name }: Migration): string {
+  return `${engine}/${name}`
 }
 
 async function record(connection: pg.Client, { engine, name, checksum }: Migration): Promise<void> {

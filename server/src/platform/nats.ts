@@ -1,5 +1,6 @@
 import { type JetStreamClient, jetstream, jetstreamManager, type StreamConfig } from '@nats-io/jetstream'
 import { connect, type NatsConnection, nanos } from '@nats-io/transport-node'
+import { sleep } from './clock.ts'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 
@@ -50,6 +51,17 @@ export async function ensureStreams(nats: NatsConnection, config: Config): Promi
     if (exists) await manager.streams.update(stream.name, { ...stream, ...shared })
     else await manager.streams.add({ ...stream, ...shared })
   }
+}
+
+/** Sends what is still to be sent; while NATS hangs that would never end. */
+export async function closeNats(nats: NatsConnection): Promise<void> {
+  const drained = new AbortController()
+  const drain = nats
+    .drain()
+    .catch(() => {})
+    .finally(() => drained.abort())
+  await Promise.race([drain, sleep(1_000, drained.signal)])
+  await nats.close()
 }
 
 /** The client itself ignores user, password and `tls:` of an address. A user without a password is a token. */

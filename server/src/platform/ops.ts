@@ -7,12 +7,18 @@ import { knownPeers } from './peers.ts'
 
 const paths = ['/healthz', '/readyz', '/metrics']
 
-/** A listener of its own for `/healthz`, `/readyz` and `/metrics`, in every process. */
-export function startOps(platform: Platform): Promise<Listening> {
+/** Questions of other programs, by path: 200 is yes, 404 is no. */
+export type Questions = Record<string, (query: URLSearchParams) => boolean | Promise<boolean>>
+
+/** A listener of its own for `/healthz`, `/readyz`, `/metrics` and questions, in every process. */
+export function startOps(platform: Platform, questions: Questions = {}): Promise<Listening> {
+  const known = [...paths, ...Object.keys(questions)].join(', ')
   const server = createServer((request, response) => {
     const path = pathOf(request)
+    const question = Object.hasOwn(questions, path) ? questions[path] : undefined
     if (paths.includes(path)) answer(platform, path, response)
-    else response.writeHead(404).end(`Here are only ${paths.join(', ')}.\n`)
+    else if (question) void decide(platform, question, request, response)
+    else response.writeHead(404).end(`Here are only ${known}.\n`)
   })
   return listen(server, platform.config.HOST, platform.config.OPS_PORT)
 }
@@ -39,6 +45,21 @@ function answer(platform: Platform, path: string, response: ServerResponse): voi
       platform.log.error({ error }, 'A health or metrics request failed')
       response.destroy()
     })
+}
+
+async function decide(
+  { log }: Platform,
+  question: Questions[string],
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    const yes = await question(new URLSearchParams(request.url?.split('?', 2)[1]))
+    response.writeHead(yes ? 200 : 404).end(yes ? 'yes\n' : 'no\n')
+  } catch (error) {
+    log.warn({ error: (error as Error).message, path: pathOf(request) }, 'A question could not be answered')
+    response.writeHead(503).end()
+  }
 }
 
 async function contentOf(platform: Platform, path: string) {

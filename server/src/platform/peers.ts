@@ -4,12 +4,27 @@ import ipaddr from 'ipaddr.js'
 export type Peers = { isTrusted(address: string): boolean; isLoopback(address: string): boolean }
 export type Client = { ip: string; secure: boolean; trusted: boolean; loopback: boolean }
 
+type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
+
 export function knownPeers(ranges: string[]): Peers {
-  const parsed = ranges.map((range) => (range.includes('/') ? ipaddr.parseCIDR(range) : wholeAddress(range)))
+  const parsed = ranges.map(parseRange)
   return {
     isTrusted: (address) => ipaddr.isValid(address) && parsed.some((range) => matches(ipaddr.process(address), range)),
     isLoopback: (address) => ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback',
   }
+}
+
+/** Reads an address or a CIDR range; an IPv4 range may be written as IPv6. */
+export function parseRange(text: string): Range {
+  const [address = '', bits, ...rest] = text.split('/')
+  if (!isAddress(address) || rest.length > 0 || (bits !== undefined && !/^\d{1,3}$/.test(bits))) throw notRange(text)
+  const given = ipaddr.parse(address)
+  const plain = ipaddr.process(address)
+  const most = plain.kind() === 'ipv4' ? 32 : 128
+  const unmapped = given.kind() === plain.kind() ? 0 : 96
+  const length = bits === undefined ? most : Number(bits) - unmapped
+  if (length < 0 || length > most) throw notRange(text)
+  return [plain, length]
 }
 
 /** Who is really asking: forwarded headers count only when a trusted proxy sent them. */
@@ -19,30 +34,51 @@ export function clientOf(request: Pick<IncomingMessage, 'headers' | 'socket'>, p
   const trusted = peers.isTrusted(peer)
   return {
     ip: plain(trusted ? forwardedFor(String(request.headers['x-forwarded-for'] ?? ''), peer, peers) : peer),
-    secure: encrypted || (trusted && request.headers['x-forwarded-proto'] === 'https'),
+    secure: encrypted || (trusted && isHttps(String(request.headers['x-forwarded-proto'] ?? ''))),
     trusted,
     loopback: peers.isLoopback(peer),
   }
 }
 
+/** What counts as one visitor: of IPv6 everyone has a whole /64. */
+export function networkOf(ip: string): string {
+  return ipaddr.IPv6.isValid(ip) ? ipaddr.IPv6.networkAddressFromCIDR(`${ip}/64`).toString() : ip
+}
+
 /** The nearest address that is not one of ours: anything further left could have been written by the visitor. */
 function forwardedFor(header: string, peer: string, peers: Peers): string {
-  const chain = header
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => ipaddr.isValid(part))
-  return chain.findLast((address) => !peers.isTrusted(address)) ?? chain[0] ?? peer
+  let nearest = peer
+  for (const part of header.split(',').reverse()) {
+    const address = withoutPort(part.trim())
+    if (!isAddress(address)) return nearest
+    nearest = address
+    if (!peers.isTrusted(address)) return nearest
+  }
+  return nearest
+}
+
+/** Several proxies may each add what they saw; one that saw plain HTTP is enough to refuse. */
+function isHttps(header: string): boolean {
+  return header.split(',').every((part) => part.trim().toLowerCase() === 'https')
+}
+
+/** Some proxies write the port of the visitor too. */
+function withoutPort(text: string): string {
+  return /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
+}
+
+function isAddress(text: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)
+}
+
+function notRange(text: string): Error {
+  return new Error(`${JSON.stringify(text)} is no address or CIDR range, such as 10.0.0.0/8 or fd00::/8`)
 }
 
 function plain(address: string): string {
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : ''
 }
 
-function wholeAddress(address: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
-  const parsed = ipaddr.process(address)
-  return [parsed, parsed.kind() === 'ipv4' ? 32 : 128]
-}
-
-function matches(address: ipaddr.IPv4 | ipaddr.IPv6, [network, bits]: [ipaddr.IPv4 | ipaddr.IPv6, number]): boolean {
+function matches(address: ipaddr.IPv4 | ipaddr.IPv6, [network, bits]: Range): boolean {
   return address.kind() === network.kind() && address.match(network, bits)
 }

@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect } from 'kysely'
+import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import type { Config } from './config.ts'
 
@@ -13,6 +13,7 @@ export function openPostgres(config: Config): Db {
     connectionString: config.POSTGRES_URL,
     max: config.POSTGRES_POOL,
     connectionTimeoutMillis: 5_000,
+    query_timeout: 60_000,
     idleTimeoutMillis: 30_000,
     application_name: `tributary ${config.ROLES.join('+')}`,
     keepAlive: true,
@@ -20,7 +21,11 @@ export function openPostgres(config: Config): Db {
   // A connection that breaks is replaced by the pool, and whoever uses it gets the error from its query; without
   // listeners, on idle and on busy ones, it would end the process.
   pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+    // Compiling a statement costs more than any of ours gains by it.
+    client.query('SET jit = off').catch(() => {})
+  })
   return new Kysely({ dialect: new PostgresDialect({ pool }) })
 }
 
@@ -39,6 +44,19 @@ export function openConnection(config: Pick<Config, 'POSTGRES_URL'>): pg.Client 
 export function transaction<C extends { db: Db }, R>(ctx: C, work: (ctx: C) => Promise<R>): Promise<R> {
   if (ctx.db.isTransaction) return work(ctx)
   return ctx.db.transaction().execute((db) => work({ ...ctx, db }))
+}
+
+/** Inside a transaction: what `work` wrote is undone when it fails, and the transaction goes on. */
+export async function savepoint<C extends { db: Db }, R>(ctx: C, work: (ctx: C) => Promise<R>): Promise<R> {
+  await sql`SAVEPOINT item`.execute(ctx.db)
+  try {
+    const result = await work(ctx)
+    await sql`RELEASE SAVEPOINT item`.execute(ctx.db)
+    return result
+  } catch (error) {
+    await sql`ROLLBACK TO SAVEPOINT item`.execute(ctx.db)
+    throw error
+  }
 }
 
 /** The name of the unique constraint that refused a row, if that is what happened. */

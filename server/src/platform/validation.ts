@@ -7,16 +7,39 @@ type Place = 'path' | 'query' | 'body' | 'header'
 /** Wrong or missing types are malformed (400); right types with values that are not allowed are invalid (422). */
 export function parse<S extends z.ZodType>(schema: S, value: unknown, place: Place): z.output<S> {
   const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  throw problem(parsed.error.issues, value, place)
+  if (!parsed.success) throw problem(parsed.error.issues, value, place)
+  const path = pathOfUnstorable(parsed.data)
+  if (path) throw invalid(`${field(path, place)} must not contain the character U+0000 or half of a surrogate pair.`)
+  return parsed.data
 }
 
 function problem(issues: Issue[], value: unknown, place: Place): AppError {
   const message = issues
     .slice(0, 5)
-    .map((issue) => `${field(issue.path, place)} ${complaint(issue, value)}`)
+    .map((issue) => `${field(issue.path, place)} ${complaint(issue, valueAt(value, issue.path))}`)
     .join(' ')
-  return issues.some((issue) => isMalformed(issue)) ? badRequest(message) : invalid(message)
+  const malformed = issues.some((issue) => isMalformed(issue, valueAt(value, issue.path)))
+  return malformed ? badRequest(message) : invalid(message)
+}
+
+function valueAt(value: unknown, path: PropertyKey[]): unknown {
+  return path.reduce<unknown>((at, part) => (at as Record<PropertyKey, unknown> | undefined | null)?.[part], value)
+}
+
+/** Where a text holds what PostgreSQL can't store. */
+function pathOfUnstorable(value: unknown, path: PropertyKey[] = []): PropertyKey[] | undefined {
+  if (typeof value === 'string') return isStorable(value) ? undefined : path
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [name, inner] of Object.entries(value)) {
+    const below = [...path, Array.isArray(value) ? Number(name) : name]
+    const found = isStorable(name) ? pathOfUnstorable(inner, below) : path
+    if (found) return found
+  }
+  return undefined
+}
+
+function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed()
 }
 
 function field(path: PropertyKey[], place: Place): string {
@@ -28,51 +51,61 @@ function field(path: PropertyKey[], place: Place): string {
   return `\`${name}\` in the ${place}`
 }
 
-function isMalformed(issue: Issue): boolean {
-  if (issue.code === 'invalid_type') return (issue.expected as string) !== 'int'
-  if (issue.code === 'invalid_value') return (issue as { expected?: string }).expected === 'stringbool'
-  if (issue.code === 'invalid_union') return issue.errors.every((branch) => branch.every(isMalformed))
-  return issue.code === 'unrecognized_keys'
-}
-
-function complaint(issue: Issue, value: unknown): string {
-  const received = issue.path.reduce<unknown>(
-    (at, part) => (at as Record<PropertyKey, unknown> | undefined)?.[part],
-    value,
-  )
+function isMalformed(issue: Issue, received: unknown): boolean {
   switch (issue.code) {
     case 'invalid_type':
-      if (received === undefined) return 'is required.'
+      return received === undefined || (issue.expected as string) !== 'int'
+    case 'invalid_value':
+      return isBooleanText(issue) || !issue.values.some((allowed) => typeof allowed === typeof received)
+    case 'invalid_union':
+      if (issue.errors.length === 0) return typeof received !== 'string'
+      return issue.errors.every((branch) => branch.some((inner) => isMalformed(inner, valueAt(received, inner.path))))
+    default:
+      return issue.code === 'unrecognized_keys'
+  }
+}
+
+function complaint(issue: Issue, received: unknown): string {
+  if (received === undefined && issue.code !== 'custom') return 'is required.'
+  switch (issue.code) {
+    case 'invalid_type':
       if ((issue.expected as string) === 'int') return 'must be a whole number.'
       return `must be ${withArticle(issue.expected)}, not ${describe(received)}.`
     case 'too_big':
-      return `must be ${bound(issue.origin, `${issue.maximum}`, 'at most')}${size(issue.origin, received)}.`
+      return `must be ${bound(issue, Number(issue.maximum), 'at most')}, not ${size(issue.origin, received)}.`
     case 'too_small':
-      return `must be ${bound(issue.origin, `${issue.minimum}`, 'at least')}${size(issue.origin, received)}.`
+      return `must be ${bound(issue, Number(issue.minimum), 'at least')}, not ${size(issue.origin, received)}.`
     case 'invalid_value':
-      if ((issue as { expected?: string }).expected === 'stringbool')
-        return `must be true or false, not ${describe(received)}.`
-      return `must be one of ${issue.values.map((allowed) => `\`${String(allowed)}\``).join(', ')}, not ${describe(received)}.`
+      return `must be ${isBooleanText(issue) ? 'true or false' : oneOf(issue.values)}, not ${describe(received)}.`
     case 'invalid_format':
+      if (issue.format === 'regex') return `must match ${issue.pattern}.`
       return issue.format === 'url' ? 'must be an absolute URL.' : `must be a valid ${issue.format}.`
     case 'unrecognized_keys':
       return `has unknown fields: ${issue.keys.join(', ')}.`
     case 'invalid_union':
-      return `is of no allowed type, it is ${describe(received)}.`
+      if ('options' in issue) return `must be ${oneOf(issue.options as string[])}, not ${describe(received)}.`
+      return `has none of the allowed forms, it is ${describe(received)}.`
     default:
       return `is not allowed: ${issue.message}.`
   }
 }
 
-function bound(origin: string, value: string, word: string): string {
-  if (origin === 'string') return `${word} ${value} characters long`
-  if (origin === 'array') return `${word} ${value} items long`
-  return `${word} ${value}`
+function isBooleanText(issue: object): boolean {
+  return 'expected' in issue && issue.expected === 'stringbool'
+}
+
+function oneOf(values: readonly unknown[]): string {
+  return `one of ${values.map((allowed) => `\`${String(allowed)}\``).join(', ')}`
+}
+
+function bound({ origin, exact }: { origin: string; exact?: boolean }, value: number, word: string): string {
+  const unit = { string: 'character', array: 'item' }[origin]
+  const most = exact ? 'exactly' : word
+  return unit ? `${most} ${value} ${unit}${value === 1 ? '' : 's'} long` : `${most} ${value}`
 }
 
 function size(origin: string, received: unknown): string {
-  if (origin === 'string' || origin === 'array') return `, not ${(received as string | unknown[]).length}`
-  return `, not ${String(received)}`
+  return String(origin === 'string' || origin === 'array' ? (received as string | unknown[]).length : received)
 }
 
 function withArticle(type: string): string {

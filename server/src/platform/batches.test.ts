@@ -1,0 +1,189 @@
+import type { ConsumerMessages, JsMsg } from '@nats-io/jetstream'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { batches } from './batches.ts'
+import { sleep } from './clock.ts'
+
+describe('batches', () => {
+  test('a lone message comes at once', async () => {
+    const source = openSource()
+    const read = start(source, { intervalMs: 10_000 })
+    const started = performance.now()
+    source.push(1)
+    expect(await read.next()).toEqual([1])
+    expect(performance.now() - started).toBeLessThan(5_000)
+    await read.stop()
+  })
+
+  test('what waits together comes together', async () => {
+    const source = openSource()
+    const read = start(source, { intervalMs: 0 })
+    source.push(1, 2, 3, 4, 5)
+    expect(await read.next()).toEqual([1, 2, 3, 4, 5])
+    await read.stop()
+  })
+
+  test('under load a batch holds what came within the interval since the last one', async () => {
+    const source = openSource()
+    const read = start(source, { intervalMs: 300 })
+    source.push(1)
+    expect(await read.next()).toEqual([1])
+    const started = performance.now()
+    const second = read.next()
+    for (const number of [2, 3, 4]) {
+      source.push(number)
+      await sleep(30)
+    }
+    expect(await second).toEqual([2, 3, 4])
+    expect(performance.now() - started).toBeGreaterThan(250)
+    await read.stop()
+  })
+
+  test('a full batch does not wait for the interval', async () => {
+    const source = openSource()
+    const read = start(source, { intervalMs: 10_000, full: 3 })
+    source.push(1, 2, 3, 4, 5, 6, 7)
+    expect(await read.next()).toEqual([1, 2, 3])
+    expect(await read.next()).toEqual([4, 5, 6])
+    await read.stop()
+  })
+
+  test('a slow reader finds all that came meanwhile', async () => {
+    const source = openSource()
+    const read = start(source, { intervalMs: 20 })
+    source.push(1)
+    expect(await read.next()).toEqual([1])
+    source.push(2, 3)
+    await sleep(50)
+    source.push(4)
+    expect(await read.next()).toEqual([2, 3, 4])
+    await read.stop()
+  })
+
+  test('a stop ends the wait for a message, and closes the source', async () => {
+    const source = openSource()
+    const read = start(source, { intervalMs: 10_000 })
+    const waiting = read.next()
+    await read.stop()
+    expect(await waiting).toBeUndefined()
+    expect(source.closed).toBe(true)
+  })
+
+  test('a stop ends the wait for more, and what is in hand still comes', async () => {
+    const source = openSource()
+    const read = start(source, { intervalMs: 10_000 })
+    source.push(1)
+    expect(await read.next()).toEqual([1])
+    const waiting = read.next()
+    source.push(2, 3)
+    await sleep(20)
+    await read.stop()
+    expect(await waiting).toEqual([2, 3])
+    expect(await read.next()).toBeUndefined()
+  })
+
+  test('the end of the source is the end, after what is left', async () => {
+    const source = openSource()
+    const read = start(source, { intervalMs: 10_000 })
+    source.push(1)
+    expect(await read.next()).toEqual([1])
+    source.push(2)
+    const rest = read.next()
+    await source.close()
+    expect(await rest).toEqual([2])
+    expect(await read.next()).toBeUndefined()
+  })
+
+  test('a reader who leaves closes the source', async () => {
+    const source = openSource()
+    source.push(1)
+    for await (const _batch of iterate(source, { intervalMs: 0 })) break
+    expect(source.closed).toBe(true)
+  })
+})
+
+test('nothing is lost, repeated or moved, whatever the pace', async () => {
+  const anyPace = fc.array(
+    fc.record({ count: fc.integer({ min: 1, max: 9 }), pauseMs: fc.integer({ min: 0, max: 3 }) }),
+    {
+      maxLength: 12,
+    },
+  )
+  await fc.assert(
+    fc.asyncProperty(
+      anyPace,
+      fc.nat(4),
+      fc.integer({ min: 1, max: 6 }),
+      fc.nat(3),
+      async (pace, intervalMs, full, slowMs) => {
+        const source = openSource()
+        const writing = (async () => {
+          let number = 0
+          for (const { count, pauseMs } of pace) {
+            source.push(...Array.from({ length: count }, () => ++number))
+            if (pauseMs > 0) await sleep(pauseMs)
+          }
+          await source.close()
+          return number
+        })()
+        const seen: number[] = []
+        for await (const batch of iterate(source, { intervalMs, full })) {
+          expect(batch.length).toBeGreaterThan(0)
+          expect(batch.length).toBeLessThanOrEqual(full)
+          seen.push(...batch)
+          if (slowMs > 0) await sleep(slowMs)
+        }
+        expect(seen).toEqual(Array.from({ length: await writing }, (_, index) => index + 1))
+      },
+    ),
+    { numRuns: 60 },
+  )
+})
+
+type Options = { intervalMs: number; full?: number; signal?: AbortSignal }
+
+async function* iterate(source: ReturnType<typeof openSource>, { intervalMs, full = 100, signal }: Options) {
+  const options = {
+    intervalMs,
+    signal: signal ?? new AbortController().signal,
+    full: (messages: JsMsg[]) => messages.length >= full,
+  }
+  for await (const batch of batches(source as unknown as ConsumerMessages, options)) yield batch as unknown as number[]
+}
+
+function start(source: ReturnType<typeof openSource>, options: Options) {
+  const stopping = new AbortController()
+  const iterator = iterate(source, { ...options, signal: stopping.signal })
+  return {
+    next: async () => (await iterator.next()).value as number[] | undefined,
+    async stop() {
+      stopping.abort()
+      await sleep(0)
+    },
+  }
+}
+
+/** Numbers that come as messages of a consumer do: one by one, until it is closed and empty. */
+function openSource() {
+  const waiting: number[] = []
+  let wake = Promise.withResolvers<void>()
+  return {
+    closed: false,
+    push(...numbers: number[]) {
+      waiting.push(...numbers)
+      wake.resolve()
+    },
+    async close() {
+      this.closed = true
+      wake.resolve()
+    },
+    async *[Symbol.asyncIterator]() {
+      for (;;) {
+        while (waiting.length > 0) yield waiting.shift() as number
+        if (this.closed) return
+        wake = Promise.withResolvers<void>()
+        await wake.promise
+      }
+    },
+  }
+}

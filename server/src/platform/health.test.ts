@@ -1,0 +1,134 @@
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { startEngines } from '../../../engines/start.ts'
+import { eventually } from '../../test/stack.ts'
+import { readConfig } from './config.ts'
+import type { Platform } from './context.ts'
+import { openPlatform } from './handles.ts'
+import { openLog } from './log.ts'
+import { startOps } from './ops.ts'
+
+const { api, ops } = inject('server')
+const closed = '127.0.0.1:1'
+const well = { ok: true, milliseconds: expect.any(Number) }
+
+describe.each([
+  ['the port for operators', ops],
+  ['the port of the API', api],
+])('%s', (_name, base) => {
+  test('/healthz says that the process is alive', async () => {
+    expect(await get(base, '/healthz')).toEqual({ status: 200, type: 'application/json', body: { status: 'alive' } })
+  })
+
+  test('/readyz tells the state of each engine', async () => {
+    expect(await get(base, '/readyz?verbose')).toEqual({
+      status: 200,
+      type: 'application/json',
+      body: {
+        ready: true,
+        engines: {
+          postgres: { ...well, needed: true },
+          nats: { ...well, needed: true },
+          clickhouse: { ...well, needed: true },
+          valkey: { ...well, needed: false },
+        },
+      },
+    })
+  })
+
+  test('/metrics has the figures of the process', async () => {
+    await fetch(`${api}/links`)
+    const response = await fetch(`${base}/metrics`)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
+    const text = await response.text()
+    expect(text).toMatch(/^tributary_request_seconds_count\{operation="getLinks",status="401"\} \d+$/m)
+    expect(text).toContain('tributary_process_resident_memory_bytes')
+    expect(text).toContain('# TYPE tributary_ingest_lag_messages gauge')
+  })
+})
+
+describe('the public port of the API', () => {
+  test('shows the figures to this machine only', async () => {
+    const forwarded = await fetch(`${api}/metrics`, { headers: { 'x-forwarded-for': '203.0.113.9' } })
+    expect(forwarded.status).toBe(404)
+    expect(await forwarded.json()).toMatchObject({ error: { code: 'not_found' } })
+  })
+})
+
+test('the port for operators has nothing else', async () => {
+  const response = await fetch(`${ops}/links`)
+  expect(response.status).toBe(404)
+  expect(await response.text()).toMatch(/^Here are only \/healthz, \/readyz, \/metrics/)
+})
+
+describe('an engine that is away', () => {
+  test.each([
+    ['PostgreSQL', 'postgres', { POSTGRES_URL: `postgres://u:s3cret@${closed}/x` }],
+    ['ClickHouse', 'clickhouse', { CLICKHOUSE_URL: `http://u:s3cret@${closed}` }],
+  ])('%s, which a worker needs, makes it unready', async (_name, engine, urls) => {
+    const platform = await openWith({ ...urls, OPS_PORT: '0' })
+    await eventually(async () => expect(platform.valkey.status).toBe('ready'))
+    const { status, body } = await readiness(platform)
+    expect(status).toBe(503)
+    expect(body.ready).toBe(false)
+    expect(body.engines[engine]).toEqual({
+      ok: false,
+      needed: true,
+      milliseconds: expect.any(Number),
+      error: `connect ECONNREFUSED ${closed}`,
+    })
+    expect(Object.values(body.engines).filter((state) => !state.ok)).toHaveLength(1)
+    expect(JSON.stringify(body)).not.toContain('s3cret')
+  })
+
+  test('ClickHouse, which an api alone does not need, is only reported', async () => {
+    const platform = await openWith({ CLICKHOUSE_URL: `http://${closed}`, ROLES: 'api', OPS_PORT: '0' })
+    const { status, body } = await readiness(platform)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ ready: true, engines: { clickhouse: { ok: false, needed: false } } })
+  })
+
+  test('Valkey is only reported', async () => {
+    const platform = await openWith({ VALKEY_URL: `redis://${closed}`, OPS_PORT: '0' })
+    const { status, body } = await readiness(platform)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ ready: true, engines: { valkey: { ok: false, needed: false } } })
+  })
+
+  test('NATS makes a worker unready until it is back', async () => {
+    const engines = await startEngines({ only: ['nats'] })
+    onTestFinished(() => engines.stop())
+    const platform = await openWith({ ...engines.urls, OPS_PORT: '0' })
+    expect((await readiness(platform)).status).toBe(200)
+    await engines.processes.nats?.stop()
+    const started = performance.now()
+    const { status, body } = await readiness(platform)
+    expect(performance.now() - started).toBeLessThan(2_000)
+    expect(status).toBe(503)
+    expect(body.engines.nats).toMatchObject({ ok: false, needed: true, error: expect.any(String) })
+    await engines.processes.nats?.restart()
+    await eventually(async () => expect((await readiness(platform)).status).toBe(200))
+  })
+})
+
+/** Closed after the test, so that engines which it stops are no longer asked. */
+async function openWith(overrides: Record<string, string>): Promise<Platform> {
+  const platform = await openPlatform(readConfig({ ...inject('environment'), ...overrides }), openLog('silent'))
+  onTestFinished(async () => {
+    await platform[Symbol.asyncDispose]()
+  })
+  return platform
+}
+
+type Body = { ready: boolean; engines: Record<string, { ok: boolean; needed: boolean; error?: string }> }
+
+async function readiness(platform: Platform): Promise<{ status: number; body: Body }> {
+  await using listening = await startOps(platform)
+  const { status, body } = await get(`http://127.0.0.1:${listening.port}`, '/readyz')
+  return { status, body: body as Body }
+}
+
+async function get(base: string, path: string) {
+  const response = await fetch(base + path)
+  return { status: response.status, type: response.headers.get('content-type'), body: await response.json() }
+}

@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto'
+import { type JsMsg, jetstreamManager } from '@nats-io/jetstream'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import { startEngines } from '../../../engines/start.ts'
+import { eventually, openTestPlatform } from '../../test/stack.ts'
+import { openPlatform } from './handles.ts'
+import { job, startJobs } from './jobs.ts'
+import { openLog } from './log.ts'
+import { changeStream, jetStream } from './nats.ts'
+
+const platform = await openTestPlatform()
+const manager = await jetstreamManager(platform.nats)
+
+describe('messages', () => {
+  test('are handled in batches, in order, and acknowledged', async () => {
+    const { name, send } = newJob()
+    await send(...numbers(1, 1_200))
+    const calls: number[][] = []
+    await start(name, async (bodies) => void calls.push(bodies))
+    await eventually(async () => expect(calls.flat()).toHaveLength(1_200))
+    expect(calls.flat()).toEqual(numbers(1, 1_200))
+    expect(calls.length).toBeLessThan(50)
+    expect(Math.max(...calls.map((bodies) => bodies.length))).toBeLessThanOrEqual(500)
+    await expectDone(name)
+    expect(await metric(name, 'done')).toBe(1_200)
+  })
+
+  test('that come later are handled too', async () => {
+    const { name, send } = newJob()
+    const calls: number[][] = []
+    await start(name, async (bodies) => void calls.push(bodies))
+    for (const number of [1, 2, 3]) {
+      await send(number)
+      await eventually(async () => expect(calls.flat()).toContain(number))
+    }
+    await expectDone(name)
+  })
+
+  test('of other subjects are left alone', async () => {
+    const [mine, other] = [newJob(), newJob()]
+    const calls: number[][] = []
+    await start(mine.name, async (bodies) => void calls.push(bodies))
+    await other.send(1)
+    await mine.send(2)
+    await eventually(async () => expect(calls).toEqual([[2]]))
+  })
+})
+
+describe('a batch that fails', () => {
+  test('is tried message by message, and only the bad one comes again', async () => {
+    const { name, send } = newJob()
+    await send(1, 2, 3, 4)
+    const calls: number[][] = []
+    await start(name, async (bodies) => {
+      calls.push(bodies)
+      if (bodies.includes(3) && calls.filter((call) => call.includes(3)).length < 3) throw new Error('no 3 today')
+    })
+    await eventually(async () => expect(calls).toHaveLength(6))
+    expect(calls).toEqual([[1, 2, 3, 4], [1], [2], [3], [4], [3]])
+    await expectDone(name)
+    expect(await metric(name, 'done')).toBe(4)
+    expect(await metric(name, 'dead')).toBe(0)
+  })
+})
+
+describe('a message that nobody can read', () => {
+  test.each([
+    ['is no JSON', 'hello', /Invalid input: expected number, received undefined/],
+    ['has another form', '{"a":1}', /Invalid input: expected number, received object/],
+  ])(
+    'because it %s lands in the dead letters with its reason, and the others are handled',
+    async (_name, text, reason) => {
+      const { name, subject, send } = newJob()
+      await send(1)
+      const { seq } = await jetStream(platform.nats).publish(subject, text)
+      await send(2)
+      const calls: number[][] = []
+      await start(name, async (bodies) => void calls.push(bodies))
+      await eventually(async () => expect(calls.flat()).toEqual([1, 2]))
+      const letters = await deadLetters(name, 1)
+      expect(letters.map((letter) => letter.string())).toEqual([text])
+      expect(letters[0]?.headers?.get('Reason')).toMatch(reason)
+      expect(letters[0]?.headers?.get('Subject')).toBe(subject)
+      expect(letters[0]?.headers?.get('Sequence')).toBe(String(seq))
+      await expectDone(name)
+      expect(await metric(name, 'dead')).toBe(1)
+    },
+  )
+})
+
+describe('a stop', () => {
+  test('waits for what is under way, and leaves the rest for the next process', async () => {
+    const { name, send } = newJob()
+    await send(1)
+    const begun = Promise.withResolvers<void>()
+    const gate = Promise.withResolvers<void>()
+    const calls: number[][] = []
+    const first = await start(name, async (bodies) => {
+      begun.resolve()
+      await gate.promise
+      calls.push(bodies)
+    })
+    await begun.promise
+    let stopped = false
+    const stopping = Promise.resolve(first[Symbol.asyncDispose]()).then(() => {
+      stopped = true
+    })
+    await send(2)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(stopped).toBe(false)
+    gate.resolve()
+    await stopping
+    expect(calls).toEqual([[1]])
+    await eventually(async () =>
+      expect((await manager.consumers.info(changeStream, name)).ack_floor.consumer_seq).toBe(1),
+    )
+
+    await start(name, async (bodies) => void calls.push(bodies))
+    await eventually(async () => expect(calls).toEqual([[1], [2]]))
+  })
+
+  test('of an idle job is quick', async () => {
+    const { name } = newJob()
+    const running = await start(name, async () => {})
+    await eventually(async () => void (await manager.consumers.info(changeStream, name)))
+    const started = performance.now()
+    await running[Symbol.asyncDispose]()
+    expect(performance.now() - started).toBeLessThan(3_000)
+  })
+})
+
+test('a job that has not begun because NATS is away stops at once', async () => {
+  const engines = await startEngines({ only: ['nats'] })
+  const away = await openPlatform({ ...platform.config, ...engines.urls }, openLog('silent'))
+  onTestFinished(async () => {
+    await away[Symbol.asyncDispose]()
+    await engines.stop()
+  })
+  await engines.processes.nats?.stop()
+  const { name, subject } = newJob()
+  const running = await startJobs(away, [job({ name, subject, schema: z.number(), handle: async () => {} })])
+  const started = performance.now()
+  await running[Symbol.asyncDispose]()
+  expect(performance.now() - started).toBeLessThan(3_000)
+})
+
+function newJob() {
+  const name = `test-${randomUUID()}`
+  const subject = `changes.0.${name}`
+  const send = async (...bodies: unknown[]) => {
+    const stream = jetStream(platform.nats)
+    await Promise.all(bodies.map((body) => stream.publish(subject, JSON.stringify(body))))
+  }
+  return { name, subject, send }
+}
+
+async function start(name: string, handle: (bodies: number[]) => Promise<void>): Promise<AsyncDisposable> {
+  const subject = `changes.0.${name}`
+  const running = await startJobs(platform, [
+    job({ name, subject, schema: z.number(), handle: (_platform, bodies) => handle(bodies) }),
+  ])
+  onTestFinished(async () => {
+    await running[Symbol.asyncDispose]()
+    await manager.consumers.delete(changeStream, name).catch(() => {})
+  })
+  return running
+}
+
+async function expectDone(name: string): Promise<void> {
+  await eventually(async () => {
+    const { num_pending, num_ack_pending } = await manager.consumers.info(changeStream, name)
+    expect({ num_pending, num_ack_pending }).toEqual({ num_pending: 0, num_ack_pending: 0 })
+  })
+}
+
+async function deadLetters(name: string, count: number): Promise<JsMsg[]> {
+  const consumer = await jetStream(platform.nats).consumers.get('DEAD_LETTERS', { filter_subjects: `dead.${name}` })
+  const letters: JsMsg[] = []
+  for await (const letter of await consumer.fetch({ max_messages: count, expires: 2_000 })) letters.push(letter)
+  return letters
+}
+
+async function metric(name: string, outcome: string): Promise<number> {
+  const { values } = await platform.metrics.jobs.get()
+  return values.find(({ labels }) => labels.job === name && labels.outcome === outcome)?.value ?? 0
+}
+
+function numbers(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index)
+}

@@ -1,0 +1,173 @@
+import { createServer } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import type { errorStatuses } from '@tributary/contract/operation'
+import { describe, expect, inject, test } from 'vitest'
+import { freePort } from '../../../engines/port.ts'
+import { buildWorkspace } from '../../test/build.ts'
+import { openTestPlatform } from '../../test/stack.ts'
+import { listen, webServer } from './listen.ts'
+
+const platform = await openTestPlatform()
+const { api } = inject('server')
+const { key } = await buildWorkspace(platform)
+const authorized = `Host: localhost\r\nAuthorization: Bearer ${key}\r\n`
+
+describe('what is no proper HTTP gets the envelope too', () => {
+  const noHttp = 'This is not valid HTTP.'
+  const noAddress = 'The Host header is missing or wrong, or the path is.'
+  test.each<[string, string, string]>([
+    ['no HTTP at all', 'HELLO\r\n\r\n', noHttp],
+    ['an unknown method', `EAT /links HTTP/1.1\r\n${authorized}\r\n`, noHttp],
+    ['two lengths', `POST /links HTTP/1.1\r\n${authorized}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`, noHttp],
+    ['a broken chunk', `POST /links HTTP/1.1\r\n${authorized}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}`, noHttp],
+    [
+      'headers of 40 kB',
+      `GET /links HTTP/1.1\r\nX-Long: ${'x'.repeat(40_000)}\r\n\r\n`,
+      'The headers are too large. Send less than 16 kB.',
+    ],
+    ['no host', 'GET /links HTTP/1.1\r\n\r\n', noAddress],
+    ['an empty host', 'GET /links HTTP/1.1\r\nHost:\r\n\r\n', noAddress],
+    ['a host with a blank', 'GET /links HTTP/1.1\r\nHost: a b\r\n\r\n', noAddress],
+    ['a host with a path', 'GET /links HTTP/1.1\r\nHost: a/b\r\n\r\n', noAddress],
+    ['a host with a user', 'GET /links HTTP/1.1\r\nHost: a@b\r\n\r\n', noAddress],
+    ['an odd number for a host', 'GET /links HTTP/1.1\r\nHost: 0x7f.1\r\n\r\n', noAddress],
+    ['a path with a backslash', 'GET /a\\b HTTP/1.1\r\nHost: a\r\n\r\n', noAddress],
+    ['no path', 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n', noAddress],
+  ])('%s', async (_name, request, message) => {
+    const answer = await exchange(request)
+    expect(answer).toEqual({ status: 400, body: refusal('bad_request', message) })
+  })
+
+  test.each<[string, string, number]>([
+    ['an absolute address', `GET http://localhost/links HTTP/1.1\r\n${authorized}\r\n`, 200],
+    ['an IPv4 address as host', `GET /links HTTP/1.1\r\n${authorized.replace('localhost', '127.0.0.1:80')}\r\n`, 200],
+    ['an IPv6 address as host', `GET /links HTTP/1.1\r\n${authorized.replace('localhost', '[::1]:80')}\r\n`, 200],
+    ['a host in capitals', `GET /links HTTP/1.1\r\n${authorized.replace('localhost', 'API.Example.COM:443')}\r\n`, 200],
+    ['HTTP/1.0 without a host', `GET /links HTTP/1.0\r\nAuthorization: Bearer ${key}\r\n\r\n`, 200],
+    ['HTTP/1.0 of a health check', 'GET /healthz HTTP/1.0\r\n\r\n', 200],
+    [
+      'an upgrade that is not offered',
+      `GET /links HTTP/1.1\r\n${authorized}Connection: Upgrade\r\nUpgrade: x\r\n\r\n`,
+      200,
+    ],
+    ['an unknown expectation', `GET /links HTTP/1.1\r\n${authorized}Expect: wonders\r\n\r\n`, 200],
+  ])('%s is taken', async (_name, request, status) => {
+    expect((await exchange(request)).status).toBe(status)
+  })
+})
+
+describe('a body that never comes', () => {
+  const tooLarge = 'The body is larger than the 1048576 bytes that are allowed.'
+
+  test('of 100 MB is refused by its length', async () => {
+    const answer = await exchange(`POST /links HTTP/1.1\r\n${authorized}Content-Length: 100000000\r\n\r\n{"url":`)
+    expect(answer).toEqual({ status: 422, body: refusal('unprocessable_entity', tooLarge) })
+  })
+
+  test('is refused without a key', async () => {
+    const answer = await exchange('POST /links HTTP/1.1\r\nHost: a\r\nContent-Length: 100000000\r\n\r\n{"url":')
+    expect(answer.status).toBe(401)
+  })
+
+  test('is waited for with 100-continue', async () => {
+    const head = `POST /links HTTP/1.1\r\n${authorized}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`
+    const socket = open()
+    socket.write(head)
+    expect(await read(socket, /\r\n\r\n/)).toBe('HTTP/1.1 100 Continue\r\n\r\n')
+    socket.write('{}')
+    expect(await read(socket, /\}$/)).toMatch(/^HTTP\/1\.1 400 /)
+    socket.destroy()
+  })
+
+  test('and breaks off harms nobody else', async () => {
+    const socket = open()
+    socket.write(`POST /links HTTP/1.1\r\n${authorized}Content-Length: 100\r\n\r\n{"url":`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    socket.destroy()
+    expect((await exchange(`GET /links HTTP/1.1\r\n${authorized}\r\n`)).status).toBe(200)
+  })
+})
+
+describe('a stop', () => {
+  test('ends idle connections at once, and others after their request, and takes no new ones', async () => {
+    let finish = () => {}
+    const begun = Promise.withResolvers<void>()
+    const server = createServer((request, response) => {
+      if (request.url === '/quick') return response.end('quick')
+      finish = () => response.end('slow')
+      begun.resolve()
+    })
+    server.keepAliveTimeout = 65_000
+    const listening = await listen(server, '127.0.0.1', 0, 10_000)
+    const address = `http://127.0.0.1:${listening.port}`
+    await fetch(`${address}/quick`)
+    const slow = fetch(`${address}/slow`)
+    await begun.promise
+
+    const started = performance.now()
+    const stopped = Promise.resolve(listening[Symbol.asyncDispose]())
+    await expect(fetch(`${address}/quick`)).rejects.toThrow()
+    finish()
+    expect(await (await slow).text()).toBe('slow')
+    await stopped
+    expect(performance.now() - started).toBeLessThan(5_000)
+  })
+
+  test('cuts what does not end within the grace', async () => {
+    const begun = Promise.withResolvers<void>()
+    const listening = await listen(
+      createServer(() => begun.resolve()),
+      '127.0.0.1',
+      0,
+      100,
+    )
+    const hanging = expect(fetch(`http://127.0.0.1:${listening.port}`)).rejects.toThrow()
+    await begun.promise
+    await listening[Symbol.asyncDispose]()
+    await hanging
+  })
+})
+
+test('a port that is taken and a certificate that is not there are told', async () => {
+  const port = await freePort()
+  await using _first = await listen(createServer(), '127.0.0.1', port)
+  await expect(listen(createServer(), '127.0.0.1', port)).rejects.toThrow(
+    `Port ${port} on 127.0.0.1 is taken. Set another one.`,
+  )
+  const config = { ...platform.config, TLS_CERT: '/no/cert.pem', TLS_KEY: '/no/key.pem' }
+  expect(() => webServer(config, () => {})).toThrow(/^TLS_CERT and TLS_KEY can't be used: ENOENT.*\/no\/cert\.pem/)
+})
+
+function open(): Socket {
+  return connect(Number(new URL(api).port), '127.0.0.1')
+}
+
+/** Sends the bytes and reads one answer. */
+async function exchange(request: string): Promise<{ status: number; body: unknown }> {
+  const socket = open()
+  socket.write(request)
+  const text = await read(socket, /\r\n\r\n.*[}\]]$/s)
+  socket.destroy()
+  const [head = '', body = ''] = text.split('\r\n\r\n')
+  expect(head.toLowerCase()).toContain('content-type: application/json')
+  return { status: Number(head.split(' ')[1]), body: JSON.parse(body) }
+}
+
+function read(socket: Socket, until: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    const onData = (chunk: Buffer) => {
+      text += chunk
+      if (!until.test(text)) return
+      socket.off('data', onData)
+      resolve(text)
+    }
+    socket.on('data', onData)
+    socket.once('error', reject)
+    socket.once('close', () => reject(new Error(`The connection ended after ${JSON.stringify(text)}`)))
+  })
+}
+
+function refusal(code: keyof typeof errorStatuses, message: string) {
+  return { error: { code, message, doc_url: `${api}/docs/errors/${code}` } }
+}

@@ -1,0 +1,202 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import type pg from 'pg'
+import { afterAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { createDatabase } from '../../../engines/postgres.ts'
+import { eventually, openTestPlatform } from '../../test/stack.ts'
+import { openClickHouse, query } from './clickhouse.ts'
+import { readConfig } from './config.ts'
+import { MigrationError, migrate } from './migrate.ts'
+import { openConnection } from './postgres.ts'
+
+// Starting a process takes long on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
+const platform = await openTestPlatform()
+const environment = inject('environment')
+const main = fileURLToPath(new URL('../main.ts', import.meta.url))
+const folders: string[] = []
+afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
+
+test('two processes at once apply every migration once', async () => {
+  const { env, connection } = await emptyDatabases()
+  const migrations = new URL('../../migrations/', import.meta.url)
+  const files = (
+    await Promise.all(
+      ['postgres', 'clickhouse'].map(async (engine) =>
+        (await readdir(new URL(engine, migrations))).map((name) => `${engine}: ${name}`),
+      ),
+    )
+  ).flat()
+  const reports = await Promise.all([runMigrate(env), runMigrate(env)])
+  expect(reports.flat().toSorted()).toEqual(files.toSorted())
+  const applied = await connection.query("SELECT engine || ': ' || name AS file FROM migrations ORDER BY applied_at")
+  expect(applied.rows.map((row) => row.file).toSorted()).toEqual(files.toSorted())
+  expect(await runMigrate(env)).toEqual([])
+})
+
+describe('a migration of PostgreSQL that fails', () => {
+  test('leaves nothing behind, and goes on from there when it is mended', async () => {
+    const { connection, run, write } = await emptyDatabases()
+    await write('postgres/0001_one.sql', 'CREATE TABLE one (id int);')
+    await write(
+      'postgres/0002_two.sql',
+      'CREATE TABLE two (id int);\nINSERT INTO two VALUES (1);\nSELECT * FROM nowhere;',
+    )
+    await write('postgres/0003_three.sql', 'CREATE TABLE three (id int);')
+    await expect(run()).rejects.toThrow(
+      new MigrationError('postgres/0002_two.sql failed and left nothing behind: relation "nowhere" does not exist'),
+    )
+    expect(await tablesOf(connection)).toEqual(['migrations', 'one'])
+
+    await write('postgres/0002_two.sql', 'CREATE TABLE two (id int);\nINSERT INTO two VALUES (1);')
+    expect(await run()).toEqual(['postgres: 0002_two.sql', 'postgres: 0003_three.sql'])
+    expect(await tablesOf(connection)).toEqual(['migrations', 'one', 'three', 'two'])
+    expect((await connection.query('SELECT count(*)::int AS rows FROM two')).rows).toEqual([{ rows: 1 }])
+  })
+
+  test('because its process was killed is run again as a whole', async () => {
+    const { env, folder, connection, run, write } = await emptyDatabases()
+    await write('postgres/0001_one.sql', 'CREATE TABLE one (id int);\nINSERT INTO one VALUES (1);')
+    await write(
+      'postgres/0002_two.sql',
+      'CREATE TABLE two (id int);\nINSERT INTO two VALUES (1);\nSELECT pg_sleep(60);',
+    )
+    await killWhen(env, folder, async () => {
+      const asleep = await connection.query(
+        "SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()",
+      )
+      expect(asleep.rowCount).toBe(1)
+    })
+    await write('postgres/0002_two.sql', 'CREATE TABLE two (id int);\nINSERT INTO two VALUES (1);')
+    expect(await run()).toEqual(['postgres: 0002_two.sql'])
+    const rows = 'SELECT (SELECT count(*)::int FROM one) AS one, (SELECT count(*)::int FROM two) AS two'
+    expect((await connection.query(rows)).rows).toEqual([{ one: 1, two: 1 }])
+  })
+})
+
+describe('a migration of ClickHouse that was cut off', () => {
+  const first = 'CREATE TABLE IF NOT EXISTS {table:one} (id UInt8) ENGINE = {engine:MergeTree()} ORDER BY id;\n'
+  const second = 'CREATE TABLE IF NOT EXISTS {table:two} (id UInt8) ENGINE = {engine:MergeTree()} ORDER BY id;\n'
+
+  test('by an error is run again as a whole', async () => {
+    const { clickhouseTables, connection, run, write } = await emptyDatabases()
+    await write('clickhouse/0001_one.sql', `${first}SELECT * FROM nowhere;\n${second}`)
+    await expect(run()).rejects.toThrow(/^clickhouse\/0001_one\.sql failed; it is run from its start again: .*nowhere/)
+    expect((await connection.query('SELECT FROM migrations')).rowCount).toBe(0)
+    await write('clickhouse/0001_one.sql', first + second)
+    expect(await run()).toEqual(['clickhouse: 0001_one.sql'])
+    expect(await clickhouseTables()).toEqual(['one', 'two'])
+  })
+
+  test('by the end of its process is run again as a whole', async () => {
+    const { env, folder, clickhouseTables, run, write } = await emptyDatabases()
+    await write('clickhouse/0001_one.sql', `${first}SELECT sleep(3);\n${second}`)
+    await killWhen(env, folder, async () => expect(await clickhouseTables()).toEqual(['one']))
+    await write('clickhouse/0001_one.sql', first + second)
+    expect(await run()).toEqual(['clickhouse: 0001_one.sql'])
+    expect(await clickhouseTables()).toEqual(['one', 'two'])
+  })
+})
+
+test('a file that was changed after it was applied is refused, and nothing else is done', async () => {
+  const { connection, run, write } = await emptyDatabases()
+  await write('postgres/0001_one.sql', 'CREATE TABLE one (id int);')
+  await run()
+  await write('postgres/0001_one.sql', 'CREATE TABLE one (id bigint);')
+  await write('postgres/0002_two.sql', 'CREATE TABLE two (id int);')
+  await expect(run()).rejects.toThrow('postgres/0001_one.sql was changed after it was applied. Add a new file.')
+  expect(await tablesOf(connection)).toEqual(['migrations', 'one'])
+})
+
+test('what was stored before a migration is there after it', async () => {
+  const { clickhouse, connection, run, write } = await emptyDatabases()
+  await write('postgres/0001_one.sql', 'CREATE TABLE one (id int);')
+  await write(
+    'clickhouse/0001_one.sql',
+    'CREATE TABLE {table:one} (id UInt8) ENGINE = {engine:MergeTree()} ORDER BY id;',
+  )
+  await run()
+  await connection.query('INSERT INTO one SELECT generate_series(1, 1000)')
+  await clickhouse.command({ query: 'INSERT INTO one SELECT number FROM numbers(200)' })
+  await write('postgres/0002_more.sql', "ALTER TABLE one ADD COLUMN name text NOT NULL DEFAULT 'x';")
+  await write('clickhouse/0002_more.sql', "ALTER TABLE {table:one} ADD COLUMN IF NOT EXISTS name String DEFAULT 'x';")
+  expect(await run()).toEqual(['postgres: 0002_more.sql', 'clickhouse: 0002_more.sql'])
+  const statement = "SELECT count(*) AS rows FROM one WHERE name = 'x'"
+  expect((await connection.query(statement)).rows.map(({ rows }) => Number(rows))).toEqual([1_000])
+  expect((await query<{ rows: number }>(clickhouse, statement, {})).map(({ rows }) => Number(rows))).toEqual([200])
+})
+
+/** New databases of both engines, and an empty folder of migrations for them. */
+async function emptyDatabases() {
+  const name = `t${randomUUID().replaceAll('-', '')}`
+  await platform.clickhouse.command({ query: `CREATE DATABASE ${name}` })
+  const env = {
+    ...environment,
+    POSTGRES_URL: await createDatabase(environment.POSTGRES_URL as string, name),
+    CLICKHOUSE_URL: `${environment.CLICKHOUSE_URL}/${name}`,
+  }
+  const path = await mkdtemp(join(tmpdir(), 'tributary-migrations-'))
+  folders.push(path)
+  await Promise.all(['postgres', 'clickhouse'].map((engine) => mkdir(join(path, engine))))
+  const folder = pathToFileURL(`${path}/`)
+  const config = readConfig(env)
+  const connection = openConnection(config)
+  await connection.connect()
+  const clickhouse = openClickHouse(config)
+  onTestFinished(async () => {
+    await connection.end()
+    await clickhouse.close()
+  })
+  return {
+    env,
+    folder,
+    connection,
+    clickhouse,
+    clickhouseTables: async () =>
+      (await query<{ name: string }>(clickhouse, 'SHOW TABLES', {})).map((table) => table.name).toSorted(),
+    write: (file: string, text: string) => writeFile(join(path, file), text),
+    async run() {
+      const lines: string[] = []
+      const count = await migrate(config, clickhouse, (line) => lines.push(line), folder)
+      expect(count).toBe(lines.length)
+      return lines
+    },
+  }
+}
+
+async function tablesOf(connection: pg.Client): Promise<string[]> {
+  const found = await connection.query("SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1")
+  return found.rows.map((row) => row.name)
+}
+
+async function runMigrate(env: Record<string, string>): Promise<string[]> {
+  const child = spawn(process.execPath, [main, 'migrate', '--json'], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  return ((await json(child.stdout)) as { applied: string[] }).applied
+}
+
+/** Migrates in a process of its own, which is killed as soon as `reached` does not throw. */
+async function killWhen(env: Record<string, string>, folder: URL, reached: () => Promise<unknown>): Promise<void> {
+  const script = `
+    const { openClickHouse } = await import(${JSON.stringify(new URL('./clickhouse.ts', import.meta.url))})
+    const { readConfig } = await import(${JSON.stringify(new URL('./config.ts', import.meta.url))})
+    const { migrate } = await import(${JSON.stringify(new URL('./migrate.ts', import.meta.url))})
+    const config = readConfig()
+    await migrate(config, openClickHouse(config), () => {}, new URL(${JSON.stringify(folder)}))`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { env, stdio: 'ignore' })
+  const ended = once(child, 'exit')
+  try {
+    await eventually(reached, 20_000)
+  } finally {
+    child.kill('SIGKILL')
+  }
+  expect(await ended).toEqual([null, 'SIGKILL'])
+}

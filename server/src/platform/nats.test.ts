@@ -1,0 +1,79 @@
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { startEngines } from '../../../engines/start.ts'
+import { openTestPlatform } from '../../test/stack.ts'
+import { openLog } from './log.ts'
+import { closeNats, ensureStreams, eventStream, natsServers, openNats } from './nats.ts'
+
+const { nats, config } = await openTestPlatform()
+
+describe('an address of NATS', () => {
+  test.each([
+    ['nats://a.example.com:4222', { servers: ['a.example.com:4222'] }],
+    ['nats://a.example.com', { servers: ['a.example.com'] }],
+    ['nats://a:1, nats://b:2', { servers: ['a:1', 'b:2'] }],
+    ['nats://me:s%40cret@a:1,nats://b:2', { servers: ['a:1', 'b:2'], user: 'me', pass: 's@cret' }],
+    ['nats://t0ken@a:1', { servers: ['a:1'], token: 't0ken' }],
+    ['tls://a:1', { servers: ['a:1'], tls: {} }],
+    ['nats://[::1]:4222', { servers: ['[::1]:4222'] }],
+  ])('%s is understood', (url, target) => {
+    expect(natsServers(url)).toEqual(target)
+  })
+
+  test('with a password logs in with it', async () => {
+    const login = Promise.withResolvers<string>()
+    const server = createServer((socket: Socket) => {
+      socket.on('error', () => {})
+      socket.write('INFO {"server_id":"x","version":"2.15.0","proto":1,"headers":true,"max_payload":1048576}\r\n')
+      socket.on('data', (data) => {
+        login.resolve(String(data))
+        socket.end("-ERR 'Authorization Violation'\r\n")
+      })
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close())
+    const address = server.address()
+    const port = typeof address === 'object' && address ? address.port : 0
+    const url = `nats://me:s%40cret@127.0.0.1:${port}`
+    await expect(openNats({ ...config, NATS_URL: url }, openLog('silent'))).rejects.toThrow(
+      /^NATS at 127\.0\.0\.1:\d+: .*authorization/i,
+    )
+    expect(await login.promise).toMatch(/^CONNECT .*"user":"me","pass":"s@cret"/)
+  })
+})
+
+test('streams are made once and follow the settings', async () => {
+  const manager = await jetstreamManager(nats)
+  const days = async () => {
+    const { config: stream } = await manager.streams.info(eventStream(0))
+    return stream.max_age / 1e9 / 86_400
+  }
+  await Promise.all([ensureStreams(nats, config), ensureStreams(nats, config)])
+  expect(await days()).toBe(config.EVENT_RETENTION_DAYS)
+  await ensureStreams(nats, { ...config, EVENT_RETENTION_DAYS: 45 })
+  expect(await days()).toBe(45)
+  await ensureStreams(nats, config)
+  expect(await days()).toBe(config.EVENT_RETENTION_DAYS)
+})
+
+test('a connection is closed, even while NATS hangs or is away', async () => {
+  const engines = await startEngines({ only: ['nats'] })
+  onTestFinished(() => engines.stop())
+  const open = () => openNats({ ...config, ...engines.urls }, openLog('silent'))
+  const [normal, hanging, lost] = await Promise.all([open(), open(), open()])
+  await closeNats(normal)
+  expect(normal.isClosed()).toBe(true)
+
+  const started = performance.now()
+  engines.processes.nats?.kill('SIGSTOP')
+  await closeNats(hanging)
+  engines.processes.nats?.kill('SIGCONT')
+  expect(hanging.isClosed()).toBe(true)
+
+  await engines.processes.nats?.stop()
+  await closeNats(lost)
+  expect(lost.isClosed()).toBe(true)
+  expect(performance.now() - started).toBeLessThan(8_000)
+})

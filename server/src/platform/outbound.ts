@@ -1,0 +1,148 @@
+import { lookup as systemLookup } from 'node:dns/promises'
+import ipaddr from 'ipaddr.js'
+import { Agent, request } from 'undici'
+import type { Config } from './config.ts'
+import { knownPeers } from './peers.ts'
+
+const messages = {
+  url: 'This is no absolute URL',
+  scheme: 'Only http and https addresses can be called',
+  credentials: 'A user name or password in the address is not allowed',
+  port: 'This port is not allowed; OUTBOUND_ALLOWED_PORTS can allow it',
+  unresolvable: 'The host name has no address',
+  private: 'The host has an address that is not public; OUTBOUND_ALLOWED_HOSTS can allow it',
+  unreachable: 'The host did not answer properly',
+  timeout: 'The answer took too long',
+  size: 'The answer is too large',
+} as const
+export type OutboundReason = keyof typeof messages
+
+/** Why a call was refused or failed. The message is for the log: it tells about the network that the server is in. */
+export class OutboundError extends Error {
+  readonly reason: OutboundReason
+
+  constructor(reason: OutboundReason, address: string, cause?: unknown) {
+    super(`${messages[reason]}: ${address}`, { cause })
+    this.name = 'OutboundError'
+    this.reason = reason
+  }
+}
+
+type Address = { address: string; family: number }
+type Allowed = Pick<Config, 'OUTBOUND_ALLOWED_PORTS' | 'OUTBOUND_ALLOWED_HOSTS'>
+
+export type OutboundOptions = {
+  /** For all of it: the name, the connection and the last byte of the answer. */
+  timeoutMs: number
+  maxBytes: number
+  method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  headers?: Record<string, string>
+  body?: string | Buffer
+  allow: Allowed
+  /** Where the addresses of a name come from; the system's resolver unless given. */
+  lookup?: (hostname: string) => Promise<Address[]>
+}
+export type OutboundAnswer = { status: number; headers: Record<string, string | string[] | undefined>; body: Buffer }
+
+/**
+ * The only way out to addresses that others chose. It connects to no address but those that were checked, so a name
+ * that changes meanwhile leads nowhere; a redirect is an answer like any other; proxies of the environment are unused.
+ */
+export async function fetchOutbound(text: string, options: OutboundOptions): Promise<OutboundAnswer> {
+  const deadline = AbortSignal.timeout(options.timeoutMs)
+  const url = checkedUrl(text, options.allow)
+  const addresses = await beforeDeadline(deadline, url, checkedAddresses(url, options))
+  const agent = new Agent({
+    connect: {
+      timeout: options.timeoutMs,
+      lookup: (_hostname, { all }, callback) => {
+        if (all) return callback(null, addresses)
+        callback(null, addresses[0]?.address ?? '', addresses[0]?.family)
+      },
+    },
+    headersTimeout: options.timeoutMs,
+    bodyTimeout: options.timeoutMs,
+  })
+  try {
+    const answer = await request(url, {
+      dispatcher: agent,
+      signal: deadline,
+      method: options.method ?? 'GET',
+      headers: { 'accept-encoding': 'identity', ...options.headers },
+      body: options.body,
+    })
+    const tooLarge = new OutboundError('size', url.href)
+    if (options.method !== 'HEAD' && Number(answer.headers['content-length']) > options.maxBytes) throw tooLarge
+    const chunks: Buffer[] = []
+    let length = 0
+    for await (const chunk of answer.body) {
+      length += (chunk as Buffer).length
+      if (length > options.maxBytes) throw tooLarge
+      chunks.push(chunk as Buffer)
+    }
+    return { status: answer.statusCode, headers: answer.headers, body: Buffer.concat(chunks) }
+  } catch (error) {
+    if (error instanceof OutboundError) throw error
+    throw new OutboundError(deadline.aborted ? 'timeout' : 'unreachable', url.href, error)
+  } finally {
+    agent.destroy().catch(() => {})
+  }
+}
+
+const globalUnicast = ipaddr.parseCIDR('2000::/3')
+const translated = ipaddr.parseCIDR('64:ff9b::/96')
+const unusable = ['2001::/23', '2002::/16', '3fff::/20'].map((range) => ipaddr.parseCIDR(range))
+
+/** Whether an address is one of a single machine on the internet, or leads to one that is. */
+export function isPublicAddress(text: string): boolean {
+  if (!ipaddr.isValid(text)) return false
+  const address = ipaddr.process(text)
+  if (address.range() === 'unicast' && address.kind() === 'ipv4') return true
+  if (address.kind() === 'ipv4') return false
+  if (address.match(translated)) return isPublicAddress(address.toByteArray().slice(12).join('.'))
+  return (
+    address.range() === 'unicast' && address.match(globalUnicast) && !unusable.some((range) => address.match(range))
+  )
+}
+
+function checkedUrl(text: string, allow: Allowed): URL {
+  if (!URL.canParse(text)) throw new OutboundError('url', JSON.stringify(text.slice(0, 200)))
+  const url = new URL(text)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new OutboundError('scheme', url.protocol)
+  if (url.username || url.password) throw new OutboundError('credentials', url.host)
+  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
+  const allowed = port === 80 || port === 443
+  if (!allowed && !allow.OUTBOUND_ALLOWED_PORTS.some(([from, to]) => from <= port && port <= to)) {
+    throw new OutboundError('port', url.host)
+  }
+  return url
+}
+
+async function checkedAddresses(url: URL, { allow, lookup = systemAddresses }: OutboundOptions): Promise<Address[]> {
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const name = host.replace(/\.$/, '')
+  const literal = ipaddr.isValid(host)
+  const found = literal
+    ? [{ address: host, family: host.includes(':') ? 6 : 4 }]
+    : await lookup(name).catch((cause: unknown) => {
+        throw new OutboundError('unresolvable', host, cause)
+      })
+  if (found.length === 0) throw new OutboundError('unresolvable', host)
+  const { names, ranges } = allow.OUTBOUND_ALLOWED_HOSTS
+  if (!literal && names.includes(name)) return found
+  const peers = knownPeers(ranges)
+  if (found.every(({ address }) => isPublicAddress(address) || peers.isTrusted(address))) return found
+  throw new OutboundError('private', host)
+}
+
+function systemAddresses(hostname: string): Promise<Address[]> {
+  return systemLookup(hostname, { all: true })
+}
+
+/** The system's resolver can't be told to stop, so it is left behind. */
+function beforeDeadline<T>(deadline: AbortSignal, url: URL, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    deadline.addEventListener('abort', () => reject(new OutboundError('timeout', url.href)), { once: true })
+    work.then(resolve, reject)
+  })
+}
