@@ -1,29 +1,103 @@
 import { defineCommand } from 'citty'
-import { addDomain } from '../features/domains/service.ts'
+import { deleteDomain } from '../features/domains/change.ts'
+import { addDomain, type Domain, listDomains, verifyDomain } from '../features/domains/service.ts'
 import { requireWorkspace } from '../features/workspaces/service.ts'
-import { jsonFlag, onDatabases, print } from './run.ts'
+import { systemClock } from '../platform/clock.ts'
+import { jsonFlag, onDatabases, print, table } from './run.ts'
+
+const workspaceArgument = {
+  workspace: { type: 'positional', description: 'Id or slug of the workspace', required: true },
+} as const
+const slugArgument = {
+  slug: { type: 'positional', description: 'Host name, such as go.example.com', required: true },
+} as const
 
 const add = defineCommand({
-  meta: { name: 'add', description: 'Give a workspace a domain for its short links' },
-  args: {
-    workspace: { type: 'positional', description: 'Id or slug of the workspace', required: true },
-    slug: { type: 'positional', description: 'Host name, such as go.example.com', required: true },
-    ...jsonFlag,
-  },
+  meta: { name: 'add', description: 'Give a workspace a domain for its short links; no proof is asked for' },
+  args: { ...workspaceArgument, ...slugArgument, ...jsonFlag },
   run: ({ args }) =>
     onDatabases(async (handles) => {
       const workspace = await requireWorkspace(handles, args.workspace)
       const domain = await addDomain(handles, { workspaceId: workspace.id, slug: args.slug })
-      const value = { id: domain.id, slug: domain.slug, primary: domain.is_primary, verified: domain.verified }
       print(
         args.json,
-        value,
+        shown(domain),
         `Added ${domain.slug}${domain.is_primary ? ' as the primary domain' : ''} of ${workspace.slug}.`,
       )
     }),
 })
 
-export const domain = defineCommand({
-  meta: { name: 'domain', description: 'Add domains' },
-  subCommands: { add },
+const list = defineCommand({
+  meta: { name: 'list', description: 'List the domains of a workspace' },
+  args: { ...workspaceArgument, ...jsonFlag },
+  run: ({ args }) =>
+    onDatabases(async (handles) => {
+      const workspace = await requireWorkspace(handles, args.workspace)
+      const domains = await listDomains(
+        { ...handles, now: systemClock, workspaceId: workspace.id },
+        { archived: true, page: 1, pageSize: 10_000 },
+      )
+      const rows = domains.map(({ id, slug, primary, verified, archived }) => ({
+        id,
+        slug,
+        primary,
+        verified,
+        archived,
+      }))
+      const lines = rows.map((row) => ({
+        id: row.id,
+        slug: row.slug,
+        primary: yesOrNo(row.primary),
+        verified: yesOrNo(row.verified),
+        archived: yesOrNo(row.archived),
+      }))
+      print(
+        args.json,
+        rows,
+        rows.length ? table(lines) : `None yet. Next: tributary domain add ${workspace.slug} <host name>`,
+      )
+    }),
 })
+
+const verify = defineCommand({
+  meta: { name: 'verify', description: 'Ask DNS now whether a domain is proved; exit code 1 when it is not' },
+  args: {
+    ...workspaceArgument,
+    ...slugArgument,
+    trust: { type: 'boolean', description: 'Take it as proved without asking', default: false },
+    ...jsonFlag,
+  },
+  run: ({ args }) =>
+    onDatabases(async (handles) => {
+      const workspace = await requireWorkspace(handles, args.workspace)
+      const ctx = { ...handles, now: systemClock, workspaceId: workspace.id }
+      const domain = await verifyDomain(ctx, args.slug, args.trust)
+      const state = `${domain.slug} is ${domain.verified ? '' : 'not '}verified`
+      print(args.json, { ...shown(domain), result: domain.check_result }, `${state}: ${domain.check_result}.`)
+      if (!domain.verified) process.exitCode = 1
+    }),
+})
+
+const remove = defineCommand({
+  meta: { name: 'remove', description: 'Take a domain and every link on it from a workspace' },
+  args: { ...workspaceArgument, ...slugArgument, ...jsonFlag },
+  run: ({ args }) =>
+    onDatabases(async (handles) => {
+      const workspace = await requireWorkspace(handles, args.workspace)
+      const removed = await deleteDomain({ ...handles, now: systemClock, workspaceId: workspace.id }, args.slug)
+      print(args.json, removed, `Removed ${removed.slug} from ${workspace.slug}.`)
+    }),
+})
+
+export const domain = defineCommand({
+  meta: { name: 'domain', description: 'Add, list, verify and remove domains' },
+  subCommands: { add, list, verify, remove },
+})
+
+function shown(domain: Domain) {
+  return { id: domain.id, slug: domain.slug, primary: domain.is_primary, verified: domain.verified }
+}
+
+function yesOrNo(value: boolean): string {
+  return value ? 'yes' : 'no'
+}

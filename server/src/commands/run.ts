@@ -2,6 +2,7 @@ import { type ClickHouse, openClickHouse } from '../platform/clickhouse.ts'
 import type { Config } from '../platform/config.ts'
 import { ConfigError, readConfig } from '../platform/config.ts'
 import { AppError } from '../platform/errors.ts'
+import { MigrationError } from '../platform/migrate.ts'
 import { type Db, openPostgres } from '../platform/postgres.ts'
 
 export const jsonFlag = {
@@ -30,11 +31,7 @@ export async function reportProblems(work: () => Promise<void>): Promise<void> {
     await work()
   } catch (error) {
     process.exitCode = 1
-    if (error instanceof ConfigError || error instanceof AppError) console.error(error.message)
-    else if (isConnectionProblem(error))
-      console.error(`A database does not answer: ${messageOf(error)}. Is it running, and is its URL right?`)
-    else if (isMissingTable(error)) console.error('The database has no tables yet. Run: tributary migrate')
-    else console.error(error)
+    console.error(remedyOf(error) ?? error)
   }
 }
 
@@ -56,12 +53,25 @@ export function table(rows: Record<string, string>[]): string {
   ].join('\n')
 }
 
-function isConnectionProblem(error: unknown): boolean {
-  return ['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT', 'ECONNRESET'].includes((error as { code?: string }).code ?? '')
+function remedyOf(error: unknown): string | undefined {
+  if (error instanceof ConfigError || error instanceof AppError) return error.message
+  const code = codeOf(error) ?? codeOf((error as Error).cause) ?? ''
+  if (unreachable.includes(code)) {
+    return `An engine does not answer: ${messageOf(error)}. Is it running, and is its URL right?`
+  }
+  if (code === '42P01') return 'The database has no tables yet. Run: tributary migrate'
+  if (error instanceof MigrationError) return error.message
+  if (refused.includes(code)) return `PostgreSQL refused the connection: ${messageOf(error)}. Correct POSTGRES_URL.`
+  return undefined
 }
 
-function isMissingTable(error: unknown): boolean {
-  return (error as { code?: string }).code === '42P01'
+const unreachable = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'ECONNRESET', 'EHOSTUNREACH']
+// No such user, wrong password, no such database.
+const refused = ['28000', '28P01', '3D000']
+
+function codeOf(error: unknown): string | undefined {
+  if (error instanceof AggregateError) return codeOf(error.errors[0])
+  return (error as { code?: string } | undefined)?.code
 }
 
 function messageOf(error: unknown): string {

@@ -1,4 +1,5 @@
 import { defineCommand } from 'citty'
+import { openTlsHosts } from '../features/domains/tls-hosts.ts'
 import { type Config, configSummary, readConfig } from '../platform/config.ts'
 import { openPlatform } from '../platform/handles.ts'
 import { type Log, openLog } from '../platform/log.ts'
@@ -32,7 +33,9 @@ async function serveUntilStopped(): Promise<void> {
 export async function startServing(config: Config, log: Log): Promise<AsyncDisposable> {
   await using started = new AsyncDisposableStack()
   const platform = started.use(await openPlatform(config, log))
-  started.use(await startOps(platform))
+  const tlsHosts = started.use(openTlsHosts(platform))
+  const mayHaveCertificate = (query: URLSearchParams) => tlsHosts.allows(query.get('domain') ?? '')
+  started.use(await startOps(platform, { '/internal/tls-allowed': mayHaveCertificate }))
   await ensureStreams(platform.nats, config)
   for (const role of Object.keys(roles) as (keyof typeof roles)[]) {
     if (!config.ROLES.includes(role)) continue

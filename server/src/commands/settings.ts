@@ -53,12 +53,12 @@ ${rows.join('\n')}
 `
 }
 
+// None for CLICK_ID_KEYS: a secret that everyone knows must not be copied.
 const examples: Record<string, string> = {
   POSTGRES_URL: 'postgres://tributary:password@127.0.0.1:5432/tributary',
   NATS_URL: 'nats://127.0.0.1:4222',
   CLICKHOUSE_URL: 'http://default:password@127.0.0.1:8123/default',
   VALKEY_URL: 'redis://127.0.0.1:6379',
-  CLICK_ID_KEYS: '1:0000000000000000000000000000000000000000000000000000000000000000',
 }
 
 function list(): [string, Setting][] {

@@ -1,8 +1,15 @@
-import { defineCommand } from 'citty'
+import { type CommandDef, defineCommand } from 'citty'
+import { argumentProblem } from './arguments.ts'
 
 /** `tributary`: serves, or runs one operator command. Each is loaded only when it is asked for. */
-export const tributary = defineCommand({
+export const tributary: CommandDef = defineCommand({
   meta: { name: 'tributary', description: 'Link attribution that anyone can run' },
+  async setup({ rawArgs }) {
+    const problem = await argumentProblem(tributary, rawArgs)
+    if (!problem) return
+    console.error(problem)
+    process.exit(1)
+  },
   subCommands: {
     serve: () => import('./serve.ts').then((module) => module.serve),
     migrate: () => import('./migrate.ts').then((module) => module.migrateCommand),

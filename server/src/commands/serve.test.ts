@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { expect, inject, onTestFinished, test, vi } from 'vitest'
+import { startEngines } from '../../../engines/start.ts'
+import { buildWorkspace } from '../../test/build.ts'
+import { startServer } from '../../test/server-process.ts'
+import { eventually, openTestPlatform } from '../../test/stack.ts'
+
+// Starting a process takes long on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
+const platform = await openTestPlatform()
+const environment = inject('environment')
+const main = fileURLToPath(new URL('../main.ts', import.meta.url))
+
+test('SIGTERM ends the process with 0, after the request under way', async () => {
+  const server = await startServer({ ...environment, SHUTDOWN_GRACE_MS: '10000' })
+  onTestFinished(() => server.kill('SIGKILL'))
+  const { key } = await buildWorkspace(platform)
+  // A connection that is kept for a next request must not hold up the end.
+  await fetch(`${server.api}/links`)
+  const body = JSON.stringify({ url: 'https://example.com' })
+  const socket = connect(Number(new URL(server.api).port), '127.0.0.1')
+  const answer = text(socket)
+  const head = [
+    'POST /links HTTP/1.1',
+    'Host: localhost',
+    `Authorization: Bearer ${key}`,
+    `Content-Length: ${body.length}`,
+  ]
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, 5)}`)
+  await eventually(async () => expect(await lastUse(key)).not.toBeNull())
+
+  const stopped = server.stop()
+  await eventually(async () => {
+    expect(server.log.some((line) => line.includes('"msg":"Stopping"'))).toBe(true)
+    await expect(fetch(`${server.api}/healthz`)).rejects.toThrow()
+  })
+  const started = performance.now()
+  socket.write(body.slice(5))
+  expect(await answer).toMatch(/^HTTP\/1\.1 200 OK\r\n.+"url":"https:\/\/example\.com"/s)
+  expect(await stopped).toBe(0)
+  expect(performance.now() - started).toBeLessThan(6_000)
+  expect(server.log.filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([])
+})
+
+test('a process whose NATS and Valkey are gone still ends with 0, within the grace', async () => {
+  const engines = await startEngines({ only: ['nats', 'valkey'] })
+  onTestFinished(() => engines.stop())
+  const server = await startServer({ ...environment, ...engines.urls, SHUTDOWN_GRACE_MS: '8000' })
+  onTestFinished(() => server.kill('SIGKILL'))
+  await Promise.all(Object.values(engines.processes).map((engine) => engine.stop()))
+  await eventually(async () => expect((await fetch(`${server.ops}/readyz`)).status).toBe(503))
+  const started = performance.now()
+  expect(await server.stop()).toBe(0)
+  expect(performance.now() - started).toBeLessThan(8_000)
+})
+
+test('a port that is taken is told in one line, and the process ends', async () => {
+  const { port } = new URL(inject('server').api)
+  const env = { PATH: process.env.PATH, ...environment, OPS_PORT: '0', API_PORT: port }
+  const child = spawn(process.execPath, [main, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const ended = once(child, 'exit')
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  expect(await ended).toEqual([1, null])
+  expect(stdout).toBe('')
+  const lines = stderr.trimEnd().split('\n')
+  expect(lines.filter((line) => !line.startsWith('{'))).toEqual([
+    `Port ${port} on 127.0.0.1 is taken. Set another one.`,
+  ])
+})
+
+async function lastUse(key: string): Promise<Date | null> {
+  const found = await platform.db
+    .withTables<{ tokens: { last_four: string; last_used_at: Date | null } }>()
+    .selectFrom('tokens')
+    .select('last_used_at')
+    .where('last_four', '=', key.slice(-4))
+    .executeTakeFirst()
+  return found?.last_used_at ?? null
+}

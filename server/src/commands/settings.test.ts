@@ -1,0 +1,25 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { readConfig, settings } from '../platform/config.ts'
+
+const run = promisify(execFile)
+const main = fileURLToPath(new URL('../main.ts', import.meta.url))
+
+test('.env.example and the page of settings are as the settings are', async () => {
+  await expect(run(process.execPath, [main, 'settings', '--check'])).resolves.toEqual({ stdout: '', stderr: '' })
+})
+
+test('the printed example names every setting and lacks only the secrets', async () => {
+  const { stdout } = await run(process.execPath, [main, 'settings'], { env: {} })
+  const named = [...stdout.matchAll(/^(?:# )?([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value])
+  expect(named.map(([name]) => name)).toEqual(Object.keys(settings))
+  const example = Object.fromEntries(named)
+  const all = Object.entries(settings as Record<string, { secret?: true }>)
+  const secrets = all.filter(([, setting]) => setting.secret).map(([name]) => name)
+  const problem = `usable:${secrets.map((name) => `\n- ${name} is not set. .+`).join('')}$`
+  expect(() => readConfig(example)).toThrow(new RegExp(problem))
+  const filled = secrets.map((name) => [name, `1:${'a1'.repeat(32)}`])
+  expect(() => readConfig({ ...example, ...Object.fromEntries(filled) })).not.toThrow()
+})

@@ -1,0 +1,260 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { scopes } from '@tributary/contract/operation'
+import { afterAll, describe, expect, inject, test, vi } from 'vitest'
+import { createDatabase } from '../../../engines/postgres.ts'
+import { openTestPlatform } from '../../test/stack.ts'
+import { query } from '../platform/clickhouse.ts'
+import { tributary as commands } from './tributary.ts'
+
+const main = fileURLToPath(new URL('../main.ts', import.meta.url))
+const compileCache = await mkdtemp(join(tmpdir(), 'tributary-compile-cache-'))
+// Starting a process takes long on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
+const { clickhouse } = await openTestPlatform()
+const environment = inject('environment')
+const { api } = inject('server')
+const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+
+afterAll(() => rm(compileCache, { recursive: true, force: true }))
+
+describe('workspace', () => {
+  test('create answers with what was made, as text and as JSON, and list shows both', async () => {
+    const [one, other] = [newName(), newName()]
+    const plain = await tributary('workspace', 'create', `Ä ${one}`, '--plan', 'pro')
+    const id = plain.stdout.match(/ws_[0-9a-f-]{36}/)?.[0]
+    expect(plain).toEqual({
+      code: 0,
+      stdout: `Created workspace a-${one} (${id}) on the pro plan.\nNext: tributary key create a-${one}\n`,
+      stderr: '',
+    })
+    const json = await tributary('workspace', 'create', 'Other', '--slug', other, '--json')
+    const made = {
+      id: expect.stringMatching(/^ws_/),
+      slug: other,
+      name: 'Other',
+      plan: 'enterprise',
+      createdAt: instant,
+    }
+    expect(answerOf(json)).toEqual(made)
+
+    const [table, list] = await Promise.all([tributary('workspace', 'list'), tributary('workspace', 'list', '--json')])
+    expect(answerOf(list)).toEqual(expect.arrayContaining([expect.objectContaining({ id, name: `Ä ${one}` }), made]))
+    const [head, ...rows] = table.stdout.trimEnd().split('\n')
+    expect(head).toMatch(/^ID +SLUG +NAME +PLAN +CREATEDAT$/)
+    const columns = new RegExp(`^${id}  a-${one} +Ä ${one} +pro +\\d{4}-`)
+    expect(rows.filter((row) => columns.test(row))).toHaveLength(1)
+    expect(table).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  test('refuses a slug that is taken or impossible', async () => {
+    const slug = newName()
+    await tributary('workspace', 'create', slug)
+    const [taken, impossible] = await Promise.all([
+      tributary('workspace', 'create', slug, '--json'),
+      tributary('workspace', 'create', '!', '--json'),
+    ])
+    expect(taken).toEqual(refusal(`The workspace slug ${slug} is taken. Choose another one.`))
+    expect(impossible).toEqual(refusal('The slug "" must be 3 to 48 lower-case letters, digits and dashes.'))
+  })
+})
+
+describe('key', () => {
+  test('is created, works, is listed masked, and stops when revoked', async () => {
+    const slug = newName()
+    await tributary('workspace', 'create', slug)
+    const none = await tributary('key', 'list', slug)
+    expect(none).toEqual({ code: 0, stdout: `None yet. Next: tributary key create ${slug}\n`, stderr: '' })
+
+    const [plain, json] = await Promise.all([
+      tributary('key', 'create', slug),
+      tributary(
+        'key',
+        'create',
+        slug,
+        '--name',
+        'CI',
+        '--scopes',
+        'links.read, links.write',
+        '--expires',
+        '2099-01-31',
+        '--json',
+      ),
+    ])
+    const [key, ...explanation] = plain.stdout.trimEnd().split('\n')
+    expect(key).toMatch(/^trib_[A-Za-z0-9]{32}$/)
+    expect(explanation).toEqual(["Keep it: it is stored only as a hash and can't be shown again."])
+    const created = answerOf(json) as { id: string; key: string }
+    expect(created).toEqual({
+      id: expect.stringMatching(/^key_/),
+      name: 'CI',
+      key: expect.stringMatching(/^trib_[A-Za-z0-9]{32}$/),
+      scopes: ['links.read', 'links.write'],
+      expiresAt: '2099-01-31T00:00:00.000Z',
+      revokedAt: '',
+      lastUsedAt: '',
+      createdAt: instant,
+    })
+    expect(await statusWith(key as string)).toBe(200)
+    expect(await statusWith(created.key)).toBe(200)
+
+    const [table, list] = await Promise.all([tributary('key', 'list', slug), tributary('key', 'list', slug, '--json')])
+    const masked = `${created.key.slice(0, 8)}…${created.key.slice(-4)}`
+    expect(answerOf(list)).toContainEqual({ ...created, key: masked, lastUsedAt: instant })
+    expect(table.stdout).toContain(masked)
+    expect(table.stdout + list.stdout).not.toContain(created.key)
+    expect(table.stdout + list.stdout).not.toContain(key)
+
+    const revoked = await tributary('key', 'revoke', created.id, '--json')
+    expect(answerOf(revoked)).toMatchObject({ id: created.id, key: masked, revokedAt: instant })
+    const again = await tributary('key', 'revoke', created.id)
+    expect(again).toEqual({ code: 0, stdout: `Revoked ${masked}.\n`, stderr: '' })
+    expect(await statusWith(created.key)).toBe(401)
+    expect(await statusWith(key as string)).toBe(200)
+  })
+
+  test('refuses what does not exist', async () => {
+    const slug = newName()
+    await tributary('workspace', 'create', slug)
+    const [workspace, scope, date, id] = await Promise.all([
+      tributary('key', 'create', 'no-such-workspace', '--json'),
+      tributary('key', 'create', slug, '--scopes', 'links.read,links.eat'),
+      tributary('key', 'create', slug, '--expires', 'tomorrow'),
+      tributary('key', 'revoke', 'key_unknown'),
+    ])
+    expect(workspace).toEqual(
+      refusal('There is no workspace no-such-workspace. `tributary workspace list` shows them.'),
+    )
+    expect(scope).toEqual(refusal(`There is no scope links.eat. Allowed: ${scopes.join(', ')}.`))
+    expect(date).toEqual(refusal('--expires tomorrow is no date. Write it as 2027-01-31.'))
+    expect(id).toEqual(refusal('There is no key key_unknown. `tributary key list` shows the ids.'))
+  })
+})
+
+test('domain add gives the first domain as primary, and refuses one that is taken or none', async () => {
+  const slug = newName()
+  const { id } = answerOf(await tributary('workspace', 'create', slug, '--json')) as { id: string }
+  const first = await tributary('domain', 'add', slug, `GO.${slug}.example.com`)
+  expect(first).toEqual({
+    code: 0,
+    stdout: `Added go.${slug}.example.com as the primary domain of ${slug}.\n`,
+    stderr: '',
+  })
+  const [second, taken, none] = await Promise.all([
+    tributary('domain', 'add', id, `two.${slug}.example.com`, '--json'),
+    tributary('domain', 'add', slug, `go.${slug}.example.com`),
+    tributary('domain', 'add', slug, 'http://x/', '--json'),
+  ])
+  expect(answerOf(second)).toEqual({
+    id: expect.stringMatching(/^dom_/),
+    slug: `two.${slug}.example.com`,
+    primary: false,
+    verified: true,
+  })
+  expect(taken).toEqual(refusal(`The domain go.${slug}.example.com is already in use.`))
+  expect(none).toEqual(refusal('"http://x/" is not a host name.'))
+})
+
+test('migrate brings empty databases to the newest state, and then has nothing to do', async () => {
+  const name = `t${randomUUID().replaceAll('-', '')}`
+  await clickhouse.command({ query: `CREATE DATABASE ${name}` })
+  const fresh = {
+    POSTGRES_URL: await createDatabase(environment.POSTGRES_URL as string, name),
+    CLICKHOUSE_URL: `${environment.CLICKHOUSE_URL}/${name}`,
+  }
+  const before = await tributaryIn(fresh, 'workspace', 'list')
+  expect(before).toEqual(refusal('The database has no tables yet. Run: tributary migrate'))
+
+  const first = await tributaryIn(fresh, 'migrate', '--json')
+  const { applied } = JSON.parse(first.stdout) as { applied: string[] }
+  expect(applied).toContain('postgres: 0001_workspaces.sql')
+  expect(applied).toContain('clickhouse: 0001_events.sql')
+  expect(first).toEqual({ code: 0, stdout: `${JSON.stringify({ applied })}\n`, stderr: `${applied.join('\n')}\n` })
+  const tables = await query<{ name: string }>(clickhouse, `SHOW TABLES FROM ${name}`, {})
+  expect(tables.map((table) => table.name)).toContain('click_events')
+
+  const second = await tributaryIn(fresh, 'migrate')
+  expect(second).toEqual({ code: 0, stdout: 'Everything is up to date.\n', stderr: '' })
+  const after = await tributaryIn(fresh, 'workspace', 'list')
+  expect(after).toEqual({ code: 0, stdout: 'None yet. Next: tributary workspace create <name>\n', stderr: '' })
+})
+
+test('bad input is told in one line, before anything is done', async () => {
+  const [command, argument] = await Promise.all([tributary('eat'), tributary('workspace', 'create', 'My', 'Company')])
+  const known = Object.keys(commands.subCommands ?? {}).join(', ')
+  expect(command).toEqual(refusal(`There is no command tributary eat. Known: ${known}.`))
+  expect(argument).toEqual(refusal('"Company" is one argument too many. See: tributary workspace create --help'))
+})
+
+describe.concurrent('an engine that is away is told in one line', () => {
+  const away = '127.0.0.1:1'
+  test.each<[string, string, Record<string, string>, string]>([
+    [
+      'PostgreSQL',
+      'workspace list',
+      { POSTGRES_URL: `postgres://u:s3cret@${away}/x` },
+      'connect ECONNREFUSED 127.0.0.1:1',
+    ],
+    ['ClickHouse', 'migrate', { CLICKHOUSE_URL: `http://${away}` }, 'connect ECONNREFUSED 127.0.0.1:1'],
+    ['NATS', 'migrate', { NATS_URL: `nats://u:s3cret@${away}` }, 'NATS at 127.0.0.1:1: connection refused'],
+    ['NATS', 'serve', { NATS_URL: `nats://u:s3cret@${away}` }, 'NATS at 127.0.0.1:1: connection refused'],
+  ])('%s, for tributary %s', async (_name, line, given, reason) => {
+    const answer = await tributaryIn(given, ...line.split(' '))
+    expect(answer).toMatchObject({ code: 1, stdout: '' })
+    const lines = answer.stderr
+      .trimEnd()
+      .split('\n')
+      .filter((part) => !part.startsWith('{'))
+    expect(lines).toEqual([`An engine does not answer: ${reason}. Is it running, and is its URL right?`])
+    expect(answer.stderr).not.toContain('s3cret')
+  })
+
+  test('a database that does not exist', async () => {
+    const url = Object.assign(new URL(environment.POSTGRES_URL as string), { pathname: '/no_such_database' })
+    const answer = await tributaryIn({ POSTGRES_URL: url.href }, 'workspace', 'list')
+    const reason = 'database "no_such_database" does not exist'
+    expect(answer).toEqual(refusal(`PostgreSQL refused the connection: ${reason}. Correct POSTGRES_URL.`))
+  })
+})
+
+test('a setting that is not usable is named', async () => {
+  const answer = await tributaryIn({ API_PORT: 'x' }, 'workspace', 'list')
+  expect(answer).toMatchObject({ code: 1, stdout: '' })
+  expect(answer.stderr).toMatch(/^The configuration is not usable:\n- API_PORT is "x": .+\n$/)
+})
+
+function tributary(...words: string[]) {
+  return tributaryIn({}, ...words)
+}
+
+async function tributaryIn(given: Record<string, string>, ...words: string[]) {
+  const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: compileCache, ...environment, ...given }
+  const child = spawn(process.execPath, [main, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 50_000 })
+  const code = new Promise((resolve, reject) => child.once('error', reject).once('exit', resolve))
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  return { code: await code, stdout, stderr }
+}
+
+function answerOf(answer: { code: unknown; stdout: string; stderr: string }): unknown {
+  expect(answer).toMatchObject({ code: 0, stderr: '' })
+  expect(answer.stdout).toMatch(/^.+\n$/)
+  return JSON.parse(answer.stdout)
+}
+
+function refusal(message: string) {
+  return { code: 1, stdout: '', stderr: `${message}\n` }
+}
+
+async function statusWith(key: string): Promise<number> {
+  const response = await fetch(`${api}/links`, { headers: { authorization: `Bearer ${key}` } })
+  return response.status
+}
+
+function newName(): string {
+  return `t-${randomUUID().slice(0, 13)}`
+}
