@@ -29,3 +29,19 @@ export function advancedFilter(meaning: string) {
     .optional()
     .describe(`${meaning} One value, several separated by commas, or \`-\` before to exclude.`)
 }
+
+/** Several values: a repeated name, or one text separated by commas. */
+export function listOf(meaning: string, most = 100) {
+  return z
+    .union([z.string(), z.array(z.string())])
+    .transform((value) =>
+      [value]
+        .flat()
+        .flatMap((text) => text.split(','))
+        .map((text) => text.trim())
+        .filter(Boolean),
+    )
+    .pipe(z.array(z.string()).max(most))
+    .describe(meaning)
+    .openapi({ type: 'array', items: { type: 'string' } })
+}

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import { booleanText, instant, instantOrEmpty, pageNumber, pageSize, sortOrder } from './common.ts'
-import { operation } from './operation.ts'
+import { booleanText, instant, instantOrEmpty, listOf, pageNumber, pageSize, sortOrder } from './common.ts'
+import { errorCodes, operation } from './operation.ts'
 import { tag } from './tags.ts'
 
 const text = z.string().nullable()
@@ -64,16 +64,171 @@ export const link = z
   .meta({ id: 'Link' })
 export type Link = z.infer<typeof link>
 
+const destination = z.string().max(32_000)
+const address = destination.nullish()
+const words = (most: number) => z.string().max(most).nullish()
+const several = z.union([z.string(), z.array(z.string()).max(100)])
+const utm = words(255).describe('Written into the destination; null takes it out of there.')
+const when = z
+  .string()
+  .max(100)
+  .nullish()
+  .describe('A date, a date and time, or words such as `in 3 days`; null for none.')
+
+/** What can be set when a link is made and changed later. */
+const settings = {
+  externalId: z.string().min(1).max(255).nullish().describe('Id in your own database, unique in the workspace.'),
+  tenantId: words(255),
+  programId: words(255),
+  partnerId: words(255),
+  trackConversion: z.boolean().optional(),
+  archived: z.boolean().optional(),
+  publicStats: z.boolean().optional().meta({ deprecated: true }),
+  tagId: words(255).describe('Use `tagIds`.').meta({ deprecated: true }),
+  tagIds: several.optional().describe('Ids of its tags, instead of those it has.'),
+  tagNames: several.optional().describe('Names of its tags, when `tagIds` is not given.'),
+  folderId: words(255),
+  comments: words(10_000),
+  expiresAt: when,
+  disabledAt: when,
+  expiredUrl: address,
+  password: words(190),
+  proxy: z.boolean().optional(),
+  title: words(500),
+  description: words(1_000),
+  image: address,
+  video: address,
+  rewrite: z.boolean().optional(),
+  ios: address,
+  android: address,
+  geo: z.record(z.string(), destination).nullish().describe('Two-letter country code to destination.'),
+  doIndex: z.boolean().optional(),
+  utm_source: utm,
+  utm_medium: utm,
+  utm_campaign: utm,
+  utm_term: utm,
+  utm_content: utm,
+  ref: words(255).describe('Written into the destination as `ref`.'),
+  webhookIds: z.array(z.string()).max(100).nullish().meta({ deprecated: true }),
+  testVariants: z
+    .array(z.strictObject({ url: destination, percentage: z.number().min(10).max(90) }))
+    .min(2)
+    .max(4)
+    .nullish(),
+  testStartedAt: when,
+  testCompletedAt: when,
+}
+
+const domainField = z.string().max(190).optional().describe("Host; the workspace's primary domain when omitted.")
+const keyField = z.string().max(190).optional().describe('Slug; a random one of 7 characters when omitted.')
+
 export const newLink = z
   .object({
-    url: z.string().max(32_000).describe('Destination: an absolute http or https address.'),
-    domain: z.string().max(190).optional().describe("Host; the workspace's primary domain when omitted."),
-    key: z.string().max(190).optional().describe('Slug; a random one of 7 characters when omitted.'),
-    externalId: z.string().min(1).max(255).nullish(),
-    trackConversion: z.boolean().default(false),
+    url: destination.describe('Destination: http, https or the scheme of an app.'),
+    domain: domainField,
+    key: keyField,
+    keyLength: z.number().int().min(3).max(190).optional().describe('Length of a random slug.'),
+    prefix: z.string().max(190).optional().describe('Stands before a random slug, such as `/c/`.'),
+    ...settings,
   })
   .meta({ id: 'NewLink' })
 export type NewLink = z.infer<typeof newLink>
+
+export const linkPatch = z
+  .object({ url: destination.optional(), domain: domainField, key: keyField, ...settings })
+  .meta({ id: 'LinkPatch' })
+export type LinkPatch = z.infer<typeof linkPatch>
+
+const bulkPatch = linkPatch.omit({ domain: true, key: true, externalId: true }).meta({ id: 'BulkLinkPatch' })
+
+export const linkError = z
+  .strictObject({
+    link: z.unknown().describe('What was sent for it.'),
+    error: z.string(),
+    code: z.enum(errorCodes),
+  })
+  .meta({ id: 'LinkError' })
+export type LinkError = z.infer<typeof linkError>
+
+const params = z.object({ linkId: z.string().describe('Id of the link, or `ext_` and your own id of it.') })
+
+const filters = {
+  domain: z.string().optional().describe('Only links of this host.'),
+  tagId: z.string().optional().meta({ deprecated: true }),
+  tagIds: listOf('Only links with one of these tags.').optional(),
+  tagNames: listOf('Only links with a tag of one of these names.').optional(),
+  folderId: z.string().optional().describe('Only links of this folder; `unsorted` for those of none.'),
+  search: z.string().max(500).optional().describe('Only links whose short address or destination contains this.'),
+  userId: z.string().optional(),
+  tenantId: z.string().optional(),
+  showArchived: booleanText.default(false),
+  withTags: booleanText.default(false).meta({ deprecated: true }),
+}
+
+const sorts = ['createdAt', 'clicks', 'saleAmount', 'lastClicked'] as const
+
+export const listLinks = operation({
+  id: 'getLinks',
+  method: 'get',
+  path: '/links',
+  summary: 'List links',
+  description: 'By page number, or after or before a link. Pages by cursor stay the same while links are added.',
+  tag: 'Links',
+  scope: 'links.read',
+  query: z.object({
+    ...filters,
+    sortBy: z.enum(sorts).default('createdAt'),
+    sort: z.enum(sorts).optional().describe('Use `sortBy`.').meta({ deprecated: true }),
+    sortOrder: sortOrder.default('desc'),
+    startingAfter: z.string().optional().describe('Id of the link that the list begins after.'),
+    endingBefore: z.string().optional().describe('Id of the link that the list ends before.'),
+    page: pageNumber,
+    pageSize: pageSize(100),
+  }),
+  response: z.array(link),
+})
+export type LinksQuery = z.output<typeof listLinks.query>
+
+export const countLinks = operation({
+  id: 'getLinksCount',
+  method: 'get',
+  path: '/links/count',
+  summary: 'Count links',
+  tag: 'Links',
+  scope: 'links.read',
+  query: z.object({ ...filters, groupBy: z.enum(['domain', 'tagId', 'userId', 'folderId']).optional() }),
+  response: z.union([
+    z.number(),
+    z.array(
+      z.strictObject({
+        domain: z.string().optional(),
+        tagId: z.string().nullable().optional(),
+        userId: z.string().nullable().optional(),
+        folderId: z.string().nullable().optional(),
+        count: z.number(),
+      }),
+    ),
+  ]),
+})
+export type LinksCountQuery = z.output<typeof countLinks.query>
+
+export const getLink = operation({
+  id: 'getLinkInfo',
+  method: 'get',
+  path: '/links/info',
+  summary: 'Get a link',
+  description: 'By `linkId`, by `externalId`, or by `domain` and `key`.',
+  tag: 'Links',
+  scope: 'links.read',
+  query: z.object({
+    linkId: z.string().optional(),
+    externalId: z.string().optional().describe('Your own id of the link; `ext_` before it is optional here.'),
+    domain: z.string().optional(),
+    key: z.string().optional(),
+  }),
+  response: link,
+})
+export type LinkSelector = z.output<typeof getLink.query>
 
 export const createLink = operation({
   id: 'createLink',
@@ -86,21 +241,86 @@ export const createLink = operation({
   response: link,
 })
 
-export const listLinks = operation({
-  id: 'getLinks',
-  method: 'get',
-  path: '/links',
-  summary: 'List links',
+export const upsertLink = operation({
+  id: 'upsertLink',
+  method: 'put',
+  path: '/links/upsert',
+  summary: 'Create or update a link',
+  description: 'Updates the newest link with this destination, or makes one when there is none.',
   tag: 'Links',
-  scope: 'links.read',
-  query: z.object({
-    domain: z.string().optional().describe('Only links of this host.'),
-    search: z.string().optional().describe('Only links whose short address or destination contains this.'),
-    showArchived: booleanText.default(false),
-    page: pageNumber,
-    pageSize: pageSize(100),
-    sortBy: z.enum(['createdAt']).default('createdAt'),
-    sortOrder: sortOrder.default('desc'),
-  }),
-  response: z.array(link),
+  scope: 'links.write',
+  body: newLink,
+  response: link,
+})
+
+export const updateLink = operation({
+  id: 'updateLink',
+  method: 'patch',
+  path: '/links/{linkId}',
+  summary: 'Update a link',
+  description: 'What is left out stays as it is; null takes a value away.',
+  tag: 'Links',
+  scope: 'links.write',
+  params,
+  body: linkPatch,
+  response: link,
+})
+
+export const deleteLink = operation({
+  id: 'deleteLink',
+  method: 'delete',
+  path: '/links/{linkId}',
+  summary: 'Delete a link',
+  description: 'It stops working within a second. Its events stay and show it as it was.',
+  tag: 'Links',
+  scope: 'links.write',
+  params,
+  response: z.strictObject({ id: z.string() }),
+})
+
+export const bulkCreateLinks = operation({
+  id: 'bulkCreateLinks',
+  method: 'post',
+  path: '/links/bulk',
+  summary: 'Create many links',
+  description: 'Up to 100. In the place of one that could not be made stands its error; the others are made.',
+  tag: 'Links',
+  scope: 'links.write',
+  body: z
+    .array(z.unknown())
+    .min(1)
+    .max(100)
+    .openapi({ type: 'array', items: { $ref: '#/components/schemas/NewLink' } }),
+  response: z.array(z.union([link, linkError])),
+})
+
+export const bulkUpdateLinks = operation({
+  id: 'bulkUpdateLinks',
+  method: 'patch',
+  path: '/links/bulk',
+  summary: 'Update many links',
+  description: 'Up to 100, all in the same way. In the place of one that could not be updated stands its error.',
+  tag: 'Links',
+  scope: 'links.write',
+  body: z
+    .object({
+      linkIds: z.array(z.string()).max(100).optional(),
+      externalIds: z.array(z.string()).max(100).optional().describe('Used when `linkIds` is not given.'),
+      data: bulkPatch,
+    })
+    .meta({ id: 'BulkLinkUpdate' }),
+  response: z.array(z.union([link, linkError])),
+})
+export type BulkUpdate = z.output<typeof bulkUpdateLinks.body>
+
+export const bulkDeleteLinks = operation({
+  id: 'bulkDeleteLinks',
+  method: 'delete',
+  path: '/links/bulk',
+  summary: 'Delete many links',
+  description: 'Up to 100; those that do not exist are passed over.',
+  tag: 'Links',
+  scope: 'links.write',
+  query: z.object({ linkIds: listOf('Ids of the links, or `ext_` and your own ids of them.', 100) }),
+  response: z.strictObject({ deletedCount: z.number() }),
 })

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { OpenAPIHono } from '@hono/zod-openapi'
-import { operations } from './index.ts'
-import { routeOf } from './operation.ts'
+import { openOperations, operations } from './index.ts'
+import { openRouteOf, routeOf } from './operation.ts'
 
 const file = fileURLToPath(new URL('../openapi.json', import.meta.url))
 
@@ -11,6 +11,7 @@ export function openApiDocument(serverUrl: string) {
   const registry = app.openAPIRegistry
   registry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
   for (const operation of operations) registry.registerPath(routeOf(operation))
+  for (const operation of openOperations) registry.registerPath(openRouteOf(operation))
   return app.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {

@@ -26,6 +26,10 @@ export const scopes = [
   'analytics.read',
   'domains.read',
   'domains.write',
+  'tags.read',
+  'tags.write',
+  'folders.read',
+  'folders.write',
 ] as const
 export type Scope = (typeof scopes)[number]
 
@@ -80,6 +84,21 @@ export function operation<
   }
 }
 
+/** An endpoint that is open to everyone and answers with bytes, not JSON. */
+export type OpenOperation<Query extends z.ZodObject = z.ZodObject> = {
+  id: string
+  method: 'get'
+  path: string
+  summary: string
+  description?: string
+  tag: string
+  query: Query
+  /** The media types it can answer with. */
+  contents: string[]
+  /** For each visitor. */
+  requestsPerMinute: number
+}
+
 export const errorEnvelope = z
   .strictObject({
     error: z.strictObject({
@@ -126,6 +145,32 @@ export function routeOf(operation: Operation) {
         content: { 'application/json': { schema: operation.response } },
       },
       ...Object.fromEntries(errorCodes.map((code) => [errorStatuses[code], errorResponse(code)])),
+    },
+  })
+}
+
+export function openRouteOf(operation: OpenOperation) {
+  const refusals = ['bad_request', 'forbidden', 'unprocessable_entity', 'rate_limit_exceeded'] as const
+  const bytes = { schema: { type: 'string' as const, format: 'binary' } }
+  return createRoute({
+    operationId: operation.id,
+    method: operation.method,
+    path: operation.path,
+    summary: operation.summary,
+    description: operation.description,
+    tags: [operation.tag],
+    security: [],
+    request: { query: operation.query },
+    responses: {
+      200: {
+        description: 'The operation was successful.',
+        headers: rateLimitHeaders,
+        content: Object.fromEntries(operation.contents.map((type) => [type, bytes])),
+      },
+      304: { description: 'What the client has (`If-None-Match`) is still right.' },
+      ...Object.fromEntries(
+        [...refusals, 'internal_server_error' as const].map((code) => [errorStatuses[code], errorResponse(code)]),
+      ),
     },
   })
 }

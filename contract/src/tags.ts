@@ -1,6 +1,90 @@
 import { z } from '@hono/zod-openapi'
+import { listOf, pageNumber, pageSize, sortOrder } from './common.ts'
+import { operation } from './operation.ts'
 
 export const tagColors = ['red', 'yellow', 'green', 'blue', 'purple', 'brown', 'gray', 'pink'] as const
 
-export const tag = z.strictObject({ id: z.string(), name: z.string(), color: z.enum(tagColors) }).meta({ id: 'Tag' })
+const color = z.enum(tagColors)
+
+export const tag = z.strictObject({ id: z.string(), name: z.string(), color }).meta({ id: 'Tag' })
 export type Tag = z.infer<typeof tag>
+
+/** A name on one line, without blanks around it and with its letters composed. */
+export function label(most: number) {
+  return z
+    .string()
+    .trim()
+    .normalize('NFC')
+    .max(most)
+    .refine((text) => text !== '', 'it is blank')
+    .refine((text) => !/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(text), 'it has a line break or another control character')
+    .openapi({ minLength: 1 })
+}
+
+const name = label(50).optional().describe('Unique in the workspace, without regard to case.')
+const oldName = label(50).optional().describe('Use `name`.').meta({ deprecated: true })
+
+export const newTag = z
+  .object({ name, color: color.optional().describe('Random when omitted.'), tag: oldName })
+  .meta({ id: 'NewTag' })
+export type NewTag = z.infer<typeof newTag>
+
+export const tagPatch = z.object({ name, color: color.optional(), tag: oldName }).meta({ id: 'TagPatch' })
+export type TagPatch = z.infer<typeof tagPatch>
+
+const params = z.object({ id: z.string().describe('Id of the tag.') })
+
+export const listTags = operation({
+  id: 'getTags',
+  method: 'get',
+  path: '/tags',
+  summary: 'List tags',
+  tag: 'Tags',
+  scope: 'tags.read',
+  query: z.object({
+    sortBy: z.enum(['name', 'createdAt']).default('name'),
+    sortOrder: sortOrder.default('asc'),
+    search: z.string().max(190).optional(),
+    ids: listOf('Only the tags with these ids.').optional(),
+    page: pageNumber,
+    pageSize: pageSize(100),
+  }),
+  response: z.array(tag),
+})
+export type TagsQuery = z.output<typeof listTags.query>
+
+export const createTag = operation({
+  id: 'createTag',
+  method: 'post',
+  path: '/tags',
+  summary: 'Create a tag',
+  tag: 'Tags',
+  scope: 'tags.write',
+  body: newTag,
+  status: 201,
+  response: tag,
+})
+
+export const updateTag = operation({
+  id: 'updateTag',
+  method: 'patch',
+  path: '/tags/{id}',
+  summary: 'Update a tag',
+  tag: 'Tags',
+  scope: 'tags.write',
+  params,
+  body: tagPatch,
+  response: tag,
+})
+
+export const deleteTag = operation({
+  id: 'deleteTag',
+  method: 'delete',
+  path: '/tags/{id}',
+  summary: 'Delete a tag',
+  description: 'Links that have it stay and lose it.',
+  tag: 'Tags',
+  scope: 'tags.write',
+  params,
+  response: z.strictObject({ id: z.string() }),
+})

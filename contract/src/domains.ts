@@ -1,0 +1,170 @@
+import { z } from '@hono/zod-openapi'
+import { booleanText, instant, listOf, pageNumber, pageSize } from './common.ts'
+import { operation } from './operation.ts'
+
+const text = z.string().nullable()
+
+export const domain = z
+  .strictObject({
+    id: z.string(),
+    slug: z.string().describe('Host name.'),
+    verified: z.boolean().describe('Whether DNS shows that it is yours.'),
+    primary: z.boolean(),
+    archived: z.boolean(),
+    placeholder: text,
+    expiredUrl: text.describe('Where expired links lead.'),
+    notFoundUrl: text.describe('Where unknown links lead.'),
+    logo: text,
+    assetLinks: text.describe('Content of /.well-known/assetlinks.json.'),
+    appleAppSiteAssociation: text.describe('Content of /.well-known/apple-app-site-association.'),
+    createdAt: instant,
+    updatedAt: instant,
+    registeredDomain: z
+      .strictObject({
+        id: z.string(),
+        autoRenewalDisabledAt: text,
+        createdAt: instant,
+        expiresAt: instant,
+        renewalFee: z.number(),
+      })
+      .nullable(),
+  })
+  .meta({ id: 'Domain' })
+export type Domain = z.infer<typeof domain>
+
+const destination = z.string().max(32_000).nullable()
+const slug = z.string().min(1).max(190).describe('Host name, such as go.example.com.')
+
+const settings = {
+  expiredUrl: destination.optional(),
+  notFoundUrl: destination.optional(),
+  archived: z.boolean().optional(),
+  placeholder: z.string().max(100).nullable().optional(),
+  logo: z.string().max(100_000).nullable().optional().describe('Address or data URL of an image.'),
+  assetLinks: z.string().max(100_000).nullable().optional().describe('JSON text.'),
+  appleAppSiteAssociation: z.string().max(100_000).nullable().optional().describe('JSON text.'),
+}
+
+export const newDomain = z.object({ slug, ...settings }).meta({ id: 'NewDomain' })
+export type NewDomain = z.infer<typeof newDomain>
+
+export const domainPatch = z
+  .object({
+    slug: slug.optional(),
+    ...settings,
+    primary: z.boolean().optional().describe('True makes it the primary domain.'),
+  })
+  .meta({ id: 'DomainPatch' })
+export type DomainPatch = z.infer<typeof domainPatch>
+
+const params = z.object({ slug: z.string().describe('Host name of the domain.') })
+
+export const listDomains = operation({
+  id: 'listDomains',
+  method: 'get',
+  path: '/domains',
+  summary: 'List domains',
+  tag: 'Domains',
+  scope: 'domains.read',
+  query: z.object({
+    archived: booleanText.default(false).describe('Whether archived ones are listed too.'),
+    search: z.string().max(190).optional(),
+    page: pageNumber,
+    pageSize: pageSize(50),
+  }),
+  response: z.array(domain),
+})
+export type DomainsQuery = z.output<typeof listDomains.query>
+
+export const createDomain = operation({
+  id: 'createDomain',
+  method: 'post',
+  path: '/domains',
+  summary: 'Add a domain',
+  description:
+    'It works at once and is verified when its DNS records are found. Another workspace loses it when yours proves it by TXT record.',
+  tag: 'Domains',
+  scope: 'domains.write',
+  body: newDomain,
+  status: 201,
+  response: domain,
+})
+
+export const updateDomain = operation({
+  id: 'updateDomain',
+  method: 'patch',
+  path: '/domains/{slug}',
+  summary: 'Update a domain',
+  tag: 'Domains',
+  scope: 'domains.write',
+  params,
+  body: domainPatch,
+  response: domain,
+})
+
+export const deleteDomain = operation({
+  id: 'deleteDomain',
+  method: 'delete',
+  path: '/domains/{slug}',
+  summary: 'Delete a domain',
+  description: 'And every link on it. This can not be undone.',
+  tag: 'Domains',
+  scope: 'domains.write',
+  params,
+  response: z.strictObject({ slug: z.string() }),
+})
+
+export const getDomainRecords = operation({
+  id: 'getDomainRecords',
+  method: 'get',
+  path: '/domains/{slug}/records',
+  summary: 'Get the DNS records of a domain',
+  description:
+    'What to enter at your DNS provider; one of them is enough to verify, and links need the address or the alias to work.',
+  tag: 'Domains',
+  scope: 'domains.read',
+  params,
+  response: z.strictObject({
+    slug: z.string(),
+    verified: z.boolean(),
+    checkedAt: z.string().describe('ISO 8601, or empty when DNS was not asked yet.'),
+    result: z.string().describe('What DNS said.'),
+    records: z.array(
+      z.strictObject({ type: z.enum(['TXT', 'CNAME', 'A', 'AAAA']), name: z.string(), value: z.string() }),
+    ),
+  }),
+})
+
+export const checkDomainStatus = operation({
+  id: 'checkDomainStatus',
+  method: 'get',
+  path: '/domains/status',
+  summary: 'Check whether domains can be added',
+  description:
+    'Available is what no workspace of this installation has verified. Names are not sold here, so there are no prices.',
+  tag: 'Domains',
+  scope: 'domains.read',
+  query: z.object({ domains: listOf('Host names.', 100) }),
+  response: z.array(
+    z.strictObject({
+      domain: z.string(),
+      available: z.boolean(),
+      premium: z.boolean().nullable(),
+      prices: z.strictObject({ registration: z.number().nullable(), renewal: z.number().nullable() }).nullable(),
+      price: text,
+    }),
+  ),
+})
+
+export const registerDomain = operation({
+  id: 'registerDomain',
+  method: 'post',
+  path: '/domains/register',
+  summary: 'Claim a domain',
+  description: 'The same as adding it: this installation is no registrar, so the name must be yours already.',
+  tag: 'Domains',
+  scope: 'domains.write',
+  body: z.object({ domain: slug }).meta({ id: 'DomainRegistrationRequest' }),
+  status: 201,
+  response: z.strictObject({ domain: z.string(), status: z.string(), expiration: z.number().nullable() }),
+})
