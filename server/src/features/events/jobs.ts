@@ -1,7 +1,11 @@
 import { job } from '../../platform/jobs.ts'
+import { folderDeleted, folderDeletedSubject } from '../folders/messages.ts'
 import { linkChanged, linkChangedSubject } from '../links/messages.ts'
-import { keepLinkAttributes } from './service.ts'
+import { tagDeleted, tagDeletedSubject } from '../tags/messages.ts'
+import { forgetFolders, forgetTags, keepLinkAttributes } from './service.ts'
 
 export const eventsJobs = [
   job({ name: 'keep-link-attributes', subject: linkChangedSubject, schema: linkChanged, handle: keepLinkAttributes }),
+  job({ name: 'forget-tags', subject: tagDeletedSubject, schema: tagDeleted, handle: forgetTags }),
+  job({ name: 'forget-folders', subject: folderDeletedSubject, schema: folderDeleted, handle: forgetFolders }),
 ]

@@ -3,8 +3,13 @@ import type { ClickEvent, EventFilters, EventsQuery } from '@tributary/contract/
 import type { Link } from '@tributary/contract/links'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { invalid, notFound } from '../../platform/errors.ts'
+import { transaction } from '../../platform/postgres.ts'
+import type { FolderDeleted } from '../folders/messages.ts'
+import { deletedFolders } from '../folders/service.ts'
 import type { LinkChanged } from '../links/messages.ts'
 import { linkNumbers, linksByNumber } from '../links/service.ts'
+import type { TagDeleted } from '../tags/messages.ts'
+import { deletedTags } from '../tags/service.ts'
 import { settlePeriod } from './period.ts'
 import {
   type ClickRow,
@@ -13,7 +18,10 @@ import {
   type Group,
   insertClicks,
   insertLinkAttributes,
+  lockLinkAttributes,
   type NewClickRow,
+  removeFolders,
+  removeTags,
   selectClicks,
 } from './store.ts'
 import { type EventFilter, parseFilter, whereOf } from './where.ts'
@@ -22,6 +30,10 @@ export type { EventColumn, Group }
 export type NewClick = NewClickRow
 
 const mostGroups = 10_000
+// Room between two versions of a link: a correction is newer than what it corrects and older than the next change.
+const correctionsPerVersion = 1_000_000n
+// Ids travel in the address of a ClickHouse request, which servers limit.
+const correctedAtOnce = 100
 
 export async function listEvents(ctx: Ctx, query: EventsQuery): Promise<ClickEvent[]> {
   const where = await whereFor(ctx, query)
@@ -50,11 +62,27 @@ export async function aggregate(ctx: Ctx, query: AnalyticsQuery, columns: EventC
   return countByColumns(ctx.clickhouse, where, columns, mostGroups)
 }
 
+/** How often each destination of a link was reached, from when on. */
+export async function clicksByUrl(
+  platform: Pick<Platform, 'clickhouse' | 'now'>,
+  workspaceId: string,
+  linkNumber: bigint,
+  from: Date,
+): Promise<{ url: string; clicks: number }[]> {
+  const period = { from, to: new Date(platform.now().getTime() + 1) }
+  const where = whereOf(workspaceId, period, { linkNumbers: [{ numbers: [linkNumber], excluded: false }] })
+  const groups = await countByColumns(platform.clickhouse, where, ['url'], mostGroups)
+  return groups.map(({ url = '', clicks }) => ({ url, clicks: Number(clicks) }))
+}
+
 export function appendClicks(platform: Pick<Platform, 'clickhouse'>, clicks: NewClick[], token: string): Promise<void> {
   return insertClicks(platform.clickhouse, clicks, token)
 }
 
-export function keepLinkAttributes(platform: Pick<Platform, 'clickhouse'>, changes: LinkChanged[]): Promise<void> {
+export async function keepLinkAttributes(
+  platform: Pick<Platform, 'clickhouse' | 'db'>,
+  changes: LinkChanged[],
+): Promise<void> {
   const rows = changes.map((change) => ({
     workspace_id: change.workspaceId,
     link_number: change.linkNumber,
@@ -65,9 +93,52 @@ export function keepLinkAttributes(platform: Pick<Platform, 'clickhouse'>, chang
     partner_id: change.partnerId,
     tag_ids: change.tagIds,
     deleted: change.deleted,
-    version: change.version,
+    version: String(BigInt(change.version) * correctionsPerVersion),
   }))
-  return insertLinkAttributes(platform.clickhouse, rows)
+  await insertLinkAttributes(platform.clickhouse, rows)
+  // A change can come later than the message that a tag or folder in it is gone, which found nothing to correct then.
+  const tags = changes.flatMap(({ workspaceId, tagIds }) => tagIds.map((tagId) => ({ workspaceId, tagId })))
+  await forgetTags(platform, await deletedTags(platform, tags))
+  const folders = changes.filter(({ folderId }) => folderId !== '')
+  await forgetFolders(platform, await deletedFolders(platform, folders))
+}
+
+export function forgetTags(platform: Pick<Platform, 'clickhouse' | 'db'>, deleted: TagDeleted[]): Promise<void> {
+  const byWorkspace = Map.groupBy(deleted, ({ workspaceId }) => workspaceId)
+  return correctLinks(platform, byWorkspace, (workspaceId, tags) =>
+    removeTags(
+      platform.clickhouse,
+      workspaceId,
+      tags.map(({ tagId }) => tagId),
+    ),
+  )
+}
+
+export function forgetFolders(platform: Pick<Platform, 'clickhouse' | 'db'>, deleted: FolderDeleted[]): Promise<void> {
+  const byWorkspace = Map.groupBy(deleted, ({ workspaceId }) => workspaceId)
+  return correctLinks(platform, byWorkspace, (workspaceId, folders) =>
+    removeFolders(
+      platform.clickhouse,
+      workspaceId,
+      folders.map(({ folderId }) => folderId),
+    ),
+  )
+}
+
+/** One correction at a time in a workspace: two that read the same link would each undo what the other removed. */
+async function correctLinks<T>(
+  platform: Pick<Platform, 'db'>,
+  byWorkspace: Map<string, T[]>,
+  correct: (workspaceId: string, part: T[]) => Promise<void>,
+): Promise<void> {
+  for (const [workspaceId, items] of byWorkspace) {
+    await transaction(platform, async ({ db }) => {
+      await lockLinkAttributes(db, workspaceId)
+      for (let start = 0; start < items.length; start += correctedAtOnce) {
+        await correct(workspaceId, items.slice(start, start + correctedAtOnce))
+      }
+    })
+  }
 }
 
 async function whereFor(ctx: Ctx, query: EventFilters) {
@@ -81,7 +152,7 @@ async function namedLinks(ctx: Ctx, query: EventFilters): Promise<EventFilter['l
   const named: NonNullable<EventFilter['linkNumbers']> = []
   if (query.linkId) {
     const { values, excluded } = parseFilter(query.linkId)
-    named.push({ numbers: await linkNumbers(ctx, { ids: values }), excluded })
+    if (values.length > 0) named.push({ numbers: await linkNumbers(ctx, { ids: values }), excluded })
   }
   if (query.externalId) {
     if (!query.externalId.startsWith('ext_')) throw invalid('`externalId` in the query must start with `ext_`.')

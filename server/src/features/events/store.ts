@@ -1,5 +1,9 @@
+import { sql } from 'kysely'
 import { type ClickHouse, insert, query } from '../../platform/clickhouse.ts'
+import type { Db } from '../../platform/postgres.ts'
 import type { Where } from './where.ts'
+
+const lock = 7_240_812
 
 export type ClickRow = {
   workspace_id: string
@@ -35,7 +39,7 @@ export type LinkAttributesRow = {
   partner_id: string
   tag_ids: string[]
   deleted: boolean
-  version: number
+  version: string
 }
 export type NewClickRow = Omit<ClickRow, 'timestamp'> & { timestamp: number }
 
@@ -89,6 +93,29 @@ export async function insertClicks(clickhouse: ClickHouse, rows: NewClickRow[], 
 /** Newer versions replace older ones, in whatever order they come. */
 export async function insertLinkAttributes(clickhouse: ClickHouse, rows: LinkAttributesRow[]): Promise<void> {
   if (isFilled(rows)) await insert(clickhouse, 'link_attributes', rows)
+}
+
+/** Until the transaction ends, nobody else corrects links of this workspace. */
+export async function lockLinkAttributes(db: Db, workspaceId: string): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(${lock}, hashtext(${workspaceId}))`.execute(db)
+}
+
+export async function removeTags(clickhouse: ClickHouse, workspaceId: string, tagIds: string[]): Promise<void> {
+  const change = 'arrayFilter(id -> NOT has({ids:Array(String)}, id), tag_ids) AS tag_ids'
+  await correct(clickhouse, workspaceId, 'hasAny(tag_ids, {ids:Array(String)})', change, tagIds)
+}
+
+export async function removeFolders(clickhouse: ClickHouse, workspaceId: string, folderIds: string[]): Promise<void> {
+  await correct(clickhouse, workspaceId, 'folder_id IN {ids:Array(String)}', "'' AS folder_id", folderIds)
+}
+
+async function correct(clickhouse: ClickHouse, workspaceId: string, condition: string, change: string, ids: string[]) {
+  await clickhouse.command({
+    query: `INSERT INTO link_attributes
+SELECT * REPLACE (${change}, version + 1 AS version)
+FROM (SELECT * FROM link_attributes FINAL WHERE workspace_id = {workspaceId:String} AND ${condition})`,
+    query_params: { workspaceId, ids },
+  })
 }
 
 function isFilled<T>(rows: T[]): rows is [T, ...T[]] {

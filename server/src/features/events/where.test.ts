@@ -1,0 +1,168 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type EventFilter, parseFilter, whereOf } from './where.ts'
+
+const period = { from: new Date(1_000), to: new Date(2_000) }
+const always = [
+  'workspace_id = {workspaceId:String}',
+  'timestamp >= fromUnixTimestamp64Milli({from:Int64})',
+  'timestamp < fromUnixTimestamp64Milli({to:Int64})',
+  "bot = ''",
+].join('\n  AND ')
+const bound = { workspaceId: 'ws_1', from: 1_000, to: 2_000 }
+
+const ofLinks = (condition: string) =>
+  `link_number IN (SELECT link_number FROM link_attributes FINAL WHERE workspace_id = {workspaceId:String} AND ${condition})`
+
+test('without a filter: the workspace first, then the period, people only', () => {
+  expect(whereOf('ws_1', period, {})).toEqual({ text: always, values: bound })
+})
+
+describe('each filter adds one condition', () => {
+  test.each<[EventFilter, string, Record<string, unknown>]>([
+    [{ country: 'US' }, 'country IN {country:Array(String)}', { country: ['US'] }],
+    [{ country: 'US,DE' }, 'country IN {country:Array(String)}', { country: ['US', 'DE'] }],
+    [{ country: '-US,DE' }, 'country NOT IN {country:Array(String)}', { country: ['US', 'DE'] }],
+    [{ city: 'San Francisco' }, 'city IN {city:Array(String)}', { city: ['San Francisco'] }],
+    [{ region: 'US-CA' }, 'region IN {region:Array(String)}', { region: ['US-CA'] }],
+    [{ continent: 'EU' }, 'continent IN {continent:Array(String)}', { continent: ['EU'] }],
+    [{ device: 'Mobile' }, 'device IN {device:Array(String)}', { device: ['Mobile'] }],
+    [{ browser: '-Chrome' }, 'browser NOT IN {browser:Array(String)}', { browser: ['Chrome'] }],
+    [{ os: 'iOS' }, 'os IN {os:Array(String)}', { os: ['iOS'] }],
+    [{ trigger: 'qr,link' }, 'trigger IN {trigger:Array(String)}', { trigger: ['qr', 'link'] }],
+    [{ referer: 't.co' }, 'referer IN {referer:Array(String)}', { referer: ['t.co'] }],
+    [{ refererUrl: 'https://t.co/x' }, 'referer_url IN {refererUrl:Array(String)}', { refererUrl: ['https://t.co/x'] }],
+    [{ url: 'https://example.com/' }, 'url IN {url:Array(String)}', { url: ['https://example.com/'] }],
+    [{ utm_source: 'a' }, 'utm_source IN {utm_source:Array(String)}', { utm_source: ['a'] }],
+    [{ utm_medium: 'a' }, 'utm_medium IN {utm_medium:Array(String)}', { utm_medium: ['a'] }],
+    [{ utm_campaign: 'a' }, 'utm_campaign IN {utm_campaign:Array(String)}', { utm_campaign: ['a'] }],
+    [{ utm_term: 'a' }, 'utm_term IN {utm_term:Array(String)}', { utm_term: ['a'] }],
+    [{ utm_content: '-a' }, 'utm_content NOT IN {utm_content:Array(String)}', { utm_content: ['a'] }],
+    [{ qr: true }, "trigger = 'qr'", {}],
+    [{ qr: false }, "trigger != 'qr'", {}],
+    [{ domain: 'go.example.com' }, ofLinks('domain IN {domain:Array(String)}'), { domain: ['go.example.com'] }],
+    [{ domain: '-Go.Example.COM' }, ofLinks('domain NOT IN {domain:Array(String)}'), { domain: ['go.example.com'] }],
+    [{ tenantId: 'a' }, ofLinks('tenant_id IN {tenantId:Array(String)}'), { tenantId: ['a'] }],
+    [{ folderId: '-a' }, ofLinks('folder_id NOT IN {folderId:Array(String)}'), { folderId: ['a'] }],
+    [{ partnerId: 'a' }, ofLinks('partner_id IN {partnerId:Array(String)}'), { partnerId: ['a'] }],
+    [{ tagId: 'a,b' }, ofLinks('hasAny(tag_ids, {tagIds:Array(String)})'), { tagIds: ['a', 'b'] }],
+    [{ tagId: '-a' }, ofLinks('NOT hasAny(tag_ids, {tagIds:Array(String)})'), { tagIds: ['a'] }],
+    [{ tagIds: 'a' }, ofLinks('hasAny(tag_ids, {tagIds:Array(String)})'), { tagIds: ['a'] }],
+    [{ root: true }, ofLinks('is_root'), {}],
+    [{ root: false }, ofLinks('NOT is_root'), {}],
+    [{ groupId: 'a' }, 'false', {}],
+    [{ partnerTagId: 'a,b' }, 'false', {}],
+    [{ customerId: 'a' }, 'false', {}],
+    [
+      { linkNumbers: [{ numbers: [1n, 2n ** 63n], excluded: false }] },
+      'link_number IN {links0:Array(UInt64)}',
+      { links0: [1n, 2n ** 63n] },
+    ],
+    [
+      { linkNumbers: [{ numbers: [1n], excluded: true }] },
+      'link_number NOT IN {links0:Array(UInt64)}',
+      { links0: [1n] },
+    ],
+  ])('%o', (filter, condition, values) => {
+    expect(whereOf('ws_1', period, filter)).toEqual({
+      text: `${always}\n  AND ${condition}`,
+      values: { ...bound, ...values },
+    })
+  })
+})
+
+test('filters hold together, in one order', () => {
+  const filter: EventFilter = {
+    root: false,
+    domain: 'a.example,b.example',
+    tagId: 't',
+    linkNumbers: [
+      { numbers: [1n], excluded: false },
+      { numbers: [2n], excluded: true },
+    ],
+    trigger: '-pageview',
+    country: 'US',
+  }
+  expect(whereOf('ws_1', period, filter).text).toBe(`workspace_id = {workspaceId:String}
+  AND timestamp >= fromUnixTimestamp64Milli({from:Int64})
+  AND timestamp < fromUnixTimestamp64Milli({to:Int64})
+  AND bot = ''
+  AND country IN {country:Array(String)}
+  AND trigger NOT IN {trigger:Array(String)}
+  AND link_number IN {links0:Array(UInt64)}
+  AND link_number NOT IN {links1:Array(UInt64)}
+  AND link_number IN (SELECT link_number FROM link_attributes FINAL WHERE workspace_id = {workspaceId:String} AND domain IN {domain:Array(String)} AND hasAny(tag_ids, {tagIds:Array(String)}) AND NOT is_root)`)
+})
+
+test.each<[string, EventFilter]>([
+  ['an empty text', { country: '' }],
+  ['only commas', { country: ' , ,', tagId: ',', groupId: ',' }],
+  ['only the mark of exclusion', { country: '-', tagId: '-', groupId: '-' }],
+  ['the exclusion of what no link has', { groupId: '-a', partnerTagId: '-a' }],
+  ['what is only for leads and sales', { saleType: 'new', query: "metadata['a']:'b'" }],
+  ['the program, of which a workspace has one', { programId: 'prog_1' }],
+])('%s narrows nothing', (_name, filter) => {
+  expect(whereOf('ws_1', period, filter)).toEqual({ text: always, values: bound })
+})
+
+test('a filter has 1000 values at most', () => {
+  const country = (count: number) => ({ country: Array.from({ length: count }, (_, index) => index).join(',') })
+  expect(whereOf('ws_1', period, country(1_000)).values.country).toHaveLength(1_000)
+  expect(() => whereOf('ws_1', period, country(1_001))).toThrow(
+    '`country` in the query must have at most 1000 values, not 1001.',
+  )
+})
+
+test.each([
+  ['a', ['a'], false],
+  ['a,b', ['a', 'b'], false],
+  [' a , b ', ['a', 'b'], false],
+  ['-a,b', ['a', 'b'], true],
+  ['a,-b', ['a', '-b'], false],
+  ['--a', ['-a'], true],
+  ['-', [], true],
+  ['', [], false],
+])('%j is read as %j', (text, values, excluded) => {
+  expect(parseFilter(text)).toEqual({ values, excluded })
+})
+
+test('no value ever becomes part of the text', () => {
+  const hostile = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom(
+      "'; DROP TABLE click_events --",
+      "') OR 1=1 --",
+      '{to:Int64}',
+      '\\',
+      '`',
+      "a','b",
+      '\0',
+      '-)',
+      '/*',
+    ),
+  )
+  const names = [
+    'country',
+    'city',
+    'url',
+    'refererUrl',
+    'utm_term',
+    'domain',
+    'tenantId',
+    'folderId',
+    'tagId',
+    'partnerId',
+  ] as const
+  fc.assert(
+    fc.property(hostile, hostile, fc.constantFrom(...names), fc.boolean(), (value, workspaceId, name, excluded) => {
+      const text = (excluded ? '-' : '') + value
+      const { values } = parseFilter(text)
+      fc.pre(values.length > 0 && values.length <= 1_000)
+      const where = whereOf(workspaceId, period, { [name]: text })
+      const plain = whereOf('ws_1', period, { [name]: parseFilter(text).excluded ? '-x' : 'x' })
+      expect(where.text).toBe(plain.text)
+      expect(where.values.workspaceId).toBe(workspaceId)
+    }),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,95 @@
+import type { Folder, FolderPatch, FoldersQuery, NewFolder } from '@tributary/contract/folders'
+import type { Ctx, Platform } from '../../platform/context.ts'
+import { conflict, notFound } from '../../platform/errors.ts'
+import { newId, partitionOf } from '../../platform/ids.ts'
+import { publish } from '../../platform/outbox.ts'
+import { transaction, violatedConstraint } from '../../platform/postgres.ts'
+import { type FolderDeleted, folderDeletedMessage } from './messages.ts'
+import {
+  deleteFolderRow,
+  type FolderChanges,
+  type FolderRow,
+  insertFolder,
+  selectFolder,
+  selectFolders,
+  selectMissingFolders,
+  updateFolderRow,
+} from './store.ts'
+
+export async function listFolders(ctx: Ctx, query: FoldersQuery): Promise<Folder[]> {
+  const rows = await selectFolders(ctx.db, ctx.workspaceId, {
+    search: query.search?.trim().normalize('NFC'),
+    offset: (query.page - 1) * query.pageSize,
+    count: query.pageSize,
+  })
+  return rows.map(presentFolder)
+}
+
+export async function createFolder(ctx: Ctx, input: NewFolder): Promise<Folder> {
+  const row = await insertFolder(ctx.db, {
+    id: newId('fold'),
+    workspace_id: ctx.workspaceId,
+    name: input.name,
+    description: input.description ?? null,
+    access_level: input.accessLevel,
+  })
+  if (!row) throw nameTaken(input.name)
+  return presentFolder(row)
+}
+
+export async function updateFolder(ctx: Ctx, id: string, patch: FolderPatch): Promise<Folder> {
+  const row = await selectFolder(ctx.db, ctx.workspaceId, id)
+  if (!row) throw notFound('folder', id)
+  const changes = changesTo(row, patch)
+  if (Object.keys(changes).length === 0) return presentFolder(row)
+  const updated = await updateFolderRow(ctx.db, ctx.workspaceId, id, changes).catch((error) => {
+    throw changes.name !== undefined && violatedConstraint(error) === 'folders_name' ? nameTaken(changes.name) : error
+  })
+  if (!updated) throw notFound('folder', id)
+  return presentFolder(updated)
+}
+
+/** Its links leave it: here at once, in what events are filtered by when the message has been heard. */
+export async function deleteFolder(ctx: Ctx, id: string): Promise<{ id: string }> {
+  await transaction(ctx, async (ctx) => {
+    if (!(await deleteFolderRow(ctx.db, ctx.workspaceId, id))) throw notFound('folder', id)
+    const partition = partitionOf(ctx.workspaceId, ctx.config.EVENT_PARTITIONS)
+    await publish(ctx, folderDeletedMessage({ workspaceId: ctx.workspaceId, folderId: id }, partition))
+  })
+  return { id }
+}
+
+/** Inside a transaction it is there until that ends. */
+export async function requireFolder(ctx: Ctx, id: string): Promise<void> {
+  if (!(await selectFolder(ctx.db, ctx.workspaceId, id))) throw notFound('folder', id)
+}
+
+/** Those of these folders, of whatever workspace, that were deleted. */
+export async function deletedFolders(platform: Pick<Platform, 'db'>, named: FolderDeleted[]): Promise<FolderDeleted[]> {
+  return named.length === 0 ? [] : selectMissingFolders(platform.db, named)
+}
+
+/** What the patch really changes. */
+function changesTo(row: FolderRow, patch: FolderPatch): FolderChanges {
+  const wanted = { name: patch.name, description: patch.description, access_level: patch.accessLevel }
+  const changed = Object.entries(wanted).filter(
+    ([column, value]) => value !== undefined && value !== row[column as keyof FolderChanges],
+  )
+  return Object.fromEntries(changed)
+}
+
+function nameTaken(name: string) {
+  return conflict(`Another folder already has the name ${name}. Choose another name.`)
+}
+
+function presentFolder(row: FolderRow): Folder {
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    type: row.type,
+    accessLevel: row.access_level,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  }
+}

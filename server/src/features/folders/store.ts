@@ -1,0 +1,82 @@
+import { sql } from 'kysely'
+import type { Db } from '../../platform/postgres.ts'
+
+export type FolderRow = {
+  id: string
+  workspace_id: string
+  name: string
+  description: string | null
+  type: 'default' | 'mega'
+  access_level: 'write' | 'read' | null
+  created_at: Date
+  updated_at: Date
+}
+type NewFolderRow = Pick<FolderRow, 'id' | 'workspace_id' | 'name' | 'description' | 'access_level'>
+export type FolderChanges = Partial<Pick<FolderRow, 'name' | 'description' | 'access_level'>>
+
+export async function selectFolders(
+  db: Db,
+  workspaceId: string,
+  selection: { search?: string; offset: number; count: number },
+): Promise<FolderRow[]> {
+  const found = selection.search ? sql`strpos(lower(name), lower(${selection.search})) > 0` : sql`true`
+  const result = await sql<FolderRow>`
+    SELECT * FROM folders WHERE workspace_id = ${workspaceId} AND ${found}
+    ORDER BY lower(name), id
+    LIMIT ${selection.count} OFFSET ${selection.offset}`.execute(db)
+  return result.rows
+}
+
+/** Inside a transaction it can't be deleted before that ends. */
+export async function selectFolder(db: Db, workspaceId: string, id: string): Promise<FolderRow | undefined> {
+  const held = db.isTransaction ? sql`FOR KEY SHARE` : sql``
+  const result = await sql<FolderRow>`
+    SELECT * FROM folders WHERE workspace_id = ${workspaceId} AND id = ${id} ${held}`.execute(db)
+  return result.rows[0]
+}
+
+/** Undefined when the name is taken. */
+export async function insertFolder(db: Db, row: NewFolderRow): Promise<FolderRow | undefined> {
+  const result = await sql<FolderRow>`
+    INSERT INTO folders (id, workspace_id, name, description, access_level)
+    VALUES (${row.id}, ${row.workspace_id}, ${row.name}, ${row.description}, ${row.access_level})
+    ON CONFLICT (workspace_id, lower(name)) DO NOTHING RETURNING *`.execute(db)
+  return result.rows[0]
+}
+
+/** Undefined when there is no such folder. */
+export async function updateFolderRow(
+  db: Db,
+  workspaceId: string,
+  id: string,
+  changes: FolderChanges,
+): Promise<FolderRow | undefined> {
+  return db
+    .withTables<{ folders: FolderRow }>()
+    .updateTable('folders')
+    .set({ ...changes, updated_at: sql<Date>`now()` })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+export async function deleteFolderRow(db: Db, workspaceId: string, id: string): Promise<boolean> {
+  const result = await sql`
+    DELETE FROM folders WHERE workspace_id = ${workspaceId} AND id = ${id} RETURNING id`.execute(db)
+  return result.rows.length > 0
+}
+
+type NamedFolder = { workspaceId: string; folderId: string }
+
+export async function selectMissingFolders(db: Db, named: NamedFolder[]): Promise<NamedFolder[]> {
+  const result = await sql<NamedFolder>`
+    SELECT DISTINCT named.workspace_id AS "workspaceId", named.id AS "folderId"
+    FROM unnest(
+      ${named.map((folder) => folder.workspaceId)}::text[],
+      ${named.map((folder) => folder.folderId)}::text[]
+    ) AS named (workspace_id, id)
+    LEFT JOIN folders f ON f.workspace_id = named.workspace_id AND f.id = named.id
+    WHERE f.id IS NULL`.execute(db)
+  return result.rows
+}

@@ -1,0 +1,103 @@
+import { randomInt } from 'node:crypto'
+import { type NewTag, type Tag, type TagPatch, type TagsQuery, tagColors } from '@tributary/contract/tags'
+import type { Ctx, Platform } from '../../platform/context.ts'
+import { badRequest, conflict, notFound } from '../../platform/errors.ts'
+import { newId, partitionOf } from '../../platform/ids.ts'
+import { publish } from '../../platform/outbox.ts'
+import { transaction, violatedConstraint } from '../../platform/postgres.ts'
+import { type TagDeleted, tagDeletedMessage } from './messages.ts'
+import {
+  deleteTagRow,
+  insertTag,
+  selectMissingTags,
+  selectTags,
+  selectTagsByIds,
+  selectTagsByNames,
+  type TagRow,
+  updateTagRow,
+} from './store.ts'
+
+// Pink is left to those who choose it.
+const randomColors = tagColors.filter((color) => color !== 'pink')
+
+export async function listTags(ctx: Ctx, query: TagsQuery): Promise<Tag[]> {
+  const rows = await selectTags(ctx.db, ctx.workspaceId, {
+    ids: query.ids,
+    search: query.search && normalName(query.search),
+    sortBy: query.sortBy,
+    ascending: query.sortOrder === 'asc',
+    offset: (query.page - 1) * query.pageSize,
+    count: query.pageSize,
+  })
+  return rows.map(presentTag)
+}
+
+export async function createTag(ctx: Ctx, input: NewTag): Promise<Tag> {
+  const name = input.name ?? input.tag
+  if (name === undefined) throw badRequest('`name` in the body is required.')
+  const color = input.color ?? (randomColors[randomInt(randomColors.length)] as Tag['color'])
+  const row = await insertTag(ctx.db, { id: newId('tag'), workspace_id: ctx.workspaceId, name, color })
+  if (!row) throw nameTaken(name)
+  return presentTag(row)
+}
+
+export async function updateTag(ctx: Ctx, id: string, patch: TagPatch): Promise<Tag> {
+  const [row] = await selectTagsByIds(ctx.db, ctx.workspaceId, [id])
+  if (!row) throw notFound('tag', id)
+  const { name, color } = { name: patch.name ?? patch.tag, color: patch.color }
+  if ((name ?? row.name) === row.name && (color ?? row.color) === row.color) return presentTag(row)
+  const updated = await updateTagRow(ctx.db, ctx.workspaceId, id, { name, color }).catch((error) => {
+    throw name !== undefined && violatedConstraint(error) === 'tags_name' ? nameTaken(name) : error
+  })
+  if (!updated) throw notFound('tag', id)
+  return presentTag(updated)
+}
+
+/** Its links lose it: here at once, in what events are filtered by when the message has been heard. */
+export async function deleteTag(ctx: Ctx, id: string): Promise<{ id: string }> {
+  await transaction(ctx, async (ctx) => {
+    if (!(await deleteTagRow(ctx.db, ctx.workspaceId, id))) throw notFound('tag', id)
+    const partition = partitionOf(ctx.workspaceId, ctx.config.EVENT_PARTITIONS)
+    await publish(ctx, tagDeletedMessage({ workspaceId: ctx.workspaceId, tagId: id }, partition))
+  })
+  return { id }
+}
+
+/** Here and below: what is found inside a transaction can't be deleted before it ends. */
+export async function tagsByIds(ctx: Ctx, ids: string[]): Promise<Map<string, Tag>> {
+  if (ids.length === 0) return new Map()
+  const rows = await selectTagsByIds(ctx.db, ctx.workspaceId, [...new Set(ids)])
+  return new Map(rows.map((row) => [row.id, presentTag(row)]))
+}
+
+/** The tags of these names, without regard to case, in the order of the names; and the names that no tag has. */
+export async function tagIdsByNames(ctx: Ctx, names: string[]): Promise<{ found: string[]; missing: string[] }> {
+  if (names.length === 0) return { found: [], missing: [] }
+  const asked = names.map(normalName)
+  const rows = await selectTagsByNames(ctx.db, ctx.workspaceId, asked)
+  const places = new Set(rows.map((row) => Number(row.place)))
+  const missing = asked.filter((_, index) => !places.has(index + 1))
+  return { found: [...new Set(rows.map((row) => row.id))], missing: [...new Set(missing)] }
+}
+
+export async function missingTagIds(ctx: Ctx, ids: string[]): Promise<string[]> {
+  const known = await tagsByIds(ctx, ids)
+  return [...new Set(ids)].filter((id) => !known.has(id))
+}
+
+/** Those of these tags, of whatever workspace, that were deleted. */
+export async function deletedTags(platform: Pick<Platform, 'db'>, named: TagDeleted[]): Promise<TagDeleted[]> {
+  return named.length === 0 ? [] : selectMissingTags(platform.db, named)
+}
+
+function normalName(name: string): string {
+  return name.trim().normalize('NFC')
+}
+
+function nameTaken(name: string) {
+  return conflict(`Another tag already has the name ${name}. Choose another name.`)
+}
+
+function presentTag({ id, name, color }: TagRow): Tag {
+  return { id, name, color }
+}

@@ -1,0 +1,96 @@
+import type { Tag } from '@tributary/contract/tags'
+import { sql } from 'kysely'
+import type { Db } from '../../platform/postgres.ts'
+
+export type TagRow = Tag & { workspace_id: string; created_at: Date; updated_at: Date }
+type NewTagRow = Tag & { workspace_id: string }
+export type TagSelection = {
+  ids?: string[]
+  search?: string
+  sortBy: 'name' | 'createdAt'
+  ascending: boolean
+  offset: number
+  count: number
+}
+
+export async function selectTags(db: Db, workspaceId: string, selection: TagSelection): Promise<TagRow[]> {
+  const conditions = [sql`workspace_id = ${workspaceId}`]
+  if (selection.ids) conditions.push(sql`id = ANY(${selection.ids})`)
+  if (selection.search) conditions.push(sql`strpos(lower(name), lower(${selection.search})) > 0`)
+  const direction = selection.ascending ? sql`ASC` : sql`DESC`
+  const order = selection.sortBy === 'name' ? sql`lower(name)` : sql`created_at`
+  const result = await sql<TagRow>`
+    SELECT * FROM tags WHERE ${sql.join(conditions, sql` AND `)}
+    ORDER BY ${order} ${direction}, id ${direction}
+    LIMIT ${selection.count} OFFSET ${selection.offset}`.execute(db)
+  return result.rows
+}
+
+/** Undefined when the name is taken. */
+export async function insertTag(db: Db, row: NewTagRow): Promise<TagRow | undefined> {
+  const result = await sql<TagRow>`
+    INSERT INTO tags (id, workspace_id, name, color) VALUES (${row.id}, ${row.workspace_id}, ${row.name}, ${row.color})
+    ON CONFLICT (workspace_id, lower(name)) DO NOTHING RETURNING *`.execute(db)
+  return result.rows[0]
+}
+
+/** Inside a transaction these tags can't be deleted before it ends. */
+export async function selectTagsByIds(db: Db, workspaceId: string, ids: string[]): Promise<TagRow[]> {
+  const result = await sql<TagRow>`
+    SELECT * FROM tags t WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}) ${held(db)}`.execute(db)
+  return result.rows
+}
+
+/** The tags with these names, each with the place of its name, from 1. Held as by their ids. */
+export async function selectTagsByNames(
+  db: Db,
+  workspaceId: string,
+  names: string[],
+): Promise<{ id: string; place: bigint }[]> {
+  const result = await sql<{ id: string; place: bigint }>`
+    SELECT t.id, asked.place FROM unnest(${names}::text[]) WITH ORDINALITY AS asked (name, place)
+    JOIN tags t ON t.workspace_id = ${workspaceId} AND lower(t.name) = lower(asked.name)
+    ORDER BY asked.place ${held(db)}`.execute(db)
+  return result.rows
+}
+
+function held(db: Db) {
+  return db.isTransaction ? sql`FOR KEY SHARE OF t` : sql``
+}
+
+/** Undefined when there is no such tag. */
+export async function updateTagRow(
+  db: Db,
+  workspaceId: string,
+  id: string,
+  changes: { name?: string; color?: Tag['color'] },
+): Promise<TagRow | undefined> {
+  return db
+    .withTables<{ tags: TagRow }>()
+    .updateTable('tags')
+    .set({ ...changes, updated_at: sql<Date>`now()` })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+export async function deleteTagRow(db: Db, workspaceId: string, id: string): Promise<boolean> {
+  const result = await sql`
+    DELETE FROM tags WHERE workspace_id = ${workspaceId} AND id = ${id} RETURNING id`.execute(db)
+  return result.rows.length > 0
+}
+
+type NamedTag = { workspaceId: string; tagId: string }
+
+export async function selectMissingTags(db: Db, named: NamedTag[]): Promise<NamedTag[]> {
+  const result = await sql<NamedTag>`
+    SELECT DISTINCT named.workspace_id AS "workspaceId", named.id AS "tagId"
+    FROM unnest(
+      ${named.map((tag) => tag.workspaceId)}::text[],
+      ${named.map((tag) => tag.tagId)}::text[]
+    ) AS named (workspace_id, id)
+    LEFT JOIN tags t ON t.workspace_id = named.workspace_id AND t.id = named.id
+    WHERE t.id IS NULL`.execute(db)
+  return result.rows
+}
