@@ -8,10 +8,41 @@ export type DomainRow = {
   verified: boolean
   is_primary: boolean
   archived: boolean
+  placeholder: string | null
+  expired_url: string | null
+  not_found_url: string | null
+  logo: string | null
+  asset_links: string | null
+  apple_app_site_association: string | null
+  check_at: Date
+  checks: number
+  checked_at: Date | null
+  check_result: string | null
+  updated_at: Date
   created_at: Date
 }
-type NewDomainRow = Pick<DomainRow, 'id' | 'workspace_id' | 'slug' | 'verified'>
+export type NewDomainRow = Pick<DomainRow, 'id' | 'workspace_id' | 'slug' | 'verified'> &
+  Partial<Omit<DomainRow, 'is_primary'>>
+export type DomainChanges = Partial<Omit<DomainRow, 'id' | 'workspace_id' | 'created_at'>>
 type Tables = { domains: NewDomainRow & Partial<DomainRow> }
+
+const lockSpace = 7_240_812
+
+/**
+ * Until the end of the transaction nobody else adds, switches or deletes domains of these workspaces. Taken in one order
+ * by all, so that two who want the same do not wait for each other for ever.
+ */
+export async function lockDomains(db: Db, ...workspaceIds: string[]): Promise<void> {
+  for (const workspaceId of [...new Set(workspaceIds)].sort()) {
+    await sql`SELECT pg_advisory_xact_lock(hashtextextended(${workspaceId}, ${lockSpace}))`.execute(db)
+  }
+}
+
+/** When the transaction began. */
+export async function selectNow(db: Db): Promise<Date> {
+  const result = await sql<{ now: Date }>`SELECT now()`.execute(db)
+  return result.rows[0]?.now as Date
+}
 
 /** The first domain of a workspace becomes its primary one. Undefined when the name is taken. */
 export async function insertDomain(db: Db, row: NewDomainRow): Promise<DomainRow | undefined> {
@@ -48,4 +79,134 @@ export async function selectDomain(db: Db, workspaceId: string, slug: string): P
     .where('slug', '=', slug)
     .executeTakeFirst()
   return row as DomainRow | undefined
+}
+
+type Selection = { archived: boolean; search?: string; offset: number; count: number }
+
+/** Oldest first. */
+export async function selectDomains(db: Db, workspaceId: string, selection: Selection): Promise<DomainRow[]> {
+  let query = db.withTables<Tables>().selectFrom('domains').selectAll().where('workspace_id', '=', workspaceId)
+  if (!selection.archived) query = query.where('archived', '=', false)
+  if (selection.search) query = query.where('slug', 'like', `%${selection.search.replaceAll(/[\\%_]/g, '\\$&')}%`)
+  const rows = await query.orderBy('created_at').orderBy('id').offset(selection.offset).limit(selection.count).execute()
+  return rows as DomainRow[]
+}
+
+// NOTE every workspace: a visitor brings only the host, which one workspace has.
+export async function selectDomainBySlug(db: Db, slug: string): Promise<DomainRow | undefined> {
+  const row = await db
+    .withTables<Tables>()
+    .selectFrom('domains')
+    .selectAll()
+    .where('slug', '=', slug)
+    .executeTakeFirst()
+  return row as DomainRow | undefined
+}
+
+// NOTE every workspace: a name is free or not, whoever has it.
+export async function selectVerifiedSlugs(db: Db, slugs: string[]): Promise<string[]> {
+  const rows = await db
+    .withTables<Tables>()
+    .selectFrom('domains')
+    .select('slug')
+    .where('slug', 'in', slugs)
+    .where('verified', '=', true)
+    .execute()
+  return rows.map((row) => row.slug)
+}
+
+export async function changeDomain(
+  db: Db,
+  workspaceId: string,
+  id: string,
+  changes: DomainChanges,
+): Promise<DomainRow | undefined> {
+  const row = await db
+    .withTables<Tables>()
+    .updateTable('domains')
+    .set(changes)
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+  return row as DomainRow | undefined
+}
+
+/** The name of the one that was primary. */
+export async function unsetPrimary(db: Db, workspaceId: string, now: Date): Promise<string | undefined> {
+  const row = await db
+    .withTables<Tables>()
+    .updateTable('domains')
+    .set({ is_primary: false, updated_at: now })
+    .where('workspace_id', '=', workspaceId)
+    .where('is_primary', '=', true)
+    .returning('slug')
+    .executeTakeFirst()
+  return row?.slug
+}
+
+/** The oldest becomes primary when none is; its name. */
+export async function settlePrimary(db: Db, workspaceId: string, now: Date): Promise<string | undefined> {
+  const result = await sql<{ slug: string }>`
+    UPDATE domains SET is_primary = true, updated_at = ${now}
+    WHERE id = (SELECT id FROM domains WHERE workspace_id = ${workspaceId} ORDER BY created_at, id LIMIT 1)
+      AND NOT EXISTS (SELECT FROM domains WHERE workspace_id = ${workspaceId} AND is_primary)
+    RETURNING slug`.execute(db)
+  return result.rows[0]?.slug
+}
+
+export async function removeDomain(
+  db: Db,
+  workspaceId: string,
+  by: { slug: string; id?: string },
+): Promise<DomainRow | undefined> {
+  let query = db
+    .withTables<Tables>()
+    .deleteFrom('domains')
+    .where('workspace_id', '=', workspaceId)
+    .where('slug', '=', by.slug)
+  if (by.id !== undefined) query = query.where('id', '=', by.id)
+  return (await query.returningAll().executeTakeFirst()) as DomainRow | undefined
+}
+
+// NOTE every workspace: the worker checks the domains of all. What it takes nobody else takes before `until`.
+export async function claimDueDomains(db: Db, now: Date, until: Date, count: number): Promise<DomainRow[]> {
+  const result = await sql<DomainRow>`
+    UPDATE domains SET check_at = ${until}
+    WHERE id = ANY (ARRAY (
+      SELECT id FROM domains WHERE NOT verified AND check_at <= ${now}
+      ORDER BY check_at LIMIT ${count} FOR UPDATE SKIP LOCKED))
+    RETURNING *`.execute(db)
+  return result.rows
+}
+
+/** Only if it still has this name and is unverified; undefined otherwise. */
+export async function noteCheck(
+  db: Db,
+  { workspace_id, id, slug }: DomainRow,
+  note: Pick<DomainRow, 'verified' | 'check_at' | 'checks' | 'checked_at' | 'check_result'> & { updated_at?: Date },
+): Promise<DomainRow | undefined> {
+  const row = await db
+    .withTables<Tables>()
+    .updateTable('domains')
+    .set(note)
+    .where('workspace_id', '=', workspace_id)
+    .where('id', '=', id)
+    .where('slug', '=', slug)
+    .where('verified', '=', false)
+    .returningAll()
+    .executeTakeFirst()
+  return row as DomainRow | undefined
+}
+
+export async function hastenCheck(db: Db, workspaceId: string, id: string, at: Date): Promise<void> {
+  await db
+    .withTables<Tables>()
+    .updateTable('domains')
+    .set({ check_at: at })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('verified', '=', false)
+    .where('check_at', '>', at)
+    .execute()
 }

@@ -1,0 +1,76 @@
+import type { Domain, NewDomain } from '@tributary/contract/domains'
+import type { Ctx } from '../../platform/context.ts'
+import { conflict, invalid } from '../../platform/errors.ts'
+import { newId } from '../../platform/ids.ts'
+import { transaction } from '../../platform/postgres.ts'
+import { announce, changed, type DomainCtx } from './announce.ts'
+import { columnsOf, giveUpDomain } from './change.ts'
+import { hostOf, hostProblem } from './host.ts'
+import { presentDomain } from './present.ts'
+import { hasTextProof } from './proof.ts'
+import { recordsFor } from './records.ts'
+import { settingsProblem } from './settings.ts'
+import { type DomainRow, insertDomain, lockDomains, type NewDomainRow, selectDomainBySlug } from './store.ts'
+
+const attempts = 3
+
+export async function createDomain(ctx: Ctx, input: NewDomain): Promise<Domain> {
+  return presentDomain(await create(ctx, input, '`slug` in the body'))
+}
+
+/** This installation is no registrar: the name is claimed, and works when its DNS leads here. */
+export async function registerDomain(ctx: Ctx, name: string) {
+  const domain = await create(ctx, { slug: name }, '`domain` in the body')
+  return { domain: domain.slug, status: domain.verified ? 'active' : 'pending', expiration: null }
+}
+
+/** Undefined when somebody has the name. */
+export async function insertAnnounced(
+  ctx: Omit<DomainCtx, 'now'>,
+  row: Omit<NewDomainRow, 'id' | 'workspace_id'>,
+): Promise<DomainRow | undefined> {
+  return transaction(ctx, async (ctx) => {
+    await lockDomains(ctx.db, ctx.workspaceId)
+    const domain = await insertDomain(ctx.db, { ...row, id: newId('dom'), workspace_id: ctx.workspaceId })
+    if (domain) await announce(ctx, changed(domain.slug))
+    return domain
+  })
+}
+
+async function create(ctx: Ctx, input: NewDomain, field: string): Promise<DomainRow> {
+  const slug = hostOf(input.slug)
+  const problem = hostProblem(slug, ctx.config)
+  if (slug === undefined || problem) throw invalid(`${field} ${problem}.`)
+  const settings = settingsProblem(input)
+  if (settings) throw invalid(settings)
+  const row = { ...columnsOf(input), slug, archived: input.archived ?? false, check_at: ctx.now() }
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const holder = await selectDomainBySlug(ctx.db, slug)
+    if (holder?.workspace_id === ctx.workspaceId) throw conflict(`This workspace already has the domain ${slug}.`)
+    if (holder && !(await hasTextProof(ctx.config, { workspace_id: ctx.workspaceId, slug }))) throw taken(ctx, slug)
+    const domain = await (holder ? takeOver(ctx, holder, row) : insertAnnounced(ctx, { ...row, verified: false }))
+    if (domain) return domain
+  }
+  throw conflict(`The domain ${slug} is being added by somebody else right now. Try again.`)
+}
+
+/** Undefined when the holder has lost it meanwhile. */
+function takeOver(ctx: Ctx, holder: DomainRow, row: Omit<NewDomainRow, 'id' | 'workspace_id' | 'verified'>) {
+  return transaction(ctx, async (ctx) => {
+    await lockDomains(ctx.db, ctx.workspaceId, holder.workspace_id)
+    const theirs = { ...ctx, workspaceId: holder.workspace_id }
+    if (!(await giveUpDomain(theirs, { slug: holder.slug, id: holder.id }))) return undefined
+    const proved = { verified: true, checks: 1, checked_at: ctx.now(), check_result: 'verified by TXT' }
+    const domain = await insertAnnounced(ctx, { ...row, ...proved })
+    if (!domain) throw new Error(`${holder.slug} was added by somebody else while it changed hands`)
+    return domain
+  })
+}
+
+function taken(ctx: Ctx, slug: string) {
+  const [record] = recordsFor(ctx.config, ctx.workspaceId, slug)
+  return conflict(
+    `Another workspace has the domain ${slug}. If it is yours, set the ${record?.type} record ${record?.name} ` +
+      `to ${record?.value} and add the domain again.`,
+  )
+}

@@ -1,0 +1,22 @@
+import type { Ctx } from '../../platform/context.ts'
+import { partitionOf } from '../../platform/ids.ts'
+import { publish } from '../../platform/outbox.ts'
+import { type DomainChanged, domainChangedMessage } from './messages.ts'
+import { selectNow } from './store.ts'
+
+/** What this feature needs to know: also the operator's commands have it. */
+export type DomainCtx = Pick<Ctx, 'db' | 'config' | 'now' | 'workspaceId'>
+
+/** Tells of changes, in the transaction that makes them. */
+export async function announce(
+  ctx: Omit<DomainCtx, 'now'>,
+  ...changes: Omit<DomainChanged, 'workspaceId' | 'at'>[]
+): Promise<void> {
+  if (changes.length === 0) return
+  const { workspaceId } = ctx
+  const partition = partitionOf(workspaceId, ctx.config.EVENT_PARTITIONS)
+  const at = (await selectNow(ctx.db)).toISOString()
+  await publish(ctx, ...changes.map((change) => domainChangedMessage({ workspaceId, at, ...change }, partition)))
+}
+
+export const changed = (slug: string) => ({ slug, deleted: false })

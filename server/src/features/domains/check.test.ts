@@ -1,0 +1,150 @@
+import { sql } from 'kysely'
+import { expect, inject, test } from 'vitest'
+import { contextIn } from '../../../test/context.ts'
+import { setZone } from '../../../test/dns-server.ts'
+import { openOwnDatabase, takeMessages } from '../../../test/own-database.ts'
+import { newId } from '../../platform/ids.ts'
+import { createWorkspace } from '../workspaces/service.ts'
+import { createDomain } from './add.ts'
+import { updateDomain } from './change.ts'
+import { checkDomain, checkDueDomains, pauseMs } from './check.ts'
+import { proofs } from './records.ts'
+import { getDomainRecords } from './service.ts'
+import { type DomainRow, selectDomainBySlug } from './store.ts'
+
+const dns = inject('dns')
+let clock = Date.now()
+const platform = { ...(await openOwnDatabase()), now: () => new Date(clock) }
+const { id: workspaceId } = await createWorkspace(platform, { name: 'checks' })
+
+async function claimed(): Promise<DomainRow> {
+  const { slug } = await createDomain(contextIn(platform, workspaceId), { slug: newName() })
+  return rowOf(slug)
+}
+
+async function rowOf(slug: string): Promise<DomainRow> {
+  return (await selectDomainBySlug(platform.db, slug)) as DomainRow
+}
+
+async function prove(slug: string): Promise<void> {
+  const [value] = proofs(platform.config.ENCRYPTION_KEYS, workspaceId, slug)
+  await setZone(dns, `_tributary.${slug}`, [{ type: 'TXT', data: value }])
+}
+
+async function checkAll(): Promise<void> {
+  while (await checkDueDomains(platform));
+}
+
+const newName = () => `${newId('dom').slice(-12)}.example.com`
+const minuteMs = 60_000
+
+test('a new domain is due at once, and verified when its record is there', async () => {
+  const { slug } = await claimed()
+  await prove(slug)
+  await takeMessages(platform)
+  await checkAll()
+  expect(await rowOf(slug)).toMatchObject({
+    verified: true,
+    checks: 1,
+    checked_at: platform.now(),
+    check_result: 'verified by TXT',
+    updated_at: platform.now(),
+  })
+  expect(await takeMessages(platform)).toEqual([{ workspaceId, slug, deleted: false }])
+})
+
+test('without a record it is asked for after 1, 2, 4 … minutes, an hour at most', async () => {
+  const { slug } = await claimed()
+  await takeMessages(platform)
+  for (const minutes of [1, 2, 4, 8, 16, 32, 60, 60]) {
+    await checkAll()
+    const row = await rowOf(slug)
+    expect(row).toMatchObject({ verified: false, checked_at: platform.now() })
+    expect(row.check_result).toContain(`no record _tributary.${slug} yet`)
+    expect(row.check_at.getTime() - clock).toBe(minutes * minuteMs)
+    clock += minutes * minuteMs - 1
+    await checkAll()
+    expect((await rowOf(slug)).checks).toBe(row.checks)
+    clock += 1
+  }
+  expect(await takeMessages(platform)).toEqual([])
+  await prove(slug)
+  await checkAll()
+  expect(await rowOf(slug)).toMatchObject({ verified: true, checks: 9 })
+  expect(pauseMs(1_000_000)).toBe(60 * minuteMs)
+})
+
+test('a verified one is never asked for again', async () => {
+  const { slug } = await claimed()
+  await prove(slug)
+  await checkAll()
+  await setZone(dns, `_tributary.${slug}`, [])
+  clock += 48 * 60 * minuteMs
+  await checkAll()
+  expect(await rowOf(slug)).toMatchObject({ verified: true, checks: 1 })
+})
+
+test('DNS that does not answer is noted, and tried again', async () => {
+  const { slug } = await claimed()
+  await setZone(dns, `_tributary.${slug}`, 'SERVFAIL')
+  await checkAll()
+  expect((await rowOf(slug)).check_result).toMatch(/^DNS did not answer: the server failed/)
+  await prove(slug)
+  clock += minuteMs
+  await checkAll()
+  expect(await rowOf(slug)).toMatchObject({ verified: true })
+})
+
+test('several workers share what is due: each domain is checked once', async () => {
+  const domains = await Promise.all(Array.from({ length: 50 }, claimed))
+  await Promise.all(domains.slice(0, 25).map(({ slug }) => prove(slug)))
+  await takeMessages(platform)
+  await Promise.all(Array.from({ length: 4 }, checkAll))
+  const rows = await Promise.all(domains.map(({ slug }) => rowOf(slug)))
+  expect(rows.map((row) => row.checks)).toEqual(rows.map(() => 1))
+  expect(rows.map((row) => row.verified)).toEqual(rows.map((_, index) => index < 25))
+  expect(await takeMessages(platform)).toHaveLength(25)
+})
+
+test('what a worker has taken is left to it for a minute, and then to the others', async () => {
+  const { slug } = await claimed()
+  await sql`UPDATE domains SET check_at = ${new Date(clock + minuteMs)} WHERE slug = ${slug}`.execute(platform.db)
+  await checkAll()
+  expect((await rowOf(slug)).checks).toBe(0)
+  clock += minuteMs
+  await checkAll()
+  expect((await rowOf(slug)).checks).toBe(1)
+})
+
+test('a domain that is renamed during a check is not verified by it', async () => {
+  const before = await claimed()
+  await prove(before.slug)
+  const renamed = newName()
+  await updateDomain(contextIn(platform, workspaceId), before.slug, { slug: renamed })
+  expect(await checkDomain(platform, before)).toBeUndefined()
+  expect(await rowOf(renamed)).toMatchObject({ verified: false, checks: 0, check_result: null })
+})
+
+test('who looks at the records has DNS asked soon, but not more often than every ten seconds', async () => {
+  const { slug } = await claimed()
+  const ctx = contextIn(platform, workspaceId)
+  expect(await getDomainRecords(ctx, slug)).toMatchObject({ verified: false, checkedAt: '', result: '' })
+  for (let check = 0; check < 4; check++) {
+    await checkAll()
+    clock = (await rowOf(slug)).check_at.getTime()
+  }
+  await checkAll()
+  expect((await rowOf(slug)).check_at.getTime() - clock).toBe(16 * minuteMs)
+  await getDomainRecords(ctx, slug)
+  expect((await rowOf(slug)).check_at.getTime() - clock).toBe(10_000)
+  clock += 60_000
+  await getDomainRecords(ctx, slug)
+  expect((await rowOf(slug)).check_at.getTime() - clock).toBe(-50_000)
+  await prove(slug)
+  await checkAll()
+  expect(await getDomainRecords(ctx, slug)).toMatchObject({
+    verified: true,
+    checkedAt: platform.now().toISOString(),
+    result: 'verified by TXT',
+  })
+})

@@ -1,0 +1,47 @@
+import type { Platform } from '../../platform/context.ts'
+import { transaction } from '../../platform/postgres.ts'
+import { announce, changed } from './announce.ts'
+import { type Finding, findProof } from './proof.ts'
+import { claimDueDomains, type DomainRow, noteCheck } from './store.ts'
+
+type Handles = Pick<Platform, 'db' | 'config' | 'now'>
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const batchSize = 20
+
+/** Asks DNS about the domains whose time has come; several processes share them. Returns whether there may be more. */
+export async function checkDueDomains(platform: Handles): Promise<boolean> {
+  const now = platform.now()
+  // Longer than DNS may take. A process that dies leaves its domains to the others then.
+  const due = await claimDueDomains(platform.db, now, new Date(now.getTime() + minuteMs), batchSize)
+  await Promise.all(due.map((domain) => checkDomain(platform, domain)))
+  return due.length === batchSize
+}
+
+/** Asks DNS about this one, unless the finding is given, and notes it. Undefined when the domain was changed meanwhile. */
+export async function checkDomain(
+  platform: Handles,
+  domain: DomainRow,
+  finding?: Finding,
+): Promise<DomainRow | undefined> {
+  const { verified, result } = finding ?? (await findProof(platform.config, domain))
+  const now = platform.now()
+  return transaction(platform, async ({ db, config }) => {
+    const noted = await noteCheck(db, domain, {
+      verified,
+      check_at: new Date(now.getTime() + pauseMs(domain.checks)),
+      checks: domain.checks + 1,
+      checked_at: now,
+      check_result: result,
+      ...(verified && { updated_at: now }),
+    })
+    if (noted && verified) await announce({ db, config, workspaceId: domain.workspace_id }, changed(domain.slug))
+    return noted
+  })
+}
+
+/** How long to wait after a check, when there were so many before it: 1, 2, 4 … minutes, an hour at most. */
+export function pauseMs(checks: number): number {
+  return Math.min(hourMs, minuteMs * 2 ** Math.min(checks, 10))
+}

@@ -1,0 +1,37 @@
+import { isIP } from 'node:net'
+import { domainToASCII } from 'node:url'
+import { z } from 'zod'
+import type { Config } from '../../platform/config.ts'
+
+const longest = 190
+const hostName = z.hostname()
+// NOTE what a parser of addresses would cut off, decode or skip.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+const notInNames = /[\u0000-\u0020\u007f"#%/:<>?@[\\\]^`{|}]/
+
+/** A host name as DNS writes it: lower case, other scripts in Punycode. Undefined when it is none. */
+export function hostOf(text: string): string | undefined {
+  if (notInNames.test(text)) return undefined
+  const host = domainToASCII(text)
+  return hostName.safeParse(host).success ? host.replace(/\.$/, '') : undefined
+}
+
+/** The same for a name that somebody looks for: what is no host name is looked for as it stands, and not found. */
+export function soughtHost(text: string): string {
+  return hostOf(text) ?? text.toLowerCase()
+}
+
+/** Why short links can't live on this host, or undefined. */
+export function hostProblem(
+  host: string | undefined,
+  config: Pick<Config, 'API_URL' | 'SHORT_DOMAIN' | 'DOMAIN_CNAME' | 'ENVIRONMENT'>,
+): string | undefined {
+  if (host === undefined) return 'must be a host name such as go.example.com'
+  if (host.length > longest) return `must be at most ${longest} characters long`
+  if (isIP(host)) return 'must be a host name, not an IP address'
+  if (!host.includes('.')) return 'must be a whole host name with a dot, such as go.example.com'
+  if (host.endsWith('.localhost') && config.ENVIRONMENT !== 'development') return 'must not be below localhost'
+  const ours = [config.SHORT_DOMAIN, new URL(config.API_URL).hostname, config.DOMAIN_CNAME]
+  if (ours.includes(host)) return 'must not be a name of this installation itself'
+  return undefined
+}

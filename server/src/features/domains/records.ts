@@ -1,0 +1,38 @@
+import { createHmac, hkdfSync } from 'node:crypto'
+import type { Config } from '../../platform/config.ts'
+import type { SealKeys } from '../../platform/seal.ts'
+
+export type DnsRecord = { type: 'TXT' | 'CNAME' | 'A' | 'AAAA'; name: string; value: string }
+
+const valuePrefix = 'tributary-verify='
+
+export function textRecordName(slug: string): string {
+  return `_tributary.${slug}`
+}
+
+/** Values of the TXT record that prove a domain for a workspace. The first is to be entered; the others are of older keys. */
+export function proofs(keys: SealKeys, workspaceId: string, slug: string): [string, ...string[]] {
+  const ids = [keys.current, ...[...keys.secrets.keys()].filter((id) => id !== keys.current)]
+  return ids.map((id) => proof(keys.secrets.get(id) as Buffer, workspaceId, slug)) as [string, ...string[]]
+}
+
+/** What may be entered at the DNS provider. */
+export function recordsFor(config: Config, workspaceId: string, slug: string): DnsRecord[] {
+  const [value] = proofs(config.ENCRYPTION_KEYS, workspaceId, slug)
+  return [
+    { type: 'TXT', name: textRecordName(slug), value },
+    ...(config.DOMAIN_CNAME ? [{ type: 'CNAME' as const, name: slug, value: config.DOMAIN_CNAME }] : []),
+    ...config.DOMAIN_ADDRESSES.map((value) => ({ type: addressType(value), name: slug, value })),
+  ]
+}
+
+function addressType(address: string): 'A' | 'AAAA' {
+  return address.includes(':') ? 'AAAA' : 'A'
+}
+
+/** Computed, so that nothing is stored and nobody can guess the one of another workspace. */
+function proof(secret: Buffer, workspaceId: string, slug: string): string {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'tributary domain verification', 32))
+  const token = createHmac('sha256', key).update(`${workspaceId}\n${slug}`).digest('hex').slice(0, 32)
+  return valuePrefix + token
+}

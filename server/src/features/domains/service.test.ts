@@ -1,0 +1,111 @@
+import { sql } from 'kysely'
+import { describe, expect, test } from 'vitest'
+import { buildWorkspace } from '../../../test/build.ts'
+import { contextIn } from '../../../test/context.ts'
+import { openTestPlatform } from '../../../test/stack.ts'
+import { newId } from '../../platform/ids.ts'
+import { createWorkspace } from '../workspaces/service.ts'
+import { addDomain, domainForLink } from './service.ts'
+
+const platform = await openTestPlatform()
+
+async function bareWorkspace() {
+  return createWorkspace(platform, { name: `d-${newId('ws').slice(-12)}` })
+}
+
+const newName = () => `${newId('dom').slice(-12)}.example`
+
+describe('addDomain', () => {
+  test('the first domain of a workspace becomes its primary one, a second does not', async () => {
+    const { id: workspaceId } = await bareWorkspace()
+    const first = await addDomain(platform, { workspaceId, slug: newName() })
+    const second = await addDomain(platform, { workspaceId, slug: newName() })
+    expect(first).toMatchObject({ workspace_id: workspaceId, is_primary: true, verified: true, archived: false })
+    expect(first.id).toMatch(/^dom_/)
+    expect(second.is_primary).toBe(false)
+  })
+
+  test('of many at once one becomes the primary one, and none is refused', async () => {
+    const { id: workspaceId } = await bareWorkspace()
+    const domains = await Promise.all(
+      Array.from({ length: 8 }, () => addDomain(platform, { workspaceId, slug: newName() })),
+    )
+    expect(domains.filter((domain) => domain.is_primary)).toHaveLength(1)
+  })
+
+  test('is written in lower case', async () => {
+    const { id: workspaceId } = await bareWorkspace()
+    const slug = newName()
+    expect((await addDomain(platform, { workspaceId, slug: slug.toUpperCase() })).slug).toBe(slug)
+  })
+
+  test('a name that is in use is refused, in every workspace and in any case', async () => {
+    const [ours, theirs] = [await bareWorkspace(), await bareWorkspace()]
+    const slug = newName()
+    await addDomain(platform, { workspaceId: ours.id, slug })
+    for (const workspaceId of [ours.id, theirs.id]) {
+      const again = addDomain(platform, { workspaceId, slug: slug.toUpperCase() })
+      await expect(again).rejects.toMatchObject({ code: 'conflict', message: `The domain ${slug} is already in use.` })
+    }
+  })
+
+  test.each([
+    '',
+    'with space.example',
+    'https://go.example',
+    'go.example/path',
+    'go.example:443',
+    'a..b',
+    '-a.example',
+    `${'a'.repeat(200)}.example`,
+  ])('%j is no host name', async (slug) => {
+    const { id: workspaceId } = await bareWorkspace()
+    await expect(addDomain(platform, { workspaceId, slug })).rejects.toMatchObject({
+      code: 'unprocessable_entity',
+      message: `${JSON.stringify(slug)} is not a host name.`,
+    })
+  })
+})
+
+describe('domainForLink', () => {
+  test('is the primary domain when none is asked for', async () => {
+    const workspace = await buildWorkspace(platform)
+    await addDomain(platform, { workspaceId: workspace.id, slug: newName() })
+    expect(await domainForLink(contextIn(platform, workspace.id), undefined)).toBe(workspace.domain)
+  })
+
+  test('follows the primary mark when it moves', async () => {
+    const workspace = await buildWorkspace(platform)
+    const second = await addDomain(platform, { workspaceId: workspace.id, slug: newName() })
+    await sql`UPDATE domains SET is_primary = false WHERE workspace_id = ${workspace.id}`.execute(platform.db)
+    await sql`UPDATE domains SET is_primary = true WHERE id = ${second.id}`.execute(platform.db)
+    expect(await domainForLink(contextIn(platform, workspace.id), undefined)).toBe(second.slug)
+  })
+
+  test('is the shared one for a workspace without a domain', async () => {
+    const { id } = await bareWorkspace()
+    expect(await domainForLink(contextIn(platform, id), undefined)).toBe(platform.config.SHORT_DOMAIN)
+  })
+
+  test('is the one asked for when it is of this workspace, in any case', async () => {
+    const workspace = await buildWorkspace(platform)
+    const { slug } = await addDomain(platform, { workspaceId: workspace.id, slug: newName() })
+    expect(await domainForLink(contextIn(platform, workspace.id), slug.toUpperCase())).toBe(slug)
+  })
+
+  test('is the shared one when that is asked for, whatever the workspace has', async () => {
+    const workspace = await buildWorkspace(platform)
+    const shared = platform.config.SHORT_DOMAIN
+    expect(await domainForLink(contextIn(platform, workspace.id), shared.toUpperCase())).toBe(shared)
+  })
+
+  test('of another workspace or of nobody is not found, with the same words', async () => {
+    const [ours, theirs] = [await buildWorkspace(platform), await buildWorkspace(platform)]
+    for (const slug of [theirs.domain, newName()]) {
+      await expect(domainForLink(contextIn(platform, ours.id), slug)).rejects.toMatchObject({
+        code: 'not_found',
+        message: `There is no domain ${slug} in this workspace.`,
+      })
+    }
+  })
+})

@@ -1,0 +1,206 @@
+import { afterEach, describe, expect, inject, test, vi } from 'vitest'
+import { freePort } from '../../../../engines/port.ts'
+import { buildWorkspace } from '../../../test/build.ts'
+import { contextIn } from '../../../test/context.ts'
+import { eventually, openTestPlatform } from '../../../test/stack.ts'
+import { newId } from '../../platform/ids.ts'
+import { type Db, openPostgres } from '../../platform/postgres.ts'
+import { createDomain } from './add.ts'
+import { deleteDomain, updateDomain } from './change.ts'
+import { addDomain } from './service.ts'
+import { openTlsHosts, type TlsHosts } from './tls-hosts.ts'
+
+const platform = await openTestPlatform()
+const { ops } = inject('server')
+const opened: TlsHosts[] = []
+const newName = () => `${newId('dom').slice(-12)}.example.com`
+
+/** Counts the statements that go to PostgreSQL. */
+function open(db: Db = platform.db) {
+  let statements = 0
+  const counting = db.withPlugin({
+    transformQuery({ node }) {
+      statements++
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  })
+  const hosts = openTlsHosts({ ...platform, db: counting })
+  opened.push(hosts)
+  return { allows: async (host: string) => hosts.allows(host), statements: () => statements }
+}
+
+async function someDomain() {
+  const workspace = await buildWorkspace(platform)
+  const { slug } = await addDomain(platform, { workspaceId: workspace.id, slug: newName() })
+  return { ctx: contextIn(platform, workspace.id), slug }
+}
+
+function passTime(ms: number): void {
+  if (!vi.isFakeTimers()) vi.useFakeTimers({ toFake: ['Date'] })
+  vi.setSystemTime(Date.now() + ms)
+}
+
+afterEach(async () => {
+  vi.useRealTimers()
+  for (const hosts of opened.splice(0)) await hosts[Symbol.asyncDispose]()
+})
+
+describe('a certificate', () => {
+  test('may be had for exactly a verified domain, and for the shared one', async () => {
+    const { slug } = await someDomain()
+    const { allows } = open()
+    expect(await allows(slug)).toBe(true)
+    expect(await allows(slug.toUpperCase())).toBe(true)
+    expect(await allows(platform.config.SHORT_DOMAIN)).toBe(true)
+  })
+
+  test('may not be had for any other name', async () => {
+    const { slug, ctx } = await someDomain()
+    const unverified = await createDomain(ctx, { slug: newName() })
+    await updateDomain(ctx, slug, { archived: true })
+    const { allows } = open()
+    const others = [
+      '',
+      slug,
+      unverified.slug,
+      newName(),
+      `www.${slug}`,
+      `${slug}.`,
+      `*.${slug}`,
+      slug.slice(1),
+      '127.0.0.1',
+    ]
+    for (const host of others) expect(await allows(host), host).toBe(false)
+  })
+
+  test('is answered at the private port, 200 or 404', async () => {
+    const { slug } = await someDomain()
+    const ask = async (query: string) => (await fetch(`${ops}/internal/tls-allowed${query}`)).status
+    expect(await ask(`?domain=${slug}`)).toBe(200)
+    expect(await ask(`?domain=${platform.config.SHORT_DOMAIN}`)).toBe(200)
+    for (const query of ['', '?', '?domain=', `?domain=x.${slug}`, '?domain=%00', '?domain=%', `?host=${slug}`]) {
+      expect(await ask(query), query).toBe(404)
+    }
+    expect((await fetch(`${ops}/internal/other`)).status).toBe(404)
+  })
+
+  test('is not answered at the public ports', async () => {
+    const { slug } = await someDomain()
+    const { api, redirect } = inject('server')
+    for (const door of [api, redirect]) {
+      const { status } = await fetch(`${door}/internal/tls-allowed?domain=${slug}`)
+      expect(status).not.toBe(200)
+    }
+  })
+})
+
+describe('the answer comes from memory', () => {
+  test('also that a name is not known, and for many who ask at once', async () => {
+    const { slug } = await someDomain()
+    const unknown = newName()
+    const { allows, statements } = open()
+    await Promise.all(Array.from({ length: 100 }, () => Promise.all([allows(slug), allows(unknown)])))
+    for (let turn = 0; turn < 100; turn++) {
+      expect(await allows(slug)).toBe(true)
+      expect(await allows(unknown)).toBe(false)
+    }
+    expect(statements()).toBe(2)
+  })
+
+  test('and what can not be a host name is not even looked up', async () => {
+    const { allows, statements } = open()
+    for (const host of ['', 'a b', '*.example.com', 'x'.repeat(5_000), '\0', 'a..b'])
+      expect(await allows(host)).toBe(false)
+    expect(statements()).toBe(0)
+  })
+
+  test('for 30 s when it was yes, for 5 s when it was no, however often it is asked for', async () => {
+    const { slug } = await someDomain()
+    const unknown = newName()
+    const { allows, statements } = open()
+    for (let second = 0; second < 30; second++) {
+      await allows(slug)
+      passTime(999)
+    }
+    expect(statements()).toBe(1)
+    passTime(31)
+    await allows(slug)
+    expect(statements()).toBe(2)
+    await allows(unknown)
+    passTime(4_900)
+    await allows(unknown)
+    expect(statements()).toBe(3)
+    passTime(101)
+    await allows(unknown)
+    expect(statements()).toBe(4)
+  })
+
+  test('until it changes: within a second, both ways', async () => {
+    const { slug, ctx } = await someDomain()
+    const name = newName()
+    const { allows } = open()
+    expect([await allows(slug), await allows(name)]).toEqual([true, false])
+    await addDomain(platform, { workspaceId: ctx.workspaceId, slug: name })
+    await updateDomain(ctx, slug, { archived: true })
+    await eventually(async () => expect([await allows(slug), await allows(name)]).toEqual([false, true]), 1_000)
+    await updateDomain(ctx, slug, { archived: false })
+    await deleteDomain(ctx, name)
+    await eventually(async () => expect([await allows(slug), await allows(name)]).toEqual([true, false]), 1_000)
+  })
+
+  test('a message that can not be read is passed over', async () => {
+    const { slug, ctx } = await someDomain()
+    const { allows } = open()
+    expect(await allows(slug)).toBe(true)
+    for (const body of ['', 'no json', '{}', 'null']) platform.nats.publish('changes.0.domains', body)
+    await deleteDomain(ctx, slug)
+    await eventually(async () => expect(await allows(slug)).toBe(false), 1_000)
+  })
+})
+
+test('a flood of names that nobody has drives no good one out, and is cut off', async () => {
+  const { slug } = await someDomain()
+  const { allows, statements } = open()
+  await allows(slug)
+  const flood = await Promise.allSettled(Array.from({ length: 5_000 }, (_, index) => allows(`x${index}.${slug}`)))
+  const refused = flood.filter((outcome) => outcome.status === 'rejected')
+  expect(refused.length).toBeGreaterThan(4_900)
+  const before = statements()
+  expect(await allows(slug)).toBe(true)
+  expect(statements()).toBe(before)
+})
+
+test('while PostgreSQL is away known names stay good, and of others nothing is said', async () => {
+  const { slug } = await someDomain()
+  const away = openPostgres({ ...platform.config, POSTGRES_URL: `postgres://x@127.0.0.1:${await freePort()}/x` })
+  let current: Db = platform.db
+  const switching = new Proxy(platform.db, {
+    get: (_, name) => {
+      const value = Reflect.get(current, name)
+      return typeof value === 'function' ? value.bind(current) : value
+    },
+  })
+  const hosts = openTlsHosts({ ...platform, db: switching })
+  opened.push(hosts)
+  expect(await hosts.allows(slug)).toBe(true)
+  current = away
+  passTime(120_000)
+  expect(await hosts.allows(slug)).toBe(true)
+  await expect(hosts.allows(newName())).rejects.toThrow('ECONNREFUSED')
+  await away.destroy()
+})
+
+test('an answer from memory takes far less than a millisecond', async () => {
+  const { slug } = await someDomain()
+  const hosts = openTlsHosts(platform)
+  opened.push(hosts)
+  const unknown = newName()
+  expect([await hosts.allows(slug), await hosts.allows(unknown)]).toEqual([true, false])
+  const rounds = 20_000
+  const started = performance.now()
+  for (let round = 0; round < rounds; round++) {
+    if (hosts.allows(slug) !== true || hosts.allows(unknown) !== false) throw new Error('not from memory')
+  }
+  expect((performance.now() - started) / rounds).toBeLessThan(0.1)
+})

@@ -1,0 +1,80 @@
+import type { Msg } from '@nats-io/transport-node'
+import { LRUCache } from 'lru-cache'
+import type { Platform } from '../../platform/context.ts'
+import { hostOf } from './host.ts'
+import { type DomainChanged, domainChanged, domainChangedSubject } from './messages.ts'
+import { selectDomainBySlug } from './store.ts'
+
+export type TlsHosts = AsyncDisposable & {
+  /** Whether a certificate may be had for exactly this host. */
+  allows(host: string): Promise<boolean> | boolean
+}
+
+const allowedMs = 30_000
+const refusedMs = 5_000
+// Names that nobody has must not take every connection to PostgreSQL.
+const mostLookups = 10
+
+/**
+ * Answers from memory. Names that were refused are kept apart, so that a flood of them drives none of the good ones out;
+ * those are served on while PostgreSQL is away.
+ */
+export function openTlsHosts(platform: Pick<Platform, 'db' | 'nats' | 'config'>): TlsHosts {
+  const allowed = new LRUCache<string, { freshUntil: number }>({ max: 100_000 })
+  const refused = new LRUCache<string, { freshUntil: number }>({ max: 50_000 })
+  const loading = new Map<string, Promise<boolean>>()
+  const changes = platform.nats.subscribe(domainChangedSubject, {
+    callback: (error, message) => {
+      const change = error ? undefined : changeOf(message)
+      if (!change) return
+      for (const memory of [allowed, refused, loading]) memory.delete(change.slug)
+    },
+  })
+
+  function load(host: string): Promise<boolean> {
+    const found = selectDomainBySlug(platform.db, host)
+      .then((domain) => {
+        const good = domain?.verified === true && !domain.archived
+        // A change that was told meanwhile has removed this load: its result may be old.
+        if (loading.get(host) !== found) return good
+        const [memory, other] = good ? [allowed, refused] : [refused, allowed]
+        memory.set(host, { freshUntil: Date.now() + (good ? allowedMs : refusedMs) })
+        other.delete(host)
+        return good
+      })
+      .finally(() => {
+        if (loading.get(host) === found) loading.delete(host)
+      })
+    loading.set(host, found)
+    return found
+  }
+
+  return {
+    allows(asked) {
+      const host = asked.toLowerCase()
+      if (host === platform.config.SHORT_DOMAIN) return true
+      const known = allowed.get(host)
+      if (known && known.freshUntil > Date.now()) return true
+      if ((refused.get(host)?.freshUntil ?? 0) > Date.now() || hostOf(host) !== host) return false
+      const under = loading.get(host)
+      if (!under && loading.size >= mostLookups) {
+        if (known) return true
+        throw new Error(`${mostLookups} hosts are being looked up already`)
+      }
+      const found = under ?? load(host)
+      return known ? found.catch(() => true) : found
+    },
+    async [Symbol.asyncDispose]() {
+      changes.unsubscribe()
+    },
+  }
+}
+
+function changeOf(message: Msg): DomainChanged | undefined {
+  try {
+    return domainChanged.parse(message.json())
+  } catch {
+    // Thrown from the callback, it would end the reading of everything else on this connection.
+    return undefined
+  }
+}
