@@ -1,0 +1,20 @@
+/** SVG when the client likes it more than PNG; browsers name SVG among all the others, and get the default. */
+export function preferredFormat(accept: string): 'png' | 'svg' {
+  const wishes = accept.split(',').map(wishOf)
+  return quality(wishes, 'svg+xml') > quality(wishes, 'png') ? 'svg' : 'png'
+}
+
+type Wish = { type: string; quality: number }
+
+function wishOf(text: string): Wish {
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase())
+  const given = parameters.find((parameter) => parameter.startsWith('q='))
+  const quality = given === undefined ? 1 : Number(given.slice(2))
+  return { type, quality: quality >= 0 && quality <= 1 ? quality : 0 }
+}
+
+/** The most specific wish counts. */
+function quality(wishes: Wish[], subtype: string): number {
+  const forms = [`image/${subtype}`, 'image/*', '*/*']
+  return forms.map((form) => wishes.find(({ type }) => type === form)).find(Boolean)?.quality ?? 0
+}

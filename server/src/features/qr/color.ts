@@ -1,0 +1,39 @@
+import { invalid } from '../../platform/errors.ts'
+
+export type Color = { red: number; green: number; blue: number; hex: string }
+
+// The least grade for contrast in ISO/IEC 15415. Many scanners need more, most of all on a dark ground.
+const leastContrast = 0.2
+
+export function readableColors(foreground: string, background: string): [Color, Color] {
+  const colors: [Color, Color] = [parseColor(foreground), parseColor(background)]
+  const difference = contrast(...colors)
+  if (difference >= leastContrast) return colors
+  throw invalid(
+    `\`fgColor\` and \`bgColor\` in the query are too alike for scanners: the brightness differs by ${Math.floor(difference * 100)} %, and must by at least ${leastContrast * 100} %.`,
+  )
+}
+
+/** Three or six hex digits, with or without `#`. */
+export function parseColor(text: string): Color {
+  const digits = text.replace('#', '').toLowerCase()
+  const six = digits.length === 3 ? digits.replaceAll(/./g, '$&$&') : digits
+  const [red = 0, green = 0, blue = 0] = Buffer.from(six, 'hex')
+  return { red, green, blue, hex: `#${six}` }
+}
+
+/** How far the brightness of two colours is apart, from 0 to 1, for the scanner that sees the least difference. */
+export function contrast(one: Color, other: Color): number {
+  return Math.min(...scannerWeights.map((weights) => Math.abs(brightness(one, weights) - brightness(other, weights))))
+}
+
+/** Scanners turn red, green and blue into one grey, but not all in the same way. */
+const scannerWeights: [number, number, number][] = [
+  [0.2126, 0.7152, 0.0722],
+  [0.299, 0.587, 0.114],
+  [0.25, 0.5, 0.25],
+]
+
+function brightness({ red, green, blue }: Color, [redPart, greenPart, bluePart]: [number, number, number]): number {
+  return (red * redPart + green * greenPart + blue * bluePart) / 255
+}

@@ -1,0 +1,62 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { edgesOf, placeLogo } from './layout.ts'
+
+test.each([
+  // modules, margin, size, first edge, last edge: why
+  [21, 2, 250, 20, 230, 'a whole number of pixels for each module'],
+  [21, 0, 210, 0, 210, 'no margin'],
+  [25, 2, 600, 50, 550, 'the rest is less than a module and goes around'],
+  [37, 2, 600, 29, 571, 'the rest is more, and modules are large enough to differ'],
+  [57, 2, 121, 32, 89, 'small modules stay equal, whatever the rest'],
+])('%i modules, margin %i, %i pixels: from %i to %i', (modules, margin, size, first, last) => {
+  const edges = edgesOf(modules, margin, size)
+  expect([edges[0], edges[modules], edges.length]).toEqual([first, last, modules + 1])
+})
+
+test('every module is at least a pixel, they differ by one at most, and the margin is never narrower than asked', () => {
+  const version = fc.integer({ min: 1, max: 40 })
+  fc.assert(
+    fc.property(version, fc.nat({ max: 20 }), fc.integer({ min: 217, max: 2_000 }), (version, margin, size) => {
+      const modules = 17 + 4 * version
+      const edges = edgesOf(modules, margin, size)
+      const widths = edges.slice(1).map((edge, at) => edge - (edges[at] ?? 0))
+      const [least, most] = [Math.min(...widths), Math.max(...widths)]
+      expect(least).toBeGreaterThanOrEqual(1)
+      expect(most - least).toBeLessThanOrEqual(least < 8 ? 0 : 1)
+      const asked = margin * Math.floor(size / (modules + 2 * margin))
+      expect(edges[0]).toBeGreaterThanOrEqual(asked)
+      expect(size - (edges[modules] ?? 0)).toBeGreaterThanOrEqual(asked)
+    }),
+  )
+})
+
+test('a picture with less than a pixel for each module is refused', () => {
+  expect(() => edgesOf(57, 2, 60)).toThrow(
+    '`size` in the query must be at least 61 for this content and margin, not 60.',
+  )
+  expect(edgesOf(57, 2, 61)[0]).toBe(2)
+})
+
+test.each([
+  [
+    { width: 100, height: 100 },
+    { left: 44, top: 44, width: 42, height: 42 },
+  ],
+  [
+    { width: 10, height: 10 },
+    { left: 44, top: 44, width: 42, height: 42 },
+  ],
+  [
+    { width: 420, height: 210 },
+    { left: 44, top: 54.5, width: 42, height: 21 },
+  ],
+  [
+    { width: 1, height: 2_000 },
+    { left: 64.9895, top: 44, width: 0.021, height: 42 },
+  ],
+])('%j lies in the middle and keeps its shape', (picture, box) => {
+  const edges = Array.from({ length: 14 }, (_, at) => at * 10)
+  const placed = placeLogo(edges, { from: 4, to: 9 }, picture)
+  for (const [name, value] of Object.entries(box)) expect(placed[name as keyof typeof box], name).toBeCloseTo(value, 3)
+})

@@ -1,0 +1,39 @@
+import { invalid } from '../../platform/errors.ts'
+
+// Measured: with smaller modules of unequal size, decoders begin to fail.
+const leastUnequal = 8
+
+/**
+ * Where each module begins, in pixels, and where the last one ends. All modules are equally large and the rest of the
+ * pixels goes around them; only when that is more than a module, and modules are large, they differ by one pixel.
+ */
+export function edgesOf(modules: number, margin: number, size: number): number[] {
+  const whole = modules + 2 * margin
+  const scale = Math.floor(size / whole)
+  if (scale === 0) {
+    throw invalid(`\`size\` in the query must be at least ${whole} for this content and margin, not ${size}.`)
+  }
+  const left = size - scale * whole
+  const even = left <= scale || scale < leastUnequal
+  return Array.from({ length: modules + 1 }, (_, at) =>
+    even ? Math.floor(left / 2) + (margin + at) * scale : Math.round(((margin + at) * size) / whole),
+  )
+}
+
+export type Box = { left: number; top: number; width: number; height: number }
+
+/** Between the logo and the modules around it, in modules. */
+const air = 0.4
+
+/** The largest place of the picture's shape in the middle of those modules. */
+export function placeLogo(
+  edges: number[],
+  modules: { from: number; to: number },
+  picture: { width: number; height: number },
+): Box {
+  const [from = 0, to = 0] = [edges[modules.from], edges[modules.to]]
+  const side = (to - from) * (1 - (2 * air) / (modules.to - modules.from))
+  const scale = side / Math.max(picture.width, picture.height)
+  const [width, height] = [picture.width * scale, picture.height * scale]
+  return { left: (from + to - width) / 2, top: (from + to - height) / 2, width, height }
+}

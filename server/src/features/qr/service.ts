@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto'
+import type { QrQuery } from '@tributary/contract/qr'
+import type { Config } from '../../platform/config.ts'
+import { encodeText, type Level, logoPlace, withoutMiddle } from './code.ts'
+import { type Color, readableColors } from './color.ts'
+import { gate } from './gate.ts'
+import { edgesOf, placeLogo } from './layout.ts'
+import { type LoadedLogo, openLogos } from './logo.ts'
+import { drawPng } from './png.ts'
+import { sharedCache } from './shared-cache.ts'
+import { drawSvg } from './svg.ts'
+
+export type Format = 'png' | 'svg'
+/** Two pictures with the same hash are the same. */
+export type Picture = { bytes: Buffer<ArrayBuffer>; hash: string }
+export type QrCodes = { draw(query: QrQuery, format: Format): Promise<Picture> }
+
+type Wanted = {
+  format: Format
+  text: string
+  level: Level
+  size: number
+  margin: number
+  foreground: Color
+  background: Color
+}
+
+// A picture of 2,000 × 2,000 pixels takes some 25 MB while it is drawn.
+const drawnAtOnce = 2
+
+export function openQrCodes(config: Config): QrCodes {
+  const logoOf = openLogos(config)
+  const drawing = gate(drawnAtOnce, 200)
+  const pictures = sharedCache<Picture>({ maxBytes: 32 * 1_048_576, bytesOf: ({ bytes }) => bytes.length })
+  return {
+    async draw(query, format) {
+      const [foreground, background] = readableColors(query.fgColor, query.bgColor)
+      const logo = query.logo && !query.hideLogo ? await logoOf(query.logo) : undefined
+      const margin = query.includeMargin ? query.margin : 0
+      const level = logo ? 'H' : query.level
+      const wanted = { format, text: query.url, level, size: query.size, margin, foreground, background }
+      return pictures(hashOf(JSON.stringify([wanted, logo?.hash])), () => drawing(() => drawn(wanted, logo)))
+    },
+  }
+}
+
+async function drawn({ format, text, level, margin, ...drawing }: Wanted, logo?: LoadedLogo): Promise<Picture> {
+  const whole = encodeText(text, level, logo !== undefined)
+  const code = logo ? withoutMiddle(whole) : whole
+  // In a vector drawing one unit is one module.
+  const size = format === 'svg' ? code.length + 2 * margin : drawing.size
+  const edges = edgesOf(code.length, margin, size)
+  const placed = logo && { ...logo, box: placeLogo(edges, logoPlace(code), logo.pixels) }
+  const draw = format === 'svg' ? drawSvg : drawPng
+  const bytes = await draw({ ...drawing, code, edges, margin }, placed)
+  return { bytes, hash: hashOf(bytes) }
+}
+
+function hashOf(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('base64url')
+}
