@@ -3,8 +3,23 @@ import { randomText } from '../../platform/ids.ts'
 /** The key of a bare domain. */
 export const rootKey = '_root'
 
-export function randomKey(): string {
-  return randomText(7)
+const longestKey = 190
+
+/** Addresses that browsers, phones and search engines ask every host for. */
+const reservedKeys = new Set([
+  'favicon.ico',
+  'robots.txt',
+  'sitemap.xml',
+  'manifest.json',
+  'manifest.webmanifest',
+  'apple-app-site-association',
+  'apple-touch-icon.png',
+  'apple-touch-icon-precomposed.png',
+])
+
+export function randomKey(prefix = '', length = 7): string {
+  const start = normalKey(prefix)
+  return start === '' ? randomText(length) : `${start}${prefix.endsWith('/') ? '/' : ''}${randomText(length)}`
 }
 
 /** As it is stored and shown: composed Unicode without outer slashes. */
@@ -19,14 +34,18 @@ export function lookupKey(key: string): string {
 
 /** Why a key can't be taken, or undefined. */
 export function keyProblem(key: string): string | undefined {
+  if (key === rootKey) return undefined
   if (key === '') return 'must not be empty'
+  if (key.length > longestKey) return `must be at most ${longestKey} characters long`
   if (!key.isWellFormed()) return 'must not contain half of a surrogate pair'
-  if (key.startsWith('_')) return 'must not start with `_`'
+  if (key.startsWith('_')) return `must not start with \`_\`, except \`${rootKey}\` for the bare domain`
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-  if (/[\s?#\\%\u0000-\u001f\u007f-\u009f]/.test(key))
+  if (/[\s?#\\%\u0000-\u001f\u007f-\u009f]/.test(key)) {
     return 'must not contain spaces, control characters or any of ? # \\ %'
+  }
   if (key.split('/').some((segment) => segment === '' || segment === '.' || segment === '..')) {
     return 'must not contain empty, `.` or `..` path segments'
   }
+  if (reservedKeys.has(lookupKey(key)) || lookupKey(key).startsWith('.well-known/')) return 'is reserved'
   return undefined
 }

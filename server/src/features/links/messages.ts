@@ -1,10 +1,12 @@
 import { z } from 'zod'
 
-export const linkChanged = z.object({
+const address = z.object({ domain: z.string(), lookupKey: z.string() })
+
+export const linkChanged = address.extend({
   workspaceId: z.string(),
   linkNumber: z.string(),
-  domain: z.string(),
-  lookupKey: z.string(),
+  /** The address it had before, when it moved. */
+  former: address.optional(),
   isRoot: z.boolean(),
   folderId: z.string(),
   tenantId: z.string(),

@@ -1,9 +1,11 @@
 import type { Link } from '@tributary/contract/links'
+import type { Tag } from '@tributary/contract/tags'
 import { rootKey } from './key.ts'
+import type { RedirectLink } from './service.ts'
 import type { LinkRow } from './store.ts'
 
 /** The link object of the contract: no key more, none less, and no null in a date. */
-export function presentLink(row: LinkRow, apiUrl: string): Link {
+export function presentLink(row: LinkRow, given: { apiUrl: string; tags: Tag[]; password: string | null }): Link {
   const shortLink = shortLinkOf(row)
   return {
     id: row.id,
@@ -19,7 +21,7 @@ export function presentLink(row: LinkRow, apiUrl: string): Link {
     expiresAt: instantText(row.expires_at),
     expiredUrl: row.expired_url,
     disabledAt: instantText(row.disabled_at),
-    password: null,
+    password: given.password,
     proxy: row.proxy,
     title: row.title,
     description: row.description,
@@ -31,12 +33,12 @@ export function presentLink(row: LinkRow, apiUrl: string): Link {
     android: row.android,
     geo: row.geo,
     publicStats: row.public_stats,
-    tags: null,
+    tags: given.tags,
     folderId: row.folder_id,
-    webhookIds: [],
+    webhookIds: row.webhook_ids,
     comments: row.comments,
     shortLink,
-    qrCode: `${apiUrl}/qr?url=${encodeURIComponent(shortLink)}`,
+    qrCode: `${given.apiUrl}/qr?url=${encodeURIComponent(shortLink)}`,
     utm_source: row.utm_source,
     utm_medium: row.utm_medium,
     utm_campaign: row.utm_campaign,
@@ -55,8 +57,37 @@ export function presentLink(row: LinkRow, apiUrl: string): Link {
     lastClicked: instantText(row.last_clicked),
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
-    tagId: null,
+    tagId: given.tags[0]?.id ?? null,
     projectId: row.workspace_id,
+  }
+}
+
+export function redirectView(row: LinkRow): RedirectLink {
+  return {
+    number: String(row.number),
+    id: row.id,
+    workspaceId: row.workspace_id,
+    key: row.key,
+    url: new URL(row.url).href,
+    trackConversion: row.track_conversion,
+    expiresAt: row.expires_at?.getTime() ?? null,
+    expiredUrl: row.expired_url,
+    disabledAt: row.disabled_at?.getTime() ?? null,
+    bannedAt: row.banned_at?.getTime() ?? null,
+    sealedPassword: row.sealed_password?.toString('base64') ?? null,
+    proxy: row.proxy,
+    title: row.title,
+    description: row.description,
+    image: row.image,
+    video: row.video,
+    rewrite: row.rewrite,
+    doIndex: row.do_index,
+    ios: row.ios,
+    android: row.android,
+    geo: row.geo,
+    testVariants: row.test_variants ?? null,
+    testStartedAt: row.test_started_at?.getTime() ?? null,
+    testCompletedAt: row.test_completed_at?.getTime() ?? null,
   }
 }
 

@@ -1,165 +1,218 @@
-import type { Link, listLinks as listLinksOperation, NewLink } from '@tributary/contract/links'
-import type { z } from 'zod'
+import type {
+  Link,
+  LinkPatch,
+  LinkSelector as LinkSelectorQuery,
+  LinksCountQuery,
+  LinksQuery,
+  NewLink,
+} from '@tributary/contract/links'
 import type { Ctx, Platform } from '../../platform/context.ts'
-import { conflict, invalid } from '../../platform/errors.ts'
-import { newId, partitionOf } from '../../platform/ids.ts'
-import { publish } from '../../platform/outbox.ts'
-import { transaction, violatedConstraint } from '../../platform/postgres.ts'
-import { domainForLink } from '../domains/service.ts'
-import { keyProblem, lookupKey, normalKey, randomKey, rootKey } from './key.ts'
-import { type LinkChanged, linkChangedMessage } from './messages.ts'
-import { presentLink } from './present.ts'
+import { invalid, notFound } from '../../platform/errors.ts'
+import { transaction } from '../../platform/postgres.ts'
+import { unseal } from '../../platform/seal.ts'
+import { tagIdsByNames, tagsByIds } from '../tags/service.ts'
+import { type DueTest, openTests, settle } from './ab-tests.ts'
+import { keyProblem, lookupKey, rootKey } from './key.ts'
+import { presentLink, redirectView } from './present.ts'
+import { externalIdOf } from './settings.ts'
 import {
   addClickCounts,
   type ClickCount,
-  insertLink,
+  countLinksBy,
+  countLinks as countRows,
+  type LinkFilter,
   type LinkRow,
-  type NewLinkRow,
+  type LinkSelector,
+  selectLink,
   selectLinkByAddress,
-  selectLinkNumbers,
+  selectLinkForUpdate,
   selectLinks,
   selectLinksByNumber,
+  selectNumbersById,
 } from './store.ts'
-import { urlProblem } from './url.ts'
+import { changeLink, makeLink, removeLinks } from './write.ts'
 
 // A key has 190 characters; composing and lower case can make each of them three.
 const longestLookupKey = 3 * 190
 
-type LinkFilter = z.output<typeof listLinksOperation.query>
-
 export async function createLink(ctx: Ctx, input: NewLink): Promise<Link> {
-  const problem = urlProblem(input.url)
-  if (problem) throw invalid(`\`url\` in the body ${problem}.`)
-  const domain = await domainForLink(ctx, input.domain)
-  const row = {
-    id: newId('link'),
-    workspace_id: ctx.workspaceId,
-    domain,
-    url: input.url,
-    track_conversion: input.trackConversion,
-    external_id: input.externalId?.replace(/^ext_/, '') || null,
-  }
-  const link = input.key === undefined ? await insertWithRandomKey(ctx, row) : await insertWithKey(ctx, row, input.key)
-  return presentLink(link, ctx.config.API_URL)
+  return present(ctx, await transaction(ctx, (ctx) => makeLink(ctx, input)))
 }
 
-export async function listLinks(ctx: Ctx, query: LinkFilter): Promise<Link[]> {
-  const rows = await selectLinks(ctx.db, ctx.workspaceId, {
-    domain: query.domain?.toLowerCase(),
-    search: query.search,
-    archived: query.showArchived,
-    ascending: query.sortOrder === 'asc',
+export async function updateLink(ctx: Ctx, idOrExternalId: string, patch: LinkPatch): Promise<Link> {
+  const row = await transaction(ctx, async (ctx) => {
+    const link = await selectLinkForUpdate(ctx.db, ctx.workspaceId, selectorOf(idOrExternalId))
+    if (!link) throw notFound('link', idOrExternalId)
+    return changeLink(ctx, link, patch)
+  })
+  return present(ctx, row)
+}
+
+export async function deleteLink(ctx: Ctx, idOrExternalId: string): Promise<{ id: string }> {
+  return transaction(ctx, async (ctx) => {
+    const link = await selectLinkForUpdate(ctx.db, ctx.workspaceId, selectorOf(idOrExternalId))
+    if (!link) throw notFound('link', idOrExternalId)
+    await removeLinks(ctx, [link.number])
+    return { id: link.id }
+  })
+}
+
+export async function getLink(ctx: Ctx, query: LinkSelectorQuery): Promise<Link> {
+  const [selector, name] = namedBy(query)
+  const row = await selectLink(ctx.db, ctx.workspaceId, selector)
+  if (!row) throw notFound('link', name)
+  return present(ctx, row)
+}
+
+export async function listLinks(ctx: Ctx, query: LinksQuery): Promise<Link[]> {
+  if (query.startingAfter && query.endingBefore) {
+    throw invalid('`startingAfter` and `endingBefore` in the query must not be used together.')
+  }
+  const backwards = query.endingBefore !== undefined
+  const cursor = query.startingAfter ?? query.endingBefore
+  const rows = await selectLinks(ctx.db, ctx.workspaceId, await filterOf(ctx, query), {
+    sort: query.sort ?? query.sortBy,
+    ascending: (query.sortOrder === 'asc') !== backwards,
+    after: cursor === undefined ? undefined : await numberOf(ctx, cursor),
     offset: (query.page - 1) * query.pageSize,
     count: query.pageSize,
   })
-  return rows.map((row) => presentLink(row, ctx.config.API_URL))
+  return presentAll(ctx, backwards ? rows.reverse() : rows)
+}
+
+export async function countLinks(ctx: Ctx, query: LinksCountQuery) {
+  const filter = await filterOf(ctx, query)
+  const { groupBy } = query
+  if (!groupBy) return countRows(ctx.db, ctx.workspaceId, filter)
+  const groups = await countLinksBy(ctx.db, ctx.workspaceId, filter, groupBy)
+  return groups.map(({ group, count }) => ({ [groupBy]: group, count }) as { domain?: string; count: number })
 }
 
 export async function linksByNumber(ctx: Ctx, numbers: bigint[]): Promise<Map<bigint, Link>> {
   const rows = await selectLinksByNumber(ctx.db, ctx.workspaceId, [...new Set(numbers)])
-  return new Map(rows.map((row) => [row.number, presentLink(row, ctx.config.API_URL)]))
+  const links = await presentAll(ctx, rows)
+  return new Map(rows.map((row, index) => [row.number, links[index] as Link]))
 }
 
 /** Numbers of the links that a query names; empty when the workspace has none of them. */
-export function linkNumbers(
+export async function linkNumbers(
   ctx: Ctx,
   by: { ids: string[] } | { externalId: string } | { domain: string; key: string },
 ): Promise<bigint[]> {
-  if ('ids' in by) return selectLinkNumbers(ctx.db, ctx.workspaceId, by)
-  if ('externalId' in by)
-    return selectLinkNumbers(ctx.db, ctx.workspaceId, { externalId: by.externalId.replace(/^ext_/, '') })
-  return selectLinkNumbers(ctx.db, ctx.workspaceId, { domain: by.domain.toLowerCase(), lookupKey: lookupKey(by.key) })
-}
-
-export type RedirectLink = {
-  number: string
-  id: string
-  workspaceId: string
-  url: string
-  trackConversion: boolean
-  expiresAt: number | null
-  expiredUrl: string | null
-  disabledAt: number | null
-}
-
-/** What the redirect has to know, in a form that survives JSON. */
-export async function findForRedirect(
-  platform: Pick<Platform, 'db'>,
-  domain: string,
-  key: string,
-): Promise<RedirectLink | null> {
-  const row = await selectLinkByAddress(platform.db, domain, key)
-  if (!row) return null
-  return {
-    number: String(row.number),
-    id: row.id,
-    workspaceId: row.workspace_id,
-    url: new URL(row.url).href,
-    trackConversion: row.track_conversion,
-    expiresAt: row.expires_at?.getTime() ?? null,
-    expiredUrl: row.expired_url && new URL(row.expired_url).href,
-    disabledAt: row.disabled_at?.getTime() ?? null,
-  }
-}
-
-/** The key that an address asks for, as it is matched; null when no link can have it, so nobody needs to look. */
-export function addressedKey(path: string): string | null {
-  const key = lookupKey(path)
-  if (key === '') return rootKey
-  return key.length > longestLookupKey || keyProblem(key) ? null : key
+  if ('ids' in by) return selectNumbersById(ctx.db, ctx.workspaceId, by.ids)
+  const selector =
+    'externalId' in by
+      ? { externalId: externalIdOf(by.externalId) ?? '' }
+      : { domain: by.domain.toLowerCase(), lookupKey: lookupKey(by.key) }
+  const row = await selectLink(ctx.db, ctx.workspaceId, selector)
+  return row ? [row.number] : []
 }
 
 export function countClicks(platform: Pick<Platform, 'db'>, counts: ClickCount[]): Promise<void> {
   return addClickCounts(platform.db, counts)
 }
 
-async function insertWithKey(ctx: Ctx, row: Omit<NewLinkRow, 'key' | 'lookup_key'>, asked: string): Promise<LinkRow> {
-  const key = normalKey(asked)
-  const problem = keyProblem(key)
-  if (problem) throw invalid(`\`key\` in the body ${problem}.`)
-  const link = await tryInsert(ctx, { ...row, key, lookup_key: lookupKey(key) })
-  if (!link) throw conflict(`${row.domain}/${key} is already taken. Choose another key.`)
-  return link
+/** A/B tests whose end has come and that nobody has closed yet. */
+export function dueTests(platform: Platform): Promise<DueTest[]> {
+  return openTests(platform)
 }
 
-async function insertWithRandomKey(ctx: Ctx, row: Omit<NewLinkRow, 'key' | 'lookup_key'>): Promise<LinkRow> {
-  for (let attempt = 0; attempt < 10; attempt++) {
-    const key = randomKey()
-    const link = await tryInsert(ctx, { ...row, key, lookup_key: lookupKey(key) })
-    if (link) return link
+/** Closes a test with the destination that won, if one did. */
+export function settleTest(platform: Platform, test: DueTest, url: string | undefined): Promise<void> {
+  return settle(platform, test, url)
+}
+
+/** The key that an address asks for, as it is matched; null when no link can have it. */
+export function addressedKey(path: string): string | null {
+  const key = lookupKey(path)
+  if (key === '') return rootKey
+  return key.length > longestLookupKey || key === rootKey || keyProblem(key) ? null : key
+}
+
+/** What the redirect has to know, in a form that survives JSON; instants are milliseconds. */
+export type RedirectLink = {
+  number: string
+  id: string
+  workspaceId: string
+  key: string
+  url: string
+  trackConversion: boolean
+  expiresAt: number | null
+  expiredUrl: string | null
+  disabledAt: number | null
+  bannedAt: number | null
+  /** Base64 of the sealed password (platform/seal.ts, purpose: the id of the link). */
+  sealedPassword: string | null
+  proxy: boolean
+  title: string | null
+  description: string | null
+  image: string | null
+  video: string | null
+  rewrite: boolean
+  doIndex: boolean
+  ios: string | null
+  android: string | null
+  geo: Record<string, string> | null
+  testVariants: { url: string; percentage: number }[] | null
+  testStartedAt: number | null
+  testCompletedAt: number | null
+}
+
+export async function findForRedirect(
+  platform: Pick<Platform, 'db'>,
+  domain: string,
+  key: string,
+): Promise<RedirectLink | null> {
+  const row = await selectLinkByAddress(platform.db, domain, key)
+  return row ? redirectView(row) : null
+}
+
+export async function presentAll(ctx: Ctx, rows: LinkRow[]): Promise<Link[]> {
+  const tags = await tagsByIds(ctx, [...new Set(rows.flatMap((row) => row.tag_ids))])
+  return rows.map((row) =>
+    presentLink(row, {
+      apiUrl: ctx.config.API_URL,
+      tags: row.tag_ids.flatMap((id) => tags.get(id) ?? []),
+      password: row.sealed_password && unseal(ctx.config.ENCRYPTION_KEYS, row.id, row.sealed_password),
+    }),
+  )
+}
+
+async function present(ctx: Ctx, row: LinkRow): Promise<Link> {
+  return (await presentAll(ctx, [row]))[0] as Link
+}
+
+export function selectorOf(idOrExternalId: string): LinkSelector {
+  return idOrExternalId.startsWith('ext_') ? { externalId: idOrExternalId.slice(4) } : { id: idOrExternalId }
+}
+
+function namedBy(query: LinkSelectorQuery): [LinkSelector, string] {
+  if (query.linkId) return [selectorOf(query.linkId), query.linkId]
+  if (query.externalId) return [{ externalId: externalIdOf(query.externalId) ?? '' }, query.externalId]
+  if (query.domain && query.key) {
+    const address = { domain: query.domain.toLowerCase(), lookupKey: lookupKey(query.key) }
+    return [address, `${query.domain}/${query.key}`]
   }
-  throw new Error(`No free random key on ${row.domain} after ten attempts`)
+  throw invalid('The query must have `linkId`, or `externalId`, or `domain` and `key`.')
 }
 
-/** Undefined when the address is taken. */
-async function tryInsert(ctx: Ctx, row: NewLinkRow): Promise<LinkRow | undefined> {
-  try {
-    return await transaction(ctx, async (ctx) => {
-      const link = await insertLink(ctx.db, row)
-      await publish(ctx, linkChangedMessage(changeOf(link), partitionOf(ctx.workspaceId, ctx.config.EVENT_PARTITIONS)))
-      return link
-    })
-  } catch (error) {
-    const constraint = violatedConstraint(error)
-    if (constraint === 'links_domain_key') return undefined
-    if (constraint === 'links_external_id')
-      throw conflict(`Another link already has the externalId ${row.external_id}.`)
-    throw error
-  }
+async function numberOf(ctx: Ctx, id: string): Promise<bigint> {
+  const [number] = await selectNumbersById(ctx.db, ctx.workspaceId, [id])
+  if (number === undefined) throw notFound('link', id)
+  return number
 }
 
-function changeOf(row: LinkRow): LinkChanged {
+async function filterOf(ctx: Ctx, query: Omit<LinksCountQuery, 'groupBy'>): Promise<LinkFilter> {
+  const ids = query.tagIds ?? (query.tagId ? [query.tagId] : undefined)
+  const named = !ids && query.tagNames ? (await tagIdsByNames(ctx, query.tagNames)).found : undefined
   return {
-    workspaceId: row.workspace_id,
-    linkNumber: String(row.number),
-    domain: row.domain,
-    lookupKey: row.lookup_key,
-    isRoot: row.key === rootKey,
-    folderId: row.folder_id ?? '',
-    tenantId: row.tenant_id ?? '',
-    partnerId: row.partner_id ?? '',
-    tagIds: [],
-    deleted: false,
-    version: row.updated_at.getTime(),
+    domain: query.domain?.toLowerCase(),
+    tagIds: ids ?? named,
+    folderId: query.folderId === 'unsorted' ? null : query.folderId,
+    search: query.search,
+    userId: query.userId,
+    tenantId: query.tenantId,
+    archived: query.showArchived,
+    tagged: query.withTags,
   }
 }

@@ -41,8 +41,15 @@ export type LinkRow = {
   test_started_at: Date | null
   test_completed_at: Date | null
   user_id: string | null
+  deleted_at: Date | null
+  banned_at: Date | null
+  sealed_password: Buffer | null
+  webhook_ids: string[]
+  version: bigint
+  test_winner_at: Date | null
   created_at: Date
   updated_at: Date
+  tag_ids: string[]
 } & CounterColumns
 
 type CounterColumns = {
@@ -54,88 +61,142 @@ type CounterColumns = {
   last_clicked: Date | null
 }
 
-export type NewLinkRow = Pick<
+export type LinkColumns = Omit<
   LinkRow,
-  'id' | 'workspace_id' | 'domain' | 'key' | 'lookup_key' | 'url' | 'track_conversion' | 'external_id'
+  keyof CounterColumns | 'number' | 'tag_ids' | 'version' | 'created_at' | 'updated_at'
 >
-
+export type NewLinkRow = Pick<LinkColumns, 'id' | 'workspace_id' | 'domain' | 'key' | 'lookup_key' | 'url'> &
+  Partial<LinkColumns>
 export type ClickCount = { linkNumber: bigint; clicks: number; lastClicked: Date }
-export type LinkSelection = {
-  domain?: string
-  search?: string
-  archived: boolean
-  ascending: boolean
-  offset: number
-  count: number
-}
+export type LinkSelector = { id: string } | { externalId: string } | { domain: string; lookupKey: string }
 
-const counters = sql`coalesce(c.clicks, 0) AS clicks, coalesce(c.leads, 0) AS leads,
+type Tables = { links: NewLinkRow & { number?: bigint; version?: bigint; updated_at?: Date } }
+
+// NOTE every workspace: a part of statements that have the workspace; rows are joined by the link's number.
+const whole = sql`l.*, coalesce(c.clicks, 0) AS clicks, coalesce(c.leads, 0) AS leads,
   coalesce(c.conversions, 0) AS conversions, coalesce(c.sales, 0) AS sales,
-  coalesce(c.sale_amount, 0) AS sale_amount, c.last_clicked`
+  coalesce(c.sale_amount, 0) AS sale_amount, c.last_clicked,
+  ARRAY(SELECT t.tag_id FROM link_tags t WHERE t.link_number = l.number ORDER BY t.position) AS tag_ids`
+// NOTE every workspace: likewise a part of statements that have the workspace.
+const wholeLink = sql`links l LEFT JOIN link_counters c ON c.link_number = l.number`
 
-/** Fails on the constraints `links_domain_key` and `links_external_id`. */
-export async function insertLink(db: Db, row: NewLinkRow): Promise<LinkRow> {
-  const result = await sql<LinkRow>`
-    WITH link AS (
-      INSERT INTO links (id, workspace_id, domain, key, lookup_key, url, track_conversion, external_id)
-      VALUES (${row.id}, ${row.workspace_id}, ${row.domain}, ${row.key}, ${row.lookup_key}, ${row.url},
-        ${row.track_conversion}, ${row.external_id})
-      RETURNING *
-    ), c AS (
-      INSERT INTO link_counters (link_number, workspace_id) SELECT number, workspace_id FROM link RETURNING *
-    )
-    SELECT link.*, ${counters} FROM link JOIN c ON c.link_number = link.number`.execute(db)
-  return result.rows[0] as LinkRow
+/** The number of the new link, or undefined when its address or its external id is taken. */
+export async function insertLink(db: Db, row: NewLinkRow): Promise<bigint | undefined> {
+  const link = await db
+    .withTables<Tables>()
+    .insertInto('links')
+    .values(jsonColumns(row))
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('number')
+    .executeTakeFirst()
+  if (!link?.number) return undefined
+  await sql`INSERT INTO link_counters (link_number, workspace_id) VALUES (${link.number}, ${row.workspace_id})`.execute(
+    db,
+  )
+  return link.number
 }
 
-export async function selectLinks(db: Db, workspaceId: string, selection: LinkSelection): Promise<LinkRow[]> {
-  const conditions = [sql<SqlBool>`l.workspace_id = ${workspaceId}`]
-  if (!selection.archived) conditions.push(sql`NOT l.archived`)
-  if (selection.domain) conditions.push(sql`l.domain = ${selection.domain}`)
-  if (selection.search) conditions.push(containing(selection.search))
-  const direction = selection.ascending ? sql`ASC` : sql`DESC`
-  const result = await sql<LinkRow>`
-    SELECT l.*, ${counters} FROM links l LEFT JOIN link_counters c ON c.link_number = l.number
-    WHERE ${sql.join(conditions, sql` AND `)}
-    ORDER BY l.created_at ${direction}, l.number ${direction}
-    LIMIT ${selection.count} OFFSET ${selection.offset}`.execute(db)
-  return result.rows
+/** Fails on the indexes `links_domain_key` and `links_external_id`. */
+export async function updateLink(
+  db: Db,
+  workspaceId: string,
+  number: bigint,
+  columns: Partial<LinkColumns>,
+): Promise<void> {
+  await db
+    .withTables<Tables>()
+    .updateTable('links')
+    .set({ ...jsonColumns(columns), version: sql`nextval('link_versions')`, updated_at: sql`now()` })
+    .where('workspace_id', '=', workspaceId)
+    .where('number', '=', number)
+    .execute()
 }
 
-function containing(text: string): RawBuilder<SqlBool> {
-  const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
-  return sql`(l.domain || '/' || l.key ILIKE ${pattern} OR l.url ILIKE ${pattern})`
+/** Those of these links that were still there; their address and external id are free then. */
+export async function deleteLinks(db: Db, workspaceId: string, numbers: bigint[]): Promise<bigint[]> {
+  const result = await sql<{ number: bigint }>`
+    UPDATE links SET deleted_at = now(), version = nextval('link_versions')
+    WHERE workspace_id = ${workspaceId} AND number = ANY(${numbers}::bigint[]) AND deleted_at IS NULL
+    RETURNING number`.execute(db)
+  return result.rows.map((row) => row.number)
 }
 
+export async function replaceTags(db: Db, workspaceId: string, number: bigint, tagIds: string[]): Promise<void> {
+  await sql`DELETE FROM link_tags WHERE workspace_id = ${workspaceId} AND link_number = ${number}`.execute(db)
+  if (tagIds.length === 0) return
+  await sql`INSERT INTO link_tags (workspace_id, link_number, tag_id, position)
+    SELECT ${workspaceId}, ${number}, tag_id, position
+    FROM unnest(${tagIds}::text[]) WITH ORDINALITY AS given (tag_id, position)`.execute(db)
+}
+
+/** Waits for others that are changing it, and makes others wait. */
+export async function selectLinkForUpdate(
+  db: Db,
+  workspaceId: string,
+  selector: LinkSelector,
+): Promise<LinkRow | undefined> {
+  const result = await sql<{ number: bigint }>`SELECT l.number FROM links l
+    WHERE l.workspace_id = ${workspaceId} AND ${selected(selector)} FOR UPDATE`.execute(db)
+  const number = result.rows[0]?.number
+  return number === undefined ? undefined : (await selectLinksByNumber(db, workspaceId, [number]))[0]
+}
+
+export async function selectLink(db: Db, workspaceId: string, selector: LinkSelector): Promise<LinkRow | undefined> {
+  const result = await sql<LinkRow>`SELECT ${whole} FROM ${wholeLink}
+    WHERE l.workspace_id = ${workspaceId} AND ${selected(selector)}`.execute(db)
+  return result.rows[0]
+}
+
+/** Deleted ones too: events go on naming them. */
 export async function selectLinksByNumber(db: Db, workspaceId: string, numbers: bigint[]): Promise<LinkRow[]> {
-  const result = await sql<LinkRow>`
-    SELECT l.*, ${counters} FROM links l LEFT JOIN link_counters c ON c.link_number = l.number
+  const result = await sql<LinkRow>`SELECT ${whole} FROM ${wholeLink}
     WHERE l.workspace_id = ${workspaceId} AND l.number = ANY(${numbers}::bigint[])`.execute(db)
   return result.rows
 }
 
-/** Numbers of those links of the workspace that have one of these ids. */
-export async function selectLinkNumbers(
+/** Numbers of those links of the workspace that have one of these ids; deleted ones too. */
+export async function selectNumbersById(db: Db, workspaceId: string, ids: string[]): Promise<bigint[]> {
+  const result = await sql<{ number: bigint }>`
+    SELECT number FROM links WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[])`.execute(db)
+  return result.rows.map((row) => row.number)
+}
+
+/** The newest link with this destination; nobody else decides about the same one meanwhile. */
+export async function selectNewestByUrl(db: Db, workspaceId: string, url: string): Promise<LinkRow | undefined> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${workspaceId} ${url}`}, 0))`.execute(db)
+  const result = await sql<LinkRow>`SELECT ${whole} FROM ${wholeLink}
+    WHERE l.workspace_id = ${workspaceId} AND md5(l.url) = md5(${url}) AND l.url = ${url} AND l.deleted_at IS NULL
+    ORDER BY l.number DESC LIMIT 1`.execute(db)
+  return result.rows[0]
+}
+
+/** Some links of a domain that were there at that time, for work that goes through all of them. */
+export async function selectNumbersOfDomain(
   db: Db,
   workspaceId: string,
-  by: { ids: string[] } | { externalId: string } | { domain: string; lookupKey: string },
+  domain: string,
+  at: string | undefined,
+  count: number,
 ): Promise<bigint[]> {
-  const condition =
-    'ids' in by
-      ? sql`id = ANY(${by.ids})`
-      : 'externalId' in by
-        ? sql`external_id = ${by.externalId}`
-        : sql`domain = ${by.domain} AND lookup_key = ${by.lookupKey}`
-  const result = await sql<{ number: bigint }>`
-    SELECT number FROM links WHERE workspace_id = ${workspaceId} AND ${condition}`.execute(db)
+  const result = await sql<{ number: bigint }>`SELECT number FROM links
+    WHERE workspace_id = ${workspaceId} AND domain = ${domain} AND deleted_at IS NULL
+    AND created_at <= coalesce(${at ?? null}::timestamptz, now()) LIMIT ${count}`.execute(db)
   return result.rows.map((row) => row.number)
 }
 
 // NOTE every workspace: a visitor brings only the address; the domain belongs to one workspace.
 export async function selectLinkByAddress(db: Db, domain: string, key: string): Promise<LinkRow | undefined> {
   const result = await sql<LinkRow>`
-    SELECT l.* FROM links l WHERE l.domain = ${domain} AND l.lookup_key = ${key}`.execute(db)
+    SELECT l.* FROM links l WHERE l.domain = ${domain} AND l.lookup_key = ${key} AND l.deleted_at IS NULL`.execute(db)
   return result.rows[0]
+}
+
+// NOTE every workspace: the worker closes the tests of all of them.
+export async function selectDueTests(db: Db, now: Date): Promise<LinkRow[]> {
+  const result = await sql<LinkRow>`SELECT l.* FROM links l
+    WHERE l.test_completed_at <= ${now} AND l.test_variants IS NOT NULL AND l.test_winner_at IS NULL AND l.deleted_at IS NULL
+    ORDER BY l.test_completed_at LIMIT 100`.execute(db)
+  return result.rows
 }
 
 // NOTE every workspace: one batch of the log holds clicks of many; link numbers are unique across them.
@@ -149,4 +210,157 @@ export async function addClickCounts(db: Db, counts: ClickCount[]): Promise<void
       ${counts.map((count) => count.lastClicked)}::timestamptz[]
     ) AS n (link_number, clicks, last_clicked)
     WHERE c.link_number = n.link_number`.execute(db)
+}
+
+export type LinkFilter = {
+  domain?: string
+  tagIds?: string[]
+  folderId?: string | null
+  search?: string
+  userId?: string
+  tenantId?: string
+  archived: boolean
+  tagged: boolean
+}
+export type LinkSort = 'createdAt' | 'clicks' | 'saleAmount' | 'lastClicked'
+export type LinkPage = {
+  sort: LinkSort
+  ascending: boolean
+  /** The number of the link that the page begins after, in the order asked for. */
+  after?: bigint
+  offset: number
+  count: number
+}
+
+const sortColumns: Record<LinkSort, RawBuilder<unknown>> = {
+  createdAt: sql`l.number`,
+  clicks: sql`c.clicks`,
+  saleAmount: sql`c.sale_amount`,
+  lastClicked: sql`coalesce(c.last_clicked, '-infinity'::timestamptz)`,
+}
+
+/** The page is found on narrow rows first; only its own links are read whole. */
+export async function selectLinks(db: Db, workspaceId: string, filter: LinkFilter, page: LinkPage): Promise<LinkRow[]> {
+  const byCounter = page.sort !== 'createdAt'
+  const direction = page.ascending ? sql`ASC` : sql`DESC`
+  const order = byCounter
+    ? sql`${sortColumns[page.sort]} ${direction}, l.number ${direction}`
+    : sql`l.number ${direction}`
+  const conditions = conditionsOf(workspaceId, filter)
+  if (!byCounter && filter.search !== undefined && page.after === undefined) {
+    const recent = await searchRecent(db, workspaceId, conditions, page)
+    if (recent) return selectPage(db, workspaceId, recent, order)
+  }
+  if (byCounter) conditions.push(sql`c.workspace_id = ${workspaceId}`)
+  if (page.after !== undefined) conditions.push(beyond(page))
+  const result = await sql<LinkRow>`
+    WITH page AS (
+      SELECT l.number FROM links l ${byCounter ? sql`JOIN link_counters c ON c.link_number = l.number` : sql``}
+      WHERE ${sql.join(conditions, sql` AND `)} ORDER BY ${order} LIMIT ${page.count} OFFSET ${page.offset}
+    )
+    SELECT ${whole} FROM ${wholeLink} WHERE l.workspace_id = ${workspaceId} AND l.number IN (SELECT number FROM page)
+    ORDER BY ${order}`.execute(db)
+  return result.rows
+}
+
+/**
+ * What is searched for often is common, and common words have long lists in the index: among the outermost links it is
+ * found sooner. Undefined when there are not enough of them, and the index has to be asked.
+ */
+async function searchRecent(
+  db: Db,
+  workspaceId: string,
+  conditions: RawBuilder<SqlBool>[],
+  { ascending, offset, count }: LinkPage,
+): Promise<bigint[] | undefined> {
+  const direction = ascending ? sql`ASC` : sql`DESC`
+  const result = await sql<{ number: bigint }>`
+    WITH l AS MATERIALIZED (
+      SELECT * FROM links WHERE workspace_id = ${workspaceId} AND deleted_at IS NULL ORDER BY number ${direction} LIMIT 10000
+    )
+    SELECT l.number FROM l WHERE ${sql.join(conditions, sql` AND `)}
+    ORDER BY l.number ${direction} LIMIT ${count} OFFSET ${offset}`.execute(db)
+  return result.rows.length === count ? result.rows.map((row) => row.number) : undefined
+}
+
+async function selectPage(
+  db: Db,
+  workspaceId: string,
+  numbers: bigint[],
+  order: RawBuilder<unknown>,
+): Promise<LinkRow[]> {
+  const result = await sql<LinkRow>`SELECT ${whole} FROM ${wholeLink}
+    WHERE l.workspace_id = ${workspaceId} AND l.number = ANY(${numbers}::bigint[]) ORDER BY ${order}`.execute(db)
+  return result.rows
+}
+
+export async function countLinks(db: Db, workspaceId: string, filter: LinkFilter): Promise<number> {
+  const result = await sql<{ count: bigint }>`SELECT count(*) FROM links l
+    WHERE ${sql.join(conditionsOf(workspaceId, filter), sql` AND `)}`.execute(db)
+  return Number(result.rows[0]?.count ?? 0)
+}
+
+export async function countLinksBy(
+  db: Db,
+  workspaceId: string,
+  filter: LinkFilter,
+  groupBy: 'domain' | 'tagId' | 'userId' | 'folderId',
+): Promise<{ group: string | null; count: number }[]> {
+  const column = { domain: sql`l.domain`, tagId: sql`t.tag_id`, userId: sql`l.user_id`, folderId: sql`l.folder_id` }[
+    groupBy
+  ]
+  const tags = groupBy === 'tagId' ? sql`LEFT JOIN link_tags t ON t.link_number = l.number` : sql``
+  const result = await sql<{ group: string | null; count: bigint }>`
+    SELECT ${column} AS group, count(*) FROM links l ${tags}
+    WHERE ${sql.join(conditionsOf(workspaceId, filter), sql` AND `)}
+    GROUP BY 1 ORDER BY 2 DESC, 1`.execute(db)
+  return result.rows.map(({ group, count }) => ({ group, count: Number(count) }))
+}
+
+function conditionsOf(workspaceId: string, filter: LinkFilter): RawBuilder<SqlBool>[] {
+  const conditions = [sql<SqlBool>`l.workspace_id = ${workspaceId}`, sql<SqlBool>`l.deleted_at IS NULL`]
+  if (!filter.archived) conditions.push(sql`NOT l.archived`)
+  if (filter.domain !== undefined) conditions.push(sql`l.domain = ${filter.domain}`)
+  if (filter.folderId === null) conditions.push(sql`l.folder_id IS NULL`)
+  else if (filter.folderId !== undefined) conditions.push(sql`l.folder_id = ${filter.folderId}`)
+  if (filter.userId !== undefined) conditions.push(sql`l.user_id = ${filter.userId}`)
+  if (filter.tenantId !== undefined) conditions.push(sql`l.tenant_id = ${filter.tenantId}`)
+  if (filter.search !== undefined) conditions.push(containing(filter.search))
+  if (filter.tagged) conditions.push(sql`EXISTS (SELECT FROM link_tags t WHERE t.link_number = l.number)`)
+  if (filter.tagIds !== undefined) {
+    conditions.push(
+      sql`l.number IN (SELECT t.link_number FROM link_tags t WHERE t.tag_id = ANY(${filter.tagIds}::text[]))`,
+    )
+  }
+  return conditions
+}
+
+function containing(text: string): RawBuilder<SqlBool> {
+  const pattern = text.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')
+  return sql`l.search_text LIKE ${`%${pattern}%`}`
+}
+
+// NOTE every workspace: a part of a statement that has the workspace; the link's number was found in it.
+function beyond({ sort, ascending, after }: LinkPage): RawBuilder<SqlBool> {
+  const comparison = ascending ? sql`>` : sql`<`
+  if (sort === 'createdAt') return sql`l.number ${comparison} ${after}`
+  return sql`(${sortColumns[sort]}, l.number) ${comparison} (
+    SELECT ${sortColumns[sort]}, c.link_number FROM link_counters c WHERE c.link_number = ${after})`
+}
+
+function selected(selector: LinkSelector): RawBuilder<SqlBool> {
+  const there = sql`l.deleted_at IS NULL`
+  if ('id' in selector) return sql`l.id = ${selector.id} AND ${there}`
+  if ('externalId' in selector) return sql`l.external_id = ${selector.externalId} AND ${there}`
+  return sql`l.domain = ${selector.domain} AND l.lookup_key = ${selector.lookupKey} AND ${there}`
+}
+
+/** The driver would write lists as arrays of PostgreSQL. */
+function jsonColumns<T extends Partial<LinkColumns>>(columns: T): T {
+  const { geo, test_variants } = columns
+  return {
+    ...columns,
+    ...(geo !== undefined && { geo: geo && JSON.stringify(geo) }),
+    ...(test_variants !== undefined && { test_variants: test_variants && JSON.stringify(test_variants) }),
+  }
 }

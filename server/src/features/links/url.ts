@@ -1,10 +1,46 @@
+/** Schemes that open an app; whatever could run a script or read a file is not among them. */
+const appSchemes = new Set(
+  `mailto: tel: sms: facetime: facetime-audio: geo: maps: whatsapp: tg: signal: sgnl: viber: line: weixin: xmpp: sip: sips:
+  skype: slack: msteams: zoommtg: zoomus: discord: fb: fb-messenger: instagram: twitter: tiktok: snapchat: pinterest:
+  linkedin: reddit: youtube: vnd.youtube: spotify: music: podcast: itms: itms-apps: itms-appss: market: intent: bitcoin:
+  ethereum: lightning: magnet: webcal: notion: figma: obsidian: vscode:`.split(/\s+/),
+)
+
+export const utmNames = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const
+export type UtmName = (typeof utmNames)[number]
+
 /** Why a destination can't be taken, or undefined. */
 export function urlProblem(url: string): string | undefined {
   if (!URL.canParse(url)) return 'must be an absolute URL such as https://example.com/page'
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
   if (/[\u0000-\u001f\u007f]/.test(url)) return 'must not contain control characters'
+  if (!url.isWellFormed()) return 'must not contain half of a surrogate pair'
   const { protocol, username, password } = new URL(url)
-  if (protocol !== 'http:' && protocol !== 'https:') return 'must start with http:// or https://'
   if (username || password) return 'must not contain a user name or password'
-  return undefined
+  if (protocol === 'http:' || protocol === 'https:' || appSchemes.has(protocol)) return undefined
+  return `must start with http://, https:// or the scheme of a known app, not ${protocol}`
+}
+
+/** Why an address of the web can't be taken, or undefined. */
+export function webUrlProblem(url: string): string | undefined {
+  const problem = urlProblem(url)
+  if (problem) return problem
+  return /^https?:/i.test(url) ? undefined : 'must start with http:// or https://'
+}
+
+/** The destination with these parameters: a text sets one, null takes it out, undefined leaves it. */
+export function withParameters(url: string, parameters: Record<string, string | null | undefined>): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined)
+  if (given.length === 0) return url
+  const target = new URL(url)
+  for (const [name, value] of given) {
+    if (value) target.searchParams.set(name, value)
+    else target.searchParams.delete(name)
+  }
+  return target.href
+}
+
+export function utmOf(url: string): Record<UtmName, string | null> {
+  const { searchParams } = new URL(url)
+  return Object.fromEntries(utmNames.map((name) => [name, searchParams.get(name)])) as Record<UtmName, string | null>
 }

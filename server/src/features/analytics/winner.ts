@@ -1,0 +1,27 @@
+export type Variant = { url: string; percentage: number }
+export type Outcome = { url: string; leads: number; clicks: number }
+
+/**
+ * The variant that brought most leads, among equals most clicks; undefined when nobody came. A visitor's own
+ * parameters may have been added to a destination, so an outcome belongs to the variant it has most in common with.
+ */
+export function winnerOf(variants: Variant[], outcomes: Outcome[]): Variant | undefined {
+  const totals = variants.map((variant) => ({ variant, leads: 0, clicks: 0 }))
+  for (const outcome of outcomes) {
+    const fitting = totals
+      .filter(({ variant }) => leadsTo(outcome.url, variant.url))
+      .sort((a, b) => b.variant.url.length - a.variant.url.length)[0]
+    if (!fitting) continue
+    fitting.leads += outcome.leads
+    fitting.clicks += outcome.clicks
+  }
+  const best = totals.toSorted((a, b) => b.leads - a.leads || b.clicks - a.clicks)[0]
+  return best && best.leads + best.clicks > 0 ? best.variant : undefined
+}
+
+function leadsTo(url: string, variant: string): boolean {
+  if (!URL.canParse(url) || !URL.canParse(variant)) return false
+  const [actual, wanted] = [new URL(url), new URL(variant)]
+  if (actual.origin !== wanted.origin || actual.pathname !== wanted.pathname) return false
+  return [...wanted.searchParams].every(([name, value]) => actual.searchParams.getAll(name).includes(value))
+}

@@ -1,0 +1,64 @@
+import { type BulkUpdate, type Link, type LinkError, newLink } from '@tributary/contract/links'
+import type { Ctx } from '../../platform/context.ts'
+import { AppError, badRequest } from '../../platform/errors.ts'
+import { savepoint, transaction } from '../../platform/postgres.ts'
+import { parse } from '../../platform/validation.ts'
+import { presentAll, selectorOf } from './service.ts'
+import { type LinkRow, selectLinkForUpdate } from './store.ts'
+import { changeLink, makeLink, removeLinks } from './write.ts'
+
+/** One transaction; in the place of a link that can't be made stands its error, and the others are made. */
+export async function createLinks(ctx: Ctx, items: unknown[]): Promise<(Link | LinkError)[]> {
+  return inOneTransaction(ctx, items, async (ctx, item) => makeLink(ctx, parse(newLink, item, 'body')))
+}
+
+export async function updateLinks(ctx: Ctx, { linkIds, externalIds, data }: BulkUpdate): Promise<(Link | LinkError)[]> {
+  const names = linkIds ?? externalIds?.map((id) => `ext_${id.replace(/^ext_/, '')}`)
+  if (!names?.length) throw badRequest('The body must have `linkIds` or `externalIds`.')
+  return inOneTransaction(ctx, names, async (ctx, name) => {
+    const link = await selectLinkForUpdate(ctx.db, ctx.workspaceId, selectorOf(name))
+    if (!link) throw new AppError('not_found', `There is no link ${name} in this workspace.`)
+    return changeLink(ctx, link, data)
+  })
+}
+
+/** Those that do not exist are passed over. */
+export async function deleteLinks(ctx: Ctx, names: string[]): Promise<{ deletedCount: number }> {
+  return transaction(ctx, async (ctx) => {
+    const numbers: bigint[] = []
+    // In one order everywhere, so that two calls for the same links never wait for each other.
+    for (const name of [...new Set(names)].sort()) {
+      const link = await selectLinkForUpdate(ctx.db, ctx.workspaceId, selectorOf(name))
+      if (link) numbers.push(link.number)
+    }
+    return { deletedCount: (await removeLinks(ctx, numbers)).length }
+  })
+}
+
+/** An item that is refused leaves nothing behind: whatever it wrote is undone to the point before it. */
+async function inOneTransaction<T>(
+  ctx: Ctx,
+  items: T[],
+  work: (ctx: Ctx, item: T) => Promise<LinkRow>,
+): Promise<(Link | LinkError)[]> {
+  return transaction(ctx, async (ctx) => {
+    const outcomes: (LinkRow | LinkError)[] = []
+    for (const item of items) outcomes.push(await attempt(ctx, item, work))
+    const rows = outcomes.filter((outcome): outcome is LinkRow => 'number' in outcome)
+    const links = await presentAll(ctx, rows)
+    return outcomes.map((outcome) => ('number' in outcome ? (links.shift() as Link) : outcome))
+  })
+}
+
+async function attempt<T>(
+  ctx: Ctx,
+  item: T,
+  work: (ctx: Ctx, item: T) => Promise<LinkRow>,
+): Promise<LinkRow | LinkError> {
+  try {
+    return await savepoint(ctx, (ctx) => work(ctx, item))
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return { link: item, error: error.message, code: error.code }
+  }
+}

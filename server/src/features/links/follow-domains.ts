@@ -1,0 +1,45 @@
+import type { Ctx, Platform } from '../../platform/context.ts'
+import { transaction } from '../../platform/postgres.ts'
+import type { DomainChanged } from '../domains/messages.ts'
+import { selectLinksByNumber, selectNumbersOfDomain, updateLink } from './store.ts'
+import { asSystem, changeMessage, publishAll, removeLinks } from './write.ts'
+
+const atOnce = 500
+
+/** When a domain is deleted its links go with it; when it is renamed they move. */
+export async function followDomains(platform: Platform, changes: DomainChanged[]): Promise<void> {
+  for (const change of changes) {
+    const ctx = asSystem(platform, change.workspaceId)
+    if (change.deleted) await repeat(ctx, change, removeLinks)
+    else if (change.renamedTo) await repeat(ctx, change, move)
+  }
+}
+
+type Work = (ctx: Ctx, numbers: bigint[], change: DomainChanged) => Promise<unknown>
+
+/** Links that were made after the change, by whoever has the domain then, are not part of it. */
+async function repeat(ctx: Ctx, change: DomainChanged, work: Work): Promise<void> {
+  for (let more = true; more; ) {
+    more = await transaction(ctx, async (ctx) => {
+      const numbers = await selectNumbersOfDomain(ctx.db, ctx.workspaceId, change.slug, change.at, atOnce)
+      if (numbers.length > 0) await work(ctx, numbers, change)
+      return numbers.length === atOnce
+    })
+  }
+}
+
+async function move(ctx: Ctx, numbers: bigint[], { renamedTo }: DomainChanged): Promise<void> {
+  const before = await selectLinksByNumber(ctx.db, ctx.workspaceId, numbers)
+  for (const { number } of before) await updateLink(ctx.db, ctx.workspaceId, number, { domain: renamedTo })
+  const after = await selectLinksByNumber(ctx.db, ctx.workspaceId, numbers)
+  await publishAll(
+    ctx,
+    after.map((row) =>
+      changeMessage(
+        ctx,
+        row,
+        before.find(({ number }) => number === row.number),
+      ),
+    ),
+  )
+}

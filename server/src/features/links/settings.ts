@@ -1,0 +1,116 @@
+import type { LinkPatch } from '@tributary/contract/links'
+import { invalid } from '../../platform/errors.ts'
+import type { LinkColumns } from './store.ts'
+import { urlProblem, utmNames, utmOf, webUrlProblem, withParameters } from './url.ts'
+import { instantOf } from './when.ts'
+
+export type Settings = Omit<LinkPatch, 'domain' | 'key'>
+
+const plainColumns = {
+  trackConversion: 'track_conversion',
+  archived: 'archived',
+  publicStats: 'public_stats',
+  proxy: 'proxy',
+  rewrite: 'rewrite',
+  doIndex: 'do_index',
+  tenantId: 'tenant_id',
+  folderId: 'folder_id',
+  comments: 'comments',
+  title: 'title',
+  description: 'description',
+} as const
+
+const destinations = { expiredUrl: 'expired_url', ios: 'ios', android: 'android' } as const
+const media = { image: 'image', video: 'video' } as const
+const instants = {
+  expiresAt: 'expires_at',
+  disabledAt: 'disabled_at',
+  testStartedAt: 'test_started_at',
+  testCompletedAt: 'test_completed_at',
+} as const
+
+/** The columns that an input changes, or a refusal that names the field. `url` is the destination so far. */
+export function columnsOf(input: Settings, url: string, now: Date): Partial<LinkColumns> {
+  refuseWhatIsNotThere(input)
+  const columns: Record<string, unknown> = {}
+  for (const [field, column] of entries(plainColumns)) if (input[field] !== undefined) columns[column] = input[field]
+  for (const [field, column] of entries(destinations)) {
+    if (input[field] !== undefined) columns[column] = checked(field, input[field], urlProblem)
+  }
+  for (const [field, column] of entries(media)) {
+    if (input[field] !== undefined) columns[column] = checked(field, input[field], webUrlProblem)
+  }
+  for (const [field, column] of entries(instants)) {
+    if (input[field] !== undefined) columns[column] = moment(field, input[field], now)
+  }
+  if (input.externalId !== undefined) columns.external_id = externalIdOf(input.externalId)
+  if (input.geo !== undefined) columns.geo = geoOf(input.geo)
+  if (input.testVariants !== undefined) columns.test_variants = variantsOf(input.testVariants)
+  return { ...columns, ...destinationOf(input, url) }
+}
+
+/** The destination with the UTM values of the input written into it, and those values as it then has them. */
+export function destinationOf(input: Settings, url: string): Partial<LinkColumns> {
+  const parameters = Object.fromEntries([...utmNames, 'ref' as const].map((name) => [name, input[name]]))
+  const changes = input.url !== undefined || Object.values(parameters).some((value) => value !== undefined)
+  if (!changes) return {}
+  requireUrl('url', url, urlProblem)
+  const target = withParameters(url, parameters)
+  return { url: target, ...utmOf(target) }
+}
+
+export function externalIdOf(text: string | null): string | null {
+  return text?.replace(/^ext_/, '') || null
+}
+
+function refuseWhatIsNotThere(input: Settings): void {
+  if (input.programId)
+    throw invalid(`\`programId\` in the body names the program ${input.programId}, which does not exist.`)
+  if (input.partnerId)
+    throw invalid(`\`partnerId\` in the body names the partner ${input.partnerId}, which does not exist.`)
+  if (input.webhookIds?.length) {
+    throw invalid(`\`webhookIds\` in the body names the webhook ${input.webhookIds[0]}, which does not exist.`)
+  }
+}
+
+function requireUrl(field: string, url: string, problemOf: (url: string) => string | undefined): void {
+  const problem = problemOf(url)
+  if (problem) throw invalid(`\`${field}\` in the body ${problem}.`)
+}
+
+/** An empty address is none. */
+function checked(field: string, url: string | null, problemOf: (url: string) => string | undefined): string | null {
+  if (url) requireUrl(field, url, problemOf)
+  return url || null
+}
+
+function moment(field: string, text: string | null, now: Date): Date | null {
+  if (text === null || text === '') return null
+  const instant = instantOf(text, now)
+  if (!instant) {
+    throw invalid(
+      `\`${field}\` in the body is no date: write it as 2030-01-31, as 2030-01-31T12:00:00Z or as "in 3 days".`,
+    )
+  }
+  return instant
+}
+
+function geoOf(geo: Record<string, string> | null): Record<string, string> | null {
+  if (geo === null || Object.keys(geo).length === 0) return null
+  const pairs = Object.entries(geo).map(([country, url]) => {
+    if (!/^[a-z]{2}$/i.test(country))
+      throw invalid(`\`geo\` in the body must have two-letter country codes, not ${JSON.stringify(country)}.`)
+    return [country.toUpperCase(), checked(`geo.${country}`, url, urlProblem) ?? ''] as const
+  })
+  return Object.fromEntries(pairs.filter(([, url]) => url !== ''))
+}
+
+function variantsOf(variants: NonNullable<Settings['testVariants']> | null) {
+  for (const [index, variant] of (variants ?? []).entries())
+    requireUrl(`testVariants[${index}].url`, variant.url, webUrlProblem)
+  return variants
+}
+
+function entries<T extends object>(object: T): [keyof T, T[keyof T] & string][] {
+  return Object.entries(object) as [keyof T, T[keyof T] & string][]
+}

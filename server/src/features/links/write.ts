@@ -1,0 +1,199 @@
+import type { LinkPatch, NewLink } from '@tributary/contract/links'
+import type { Ctx, Platform } from '../../platform/context.ts'
+import { conflict, invalid } from '../../platform/errors.ts'
+import { newId, partitionOf } from '../../platform/ids.ts'
+import { type Message, publish } from '../../platform/outbox.ts'
+import { violatedConstraint } from '../../platform/postgres.ts'
+import { seal } from '../../platform/seal.ts'
+import { domainForLink } from '../domains/service.ts'
+import { requireFolder } from '../folders/service.ts'
+import { missingTagIds, tagIdsByNames } from '../tags/service.ts'
+import { keyProblem, lookupKey, normalKey, randomKey, rootKey } from './key.ts'
+import { type LinkChanged, linkChangedMessage } from './messages.ts'
+import { columnsOf } from './settings.ts'
+import {
+  deleteLinks,
+  insertLink,
+  type LinkColumns,
+  type LinkRow,
+  type NewLinkRow,
+  replaceTags,
+  selectLink,
+  selectLinksByNumber,
+  updateLink,
+} from './store.ts'
+
+/*
+ * What every verb that writes shares. All of it runs inside the caller's transaction, together with the message that
+ * tells the change.
+ */
+
+export async function makeLink(ctx: Ctx, input: NewLink): Promise<LinkRow> {
+  const { url, domain: asked, key, keyLength, prefix, ...settings } = input
+  const columns = columnsOf({ url, ...settings }, url, ctx.now())
+  const domain = await domainForLink(ctx, asked)
+  const tagIds = (await tagsOf(ctx, input)) ?? []
+  await checkFolder(ctx, input)
+  const id = newId('link')
+  const row = {
+    ...columns,
+    ...sealed(ctx, id, input),
+    id,
+    workspace_id: ctx.workspaceId,
+    domain,
+    url: columns.url ?? url,
+  }
+  const number =
+    key === undefined ? await insertWithRandomKey(ctx, row, prefix, keyLength) : await insertWithKey(ctx, row, key)
+  await replaceTags(ctx.db, ctx.workspaceId, number, tagIds)
+  return tell(ctx, number)
+}
+
+/** The link as it is then; untouched when nothing in the patch differs. */
+export async function changeLink(ctx: Ctx, link: LinkRow, patch: LinkPatch): Promise<LinkRow> {
+  const { domain: asked, key, ...settings } = patch
+  const columns: Partial<LinkColumns> = {
+    ...columnsOf(settings, patch.url ?? link.url, ctx.now()),
+    ...sealed(ctx, link.id, patch),
+    ...(asked !== undefined && { domain: await domainForLink(ctx, asked) }),
+    ...(key !== undefined && keyColumns(key)),
+  }
+  const tagIds = await tagsOf(ctx, patch)
+  await checkFolder(ctx, patch)
+  const changed = Object.fromEntries(Object.entries(columns).filter(([name, value]) => differs(link, name, value)))
+  const retagged = tagIds !== undefined && tagIds.join() !== link.tag_ids.join()
+  if (Object.keys(changed).length === 0 && !retagged) return link
+  try {
+    await updateLink(ctx.db, ctx.workspaceId, link.number, changed)
+  } catch (error) {
+    const constraint = violatedConstraint(error)
+    if (constraint === 'links_domain_key') throw addressTaken(columns.domain ?? link.domain, columns.key ?? link.key)
+    if (constraint === 'links_external_id') throw externalIdTaken(columns.external_id)
+    throw error
+  }
+  if (retagged) await replaceTags(ctx.db, ctx.workspaceId, link.number, tagIds)
+  return tell(ctx, link.number, link)
+}
+
+/** How many of these links were there and are no more. */
+export async function removeLinks(ctx: Ctx, numbers: bigint[]): Promise<bigint[]> {
+  const removed = await deleteLinks(ctx.db, ctx.workspaceId, numbers)
+  const rows = await selectLinksByNumber(ctx.db, ctx.workspaceId, removed)
+  await publishAll(
+    ctx,
+    rows.map((row) => changeMessage(ctx, row)),
+  )
+  return removed
+}
+
+/** For work that no key has asked for. */
+export function asSystem(platform: Platform, workspaceId: string): Ctx {
+  const actor = { keyId: 'system', scopes: ['apis.all' as const] }
+  return { ...platform, workspaceId, plan: 'enterprise', actor, requestId: 'system' }
+}
+
+export async function publishAll(ctx: Ctx, messages: Message[]): Promise<void> {
+  if (messages.length > 0) await publish(ctx, ...messages)
+}
+
+export function changeMessage(ctx: Ctx, row: LinkRow, before?: LinkRow): Message {
+  const moved = before && (before.domain !== row.domain || before.lookup_key !== row.lookup_key)
+  const body: LinkChanged = {
+    workspaceId: row.workspace_id,
+    linkNumber: String(row.number),
+    domain: row.domain,
+    lookupKey: row.lookup_key,
+    ...(moved && { former: { domain: before.domain, lookupKey: before.lookup_key } }),
+    isRoot: row.key === rootKey,
+    folderId: row.folder_id ?? '',
+    tenantId: row.tenant_id ?? '',
+    partnerId: row.partner_id ?? '',
+    tagIds: row.tag_ids,
+    deleted: row.deleted_at !== null,
+    version: Number(row.version),
+  }
+  return linkChangedMessage(body, partitionOf(ctx.workspaceId, ctx.config.EVENT_PARTITIONS))
+}
+
+/** Reads the link as it is now and tells that it changed. */
+export async function tell(ctx: Ctx, number: bigint, before?: LinkRow): Promise<LinkRow> {
+  const [row] = await selectLinksByNumber(ctx.db, ctx.workspaceId, [number])
+  if (!row) throw new Error(`Link ${number} is gone in its own transaction`)
+  await publish(ctx, changeMessage(ctx, row, before))
+  return row
+}
+
+async function insertWithKey(ctx: Ctx, row: Omit<NewLinkRow, 'key' | 'lookup_key'>, asked: string): Promise<bigint> {
+  const columns = keyColumns(asked)
+  const number = await insertLink(ctx.db, { ...row, ...columns })
+  if (number !== undefined) return number
+  const owner = await selectLink(ctx.db, ctx.workspaceId, { externalId: row.external_id ?? '' })
+  throw owner ? externalIdTaken(row.external_id) : addressTaken(row.domain, columns.key)
+}
+
+async function insertWithRandomKey(
+  ctx: Ctx,
+  row: Omit<NewLinkRow, 'key' | 'lookup_key'>,
+  prefix: string | undefined,
+  length: number | undefined,
+): Promise<bigint> {
+  for (let attempt = 0; attempt < 10; attempt++) {
+    const number = await insertLink(ctx.db, { ...row, ...keyColumns(randomKey(prefix, length)) })
+    if (number !== undefined) return number
+    if (row.external_id && (await selectLink(ctx.db, ctx.workspaceId, { externalId: row.external_id }))) {
+      throw externalIdTaken(row.external_id)
+    }
+  }
+  throw conflict(`No random key of this length was free on ${row.domain}. Ask for a longer one with keyLength.`)
+}
+
+function keyColumns(asked: string): { key: string; lookup_key: string } {
+  const key = normalKey(asked)
+  const problem = keyProblem(key)
+  if (problem) throw invalid(`\`key\` in the body ${problem}.`)
+  return { key, lookup_key: lookupKey(key) }
+}
+
+/** The password can be read again by the API, so it is encrypted, not hashed; bound to its link. */
+function sealed(ctx: Ctx, id: string, { password }: Pick<LinkPatch, 'password'>): Partial<LinkColumns> {
+  if (password === undefined) return {}
+  return { sealed_password: password ? seal(ctx.config.ENCRYPTION_KEYS, id, password) : null }
+}
+
+async function checkFolder(ctx: Ctx, { folderId }: Pick<LinkPatch, 'folderId'>): Promise<void> {
+  if (folderId) await requireFolder(ctx, folderId)
+}
+
+/** Undefined when the input says nothing about tags. */
+async function tagsOf(
+  ctx: Ctx,
+  input: Pick<LinkPatch, 'tagId' | 'tagIds' | 'tagNames'>,
+): Promise<string[] | undefined> {
+  const ids = input.tagIds ?? (input.tagId === undefined ? undefined : (input.tagId ?? []))
+  if (ids !== undefined) {
+    const wanted = [...new Set([ids].flat().filter(Boolean))]
+    const missing = await missingTagIds(ctx, wanted)
+    if (missing.length > 0) throw invalid(`\`tagIds\` in the body names tags that do not exist: ${missing.join(', ')}.`)
+    return wanted
+  }
+  if (input.tagNames === undefined) return undefined
+  const { found, missing } = await tagIdsByNames(ctx, [input.tagNames].flat())
+  if (missing.length > 0) throw invalid(`\`tagNames\` in the body names tags that do not exist: ${missing.join(', ')}.`)
+  return [...new Set(found)]
+}
+
+function differs(link: LinkRow, name: string, value: unknown): boolean {
+  const current = link[name as keyof LinkRow]
+  if (current instanceof Date && value instanceof Date) return current.getTime() !== value.getTime()
+  // Sealed twice, the same password looks different.
+  if (name === 'sealed_password') return !(current === null && value === null)
+  return JSON.stringify(current ?? null) !== JSON.stringify(value ?? null)
+}
+
+function addressTaken(domain: string, key: string) {
+  return conflict(`${domain}/${key} is already taken. Choose another key.`)
+}
+
+function externalIdTaken(externalId: string | null | undefined) {
+  return conflict(`Another link already has the externalId ${externalId}.`)
+}
