@@ -1,11 +1,20 @@
+import { startTestClosing } from '../features/analytics/jobs.ts'
+import { startDomainChecks } from '../features/domains/jobs.ts'
 import { eventsJobs } from '../features/events/jobs.ts'
 import { startIngest } from '../features/ingest/jobs.ts'
+import { linksJobs } from '../features/links/jobs.ts'
 import type { Platform } from '../platform/context.ts'
 import { startJobs } from '../platform/jobs.ts'
 import { startRelay } from '../platform/outbox.ts'
 
 export async function start(platform: Platform): Promise<AsyncDisposable> {
-  const parts = [await startIngest(platform), await startJobs(platform, eventsJobs), startRelay(platform)]
+  const parts = [
+    await startIngest(platform),
+    await startJobs(platform, [...eventsJobs, ...linksJobs]),
+    startDomainChecks(platform),
+    startTestClosing(platform),
+    startRelay(platform),
+  ]
   return {
     async [Symbol.asyncDispose]() {
       await Promise.all(parts.map((part) => part[Symbol.asyncDispose]()))

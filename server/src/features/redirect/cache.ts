@@ -1,88 +1,125 @@
-import { LRUCache } from 'lru-cache'
+import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
+import type { z } from 'zod'
 import type { Platform } from '../../platform/context.ts'
+import { domainChanged, domainChangedSubject } from '../domains/messages.ts'
+import { findDomainForRedirect, type RedirectDomain } from '../domains/service.ts'
 import { linkChanged, linkChangedSubject } from '../links/messages.ts'
 import { findForRedirect, type RedirectLink } from '../links/service.ts'
+import { type Hearing, type Lookup, openLookup } from './lookup.ts'
+import { openShelf } from './shelf.ts'
 
-export type LinkCache = AsyncDisposable & {
-  find(domain: string, key: string): Promise<RedirectLink | null> | RedirectLink | null
+export type Found = { domain: RedirectDomain | null; link: RedirectLink | null }
+export type RedirectCache = AsyncDisposable & {
+  /** Without waiting when both are in memory. Without a key only the domain is looked up. */
+  find(host: string, key: string | null): Found | Promise<Found>
 }
 
-type Entry = { link: RedirectLink | null; freshUntil: number }
-type Handles = Pick<Platform, 'db' | 'valkey' | 'nats' | 'metrics' | 'log'>
+type Handles = Pick<Platform, 'db' | 'config' | 'valkey' | 'nats' | 'metrics' | 'log'>
 
-const knownMs = 60_000
-const unknownMs = 10_000
+const hearsayMs = 500
+const nothing: Found = { domain: null, link: null }
 
 /**
- * Memory, then Valkey, then PostgreSQL. A change is forgotten by every process as soon as it is told; the age is the
- * safety net for a message that got lost, and a hit does not extend it. While PostgreSQL is away an aged entry serves on.
+ * First the domain, then the link that was found while the domain was its owner's, so that a host which is deleted or
+ * changes hands leads to nothing of before. What changes is forgotten by every process as soon as it is told.
  */
-export function openLinkCache(platform: Handles): LinkCache {
-  const entries = new LRUCache<string, Entry>({ max: 200_000 })
-  const loading = new Map<string, Promise<RedirectLink | null>>()
-  const changes = platform.nats.subscribe(linkChangedSubject, {
-    callback: (error, message) => {
-      if (error) return
-      const change = linkChanged.safeParse(message.json())
-      if (change.success) forget(addressOf(change.data.domain, change.data.lookupKey))
-    },
+export function openRedirectCache(platform: Handles): RedirectCache {
+  const { log, metrics, nats } = platform
+  // What others stored before may have changed while nobody here was listening.
+  const hearing: Hearing = { isOn: true, since: Date.now() }
+  const domains = openLookup<RedirectDomain>({
+    most: 50_000,
+    hearing,
+    shelf: openShelf(platform, 'domain'),
+    log,
+    read: (host) => findDomainForRedirect(platform, host),
   })
+  const links = openLookup<RedirectLink>({
+    most: 200_000,
+    hearing,
+    shelf: openShelf(platform, 'link'),
+    log,
+    read: (address) => {
+      const slash = address.indexOf('/')
+      return findForRedirect(platform, address.slice(0, slash), address.slice(slash + 1))
+    },
+    onFound: (from) => metrics.linkLookups.inc({ from }),
+  })
+  const subscriptions = [
+    subscribe(nats, linkChangedSubject, linkChanged, (change) => {
+      forget(links, addressOf(change.domain, change.lookupKey))
+      if (change.former) forget(links, addressOf(change.former.domain, change.former.lookupKey))
+    }),
+    subscribe(nats, domainChangedSubject, domainChanged, (change) => {
+      forget(domains, change.slug)
+      if (change.renamedTo) forget(domains, change.renamedTo)
+    }),
+  ]
+  void followHearing(nats, hearing)
 
-  function forget(address: string): void {
-    entries.delete(address)
-    loading.delete(address)
-    // Every process that may have stored the old link deletes it, so none can be left behind.
-    platform.valkey.del(valkeyName(address)).catch(() => {})
-  }
-
-  function load(address: string, domain: string, key: string): Promise<RedirectLink | null> {
-    const found = read(platform, address, domain, key)
-      .then(({ link, from }) => {
-        platform.metrics.linkLookups.inc({ from })
-        // A change that was told meanwhile has removed this load: its result may be old.
-        if (loading.get(address) !== found) return link
-        entries.set(address, { link, freshUntil: Date.now() + (link ? knownMs : unknownMs) })
-        if (from === 'postgres') remember(platform, address, link)
-        return link
-      })
-      .finally(() => {
-        if (loading.get(address) === found) loading.delete(address)
-      })
-    loading.set(address, found)
-    return found
+  function findLink(domain: RedirectDomain | null, host: string, key: string | null): Found | Promise<Found> {
+    if (!domain) return nothing
+    if (key === null) return { domain, link: null }
+    const link = links.find(addressOf(host, key), domain.id)
+    return link instanceof Promise ? link.then((link) => foundOn(domain, link)) : foundOn(domain, link)
   }
 
   return {
-    find(domain, key) {
-      const address = addressOf(domain, key)
-      const entry = entries.get(address)
-      if (entry && entry.freshUntil > Date.now()) {
-        platform.metrics.linkLookups.inc({ from: 'memory' })
-        return entry.link
-      }
-      const found = loading.get(address) ?? load(address, domain, key)
-      if (!entry) return found
-      return found.catch((error: Error) => {
-        platform.log.warn({ error: error.message }, 'PostgreSQL is away: serving links from memory')
-        entries.set(address, { link: entry.link, freshUntil: Date.now() + 1_000 })
-        return entry.link
-      })
+    find(host, key) {
+      const domain = domains.find(host, '')
+      return domain instanceof Promise
+        ? domain.then((domain) => findLink(domain, host, key))
+        : findLink(domain, host, key)
     },
     async [Symbol.asyncDispose]() {
-      changes.unsubscribe()
+      for (const subscription of subscriptions) subscription.unsubscribe()
     },
   }
 }
 
-async function read(platform: Handles, address: string, domain: string, key: string) {
-  const cached = await platform.valkey.get(valkeyName(address)).catch(() => null)
-  if (cached) return { link: JSON.parse(cached) as RedirectLink | null, from: 'valkey' }
-  return { link: await findForRedirect(platform, domain, key), from: 'postgres' }
+/** For a moment after a domain got another owner, links of the one before are still there. */
+function foundOn(domain: RedirectDomain, link: RedirectLink | null): Found {
+  const isForeign = link !== null && domain.workspaceId !== undefined && link.workspaceId !== domain.workspaceId
+  return { domain, link: isForeign ? null : link }
 }
 
-function remember(platform: Handles, address: string, link: RedirectLink | null): void {
-  platform.valkey.set(valkeyName(address), JSON.stringify(link), 'PX', link ? knownMs : unknownMs).catch(() => {})
+function forget(lookup: Pick<Lookup<object>, 'forget'>, address: string): void {
+  lookup.forget(address)
+  // Until it hears of the change too, another process may share what it knew before.
+  setTimeout(() => lookup.forget(address), hearsayMs).unref()
 }
 
-const addressOf = (domain: string, key: string) => `${domain}/${key}`
-const valkeyName = (address: string) => `link:${address}`
+function subscribe<S extends z.ZodType>(
+  nats: NatsConnection,
+  subject: string,
+  schema: S,
+  onChange: (change: z.output<S>) => void,
+): Subscription {
+  return nats.subscribe(subject, {
+    callback: (error, message) => {
+      const change = error ? undefined : read(schema, message)
+      if (change !== undefined) onChange(change)
+    },
+  })
+}
+
+/** Thrown from the callback, an error would end the reading of everything else on this connection. */
+function read<S extends z.ZodType>(schema: S, message: Msg): z.output<S> | undefined {
+  try {
+    return schema.safeParse(message.json()).data
+  } catch {
+    return undefined
+  }
+}
+
+/** What was told while the connection was down has been missed. */
+async function followHearing(nats: NatsConnection, hearing: Hearing): Promise<void> {
+  for await (const status of nats.status()) {
+    if (status.type === 'disconnect') hearing.isOn = false
+    if (status.type !== 'reconnect') continue
+    hearing.isOn = true
+    hearing.since = Date.now() + 1
+  }
+}
+
+const addressOf = (host: string, key: string) => `${host}/${key}`

@@ -10,10 +10,12 @@ export type Capture = AsyncDisposable & {
   add(click: RawClick): Promise<void>
 }
 
-type Batch = { clicks: RawClick[]; stored: Promise<void>; settle: () => void }
-type Lane = { open: Batch | undefined; inFlight: number; scheduled: boolean }
+type Batch = { clicks: string[]; bytes: number; stored: Promise<void>; settle: () => void }
+type Lane = { waiting: Batch[]; inFlight: number; scheduled: boolean }
 
 const mostInFlight = 2
+// NATS takes messages up to 1 MiB unless told otherwise.
+const mostBytes = 524_288
 
 /** Group commit: while two batches are being acknowledged the next one fills, so a busy server shares the wait. */
 export function openCapture(platform: Platform, spool: Spool): Capture {
@@ -21,12 +23,12 @@ export function openCapture(platform: Platform, spool: Spool): Capture {
   const stream = jetStream(nats)
   const lanes = Array.from(
     { length: config.EVENT_PARTITIONS },
-    (): Lane => ({ open: undefined, inFlight: 0, scheduled: false }),
+    (): Lane => ({ waiting: [], inFlight: 0, scheduled: false }),
   )
 
   function schedule(partition: number): void {
     const lane = lanes[partition] as Lane
-    if (lane.scheduled || lane.inFlight >= mostInFlight || !lane.open) return
+    if (lane.scheduled || lane.inFlight >= mostInFlight || lane.waiting.length === 0) return
     lane.scheduled = true
     setImmediate(() => {
       lane.scheduled = false
@@ -36,18 +38,18 @@ export function openCapture(platform: Platform, spool: Spool): Capture {
 
   async function send(partition: number): Promise<void> {
     const lane = lanes[partition] as Lane
-    const batch = lane.open
-    if (!batch || lane.inFlight >= mostInFlight) return
-    lane.open = undefined
+    const batch = lane.waiting.shift()
+    if (!batch) return
     lane.inFlight += 1
+    schedule(partition)
     await store(partition, batch.clicks)
     lane.inFlight -= 1
     batch.settle()
     schedule(partition)
   }
 
-  async function store(partition: number, clicks: RawClick[]): Promise<void> {
-    const message = { subject: clicksSubject(partition), id: randomUUID(), body: JSON.stringify(clicks) }
+  async function store(partition: number, clicks: string[]): Promise<void> {
+    const message = { subject: clicksSubject(partition), id: randomUUID(), body: `[${clicks.join(',')}]` }
     const timer = metrics.captureSeconds.startTimer()
     try {
       if (!nats.isClosed() && spool.isQuiet()) {
@@ -81,19 +83,28 @@ export function openCapture(platform: Platform, spool: Spool): Capture {
     add(click) {
       const partition = partitionOf(click.workspaceId, config.EVENT_PARTITIONS)
       const lane = lanes[partition] as Lane
-      lane.open ??= newBatch()
-      lane.open.clicks.push(click)
+      const text = JSON.stringify(click)
+      const batch = batchFor(lane, Buffer.byteLength(text))
+      batch.clicks.push(text)
       schedule(partition)
-      return lane.open.stored
+      return batch.stored
     },
     async [Symbol.asyncDispose]() {
-      while (lanes.some((lane) => lane.open || lane.inFlight > 0))
+      while (lanes.some((lane) => lane.waiting.length > 0 || lane.inFlight > 0))
         await new Promise((resolve) => setTimeout(resolve, 5))
     },
   }
 }
 
-function newBatch(): Batch {
+/** The batch that is filling, or a new one when it has no room for that many bytes. */
+function batchFor(lane: Lane, bytes: number): Batch {
+  const filling = lane.waiting.at(-1)
+  if (filling && filling.bytes + bytes <= mostBytes) {
+    filling.bytes += bytes + 1
+    return filling
+  }
   const { promise, resolve } = Promise.withResolvers<void>()
-  return { clicks: [], stored: promise, settle: resolve }
+  const batch = { clicks: [], bytes, stored: promise, settle: resolve }
+  lane.waiting.push(batch)
+  return batch
 }

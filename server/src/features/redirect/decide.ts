@@ -1,13 +1,53 @@
-import type { RedirectLink } from '../links/service.ts'
+import { isbot } from 'isbot'
+import type { RedirectDomain } from '../domains/service.ts'
+import { addressedKey, type RedirectLink } from '../links/service.ts'
+import { decoded, targetOf, withClickId, withVisitorQuery } from './destination.ts'
+import { deviceOf } from './device.ts'
+import { type File, fileAt } from './files.ts'
 
-export type Visit = { method: string; query: string; purpose: string }
-export type Page = 'not-found' | 'disabled' | 'expired'
+export type Visit = {
+  method: string
+  /** Decoded, without the first slash; null when it could not be decoded. */
+  path: string | null
+  query: string
+  /** What the browser says it asks for, such as `prefetch`; else empty. */
+  purpose: string
+  userAgent: string
+  place: { country: string }
+}
+export type Attempt = { outcome: 'none' | 'right' | 'wrong' | 'foreign' } | { outcome: 'limited'; retryAfter: number }
+export type Question = {
+  domain: RedirectDomain | null
+  /** As it is matched; null when no link can have it. */
+  key: string | null
+  link: RedirectLink | null
+  visit: Visit
+  now: number
+  click: { id: string; parameter: string }
+  /** Where this visitor stands among all of this link, from 0 to below 1. */
+  share: number
+  /** What came of the password that the visitor sent. */
+  attempt: Attempt
+}
+
+export type Page =
+  | { kind: 'not-found' | 'banned' | 'disabled' | 'expired' | 'unavailable' }
+  | { kind: 'password'; attempt: Attempt }
+  | { kind: 'app'; url: string }
+  | { kind: 'cloak'; url: string; title: string | null; description: string | null }
+  | ({ kind: 'preview'; url: string } & Pick<RedirectLink, 'title' | 'description' | 'image' | 'video'>)
 export type Decision = {
-  status: 302 | 404 | 405 | 410
+  status: 200 | 302 | 303 | 403 | 404 | 405 | 410 | 429
   location?: string
+  page?: Page
+  file?: File
+  allow?: string
+  /** Seconds. */
+  retryAfter?: number
   /** The location without the click id, which is another one for every visitor. */
   destination?: string
-  page?: Page
+  /** Whether search engines may list this address. */
+  index: boolean
   /** Whether this is a click of the link, and if it is not a person's, why. */
   record: boolean
   bot: string
@@ -15,31 +55,87 @@ export type Decision = {
 }
 
 /** Everything a redirect decides: values in, values out. */
-export function decide(
-  link: RedirectLink | null,
-  visit: Visit,
-  now: number,
-  click: { id: string; parameter: string },
-): Decision {
-  const trigger = /(?:^|&)qr=1(?:&|$)/.test(visit.query) ? 'qr' : 'link'
-  const refuse = (status: 404 | 405 | 410, page?: Page): Decision => ({ status, page, record: false, bot: '', trigger })
-  if (visit.method !== 'GET' && visit.method !== 'HEAD') return refuse(405)
-  if (!link) return refuse(404, 'not-found')
-  if (link.disabledAt !== null) return refuse(410, 'disabled')
-  if (link.expiresAt !== null && link.expiresAt <= now) {
-    return link.expiredUrl
-      ? { status: 302, location: link.expiredUrl, record: false, bot: '', trigger }
-      : refuse(410, 'expired')
+export function decide(question: Question): Decision {
+  const { domain, link, visit, now, attempt } = question
+  const answer: Decision = { status: 404, index: false, record: false, bot: '', trigger: triggerOf(visit.query) }
+  const isPost = visit.method === 'POST'
+  if (visit.method !== 'GET' && visit.method !== 'HEAD' && !(isPost && link?.sealedPassword)) {
+    return { ...answer, status: 405, allow: link?.sealedPassword ? 'GET, HEAD, POST' : 'GET, HEAD' }
   }
-  const location = link.trackConversion ? withParameter(link.url, click.parameter, click.id) : link.url
-  const bot = visit.method === 'HEAD' ? 'head' : visit.purpose ? 'prefetch' : ''
-  return { status: 302, location, destination: link.url, record: true, bot, trigger }
+  const file = fileAt(visit.path, domain)
+  if (file) return { ...answer, status: file.text === null ? 404 : 200, file }
+
+  const found = isPost ? 303 : 302
+  const refuse = (kind: 'not-found' | 'banned' | 'disabled' | 'expired', ...instead: (string | null)[]): Decision => {
+    const location = instead.map((url) => url && elsewhere(url, question)).find(Boolean)
+    if (location) return { ...answer, status: found, location }
+    return { ...answer, status: kind === 'not-found' ? 404 : 410, page: { kind } }
+  }
+  if (!domain || !link) return refuse('not-found', domain?.notFoundUrl ?? null)
+  if (link.bannedAt !== null) return refuse('banned')
+  if (link.disabledAt !== null) return refuse('disabled', domain.notFoundUrl)
+  if (link.expiresAt !== null && link.expiresAt <= now) return refuse('expired', link.expiredUrl, domain.expiredUrl)
+
+  if (link.sealedPassword && attempt.outcome !== 'right') {
+    const page: Page = { kind: 'password', attempt }
+    if (attempt.outcome === 'limited') return { ...answer, status: 429, page, retryAfter: attempt.retryAfter }
+    return { ...answer, status: attempt.outcome === 'none' ? 200 : 403, page }
+  }
+
+  const device = link.ios || link.android ? deviceOf(visit.userAgent) : ''
+  const onDevice = (device === 'ios' && link.ios) || (device === 'android' && link.android) || undefined
+  const target = targetOf(onDevice ?? inCountry(link, visit) ?? variant(question) ?? link.url)
+  if (!target) return refuse('not-found', domain.notFoundUrl)
+  answer.index = link.doIndex
+  answer.record = true
+  answer.bot = visit.method === 'HEAD' ? 'head' : visit.purpose ? 'prefetch' : ''
+  answer.destination = withVisitorQuery(target, visit.query, question.click.parameter)
+  const { destination: url } = answer
+  if (link.proxy && isbot(visit.userAgent)) {
+    const { title, description, image, video } = link
+    const page: Page = { kind: 'preview', url, title, description, image, video }
+    return { ...answer, status: 200, bot: answer.bot || 'user-agent', page }
+  }
+  const location = link.trackConversion ? withClickId(url, question.click.parameter, question.click.id) : url
+  if (target.isApp) return { ...answer, status: 200, page: { kind: 'app', url: location } }
+  // Shops for apps can't be framed.
+  if (link.rewrite && !onDevice) {
+    const { title, description } = link
+    return { ...answer, status: 200, page: { kind: 'cloak', url: location, title, description } }
+  }
+  answer.status = found
+  answer.location = location
+  return answer
 }
 
-function withParameter(url: string, name: string, value: string): string {
-  const target = new URL(url)
-  // Setting a parameter writes the whole query anew, which would break one that is signed.
-  if (target.searchParams.has(name)) target.searchParams.set(name, value)
-  else target.search += `${target.search && '&'}${name}=${value}`
-  return target.href
+function triggerOf(query: string): 'link' | 'qr' {
+  return query !== '' && /(?:^|&)qr=1(?:&|$)/.test(query) ? 'qr' : 'link'
+}
+
+/** An address of the web that does not lead straight back here, else null. */
+function elsewhere(stored: string, { domain, key }: Question): string | null {
+  const target = targetOf(stored)
+  if (!target || target.isApp) return null
+  const { hostname, pathname } = new URL(target.url)
+  return hostname === domain?.slug && addressedKey(decoded(pathname) ?? '') === key ? null : target.url
+}
+
+function inCountry({ geo }: RedirectLink, { place }: Visit): string | undefined {
+  if (!geo || !place.country) return undefined
+  const country = place.country.trim().toUpperCase()
+  return Object.hasOwn(geo, country) ? geo[country] : undefined
+}
+
+/** The same visitor always gets the same variant; percentages are relative to their sum. */
+function variant({ link, now, share }: Question): string | undefined {
+  if (!link?.testVariants) return undefined
+  const { testVariants, testStartedAt, testCompletedAt } = link
+  if (testStartedAt !== null && testStartedAt > now) return undefined
+  if (testCompletedAt !== null && testCompletedAt <= now) return undefined
+  const weights = testVariants.map(({ percentage }) => Math.max(0, percentage))
+  let left = share * weights.reduce((sum, weight) => sum + weight, 0)
+  return testVariants.find((_, index) => {
+    left -= weights[index] as number
+    return left < 0
+  })?.url
 }

@@ -1,42 +1,57 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Platform } from '../../platform/context.ts'
 import { clientOf, knownPeers, type Peers } from '../../platform/peers.ts'
-import type { Decision } from './decide.ts'
-import { renderPage } from './pages.ts'
+import type { Decision, Page } from './decide.ts'
+import { decoded } from './destination.ts'
+import { renderPage } from './pages/render.ts'
 import type { Redirect, Visit } from './service.ts'
 
-const html = { 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-store' }
+// A password has up to 190 characters, and each of them up to nine in a form.
+const longestForm = 2_048
+const uncached = 'private, no-store'
 
 /** Answers every request for a short link. */
 export function redirectListener(platform: Platform, redirect: Redirect) {
   const peers = knownPeers(platform.config.TRUSTED_PROXIES)
   return (request: IncomingMessage, response: ServerResponse) => {
-    redirect.visit(visitOf(request, peers)).then(
-      (decision) => respond(response, decision),
-      (error) => {
+    answer(request)
+      .then((decision) => respond(request, response, decision))
+      .catch((error) => {
         platform.log.error({ error }, 'A redirect failed')
         platform.metrics.redirects.inc({ status: 503 })
-        response.writeHead(503, { ...html, 'Retry-After': '5' }).end(renderPage('unavailable'))
-      },
-    )
+        if (response.headersSent) return response.destroy()
+        respondWithPage(request, response, 503, { kind: 'unavailable' }, { 'Retry-After': 5 })
+      })
+  }
+
+  async function answer(request: IncomingMessage): Promise<Decision> {
+    const visit = visitOf(request, peers)
+    if (visit.method !== 'POST') return redirect.visit(visit)
+    const password = new URLSearchParams(await readForm(request)).get('password') ?? ''
+    return redirect.visit({ ...visit, form: { password, isForeign: isForeign(request.headers) } })
   }
 }
 
 function visitOf(request: IncomingMessage, peers: Peers): Visit {
   const { headers } = request
-  const [path = '', query = ''] = (request.url ?? '/').slice(1).split('?', 2)
+  const address = request.url ?? '/'
+  const mark = address.indexOf('?')
   const client = clientOf(request, peers)
   return {
-    domain: (headers.host ?? '').replace(/:\d+$/, '').toLowerCase(),
-    path: decoded(path),
+    domain: domainOf(headers.host ?? ''),
+    path: decoded(mark === -1 ? address.slice(1) : address.slice(1, mark)),
     method: request.method ?? 'GET',
-    query,
+    query: mark === -1 ? '' : address.slice(mark + 1),
     purpose: String(headers['sec-purpose'] ?? headers.purpose ?? headers['x-purpose'] ?? headers['x-moz'] ?? ''),
     ip: client.ip,
     userAgent: (headers['user-agent'] ?? '').slice(0, 1_000),
     referer: (headers.referer ?? '').slice(0, 2_000),
     place: client.trusted ? placeOf(headers) : { country: '', region: '', city: '', continent: '' },
   }
+}
+
+function domainOf(host: string): string {
+  return host.replace(/\.?(?::\d+)?$/, '').toLowerCase()
 }
 
 /** What content delivery networks and proxies say about the visitor's place. */
@@ -50,25 +65,68 @@ function placeOf(headers: IncomingHttpHeaders): Visit['place'] {
   }
 }
 
-function decoded(text: string): string | null {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return null
+/** Empty when it is longer than any form of ours, or breaks off. */
+function readForm(request: IncomingMessage): Promise<string> {
+  return new Promise((resolve) => {
+    let text = ''
+    request.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk
+      if (text.length <= longestForm) return
+      text = ''
+      resolve('')
+    })
+    request.on('end', () => resolve(text)).on('close', () => resolve(''))
+  })
+}
+
+/** A page of another site must not try passwords in the name of its visitors. */
+function isForeign(headers: IncomingHttpHeaders): boolean {
+  const site = headers['sec-fetch-site']
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none'
+  const { origin, host = '' } = headers
+  return origin !== undefined && URL.parse(origin)?.hostname !== domainOf(host)
+}
+
+function respond(request: IncomingMessage, response: ServerResponse, decision: Decision): void {
+  const { status, location, page, file } = decision
+  if (location !== undefined) {
+    const headers: OutgoingHttpHeaders = { Location: location, 'Cache-Control': uncached, 'Content-Length': 0 }
+    if (!decision.index) headers['X-Robots-Tag'] = 'noindex'
+    response.writeHead(status, headers).end()
+  } else if (page) {
+    respondWithPage(request, response, status, page, {
+      ...(!decision.index && { 'X-Robots-Tag': 'noindex' }),
+      ...(decision.retryAfter !== undefined && { 'Retry-After': decision.retryAfter }),
+    })
+  } else if (file) {
+    const headers = { 'Content-Type': file.type, 'Content-Length': Buffer.byteLength(file.text ?? '') }
+    response.writeHead(status, { ...headers, 'Cache-Control': 'max-age=60', 'X-Content-Type-Options': 'nosniff' })
+    response.end(file.text ?? '')
+  } else {
+    response.writeHead(status, { Allow: decision.allow, 'Content-Length': 0 }).end()
   }
 }
 
-function respond(response: ServerResponse, decision: Decision): void {
-  if (decision.location !== undefined) {
-    response.writeHead(decision.status, {
-      Location: decision.location,
-      'Cache-Control': 'no-store',
-      'Content-Length': 0,
-    })
-    response.end()
-  } else if (decision.page) {
-    response.writeHead(decision.status, html).end(renderPage(decision.page))
-  } else {
-    response.writeHead(decision.status, { Allow: 'GET, HEAD' }).end()
-  }
+function respondWithPage(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  page: Page,
+  more: OutgoingHttpHeaders,
+): void {
+  const { text, language, policy } = renderPage(page, request.headers['accept-language'] ?? '')
+  response.writeHead(status, {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Length': Buffer.byteLength(text),
+    'Content-Language': language,
+    'Content-Security-Policy': policy,
+    'Cache-Control': uncached,
+    // With none at all, browsers would not say either that a form comes from here.
+    'Referrer-Policy': 'strict-origin-when-cross-origin',
+    'X-Content-Type-Options': 'nosniff',
+    Vary: 'Accept-Language',
+    ...(!request.complete && { Connection: 'close' }),
+    ...more,
+  })
+  response.end(text)
 }

@@ -1,9 +1,10 @@
-import { mintClickId } from '../../platform/click-id.ts'
+import { mintClickId, visitorShare } from '../../platform/click-id.ts'
 import type { Platform } from '../../platform/context.ts'
 import { addressedKey, type RedirectLink } from '../links/service.ts'
-import { openLinkCache } from './cache.ts'
+import { openAttempts } from './attempts.ts'
+import { openRedirectCache } from './cache.ts'
 import { openCapture } from './capture.ts'
-import { type Decision, decide } from './decide.ts'
+import { type Attempt, type Decision, decide } from './decide.ts'
 import type { RawClick } from './messages.ts'
 import { openSpool } from './spool.ts'
 
@@ -19,10 +20,13 @@ export type Visit = {
   userAgent: string
   referer: string
   place: Pick<RawClick, 'country' | 'region' | 'city' | 'continent'>
+  /** What was sent with POST, and whether a page of another site sent it. */
+  form?: { password: string; isForeign: boolean }
 }
 export type Redirect = AsyncDisposable & { visit(visit: Visit): Promise<Decision> }
 
 const longestDomain = 253
+const noAttempt: Attempt = { outcome: 'none' }
 
 /** Decides about visits; a click is stored before its decision is given. */
 export async function openRedirect(platform: Platform): Promise<Redirect> {
@@ -30,16 +34,30 @@ export async function openRedirect(platform: Platform): Promise<Redirect> {
   await using parts = new AsyncDisposableStack()
   const spool = parts.use(await openSpool(platform))
   const capture = parts.use(openCapture(platform, spool))
-  const cache = parts.use(openLinkCache(platform))
+  const cache = parts.use(openRedirectCache(platform))
+  const attempts = openAttempts(platform)
   const opened = parts.move()
+
+  async function attemptOf(link: RedirectLink | null, { form, ip }: Visit): Promise<Attempt> {
+    if (!form || !link?.sealedPassword) return noAttempt
+    return form.isForeign ? { outcome: 'foreign' } : attempts(link, form.password, ip)
+  }
+
   return {
     async visit(visit) {
-      const key = visit.path === null || visit.domain.length > longestDomain ? null : addressedKey(visit.path)
-      const link = key === null ? null : await cache.find(visit.domain, key)
-      const at = platform.now().getTime()
-      const id = link ? mintClickId(config.CLICK_ID_KEYS, { ...visit, linkNumber: BigInt(link.number), at }) : ''
-      const decision = decide(link, visit, at, { id, parameter: config.CLICK_ID_PARAMETER })
-      if (link && decision.record) await capture.add(clickOf(id, link, decision, visit, at))
+      const isAddress = visit.domain.length <= longestDomain
+      const key = visit.path === null ? null : addressedKey(visit.path)
+      const found = isAddress ? cache.find(visit.domain, key) : { domain: null, link: null }
+      const { domain, link } = found instanceof Promise ? await found : found
+      const attempt = visit.form ? await attemptOf(link, visit) : noAttempt
+      const now = platform.now().getTime()
+      const { ip, userAgent } = visit
+      const linkNumber = link ? BigInt(link.number) : 0n
+      const id = link ? mintClickId(config.CLICK_ID_KEYS, { linkNumber, ip, userAgent, at: now }) : ''
+      const share = link?.testVariants ? visitorShare(config.CLICK_ID_KEYS, linkNumber, ip, userAgent) : 0
+      const click = { id, parameter: config.CLICK_ID_PARAMETER }
+      const decision = decide({ domain, key, link, visit, now, click, share, attempt })
+      if (link && decision.record) await capture.add(clickOf(id, link, decision, visit, now))
       platform.metrics.redirects.inc({ status: decision.status })
       return decision
     },

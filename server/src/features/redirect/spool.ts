@@ -12,12 +12,14 @@ export type Spool = AsyncDisposable & {
 }
 
 const drainEveryMs = 250
+const abandonedMs = 10_000
 
 /** One file a message, named so that a restart sends the same message id again, oldest first. */
 export async function openSpool(platform: Platform): Promise<Spool> {
   const { config, log, metrics } = platform
   const directory = join(config.SPOOL_DIRECTORY, 'clicks')
   await mkdir(directory, { recursive: true })
+  await removeDrafts(directory)
   let bytes = await sizeOf(directory)
   let written = 0
   let away = false
@@ -38,17 +40,23 @@ export async function openSpool(platform: Platform): Promise<Spool> {
 
   async function sendAll(): Promise<void> {
     const stream = jetStream(platform.nats)
-    for (const name of (await readdir(directory)).filter((name) => name.endsWith('.json')).sort()) {
-      const text = await readFile(join(directory, name), 'utf8')
-      const message = JSON.parse(text) as SpooledMessage
-      await stream.publish(message.subject, message.body, {
-        msgID: message.id,
-        timeout: config.CAPTURE_DEADLINE_MS,
-        retries: 1,
-      })
-      away = false
-      await rm(join(directory, name))
-      bytes -= Buffer.byteLength(text)
+    for (const name of await messageFiles(directory)) {
+      const file = join(directory, name)
+      const content = await readFile(file)
+      const message = messageOf(content)
+      if (message) {
+        await stream.publish(message.subject, message.body, {
+          msgID: message.id,
+          timeout: config.CAPTURE_DEADLINE_MS,
+          retries: 1,
+        })
+        away = false
+        await rm(file)
+      } else {
+        log.error({ file }, 'A file of the spool is damaged: it is set aside as .broken')
+        await rename(file, `${file}.broken`)
+      }
+      bytes -= content.length
       metrics.spoolBytes.set(bytes)
     }
     log.info('The spool is empty again: all its clicks are in the log')
@@ -65,7 +73,12 @@ export async function openSpool(platform: Platform): Promise<Spool> {
       away = true
       bytes += size
       const name = `${String(Date.now()).padStart(15, '0')}-${String(written++).padStart(9, '0')}-${message.id}.json`
-      await writeDurably(directory, name, text)
+      await writeDurably(directory, name, text).catch((error) => {
+        bytes -= size
+        // With nothing to drain nobody would find out that the log is back.
+        if (bytes === 0) away = false
+        throw error
+      })
       metrics.spoolBytes.set(bytes)
     },
     async [Symbol.asyncDispose]() {
@@ -87,7 +100,28 @@ async function writeDurably(directory: string, name: string, text: string): Prom
   await folder.close()
 }
 
+/** What was being written when a process ended; nobody was told that it is stored. A young one may be at work still. */
+async function removeDrafts(directory: string): Promise<void> {
+  const drafts = (await readdir(directory)).filter((name) => name.endsWith('.draft'))
+  for (const path of drafts.map((name) => join(directory, name))) {
+    const { mtimeMs } = await stat(path)
+    if (mtimeMs < Date.now() - abandonedMs) await rm(path, { force: true })
+  }
+}
+
+async function messageFiles(directory: string): Promise<string[]> {
+  return (await readdir(directory)).filter((name) => name.endsWith('.json')).sort()
+}
+
+function messageOf(content: Buffer): SpooledMessage | undefined {
+  try {
+    return JSON.parse(content.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
 async function sizeOf(directory: string): Promise<number> {
-  const sizes = (await readdir(directory)).map(async (name) => (await stat(join(directory, name))).size)
+  const sizes = (await messageFiles(directory)).map(async (name) => (await stat(join(directory, name))).size)
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
 }

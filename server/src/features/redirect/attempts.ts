@@ -1,0 +1,46 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+import ipaddr from 'ipaddr.js'
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import type { Platform } from '../../platform/context.ts'
+import { unseal } from '../../platform/seal.ts'
+import type { RedirectLink } from '../links/service.ts'
+import type { Attempt } from './decide.ts'
+
+export type Attempts = (link: RedirectLink, password: string, ip: string) => Promise<Attempt>
+
+const limit = { points: 10, duration: 600 }
+
+/** Ten wrong passwords in ten minutes for each visitor and link; a right one is not counted. */
+export function openAttempts({ config, valkey }: Pick<Platform, 'config' | 'valkey'>): Attempts {
+  const limiter = new RateLimiterRedis({
+    ...limit,
+    storeClient: valkey,
+    keyPrefix: 'limit:password',
+    insuranceLimiter: new RateLimiterMemory(limit),
+  })
+  return async (link, password, ip) => {
+    const visitor = `${link.number}/${networkOf(ip)}`
+    try {
+      // Counted before it is compared, so that guesses sent at the same time are counted too.
+      await limiter.consume(visitor)
+    } catch (refusal) {
+      if (!(refusal instanceof RateLimiterRes)) throw refusal
+      return { outcome: 'limited', retryAfter: Math.max(1, Math.ceil(refusal.msBeforeNext / 1_000)) }
+    }
+    const secret = unseal(config.ENCRYPTION_KEYS, link.id, Buffer.from(link.sealedPassword ?? '', 'base64'))
+    if (!isSame(secret, password)) return { outcome: 'wrong' }
+    await limiter.reward(visitor)
+    return { outcome: 'right' }
+  }
+}
+
+/** Takes the same time wherever the difference is. Keyboards compose letters with accents in two ways. */
+function isSame(one: string, other: string): boolean {
+  const [left, right] = [one, other].map((text) => hash('sha256', text.normalize('NFC'), 'buffer'))
+  return timingSafeEqual(left as Buffer, right as Buffer)
+}
+
+/** Whoever has one IPv6 address has a whole network of them. */
+function networkOf(ip: string): string {
+  return ipaddr.IPv6.isValid(ip) ? ipaddr.IPv6.parse(ip).toByteArray().slice(0, 8).join('.') : ip
+}

@@ -1,0 +1,223 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { startEngines } from '../../../../engines/start.ts'
+import { buildClick } from '../../../test/build.ts'
+import { eventually, openTestPlatform } from '../../../test/stack.ts'
+import type { Platform } from '../../platform/context.ts'
+import { partitionOf } from '../../platform/ids.ts'
+import { openMetrics } from '../../platform/metrics.ts'
+import { ensureStreams, eventStream, jetStream } from '../../platform/nats.ts'
+import { type Capture, openCapture } from './capture.ts'
+import type { RawClick } from './messages.ts'
+import { openSpool, type Spool } from './spool.ts'
+
+const partitions = 2
+const deadlineMs = 500
+const engines = await startEngines({ only: ['nats'] })
+const shared = await openTestPlatform({
+  ...engines.urls,
+  EVENT_PARTITIONS: String(partitions),
+  CAPTURE_DEADLINE_MS: String(deadlineMs),
+  SPOOL_MAX_MEGABYTES: '1',
+})
+await ensureStreams(shared.nats, shared.config)
+const manager = await jetstreamManager(shared.nats)
+afterAll(() => engines.stop())
+
+let platform: Platform
+let capture: Capture
+let spool: Spool
+let spoolFiles: () => Promise<string[]>
+
+beforeEach(async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tributary-spool-'))
+  platform = { ...shared, metrics: openMetrics(), config: { ...shared.config, SPOOL_DIRECTORY: folder } }
+  spool = await openSpool(platform)
+  capture = openCapture(platform, spool)
+  spoolFiles = () => readdir(join(folder, 'clicks'))
+  for (let partition = 0; partition < partitions; partition++) await manager.streams.purge(eventStream(partition))
+})
+
+afterEach(async () => {
+  engines.processes.nats?.kill('SIGCONT')
+  await capture[Symbol.asyncDispose]()
+  await spool[Symbol.asyncDispose]()
+  await rm(platform.config.SPOOL_DIRECTORY, { recursive: true })
+})
+
+function someClick(workspaceId = 'ws_1', given: Partial<RawClick> = {}): RawClick {
+  return buildClick(platform, { number: 7n, workspaceId, url: 'https://example.com/' }, given)
+}
+
+/** Every message of a partition: its id and the clicks in it. */
+async function readLog(partition: number): Promise<{ id: string; clicks: RawClick[] }[]> {
+  const { state } = await manager.streams.info(eventStream(partition))
+  if (state.messages === 0) return []
+  const consumer = await jetStream(platform.nats).consumers.get(eventStream(partition))
+  const messages = await consumer.fetch({ max_messages: state.messages, expires: 2_000 })
+  const read: { id: string; clicks: RawClick[] }[] = []
+  for await (const message of messages) {
+    read.push({ id: message.headers?.get('Nats-Msg-Id') ?? '', clicks: message.json<RawClick[]>() })
+  }
+  return read
+}
+
+async function loggedIds(): Promise<string[]> {
+  const logs = await Promise.all(Array.from({ length: partitions }, (_, partition) => readLog(partition)))
+  return logs.flat().flatMap(({ clicks }) => clicks.map(({ id }) => id))
+}
+
+async function outcomes(): Promise<Record<string, number>> {
+  const { values } = await platform.metrics.captureSeconds.get()
+  const counts = values.filter(({ metricName }) => metricName?.endsWith('_count'))
+  return Object.fromEntries(counts.map(({ labels, value }) => [labels.outcome, value]))
+}
+
+/** Resolves when the log has really stopped answering. */
+async function hang(): Promise<void> {
+  engines.processes.nats?.kill('SIGSTOP')
+  const late = () => new Promise<'late'>((resolve) => setTimeout(() => resolve('late'), 100))
+  const answers = () => platform.nats.rtt().catch(() => 0)
+  while ((await Promise.race([answers(), late()])) !== 'late');
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  await work()
+  return performance.now() - started
+}
+
+describe('while the log answers', () => {
+  test('a click is in the log when its promise resolves', async () => {
+    const click = someClick()
+    await capture.add(click)
+    const partition = partitionOf('ws_1', partitions)
+    expect((await manager.streams.info(eventStream(partition))).state.messages).toBe(1)
+    expect(await readLog(partition)).toEqual([{ id: expect.stringMatching(/^[0-9a-f-]{36}$/), clicks: [click] }])
+    expect(await spoolFiles()).toEqual([])
+  })
+
+  test('a thousand clicks that come together share a few messages; none is lost or doubled', async () => {
+    const clicks: RawClick[] = []
+    const stored: Promise<void>[] = []
+    for (let wave = 0; wave < 20; wave++) {
+      for (let visitor = 0; visitor < 50; visitor++) {
+        const click = someClick()
+        clicks.push(click)
+        stored.push(capture.add(click))
+      }
+      await new Promise(setImmediate)
+    }
+    await Promise.all(stored)
+    const messages = await readLog(partitionOf('ws_1', partitions))
+    expect(
+      messages
+        .flatMap((message) => message.clicks)
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(clicks.map(({ id }) => id).sort())
+    expect(messages.length).toBeLessThanOrEqual(40)
+    expect(await outcomes()).toEqual({ log: messages.length })
+  })
+
+  test('each workspace has its partition', async () => {
+    const clicks = Array.from({ length: 40 }, (_, index) => someClick(`ws_${index}`))
+    await Promise.all(clicks.map((click) => capture.add(click)))
+    for (let partition = 0; partition < partitions; partition++) {
+      const expected = clicks.filter(({ workspaceId }) => partitionOf(workspaceId, partitions) === partition)
+      const logged = (await readLog(partition)).flatMap((message) => message.clicks)
+      expect(expected.length).toBeGreaterThan(0)
+      expect(logged).toEqual(expected)
+    }
+  })
+
+  test('long addresses make more messages, none larger than the log takes', async () => {
+    const url = `https://example.com/?${'ü'.repeat(8_000)}`
+    const clicks = Array.from({ length: 200 }, () => someClick('ws_1', { url }))
+    await Promise.all(clicks.map((click) => capture.add(click)))
+    expect((await loggedIds()).sort()).toEqual(clicks.map(({ id }) => id).sort())
+    expect(await outcomes()).toEqual({ log: expect.any(Number) })
+    expect(await spoolFiles()).toEqual([])
+  })
+
+  test('closing waits for what is under way', async () => {
+    const clicks = Array.from({ length: 30 }, (_, index) => someClick(`ws_${index}`))
+    for (const click of clicks) void capture.add(click)
+    await capture[Symbol.asyncDispose]()
+    expect((await loggedIds()).sort()).toEqual(clicks.map(({ id }) => id).sort())
+  })
+})
+
+describe('while the log is away', () => {
+  const ways: [string, () => unknown, () => unknown][] = [
+    ['stopped', () => engines.processes.nats?.stop(), () => engines.processes.nats?.restart()],
+    ['hanging', hang, () => engines.processes.nats?.kill('SIGCONT')],
+  ]
+
+  test.each(ways)(
+    '%s: clicks are spooled within the deadline, and are in the log once when it is back',
+    async (_name, take, giveBack) => {
+      const before = someClick()
+      await capture.add(before)
+      await take()
+      const first = Array.from({ length: 10 }, () => someClick())
+      expect(await timed(() => Promise.all(first.map((click) => capture.add(click))))).toBeLessThan(deadlineMs + 1_000)
+      expect(await spoolFiles()).toHaveLength(1)
+
+      const later = Array.from({ length: 5 }, () => someClick())
+      for (const click of later) expect(await timed(() => capture.add(click))).toBeLessThan(deadlineMs)
+      const spooled = await spoolFiles()
+      expect(spooled).toHaveLength(6)
+      for (const name of spooled) expect(name).toMatch(/\.json$/)
+      expect(await outcomes()).toEqual({ log: 1, spool: 6 })
+
+      await giveBack()
+      await eventually(async () => expect(await spoolFiles()).toEqual([]), 10_000)
+      const messages = await readLog(partitionOf('ws_1', partitions))
+      const ids = messages.flatMap(({ clicks }) => clicks.map(({ id }) => id))
+      expect(ids.sort()).toEqual([before, ...first, ...later].map(({ id }) => id).sort())
+      for (const name of spooled) expect(messages.map(({ id }) => id)).toContain(name.slice(-41, -5))
+
+      await eventually(async () => {
+        await capture.add(someClick())
+        expect((await outcomes()).log).toBeGreaterThan(1)
+      })
+      expect((await platform.metrics.spoolBytes.get()).values[0]?.value).toBe(0)
+    },
+  )
+
+  test('at most two messages of a partition are on their way; what comes meanwhile shares the next', async () => {
+    await hang()
+    const stored: Promise<void>[] = []
+    for (let visitor = 0; visitor < 10; visitor++) {
+      stored.push(capture.add(someClick()))
+      await new Promise(setImmediate)
+      await new Promise(setImmediate)
+    }
+    await Promise.all(stored)
+    expect(await outcomes()).toEqual({ spool: 3 })
+    engines.processes.nats?.kill('SIGCONT')
+    await eventually(async () => expect(await spoolFiles()).toEqual([]), 10_000)
+    expect(await loggedIds()).toHaveLength(10)
+    expect((await readLog(partitionOf('ws_1', partitions))).map(({ clicks }) => clicks.length).sort()).toEqual([
+      1, 1, 8,
+    ])
+  })
+
+  test('a full spool lets the visitor go on and counts the loss', async () => {
+    await engines.processes.nats?.stop()
+    const large = { userAgent: 'a'.repeat(300_000) }
+    for (let index = 0; index < 3; index++) await capture.add(someClick('ws_1', large))
+    expect(await timed(() => capture.add(someClick('ws_1', large)))).toBeLessThan(deadlineMs + 1_000)
+    expect(await outcomes()).toEqual({ spool: 3, lost: 1 })
+    await capture.add(someClick())
+    expect(await outcomes()).toEqual({ spool: 4, lost: 1 })
+    expect(await spoolFiles()).toHaveLength(4)
+    await engines.processes.nats?.restart()
+    await eventually(async () => expect(await spoolFiles()).toEqual([]), 10_000)
+    expect(await loggedIds()).toHaveLength(4)
+  })
+})

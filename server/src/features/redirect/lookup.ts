@@ -1,0 +1,145 @@
+import { LRUCache } from 'lru-cache'
+import type { Platform } from '../../platform/context.ts'
+import type { Shelf, Stored } from './shelf.ts'
+
+export type Lookup<T> = {
+  /** Without waiting when it is in memory; null when there is no such thing. Fails when nobody can tell. */
+  find(address: string, owner: string): T | null | Promise<T | null>
+  forget(address: string): void
+}
+
+/** Whether changes are heard of at present, and since when without a gap. */
+export type Hearing = { isOn: boolean; since: number }
+
+export type Source = 'memory' | 'valkey' | 'postgres' | 'aged'
+
+type Options<T> = {
+  /** How many are kept in memory. */
+  most: number
+  hearing: Hearing
+  shelf: Shelf<T>
+  log: Platform['log']
+  read(address: string): Promise<T | null>
+  onFound?(from: Source): void
+}
+type Entry<T> = Stored<T> & { restsUntil?: number }
+type Load<T> = { found: Promise<T | null>; owner: string; since: number; isOver: boolean }
+
+const knownMs = 60_000
+const unknownMs = 10_000
+const unheardMs = 1_000
+const patienceMs = 250
+const longestWaitMs = 5_000
+const restMs = 1_000
+
+/**
+ * Memory, then the shelf that all processes share, then PostgreSQL. An entry is fresh for a time that no hit extends,
+ * and that is shorter while nobody can be told of changes. Later it still serves while PostgreSQL is slow or away.
+ */
+export function openLookup<T extends object>(options: Options<T>): Lookup<T> {
+  const { hearing, shelf, onFound = () => {} } = options
+  const known = new LRUCache<string, Entry<T>>({ max: options.most })
+  // Apart, so that nobody can drive out what is known by asking for what does not exist.
+  const unknown = new LRUCache<string, Entry<T>>({ max: Math.ceil(options.most / 10) })
+  const loads = new Map<string, Load<T>>()
+
+  /** What was found for another owner is as good as not there. */
+  function entryOf(address: string, owner: string): Entry<T> | undefined {
+    const entry = known.get(address) ?? unknown.get(address)
+    return entry?.owner === owner ? entry : undefined
+  }
+
+  function isFresh(entry: Stored<T>): boolean {
+    const lifeMs = hearing.isOn ? (entry.value ? knownMs : unknownMs) : unheardMs
+    return entry.at > hearing.since && Date.now() - entry.at < lifeMs
+  }
+
+  function remember(address: string, entry: Stored<T>): void {
+    drop(address)
+    if (entry.value) known.set(address, entry)
+    else unknown.set(address, entry)
+  }
+
+  function drop(address: string): void {
+    known.delete(address)
+    unknown.delete(address)
+  }
+
+  function start(address: string, owner: string): Load<T> {
+    const load: Load<T> = { found: read(), owner, since: performance.now(), isOver: false }
+    loads.set(address, load)
+    load.found.catch(failed).finally(() => {
+      load.isOver = true
+      if (loads.get(address) === load) loads.delete(address)
+    })
+    return load
+
+    async function read(): Promise<T | null> {
+      const shelved = await shelf.get(address, owner)
+      // A change that was told meanwhile has ended this load: what it finds may be old.
+      if (shelved && loads.get(address) === load) remember(address, shelved)
+      if (shelved && isFresh(shelved)) {
+        onFound('valkey')
+        return shelved.value
+      }
+      const at = Date.now()
+      const entry = { value: await options.read(address), owner, at }
+      onFound('postgres')
+      if (loads.get(address) !== load) return entry.value
+      remember(address, entry)
+      shelf.put(address, entry, unknownMs)
+      return entry.value
+    }
+
+    function failed(error: Error): void {
+      const entry = entryOf(address, owner)
+      if (entry) entry.restsUntil = performance.now() + restMs
+      options.log.warn({ error: error.message, address }, 'PostgreSQL did not answer: what is known serves on')
+    }
+  }
+
+  async function outcome(load: Load<T>, address: string, owner: string): Promise<T | null> {
+    try {
+      return await within(load.found, patienceMs)
+    } catch (error) {
+      const aged = entryOf(address, owner)
+      if (aged) {
+        onFound('aged')
+        return aged.value
+      }
+      if (load.isOver) throw error
+      return within(load.found, longestWaitMs)
+    }
+  }
+
+  return {
+    find(address, owner) {
+      const entry = entryOf(address, owner)
+      if (entry && isFresh(entry)) {
+        onFound('memory')
+        return entry.value
+      }
+      const now = performance.now()
+      const running = loads.get(address)
+      const isResting = entry?.restsUntil !== undefined && entry.restsUntil > now
+      if (entry && (isResting || (running?.owner === owner && now - running.since > patienceMs))) {
+        onFound('aged')
+        return entry.value
+      }
+      return outcome(running?.owner === owner ? running : start(address, owner), address, owner)
+    },
+    forget(address) {
+      drop(address)
+      loads.delete(address)
+      shelf.remove(address)
+    },
+  }
+}
+
+async function within<T>(found: Promise<T>, milliseconds: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer in ${milliseconds} ms`)), milliseconds)
+  })
+  return Promise.race([found, tooLate]).finally(() => clearTimeout(timer))
+}

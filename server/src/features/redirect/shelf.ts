@@ -1,0 +1,40 @@
+import type { Platform } from '../../platform/context.ts'
+
+/** Found at that moment, while it was that owner's; null when there was nothing. */
+export type Stored<T> = { value: T | null; owner: string; at: number }
+export type Shelf<T> = {
+  /** Also one that is no longer fresh: it is better than nothing. */
+  get(address: string, owner: string): Promise<Stored<T> | undefined>
+  put(address: string, entry: Stored<T>, unknownMs: number): void
+  remove(address: string): void
+}
+
+const restMs = 1_000
+const keptMs = 25 * 3_600_000
+
+/**
+ * What the redirect processes share in Valkey. Kept for more than a day, so that a process that starts while PostgreSQL
+ * is away knows something. The name has to change with the shape of `T`, since old and new processes run together.
+ */
+export function openShelf<T>({ valkey }: Pick<Platform, 'valkey'>, name: string): Shelf<T> {
+  let restsUntil = 0
+  const nameOf = (address: string) => `redirect:${name}:${address}`
+  return {
+    async get(address, owner) {
+      // Whoever waits for Valkey when it hangs waits once, not for every link.
+      if (performance.now() < restsUntil) return undefined
+      const text = await valkey.get(nameOf(address)).catch(() => {
+        restsUntil = performance.now() + restMs
+        return null
+      })
+      const entry = text === null ? undefined : (JSON.parse(text) as Stored<T>)
+      return entry?.owner === owner ? entry : undefined
+    },
+    put(address, entry, unknownMs) {
+      valkey.set(nameOf(address), JSON.stringify(entry), 'PX', entry.value ? keptMs : unknownMs).catch(() => {})
+    },
+    remove(address) {
+      valkey.del(nameOf(address)).catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { startEngines } from '../../../../engines/start.ts'
+import { eventually, openTestPlatform } from '../../../test/stack.ts'
+import type { Platform } from '../../platform/context.ts'
+import { openMetrics } from '../../platform/metrics.ts'
+import { ensureStreams, eventStream, jetStream } from '../../platform/nats.ts'
+import { openSpool, type Spool, type SpooledMessage } from './spool.ts'
+
+const engines = await startEngines({ only: ['nats'] })
+const shared = await openTestPlatform({ ...engines.urls, EVENT_PARTITIONS: '1', CAPTURE_DEADLINE_MS: '300' })
+await ensureStreams(shared.nats, shared.config)
+const manager = await jetstreamManager(shared.nats)
+afterAll(() => engines.stop())
+
+let platform: Platform
+let directory: string
+const opened: Spool[] = []
+
+beforeEach(async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tributary-spool-'))
+  directory = join(folder, 'clicks')
+  await mkdir(directory)
+  platform = { ...shared, metrics: openMetrics(), config: { ...shared.config, SPOOL_DIRECTORY: folder } }
+  await manager.streams.purge(eventStream(0))
+})
+
+afterEach(async () => {
+  for (const spool of opened.splice(0)) await spool[Symbol.asyncDispose]()
+  await rm(platform.config.SPOOL_DIRECTORY, { recursive: true })
+})
+
+async function open(): Promise<Spool> {
+  const spool = await openSpool(platform)
+  opened.push(spool)
+  return spool
+}
+
+function someMessage(body: string): SpooledMessage {
+  return { subject: 'events.0.clicks', id: randomUUID(), body }
+}
+
+async function readLog(): Promise<{ id: string; body: string }[]> {
+  const { state } = await manager.streams.info(eventStream(0))
+  if (state.messages === 0) return []
+  const consumer = await jetStream(platform.nats).consumers.get(eventStream(0))
+  const read: { id: string; body: string }[] = []
+  for await (const message of await consumer.fetch({ max_messages: state.messages, expires: 2_000 })) {
+    read.push({ id: message.headers?.get('Nats-Msg-Id') ?? '', body: message.string() })
+  }
+  return read
+}
+
+async function spoolBytes(): Promise<number | undefined> {
+  return (await platform.metrics.spoolBytes.get()).values[0]?.value
+}
+
+const drained = () => eventually(async () => expect(await readdir(directory)).toEqual([]))
+
+describe('append', () => {
+  test('has the whole message in a file when it resolves, under a name that sorts by time', async () => {
+    await engines.processes.nats?.stop()
+    const spool = await open()
+    const messages = Array.from({ length: 12 }, (_, index) => someMessage(`[${index}]`))
+    for (const message of messages) {
+      await spool.append(message)
+      const names = (await readdir(directory)).sort()
+      expect(JSON.parse(await readFile(join(directory, names.at(-1) ?? ''), 'utf8'))).toEqual(message)
+    }
+    const sizes = messages.map((message) => Buffer.byteLength(JSON.stringify(message)))
+    expect(await spoolBytes()).toBe(sizes.reduce((sum, size) => sum + size, 0))
+    await engines.processes.nats?.restart()
+    await drained()
+    expect(await readLog()).toEqual(messages.map(({ id, body }) => ({ id, body })))
+    expect(await spoolBytes()).toBe(0)
+  })
+
+  test('says that the log is away until a message got through', async () => {
+    const spool = await open()
+    expect(spool.isQuiet()).toBe(true)
+    const appended = spool.append(someMessage('[]'))
+    expect(spool.isQuiet()).toBe(false)
+    await appended
+    await drained()
+    expect(spool.isQuiet()).toBe(true)
+  })
+
+  test('refuses what passes the limit, and takes again what fits', async () => {
+    platform = { ...platform, config: { ...platform.config, SPOOL_MAX_MEGABYTES: 1 } }
+    await engines.processes.nats?.stop()
+    const spool = await open()
+    await spool.append(someMessage('a'.repeat(700_000)))
+    await expect(spool.append(someMessage('a'.repeat(700_000)))).rejects.toThrow(
+      `The spool in ${directory} is full (SPOOL_MAX_MEGABYTES=1)`,
+    )
+    await spool.append(someMessage('a'.repeat(300_000)))
+    expect(await readdir(directory)).toHaveLength(2)
+    await engines.processes.nats?.restart()
+    await drained()
+  })
+
+  test('what could not be written takes no room, and keeps nobody from the log', async () => {
+    const spool = await open()
+    await rm(directory, { recursive: true })
+    await writeFile(directory, 'not a folder')
+    await expect(spool.append(someMessage('[]'))).rejects.toThrow()
+    expect(spool.isQuiet()).toBe(true)
+    await rm(directory)
+    await mkdir(directory)
+    await spool.append(someMessage('[1]'))
+    await drained()
+    await eventually(async () => expect(await spoolBytes()).toBe(0))
+  })
+})
+
+describe('a start', () => {
+  async function leaveBehind(name: string, message: SpooledMessage | string): Promise<void> {
+    await writeFile(join(directory, name), typeof message === 'string' ? message : JSON.stringify(message))
+  }
+
+  test('sends what an earlier process left behind, oldest first, with the same ids', async () => {
+    const messages = Array.from({ length: 5 }, (_, index) => someMessage(`["${index}"]`))
+    for (const [index, message] of messages.entries()) {
+      await leaveBehind(`${String(1_000 - index).padStart(15, '0')}-000000000-${message.id}.json`, message)
+    }
+    await open()
+    await drained()
+    expect(await readLog()).toEqual(messages.toReversed().map(({ id, body }) => ({ id, body })))
+    expect(await spoolBytes()).toBe(0)
+  })
+
+  test('sends nothing twice that the log already has', async () => {
+    const message = someMessage('["once"]')
+    await jetStream(platform.nats).publish(message.subject, message.body, { msgID: message.id })
+    await leaveBehind(`000000000000001-000000000-${message.id}.json`, message)
+    await open()
+    await drained()
+    expect(await readLog()).toHaveLength(1)
+  })
+
+  test('removes drafts that were cut off, and does not send them', async () => {
+    const whole = someMessage('["whole"]')
+    await leaveBehind('000000000000001-000000000-a.json.draft', '{"subject":"events.0.cli')
+    await leaveBehind('000000000000002-000000000-b.json.draft', someMessage('["unacknowledged"]'))
+    await leaveBehind(`000000000000003-000000000-${whole.id}.json`, whole)
+    for (const name of await readdir(directory)) await utimes(join(directory, name), 0, Date.now() / 1000 - 11)
+    await leaveBehind('000000000000004-000000000-c.json.draft', '{"subject":"another process is wri')
+    await open()
+    await eventually(async () => expect(await readdir(directory)).toEqual(['000000000000004-000000000-c.json.draft']))
+    expect((await readLog()).map(({ body }) => body)).toEqual(['["whole"]'])
+    expect(await spoolBytes()).toBe(0)
+  })
+
+  test('sets aside what can not be read, and sends the rest', async () => {
+    const good = someMessage('["good"]')
+    await leaveBehind('000000000000001-000000000-a.json', '{"subject":"eve')
+    await leaveBehind(`000000000000002-000000000-${good.id}.json`, good)
+    await open()
+    await eventually(async () => expect(await readdir(directory)).toEqual(['000000000000001-000000000-a.json.broken']))
+    expect((await readLog()).map(({ body }) => body)).toEqual(['["good"]'])
+    await eventually(async () => expect(await spoolBytes()).toBe(0))
+  })
+
+  test('makes the folder when it is missing', async () => {
+    await rm(directory, { recursive: true })
+    await open()
+    expect(await readdir(directory)).toEqual([])
+  })
+
+  test('keeps its files while the log is away, and leaves them when it ends', async () => {
+    const message = someMessage('["kept"]')
+    await leaveBehind(`000000000000001-000000000-${message.id}.json`, message)
+    await engines.processes.nats?.stop()
+    const spool = await open()
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    await spool[Symbol.asyncDispose]()
+    expect(await readdir(directory)).toHaveLength(1)
+    await engines.processes.nats?.restart()
+    await open()
+    await drained()
+    expect(await readLog()).toEqual([{ id: message.id, body: '["kept"]' }])
+  })
+})
