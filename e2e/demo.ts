@@ -75,6 +75,7 @@ async function demoConfig(urls: Record<string, string>, spool: string): Promise<
     REDIRECT_PORT: String(redirectPort),
     OPS_PORT: String(opsPort),
     CLICK_ID_KEYS: `1:${randomBytes(32).toString('hex')}`,
+    ENCRYPTION_KEYS: `1:${randomBytes(32).toString('hex')}`,
     SPOOL_DIRECTORY: spool,
   })
 }

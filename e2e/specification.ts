@@ -13,6 +13,10 @@ export const linkKeys = words(`id domain key url trackConversion externalId tena
 
 export const linkDates = words('expiresAt disabledAt testStartedAt testCompletedAt lastClicked createdAt updatedAt')
 
+export const tagKeys = words('id name color')
+
+export const folderKeys = words('id name description type accessLevel createdAt updatedAt')
+
 function words(text: string): string[] {
   return text.split(/\s+/).sort()
 }

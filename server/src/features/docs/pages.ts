@@ -66,6 +66,18 @@ export function errorsPage(): string {
   )
 }
 
+/** Nothing on the page calls or needs a service elsewhere. */
+const referenceSettings = {
+  url: '/openapi.json',
+  authentication: { preferredSecurityScheme: 'token' },
+  withDefaultFonts: false,
+  telemetry: false,
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+  agent: { disabled: true },
+  mcp: { disabled: true },
+}
+
 export function referencePage(): string {
   return `<!doctype html>
 <html lang="en">
@@ -73,7 +85,7 @@ export function referencePage(): string {
 <body>
 <div id="reference"></div>
 <script src="/docs/reference.js"></script>
-<script>Scalar.createApiReference('#reference', { url: '/openapi.json', withDefaultFonts: false, telemetry: false, hideClientButton: true })</script>
+<script>Scalar.createApiReference('#reference', ${JSON.stringify(referenceSettings)})</script>
 </body>
 </html>
 `

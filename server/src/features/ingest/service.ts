@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { Platform } from '../../platform/context.ts'
 import { jetStream } from '../../platform/nats.ts'
 import { transaction } from '../../platform/postgres.ts'
@@ -6,7 +7,7 @@ import { countClicks } from '../links/service.ts'
 import { type RawClick, rawClick } from '../redirect/messages.ts'
 import { begin, enrich, judging, run, settling } from './pipeline.ts'
 import { findRepeats } from './repeats.ts'
-import type { ClickDraft, ClickEvent, Outcome } from './steps/step.ts'
+import type { ClickDraft, ClickEvent, Outcome, RejectReason } from './steps/step.ts'
 import {
   advanceCursor,
   type Cursor,
@@ -143,12 +144,20 @@ async function buryRejected(platform: Platform, holder: Holder, places: Place[],
     const { sequence, index, body } = places[position] as Place
     await stream.publish(
       `dead.events.${holder.partition}`,
-      JSON.stringify({ reason: outcome.reject, sequence, index, body }),
+      letterOf({ reason: outcome.reject, sequence, index, body }),
       {
         msgID: `event-${holder.partition}-${sequence}-${index}`,
       },
     )
   }
+}
+
+/** What is too large for a message is cut; the whole is at its place in the log. */
+function letterOf(letter: Place & { reason: RejectReason }): string {
+  const text = JSON.stringify(letter)
+  if (Buffer.byteLength(text) <= 500_000) return text
+  const body = typeof letter.body === 'string' ? letter.body : JSON.stringify(letter.body)
+  return JSON.stringify({ ...letter, body: `${body.slice(0, 50_000)}…` })
 }
 
 function tally({ metrics }: Platform, outcomes: Outcome[]): void {
@@ -159,15 +168,16 @@ function tally({ metrics }: Platform, outcomes: Outcome[]): void {
   }
 }
 
+/** One value that ClickHouse can't read would hold up the whole partition, so none is left. */
 function rowOf(event: ClickEvent): NewClick {
-  return {
+  const row: NewClick = {
     workspace_id: event.workspaceId,
     timestamp: event.at,
     id_text: event.id,
     link_number: event.linkNumber,
     url: event.url,
     trigger: event.trigger,
-    ip: event.ip || '::',
+    ip: addressOf(event.ip),
     country: event.country,
     region: event.region,
     city: event.city,
@@ -184,4 +194,12 @@ function rowOf(event: ClickEvent): NewClick {
     utm_content: event.utmContent,
     bot: event.bot,
   }
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, typeof value === 'string' ? value.toWellFormed() : value]),
+  ) as NewClick
+}
+
+function addressOf(ip: string): string {
+  const withoutZone = ip.replace(/%.*$/s, '')
+  return isIP(withoutZone) ? withoutZone : '::'
 }

@@ -34,6 +34,7 @@ export async function requireWorkspace(platform: Pick<Platform, 'db'>, idOrSlug:
 function slugOf(name: string): string {
   return name
     .normalize('NFKD')
+    .replaceAll(/\p{M}+/gu, '')
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-+|-+$/g, '')

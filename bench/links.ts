@@ -1,0 +1,80 @@
+import { createClient } from '@tributary/contract/client'
+import { countLinks, listLinks } from '@tributary/contract/links'
+import { sql } from 'kysely'
+import { startServing } from '../server/src/commands/serve.ts'
+import { openLog } from '../server/src/platform/log.ts'
+import { buildWorkspace } from '../server/test/build.ts'
+import { openBench } from './stack.ts'
+
+/** GET /links in a workspace with a million links, through HTTP, beside the bare statement for one page. */
+const total = Number(process.argv[2] ?? 1_000_000)
+const rounds = 40
+
+await using bench = await openBench()
+const { platform } = bench
+await using _server = await startServing(platform.config, openLog('warn'))
+const workspace = await buildWorkspace(platform)
+console.error(`Making ${total} links …`)
+await fill()
+const call = createClient({ url: platform.config.API_URL, token: workspace.key })
+const newest = await call(listLinks, { query: { pageSize: 1 } })
+
+const questions: [string, Record<string, string | number>][] = [
+  ['newest 100', {}],
+  ['page 50', { page: 50 }],
+  ['page 1,000', { page: 1_000 }],
+  ['after a cursor', { startingAfter: newest[0]?.id ?? '' }],
+  ['most clicked 100', { sortBy: 'clicks' }],
+  ['last clicked, page 20', { sortBy: 'lastClicked', page: 20 }],
+  ['search, one match', { search: 'page-777777' }],
+  ['search, thousands match', { search: 'page-77' }],
+  ['search, all match', { search: 'example.com' }],
+  ['search, none match', { search: 'zebra-crossing' }],
+  ['one tenant', { tenantId: 'tenant-77' }],
+  ['domain', { domain: workspace.domain }],
+]
+
+console.log(`| GET /links, ${total} links in the workspace | p50 ms | p95 ms |\n| --- | --- | --- |`)
+await report('bare statement, newest 100', () => bareStatement())
+for (const [name, query] of questions) await report(name, () => call(listLinks, { query }))
+await report('count', () => call(countLinks))
+
+async function report(name: string, work: () => Promise<unknown>): Promise<void> {
+  const times: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    const started = performance.now()
+    await work()
+    times.push(performance.now() - started)
+  }
+  times.sort((a, b) => a - b)
+  const at = (share: number) => (times[Math.floor(times.length * share)] ?? 0).toFixed(1)
+  console.log(`| ${name} | ${at(0.5)} | ${at(0.95)} |`)
+}
+
+function bareStatement() {
+  return sql`SELECT * FROM links WHERE workspace_id = ${workspace.id} AND deleted_at IS NULL ORDER BY number DESC LIMIT 100`.execute(
+    platform.db,
+  )
+}
+
+async function fill(): Promise<void> {
+  const step = 50_000
+  for (let first = 1; first <= total; first += step) {
+    const last = Math.min(first + step - 1, total)
+    await sql`
+      WITH made AS (
+        INSERT INTO links (id, workspace_id, domain, key, lookup_key, url, tenant_id)
+        SELECT 'link_' || gen_random_uuid(), ${workspace.id}, ${workspace.domain}, 'k' || n, 'k' || n,
+          'https://example.com/page-' || n || '?utm_source=s' || n % 100, 'tenant-' || n % 5000
+        FROM generate_series(${first}::int, ${last}::int) n
+        RETURNING number, workspace_id
+      )
+      INSERT INTO link_counters (link_number, workspace_id, clicks, last_clicked)
+      SELECT number, workspace_id, (number * 7919) % 100000, now() - (number % 86400) * interval '1 second' FROM made`.execute(
+      platform.db,
+    )
+    console.error(`  ${last} of ${total}`)
+  }
+  await sql`VACUUM ANALYZE links`.execute(platform.db)
+  await sql`VACUUM ANALYZE link_counters`.execute(platform.db)
+}

@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ensureBinaries } from '../engines/binaries.ts'
+import { freePort } from '../engines/port.ts'
+import { startEngines } from '../engines/start.ts'
+import { readConfig } from '../server/src/platform/config.ts'
+import type { Platform } from '../server/src/platform/context.ts'
+import { openPlatform } from '../server/src/platform/handles.ts'
+import { openLog } from '../server/src/platform/log.ts'
+import { migrate } from '../server/src/platform/migrate.ts'
+
+/** Private engines with all tables, for one measurement; nothing is left behind. */
+export async function openBench(
+  overrides: Record<string, string> = {},
+): Promise<{ platform: Platform } & AsyncDisposable> {
+  await using stack = new AsyncDisposableStack()
+  await ensureBinaries(console.error, process.env)
+  const engines = await startEngines({ env: process.env })
+  stack.defer(() => engines.stop())
+  const spool = await mkdtemp(join(tmpdir(), 'tributary-bench-'))
+  stack.defer(() => rm(spool, { recursive: true, force: true }))
+  const [apiPort, redirectPort, opsPort] = await Promise.all([freePort(), freePort(), freePort()])
+  const config = readConfig({
+    ...engines.urls,
+    ENVIRONMENT: 'development',
+    API_URL: `http://127.0.0.1:${apiPort}`,
+    API_PORT: String(apiPort),
+    REDIRECT_PORT: String(redirectPort),
+    OPS_PORT: String(opsPort),
+    CLICK_ID_KEYS: `1:${randomBytes(32).toString('hex')}`,
+    ENCRYPTION_KEYS: `1:${randomBytes(32).toString('hex')}`,
+    SPOOL_DIRECTORY: spool,
+    ...overrides,
+  })
+  const platform = stack.use(await openPlatform(config, openLog('warn')))
+  await migrate(config, platform.clickhouse, () => {})
+  const opened = stack.move()
+  return { platform, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
+}

@@ -1,0 +1,100 @@
+import { Dub } from 'dub'
+import { expect, inject, test } from 'vitest'
+import { type BuiltWorkspace, buildWorkspace } from '../server/test/build.ts'
+import { openTestPlatform } from '../server/test/stack.ts'
+import { linkKeys } from './specification.ts'
+
+const platform = await openTestPlatform()
+const { api } = inject('server')
+
+/** A client whose every raw answer is checked against the closed key set of the specification. */
+function clientOf(workspace: BuiltWorkspace) {
+  const client = new Dub({ token: workspace.key, serverURL: api })
+  const raw = async (method: string, path: string, body?: unknown) => {
+    const response = await fetch(api + path, {
+      method,
+      headers: { authorization: `Bearer ${workspace.key}`, 'content-type': 'application/json' },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    })
+    return { status: response.status, body: await response.json() }
+  }
+  return { client, raw }
+}
+
+function expectLink(link: object, extra: string[] = []) {
+  const keys = linkKeys.filter((key) => key !== 'testVariants')
+  expect(Object.keys(link).sort()).toEqual([...keys, ...extra].sort())
+}
+
+test('every operation on links, through the public SDK and raw', async () => {
+  const workspace = await buildWorkspace(platform)
+  const { client, raw } = clientOf(workspace)
+
+  const created = await client.links.create({
+    url: 'https://shop.example/a',
+    externalId: 'a1',
+    tenantId: 'tenant-1',
+    utmSource: 'mail',
+    expiresAt: '2035-01-01T00:00:00Z',
+    password: 'open sesame',
+    geo: { DE: 'https://shop.example/de' },
+    comments: 'first',
+    testVariants: [
+      { url: 'https://shop.example/a', percentage: 50 },
+      { url: 'https://shop.example/b', percentage: 50 },
+    ],
+    testCompletedAt: '2034-01-01',
+  })
+  expect(created).toMatchObject({
+    url: 'https://shop.example/a?utm_source=mail',
+    utmSource: 'mail',
+    expiresAt: '2035-01-01T00:00:00.000Z',
+    password: 'open sesame',
+    geo: { DE: 'https://shop.example/de' },
+    tenantId: 'tenant-1',
+  })
+  expectLink((await raw('GET', `/links/info?linkId=${created.id}`)).body as object, ['testVariants'])
+
+  expect(await client.links.get({ linkId: created.id })).toMatchObject({ id: created.id })
+  expect(await client.links.get({ externalId: 'ext_a1' })).toMatchObject({ id: created.id })
+  expect(await client.links.get({ domain: created.domain, key: created.key })).toMatchObject({ id: created.id })
+
+  const updated = await client.links.update(created.id, { comments: 'second', password: null, testVariants: null })
+  expect(updated).toMatchObject({ comments: 'second', password: null, tenantId: 'tenant-1' })
+  expect(await client.links.update('ext_a1', { archived: true })).toMatchObject({ archived: true })
+  expect(await client.links.update(created.id)).toMatchObject({ archived: true, comments: 'second' })
+  expectLink((await raw('PATCH', `/links/${created.id}`, { archived: false })).body as object)
+
+  const upserted = await client.links.upsert({ url: 'https://shop.example/u', utmSource: 'x', key: 'up' })
+  const again = await client.links.upsert({ url: 'https://shop.example/u', utmSource: 'x', title: 'Twice' })
+  expect(again).toMatchObject({ id: upserted.id, title: 'Twice', key: 'up' })
+
+  const many = await client.links.createMany([
+    { url: 'https://shop.example/1', externalId: 'm1' },
+    { url: 'https://shop.example/2', key: 'up' },
+    { url: 'https://shop.example/3', externalId: 'm3' },
+  ])
+  expect(many).toMatchObject([{ externalId: 'm1' }, { code: 'conflict' }, { externalId: 'm3' }])
+  const ids = many.flatMap((item) => ('id' in item ? [item.id] : []))
+
+  const changed = await client.links.updateMany({ linkIds: ids, data: { comments: 'bulk' } })
+  expect(changed).toMatchObject([{ comments: 'bulk' }, { comments: 'bulk' }])
+  expect(await client.links.updateMany({ externalIds: ['m1'], data: { title: 'One' } })).toMatchObject([
+    { title: 'One' },
+  ])
+
+  expect(await client.links.count({})).toBe(4)
+  expect((await raw('GET', '/links/count?groupBy=domain')).body).toEqual([{ domain: workspace.domain, count: 4 }])
+  const listed = []
+  for await (const page of await client.links.list({ pageSize: 3 })) listed.push(...page.result)
+  expect(listed.map((link) => link.id)).toEqual([ids[1], ids[0], upserted.id, created.id])
+  expect((await client.links.list({ startingAfter: ids[0], pageSize: 1 })).result).toMatchObject([{ id: upserted.id }])
+  expect((await client.links.list({ endingBefore: upserted.id, pageSize: 1 })).result).toMatchObject([{ id: ids[0] }])
+  expect((await client.links.list({ search: 'SHOP.example/3' })).result).toMatchObject([{ externalId: 'm3' }])
+  expect((await client.links.list({ tenantId: 'tenant-1' })).result).toMatchObject([{ id: created.id }])
+
+  expect(await client.links.deleteMany({ linkIds: [...ids, 'link_unknown'] })).toEqual({ deletedCount: 2 })
+  expect(await client.links.delete('ext_a1')).toEqual({ id: created.id })
+  await expect(client.links.get({ linkId: created.id })).rejects.toMatchObject({ name: 'NotFound' })
+  await expect(client.links.delete(created.id)).rejects.toMatchObject({ name: 'NotFound' })
+})

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { afterAll, beforeEach, expect, inject, test } from 'vitest'
+import { createDatabase } from '../../../../engines/postgres.ts'
+import { startEngines } from '../../../../engines/start.ts'
+import { buildClick, buildLink, buildWorkspace } from '../../../test/build.ts'
+import { eventually, openTestPlatform } from '../../../test/stack.ts'
+import { query } from '../../platform/clickhouse.ts'
+import { partitionOf } from '../../platform/ids.ts'
+import { migrate } from '../../platform/migrate.ts'
+import { ensureStreams, jetStream } from '../../platform/nats.ts'
+import { clicksSubject, type RawClick } from '../redirect/messages.ts'
+import { startIngest } from './jobs.ts'
+import { claim } from './service.ts'
+
+const name = `ingest_${randomUUID().replaceAll('-', '')}`
+const { POSTGRES_URL = '', CLICKHOUSE_URL = '' } = inject('environment')
+const engines = await startEngines({ only: ['nats', 'valkey'] })
+const shared = await openTestPlatform()
+await shared.clickhouse.command({ query: `CREATE DATABASE ${name}` })
+const platform = await openTestPlatform({
+  ...engines.urls,
+  POSTGRES_URL: await createDatabase(POSTGRES_URL, name),
+  CLICKHOUSE_URL: new URL(`/${name}`, CLICKHOUSE_URL).href,
+  INGEST_INTERVAL_MS: '20',
+})
+await migrate(platform.config, platform.clickhouse, () => {})
+await ensureStreams(platform.nats, platform.config)
+afterAll(() => engines.stop())
+
+let link: { number: bigint; workspaceId: string; url: string }
+let partition: number
+const workers = new AsyncDisposableStack()
+afterAll(() => workers.disposeAsync())
+
+beforeEach(async () => {
+  const workspace = await buildWorkspace(platform)
+  const { id, url } = await buildLink(platform, workspace)
+  const result = await sql<{ number: bigint }>`SELECT number FROM links WHERE id = ${id}`.execute(platform.db)
+  link = { number: result.rows[0]?.number ?? 0n, workspaceId: workspace.id, url }
+  partition = partitionOf(workspace.id, platform.config.EVENT_PARTITIONS)
+})
+
+async function publish(clicks: (RawClick | string)[]): Promise<number> {
+  const ack = await jetStream(platform.nats).publish(clicksSubject(partition), JSON.stringify(clicks))
+  return ack.seq
+}
+
+async function stored(): Promise<{ rows: number; counted: number }> {
+  const [row] = await query<{ rows: string }>(
+    platform.clickhouse,
+    'SELECT count() AS rows FROM click_events WHERE workspace_id = {workspaceId:String}',
+    { workspaceId: link.workspaceId },
+  )
+  const counter = await sql<{ clicks: bigint }>`
+    SELECT clicks FROM link_counters WHERE link_number = ${link.number}`.execute(platform.db)
+  return { rows: Number(row?.rows), counted: Number(counter.rows[0]?.clicks) }
+}
+
+const clicks = (count: number) => Array.from({ length: count }, () => buildClick(platform, link))
+
+test('what is published is stored, by one of several workers; when it ends the other goes on', async () => {
+  const first = await startIngest(platform)
+  await publish(clicks(3))
+  await eventually(async () => expect(await stored()).toEqual({ rows: 3, counted: 3 }))
+  const second = workers.use(await startIngest(platform))
+  for (let message = 0; message < 20; message++) await publish(clicks(5))
+  await first[Symbol.asyncDispose]()
+  for (let message = 0; message < 20; message++) await publish(clicks(5))
+  await eventually(async () => expect(await stored()).toEqual({ rows: 203, counted: 203 }))
+  await second[Symbol.asyncDispose]()
+})
+
+test('text that is no JSON is passed over', async () => {
+  const worker = await startIngest(platform)
+  await jetStream(platform.nats).publish(clicksSubject(partition), '{"broken')
+  await publish(clicks(1))
+  await eventually(async () => expect(await stored()).toEqual({ rows: 1, counted: 1 }))
+  await worker[Symbol.asyncDispose]()
+})
+
+test('a batch that was cut off is completed as it was fixed, before anything new', async () => {
+  const first = await publish(clicks(3))
+  const last = await publish(['not a click', ...clicks(2)])
+  const dead = { partition, owner: randomUUID() }
+  const cursor = await claim(platform, dead)
+  // The intent leaves out the first click and the one that is none, and counts what the dead worker had judged.
+  const intent = {
+    first: (cursor?.sequence ?? 0) + 1,
+    last,
+    excluded: [0, 3],
+    counts: [[String(link.number), 4, Date.now()]],
+  }
+  await sql`UPDATE ingest_cursors SET intent = ${JSON.stringify(intent)}::jsonb, leased_until = '-infinity'
+    WHERE partition = ${partition}`.execute(platform.db)
+  expect(first).toBe(intent.first)
+  const worker = await startIngest(platform)
+  await eventually(async () => expect(await stored()).toEqual({ rows: 4, counted: 4 }))
+  await publish(clicks(1))
+  await eventually(async () => expect(await stored()).toEqual({ rows: 5, counted: 5 }))
+  await worker[Symbol.asyncDispose]()
+})
+
+test('a worker that was pushed aside stops storing and stands by', async () => {
+  const worker = await startIngest(platform)
+  await publish(clicks(1))
+  await eventually(async () => expect(await stored()).toEqual({ rows: 1, counted: 1 }))
+  await sql`UPDATE ingest_cursors SET owner = 'another', leased_until = now() + interval '1 hour'`.execute(platform.db)
+  await publish(clicks(1))
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect(await stored()).toEqual({ rows: 1, counted: 1 })
+  await sql`UPDATE ingest_cursors SET leased_until = '-infinity'`.execute(platform.db)
+  await eventually(async () => expect(await stored()).toEqual({ rows: 2, counted: 2 }))
+  await worker[Symbol.asyncDispose]()
+})

@@ -1,0 +1,153 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { mintClickId, parseClickKeys } from '../../platform/click-id.ts'
+import { type RawClick, rawClick } from '../redirect/messages.ts'
+import { begin, enrich, enriching, judging, run, settling } from './pipeline.ts'
+import { dropDuplicate } from './steps/drop-duplicate.ts'
+import { markBot } from './steps/mark-bot.ts'
+import { putDevice } from './steps/put-device.ts'
+import { putPlace } from './steps/put-place.ts'
+import { putReferrer } from './steps/put-referrer.ts'
+import { putUtm } from './steps/put-utm.ts'
+import { draftOf, type Step } from './steps/step.ts'
+import { verify } from './steps/verify.ts'
+
+const clickKeys = parseClickKeys(`1:${'ab'.repeat(32)}`)
+const context = { clickKeys, isRepeat: () => false }
+const at = Date.UTC(2026, 0, 15, 12)
+const visitor = { ip: '203.0.113.9', userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/128.0', at }
+const raw: RawClick = {
+  ...visitor,
+  id: mintClickId(clickKeys, { ...visitor, linkNumber: 7n }),
+  workspaceId: 'ws_1',
+  linkNumber: '7',
+  url: 'https://example.com/?utm_source=mail',
+  trigger: 'link',
+  referer: 'https://www.example.org/page',
+  bot: '',
+  country: 'DE',
+  region: 'BE',
+  city: 'Berlin',
+  continent: 'EU',
+}
+
+test('the order of the steps', () => {
+  expect(judging).toEqual([verify, markBot])
+  expect(settling).toEqual([dropDuplicate])
+  expect(enriching).toEqual([markBot, putPlace, putDevice, putReferrer, putUtm])
+})
+
+describe('run', () => {
+  const seen: string[] = []
+  const noting =
+    (name: string, step: Step): Step =>
+    (draft, context) => {
+      seen.push(name)
+      return step(draft, context)
+    }
+  const keep: Step = (draft) => ({ keep: draft })
+
+  test.each<[string, Step, object]>([
+    ['drops', () => ({ drop: 'duplicate' }), { drop: 'duplicate' }],
+    ['rejects', () => ({ reject: 'malformed' }), { reject: 'malformed' }],
+  ])('ends with the first step that %s', (_name, step, outcome) => {
+    seen.length = 0
+    const steps = [noting('first', keep), noting('second', step), noting('third', keep)]
+    expect(run(begin(raw), steps, context)).toEqual(outcome)
+    expect(seen).toEqual(['first', 'second'])
+  })
+
+  test('hands each step what the one before made of the event', () => {
+    const add =
+      (mark: string): Step =>
+      ({ raw, event }) => ({ keep: { raw, event: { ...event, city: event.city + mark } } })
+    expect(run(begin(raw), [add('1'), add('2'), add('3')], context)).toMatchObject({
+      keep: { event: { city: 'Unknown123' } },
+    })
+  })
+
+  test('leaves an event that has ended alone', () => {
+    seen.length = 0
+    expect(run({ reject: 'malformed' }, [noting('any', keep)], context)).toEqual({ reject: 'malformed' })
+    expect(seen).toEqual([])
+  })
+
+  test('without steps keeps the first draft', () => {
+    expect(run(begin(raw), [], context)).toEqual({ keep: draftOf(raw) })
+  })
+})
+
+describe('judging and settling', () => {
+  const judged = (click: RawClick, isRepeat = false) =>
+    run(run(begin(click), judging, context), settling, { clickKeys, isRepeat: () => isRepeat })
+
+  test.each<[string, Partial<RawClick>, boolean, object]>([
+    ['a visit', {}, false, { keep: { event: { bot: '' } } }],
+    ['a repeated visit', {}, true, { drop: 'duplicate' }],
+    ['a crawler', { userAgent: 'Googlebot/2.1' }, false, { keep: { event: { bot: 'user-agent' } } }],
+    ['a prefetch', { bot: 'prefetch' }, false, { keep: { event: { bot: 'prefetch' } } }],
+    ['a repeated forgery', { linkNumber: '8' }, true, { reject: 'forged_click_id' }],
+    ['a time that no event has', { at: -1 }, false, { reject: 'malformed' }],
+    ['a time between two milliseconds', { at: at + 0.5 }, false, { reject: 'malformed' }],
+  ])('%s', (_name, given, isRepeat, outcome) => {
+    expect(judged({ ...raw, ...given }, isRepeat)).toMatchObject(outcome)
+  })
+})
+
+test('enrich tells everything that is known of a click', () => {
+  expect(enrich(raw, context)).toEqual({
+    id: raw.id,
+    at,
+    workspaceId: 'ws_1',
+    linkNumber: '7',
+    url: raw.url,
+    trigger: 'link',
+    ip: '203.0.113.9',
+    country: 'DE',
+    region: 'DE-BE',
+    city: 'Berlin',
+    continent: 'EU',
+    device: 'Desktop',
+    browser: 'Firefox',
+    os: 'Linux',
+    referer: 'example.org',
+    refererUrl: 'https://www.example.org/page',
+    utmSource: 'mail',
+    utmMedium: '',
+    utmCampaign: '',
+    utmTerm: '',
+    utmContent: '',
+    bot: '',
+  })
+})
+
+test('enrich takes every click that the schema takes, and leaves no field without a text', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string({ unit: fc.constantFrom('\ud800', '%', '?', '#', '\0') }),
+  )
+  const anyClick = fc.record({
+    id: text,
+    at: fc.double({ noNaN: true, noDefaultInfinity: true }),
+    workspaceId: text,
+    linkNumber: text,
+    url: fc.oneof(text, fc.webUrl({ withQueryParameters: true })),
+    trigger: fc.constantFrom('link' as const, 'qr' as const, 'pageview' as const),
+    ip: fc.oneof(text, fc.ipV4(), fc.ipV6()),
+    userAgent: text,
+    referer: fc.oneof(text, fc.webUrl({ withFragments: true })),
+    bot: text,
+    country: fc.oneof(text, fc.constantFrom('US', 'de', ' FR ')),
+    region: text,
+    city: text,
+    continent: fc.oneof(text, fc.constantFrom('EU', 'as')),
+  })
+  fc.assert(
+    fc.property(anyClick, (click) => {
+      const { at, ...texts } = enrich(rawClick.parse(click), context)
+      expect(at).toBe(click.at)
+      for (const value of Object.values(texts)) expect(value).toBeTypeOf('string')
+    }),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, describe, expect, test } from 'vitest'
+import { startEngines } from '../../../../engines/start.ts'
+import { eventually, openTestPlatform } from '../../../test/stack.ts'
+import { findRepeats, type Sighting } from './repeats.ts'
+
+const { valkey } = await openTestPlatform()
+
+function seen(id: string, place: string, isBot = false): Sighting {
+  return { id, place, isBot }
+}
+
+describe('findRepeats', () => {
+  test('the first sighting of an id is kept, a later one at another place is a repeat', async () => {
+    const id = randomUUID()
+    expect(await findRepeats(valkey, [seen(id, '0:1:0')])).toEqual([false])
+    expect(await findRepeats(valkey, [seen(id, '0:2:0')])).toEqual([true])
+    expect(await findRepeats(valkey, [seen(id, '1:1:0')])).toEqual([true])
+  })
+
+  test('the same place gets the same answer when a batch is run again', async () => {
+    const [first, second] = [randomUUID(), randomUUID()]
+    const batch = [seen(first, '0:1:0'), seen(second, '0:1:1'), seen(first, '0:2:0')]
+    expect(await findRepeats(valkey, batch)).toEqual([false, false, true])
+    expect(await findRepeats(valkey, batch)).toEqual([false, false, true])
+    expect(await findRepeats(valkey, [seen(first, '0:3:0')])).toEqual([true])
+  })
+
+  test('inside one batch the first is kept', async () => {
+    const [one, two] = [randomUUID(), randomUUID()]
+    const batch = [seen(one, '0:1:0'), seen(two, '0:1:1'), seen(one, '0:1:2'), seen(one, '0:2:0'), seen(two, '0:2:1')]
+    expect(await findRepeats(valkey, batch)).toEqual([false, false, true, true, true])
+  })
+
+  test('what only looked like a visit is apart from the visit that follows', async () => {
+    const id = randomUUID()
+    expect(await findRepeats(valkey, [seen(id, '0:1:0', true), seen(id, '0:1:1')])).toEqual([false, false])
+    expect(await findRepeats(valkey, [seen(id, '0:2:0', true), seen(id, '0:2:1')])).toEqual([true, true])
+  })
+
+  test('other ids are not touched', async () => {
+    const ids = Array.from({ length: 500 }, () => randomUUID())
+    const batch = ids.map((id, index) => seen(id, `0:1:${index}`))
+    expect(await findRepeats(valkey, batch)).toEqual(ids.map(() => false))
+  })
+
+  test('nothing asked, nothing answered', async () => {
+    expect(await findRepeats(valkey, [])).toEqual([])
+  })
+
+  test('an id is remembered longer than its hour, and not for ever', async () => {
+    const id = randomUUID()
+    await findRepeats(valkey, [seen(id, '0:1:0')])
+    const left = await valkey.ttl(`visit:${id}`)
+    expect(left).toBeGreaterThan(3_600)
+    expect(left).toBeLessThanOrEqual(7_200)
+  })
+})
+
+describe('without Valkey', async () => {
+  const engines = await startEngines({ only: ['valkey'] })
+  const platform = await openTestPlatform(engines.urls)
+  afterAll(() => engines.stop())
+  const id = randomUUID()
+  const batch = [seen(id, '0:2:0'), seen(id, '0:2:1')]
+
+  test.each([
+    ['stopped', () => engines.processes.valkey?.stop()],
+    ['hanging', () => engines.processes.valkey?.kill('SIGSTOP')],
+  ])(
+    '%s: the first of a batch is kept, whatever came before; a repeat inside the batch is known',
+    async (_name, take) => {
+      await eventually(async () => expect(await findRepeats(platform.valkey, [seen(id, '0:1:0')])).toEqual([false]))
+      await take()
+      expect(await findRepeats(platform.valkey, batch)).toEqual([false, true])
+      expect(await findRepeats(platform.valkey, batch)).toEqual([false, true])
+      engines.processes.valkey?.kill('SIGCONT')
+      await engines.processes.valkey?.restart()
+      await eventually(() => platform.valkey.ping())
+    },
+  )
+})

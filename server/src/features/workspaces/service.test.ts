@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest'
+import { openTestPlatform } from '../../../test/stack.ts'
+import { newId } from '../../platform/ids.ts'
+import { createWorkspace, listWorkspaces, requireWorkspace } from './service.ts'
+
+const platform = await openTestPlatform()
+const newSlug = () => `w-${newId('ws').slice(-12)}`
+
+describe('createWorkspace', () => {
+  test('gives it an id, a slug of its name and the default plan', async () => {
+    const suffix = newSlug()
+    const workspace = await createWorkspace(platform, { name: `Müller & Söhne ${suffix}` })
+    expect(workspace).toEqual({
+      id: expect.stringMatching(/^ws_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/),
+      name: `Müller & Söhne ${suffix}`,
+      slug: `muller-sohne-${suffix}`,
+      plan: 'enterprise',
+      created_at: expect.any(Date),
+    })
+  })
+
+  test('the operator decides what the default plan is', async () => {
+    const config = { ...platform.config, DEFAULT_PLAN: 'pro' as const }
+    expect(await createWorkspace({ db: platform.db, config }, { name: newSlug() })).toMatchObject({ plan: 'pro' })
+  })
+
+  test.each(['free', 'pro', 'business', 'advanced', 'enterprise'] as const)('takes the plan %s', async (plan) => {
+    expect(await createWorkspace(platform, { name: newSlug(), plan })).toMatchObject({ plan })
+  })
+
+  test('a slug is taken once, and of many who want it one gets it', async () => {
+    const slug = newSlug()
+    const attempts = Array.from({ length: 10 }, () => createWorkspace(platform, { name: 'Any', slug }))
+    const outcomes = await Promise.allSettled(attempts)
+    const refusals = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
+    expect(refusals).toHaveLength(9)
+    for (const refusal of refusals) {
+      expect(refusal).toMatchObject({
+        code: 'conflict',
+        message: `The workspace slug ${slug} is taken. Choose another one.`,
+      })
+    }
+  })
+
+  test('a long name gives a slug of 48 characters', async () => {
+    const workspace = await createWorkspace(platform, { name: `${newSlug()} ${'long '.repeat(30)}` })
+    expect(workspace.slug).toHaveLength(48)
+  })
+
+  test.each([
+    ['a slug that is too short', { name: 'Any', slug: 'ab' }],
+    ['a slug that is too long', { name: 'Any', slug: 'a'.repeat(49) }],
+    ['capitals', { name: 'Any', slug: 'Acme' }],
+    ['a first dash', { name: 'Any', slug: '-acme' }],
+    ['another character', { name: 'Any', slug: 'ac_me' }],
+    ['a name without letters and no slug', { name: '!!!' }],
+    ['a name of another script and no slug', { name: '株式会社' }],
+  ])('%s is refused', async (_name, input) => {
+    await expect(createWorkspace(platform, input)).rejects.toMatchObject({
+      code: 'unprocessable_entity',
+      message: expect.stringMatching(/^The slug ".*" must be 3 to 48 lower-case letters, digits and dashes\.$/),
+    })
+  })
+})
+
+test('a workspace is found by id and by slug', async () => {
+  const workspace = await createWorkspace(platform, { name: newSlug() })
+  expect(await requireWorkspace(platform, workspace.id)).toEqual(workspace)
+  expect(await requireWorkspace(platform, workspace.slug)).toEqual(workspace)
+})
+
+test('an unknown workspace is named, with where to look', async () => {
+  await expect(requireWorkspace(platform, 'nobody')).rejects.toMatchObject({
+    code: 'not_found',
+    message: 'There is no workspace nobody. `tributary workspace list` shows them.',
+  })
+})
+
+test('all workspaces are listed in the order they were made', async () => {
+  const first = await createWorkspace(platform, { name: newSlug() })
+  const second = await createWorkspace(platform, { name: newSlug() })
+  const ids = (await listWorkspaces(platform)).map(({ id }) => id)
+  expect(ids.indexOf(first.id)).toBeGreaterThanOrEqual(0)
+  expect(ids.indexOf(second.id)).toBeGreaterThan(ids.indexOf(first.id))
+})
