@@ -15,7 +15,8 @@ let browser: Browser
 let workspace: BuiltWorkspace
 let base: string
 
-describe.skipIf(!existsSync(executablePath))('pages of the redirect in a browser', () => {
+// Without a browser at hand a developer goes on; CI installs one and must not.
+describe.skipIf(!existsSync(executablePath) && !process.env.CI)('pages of the redirect in a browser', () => {
   beforeAll(async () => {
     destination = createServer((request, response) => {
       response.writeHead(200, { 'Content-Type': 'text/html' }).end(`<title>Arrived</title><p>${request.url}`)

@@ -1,8 +1,10 @@
+import { createClient } from '@tributary/contract/client'
+import { listLinks } from '@tributary/contract/links'
 import { sql } from 'kysely'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { buildLink, buildWorkspace } from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'
-import { openTestPlatform } from '../../../test/stack.ts'
+import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { createFolder, deletedFolders, deleteFolder, requireFolder } from './service.ts'
 
@@ -64,12 +66,19 @@ describe('deleteFolder', () => {
       await sql`UPDATE links SET folder_id = ${folder.id} WHERE id = ${link.id}`.execute(platform.db)
     }
     await deleteFolder(ctx, gone.id)
-    const links = await sql`SELECT key, folder_id FROM links WHERE workspace_id = ${workspace.id}
-      ORDER BY key`.execute(platform.db)
-    expect(links.rows).toEqual([
-      { key: 'a', folder_id: null },
-      { key: 'b', folder_id: stays.id },
+    const listed = await createClient({ url: inject('server').api, token: workspace.key })(listLinks)
+    expect(listed.map(({ key, folderId }) => [key, folderId])).toEqual([
+      ['b', stays.id],
+      ['a', null],
     ])
+    await eventually(async () => {
+      const links = await sql`SELECT key, folder_id FROM links WHERE workspace_id = ${workspace.id}
+        ORDER BY key`.execute(platform.db)
+      expect(links.rows).toEqual([
+        { key: 'a', folder_id: null },
+        { key: 'b', folder_id: stays.id },
+      ])
+    })
   })
 
   test('publishes the deletion with it, or neither happens', async () => {

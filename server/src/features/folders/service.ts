@@ -11,6 +11,7 @@ import {
   type FolderRow,
   insertFolder,
   selectFolder,
+  selectFolderIds,
   selectFolders,
   selectMissingFolders,
   updateFolderRow,
@@ -65,6 +66,11 @@ export async function requireFolder(ctx: Ctx, id: string): Promise<void> {
 }
 
 /** Those of these folders, of whatever workspace, that were deleted. */
+/** Those of these ids that are folders of the workspace. */
+export async function knownFolderIds(ctx: Ctx, ids: string[]): Promise<Set<string>> {
+  return ids.length === 0 ? new Set() : new Set(await selectFolderIds(ctx.db, ctx.workspaceId, ids))
+}
+
 export async function deletedFolders(platform: Pick<Platform, 'db'>, named: FolderDeleted[]): Promise<FolderDeleted[]> {
   return named.length === 0 ? [] : selectMissingFolders(platform.db, named)
 }

@@ -36,6 +36,12 @@ export async function selectFolder(db: Db, workspaceId: string, id: string): Pro
 }
 
 /** Undefined when the name is taken. */
+export async function selectFolderIds(db: Db, workspaceId: string, ids: string[]): Promise<string[]> {
+  const result = await sql<{ id: string }>`
+    SELECT id FROM folders WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[])`.execute(db)
+  return result.rows.map((row) => row.id)
+}
+
 export async function insertFolder(db: Db, row: NewFolderRow): Promise<FolderRow | undefined> {
   const result = await sql<FolderRow>`
     INSERT INTO folders (id, workspace_id, name, description, access_level)

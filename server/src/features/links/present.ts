@@ -5,7 +5,10 @@ import type { RedirectLink } from './service.ts'
 import type { LinkRow } from './store.ts'
 
 /** The link object of the contract: no key more, none less, and no null in a date. */
-export function presentLink(row: LinkRow, given: { apiUrl: string; tags: Tag[]; password: string | null }): Link {
+export function presentLink(
+  row: LinkRow,
+  given: { apiUrl: string; tags: Tag[]; password: string | null; folderId: string | null },
+): Link {
   const shortLink = shortLinkOf(row)
   return {
     id: row.id,
@@ -34,7 +37,7 @@ export function presentLink(row: LinkRow, given: { apiUrl: string; tags: Tag[]; 
     geo: row.geo,
     publicStats: row.public_stats,
     tags: given.tags,
-    folderId: row.folder_id,
+    folderId: given.folderId,
     webhookIds: row.webhook_ids,
     comments: row.comments,
     shortLink,

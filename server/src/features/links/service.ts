@@ -10,6 +10,8 @@ import type { Ctx, Platform } from '../../platform/context.ts'
 import { invalid, notFound } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { unseal } from '../../platform/seal.ts'
+import type { FolderDeleted } from '../folders/messages.ts'
+import { knownFolderIds } from '../folders/service.ts'
 import { tagIdsByNames, tagsByIds } from '../tags/service.ts'
 import { type DueTest, openTests, settle } from './ab-tests.ts'
 import { keyProblem, lookupKey, rootKey } from './key.ts'
@@ -23,6 +25,7 @@ import {
   type LinkFilter,
   type LinkRow,
   type LinkSelector,
+  leaveFolder,
   selectLink,
   selectLinkByAddress,
   selectLinkForUpdate,
@@ -34,6 +37,7 @@ import { changeLink, makeLink, removeLinks } from './write.ts'
 
 // A key has 190 characters; composing and lower case can make each of them three.
 const longestLookupKey = 3 * 190
+const linksAtOnce = 500
 
 export async function createLink(ctx: Ctx, input: NewLink): Promise<Link> {
   return present(ctx, await transaction(ctx, (ctx) => makeLink(ctx, input)))
@@ -112,6 +116,13 @@ export function countClicks(platform: Pick<Platform, 'db'>, counts: ClickCount[]
   return addClickCounts(platform.db, counts)
 }
 
+/** In small steps: a folder may have held very many links. */
+export async function leaveFolders(platform: Pick<Platform, 'db'>, deleted: FolderDeleted[]): Promise<void> {
+  for (const { workspaceId, folderId } of deleted) {
+    while ((await leaveFolder(platform.db, workspaceId, folderId, linksAtOnce)) === linksAtOnce);
+  }
+}
+
 /** A/B tests whose end has come and that nobody has closed yet. */
 export function dueTests(platform: Platform): Promise<DueTest[]> {
   return openTests(platform)
@@ -169,10 +180,12 @@ export async function findForRedirect(
 
 export async function presentAll(ctx: Ctx, rows: LinkRow[]): Promise<Link[]> {
   const tags = await tagsByIds(ctx, [...new Set(rows.flatMap((row) => row.tag_ids))])
+  const folders = await knownFolderIds(ctx, [...new Set(rows.flatMap((row) => row.folder_id ?? []))])
   return rows.map((row) =>
     presentLink(row, {
       apiUrl: ctx.config.API_URL,
       tags: row.tag_ids.flatMap((id) => tags.get(id) ?? []),
+      folderId: row.folder_id !== null && folders.has(row.folder_id) ? row.folder_id : null,
       password: row.sealed_password && unseal(ctx.config.ENCRYPTION_KEYS, row.id, row.sealed_password),
     }),
   )

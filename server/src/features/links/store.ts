@@ -184,6 +184,15 @@ export async function selectNumbersOfDomain(
   return result.rows.map((row) => row.number)
 }
 
+/** How many links left the folder, at most `count`. */
+export async function leaveFolder(db: Db, workspaceId: string, folderId: string, count: number): Promise<number> {
+  const result = await sql`UPDATE links SET folder_id = NULL, version = nextval('link_versions')
+    WHERE number IN (SELECT number FROM links WHERE workspace_id = ${workspaceId} AND folder_id = ${folderId} LIMIT ${count})`.execute(
+    db,
+  )
+  return Number(result.numAffectedRows ?? 0)
+}
+
 // NOTE every workspace: a visitor brings only the address; the domain belongs to one workspace.
 export async function selectLinkByAddress(db: Db, domain: string, key: string): Promise<LinkRow | undefined> {
   const result = await sql<LinkRow>`
