@@ -65,7 +65,7 @@ async function fill(): Promise<void> {
       WITH made AS (
         INSERT INTO links (id, workspace_id, domain, key, lookup_key, url, tenant_id)
         SELECT 'link_' || gen_random_uuid(), ${workspace.id}, ${workspace.domain}, 'k' || n, 'k' || n,
-          'https://example.com/page-' || n || '?utm_source=s' || n % 100, 'tenant-' || n % 5000
+          'https://example.com/page-' || (n::bigint * 7919) % 1000003 || '?utm_source=s' || n % 100, 'tenant-' || n % 5000
         FROM generate_series(${first}::int, ${last}::int) n
         RETURNING number, workspace_id
       )
