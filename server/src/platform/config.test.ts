@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ConfigError, configSummary, readConfig, settings } from './config.ts'
 
@@ -37,6 +40,9 @@ test('what is not set gets its default', () => {
     SPOOL_MAX_MEGABYTES: 1024,
     INGEST_INTERVAL_MS: 500,
     INGEST_BATCH_BYTES: 4_194_304,
+    GEO_DATABASE: undefined,
+    IP_STORAGE: 'eu-truncated',
+    BOT_RANGES_FILE: undefined,
     DEFAULT_PLAN: 'enterprise',
     ENTERPRISE_REQUESTS_PER_MINUTE: 60_000,
     ENTERPRISE_ANALYTICS_PER_SECOND: 100,
@@ -194,3 +200,16 @@ function problemsOf(environment: Record<string, string>): string[] {
   }
   return []
 }
+
+test('a file of ranges is read, or refused with the line', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'config-'))
+  const BOT_RANGES_FILE = join(folder, 'ranges.txt')
+  writeFileSync(BOT_RANGES_FILE, '# data centres\n198.51.100.0/24\n')
+  expect(readConfig({ ...needed, BOT_RANGES_FILE }).BOT_RANGES_FILE?.has('198.51.100.7')).toBe(true)
+  writeFileSync(BOT_RANGES_FILE, '198.51.100.0/24\n198.51.100.0/64\n')
+  expect(() => readConfig({ ...needed, BOT_RANGES_FILE })).toThrow(
+    /BOT_RANGES_FILE is ".+ranges\.txt": line 2: "198\.51\.100\.0\/64" is no address or CIDR range/,
+  )
+  rmSync(folder, { recursive: true })
+  expect(() => readConfig({ ...needed, BOT_RANGES_FILE })).toThrow(/BOT_RANGES_FILE is .+: the file can't be read/)
+})

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { parseClickKeys } from './click-id.ts'
 import { parseAddress, parseDnsServer } from './dns.ts'
 import { parseRange } from './peers.ts'
+import { readRanges } from './ranges.ts'
 import { parseSealKeys } from './seal.ts'
 
 const port = z.coerce.number().int().min(0).max(65_535)
@@ -147,6 +148,12 @@ export const settings = {
     standard: '30',
     meaning: 'How long the log keeps events, from their arrival; longer than any outage of the workers.',
   },
+  CLICK_DURABILITY: {
+    type: z.enum(['ack', 'async']),
+    standard: 'ack',
+    meaning:
+      '`ack`: a visitor is redirected after the click is stored. `async`: at once; a crash may lose what is under way.',
+  },
   CAPTURE_DEADLINE_MS: {
     type: count,
     standard: '1500',
@@ -164,6 +171,31 @@ export const settings = {
     meaning: 'Least time between two inserts of one partition; longer makes larger inserts.',
   },
   INGEST_BATCH_BYTES: { type: count, standard: '4194304', meaning: 'Size of log messages that fills one insert.' },
+  GEO_DATABASE: {
+    type: optional,
+    standard: '',
+    meaning:
+      'MMDB file with the places of IP addresses, such as DB-IP City Lite or GeoLite2 City, for visitors of whom no trusted proxy tells the country. A changed file is taken without a restart.',
+  },
+  GEO_DATABASE_URL: {
+    type: z.url({ protocol: /^https?$/ }),
+    standard: 'https://download.db-ip.com/free/dbip-city-lite-{month}.mmdb.gz',
+    meaning:
+      'Where `tributary geo update` gets that file, also compressed as `.gz`; `{month}` becomes this month, or the one before.',
+    url: true,
+  },
+  IP_STORAGE: {
+    type: z.enum(['full', 'truncated', 'none', 'eu-truncated']),
+    standard: 'eu-truncated',
+    meaning:
+      'How much of the address of a visitor is stored with a click: `full`, `truncated` (to /24 or /48), `none`, or `eu-truncated`: truncated in the EU, EEA and UK and where the country is unknown.',
+  },
+  BOT_RANGES_FILE: {
+    type: read((file) => (file ? readRanges(file) : undefined)),
+    standard: '',
+    meaning:
+      'File with ranges of data centres, one address or CIDR range per line; clicks from there are stored as bots. Read at the start, by every process; the same on all workers.',
+  },
   DEFAULT_PLAN: { type: z.enum(plans), standard: 'enterprise', meaning: 'Plan of a new workspace.' },
   ENTERPRISE_REQUESTS_PER_MINUTE: {
     type: count,

@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis'
 import type { ClickHouse } from './clickhouse.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
+import type { Geo } from './geo.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { Db } from './postgres.ts'
@@ -13,6 +14,7 @@ export type Platform = {
   config: Config
   log: Log
   metrics: Metrics
+  geo: Geo
   now: Clock
   db: Db
   clickhouse: ClickHouse

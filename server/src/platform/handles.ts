@@ -2,6 +2,7 @@ import { openClickHouse } from './clickhouse.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import type { Platform } from './context.ts'
+import { openGeo } from './geo.ts'
 import { type Log, openLog } from './log.ts'
 import { openMetrics } from './metrics.ts'
 import { closeNats, openNats } from './nats.ts'
@@ -14,8 +15,11 @@ export async function openPlatform(
   log: Log = openLog(config.LOG_LEVEL),
   now: Clock = systemClock,
 ): Promise<Platform & AsyncDisposable> {
-  // First, because only this one can fail here and nothing else is open then.
+  // First, because only these can fail here, and hardly anything else is open then.
+  using opening = new DisposableStack()
+  const geo = opening.use(openGeo(config, log))
   const nats = await openNats(config, log)
+  opening.move()
   const db = openPostgres(config)
   const clickhouse = openClickHouse(config)
   const valkey = openValkey(config, log)
@@ -24,12 +28,14 @@ export async function openPlatform(
     log,
     metrics: openMetrics(),
     now,
+    geo,
     db,
     clickhouse,
     valkey,
     nats,
     async [Symbol.asyncDispose]() {
       await closeNats(nats)
+      geo[Symbol.dispose]()
       valkey.disconnect()
       await clickhouse.close()
       await db.destroy()

@@ -43,6 +43,17 @@ export function openMetrics() {
       buckets: seconds,
       registers,
     }),
+    clicksLost: new Counter({
+      name: 'tributary_clicks_lost_total',
+      help: 'Clicks that neither the log nor the spool took.',
+      registers,
+    }),
+    spoolMessages: new Gauge({ name: 'tributary_spool_messages', help: 'Batches in the spool.', registers }),
+    spoolAge: new Gauge({
+      name: 'tributary_spool_oldest_seconds',
+      help: 'Age of the oldest batch in the spool.',
+      registers,
+    }),
     spoolBytes: new Gauge({ name: 'tributary_spool_bytes', help: 'Size of the spool.', registers }),
     ingested: new Counter({
       name: 'tributary_ingested_events_total',

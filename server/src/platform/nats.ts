@@ -8,7 +8,7 @@ const day = 24 * 60 * 60 * 1000
 
 export const eventStream = (partition: number) => `EVENTS_${partition}`
 export const changeStream = 'CHANGES'
-const deadLetterStream = 'DEAD_LETTERS'
+export const deadLetterStream = 'DEAD_LETTERS'
 
 /** Keeps trying for ever: known links redirect while NATS is away. */
 export async function openNats(config: Config, log: Log): Promise<NatsConnection> {

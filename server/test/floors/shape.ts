@@ -7,7 +7,7 @@ import { type Check, fileInFeature, floorOf, isTest } from './tree.ts'
 const platformFiles = [
   ...['config', 'context', 'errors', 'http', 'jobs', 'postgres', 'clickhouse', 'nats', 'valkey', 'outbox', 'log'],
   ...['metrics', 'clock', 'ids', 'idempotency', 'rate-limit', 'health', 'migrate', 'batches', 'click-id', 'handles'],
-  ...['dns', 'listen', 'ops', 'outbound', 'peers', 'schedule', 'seal', 'validation'],
+  ...['dns', 'geo', 'listen', 'ops', 'outbound', 'peers', 'ranges', 'schedule', 'seal', 'validation'],
 ].map((name) => `server/src/platform/${name}.ts`)
 
 const environmentReaders = ['server/src/platform/config.ts', 'cli/src/config.ts']

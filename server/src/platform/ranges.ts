@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs'
+import { isIPv4, isIPv6 } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { parseRange } from './peers.ts'
+
+export type Ranges = { readonly count: number; has(ip: string): boolean }
+
+/** Reads a file with one address or CIDR range per line; what follows a # is a remark. */
+export function readRanges(file: string): Ranges {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new Error(`the file can't be read (${(error as Error).message})`)
+  }
+  return parseRanges(text)
+}
+
+export function parseRanges(text: string): Ranges {
+  const ranges = text.split('\n').flatMap((line, index) => {
+    const range = line.replace(/#.*/s, '').trim()
+    return range === '' ? [] : [boundsOf(range, index + 1)]
+  })
+  const ipv4 = joined(ranges.filter(({ kind }) => kind === 'ipv4'))
+  const ipv6 = joined(ranges.filter(({ kind }) => kind === 'ipv6'))
+  return {
+    count: ranges.length,
+    has(ip) {
+      if (isIPv4(ip)) return isWithin(ipv4, numberOfIpv4(ip))
+      if (!isIPv6(ip)) return false
+      const address = ipaddr.process(ip)
+      return isWithin(address.kind() === 'ipv4' ? ipv4 : ipv6, numberOf(address))
+    },
+  }
+}
+
+type Bounds = { kind: string; first: bigint; last: bigint }
+/** In order and apart from each other. IPv4 is in plain numbers, which are many times faster. */
+type Sorted = { firsts: (number | bigint)[]; lasts: (number | bigint)[] }
+
+function boundsOf(range: string, line: number): Bounds {
+  try {
+    const [address, bits] = parseRange(range)
+    const kind = address.kind()
+    const size = 1n << BigInt((kind === 'ipv4' ? 32 : 128) - bits)
+    const first = (BigInt(numberOf(address)) / size) * size
+    return { kind, first, last: first + size - 1n }
+  } catch (error) {
+    throw new Error(`line ${line}: ${(error as Error).message}`)
+  }
+}
+
+function joined(bounds: Bounds[]): Sorted {
+  const sorted: Sorted = { firsts: [], lasts: [] }
+  const shown = (value: bigint) => (value <= 0xffff_ffffn ? Number(value) : value)
+  let end = -1n
+  for (const { first, last } of bounds.toSorted((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0))) {
+    if (last <= end) continue
+    if (first > end) sorted.firsts.push(shown(first))
+    else sorted.lasts.pop()
+    sorted.lasts.push(shown(last))
+    end = last
+  }
+  return sorted
+}
+
+function isWithin({ firsts, lasts }: Sorted, address: number | bigint): boolean {
+  let from = 0
+  let to = firsts.length
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if ((firsts[middle] as number | bigint) <= address) from = middle + 1
+    else to = middle
+  }
+  return from > 0 && address <= (lasts[from - 1] as number | bigint)
+}
+
+function numberOf(address: ipaddr.IPv4 | ipaddr.IPv6): number | bigint {
+  const bytes = address.toByteArray()
+  if (bytes.length === 4) return bytes.reduce((sum, byte) => sum * 256 + byte, 0)
+  return bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
+}
+
+function numberOfIpv4(ip: string): number {
+  return ip.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
+}
