@@ -16,6 +16,9 @@ export const tributary: CommandDef = defineCommand({
     workspace: () => import('./workspace.ts').then((module) => module.workspace),
     key: () => import('./key.ts').then((module) => module.key),
     domain: () => import('./domain.ts').then((module) => module.domain),
+    verify: () => import('./verify.ts').then((module) => module.verify),
+    events: () => import('./events.ts').then((module) => module.events),
+    geo: () => import('./geo.ts').then((module) => module.geo),
     settings: () => import('./settings.ts').then((module) => module.settingsCommand),
   },
 })

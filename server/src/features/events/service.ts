@@ -14,6 +14,7 @@ import { settlePeriod } from './period.ts'
 import {
   type ClickRow,
   countByColumns,
+  countPeople,
   type EventColumn,
   type Group,
   insertClicks,
@@ -77,6 +78,23 @@ export async function clicksByUrl(
 
 export function appendClicks(platform: Pick<Platform, 'clickhouse'>, clicks: NewClick[], token: string): Promise<void> {
   return insertClicks(platform.clickhouse, clicks, token)
+}
+
+export type LinkPeople = { workspaceId: string; linkNumber: bigint; rows: number; doubled: number; last: Date }
+
+/** How many clicks of people are stored of each link in a range of numbers, and how many of them twice. */
+export async function peopleByLink(
+  platform: Pick<Platform, 'clickhouse'>,
+  range: Parameters<typeof countPeople>[1],
+): Promise<LinkPeople[]> {
+  const rows = await countPeople(platform.clickhouse, range)
+  return rows.map(({ workspace_id, number, stored, doubled, last }) => ({
+    workspaceId: workspace_id,
+    linkNumber: BigInt(number),
+    rows: Number(stored),
+    doubled: Number(doubled),
+    last: new Date(Number(last)),
+  }))
 }
 
 export async function keepLinkAttributes(

@@ -85,6 +85,25 @@ LIMIT {limit:UInt32}`,
   )
 }
 
+export type PeopleRow = { workspace_id: string; number: string; stored: string; doubled: string; last: string }
+
+// NOTE every workspace: the operator compares the rows of all of them with the counters, or of the one that is named.
+export async function countPeople(
+  clickhouse: ClickHouse,
+  range: { workspaceId?: string; first: bigint; last: bigint },
+): Promise<PeopleRow[]> {
+  return query<PeopleRow>(
+    clickhouse,
+    `SELECT workspace_id, toString(link_number) AS number, toString(count()) AS stored,
+  toString(count() - uniqExact(id)) AS doubled, toString(toUnixTimestamp64Milli(max(timestamp))) AS last
+FROM click_events
+WHERE link_number BETWEEN {first:UInt64} AND {last:UInt64} AND bot = ''
+  ${range.workspaceId === undefined ? '' : 'AND workspace_id = {workspaceId:String}'}
+GROUP BY workspace_id, link_number`,
+    range,
+  )
+}
+
 /** A repeat with the same token is ignored. */
 export async function insertClicks(clickhouse: ClickHouse, rows: NewClickRow[], token: string): Promise<void> {
   if (isFilled(rows)) await insert(clickhouse, 'click_events', rows, token)

@@ -1,11 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { stepContext } from '../../../test/step-context.ts'
 import { mintClickId, parseClickKeys } from '../../platform/click-id.ts'
 import { type RawClick, rawClick } from '../redirect/messages.ts'
 import { begin, enrich, enriching, judging, run, settling } from './pipeline.ts'
 import { dropDuplicate } from './steps/drop-duplicate.ts'
 import { markBot } from './steps/mark-bot.ts'
 import { putDevice } from './steps/put-device.ts'
+import { putIp } from './steps/put-ip.ts'
 import { putPlace } from './steps/put-place.ts'
 import { putReferrer } from './steps/put-referrer.ts'
 import { putUtm } from './steps/put-utm.ts'
@@ -13,7 +15,7 @@ import { draftOf, type Step } from './steps/step.ts'
 import { verify } from './steps/verify.ts'
 
 const clickKeys = parseClickKeys(`1:${'ab'.repeat(32)}`)
-const context = { clickKeys, isRepeat: () => false }
+const context = stepContext({ clickKeys, ipStorage: 'eu-truncated' })
 const at = Date.UTC(2026, 0, 15, 12)
 const visitor = { ip: '203.0.113.9', userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/128.0', at }
 const raw: RawClick = {
@@ -34,7 +36,7 @@ const raw: RawClick = {
 test('the order of the steps', () => {
   expect(judging).toEqual([verify, markBot])
   expect(settling).toEqual([dropDuplicate])
-  expect(enriching).toEqual([markBot, putPlace, putDevice, putReferrer, putUtm])
+  expect(enriching).toEqual([markBot, putPlace, putIp, putDevice, putReferrer, putUtm])
 })
 
 describe('run', () => {
@@ -79,7 +81,7 @@ describe('run', () => {
 
 describe('judging and settling', () => {
   const judged = (click: RawClick, isRepeat = false) =>
-    run(run(begin(click), judging, context), settling, { clickKeys, isRepeat: () => isRepeat })
+    run(run(begin(click), judging, context), settling, stepContext({ clickKeys, isRepeat: () => isRepeat }))
 
   test.each<[string, Partial<RawClick>, boolean, object]>([
     ['a visit', {}, false, { keep: { event: { bot: '' } } }],
@@ -102,7 +104,7 @@ test('enrich tells everything that is known of a click', () => {
     linkNumber: '7',
     url: raw.url,
     trigger: 'link',
-    ip: '203.0.113.9',
+    ip: '203.0.113.0',
     country: 'DE',
     region: 'DE-BE',
     city: 'Berlin',

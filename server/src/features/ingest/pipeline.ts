@@ -2,6 +2,7 @@ import type { RawClick } from '../redirect/messages.ts'
 import { dropDuplicate } from './steps/drop-duplicate.ts'
 import { markBot } from './steps/mark-bot.ts'
 import { putDevice } from './steps/put-device.ts'
+import { putIp } from './steps/put-ip.ts'
 import { putPlace } from './steps/put-place.ts'
 import { putReferrer } from './steps/put-referrer.ts'
 import { putUtm } from './steps/put-utm.ts'
@@ -12,7 +13,7 @@ import { verify } from './steps/verify.ts'
 export const judging: Step[] = [verify, markBot]
 export const settling: Step[] = [dropDuplicate]
 /** Find out more about an event that is kept. */
-export const enriching: Step[] = [markBot, putPlace, putDevice, putReferrer, putUtm]
+export const enriching: Step[] = [markBot, putPlace, putIp, putDevice, putReferrer, putUtm]
 
 export function begin(click: RawClick): Outcome {
   return { keep: draftOf(click) }

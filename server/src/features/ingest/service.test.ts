@@ -1,12 +1,18 @@
 import { randomInt, randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, describe, expect, test } from 'vitest'
 import { startEngines } from '../../../../engines/start.ts'
 import { buildClick, buildLink, buildWorkspace } from '../../../test/build.ts'
+import { mmdb } from '../../../test/mmdb.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 import { query } from '../../platform/clickhouse.ts'
 import type { Platform } from '../../platform/context.ts'
+import { openGeo } from '../../platform/geo.ts'
 import { jetStream } from '../../platform/nats.ts'
+import { parseRanges } from '../../platform/ranges.ts'
 import type { RawClick } from '../redirect/messages.ts'
 import { claim, finish, type Holder, ingest, type LogMessage, PartitionLost, release, renew } from './service.ts'
 
@@ -228,6 +234,56 @@ describe('an event that is not right', () => {
     expect(await ingest(platform, holder, 0, logOf([buildClick(platform, link, given)]))).toBe(1)
     expect(await rowsOf(link)).toEqual({ people: 1, bots: 0 })
     expect(await counterOf(link)).toMatchObject({ clicks: 1 })
+  })
+})
+
+describe('by its settings', () => {
+  const shown = (config: Partial<Platform['config']>, given: Partial<RawClick>) =>
+    storedWith({ ...platform, config: { ...platform.config, ...config } }, given)
+
+  async function storedWith(platform: Platform, given: Partial<RawClick>) {
+    const link = await someLink()
+    const holder = newHolder()
+    await claim(platform, holder)
+    await ingest(platform, holder, 0, logOf([buildClick(platform, link, given)]))
+    const [row] = await query<{ ip: string; bot: string; country: string }>(
+      platform.clickhouse,
+      'SELECT toString(ip) AS ip, bot, country FROM click_events WHERE workspace_id = {workspaceId:String}',
+      { workspaceId: link.workspaceId },
+    )
+    return { ...row, clicks: (await counterOf(link)).clicks || 0 }
+  }
+
+  test.each<[Platform['config']['IP_STORAGE'], string, string]>([
+    ['full', 'DE', '::ffff:198.51.100.7'],
+    ['eu-truncated', 'DE', '::ffff:198.51.100.0'],
+    ['eu-truncated', 'US', '::ffff:198.51.100.7'],
+    ['truncated', 'US', '::ffff:198.51.100.0'],
+    ['none', 'US', '::'],
+  ])('%s: of an address in %s it stores %s', async (IP_STORAGE, country, ip) => {
+    expect(await shown({ IP_STORAGE }, { ip: '198.51.100.7', country })).toMatchObject({ ip, clicks: 1 })
+  })
+
+  test('it finds the place of a visitor, and by that what may be stored', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tributary-ingest-geo-'))
+    const file = join(folder, 'places.mmdb')
+    const records = {
+      '198.51.100.0/24': { country: { iso_code: 'US' } },
+      '203.0.113.0/24': { country: { iso_code: 'FR' } },
+    }
+    await writeFile(file, mmdb(records))
+    using geo = openGeo({ GEO_DATABASE: file }, platform.log)
+    const outside = await storedWith({ ...platform, geo }, { ip: '198.51.100.7' })
+    expect(outside).toMatchObject({ country: 'US', ip: '::ffff:198.51.100.7', clicks: 1 })
+    const inside = await storedWith({ ...platform, geo }, { ip: '203.0.113.7' })
+    expect(inside).toMatchObject({ country: 'FR', ip: '::ffff:203.0.113.0', clicks: 1 })
+    await rm(folder, { recursive: true })
+  })
+
+  test('it stores visits from data centres without counting them', async () => {
+    const BOT_RANGES_FILE = parseRanges('198.51.100.0/24')
+    expect(await shown({ BOT_RANGES_FILE }, { ip: '198.51.100.7' })).toMatchObject({ bot: 'datacenter', clicks: 0 })
+    expect(await shown({ BOT_RANGES_FILE }, { ip: '198.51.101.7' })).toMatchObject({ bot: '', clicks: 1 })
   })
 })
 

@@ -7,7 +7,7 @@ import { countClicks } from '../links/service.ts'
 import { type RawClick, rawClick } from '../redirect/messages.ts'
 import { begin, enrich, judging, run, settling } from './pipeline.ts'
 import { findRepeats } from './repeats.ts'
-import type { ClickDraft, ClickEvent, Outcome, RejectReason } from './steps/step.ts'
+import type { ClickDraft, ClickEvent, Outcome, RejectReason, StepContext } from './steps/step.ts'
 import {
   advanceCursor,
   type Cursor,
@@ -71,7 +71,7 @@ export async function finish(
   messages: LogMessage[],
 ): Promise<number> {
   const excluded = new Set(intent.excluded)
-  const context = { clickKeys: platform.config.CLICK_ID_KEYS, isRepeat: () => false }
+  const context = contextOf(platform, () => false)
   const kept = placesOf(messages).filter((_, position) => !excluded.has(position))
   const rows = kept.map(({ body }) => rowOf(enrich(body as RawClick, context)))
   await appendClicks(platform, rows, `${holder.partition}:${intent.first}:${intent.last}`)
@@ -91,6 +91,16 @@ export async function finish(
   return intent.last
 }
 
+function contextOf({ config, geo }: Platform, isRepeat: StepContext['isRepeat']): StepContext {
+  return {
+    clickKeys: config.CLICK_ID_KEYS,
+    isRepeat,
+    placeOf: geo.lookup,
+    isDataCentre: config.BOT_RANGES_FILE?.has ?? (() => false),
+    ipStorage: config.IP_STORAGE,
+  }
+}
+
 function placesOf(messages: LogMessage[]): Place[] {
   return messages.flatMap(({ sequence, body }) =>
     (Array.isArray(body) ? body : [body]).map((event, index) => ({ sequence, index, body: event })),
@@ -99,7 +109,7 @@ function placesOf(messages: LogMessage[]): Place[] {
 
 async function judge(platform: Platform, holder: Holder, places: Place[]): Promise<Outcome[]> {
   const repeated = new Set<ClickDraft>()
-  const context = { clickKeys: platform.config.CLICK_ID_KEYS, isRepeat: (draft: ClickDraft) => repeated.has(draft) }
+  const context = contextOf(platform, (draft) => repeated.has(draft))
   const judged = places.map(({ body }) => {
     const click = rawClick.safeParse(body)
     return click.success ? run(begin(click.data), judging, context) : ({ reject: 'malformed' } as Outcome)

@@ -48,3 +48,10 @@ export async function releasePartition(db: Db, { partition, owner }: Holder): Pr
   await sql`UPDATE ingest_cursors SET owner = NULL, leased_until = '-infinity'
     WHERE partition = ${partition} AND owner = ${owner}`.execute(db)
 }
+
+/** Until the transaction ends no batch of the partition begins or ends. True when one is under way. */
+export async function lockPartition(db: Db, partition: number): Promise<boolean> {
+  const result = await sql<{ busy: boolean }>`SELECT intent IS NOT NULL AS busy FROM ingest_cursors
+    WHERE partition = ${partition} FOR UPDATE`.execute(db)
+  return result.rows[0]?.busy ?? false
+}

@@ -26,12 +26,15 @@ import {
   type LinkRow,
   type LinkSelector,
   leaveFolder,
+  replaceClickCounts,
+  selectCounters,
   selectLink,
   selectLinkByAddress,
   selectLinkForUpdate,
   selectLinks,
   selectLinksByNumber,
   selectNumbersById,
+  type TrueCount,
 } from './store.ts'
 import { changeLink, makeLink, removeLinks } from './write.ts'
 
@@ -114,6 +117,28 @@ export async function linkNumbers(
 
 export function countClicks(platform: Pick<Platform, 'db'>, counts: ClickCount[]): Promise<void> {
   return addClickCounts(platform.db, counts)
+}
+
+export type CountedLink = { number: bigint; id: string; workspaceId: string; address: string; clicks: number }
+
+/** Links after a number with their counters, deleted ones too; and the highest number that any link has. */
+export async function countedLinks(
+  platform: Pick<Platform, 'db'>,
+  { workspaceId, after, count }: { workspaceId?: string; after: bigint; count: number },
+): Promise<{ links: CountedLink[]; highest: bigint }> {
+  const rows = await selectCounters(platform.db, workspaceId, after, count)
+  const links = rows.map(({ number, id, workspace_id, domain, key, clicks }) => ({
+    number,
+    id,
+    workspaceId: workspace_id,
+    address: key === rootKey ? domain : `${domain}/${key}`,
+    clicks: Number(clicks),
+  }))
+  return { links, highest: rows[0]?.highest ?? 0n }
+}
+
+export function correctClicks(platform: Pick<Platform, 'db'>, counts: TrueCount[]): Promise<void> {
+  return replaceClickCounts(platform.db, counts)
 }
 
 /** In small steps: a folder may have held very many links. */

@@ -221,6 +221,28 @@ export async function addClickCounts(db: Db, counts: ClickCount[]): Promise<void
     WHERE c.link_number = n.link_number`.execute(db)
 }
 
+export type CountedRow = Pick<LinkRow, 'number' | 'id' | 'workspace_id' | 'domain' | 'key' | 'clicks'> & {
+  highest: bigint
+}
+
+// NOTE every workspace: the operator compares the counters of all of them, or of the one that is named.
+export async function selectCounters(db: Db, workspaceId: string | undefined, after: bigint, count: number) {
+  const mine = workspaceId === undefined ? sql`true` : sql`l.workspace_id = ${workspaceId}`
+  const result = await sql<CountedRow>`SELECT l.number, l.id, l.workspace_id, l.domain, l.key,
+      coalesce(c.clicks, 0) AS clicks, (SELECT max(number) FROM links) AS highest
+    FROM ${wholeLink} WHERE l.number > ${after} AND ${mine} ORDER BY l.number LIMIT ${count}`.execute(db)
+  return result.rows
+}
+
+export type TrueCount = { workspace_id: string; link_number: string; clicks: number; last_clicked: Date | null }
+
+export async function replaceClickCounts(db: Db, counts: TrueCount[]): Promise<void> {
+  await sql`INSERT INTO link_counters (workspace_id, link_number, clicks, last_clicked)
+    SELECT * FROM jsonb_to_recordset(${JSON.stringify(counts)}::jsonb)
+      AS n (workspace_id text, link_number bigint, clicks bigint, last_clicked timestamptz)
+    ON CONFLICT (link_number) DO UPDATE SET clicks = excluded.clicks, last_clicked = excluded.last_clicked`.execute(db)
+}
+
 export type LinkFilter = {
   domain?: string
   tagIds?: string[]

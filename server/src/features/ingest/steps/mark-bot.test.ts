@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { stepContext } from '../../../../test/step-context.ts'
+import { parseRanges } from '../../../platform/ranges.ts'
 import type { RawClick } from '../../redirect/messages.ts'
 import { markBot } from './mark-bot.ts'
 import { draftOf } from './step.ts'
@@ -26,7 +28,20 @@ test.each<[string, string, string, string]>([
 ])('%s', (_name, userAgent, edgeReason, bot) => {
   const draft = draftOf({ userAgent, bot: edgeReason } as RawClick)
   const expected = { keep: { raw: draft.raw, event: { ...draft.event, bot } } }
-  expect(markBot(draft)).toEqual(expected)
-  expect(markBot(draft)).toEqual(expected)
+  expect(markBot(draft, stepContext())).toEqual(expected)
+  expect(markBot(draft, stepContext())).toEqual(expected)
   expect(draft.event.bot).toBe('')
+})
+
+test.each<[string, Partial<RawClick>, string]>([
+  ['a browser at home', { ip: '203.0.113.9' }, ''],
+  ['a browser in a data centre', { ip: '198.51.100.9' }, 'datacenter'],
+  ['a browser in a data centre with IPv6', { ip: '2001:db8:1::9' }, 'datacenter'],
+  ['a crawler in a data centre', { ip: '198.51.100.9', userAgent: 'Googlebot/2.1' }, 'user-agent'],
+  ['a prefetch from a data centre', { ip: '198.51.100.9', bot: 'prefetch' }, 'prefetch'],
+  ['no address', { ip: '' }, ''],
+])('with ranges of data centres: %s', (_name, given, bot) => {
+  const { has: isDataCentre } = parseRanges('198.51.100.0/24\n2001:db8::/32')
+  const draft = draftOf({ userAgent: chrome, bot: '', ...given } as RawClick)
+  expect(markBot(draft, stepContext({ isDataCentre }))).toMatchObject({ keep: { event: { bot } } })
 })

@@ -1,11 +1,12 @@
 import { isbot } from 'isbot'
 import { LRUCache } from 'lru-cache'
-import type { ClickDraft, Outcome } from './step.ts'
+import type { ClickDraft, Outcome, StepContext } from './step.ts'
 
 /** Keeps bots but says why they are taken for one; the reason that the edge saw comes first. */
-export function markBot(draft: ClickDraft): Outcome {
-  const bot = draft.raw.bot || userAgentReason(draft.raw.userAgent)
-  return bot ? { keep: { raw: draft.raw, event: { ...draft.event, bot } } } : { keep: draft }
+export function markBot(draft: ClickDraft, { isDataCentre }: StepContext): Outcome {
+  const { raw } = draft
+  const bot = raw.bot || userAgentReason(raw.userAgent) || (isDataCentre(raw.ip) ? 'datacenter' : '')
+  return bot ? { keep: { raw, event: { ...draft.event, bot } } } : { keep: draft }
 }
 
 const longestUserAgent = 500

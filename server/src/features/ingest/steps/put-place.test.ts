@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { stepContext } from '../../../../test/step-context.ts'
+import type { Place } from '../../../platform/geo.ts'
 import type { RawClick } from '../../redirect/messages.ts'
 import { putPlace } from './put-place.ts'
 import { draftOf } from './step.ts'
@@ -129,8 +131,40 @@ describe('countries', () => {
   })
 })
 
+describe('with a geo database', () => {
+  const places: Record<string, Place> = {
+    '198.51.100.7': { country: 'US', region: 'US-CA', city: 'Oakland', continent: 'NA' },
+    '203.0.113.7': { country: 'DE', region: '', city: '', continent: '' },
+    '192.0.2.7': { country: 'ZZ', region: 'ZZ-1', city: '', continent: 'EU' },
+  }
+  const nowhere: Hints = ['', '', '', '']
+
+  test.each<[string, string, Hints, Hints]>([
+    ['nothing is told', '198.51.100.7', nowhere, ['US', 'US-CA', 'Oakland', 'NA']],
+    ['only the country is known', '203.0.113.7', nowhere, ['DE', 'Unknown', 'Unknown', 'EU']],
+    ['the address is not in it', '192.0.2.1', nowhere, ['Unknown', 'Unknown', 'Unknown', 'Unknown']],
+    ['it has no real country', '192.0.2.7', nowhere, ['Unknown', 'Unknown', 'Unknown', 'Unknown']],
+    ['everything is told', '198.51.100.7', ['FR', 'IDF', 'Paris', 'EU'], ['FR', 'FR-IDF', 'Paris', 'EU']],
+    ['the same country is told', '198.51.100.7', ['us', '', '', ''], ['US', 'US-CA', 'Oakland', 'NA']],
+    ['country and city are told', '198.51.100.7', ['US', '', 'Berkeley', ''], ['US', 'US-CA', 'Berkeley', 'NA']],
+    ['country and region are told', '198.51.100.7', ['US', 'NV', '', ''], ['US', 'US-NV', 'Oakland', 'NA']],
+    ['another country is told', '198.51.100.7', ['FR', '', '', ''], ['FR', 'Unknown', 'Unknown', 'EU']],
+    ['the proxy does not know', '198.51.100.7', ['XX', '', '', ''], ['US', 'US-CA', 'Oakland', 'NA']],
+    ['no address', '', nowhere, ['Unknown', 'Unknown', 'Unknown', 'Unknown']],
+  ])('%s: %s %j', (_name, ip, [country, region, city, continent], expected) => {
+    const draft = draftOf({ ip, country, region, city, continent } as RawClick)
+    const outcome = putPlace(draft, stepContext({ placeOf: (ip) => places[ip] }))
+    const [wantedCountry, wantedRegion, wantedCity, wantedContinent] = expected
+    expect(outcome).toMatchObject({
+      keep: {
+        event: { country: wantedCountry, region: wantedRegion, city: wantedCity, continent: wantedContinent },
+      },
+    })
+  })
+})
+
 function placeOf(...[country, region, city, continent]: Hints): Hints {
-  const outcome = putPlace(draftOf({ country, region, city, continent } as RawClick))
+  const outcome = putPlace(draftOf({ country, region, city, continent } as RawClick), stepContext())
   if (!('keep' in outcome)) throw new Error('a place is no reason to lose a click')
   const { event } = outcome.keep
   return [event.country, event.region, event.city, event.continent]

@@ -1,20 +1,36 @@
-import { type ClickDraft, type Outcome, unknown } from './step.ts'
+import type { Place } from '../../../platform/geo.ts'
+import { type ClickDraft, type Outcome, type StepContext, unknown } from './step.ts'
 
-/** Puts country, region, city and continent from the hints of a trusted proxy. */
-export function putPlace(draft: ClickDraft): Outcome {
+/** Puts country, region, city and continent: as a trusted proxy tells them, else as the geo database has the address. */
+export function putPlace(draft: ClickDraft, { placeOf }: StepContext): Outcome {
   const { raw } = draft
-  if (raw.country === '' && raw.city === '' && raw.continent === '') return { keep: draft }
-  const code = raw.country.trim().toUpperCase()
+  const told = readPlace(raw)
+  const isComplete = told.country !== unknown && told.region !== unknown && told.city !== unknown
+  const found = isComplete ? undefined : placeOf(raw.ip)
+  return { keep: { raw, event: { ...draft.event, ...(found ? completed(told, readPlace(found)) : told) } } }
+}
+
+/** Where both name another country, the database has nothing to say about the region and city of the visitor. */
+function completed(told: Place, found: Place): Place {
+  if (told.country === unknown) return found.country === unknown ? told : found
+  if (told.country !== found.country) return told
+  return {
+    ...told,
+    region: told.region === unknown ? found.region : told.region,
+    city: told.city === unknown ? found.city : told.city,
+  }
+}
+
+function readPlace(hints: Place): Place {
+  const code = hints.country.trim().toUpperCase()
   const continent = continentOfCountry.get(code)
   const country = continent ? code : unknown
-  const event = {
-    ...draft.event,
+  return {
     country,
-    region: continent ? readRegion(raw.region, country) : unknown,
-    city: raw.city.trim().slice(0, longestCity) || unknown,
-    continent: continent ?? readContinent(raw.continent),
+    region: continent ? readRegion(hints.region, country) : unknown,
+    city: hints.city.trim().slice(0, longestCity) || unknown,
+    continent: continent ?? readContinent(hints.continent),
   }
-  return { keep: { raw, event } }
 }
 
 const longestCity = 100

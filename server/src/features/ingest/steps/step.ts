@@ -1,4 +1,6 @@
 import type { ClickKeys } from '../../../platform/click-id.ts'
+import type { Config } from '../../../platform/config.ts'
+import type { Place } from '../../../platform/geo.ts'
 import type { RawClick } from '../../redirect/messages.ts'
 
 /** A click as it is stored. */
@@ -36,6 +38,10 @@ export type StepContext = {
   clickKeys: ClickKeys
   /** Whether an earlier click has the same id; settled for the whole batch before the steps run. */
   isRepeat: (draft: ClickDraft) => boolean
+  /** Where the geo database has an address. */
+  placeOf: (ip: string) => Place | undefined
+  isDataCentre: (ip: string) => boolean
+  ipStorage: Config['IP_STORAGE']
 }
 
 export type Step = (draft: ClickDraft, context: StepContext) => Outcome

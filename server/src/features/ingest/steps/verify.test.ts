@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { stepContext } from '../../../../test/step-context.ts'
 import { mintClickId, parseClickKeys } from '../../../platform/click-id.ts'
 import type { RawClick } from '../../redirect/messages.ts'
 import { draftOf } from './step.ts'
@@ -22,7 +23,7 @@ test.each<[string, Partial<RawClick>]>([
   ['a time in the hour after', { id: minted(42n), linkNumber: '42', at: at + hourMs }],
 ])('%s is kept as it is', (_name, raw) => {
   const draft = draftOf({ at, ...raw } as RawClick)
-  expect(verify(draft, { clickKeys, isRepeat: () => false })).toEqual({ keep: draft })
+  expect(verify(draft, stepContext({ clickKeys }))).toEqual({ keep: draft })
 })
 
 test.each<[string, Partial<RawClick>, string]>([
@@ -41,5 +42,5 @@ test.each<[string, Partial<RawClick>, string]>([
   ['no number', { id: minted(42n), linkNumber: '' }, 'malformed'],
 ])('%s is rejected', (_name, raw, reason) => {
   const draft = draftOf({ at, ...raw } as RawClick)
-  expect(verify(draft, { clickKeys, isRepeat: () => false })).toEqual({ reject: reason })
+  expect(verify(draft, stepContext({ clickKeys }))).toEqual({ reject: reason })
 })

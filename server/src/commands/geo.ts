@@ -1,0 +1,44 @@
+import { defineCommand } from 'citty'
+import { systemClock } from '../platform/clock.ts'
+import { type Config, ConfigError, readConfig } from '../platform/config.ts'
+import { downloadGeo, openGeo } from '../platform/geo.ts'
+import { openLog } from '../platform/log.ts'
+import { jsonFlag, print, reportProblems } from './run.ts'
+
+const update = defineCommand({
+  meta: { name: 'update', description: 'Get the newest geo database into GEO_DATABASE; running processes take it' },
+  args: jsonFlag,
+  run: ({ args }) =>
+    reportProblems(async () => {
+      const config = readConfig()
+      const file = fileOf(config)
+      const url = await downloadGeo(config.GEO_DATABASE_URL, file, systemClock())
+      print(args.json, { file, url }, `Updated ${file} from ${url}.`)
+    }),
+})
+
+const lookup = defineCommand({
+  meta: { name: 'lookup', description: 'Show where the geo database has an address; exit code 1 when it has not' },
+  args: { ip: { type: 'positional', description: 'IPv4 or IPv6 address', required: true }, ...jsonFlag },
+  run: ({ args }) =>
+    reportProblems(async () => {
+      const config = readConfig()
+      fileOf(config)
+      using geo = openGeo(config, openLog('silent'))
+      const place = geo.lookup(args.ip)
+      const { country = '', region = '', city = '', continent = '' } = place ?? {}
+      const text = [city, region || country, continent].filter(Boolean).join(', ')
+      print(args.json, place ?? null, `${args.ip}: ${text || 'not in the database'}`)
+      if (!place) process.exitCode = 1
+    }),
+})
+
+export const geo = defineCommand({
+  meta: { name: 'geo', description: 'Update the geo database, and look into it' },
+  subCommands: { update, lookup },
+})
+
+function fileOf({ GEO_DATABASE }: Config): string {
+  if (GEO_DATABASE) return GEO_DATABASE
+  throw new ConfigError('GEO_DATABASE is not set. Set it to the file in which the geo database is, or is to be put.')
+}

@@ -1,0 +1,127 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { headers } from '@nats-io/transport-node'
+import { sql } from 'kysely'
+import { afterAll, beforeEach, expect, inject, test } from 'vitest'
+import { createDatabase } from '../../../../engines/postgres.ts'
+import { startEngines } from '../../../../engines/start.ts'
+import { buildClick, buildLink, buildWorkspace } from '../../../test/build.ts'
+import { eventually, openTestPlatform } from '../../../test/stack.ts'
+import { parseClickKeys } from '../../platform/click-id.ts'
+import { partitionOf } from '../../platform/ids.ts'
+import { migrate } from '../../platform/migrate.ts'
+import { deadLetterStream, ensureStreams, jetStream } from '../../platform/nats.ts'
+import { clicksSubject } from '../redirect/messages.ts'
+import { listDeadLetters, retryAllDeadLetters, retryDeadLetter } from './dead-letters.ts'
+import { startIngest } from './jobs.ts'
+
+const name = `letters_${randomUUID().replaceAll('-', '')}`
+const { POSTGRES_URL = '', CLICKHOUSE_URL = '', CLICK_ID_KEYS = '' } = inject('environment')
+const engines = await startEngines({ only: ['nats', 'valkey'] })
+const shared = await openTestPlatform()
+await shared.clickhouse.command({ query: `CREATE DATABASE ${name}` })
+const platform = await openTestPlatform({
+  ...engines.urls,
+  POSTGRES_URL: await createDatabase(POSTGRES_URL, name),
+  CLICKHOUSE_URL: new URL(`/${name}`, CLICKHOUSE_URL).href,
+  INGEST_INTERVAL_MS: '20',
+})
+await migrate(platform.config, platform.clickhouse, () => {})
+await ensureStreams(platform.nats, platform.config)
+afterAll(() => engines.stop())
+
+beforeEach(async () => {
+  const manager = await jetstreamManager(platform.nats)
+  await manager.streams.purge(deadLetterStream)
+})
+
+async function bury(subject: string, body: unknown, about: Record<string, string> = {}): Promise<number> {
+  const given = headers()
+  for (const [key, value] of Object.entries(about)) given.set(key, value)
+  return (await jetStream(platform.nats).publish(subject, JSON.stringify(body), { headers: given })).seq
+}
+
+async function retryAll() {
+  const retried = []
+  for await (const letter of retryAllDeadLetters(platform)) retried.push(letter)
+  return retried
+}
+
+async function lastOf(stream: string, subject: string): Promise<unknown> {
+  const manager = await jetstreamManager(platform.nats)
+  return (await manager.streams.getMessage(stream, { last_by_subj: subject }))?.json()
+}
+
+test('an event that failed for want of a key counts once when it is retried with the key', async () => {
+  const workspace = await buildWorkspace(platform)
+  const { id, url } = await buildLink(platform, workspace)
+  const result = await sql<{ number: bigint }>`SELECT number FROM links WHERE id = ${id}`.execute(platform.db)
+  const number = result.rows[0]?.number ?? 0n
+  const newKey = `2:${randomBytes(32).toString('hex')}`
+  const both = {
+    ...platform,
+    config: { ...platform.config, CLICK_ID_KEYS: parseClickKeys(`${newKey},${CLICK_ID_KEYS}`) },
+  }
+  const click = buildClick(both, { number, workspaceId: workspace.id, url })
+  const partition = partitionOf(workspace.id, platform.config.EVENT_PARTITIONS)
+  const unaware = await startIngest(platform)
+  await jetStream(platform.nats).publish(clicksSubject(partition), JSON.stringify([click]))
+  const [letter] = await eventually(async () => {
+    const { letters } = await listDeadLetters(platform, 10)
+    expect(letters).toHaveLength(1)
+    return letters
+  }, 15_000)
+  await unaware[Symbol.asyncDispose]()
+  expect(letter).toEqual({
+    sequence: expect.any(Number),
+    at: expect.any(Date),
+    subject: `dead.events.${partition}`,
+    reason: 'forged_click_id',
+    excerpt: `${JSON.stringify(click).slice(0, 80)}…`,
+  })
+
+  await using _aware = await startIngest(both)
+  const sequence = letter?.sequence ?? 0
+  expect(await retryDeadLetter(platform, sequence)).toEqual({ sequence, subject: clicksSubject(partition) })
+  await eventually(async () => {
+    const counter = await sql<{ clicks: bigint }>`
+      SELECT clicks FROM link_counters WHERE link_number = ${number}`.execute(platform.db)
+    expect(counter.rows).toEqual([{ clicks: 1n }])
+  }, 15_000)
+  expect(await listDeadLetters(platform, 10)).toEqual({ letters: [], total: 0 })
+})
+
+test('a message of a job goes back to its subject, and the list is as long as asked for', async () => {
+  const about = { Reason: 'too\u00a0bad', Subject: 'changes.tests.retried', Sequence: '7' }
+  const sequences = [await bury('dead.some-job', { n: 1 }, about), await bury('dead.some-job', { n: 2 }, about)]
+  const { letters, total } = await listDeadLetters(platform, 1)
+  expect(total).toBe(2)
+  expect(letters).toMatchObject([{ sequence: sequences[0], subject: 'dead.some-job', excerpt: '{"n":1}' }])
+  expect(await retryAll()).toEqual(sequences.map((sequence) => ({ sequence, subject: 'changes.tests.retried' })))
+  expect(await lastOf('CHANGES', 'changes.tests.retried')).toEqual({ n: 2 })
+  expect(await retryAll()).toEqual([])
+})
+
+test('what can not go back stays, with the reason, and holds up nothing', async () => {
+  const cut = { reason: 'malformed', sequence: 5, index: 0, body: `${'x'.repeat(50_000)}…` }
+  const sequences = [
+    await bury('dead.events.0', cut),
+    await bury('dead.events.4000', { reason: 'malformed', sequence: 5, index: 0, body: 7 }),
+    await bury('dead.some-job', {}),
+    await bury('dead.events.0', { reason: 'malformed', sequence: 6, index: 1, body: 'text' }),
+  ]
+  expect(await retryAll()).toEqual([
+    { sequence: sequences[0], problem: 'only its beginning is here; the whole is message 5 of EVENTS_0' },
+    { sequence: sequences[1], problem: 'nobody reads partition 4000 any more' },
+    { sequence: sequences[2], problem: 'it does not say where it came from' },
+    { sequence: sequences[3], subject: 'events.0.clicks' },
+  ])
+  expect(await lastOf('EVENTS_0', 'events.0.clicks')).toEqual(['text'])
+  expect((await listDeadLetters(platform, 10)).total).toBe(3)
+})
+
+test('a letter that is not there is named', async () => {
+  await expect(retryDeadLetter(platform, 999_999)).rejects.toThrow(
+    'There is no dead letter 999999. `tributary events dead-letters list` shows them.',
+  )
+})

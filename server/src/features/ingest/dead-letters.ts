@@ -1,0 +1,122 @@
+import { jetstreamManager } from '@nats-io/jetstream'
+import type { Platform } from '../../platform/context.ts'
+import { AppError } from '../../platform/errors.ts'
+import { deadLetterStream, eventStream, jetStream } from '../../platform/nats.ts'
+import { clicksSubject } from '../redirect/messages.ts'
+
+type Handles = Pick<Platform, 'config' | 'nats'>
+type Stored = { seq: number; time: Date; subject: string; data: Uint8Array; headers?: Headers }
+type Headers = { get(name: string): string }
+
+export type DeadLetter = { sequence: number; at: Date; subject: string; reason: string; excerpt: string }
+export type Retried = { sequence: number; subject: string } | { sequence: number; problem: string }
+
+const fetchedAtOnce = 200
+const excerptLength = 80
+// What ingest cuts ends after this many characters with an ellipsis.
+const cutLength = 50_001
+
+/** The oldest first, and how many there are in all. */
+export async function listDeadLetters(
+  platform: Handles,
+  limit: number,
+): Promise<{ letters: DeadLetter[]; total: number }> {
+  const letters: DeadLetter[] = []
+  const total = await countLetters(platform)
+  for await (const stored of storedLetters(platform, Math.min(limit, total))) letters.push(presented(stored))
+  return { letters, total }
+}
+
+export async function retryDeadLetter(platform: Handles, sequence: number): Promise<Retried> {
+  await countLetters(platform)
+  const manager = await jetstreamManager(platform.nats)
+  const stored = await manager.streams.getMessage(deadLetterStream, { seq: sequence })
+  if (!stored) {
+    const advice = '`tributary events dead-letters list` shows them.'
+    throw new AppError('not_found', `There is no dead letter ${sequence}. ${advice}`)
+  }
+  const { seq, time, subject, data, header } = stored
+  return retry(platform, { seq, time, subject, data, headers: header })
+}
+
+/** Those that are there now, the oldest first; one that fails again becomes a new letter, which is left alone. */
+export async function* retryAllDeadLetters(platform: Handles): AsyncGenerator<Retried> {
+  const total = await countLetters(platform)
+  for await (const stored of storedLetters(platform, total)) yield await retry(platform, stored)
+}
+
+async function retry(platform: Handles, letter: Stored): Promise<Retried> {
+  const original = originalOf(platform, letter)
+  if ('problem' in original) return { sequence: letter.seq, problem: original.problem }
+  // Named after the letter: a retry that was cut off before the letter was deleted can be repeated.
+  const msgID = `dead-letter-${letter.seq}-${letter.time.getTime()}`
+  await jetStream(platform.nats).publish(original.subject, original.data, { msgID })
+  const manager = await jetstreamManager(platform.nats)
+  await manager.streams.deleteMessage(deadLetterStream, letter.seq, false)
+  return { sequence: letter.seq, subject: original.subject }
+}
+
+function originalOf(
+  { config }: Handles,
+  letter: Stored,
+): { subject: string; data: string | Uint8Array } | { problem: string } {
+  const partition = partitionOf(letter)
+  if (partition === undefined) {
+    const subject = letter.headers?.get('Subject')
+    return subject ? { subject, data: letter.data } : { problem: 'it does not say where it came from' }
+  }
+  if (partition >= config.EVENT_PARTITIONS) return { problem: `nobody reads partition ${partition} any more` }
+  const { body, sequence } = JSON.parse(textOf(letter)) as { body: unknown; sequence: number }
+  if (typeof body === 'string' && body.length === cutLength && body.endsWith('…')) {
+    return { problem: `only its beginning is here; the whole is message ${sequence} of ${eventStream(partition)}` }
+  }
+  return { subject: clicksSubject(partition), data: JSON.stringify([body]) }
+}
+
+function presented(letter: Stored): DeadLetter {
+  const { seq, time, subject } = letter
+  const about = { sequence: seq, at: time, subject }
+  if (partitionOf(letter) === undefined) {
+    return { ...about, reason: letter.headers?.get('Reason') ?? '', excerpt: excerptOf(textOf(letter)) }
+  }
+  const { reason, body } = JSON.parse(textOf(letter)) as { reason: string; body: unknown }
+  return { ...about, reason, excerpt: excerptOf(typeof body === 'string' ? body : JSON.stringify(body)) }
+}
+
+/** Undefined for the letter of a job. */
+function partitionOf({ subject }: Stored): number | undefined {
+  const partition = subject.match(/^dead\.events\.(\d+)$/)?.[1]
+  return partition === undefined ? undefined : Number(partition)
+}
+
+async function* storedLetters({ nats }: Handles, count: number): AsyncGenerator<Stored> {
+  const consumer = await jetStream(nats).consumers.get(deadLetterStream)
+  for (let left = count; left > 0; ) {
+    const before = left
+    const messages = await consumer.fetch({ max_messages: Math.min(left, fetchedAtOnce), expires: 2_000 })
+    for await (const message of messages) {
+      left -= 1
+      yield message
+    }
+    // Another retry may have taken the rest meanwhile.
+    if (left === before) return
+  }
+}
+
+async function countLetters({ nats }: Handles): Promise<number> {
+  const manager = await jetstreamManager(nats)
+  const info = await manager.streams.info(deadLetterStream).catch((error) => {
+    if (!/stream not found/.test(error.message)) throw error
+    throw new AppError('not_found', 'The event log has no streams yet. Run: tributary migrate')
+  })
+  return info.state.messages
+}
+
+function textOf({ data }: Stored): string {
+  return new TextDecoder().decode(data)
+}
+
+function excerptOf(text: string): string {
+  const line = text.replaceAll(/[\s\p{C}]+/gu, ' ')
+  return line.length > excerptLength ? `${line.slice(0, excerptLength)}…` : line
+}

@@ -1,0 +1,77 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { stepContext } from '../../../../test/step-context.ts'
+import type { RawClick } from '../../redirect/messages.ts'
+import { putIp } from './put-ip.ts'
+import { draftOf, type StepContext } from './step.ts'
+
+type IpStorage = StepContext['ipStorage']
+
+describe('what is stored', () => {
+  test.each<[IpStorage, string, string, string]>([
+    ['full', '203.0.113.9', 'DE', '203.0.113.9'],
+    ['full', '2001:db8:1:2:3::7', 'Unknown', '2001:db8:1:2:3::7'],
+    ['full', '', 'US', ''],
+    ['none', '203.0.113.9', 'US', ''],
+    ['none', '2001:db8::7', 'Unknown', ''],
+    ['truncated', '203.0.113.9', 'US', '203.0.113.0'],
+    ['truncated', '203.0.113.0', 'US', '203.0.113.0'],
+    ['truncated', '255.255.255.255', 'US', '255.255.255.0'],
+    ['truncated', '::ffff:203.0.113.9', 'US', '203.0.113.0'],
+    ['truncated', '2001:db8:1:2:3:4:5:6', 'US', '2001:db8:1::'],
+    ['truncated', '2001:DB8:ABCD:ffff::1', 'US', '2001:db8:abcd::'],
+    ['truncated', 'fe80::1%eth0', 'US', 'fe80::'],
+    ['truncated', '::1', 'US', '::'],
+    ['truncated', '', 'US', ''],
+    ['truncated', 'unknown', 'US', ''],
+    ['truncated', '203.0.113', 'US', ''],
+    ['truncated', '203.0.113.9, 198.51.100.1', 'US', ''],
+    ['eu-truncated', '203.0.113.9', 'US', '203.0.113.9'],
+    ['eu-truncated', '203.0.113.9', 'CH', '203.0.113.9'],
+    ['eu-truncated', '203.0.113.9', 'DE', '203.0.113.0'],
+    ['eu-truncated', '2001:db8:1:2::7', 'NO', '2001:db8:1::'],
+    ['eu-truncated', '203.0.113.9', 'GB', '203.0.113.0'],
+    ['eu-truncated', '203.0.113.9', 'RE', '203.0.113.0'],
+    ['eu-truncated', '203.0.113.9', 'Unknown', '203.0.113.0'],
+    ['eu-truncated', '203.0.113.9', '', '203.0.113.0'],
+  ])('%s: of %s in %s, %j', (ipStorage, ip, country, stored) => {
+    expect(storedOf(ipStorage, ip, country)).toBe(stored)
+  })
+})
+
+test('27 countries of the Union and 7 of its regions, 3 of the Economic Area and the Kingdom are truncated', () => {
+  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
+  const countries = letters.flatMap((first) => letters.map((second) => first + second))
+  expect(countries.filter((country) => storedOf('eu-truncated', '203.0.113.9', country) !== '203.0.113.9').length).toBe(
+    27 + 7 + 3 + 1,
+  )
+})
+
+test('visitors of one network can not be told apart', () => {
+  const byte = fc.nat(255)
+  fc.assert(
+    fc.property(byte, byte, byte, byte, byte, (a, b, c, mine, yours) => {
+      const network = `${a}.${b}.${c}`
+      expect(storedOf('truncated', `${network}.${mine}`, 'US')).toBe(`${network}.0`)
+      expect(storedOf('truncated', `${network}.${yours}`, 'US')).toBe(`${network}.0`)
+    }),
+  )
+  fc.assert(
+    fc.property(fc.ipV6(), (ip) => {
+      expect(storedOf('truncated', ip, 'US')).toMatch(/^(\d+\.\d+\.\d+\.0|[0-9a-f:]*::)$/)
+    }),
+  )
+})
+
+test('the click itself stays as it came', () => {
+  const draft = draftOf({ ip: '203.0.113.9' } as RawClick)
+  putIp(draft, stepContext({ ipStorage: 'none' }))
+  expect([draft.raw.ip, draft.event.ip]).toEqual(['203.0.113.9', '203.0.113.9'])
+})
+
+function storedOf(ipStorage: IpStorage, ip: string, country: string): string {
+  const draft = draftOf({ ip } as RawClick)
+  const outcome = putIp({ ...draft, event: { ...draft.event, country } }, stepContext({ ipStorage }))
+  if (!('keep' in outcome)) throw new Error('an address is no reason to lose a click')
+  return outcome.keep.event.ip
+}

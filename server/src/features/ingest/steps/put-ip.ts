@@ -1,0 +1,36 @@
+import { isIPv4, isIPv6 } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import type { ClickDraft, Outcome, StepContext } from './step.ts'
+
+/** Keeps as much of the visitor's address as may be stored. Needs the country. */
+export function putIp(draft: ClickDraft, { ipStorage }: StepContext): Outcome {
+  const { raw, event } = draft
+  if (ipStorage === 'full' || (ipStorage === 'eu-truncated' && isOutside(event.country))) return { keep: draft }
+  return { keep: { raw, event: { ...event, ip: ipStorage === 'none' ? '' : truncated(raw.ip) } } }
+}
+
+// European Union with its regions that have a code of their own, the rest of the European Economic Area, and the
+// United Kingdom.
+const european = new Set(
+  [
+    'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK',
+    'AX GF GP MF MQ RE YT',
+    'IS LI NO',
+    'GB',
+  ].flatMap((countries) => countries.split(' ')),
+)
+
+/** Of a visitor from nobody knows where we can't say so. */
+function isOutside(country: string): boolean {
+  return country.length === 2 && !european.has(country)
+}
+
+/** The network: the first 24 bits of IPv4, the first 48 of IPv6. */
+function truncated(ip: string): string {
+  const address = ip.replace(/%.*$/s, '')
+  if (isIPv4(address)) return `${address.slice(0, address.lastIndexOf('.'))}.0`
+  if (!isIPv6(address)) return ''
+  const parsed = ipaddr.process(address)
+  const kept = parsed.kind() === 'ipv4' ? 3 : 6
+  return ipaddr.fromByteArray(parsed.toByteArray().map((byte, index) => (index < kept ? byte : 0))).toString()
+}
