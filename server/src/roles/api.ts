@@ -12,6 +12,7 @@ import type { Platform } from '../platform/context.ts'
 import { serve } from '../platform/http.ts'
 import { type Listening, listen, webServer } from '../platform/listen.ts'
 import { opsListener } from '../platform/ops.ts'
+import { startRelay } from '../platform/outbox.ts'
 import { openRateLimiter } from '../platform/rate-limit.ts'
 
 export const routes = [
@@ -29,5 +30,10 @@ export async function start(platform: Platform): Promise<Listening> {
   const app = serve(routes, serving, qrRoutes(config))
   app.route('/', docsPages(config))
   const server = webServer(config, opsListener(platform, getRequestListener(app.fetch)))
-  return listen(server, config.HOST, config.API_PORT, config.SHUTDOWN_GRACE_MS)
+  await using parts = new AsyncDisposableStack()
+  // Changes reach the redirects within a second even while no worker runs.
+  parts.use(startRelay(platform))
+  const { port } = parts.use(await listen(server, config.HOST, config.API_PORT, config.SHUTDOWN_GRACE_MS))
+  const opened = parts.move()
+  return { port, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
 }

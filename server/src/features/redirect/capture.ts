@@ -72,6 +72,7 @@ export function openCapture(platform: Platform, spool: Spool): Capture {
       timer({ outcome: 'spool' })
     } catch (error) {
       timer({ outcome: 'lost' })
+      metrics.clicksLost.inc(clicks.length)
       log.error(
         { error, clicks: clicks.length },
         'Neither log nor spool took these clicks: they are lost, the visitors go on',

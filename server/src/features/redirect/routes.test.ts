@@ -238,7 +238,7 @@ describe('what is counted', () => {
     })
     const url = destination.replace('#', '&ref=a?b#')
     expect(rows).toEqual([
-      { bot: '', trigger: 'qr', url, ip: '::ffff:127.0.0.1', country: 'Unknown', referer: 'example.org' },
+      { bot: '', trigger: 'qr', url, ip: '::ffff:127.0.0.0', country: 'Unknown', referer: 'example.org' },
     ])
   })
 })

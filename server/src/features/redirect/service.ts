@@ -1,5 +1,6 @@
 import { mintClickId, visitorShare } from '../../platform/click-id.ts'
 import type { Platform } from '../../platform/context.ts'
+import type { Geo } from '../../platform/geo.ts'
 import { addressedKey, type RedirectLink } from '../links/service.ts'
 import { openAttempts } from './attempts.ts'
 import { openRedirectCache } from './cache.ts'
@@ -56,13 +57,23 @@ export async function openRedirect(platform: Platform): Promise<Redirect> {
       const id = link ? mintClickId(config.CLICK_ID_KEYS, { linkNumber, ip, userAgent, at: now }) : ''
       const share = link?.testVariants ? visitorShare(config.CLICK_ID_KEYS, linkNumber, ip, userAgent) : 0
       const click = { id, parameter: config.CLICK_ID_PARAMETER }
-      const decision = decide({ domain, key, link, visit, now, click, share, attempt })
-      if (link && decision.record) await capture.add(clickOf(id, link, decision, visit, now))
+      const located = link?.geo && !visit.place.country ? withCountry(visit, platform.geo) : visit
+      const decision = decide({ domain, key, link, visit: located, now, click, share, attempt })
+      if (link && decision.record) {
+        const stored = capture.add(clickOf(id, link, decision, visit, now))
+        if (config.CLICK_DURABILITY === 'ack') await stored
+      }
       platform.metrics.redirects.inc({ status: decision.status })
       return decision
     },
     [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
   }
+}
+
+/** Only for the decision: the worker looks up by itself what no proxy tells. */
+function withCountry(visit: Visit, geo: Geo): Visit {
+  const country = geo.lookup(visit.ip)?.country
+  return country ? { ...visit, place: { ...visit.place, country } } : visit
 }
 
 function clickOf(id: string, link: RedirectLink, decision: Decision, visit: Visit, at: number): RawClick {

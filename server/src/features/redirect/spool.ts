@@ -34,8 +34,15 @@ export async function openSpool(platform: Platform): Promise<Spool> {
           log.debug({ error: (error as Error).message }, 'The spool keeps its clicks for now'),
         )
       }
+      await measure()
       await sleep(drainEveryMs, stopping.signal)
     }
+  }
+
+  async function measure(): Promise<void> {
+    const names = bytes > 0 ? await messageFiles(directory) : []
+    metrics.spoolMessages.set(names.length)
+    metrics.spoolAge.set(names[0] ? Math.max(0, Date.now() - Number.parseInt(names[0], 10)) / 1000 : 0)
   }
 
   async function sendAll(): Promise<void> {
