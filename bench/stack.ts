@@ -11,31 +11,38 @@ import { openPlatform } from '../server/src/platform/handles.ts'
 import { openLog } from '../server/src/platform/log.ts'
 import { migrate } from '../server/src/platform/migrate.ts'
 
+export type Bench = AsyncDisposable & {
+  platform: Platform
+  /** For servers of their own, which choose their ports. */
+  environment: Record<string, string>
+}
+
 /** Private engines with all tables, for one measurement; nothing is left behind. */
-export async function openBench(
-  overrides: Record<string, string> = {},
-): Promise<{ platform: Platform } & AsyncDisposable> {
+export async function openBench(overrides: Record<string, string> = {}): Promise<Bench> {
   await using stack = new AsyncDisposableStack()
   await ensureBinaries(console.error, process.env)
   const engines = await startEngines({ env: process.env })
   stack.defer(() => engines.stop())
   const spool = await mkdtemp(join(tmpdir(), 'tributary-bench-'))
   stack.defer(() => rm(spool, { recursive: true, force: true }))
-  const [apiPort, redirectPort, opsPort] = await Promise.all([freePort(), freePort(), freePort()])
-  const config = readConfig({
+  const environment = {
     ...engines.urls,
     ENVIRONMENT: 'development',
-    API_URL: `http://127.0.0.1:${apiPort}`,
-    API_PORT: String(apiPort),
-    REDIRECT_PORT: String(redirectPort),
-    OPS_PORT: String(opsPort),
     CLICK_ID_KEYS: `1:${randomBytes(32).toString('hex')}`,
     ENCRYPTION_KEYS: `1:${randomBytes(32).toString('hex')}`,
     SPOOL_DIRECTORY: spool,
     ...overrides,
+  }
+  const [apiPort, redirectPort, opsPort] = await Promise.all([freePort(), freePort(), freePort()])
+  const config = readConfig({
+    ...environment,
+    API_URL: `http://127.0.0.1:${apiPort}`,
+    API_PORT: String(apiPort),
+    REDIRECT_PORT: String(redirectPort),
+    OPS_PORT: String(opsPort),
   })
   const platform = stack.use(await openPlatform(config, openLog('warn')))
   await migrate(config, platform.clickhouse, () => {})
   const opened = stack.move()
-  return { platform, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
+  return { platform, environment, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
 }
