@@ -29,6 +29,9 @@ const domain = 'demo.localhost'
 const say = (line: string) => console.error(line)
 const askedToStop = new Promise<void>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => resolve())
+  // npm may die without passing its signal on.
+  const parent = process.ppid
+  if (process.env.npm_lifecycle_event) setInterval(() => process.ppid !== parent && resolve(), 500).unref()
 })
 
 try {
