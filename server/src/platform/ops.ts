@@ -28,7 +28,7 @@ export function opsListener(platform: Platform, otherwise: RequestListener): Req
   const peers = knownPeers([])
   return (request, response) => {
     const path = pathOf(request)
-    const local = peers.isLoopback(request.socket.remoteAddress ?? '') && !request.headers['x-forwarded-for']
+    const local = peers(request.socket.remoteAddress ?? '').loopback && !request.headers['x-forwarded-for']
     if (path === '/healthz' || path === '/readyz' || (path === '/metrics' && local)) answer(platform, path, response)
     else otherwise(request, response)
   }

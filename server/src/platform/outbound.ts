@@ -131,7 +131,7 @@ async function checkedAddresses(url: URL, { allow, lookup = systemAddresses }: O
   const { names, ranges } = allow.OUTBOUND_ALLOWED_HOSTS
   if (!literal && names.includes(name)) return found
   const peers = knownPeers(ranges)
-  if (found.every(({ address }) => isPublicAddress(address) || peers.isTrusted(address))) return found
+  if (found.every(({ address }) => isPublicAddress(address) || peers(address).trusted)) return found
   throw new OutboundError('private', host)
 }
 

@@ -80,7 +80,7 @@ test.each([
   ['::/0', '2001:db8::1', '10.0.0.1'],
 ])('the range %s holds %s and not %s', (range, inside, outside) => {
   const peers = knownPeers([range])
-  expect([peers.isTrusted(inside), peers.isTrusted(outside), peers.isTrusted('x')]).toEqual([true, false, false])
+  expect([peers(inside).trusted, peers(outside).trusted, peers('x').trusted]).toEqual([true, false, false])
 })
 
 test.each([

@@ -1,16 +1,32 @@
 import type { IncomingMessage } from 'node:http'
 import ipaddr from 'ipaddr.js'
+import { LRUCache } from 'lru-cache'
 
-export type Peers = { isTrusted(address: string): boolean; isLoopback(address: string): boolean }
+type Peer = { ip: string; trusted: boolean; loopback: boolean }
+/** What is known of an address: its plain form, and whether it is one of ours. */
+export type Peers = (address: string) => Peer
 export type Client = { ip: string; secure: boolean; trusted: boolean; loopback: boolean }
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
 export function knownPeers(ranges: string[]): Peers {
   const parsed = ranges.map(parseRange)
+  // The same few proxies and visitors ask again and again; reading an address costs more than the rest of a redirect.
+  const known = new LRUCache<string, Peer>({ max: 10_000 })
+  return (address) => {
+    const peer = known.get(address) ?? peerOf(address, parsed)
+    known.set(address, peer)
+    return peer
+  }
+}
+
+function peerOf(text: string, trusted: Range[]): Peer {
+  if (!ipaddr.isValid(text)) return { ip: '', trusted: false, loopback: false }
+  const address = ipaddr.process(text)
   return {
-    isTrusted: (address) => ipaddr.isValid(address) && parsed.some((range) => matches(ipaddr.process(address), range)),
-    isLoopback: (address) => ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback',
+    ip: address.toString(),
+    trusted: trusted.some((range) => matches(address, range)),
+    loopback: address.range() === 'loopback',
   }
 }
 
@@ -29,15 +45,11 @@ export function parseRange(text: string): Range {
 
 /** Who is really asking: forwarded headers count only when a trusted proxy sent them. */
 export function clientOf(request: Pick<IncomingMessage, 'headers' | 'socket'>, peers: Peers): Client {
-  const peer = request.socket.remoteAddress ?? ''
+  const { ip, trusted, loopback } = peers(request.socket.remoteAddress ?? '')
   const encrypted = 'encrypted' in request.socket && request.socket.encrypted === true
-  const trusted = peers.isTrusted(peer)
-  return {
-    ip: plain(trusted ? forwardedFor(String(request.headers['x-forwarded-for'] ?? ''), peer, peers) : peer),
-    secure: encrypted || (trusted && isHttps(String(request.headers['x-forwarded-proto'] ?? ''))),
-    trusted,
-    loopback: peers.isLoopback(peer),
-  }
+  if (!trusted) return { ip, secure: encrypted, trusted, loopback }
+  const secure = encrypted || isHttps(String(request.headers['x-forwarded-proto'] ?? ''))
+  return { ip: forwardedFor(String(request.headers['x-forwarded-for'] ?? ''), ip, peers), secure, trusted, loopback }
 }
 
 /** What counts as one visitor: of IPv6 everyone has a whole /64. */
@@ -51,8 +63,9 @@ function forwardedFor(header: string, peer: string, peers: Peers): string {
   for (const part of header.split(',').reverse()) {
     const address = withoutPort(part.trim())
     if (!isAddress(address)) return nearest
-    nearest = address
-    if (!peers.isTrusted(address)) return nearest
+    const { ip, trusted } = peers(address)
+    nearest = ip
+    if (!trusted) return nearest
   }
   return nearest
 }
@@ -73,10 +86,6 @@ function isAddress(text: string): boolean {
 
 function notRange(text: string): Error {
   return new Error(`${JSON.stringify(text)} is no address or CIDR range, such as 10.0.0.0/8 or fd00::/8`)
-}
-
-function plain(address: string): string {
-  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : ''
 }
 
 function matches(address: ipaddr.IPv4 | ipaddr.IPv6, [network, bits]: Range): boolean {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { mintClickId, visitorShare } from '../../platform/click-id.ts'
 import type { Platform } from '../../platform/context.ts'
 import type { Geo } from '../../platform/geo.ts'
@@ -26,6 +27,7 @@ export type Visit = {
 }
 export type Redirect = AsyncDisposable & { visit(visit: Visit): Promise<Decision> }
 
+const longestRemembered = 200
 const longestDomain = 253
 const noAttempt: Attempt = { outcome: 'none' }
 
@@ -39,6 +41,15 @@ export async function openRedirect(platform: Platform): Promise<Redirect> {
   const attempts = openAttempts(platform)
   const opened = parts.move()
 
+  // Most visits ask for few links, and bringing a path to the form that is matched costs more than looking it up.
+  const keys = new LRUCache<string, { key: string | null }>({ max: 20_000 })
+  function keyOf(path: string): string | null {
+    if (path.length > longestRemembered) return addressedKey(path)
+    const known = keys.get(path) ?? { key: addressedKey(path) }
+    keys.set(path, known)
+    return known.key
+  }
+
   async function attemptOf(link: RedirectLink | null, { form, ip }: Visit): Promise<Attempt> {
     if (!form || !link?.sealedPassword) return noAttempt
     return form.isForeign ? { outcome: 'foreign' } : attempts(link, form.password, ip)
@@ -47,7 +58,7 @@ export async function openRedirect(platform: Platform): Promise<Redirect> {
   return {
     async visit(visit) {
       const isAddress = visit.domain.length <= longestDomain
-      const key = visit.path === null ? null : addressedKey(visit.path)
+      const key = visit.path === null ? null : keyOf(visit.path)
       const found = isAddress ? cache.find(visit.domain, key) : { domain: null, link: null }
       const { domain, link } = found instanceof Promise ? await found : found
       const attempt = visit.form ? await attemptOf(link, visit) : noAttempt
