@@ -278,10 +278,6 @@ export async function selectLinks(db: Db, workspaceId: string, filter: LinkFilte
     ? sql`${sortColumns[page.sort]} ${direction}, l.number ${direction}`
     : sql`l.number ${direction}`
   const conditions = conditionsOf(workspaceId, filter)
-  if (!byCounter && filter.search !== undefined && page.after === undefined) {
-    const recent = await searchRecent(db, workspaceId, conditions, page)
-    if (recent) return selectPage(db, workspaceId, recent, order)
-  }
   if (byCounter) conditions.push(sql`c.workspace_id = ${workspaceId}`)
   if (page.after !== undefined) conditions.push(beyond(page))
   const result = await sql<LinkRow>`
@@ -291,37 +287,6 @@ export async function selectLinks(db: Db, workspaceId: string, filter: LinkFilte
     )
     SELECT ${whole} FROM ${wholeLink} WHERE l.workspace_id = ${workspaceId} AND l.number IN (SELECT number FROM page)
     ORDER BY ${order}`.execute(db)
-  return result.rows
-}
-
-/**
- * What is searched for often is common, and common words have long lists in the index: among the outermost links it is
- * found sooner. Undefined when there are not enough of them, and the index has to be asked.
- */
-async function searchRecent(
-  db: Db,
-  workspaceId: string,
-  conditions: RawBuilder<SqlBool>[],
-  { ascending, offset, count }: LinkPage,
-): Promise<bigint[] | undefined> {
-  const direction = ascending ? sql`ASC` : sql`DESC`
-  const result = await sql<{ number: bigint }>`
-    WITH l AS MATERIALIZED (
-      SELECT * FROM links WHERE workspace_id = ${workspaceId} AND deleted_at IS NULL ORDER BY number ${direction} LIMIT 10000
-    )
-    SELECT l.number FROM l WHERE ${sql.join(conditions, sql` AND `)}
-    ORDER BY l.number ${direction} LIMIT ${count} OFFSET ${offset}`.execute(db)
-  return result.rows.length === count ? result.rows.map((row) => row.number) : undefined
-}
-
-async function selectPage(
-  db: Db,
-  workspaceId: string,
-  numbers: bigint[],
-  order: RawBuilder<unknown>,
-): Promise<LinkRow[]> {
-  const result = await sql<LinkRow>`SELECT ${whole} FROM ${wholeLink}
-    WHERE l.workspace_id = ${workspaceId} AND l.number = ANY(${numbers}::bigint[]) ORDER BY ${order}`.execute(db)
   return result.rows
 }
 
