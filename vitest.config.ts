@@ -25,7 +25,7 @@ export default defineConfig({
           include: ['server/**/*.test.ts'],
           exclude: ['**/node_modules/**', ...unit],
           globalSetup: 'server/test/global-setup.ts',
-          testTimeout: 20_000,
+          testTimeout: 40_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 2 },
         },
