@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
@@ -42,7 +42,7 @@ describe('a minted id', () => {
     )
   })
 
-  test('is what createHmac says, byte for byte', () => {
+  test('is what a plain keyed hash says, byte for byte', () => {
     fc.assert(
       fc.property(anyVisit, (visit) => {
         expect(mintClickId(keys, visit)).toBe(plainClickId(1, hexA, visit))
@@ -272,12 +272,10 @@ function plainClickId(keyId: number, secretHex: string, visit: ClickVisit): stri
   head[0] = 16 + keyId
   head.writeUIntBE(Math.floor(visit.at / hourMs), 1, 3)
   head.writeBigUInt64BE(visit.linkNumber, 4)
-  const visitor = createHmac('sha256', subkey('visitor'))
-    .update(head.subarray(1))
-    .update(`${visit.ip}\0${visit.userAgent}`)
-    .digest()
+  const keyed = (name: string) => createHash('sha256').update(subkey(name)).update(Buffer.alloc(32))
+  const visitor = keyed('visitor').update(head.subarray(1)).update(`${visit.ip}\0${visit.userAgent}`).digest()
   const signed = Buffer.concat([head, visitor.subarray(0, 9)])
-  const tag = createHmac('sha256', subkey('tag')).update(signed).digest()
+  const tag = keyed('tag').update(signed).digest()
   return Buffer.concat([signed, tag.subarray(0, 9)]).toString('base64url')
 }
 

@@ -1,10 +1,9 @@
-import { hash, timingSafeEqual } from 'node:crypto'
+import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 
 export type ClickKeys = { current: number; secrets: Map<number, ClickSecret> }
-export type ClickSecret = { visitor: HmacPads; tag: HmacPads; share: HmacPads }
+/** Each fills one block of the hash. */
+export type ClickSecret = { visitor: Buffer; tag: Buffer; share: Buffer }
 export type ClickVisit = { linkNumber: bigint; ip: string; userAgent: string; at: number }
-
-type HmacPads = { inner: Buffer; outer: Buffer }
 
 // 30 bytes: version and key id 1, hour 3, link number 8, visitor hash 9, tag 9.
 const version = 1
@@ -15,7 +14,7 @@ const tagAt = 21
 const macBytes = tokenBytes - tagAt
 const hourMs = 3_600_000
 const lastHour = 0xffffff
-const padBytes = 64
+const blockBytes = 64
 
 /** Reads `1:<64 hex digits>,0:<64 hex digits>`: the first key mints, all of them verify. */
 export function parseClickKeys(text: string): ClickKeys {
@@ -42,7 +41,7 @@ export function mintClickId(keys: ClickKeys, visit: ClickVisit): string {
   token.writeUIntBE(clickHour(visit.at), 1, 3)
   token.writeBigUInt64BE(visit.linkNumber, 4)
   token.write(visitorMac(secret.visitor, linkAndHour, visit.ip, visit.userAgent), visitorAt, macBytes, 'latin1')
-  token.write(tagMac(secret, token), tagAt, macBytes, 'latin1')
+  token.write(tagMac(secret), tagAt, macBytes, 'latin1')
   return token.toString('base64url')
 }
 
@@ -64,7 +63,7 @@ export function readClickId(keys: ClickKeys, text: string): { linkNumber: bigint
   const first = token.readUInt8(0)
   const secret = keys.secrets.get(first & 15)
   if (first >> 4 !== version || !secret) return null
-  expectedTag.write(tagMac(secret, token), 0, macBytes, 'latin1')
+  expectedTag.write(tagMac(secret), 0, macBytes, 'latin1')
   if (!timingSafeEqual(expectedTag, givenTag)) return null
   return { linkNumber: token.readBigUInt64BE(4), hour: token.readUIntBE(1, 3) }
 }
@@ -91,54 +90,45 @@ function isClickIdText(text: string): boolean {
 }
 
 // Scratch space: nothing here waits, so calls never overlap; allocating instead halves the speed.
-const token = Buffer.alloc(tokenBytes)
+const tagInput = Buffer.alloc(blockBytes + tokenBytes)
+const signed = tagInput.subarray(0, blockBytes + tagAt)
+const token = tagInput.subarray(blockBytes)
 const givenTag = token.subarray(tagAt)
 const linkAndHour = token.subarray(1, visitorAt)
 const linkOnly = Buffer.alloc(8)
 const shareBits = Buffer.alloc(6)
 const expectedTag = Buffer.alloc(macBytes)
-const tagInput = Buffer.alloc(padBytes + tagAt)
 const visitorInput = Buffer.alloc(4096)
 
 function clickSecret(secret: Uint8Array): ClickSecret {
-  const root = hmacPads(secret)
   const subkey = (name: string) => {
-    const input = Buffer.concat([root.inner, Buffer.from(name)])
-    return hmacPads(Buffer.from(hmac(root, input), 'latin1'))
+    const key = createHmac('sha256', secret).update(name).digest()
+    return Buffer.concat([key], blockBytes)
   }
   return { visitor: subkey('visitor'), tag: subkey('tag'), share: subkey('share') }
 }
 
-function visitorMac(pads: HmacPads, about: Buffer, ip: string, userAgent: string): string {
-  const head = padBytes + about.length
+function visitorMac(key: Buffer, about: Buffer, ip: string, userAgent: string): string {
+  const head = blockBytes + about.length
   const room = head + (ip.length + userAgent.length) * 3 + 1
   const input = room <= visitorInput.length ? visitorInput : Buffer.allocUnsafe(room)
-  input.set(pads.inner)
-  input.set(about, padBytes)
+  input.set(key)
+  input.set(about, blockBytes)
   const afterIp = head + input.write(ip, head)
   input[afterIp] = 0
   const end = afterIp + 1 + input.write(userAgent, afterIp + 1)
-  return hmac(pads, input.subarray(0, end))
+  return keyedHash(input.subarray(0, end))
 }
 
-function tagMac(secret: ClickSecret, from: Buffer): string {
-  tagInput.set(secret.tag.inner)
-  from.copy(tagInput, padBytes, 0, tagAt)
-  return hmac(secret.tag, tagInput)
+function tagMac(secret: ClickSecret): string {
+  tagInput.set(secret.tag)
+  return keyedHash(signed)
 }
 
-function hmacPads(key: Uint8Array): HmacPads {
-  const inner = Buffer.alloc(padBytes, 0x36)
-  const outer = Buffer.alloc(padBytes + 32, 0x5c)
-  for (const [index, byte] of key.entries()) {
-    inner[index] = byte ^ 0x36
-    outer[index] = byte ^ 0x5c
-  }
-  return { inner, outer }
-}
-
-// HMAC-SHA256 of two one-shot hashes; the input starts with the inner pad. Four times as fast as createHmac.
-function hmac(pads: HmacPads, input: Buffer): string {
-  pads.outer.write(hash('sha256', input, 'binary'), padBytes, 32, 'latin1')
-  return hash('sha256', pads.outer, 'binary')
+/**
+ * SHA-256 of the key's block and the text. HMAC guards against somebody who knows the whole hash and appends to the
+ * text; here less than a third of it is ever shown, so half the work is enough.
+ */
+function keyedHash(input: Buffer): string {
+  return hash('sha256', input, 'binary')
 }

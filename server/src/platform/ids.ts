@@ -21,6 +21,7 @@ export function randomText(length: number): string {
 
 /** Same workspace, same partition, in every process. */
 export function partitionOf(workspaceId: string, partitions: number): number {
+  if (partitions === 1) return 0
   let hash = 0x811c9dc5
   for (let index = 0; index < workspaceId.length; index++) {
     hash = Math.imul(hash ^ workspaceId.charCodeAt(index), 0x01000193)

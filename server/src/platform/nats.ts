@@ -1,5 +1,11 @@
-import { type JetStreamClient, jetstream, jetstreamManager, type StreamConfig } from '@nats-io/jetstream'
-import { connect, type NatsConnection, nanos } from '@nats-io/transport-node'
+import {
+  type JetStreamClient,
+  type JetStreamManager,
+  jetstream,
+  jetstreamManager,
+  type StreamConfig,
+} from '@nats-io/jetstream'
+import { connect, createInbox, headers, type Msg, type NatsConnection, nanos } from '@nats-io/transport-node'
 import { sleep } from './clock.ts'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
@@ -32,6 +38,78 @@ export function jetStream(nats: NatsConnection): JetStreamClient {
   return jetstream(nats, { timeout: 5_000 })
 }
 
+export type Publisher = Disposable & {
+  /** Resolves when the log has stored it. A repeat of the same id within two minutes is stored once. */
+  publish(message: { subject: string; id: string; body: string }): Promise<void>
+}
+
+/**
+ * For the hot path: all answers come to one inbox and one timer watches over all deadlines. `publish` of JetStream's
+ * own client makes a subscription, a timer and error objects for every message, which costs several times as much.
+ */
+export function openPublisher(nats: NatsConnection, deadlineMs: number): Publisher {
+  type Waiting = { resolve(): void; reject(error: Error): void; until: number }
+  const inbox = createInbox()
+  const waiting = new Map<string, Waiting>()
+  let count = 0
+  let away = false
+
+  function settle(name: string, problem: string | undefined): void {
+    const waiter = waiting.get(name)
+    if (!waiter) return
+    waiting.delete(name)
+    if (problem === undefined) waiter.resolve()
+    else waiter.reject(new Error(problem))
+  }
+
+  const answers = nats.subscribe(`${inbox}.*`, {
+    callback: (error, message) => settle(message.subject, error ? error.message : refusalIn(message)),
+  })
+  // What was sent before NATS went away has to wait no longer: nobody knows whether it arrived, and its id stays.
+  async function follow(): Promise<void> {
+    for await (const { type } of nats.status()) {
+      if (type === 'reconnect') away = false
+      if (type !== 'disconnect') continue
+      away = true
+      for (const name of [...waiting.keys()]) settle(name, 'NATS is away')
+    }
+  }
+
+  void follow()
+  const watching = setInterval(() => {
+    const now = performance.now()
+    for (const [name, { until }] of waiting) {
+      if (until > now) break
+      settle(name, `no answer in ${deadlineMs} ms`)
+    }
+  }, 20)
+  watching.unref()
+
+  return {
+    publish({ subject, id, body }) {
+      if (away) return Promise.reject(new Error('NATS is away'))
+      return new Promise((resolve, reject) => {
+        const reply = `${inbox}.${count++}`
+        const about = headers()
+        about.set('Nats-Msg-Id', id)
+        nats.publish(subject, body, { reply, headers: about })
+        waiting.set(reply, { resolve, reject, until: performance.now() + deadlineMs })
+      })
+    },
+    [Symbol.dispose]() {
+      clearInterval(watching)
+      if (!nats.isClosed()) answers.unsubscribe()
+      for (const name of [...waiting.keys()]) settle(name, 'the process stops')
+    },
+  }
+}
+
+function refusalIn(message: Msg): string | undefined {
+  if (message.headers?.code === 503) return 'no stream takes this subject'
+  const answer = message.json<{ error?: { description?: string } }>()
+  return answer.error && (answer.error.description ?? 'refused')
+}
+
 /** Makes the streams that are missing; an existing one gets its settings. */
 export async function ensureStreams(nats: NatsConnection, config: Config): Promise<void> {
   const manager = await jetstreamManager(nats)
@@ -46,10 +124,25 @@ export async function ensureStreams(nats: NatsConnection, config: Config): Promi
     { name: changeStream, subjects: ['changes.>'], max_age: nanos(7 * day) },
     { name: deadLetterStream, subjects: ['dead.>'], max_age: nanos(90 * day) },
   ]
-  for (const stream of streams) {
-    const exists = await manager.streams.info(stream.name).catch(() => undefined)
-    if (exists) await manager.streams.update(stream.name, { ...stream, ...shared })
-    else await manager.streams.add({ ...stream, ...shared })
+  for (const stream of streams) await patiently(() => ensureStream(manager, { ...stream, ...shared }))
+}
+
+async function ensureStream(manager: JetStreamManager, stream: Partial<StreamConfig> & { name: string }) {
+  const exists = await manager.streams.info(stream.name).catch(() => undefined)
+  if (exists) await manager.streams.update(stream.name, stream)
+  else await manager.streams.add(stream)
+}
+
+/** A new cluster chooses its leaders while several processes ask for the same streams. */
+async function patiently(work: () => Promise<unknown>, attempts = 4): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await work()
+      return
+    } catch (error) {
+      if (attempt === attempts) throw error
+      await sleep(500 * attempt)
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 
@@ -7,6 +7,19 @@ type Peer = { ip: string; trusted: boolean; loopback: boolean }
 export type Peers = (address: string) => Peer
 export type Client = { ip: string; secure: boolean; trusted: boolean; loopback: boolean }
 
+export type Place = { country: string; region: string; city: string; continent: string }
+export type Visitor = {
+  ip: string
+  userAgent: string
+  referer: string
+  /** What the browser says it asks for, such as `prefetch`; else empty. */
+  purpose: string
+  /** What a trusted proxy says. */
+  place: Place
+}
+
+const nowhere: Place = { country: '', region: '', city: '', continent: '' }
+
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
 export function knownPeers(ranges: string[]): Peers {
@@ -14,7 +27,9 @@ export function knownPeers(ranges: string[]): Peers {
   // The same few proxies and visitors ask again and again; reading an address costs more than the rest of a redirect.
   const known = new LRUCache<string, Peer>({ max: 10_000 })
   return (address) => {
-    const peer = known.get(address) ?? peerOf(address, parsed)
+    const remembered = known.get(address)
+    if (remembered) return remembered
+    const peer = peerOf(address, parsed)
     known.set(address, peer)
     return peer
   }
@@ -52,9 +67,41 @@ export function clientOf(request: Pick<IncomingMessage, 'headers' | 'socket'>, p
   return { ip: forwardedFor(String(request.headers['x-forwarded-for'] ?? ''), ip, peers), secure, trusted, loopback }
 }
 
+/** What a request tells about the person behind it; wherever it arrives, the same person gets the same click id. */
+export function visitorOf(request: Pick<IncomingMessage, 'headers' | 'socket'>, peers: Peers): Visitor {
+  const { headers } = request
+  const client = clientOf(request, peers)
+  return {
+    ip: client.ip,
+    userAgent: (headers['user-agent'] ?? '').slice(0, 1_000),
+    referer: (headers.referer ?? '').slice(0, 2_000),
+    purpose: String(headers['sec-purpose'] ?? headers.purpose ?? headers['x-purpose'] ?? headers['x-moz'] ?? ''),
+    place: client.trusted ? placeOf(headers) : nowhere,
+  }
+}
+
 /** What counts as one visitor: of IPv6 everyone has a whole /64. */
 export function networkOf(ip: string): string {
   return ipaddr.IPv6.isValid(ip) ? ipaddr.IPv6.networkAddressFromCIDR(`${ip}/64`).toString() : ip
+}
+
+/** What content delivery networks and proxies say about the visitor's place. */
+function placeOf(headers: IncomingHttpHeaders): Place {
+  const hint = (...names: string[]) => String(names.map((name) => headers[name]).find(Boolean) ?? '')
+  return {
+    country: hint('cf-ipcountry', 'x-country'),
+    region: hint('cf-region-code', 'x-region'),
+    city: decoded(hint('cf-ipcity', 'x-city')),
+    continent: hint('cf-ipcontinent', 'x-continent'),
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return ''
+  }
 }
 
 /** The nearest address that is not one of ours: anything further left could have been written by the visitor. */

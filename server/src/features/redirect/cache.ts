@@ -43,7 +43,7 @@ export function openRedirectCache(platform: Handles): RedirectCache {
       const slash = address.indexOf('/')
       return findForRedirect(platform, address.slice(0, slash), address.slice(slash + 1))
     },
-    onFound: (from) => metrics.linkLookups.inc({ from }),
+    onFound: (from) => metrics.linkLookups.count(from),
   })
   const subscriptions = [
     subscribe(nats, linkChangedSubject, linkChanged, (change) => {

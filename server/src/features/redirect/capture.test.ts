@@ -52,6 +52,10 @@ function someClick(workspaceId = 'ws_1', given: Partial<RawClick> = {}): RawClic
   return buildClick(platform, { number: 7n, workspaceId, url: 'https://example.com/' }, given)
 }
 
+function add(click: RawClick): Promise<boolean> {
+  return new Promise((resolve) => capture.add(click, resolve))
+}
+
 /** Every message of a partition: its id and the clicks in it. */
 async function readLog(partition: number): Promise<{ id: string; clicks: RawClick[] }[]> {
   const { state } = await manager.streams.info(eventStream(partition))
@@ -93,7 +97,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 describe('while the log answers', () => {
   test('a click is in the log when its promise resolves', async () => {
     const click = someClick()
-    await capture.add(click)
+    await add(click)
     const partition = partitionOf('ws_1', partitions)
     expect((await manager.streams.info(eventStream(partition))).state.messages).toBe(1)
     expect(await readLog(partition)).toEqual([{ id: expect.stringMatching(/^[0-9a-f-]{36}$/), clicks: [click] }])
@@ -102,12 +106,12 @@ describe('while the log answers', () => {
 
   test('a thousand clicks that come together share a few messages; none is lost or doubled', async () => {
     const clicks: RawClick[] = []
-    const stored: Promise<void>[] = []
+    const stored: Promise<boolean>[] = []
     for (let wave = 0; wave < 20; wave++) {
       for (let visitor = 0; visitor < 50; visitor++) {
         const click = someClick()
         clicks.push(click)
-        stored.push(capture.add(click))
+        stored.push(add(click))
       }
       await new Promise(setImmediate)
     }
@@ -125,7 +129,7 @@ describe('while the log answers', () => {
 
   test('each workspace has its partition', async () => {
     const clicks = Array.from({ length: 40 }, (_, index) => someClick(`ws_${index}`))
-    await Promise.all(clicks.map((click) => capture.add(click)))
+    await Promise.all(clicks.map((click) => add(click)))
     for (let partition = 0; partition < partitions; partition++) {
       const expected = clicks.filter(({ workspaceId }) => partitionOf(workspaceId, partitions) === partition)
       const logged = (await readLog(partition)).flatMap((message) => message.clicks)
@@ -137,7 +141,7 @@ describe('while the log answers', () => {
   test('long addresses make more messages, none larger than the log takes', async () => {
     const url = `https://example.com/?${'ü'.repeat(8_000)}`
     const clicks = Array.from({ length: 200 }, () => someClick('ws_1', { url }))
-    await Promise.all(clicks.map((click) => capture.add(click)))
+    await Promise.all(clicks.map((click) => add(click)))
     expect((await loggedIds()).sort()).toEqual(clicks.map(({ id }) => id).sort())
     expect(await outcomes()).toEqual({ log: expect.any(Number) })
     expect(await spoolFiles()).toEqual([])
@@ -145,7 +149,7 @@ describe('while the log answers', () => {
 
   test('closing waits for what is under way', async () => {
     const clicks = Array.from({ length: 30 }, (_, index) => someClick(`ws_${index}`))
-    for (const click of clicks) void capture.add(click)
+    for (const click of clicks) void add(click)
     await capture[Symbol.asyncDispose]()
     expect((await loggedIds()).sort()).toEqual(clicks.map(({ id }) => id).sort())
   })
@@ -161,14 +165,14 @@ describe('while the log is away', () => {
     '%s: clicks are spooled within the deadline, and are in the log once when it is back',
     async (_name, take, giveBack) => {
       const before = someClick()
-      await capture.add(before)
+      await add(before)
       await take()
       const first = Array.from({ length: 10 }, () => someClick())
-      expect(await timed(() => Promise.all(first.map((click) => capture.add(click))))).toBeLessThan(deadlineMs + 1_000)
+      expect(await timed(() => Promise.all(first.map((click) => add(click))))).toBeLessThan(deadlineMs + 1_000)
       expect(await spoolFiles()).toHaveLength(1)
 
       const later = Array.from({ length: 5 }, () => someClick())
-      for (const click of later) expect(await timed(() => capture.add(click))).toBeLessThan(deadlineMs)
+      for (const click of later) expect(await timed(() => add(click))).toBeLessThan(deadlineMs)
       const spooled = await spoolFiles()
       expect(spooled).toHaveLength(6)
       for (const name of spooled) expect(name).toMatch(/\.json$/)
@@ -182,38 +186,45 @@ describe('while the log is away', () => {
       for (const name of spooled) expect(messages.map(({ id }) => id)).toContain(name.slice(-41, -5))
 
       await eventually(async () => {
-        await capture.add(someClick())
+        await add(someClick())
         expect((await outcomes()).log).toBeGreaterThan(1)
       })
       expect((await platform.metrics.spoolBytes.get()).values[0]?.value).toBe(0)
     },
   )
 
-  test('at most two messages of a partition are on their way; what comes meanwhile shares the next', async () => {
+  test('a second message goes only when it is large; what comes meanwhile shares the next', async () => {
     await hang()
-    const stored: Promise<void>[] = []
-    for (let visitor = 0; visitor < 10; visitor++) {
-      stored.push(capture.add(someClick()))
-      await new Promise(setImmediate)
-      await new Promise(setImmediate)
+    const stored: Promise<boolean>[] = []
+    const addSome = async (count: number, userAgent: string) => {
+      for (let visitor = 0; visitor < count; visitor++) {
+        stored.push(add(someClick('ws_1', { userAgent: `${userAgent} ${visitor}` })))
+        await new Promise(setImmediate)
+        await new Promise(setImmediate)
+      }
     }
+    await addSome(10, 'small')
+    await addSome(1, 'l'.repeat(40_000))
+    await addSome(5, 'late')
     await Promise.all(stored)
     expect(await outcomes()).toEqual({ spool: 3 })
     engines.processes.nats?.kill('SIGCONT')
     await eventually(async () => expect(await spoolFiles()).toEqual([]), 10_000)
-    expect(await loggedIds()).toHaveLength(10)
+    expect(await loggedIds()).toHaveLength(16)
     expect((await readLog(partitionOf('ws_1', partitions))).map(({ clicks }) => clicks.length).sort()).toEqual([
-      1, 1, 8,
+      1, 10, 5,
     ])
   })
 
   test('a full spool lets the visitor go on and counts the loss', async () => {
     await engines.processes.nats?.stop()
     const large = { userAgent: 'a'.repeat(300_000) }
-    for (let index = 0; index < 3; index++) await capture.add(someClick('ws_1', large))
-    expect(await timed(() => capture.add(someClick('ws_1', large)))).toBeLessThan(deadlineMs + 1_000)
+    for (let index = 0; index < 3; index++) await add(someClick('ws_1', large))
+    expect(await timed(async () => expect(await add(someClick('ws_1', large))).toBe(false))).toBeLessThan(
+      deadlineMs + 1_000,
+    )
     expect(await outcomes()).toEqual({ spool: 3, lost: 1 })
-    await capture.add(someClick())
+    await add(someClick())
     expect(await outcomes()).toEqual({ spool: 4, lost: 1 })
     expect(await spoolFiles()).toHaveLength(4)
     await engines.processes.nats?.restart()

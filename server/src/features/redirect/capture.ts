@@ -1,26 +1,36 @@
 import { randomUUID } from 'node:crypto'
 import type { Platform } from '../../platform/context.ts'
 import { partitionOf } from '../../platform/ids.ts'
-import { jetStream } from '../../platform/nats.ts'
+import { openPublisher } from '../../platform/nats.ts'
 import { clicksSubject, type RawClick } from './messages.ts'
 import type { Spool } from './spool.ts'
 
 export type Capture = AsyncDisposable & {
-  /** Resolves when the click is stored: in the log, or in the spool when the log is away. */
-  add(click: RawClick): Promise<void>
+  /**
+   * Tells when the click is stored: in the log, or in the spool when the log is away. False: neither took it. A promise
+   * for every click would cost as much as finding its link.
+   */
+  add(click: RawClick, whenDone: WhenDone): void
+  /** True when clicks come faster than they are stored: then even those who would not wait have to. */
+  isBehind(): boolean
 }
 
-type Batch = { clicks: string[]; bytes: number; stored: Promise<void>; settle: () => void }
+type WhenDone = (isStored: boolean) => void
+type Batch = { text: string; waiting: WhenDone[] }
 type Lane = { waiting: Batch[]; inFlight: number; scheduled: boolean }
 
 const mostInFlight = 2
-// NATS takes messages up to 1 MiB unless told otherwise.
-const mostBytes = 524_288
+// A second batch on its way is worth a message of its own only when it is large.
+const worthwhileBytes = 32_768
+// NATS takes messages up to 1 MiB unless told otherwise, and a character has up to three bytes.
+const mostCharacters = 300_000
+const mostWaiting = 8
+const mostTurns = 3
 
 /** Group commit: while two batches are being acknowledged the next one fills, so a busy server shares the wait. */
 export function openCapture(platform: Platform, spool: Spool): Capture {
   const { config, log, metrics, nats } = platform
-  const stream = jetStream(nats)
+  const publisher = openPublisher(nats, config.CAPTURE_DEADLINE_MS)
   const lanes = Array.from(
     { length: config.EVENT_PARTITIONS },
     (): Lane => ({ waiting: [], inFlight: 0, scheduled: false }),
@@ -28,12 +38,19 @@ export function openCapture(platform: Platform, spool: Spool): Capture {
 
   function schedule(partition: number): void {
     const lane = lanes[partition] as Lane
-    if (lane.scheduled || lane.inFlight >= mostInFlight || lane.waiting.length === 0) return
+    if (lane.scheduled || !mayGo(lane)) return
     lane.scheduled = true
-    setImmediate(() => {
-      lane.scheduled = false
-      void send(partition)
-    })
+    setImmediate(goWhenFull, partition, 0, 0)
+  }
+
+  /** While every turn of the event loop brings more clicks, a few turns are worth waiting: a message costs as much. */
+  function goWhenFull(partition: number, clicks: number, turns: number): void {
+    const lane = lanes[partition] as Lane
+    const now = lane.waiting[0]?.waiting.length ?? 0
+    if (turns > 0 && now > clicks && turns < mostTurns) return void setImmediate(goWhenFull, partition, now, turns + 1)
+    if (turns === 0 && now > 1) return void setImmediate(goWhenFull, partition, now, 1)
+    lane.scheduled = false
+    void send(partition)
   }
 
   async function send(partition: number): Promise<void> {
@@ -42,70 +59,65 @@ export function openCapture(platform: Platform, spool: Spool): Capture {
     if (!batch) return
     lane.inFlight += 1
     schedule(partition)
-    await store(partition, batch.clicks)
+    const isStored = await store(partition, batch)
     lane.inFlight -= 1
-    batch.settle()
+    for (const whenDone of batch.waiting) whenDone(isStored)
     schedule(partition)
   }
 
-  async function store(partition: number, clicks: string[]): Promise<void> {
-    const message = { subject: clicksSubject(partition), id: randomUUID(), body: `[${clicks.join(',')}]` }
+  async function store(partition: number, { text, waiting }: Batch): Promise<boolean> {
+    const clicks = waiting.length
+    const message = { subject: clicksSubject(partition), id: randomUUID(), body: `[${text}]` }
     const timer = metrics.captureSeconds.startTimer()
     try {
       if (!nats.isClosed() && spool.isQuiet()) {
-        await stream.publish(message.subject, message.body, {
-          msgID: message.id,
-          timeout: config.CAPTURE_DEADLINE_MS,
-          retries: 1,
-        })
+        await publisher.publish(message)
         timer({ outcome: 'log' })
-        return
+        return true
       }
     } catch (error) {
-      log.warn(
-        { error: (error as Error).message, clicks: clicks.length },
-        'The event log did not answer: clicks go to the spool',
-      )
+      log.warn({ error: (error as Error).message, clicks }, 'The event log did not answer: clicks go to the spool')
     }
     try {
       await spool.append(message)
       timer({ outcome: 'spool' })
+      return true
     } catch (error) {
       timer({ outcome: 'lost' })
-      metrics.clicksLost.inc(clicks.length)
-      log.error(
-        { error, clicks: clicks.length },
-        'Neither log nor spool took these clicks: they are lost, the visitors go on',
-      )
+      metrics.clicksLost.inc(clicks)
+      log.error({ error, clicks }, 'Neither log nor spool took these clicks: they are lost, the visitors go on')
+      return false
     }
   }
 
   return {
-    add(click) {
+    add(click, whenDone) {
       const partition = partitionOf(click.workspaceId, config.EVENT_PARTITIONS)
-      const lane = lanes[partition] as Lane
-      const text = JSON.stringify(click)
-      const batch = batchFor(lane, Buffer.byteLength(text))
-      batch.clicks.push(text)
+      take(lanes[partition] as Lane, JSON.stringify(click), whenDone)
       schedule(partition)
-      return batch.stored
     },
+    isBehind: () => lanes.some((lane) => lane.waiting.length > mostWaiting),
     async [Symbol.asyncDispose]() {
       while (lanes.some((lane) => lane.waiting.length > 0 || lane.inFlight > 0))
         await new Promise((resolve) => setTimeout(resolve, 5))
+      publisher[Symbol.dispose]()
     },
   }
 }
 
-/** The batch that is filling, or a new one when it has no room for that many bytes. */
-function batchFor(lane: Lane, bytes: number): Batch {
+function mayGo({ waiting, inFlight }: Lane): boolean {
+  const [first] = waiting
+  if (!first || inFlight >= mostInFlight) return false
+  return inFlight === 0 || waiting.length > 1 || first.text.length >= worthwhileBytes
+}
+
+/** Adds a click to the batch that is filling, or to a new one when that has no room. */
+function take(lane: Lane, click: string, whenDone: WhenDone): void {
   const filling = lane.waiting.at(-1)
-  if (filling && filling.bytes + bytes <= mostBytes) {
-    filling.bytes += bytes + 1
-    return filling
+  if (filling && filling.text.length + click.length < mostCharacters) {
+    filling.text += `,${click}`
+    filling.waiting.push(whenDone)
+  } else {
+    lane.waiting.push({ text: click, waiting: [whenDone] })
   }
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const batch = { clicks: [], bytes, stored: promise, settle: resolve }
-  lane.waiting.push(batch)
-  return batch
 }

@@ -39,6 +39,7 @@ export function withClickId(url: string, parameter: string, id: string): string 
 
 /** Null when it is no proper encoding of text. */
 export function decoded(text: string): string | null {
+  if (!text.includes('%')) return text
   try {
     return decodeURIComponent(text)
   } catch {

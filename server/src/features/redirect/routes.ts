@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Platform } from '../../platform/context.ts'
-import { clientOf, knownPeers, type Peers } from '../../platform/peers.ts'
+import { knownPeers, type Peers, visitorOf } from '../../platform/peers.ts'
 import type { Decision, Page } from './decide.ts'
 import { decoded } from './destination.ts'
 import { renderPage } from './pages/render.ts'
@@ -14,21 +14,31 @@ const uncached = 'private, no-store'
 export function redirectListener(platform: Platform, redirect: Redirect) {
   const peers = knownPeers(platform.config.TRUSTED_PROXIES)
   return (request: IncomingMessage, response: ServerResponse) => {
-    answer(request)
-      .then((decision) => respond(request, response, decision))
-      .catch((error) => {
-        platform.log.error({ error }, 'A redirect failed')
-        platform.metrics.redirects.inc({ status: 503 })
-        if (response.headersSent) return response.destroy()
-        respondWithPage(request, response, 503, { kind: 'unavailable' }, { 'Retry-After': 5 })
-      })
+    const fail = (error: unknown) => {
+      platform.log.error({ error }, 'A redirect failed')
+      platform.metrics.redirects.count(503)
+      if (response.headersSent) return void response.destroy()
+      respondWithPage(request, response, 503, { kind: 'unavailable' }, { 'Retry-After': 5 })
+    }
+    const send = (decision: Decision) => {
+      try {
+        respond(request, response, decision)
+      } catch (error) {
+        fail(error)
+      }
+    }
+    try {
+      const visit = visitOf(request, peers)
+      const slow = visit.method === 'POST' ? visitWithForm(request, visit, send) : redirect.visit(visit, send)
+      slow?.catch(fail)
+    } catch (error) {
+      fail(error)
+    }
   }
 
-  async function answer(request: IncomingMessage): Promise<Decision> {
-    const visit = visitOf(request, peers)
-    if (visit.method !== 'POST') return redirect.visit(visit)
+  async function visitWithForm(request: IncomingMessage, visit: Visit, send: (decision: Decision) => void) {
     const password = new URLSearchParams(await readForm(request)).get('password') ?? ''
-    return redirect.visit({ ...visit, form: { password, isForeign: isForeign(request.headers) } })
+    await redirect.visit({ ...visit, form: { password, isForeign: isForeign(request.headers) } }, send)
   }
 }
 
@@ -36,33 +46,17 @@ function visitOf(request: IncomingMessage, peers: Peers): Visit {
   const { headers } = request
   const address = request.url ?? '/'
   const mark = address.indexOf('?')
-  const client = clientOf(request, peers)
   return {
+    ...visitorOf(request, peers),
     domain: domainOf(headers.host ?? ''),
     path: decoded(mark === -1 ? address.slice(1) : address.slice(1, mark)),
     method: request.method ?? 'GET',
     query: mark === -1 ? '' : address.slice(mark + 1),
-    purpose: String(headers['sec-purpose'] ?? headers.purpose ?? headers['x-purpose'] ?? headers['x-moz'] ?? ''),
-    ip: client.ip,
-    userAgent: (headers['user-agent'] ?? '').slice(0, 1_000),
-    referer: (headers.referer ?? '').slice(0, 2_000),
-    place: client.trusted ? placeOf(headers) : { country: '', region: '', city: '', continent: '' },
   }
 }
 
 function domainOf(host: string): string {
   return host.replace(/\.?(?::\d+)?$/, '').toLowerCase()
-}
-
-/** What content delivery networks and proxies say about the visitor's place. */
-function placeOf(headers: IncomingHttpHeaders): Visit['place'] {
-  const hint = (...names: string[]) => String(names.map((name) => headers[name]).find(Boolean) ?? '')
-  return {
-    country: hint('cf-ipcountry', 'x-country'),
-    region: hint('cf-region-code', 'x-region'),
-    city: decoded(hint('cf-ipcity', 'x-city')) ?? '',
-    continent: hint('cf-ipcontinent', 'x-continent'),
-  }
 }
 
 /** Empty when it is longer than any form of ours, or breaks off. */
@@ -90,8 +84,8 @@ function isForeign(headers: IncomingHttpHeaders): boolean {
 function respond(request: IncomingMessage, response: ServerResponse, decision: Decision): void {
   const { status, location, page, file } = decision
   if (location !== undefined) {
-    const headers: OutgoingHttpHeaders = { Location: location, 'Cache-Control': uncached, 'Content-Length': 0 }
-    if (!decision.index) headers['X-Robots-Tag'] = 'noindex'
+    const headers = ['Location', location, 'Cache-Control', uncached, 'Content-Length', '0']
+    if (!decision.index) headers.push('X-Robots-Tag', 'noindex')
     response.writeHead(status, headers).end()
   } else if (page) {
     respondWithPage(request, response, status, page, {

@@ -2,40 +2,66 @@ import { LRUCache } from 'lru-cache'
 import { mintClickId, visitorShare } from '../../platform/click-id.ts'
 import type { Platform } from '../../platform/context.ts'
 import type { Geo } from '../../platform/geo.ts'
+import type { Visitor } from '../../platform/peers.ts'
 import { addressedKey, type RedirectLink } from '../links/service.ts'
 import { openAttempts } from './attempts.ts'
-import { openRedirectCache } from './cache.ts'
+import { type Found, openRedirectCache } from './cache.ts'
 import { openCapture } from './capture.ts'
 import { type Attempt, type Decision, decide } from './decide.ts'
+import { withVisitorQuery } from './destination.ts'
 import type { RawClick } from './messages.ts'
 import { openSpool } from './spool.ts'
 
-export type Visit = {
+export type Visit = Visitor & {
   domain: string
   /** Decoded, without the first slash; null when it could not be decoded. */
   path: string | null
   method: string
   query: string
-  /** What the browser says it asks for, such as `prefetch`; else empty. */
-  purpose: string
-  ip: string
-  userAgent: string
-  referer: string
-  place: Pick<RawClick, 'country' | 'region' | 'city' | 'continent'>
   /** What was sent with POST, and whether a page of another site sent it. */
   form?: { password: string; isForeign: boolean }
 }
-export type Redirect = AsyncDisposable & { visit(visit: Visit): Promise<Decision> }
+type Send = (decision: Decision) => void
+export type Redirect = AsyncDisposable & {
+  /** Sends the decision, at once when it can; what it returns fails when the link could not be looked up. */
+  visit(visit: Visit, send: Send): Promise<void> | undefined
+  /** The link at an address that leads somewhere for everyone: it is neither over nor behind a password. */
+  openLink(domain: string, path: string): Promise<{ domain: string; link: RedirectLink } | null>
+  /** A click that was made elsewhere, on a page or in an app; gives its id, or null when it could not be stored. */
+  report(link: RedirectLink, visitor: Visitor, trigger: RawClick['trigger'], url?: string): Promise<string | null>
+}
 
 const longestRemembered = 200
 const longestDomain = 253
 const noAttempt: Attempt = { outcome: 'none' }
+const ignore = () => {}
+const nothing: Found = { domain: null, link: null }
+
+const shared = new WeakMap<Platform, { opened: Promise<Redirect>; users: number }>()
+
+/** One for all roles of a process: two would send the same spool. */
+export async function openRedirect(platform: Platform): Promise<Redirect> {
+  const known = shared.get(platform) ?? { opened: openOwnRedirect(platform), users: 0 }
+  shared.set(platform, known)
+  known.users += 1
+  const redirect = await known.opened
+  return {
+    ...redirect,
+    async [Symbol.asyncDispose]() {
+      known.users -= 1
+      if (known.users > 0) return
+      shared.delete(platform)
+      await redirect[Symbol.asyncDispose]()
+    },
+  }
+}
 
 /** Decides about visits; a click is stored before its decision is given. */
-export async function openRedirect(platform: Platform): Promise<Redirect> {
-  const { config } = platform
+async function openOwnRedirect(platform: Platform): Promise<Redirect> {
+  const { config, metrics } = platform
+  const waits = config.CLICK_DURABILITY === 'ack'
   await using parts = new AsyncDisposableStack()
-  const spool = parts.use(await openSpool(platform))
+  const spool = parts.use(await openSpool(platform, config.ROLES.includes('redirect') ? 'clicks' : 'page-clicks'))
   const capture = parts.use(openCapture(platform, spool))
   const cache = parts.use(openRedirectCache(platform))
   const attempts = openAttempts(platform)
@@ -45,9 +71,11 @@ export async function openRedirect(platform: Platform): Promise<Redirect> {
   const keys = new LRUCache<string, { key: string | null }>({ max: 20_000 })
   function keyOf(path: string): string | null {
     if (path.length > longestRemembered) return addressedKey(path)
-    const known = keys.get(path) ?? { key: addressedKey(path) }
-    keys.set(path, known)
-    return known.key
+    const known = keys.get(path)
+    if (known) return known.key
+    const key = addressedKey(path)
+    keys.set(path, { key })
+    return key
   }
 
   async function attemptOf(link: RedirectLink | null, { form, ip }: Visit): Promise<Attempt> {
@@ -55,27 +83,55 @@ export async function openRedirect(platform: Platform): Promise<Redirect> {
     return form.isForeign ? { outcome: 'foreign' } : attempts(link, form.password, ip)
   }
 
+  function answer(visit: Visit, key: string | null, { domain, link }: Found, attempt: Attempt, send: Send): void {
+    const now = platform.now().getTime()
+    const { ip, userAgent } = visit
+    const linkNumber = link ? BigInt(link.number) : 0n
+    const id = link ? mintClickId(config.CLICK_ID_KEYS, { linkNumber, ip, userAgent, at: now }) : ''
+    const share = link?.testVariants ? visitorShare(config.CLICK_ID_KEYS, linkNumber, ip, userAgent) : 0
+    const click = { id, parameter: config.CLICK_ID_PARAMETER }
+    const located = link?.geo && !visit.place.country ? withCountry(visit, platform.geo) : visit
+    const decision = decide({ domain, key, link, visit: located, now, click, share, attempt })
+    metrics.redirects.count(decision.status)
+    if (!link || !decision.record) {
+      send(decision)
+      return
+    }
+    const mustWait = waits || capture.isBehind()
+    capture.add(clickOf(id, link, decision, visit, now), mustWait ? () => send(decision) : ignore)
+    if (!mustWait) send(decision)
+  }
+
+  async function answerLater(visit: Visit, key: string | null, found: Found | Promise<Found>, send: Send) {
+    const known = await found
+    answer(visit, key, known, await attemptOf(known.link, visit), send)
+  }
+
   return {
-    async visit(visit) {
-      const isAddress = visit.domain.length <= longestDomain
+    visit(visit, send) {
       const key = visit.path === null ? null : keyOf(visit.path)
-      const found = isAddress ? cache.find(visit.domain, key) : { domain: null, link: null }
-      const { domain, link } = found instanceof Promise ? await found : found
-      const attempt = visit.form ? await attemptOf(link, visit) : noAttempt
-      const now = platform.now().getTime()
-      const { ip, userAgent } = visit
-      const linkNumber = link ? BigInt(link.number) : 0n
-      const id = link ? mintClickId(config.CLICK_ID_KEYS, { linkNumber, ip, userAgent, at: now }) : ''
-      const share = link?.testVariants ? visitorShare(config.CLICK_ID_KEYS, linkNumber, ip, userAgent) : 0
-      const click = { id, parameter: config.CLICK_ID_PARAMETER }
-      const located = link?.geo && !visit.place.country ? withCountry(visit, platform.geo) : visit
-      const decision = decide({ domain, key, link, visit: located, now, click, share, attempt })
-      if (link && decision.record) {
-        const stored = capture.add(clickOf(id, link, decision, visit, now))
-        if (config.CLICK_DURABILITY === 'ack') await stored
-      }
-      platform.metrics.redirects.inc({ status: decision.status })
-      return decision
+      const found = visit.domain.length <= longestDomain ? cache.find(visit.domain, key) : nothing
+      if (visit.form || found instanceof Promise) return answerLater(visit, key, found, send)
+      answer(visit, key, found, noAttempt, send)
+      return undefined
+    },
+    async openLink(host, path) {
+      const key = addressedKey(path)
+      if (key === null || host.length > longestDomain) return null
+      const { domain, link } = await cache.find(host, key)
+      if (!domain || !link || link.bannedAt !== null || link.disabledAt !== null || link.sealedPassword) return null
+      const isOver = link.expiresAt !== null && link.expiresAt <= platform.now().getTime()
+      return isOver ? null : { domain: domain.slug, link }
+    },
+    async report(link, visitor, trigger, url = link.url) {
+      const at = platform.now().getTime()
+      const { ip, userAgent } = visitor
+      const id = mintClickId(config.CLICK_ID_KEYS, { linkNumber: BigInt(link.number), ip, userAgent, at })
+      const destination = withVisitorQuery({ isApp: false, url }, '', config.CLICK_ID_PARAMETER)
+      const bot = visitor.purpose ? 'prefetch' : ''
+      const click = clickOf(id, link, { destination, trigger, bot }, visitor, at)
+      const isStored = await new Promise<boolean>((resolve) => capture.add(click, resolve))
+      return isStored ? id : null
     },
     [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
   }
@@ -87,7 +143,13 @@ function withCountry(visit: Visit, geo: Geo): Visit {
   return country ? { ...visit, place: { ...visit.place, country } } : visit
 }
 
-function clickOf(id: string, link: RedirectLink, decision: Decision, visit: Visit, at: number): RawClick {
+function clickOf(
+  id: string,
+  link: RedirectLink,
+  decision: Pick<RawClick, 'trigger' | 'bot'> & { destination?: string },
+  visit: Visitor,
+  at: number,
+): RawClick {
   return {
     id,
     at,
@@ -99,6 +161,9 @@ function clickOf(id: string, link: RedirectLink, decision: Decision, visit: Visi
     userAgent: visit.userAgent,
     referer: visit.referer,
     bot: decision.bot,
-    ...visit.place,
+    country: visit.place.country,
+    region: visit.place.region,
+    city: visit.place.city,
+    continent: visit.place.continent,
   }
 }

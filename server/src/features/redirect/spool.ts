@@ -15,9 +15,9 @@ const drainEveryMs = 250
 const abandonedMs = 10_000
 
 /** One file a message, named so that a restart sends the same message id again, oldest first. */
-export async function openSpool(platform: Platform): Promise<Spool> {
+export async function openSpool(platform: Platform, folder = 'clicks'): Promise<Spool> {
   const { config, log, metrics } = platform
-  const directory = join(config.SPOOL_DIRECTORY, 'clicks')
+  const directory = join(config.SPOOL_DIRECTORY, folder)
   await mkdir(directory, { recursive: true })
   await removeDrafts(directory)
   let bytes = await sizeOf(directory)
