@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { expect, inject, test, vi } from 'vitest'
-import { buildLink, buildWorkspace } from '../../test/build.ts'
+import { buildCustomer, buildLink, buildWorkspace } from '../../test/build.ts'
 import { openTestPlatform } from '../../test/stack.ts'
 
 // Starting a process takes long on a busy machine, and a difference is looked at again after two seconds.
@@ -38,6 +38,9 @@ test('verify tells what differs with exit code 1, repairs it, and then finds not
     repaired: 0,
     unknown: 0,
     doubled: 0,
+    conversions: [],
+    customers: [],
+    rollups: [],
     findings: [
       {
         linkId: id,
@@ -56,6 +59,54 @@ test('verify tells what differs with exit code 1, repairs it, and then finds not
   expect(repaired).toMatchObject({ code: 0, stderr: '' })
   expect(repaired.stdout).toMatch(/ yes\n[\s\S]+\nCounters set to their rows: 1\.\n$/)
   expect(await tributary('verify', '--workspace', workspace.slug)).toEqual(clean)
+})
+
+test('verify tells and mends rollups that are not what the rows come to', async () => {
+  const workspace = await buildWorkspace(platform)
+  await platform.clickhouse.command({
+    query: `INSERT INTO link_counts (workspace_id, link_number, bucket, bots) VALUES ({id:String}, 1, toStartOfHour(now()), 2)`,
+    query_params: { id: workspace.id },
+  })
+  await platform.clickhouse.command({
+    query: `INSERT INTO workspace_counts (workspace_id, bucket, clicks) VALUES ({id:String}, toStartOfHour(now()), 4)`,
+    query_params: { id: workspace.id },
+  })
+  const found = await tributary('verify', '--workspace', workspace.slug)
+  expect(found).toMatchObject({ code: 1, stderr: '' })
+  const month = new Date().toISOString().slice(0, 7)
+  expect(found.stdout.replaceAll(/ +/g, ' ')).toContain(`workspace_counts clicks ${workspace.id} ${month} 1 0 4`)
+  expect(found.stdout).toContain('Rollups that differ: 2.\nNext: tributary verify --repair')
+  const repaired = await tributary('verify', '--repair', '--workspace', workspace.slug, '--json')
+  expect(repaired.code).toBe(0)
+  expect(JSON.parse(repaired.stdout).rollups).toMatchObject([
+    { rollup: 'workspace_counts', surplus: 4, repaired: true },
+    { rollup: 'link_counts', count: 'bots', surplus: 2, buckets: 1, repaired: true },
+  ])
+  expect(await tributary('verify', '--workspace', workspace.slug)).toMatchObject({ code: 0, stderr: '' })
+})
+
+test('verify tells and mends leads, sales and customers that are not what is recorded', async () => {
+  const workspace = await buildWorkspace(platform)
+  const { id } = await buildLink(platform, workspace)
+  const customer = await buildCustomer(platform, workspace)
+  await sql`UPDATE link_counters SET leads = 2, sale_amount = 50
+    WHERE link_number = (SELECT number FROM links WHERE id = ${id})`.execute(platform.db)
+  await sql`UPDATE customers SET sales = 1, sale_amount = 50 WHERE id = ${customer.id}`.execute(platform.db)
+  const found = await tributary('verify', '--workspace', workspace.slug)
+  expect(found).toMatchObject({ code: 1, stderr: '' })
+  expect(found.stdout).toMatch(new RegExp(`${id} .* leads +2 +0 +0 +0\n${id} .* saleAmount +50 +0 +0 +0\n`))
+  expect(found.stdout).toContain('Links whose leads or sales differ: 1.\nNext: tributary verify --repair')
+  expect(found.stdout).toMatch(new RegExp(`${customer.id} +${workspace.id} +1 +0 +50 +0\n`))
+  const repaired = await tributary('verify', '--repair', '--workspace', workspace.slug, '--json')
+  expect(repaired).toMatchObject({ code: 0, stderr: '' })
+  const nothing = { leads: 0, sales: 0, saleAmount: 0 }
+  expect(JSON.parse(repaired.stdout)).toMatchObject({
+    conversions: [
+      { linkId: id, counted: { leads: 2, saleAmount: 50 }, recorded: nothing, stored: nothing, repaired: true },
+    ],
+    customers: [{ customerId: customer.id, counted: { sales: 1, saleAmount: 50 }, repaired: true }],
+  })
+  expect(await tributary('verify', '--workspace', workspace.slug)).toMatchObject({ code: 0 })
 })
 
 test('verify refuses a workspace that does not exist', async () => {

@@ -2,11 +2,13 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import ipaddr from 'ipaddr.js'
 import { afterAll, describe, expect, test } from 'vitest'
 import { mmdb } from '../../test/mmdb.ts'
 import { eventually } from '../../test/stack.ts'
 import { ConfigError } from './config.ts'
-import { openGeo, type Place } from './geo.ts'
+import { continentOf, isContinent, isPublic, openGeo, type Place } from './geo.ts'
 import { openLog } from './log.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'geo-'))
@@ -69,10 +71,38 @@ describe('lookup', () => {
     expect(geo.lookup('198.51.100.7')).toEqual(inOakland)
     expect(geo.lookup('2001:db8::1')).toBeUndefined()
   })
+})
 
-  test('knows nothing without a file', () => {
-    using geo = openGeo({ GEO_DATABASE: undefined }, log)
-    expect(geo.lookup('198.51.100.7')).toBeUndefined()
+describe('without a file', () => {
+  const geo = openGeo({ GEO_DATABASE: undefined }, log)
+  const inCountry = (country: string, continent: string) => ({ country, region: '', city: '', continent })
+
+  test.each<[string, Place | undefined]>([
+    ['8.8.8.8', inCountry('US', 'NA')],
+    ['::ffff:8.8.8.8', inCountry('US', 'NA')],
+    ['193.99.144.80', inCountry('DE', 'EU')],
+    ['2600::1', inCountry('US', 'NA')],
+    ['2003::1', inCountry('DE', 'EU')],
+    ['133.11.0.1', inCountry('JP', 'AS')],
+    ['203.0.113.9', undefined],
+    ['2001:db8::1', undefined],
+    ['10.0.0.1', undefined],
+    ['100.64.0.1', undefined],
+    ['127.0.0.1', undefined],
+    ['fe80::1%eth0', undefined],
+    ['', undefined],
+    ['8.8.8', undefined],
+    ['unknown', undefined],
+  ])('the built-in countries have %s', (ip, place) => {
+    expect(geo.lookup(ip)).toEqual(place)
+    expect(geo.lookup(ip)).toEqual(place)
+  })
+
+  test('it says which of the two was asked', () => {
+    using file = openGeo({ GEO_DATABASE: fileWith('source.mmdb', mmdb({ '198.51.100.0/24': oakland })) }, log)
+    expect([geo.source, file.source]).toEqual(['built-in', 'GEO_DATABASE'])
+    // The file of the operator is the only source then.
+    expect(file.lookup('8.8.8.8')).toBeUndefined()
   })
 })
 
@@ -124,4 +154,30 @@ test('a new file is taken without a restart, and the old one stays while the new
 
   writeFileSync(file, mmdb({ '198.51.100.0/24': france }))
   await eventually(async () => expect(geo.lookup('198.51.100.7')).toEqual(inFrance))
+})
+
+test.each([
+  ['DE', 'EU'],
+  ['US', 'NA'],
+  ['XK', 'EU'],
+  ['ZZ', undefined],
+  ['', undefined],
+  ['constructor', undefined],
+])('the continent of %s is %s', (country, continent) => {
+  expect(continentOf(country)).toBe(continent)
+  expect(isContinent(continent ?? country)).toBe(continent !== undefined)
+})
+
+test('the same networks are reserved as the library says', () => {
+  const byte = fc.integer({ min: 0, max: 255 })
+  const near = fc.constantFrom(0, 10, 100, 127, 169, 172, 192, 198, 203, 223, 224, 239, 240, 255)
+  const second = fc.oneof(byte, fc.constantFrom(0, 15, 16, 18, 19, 31, 32, 51, 52, 63, 64, 88, 127, 128, 168, 175, 254))
+  const third = fc.oneof(byte, fc.constantFrom(0, 1, 2, 48, 99, 100, 113, 193, 196))
+  fc.assert(
+    fc.property(fc.oneof(byte, near), second, third, byte, (...bytes) => {
+      const address = bytes.join('.')
+      expect(isPublic(address), address).toBe(ipaddr.parse(address).range() === 'unicast')
+    }),
+    { numRuns: 20_000 },
+  )
 })

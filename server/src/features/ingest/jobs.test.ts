@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { jetstreamManager } from '@nats-io/jetstream'
 import { sql } from 'kysely'
 import { afterAll, beforeEach, expect, inject, test } from 'vitest'
 import { createDatabase } from '../../../../engines/postgres.ts'
@@ -8,7 +9,7 @@ import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import { query } from '../../platform/clickhouse.ts'
 import { partitionOf } from '../../platform/ids.ts'
 import { migrate } from '../../platform/migrate.ts'
-import { ensureStreams, jetStream } from '../../platform/nats.ts'
+import { ensureStreams, eventStream, jetStream } from '../../platform/nats.ts'
 import { clicksSubject, type RawClick } from '../redirect/messages.ts'
 import { startIngest } from './jobs.ts'
 import { claim } from './service.ts'
@@ -89,6 +90,7 @@ test('a batch that was cut off is completed as it was fixed, before anything new
     first: (cursor?.sequence ?? 0) + 1,
     last,
     excluded: [0, 3],
+    bots: [],
     counts: [[String(link.number), 4, Date.now()]],
   }
   await sql`UPDATE ingest_cursors SET intent = ${JSON.stringify(intent)}::jsonb, leased_until = '-infinity'
@@ -111,5 +113,18 @@ test('a worker that was pushed aside stops storing and stands by', async () => {
   expect(await stored()).toEqual({ rows: 1, counted: 1 })
   await sql`UPDATE ingest_cursors SET leased_until = '-infinity'`.execute(platform.db)
   await eventually(async () => expect(await stored()).toEqual({ rows: 2, counted: 2 }))
+  await worker[Symbol.asyncDispose]()
+})
+
+test('a log that was lost and made anew is read from its start, by a worker that runs as well', async () => {
+  const worker = await startIngest(platform)
+  await publish(clicks(2))
+  await publish(clicks(1))
+  await eventually(async () => expect(await stored()).toEqual({ rows: 3, counted: 3 }))
+  const manager = await jetstreamManager(platform.nats)
+  await manager.streams.delete(eventStream(partition))
+  await ensureStreams(platform.nats, platform.config)
+  await publish(clicks(4))
+  await eventually(async () => expect(await stored()).toEqual({ rows: 7, counted: 7 }), 20_000)
   await worker[Symbol.asyncDispose]()
 })

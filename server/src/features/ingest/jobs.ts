@@ -1,19 +1,22 @@
 import { randomUUID } from 'node:crypto'
-import { DeliverPolicy, type JsMsg } from '@nats-io/jetstream'
+import { DeliverPolicy, type JsMsg, jetstreamManager } from '@nats-io/jetstream'
 import { batches } from '../../platform/batches.ts'
 import { sleep } from '../../platform/clock.ts'
 import type { Platform } from '../../platform/context.ts'
 import { eventStream, jetStream } from '../../platform/nats.ts'
+import { startLagMeter } from './lag.ts'
 import {
   type Cursor,
   claim,
   finish,
+  followStream,
   type Holder,
-  ingest,
   type LogMessage,
   PartitionLost,
+  prepare,
   release,
   renew,
+  store,
 } from './service.ts'
 
 const renewEveryMs = 2_000
@@ -25,9 +28,11 @@ export async function startIngest(platform: Platform): Promise<AsyncDisposable> 
   const running = Array.from({ length: platform.config.EVENT_PARTITIONS }, (_, partition) =>
     keepWorking(platform, { partition, owner }, stopping.signal),
   )
+  const meter = startLagMeter(platform, owner)
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort()
+      await meter[Symbol.asyncDispose]()
       await Promise.all(running)
     },
   }
@@ -37,7 +42,7 @@ async function keepWorking(platform: Platform, holder: Holder, signal: AbortSign
   while (!signal.aborted) {
     try {
       const cursor = await claim(platform, holder)
-      if (cursor) await work(platform, holder, cursor, signal)
+      if (cursor) await workOn(platform, holder, cursor, signal)
       else await sleep(1_000, signal)
     } catch (error) {
       if (error instanceof PartitionLost) platform.log.warn(holder, 'Another worker has taken over a partition')
@@ -48,6 +53,12 @@ async function keepWorking(platform: Platform, holder: Holder, signal: AbortSign
   await release(platform, holder).catch(() => {})
 }
 
+async function workOn(platform: Platform, holder: Holder, cursor: Cursor, signal: AbortSignal): Promise<void> {
+  const stream = await streamOf(platform, holder)
+  const followed = await followStream(platform, holder, cursor, stream)
+  await work(platform, { ...holder, stream }, followed, signal)
+}
+
 async function work(platform: Platform, holder: Holder, cursor: Cursor, signal: AbortSignal): Promise<void> {
   const lost = new AbortController()
   const renewing = setInterval(() => void stayOwner(platform, holder, lost), renewEveryMs)
@@ -55,23 +66,29 @@ async function work(platform: Platform, holder: Holder, cursor: Cursor, signal: 
     let sequence = cursor.sequence
     if (cursor.intent) {
       platform.log.info(
-        { ...holder, ...cursor.intent, excluded: undefined, counts: undefined },
+        { ...holder, first: cursor.intent.first, last: cursor.intent.last },
         'Finishing a batch that was cut off',
       )
       const messages = await readRange(platform, holder, cursor.intent.first, cursor.intent.last)
       sequence = await finish(platform, holder, sequence, cursor.intent, messages)
     }
     const consumer = await orderedConsumer(platform, holder, sequence + 1)
-    const source = await consumer.consume({ max_bytes: platform.config.INGEST_BATCH_BYTES * 2 })
+    // When NATS comes back the client waits that long before it asks again; its standard is half a minute.
+    const source = await consumer.consume({ max_bytes: platform.config.INGEST_BATCH_BYTES * 2, expires: 2_000 })
     const options = {
       intervalMs: platform.config.INGEST_INTERVAL_MS,
       signal: AbortSignal.any([signal, lost.signal]),
       full: (messages: JsMsg[]) => sizeOf(messages) >= platform.config.INGEST_BATCH_BYTES,
     }
+    let storing = Promise.resolve(sequence)
     for await (const messages of batches(source, options)) {
-      sequence = await ingest(platform, holder, sequence, messages.map(logMessage))
-      platform.metrics.ingestLag.set({ partition: holder.partition }, messages.at(-1)?.info.pending ?? 0)
+      const prepared = await prepare(platform, holder, messages.map(logMessage))
+      const before = await storing
+      storing = store(platform, holder, before, prepared)
+      // Also while no further message comes.
+      storing.catch(() => lost.abort())
     }
+    await storing
   } finally {
     clearInterval(renewing)
   }
@@ -79,7 +96,14 @@ async function work(platform: Platform, holder: Holder, cursor: Cursor, signal: 
 
 async function stayOwner(platform: Platform, holder: Holder, lost: AbortController): Promise<void> {
   const held = await renew(platform, holder).catch(() => true)
-  if (!held) lost.abort()
+  const stream = await streamOf(platform, holder).catch(() => holder.stream)
+  if (!held || stream !== holder.stream) lost.abort()
+}
+
+/** When it was made; one that is lost with its disk is made anew. */
+async function streamOf(platform: Platform, { partition }: Holder): Promise<string> {
+  const manager = await jetstreamManager(platform.nats, { checkAPI: false })
+  return (await manager.streams.info(eventStream(partition))).created
 }
 
 async function readRange(platform: Platform, holder: Holder, first: number, last: number): Promise<LogMessage[]> {

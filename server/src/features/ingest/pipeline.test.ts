@@ -15,7 +15,7 @@ import { draftOf, type Step } from './steps/step.ts'
 import { verify } from './steps/verify.ts'
 
 const clickKeys = parseClickKeys(`1:${'ab'.repeat(32)}`)
-const context = stepContext({ clickKeys, ipStorage: 'eu-truncated' })
+const context = stepContext({ clickKeys, ipStorageOf: () => 'eu-truncated' })
 const at = Date.UTC(2026, 0, 15, 12)
 const visitor = { ip: '203.0.113.9', userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/128.0', at }
 const raw: RawClick = {
@@ -36,7 +36,7 @@ const raw: RawClick = {
 test('the order of the steps', () => {
   expect(judging).toEqual([verify, markBot])
   expect(settling).toEqual([dropDuplicate])
-  expect(enriching).toEqual([markBot, putPlace, putIp, putDevice, putReferrer, putUtm])
+  expect(enriching).toEqual([putPlace, putIp, putDevice, putReferrer, putUtm])
 })
 
 describe('run', () => {
@@ -97,7 +97,7 @@ describe('judging and settling', () => {
 })
 
 test('enrich tells everything that is known of a click', () => {
-  expect(enrich(raw, context)).toEqual({
+  expect(enrich(draftOf(raw), context)).toEqual({
     id: raw.id,
     at,
     workspaceId: 'ws_1',
@@ -146,7 +146,7 @@ test('enrich takes every click that the schema takes, and leaves no field withou
   })
   fc.assert(
     fc.property(anyClick, (click) => {
-      const { at, ...texts } = enrich(rawClick.parse(click), context)
+      const { at, ...texts } = enrich(draftOf(rawClick.parse(click)), context)
       expect(at).toBe(click.at)
       for (const value of Object.values(texts)) expect(value).toBeTypeOf('string')
     }),

@@ -6,14 +6,14 @@ import { putIp } from './steps/put-ip.ts'
 import { putPlace } from './steps/put-place.ts'
 import { putReferrer } from './steps/put-referrer.ts'
 import { putUtm } from './steps/put-utm.ts'
-import { type ClickEvent, draftOf, type Outcome, type Step, type StepContext } from './steps/step.ts'
+import { type ClickDraft, type ClickEvent, draftOf, type Outcome, type Step, type StepContext } from './steps/step.ts'
 import { verify } from './steps/verify.ts'
 
 /** Decide whether an event counts. Their verdicts are written down before anything is stored. */
 export const judging: Step[] = [verify, markBot]
 export const settling: Step[] = [dropDuplicate]
 /** Find out more about an event that is kept. */
-export const enriching: Step[] = [markBot, putPlace, putIp, putDevice, putReferrer, putUtm]
+export const enriching: Step[] = [putPlace, putIp, putDevice, putReferrer, putUtm]
 
 export function begin(click: RawClick): Outcome {
   return { keep: draftOf(click) }
@@ -29,8 +29,8 @@ export function run(outcome: Outcome, steps: Step[], context: StepContext): Outc
   return current
 }
 
-export function enrich(click: RawClick, context: StepContext): ClickEvent {
-  const outcome = run(begin(click), enriching, context)
+export function enrich(draft: ClickDraft, context: StepContext): ClickEvent {
+  const outcome = run({ keep: draft }, enriching, context)
   if ('keep' in outcome) return outcome.keep.event
   throw new Error('A step that enriches left out an event')
 }

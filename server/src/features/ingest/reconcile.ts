@@ -1,15 +1,17 @@
 import { sleep } from '../../platform/clock.ts'
 import type { Platform } from '../../platform/context.ts'
-import { partitionOf } from '../../platform/ids.ts'
-import { savepoint, transaction } from '../../platform/postgres.ts'
-import { peopleByLink } from '../events/service.ts'
+import { keepCounts, peopleByLink } from '../events/service.ts'
 import { correctClicks, countedLinks } from '../links/service.ts'
-import { lockPartition } from './store.ts'
+import { betweenBatches } from './between-batches.ts'
 
 type Handles = Pick<Platform, 'config' | 'db' | 'clickhouse'>
-type Options = { workspaceId?: string; repair?: boolean; linksAtOnce?: number }
+/** With `keep`, a counter that is too high stays: what is missing is counted without rows. */
+type Options = { workspaceId?: string; repair?: boolean | 'keep'; linksAtOnce?: number }
 
-/** A link whose counter is not what is stored, or that has rows twice. Without id: rows of a link that does not exist. */
+/**
+ * A link whose counter is not what is stored, or that has rows twice. Without id: rows of a link that does not exist.
+ * `rows` has those that have expired since they were counted.
+ */
 export type Finding = {
   linkId: string | null
   linkNumber: string
@@ -26,7 +28,6 @@ type Chunk = { links: number; findings: Finding[]; highest: bigint; last: bigint
 
 const highestNumber = 2n ** 64n - 1n
 const recheckAfterMs = 2_000
-const mostWaitMs = 5_000
 
 /** Compares the counters of links with their rows, some thousand links at a time. */
 export async function* reconcile(platform: Handles, options: Options): AsyncGenerator<Step> {
@@ -68,59 +69,34 @@ async function readChunk(platform: Handles, options: Options, after: bigint): Pr
 async function lookAgain(platform: Handles, options: Options, after: bigint, before: Chunk): Promise<Chunk> {
   await sleep(recheckAfterMs)
   const known = new Set(before.findings.map(nameOf))
-  const partitions = before.findings.map(({ workspaceId }) =>
-    partitionOf(workspaceId, platform.config.EVENT_PARTITIONS),
-  )
-  return betweenBatches(platform, [...new Set(partitions)].sort(), async (platform, isStill) => {
+  const workspaces = before.findings.map(({ workspaceId }) => workspaceId)
+  return betweenBatches(platform, workspaces, async (platform, isStill) => {
     const chunk = await readChunk(platform, options, after)
     const found = chunk.findings.filter((finding) => known.has(nameOf(finding)))
-    const findings = options.repair && isStill ? await repair(platform, found) : found
+    const findings = options.repair && isStill ? await repair(platform, found, options.repair === 'keep') : found
     return { ...chunk, findings }
   })
 }
 
-async function repair(platform: Handles, findings: Finding[]): Promise<Finding[]> {
-  const mendable = (finding: Finding) => finding.linkId !== null && isWrong(finding)
-  const counts = findings.filter(mendable).map(({ workspaceId, linkNumber, rows, lastClicked }) => ({
+async function repair(platform: Handles, findings: Finding[], keep: boolean): Promise<Finding[]> {
+  const mendable = findings.filter((finding) => finding.linkId !== null && isWrong(finding))
+  const { kept = [], set = [] } = Object.groupBy(mendable, ({ counter, rows }) =>
+    keep && (counter ?? 0) > rows ? 'kept' : 'set',
+  )
+  const counts = set.map(({ workspaceId, linkNumber, rows, lastClicked }) => ({
     workspace_id: workspaceId,
     link_number: linkNumber,
     clicks: rows,
     last_clicked: lastClicked,
   }))
   if (counts.length > 0) await correctClicks(platform, counts)
-  return findings.map((finding) => ({ ...finding, repaired: mendable(finding) }))
-}
-
-/** A counter set while a batch is under way would count that batch twice, so the workers are held up for a moment. */
-function betweenBatches<R>(
-  platform: Handles,
-  partitions: number[],
-  work: (platform: Handles, isStill: boolean) => Promise<R>,
-): Promise<R> {
-  return transaction(platform, async (platform) => {
-    const until = Date.now() + mostWaitMs
-    for (const partition of partitions) {
-      while (!(await hold(platform, partition))) {
-        if (Date.now() > until) return work(platform, false)
-        await sleep(20)
-      }
-    }
-    return work(platform, true)
-  })
-}
-
-/** A lock on a partition that is at work is given back at once, or its batch could not end. */
-async function hold(platform: Handles, partition: number): Promise<boolean> {
-  const busy = new Error('A batch is under way')
-  try {
-    await savepoint(platform, async ({ db }) => {
-      if (await lockPartition(db, partition)) throw busy
-    })
-    return true
-  } catch (error) {
-    if (error === busy) return false
-    throw error
-  }
+  const rowless = kept.map(({ workspaceId, linkNumber, counter, rows }) => ({
+    workspace_id: workspaceId,
+    link_number: linkNumber,
+    clicks: (counter ?? 0) - rows,
+  }))
+  await keepCounts(platform, rowless)
+  return findings.map((finding) => ({ ...finding, repaired: mendable.includes(finding) }))
 }
 
 function isWrong({ counter, rows }: Finding): boolean {

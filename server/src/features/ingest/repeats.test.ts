@@ -15,7 +15,7 @@ describe('findRepeats', () => {
     const id = randomUUID()
     expect(await findRepeats(valkey, [seen(id, '0:1:0')])).toEqual([false])
     expect(await findRepeats(valkey, [seen(id, '0:2:0')])).toEqual([true])
-    expect(await findRepeats(valkey, [seen(id, '1:1:0')])).toEqual([true])
+    expect(await findRepeats(valkey, [seen(id, '0:1:1')])).toEqual([true])
   })
 
   test('the same place gets the same answer when a batch is run again', async () => {
@@ -51,7 +51,7 @@ describe('findRepeats', () => {
   test('an id is remembered longer than its hour, and not for ever', async () => {
     const id = randomUUID()
     await findRepeats(valkey, [seen(id, '0:1:0')])
-    const left = await valkey.ttl(`visit:${id}`)
+    const left = await valkey.ttl(`visit:{0}:${id}`)
     expect(left).toBeGreaterThan(3_600)
     expect(left).toBeLessThanOrEqual(7_200)
   })
@@ -61,22 +61,35 @@ describe('without Valkey', async () => {
   const engines = await startEngines({ only: ['valkey'] })
   const platform = await openTestPlatform(engines.urls)
   afterAll(() => engines.stop())
-  const id = randomUUID()
-  const batch = [seen(id, '0:2:0'), seen(id, '0:2:1')]
 
   test.each([
     ['stopped', () => engines.processes.valkey?.stop()],
     ['hanging', () => engines.processes.valkey?.kill('SIGSTOP')],
-  ])(
-    '%s: the first of a batch is kept, whatever came before; a repeat inside the batch is known',
-    async (_name, take) => {
-      await eventually(async () => expect(await findRepeats(platform.valkey, [seen(id, '0:1:0')])).toEqual([false]))
-      await take()
-      expect(await findRepeats(platform.valkey, batch)).toEqual([false, true])
-      expect(await findRepeats(platform.valkey, batch)).toEqual([false, true])
-      engines.processes.valkey?.kill('SIGCONT')
-      await engines.processes.valkey?.restart()
-      await eventually(() => platform.valkey.ping())
-    },
-  )
+  ])('%s: what this worker has seen is known, and the first of all others is kept', async (_name, take) => {
+    const [known, strange] = [randomUUID(), randomUUID()]
+    await eventually(async () => expect(await findRepeats(platform.valkey, [seen(known, '0:1:0')])).toEqual([false]))
+    await take()
+    const batch = [seen(known, '0:2:0'), seen(strange, '0:2:1'), seen(strange, '0:2:2')]
+    expect(await findRepeats(platform.valkey, batch)).toEqual([true, false, true])
+    expect(await findRepeats(platform.valkey, batch)).toEqual([true, false, true])
+    engines.processes.valkey?.kill('SIGCONT')
+    await engines.processes.valkey?.restart()
+    await eventually(() => platform.valkey.ping())
+  })
+
+  test('a moment without an answer is not taken for away', async () => {
+    const id = randomUUID()
+    await findRepeats(valkey, [seen(id, '0:1:0')])
+    const another = (await openTestPlatform()).valkey
+    await eventually(async () => expect(another.status).toBe('ready'))
+    let calls = 0
+    const moody = new Proxy(another, {
+      get: (target, name) => {
+        if (name === 'eval' && ++calls < 3) return () => Promise.reject(new Error('Command timed out'))
+        const value = Reflect.get(target, name, target)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    expect(await findRepeats(moody, [seen(id, '0:2:0')])).toEqual([true])
+  })
 })

@@ -1,21 +1,24 @@
-import { isIP } from 'node:net'
 import type { Platform } from '../../platform/context.ts'
 import { jetStream } from '../../platform/nats.ts'
 import { transaction } from '../../platform/postgres.ts'
-import { appendClicks, type NewClick } from '../events/service.ts'
+import { appendClicks, appendClicksAgain, type NewClick } from '../events/service.ts'
 import { countClicks } from '../links/service.ts'
 import { type RawClick, rawClick } from '../redirect/messages.ts'
+import { type IpStorage, ipStorageOf } from '../workspaces/service.ts'
 import { begin, enrich, judging, run, settling } from './pipeline.ts'
 import { findRepeats } from './repeats.ts'
-import type { ClickDraft, ClickEvent, Outcome, RejectReason, StepContext } from './steps/step.ts'
+import { rowOf } from './row.ts'
+import { type ClickDraft, draftOf, type Outcome, type RejectReason, type StepContext } from './steps/step.ts'
 import {
   advanceCursor,
   type Cursor,
   claimPartition,
   type Holder,
   type Intent,
+  limitPause,
   releasePartition,
   renewLease,
+  setStream,
   writeIntent,
 } from './store.ts'
 
@@ -32,6 +35,30 @@ export function claim(platform: Platform, holder: Holder): Promise<Cursor | unde
   return claimPartition(platform.db, holder)
 }
 
+/**
+ * The cursor as it counts in the stream that is there now. When that is another one than before, the log was lost with
+ * what was not stored yet, and reading begins at its start.
+ */
+export async function followStream(
+  platform: Platform,
+  holder: Holder,
+  cursor: Cursor,
+  stream: string,
+): Promise<Cursor> {
+  if (cursor.stream === stream) return cursor
+  const isAnother = cursor.stream !== ''
+  const followed = isAnother ? { sequence: 0, intent: null, stream } : { ...cursor, stream }
+  if (!(await setStream(platform.db, holder, stream, followed.sequence))) throw new PartitionLost()
+  if (isAnother) {
+    const advice = 'What was in it and not yet stored is gone. Run `tributary verify`'
+    platform.log.error(
+      { partition: holder.partition, ...cursor, intent: undefined },
+      `The event log was made anew. ${advice}`,
+    )
+  }
+  return followed
+}
+
 export function renew(platform: Platform, holder: Holder): Promise<boolean> {
   return renewLease(platform.db, holder)
 }
@@ -40,6 +67,9 @@ export function release(platform: Platform, holder: Holder): Promise<void> {
   return releasePartition(platform.db, holder)
 }
 
+/** What a batch comes to, before anything of it is written: worked out while the one before is being stored. */
+export type Prepared = { last: number; outcomes: Outcome[]; rows: NewClick[] }
+
 /** Stores a batch so that it counts once, whatever dies in between. */
 export async function ingest(
   platform: Platform,
@@ -47,22 +77,36 @@ export async function ingest(
   before: number,
   messages: LogMessage[],
 ): Promise<number> {
+  return store(platform, holder, before, await prepare(platform, holder, messages))
+}
+
+export async function prepare(platform: Platform, holder: Holder, messages: LogMessage[]): Promise<Prepared> {
   const places = placesOf(messages)
   const outcomes = await judge(platform, holder, places)
   await buryRejected(platform, holder, places, outcomes)
-  const last = messages.at(-1)?.sequence ?? before
+  const kept = outcomes.flatMap((outcome) => ('keep' in outcome ? [outcome.keep] : []))
+  return { last: messages.at(-1)?.sequence ?? 0, outcomes, rows: await rowsOf(platform, kept) }
+}
+
+export async function store(
+  platform: Platform,
+  holder: Holder,
+  before: number,
+  { last, outcomes, rows }: Prepared,
+): Promise<number> {
   const intent: Intent = {
     first: before + 1,
     last,
     excluded: outcomes.flatMap((outcome, position) => ('keep' in outcome ? [] : [position])),
+    bots: botsOf(outcomes),
     counts: countsOf(outcomes),
   }
   if (!(await writeIntent(platform.db, holder, before, intent))) throw new PartitionLost()
   tally(platform, outcomes)
-  return finish(platform, holder, before, intent, messages)
+  return write(platform, holder, before, intent, rows)
 }
 
-/** The second half, which a worker that takes over repeats with the intent it finds. */
+/** What a worker that takes over does with the intent it finds: the verdicts stand, whatever it would say itself. */
 export async function finish(
   platform: Platform,
   holder: Holder,
@@ -71,11 +115,28 @@ export async function finish(
   messages: LogMessage[],
 ): Promise<number> {
   const excluded = new Set(intent.excluded)
-  const context = contextOf(platform, () => false)
-  const kept = placesOf(messages).filter((_, position) => !excluded.has(position))
-  const rows = kept.map(({ body }) => rowOf(enrich(body as RawClick, context)))
-  await appendClicks(platform, rows, `${holder.partition}:${intent.first}:${intent.last}`)
+  const bots = new Map(
+    intent.bots.flatMap(([reason, positions]) => positions.map((position) => [position, reason] as const)),
+  )
+  const kept = placesOf(messages).flatMap(({ body }, position) => {
+    if (excluded.has(position)) return []
+    const { raw, event } = draftOf(body as RawClick)
+    return [{ raw, event: { ...event, bot: bots.get(position) ?? '' } }]
+  })
+  return write(platform, holder, before, intent, await rowsOf(platform, kept), appendClicksAgain)
+}
+
+async function write(
+  platform: Platform,
+  holder: Holder,
+  before: number,
+  intent: Intent,
+  rows: NewClick[],
+  append = appendClicks,
+): Promise<number> {
+  await append(platform, rows, tokenOf(holder, intent))
   await transaction(platform, async (platform) => {
+    await limitPause(platform.db)
     if (intent.counts.length > 0) {
       await countClicks(
         platform,
@@ -91,17 +152,28 @@ export async function finish(
   return intent.last
 }
 
-function contextOf({ config, geo }: Platform, isRepeat: StepContext['isRepeat']): StepContext {
+export async function rowsOf(platform: Platform, kept: ClickDraft[]): Promise<NewClick[]> {
+  const workspaces = kept.map(({ event }) => event.workspaceId)
+  const context = contextOf(platform, () => false, await ipStorageOf(platform, workspaces))
+  return kept.map((draft) => rowOf(enrich(draft, context)))
+}
+
+export function contextOf(
+  { config, geo }: Platform,
+  isRepeat: StepContext['isRepeat'],
+  storages = new Map<string, IpStorage>(),
+): StepContext {
   return {
     clickKeys: config.CLICK_ID_KEYS,
     isRepeat,
     placeOf: geo.lookup,
     isDataCentre: config.BOT_RANGES_FILE?.has ?? (() => false),
-    ipStorage: config.IP_STORAGE,
+    arePlacesRough: geo.source === 'built-in',
+    ipStorageOf: (workspaceId) => storages.get(workspaceId) ?? config.IP_STORAGE,
   }
 }
 
-function placesOf(messages: LogMessage[]): Place[] {
+export function placesOf(messages: LogMessage[]): Place[] {
   return messages.flatMap(({ sequence, body }) =>
     (Array.isArray(body) ? body : [body]).map((event, index) => ({ sequence, index, body: event })),
   )
@@ -143,6 +215,17 @@ function countsOf(outcomes: Outcome[]): Intent['counts'] {
     .sort(byLink)
 }
 
+function botsOf(outcomes: Outcome[]): [string, number[]][] {
+  const bots = new Map<string, number[]>()
+  for (const [position, outcome] of outcomes.entries()) {
+    if (!('keep' in outcome) || outcome.keep.event.bot === '') continue
+    const positions = bots.get(outcome.keep.event.bot) ?? []
+    positions.push(position)
+    bots.set(outcome.keep.event.bot, positions)
+  }
+  return [...bots]
+}
+
 function byLink([a]: [string, ...unknown[]], [b]: [string, ...unknown[]]): number {
   return a.length - b.length || (a < b ? -1 : 1)
 }
@@ -178,38 +261,7 @@ function tally({ metrics }: Platform, outcomes: Outcome[]): void {
   }
 }
 
-/** One value that ClickHouse can't read would hold up the whole partition, so none is left. */
-function rowOf(event: ClickEvent): NewClick {
-  const row: NewClick = {
-    workspace_id: event.workspaceId,
-    timestamp: event.at,
-    id_text: event.id,
-    link_number: event.linkNumber,
-    url: event.url,
-    trigger: event.trigger,
-    ip: addressOf(event.ip),
-    country: event.country,
-    region: event.region,
-    city: event.city,
-    continent: event.continent,
-    device: event.device,
-    browser: event.browser,
-    os: event.os,
-    referer: event.referer,
-    referer_url: event.refererUrl,
-    utm_source: event.utmSource,
-    utm_medium: event.utmMedium,
-    utm_campaign: event.utmCampaign,
-    utm_term: event.utmTerm,
-    utm_content: event.utmContent,
-    bot: event.bot,
-  }
-  return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, typeof value === 'string' ? value.toWellFormed() : value]),
-  ) as NewClick
-}
-
-function addressOf(ip: string): string {
-  const withoutZone = ip.replace(/%.*$/s, '')
-  return isIP(withoutZone) ? withoutZone : '::'
+/** Names the rows of a batch for ever: numbers alone come again when the log is made anew. */
+function tokenOf({ partition, stream = '' }: Holder, { first, last }: Intent): string {
+  return [partition, ...(stream ? [stream] : []), first, last].join(':')
 }

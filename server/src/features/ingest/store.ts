@@ -2,26 +2,46 @@ import { sql } from 'kysely'
 import type { Db } from '../../platform/postgres.ts'
 
 /**
- * A batch under way: which messages it holds, the positions of events that are left out, and what it adds to the
- * counters (link number, clicks, time of the last). Whoever takes over after a crash does exactly this.
+ * A batch under way: which messages it holds, the positions of events that are left out and of those that are bots
+ * (with the reason), and what it adds to the counters (link number, clicks, time of the last). Whoever takes over
+ * after a crash does exactly this.
  */
-export type Intent = { first: number; last: number; excluded: number[]; counts: [string, number, number][] }
-export type Cursor = { sequence: number; intent: Intent | null }
-export type Holder = { partition: number; owner: string }
+export type Intent = {
+  first: number
+  last: number
+  excluded: number[]
+  bots: [string, number[]][]
+  counts: [string, number, number][]
+}
+/** `stream` says when the stream was made that `sequence` counts in; empty before the first message. */
+export type Cursor = { sequence: number; intent: Intent | null; stream: string }
+export type Holder = { partition: number; owner: string; stream?: string }
+/** Up to where a partition is stored, and by whom while that worker lives. */
+export type Place = { partition: number; sequence: number; owner: string | null }
 
-const lease = sql`now() + interval '8 seconds'`
+const rebuildLock = 7_240_813
+const lease = sql`now() + interval '6 seconds'`
 
 // NOTE every workspace: a partition of the log holds the events of many.
 
 /** The cursor when this owner now holds the partition; undefined while another one does. */
 export async function claimPartition(db: Db, { partition, owner }: Holder): Promise<Cursor | undefined> {
   await sql`INSERT INTO ingest_cursors (partition) VALUES (${partition}) ON CONFLICT DO NOTHING`.execute(db)
-  const result = await sql<{ sequence: bigint; intent: Intent | null }>`
+  const result = await sql<{ sequence: bigint; intent: Intent | null; stream: string }>`
     UPDATE ingest_cursors SET owner = ${owner}, leased_until = ${lease}
     WHERE partition = ${partition} AND (owner = ${owner} OR leased_until < now())
-    RETURNING sequence, intent`.execute(db)
+    RETURNING sequence, intent, stream`.execute(db)
   const row = result.rows[0]
-  return row && { sequence: Number(row.sequence), intent: row.intent }
+  return row && { ...row, sequence: Number(row.sequence) }
+}
+
+/** From now on the cursor counts in this stream. False when another owner has taken over. */
+export async function setStream(db: Db, holder: Holder, stream: string, sequence: number): Promise<boolean> {
+  const keepIntent = sequence > 0
+  const result = await sql`UPDATE ingest_cursors SET stream = ${stream}, sequence = ${sequence},
+      intent = CASE WHEN ${keepIntent} THEN intent END
+    WHERE partition = ${holder.partition} AND owner = ${holder.owner}`.execute(db)
+  return result.numAffectedRows === 1n
 }
 
 export async function renewLease(db: Db, { partition, owner }: Holder): Promise<boolean> {
@@ -35,6 +55,11 @@ export async function writeIntent(db: Db, holder: Holder, before: number, intent
   const result = await sql`UPDATE ingest_cursors SET intent = ${JSON.stringify(intent)}::jsonb, leased_until = ${lease}
     WHERE partition = ${holder.partition} AND owner = ${holder.owner} AND sequence = ${before}`.execute(db)
   return result.numAffectedRows === 1n
+}
+
+/** A worker that is paused in the middle of a transaction must not keep its rows from the one that takes over. */
+export async function limitPause(db: Db): Promise<void> {
+  await sql`SET LOCAL idle_in_transaction_session_timeout = '3s'`.execute(db)
 }
 
 /** False when another owner has taken over. */
@@ -54,4 +79,23 @@ export async function lockPartition(db: Db, partition: number): Promise<boolean>
   const result = await sql<{ busy: boolean }>`SELECT intent IS NOT NULL AS busy FROM ingest_cursors
     WHERE partition = ${partition} FOR UPDATE`.execute(db)
   return result.rows[0]?.busy ?? false
+}
+
+export async function selectPlaces(db: Db): Promise<Place[]> {
+  const result = await sql<{ partition: number; sequence: bigint; owner: string | null }>`
+    SELECT partition, sequence, CASE WHEN leased_until > now() THEN owner END AS owner FROM ingest_cursors`.execute(db)
+  return result.rows.map((row) => ({ ...row, sequence: Number(row.sequence) }))
+}
+
+/** Undefined while another process does the same. */
+export function withRebuildLock<R>(db: Db, work: () => Promise<R>): Promise<R | undefined> {
+  return db.connection().execute(async (connection) => {
+    const result = await sql<{ free: boolean }>`SELECT pg_try_advisory_lock(${rebuildLock}) AS free`.execute(connection)
+    if (!result.rows[0]?.free) return undefined
+    try {
+      return await work()
+    } finally {
+      await sql`SELECT pg_advisory_unlock(${rebuildLock})`.execute(connection)
+    }
+  })
 }

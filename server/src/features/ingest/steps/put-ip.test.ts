@@ -5,7 +5,7 @@ import type { RawClick } from '../../redirect/messages.ts'
 import { putIp } from './put-ip.ts'
 import { draftOf, type StepContext } from './step.ts'
 
-type IpStorage = StepContext['ipStorage']
+type IpStorage = ReturnType<StepContext['ipStorageOf']>
 
 describe('what is stored', () => {
   test.each<[IpStorage, string, string, string]>([
@@ -65,13 +65,36 @@ test('visitors of one network can not be told apart', () => {
 
 test('the click itself stays as it came', () => {
   const draft = draftOf({ ip: '203.0.113.9' } as RawClick)
-  putIp(draft, stepContext({ ipStorage: 'none' }))
+  putIp(draft, stepContext({ ipStorageOf: () => 'none' }))
   expect([draft.raw.ip, draft.event.ip]).toEqual(['203.0.113.9', '203.0.113.9'])
 })
 
-function storedOf(ipStorage: IpStorage, ip: string, country: string): string {
-  const draft = draftOf({ ip } as RawClick)
-  const outcome = putIp({ ...draft, event: { ...draft.event, country } }, stepContext({ ipStorage }))
+test('each workspace has its own setting', () => {
+  const ipStorageOf = (id: string): IpStorage => (id === 'ws_strict' ? 'none' : 'full')
+  const stored = ['ws_strict', 'ws_other'].map((workspaceId) => {
+    const outcome = putIp(draftOf({ ip: '203.0.113.9', workspaceId } as RawClick), stepContext({ ipStorageOf }))
+    return 'keep' in outcome && outcome.keep.event.ip
+  })
+  expect(stored).toEqual(['', '203.0.113.9'])
+})
+
+test.each([
+  ['', '203.0.113.0'],
+  ['DE', '203.0.113.0'],
+  [' us ', '203.0.113.9'],
+])('a rough place is no reason to store an address in full; that a proxy tells %j is', (told, stored) => {
+  expect(storedOf('eu-truncated', '203.0.113.9', 'US', { told, arePlacesRough: true })).toBe(stored)
+})
+
+function storedOf(
+  ipStorage: IpStorage,
+  ip: string,
+  country: string,
+  { told = '', ...given }: { told?: string } & Partial<StepContext> = {},
+): string {
+  const draft = draftOf({ ip, country: told } as RawClick)
+  const context = stepContext({ ipStorageOf: () => ipStorage, ...given })
+  const outcome = putIp({ ...draft, event: { ...draft.event, country } }, context)
   if (!('keep' in outcome)) throw new Error('an address is no reason to lose a click')
   return outcome.keep.event.ip
 }

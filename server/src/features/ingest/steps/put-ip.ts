@@ -3,9 +3,13 @@ import ipaddr from 'ipaddr.js'
 import type { ClickDraft, Outcome, StepContext } from './step.ts'
 
 /** Keeps as much of the visitor's address as may be stored. Needs the country. */
-export function putIp(draft: ClickDraft, { ipStorage }: StepContext): Outcome {
+export function putIp(draft: ClickDraft, { ipStorageOf, arePlacesRough }: StepContext): Outcome {
   const { raw, event } = draft
-  if (ipStorage === 'full' || (ipStorage === 'eu-truncated' && isOutside(event.country))) return { keep: draft }
+  const ipStorage = ipStorageOf(event.workspaceId)
+  const isSure = !arePlacesRough || raw.country.trim().toUpperCase() === event.country
+  if (ipStorage === 'full' || (ipStorage === 'eu-truncated' && isSure && isOutside(event.country))) {
+    return { keep: draft }
+  }
   return { keep: { raw, event: { ...event, ip: ipStorage === 'none' ? '' : truncated(raw.ip) } } }
 }
 

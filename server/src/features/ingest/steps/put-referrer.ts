@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { ClickDraft, Outcome } from './step.ts'
 
 /** Puts host and address of the page that the visitor came from. */
@@ -7,8 +8,24 @@ export function putReferrer(draft: ClickDraft): Outcome {
   return { keep: { raw: draft.raw, event: { ...draft.event, referer: page.host, refererUrl: page.url } } }
 }
 
-function readReferrer(text: string): { host: string; url: string } | null {
+type Page = { host: string; url: string }
+
+// What is longer is read anew each time, so that no visitor can fill the memory.
+const longestCached = 300
+const known = new LRUCache<string, { page: Page | null }>({ max: 5_000 })
+
+function readReferrer(text: string): Page | null {
   if (text === '') return null
+  if (text.length > longestCached) return parseReferrer(text)
+  let remembered = known.get(text)
+  if (!remembered) {
+    remembered = { page: parseReferrer(text) }
+    known.set(text, remembered)
+  }
+  return remembered.page
+}
+
+function parseReferrer(text: string): Page | null {
   const url = URL.parse(text)
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return null
   if (url.username !== '') url.username = ''

@@ -1,22 +1,37 @@
-import type { ClickDraft, Outcome } from './step.ts'
+import { LRUCache } from 'lru-cache'
+import type { ClickDraft, ClickEvent, Outcome } from './step.ts'
 
 /** Puts the five utm values of the destination. */
 export function putUtm(draft: ClickDraft): Outcome {
   const query = queryOf(draft.raw.url)
-  if (query === '') return { keep: draft }
+  if (!query.includes('utm') && !query.includes('%')) return { keep: draft }
+  return { keep: { raw: draft.raw, event: { ...draft.event, ...valuesIn(query) } } }
+}
+
+type Utm = Pick<ClickEvent, 'utmSource' | 'utmMedium' | 'utmCampaign' | 'utmTerm' | 'utmContent'>
+
+// Most clicks lead to few destinations; what is longer is read anew each time, so that nobody can fill the memory.
+const longestCached = 500
+const known = new LRUCache<string, Utm>({ max: 5_000 })
+
+function valuesIn(query: string): Utm {
+  if (query.length > longestCached) return readValues(query)
+  let utm = known.get(query)
+  if (!utm) {
+    utm = readValues(query)
+    known.set(query, utm)
+  }
+  return utm
+}
+
+function readValues(query: string): Utm {
   const values = new URLSearchParams(query)
   return {
-    keep: {
-      raw: draft.raw,
-      event: {
-        ...draft.event,
-        utmSource: values.get('utm_source') ?? '',
-        utmMedium: values.get('utm_medium') ?? '',
-        utmCampaign: values.get('utm_campaign') ?? '',
-        utmTerm: values.get('utm_term') ?? '',
-        utmContent: values.get('utm_content') ?? '',
-      },
-    },
+    utmSource: values.get('utm_source') ?? '',
+    utmMedium: values.get('utm_medium') ?? '',
+    utmCampaign: values.get('utm_campaign') ?? '',
+    utmTerm: values.get('utm_term') ?? '',
+    utmContent: values.get('utm_content') ?? '',
   }
 }
 

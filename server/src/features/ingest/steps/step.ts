@@ -41,7 +41,9 @@ export type StepContext = {
   /** Where the geo database has an address. */
   placeOf: (ip: string) => Place | undefined
   isDataCentre: (ip: string) => boolean
-  ipStorage: Config['IP_STORAGE']
+  /** Whether `placeOf` is too rough to keep an address in full because of it. */
+  arePlacesRough: boolean
+  ipStorageOf: (workspaceId: string) => Config['IP_STORAGE']
 }
 
 export type Step = (draft: ClickDraft, context: StepContext) => Outcome

@@ -1,0 +1,16 @@
+const lineEveryMs = 5_000
+
+/** One line that changes on a terminal; elsewhere a line now and then. */
+export function progress(): (percent: number, text: string) => void {
+  let last = Date.now()
+  return (percent, text) => {
+    const line = `${String(percent).padStart(3)} %, ${text}`
+    if (process.stderr.isTTY) {
+      const bar = '#'.repeat(Math.floor(percent / 5)).padEnd(20, '.')
+      process.stderr.write(`\r\x1b[K[${bar}] ${line}${percent === 100 ? '\n' : ''}`)
+    } else if (Date.now() - last >= lineEveryMs) {
+      last = Date.now()
+      process.stderr.write(`${line}\n`)
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import { defineCommand } from 'citty'
+import { rebuild } from '../features/ingest/rebuild.ts'
+import { rebuildConversions } from '../features/track/reconcile.ts'
+import { readConfig } from '../platform/config.ts'
+import { openPlatform } from '../platform/handles.ts'
+import { openLog } from '../platform/log.ts'
+import { progress } from './progress.ts'
+import { jsonFlag, print, reportProblems } from './run.ts'
+
+export const rebuildCommand = defineCommand({
+  meta: {
+    name: 'rebuild',
+    description: 'Add to ClickHouse what the event log and PostgreSQL have and it has not; nothing is deleted',
+  },
+  args: jsonFlag,
+  run: ({ args }) =>
+    reportProblems(async () => {
+      await using platform = await openPlatform(readConfig(), openLog('silent'))
+      const rebuilt = await rebuild(platform, progress(), (report) => rebuildConversions(platform, report))
+      const { messages, clicks, added, links, conversions, conversionsAdded, mended, unmended } = rebuilt
+      const lines = [
+        `Messages read from the log: ${messages}, with ${clicks} clicks. Clicks added: ${added}.`,
+        `Leads, sales and refunds read from PostgreSQL: ${conversions}. Rows added: ${conversionsAdded}.`,
+        `Links written: ${links}. Counters and rollups mended: ${mended}.`,
+      ]
+      if (unmended > 0)
+        lines.push(
+          `Not mended: ${unmended}. Run: tributary verify. If a batch does not end, start a worker and try again.`,
+        )
+      print(args.json, rebuilt, lines.join('\n'))
+      if (unmended > 0) process.exitCode = 1
+    }),
+})

@@ -1,0 +1,137 @@
+import type { Finding } from '../features/ingest/reconcile.ts'
+import type { RollupFinding } from '../features/ingest/reconcile-rollups.ts'
+import type { ConversionFinding, CustomerFinding } from '../features/track/reconcile.ts'
+import { table } from './run.ts'
+
+type ClickFinding = Omit<Finding, 'lastClicked'>
+/** What `tributary verify --json` prints. */
+export type Verified = {
+  links: number
+  different: number
+  repaired: number
+  unknown: number
+  doubled: number
+  findings: ClickFinding[]
+  conversions: ConversionFinding[]
+  customers: CustomerFinding[]
+  rollups: RollupFinding[]
+}
+
+const mostShown = 100
+
+export function verifiedText(found: Verified, repair: boolean): string {
+  return [
+    textOfClicks(found, repair),
+    textOfConversions(found.conversions, repair),
+    textOfCustomers(found.customers, repair),
+    textOfRollups(found.rollups, repair),
+  ]
+    .filter(Boolean)
+    .join('\n\n')
+}
+
+/** Whether nothing differs, or not any more. */
+export function isSound({ different, repaired, unknown, doubled, conversions, customers, rollups }: Verified): boolean {
+  const others = [...conversions, ...customers, ...rollups]
+  return different === repaired && unknown === 0 && doubled === 0 && others.every(({ repaired }) => repaired)
+}
+
+function textOfClicks(found: Verified, repair: boolean): string {
+  const { links, different, repaired, unknown, doubled, findings } = found
+  if (findings.length === 0) return `Links checked: ${links}. Every counter is what is stored.`
+  const rows = findings.map((finding) => ({
+    link: nameOf(finding),
+    address: finding.address ?? '',
+    counter: String(finding.counter ?? ''),
+    rows: String(finding.rows),
+    doubled: String(finding.doubled),
+    ...doneOf(finding, repair),
+  }))
+  const lines = [
+    ...shown(rows),
+    `Links checked: ${links}. Counters that differ: ${different}. Unknown links with rows: ${unknown}. Doubled rows: ${doubled}.`,
+  ]
+  if (repair) lines.push(`Counters set to their rows: ${repaired}.`)
+  else if (different > 0) lines.push('Next: tributary verify --repair sets these counters to their rows.')
+  if (repair && repaired < different)
+    lines.push('The others have a batch of clicks under way that does not end: is a worker running? Then try again.')
+  return lines.join('\n')
+}
+
+function textOfConversions(findings: ConversionFinding[], repair: boolean): string {
+  if (findings.length === 0) return ''
+  const rows = findings.flatMap((finding) =>
+    (['leads', 'conversions', 'sales', 'saleAmount'] as const).flatMap((count) => {
+      const recorded = finding.recorded[count]
+      const counter = finding.counted?.[count]
+      const stored = count === 'conversions' ? undefined : finding.stored[count]
+      if (counter === recorded && (stored ?? recorded) === recorded && finding.doubled === 0) return []
+      return {
+        link: nameOf(finding),
+        address: finding.address ?? '',
+        count,
+        counter: String(counter ?? ''),
+        recorded: String(recorded),
+        stored: String(stored ?? ''),
+        doubled: String(finding.doubled),
+        ...doneOf(finding, repair),
+      }
+    }),
+  )
+  const next = repair
+    ? 'Without yes: rows that are doubled or that nobody has recorded, a link that is unknown, or a batch that does not end.'
+    : 'Next: tributary verify --repair sets the counters to what is recorded, and brings missing rows to ClickHouse.'
+  const summary = `Links whose leads or sales differ: ${findings.length}.`
+  return [...shown(rows), summary, ...nextOf(findings, next)].join('\n')
+}
+
+function textOfCustomers(findings: CustomerFinding[], repair: boolean): string {
+  if (findings.length === 0) return ''
+  const rows = findings.map((finding) => ({
+    customer: finding.customerId,
+    workspace: finding.workspaceId,
+    sales: String(finding.counted.sales),
+    recorded: String(finding.recorded.sales),
+    amount: String(finding.counted.saleAmount),
+    'recorded amount': String(finding.recorded.saleAmount),
+    ...doneOf(finding, repair),
+  }))
+  const next = 'Next: tributary verify --repair sets them to what is recorded.'
+  return [...shown(rows), `Customers whose sales differ: ${findings.length}.`, ...nextOf(findings, next)].join('\n')
+}
+
+function textOfRollups(findings: RollupFinding[], repair: boolean): string {
+  if (findings.length === 0) return ''
+  const rows = findings.map((finding) => ({
+    rollup: finding.rollup,
+    count: finding.count,
+    workspace: finding.workspaceId,
+    month: finding.month.slice(0, 7),
+    buckets: String(finding.buckets),
+    missing: String(finding.missing),
+    surplus: String(finding.surplus),
+    ...doneOf(finding, repair),
+  }))
+  const next = repair
+    ? 'Rollups without yes have a batch under way that does not end: is a worker running? Then try again.'
+    : 'Next: tributary verify --repair makes these rollups what their rows come to.'
+  return [...shown(rows), `Rollups that differ: ${findings.length}.`, ...nextOf(findings, next)].join('\n')
+}
+
+function shown(rows: Record<string, string>[]): string[] {
+  const lines = [table(rows.slice(0, mostShown)), '']
+  if (rows.length > mostShown) lines.push(`The first ${mostShown} of ${rows.length} are shown; --json lists all.`)
+  return lines
+}
+
+function nextOf(findings: { repaired: boolean }[], next: string): string[] {
+  return findings.every(({ repaired }) => repaired) ? [] : [next]
+}
+
+function doneOf({ repaired }: { repaired: boolean }, repair: boolean): { repaired?: string } {
+  return repair ? { repaired: repaired ? 'yes' : 'no' } : {}
+}
+
+function nameOf({ linkId, linkNumber }: { linkId: string | null; linkNumber: string }): string {
+  return linkId ?? `unknown (number ${linkNumber})`
+}

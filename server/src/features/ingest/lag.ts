@@ -1,0 +1,55 @@
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
+import type { Platform } from '../../platform/context.ts'
+import { eventStream } from '../../platform/nats.ts'
+import { every } from '../../platform/schedule.ts'
+import { type Place, selectPlaces } from './store.ts'
+
+type Lag = { partition: number; messages: number; oldestAt: number | undefined; isOwned: boolean }
+
+const measureEveryMs = 2_000
+
+/** Keeps the figures of every partition, held by this worker or not, also while it is idle or stuck. */
+export function startLagMeter(platform: Platform, owner: string): AsyncDisposable {
+  const { metrics, log } = platform
+  let lags: Lag[] = []
+  return every(platform, 'ingest lag', measureEveryMs, async () => {
+    try {
+      lags = await measureLags(platform, owner)
+    } catch (error) {
+      // What waits gets older although nobody can count it.
+      log.debug({ error: (error as Error).message }, 'The lag of the partitions could not be measured')
+    }
+    const now = platform.now().getTime()
+    for (const { partition, messages, oldestAt, isOwned } of lags) {
+      metrics.ingestLag.set({ partition }, messages)
+      metrics.ingestLagSeconds.set({ partition }, oldestAt === undefined ? 0 : Math.max(0, now - oldestAt) / 1000)
+      metrics.ingestOwned.set({ partition }, isOwned ? 1 : 0)
+    }
+  })
+}
+
+export async function measureLags({ config, db, nats }: Platform, owner: string): Promise<Lag[]> {
+  const manager = await jetstreamManager(nats, { checkAPI: false, timeout: measureEveryMs })
+  const places = new Map((await selectPlaces(db)).map((place) => [place.partition, place]))
+  const partitions = Array.from({ length: config.EVENT_PARTITIONS }, (_, partition) => partition)
+  return Promise.all(
+    partitions.map((partition) =>
+      lagOf(manager, places.get(partition) ?? { partition, sequence: 0, owner: null }, owner),
+    ),
+  )
+}
+
+async function lagOf(manager: JetStreamManager, place: Place, owner: string): Promise<Lag> {
+  const { partition, sequence } = place
+  const { state } = await manager.streams.info(eventStream(partition))
+  const messages = Math.max(0, state.last_seq - Math.max(sequence, state.first_seq - 1))
+  const oldestAt = messages > 0 ? await arrivalAfter(manager, partition, sequence) : undefined
+  return { partition, messages, oldestAt, isOwned: place.owner === owner }
+}
+
+/** Of the first message that is still there; some may have been deleted. */
+async function arrivalAfter(manager: JetStreamManager, partition: number, sequence: number) {
+  const request = { seq: sequence + 1, next_by_subj: '>' }
+  const message = await manager.direct.getMessage(eventStream(partition), request)
+  return message?.time.getTime()
+}

@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeEach, expect, inject, test, vi } from 'vitest'
+import { createDatabase } from '../../../../engines/postgres.ts'
+import { startEngines } from '../../../../engines/start.ts'
+import { buildClick, buildLink, buildWorkspace } from '../../../test/build.ts'
+import { type ServerProcess, startServer } from '../../../test/server-process.ts'
+import { eventually, openTestPlatform } from '../../../test/stack.ts'
+import { query } from '../../platform/clickhouse.ts'
+import { migrate } from '../../platform/migrate.ts'
+import { ensureStreams, jetStream } from '../../platform/nats.ts'
+import { clicksSubject } from '../redirect/messages.ts'
+import { advanceCursor, claimPartition, limitPause } from './store.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const engines = await startEngines({ only: ['nats', 'valkey'] })
+const name = `takeover_${Date.now()}`
+const { POSTGRES_URL = '', CLICKHOUSE_URL = '', ...shared } = inject('environment')
+const other = await openTestPlatform()
+await other.clickhouse.command({ query: `CREATE DATABASE ${name}` })
+const environment = {
+  ...shared,
+  ...engines.urls,
+  POSTGRES_URL: await createDatabase(POSTGRES_URL, name),
+  CLICKHOUSE_URL: new URL(`/${name}`, CLICKHOUSE_URL).href,
+  EVENT_PARTITIONS: '1',
+}
+const platform = await openTestPlatform(environment)
+await migrate(platform.config, platform.clickhouse, () => {})
+await ensureStreams(platform.nats, platform.config)
+afterAll(() => engines.stop())
+
+// A lease ends 6 s after its last renewal and others look every second; the slack is for a busy machine.
+const takeOverWithinMs = 10_000
+const slackMs = 20_000
+
+let link: { number: bigint; workspaceId: string; url: string }
+let workers: ServerProcess[]
+let sent: number
+
+beforeEach(async () => {
+  const workspace = await buildWorkspace(platform)
+  const { id, url } = await buildLink(platform, workspace)
+  const result = await sql<{ number: bigint }>`SELECT number FROM links WHERE id = ${id}`.execute(platform.db)
+  link = { number: result.rows[0]?.number ?? 0n, workspaceId: workspace.id, url }
+  workers = []
+  sent = 0
+})
+
+afterEach(async () => {
+  for (const worker of workers) worker.kill('SIGCONT')
+  await Promise.all(workers.map((worker) => worker.stop()))
+})
+
+async function startTwo(): Promise<[ServerProcess, ServerProcess]> {
+  const first = await startServer({ ...environment, ROLES: 'worker' })
+  workers.push(first)
+  await eventually(async () => expect(await isOwner(first)).toBe(true), slackMs)
+  const second = await startServer({ ...environment, ROLES: 'worker' })
+  workers.push(second)
+  return [first, second]
+}
+
+test('a worker stands by, and goes on when the other is killed', async () => {
+  const [first, second] = await startTwo()
+  await using load = startLoad()
+  await eventually(async () => expect((await stored()).rows).toBeGreaterThan(20))
+  expect(await isOwner(second)).toBe(false)
+  first.kill('SIGKILL')
+  const killedAt = Date.now()
+  const { rows } = await storedWhenStill()
+  await eventually(async () => expect((await stored()).rows).toBeGreaterThan(rows), takeOverWithinMs + slackMs)
+  console.info(`The second worker stores ${Date.now() - killedAt} ms after the first was killed`)
+  await load.stop()
+  await expectAllOnce()
+  await eventually(async () => expect(await isOwner(second)).toBe(true))
+})
+
+test('a worker that slept while the other took over writes nothing twice, and stands by', async () => {
+  const [first, second] = await startTwo()
+  await using load = startLoad()
+  await eventually(async () => expect((await stored()).rows).toBeGreaterThan(20))
+  first.kill('SIGSTOP')
+  await eventually(async () => expect(await isOwner(second)).toBe(true), takeOverWithinMs + slackMs)
+  const { rows } = await stored()
+  await eventually(async () => expect((await stored()).rows).toBeGreaterThan(rows))
+  first.kill('SIGCONT')
+  await eventually(async () => expect(await isOwner(first)).toBe(false), slackMs)
+  await load.stop()
+  await expectAllOnce()
+  await eventually(async () => expect(await isOwner(second)).toBe(true))
+})
+
+test('a worker that is paused inside its transaction does not hold up the other', async () => {
+  const [sleeping, waking] = [
+    { partition: 7, owner: randomUUID() },
+    { partition: 7, owner: randomUUID() },
+  ]
+  await claimPartition(platform.db, sleeping)
+  const awake = Promise.withResolvers<void>()
+  const transaction = platform.db.transaction().execute(async (db) => {
+    await limitPause(db)
+    await advanceCursor(db, sleeping, 0, 5)
+    await awake.promise
+    await advanceCursor(db, sleeping, 5, 6)
+  })
+  const outcome = expect(transaction).rejects.toThrow()
+  await eventually(async () => {
+    const cursor = await claimPartition(platform.db, waking)
+    expect(cursor).toEqual({ sequence: 0, intent: null, stream: '' })
+  }, takeOverWithinMs + slackMs)
+  awake.resolve()
+  await outcome
+})
+
+/** Publishes clicks of different visitors until stopped. */
+function startLoad() {
+  const stopping = new AbortController()
+  const stream = jetStream(platform.nats)
+  const running = (async () => {
+    while (!stopping.signal.aborted) {
+      const clicks = [buildClick(platform, link), buildClick(platform, link)]
+      await stream.publish(clicksSubject(0), JSON.stringify(clicks))
+      sent += clicks.length
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  })()
+  const stop = async () => {
+    stopping.abort()
+    await running
+  }
+  return { stop, [Symbol.asyncDispose]: stop }
+}
+
+/** An insert that the killed worker had sent may still be under way. */
+async function storedWhenStill() {
+  for (;;) {
+    const before = await stored()
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    if ((await stored()).rows === before.rows) return before
+  }
+}
+
+async function expectAllOnce(): Promise<void> {
+  await eventually(async () => expect(await stored()).toEqual({ rows: sent, ids: sent, counted: sent }), slackMs)
+}
+
+async function stored(): Promise<{ rows: number; ids: number; counted: number }> {
+  const [row] = await query<{ rows: string; ids: string }>(
+    platform.clickhouse,
+    'SELECT count() AS rows, uniqExact(id) AS ids FROM click_events WHERE workspace_id = {workspaceId:String}',
+    { workspaceId: link.workspaceId },
+  )
+  const counter = await sql<{ clicks: bigint }>`
+    SELECT clicks FROM link_counters WHERE link_number = ${link.number}`.execute(platform.db)
+  return { rows: Number(row?.rows), ids: Number(row?.ids), counted: Number(counter.rows[0]?.clicks) }
+}
+
+async function isOwner({ ops }: ServerProcess): Promise<boolean> {
+  const response = await fetch(`${ops}/readyz`)
+  const { partitions } = (await response.json()) as { partitions: Record<string, { owned: boolean }> }
+  return partitions['0']?.owned ?? false
+}
