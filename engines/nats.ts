@@ -15,9 +15,14 @@ export async function findNats(): Promise<string | undefined> {
   }
 }
 
+export async function requireNats(): Promise<string> {
+  const program = await findNats()
+  if (!program) throw new Error(`nats: no nats-server ${oldestVersion.join('.')} or newer; run \`npm run setup\``)
+  return program
+}
+
 export async function prepareNats(folder: string): Promise<EngineProgram> {
-  const command = await findNats()
-  if (!command) throw new Error(`nats: no nats-server ${oldestVersion.join('.')} or newer; run \`npm run setup\``)
+  const command = await requireNats()
   const port = await freePort()
   const configFile = join(folder, 'nats.conf')
   await writeFile(configFile, configOf(port, join(folder, 'jetstream')))

@@ -20,7 +20,8 @@ const gate = createGate(concurrency, queueLength, () =>
   databaseError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', `Too many simultaneous queries. Maximum: ${concurrency}.`),
 )
 
-const server = createServer((request, response) => {
+// As long as a ClickHouse takes them: parameters travel in the address.
+const server = createServer({ maxHeaderSize: 1_048_576 }, (request, response) => {
   handle(request, response).catch((error) => sendError(response, error, chdb.version))
 })
 server.keepAliveTimeout = 30_000

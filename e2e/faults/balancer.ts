@@ -1,0 +1,101 @@
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export type Balancer = Disposable & {
+  /** The redirects that visits go to from now on. */
+  use(urls: string[]): void
+  /** Resolves with the status; on a broken connection another redirect is asked, as load balancers do. */
+  send(request: Buffer): Promise<number>
+}
+
+type Target = { url: string; port: number; idle: Socket[]; downUntil: number }
+
+const answerWithinMs = 15_000
+const downForMs = 250
+
+/** What stands before the redirects: keeps connections, and passes over a redirect that is down. */
+export function openBalancer(): Balancer {
+  let targets: Target[] = []
+  let turn = 0
+
+  function choose(): Target | undefined {
+    const now = performance.now()
+    for (let tries = 0; tries < targets.length; tries++) {
+      const target = targets[turn++ % targets.length] as Target
+      if (target.downUntil <= now) return target
+    }
+  }
+
+  return {
+    use(urls) {
+      const kept = targets.filter(({ url }) => urls.includes(url))
+      for (const target of targets) if (!kept.includes(target)) closeIdle(target)
+      const added = urls.filter((url) => !kept.some((target) => target.url === url))
+      targets = [...kept, ...added.map((url) => ({ url, port: Number(new URL(url).port), idle: [], downUntil: 0 }))]
+    },
+    async send(request) {
+      const until = performance.now() + answerWithinMs
+      let problem: unknown = new Error('No redirect is up')
+      while (performance.now() < until) {
+        const target = choose()
+        if (!target) {
+          await sleep(5)
+          continue
+        }
+        try {
+          return await ask(target, request, until - performance.now())
+        } catch (error) {
+          problem = error
+          target.downUntil = performance.now() + downForMs
+        }
+      }
+      throw problem
+    },
+    [Symbol.dispose]() {
+      for (const target of targets) closeIdle(target)
+    },
+  }
+}
+
+/** Every answer that is expected here is a redirect without a body, so its head ends it. */
+function ask(target: Target, request: Buffer, withinMs: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = target.idle.pop() ?? open(target)
+    let answer = ''
+    const fail = (error: Error) => {
+      socket.removeAllListeners('close')
+      socket.destroy()
+      clearTimeout(timer)
+      reject(error)
+    }
+    const timer = setTimeout(() => fail(new Error(`No answer within ${Math.round(withinMs)} ms`)), withinMs)
+    const closed = () => fail(new Error('The connection closed before the answer'))
+    const read = (chunk: Buffer) => {
+      answer += chunk.toString('latin1')
+      if (!answer.includes('\r\n\r\n')) return
+      clearTimeout(timer)
+      socket.off('data', read).off('close', closed)
+      const status = Number(answer.slice(9, 12))
+      if (status === 302) target.idle.push(socket)
+      else socket.destroy()
+      resolve(status)
+    }
+    socket.on('data', read).on('close', closed)
+    socket.write(request)
+  })
+}
+
+function open(target: Target): Socket {
+  const socket = connect(target.port, '127.0.0.1')
+  socket.setNoDelay(true)
+  // What went wrong is told by the close that follows.
+  socket.on('error', () => {})
+  socket.on('close', () => {
+    target.idle = target.idle.filter((other) => other !== socket)
+  })
+  return socket
+}
+
+function closeIdle({ idle }: Target): void {
+  for (const socket of idle) socket.destroy()
+}

@@ -1,0 +1,126 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { createClient } from '@tributary/contract/client'
+import { listLinks } from '@tributary/contract/links'
+import { query } from '../../server/src/platform/clickhouse.ts'
+import type { ServerProcess } from '../../server/test/server-process.ts'
+import { send, type Tally } from './load.ts'
+import type { FaultStack } from './stack.ts'
+import { openVisits, visitOf } from './visits.ts'
+
+export type Counts = {
+  rows: number
+  /** Rows with the id of another one: the same visit stored twice, or a repeated visit that was not noticed. */
+  doubled: number
+  storedTwice: number
+  bots: Record<string, number>
+  /** Counters as the API tells them, by link id. */
+  counters: Map<string, number>
+  counted: number
+  /** By process, since its start. */
+  lost: Map<number, number>
+}
+
+const main = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))
+const askEveryMs = 100
+const patienceMs = 20_000
+let lastVisitor = 1_000_000_000
+
+/** Waits until the pipeline is empty: nothing in a spool, and the last click of every workspace is counted. */
+export async function settle(stack: FaultStack, tally: Tally, withinMs: number): Promise<void> {
+  const until = Date.now() + withinMs
+  await waitFor(until, 'the spools to be empty', async () => {
+    const bytes = await Promise.all(stack.redirects.map((redirect) => metricOf(redirect, 'tributary_spool_bytes')))
+    return bytes.every((size) => size === 0)
+  })
+  const before = await readCounters(stack)
+  const visits = openVisits(stack.lastLinks, { repeats: false })
+  for (const link of stack.lastLinks) await send(stack.balancer, visits, visitOf('person', link, lastVisitor++), tally)
+  await waitFor(until, 'the last clicks to be counted', async () => {
+    const now = await readCounters(stack)
+    return stack.lastLinks.every(({ id }) => (now.byLink.get(id) ?? 0) > (before.byLink.get(id) ?? 0))
+  })
+}
+
+export async function readCounts(stack: FaultStack): Promise<Counts> {
+  const { clickhouse } = stack.platform
+  const byReason = await query<{ bot: string; rows: string; ids: string; visits: string }>(
+    clickhouse,
+    `SELECT bot, count() AS rows, uniqExact(id) AS ids, uniqExact(id, timestamp) AS visits
+     FROM click_events GROUP BY bot`,
+    {},
+  )
+  const people = byReason.find(({ bot }) => bot === '')
+  const rows = Number(people?.rows ?? 0)
+  const bots = byReason.flatMap(({ bot, rows }) => (bot === '' ? [] : [[bot, Number(rows)] as const]))
+  const lost = stack.redirects.map(async (redirect) => {
+    return [redirect.pid, await metricOf(redirect, 'tributary_clicks_lost_total')] as const
+  })
+  const { byLink, total } = await readCounters(stack)
+  return {
+    rows,
+    doubled: rows - Number(people?.ids ?? 0),
+    storedTwice: rows - Number(people?.visits ?? 0),
+    bots: Object.fromEntries(bots),
+    counters: byLink,
+    counted: total,
+    lost: new Map(await Promise.all(lost)),
+  }
+}
+
+/** Runs `tributary verify`; gives what it printed when that is not clean. */
+export function verify(stack: FaultStack): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const env = { PATH: process.env.PATH, ...stack.environment }
+    execFile(process.execPath, [main, 'verify', '--json'], { env, timeout: 120_000 }, (error, stdout, stderr) => {
+      if (error) return resolve(`${stdout.slice(0, 2_000)}${stderr.slice(-2_000)}`)
+      const { links, findings } = JSON.parse(stdout)
+      resolve(links > 0 && findings.length === 0 ? undefined : stdout.slice(0, 2_000))
+    })
+  })
+}
+
+async function metricOf({ ops }: ServerProcess, name: string): Promise<number> {
+  const text = await (await fetch(`${ops}/metrics`)).text()
+  const lines = text.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
+}
+
+/** As the API tells them; it may still be finding its databases again. */
+export async function readCounters({ workspaces, api }: FaultStack) {
+  const until = Date.now() + patienceMs
+  for (;;) {
+    try {
+      const pages = await Promise.all(
+        workspaces.map(({ key }) =>
+          createClient({ url: api.api, token: key })(listLinks, { query: { pageSize: 100 } }),
+        ),
+      )
+      const links = pages.flat()
+      const sums = pages.map((page, index) => [workspaces[index]?.id ?? '', sumOf(page)] as const)
+      return {
+        byLink: new Map(links.map(({ id, clicks }) => [id, clicks])),
+        byWorkspace: new Map(sums),
+        total: sumOf(links),
+      }
+    } catch (error) {
+      if (Date.now() > until) throw error
+      await pause()
+    }
+  }
+}
+
+export async function waitFor(until: number, what: string, isTrue: () => Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) {
+    if (Date.now() > until) throw new Error(`Waited too long for ${what}`)
+    await pause()
+  }
+}
+
+function sumOf(links: { clicks: number }[]): number {
+  return links.reduce((sum, { clicks }) => sum + clicks, 0)
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, askEveryMs))
+}

@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { jetstreamManager } from '@nats-io/jetstream'
+import type { EngineName } from '../../engines/engine-process.ts'
+import { eventStream } from '../../server/src/platform/nats.ts'
+import type { ServerProcess } from '../../server/test/server-process.ts'
+import { readCounters, waitFor } from './count.ts'
+import { useFullDisk } from './full-disk.ts'
+import type { Load } from './load.ts'
+import type { FaultStack } from './stack.ts'
+
+export type Pace = {
+  perSecond: number
+  steadyMs: number
+  awayMs: number
+  /** The one long absence. */
+  natsAwayMs: number
+  /** `tributary verify` after each fault, or once after the last. */
+  verifyEach: boolean
+}
+
+export type Fault = {
+  name: string
+  /** Stands from before the first visit until everything is counted; for several faults if they follow each other. */
+  prepare?(stack: FaultStack): Promise<AsyncDisposable>
+  /** Happens while visits come in; ends when everything runs again. */
+  happen(stack: FaultStack, pace: Pace, load: Load): Promise<void>
+  /** When Valkey's memory is gone a repeated visit counts again, as the guide says. */
+  withoutRepeats?: boolean
+  /** Log and spool away at once: what is lost has to be counted. */
+  mayLose?: boolean
+}
+
+export const shortPace: Pace = { perSecond: 300, steadyMs: 600, awayMs: 1_500, natsAwayMs: 8_000, verifyEach: false }
+export const longPace: Pace = { perSecond: 400, steadyMs: 5_000, awayMs: 6_000, natsAwayMs: 60_000, verifyEach: true }
+
+export const faults: Fault[] = [
+  { name: 'none', happen: (_, { awayMs }) => sleep(awayMs) },
+  { name: 'redirect killed', happen: killRedirects },
+  { name: 'worker killed', happen: killWorker },
+  { name: 'worker paused, wakes up after takeover', happen: pauseWorker },
+  { name: 'NATS killed', happen: killEngine('nats') },
+  { name: 'ClickHouse killed', happen: killEngine('clickhouse') },
+  { name: 'Valkey killed', happen: killEngine('valkey'), withoutRepeats: true },
+  { name: 'Valkey stalls', happen: stallValkey },
+  { name: 'PostgreSQL killed', happen: killEngine('postgres') },
+  { name: 'NATS away', happen: (stack, { natsAwayMs }) => killEngine('nats')(stack, { awayMs: natsAwayMs }) },
+  { name: 'spool disk full', prepare: useFullDisk, happen: (_, { awayMs }) => sleep(awayMs) },
+  {
+    name: 'spool disk full and NATS away',
+    prepare: useFullDisk,
+    happen: takeNatsBetweenVisits,
+    withoutRepeats: true,
+    mayLose: true,
+  },
+]
+
+export const clusterFaults: Fault[] = [{ name: 'leader of 3 NATS nodes killed', happen: killLeader }]
+
+async function killRedirects(stack: FaultStack, { awayMs }: Pace): Promise<void> {
+  for (const [number, redirect] of stack.redirects.entries()) {
+    redirect.kill('SIGKILL')
+    await sleep(awayMs / 2)
+    stack.redirects[number] = await stack.startRedirect(number)
+    stack.balance()
+  }
+}
+
+async function killWorker(stack: FaultStack, { awayMs }: Pace): Promise<void> {
+  stack.workers[0]?.kill('SIGKILL')
+  await sleep(awayMs / 2)
+  stack.workers = [await stack.startWorker()]
+}
+
+/** The one that slept must not write what the other has written meanwhile. */
+async function pauseWorker(stack: FaultStack, { awayMs }: Pace): Promise<void> {
+  const [sleeper] = stack.workers as [ServerProcess]
+  const successor = await stack.startWorker()
+  sleeper.kill('SIGSTOP')
+  // What it had already sent to PostgreSQL may still be counted.
+  await sleep(300)
+  const before = await readCounters(stack)
+  await waitFor(Date.now() + 30_000, 'the second worker to take over', async () => {
+    const now = await readCounters(stack)
+    return stack.workspaces.every(({ id }) => (now.byWorkspace.get(id) ?? 0) > (before.byWorkspace.get(id) ?? 0))
+  })
+  sleeper.kill('SIGCONT')
+  await sleep(Math.max(awayMs, 2_000))
+  stack.workers = [successor]
+  await sleeper.stop()
+}
+
+function killEngine(name: EngineName) {
+  return async ({ engines }: FaultStack, { awayMs }: Pick<Pace, 'awayMs'>): Promise<void> => {
+    engines[name]?.kill('SIGKILL')
+    await sleep(awayMs)
+    await engines[name]?.restart()
+  }
+}
+
+/** What is on its way when NATS dies may be stored or not, and nobody could tell: here nothing is on its way. */
+async function takeNatsBetweenVisits({ engines }: FaultStack, { awayMs }: Pace, load: Load): Promise<void> {
+  await load.pause()
+  await engines.nats?.stop()
+  load.resume()
+  await sleep(awayMs * 2)
+  await engines.nats?.restart()
+}
+
+/** Slow is not away: who came twice meanwhile must still be noticed. */
+async function stallValkey({ engines }: FaultStack, { awayMs }: Pace): Promise<void> {
+  for (let stalls = 0; stalls < 3; stalls++) {
+    engines.valkey?.kill('SIGSTOP')
+    await sleep(1_000)
+    engines.valkey?.kill('SIGCONT')
+    await sleep(awayMs / 4)
+  }
+}
+
+async function killLeader({ platform, cluster }: FaultStack, { awayMs }: Pace): Promise<void> {
+  const manager = await jetstreamManager(platform.nats)
+  const { cluster: replicas } = await manager.streams.info(eventStream(0))
+  const leader = cluster?.nodes.get(replicas?.leader ?? '')
+  if (!leader) throw new Error(`The stream ${eventStream(0)} has no leader among the nodes of the cluster`)
+  leader.kill('SIGKILL')
+  await sleep(awayMs)
+  await leader.restart()
+}

@@ -1,0 +1,25 @@
+import { clusterFaults, faults, longPace, shortPace } from './faults.ts'
+import { type Line, tableOf } from './line.ts'
+import { runFaults } from './run.ts'
+import { openFaultStack } from './stack.ts'
+
+/*
+ * `npm run test:faults`: every fault once, under a steady load, with a table at the end. `-- --short` for the form that
+ * the tests run, `-- <words>` for the faults whose name contains them.
+ */
+const words = process.argv.slice(2).filter((word) => !word.startsWith('--'))
+const pace = process.argv.includes('--short') ? shortPace : longPace
+const report = (text: string) => process.stderr.write(`${text}\n`)
+const lines: Line[] = []
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
+for (const [list, cluster] of [
+  [faults, false],
+  [clusterFaults, true],
+] as const) {
+  const chosen = list.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word.toLowerCase())))
+  if (chosen.length === 0) continue
+  await using stack = await openFaultStack({ cluster, settings: { INGEST_INTERVAL_MS: '100' } })
+  lines.push(...(await runFaults(stack, chosen, { pace, report })))
+}
+console.log(tableOf(lines))
+if (lines.some(({ problems }) => problems.length > 0)) process.exitCode = 1
