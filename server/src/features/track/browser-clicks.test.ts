@@ -1,0 +1,255 @@
+import { Agent, request } from 'node:http'
+import { json } from 'node:stream/consumers'
+import type { Link } from '@tributary/contract/links'
+import { sql } from 'kysely'
+import { describe, expect, inject, test } from 'vitest'
+import { type BuiltWorkspace, browser, buildLink, buildWorkspace } from '../../../test/build.ts'
+import { eventually, openTestPlatform } from '../../../test/stack.ts'
+import { visit } from '../../../test/visit.ts'
+import { readClickId } from '../../platform/click-id.ts'
+import { seal } from '../../platform/seal.ts'
+import { changeWorkspace } from '../workspaces/service.ts'
+
+const platform = await openTestPlatform()
+const { api, redirect } = inject('server')
+const crawler = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)'
+
+type Answer = { status: number; headers: Headers; body: Record<string, unknown> }
+
+async function post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+  const response = await fetch(`${api}/track/${path}`, {
+    method: 'POST',
+    headers: { 'user-agent': browser, 'content-type': 'text/plain', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+  return { status: response.status, headers: response.headers, body: (await response.json()) as Answer['body'] }
+}
+
+async function prepare(
+  given: Parameters<typeof buildLink>[2] = {},
+): Promise<{ workspace: BuiltWorkspace; link: Link }> {
+  const workspace = await buildWorkspace(platform)
+  return { workspace, link: await buildLink(platform, workspace, { key: 'spring', ...given }) }
+}
+
+type Stored = { trigger: string; url: string; bot: string; referer: string; clicks: string }
+
+/** What the worker made of the click, and what counts for the link. */
+async function storedClicks(workspaceId: string): Promise<Stored[]> {
+  const result = await platform.clickhouse.query({
+    query: `SELECT trigger, url, bot, referer, toString(count()) AS clicks FROM click_events
+      WHERE workspace_id = {workspaceId: String} GROUP BY trigger, url, bot, referer ORDER BY trigger`,
+    query_params: { workspaceId },
+    format: 'JSONEachRow',
+  })
+  return result.json<Stored>()
+}
+
+describe('POST /track/click', () => {
+  // Once more in case a full hour strikes between the two.
+  test('gives the id that the redirect gives, and both are one click', { retry: 1 }, async () => {
+    const { workspace, link } = await prepare({ trackConversion: true })
+    const { body } = await post('click', { domain: link.domain, key: link.key })
+    const host = { host: link.domain, 'user-agent': browser }
+    const { headers } = await visit(`${redirect}/${link.key}`, host)
+    expect(new URL(headers.location ?? '').searchParams.get('trib_id')).toBe(body.clickId)
+    // Clicks of a workspace are ingested in order: when another visitor's is there, so is all that came before.
+    await post('click', { domain: link.domain, key: link.key }, { 'user-agent': `${browser} other` })
+    await eventually(async () => {
+      const info = `${api}/links/info?linkId=${link.id}`
+      const counted = await fetch(info, { headers: { authorization: `Bearer ${workspace.key}` } })
+      expect(await counted.json()).toMatchObject({ clicks: 2 })
+    })
+    expect(await storedClicks(workspace.id)).toMatchObject([{ clicks: '2' }])
+  })
+
+  test('stores the page and where the visitor came from, without the click id in the address', async () => {
+    const { workspace, link } = await prepare()
+    const url = 'https://shop.example/landing?a=b&trib_id=old#top'
+    const referrer = 'https://www.search.example/?q=shoes'
+    const { status, body } = await post('click', { domain: `www.${link.domain}`, key: 'SPRING', url, referrer })
+    expect(status).toBe(200)
+    expect(Object.keys(body)).toEqual(['clickId'])
+    expect(readClickId(platform.config.CLICK_ID_KEYS, body.clickId as string)).not.toBeNull()
+    await eventually(async () =>
+      expect(await storedClicks(workspace.id)).toEqual([
+        {
+          trigger: 'link',
+          url: 'https://shop.example/landing?a=b#top',
+          bot: '',
+          referer: 'search.example',
+          clicks: '1',
+        },
+      ]),
+    )
+  })
+
+  test('what is no address of a page counts as the destination of the link', async () => {
+    const { workspace, link } = await prepare()
+    await post('click', { domain: link.domain, key: link.key, url: 'javascript:alert(1)' })
+    await eventually(async () => expect(await storedClicks(workspace.id)).toMatchObject([{ url: link.url }]))
+  })
+
+  test('a bot gets the same id each time and is stored as a bot', { retry: 1 }, async () => {
+    const { workspace, link } = await prepare()
+    const click = () => post('click', { domain: link.domain, key: link.key }, { 'user-agent': crawler })
+    const [first, second] = [await click(), await click()]
+    expect(first.body).toEqual(second.body)
+    await eventually(async () => expect(await storedClicks(workspace.id)).toMatchObject([{ bot: 'user-agent' }]))
+  })
+
+  test('_root is the bare domain', async () => {
+    const { link } = await prepare({ key: '_root' })
+    expect((await post('click', { domain: link.domain, key: '_root' })).status).toBe(200)
+  })
+
+  test.each([
+    ['unknown', sql`title = NULL`],
+    ['spring', sql`disabled_at = now()`],
+    ['spring', sql`banned_at = now()`],
+    ['spring', sql`expires_at = now() - interval '1 minute'`],
+  ])('a link that leads nowhere is 404: %s', async (key, change) => {
+    const { link } = await prepare()
+    await sql`UPDATE links SET ${change} WHERE id = ${link.id}`.execute(platform.db)
+    expect(await post('click', { domain: link.domain, key })).toMatchObject({
+      status: 404,
+      body: { error: { code: 'not_found', message: `There is no link "${link.domain}/${key}" that leads somewhere.` } },
+    })
+  })
+
+  test('a link behind a password is 404: neither its clicks nor its destination are open', async () => {
+    const { link } = await prepare()
+    const sealed = seal(platform.config.ENCRYPTION_KEYS, link.id, 'open sesame')
+    await sql`UPDATE links SET sealed_password = ${sealed} WHERE id = ${link.id}`.execute(platform.db)
+    expect((await post('click', { domain: link.domain, key: link.key })).status).toBe(404)
+    expect((await post('open', { deepLink: link.shortLink })).status).toBe(404)
+  })
+
+  test.each([
+    [{}, 400, '`domain` in the body'],
+    [{ domain: 'go.example' }, 400, '`key` in the body'],
+    ['{', 400, 'The body is not valid JSON'],
+  ])('%j is refused', async (body, status, message) => {
+    const answer = await post('click', body)
+    expect(answer.status).toBe(status)
+    expect(answer.body).toMatchObject({ error: { message: expect.stringContaining(message) } })
+  })
+})
+
+describe('allowed hostnames', () => {
+  test.each<[Record<string, string>, number]>([
+    [{ referer: 'https://www.shop.example/page' }, 200],
+    [{ origin: 'https://shop.example' }, 200],
+    [{ referer: 'https://a.sub.example/' }, 200],
+    [{ referer: 'https://sub.example/' }, 403],
+    [{ referer: 'https://evil.example/', origin: 'https://shop.example' }, 403],
+    [{ referer: 'https://shop.example.evil.example/' }, 403],
+    [{ origin: 'null' }, 403],
+    [{}, 403],
+  ])('%j: %i', async (headers, status) => {
+    const { workspace, link } = await prepare()
+    await changeWorkspace(platform, workspace.id, { allowed_hostnames: ['shop.example', '*.sub.example'] })
+    const click = await post('click', { domain: link.domain, key: link.key }, headers)
+    expect(click.status).toBe(status)
+    expect(click.headers.get('access-control-allow-origin')).toBe('*')
+    const view = await post('visit', { domain: link.domain, url: `https://${link.domain}/${link.key}` }, headers)
+    expect(view.status).toBe(status)
+    if (status === 403) expect(click.body).toMatchObject({ error: { code: 'forbidden' } })
+  })
+})
+
+describe('POST /track/visit', () => {
+  test('is a page view of the link at the path', async () => {
+    const { workspace, link } = await prepare()
+    const url = `https://${link.domain}/Spring/?a=b`
+    const { status, body } = await post('visit', { domain: link.domain, url })
+    expect(status).toBe(200)
+    expect(body).toEqual({ clickId: expect.stringMatching(/^[\w-]{40}$/) })
+    await eventually(async () => expect(await storedClicks(workspace.id)).toMatchObject([{ trigger: 'pageview', url }]))
+  })
+
+  test('the bare page is the bare domain', async () => {
+    const { link } = await prepare({ key: '_root' })
+    expect((await post('visit', { domain: link.domain, url: `https://${link.domain}` })).status).toBe(200)
+  })
+
+  test.each([
+    [{ domain: 'go.example' }, 400],
+    [{ domain: 'go.example', url: 'nowhere' }, 422],
+  ])('%j: %i', async (body, status) => expect((await post('visit', body)).status).toBe(status))
+})
+
+describe('POST /track/open', () => {
+  test('tells the app its click and its link', async () => {
+    const { workspace, link } = await prepare()
+    await changeWorkspace(platform, workspace.id, { allowed_hostnames: ['shop.example'] })
+    expect(await post('open', { deepLink: `${link.shortLink}?x=y` })).toMatchObject({
+      status: 200,
+      body: {
+        clickId: expect.stringMatching(/^[\w-]{40}$/),
+        link: { id: link.id, domain: link.domain, key: link.key, url: link.url },
+      },
+    })
+    await eventually(async () => expect(await storedClicks(workspace.id)).toMatchObject([{ trigger: 'link' }]))
+  })
+
+  test.each([
+    [{ deepLink: 'https://unknown.example/x' }, 404],
+    [{ deepLink: 'no address' }, 422],
+    [{}, 400],
+  ])('%j: %i', async (body, status) => expect((await post('open', body)).status).toBe(status))
+
+  test('nobody is matched by address', async () => {
+    const { link } = await prepare()
+    expect(await post('open', { dubDomain: link.domain })).toMatchObject({
+      status: 200,
+      body: { clickId: null, link: null },
+    })
+  })
+})
+
+describe('from pages of other sites', () => {
+  test.each(['click', 'visit', 'open', 'lead', 'sale'])('/track/%s may be asked for', async (path) => {
+    const headers = { origin: 'https://shop.example', 'access-control-request-method': 'POST' }
+    const response = await fetch(`${api}/track/${path}`, { method: 'OPTIONS', headers })
+    expect(response.status).toBe(204)
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': 'POST,OPTIONS',
+      'access-control-allow-headers': expect.stringMatching(/Content-Type,\s*Authorization/),
+      'access-control-max-age': '86400',
+    })
+  })
+
+  test('a refusal can be read too, and tells the rate limit of the visitor', async () => {
+    const { status, headers } = await post('click', { domain: 'unknown.example', key: 'x' })
+    expect(status).toBe(404)
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    expect(headers.get('x-ratelimit-limit')).toBe('600')
+  })
+
+  test('too many from one address are refused, also those', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 8, localAddress: '127.0.0.77' })
+    const once = () =>
+      new Promise<{ status: number | undefined; origin: unknown; body: unknown }>((resolve, reject) => {
+        request(`${api}/track/open`, { agent, method: 'POST' }, async (response) => {
+          const { statusCode: status, headers } = response
+          resolve({ status, origin: headers['access-control-allow-origin'], body: await json(response) })
+        })
+          .on('error', reject)
+          .end('{"dubDomain":"go.example"}')
+      })
+    const answers = await Promise.all(Array.from({ length: 605 }, once))
+    agent.destroy()
+    const refused = answers.filter(({ status }) => status === 429)
+    expect(refused.length).toBeGreaterThan(0)
+    const message = expect.stringMatching(/^600 requests per minute are allowed here\. Try again in \d+ s\.$/)
+    expect(refused[0]).toMatchObject({ origin: '*', body: { error: { code: 'rate_limit_exceeded', message } } })
+    expect((await post('open', { dubDomain: 'go.example' })).status).toBe(200)
+  })
+
+  test('other operations are not open to pages', async () => {
+    const response = await fetch(`${api}/links`, { headers: { origin: 'https://shop.example' } })
+    expect(response.headers.get('access-control-allow-origin')).toBeNull()
+  })
+})

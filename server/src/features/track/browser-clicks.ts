@@ -1,0 +1,92 @@
+import type { NewClick, NewOpen, NewVisit, OpenResult } from '@tributary/contract/track-browser'
+import type { Platform } from '../../platform/context.ts'
+import { AppError, badRequest, invalid } from '../../platform/errors.ts'
+import type { Visitor } from '../../platform/peers.ts'
+import type { Redirect } from '../redirect/service.ts'
+import { requirePageOf } from '../workspaces/service.ts'
+
+/** What it takes to capture clicks: the handles, and the redirect of this process. */
+export type Capturing = Platform & { redirect: Redirect }
+export type PageCaller = Visitor & { page: string }
+type Found = NonNullable<Awaited<ReturnType<Redirect['openLink']>>>
+
+const longestReferrer = 2_000
+
+/** The answer comes when the click is stored. */
+export async function trackClick(
+  capturing: Capturing,
+  { domain, key, url, referrer }: NewClick,
+  caller: PageCaller,
+): Promise<{ clickId: string }> {
+  const { link } = await requireLink(capturing, domain, key === '_root' ? '' : key)
+  await requirePageOf(capturing, link.workspaceId, caller.page)
+  const clickId = await capture(capturing, link, cameFrom(caller, referrer), 'link', webAddress(url))
+  return { clickId }
+}
+
+export async function trackVisit(
+  capturing: Capturing,
+  { domain, url, referrer }: NewVisit,
+  caller: PageCaller,
+): Promise<{ clickId: string }> {
+  const { link } = await requireLink(capturing, domain, pathOf(new URL(url)))
+  await requirePageOf(capturing, link.workspaceId, caller.page)
+  const clickId = await capture(capturing, link, cameFrom(caller, referrer), 'pageview', url)
+  return { clickId }
+}
+
+/** Apps send no page, so allowed hostnames do not apply. */
+export async function trackOpen(
+  capturing: Capturing,
+  { deepLink, dubDomain }: NewOpen,
+  caller: PageCaller,
+): Promise<OpenResult> {
+  if (!deepLink && !dubDomain) throw badRequest('`deepLink` in the body is missing. Send the link that opened the app.')
+  // Who opened an app without a link can only be guessed, from addresses; that is not done.
+  if (!deepLink) return { clickId: null, link: null }
+  const address = URL.parse(deepLink)
+  if (!address?.hostname)
+    throw invalid('`deepLink` in the body is not a valid URL. Send it as https://go.example.com/key.')
+  const { domain, link } = await requireLink(capturing, address.hostname.toLowerCase(), pathOf(address))
+  const clickId = await capture(capturing, link, caller, 'link', undefined)
+  return { clickId, link: { id: link.id, domain, key: link.key, url: link.url } }
+}
+
+async function requireLink({ redirect }: Capturing, domain: string, path: string): Promise<Found> {
+  const found = await redirect.openLink(domain, path)
+  const short = found ? undefined : domain.replace(/^www\./, '')
+  const known = found ?? (short && short !== domain ? await redirect.openLink(short, path) : null)
+  if (known) return known
+  throw new AppError('not_found', `There is no link ${JSON.stringify(`${domain}/${path}`)} that leads somewhere.`)
+}
+
+async function capture(
+  { redirect }: Capturing,
+  link: Found['link'],
+  visitor: Visitor,
+  trigger: 'link' | 'pageview',
+  url: string | undefined,
+): Promise<string> {
+  const id = await redirect.report(link, visitor, trigger, url)
+  if (id) return id
+  throw new AppError('internal_server_error', 'The click could not be stored. Send it again in a while.')
+}
+
+/** The page itself sends the request, so its header names the page rather than where the visitor came from. */
+function cameFrom(caller: PageCaller, referrer: string | null | undefined): Visitor {
+  return { ...caller, referer: (referrer ?? caller.referer).slice(0, longestReferrer) }
+}
+
+function webAddress(url: string | null | undefined): string | undefined {
+  const address = URL.parse(url ?? '')
+  return address && /^https?:$/.test(address.protocol) ? (url as string) : undefined
+}
+
+/** As the redirect reads it: decoded, without the first slash. */
+function pathOf({ pathname }: URL): string {
+  try {
+    return decodeURIComponent(pathname).slice(1)
+  } catch {
+    return pathname.slice(1)
+  }
+}

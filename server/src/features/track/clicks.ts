@@ -1,0 +1,21 @@
+import type { TrackedLink } from '@tributary/contract/track'
+import { readClickId } from '../../platform/click-id.ts'
+import type { Ctx } from '../../platform/context.ts'
+import { AppError } from '../../platform/errors.ts'
+import { linkForConversion } from '../links/service.ts'
+import type { ClickSeen } from './attribution.ts'
+
+export type KnownClick = ClickSeen & { link: TrackedLink }
+
+/** From the id itself: the click may be on its way still. Refuses what we did not make for a link of this workspace. */
+export async function requireClick(ctx: Ctx, clickId: string): Promise<KnownClick> {
+  const click = await findClick(ctx, clickId)
+  if (click) return click
+  throw new AppError('not_found', `There is no click ${JSON.stringify(clickId)} on a link of this workspace.`)
+}
+
+export async function findClick(ctx: Ctx, clickId: string): Promise<KnownClick | null> {
+  const token = readClickId(ctx.config.CLICK_ID_KEYS, clickId)
+  const link = token && (await linkForConversion(ctx, token.linkNumber))
+  return token && link ? { clickId, linkNumber: token.linkNumber, hour: token.hour, link } : null
+}

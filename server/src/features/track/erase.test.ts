@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { expect, inject, test } from 'vitest'
+import { buildCustomer, buildWorkspace } from '../../../test/build.ts'
+import { eventually, openTestPlatform } from '../../../test/stack.ts'
+import { insert, query } from '../../platform/clickhouse.ts'
+import { eraseConversions } from './erase.ts'
+import { insertConversion } from './store.ts'
+
+const platform = await openTestPlatform()
+const { api } = inject('server')
+const metadata = JSON.stringify({ secret: 'Ada' })
+
+/** A lead or a sale that is stored in ClickHouse as well, or is on its way there. */
+async function convert(workspaceId: string, customerId: string, kind: 'lead' | 'sale', isStored: boolean) {
+  const at = new Date()
+  const row = await insertConversion(platform.db, {
+    id: `evt_${randomUUID()}`,
+    workspace_id: workspaceId,
+    kind,
+    customer_id: customerId,
+    event_name: 'e',
+    // Nobody exports what belongs to no link.
+    link_number: null,
+    click_id: null,
+    attribution: 'no_click',
+    metadata,
+    created_at: at,
+  })
+  if (!isStored) {
+    await sql`UPDATE conversions SET batch = ${randomUUID()}, stored_at = NULL, due_at = now() + interval '1 hour'
+      WHERE id = ${row?.id}`.execute(platform.db)
+    return
+  }
+  const event = { workspace_id: workspaceId, id: row?.id, customer_id: customerId, event_name: 'e', metadata }
+  await insert(platform.clickhouse, `${kind}_events`, [{ ...event, timestamp: at.getTime(), link_number: 1 }])
+}
+
+async function kept(workspaceId: string): Promise<string[]> {
+  const text = `SELECT customer_id, metadata FROM lead_events WHERE workspace_id = {workspaceId:String}
+    UNION ALL SELECT customer_id, metadata FROM sale_events WHERE workspace_id = {workspaceId:String}`
+  const rows = await query<{ customer_id: string; metadata: string }>(platform.clickhouse, text, { workspaceId })
+  const stored = await sql<{ customer_id: string; metadata: string | null }>`
+    SELECT customer_id, metadata FROM conversions WHERE workspace_id = ${workspaceId}`.execute(platform.db)
+  return [...rows, ...stored.rows].map(({ customer_id, metadata }) => `${customer_id} ${metadata || 'nothing'}`).sort()
+}
+
+test('what was sent along is emptied in both engines, of that customer only, and the events stay', async () => {
+  const workspace = await buildWorkspace(platform)
+  const [gone, other] = [await buildCustomer(platform, workspace), await buildCustomer(platform, workspace)]
+  for (const { id } of [gone, other]) {
+    await convert(workspace.id, id, 'lead', true)
+    await convert(workspace.id, id, 'sale', true)
+  }
+  const response = await fetch(`${api}/customers/${gone.id}`, {
+    method: 'DELETE',
+    headers: { authorization: `Bearer ${workspace.key}` },
+  })
+  expect(response.status).toBe(200)
+  const expected = [gone, other].flatMap((customer) =>
+    Array.from({ length: 4 }, () => `${customer.id} ${customer === gone ? 'nothing' : metadata}`),
+  )
+  await eventually(async () => expect(await kept(workspace.id)).toEqual(expected.sort()), 30_000)
+  await eraseConversions(platform, [{ workspaceId: workspace.id, customerId: gone.id }])
+  expect(await kept(workspace.id)).toEqual(expected.sort())
+})
+
+test('it waits for a batch that was read before', async () => {
+  const workspace = await buildWorkspace(platform)
+  const { id } = await buildCustomer(platform, workspace)
+  await convert(workspace.id, id, 'lead', true)
+  await convert(workspace.id, id, 'sale', false)
+  const erased = [{ workspaceId: workspace.id, customerId: id }]
+  await expect(eraseConversions(platform, erased)).rejects.toThrow('are on their way to ClickHouse')
+  expect(await kept(workspace.id)).toEqual([`${id} nothing`, `${id} nothing`, `${id} ${metadata}`])
+  await sql`UPDATE conversions SET stored_at = now() WHERE customer_id = ${id}`.execute(platform.db)
+  await eraseConversions(platform, erased)
+  expect(await kept(workspace.id)).toEqual([`${id} nothing`, `${id} nothing`, `${id} nothing`])
+})

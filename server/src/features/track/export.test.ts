@@ -1,0 +1,176 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import { eventsQuery } from '@tributary/contract/events'
+import { newLead, newRefund, newSale } from '@tributary/contract/track'
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { buildConversionLink } from '../../../test/build.ts'
+import { contextIn } from '../../../test/context.ts'
+import { openOwnDatabase } from '../../../test/own-database.ts'
+import type { Ctx, Platform } from '../../platform/context.ts'
+import { listEvents } from '../events/list.ts'
+import { claim, ingest } from '../ingest/service.ts'
+import { getLink } from '../links/service.ts'
+import type { RawClick } from '../redirect/messages.ts'
+import { exportSome } from './export.ts'
+import { trackLead } from './leads.ts'
+import { trackRefund } from './refunds.ts'
+import { trackSale } from './sales.ts'
+
+const platform = await openOwnDatabase()
+let sequence = 0
+// Another one than any test before: a repeat of its numbers would be taken for a repeat of its rows.
+const holder = { partition: randomInt(1_000, 2 ** 31), owner: randomUUID() }
+await claim(platform, holder)
+
+async function setUp() {
+  const { workspace, link, click } = await buildConversionLink(platform)
+  const ctx = contextIn(platform, workspace.id)
+  const lead = (clickId: string, given: Record<string, unknown> = {}) =>
+    trackLead(ctx, newLead.parse({ clickId, eventName: 'Sign up', customerExternalId: 'ada', ...given }))
+  const sale = (given: Record<string, unknown> = {}) =>
+    trackSale(ctx, newSale.parse({ customerExternalId: 'ada', amount: 1000, ...given }))
+  const counters = async () => {
+    const { clicks, leads, conversions, sales, saleAmount } = await getLink(ctx, { linkId: link.id })
+    return { clicks, leads, conversions, sales, saleAmount }
+  }
+  return { ctx, link, click, lead, sale, counters }
+}
+
+async function arrive(...clicks: RawClick[]): Promise<void> {
+  sequence = await ingest(platform, holder, sequence, [{ sequence: sequence + 1, body: clicks }])
+}
+
+async function exportAll(on: Platform = platform): Promise<void> {
+  while ((await exportSome(on)) > 0);
+}
+
+/** As if nobody had to wait for a while: leases have ended and what was put off is due. */
+function passTime(): Promise<unknown> {
+  return sql`UPDATE conversions SET due_at = now() - interval '1 second' WHERE stored_at IS NULL`.execute(platform.db)
+}
+
+async function list(ctx: Ctx, event: string, given: Record<string, unknown> = {}) {
+  return (await listEvents(ctx, eventsQuery.parse({ event, interval: 'all', ...given }))).events
+}
+
+test('a lead and a sale become events with the place and device of their click', async () => {
+  const { ctx, link, click, lead, sale, counters } = await setUp()
+  const visit = click({ country: 'DE', city: 'Berlin', region: 'BE', referer: 'https://example.org/' })
+  await arrive(visit)
+  await lead(visit.id, { metadata: { plan: 'pro' }, customerEmail: 'ada@example.com' })
+  await sale({ invoiceId: 'in_1' })
+  await exportAll()
+  const [event, ...others] = await list(ctx, 'leads')
+  expect(others).toEqual([])
+  expect(event).toMatchObject({
+    event: 'lead',
+    eventName: 'Sign up',
+    metadata: { plan: 'pro' },
+    click: {
+      id: visit.id,
+      timestamp: new Date(visit.at).toISOString(),
+      country: 'DE',
+      city: 'Berlin',
+      region: 'DE-BE',
+    },
+    link: { id: link.id, leads: 1, sales: 1 },
+    customer: { email: 'ada@example.com', externalId: 'ada', sales: 1, saleAmount: 1000 },
+    country: 'DE',
+  })
+  expect(Object.keys(event ?? {})).toHaveLength(21)
+  const [sold] = await list(ctx, 'sales')
+  expect(sold).toMatchObject({
+    event: 'sale',
+    sale: { amount: 1000, currency: 'usd', invoiceId: 'in_1', paymentProcessor: 'custom' },
+    saleAmount: 1000,
+    invoice_id: 'in_1',
+    payment_processor: 'custom',
+    metadata: null,
+    click_id: visit.id,
+  })
+  expect(Object.keys(sold ?? {})).toHaveLength(25)
+  expect(await counters()).toEqual({ clicks: 1, leads: 1, conversions: 1, sales: 1, saleAmount: 1000 })
+})
+
+test('a lead whose click is late waits, holds up nobody, and is completed', async () => {
+  const { ctx, click, lead, counters } = await setUp()
+  const [late, here] = [click({ country: 'FR' }), click()]
+  await arrive(here)
+  await lead(late.id, { customerExternalId: 'late' })
+  await lead(here.id, { customerExternalId: 'here', eventQuantity: 3 })
+  await exportAll()
+  expect((await list(ctx, 'leads')).map(({ click_id }) => click_id)).toEqual([here.id, here.id, here.id])
+  expect(new Set((await list(ctx, 'leads')).map((event) => 'eventId' in event && event.eventId)).size).toBe(3)
+  await arrive(late)
+  await passTime()
+  await exportAll()
+  expect(await list(ctx, 'leads', { country: 'FR' })).toMatchObject([{ click_id: late.id }])
+  expect(await counters()).toMatchObject({ clicks: 2, leads: 4 })
+})
+
+test('after a day a lead does without the place of its click', async () => {
+  const { ctx, click, lead } = await setUp()
+  await lead(click().id)
+  await sql`UPDATE conversions SET created_at = now() - interval '25 hours' WHERE workspace_id = ${ctx.workspaceId}`.execute(
+    platform.db,
+  )
+  await exportAll()
+  expect(await list(ctx, 'leads')).toMatchObject([{ country: 'Unknown', click: { referer: '(direct)' } }])
+})
+
+test('a worker that dies at any point is followed by the same batch, which counts once', async () => {
+  const { ctx, click, lead, sale, counters } = await setUp()
+  const visit = click()
+  await arrive(visit)
+  const { clickhouse } = platform
+  const dies = () => Promise.reject(new Error('crash'))
+  const insertDies = withInsert(dies)
+  const insertedThenDies = withInsert(async (...input: Parameters<typeof clickhouse.insert>) => {
+    await clickhouse.insert(...input)
+    return dies()
+  })
+  await lead(visit.id)
+  await sale({ invoiceId: 'in_1' })
+  for (const dying of [insertDies, insertedThenDies, insertedThenDies]) {
+    await expect(exportAll(dying)).rejects.toThrow('crash')
+    // Nobody else takes what is leased.
+    await exportAll()
+    expect(await counters()).toMatchObject({ leads: 0, sales: 0 })
+    await passTime()
+  }
+  await Promise.all([exportAll(), exportAll()])
+  expect(await list(ctx, 'leads')).toHaveLength(1)
+  expect(await list(ctx, 'sales')).toHaveLength(1)
+  expect(await counters()).toEqual({ clicks: 1, leads: 1, conversions: 1, sales: 1, saleAmount: 1000 })
+
+  function withInsert(insert: unknown): Platform {
+    return {
+      ...platform,
+      clickhouse: new Proxy(clickhouse, { get: (target, name) => (name === 'insert' ? insert : bound(target, name)) }),
+    }
+  }
+
+  function bound(target: object, name: string | symbol): unknown {
+    const value = Reflect.get(target, name, target)
+    return typeof value === 'function' ? value.bind(target) : value
+  }
+})
+
+test('a refund takes money and, as a whole, the sale off the counters; it is not listed as a sale', async () => {
+  const { ctx, click, lead, sale, counters } = await setUp()
+  const visit = click()
+  await arrive(visit)
+  await lead(visit.id)
+  await sale({ invoiceId: 'in_1' })
+  await sale({ invoiceId: 'in_2', amount: 500 })
+  await trackRefund(ctx, newRefund.parse({ invoiceId: 'in_1', amount: 300 }))
+  await exportAll()
+  expect(await counters()).toMatchObject({ conversions: 1, sales: 2, saleAmount: 1200 })
+  await trackRefund(ctx, newRefund.parse({ invoiceId: 'in_1' }))
+  await exportAll()
+  expect(await counters()).toMatchObject({ conversions: 1, sales: 1, saleAmount: 500 })
+  const sales = await list(ctx, 'sales', { sortOrder: 'asc' })
+  expect(sales.map((event) => 'invoice_id' in event && event.invoice_id)).toEqual(['in_1', 'in_2'])
+  expect(await list(ctx, 'sales', { saleType: 'new' })).toHaveLength(1)
+  expect(await list(ctx, 'sales', { saleType: 'recurring' })).toMatchObject([{ invoice_id: 'in_2' }])
+})

@@ -1,0 +1,83 @@
+import type { NewRefund, RefundResult } from '@tributary/contract/track'
+import type { Ctx } from '../../platform/context.ts'
+import { conflict, invalid, notFound } from '../../platform/errors.ts'
+import { newId } from '../../platform/ids.ts'
+import { transaction } from '../../platform/postgres.ts'
+import { countSale, holdCustomer } from '../customers/service.ts'
+import { type ConversionRow, holdSale, insertConversion, selectRefunds, selectSale } from './store.ts'
+
+/** The sale is held until the transaction ends, so that two refunds never take back more than there was. */
+export async function trackRefund(ctx: Ctx, input: NewRefund): Promise<RefundResult> {
+  return transaction(ctx, async (ctx) => {
+    const sale = await selectSale(ctx.db, ctx.workspaceId, input.invoiceId)
+    if (!sale) throw notFound('sale with the invoice', input.invoiceId)
+    await holdSale(ctx.db, ctx.workspaceId, sale.number)
+    const before = await selectRefunds(ctx.db, ctx.workspaceId, sale.number)
+    const repeated = input.refundId ? before.find(({ refund_id }) => refund_id === input.refundId) : undefined
+    if (repeated) return answer(sale, before, repeated)
+    const part = refundOf(sale, before, input)
+    // What is said about somebody who was erased is not kept.
+    const customer = await holdCustomer(ctx, sale.customer_id)
+    const refund = await insertConversion(ctx.db, {
+      id: newId('evt'),
+      workspace_id: ctx.workspaceId,
+      kind: 'refund',
+      customer_id: sale.customer_id,
+      event_name: sale.event_name,
+      link_number: sale.link_number,
+      click_id: sale.click_id,
+      attribution: sale.attribution,
+      amount: -part.amount,
+      currency: sale.currency,
+      original_amount: part.original,
+      original_currency: sale.original_currency,
+      payment_processor: sale.payment_processor,
+      invoice_id: sale.invoice_id,
+      refund_id: input.refundId ?? null,
+      is_full: part.isFull,
+      sale_number: sale.number,
+      metadata: customer && input.metadata ? JSON.stringify(input.metadata) : null,
+      created_at: ctx.now(),
+    })
+    if (!refund) throw conflict(`The refund ${input.refundId} is one of another invoice.`)
+    const sales = part.isFull ? -1 : 0
+    await countSale(ctx, sale.customer_id, { sales, amount: -Number(part.amount), at: sale.created_at })
+    return answer(sale, [...before, refund], refund)
+  })
+}
+
+type Sale = Pick<ConversionRow, 'amount' | 'original_amount' | 'original_currency' | 'invoice_id'>
+type Refund = Pick<ConversionRow, 'amount' | 'original_amount'>
+
+/** What is taken back, in both currencies. The last part takes the rest, so that nothing is left of the sale by rounding. */
+function refundOf(sale: Sale, before: Refund[], input: Pick<NewRefund, 'amount'>) {
+  const total = sale.original_amount ?? sale.amount
+  const left = total - before.reduce((sum, refund) => sum + (refund.original_amount ?? 0n), 0n)
+  const amountLeft = sale.amount + before.reduce((sum, refund) => sum + refund.amount, 0n)
+  if (left === 0n) throw conflict(`Nothing is left of invoice ${sale.invoice_id}: it has been refunded as a whole.`)
+  const original = input.amount ? BigInt(input.amount) : left
+  if (original > left) {
+    throw invalid(
+      `\`amount\` in the body is ${original}, but only ${left} ${sale.original_currency} are left of the sale.`,
+    )
+  }
+  const isFull = original === left
+  const share = (sale.amount * original * 2n + total) / (total * 2n)
+  return { original, isFull, amount: isFull || share > amountLeft ? amountLeft : share }
+}
+
+function answer(sale: ConversionRow, refunds: ConversionRow[], refund: ConversionRow): RefundResult {
+  const upTo = refunds.filter(({ number }) => number <= refund.number)
+  const currency = sale.currency ?? ''
+  return {
+    refund: {
+      id: refund.id,
+      amount: Number(-refund.amount),
+      currency,
+      invoiceId: sale.invoice_id ?? '',
+      refundId: refund.refund_id,
+      isFull: refund.is_full,
+    },
+    sale: { amount: Number(upTo.reduce((left, { amount }) => left + amount, sale.amount)), currency },
+  }
+}

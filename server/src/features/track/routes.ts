@@ -1,0 +1,22 @@
+import * as contract from '@tributary/contract/track'
+import * as forPages from '@tributary/contract/track-browser'
+import { type BrowserRoute, browserRoute, route } from '../../platform/http.ts'
+import { leadFor, saleFor } from './browser-answers.ts'
+import { type Capturing, trackClick, trackOpen, trackVisit } from './browser-clicks.ts'
+import { trackLead } from './leads.ts'
+import { trackRefund } from './refunds.ts'
+import { trackSale } from './sales.ts'
+
+export const trackRoutes = [
+  route(contract.trackLead, async (ctx, { body }) => leadFor(ctx.actor, await trackLead(ctx, body))),
+  route(contract.trackSale, async (ctx, { body }) => saleFor(ctx.actor, await trackSale(ctx, body))),
+  route(contract.trackRefund, (ctx, { body }) => trackRefund(ctx, body)),
+]
+
+export function trackPageRoutes(capturing: Capturing): BrowserRoute[] {
+  return [
+    browserRoute(forPages.trackClick, (body, caller) => trackClick(capturing, body, caller)),
+    browserRoute(forPages.trackVisit, (body, caller) => trackVisit(capturing, body, caller)),
+    browserRoute(forPages.trackOpen, (body, caller) => trackOpen(capturing, body, caller)),
+  ]
+}

@@ -1,0 +1,92 @@
+import {
+  type NewConversions,
+  type NewLeadRow,
+  type NewSaleRow,
+  type StoredClick,
+  searchableMetadata,
+} from '../events/service.ts'
+import type { ConversionRow } from './store.ts'
+
+export type Counts = { linkNumber: bigint; leads: number; conversions: number; sales: number; saleAmount: bigint }
+
+/** The rows of ClickHouse that these conversions come to; a lead of several is as many rows. */
+export function rowsOf(conversions: ConversionRow[], clicks: Map<string, StoredClick>): NewConversions {
+  const leads: NewLeadRow[] = []
+  const sales: NewSaleRow[] = []
+  for (const conversion of conversions) {
+    const shared = sharedOf(conversion, clicks.get(conversion.click_id ?? ''))
+    if (conversion.kind === 'lead') {
+      for (let count = 1; count <= conversion.quantity; count++) {
+        leads.push({ ...shared, id: count === 1 ? conversion.id : `${conversion.id}_${count}` })
+      }
+    } else {
+      sales.push({
+        ...shared,
+        id: conversion.id,
+        kind: conversion.kind,
+        sales: salesOf(conversion),
+        amount: String(conversion.amount),
+        currency: conversion.currency ?? '',
+        invoice_id: conversion.invoice_id ?? '',
+        payment_processor: conversion.payment_processor ?? 'custom',
+        sale_type: conversion.is_first ? 'new' : 'recurring',
+      })
+    }
+  }
+  return { leads, sales }
+}
+
+/** What these conversions add to the counters of their links, in the order of link numbers. */
+export function countsOf(conversions: ConversionRow[]): Counts[] {
+  const counts = new Map<bigint, Counts>()
+  for (const conversion of conversions) {
+    const linkNumber = conversion.link_number
+    if (linkNumber === null) continue
+    const sum = counts.get(linkNumber) ?? { linkNumber, leads: 0, conversions: 0, sales: 0, saleAmount: 0n }
+    sum.leads += conversion.kind === 'lead' ? conversion.quantity : 0
+    sum.conversions += conversion.kind === 'sale' && conversion.is_first ? 1 : 0
+    sum.sales += salesOf(conversion)
+    sum.saleAmount += conversion.amount
+    counts.set(linkNumber, sum)
+  }
+  return [...counts.values()].sort((a, b) => (a.linkNumber < b.linkNumber ? -1 : 1))
+}
+
+function salesOf({ kind, is_full }: ConversionRow): number {
+  if (kind === 'sale') return 1
+  return kind === 'refund' && is_full ? -1 : 0
+}
+
+function sharedOf(conversion: ConversionRow, click: StoredClick | undefined): Omit<NewLeadRow, 'id'> {
+  return {
+    workspace_id: conversion.workspace_id,
+    timestamp: conversion.created_at.getTime(),
+    event_name: conversion.event_name,
+    customer_id: conversion.customer_id,
+    metadata: searchableMetadata(conversion.metadata ?? ''),
+    click_id_text: conversion.click_id ?? '',
+    click_timestamp: click ? Number(click.at) : conversion.created_at.getTime(),
+    link_number: String(conversion.link_number ?? 0),
+    url: click?.url ?? '',
+    trigger: click?.trigger ?? 'link',
+    ip: click?.ip ?? '::',
+    country: click?.country ?? unknown,
+    region: click?.region ?? unknown,
+    city: click?.city ?? unknown,
+    continent: click?.continent ?? unknown,
+    device: click?.device ?? unknown,
+    browser: click?.browser ?? unknown,
+    os: click?.os ?? unknown,
+    referer: click?.referer ?? direct,
+    referer_url: click?.referer_url ?? direct,
+    utm_source: click?.utm_source ?? '',
+    utm_medium: click?.utm_medium ?? '',
+    utm_campaign: click?.utm_campaign ?? '',
+    utm_term: click?.utm_term ?? '',
+    utm_content: click?.utm_content ?? '',
+    bot: '',
+  }
+}
+
+const unknown = 'Unknown'
+const direct = '(direct)'

@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto'
+import { newLead, newRefund, newSale } from '@tributary/contract/track'
+import { sql } from 'kysely'
+import { describe, expect, test } from 'vitest'
+import { buildConversionLink } from '../../../test/build.ts'
+import { contextIn } from '../../../test/context.ts'
+import { openTestPlatform } from '../../../test/stack.ts'
+import type { Ctx } from '../../platform/context.ts'
+import { getCustomer } from '../customers/service.ts'
+import { changeWorkspace } from '../workspaces/service.ts'
+import { trackLead } from './leads.ts'
+import { trackRefund } from './refunds.ts'
+import { trackSale } from './sales.ts'
+
+const rates = {
+  date: '2026-01-01',
+  rates: new Map([
+    ['eur', '1'],
+    ['usd', '1.25'],
+    ['jpy', '160'],
+  ]),
+}
+const platform = { ...(await openTestPlatform()), rates: { current: () => rates } }
+
+async function setUp() {
+  const { workspace, link, click } = await buildConversionLink(platform)
+  const ctx = contextIn(platform, workspace.id)
+  const customerExternalId = `user-${randomUUID()}`
+  const lead = (given: Record<string, unknown> = {}) =>
+    trackLead(ctx, newLead.parse({ clickId: click().id, eventName: 'Sign up', customerExternalId, ...given }))
+  const sale = (given: Record<string, unknown> = {}) =>
+    trackSale(ctx, newSale.parse({ customerExternalId, amount: 1000, ...given }))
+  const refund = (given: Record<string, unknown>) => trackRefund(ctx, newRefund.parse(given))
+  const customer = () => getCustomer(ctx, `ext_${customerExternalId}`, {})
+  return { workspace, link, click, ctx, customerExternalId, lead, sale, refund, customer }
+}
+
+async function conversions(ctx: Ctx) {
+  const result = await sql<Record<string, unknown>>`
+    SELECT kind, event_name, attribution, amount, currency, original_amount, original_currency, is_first, click_id
+    FROM conversions WHERE workspace_id = ${ctx.workspaceId} ORDER BY number`.execute(ctx.db)
+  return result.rows
+}
+
+describe('a sale', () => {
+  test('belongs to the click of the latest lead, or of the one that is named', async () => {
+    const { lead, sale, click, ctx, customerExternalId } = await setUp()
+    const [first, second] = [click(), click()]
+    await lead({ clickId: first.id, eventName: 'Sign up', customerName: 'Ada' })
+    await lead({ clickId: second.id, eventName: 'Trial' })
+    const metadata = { plan: 'pro', seats: 3 }
+    expect(await sale({ invoiceId: 'in_1', metadata })).toEqual({
+      eventName: 'Purchase',
+      customer: {
+        id: expect.stringMatching(/^cus_/),
+        name: 'Ada',
+        email: null,
+        avatar: null,
+        externalId: customerExternalId,
+      },
+      sale: { amount: 1000, currency: 'usd', paymentProcessor: 'custom', invoiceId: 'in_1', metadata },
+    })
+    await sale({ leadEventName: 'Sign up' })
+    const sales = (await conversions(ctx)).filter(({ kind }) => kind === 'sale')
+    expect(sales).toMatchObject([
+      { click_id: second.id, attribution: 'lead', is_first: true },
+      { click_id: first.id, attribution: 'lead', is_first: false },
+    ])
+    await expect(sale({ leadEventName: 'sign up' })).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  test('of an invoice counts once for ever, and 50 repeats at once get the first answer', async () => {
+    const { lead, sale, ctx, customer } = await setUp()
+    await lead()
+    const answers = await Promise.all(Array.from({ length: 50 }, () => sale({ invoiceId: 'in_1' })))
+    answers.push(await sale({ invoiceId: 'in_1', amount: 5 }))
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
+    expect((await conversions(ctx)).filter(({ kind }) => kind === 'sale')).toHaveLength(1)
+    expect(await customer()).toMatchObject({ sales: 1, saleAmount: 1000 })
+  })
+
+  test('of an unknown customer is nothing, and no error', async () => {
+    const { sale, ctx } = await setUp()
+    expect(await sale()).toEqual({ eventName: 'Purchase', customer: null, sale: null })
+    expect(await conversions(ctx)).toEqual([])
+  })
+
+  test('of nothing is none', async () => {
+    const { lead, sale, customer } = await setUp()
+    await lead()
+    expect(await sale({ amount: 0, invoiceId: 'in_0' })).toMatchObject({ customer: { email: null }, sale: null })
+    expect(await sale({ amount: 7, invoiceId: 'in_0' })).toMatchObject({ sale: { amount: 7 } })
+    expect(await customer()).toMatchObject({ sales: 1, saleAmount: 7 })
+  })
+
+  test('with a click makes customer and lead', async () => {
+    const { sale, click, ctx } = await setUp()
+    const { id } = click()
+    expect(await sale({ clickId: id, customerEmail: 'a@example.com' })).toMatchObject({
+      customer: { email: 'a@example.com' },
+    })
+    expect(await conversions(ctx)).toMatchObject([
+      { kind: 'lead', event_name: 'Direct sale', click_id: id },
+      { kind: 'sale', click_id: id, attribution: 'last_click' },
+    ])
+  })
+
+  test('of a customer whose lead was deferred belongs to the stored click', async () => {
+    const { lead, sale, click, ctx } = await setUp()
+    const { id } = click()
+    await lead({ clickId: id, mode: 'deferred' })
+    await sale()
+    expect(await conversions(ctx)).toMatchObject([{ kind: 'lead' }, { kind: 'sale', click_id: id }])
+  })
+
+  test('keeps what was sent, and is converted to the currency of the workspace', async () => {
+    const { lead, sale, ctx, workspace } = await setUp()
+    await lead()
+    expect(await sale({ amount: 16_000, currency: 'JPY' })).toMatchObject({ sale: { amount: 12_500, currency: 'usd' } })
+    await changeWorkspace(platform, workspace.id, { currency: 'eur' })
+    expect(await sale({ amount: 125, currency: 'usd' })).toMatchObject({ sale: { amount: 100, currency: 'eur' } })
+    expect((await conversions(ctx)).slice(1)).toMatchObject([
+      { amount: 12_500n, currency: 'usd', original_amount: 16_000n, original_currency: 'jpy' },
+      { amount: 100n, currency: 'eur', original_amount: 125n, original_currency: 'usd' },
+    ])
+    await expect(sale({ currency: 'xyz' })).rejects.toMatchObject({ code: 'unprocessable_entity', message: /xyz/ })
+    expect(await conversions(ctx)).toHaveLength(3)
+  })
+})
+
+describe('a refund', () => {
+  test('takes back parts until nothing is left, and totals go down by it', async () => {
+    const { lead, sale, refund, customer } = await setUp()
+    await lead()
+    await sale({ amount: 1000, currency: 'eur', invoiceId: 'in_1' })
+    await sale({ amount: 500, invoiceId: 'in_2' })
+    expect(await refund({ invoiceId: 'in_1', amount: 333, refundId: 're_1' })).toEqual({
+      refund: {
+        id: expect.any(String),
+        amount: 416,
+        currency: 'usd',
+        invoiceId: 'in_1',
+        refundId: 're_1',
+        isFull: false,
+      },
+      sale: { amount: 834, currency: 'usd' },
+    })
+    expect(await customer()).toMatchObject({ sales: 2, saleAmount: 1334 })
+    await expect(refund({ invoiceId: 'in_1', amount: 668 })).rejects.toMatchObject({ message: /667 eur are left/ })
+    expect(await refund({ invoiceId: 'in_1' })).toMatchObject({
+      refund: { amount: 834, isFull: true },
+      sale: { amount: 0 },
+    })
+    expect(await customer()).toMatchObject({ sales: 1, saleAmount: 500 })
+    await expect(refund({ invoiceId: 'in_1' })).rejects.toMatchObject({ code: 'conflict' })
+    await expect(refund({ invoiceId: 'in_3' })).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  test('of the same id counts once, and 20 at once never take back more than there was', async () => {
+    const { lead, sale, refund, customer } = await setUp()
+    await lead()
+    await sale({ amount: 1000, invoiceId: 'in_1' })
+    const same = await Promise.all(
+      Array.from({ length: 20 }, () => refund({ invoiceId: 'in_1', amount: 100, refundId: 're_1' })),
+    )
+    expect(new Set(same.map((answer) => JSON.stringify(answer))).size).toBe(1)
+    const others = await Promise.allSettled(
+      Array.from({ length: 20 }, () => refund({ invoiceId: 'in_1', amount: 200 })),
+    )
+    expect(others.filter(({ status }) => status === 'fulfilled')).toHaveLength(4)
+    expect(await customer()).toMatchObject({ sales: 1, saleAmount: 100 })
+    expect(await refund({ invoiceId: 'in_1', amount: 100, refundId: 're_1' })).toEqual(same[0])
+  })
+})

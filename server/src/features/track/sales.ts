@@ -1,0 +1,109 @@
+import type { NewSale, SaleResult } from '@tributary/contract/track'
+import type { Ctx } from '../../platform/context.ts'
+import { AppError, invalid } from '../../platform/errors.ts'
+import { newId } from '../../platform/ids.ts'
+import { transaction } from '../../platform/postgres.ts'
+import { type Customer, countSale, findCustomer, holdCustomer, makeCustomer } from '../customers/service.ts'
+import { conversionSettings } from '../workspaces/service.ts'
+import type { Attribution } from './attribution.ts'
+import { findClick, requireClick } from './clicks.ts'
+import { attributeClick, personOf, presentPerson, recordLead } from './leads.ts'
+import { convert } from './money.ts'
+import { type ConversionRow, insertConversion, selectLead, selectSale } from './store.ts'
+
+const directLead = 'Direct sale'
+
+/** A repeated invoice gets the first answer; what cannot be attributed to anybody is no error, and no sale. */
+export async function trackSale(ctx: Ctx, input: NewSale): Promise<SaleResult> {
+  const given = input.clickId ? await requireClick(ctx, input.clickId) : null
+  return transaction(ctx, async (ctx) => {
+    const earlier = input.invoiceId ? await selectSale(ctx.db, ctx.workspaceId, input.invoiceId) : undefined
+    if (earlier) return answerOf(ctx, earlier)
+    const known = await findCustomer(ctx, input.customerExternalId)
+    if ((!known && !given) || input.amount === 0) return answer(input.eventName, known ?? null, null)
+    const customer = known ?? (await makeCustomer(ctx, personOf(input), given))
+    const attribution = await attributeSale(ctx, customer, given, input)
+    const sale = await recordSale(ctx, customer, attribution, input)
+    // Somebody else was faster with this invoice.
+    if (!sale)
+      return answerOf(ctx, (await selectSale(ctx.db, ctx.workspaceId, input.invoiceId as string)) as ConversionRow)
+    await countSale(ctx, customer.id, { sales: 1, amount: Number(sale.amount), at: sale.created_at })
+    return answer(sale.event_name, customer, sale)
+  })
+}
+
+/** The click of the lead, the latest or the one that is named; without a lead one is made from the click. */
+async function attributeSale(
+  ctx: Ctx,
+  customer: Customer,
+  given: Awaited<ReturnType<typeof requireClick>> | null,
+  { leadEventName, customerExternalId }: NewSale,
+): Promise<Pick<ConversionRow, 'link_number' | 'click_id'> & { attribution: string }> {
+  const lead = await selectLead(ctx.db, ctx.workspaceId, customer.id, leadEventName ?? undefined)
+  if (lead) return { link_number: lead.link_number, click_id: lead.click_id, attribution: 'lead' }
+  if (leadEventName && !given) {
+    throw new AppError('not_found', `Customer ${customerExternalId} has no lead named ${leadEventName}.`)
+  }
+  const stored = customer.click_id ? await findClick(ctx, customer.click_id) : null
+  const attribution: Attribution = await attributeClick(ctx, given, stored)
+  if (attribution.reason === 'no_click') {
+    throw new AppError(
+      'not_found',
+      `Customer ${customerExternalId} has neither a lead nor a click. Track a lead first.`,
+    )
+  }
+  await recordLead(ctx, customer, attribution, { eventName: leadEventName ?? directLead })
+  const { click, reason } = attribution
+  return { link_number: click?.linkNumber ?? null, click_id: click?.clickId ?? null, attribution: reason }
+}
+
+async function recordSale(
+  ctx: Ctx,
+  customer: Customer,
+  attribution: Awaited<ReturnType<typeof attributeSale>>,
+  input: NewSale,
+): Promise<ConversionRow | undefined> {
+  const { currency } = await conversionSettings(ctx)
+  const original = { amount: input.amount, currency: input.currency }
+  const converted = convert(original, currency, ctx.rates.current())
+  if (!converted) {
+    throw invalid(
+      `\`currency\` in the body is ${input.currency}, of which no rate is known. Use another currency, or have the operator add it to the rates.`,
+    )
+  }
+  return insertConversion(ctx.db, {
+    id: newId('evt'),
+    workspace_id: ctx.workspaceId,
+    kind: 'sale',
+    customer_id: customer.id,
+    event_name: input.eventName,
+    ...attribution,
+    amount: BigInt(converted.amount),
+    currency: converted.currency,
+    original_amount: BigInt(original.amount),
+    original_currency: original.currency,
+    payment_processor: input.paymentProcessor,
+    invoice_id: input.invoiceId ?? null,
+    is_first: customer.first_sale_at === null,
+    metadata: input.metadata ? JSON.stringify(input.metadata) : null,
+    created_at: ctx.now(),
+  })
+}
+
+async function answerOf(ctx: Ctx, sale: ConversionRow): Promise<SaleResult> {
+  return answer(sale.event_name, (await holdCustomer(ctx, sale.customer_id)) ?? null, sale)
+}
+
+function answer(eventName: string, customer: Customer | null, sale: ConversionRow | null): SaleResult {
+  return {
+    eventName,
+    customer: customer && { id: customer.id, ...presentPerson(customer) },
+    sale: sale && {
+      amount: Number(sale.amount),
+      currency: sale.currency ?? '',
+      paymentProcessor: sale.payment_processor ?? 'custom',
+      invoiceId: sale.invoice_id,
+      metadata: sale.metadata === null ? null : JSON.parse(sale.metadata),
+    },
+  }
+}

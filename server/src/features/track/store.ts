@@ -1,0 +1,200 @@
+import { sql } from 'kysely'
+import type { Db } from '../../platform/postgres.ts'
+
+const lease = sql`now() + interval '30 seconds'`
+
+export type ConversionKind = 'lead' | 'sale' | 'refund'
+export type ConversionRow = {
+  number: bigint
+  id: string
+  workspace_id: string
+  kind: ConversionKind
+  customer_id: string
+  event_name: string
+  link_number: bigint | null
+  click_id: string | null
+  attribution: string
+  quantity: number
+  amount: bigint
+  currency: string | null
+  original_amount: bigint | null
+  original_currency: string | null
+  payment_processor: string | null
+  invoice_id: string | null
+  refund_id: string | null
+  is_first: boolean
+  is_full: boolean
+  sale_number: bigint | null
+  metadata: string | null
+  created_at: Date
+  batch: string | null
+}
+export type NewConversion = Pick<
+  ConversionRow,
+  'id' | 'workspace_id' | 'kind' | 'customer_id' | 'event_name' | 'link_number' | 'click_id' | 'attribution'
+> &
+  Partial<Omit<ConversionRow, 'number' | 'created_at' | 'batch'>> & { created_at: Date }
+
+/** Undefined when there is one already: this lead, this invoice or this refund. */
+export async function insertConversion(db: Db, row: NewConversion): Promise<ConversionRow | undefined> {
+  // What belongs to no link is nowhere but here.
+  const storedAt = row.link_number === null ? row.created_at : null
+  const result = await sql<ConversionRow>`
+    INSERT INTO conversions (id, workspace_id, kind, customer_id, event_name, link_number, click_id, attribution, quantity,
+      amount, currency, original_amount, original_currency, payment_processor, invoice_id, refund_id, is_first, is_full,
+      sale_number, metadata, created_at, stored_at)
+    VALUES (${row.id}, ${row.workspace_id}, ${row.kind}, ${row.customer_id}, ${row.event_name}, ${row.link_number},
+      ${row.click_id}, ${row.attribution}, ${row.quantity ?? 1}, ${row.amount ?? 0}, ${row.currency ?? null},
+      ${row.original_amount ?? null}, ${row.original_currency ?? null}, ${row.payment_processor ?? null},
+      ${row.invoice_id ?? null}, ${row.refund_id ?? null}, ${row.is_first ?? false}, ${row.is_full ?? false},
+      ${row.sale_number ?? null}, ${row.metadata ?? null}, ${row.created_at},
+      ${storedAt})
+    ON CONFLICT DO NOTHING RETURNING *`.execute(db)
+  return result.rows[0]
+}
+
+export async function selectLead(
+  db: Db,
+  workspaceId: string,
+  customerId: string,
+  eventName?: string,
+): Promise<ConversionRow | undefined> {
+  const named = eventName === undefined ? sql`true` : sql`event_name = ${eventName}`
+  const result = await sql<ConversionRow>`
+    SELECT * FROM conversions
+    WHERE workspace_id = ${workspaceId} AND customer_id = ${customerId} AND kind = 'lead' AND ${named}
+    ORDER BY number DESC LIMIT 1`.execute(db)
+  return result.rows[0]
+}
+
+export async function selectSale(db: Db, workspaceId: string, invoiceId: string): Promise<ConversionRow | undefined> {
+  const result = await sql<ConversionRow>`
+    SELECT * FROM conversions
+    WHERE workspace_id = ${workspaceId} AND invoice_id = ${invoiceId} AND kind = 'sale'`.execute(db)
+  return result.rows[0]
+}
+
+/** Until the transaction ends no other refund of the sale is made. */
+export async function holdSale(db: Db, workspaceId: string, number: bigint): Promise<void> {
+  await sql`SELECT FROM conversions WHERE workspace_id = ${workspaceId} AND number = ${number}
+    FOR NO KEY UPDATE`.execute(db)
+}
+
+export async function selectRefunds(db: Db, workspaceId: string, saleNumber: bigint): Promise<ConversionRow[]> {
+  const result = await sql<ConversionRow>`
+    SELECT * FROM conversions
+    WHERE workspace_id = ${workspaceId} AND sale_number = ${saleNumber} AND kind = 'refund' ORDER BY number`.execute(db)
+  return result.rows
+}
+
+/** A batch that was cut off, whose worker is gone: it is taken over as it is. */
+// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+export async function takeOverBatch(db: Db): Promise<ConversionRow[]> {
+  const result = await sql<ConversionRow>`
+    UPDATE conversions SET due_at = ${lease}
+    WHERE stored_at IS NULL AND batch = (
+      SELECT batch FROM conversions WHERE stored_at IS NULL AND batch IS NOT NULL AND due_at <= now()
+      ORDER BY due_at LIMIT 1)
+    RETURNING *`.execute(db)
+  return result.rows
+}
+
+// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+export async function selectDue(db: Db, count: number): Promise<(ConversionRow & { attempts: number })[]> {
+  const result = await sql<ConversionRow & { attempts: number }>`
+    SELECT * FROM conversions WHERE stored_at IS NULL AND batch IS NULL AND due_at <= now()
+    ORDER BY due_at, number LIMIT ${count}`.execute(db)
+  return result.rows
+}
+
+/** Those that no other worker has put into a batch meanwhile. */
+// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+export async function fixBatch(db: Db, batch: string, numbers: bigint[]): Promise<ConversionRow[]> {
+  const result = await sql<ConversionRow>`
+    UPDATE conversions SET batch = ${batch}, due_at = ${lease}
+    WHERE number = ANY(${numbers}::bigint[]) AND batch IS NULL AND stored_at IS NULL RETURNING *`.execute(db)
+  return result.rows
+}
+
+/** From one second to five minutes, longer each time. */
+// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+export async function postpone(db: Db, numbers: bigint[]): Promise<void> {
+  await sql`UPDATE conversions SET attempts = attempts + 1,
+      due_at = now() + least(interval '5 minutes', interval '1 second' * power(2, least(attempts, 9)))
+    WHERE number = ANY(${numbers}::bigint[]) AND batch IS NULL AND stored_at IS NULL`.execute(db)
+}
+
+/** Those that nobody has marked before: only they are counted. */
+// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+export async function markStored(db: Db, batch: string): Promise<ConversionRow[]> {
+  const result = await sql<ConversionRow>`
+    UPDATE conversions SET stored_at = now() WHERE batch = ${batch} AND stored_at IS NULL RETURNING *`.execute(db)
+  return result.rows
+}
+
+export async function clearMetadata(db: Db, workspaceId: string, customerIds: string[]): Promise<void> {
+  await sql`UPDATE conversions SET metadata = NULL WHERE workspace_id = ${workspaceId}
+    AND customer_id = ANY(${customerIds}::text[]) AND metadata IS NOT NULL`.execute(db)
+}
+
+/** Whether some are in a batch that was read before and may not have reached ClickHouse yet. */
+export async function areUnderWay(db: Db, workspaceId: string, customerIds: string[]): Promise<boolean> {
+  const result = await sql`SELECT 1 FROM conversions WHERE workspace_id = ${workspaceId}
+    AND customer_id = ANY(${customerIds}::text[]) AND batch IS NOT NULL AND stored_at IS NULL LIMIT 1`.execute(db)
+  return result.rows.length > 0
+}
+
+/** What has reached ClickHouse, and how much is on its way there. */
+export type RecordedRow = { workspace_id: string; link_number: bigint; under_way: bigint } & Record<
+  'leads' | 'conversions' | 'sales' | 'sale_amount',
+  bigint
+>
+
+// NOTE every workspace: the operator compares those of all of them, or of the one that is named.
+export async function selectRecorded(
+  db: Db,
+  { workspaceId, first, last }: { workspaceId?: string; first: bigint; last: bigint },
+): Promise<RecordedRow[]> {
+  const mine = workspaceId === undefined ? sql`true` : sql`workspace_id = ${workspaceId}`
+  const result = await sql<RecordedRow>`
+    SELECT workspace_id, link_number,
+      coalesce(sum(quantity) FILTER (WHERE kind = 'lead' AND stored_at IS NOT NULL), 0)::bigint AS leads,
+      count(*) FILTER (WHERE kind = 'sale' AND is_first AND stored_at IS NOT NULL) AS conversions,
+      count(*) FILTER (WHERE kind = 'sale' AND stored_at IS NOT NULL)
+        - count(*) FILTER (WHERE kind = 'refund' AND is_full AND stored_at IS NOT NULL) AS sales,
+      coalesce(sum(amount) FILTER (WHERE stored_at IS NOT NULL), 0)::bigint AS sale_amount,
+      count(*) FILTER (WHERE batch IS NOT NULL AND stored_at IS NULL) AS under_way
+    FROM conversions WHERE link_number BETWEEN ${first} AND ${last} AND ${mine}
+    GROUP BY workspace_id, link_number`.execute(db)
+  return result.rows
+}
+
+/** Those that have reached ClickHouse once. They do not change until the transaction ends. */
+// NOTE every workspace: the operator brings back what ClickHouse has lost of all of them.
+export async function selectStored(
+  db: Db,
+  { linkNumber, after, count }: { linkNumber?: bigint; after: bigint; count: number },
+): Promise<ConversionRow[]> {
+  const mine = linkNumber === undefined ? sql`link_number IS NOT NULL` : sql`link_number = ${linkNumber}`
+  const result = await sql<ConversionRow>`
+    SELECT * FROM conversions WHERE number > ${after} AND ${mine} AND stored_at IS NOT NULL
+    ORDER BY number LIMIT ${count} FOR SHARE`.execute(db)
+  return result.rows
+}
+
+// NOTE every workspace: likewise for the operator.
+export async function selectHighestNumber(db: Db): Promise<bigint> {
+  const result = await sql<{ highest: bigint | null }>`SELECT max(number) AS highest FROM conversions`.execute(db)
+  return result.rows[0]?.highest ?? 0n
+}
+
+export type SoldRow = { customer_id: string; sales: bigint; sale_amount: bigint }
+
+export async function selectSold(db: Db, workspaceId: string, customerIds: string[]): Promise<SoldRow[]> {
+  const result = await sql<SoldRow>`
+    SELECT customer_id, sum(amount)::bigint AS sale_amount,
+      count(*) FILTER (WHERE kind = 'sale') - count(*) FILTER (WHERE kind = 'refund' AND is_full) AS sales
+    FROM conversions
+    WHERE workspace_id = ${workspaceId} AND customer_id = ANY(${customerIds}::text[]) GROUP BY customer_id`.execute(db)
+  return result.rows
+}
