@@ -1,0 +1,132 @@
+import { z } from '@hono/zod-openapi'
+import { booleanText, instant, pageNumber, pageSize, plainText, sortOrder } from './common.ts'
+import { operation } from './operation.ts'
+
+const base = {
+  id: z.string(),
+  name: z.string().nullable(),
+  email: z.string().nullable(),
+  avatar: z.string().nullable(),
+  externalId: z.string().describe('Your own id of the customer; empty when the customer was deleted.'),
+  stripeCustomerId: z.string().nullable(),
+  country: z.string().nullable(),
+  sales: z.number(),
+  saleAmount: z.number().describe('In cents.'),
+  createdAt: instant,
+  firstSaleAt: instant.nullable(),
+  subscriptionCanceledAt: instant.nullable(),
+}
+
+/** As it is part of events and webhooks. */
+export const customer = z.strictObject(base).meta({ id: 'Customer' })
+export type Customer = z.infer<typeof customer>
+
+const customerLink = z.strictObject({
+  id: z.string(),
+  domain: z.string(),
+  key: z.string(),
+  shortLink: z.string(),
+  url: z.string(),
+  programId: z.string().nullable(),
+})
+
+export const expandedCustomer = z
+  .strictObject({
+    ...base,
+    link: customerLink.nullable().optional().describe('The link that brought the customer, when asked for.'),
+    programId: z.string().nullable().optional(),
+    partner: z.null().optional(),
+    discount: z.null().optional(),
+  })
+  .meta({ id: 'ExpandedCustomer' })
+export type ExpandedCustomer = z.infer<typeof expandedCustomer>
+
+export const customerEmail = z.email().max(100)
+export const customerExternalId = plainText(100).min(1)
+export const customerAvatar = plainText(2_000)
+
+export const customerPatch = z
+  .object({
+    email: customerEmail.nullish(),
+    name: plainText(100).nullish(),
+    avatar: z.url().max(2_000).nullish(),
+    externalId: customerExternalId.optional(),
+    stripeCustomerId: plainText(255).min(1).nullish(),
+    country: z
+      .string()
+      .regex(/^[A-Za-z]{2}$/, 'it is no two-letter country code')
+      .transform((code) => code.toUpperCase())
+      .optional(),
+  })
+  .meta({ id: 'CustomerPatch' })
+export type CustomerPatch = z.output<typeof customerPatch>
+
+const params = z.object({ id: z.string().describe('Id of the customer, or your own id prefixed with `ext_`.') })
+const expansion = {
+  includeExpandedFields: booleanText.optional().describe('Adds the link, partner and discount of the customer.'),
+}
+
+export const listCustomers = operation({
+  id: 'getCustomers',
+  method: 'get',
+  path: '/customers',
+  summary: 'List customers',
+  tag: 'Customers',
+  scope: 'customers.read',
+  query: z.object({
+    email: z.string().max(100).optional().describe('Exactly this address.'),
+    externalId: z.string().max(100).optional().describe('Exactly this id of yours.'),
+    search: z.string().max(200).optional().describe('Part of the e-mail address, external id or name.'),
+    country: z.string().max(2).optional(),
+    linkId: z.string().optional().describe('Those whom this link brought.'),
+    programId: z.string().optional(),
+    partnerId: z.string().optional(),
+    ...expansion,
+    sortBy: z.enum(['createdAt', 'saleAmount', 'firstSaleAt', 'subscriptionCanceledAt']).default('createdAt'),
+    sortOrder: sortOrder.default('desc'),
+    startingAfter: z.string().optional().describe('Id of the customer after which the page starts.'),
+    endingBefore: z.string().optional().describe('Id of the customer before which the page ends.'),
+    page: pageNumber.meta({ deprecated: true }),
+    pageSize: pageSize(100),
+  }),
+  response: z.array(expandedCustomer),
+})
+export type CustomersQuery = z.output<typeof listCustomers.query>
+
+export const getCustomer = operation({
+  id: 'getCustomer',
+  method: 'get',
+  path: '/customers/{id}',
+  summary: 'Get a customer',
+  tag: 'Customers',
+  scope: 'customers.read',
+  params,
+  query: z.object(expansion),
+  response: expandedCustomer,
+})
+
+export const updateCustomer = operation({
+  id: 'updateCustomer',
+  method: 'patch',
+  path: '/customers/{id}',
+  summary: 'Update a customer',
+  tag: 'Customers',
+  scope: 'customers.write',
+  params,
+  query: z.object(expansion),
+  body: customerPatch,
+  response: expandedCustomer,
+})
+
+export const deleteCustomer = operation({
+  id: 'deleteCustomer',
+  method: 'delete',
+  path: '/customers/{id}',
+  summary: 'Delete a customer',
+  description:
+    'Name, e-mail address, picture, external ids and the metadata of the events are erased everywhere. The events stay, without a person.',
+  tag: 'Customers',
+  scope: 'customers.write',
+  params,
+  response: z.strictObject({ id: z.string() }),
+})

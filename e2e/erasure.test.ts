@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto'
+import { jetstream } from '@nats-io/jetstream'
+import { Dub } from 'dub'
+import { sql } from 'kysely'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { query } from '../server/src/platform/clickhouse.ts'
+import { changeStream } from '../server/src/platform/nats.ts'
+import { browser, buildLink, buildWorkspace } from '../server/test/build.ts'
+import { startServer } from '../server/test/server-process.ts'
+import { eventually, openTestPlatform } from '../server/test/stack.ts'
+import { visit } from '../server/test/visit.ts'
+
+const platform = await openTestPlatform()
+const { redirect } = inject('server')
+
+/** Where a text is: every column of every table of both engines, and the messages of the log. */
+async function placesOf(text: string): Promise<string[]> {
+  const places: string[] = []
+  const tables = await sql<{ name: string }>`
+    SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`.execute(platform.db)
+  for (const { name } of tables.rows) {
+    const found = await sql`SELECT 1 FROM ${sql.table(name)} t WHERE strpos(t::text, ${text}) > 0 LIMIT 1`.execute(
+      platform.db,
+    )
+    if (found.rows.length > 0) places.push(`PostgreSQL ${name}`)
+  }
+  const stored = await query<{ name: string }>(
+    platform.clickhouse,
+    "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'",
+    {},
+  )
+  for (const { name } of stored) {
+    const statement = `SELECT 1 FROM ${name} WHERE position(formatRow('JSONEachRow', *), {text:String}) > 0 LIMIT 1`
+    if ((await query(platform.clickhouse, statement, { text })).length > 0) places.push(`ClickHouse ${name}`)
+  }
+  if (await isInLog(text)) places.push('NATS')
+  return places
+}
+
+async function isInLog(text: string): Promise<boolean> {
+  const consumer = await jetstream(platform.nats).consumers.get(changeStream)
+  const { num_pending } = await consumer.info()
+  if (num_pending === 0) return false
+  const messages = await consumer.consume()
+  let left = num_pending
+  for await (const message of messages) {
+    if (message.string().includes(text)) return true
+    left -= 1
+    if (left === 0) break
+  }
+  return false
+}
+
+test('of a customer who was deleted nothing is found anywhere, and the events stay', async () => {
+  const server = await startServer({ ...inject('environment'), ROLES: 'api', LOG_LEVEL: 'debug' })
+  onTestFinished(async () => void (await server.stop()))
+  const workspace = await buildWorkspace(platform)
+  const link = await buildLink(platform, workspace, { key: 'spring', trackConversion: true })
+  const client = new Dub({ token: workspace.key, serverURL: server.api })
+  const mark = randomUUID().slice(0, 13)
+  const person = {
+    customerExternalId: `external-${mark}`,
+    customerName: `Name ${mark}`,
+    customerEmail: `mail-${mark}@example.com`,
+    customerAvatar: `https://example.com/${mark}.png`,
+  }
+  const metadata = { note: `note-${mark}` }
+  const { headers } = await visit(`${redirect}/spring`, { host: workspace.domain, 'user-agent': browser })
+  const clickId = new URL(String(headers.location)).searchParams.get('trib_id') as string
+  const options = { headers: { 'Idempotency-Key': randomUUID() } }
+  await client.track.lead({ clickId, eventName: 'Sign up', ...person, metadata }, { fetchOptions: options })
+  const sale = { customerExternalId: person.customerExternalId, amount: 500, invoiceId: randomUUID(), metadata }
+  await client.track.sale(sale, { fetchOptions: { headers: { 'Idempotency-Key': randomUUID() } } })
+  await eventually(async () => expect(await placesOf(mark)).toContain('ClickHouse sale_events'), 30_000)
+  expect(await placesOf(mark)).toEqual(
+    expect.arrayContaining(['PostgreSQL customers', 'PostgreSQL conversions', 'ClickHouse lead_events']),
+  )
+  expect(await placesOf(mark)).toContain('PostgreSQL idempotency_keys')
+  expect(await placesOf(workspace.id)).toContain('NATS')
+
+  const { id } = await client.customers.delete(`ext_${person.customerExternalId}`)
+  await eventually(async () => expect(await placesOf(mark)).toEqual([]), 60_000)
+
+  const events = await Promise.all(
+    (['leads', 'sales'] as const).map((event) => client.events.list({ event, interval: '24h' })),
+  )
+  const nobody = { id, name: 'Deleted customer', email: null, avatar: null, externalId: '', stripeCustomerId: null }
+  for (const list of events) {
+    expect(list).toMatchObject([{ link: { id: link.id }, customer: nobody }])
+    expect(JSON.stringify(list)).not.toContain(mark)
+  }
+  await expect(client.customers.get({ id: `ext_${person.customerExternalId}` })).rejects.toMatchObject({
+    statusCode: 404,
+  })
+  await server.stop()
+  expect(server.log.join('\n')).not.toContain(mark)
+})

@@ -1,0 +1,47 @@
+import type { Customer, ExpandedCustomer } from '@tributary/contract/customers'
+import type { Link } from '@tributary/contract/links'
+import type { CustomerRow } from './store.ts'
+
+const nobody = { name: 'Deleted customer', email: null, avatar: null, externalId: '', stripeCustomerId: null }
+
+/** As events, webhooks and commissions show it: of one who was erased, what tells nothing of a person. */
+export function present(row: CustomerRow | undefined, id: string): Customer {
+  const isThere = row && row.erased_at === null
+  const person = isThere && {
+    name: row.name,
+    email: row.email,
+    avatar: row.avatar,
+    externalId: row.external_id ?? '',
+    stripeCustomerId: row.stripe_customer_id,
+  }
+  return {
+    id,
+    ...(person || nobody),
+    country: row?.country ?? null,
+    sales: Number(row?.sales ?? 0),
+    saleAmount: Number(row?.sale_amount ?? 0),
+    createdAt: (row?.created_at ?? new Date(0)).toISOString(),
+    firstSaleAt: row?.first_sale_at?.toISOString() ?? null,
+    subscriptionCanceledAt: row?.subscription_canceled_at?.toISOString() ?? null,
+  }
+}
+
+/** With what it is connected to. There are no partners and discounts yet. */
+export function presentExpanded(row: CustomerRow, link: Link | undefined): ExpandedCustomer {
+  return {
+    ...present(row, row.id),
+    link: link
+      ? {
+          id: link.id,
+          domain: link.domain,
+          key: link.key,
+          shortLink: link.shortLink,
+          url: link.url,
+          programId: link.programId,
+        }
+      : null,
+    programId: link?.programId ?? null,
+    partner: null,
+    discount: null,
+  }
+}

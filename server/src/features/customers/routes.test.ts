@@ -1,0 +1,302 @@
+import { createClient } from '@tributary/contract/client'
+import { type ExpandedCustomer, listCustomers } from '@tributary/contract/customers'
+import { sql } from 'kysely'
+import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { type BuiltWorkspace, buildCustomer, buildLink, buildWorkspace } from '../../../test/build.ts'
+import { contextIn } from '../../../test/context.ts'
+import { startServer } from '../../../test/server-process.ts'
+import { openTestPlatform } from '../../../test/stack.ts'
+import { linkNumbers } from '../links/service.ts'
+import { countSale, customersById, makeCustomer, presentCustomer } from './service.ts'
+
+const platform = await openTestPlatform()
+const { api } = inject('server')
+const minuteMs = 60_000
+
+async function send(workspace: Pick<BuiltWorkspace, 'key'>, method: string, path: string, body?: unknown, at = api) {
+  const response = await fetch(at + path, {
+    method,
+    headers: { authorization: `Bearer ${workspace.key}` },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  })
+  const answer = (await response.json()) as ExpandedCustomer & { error?: { code: string; message: string } }
+  return { status: response.status, answer, code: answer.error?.code, message: answer.error?.message }
+}
+
+describe('getCustomers', () => {
+  let workspace: BuiltWorkspace
+  let linkId: string
+  let names: (query: string) => Promise<(string | null)[]>
+
+  beforeAll(async () => {
+    workspace = await buildWorkspace(platform)
+    const link = await buildLink(platform, workspace, { key: 'spring' })
+    linkId = link.id
+    const [number] = await linkNumbers(contextIn(platform, workspace.id), { ids: [link.id] })
+    const click = { clickId: 'c', linkNumber: number as bigint }
+    const people = [
+      { name: 'Ada', email: 'ada@example.com', externalId: 'Bob' },
+      { name: 'Bob', email: 'bob@example.com', externalId: '100%_\\' },
+      { name: 'Cleo', email: null, externalId: 'c-3' },
+      { name: 'Dora', email: 'ADA@example.com', externalId: 'd-4' },
+      { name: 'Émile', email: null, externalId: 'e-5' },
+    ]
+    const made = []
+    for (const [index, person] of people.entries()) {
+      made.push(await buildCustomer(platform, workspace, person, index < 2 ? click : null))
+    }
+    const context = contextIn(platform, workspace.id)
+    const [ada, bob, cleo] = made.map(({ id }) => id) as [string, string, string]
+    await countSale(context, ada, { sales: 1, amount: 500, at: new Date(3 * minuteMs) })
+    await countSale(context, bob, { sales: 2, amount: 500, at: new Date(minuteMs) })
+    await countSale(context, cleo, { sales: 1, amount: 900, at: new Date(2 * minuteMs) })
+    await sql`UPDATE customers SET country = 'DE', subscription_canceled_at = now() WHERE id = ${bob}`.execute(
+      platform.db,
+    )
+    await buildCustomer(platform, await buildWorkspace(platform), { name: 'Foreign' })
+    names = async (query) => {
+      const { status, answer } = await send(workspace, 'GET', `/customers?${query}`)
+      expect(status).toBe(200)
+      return (answer as unknown as ExpandedCustomer[]).map(({ name }) => name)
+    }
+  })
+
+  it.each([
+    ['', 'Émile Dora Cleo Bob Ada'],
+    ['sortOrder=asc', 'Ada Bob Cleo Dora Émile'],
+    ['sortBy=saleAmount', 'Cleo Bob Ada Émile Dora'],
+    ['sortBy=saleAmount&sortOrder=asc', 'Dora Émile Ada Bob Cleo'],
+    ['sortBy=firstSaleAt', 'Ada Cleo Bob Émile Dora'],
+    ['sortBy=firstSaleAt&sortOrder=asc', 'Dora Émile Bob Cleo Ada'],
+    ['sortBy=subscriptionCanceledAt', 'Bob Émile Dora Cleo Ada'],
+    ['email=ada%40example.com', 'Ada'],
+    ['externalId=Bob', 'Ada'],
+    ['externalId=bob', ''],
+    ['search=BOB', 'Bob Ada'],
+    ['search=ada%40', 'Dora Ada'],
+    ['search=%C3%A9mil', 'Émile'],
+    ['search=100%25_', 'Bob'],
+    ['search=%25', 'Bob'],
+    ['search=%5C', 'Bob'],
+    ['search=nobody', ''],
+    ['email=ada%40example.com&externalId=c-3&search=Bob', 'Ada'],
+    ['externalId=c-3&search=Bob', 'Cleo'],
+    ['country=DE', 'Bob'],
+    ['country=de', 'Bob'],
+    ['country=FR', ''],
+    ['partnerId=pn_1', ''],
+    ['programId=prog_1', ''],
+    ['linkId=link_unknown', ''],
+    ['page=2&pageSize=2', 'Cleo Bob'],
+    ['page=4&pageSize=2', ''],
+    ['pageSize=2&page=1&sortBy=saleAmount', 'Cleo Bob'],
+  ])('200: %s', async (query, expected) => {
+    expect((await names(query)).join(' ')).toBe(expected)
+  })
+
+  it('200: those whom a link brought', async () => {
+    expect(await names(`linkId=${linkId}`)).toEqual(['Bob', 'Ada'])
+    expect(await names(`linkId=${linkId}&search=bob%40`)).toEqual(['Bob'])
+    expect(await names(`linkId=${linkId}&partnerId=pn_1`)).toEqual([])
+  })
+
+  it.each(['createdAt', 'saleAmount', 'firstSaleAt', 'subscriptionCanceledAt'])(
+    '200: by %s, cursors lead to everybody once, forth and back',
+    async (sortBy) => {
+      for (const sortOrder of ['asc', 'desc']) {
+        const order = `sortBy=${sortBy}&sortOrder=${sortOrder}`
+        const all = (await send(workspace, 'GET', `/customers?${order}`)).answer as unknown as ExpandedCustomer[]
+        const walk = async (direction: string, from: string | undefined) => {
+          const seen: string[][] = []
+          for (let cursor = from; ; ) {
+            const page = cursor ? `&${direction}=${cursor}` : ''
+            const { answer } = await send(workspace, 'GET', `/customers?${order}&pageSize=2${page}`)
+            const ids = (answer as unknown as ExpandedCustomer[]).map(({ id }) => id)
+            if (ids.length === 0) return seen
+            seen.push(ids)
+            cursor = direction === 'startingAfter' ? ids.at(-1) : ids[0]
+          }
+        }
+        const ids = all.map(({ id }) => id)
+        expect((await walk('startingAfter', undefined)).flat()).toEqual(ids)
+        expect((await walk('endingBefore', ids.at(-1))).reverse().flat()).toEqual(ids.slice(0, -1))
+      }
+    },
+  )
+
+  it('200: a list goes on after a customer who was erased meanwhile', async () => {
+    const own = await buildWorkspace(platform)
+    const made = []
+    for (const name of ['a', 'b', 'c']) made.push(await buildCustomer(platform, own, { name }))
+    const cursor = made[1]?.id
+    await send(own, 'DELETE', `/customers/${cursor}`)
+    const rest = await createClient({ url: api, token: own.key })(listCustomers, { query: { startingAfter: cursor } })
+    expect(rest.map(({ name }) => name)).toEqual(['a'])
+  })
+
+  it('404 and 422: a cursor that is not there, or two of them', async () => {
+    const unknown = await send(workspace, 'GET', '/customers?startingAfter=cus_x')
+    expect([unknown.status, unknown.message]).toEqual([404, 'There is no customer cus_x in this workspace.'])
+    const both = await send(workspace, 'GET', '/customers?startingAfter=a&endingBefore=b')
+    expect(both.status).toBe(422)
+    expect((await send(workspace, 'GET', '/customers?sortBy=name')).status).toBe(422)
+    expect((await send(workspace, 'GET', '/customers?pageSize=101')).status).toBe(422)
+  })
+})
+
+describe('getCustomer', () => {
+  it('200: by id and by external id, with the twelve fields', async () => {
+    const workspace = await buildWorkspace(platform)
+    const made = await buildCustomer(platform, workspace, { externalId: 'a/b c', email: 'a@example.com' })
+    const expected = {
+      id: made.id,
+      name: 'a@example.com',
+      email: 'a@example.com',
+      avatar: null,
+      externalId: 'a/b c',
+      stripeCustomerId: null,
+      country: null,
+      sales: 0,
+      saleAmount: 0,
+      createdAt: made.created_at.toISOString(),
+      firstSaleAt: null,
+      subscriptionCanceledAt: null,
+    }
+    expect((await send(workspace, 'GET', `/customers/${made.id}`)).answer).toEqual(expected)
+    expect((await send(workspace, 'GET', '/customers/ext_a%2Fb%20c')).answer).toEqual(expected)
+    const expanded = await send(workspace, 'GET', `/customers/${made.id}?includeExpandedFields=true`)
+    expect(expanded.answer).toEqual({ ...expected, link: null, programId: null, partner: null, discount: null })
+  })
+
+  it('200: expanded with its link', async () => {
+    const workspace = await buildWorkspace(platform)
+    const link = await buildLink(platform, workspace, { key: 'k' })
+    const [linkNumber] = await linkNumbers(contextIn(platform, workspace.id), { ids: [link.id] })
+    const click = { clickId: 'c', linkNumber: linkNumber as bigint }
+    const { id } = await buildCustomer(platform, workspace, {}, click)
+    const { answer } = await send(workspace, 'GET', `/customers/${id}?includeExpandedFields=true`)
+    const { domain, key, shortLink, url, programId } = link
+    expect(answer.link).toEqual({ id: link.id, domain, key, shortLink, url, programId })
+    expect((await send(workspace, 'GET', `/customers/${id}?includeExpandedFields=false`)).answer).not.toHaveProperty(
+      'link',
+    )
+  })
+
+  it.each(['cus_x', 'ext_x', 'ext_'])('404: %s', async (name) => {
+    const { status, message } = await send(await buildWorkspace(platform), 'GET', `/customers/${name}`)
+    expect([status, message]).toEqual([404, `There is no customer ${name} in this workspace.`])
+  })
+})
+
+describe('updateCustomer', () => {
+  it('200: changes what is given and leaves the rest', async () => {
+    const workspace = await buildWorkspace(platform)
+    const { id } = await buildCustomer(platform, workspace, { name: 'Ada', email: 'a@example.com', externalId: 'a' })
+    const before = (await send(workspace, 'GET', `/customers/${id}`)).answer
+    const patch = { country: 'de', stripeCustomerId: 'cus_s', externalId: 'b', avatar: 'https://example.com/a.png' }
+    const after = await send(workspace, 'PATCH', '/customers/ext_a', patch)
+    expect(after.answer).toEqual({ ...before, ...patch, country: 'DE' })
+    expect((await send(workspace, 'PATCH', `/customers/${id}`, {})).answer).toEqual(after.answer)
+    const emptied = await send(workspace, 'PATCH', '/customers/ext_b?includeExpandedFields=true', {
+      name: null,
+      email: null,
+      stripeCustomerId: null,
+      avatar: null,
+    })
+    expect(emptied.answer).toMatchObject({ name: null, email: null, stripeCustomerId: null, avatar: null, link: null })
+  })
+
+  it.each(['externalId', 'stripeCustomerId'])('409: another customer has the %s', async (field) => {
+    const workspace = await buildWorkspace(platform)
+    const [one, other] = [await buildCustomer(platform, workspace), await buildCustomer(platform, workspace)]
+    await send(workspace, 'PATCH', `/customers/${one.id}`, { [field]: 'taken' })
+    const { status, message } = await send(workspace, 'PATCH', `/customers/${other.id}`, {
+      [field]: 'taken',
+      name: 'x',
+    })
+    const told = `Another customer already has this \`${field}\`. Each customer has one of its own.`
+    expect([status, message]).toEqual([409, told])
+    expect((await send(workspace, 'GET', `/customers/${other.id}`)).answer.name).toBe(other.name)
+    expect((await send(workspace, 'PATCH', `/customers/${one.id}`, { [field]: 'taken' })).status).toBe(200)
+    const elsewhere = await buildWorkspace(platform)
+    const { id } = await buildCustomer(platform, elsewhere)
+    expect((await send(elsewhere, 'PATCH', `/customers/${id}`, { [field]: 'taken' })).status).toBe(200)
+  })
+
+  it.each([
+    [400, { name: 5 }],
+    [400, { externalId: null }],
+    [422, { email: 'nobody' }],
+    [422, { externalId: '' }],
+    [422, { externalId: 'x'.repeat(101) }],
+    [422, { name: 'a\u0000b' }],
+    [422, { name: 'a\nb' }],
+    [422, { name: '\ud800' }],
+    [422, { stripeCustomerId: '' }],
+    [422, { country: 'DEU' }],
+    [422, { avatar: 'picture' }],
+  ])('%i: %j', async (status, patch) => {
+    const workspace = await buildWorkspace(platform)
+    const { id } = await buildCustomer(platform, workspace)
+    expect((await send(workspace, 'PATCH', `/customers/${id}`, patch)).status).toBe(status)
+  })
+
+  it('404: there is none', async () => {
+    const workspace = await buildWorkspace(platform)
+    expect((await send(workspace, 'PATCH', '/customers/ext_x', { name: 'x' })).code).toBe('not_found')
+  })
+})
+
+describe('deleteCustomer', () => {
+  it('200 and 404: the log tells what happened, but not to whom', async () => {
+    const server = await startServer({ ...inject('environment'), ROLES: 'api', LOG_LEVEL: 'debug' })
+    onTestFinished(async () => void (await server.stop()))
+    const workspace = await buildWorkspace(platform)
+    const { id } = await buildCustomer(platform, workspace, { externalId: 'ada-7', email: 'ada-7@example.com' })
+    const other = await buildCustomer(platform, workspace)
+    const changes = [`/customers/${other.id}`, { externalId: 'ada-7' }] as const
+    expect((await send(workspace, 'PATCH', ...changes, server.api)).status).toBe(409)
+    expect((await send(workspace, 'DELETE', '/customers/ext_ada-7', undefined, server.api)).answer).toEqual({ id })
+    expect((await send(workspace, 'DELETE', '/customers/ext_ada-7', undefined, server.api)).status).toBe(404)
+    expect((await send(workspace, 'GET', '/customers?email=ada-7%40example.com', undefined, server.api)).status).toBe(
+      200,
+    )
+    await server.stop()
+    const log = server.log.join('\n')
+    expect(log).toContain('/customers/ext_…')
+    expect(log).not.toContain('ada-7')
+  })
+})
+
+describe('making and presenting', () => {
+  it('50 who make the same customer at once get the same one', async () => {
+    const workspace = await buildWorkspace(platform)
+    const context = contextIn(platform, workspace.id)
+    const person = { externalId: 'same', name: null, email: null, avatar: null }
+    const made = await Promise.all(Array.from({ length: 50 }, () => makeCustomer(context, person, null)))
+    expect(new Set(made.map(({ id, name }) => `${id} ${name}`)).size).toBe(1)
+    expect(made[0]?.name).toMatch(/^[A-Z][a-z]+ [A-Z][a-z]+$/)
+  })
+
+  it('one who was erased, or is not there, is shown as nobody', async () => {
+    const workspace = await buildWorkspace(platform)
+    const { id, created_at } = await buildCustomer(platform, workspace, { name: 'Ada', email: 'a@example.com' })
+    const context = contextIn(platform, workspace.id)
+    await countSale(context, id, { sales: 1, amount: 5, at: new Date(0) })
+    await send(workspace, 'DELETE', `/customers/${id}`)
+    const row = (await customersById(context, [id, 'cus_x'])).get(id)
+    const nobody = {
+      name: 'Deleted customer',
+      email: null,
+      avatar: null,
+      externalId: '',
+      stripeCustomerId: null,
+      country: null,
+      subscriptionCanceledAt: null,
+    }
+    const counts = { sales: 1, saleAmount: 5, firstSaleAt: '1970-01-01T00:00:00.000Z' }
+    expect(presentCustomer(row, id)).toEqual({ id, ...nobody, ...counts, createdAt: created_at.toISOString() })
+    const unknown = { sales: 0, saleAmount: 0, firstSaleAt: null, createdAt: '1970-01-01T00:00:00.000Z' }
+    expect(presentCustomer(undefined, 'cus_x')).toEqual({ id: 'cus_x', ...nobody, ...unknown })
+  })
+})

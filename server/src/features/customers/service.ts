@@ -1,0 +1,233 @@
+import type {
+  Customer as ContractCustomer,
+  CustomerPatch,
+  CustomersQuery,
+  ExpandedCustomer,
+} from '@tributary/contract/customers'
+import type { Ctx, Platform } from '../../platform/context.ts'
+import { conflict, invalid, notFound } from '../../platform/errors.ts'
+import { forgetAnswers } from '../../platform/idempotency.ts'
+import { newId, partitionOf } from '../../platform/ids.ts'
+import { publish } from '../../platform/outbox.ts'
+import { transaction, violatedConstraint } from '../../platform/postgres.ts'
+import { linkNumbers, linksByNumber } from '../links/service.ts'
+import { customerErasedMessage } from './messages.ts'
+import { anyName } from './names.ts'
+import { present, presentExpanded } from './present.ts'
+import {
+  addSales,
+  type CustomerChanges,
+  type CustomerFilter,
+  type CustomerRow,
+  type CustomerSelector,
+  eraseCustomerRow,
+  insertCustomer,
+  replaceSales,
+  selectCustomer,
+  selectCustomers,
+  selectCustomersById,
+  selectHighestNumber,
+  selectNumber,
+  selectSoldTo,
+  updateCustomerRow,
+  updateFirstClick,
+} from './store.ts'
+
+export type Customer = CustomerRow
+export type Person = { externalId: string; name: string | null; email: string | null; avatar: string | null }
+type FirstClick = { clickId: string; linkNumber: bigint }
+type Expansion = { includeExpandedFields?: boolean }
+
+const attempts = 5
+
+export async function listCustomers(ctx: Ctx, query: CustomersQuery): Promise<ExpandedCustomer[]> {
+  if (query.startingAfter && query.endingBefore) {
+    throw invalid('`startingAfter` and `endingBefore` in the query must not be used together.')
+  }
+  const backwards = query.endingBefore !== undefined
+  const cursor = query.startingAfter ?? query.endingBefore
+  const filter = await filterOf(ctx, query)
+  if (!filter) return []
+  const rows = await selectCustomers(ctx.db, ctx.workspaceId, filter, {
+    sort: query.sortBy,
+    ascending: (query.sortOrder === 'asc') !== backwards,
+    after: cursor === undefined ? undefined : await numberOf(ctx, cursor),
+    offset: (query.page - 1) * query.pageSize,
+    count: query.pageSize,
+  })
+  return presentAll(ctx, backwards ? rows.reverse() : rows, query)
+}
+
+export async function getCustomer(ctx: Ctx, name: string, expansion: Expansion): Promise<ExpandedCustomer> {
+  const row = await selectCustomer(ctx.db, ctx.workspaceId, selectorOf(name))
+  if (!row) throw notFound('customer', name)
+  return presentOne(ctx, row, expansion)
+}
+
+export async function updateCustomer(
+  ctx: Ctx,
+  name: string,
+  patch: CustomerPatch,
+  expansion: Expansion,
+): Promise<ExpandedCustomer> {
+  const row = await transaction(ctx, async (ctx) => {
+    const row = await selectCustomer(ctx.db, ctx.workspaceId, selectorOf(name))
+    if (!row) throw notFound('customer', name)
+    const changes = changesTo(row, patch)
+    if (Object.keys(changes).length === 0) return row
+    return updateCustomerRow(ctx.db, ctx.workspaceId, row.id, changes).catch((error) => {
+      throw taken(violatedConstraint(error)) ?? error
+    })
+  })
+  return presentOne(ctx, row, expansion)
+}
+
+/**
+ * Nothing that tells who it was is left in the answer's moment but the metadata of the events; those who keep them hear
+ * the message and erase it.
+ */
+export async function deleteCustomer(ctx: Ctx, name: string): Promise<{ id: string }> {
+  return transaction(ctx, async (ctx) => {
+    const row = await selectCustomer(ctx.db, ctx.workspaceId, selectorOf(name))
+    if (!row) throw notFound('customer', name)
+    await eraseCustomerRow(ctx.db, ctx.workspaceId, row.id)
+    const ids = [row.id, row.external_id, row.email, row.stripe_customer_id, row.click_id]
+    await forgetAnswers(ctx, { ids: known(ids), words: known([row.external_id, row.email, row.name]) })
+    const partition = partitionOf(ctx.workspaceId, ctx.config.EVENT_PARTITIONS)
+    await publish(ctx, customerErasedMessage({ workspaceId: ctx.workspaceId, customerId: row.id }, partition))
+    return { id: row.id }
+  })
+}
+
+/** As it is part of an event; `row` may be missing or of one who was erased. */
+export function presentCustomer(row: Customer | undefined, id: string): ContractCustomer {
+  return present(row, id)
+}
+
+/** By your own id. Inside a transaction nobody else changes the customer until that ends. */
+export function findCustomer(ctx: Ctx, externalId: string): Promise<Customer | undefined> {
+  return selectCustomer(ctx.db, ctx.workspaceId, { externalId })
+}
+
+/** Inside a transaction, until that ends, nobody erases the customer; undefined when that has happened. */
+export function holdCustomer(ctx: Ctx, id: string): Promise<Customer | undefined> {
+  return selectCustomer(ctx.db, ctx.workspaceId, { id })
+}
+
+/** When two make the same customer at once, both get the one that was first. */
+export async function makeCustomer(ctx: Ctx, person: Person, click: FirstClick | null): Promise<Customer> {
+  const row = {
+    id: newId('cus'),
+    workspace_id: ctx.workspaceId,
+    external_id: person.externalId,
+    name: person.name ?? person.email ?? anyName(),
+    email: person.email,
+    avatar: person.avatar,
+    click_id: click?.clickId ?? null,
+    link_number: click?.linkNumber ?? null,
+  }
+  // The one who was first may be erased or get another id before it is found.
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const customer = (await insertCustomer(ctx.db, row)) ?? (await findCustomer(ctx, person.externalId))
+    if (customer) return customer
+  }
+  throw conflict('The customer of this external id is being changed by somebody else right now. Try again.')
+}
+
+/** Only when none was known before. */
+export async function rememberClick(ctx: Ctx, customer: Customer, click: FirstClick): Promise<void> {
+  if (customer.click_id === null) await updateFirstClick(ctx.db, ctx.workspaceId, customer.id, click)
+}
+
+export function countSale(ctx: Ctx, id: string, sale: { sales: number; amount: number; at: Date }): Promise<Customer> {
+  return addSales(ctx.db, ctx.workspaceId, id, sale)
+}
+
+export type SoldTo = { number: bigint; id: string; workspaceId: string; sales: number; saleAmount: number }
+
+/** Customers after a number, or those that are named, with what they were counted to have bought. */
+export async function soldTo(
+  platform: Pick<Platform, 'db'>,
+  range: Parameters<typeof selectSoldTo>[1],
+): Promise<SoldTo[]> {
+  const rows = await selectSoldTo(platform.db, range)
+  return rows.map(({ number, id, workspace_id, sales, sale_amount }) => {
+    return { number, id, workspaceId: workspace_id, sales: Number(sales), saleAmount: Number(sale_amount) }
+  })
+}
+
+export function highestCustomer(platform: Pick<Platform, 'db'>): Promise<bigint> {
+  return selectHighestNumber(platform.db)
+}
+
+export function correctSales(
+  platform: Pick<Platform, 'db'>,
+  rows: Pick<SoldTo, 'number' | 'sales' | 'saleAmount'>[],
+): Promise<void> {
+  return replaceSales(platform.db, rows)
+}
+
+/** Also those who were erased. */
+export async function customersById(ctx: Ctx, ids: string[]): Promise<Map<string, Customer>> {
+  if (ids.length === 0) return new Map()
+  const rows = await selectCustomersById(ctx.db, ctx.workspaceId, [...new Set(ids)])
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+async function presentAll(ctx: Ctx, rows: CustomerRow[], expansion: Expansion): Promise<ExpandedCustomer[]> {
+  if (!expansion.includeExpandedFields) return rows.map((row) => present(row, row.id))
+  const numbers = rows.flatMap(({ link_number }) => link_number ?? [])
+  const links = numbers.length === 0 ? new Map() : await linksByNumber(ctx, numbers)
+  return rows.map((row) => presentExpanded(row, links.get(row.link_number)))
+}
+
+async function presentOne(ctx: Ctx, row: CustomerRow, expansion: Expansion): Promise<ExpandedCustomer> {
+  return (await presentAll(ctx, [row], expansion))[0] as ExpandedCustomer
+}
+
+function selectorOf(name: string): CustomerSelector {
+  return name.startsWith('ext_') ? { externalId: name.slice(4) } : { id: name }
+}
+
+async function numberOf(ctx: Ctx, id: string): Promise<bigint> {
+  const number = await selectNumber(ctx.db, ctx.workspaceId, id)
+  if (number === undefined) throw notFound('customer', id)
+  return number
+}
+
+/** An exact address or id says more than a search: the first that is given counts. Undefined when nobody can fit. */
+async function filterOf(ctx: Ctx, query: CustomersQuery): Promise<CustomerFilter | undefined> {
+  const { email, externalId, search, linkId, partnerId, programId } = query
+  const named =
+    email !== undefined ? { email } : externalId !== undefined ? { externalId } : search !== undefined && { search }
+  // No link can have a partner or a program before there are any.
+  if (partnerId !== undefined || programId !== undefined) return undefined
+  const [linkNumber] = linkId === undefined ? [] : await linkNumbers(ctx, { ids: [linkId] })
+  if (linkId !== undefined && linkNumber === undefined) return undefined
+  return { ...named, country: query.country?.toUpperCase(), linkNumber }
+}
+
+/** What the patch really changes. */
+function changesTo(row: CustomerRow, patch: CustomerPatch): CustomerChanges {
+  const wanted: CustomerChanges = {
+    external_id: patch.externalId,
+    name: patch.name,
+    email: patch.email,
+    avatar: patch.avatar,
+    stripe_customer_id: patch.stripeCustomerId,
+    country: patch.country,
+  }
+  const changed = Object.entries(wanted).filter(
+    ([column, value]) => value !== undefined && value !== row[column as keyof CustomerChanges],
+  )
+  return Object.fromEntries(changed)
+}
+
+function taken(constraint: string | undefined) {
+  const field = { customers_external_id: 'externalId', customers_stripe_id: 'stripeCustomerId' }[constraint ?? '']
+  return field && conflict(`Another customer already has this \`${field}\`. Each customer has one of its own.`)
+}
+
+function known(values: (string | null)[]): string[] {
+  return values.filter((value) => value !== null)
+}

@@ -1,0 +1,204 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { Db } from '../../platform/postgres.ts'
+
+export type CustomerRow = {
+  number: bigint
+  id: string
+  workspace_id: string
+  external_id: string | null
+  name: string | null
+  email: string | null
+  avatar: string | null
+  stripe_customer_id: string | null
+  country: string | null
+  click_id: string | null
+  link_number: bigint | null
+  sales: bigint
+  sale_amount: bigint
+  first_sale_at: Date | null
+  subscription_canceled_at: Date | null
+  erased_at: Date | null
+  created_at: Date
+  updated_at: Date
+}
+export type NewCustomerRow = Pick<
+  CustomerRow,
+  'id' | 'workspace_id' | 'external_id' | 'name' | 'email' | 'avatar' | 'click_id' | 'link_number'
+>
+export type CustomerSelector = { id: string } | { externalId: string }
+export type CustomerChanges = Partial<
+  Pick<CustomerRow, 'external_id' | 'name' | 'email' | 'avatar' | 'stripe_customer_id' | 'country'>
+>
+export type CustomerFilter = {
+  email?: string
+  externalId?: string
+  search?: string
+  country?: string
+  linkNumber?: bigint
+}
+export type CustomerSort = 'createdAt' | 'saleAmount' | 'firstSaleAt' | 'subscriptionCanceledAt'
+export type CustomerPage = {
+  sort: CustomerSort
+  ascending: boolean
+  /** The number of the customer that the page begins after, in the order asked for. */
+  after?: bigint
+  offset: number
+  count: number
+}
+
+// What has not happened comes before everything that has.
+const sortColumns: Record<CustomerSort, RawBuilder<unknown>> = {
+  createdAt: sql`number`,
+  saleAmount: sql`sale_amount`,
+  firstSaleAt: sql`coalesce(first_sale_at, '-infinity'::timestamptz)`,
+  subscriptionCanceledAt: sql`coalesce(subscription_canceled_at, '-infinity'::timestamptz)`,
+}
+
+/** Undefined when somebody else has made a customer with this external id meanwhile. */
+export async function insertCustomer(db: Db, row: NewCustomerRow): Promise<CustomerRow | undefined> {
+  const result = await sql<CustomerRow>`
+    INSERT INTO customers (id, workspace_id, external_id, name, email, avatar, click_id, link_number)
+    VALUES (${row.id}, ${row.workspace_id}, ${row.external_id}, ${row.name}, ${row.email}, ${row.avatar},
+      ${row.click_id}, ${row.link_number})
+    ON CONFLICT (workspace_id, external_id) DO NOTHING RETURNING *`.execute(db)
+  return result.rows[0]
+}
+
+/** Inside a transaction nobody else changes it until that ends. */
+export async function selectCustomer(
+  db: Db,
+  workspaceId: string,
+  selector: CustomerSelector,
+): Promise<CustomerRow | undefined> {
+  const named = 'id' in selector ? sql`id = ${selector.id}` : sql`external_id = ${selector.externalId}`
+  const held = db.isTransaction ? sql`FOR NO KEY UPDATE` : sql``
+  const result = await sql<CustomerRow>`
+    SELECT * FROM customers WHERE workspace_id = ${workspaceId} AND ${named} AND erased_at IS NULL ${held}`.execute(db)
+  return result.rows[0]
+}
+
+/** Also those who were erased. */
+export async function selectCustomersById(db: Db, workspaceId: string, ids: string[]): Promise<CustomerRow[]> {
+  const result = await sql<CustomerRow>`
+    SELECT * FROM customers WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[])`.execute(db)
+  return result.rows
+}
+
+/** The first click that is known stays. */
+export async function updateFirstClick(
+  db: Db,
+  workspaceId: string,
+  id: string,
+  click: { clickId: string; linkNumber: bigint },
+): Promise<void> {
+  await sql`UPDATE customers SET click_id = ${click.clickId}, link_number = ${click.linkNumber}, updated_at = now()
+    WHERE workspace_id = ${workspaceId} AND id = ${id} AND click_id IS NULL`.execute(db)
+}
+
+export async function addSales(
+  db: Db,
+  workspaceId: string,
+  id: string,
+  { sales, amount, at }: { sales: number; amount: number; at: Date },
+): Promise<CustomerRow> {
+  const result = await sql<CustomerRow>`
+    UPDATE customers SET sales = sales + ${sales}, sale_amount = sale_amount + ${amount},
+      first_sale_at = coalesce(first_sale_at, ${at}), updated_at = now()
+    WHERE workspace_id = ${workspaceId} AND id = ${id} RETURNING *`.execute(db)
+  return result.rows[0] as CustomerRow
+}
+
+export type SoldToRow = Pick<CustomerRow, 'number' | 'id' | 'workspace_id' | 'sales' | 'sale_amount'>
+
+/** Also those who were erased. Inside a transaction nobody else changes them until that ends. */
+// NOTE every workspace: the operator compares those of all of them, or of the one that is named.
+export async function selectSoldTo(
+  db: Db,
+  range: { workspaceId?: string; after: bigint; count: number } | { numbers: bigint[] },
+): Promise<SoldToRow[]> {
+  const held = db.isTransaction ? sql`FOR NO KEY UPDATE` : sql``
+  const mine = 'workspaceId' in range && range.workspaceId ? sql`workspace_id = ${range.workspaceId}` : sql`true`
+  const result = await sql<SoldToRow>`
+    SELECT number, id, workspace_id, sales, sale_amount FROM customers WHERE ${mine} AND ${
+      'numbers' in range ? sql`number = ANY(${range.numbers}::bigint[])` : sql`number > ${range.after}`
+    } ORDER BY number LIMIT ${'numbers' in range ? null : range.count} ${held}`.execute(db)
+  return result.rows
+}
+
+// NOTE every workspace: likewise for the operator.
+export async function replaceSales(db: Db, rows: { number: bigint; sales: number; saleAmount: number }[]) {
+  await sql`UPDATE customers SET sales = n.sales, sale_amount = n.sale_amount FROM unnest(
+      ${rows.map(({ number }) => number)}::bigint[], ${rows.map(({ sales }) => sales)}::bigint[],
+      ${rows.map(({ saleAmount }) => saleAmount)}::bigint[]) AS n (number, sales, sale_amount)
+    WHERE customers.number = n.number`.execute(db)
+}
+
+// NOTE every workspace: likewise for the operator.
+export async function selectHighestNumber(db: Db): Promise<bigint> {
+  const result = await sql<{ highest: bigint | null }>`SELECT max(number) AS highest FROM customers`.execute(db)
+  return result.rows[0]?.highest ?? 0n
+}
+
+export async function selectCustomers(
+  db: Db,
+  workspaceId: string,
+  filter: CustomerFilter,
+  page: CustomerPage,
+): Promise<CustomerRow[]> {
+  const direction = page.ascending ? sql`ASC` : sql`DESC`
+  const conditions = [sql<SqlBool>`workspace_id = ${workspaceId} AND erased_at IS NULL`]
+  if (filter.email !== undefined) conditions.push(sql`email = ${filter.email}`)
+  if (filter.externalId !== undefined) conditions.push(sql`external_id = ${filter.externalId}`)
+  if (filter.search !== undefined) conditions.push(containing(filter.search))
+  if (filter.country !== undefined) conditions.push(sql`country = ${filter.country}`)
+  if (filter.linkNumber !== undefined) conditions.push(sql`link_number = ${filter.linkNumber}`)
+  if (page.after !== undefined) conditions.push(beyond(workspaceId, page))
+  const result = await sql<CustomerRow>`
+    SELECT * FROM customers WHERE ${sql.join(conditions, sql` AND `)}
+    ORDER BY ${sortColumns[page.sort]} ${direction}, number ${direction}
+    LIMIT ${page.count} OFFSET ${page.offset}`.execute(db)
+  return result.rows
+}
+
+/** Also of one who was erased, so that a list that is being read goes on. */
+export async function selectNumber(db: Db, workspaceId: string, id: string): Promise<bigint | undefined> {
+  const result = await sql<{ number: bigint }>`
+    SELECT number FROM customers WHERE workspace_id = ${workspaceId} AND id = ${id}`.execute(db)
+  return result.rows[0]?.number
+}
+
+/** Fails on the constraints `customers_external_id` and `customers_stripe_id`. */
+export async function updateCustomerRow(
+  db: Db,
+  workspaceId: string,
+  id: string,
+  changes: CustomerChanges,
+): Promise<CustomerRow> {
+  return db
+    .withTables<{ customers: CustomerRow }>()
+    .updateTable('customers')
+    .set({ ...changes, updated_at: sql<Date>`now()` })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+/** What tells who it was goes; the row stays for the events that name it. */
+export async function eraseCustomerRow(db: Db, workspaceId: string, id: string): Promise<void> {
+  await sql`UPDATE customers SET external_id = NULL, name = NULL, email = NULL, avatar = NULL, stripe_customer_id = NULL,
+      country = NULL, erased_at = now(), updated_at = now()
+    WHERE workspace_id = ${workspaceId} AND id = ${id}`.execute(db)
+}
+
+function containing(text: string): RawBuilder<SqlBool> {
+  const pattern = text.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')
+  return sql`search_text LIKE ${`%${pattern}%`}`
+}
+
+function beyond(workspaceId: string, { sort, ascending, after }: CustomerPage): RawBuilder<SqlBool> {
+  const comparison = ascending ? sql`>` : sql`<`
+  if (sort === 'createdAt') return sql`number ${comparison} ${after}`
+  return sql`(${sortColumns[sort]}, number) ${comparison} (
+    SELECT ${sortColumns[sort]}, number FROM customers WHERE workspace_id = ${workspaceId} AND number = ${after})`
+}
