@@ -54,7 +54,11 @@ describe('createToken', () => {
     expect((await createToken(platform, { workspaceId, name: 'all' })).scopes).toEqual(['apis.all'])
     const limited = await createToken(platform, { workspaceId, name: 'few', scopes: ['links.read', 'analytics.read'] })
     expect(limited.scopes).toEqual(['links.read', 'analytics.read'])
-    expect((await ask(limited.key)).actor).toEqual({ keyId: limited.id, scopes: ['links.read', 'analytics.read'] })
+    expect((await ask(limited.key)).actor).toEqual({
+      keyId: limited.id,
+      scopes: ['links.read', 'analytics.read'],
+      isPublishable: false,
+    })
   })
 
   test('no two keys are the same', async () => {

@@ -1,0 +1,81 @@
+import { z } from '@hono/zod-openapi'
+import type { BrowserOperation } from './operation.ts'
+
+const host = z.string().trim().toLowerCase().min(1).max(253)
+const address = z.string().trim().max(32_000)
+const referrer = address
+  .nullish()
+  .describe('Where the visitor came from: `document.referrer`. Beats the header `Referer`.')
+const open = { method: 'post', tag: 'Track', requestsPerMinute: 600 } as const
+
+export const newClick = z
+  .object({
+    domain: host.describe('Host of the short link; a leading `www.` does not matter.'),
+    key: z.string().max(2_000).describe('Slug of the short link; `_root` is the bare domain.'),
+    url: address.nullish().describe('The page the visitor is on; the destination of the link when it is no URL.'),
+    referrer,
+  })
+  .meta({ id: 'NewClick' })
+export type NewClick = z.output<typeof newClick>
+
+export const newVisit = z
+  .object({
+    domain: host.describe('Host whose links are pages, such as your own site.'),
+    url: z
+      .url({ protocol: /^https?$/ })
+      .max(32_000)
+      .describe('The page; its path is the slug of the link.'),
+    referrer,
+  })
+  .meta({ id: 'NewVisit' })
+export type NewVisit = z.output<typeof newVisit>
+
+export const newOpen = z
+  .object({
+    deepLink: address.optional().describe('The short link that opened the app.'),
+    dubDomain: host.optional().describe('Accepted, but nobody is looked up by address: the answer is null.'),
+  })
+  .meta({ id: 'NewOpen' })
+export type NewOpen = z.output<typeof newOpen>
+
+const clickResult = z.strictObject({ clickId: z.string() }).meta({ id: 'ClickResult' })
+
+const openResult = z
+  .strictObject({
+    clickId: z.string().nullable(),
+    link: z.strictObject({ id: z.string(), domain: z.string(), key: z.string(), url: z.string() }).nullable(),
+  })
+  .meta({ id: 'OpenResult' })
+export type OpenResult = z.infer<typeof openResult>
+
+export const trackClick: BrowserOperation<typeof newClick, typeof clickResult> = {
+  ...open,
+  id: 'trackClick',
+  path: '/track/click',
+  summary: 'Track a click from a page',
+  description:
+    'For pages that are reached without the redirect. The same visitor gets the same id for an hour, here and there, and counts once. Only from the allowed hostnames of the workspace, if it has any.',
+  body: newClick,
+  response: clickResult,
+}
+
+export const trackVisit: BrowserOperation<typeof newVisit, typeof clickResult> = {
+  ...open,
+  id: 'trackVisit',
+  path: '/track/visit',
+  summary: 'Track a page view',
+  description: 'A click with the trigger `pageview` on the link whose slug is the path of the page.',
+  body: newVisit,
+  response: clickResult,
+}
+
+export const trackOpen: BrowserOperation<typeof newOpen, typeof openResult> = {
+  ...open,
+  id: 'trackOpen',
+  path: '/track/open',
+  summary: 'Track that an app was opened by a link',
+  description:
+    'A click with the trigger `link`. Without `deepLink` both parts of the answer are null: visitors are not matched by their address.',
+  body: newOpen,
+  response: openResult,
+}

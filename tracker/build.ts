@@ -1,0 +1,39 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'rolldown'
+import { isolatedDeclarationSync } from 'rolldown/experimental'
+
+const folder = import.meta.dirname
+
+/** What is served and published, by its name in dist/. The same sources always give the same bytes. */
+export async function builtFiles(): Promise<Record<string, string>> {
+  const module = join(folder, 'src/tracker.ts')
+  return {
+    'tracker.js': await bundle(join(folder, 'src/script.ts'), 'iife'),
+    'tracker.mjs': await bundle(module, 'es'),
+    'tracker.d.mts': isolatedDeclarationSync(module, readFileSync(module, 'utf8')).code,
+  }
+}
+
+async function bundle(input: string, format: 'iife' | 'es'): Promise<string> {
+  const { output } = await build({
+    input,
+    platform: 'browser',
+    write: false,
+    logLevel: 'warn',
+    transform: { target: 'es2020' },
+    output: { format, minify: true, comments: false },
+  })
+  return output[0].code
+}
+
+if (import.meta.main) {
+  const files = await builtFiles()
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, 'dist', name), text)
+  // A release keeps its script for ever: pages name it by its hash.
+  if (process.argv.includes('--release')) {
+    const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }
+    mkdirSync(join(folder, 'released'), { recursive: true })
+    writeFileSync(join(folder, 'released', `${version}.js`), files['tracker.js'] as string)
+  }
+}

@@ -1,0 +1,30 @@
+import { type Settings, startTracker, type Tracker } from './tracker.ts'
+
+/** A call as a page may write it before this script is there: its name, what it takes, what to do with the answer. */
+type Call = [name: Exclude<keyof Tracker, 'clickId'>, input: never, then?: (answer: unknown) => void]
+
+const script = document.currentScript as HTMLScriptElement
+const { dataset: data } = script
+const page = window as unknown as { tributary?: Call[] }
+const tracker = startTracker({
+  api: data.api || new URL(script.src).origin,
+  parameters: listOf(data.param),
+  cookie: data.cookie,
+  cookieDomain: data.cookieDomain,
+  cookieDays: Number(data.cookieDays) || undefined,
+  attribution: data.attribution as Settings['attribution'],
+  outbound: listOf(data.outbound),
+  key: data.key,
+  honourDoNotTrack: 'honourDnt' in data,
+})
+const earlier = page.tributary ?? []
+page.tributary = { ...tracker, push } as unknown as Call[]
+for (const call of earlier) push(call)
+
+function push([name, input, then]: Call): void {
+  tracker[name](input).then(then, console.error)
+}
+
+function listOf(text: string | undefined): string[] | undefined {
+  return text ? text.split(/[\s,]+/) : undefined
+}

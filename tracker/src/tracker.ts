@@ -1,0 +1,103 @@
+export type Settings = {
+  /** Where the API of Tributary is, such as `https://api.example.com`. */
+  api: string
+  /** Parameters of the landing address that may carry the click id. The first one also decorates outbound links. */
+  parameters?: string[]
+  /** Name of the cookie; the first parameter when omitted. */
+  cookie?: string
+  /** Such as `example.com`, for all its subdomains; else the cookie is for this host only. */
+  cookieDomain?: string
+  cookieDays?: number
+  /** Which click stays when a visitor comes by a second one. */
+  attribution?: 'first-click' | 'last-click'
+  /** Hosts whose links get the click id: `shop.example.com`, or `*.example.com` for subdomains. */
+  outbound?: string[]
+  /** A publishable key (`trib_pk_…`), for `trackLead` and `trackSale`. */
+  key?: string
+  /** Do nothing for visitors whose browser sends Do-Not-Track or Global Privacy Control. */
+  honourDoNotTrack?: boolean
+}
+
+export type Click = { domain: string; key: string; url?: string; referrer?: string }
+export type Lead = { eventName: string; customerExternalId: string } & Details
+export type Sale = { customerExternalId: string; amount: number; currency?: string; invoiceId?: string } & Details
+type Details = { [field: string]: unknown }
+
+export type Tracker = {
+  /** The click that brought this visitor; null when none is known. */
+  clickId(): string | null
+  /** Reports a click on a link that the visitor did not pass through, and keeps its id. */
+  trackClick(click: Click): Promise<string | null>
+  /** Both give the answer of the API, or null for a visitor who does not want to be tracked. */
+  trackLead(lead: Lead): Promise<unknown>
+  trackSale(sale: Sale): Promise<unknown>
+}
+
+/** Keeps the click id of the landing address, and decorates outbound links from now on. */
+export function startTracker(settings: Settings): Tracker {
+  const { api, parameters = ['trib_id'], cookieDomain, cookieDays = 90, attribution, outbound = [], key } = settings
+  const [parameter] = parameters as [string]
+  const cookie = settings.cookie || parameter
+  const isOff =
+    settings.honourDoNotTrack &&
+    (navigator.doNotTrack === '1' || (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl)
+
+  function clickId(): string | null {
+    const found = isOff ? undefined : document.cookie.split('; ').find((pair) => pair.startsWith(`${cookie}=`))
+    return found?.slice(cookie.length + 1) || null
+  }
+
+  function keep(id: string | null | undefined): void {
+    if (isOff || !isClickId(id) || (attribution === 'first-click' && clickId())) return
+    const domain = cookieDomain ? `;domain=${cookieDomain}` : ''
+    const secure = location.protocol === 'https:' ? ';secure' : ''
+    // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in every browser
+    document.cookie = `${cookie}=${id};path=/;max-age=${cookieDays * 86_400};samesite=lax${domain}${secure}`
+  }
+
+  async function send(path: string, input: object, withKey?: boolean): Promise<Details | null> {
+    if (isOff) return null
+    // As plain text a request without a key needs no second one that asks for permission.
+    const headers: Record<string, string> = withKey
+      ? { 'Content-Type': 'application/json', Authorization: `Bearer ${key}` }
+      : { 'Content-Type': 'text/plain' }
+    const body = JSON.stringify(input)
+    const response = await fetch(`${api}/track/${path}`, { method: 'POST', headers, body, keepalive: true })
+    const answer = await response.json()
+    if (!response.ok) throw new Error(answer.error.message)
+    return answer
+  }
+
+  const query = new URLSearchParams(location.search)
+  keep(parameters.map((name) => query.get(name)).find(isClickId))
+
+  function decorate({ target }: Event): void {
+    const link = (target as Element).closest?.('a[href]') as HTMLAnchorElement | null
+    const id = link?.hostname && outbound.some((host) => covers(host, link.hostname)) && clickId()
+    if (!id) return
+    const address = new URL(link.href)
+    address.searchParams.set(parameter, id)
+    link.href = address.href
+  }
+  if (outbound.length > 0) for (const type of ['click', 'auxclick']) addEventListener(type, decorate, true)
+
+  return {
+    clickId,
+    async trackClick(click) {
+      const answer = await send('click', { url: location.href, referrer: document.referrer, ...click })
+      const id = answer && (answer.clickId as string)
+      keep(id)
+      return id
+    },
+    trackLead: (lead) => send('lead', { clickId: clickId() ?? '', ...lead }, true),
+    trackSale: (sale) => send('sale', { clickId: clickId(), ...sale }, true),
+  }
+}
+
+function isClickId(text: string | null | undefined): boolean {
+  return /^[\w-]{16,64}$/.test(text ?? '')
+}
+
+function covers(pattern: string, host: string): boolean {
+  return pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern
+}
