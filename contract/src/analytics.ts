@@ -1,27 +1,40 @@
 import { z } from '@hono/zod-openapi'
-import { instant } from './common.ts'
+import { booleanText, instant } from './common.ts'
 import { eventFilters } from './events.ts'
+import { folder } from './folders.ts'
 import { operation } from './operation.ts'
+import { tag } from './tags.ts'
+
+export const continents = ['AF', 'AN', 'AS', 'EU', 'NA', 'OC', 'SA'] as const
+export const triggers = ['qr', 'link', 'pageview', 'deeplink'] as const
 
 const counts = {
   clicks: z.number(),
   leads: z.number(),
-  sales: z.number(),
-  saleAmount: z.number().describe('In cents.'),
+  sales: z.number().describe('Less those that were refunded in full.'),
+  saleAmount: z.number().describe('In cents, less refunds.'),
 }
+const visitors = z
+  .number()
+  .optional()
+  .describe('Only with `visitors=true`: different addresses, devices, browsers and systems among the clicks.')
 const text = z.string()
 const everything = z.literal('*')
+const trigger = { trigger: z.enum(triggers) }
+const url = { url: text }
 
+/** What tells the rows of each grouping apart. */
 const rowShapes = {
-  continents: { continent: z.enum(['AF', 'AN', 'AS', 'EU', 'NA', 'OC', 'SA']) },
+  timeseries: { start: text.describe('When the hour, day or month begins, in the time zone that was asked for.') },
+  continents: { continent: z.enum(continents) },
   countries: { country: text, region: everything, city: everything },
   regions: { country: text, region: text, city: everything },
   cities: { country: text, region: text, city: text },
   devices: { device: text },
   browsers: { browser: text },
   os: { os: text },
-  trigger: { trigger: text },
-  triggers: { trigger: text },
+  trigger,
+  triggers: trigger,
   referers: { referer: text },
   referer_urls: { refererUrl: text },
   top_links: {
@@ -37,7 +50,17 @@ const rowShapes = {
     partnerId: text.nullable(),
     createdAt: instant,
   },
-  top_urls: { url: text },
+  top_urls: url,
+  top_base_urls: url,
+  top_folders: {
+    folderId: text.nullable().describe('Null for links without a folder.'),
+    folder: folder.pick({ id: true, name: true, accessLevel: true }).strict().nullable(),
+  },
+  top_link_tags: { tagId: text.nullable().describe('Null for links without a tag.'), tag: tag.nullable() },
+  top_domains: { domain: text },
+  top_partners: { partnerId: text, partner: z.null() },
+  top_groups: { groupId: text, group: z.null() },
+  top_partner_tags: { partnerTagId: text, partnerTag: z.null() },
   utm_sources: { utm_source: text },
   utm_mediums: { utm_medium: text },
   utm_campaigns: { utm_campaign: text },
@@ -48,19 +71,55 @@ const rowShapes = {
 export const groupings = ['count', ...(Object.keys(rowShapes) as (keyof typeof rowShapes)[])] as const
 export type Grouping = (typeof groupings)[number]
 
-export const analyticsCount = z.strictObject(counts).meta({ id: 'AnalyticsCount' })
+export const analyticsCount = z.strictObject({ ...counts, visitors }).meta({ id: 'AnalyticsCount' })
 export type AnalyticsCount = z.infer<typeof analyticsCount>
 
-const rows = Object.values(rowShapes).map((shape) => z.strictObject({ ...shape, ...counts }))
-export type AnalyticsRow = AnalyticsCount & Record<string, string | number | null>
-const analyticsRow = z.union(rows as [(typeof rows)[0], (typeof rows)[0]]) as unknown as z.ZodType<
-  AnalyticsRow,
-  AnalyticsRow
->
+/** The one shape that the rows of a grouping have. */
+export const analyticsRows = Object.fromEntries(
+  Object.entries(rowShapes).map(([grouping, shape]) => [
+    grouping,
+    z.strictObject({ ...shape, ...counts, ...(grouping === 'timeseries' && { visitors }) }),
+  ]),
+) as unknown as Record<Exclude<Grouping, 'count'>, z.ZodType<AnalyticsRow>>
+export type AnalyticsRow = AnalyticsCount & Record<string, string | number | object | null | undefined>
+
+const countNames = [...Object.keys(counts), 'visitors']
+const namesOf = (row: object) =>
+  Object.keys(row)
+    .filter((name) => !countNames.includes(name))
+    .sort()
+    .join()
+/** Cities come last of those that have the same keys, and take the places of all. */
+const rowsByNames = new Map(Object.entries(rowShapes).map(([grouping, shape]) => [namesOf(shape), grouping as Listed]))
+type Listed = keyof typeof rowShapes
+
+/** One of the shapes above. A union would try all of them on each of 5,000 rows. */
+const analyticsRow = z
+  .custom<AnalyticsRow>((row) => {
+    const grouping = row !== null && typeof row === 'object' ? rowsByNames.get(namesOf(row)) : undefined
+    return grouping !== undefined && analyticsRows[grouping].safeParse(row).success
+  }, 'it is the row of no grouping')
+  .openapi({
+    type: 'object',
+    anyOf: [...new Set(rowsByNames.values())].map((grouping) => {
+      const { $schema: _, ...shape } = z.toJSONSchema(analyticsRows[grouping])
+      return shape as { type: 'object' }
+    }),
+  })
 
 export const analyticsQuery = z.object({
-  event: z.enum(['clicks', 'leads', 'sales', 'composite']).default('clicks').describe('Kind of event.'),
+  event: z
+    .enum(['clicks', 'leads', 'sales', 'composite'])
+    .default('clicks')
+    .describe('What is counted, the rest being 0; `composite` is all of it.'),
   groupBy: z.enum(groupings).default('count').describe('One total, or a row for each value of this.'),
+  bots: z
+    .enum(['exclude', 'include', 'only'])
+    .default('exclude')
+    .describe('Whether clicks of bots are counted. An extension of ours.'),
+  visitors: booleanText
+    .default(false)
+    .describe('Adds `visitors` to `count` and `timeseries`. An extension of ours; it reads every click.'),
   ...eventFilters,
 })
 export type AnalyticsQuery = z.infer<typeof analyticsQuery>
@@ -70,7 +129,8 @@ export const retrieveAnalytics = operation({
   method: 'get',
   path: '/analytics',
   summary: 'Retrieve analytics',
-  description: 'How many clicks, leads and sales there were: one total, or a list by what `groupBy` names, most first.',
+  description:
+    'How many clicks, leads and sales there were: one total, a series of hours, days or months without gaps, or a list by what `groupBy` names, most first, 5,000 rows at most.',
   tag: 'Analytics',
   scope: 'analytics.read',
   limit: 'analytics',

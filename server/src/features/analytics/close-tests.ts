@@ -1,17 +1,36 @@
 import type { Platform } from '../../platform/context.ts'
-import { clicksByUrl } from '../events/service.ts'
+import { eventTables, whereOf } from '../events/service.ts'
 import { dueTests, settleTest } from '../links/service.ts'
-import { winnerOf } from './winner.ts'
+import { presentCount } from './present.ts'
+import { selectGroups } from './store.ts'
+import { type Outcome, winnerOf } from './winner.ts'
+
+const mostUrls = 10_000
 
 /** The winner becomes the destination; without one the link keeps what it has. */
 export async function closeTests(platform: Platform): Promise<void> {
   for (const test of await dueTests(platform)) {
-    const clicks = await clicksByUrl(platform, test.workspaceId, test.linkNumber, test.startedAt)
-    const winner = winnerOf(
-      test.variants,
-      clicks.map(({ url, clicks }) => ({ url, clicks, leads: 0 })),
-    )
+    const winner = winnerOf(test.variants, await outcomesOf(platform, test))
     await settleTest(platform, test, winner?.url)
     platform.log.info({ link: test.linkId, winner: winner?.url }, 'An A/B test is over')
   }
+}
+
+type Test = { workspaceId: string; linkNumber: bigint; startedAt: Date }
+
+/** How often each destination of the link was reached, and how many leads that brought. */
+async function outcomesOf(platform: Platform, { workspaceId, linkNumber, startedAt }: Test): Promise<Outcome[]> {
+  const period = { from: startedAt, to: new Date(platform.now().getTime() + 1) }
+  const filter = { linkNumbers: [{ numbers: [linkNumber], excluded: false }] }
+  const groups = await selectGroups(platform.clickhouse, {
+    tables: eventTables,
+    wheres: {
+      clicks: whereOf(workspaceId, period, filter, 'clicks'),
+      leads: whereOf(workspaceId, period, filter, 'leads'),
+    },
+    keys: ['url'],
+    most: 'clicks',
+    limit: mostUrls,
+  })
+  return groups.map((group) => ({ url: group.keys[0] ?? '', ...presentCount(group) }))
 }

@@ -1,93 +1,236 @@
-import { retrieveAnalytics } from '@tributary/contract/analytics'
+import { type Grouping, groupings, retrieveAnalytics } from '@tributary/contract/analytics'
 import { createClient } from '@tributary/contract/client'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { type BuiltWorkspace, buildClick, buildLink, buildWorkspace } from '../../../test/build.ts'
+import { type BuiltWorkspace, buildLink, buildWorkspace } from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
-import { partitionOf } from '../../platform/ids.ts'
-import { jetStream } from '../../platform/nats.ts'
+import { appendClicks, appendConversions, type NewClick, type NewSaleRow } from '../events/service.ts'
+import { createFolder } from '../folders/service.ts'
 import { linkNumbers } from '../links/service.ts'
-import { clicksSubject } from '../redirect/messages.ts'
+import { createTag } from '../tags/service.ts'
 
 const platform = await openTestPlatform()
 const { api } = inject('server')
-const zeros = { leads: 0, sales: 0, saleAmount: 0 }
+const zeros = { clicks: 0, leads: 0, sales: 0, saleAmount: 0 }
+const hourMs = 3_600_000
+const now = Date.now()
 
 let workspace: BuiltWorkspace
 let call: ReturnType<typeof createClient>
+let folderId: string
+let tag: { id: string; name: string }
 
 beforeAll(async () => {
   workspace = await buildWorkspace(platform)
   call = createClient({ url: api, token: workspace.key })
-  const clicks = []
-  for (const [key, count] of [
-    ['popular', 3],
-    ['quiet', 1],
-  ] as const) {
-    const link = await buildLink(platform, workspace, { key, url: `https://example.com/${key}?utm_source=mail` })
-    const [number] = await linkNumbers(contextIn(platform, workspace.id), { ids: [link.id] })
-    for (let visitor = 0; visitor < count; visitor++) {
-      const place = visitor === 0 ? { country: 'DE', region: 'DE-BE', city: 'Berlin' } : {}
-      clicks.push(buildClick(platform, { number: number as bigint, workspaceId: workspace.id, url: link.url }, place))
-    }
-  }
-  const partition = partitionOf(workspace.id, platform.config.EVENT_PARTITIONS)
-  await jetStream(platform.nats).publish(clicksSubject(partition), JSON.stringify(clicks))
-  await eventually(async () => expect(await call(retrieveAnalytics)).toMatchObject({ clicks: 4 }))
+  const ctx = contextIn(platform, workspace.id)
+  folderId = (await createFolder(ctx, { name: 'Spring', accessLevel: 'write' })).id
+  tag = await createTag(ctx, { name: 'paid' })
+  const popular = await buildLink(platform, workspace, { key: 'popular', folderId, tagIds: [tag.id] })
+  const quiet = await buildLink(platform, workspace, { key: 'quiet' })
+  const numberOf = async (id: string) => String((await linkNumbers(ctx, { ids: [id] }))[0])
+  const [popularNumber, quietNumber] = [await numberOf(popular.id), await numberOf(quiet.id)]
+  const click = (given: Partial<NewClick>) => ({
+    ...row,
+    workspace_id: workspace.id,
+    timestamp: now - hourMs,
+    ...given,
+  })
+  await appendClicks(
+    platform,
+    [
+      click({ link_number: popularNumber, ...berlin, ip: '192.0.2.1' }),
+      click({ link_number: popularNumber, ip: '192.0.2.1', timestamp: now - 2 * hourMs }),
+      click({ link_number: popularNumber, url: 'https://example.com/a?x=1#y', trigger: 'odd' }),
+      click({ link_number: quietNumber, ...berlin }),
+      click({ link_number: quietNumber, bot: 'user-agent' }),
+      click({ link_number: quietNumber, timestamp: now - 400 * 24 * hourMs }),
+    ].map((click, index) => ({ ...click, id_text: Buffer.alloc(30, index).toString('base64url') })),
+    `analytics-test:${workspace.id}`,
+  )
+  const { id_text: _, ...ofClick } = click({ link_number: quietNumber, country: 'FR' })
+  const conversion = { ...ofClick, ...conversionFields }
+  const sale = (given: Partial<NewSaleRow> & { amount: string }): NewSaleRow => ({
+    ...conversion,
+    ...saleFields,
+    ...given,
+  })
+  await platform.db.transaction().execute((db) =>
+    appendConversions(
+      { ...platform, db: db as never },
+      {
+        leads: [{ ...conversion, id: 'lead' }],
+        sales: [
+          sale({ id: 'sale-1', amount: '5000' }),
+          sale({ id: 'sale-2', amount: '700' }),
+          sale({ id: 'refund-1', amount: '-2000', kind: 'refund', sales: 0 }),
+          sale({ id: 'refund-2', amount: '-700', kind: 'refund', sales: -1 }),
+          sale({ id: 'sale-3', amount: '900', link_number: '0', country: 'JP' }),
+          sale({ id: 'refund-3', amount: '-900', link_number: '0', country: 'JP', kind: 'refund', sales: -1 }),
+        ],
+      },
+      `analytics-test:${workspace.id}`,
+    ),
+  )
+  await eventually(async () =>
+    expect(await call(retrieveAnalytics, { query: { groupBy: 'top_domains' } })).toEqual([
+      { domain: workspace.domain, ...zeros, clicks: 4 },
+    ]),
+  )
 })
 
+const ask = async (query: Record<string, string | boolean>) =>
+  (await call(retrieveAnalytics, { query: query as never })) as unknown
+
 describe('retrieveAnalytics', () => {
-  it('200: counts', async () => {
-    expect(await call(retrieveAnalytics, { query: { groupBy: 'count' } })).toEqual({ clicks: 4, ...zeros })
-    expect(await call(retrieveAnalytics, { query: { country: '-DE', event: 'composite' } })).toEqual({
-      clicks: 2,
-      ...zeros,
-    })
-    expect(await call(retrieveAnalytics, { query: { event: 'leads' } })).toEqual({ clicks: 0, ...zeros })
+  it('200: counts what is asked for, less refunds, and all of it with composite', async () => {
+    expect(await ask({})).toEqual({ ...zeros, clicks: 4 })
+    expect(await ask({ event: 'leads' })).toEqual({ ...zeros, leads: 1 })
+    expect(await ask({ event: 'sales' })).toEqual({ ...zeros, sales: 1, saleAmount: 3000 })
+    expect(await ask({ event: 'composite' })).toEqual({ clicks: 4, leads: 1, sales: 1, saleAmount: 3000 })
+    expect(await ask({ event: 'composite', country: 'JP' })).toEqual(zeros)
+    expect(await ask({ interval: 'all' })).toEqual({ ...zeros, clicks: 5 })
   })
 
-  it('200: groups, most first, with what is unknown', async () => {
-    const groups = async (groupBy: 'countries' | 'cities' | 'continents' | 'devices' | 'utm_sources' | 'top_urls') =>
-      call(retrieveAnalytics, { query: { groupBy } })
-    expect(await groups('countries')).toEqual([
-      { country: 'DE', region: '*', city: '*', clicks: 2, ...zeros },
-      { country: 'Unknown', region: '*', city: '*', clicks: 2, ...zeros },
+  it('200: bots only when asked for', async () => {
+    expect(await ask({ bots: 'include' })).toEqual({ ...zeros, clicks: 5 })
+    expect(await ask({ bots: 'only', event: 'composite', interval: '7d' })).toEqual({ ...zeros, clicks: 1 })
+  })
+
+  it('200: visitors when asked for', async () => {
+    expect(await ask({ visitors: true })).toEqual({ ...zeros, clicks: 4, visitors: 2 })
+    const series = (await ask({ visitors: true, groupBy: 'timeseries' })) as { visitors: number }[]
+    expect(series.map(({ visitors }) => visitors).filter(Boolean)).toEqual([1, 2])
+  })
+
+  it('200: groups, most first, with what is unknown, and those that only sold', async () => {
+    const place = { region: '*', city: '*' }
+    expect(await ask({ groupBy: 'countries', event: 'composite' })).toEqual([
+      { country: 'DE', ...place, ...zeros, clicks: 2 },
+      { country: 'Unknown', ...place, ...zeros, clicks: 2 },
+      { country: 'FR', ...place, clicks: 0, leads: 1, sales: 1, saleAmount: 3000 },
     ])
-    expect(await groups('cities')).toContainEqual({
+    expect(await ask({ groupBy: 'cities' })).toContainEqual({
       country: 'DE',
       region: 'DE-BE',
       city: 'Berlin',
-      clicks: 2,
       ...zeros,
+      clicks: 2,
     })
-    expect(await groups('continents')).toEqual([{ continent: 'EU', clicks: 2, ...zeros }])
-    expect(await groups('devices')).toEqual([{ device: 'Desktop', clicks: 4, ...zeros }])
-    expect(await groups('utm_sources')).toEqual([{ utm_source: 'mail', clicks: 4, ...zeros }])
-    expect(await groups('top_urls')).toHaveLength(2)
+    expect(await ask({ groupBy: 'utm_sources' })).toEqual([{ utm_source: '', ...zeros, clicks: 4 }])
+    expect(await ask({ groupBy: 'top_base_urls' })).toContainEqual({
+      url: 'https://example.com/a',
+      ...zeros,
+      clicks: 1,
+    })
   })
 
-  it('200: top links with their names', async () => {
-    const top = await call(retrieveAnalytics, { query: { groupBy: 'top_links' } })
-    expect(top).toMatchObject([
-      { key: 'popular', clicks: 3 },
+  it('200: no row that a closed list has no value for', async () => {
+    expect(await ask({ groupBy: 'continents' })).toEqual([{ continent: 'EU', ...zeros, clicks: 2 }])
+    expect(await ask({ groupBy: 'trigger' })).toEqual([{ trigger: 'link', ...zeros, clicks: 3 }])
+    expect(await ask({ groupBy: 'triggers', trigger: 'odd' })).toEqual([])
+  })
+
+  it('200: top links, folders and tags with their names', async () => {
+    expect(await ask({ groupBy: 'top_links' })).toMatchObject([
+      { key: 'popular', clicks: 3, folderId },
       { key: 'quiet', clicks: 1, domain: workspace.domain },
     ])
+    expect(await ask({ groupBy: 'top_folders' })).toEqual([
+      { folderId, folder: { id: folderId, name: 'Spring', accessLevel: 'write' }, ...zeros, clicks: 3 },
+      { folderId: null, folder: null, ...zeros, clicks: 1 },
+    ])
+    expect(await ask({ groupBy: 'top_link_tags' })).toEqual([
+      { tagId: tag.id, tag, ...zeros, clicks: 3 },
+      { tagId: null, tag: null, ...zeros, clicks: 1 },
+    ])
+    expect(await ask({ groupBy: 'top_partners' })).toEqual([])
+  })
+
+  it('200: a series without gaps in the time zone', async () => {
+    const hours = (await ask({ groupBy: 'timeseries', timezone: 'Asia/Kolkata' })) as {
+      start: string
+      clicks: number
+    }[]
+    expect(hours).toHaveLength(25)
+    expect(hours.every(({ start }) => /T\d\d:00:00\+05:30$/.test(start))).toBe(true)
+    expect(hours.map(({ clicks }) => clicks).filter(Boolean)).toEqual([1, 3])
+    const months = (await ask({ groupBy: 'timeseries', interval: 'all' })) as { clicks: number }[]
+    expect(months.length).toBeGreaterThan(12)
+    expect(months[0]).toMatchObject({ clicks: 1 })
+    const fresh = await buildWorkspace(platform)
+    const empty = createClient({ url: api, token: fresh.key })
+    expect(await empty(retrieveAnalytics, { query: { groupBy: 'timeseries', interval: 'all' } })).toHaveLength(1)
+  })
+
+  it.each<Grouping>(groupings)('200: %s', async (groupBy) => {
+    const query = new URLSearchParams({ groupBy, event: 'composite', bots: 'include', interval: '7d' })
+    const response = await fetch(`${api}/analytics?${query}`, { headers: { authorization: `Bearer ${workspace.key}` } })
+    expect(response.status).toBe(200)
+    const body: object = JSON.parse(await response.text())
+    if (groupBy === 'count') expect(Object.keys(body)).toEqual(['clicks', 'leads', 'sales', 'saleAmount'])
+    else expect(Array.isArray(body)).toBe(true)
   })
 
   it('403: not on the free plan', async () => {
     const { key } = await buildWorkspace(platform, { plan: 'free' })
-    await expect(createClient({ url: api, token: key })(retrieveAnalytics)).rejects.toMatchObject({
-      status: 403,
-      code: 'forbidden',
-    })
+    const refused = createClient({ url: api, token: key })(retrieveAnalytics)
+    await expect(refused).rejects.toMatchObject({ status: 403, code: 'forbidden' })
     const pro = await buildWorkspace(platform, { plan: 'pro' })
-    expect(await createClient({ url: api, token: pro.key })(retrieveAnalytics)).toEqual({ clicks: 0, ...zeros })
+    expect(await createClient({ url: api, token: pro.key })(retrieveAnalytics)).toEqual(zeros)
   })
 
-  it('422: a grouping that does not exist', async () => {
-    const response = await fetch(`${api}/analytics?groupBy=mood`, {
-      headers: { authorization: `Bearer ${workspace.key}` },
+  it.each([
+    ['groupBy', { groupBy: 'mood' }],
+    ['event', { event: 'opens' }],
+    ['bots', { bots: 'maybe' }],
+    ['visitors', { visitors: 'true', groupBy: 'countries' }],
+    ['timezone', { timezone: 'Mars/Base' }],
+    ['interval', { interval: '2d' }],
+  ])('422: %s', async (parameter, query) => {
+    await expect(ask(query as never)).rejects.toMatchObject({
+      status: 422,
+      message: expect.stringContaining(parameter),
     })
-    expect(response.status).toBe(422)
   })
 })
+
+const berlin = { country: 'DE', region: 'DE-BE', city: 'Berlin', continent: 'EU' }
+const row = {
+  id_text: '',
+  link_number: '0',
+  url: 'https://example.com/landing',
+  trigger: 'link',
+  ip: '192.0.2.9',
+  country: 'Unknown',
+  region: 'Unknown',
+  city: 'Unknown',
+  continent: 'Unknown',
+  device: 'Desktop',
+  browser: 'Chrome',
+  os: 'Linux',
+  referer: '(direct)',
+  referer_url: '(direct)',
+  utm_source: '',
+  utm_medium: '',
+  utm_campaign: '',
+  utm_term: '',
+  utm_content: '',
+  bot: '',
+}
+const conversionFields = {
+  id: '',
+  event_name: 'Sign up',
+  customer_id: 'cus_1',
+  metadata: '',
+  click_id_text: Buffer.alloc(30).toString('base64url'),
+  click_timestamp: now - hourMs,
+}
+const saleFields = {
+  kind: 'sale',
+  sales: 1,
+  currency: 'usd',
+  invoice_id: '',
+  payment_processor: 'custom',
+  sale_type: 'new',
+}

@@ -1,73 +1,72 @@
-import type { AnalyticsCount, AnalyticsQuery, AnalyticsRow, Grouping } from '@tributary/contract/analytics'
+import type { AnalyticsCount, AnalyticsQuery, AnalyticsRow } from '@tributary/contract/analytics'
 import type { Ctx } from '../../platform/context.ts'
-import { aggregate, type EventColumn, type Group } from '../events/service.ts'
-import { linksByNumber } from '../links/service.ts'
+import { invalid } from '../../platform/errors.ts'
+import { eventTables, narrowed, whereOf, withinLimits } from '../events/service.ts'
+import { answerOnce } from './answers.ts'
+import { type Bucket, bucketsOf, unitOf } from './buckets.ts'
+import { groupsOf, kindsOf, measureOf } from './groupings.ts'
+import { type Plan, planFor, rollupFor } from './plan.ts'
+import { presentCount, presentGroups, presentSeries } from './present.ts'
+import { type CountKey, selectFirstBucket, selectGroups } from './store.ts'
 
-type ColumnGrouping = Exclude<Grouping, 'count' | 'top_links'>
+type Answer = AnalyticsCount | AnalyticsRow[]
 
-/** Which columns of an event make a group, and under which name each is shown. */
-const groupColumns: Record<ColumnGrouping, Partial<Record<EventColumn, string>>> = {
-  continents: { continent: 'continent' },
-  countries: { country: 'country' },
-  regions: { country: 'country', region: 'region' },
-  cities: { country: 'country', region: 'region', city: 'city' },
-  devices: { device: 'device' },
-  browsers: { browser: 'browser' },
-  os: { os: 'os' },
-  trigger: { trigger: 'trigger' },
-  triggers: { trigger: 'trigger' },
-  referers: { referer: 'referer' },
-  referer_urls: { referer_url: 'refererUrl' },
-  top_urls: { url: 'url' },
-  utm_sources: { utm_source: 'utm_source' },
-  utm_mediums: { utm_medium: 'utm_medium' },
-  utm_campaigns: { utm_campaign: 'utm_campaign' },
-  utm_terms: { utm_term: 'utm_term' },
-  utm_contents: { utm_content: 'utm_content' },
-}
+const mostGroups = 5_000
 
-/** The whole of a level that a coarser grouping does not tell apart. */
-const wholes: Partial<Record<Grouping, object>> = { countries: { region: '*', city: '*' }, regions: { city: '*' } }
-
-export async function retrieveAnalytics(ctx: Ctx, query: AnalyticsQuery): Promise<AnalyticsCount | AnalyticsRow[]> {
+export async function retrieveAnalytics(ctx: Ctx, query: AnalyticsQuery): Promise<Answer> {
   const { groupBy } = query
-  if (groupBy === 'count') return counts((await aggregate(ctx, query, []))[0])
-  if (groupBy === 'top_links') return topLinks(ctx, await aggregate(ctx, query, ['link_number']))
-  const columns = Object.entries(groupColumns[groupBy]) as [EventColumn, string][]
-  const groups = await aggregate(
-    ctx,
-    query,
-    columns.map(([column]) => column),
+  if (query.visitors && groupBy !== 'count' && groupBy !== 'timeseries') {
+    throw invalid('`visitors` in the query is for `groupBy` count and timeseries only.')
+  }
+  return answerOnce(ctx, query, () => withinLimits(ctx, (limits) => countEvents(ctx, query, limits), 'count'))
+}
+
+/** `plan` is what it is answered from, when not the best that there is. */
+export async function countEvents(
+  ctx: Ctx,
+  query: AnalyticsQuery,
+  limits: Parameters<typeof selectGroups>[2] = {},
+  plan?: Plan,
+): Promise<Answer> {
+  const { event, groupBy, bots, visitors, ...filters } = query
+  const narrow = await narrowed(ctx, filters)
+  // Partners have no groups or tags yet.
+  if (groupBy === 'top_groups' || groupBy === 'top_partner_tags') return []
+  const { period } = narrow
+  const filter = { ...narrow.filter, bots, withRefunds: true }
+  const buckets = groupBy === 'timeseries' ? await seriesOf(ctx, query, period) : []
+  const edges = buckets.map(({ second }) => second)
+  const question = { groupBy, filter, visitors, edges }
+  const { keys, attribute } = groupsOf[groupBy]
+  const groups = await selectGroups(
+    ctx.clickhouse,
+    {
+      tables: eventTables,
+      wheres: Object.fromEntries(kindsOf[event].map((kind) => [kind, whereOf(ctx.workspaceId, period, filter, kind)])),
+      keys: Object.keys(keys) as CountKey[],
+      attribute,
+      edges,
+      rollup: rollupFor(plan ?? planFor(question), question, period),
+      bots,
+      visitors,
+      most: measureOf[event],
+      limit: Math.max(mostGroups, edges.length),
+    },
+    limits,
   )
-  return groups
-    .filter((group) => isShown(groupBy, group))
-    .map((group) => ({
-      ...(wholes[groupBy] as Record<string, string> | undefined),
-      ...Object.fromEntries(columns.map(([column, name]) => [name, String(group[column])])),
-      ...counts(group),
-    }))
+  if (groupBy === 'count') return presentCount(groups[0], visitors)
+  if (groupBy === 'timeseries') return presentSeries(buckets, groups, visitors)
+  return presentGroups(ctx, groupBy, groups)
 }
 
-/** The contract closes the list of continents, so an unknown one can't be told. */
-function isShown(groupBy: Grouping, group: Group): boolean {
-  return groupBy !== 'continents' || group.continent !== 'Unknown'
-}
-
-async function topLinks(ctx: Ctx, groups: Group[]): Promise<AnalyticsRow[]> {
-  const links = await linksByNumber(
-    ctx,
-    groups.map((group) => BigInt(group.link_number ?? 0)),
-  )
-  return groups.flatMap((group) => {
-    const link = links.get(BigInt(group.link_number ?? 0))
-    if (!link) return []
-    const { id, domain, key, shortLink, url, title, comments, folderId, partnerId, createdAt } = link
-    return [
-      { link: id, id, domain, key, shortLink, url, title, comments, folderId, partnerId, createdAt, ...counts(group) },
-    ]
-  })
-}
-
-function counts(group: Group | undefined): AnalyticsCount {
-  return { clicks: Number(group?.clicks ?? 0), leads: 0, sales: 0, saleAmount: 0 }
+/** All of the time begins with the first event. */
+async function seriesOf(ctx: Ctx, query: AnalyticsQuery, period: { from: Date; to: Date }): Promise<Bucket[]> {
+  let { from } = period
+  if (query.interval === 'all' && !query.start) {
+    const first = await selectFirstBucket(ctx.clickhouse, ctx.workspaceId, eventTables)
+    const known = first === undefined ? period.to.getTime() - 1 : first * 1000
+    from = new Date(Math.min(Math.max(known, from.getTime()), period.to.getTime() - 1))
+  }
+  const span = { from, to: period.to }
+  return bucketsOf(span, unitOf(query, span), query.timezone)
 }

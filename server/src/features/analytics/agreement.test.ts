@@ -1,0 +1,143 @@
+import {
+  type AnalyticsRow,
+  analyticsQuery,
+  analyticsRows,
+  type Grouping,
+  groupings,
+} from '@tributary/contract/analytics'
+import fc from 'fast-check'
+import { beforeAll, expect, test } from 'vitest'
+import { contextIn } from '../../../test/context.ts'
+import { analyticsOf, type Counts, keyOfRow, periodNames, type Unit } from '../../../test/events/analytics-model.ts'
+import type { Kind, Question, World } from '../../../test/events/model.ts'
+import { questionsAbout } from '../../../test/events/questions.ts'
+import { type BuiltWorld, buildWorld } from '../../../test/events/world.ts'
+import { openTestPlatform } from '../../../test/stack.ts'
+import type { Ctx } from '../../platform/context.ts'
+import { countEvents } from './service.ts'
+
+const platform = await openTestPlatform()
+const seed = Number(process.env.TEST_SEED ?? 20_250_407)
+const combinations = Number(process.env.TEST_COMBINATIONS ?? 5_000)
+const atOnce = 12
+const quarterMs = 15 * 60_000
+const dayMs = 96 * quarterMs
+const zeros = { clicks: 0, leads: 0, sales: 0, saleAmount: 0 }
+const kindsOf: Record<string, Kind[]> = { composite: ['clicks', 'leads', 'sales'] }
+const measureOf: Record<string, keyof Counts> = { leads: 'leads', sales: 'saleAmount' }
+
+let world: BuiltWorld
+let ctx: Ctx
+
+beforeAll(async () => {
+  world = await buildWorld(platform, seed, { clicks: 110_000, leads: 55_000, sales: 35_000 })
+  ctx = { ...contextIn(platform, world.workspace.id), now: () => new Date(world.now) }
+}, 180_000)
+
+type Call = { question: Question; query: Record<string, string>; groupBy: Grouping }
+
+function callsAbout(world: BuiltWorld): fc.Arbitrary<Call> {
+  const own = {
+    groupBy: fc.constantFrom<Grouping>(...groupings, 'timeseries', 'timeseries', 'count'),
+    event: fc.constantFrom('clicks', 'leads', 'sales', 'composite', 'composite'),
+    bots: fc.constantFrom(undefined, 'exclude', 'include', 'only'),
+  }
+  return fc
+    .record({ asked: questionsAbout(world), isBare: fc.boolean(), ...own })
+    .map(({ asked, isBare, groupBy, event, bots }) => {
+      const { interval, start, end, timezone } = asked.query
+      const period = Object.entries({ interval, start, end, timezone }).filter(([, value]) => value !== undefined)
+      const { kind, from, to } = asked.question
+      const filters = isBare ? Object.fromEntries(period) : asked.query
+      const question: Question = isBare ? { kind, from, to, choices: {} } : asked.question
+      if (bots === 'include' || bots === 'only') question.bots = bots
+      return { question, groupBy, query: { ...filters, groupBy, event, ...(bots && { bots }) } }
+    })
+}
+
+test(`GET /analytics agrees with a plain model, from rollups and from rows, on ${combinations} combinations (seed ${seed})`, async () => {
+  const calls = callsAbout(world)
+  const sample = fc.sample(calls, { seed, numRuns: combinations })
+  const outcomes = { filled: 0, wrong: [] as number[] }
+  const turns = sample.keys()
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (const turn of turns) {
+        const filled = await check(sample[turn] as Call).catch(() => {
+          outcomes.wrong.push(turn)
+          return 0
+        })
+        outcomes.filled += Math.min(filled, 1)
+      }
+    }),
+  )
+  const [wrong] = outcomes.wrong
+  if (wrong !== undefined) {
+    // The same values again, from this one on, so that it is made smaller.
+    const agrees = fc.asyncProperty(calls, async (call) => void (await check(call)))
+    await fc.assert(agrees, { seed, path: String(wrong), numRuns: 1 })
+  }
+  expect(outcomes.wrong).toEqual([])
+  expect(outcomes.filled).toBeGreaterThan(combinations * 0.3)
+  if (combinations >= 500) expect(new Set(sample.map(({ groupBy }) => groupBy)).size).toBe(groupings.length)
+}, 1_500_000)
+
+/** Gives how many groups there were to find. */
+async function check({ question, groupBy, query }: Call): Promise<number> {
+  const { event = 'clicks', timezone = 'UTC' } = query
+  const kinds = kindsOf[event] ?? [event as Kind]
+  const begin = query.interval === 'all' && !query.start ? Math.min(firstOf(world), question.to - 1) : question.from
+  const unit = unitOf(query, begin, question.to)
+  const expected = analyticsOf(world, { about: question, kinds, groupBy, timezone, unit })
+
+  const parsed = analyticsQuery.parse(query)
+  const [answer, fromRows] = await Promise.all([countEvents(ctx, parsed), countEvents(ctx, parsed, {}, 'rows')])
+  expect(fromRows).toEqual(answer)
+  if (!Array.isArray(answer)) {
+    expect(answer).toEqual(expected.get('') ?? zeros)
+    return expected.size
+  }
+  if (groupBy !== 'count') for (const row of answer) analyticsRows[groupBy].parse(row)
+  const found = sumOf(answer, groupBy, unit)
+  if (groupBy === 'timeseries') {
+    const names = [...periodNames(begin, question.to, timezone, unit)].toSorted()
+    expect([...found.keys()].toSorted()).toEqual(names)
+    for (const name of names) expect([name, found.get(name)]).toEqual([name, expected.get(name) ?? zeros])
+  } else {
+    expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected))
+    const most = answer.map((row) => row[measureOf[event] ?? 'clicks'])
+    expect(most).toEqual(most.toSorted((a, b) => b - a))
+  }
+  return expected.size
+}
+
+/** An hour that the clocks are put back has two rows of one name. */
+function sumOf(rows: AnalyticsRow[], groupBy: Grouping, unit: Unit): Map<string, Counts> {
+  const found = new Map<string, Counts>()
+  for (const row of rows) {
+    const key = keyOfRow(row, groupBy, unit)
+    expect(groupBy === 'timeseries' || !found.has(key)).toBe(true)
+    const { clicks, leads, sales, saleAmount } = found.get(key) ?? zeros
+    found.set(key, {
+      clicks: clicks + row.clicks,
+      leads: leads + row.leads,
+      sales: sales + row.sales,
+      saleAmount: saleAmount + row.saleAmount,
+    })
+  }
+  return found
+}
+
+/** When the bucket of the first event begins, whoever caused it. */
+function firstOf(world: World): number {
+  const first = Math.min(...[world.clicks, world.leads, world.sales].map((events) => events[0]?.at ?? world.now))
+  return first - (first % quarterMs)
+}
+
+function unitOf({ interval = '24h', start }: Record<string, string>, begin: number, to: number): Unit {
+  if (!start && interval === '24h') return 'hour'
+  if (!start && (interval === '1y' || interval === 'ytd')) return 'month'
+  if (!start && interval !== 'all') return 'day'
+  const days = (to - begin) / dayMs
+  return days <= 2 + 1 / 24 ? 'hour' : days > 180 + 1 / 24 ? 'month' : 'day'
+}

@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { readConfig } from '../../platform/config.ts'
+import { answerOnce } from './answers.ts'
+
+const config = readConfig({
+  ENVIRONMENT: 'development',
+  POSTGRES_URL: 'postgres://localhost/none',
+  NATS_URL: 'nats://localhost:1',
+  CLICKHOUSE_URL: 'http://localhost:1',
+  VALKEY_URL: 'redis://localhost:1',
+  CLICK_ID_KEYS: `1:${'0'.repeat(64)}`,
+  ENCRYPTION_KEYS: `1:${'0'.repeat(64)}`,
+})
+
+function asker(workspaceId: string, tookMs = 0) {
+  let runs = 0
+  const ask = (question: object) =>
+    answerOnce({ config, workspaceId, plan: 'pro' }, question, async () => {
+      runs += 1
+      await sleep(tookMs)
+      return [{ run: runs }]
+    })
+  return { ask, runs: () => runs }
+}
+
+test('the same question at the same time is answered once, in whatever order its parts are', async () => {
+  const { ask, runs } = asker('ws_together', 50)
+  const same = { country: 'DE', event: 'clicks', city: undefined }
+  const answers = await Promise.all([ask(same), ask({ event: 'clicks', country: 'DE' }), ask(same)])
+  expect(new Set(answers).size).toBe(1)
+  expect(runs()).toBe(1)
+  await Promise.all([ask({ event: 'leads', country: 'DE' }), ask({ event: 'clicks' })])
+  expect(runs()).toBe(3)
+})
+
+test('other workspaces have answers of their own', async () => {
+  const [one, other] = [asker('ws_one', 20), asker('ws_other', 20)]
+  await Promise.all([one.ask({}), other.ask({})])
+  expect([one.runs(), other.runs()]).toEqual([1, 1])
+})
+
+test('what took long is remembered for a while, what did not hardly', async () => {
+  const [slow, fast] = [asker('ws_slow', 300), asker('ws_fast')]
+  const first = await slow.ask({})
+  expect(await slow.ask({})).toBe(first)
+  const runsOfFast = async () => {
+    await fast.ask({})
+    return fast.runs()
+  }
+  await expect.poll(runsOfFast).toBeGreaterThan(1)
+})
+
+test('a failure reaches all who wait, and is not remembered', async () => {
+  let runs = 0
+  const ask = () =>
+    answerOnce({ config, workspaceId: 'ws_failing', plan: 'pro' }, {}, async () => {
+      runs += 1
+      await sleep(20)
+      throw new Error(`failure ${runs}`)
+    })
+  const outcomes = await Promise.allSettled([ask(), ask()])
+  expect(outcomes.map((outcome) => String((outcome as PromiseRejectedResult).reason))).toEqual([
+    'Error: failure 1',
+    'Error: failure 1',
+  ])
+  await expect(ask()).rejects.toThrow('failure 2')
+})

@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest'
+import { type Plan, planFor, type Question, rollupFor } from './plan.ts'
+
+const hours = (...list: number[]) => list.map((hour) => hour * 3_600)
+const question = (given: Partial<Question>): Question => ({
+  groupBy: 'count',
+  filter: {},
+  visitors: false,
+  edges: [],
+  ...given,
+})
+
+describe('planFor', () => {
+  const cases: [string, Partial<Question>, Plan][] = [
+    ['a total', {}, 'workspace'],
+    ['a total of some time', { filter: { interval: '1y', start: 'x', end: 'y', timezone: 'UTC' } }, 'workspace'],
+    ['a total with bots', { filter: { bots: 'include' } }, 'workspace'],
+    ['an empty filter', { filter: { country: '', linkNumbers: [] } }, 'workspace'],
+    ['visitors', { visitors: true }, 'rows'],
+    ['a total of a link', { filter: { linkId: 'link_1', linkNumbers: [{ numbers: [1n], excluded: false }] } }, 'links'],
+    ['a total of a tag, and root', { filter: { tagId: '-tag_1', root: false } }, 'links'],
+    ['a total of a country', { filter: { country: 'DE,AT' } }, 'dimension'],
+    ['a total of a country with bots', { filter: { country: 'DE', bots: 'only' } }, 'rows'],
+    ['a total of a country and a device', { filter: { country: 'DE', device: 'Mobile' } }, 'rows'],
+    ['a total of a country of a link', { filter: { country: 'DE', linkId: 'link_1' } }, 'rows'],
+    ['a total of a region', { filter: { region: 'DE-BE' } }, 'rows'],
+    ['a total of a customer', { filter: { customerId: 'cus_1' } }, 'rows'],
+    ['a total of first sales', { filter: { saleType: 'new' } }, 'rows'],
+    ['a total of a destination', { filter: { url: 'https://example.com' } }, 'rows'],
+    ['a total of QR codes', { filter: { qr: false } }, 'rows'],
+    ['a series off the hour', { groupBy: 'timeseries', edges: hours(7.1, 8.5, 9.75) }, 'workspace'],
+    ['a series off the quarter', { groupBy: 'timeseries', edges: hours(1, 2.1) }, 'rows'],
+    ['a series of a folder', { groupBy: 'timeseries', edges: hours(0.5, 1, 2), filter: { folderId: 'f' } }, 'links'],
+    ['the same off the hour', { groupBy: 'timeseries', edges: hours(1, 2.5), filter: { folderId: 'f' } }, 'rows'],
+    [
+      'a series of a country',
+      { groupBy: 'timeseries', edges: hours(5, 24, 48), filter: { country: 'DE' } },
+      'dimension',
+    ],
+    ['the same elsewhere', { groupBy: 'timeseries', edges: hours(1, 25), filter: { country: 'DE' } }, 'rows'],
+    ['top links', { groupBy: 'top_links' }, 'links'],
+    ['top links of a domain', { groupBy: 'top_links', filter: { domain: 'a.example' } }, 'links'],
+    ['top links of a country', { groupBy: 'top_links', filter: { country: 'DE' } }, 'rows'],
+    ['top tags with bots', { groupBy: 'top_link_tags', filter: { bots: 'include' } }, 'links'],
+    ['countries', { groupBy: 'countries' }, 'dimension'],
+    ['countries with bots', { groupBy: 'countries', filter: { bots: 'include' } }, 'rows'],
+    ['some countries', { groupBy: 'countries', filter: { country: '-DE' } }, 'dimension'],
+    ['countries of a link', { groupBy: 'countries', filter: { linkId: 'link_1' } }, 'rows'],
+    ['cities', { groupBy: 'cities' }, 'dimension'],
+    ['cities of a country', { groupBy: 'cities', filter: { country: 'DE' } }, 'rows'],
+    ['some cities', { groupBy: 'cities', filter: { city: 'Berlin' } }, 'rows'],
+    ['UTM terms', { groupBy: 'utm_terms' }, 'dimension'],
+    ['destinations', { groupBy: 'top_urls' }, 'rows'],
+    ['whole referrers', { groupBy: 'referer_urls' }, 'rows'],
+  ]
+  test.each(cases)('%s', (_, given, plan) => {
+    expect(planFor(question(given))).toBe(plan)
+  })
+})
+
+test.each<[Plan, string, string, object | undefined]>([
+  ['rows', '2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z', undefined],
+  [
+    'workspace',
+    '2026-01-01T00:01:00Z',
+    '2026-01-01T00:44:59Z',
+    { from: '2026-01-01T00:15:00Z', to: '2026-01-01T00:30:00Z' },
+  ],
+  ['workspace', '2026-01-01T00:01:00Z', '2026-01-01T00:29:59Z', undefined],
+  [
+    'links',
+    '2026-01-01T00:00:00Z',
+    '2026-01-01T02:00:00.001Z',
+    { from: '2026-01-01T00:00:00Z', to: '2026-01-01T02:00:00Z' },
+  ],
+  [
+    'dimension',
+    '2026-01-01T00:00:00.001Z',
+    '2026-01-03T23:00:00Z',
+    { from: '2026-01-02T00:00:00Z', to: '2026-01-03T00:00:00Z' },
+  ],
+  [
+    'links',
+    '1900-01-02T00:00:00Z',
+    '2299-12-31T00:00:00Z',
+    { from: '1970-01-01T01:00:00Z', to: '2106-02-07T06:00:00Z' },
+  ],
+])('whole buckets of %s from %s to %s', (plan, from, to, expected) => {
+  const found = rollupFor(plan, question({ groupBy: 'countries' }), { from: new Date(from), to: new Date(to) })
+  const iso = (second: number) => new Date(second * 1000).toISOString().replace('.000', '')
+  expect(found && { from: iso(found.from), to: iso(found.to) }).toEqual(expected)
+})
