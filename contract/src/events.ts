@@ -1,7 +1,9 @@
 import { z } from '@hono/zod-openapi'
 import { advancedFilter, booleanText, instant, pageNumber, sortOrder } from './common.ts'
+import { customer } from './customers.ts'
 import { link } from './links.ts'
-import { operation } from './operation.ts'
+import { operation, type StreamOperation } from './operation.ts'
+import { paymentProcessors } from './track.ts'
 
 export const intervals = ['24h', '7d', '30d', '90d', '1y', 'mtd', 'qtd', 'ytd', 'all'] as const
 export type Interval = (typeof intervals)[number]
@@ -28,28 +30,67 @@ export const click = z
 
 const deprecatedText = z.string().meta({ deprecated: true })
 
+/** What every kind of event tells of its click at the top level, as clients of old read it. */
+const deprecatedFields = {
+  click_id: deprecatedText,
+  link_id: deprecatedText,
+  domain: deprecatedText,
+  key: deprecatedText,
+  url: deprecatedText,
+  continent: deprecatedText,
+  country: deprecatedText,
+  city: deprecatedText,
+  device: deprecatedText,
+  browser: deprecatedText,
+  os: deprecatedText,
+  qr: z.number().meta({ deprecated: true }),
+  ip: deprecatedText,
+}
+
 export const clickEvent = z
-  .strictObject({
-    event: z.literal('click'),
-    timestamp: instant,
-    click,
-    link,
-    click_id: deprecatedText,
-    link_id: deprecatedText,
-    domain: deprecatedText,
-    key: deprecatedText,
-    url: deprecatedText,
-    continent: deprecatedText,
-    country: deprecatedText,
-    city: deprecatedText,
-    device: deprecatedText,
-    browser: deprecatedText,
-    os: deprecatedText,
-    qr: z.number().meta({ deprecated: true }),
-    ip: deprecatedText,
-  })
+  .strictObject({ event: z.literal('click'), timestamp: instant, click, link, ...deprecatedFields })
   .meta({ id: 'ClickEvent' })
 export type ClickEvent = z.infer<typeof clickEvent>
+
+export const leadEvent = z
+  .strictObject({
+    event: z.literal('lead'),
+    timestamp: instant,
+    eventId: z.string(),
+    eventName: z.string(),
+    metadata: z.record(z.string(), z.unknown()).nullable(),
+    click,
+    link,
+    customer,
+    ...deprecatedFields,
+  })
+  .meta({ id: 'LeadEvent' })
+export type LeadEvent = z.infer<typeof leadEvent>
+
+export const saleEvent = z
+  .strictObject({
+    event: z.literal('sale'),
+    timestamp: instant,
+    eventId: z.string(),
+    eventName: z.string(),
+    sale: z.strictObject({
+      amount: z.number().int().describe('In the smallest unit of the currency.'),
+      invoiceId: z.string().nullable(),
+      paymentProcessor: z.enum(paymentProcessors),
+      currency: z.string(),
+    }),
+    metadata: z.record(z.string(), z.unknown()).nullable(),
+    link,
+    click,
+    customer,
+    saleAmount: z.number().meta({ deprecated: true }),
+    invoice_id: deprecatedText,
+    payment_processor: deprecatedText,
+    ...deprecatedFields,
+  })
+  .meta({ id: 'SaleEvent' })
+export type SaleEvent = z.infer<typeof saleEvent>
+export type TrackedEvent = ClickEvent | LeadEvent | SaleEvent
 
 /** What narrows both the list of events and the analytics. */
 export const eventFilters = {
@@ -95,10 +136,17 @@ export const eventFilters = {
 const eventFiltersObject = z.object(eventFilters)
 export type EventFilters = z.infer<typeof eventFiltersObject>
 
+const eventKind = z.enum(['clicks', 'leads', 'sales']).default('clicks').describe('Kind of event.')
+
 export const eventsQuery = z.object({
-  event: z.enum(['clicks', 'leads', 'sales']).default('clicks').describe('Kind of event.'),
+  event: eventKind,
   ...eventFilters,
   page: pageNumber,
+  cursor: z
+    .string()
+    .max(1_000)
+    .optional()
+    .describe('`X-Next-Cursor` of the answer before, instead of `page`: goes on right after its last event.'),
   limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Items per page.'),
   sortOrder: sortOrder.optional().describe('`desc` when omitted.'),
   sortBy: z.enum(['timestamp']).default('timestamp'),
@@ -117,5 +165,75 @@ export const listEvents = operation({
   limit: 'analytics',
   plan: 'business',
   query: eventsQuery,
-  response: z.array(clickEvent),
+  response: z.array(z.discriminatedUnion('event', [clickEvent, leadEvent, saleEvent])),
+  responseHeaders: {
+    'X-Next-Cursor': '`cursor` of the next page; absent after the last one. Oldest first there is always a next one.',
+    Link: 'Address of the next page, with `rel="next"`, when this one is full.',
+  },
 })
+
+const { interval: _interval, start: _start, end: _end, timezone: _timezone, ...timelessFilters } = eventFilters
+const streamQuery = z.object({
+  event: eventKind,
+  ...timelessFilters,
+  cursor: z.string().max(1_000).optional().describe('The same as the header `Last-Event-ID`.'),
+})
+export type StreamQuery = z.infer<typeof streamQuery>
+
+export const streamEvents: StreamOperation<typeof streamQuery> = {
+  id: 'streamEvents',
+  method: 'get',
+  path: '/events/stream',
+  summary: 'Follow events',
+  description:
+    'New events as they are stored, as Server-Sent Events. Each has the form that the list gives, and an id to go on from.',
+  tag: 'Events',
+  scope: 'analytics.read',
+  limit: 'analytics',
+  plan: 'business',
+  query: streamQuery,
+  headers: z.object({
+    'Last-Event-ID': z.string().max(1_000).optional().describe('Id of the last event that came: the next ones follow.'),
+  }),
+  contents: ['text/event-stream'],
+  openPerKey: 5,
+}
+
+const clickColumns = [
+  ...['event', 'timestamp', 'clickId', 'linkId', 'domain', 'key', 'shortLink', 'externalId', 'url', 'trigger', 'qr'],
+  ...['country', 'region', 'city', 'continent', 'device', 'browser', 'os', 'referer', 'refererUrl', 'ip'],
+  ...['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'],
+]
+const leadColumns = [
+  ...[...clickColumns, 'clickTimestamp', 'eventId', 'eventName'],
+  ...['customerId', 'customerExternalId', 'customerName', 'customerEmail', 'metadata'],
+]
+/** What an export has of each kind of event, in this order. */
+export const exportColumns = {
+  clicks: clickColumns,
+  leads: leadColumns,
+  sales: [...leadColumns, 'amount', 'currency', 'invoiceId', 'paymentProcessor'],
+}
+
+const exportQuery = z.object({
+  event: eventKind,
+  ...eventFilters,
+  sortOrder: sortOrder.default('desc'),
+  format: z.enum(['csv', 'ndjson']).default('csv').describe('A table, or a JSON object on each line.'),
+})
+export type ExportQuery = z.infer<typeof exportQuery>
+
+export const exportEvents: StreamOperation<typeof exportQuery> = {
+  id: 'exportEvents',
+  method: 'get',
+  path: '/events/export',
+  summary: 'Export events',
+  description: 'All events of a period as one file, however many they are.',
+  tag: 'Events',
+  scope: 'analytics.read',
+  limit: 'export',
+  plan: 'business',
+  query: exportQuery,
+  contents: ['text/csv', 'application/x-ndjson'],
+  openPerKey: 2,
+}

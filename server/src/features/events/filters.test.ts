@@ -1,10 +1,11 @@
-import type { ClickEvent } from '@tributary/contract/events'
+import { type ClickEvent, eventsQuery } from '@tributary/contract/events'
 import type { Link } from '@tributary/contract/links'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { type BuiltWorkspace, browser, buildClick, buildLink, buildWorkspace } from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
+import type { Ctx } from '../../platform/context.ts'
 import { partitionOf } from '../../platform/ids.ts'
 import { jetStream } from '../../platform/nats.ts'
 import { addDomain } from '../domains/service.ts'
@@ -12,6 +13,7 @@ import { createFolder } from '../folders/service.ts'
 import { clicksSubject, type RawClick } from '../redirect/messages.ts'
 import { createTag } from '../tags/service.ts'
 import { createToken } from '../tokens/service.ts'
+import { listEvents } from './list.ts'
 
 /** What a click is expected to be told as, beside the raw click that it comes from. */
 type Sample = ReturnType<typeof sampleOf>
@@ -267,7 +269,7 @@ describe('a filter on the link', () => {
     ['group, which no link has', () => 'groupId=grp_1', []],
     ['not this group', () => 'groupId=-grp_1', [0, 1, 2]],
     ['tag of a partner, which none has', () => 'partnerTagId=ptag_1', []],
-    ['customer, which no click has', () => 'customerId=cus_1', []],
+    ['customer, who has no click', () => 'customerId=cus_1', []],
     [
       'what is only for leads and sales',
       () => `saleType=new&query=${encodeURIComponent("metadata['a']:'b'")}`,
@@ -276,4 +278,38 @@ describe('a filter on the link', () => {
   ])('%s', async (_name, query, expected) => {
     await expectMatches(query(), ofLink(...expected))
   })
+})
+
+describe('is refused, and the message names the parameter', () => {
+  test.each([
+    ['key=alpha', '`key` in the query must be used together with `domain`.'],
+    ['key=alpha&domain=-a.example', '`domain` in the query must be one domain'],
+    ['key=alpha&domain=a.example,b.example', '`domain` in the query must be one domain'],
+    ['externalId=a', '`externalId` in the query must start with `ext_`.'],
+    ['timezone=Mars/Phobos', '`timezone` in the query: timezone "Mars/Phobos" is unknown.'],
+    ['start=2025-02-30', '`start` in the query: start "2025-02-30" can\'t be read'],
+    ['end=soonish', '`end` in the query: end "soonish" can\'t be read'],
+    ['limit=1001', '`limit` in the query must be at most 1000, not 1001.'],
+    [`query=${'a'.repeat(10_001)}`, '`query` in the query must be at most 10000 characters long, not 10001.'],
+    ['query=plan:pro', '`query` in the query can\'t be read at character 1 ("plan:pro")'],
+    [`country=${'a,'.repeat(1_001)}`, '`country` in the query must have at most 1000 values, not 1001.'],
+  ])('%s', async (query, message) => {
+    const headers = { authorization: `Bearer ${pick(keys, turn++)}` }
+    const response = await fetch(`${api}/events?${query}`, { headers })
+    const body = (await response.json()) as { error: { message: string } }
+    expect(response.status).toBe(422)
+    expect(body.error.message).toContain(message)
+  })
+})
+
+test('what is older than the plan keeps is not told', async () => {
+  const ctx = contextIn(platform, workspace.id)
+  const daysLater = (days: number) => () => new Date(start + days * 86_400_000)
+  const told = async (plan: Ctx['plan'], days: number) => {
+    const query = eventsQuery.parse({ interval: 'all', limit: 1_000 })
+    return (await listEvents({ ...ctx, plan, now: daysLater(days) }, query)).events.length
+  }
+  expect(await told('business', 3 * 365 - 1)).toBe(count)
+  expect(await told('business', 3 * 365 + 1)).toBe(0)
+  expect(await told('enterprise', 3 * 365 + 1)).toBe(count)
 })

@@ -14,7 +14,8 @@ import type { LinkChanged } from '../links/messages.ts'
 import { linkNumbers } from '../links/service.ts'
 import { clicksSubject } from '../redirect/messages.ts'
 import { createTag } from '../tags/service.ts'
-import { forgetFolders, forgetTags, keepLinkAttributes } from './service.ts'
+import { forgetFolders, forgetTags } from './forget.ts'
+import { keepLinkAttributes } from './service.ts'
 
 const platform = await openTestPlatform()
 const { api } = inject('server')

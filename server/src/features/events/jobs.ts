@@ -2,7 +2,8 @@ import { job } from '../../platform/jobs.ts'
 import { folderDeleted, folderDeletedSubject } from '../folders/messages.ts'
 import { linkChanged, linkChangedSubject } from '../links/messages.ts'
 import { tagDeleted, tagDeletedSubject } from '../tags/messages.ts'
-import { forgetFolders, forgetTags, keepLinkAttributes } from './service.ts'
+import { forgetFolders, forgetTags } from './forget.ts'
+import { keepLinkAttributes } from './service.ts'
 
 export const eventsJobs = [
   job({ name: 'keep-link-attributes', subject: linkChangedSubject, schema: linkChanged, handle: keepLinkAttributes }),

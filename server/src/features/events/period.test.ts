@@ -2,7 +2,7 @@ import { type Interval, intervals } from '@tributary/contract/events'
 import fc from 'fast-check'
 import { Temporal } from 'temporal-polyfill'
 import { afterEach, describe, expect, test } from 'vitest'
-import { type PeriodInput, settlePeriod } from './period.ts'
+import { cutToHistory, type PeriodInput, settlePeriod } from './period.ts'
 
 const wednesday = '2025-06-18T15:30:45.123Z'
 
@@ -196,6 +196,19 @@ describe('start and end', () => {
 
   test('start wins over interval', () => {
     expect(settle({ start: '2025-01-01', interval: '7d', timezone: 'UTC' }).from).toBe('2025-01-01T00:00:00.000Z')
+  })
+})
+
+describe('the history of a plan', () => {
+  test.each<[string, string, number | undefined, string, string]>([
+    ['2025-01-01', '2025-06-01', undefined, '2025-01-01', '2025-06-01'],
+    ['2025-01-01', '2025-06-01', 365, '2025-01-01', '2025-06-01'],
+    ['2025-01-01', '2025-06-01', 30, '2025-05-19T15:30:45.123Z', '2025-06-01'],
+    ['1970-01-01', '2025-06-18', 1095, '2022-06-19T15:30:45.123Z', '2025-06-18'],
+    ['2025-01-01', '2025-02-01', 30, '2025-05-19T15:30:45.123Z', '2025-05-19T15:30:45.123Z'],
+  ])('%s to %s with %s days', (from, to, days, first, last) => {
+    const cut = cutToHistory({ from: new Date(from), to: new Date(to) }, new Date(wednesday), days)
+    expect(cut).toEqual({ from: new Date(first), to: new Date(last) })
   })
 })
 

@@ -27,6 +27,12 @@ export function settlePeriod(input: PeriodInput, now: Date): Period | PeriodProb
   return problem('start', `start (${isoText(from)}) lies in the future: give an earlier start, or an end after it`)
 }
 
+/** Of what is older than the plan keeps nothing is told, be it deleted yet or not; a period before that is empty. */
+export function cutToHistory({ from, to }: Period, now: Date, days: number | undefined): Period {
+  const first = days === undefined ? from.getTime() : now.getTime() - days * dayMs
+  return { from: new Date(Math.max(from.getTime(), first)), to: new Date(Math.max(to.getTime(), first)) }
+}
+
 type Span = { first: number; next: number }
 
 // 7d, 30d and 90d begin with the local day that many days before now (or before the end), 1y with the same date a year before.
@@ -57,6 +63,7 @@ function intervalStart(interval: Interval, now: Temporal.ZonedDateTime, endMs: n
 const isoDate = /^\d{4}-\d{2}-\d{2}$/
 const isoDateTime = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(?<offset>Z|[+-]\d{2}(:?\d{2})?)?$/i
 const longestText = 100
+const dayMs = 24 * 3_600_000
 // ClickHouse's DateTime64 carries no other years.
 const earliestMs = Date.UTC(1900, 0, 2)
 const latestMs = Date.UTC(2299, 11, 31)

@@ -1,100 +1,289 @@
-import type { AnalyticsQuery } from '@tributary/contract/analytics'
-import type { ClickEvent, EventFilters, EventsQuery } from '@tributary/contract/events'
-import type { Link } from '@tributary/contract/links'
-import type { Ctx, Platform } from '../../platform/context.ts'
-import { invalid, notFound } from '../../platform/errors.ts'
-import { transaction } from '../../platform/postgres.ts'
-import type { FolderDeleted } from '../folders/messages.ts'
+import { randomUUID } from 'node:crypto'
+import type { Platform } from '../../platform/context.ts'
+import { isLockTimeout, savepoint, transaction } from '../../platform/postgres.ts'
 import { deletedFolders } from '../folders/service.ts'
 import type { LinkChanged } from '../links/messages.ts'
-import { linkNumbers, linksByNumber } from '../links/service.ts'
-import type { TagDeleted } from '../tags/messages.ts'
 import { deletedTags } from '../tags/service.ts'
-import { settlePeriod } from './period.ts'
+import { historyDaysOf } from '../workspaces/service.ts'
+import { forgetFolders, forgetTags } from './forget.ts'
+import { withinLimits } from './limits.ts'
+import { searchableMetadata } from './metadata.ts'
+import { narrowed } from './narrow.ts'
+import { type Count, type Rollup, type Source, sums } from './rollups.ts'
 import {
-  type ClickRow,
-  countByColumns,
+  addMissing,
+  type ConversionTable,
   countPeople,
-  type EventColumn,
-  type Group,
-  insertClicks,
+  countStored,
+  eraseMetadata,
+  insertEvents,
+  insertKeptCounts,
   insertLinkAttributes,
-  lockLinkAttributes,
+  insertStaged,
+  type KeptCount,
+  type LinkRange,
+  lockConversions,
+  mendRollup,
   type NewClickRow,
-  removeFolders,
-  removeTags,
-  selectClicks,
+  type NewLeadRow,
+  type NewSaleRow,
+  type RollupRange,
+  type StoredClick,
+  selectClicksById,
+  selectDifferences,
+  selectMonths,
+  selectStoredIds,
 } from './store.ts'
-import { type EventFilter, parseFilter, whereOf } from './where.ts'
+import { type EventFilter, whereOf } from './where.ts'
 
-export type { EventColumn, Group }
+export type { EventFilter, NewLeadRow, NewSaleRow, StoredClick }
+export { narrowed, searchableMetadata, whereOf, withinLimits }
 export type NewClick = NewClickRow
+export type NewConversions = { leads: NewLeadRow[]; sales: NewSaleRow[] }
+/** For those who count what is stored; only this feature writes. */
+export const eventTables = {
+  clicks: 'click_events',
+  leads: 'lead_events',
+  sales: 'sale_events',
+  workspaceCounts: 'workspace_counts',
+  linkCounts: 'link_counts',
+  dimensionCounts: 'dimension_counts',
+  attributes: 'link_attributes',
+} as const
+type Engines = Pick<Platform, 'clickhouse' | 'db'>
+type Expiring = { workspace_id: string; timestamp: number; expires_on?: string }
 
-const mostGroups = 10_000
+const hourMs = 60 * 60 * 1000
+const dayMs = 24 * hourMs
+// The last day that ClickHouse's type has: what is kept for ever.
+const lastDay = 65_535
 // Room between two versions of a link: a correction is newer than what it corrects and older than the next change.
 const correctionsPerVersion = 1_000_000n
-// Ids travel in the address of a ClickHouse request, which servers limit.
-const correctedAtOnce = 100
+// Values travel in the address of a ClickHouse request, which servers limit.
+const namedAtOnce = 100
 
-export async function listEvents(ctx: Ctx, query: EventsQuery): Promise<ClickEvent[]> {
-  const where = await whereFor(ctx, query)
-  // No lead or sale has been recorded before there is an operation that tracks them.
-  if (query.event !== 'clicks') return []
-  const rows = await selectClicks(ctx.clickhouse, where, {
-    ascending: (query.sortOrder ?? query.order) === 'asc',
-    limit: query.limit,
-    offset: (query.page - 1) * query.limit,
+/** Each is kept as long as the plan of its workspace says now. */
+export async function appendClicks(platform: Engines, clicks: NewClick[], token: string): Promise<void> {
+  if (clicks.length === 0) return
+  await stampExpiry(platform, clicks)
+  await insertEvents(platform.clickhouse, 'click_events', clicks, token)
+}
+
+/**
+ * For a batch that may have been cut off. A ClickHouse that is killed at the wrong moment remembers the token of an insert
+ * and has lost its rows, or counts of them: then the repeat alone is ignored. Nobody else may store events of these
+ * workspaces meanwhile.
+ */
+export async function appendClicksAgain(
+  platform: Pick<Platform, 'clickhouse' | 'db'>,
+  clicks: NewClick[],
+  token: string,
+): Promise<void> {
+  if (clicks.length === 0) return
+  await appendClicks(platform, clicks, token)
+  const batch = `${token}:${randomUUID()}`
+  await restoreClicks(platform, clicks, batch)
+  await mendDays(platform, clicks, { batch }, ['clicks'])
+}
+
+async function mendDays(platform: Engines, rows: Expiring[], whose: Partial<RollupRange>, sources: Source[]) {
+  const days = [...new Set(rows.map(({ timestamp }) => Math.floor(timestamp / dayMs)))].map(dayText).sort()
+  for (const [month, [from]] of Map.groupBy(days, (day) => `${day.slice(0, 7)}-01`))
+    await mendRollups(platform, { ...whose, month, from }, sources)
+}
+
+/** Inside a transaction: until it ends nobody counts or mends leads and sales, who would see half of them. */
+export async function appendConversions(platform: Engines, { leads, sales }: NewConversions, token: string) {
+  await lockConversions(platform.db, 'shared')
+  await stampExpiry(platform, [...leads, ...sales])
+  await insertEvents(platform.clickhouse, 'lead_events', leads, `leads:${token}`)
+  await insertEvents(platform.clickhouse, 'sale_events', sales, `sales:${token}`)
+}
+
+/** For a batch that may have been cut off, as `appendClicksAgain`; until the transaction ends nobody else stores any. */
+export async function appendConversionsAgain(platform: Engines, rows: NewConversions, token: string): Promise<void> {
+  await lockConversions(platform.db, 'alone')
+  // Who was taken for dead may still send it: with the same token that comes to nothing.
+  await appendConversions(platform, rows, token)
+  await restoreConversions(platform, rows)
+  const all = [...rows.leads, ...rows.sales]
+  for (const workspaceIds of partsOf(workspacesOf(all)))
+    await mendDays(platform, all, { workspaceIds }, ['leads', 'sales'])
+}
+
+/** Adds those that have no row and have not expired; gives how many. Only between batches. */
+export async function restoreConversions(platform: Engines, { leads, sales }: NewConversions): Promise<number> {
+  await stampExpiry(platform, [...leads, ...sales])
+  const missingLeads = await withoutRow(platform, 'lead_events', leads)
+  const missingSales = await withoutRow(platform, 'sale_events', sales)
+  await insertEvents(platform.clickhouse, 'lead_events', missingLeads)
+  await insertEvents(platform.clickhouse, 'sale_events', missingSales)
+  return missingLeads.length + missingSales.length
+}
+
+async function withoutRow<Row extends NewLeadRow>(platform: Engines, table: ConversionTable, rows: Row[]) {
+  const today = dayText(Math.floor(Date.now() / dayMs))
+  const kept = rows.filter(({ expires_on = today }) => expires_on > today)
+  if (kept.length === 0) return []
+  const stored = new Set<string>()
+  for (const some of partsOf([...new Map(kept.map((row) => [`${row.workspace_id} ${row.timestamp}`, row])).values()])) {
+    const among = { workspaceIds: workspacesOf(some), moments: some.map(({ timestamp }) => timestamp) }
+    for (const id of await selectStoredIds(platform.clickhouse, table, among)) stored.add(id)
+  }
+  return kept.filter(({ id }) => !stored.has(id))
+}
+
+function workspacesOf(rows: { workspace_id: string }[]): string[] {
+  return [...new Set(rows.map(({ workspace_id }) => workspace_id))]
+}
+
+/** In a transaction until whose end no leads or sales are stored. `isStill` is false when a batch of them does not end. */
+export function betweenConversions<C extends Pick<Platform, 'db'>, R>(
+  platform: C,
+  work: (platform: C, isStill: boolean) => Promise<R>,
+): Promise<R> {
+  return transaction(platform, async (platform) => {
+    const isStill = await savepoint(platform, ({ db }) => lockConversions(db, 'alone')).then(
+      () => true,
+      (error) => {
+        if (isLockTimeout(error)) return false
+        throw error
+      },
+    )
+    return work(platform, isStill)
   })
-  const links = await linksByNumber(
-    ctx,
-    rows.map((row) => BigInt(row.link_number)),
-  )
-  return rows.flatMap((row) => {
-    const link = links.get(BigInt(row.link_number))
-    return link ? [presentClick(row, link)] : []
-  })
 }
 
-/** How many events there were, by these columns. */
-export async function aggregate(ctx: Ctx, query: AnalyticsQuery, columns: EventColumn[]): Promise<Group[]> {
-  const where = await whereFor(ctx, query)
-  // Leads and sales are not recorded yet: their counts are zero, and without clicks there is no group.
-  if (query.event === 'leads' || query.event === 'sales') return []
-  return countByColumns(ctx.clickhouse, where, columns, mostGroups)
+/** Those of them that have arrived. */
+export async function clicksById(
+  platform: Pick<Platform, 'clickhouse'>,
+  clicks: { workspace_id: string; click_id: string }[],
+): Promise<StoredClick[]> {
+  const found: StoredClick[] = []
+  for (const some of partsOf(clicks)) {
+    const ids = some.map(({ click_id }) => click_id)
+    found.push(...(await selectClicksById(platform.clickhouse, workspacesOf(some), ids)))
+  }
+  return found
 }
 
-/** How often each destination of a link was reached, from when on. */
-export async function clicksByUrl(
-  platform: Pick<Platform, 'clickhouse' | 'now'>,
-  workspaceId: string,
-  linkNumber: bigint,
-  from: Date,
-): Promise<{ url: string; clicks: number }[]> {
-  const period = { from, to: new Date(platform.now().getTime() + 1) }
-  const where = whereOf(workspaceId, period, { linkNumbers: [{ numbers: [linkNumber], excluded: false }] })
-  const groups = await countByColumns(platform.clickhouse, where, ['url'], mostGroups)
-  return groups.map(({ url = '', clicks }) => ({ url, clicks: Number(clicks) }))
+function* partsOf<T>(items: T[]): Generator<T[]> {
+  for (let start = 0; start < items.length; start += namedAtOnce) yield items.slice(start, start + namedAtOnce)
 }
 
-export function appendClicks(platform: Pick<Platform, 'clickhouse'>, clicks: NewClick[], token: string): Promise<void> {
-  return insertClicks(platform.clickhouse, clicks, token)
+/** Writes into the rows, which are made for one insert: a copy of each would cost as much as making them. */
+async function stampExpiry(platform: Pick<Platform, 'db'>, clicks: Expiring[]): Promise<void> {
+  if (clicks.length === 0) return
+  const days = await historyDaysOf(platform, new Set(clicks.map(({ workspace_id }) => workspace_id)))
+  const dayOf = new Map<number, string>()
+  for (const click of clicks) {
+    const history = days.get(click.workspace_id)
+    const day = history === undefined ? lastDay : Math.min(Math.floor(click.timestamp / dayMs) + history + 1, lastDay)
+    const text = dayOf.get(day) ?? dayText(day)
+    dayOf.set(day, text)
+    click.expires_on = text
+  }
+}
+
+function dayText(day: number): string {
+  return new Date(day * dayMs).toISOString().slice(0, 10)
+}
+
+/** Adds those clicks that are not stored, in the order of the log; gives how many. Only one may do it at a time. */
+export async function restoreClicks(
+  platform: Pick<Platform, 'clickhouse' | 'db'>,
+  clicks: NewClick[],
+  batch: string,
+): Promise<number> {
+  if (clicks.length === 0) return 0
+  await stampExpiry(platform, clicks)
+  const staged = clicks.map((click, position) => ({ ...click, batch, position }))
+  await insertStaged(platform.clickhouse, staged)
+  let [from, to] = [Number.POSITIVE_INFINITY, 0]
+  for (const { timestamp } of clicks) [from, to] = [Math.min(from, timestamp), Math.max(to, timestamp)]
+  // An id belongs to one hour, and a click of it may be one off.
+  return addMissing(platform.clickhouse, batch, { from: from - 3 * hourMs, to: to + 3 * hourMs })
+}
+
+/** Counts of events that nobody has the rows of any more. */
+export function keepCounts(platform: Pick<Platform, 'clickhouse'>, counts: KeptCount[]): Promise<void> {
+  return insertKeptCounts(platform.clickhouse, counts)
 }
 
 export type LinkPeople = { workspaceId: string; linkNumber: bigint; rows: number; doubled: number; last: Date }
 
-/** How many clicks of people are stored of each link in a range of numbers, and how many of them twice. */
-export async function peopleByLink(
-  platform: Pick<Platform, 'clickhouse'>,
-  range: Parameters<typeof countPeople>[1],
-): Promise<LinkPeople[]> {
+/**
+ * How many clicks of people are stored of each link in a range of numbers, and how many of them twice. Those whose rows
+ * have expired are among them.
+ */
+export async function peopleByLink(platform: Pick<Platform, 'clickhouse'>, range: LinkRange): Promise<LinkPeople[]> {
   const rows = await countPeople(platform.clickhouse, range)
-  return rows.map(({ workspace_id, number, stored, doubled, last }) => ({
-    workspaceId: workspace_id,
-    linkNumber: BigInt(number),
-    rows: Number(stored),
-    doubled: Number(doubled),
-    last: new Date(Number(last)),
-  }))
+  const people = new Map(rows.map((row) => [`${row.workspace_id} ${row.number}`, row]))
+  const stored = await countStored(platform.clickhouse, 'clicks', range)
+  return stored.map(({ workspace_id, number, stored: [clicks], last_bucket }) => {
+    const { doubled = 0, last = Number(last_bucket) * 1_000 } = people.get(`${workspace_id} ${number}`) ?? {}
+    return {
+      workspaceId: workspace_id,
+      linkNumber: BigInt(number),
+      rows: Number(clicks),
+      doubled: Number(doubled),
+      last: new Date(Number(last)),
+    }
+  })
+}
+
+export function monthsOfEvents(platform: Pick<Platform, 'clickhouse'>, workspaceId?: string): Promise<string[]> {
+  return selectMonths(platform.clickhouse, workspaceId)
+}
+
+export type StoredConversions = { leads: number; sales: number; saleAmount: number }
+export type LinkConversions = StoredConversions & { workspaceId: string; linkNumber: bigint; doubled: number }
+
+/** How many leads and sales are stored of each link in a range of numbers, those that have expired among them. */
+export async function conversionsByLink(
+  platform: Pick<Platform, 'clickhouse'>,
+  range: LinkRange,
+): Promise<LinkConversions[]> {
+  const rows = await countStored(platform.clickhouse, 'conversions', range)
+  return rows.map(({ workspace_id, number, stored, doubled }) => {
+    const [leads = 0, sales = 0, saleAmount = 0] = stored.map(Number)
+    const link = { workspaceId: workspace_id, linkNumber: BigInt(number), doubled: Number(doubled) }
+    return { ...link, leads, sales, saleAmount }
+  })
+}
+
+export type Difference = {
+  rollup: Rollup
+  count: Count
+  workspaceId: string
+  buckets: number
+  missing: number
+  surplus: number
+}
+
+/** Where the rollups of a month are not what its rows come to. */
+export async function rollupDifferences(
+  platform: Pick<Platform, 'clickhouse'>,
+  range: RollupRange,
+): Promise<Difference[]> {
+  const found: Difference[] = []
+  for (const sum of sums) {
+    for (const row of await selectDifferences(platform.clickhouse, sum, range)) {
+      const size = { buckets: Number(row.buckets), missing: Number(row.missing), surplus: Number(row.surplus) }
+      found.push({ rollup: sum.rollup, count: row.counted, workspaceId: row.workspace_id, ...size })
+    }
+  }
+  return found
+}
+
+/** Makes the rollups of a month what its rows come to. Nothing may be inserted into these sources meanwhile. */
+export async function mendRollups(
+  platform: Pick<Platform, 'clickhouse'>,
+  range: RollupRange,
+  sources: Source[] = ['clicks', 'leads', 'sales'],
+): Promise<void> {
+  for (const sum of sums.filter(({ source }) => sources.includes(source)))
+    await mendRollup(platform.clickhouse, sum, range)
 }
 
 export async function keepLinkAttributes(
@@ -121,105 +310,13 @@ export async function keepLinkAttributes(
   await forgetFolders(platform, await deletedFolders(platform, folders))
 }
 
-export function forgetTags(platform: Pick<Platform, 'clickhouse' | 'db'>, deleted: TagDeleted[]): Promise<void> {
-  const byWorkspace = Map.groupBy(deleted, ({ workspaceId }) => workspaceId)
-  return correctLinks(platform, byWorkspace, (workspaceId, tags) =>
-    removeTags(
-      platform.clickhouse,
-      workspaceId,
-      tags.map(({ tagId }) => tagId),
-    ),
-  )
-}
-
-export function forgetFolders(platform: Pick<Platform, 'clickhouse' | 'db'>, deleted: FolderDeleted[]): Promise<void> {
-  const byWorkspace = Map.groupBy(deleted, ({ workspaceId }) => workspaceId)
-  return correctLinks(platform, byWorkspace, (workspaceId, folders) =>
-    removeFolders(
-      platform.clickhouse,
-      workspaceId,
-      folders.map(({ folderId }) => folderId),
-    ),
-  )
-}
-
-/** One correction at a time in a workspace: two that read the same link would each undo what the other removed. */
-async function correctLinks<T>(
-  platform: Pick<Platform, 'db'>,
-  byWorkspace: Map<string, T[]>,
-  correct: (workspaceId: string, part: T[]) => Promise<void>,
+/** What was sent along with the leads and sales of these customers is emptied; the events stay. */
+export async function eraseCustomers(
+  platform: Pick<Platform, 'clickhouse' | 'config'>,
+  workspaceId: string,
+  customerIds: string[],
 ): Promise<void> {
-  for (const [workspaceId, items] of byWorkspace) {
-    await transaction(platform, async ({ db }) => {
-      await lockLinkAttributes(db, workspaceId)
-      for (let start = 0; start < items.length; start += correctedAtOnce) {
-        await correct(workspaceId, items.slice(start, start + correctedAtOnce))
-      }
-    })
-  }
-}
-
-async function whereFor(ctx: Ctx, query: EventFilters) {
-  const period = settlePeriod(query, ctx.now())
-  if ('problem' in period) throw invalid(`\`${period.problem.field}\` in the query: ${period.problem.message}.`)
-  const filter: EventFilter = { ...query, linkNumbers: await namedLinks(ctx, query) }
-  return whereOf(ctx.workspaceId, period, filter)
-}
-
-async function namedLinks(ctx: Ctx, query: EventFilters): Promise<EventFilter['linkNumbers']> {
-  const named: NonNullable<EventFilter['linkNumbers']> = []
-  if (query.linkId) {
-    const { values, excluded } = parseFilter(query.linkId)
-    if (values.length > 0) named.push({ numbers: await linkNumbers(ctx, { ids: values }), excluded })
-  }
-  if (query.externalId) {
-    if (!query.externalId.startsWith('ext_')) throw invalid('`externalId` in the query must start with `ext_`.')
-    named.push({ numbers: await oneLink(ctx, { externalId: query.externalId }, query.externalId), excluded: false })
-  }
-  if (query.key) {
-    if (!query.domain) throw invalid('`key` in the query must be used together with `domain`.')
-    const address = { domain: query.domain, key: query.key }
-    named.push({ numbers: await oneLink(ctx, address, `${query.domain}/${query.key}`), excluded: false })
-  }
-  return named
-}
-
-async function oneLink(ctx: Ctx, by: Parameters<typeof linkNumbers>[1], name: string): Promise<bigint[]> {
-  const numbers = await linkNumbers(ctx, by)
-  if (numbers.length === 0) throw notFound('link', name)
-  return numbers
-}
-
-function presentClick(row: ClickRow, link: Link): ClickEvent {
-  const ip = row.ip === '::' ? '' : row.ip.replace(/^::ffff:(?=\d+\.)/, '')
-  const qr = row.trigger === 'qr'
-  const place = { country: row.country, city: row.city, continent: row.continent }
-  const device = { device: row.device, browser: row.browser, os: row.os }
-  return {
-    event: 'click',
-    timestamp: row.timestamp,
-    click: {
-      id: row.id_text,
-      timestamp: row.timestamp,
-      url: row.url,
-      ...place,
-      region: row.region,
-      ...device,
-      trigger: row.trigger,
-      referer: row.referer,
-      refererUrl: row.referer_url,
-      qr,
-      ip,
-    },
-    link,
-    click_id: row.id_text,
-    link_id: link.id,
-    domain: link.domain,
-    key: link.key,
-    url: row.url,
-    ...place,
-    ...device,
-    qr: qr ? 1 : 0,
-    ip,
-  }
+  const { CLICKHOUSE_CLUSTER: cluster } = platform.config
+  for (const part of partsOf(customerIds))
+    await eraseMetadata(platform.clickhouse, cluster, { workspaceId, customerIds: part })
 }

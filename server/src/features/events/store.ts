@@ -1,112 +1,404 @@
+// Long, because an event table has one owner and a feature one store.
 import { sql } from 'kysely'
-import { type ClickHouse, insert, query } from '../../platform/clickhouse.ts'
+import { type ClickHouse, insert, type QueryLimits, query, queryLines } from '../../platform/clickhouse.ts'
 import type { Db } from '../../platform/postgres.ts'
+import { type Count, type Sum, summing } from './rollups.ts'
 import type { Where } from './where.ts'
 
-const lock = 7_240_812
+const linkLock = 7_240_812
+const conversionLock = 7_240_814
+// Also when the same was inserted before and was lost since; and not a moment later where tables are distributed.
+const atOnce = {
+  insert_deduplicate: 0,
+  deduplicate_blocks_in_dependent_materialized_views: 0,
+  distributed_foreground_insert: 1,
+  wait_end_of_query: 1,
+} as const
 
-export type ClickRow = {
-  workspace_id: string
-  timestamp: string
-  id_text: string
-  link_number: string
-  url: string
-  trigger: string
-  ip: string
-  country: string
-  region: string
-  city: string
-  continent: string
-  device: string
-  browser: string
-  os: string
-  referer: string
-  referer_url: string
-  utm_source: string
-  utm_medium: string
-  utm_campaign: string
-  utm_term: string
-  utm_content: string
-  bot: string
+type Visitor = Record<'country' | 'region' | 'city' | 'continent' | 'device' | 'browser' | 'os', string>
+type Origin = Record<'url' | 'trigger' | 'ip' | 'referer' | 'referer_url', string>
+type Campaign = Record<'utm_source' | 'utm_medium' | 'utm_campaign' | 'utm_term' | 'utm_content', string>
+/** What a row tells of its click; leads and sales have a copy. */
+export type ClickFields = { timestamp: string; link_number: string } & Visitor & Origin
+export type ClickRow = ClickFields & Campaign & { workspace_id: string; id_text: string; bot: string }
+export type ConversionFields = Record<'id' | 'event_name' | 'customer_id' | 'metadata' | 'click_id_text', string> & {
+  click_timestamp: string
 }
-export type LinkAttributesRow = {
-  workspace_id: string
-  link_number: string
-  domain: string
-  is_root: boolean
-  folder_id: string
-  tenant_id: string
-  partner_id: string
-  tag_ids: string[]
-  deleted: boolean
-  version: string
-}
-export type NewClickRow = Omit<ClickRow, 'timestamp'> & { timestamp: number }
+export type LeadRow = ClickFields & Campaign & ConversionFields
+export type SaleRow = LeadRow & { amount: string; currency: string; invoice_id: string; payment_processor: string }
+/** A click as it was stored; `at` in milliseconds. */
+export type StoredClick = Visitor & Origin & Campaign & { id_text: string; at: string }
+export type LinkAttributesRow = { workspace_id: string } & Record<'link_number' | 'domain' | 'folder_id', string> &
+  Record<'tenant_id' | 'partner_id' | 'version', string> &
+  Record<'is_root' | 'deleted', boolean> & { tag_ids: string[] }
+/** `expires_on` is the day from which on it may be deleted; without it, never. */
+export type NewClickRow = Omit<ClickRow, 'timestamp'> & { timestamp: number; expires_on?: string }
+export type NewLeadRow = Omit<NewClickRow, 'id_text'> &
+  Omit<ConversionFields, 'click_timestamp'> & { click_timestamp: number }
+export type NewSaleRow = NewLeadRow &
+  Record<'kind' | 'amount' | 'currency' | 'invoice_id' | 'payment_processor' | 'sale_type', string> & { sales: number }
 
-export async function selectClicks(
-  clickhouse: ClickHouse,
-  where: Where,
-  page: { ascending: boolean; limit: number; offset: number },
-): Promise<ClickRow[]> {
-  const direction = page.ascending ? 'ASC' : 'DESC'
-  return query<ClickRow>(
-    clickhouse,
-    `SELECT timestamp, base64URLEncode(id) AS id_text, toString(link_number) AS link_number, url, trigger, toString(ip) AS ip,
-  country, region, city, continent, device, browser, os, referer, referer_url
-FROM click_events
-WHERE ${where.text}
+/** A place in the order of a list: right after this event. */
+export type Place = { at: number; id: string }
+/** A place in the order in which events were stored. */
+export type StoredPlace = Place & { stored: number }
+export type Page = { ascending: boolean; limit: number; offset?: number; after?: Place }
+export type EventRows = { clicks: ClickRow; leads: LeadRow; sales: SaleRow }
+
+const clickFields = `timestamp, toString(link_number) AS link_number, url, trigger, toString(ip) AS ip, country, region,
+  city, continent, device, browser, os, referer, referer_url, utm_source, utm_medium, utm_campaign, utm_term, utm_content`
+const conversionFields = `id, event_name, customer_id, metadata, base64URLEncode(click_id) AS click_id_text, click_timestamp,
+  ${clickFields}`
+const clickId = { shown: 'base64URLEncode(id)', bound: 'toFixedString(base64URLDecode({id:String}), 30)' }
+const conversionId = { shown: 'id', bound: '{id:String}' }
+// NOTE every workspace: only names; each statement has the condition.
+const kinds = {
+  clicks: { table: 'click_events', fields: `base64URLEncode(id) AS id_text, ${clickFields}`, ...clickId },
+  leads: { table: 'lead_events', fields: conversionFields, ...conversionId },
+  sales: {
+    table: 'sale_events',
+    fields: `toString(amount) AS amount, currency, invoice_id, payment_processor, ${conversionFields}`,
+    ...conversionId,
+  },
+}
+const moment = (name: string) => `fromUnixTimestamp64Milli({${name}:Int64})`
+// Else a condition on `link_number` would be one on its text, which no index serves.
+const columnsFirst = 'SETTINGS prefer_column_name_to_alias = 1'
+
+/** Of what is passed over only the order is read, not the columns: ClickHouse gets those last, for the page alone. */
+export function pageStatement(kind: keyof EventRows, where: Where, { ascending, after }: Page): string {
+  const { table, fields, bound } = kinds[kind]
+  const [direction, beyond] = ascending ? ['ASC', '>'] : ['DESC', '<']
+  const further = `\n  AND timestamp ${beyond}= ${moment('at')} AND (timestamp ${beyond} ${moment('at')} OR id ${beyond} ${bound})`
+  return `SELECT ${fields}
+FROM ${table}
+WHERE ${where.text}${after ? further : ''}
 ORDER BY timestamp ${direction}, id ${direction}
-LIMIT {limit:UInt32} OFFSET {offset:UInt64}`,
-    { ...where.values, limit: page.limit, offset: page.offset },
-  )
+LIMIT {limit:UInt32} OFFSET {offset:UInt64} ${columnsFirst}`
 }
 
-export type EventColumn = keyof Omit<ClickRow, 'workspace_id' | 'timestamp' | 'id_text' | 'ip' | 'bot'>
-export type Group = Partial<Record<EventColumn, string>> & { clicks: string }
-
-/** Counts by these columns, most first; without columns one row with the total. */
-export async function countByColumns(
+export function selectPage<Kind extends keyof EventRows>(
   clickhouse: ClickHouse,
+  kind: Kind,
   where: Where,
-  columns: EventColumn[],
-  limit: number,
-): Promise<Group[]> {
-  const names = columns.map((column) => `toString(${column}) AS ${column}`)
-  const grouped =
-    columns.length > 0 ? `GROUP BY ${columns.join(', ')}\nORDER BY count() DESC, ${columns.join(', ')}` : ''
-  return query<Group>(
+  page: Page,
+  limits?: QueryLimits,
+): Promise<EventRows[Kind][]> {
+  const { limit, offset = 0, after } = page
+  return query(clickhouse, pageStatement(kind, where, page), { ...where.values, ...after, limit, offset }, limits)
+}
+
+/** The rows of a page as JSON, each still to be parsed. */
+export function selectPageLines(
+  clickhouse: ClickHouse,
+  kind: keyof EventRows,
+  where: Where,
+  page: Page,
+  limits?: QueryLimits,
+): Promise<string[]> {
+  const { limit, offset = 0, after } = page
+  return queryLines(clickhouse, pageStatement(kind, where, page), { ...where.values, ...after, limit, offset }, limits)
+}
+
+export type Mark = { mark: string; stored: string; at: string; id_text: string }
+export type Stored<Kind extends keyof EventRows> = EventRows[Kind] & { mark: string; stored: string; at: string }
+const mark = 'cityHash64(toUnixTimestamp64Milli(timestamp), id)'
+const beyondPlace = (bound: string) =>
+  `(stored_at > ${moment('stored')} OR (stored_at = ${moment('stored')} AND (timestamp > ${moment('at')}
+    OR (timestamp = ${moment('at')} AND id > ${bound}))))`
+
+/** Of what was stored after `floor`: how much up to a place, with the marks of all of it in one, and how much beyond. */
+export async function sumStored(
+  clickhouse: ClickHouse,
+  kind: keyof EventRows,
+  where: Where,
+  { floor, place }: { floor: number; place: StoredPlace },
+): Promise<{ count: number; marks: bigint; beyond: number }> {
+  const { table, bound } = kinds[kind]
+  const [row] = await query<Record<'seen' | 'marks' | 'beyond', string>>(
     clickhouse,
-    `SELECT ${[...names, 'toString(count()) AS clicks'].join(', ')}
-FROM click_events
-WHERE ${where.text}
-${grouped}
-LIMIT {limit:UInt32}`,
-    { ...where.values, limit },
+    `SELECT toString(countIf(NOT is_beyond)) AS seen, toString(groupBitXorIf(${mark}, NOT is_beyond)) AS marks,
+  toString(countIf(${beyondPlace(bound)} AS is_beyond)) AS beyond
+FROM ${table} WHERE ${where.text} AND stored_at > ${moment('floor')}`,
+    { ...where.values, ...place, floor },
+  )
+  return { count: Number(row?.seen), marks: BigInt(row?.marks ?? 0), beyond: Number(row?.beyond) }
+}
+
+/** What was stored after `floor`, up to a place, the last first, and how to tell it again. */
+export function selectMarks(
+  clickhouse: ClickHouse,
+  kind: keyof EventRows,
+  where: Where,
+  { floor, place, limit }: { floor: number; place?: StoredPlace; limit: number },
+): Promise<Mark[]> {
+  const { table, shown, bound } = kinds[kind]
+  return query<Mark>(
+    clickhouse,
+    `SELECT toString(${mark}) AS mark, toString(toUnixTimestamp64Milli(stored_at)) AS stored,
+  toString(toUnixTimestamp64Milli(timestamp)) AS at, ${shown} AS id_text
+FROM ${table} WHERE ${where.text} AND stored_at > ${moment('floor')} ${place ? `AND NOT ${beyondPlace(bound)}` : ''}
+ORDER BY stored_at DESC, timestamp DESC, id DESC LIMIT {limit:UInt32}`,
+    { ...where.values, ...place, floor, limit },
   )
 }
 
-export type PeopleRow = { workspace_id: string; number: string; stored: string; doubled: string; last: string }
+/** What was stored beyond a place, or of what was stored after `floor` that which has these marks. */
+export function selectStored<Kind extends keyof EventRows>(
+  clickhouse: ClickHouse,
+  kind: Kind,
+  where: Where,
+  which: { place: StoredPlace } | { floor: number; marks: string[] },
+  limit: number,
+): Promise<Stored<Kind>[]> {
+  const { table, fields, bound } = kinds[kind]
+  const isBeyond = 'place' in which
+  const condition = isBeyond
+    ? `stored_at >= ${moment('stored')} AND ${beyondPlace(bound)}`
+    : `stored_at > ${moment('floor')} AND ${mark} IN {marks:Array(UInt64)}`
+  return query(
+    clickhouse,
+    `SELECT toString(${mark}) AS mark, toString(toUnixTimestamp64Milli(stored_at)) AS stored,
+  toString(toUnixTimestamp64Milli(timestamp)) AS at, ${fields}
+FROM ${table} WHERE ${where.text} AND ${condition}
+ORDER BY stored_at, timestamp, id LIMIT {limit:UInt32} ${columnsFirst}`,
+    { ...where.values, ...(isBeyond ? which.place : { ...which, marks: which.marks.map(BigInt) }), limit },
+  )
+}
+
+export type LinkRange = { workspaceId?: string; first: bigint; last: bigint }
+export type PeopleRow = { workspace_id: string; number: string; doubled: string; last: string }
+export type StoredRow = { workspace_id: string; number: string; stored: string[]; last_bucket: string; doubled: string }
 
 // NOTE every workspace: the operator compares the rows of all of them with the counters, or of the one that is named.
-export async function countPeople(
-  clickhouse: ClickHouse,
-  range: { workspaceId?: string; first: bigint; last: bigint },
-): Promise<PeopleRow[]> {
+export async function countPeople(clickhouse: ClickHouse, range: LinkRange): Promise<PeopleRow[]> {
   return query<PeopleRow>(
     clickhouse,
-    `SELECT workspace_id, toString(link_number) AS number, toString(count()) AS stored,
-  toString(count() - uniqExact(id)) AS doubled, toString(toUnixTimestamp64Milli(max(timestamp))) AS last
+    `SELECT workspace_id, toString(link_number) AS number, toString(count() - uniqExact(id)) AS doubled,
+  toString(toUnixTimestamp64Milli(max(timestamp))) AS last
 FROM click_events
-WHERE link_number BETWEEN {first:UInt64} AND {last:UInt64} AND bot = ''
-  ${range.workspaceId === undefined ? '' : 'AND workspace_id = {workspaceId:String}'}
+WHERE link_number BETWEEN {first:UInt64} AND {last:UInt64} AND bot = '' ${ofWorkspace(range)}
 GROUP BY workspace_id, link_number`,
     range,
   )
 }
 
-/** A repeat with the same token is ignored. */
-export async function insertClicks(clickhouse: ClickHouse, rows: NewClickRow[], token: string): Promise<void> {
-  if (isFilled(rows)) await insert(clickhouse, 'click_events', rows, token)
+const countedPerLink = {
+  clicks: { counts: ['clicks'], tables: { click_events: ["countIf(bot = '')"] } },
+  conversions: {
+    counts: ['leads', 'sales', 'sale_amount'],
+    tables: { lead_events: ['count()', '0', '0'], sale_events: ['0', 'sum(sales)', 'sum(amount)'] },
+  },
+}
+
+/** What is stored of each link: the rows; for hours whose rows may have expired, what was counted when they came. */
+// NOTE every workspace: likewise for the operator.
+export function countStored(clickhouse: ClickHouse, of: keyof typeof countedPerLink, range: LinkRange) {
+  const { counts, tables } = countedPerLink[of]
+  const within = `link_number BETWEEN {first:UInt64} AND {last:UInt64} ${ofWorkspace(range)}`
+  const ofRows = Object.entries(tables).map(
+    ([table, sums]) => `SELECT workspace_id, link_number, toStartOfHour(toDateTime(timestamp, 'UTC')) AS bucket,
+      [${sums.map((sum) => `toInt64(${sum})`).join(', ')}] AS rows, arrayMap(row -> toInt64(0), rows) AS counts,
+      toInt64(${of === 'clicks' ? '0' : 'count() - uniqExact(id)'}) AS doubles, min(expires_on) AS expires_on
+    FROM ${table} WHERE ${within} GROUP BY workspace_id, link_number, bucket`,
+  )
+  return query<StoredRow>(
+    clickhouse,
+    `SELECT workspace_id, toString(link_number) AS number, toString(sum(doubles)) AS doubled,
+  arrayMap(sum -> toString(sum), sumForEach(if(expires > today(), rows, counted))) AS stored,
+  toString(maxIf(toUnixTimestamp(bucket), arrayExists(count -> count > 0, counted))) AS last_bucket
+FROM (
+  SELECT workspace_id, link_number, bucket, sumForEach(rows) AS rows, sumForEach(counts) AS counted, sum(doubles) AS doubles,
+    min(expires_on) AS expires
+  FROM (
+    ${ofRows.join('\n    UNION ALL\n    ')}
+    UNION ALL
+    SELECT workspace_id, link_number, bucket, arrayMap(count -> toInt64(0), counts), [${counts.join(', ')}] AS counts, 0, expires_on
+    FROM link_counts WHERE ${within}
+  )
+  GROUP BY workspace_id, link_number, bucket
+)
+GROUP BY workspace_id, link_number
+HAVING arrayExists(sum -> sum != '0', stored) OR doubled != '0'`,
+    range,
+  )
+}
+
+/**
+ * A month, by its first day, and in it the days from `from` on; of the workspaces that are named, of those in a batch
+ * that is staged, or of all.
+ */
+export type RollupRange = Mine & { month: string; from?: string }
+type Mine = { workspaceId?: string; workspaceIds?: string[]; batch?: string }
+export type DifferenceRow = Record<'workspace_id' | 'buckets' | 'missing' | 'surplus', string> & { counted: Count }
+
+// NOTE every workspace: the operator compares those of all of them, or of the one that is named.
+export async function selectMonths(clickhouse: ClickHouse, workspaceId: string | undefined): Promise<string[]> {
+  const rows = await query<{ month: string }>(
+    clickhouse,
+    `SELECT DISTINCT toString(toStartOfMonth(bucket)) AS month FROM (
+  SELECT DISTINCT toDate(timestamp, 'UTC') AS bucket FROM click_events WHERE true ${ofWorkspace({ workspaceId })}
+  UNION ALL
+  SELECT DISTINCT toDate(timestamp, 'UTC') FROM lead_events WHERE true ${ofWorkspace({ workspaceId })}
+  UNION ALL
+  SELECT DISTINCT toDate(timestamp, 'UTC') FROM sale_events WHERE true ${ofWorkspace({ workspaceId })}
+  UNION ALL
+  SELECT DISTINCT toDate(bucket, 'UTC') FROM workspace_counts WHERE true ${ofWorkspace({ workspaceId })}
+) ORDER BY month`,
+    { workspaceId },
+  )
+  return rows.map(({ month }) => month)
+}
+
+/** In how many of its buckets a rollup is not what the rows come to, as far as none of them may have expired. */
+// NOTE every workspace: likewise for the operator.
+export async function selectDifferences(
+  clickhouse: ClickHouse,
+  sum: Sum,
+  range: RollupRange,
+): Promise<DifferenceRow[]> {
+  const pairs = Object.keys(summing(sum).counts).map((count) => `('${count}', ${count})`)
+  return query<DifferenceRow>(
+    clickhouse,
+    `SELECT workspace_id, pair.1 AS counted, toString(count()) AS buckets,
+  toString(sumIf(pair.2, pair.2 > 0)) AS missing, toString(-sumIf(pair.2, pair.2 < 0)) AS surplus
+FROM (${differences(sum, range)}) ARRAY JOIN [${pairs.join(', ')}] AS pair
+WHERE pair.2 != 0 GROUP BY workspace_id, counted ORDER BY workspace_id, counted`,
+    range,
+  )
+}
+
+/** Adds what is missing and takes off what is too much; nothing may be inserted meanwhile. */
+// NOTE every workspace: likewise for the operator.
+export async function mendRollup(clickhouse: ClickHouse, sum: Sum, range: RollupRange): Promise<void> {
+  const { rollup } = sum
+  const { key, counts } = summing(sum)
+  const columns = [key, ...Object.keys(counts), 'expires_on']
+  const kept = rollup === 'dimension_counts' ? ['kept_until'] : []
+  await clickhouse.command({
+    query: `INSERT INTO ${rollup} (${[...columns, ...kept].join(', ')})
+SELECT ${[...columns, ...kept.map((column) => `expires_on AS ${column}`)].join(', ')} FROM (${differences(sum, range)})`,
+    query_params: range,
+    clickhouse_settings: { ...atOnce, distributed_product_mode: 'local' },
+  })
+}
+
+// NOTE every workspace: likewise for the operator.
+function differences(sum: Sum, range: RollupRange): string {
+  const { table, join, key, keyOf, counts } = summing(sum)
+  const names = Object.keys(counts)
+  const ofRows = Object.entries(counts).map(([name, count]) => `toInt64(${count}) AS ${name}`)
+  const within = (day: string) => `toStartOfMonth(${day}) = {month:Date}
+    ${range.from === undefined ? '' : `AND ${day} >= {from:Date}`} ${ofWorkspace(range)}`
+  return `SELECT ${[key, ...names].join(', ')}, expires AS expires_on FROM (
+  SELECT ${[key, ...names.map((name) => `sum(${name}) AS ${name}`)].join(', ')}, min(expires_on) AS expires FROM (
+    SELECT ${[keyOf, ...ofRows].join(', ')}, min(event.expires_on) AS expires_on
+    FROM ${table} AS event ${join} WHERE ${within("toDate(timestamp, 'UTC')")} GROUP BY ${key}
+    UNION ALL
+    SELECT ${[key, ...names.map((name) => `-${name}`)].join(', ')}, expires_on FROM ${sum.rollup} WHERE ${within('toDate(bucket)')}
+  ) GROUP BY ${key}
+) WHERE expires > today() AND (${names.map((name) => `${name} != 0`).join(' OR ')})`
+}
+
+function ofWorkspace({ workspaceId, workspaceIds, batch }: Mine): string {
+  if (workspaceId !== undefined) return 'AND workspace_id = {workspaceId:String}'
+  if (workspaceIds !== undefined) return 'AND workspace_id IN {workspaceIds:Array(String)}'
+  const staged = '(SELECT workspace_id FROM click_events_staged WHERE batch = {batch:String})'
+  return batch === undefined ? '' : `AND workspace_id IN ${staged}`
+}
+
+export type ConversionTable = 'lead_events' | 'sale_events'
+type NewRows = { click_events: NewClickRow; lead_events: NewLeadRow; sale_events: NewSaleRow }
+
+/** A repeat with the same token is ignored; without a token all come in, whatever was inserted before. */
+export async function insertEvents<Table extends keyof NewRows>(
+  clickhouse: ClickHouse,
+  table: Table,
+  rows: NewRows[Table][],
+  token?: string,
+): Promise<void> {
+  if (!isFilled(rows)) return
+  const stored_at = Date.now()
+  if (token !== undefined) return insert(clickhouse, table, rows, token, { stored_at })
+  const stamped = rows.map((row) => ({ ...row, stored_at }))
+  await insertAtOnce(clickhouse, table, [...Object.keys(rows[0]), 'stored_at'], stamped)
+}
+
+/** The ids that these rows have among those of the same moments. */
+// NOTE every workspace: a batch holds conversions of those that are named.
+export async function selectStoredIds(
+  clickhouse: ClickHouse,
+  table: ConversionTable,
+  among: { workspaceIds: string[]; moments: number[] },
+): Promise<string[]> {
+  const rows = await query<{ id: string }>(
+    clickhouse,
+    `SELECT id FROM ${table} WHERE workspace_id IN {workspaceIds:Array(String)}
+  AND timestamp IN (SELECT fromUnixTimestamp64Milli(arrayJoin({moments:Array(Int64)}), 'UTC'))`,
+    among,
+  )
+  return rows.map(({ id }) => id)
+}
+
+// NOTE every workspace: a batch holds conversions of those that are named.
+export function selectClicksById(
+  clickhouse: ClickHouse,
+  workspaceIds: string[],
+  ids: string[],
+): Promise<StoredClick[]> {
+  return query<StoredClick>(
+    clickhouse,
+    `SELECT base64URLEncode(id) AS id_text, toString(toUnixTimestamp64Milli(timestamp)) AS at, url, trigger, toString(ip) AS ip,
+  country, region, city, continent, device, browser, os, referer, referer_url, utm_source, utm_medium, utm_campaign,
+  utm_term, utm_content
+FROM click_events
+WHERE workspace_id IN {workspaceIds:Array(String)}
+  AND id IN (SELECT toFixedString(base64URLDecode(arrayJoin({ids:Array(String)})), 30))
+ORDER BY bot != '' DESC`,
+    { workspaceIds, ids },
+  )
+}
+
+export type StagedRow = NewClickRow & { batch: string; position: number }
+
+export async function insertStaged(clickhouse: ClickHouse, rows: StagedRow[]): Promise<void> {
+  if (isFilled(rows)) await insertAtOnce(clickhouse, 'click_events_staged', Object.keys(rows[0]), rows)
+}
+
+/** Adds those rows of a batch that are not stored, of several with one id the first; gives how many that were. */
+// NOTE every workspace: a batch of the log holds the events of many.
+export async function addMissing(clickhouse: ClickHouse, batch: string, period: { from: number; to: number }) {
+  const columns = `workspace_id, timestamp, id, link_number, url, trigger, ip, country, region, city, continent, device,
+  browser, os, referer, referer_url, utm_source, utm_medium, utm_campaign, utm_term, utm_content, bot, expires_on`
+  const missing = `FROM (
+  SELECT * FROM click_events_staged WHERE batch = {batch:String} ORDER BY position LIMIT 1 BY id, bot != ''
+) WHERE expires_on > today() AND (id, bot != '') NOT IN (
+  SELECT id, bot != '' FROM click_events
+  WHERE workspace_id IN (SELECT workspace_id FROM click_events_staged WHERE batch = {batch:String})
+    AND timestamp BETWEEN fromUnixTimestamp64Milli({from:Int64}) AND fromUnixTimestamp64Milli({to:Int64})
+    AND id IN (SELECT id FROM click_events_staged WHERE batch = {batch:String})
+)`
+  const values = { batch, ...period }
+  const [found] = await query<{ rows: string }>(clickhouse, `SELECT toString(count()) AS rows ${missing}`, values)
+  const rows = Number(found?.rows ?? 0)
+  if (rows === 0) return 0
+  await clickhouse.command({
+    query: `INSERT INTO click_events (${columns}, stored_at) SELECT ${columns}, now64(3) ${missing}`,
+    query_params: values,
+    clickhouse_settings: { ...atOnce, distributed_product_mode: 'local' },
+  })
+  return rows
+}
+
+export type KeptCount = { workspace_id: string; link_number: string } & Partial<Record<Count, number>>
+
+/** At no time: in the first hour of 1970, as counts whose rows have expired. */
+export async function insertKeptCounts(clickhouse: ClickHouse, counts: KeptCount[]): Promise<void> {
+  const rows = counts.map((count) => ({ ...count, bucket: 0, expires_on: '1970-01-01' }))
+  if (rows.length === 0) return
+  const columns = ['workspace_id', 'bucket', 'clicks', 'leads', 'sales', 'sale_amount', 'expires_on']
+  await insertAtOnce(clickhouse, 'link_counts', [...columns, 'link_number'], rows)
+  await insertAtOnce(clickhouse, 'workspace_counts', columns, rows)
 }
 
 /** Newer versions replace older ones, in whatever order they come. */
@@ -116,7 +408,15 @@ export async function insertLinkAttributes(clickhouse: ClickHouse, rows: LinkAtt
 
 /** Until the transaction ends, nobody else corrects links of this workspace. */
 export async function lockLinkAttributes(db: Db, workspaceId: string): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(${lock}, hashtext(${workspaceId}))`.execute(db)
+  await sql`SELECT pg_advisory_xact_lock(${linkLock}, hashtext(${workspaceId}))`.execute(db)
+}
+
+/** Until the transaction ends, others may do it too (`shared`), or nobody else; that is waited for five seconds. */
+export async function lockConversions(db: Db, mode: 'shared' | 'alone'): Promise<void> {
+  await sql`SET LOCAL idle_in_transaction_session_timeout = '40s'`.execute(db)
+  if (mode === 'alone') await sql`SET LOCAL lock_timeout = '5s'`.execute(db)
+  const lock = mode === 'alone' ? sql`pg_advisory_xact_lock` : sql`pg_advisory_xact_lock_shared`
+  await sql`SELECT ${lock}(${conversionLock})`.execute(db)
 }
 
 export async function removeTags(clickhouse: ClickHouse, workspaceId: string, tagIds: string[]): Promise<void> {
@@ -135,6 +435,29 @@ SELECT * REPLACE (${change}, version + 1 AS version)
 FROM (SELECT * FROM link_attributes FINAL WHERE workspace_id = {workspaceId:String} AND ${condition})`,
     query_params: { workspaceId, ids },
   })
+}
+
+/** Waits until every copy of every row is rewritten; what is empty already costs nothing. */
+export async function eraseMetadata(
+  clickhouse: ClickHouse,
+  cluster: string | undefined,
+  values: { workspaceId: string; customerIds: string[] },
+): Promise<void> {
+  const where = `workspace_id = {workspaceId:String} AND customer_id IN {customerIds:Array(String)} AND metadata != ''`
+  for (const table of ['lead_events', 'sale_events']) {
+    const [left] = await query<{ id: string }>(clickhouse, `SELECT id FROM ${table} WHERE ${where} LIMIT 1`, values)
+    if (!left) continue
+    await clickhouse.command({
+      query: `ALTER TABLE ${cluster ? `${table}_local ON CLUSTER '${cluster}'` : table} UPDATE metadata = '' WHERE ${where}`,
+      query_params: values,
+      clickhouse_settings: { mutations_sync: '2' },
+    })
+  }
+}
+
+async function insertAtOnce(clickhouse: ClickHouse, table: string, columns: string[], values: object[]): Promise<void> {
+  const named = columns as [string, ...string[]]
+  await clickhouse.insert({ table, columns: named, values, format: 'JSONEachRow', clickhouse_settings: atOnce })
 }
 
 function isFilled<T>(rows: T[]): rows is [T, ...T[]] {

@@ -1,0 +1,64 @@
+import type { Link } from '@tributary/contract/links'
+
+export const goneLinkId = 'link_deleted'
+const never = new Date(0).toISOString()
+
+/**
+ * What an event shows of a link whose row is gone for good, so that no page is shorter for it: of the link only where
+ * the event led, also as its short address. A deleted link is not gone: it is shown as it was.
+ */
+export function goneLink(workspaceId: string, url: string, apiUrl: string): Link {
+  const shortLink = URL.canParse(url) ? url : apiUrl
+  return {
+    id: goneLinkId,
+    domain: '',
+    key: '',
+    url,
+    trackConversion: false,
+    externalId: null,
+    tenantId: null,
+    programId: null,
+    partnerId: null,
+    archived: true,
+    expiresAt: '',
+    expiredUrl: null,
+    disabledAt: '',
+    password: null,
+    proxy: false,
+    title: null,
+    description: null,
+    image: null,
+    video: null,
+    rewrite: false,
+    doIndex: false,
+    ios: null,
+    android: null,
+    geo: null,
+    publicStats: false,
+    tags: [],
+    folderId: null,
+    webhookIds: [],
+    comments: null,
+    shortLink,
+    qrCode: `${apiUrl}/qr?url=${encodeURIComponent(shortLink)}`,
+    utm_source: null,
+    utm_medium: null,
+    utm_campaign: null,
+    utm_term: null,
+    utm_content: null,
+    testStartedAt: '',
+    testCompletedAt: '',
+    userId: null,
+    workspaceId,
+    clicks: 0,
+    leads: 0,
+    conversions: 0,
+    sales: 0,
+    saleAmount: 0,
+    lastClicked: '',
+    createdAt: never,
+    updatedAt: never,
+    tagId: null,
+    projectId: workspaceId,
+  }
+}

@@ -1,0 +1,37 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { csvLine } from './table.ts'
+
+test.each([
+  [['a', 'b'], 'a,b\r\n'],
+  [[null, undefined, ''], ',,\r\n'],
+  [[1, -2.5, true, false], '1,-2.5,true,false\r\n'],
+  [['a,b', 'say "x"', 'a\nb', 'a\rb'], '"a,b","say ""x""","a\nb","a\rb"\r\n'],
+  [[{ a: [1, 'x'] }], '"{""a"":[1,""x""]}"\r\n'],
+  [['=1+1', '+1', '-1', '@x'], "'=1+1,'+1,'-1,'@x\r\n"],
+  [['\tx', '\rx', '\nx', '＝1'], `'\tx,"'\rx","'\nx",'＝1\r\n`],
+  [['=HYPERLINK("x","y")'], `"'=HYPERLINK(""x"",""y"")"\r\n`],
+  [['a=1', ' =1', "'=1"], "a=1, =1,'=1\r\n"],
+])('%j', (cells, line) => {
+  expect(csvLine(cells as string[])).toBe(line)
+})
+
+test('every cell comes back, and none of text begins like a formula', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: 'binary' }), { minLength: 1, maxLength: 5 }), (cells) => {
+      const read = readCsv(csvLine(cells))
+      expect(read).toHaveLength(cells.length)
+      for (const [index, text] of read.entries()) {
+        expect(text).not.toMatch(/^[=+\-@\t\r\n]/)
+        expect([cells[index], `'${cells[index]}`]).toContain(text)
+      }
+    }),
+  )
+})
+
+function readCsv(line: string): string[] {
+  const cells: string[] = []
+  for (const [, quoted, plain] of `,${line.slice(0, -2)}`.matchAll(/,(?:"((?:[^"]|"")*)"|([^",\r\n]*))/gu))
+    cells.push(quoted === undefined ? (plain ?? '') : quoted.replaceAll('""', '"'))
+  return cells
+}

@@ -1,0 +1,140 @@
+import { type EventsQuery, eventsQuery } from '@tributary/contract/events'
+import fc from 'fast-check'
+import { expect, inject, test } from 'vitest'
+import { buildLink, buildWorkspace } from '../../../test/build.ts'
+import { openTestPlatform } from '../../../test/stack.ts'
+import { AppError } from '../../platform/errors.ts'
+import { createToken } from '../tokens/service.ts'
+import { settlePeriod } from './period.ts'
+import { parseFilter, type Where, whereOf } from './where.ts'
+
+const platform = await openTestPlatform()
+const { api } = inject('server')
+const seed = Number(process.env.TEST_SEED ?? 20_250_407)
+const names = Object.keys(eventsQuery.shape) as (keyof EventsQuery)[]
+
+const attacks = [
+  "'; DROP TABLE click_events --",
+  "') OR 1=1 --",
+  "' UNION SELECT * FROM system.users --",
+  '{workspaceId:String}',
+  '{to:Int64}',
+  "\\'; SELECT sleep(3) --",
+  "a','b",
+  'a\\',
+  '`',
+  '\\N',
+  '/* */',
+  '-)',
+  '$1',
+  '%27%00',
+  "metadata['a']:'b'",
+  "metadata['a'] OR 1=1",
+  "metadata['{x:String}']:'{y:String}'",
+  '../../etc/passwd',
+  '1e999',
+  '-1',
+  '[1,2',
+  'true',
+  'UTC',
+  '\t\n\r\b\f\v',
+  ' \u2028\ufeff',
+  '😀'.repeat(200),
+  'x'.repeat(9_000),
+  `a${','.repeat(900)}b`,
+]
+const attack = fc.constantFrom(...attacks)
+const hostile = fc.oneof(
+  attack,
+  fc.tuple(attack, attack).map((parts) => parts.join('')),
+  fc.tuple(fc.string({ unit: 'binary' }), attack).map((parts) => parts.join(',')),
+  fc.string({ unit: 'binary', maxLength: 40 }),
+)
+const text = fc
+  .tuple(fc.constantFrom('', '', '-'), hostile)
+  .map((parts) => parts.join('').replaceAll('\0', '').toWellFormed())
+
+test(`20,000 hostile values change no statement (seed ${seed})`, () => {
+  const tried = new Map<string, number>()
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...names),
+      text,
+      fc.constantFrom('clicks', 'leads', 'sales'),
+      fc.boolean(),
+      (name, value, kind, isQuoted) => {
+        // In quotes it is a search that can be read, and otherwise mostly one that can't.
+        const quoted = `'${value.replaceAll(/['"\\]/g, '\\$&')}'`
+        const given = name === 'query' && isQuoted ? `metadata[${quoted}]:${quoted}` : value
+        const where = statementOf({ event: kind, [name]: given })
+        if (where) expect(where.text).toBe(statementOf({ event: kind, [name]: harmless(name, given) })?.text)
+        tried.set(name, (tried.get(name) ?? 0) + 1)
+      },
+    ),
+    { numRuns: 20_000, seed },
+  )
+  expect(tried.size).toBe(names.length)
+  expect(Math.min(...tried.values())).toBeGreaterThan(100)
+}, 200_000)
+
+/** The condition that a query comes to; undefined when it is refused. */
+function statementOf(given: Record<string, string>): Where | undefined {
+  const filled = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
+  const { success, data: query } = eventsQuery.safeParse(filled)
+  if (!success) return undefined
+  const period = settlePeriod(query, new Date('2025-04-07T13:45:30.500Z'))
+  if ('problem' in period) return undefined
+  try {
+    return whereOf('ws_1', period, query, query.event)
+  } catch (error) {
+    expect(error).toBeInstanceOf(AppError)
+    return undefined
+  }
+}
+
+/** Of the same form, with nothing in it. */
+function harmless(name: string, given: string): string {
+  if (given === '') return ''
+  if (name === 'query') return searches(given)
+  if (['root', 'qr', 'saleType', 'event', 'limit', 'page'].includes(name)) return given
+  if (['start', 'end', 'timezone', 'interval', 'sortBy', 'sortOrder', 'order'].includes(name)) return ''
+  if (['key', 'externalId', 'customerId', 'programId', 'cursor'].includes(name)) return 'x'
+  const { values, excluded } = parseFilter(given)
+  return values.length > 0 ? `${excluded ? '-' : ''}x` : ''
+}
+
+/** What is bare or in quotes becomes `x`. */
+function searches(given: string): string {
+  const quoted = /'(?:\\['"\\]|[^'])*'|"(?:\\['"\\]|[^"])*"/g
+  return given.replaceAll(quoted, "'x'")
+}
+
+test(`hostile values give no 500 (seed ${seed})`, async () => {
+  const workspace = await buildWorkspace(platform)
+  await buildLink(platform, workspace)
+  const tokens = await Promise.all(
+    Array.from({ length: 4 }, () => createToken(platform, { workspaceId: workspace.id, name: 'test' })),
+  )
+  const calls = fc.sample(fc.record({ name: fc.constantFrom(...names), value: text }), { seed, numRuns: 400 })
+  // The domain has to be there for a key to be looked up at all.
+  const queries = calls.map(
+    ({ name, value }) => new URLSearchParams({ ...(name === 'key' && { domain: workspace.domain }), [name]: value }),
+  )
+  const turns = queries.entries()
+  const statuses = new Map<number, number>()
+  await Promise.all(
+    tokens.map(async ({ key }) => {
+      for (const [, query] of turns) {
+        for (const event of ['clicks', 'sales']) {
+          const asked = new URLSearchParams({ event, ...Object.fromEntries(query) })
+          const response = await fetch(`${api}/events?${asked}`, { headers: { authorization: `Bearer ${key}` } })
+          const body = await response.text()
+          expect([200, 400, 404, 422, 429, 431], `${asked} ${body}`).toContain(response.status)
+          statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1)
+        }
+      }
+    }),
+  )
+  expect(statuses.get(200)).toBeGreaterThan(200)
+  expect(statuses.get(422)).toBeGreaterThan(20)
+}, 120_000)

@@ -1,0 +1,155 @@
+import { type EventsQuery, type ExportQuery, exportColumns, type TrackedEvent } from '@tributary/contract/events'
+import type { Link } from '@tributary/contract/links'
+import type { Ctx } from '../../platform/context.ts'
+import { invalid } from '../../platform/errors.ts'
+import { customersById, presentCustomer } from '../customers/service.ts'
+import { linksByNumber } from '../links/service.ts'
+import { readCursor, writeCursor } from './feed/cursor.ts'
+import { goneLink, goneLinkId } from './feed/gone-link.ts'
+import { type Cell, csvLine, jsonLine } from './feed/table.ts'
+import { withinLimits } from './limits.ts'
+import { narrowed, whereFor } from './narrow.ts'
+import { presentClick, presentIp, presentLead, presentSale } from './present.ts'
+import { type ClickRow, type LeadRow, type Place, type SaleRow, selectPage, selectPageLines } from './store.ts'
+import { type Where, whereOf } from './where.ts'
+
+export type EventRow = ClickRow | LeadRow | SaleRow
+/** `next` goes on after the last event; oldest first also when there are no more for now. */
+export type ListedEvents = { events: TrackedEvent[]; next?: string; isFull: boolean }
+
+export async function listEvents(ctx: Ctx, query: EventsQuery): Promise<ListedEvents> {
+  const { event: kind, limit } = query
+  const ascending = (query.sortOrder ?? query.order) === 'asc'
+  const after = query.cursor === undefined ? undefined : placeOf(ctx, { ...query, cursor: query.cursor }, ascending)
+  const { period, filter } = await narrowed(ctx, query)
+  const from = after ? new Date(after.from) : period.from
+  const where = whereOf(ctx.workspaceId, { ...period, from }, filter, kind)
+  const offset = (query.page - 1) * limit
+  const page = { ascending, limit, offset, ...(after && { after: { at: after.at, id: after.id } }) }
+  const rows = await withinLimits(ctx, (limits) => selectPage(ctx.clickhouse, kind, where, page, limits))
+  const isFull = rows.length === limit
+  const last = lastPlace(rows) ?? after ?? { at: from.getTime(), id: '' }
+  const events = await presentRows(ctx, rows)
+  if (!isFull && !ascending) return { events, isFull }
+  return { events, isFull, next: writeCursor(ctx, 'list', { kind, ascending, from: from.getTime(), ...pick(last) }) }
+}
+
+function placeOf(ctx: Ctx, query: EventsQuery & { cursor: string }, ascending: boolean) {
+  if (query.page !== 1) throw invalid("`page` in the query can't be used together with `cursor`.")
+  const place = readCursor(ctx, 'list', query.cursor, '`cursor` in the query')
+  if (place.kind === query.event && place.ascending === ascending) return place
+  const belongs = `\`event=${place.kind}\` and \`sortOrder=${place.ascending ? 'asc' : 'desc'}\``
+  throw invalid(`\`cursor\` in the query belongs to ${belongs}. Ask with these, or without the cursor.`)
+}
+
+const pick = ({ at, id }: Place): Place => ({ at, id })
+
+function lastPlace(rows: EventRow[]): Place | undefined {
+  const row = rows.at(-1)
+  return row && { at: Date.parse(row.timestamp), id: 'id_text' in row ? row.id_text : row.id }
+}
+
+/** One for each row, whatever became of its link and customer. */
+export async function presentRows(ctx: Ctx, rows: EventRow[]): Promise<TrackedEvent[]> {
+  const ids = rows.flatMap((row) => ('customer_id' in row ? row.customer_id : []))
+  const [links, customers] = await Promise.all([linksOf(ctx, rows), customersById(ctx, ids)])
+  return rows.map((row) => {
+    const link = links.get(row.link_number) ?? goneLink(ctx.workspaceId, row.url, ctx.config.API_URL)
+    if (!('customer_id' in row)) return presentClick(row, link)
+    const customer = presentCustomer(customers.get(row.customer_id), row.customer_id)
+    return 'amount' in row ? presentSale(row, link, customer) : presentLead(row, link, customer)
+  })
+}
+
+async function linksOf(ctx: Ctx, rows: { link_number: string }[]): Promise<Map<string, Link>> {
+  if (rows.length === 0) return new Map()
+  const links = await linksByNumber(
+    ctx,
+    rows.map((row) => BigInt(row.link_number)),
+  )
+  return new Map([...links].map(([number, link]) => [String(number), link]))
+}
+
+const rowsAtOnce = 2_000
+const linesAtOnce = 200
+const mostRemembered = 20_000
+
+/** Line by line, in pieces that each take one statement: neither ClickHouse nor we ever hold more than a piece. */
+export async function exportEvents(ctx: Ctx, query: ExportQuery): Promise<AsyncIterable<string>> {
+  return exported(ctx, query, await whereFor(ctx, query, query.event))
+}
+
+async function* exported(ctx: Ctx, query: ExportQuery, where: Where): AsyncGenerator<string> {
+  const columns = exportColumns[query.event] as Column[]
+  const page = { ascending: query.sortOrder === 'asc', limit: rowsAtOnce }
+  const known: Known = { links: new Map(), customers: new Map() }
+  const lineOf = query.format === 'csv' ? csvLine : (cells: Cell[]) => jsonLine(columns, cells)
+  let text = query.format === 'csv' ? csvLine(columns) : ''
+  for (let after: Place | undefined; ; ) {
+    const lines = await withinLimits(ctx, (limits) =>
+      selectPageLines(ctx.clickhouse, query.event, where, { ...page, ...(after && { after }) }, limits),
+    )
+    for (let start = 0; start < lines.length; start += linesAtOnce) {
+      const rows = lines.slice(start, start + linesAtOnce).map((line) => JSON.parse(line) as EventRow)
+      await learn(ctx, rows, known)
+      for (const row of rows) text += lineOf(columns.map((column) => cellOf(column, row, known)))
+      yield text
+      text = ''
+      after = lastPlace(rows)
+    }
+    if (lines.length < rowsAtOnce) break
+  }
+  if (text !== '') yield text
+}
+
+type LinkCells = { linkId: string; domain: string; key: string; shortLink: string; externalId: string | null }
+type CustomerCells = { customerExternalId: string; customerName: string | null; customerEmail: string | null }
+type Known = { links: Map<string, LinkCells>; customers: Map<string, CustomerCells> }
+
+const nothing: LinkCells = { linkId: goneLinkId, domain: '', key: '', shortLink: '', externalId: null }
+
+async function learn(ctx: Ctx, rows: EventRow[], { links, customers }: Known): Promise<void> {
+  if (links.size > mostRemembered) links.clear()
+  if (customers.size > mostRemembered) customers.clear()
+  const unknown = rows.filter(({ link_number }) => !links.has(link_number))
+  const there = await linksOf(ctx, unknown)
+  for (const { link_number } of unknown) {
+    const { id: linkId, domain, key, shortLink, externalId } = there.get(link_number) ?? { ...nothing, id: goneLinkId }
+    links.set(link_number, { linkId, domain, key, shortLink, externalId })
+  }
+  const ids = rows.flatMap((row) => ('customer_id' in row && !customers.has(row.customer_id) ? row.customer_id : []))
+  const found = await customersById(ctx, ids)
+  for (const id of ids) {
+    const { externalId, name, email } = presentCustomer(found.get(id), id)
+    customers.set(id, { customerExternalId: externalId, customerName: name, customerEmail: email })
+  }
+}
+
+type Column = keyof LinkCells | keyof CustomerCells | keyof typeof ofClick | keyof typeof ofConversion
+const ofClick = {
+  event: (row: EventRow) => ('customer_id' in row ? ('amount' in row ? 'sale' : 'lead') : 'click'),
+  clickId: (row: EventRow) => ('customer_id' in row ? row.click_id_text : row.id_text),
+  refererUrl: (row: EventRow) => row.referer_url,
+  qr: (row: EventRow) => row.trigger === 'qr',
+  ip: (row: EventRow) => presentIp(row.ip),
+}
+const ofConversion = {
+  clickTimestamp: (row: LeadRow) => row.click_timestamp,
+  eventId: (row: LeadRow) => row.id,
+  eventName: (row: LeadRow) => row.event_name,
+  customerId: (row: LeadRow) => row.customer_id,
+  metadata: (row: LeadRow) => (row.metadata === '' ? null : (JSON.parse(row.metadata) as object)),
+  amount: (row: LeadRow) => Number((row as SaleRow).amount),
+  invoiceId: (row: LeadRow) => (row as SaleRow).invoice_id,
+  paymentProcessor: (row: LeadRow) => (row as SaleRow).payment_processor,
+}
+
+function cellOf(column: Column, row: EventRow, { links, customers }: Known): Cell {
+  if (column in nothing) return (links.get(row.link_number) ?? nothing)[column as keyof LinkCells]
+  if (column in ofClick) return ofClick[column as keyof typeof ofClick](row)
+  if ('customer_id' in row) {
+    if (column in ofConversion) return ofConversion[column as keyof typeof ofConversion](row)
+    if (column.startsWith('customer')) return customers.get(row.customer_id)?.[column as keyof CustomerCells]
+  }
+  return row[column as keyof EventRow]
+}

@@ -1,0 +1,68 @@
+import { type Condition, type MetadataQuery, type Operator, parseMetadataQuery } from './metadata-query.ts'
+
+// As JSON writes a number.
+const number = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i
+// Texts that are compared as numbers: those that every parser reads as the same one.
+const shortNumber = '^-?(0|[1-9][0-9]{0,17})(\\\\.[0-9]{1,18})?$'
+const numberTypes = "('Int64', 'UInt64', 'Double')"
+const notANumber = 0x7ff8_0000_0000_0000n
+
+/** The condition of a search in metadata, its keys and values bound by name. */
+export function metadataCondition(text: string, values: Record<string, unknown>): string {
+  let count = 0
+  const sqlOf = (query: MetadataQuery): string => {
+    if ('all' in query) return `(${query.all.map(sqlOf).join(' AND ')})`
+    if ('any' in query) return `(${query.any.map(sqlOf).join(' OR ')})`
+    return comparison(query, `metadata${count++}`, values)
+  }
+  return sqlOf(parseMetadataQuery(text))
+}
+
+/** ClickHouse reads no JSON with a whole number beyond 64 bits; the same number in another form does no harm. */
+export function searchableMetadata(json: string): string {
+  if (!/\d{19}/.test(json)) return json
+  return json.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi, (token) =>
+    /^-?\d{19,}$/.test(token) ? Number(token).toExponential() : token,
+  )
+}
+
+/** A number or boolean is compared by its value with what the text says; null is as if the key were not there. */
+function comparison({ path, operator, value }: Condition, name: string, values: Record<string, unknown>): string {
+  const keys = path.map((key, index) => {
+    values[`${name}_key${index}`] = key
+    return `{${name}_key${index}:String}`
+  })
+  const of = (read: string) => `${read}(metadata, ${keys.join(', ')})`
+  const asNumber = number.test(value) ? Number(value) : Number.NaN
+  values[`${name}_text`] = value
+  values[`${name}_number`] = Number.isFinite(asNumber) ? bitsOf(asNumber) : notANumber
+  values[`${name}_parts`] = partsOf(path, operator, value, asNumber)
+  // As bits, because the text of a parameter is not always read as the nearest number.
+  const wantedNumber = `reinterpret({${name}_number:UInt64}, 'Float64')`
+  const wanted = `{${name}_text:String}`
+  const type = of('JSONType')
+  const text = of('JSONExtractString')
+  const isEqual = operator === '=' || operator === '!='
+  const branches = isEqual
+    ? [`${type} = 'String', ${text} = ${wanted}`, `${type} = 'Bool', ${of('JSONExtractRaw')} = ${wanted}`]
+    : [
+        `${type} = 'String' AND isNaN(${wantedNumber}), ${text} ${operator} ${wanted}`,
+        `${type} = 'String', match(${text}, '${shortNumber}') AND JSONExtractFloat(${text}) ${operator} ${wantedNumber}`,
+      ]
+  const ofNumber = `${type} IN ${numberTypes}, ${of('JSONExtractFloat')} ${isEqual ? '=' : operator} ${wantedNumber}`
+  const found = `multiSearchAny(metadata, {${name}_parts:Array(String)})`
+  const matches = `if(${found}, multiIf(${[...branches, ofNumber].join(', ')}, false), false)`
+  return operator === '!=' ? `NOT ${matches}` : matches
+}
+
+/** What the JSON has in it somewhere if it matches: the most of it is passed over without being read as JSON. */
+function partsOf(path: string[], operator: Operator, value: string, asNumber: number): string[] {
+  if (operator !== '=' && operator !== '!=') return [`${JSON.stringify(path.at(-1))}:`]
+  const text = JSON.stringify(value)
+  if (value === 'true' || value === 'false') return [text, value]
+  return Number.isFinite(asNumber) ? [text, searchableMetadata(JSON.stringify(asNumber))] : [text]
+}
+
+function bitsOf(value: number): bigint {
+  return new BigUint64Array(Float64Array.of(value).buffer)[0] as bigint
+}

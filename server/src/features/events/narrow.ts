@@ -1,0 +1,57 @@
+import type { EventFilters } from '@tributary/contract/events'
+import type { Ctx } from '../../platform/context.ts'
+import { invalid, notFound } from '../../platform/errors.ts'
+import { linkNumbers } from '../links/service.ts'
+import { historyDaysOfPlan } from '../workspaces/service.ts'
+import { cutToHistory, type Period, settlePeriod } from './period.ts'
+import { type EventFilter, type EventKind, parseFilter, readFilter, type Where, whereOf } from './where.ts'
+
+/** What a question is about: its period settled, within what the plan keeps, and its links found. */
+export async function narrowed(ctx: Ctx, query: EventFilters): Promise<{ period: Period; filter: EventFilter }> {
+  const period = settlePeriod(query, ctx.now())
+  if ('problem' in period) throw invalid(`\`${period.problem.field}\` in the query: ${period.problem.message}.`)
+  const linkNumbers = await namedLinks(ctx, query)
+  // The address of a link has named its domain already.
+  const domain = query.key ? undefined : query.domain
+  return {
+    period: cutToHistory(period, ctx.now(), historyDaysOfPlan(ctx.plan)),
+    filter: { ...query, domain, linkNumbers },
+  }
+}
+
+export async function whereFor(ctx: Ctx, query: EventFilters, kind: EventKind = 'clicks'): Promise<Where> {
+  const { period, filter } = await narrowed(ctx, query)
+  return whereOf(ctx.workspaceId, period, filter, kind)
+}
+
+async function namedLinks(ctx: Ctx, query: EventFilters): Promise<EventFilter['linkNumbers']> {
+  const named: NonNullable<EventFilter['linkNumbers']> = []
+  const byId = readFilter('linkId', query.linkId)
+  if (byId) named.push({ numbers: await linkNumbers(ctx, { ids: byId.values }), excluded: byId.excluded })
+  if (query.externalId) {
+    if (!query.externalId.startsWith('ext_')) throw invalid('`externalId` in the query must start with `ext_`.')
+    named.push({ numbers: await oneLink(ctx, { externalId: query.externalId }, query.externalId), excluded: false })
+  }
+  if (query.key) {
+    const domain = oneDomain(query.domain)
+    const numbers = await oneLink(ctx, { domain, key: query.key }, `${domain}/${query.key}`)
+    named.push({ numbers, excluded: false })
+  }
+  return named
+}
+
+function oneDomain(text: string | undefined): string {
+  const { values, excluded } = parseFilter(text ?? '')
+  const [domain] = values
+  if (domain === undefined) throw invalid('`key` in the query must be used together with `domain`.')
+  if (excluded || values.length > 1) {
+    throw invalid('`domain` in the query must be one domain, not several or an excluded one, when `key` is given.')
+  }
+  return domain
+}
+
+async function oneLink(ctx: Ctx, by: Parameters<typeof linkNumbers>[1], name: string): Promise<bigint[]> {
+  const numbers = await linkNumbers(ctx, by)
+  if (numbers.length === 0) throw notFound('link', name)
+  return numbers
+}

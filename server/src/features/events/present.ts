@@ -1,0 +1,73 @@
+import type { Customer } from '@tributary/contract/customers'
+import type { ClickEvent, LeadEvent, SaleEvent } from '@tributary/contract/events'
+import type { Link } from '@tributary/contract/links'
+import type { ClickFields, ClickRow, ConversionFields, LeadRow, SaleRow } from './store.ts'
+
+export function presentClick(row: ClickRow, link: Link): ClickEvent {
+  return { event: 'click', timestamp: row.timestamp, ...clickPart(row, row.id_text, row.timestamp, link) }
+}
+
+export function presentLead(row: LeadRow, link: Link, customer: Customer): LeadEvent {
+  return { event: 'lead', ...conversionPart(row, link), customer }
+}
+
+export function presentSale(row: SaleRow, link: Link, customer: Customer): SaleEvent {
+  const amount = Number(row.amount)
+  const paymentProcessor = row.payment_processor as SaleEvent['sale']['paymentProcessor']
+  return {
+    event: 'sale',
+    ...conversionPart(row, link),
+    sale: { amount, invoiceId: row.invoice_id || null, paymentProcessor, currency: row.currency },
+    customer,
+    saleAmount: amount,
+    invoice_id: row.invoice_id,
+    payment_processor: paymentProcessor,
+  }
+}
+
+function conversionPart(row: ClickFields & ConversionFields, link: Link) {
+  return {
+    timestamp: row.timestamp,
+    eventId: row.id,
+    eventName: row.event_name,
+    metadata: row.metadata === '' ? null : JSON.parse(row.metadata),
+    ...clickPart(row, row.click_id_text, row.click_timestamp, link),
+  }
+}
+
+/** The click, the link, and what clients of old read of them at the top level. */
+function clickPart(row: ClickFields, clickId: string, timestamp: string, link: Link) {
+  const ip = presentIp(row.ip)
+  const qr = row.trigger === 'qr'
+  const place = { country: row.country, city: row.city, continent: row.continent }
+  const device = { device: row.device, browser: row.browser, os: row.os }
+  return {
+    click: {
+      id: clickId,
+      timestamp,
+      url: row.url,
+      ...place,
+      region: row.region,
+      ...device,
+      trigger: row.trigger,
+      referer: row.referer,
+      refererUrl: row.referer_url,
+      qr,
+      ip,
+    },
+    link,
+    click_id: clickId,
+    link_id: link.id,
+    domain: link.domain,
+    key: link.key,
+    url: row.url,
+    ...place,
+    ...device,
+    qr: qr ? 1 : 0,
+    ip,
+  }
+}
+
+export function presentIp(ip: string): string {
+  return ip === '::' ? '' : ip.replace(/^::ffff:(?=\d+\.)/, '')
+}

@@ -1,0 +1,123 @@
+import type { StreamQuery } from '@tributary/contract/events'
+import { sleep } from '../../platform/clock.ts'
+import type { Ctx } from '../../platform/context.ts'
+import { invalid } from '../../platform/errors.ts'
+import { readCursor, writeCursor } from './feed/cursor.ts'
+import { addSeen, emptySeen, forgetSeen, keepSeen, lateMs, type Seen } from './feed/seen.ts'
+import { presentRows } from './list.ts'
+import { narrowed } from './narrow.ts'
+import { type Mark, type Stored, selectMarks, selectStored, sumStored } from './store.ts'
+import { type EventKind, type Where, whereOf } from './where.ts'
+
+const pollMs = 1_000
+const heartbeatMs = 15_000
+const rowsAtOnce = 200
+const mostMarks = 100_000
+const never = new Date('2200-01-01')
+
+type Following = { ctx: Ctx; kind: EventKind; where: Where; seen: Seen }
+
+/**
+ * New events in the order in which they are stored, not in that of their timestamps, so that none is missed that comes
+ * late: from now on, or from where `lastEventId` is from. Ends with the signal.
+ */
+export async function streamEvents(
+  ctx: Ctx,
+  query: StreamQuery,
+  lastEventId: string,
+  signal: AbortSignal,
+): Promise<AsyncIterable<string>> {
+  const kind = query.event
+  const { period, filter } = await narrowed(ctx, { ...query, interval: 'all', timezone: 'UTC' })
+  const where = whereOf(ctx.workspaceId, { ...period, to: never }, filter, kind)
+  const cursor = lastEventId || query.cursor
+  const seen = cursor ? await seenAt(ctx, kind, where, cursor) : await seenNow(ctx, kind, where)
+  return follow({ ctx, kind, where, seen }, signal)
+}
+
+async function* follow(following: Following, signal: AbortSignal): AsyncGenerator<string> {
+  yield `retry: 2000\nid: ${idOf(following)}\n\n`
+  let told = performance.now()
+  while (!signal.aborted) {
+    for await (const text of news(following)) {
+      yield text
+      told = performance.now()
+      if (signal.aborted) return
+    }
+    if (performance.now() - told >= heartbeatMs) {
+      yield `id: ${idOf(following)}\n: still here\n\n`
+      told = performance.now()
+    }
+    await sleep(pollMs, signal)
+  }
+}
+
+async function* news(following: Following): AsyncGenerator<string> {
+  const { ctx, kind, where, seen } = following
+  const { count, marks, beyond } = await sumStored(ctx.clickhouse, kind, where, seen)
+  if (count !== seen.marks.size || marks !== seen.sum) yield* late(following)
+  for (let rows: Stored<EventKind>[], left = beyond > 0; left; left = rows.length === rowsAtOnce) {
+    rows = await selectStored(ctx.clickhouse, kind, where, { place: seen.place }, rowsAtOnce)
+    if (rows.length > 0) yield await tell(following, rows, false)
+    forgetSeen(seen)
+  }
+}
+
+/** What has become visible before the place where the stream is. */
+async function* late(following: Following): AsyncGenerator<string> {
+  const { ctx, kind, where, seen } = following
+  const { floor, place } = seen
+  const stored = await selectMarks(ctx.clickhouse, kind, where, { floor, place, limit: mostMarks })
+  const unseen = stored.map(({ mark }) => mark).filter((mark) => !seen.marks.has(mark))
+  keepSeen(seen, new Set(stored.map(({ mark }) => mark)))
+  while (unseen.length > 0) {
+    const which = { floor, marks: unseen.splice(0, rowsAtOnce) }
+    const rows = await selectStored(ctx.clickhouse, kind, where, which, rowsAtOnce)
+    if (rows.length > 0) yield await tell(following, rows, true)
+  }
+}
+
+async function tell(following: Following, rows: Stored<EventKind>[], isLate: boolean): Promise<string> {
+  const events = await presentRows(following.ctx, rows)
+  let text = ''
+  for (const [index, row] of rows.entries()) {
+    const id = 'id_text' in row ? row.id_text : row.id
+    addSeen(following.seen, { mark: row.mark, stored: Number(row.stored), at: Number(row.at), id }, isLate)
+    const event = events[index]
+    text += `id: ${idOf(following)}\nevent: ${event?.event}\ndata: ${JSON.stringify(event)}\n\n`
+  }
+  return text
+}
+
+function idOf({ ctx, kind, seen: { floor, place, marks, sum } }: Following): string {
+  return writeCursor(ctx, 'stream', { kind, floor, ...place, count: marks.size, sum: String(sum) })
+}
+
+/** All that is visible now counts as seen. */
+async function seenNow(ctx: Ctx, kind: EventKind, where: Where): Promise<Seen> {
+  const seen = emptySeen(ctx.now().getTime() - lateMs)
+  const stored = await selectMarks(ctx.clickhouse, kind, where, { floor: seen.floor, limit: mostMarks })
+  return remember(seen, stored)
+}
+
+/**
+ * When more or less is stored up to its place than it has shown, it is not known which: then all of the last minute
+ * before it is shown again.
+ */
+async function seenAt(ctx: Ctx, kind: EventKind, where: Where, cursor: string): Promise<Seen> {
+  const given = readCursor(ctx, 'stream', cursor, '`Last-Event-ID`')
+  if (given.kind !== kind) throw invalid(`\`Last-Event-ID\` belongs to \`event=${given.kind}\`. Ask with this.`)
+  const { floor, stored, at, id } = given
+  const place = { stored, at, id }
+  const { count, marks } = await sumStored(ctx.clickhouse, kind, where, { floor, place })
+  if (count !== given.count || String(marks) !== given.sum) return emptySeen(floor)
+  const seen = { ...emptySeen(floor), place }
+  const shown = await selectMarks(ctx.clickhouse, kind, where, { floor, place, limit: mostMarks })
+  return { ...remember(seen, shown), place }
+}
+
+function remember(seen: Seen, stored: Mark[]): Seen {
+  for (const { mark, stored: moment, at, id_text } of stored.toReversed())
+    addSeen(seen, { mark, stored: Number(moment), at: Number(at), id: id_text }, false)
+  return seen
+}
