@@ -1,25 +1,39 @@
 import { connect, type Socket } from 'node:net'
+import { parseArgs } from 'node:util'
 
 /*
- * A load generator in a process of its own: `node bench/load.ts <url> <connections> <seconds> <host> <path> [path …]`.
- * Each connection sends its next request when the answer to the last one has come. Prints one line of JSON.
+ * A load generator in a process of its own: `node bench/load.ts --url U --host H [--connections 64] [--seconds 10]
+ * [--rate N] [--distinct] path [path …]`. Each connection sends its next request when the answer to the last one has
+ * come, or with `--rate` when its turn has come. With `--distinct` every request is another visitor. Prints one line of
+ * JSON.
  */
-const [url = '', connections = '64', seconds = '10', host = '', ...paths] = process.argv.slice(2)
-const { hostname, port } = new URL(url)
-const requests = Array.from({ length: 5_000 }, (_, visitor) => {
-  const path = paths[visitor % paths.length]
-  const agent = `Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/${visitor}.0`
-  return Buffer.from(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nUser-Agent: ${agent}\r\nAccept: text/html\r\n\r\n`)
+const { values: given, positionals: paths } = parseArgs({
+  allowPositionals: true,
+  options: {
+    url: { type: 'string', default: '' },
+    host: { type: 'string', default: '' },
+    connections: { type: 'string', default: '64' },
+    seconds: { type: 'string', default: '10' },
+    rate: { type: 'string', default: '0' },
+    distinct: { type: 'boolean', default: false },
+  },
 })
+const { hostname, port } = new URL(given.url)
+const [connections, seconds, rate] = [given.connections, given.seconds, given.rate].map(Number) as [
+  number,
+  number,
+  number,
+]
+const requests = Array.from({ length: 5_000 }, (_, visitor) => Buffer.from(requestOf(visitor)))
 const latencies: number[] = []
 let sent = 0
 let failures = 0
 
 // An answer that never comes must not keep the measurement.
-setTimeout(() => process.exit(1), (Number(seconds) + 5) * 1000).unref()
-const until = performance.now() + Number(seconds) * 1000
+setTimeout(() => process.exit(1), (seconds + 5) * 1000).unref()
 const started = performance.now()
-await Promise.all(Array.from({ length: Number(connections) }, () => keepAsking()))
+const until = started + seconds * 1000
+await Promise.all(Array.from({ length: connections }, () => keepAsking()))
 const elapsed = (performance.now() - started) / 1000
 latencies.sort((a, b) => a - b)
 const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0
@@ -34,6 +48,17 @@ console.log(
   }),
 )
 
+function requestOf(visitor: number): string {
+  const agent = `Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/${visitor}.0`
+  return `GET ${paths[visitor % paths.length]} HTTP/1.1\r\nHost: ${given.host}\r\nUser-Agent: ${agent}\r\nAccept: text/html\r\n\r\n`
+}
+
+function nextRequest(): string | Buffer {
+  const visitor = sent++
+  // None of those who came before.
+  return given.distinct ? requestOf(1_000_000 + visitor) : (requests[visitor % requests.length] as Buffer)
+}
+
 function keepAsking(): Promise<void> {
   return new Promise((resolve) => {
     const socket: Socket = connect(Number(port), hostname)
@@ -44,16 +69,22 @@ function keepAsking(): Promise<void> {
         return resolve()
       }
       asked = performance.now()
-      socket.write(requests[sent++ % requests.length] as Buffer)
+      socket.write(nextRequest())
+    }
+    /** Ahead of the rate one waits; behind it one catches up. */
+    const askInTime = () => {
+      const early = rate > 0 ? started + (sent / rate) * 1000 - performance.now() : 0
+      if (early > 1) setTimeout(ask, early)
+      else ask()
     }
     socket.setNoDelay(true)
-    socket.on('connect', ask)
+    socket.on('connect', askInTime)
     // Every answer here is a redirect without a body, so its head ends it.
     socket.on('data', (chunk) => {
       if (chunk.subarray(9, 12).toString() !== '302') return socket.destroy(new Error('not a redirect'))
       if (chunk.lastIndexOf('\r\n\r\n') !== chunk.length - 4) return
       latencies.push(performance.now() - asked)
-      ask()
+      askInTime()
     })
     socket.on('error', () => {
       failures += 1

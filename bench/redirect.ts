@@ -1,18 +1,16 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { freePort } from '../engines/port.ts'
 import { buildLink, buildWorkspace } from '../server/test/build.ts'
 import { startServer } from '../server/test/server-process.ts'
+import { type Load, runLoad } from './run-load.ts'
 import { openBench } from './stack.ts'
+import { middle, table } from './table.ts'
 
 /** The redirect with durable capture beside a bare node:http that answers a constant 302, in one run. */
 const connections = 64
 const seconds = Number(process.argv[2] ?? 8)
-const rounds = 3
-const load = fileURLToPath(new URL('./load.ts', import.meta.url))
-type Result = { perSecond: number; p50: number; p99: number; failures: number }
+const rounds = 5
 
 await using bench = await openBench()
 const { platform, environment } = bench
@@ -23,19 +21,19 @@ const links = await Promise.all(
 const paths = links.map((link) => `/${link.key}`)
 const bare = await startBare()
 const [ack, eager] = await Promise.all([
-  startServer({ ...environment, ROLES: 'redirect', LOG_LEVEL: 'info' }),
+  startServer({ ...environment, ROLES: 'redirect' }),
   startServer({
     ...environment,
     ROLES: 'redirect',
-    LOG_LEVEL: 'info',
     CLICK_DURABILITY: 'async',
     SPOOL_DIRECTORY: `${environment.SPOOL_DIRECTORY}-async`,
   }),
 ])
-const results: Record<string, Result[]> = { bare: [], ack: [], async: [] }
+const results: Record<string, Load[]> = { bare: [], ack: [], async: [] }
 const targets = { bare: bare.url, ack: ack.redirect, async: eager.redirect }
 try {
-  for (const url of Object.values(targets)) await measure(url, 2)
+  // Until the compiler has seen the whole path.
+  for (const url of Object.values(targets)) await measure(url, 4)
   for (let round = 1; round <= rounds; round++) {
     for (const [name, url] of Object.entries(targets)) {
       results[name]?.push(await measure(url, seconds))
@@ -47,25 +45,20 @@ try {
   await Promise.all([ack.stop(), eager.stop()])
 }
 
-const reference = middle(results.bare ?? [])
-console.log(`| redirect, ${connections} connections | req/s | × bare | p50 ms | p99 ms | × bare | failures |`)
-console.log('| --- | --- | --- | --- | --- | --- | --- |')
-for (const [name, list] of Object.entries(results)) {
-  const { perSecond, p50, p99, failures } = middle(list)
-  const shares = [perSecond / reference.perSecond, p99 / reference.p99].map((share) => share.toFixed(2))
-  console.log(
-    `| ${name} | ${Math.round(perSecond)} | ${shares[0]} | ${p50.toFixed(2)} | ${p99.toFixed(2)} | ${shares[1]} | ${failures} |`,
-  )
-}
+// Each round beside the bare one of the same round: what else the machine does changes from one to the next.
+const rows = Object.entries(results).map(([name, list]) => {
+  const beside = (figure: 'perSecond' | 'p99') =>
+    middle(list.map((load, round) => load[figure] / (results.bare?.[round]?.[figure] ?? 1))).toFixed(2)
+  const figures = (['perSecond', 'p50', 'p99'] as const).map((figure) => middle(list.map((load) => load[figure])))
+  const [perSecond = 0, p50 = 0, p99 = 0] = figures
+  const failures = list.reduce((sum, load) => sum + load.failures, 0)
+  return [name, Math.round(perSecond), beside('perSecond'), p50.toFixed(2), p99.toFixed(2), beside('p99'), failures]
+})
+const columns = ['req/s', '× bare', 'p50 ms', 'p99 ms', '× bare', 'failures']
+console.log(table(`redirect, ${connections} connections`, columns, rows))
 
-async function measure(url: string, duration: number): Promise<Result> {
-  const args = [load, url, String(connections), String(duration), workspace.domain, ...paths]
-  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: (duration + 10) * 1000 })
-  return JSON.parse(stdout) as Result
-}
-
-function middle(list: Result[]): Result {
-  return list.toSorted((a, b) => a.perSecond - b.perSecond)[Math.floor(list.length / 2)] as Result
+function measure(url: string, duration: number): Promise<Load> {
+  return runLoad({ url, host: workspace.domain, paths, connections, seconds: duration })
 }
 
 async function startBare(): Promise<{ url: string; stop(): void }> {

@@ -12,6 +12,7 @@ import { openLog } from '../server/src/platform/log.ts'
 import { migrate } from '../server/src/platform/migrate.ts'
 
 export type Bench = AsyncDisposable & {
+  engines: Awaited<ReturnType<typeof startEngines>>
   platform: Platform
   /** For servers of their own, which choose their ports. */
   environment: Record<string, string>
@@ -44,5 +45,5 @@ export async function openBench(overrides: Record<string, string> = {}): Promise
   const platform = stack.use(await openPlatform(config, openLog('warn')))
   await migrate(config, platform.clickhouse, () => {})
   const opened = stack.move()
-  return { platform, environment, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
+  return { engines, platform, environment, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
 }

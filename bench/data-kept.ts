@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { ensureBinaries } from '../engines/binaries.ts'
+import { startEngines } from '../engines/start.ts'
+import { readConfig } from '../server/src/platform/config.ts'
+import type { Platform } from '../server/src/platform/context.ts'
+import { openPlatform } from '../server/src/platform/handles.ts'
+import { openLog } from '../server/src/platform/log.ts'
+import { migrate } from '../server/src/platform/migrate.ts'
+
+/** What was made: the key of the large workspace, a link that many and one that few opened, and when the data end. */
+export type Made = {
+  secrets: Record<string, string>
+  workspaceId: string
+  key: string
+  links: Record<'hot' | 'cold', { id: string; number: string }>
+  until: number
+  clicks: number
+}
+export type KeptBench = AsyncDisposable & {
+  platform: Platform
+  environment: Record<string, string>
+  made: Made | undefined
+  keep(made: Omit<Made, 'secrets'>): Promise<void>
+}
+
+/** Engines on a folder that stays; what is in it is found again by the next run. */
+export async function openKept(folder: string): Promise<KeptBench> {
+  await using stack = new AsyncDisposableStack()
+  mkdirSync(folder, { recursive: true })
+  const file = join(folder, 'made.json')
+  const made = existsSync(file) ? (JSON.parse(await readFile(file, 'utf8')) as Made) : undefined
+  const secrets = made?.secrets ?? {
+    CLICK_ID_KEYS: `1:${randomBytes(32).toString('hex')}`,
+    ENCRYPTION_KEYS: `1:${randomBytes(32).toString('hex')}`,
+  }
+  await ensureBinaries(console.error, process.env)
+  const engines = await startEngines({ directory: resolve(folder) })
+  stack.defer(() => engines.stop())
+  const environment = {
+    ...engines.urls,
+    ...secrets,
+    ENVIRONMENT: 'development',
+    SPOOL_DIRECTORY: join(resolve(folder), 'spool'),
+    ENTERPRISE_ANALYTICS_PER_SECOND: '100000',
+  }
+  mkdirSync(environment.SPOOL_DIRECTORY, { recursive: true })
+  const config = readConfig(environment)
+  const platform = stack.use(await openPlatform(config, openLog('warn')))
+  await migrate(config, platform.clickhouse, () => {})
+  const opened = stack.move()
+  return {
+    platform,
+    environment,
+    made,
+    keep: (given) => writeFile(file, JSON.stringify({ secrets, ...given })),
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  }
+}

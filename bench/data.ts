@@ -1,0 +1,112 @@
+import { sql } from 'kysely'
+import { query } from '../server/src/platform/clickhouse.ts'
+import { sleep } from '../server/src/platform/clock.ts'
+import { buildWorkspace } from '../server/test/build.ts'
+import { columnsOf } from './data-columns.ts'
+import { openKept } from './data-kept.ts'
+
+/**
+ * `npm run bench:data -- <folder> [clicks]`: events of 13 months, two fifths of them in one workspace, a lead for every
+ * 25 clicks and a sale for every 50, made inside ClickHouse. The folder stays, for `npm run bench:reading -- <folder>`.
+ */
+const [folder, clicksText = '50000000'] = process.argv.slice(2)
+if (folder === undefined) throw new Error('Say where the data go: npm run bench:data -- <folder> [clicks]')
+const clicks = Number(clicksText)
+const links = 5_000
+const dayMs = 86_400_000
+const spanMs = 395 * dayMs
+const slices = Math.max(13, Math.ceil(clicks / 1_000_000))
+
+await using bench = await openKept(folder)
+if (bench.made) throw new Error(`${folder} has ${bench.made.clicks} clicks already. Name another folder, or delete it.`)
+const { clickhouse, db } = bench.platform
+const until = Date.now()
+const workspace = await buildWorkspace(bench.platform)
+const first = await makeLinks()
+
+const started = performance.now()
+for (let slice = 0; slice < slices; slice++) {
+  // A slice is a stretch of time: an insert touches two months or three.
+  const [begin, end] = [slice, slice + 1].map((place) => Math.floor((place * clicks) / slices)) as [number, number]
+  const [from, to] = [slice, slice + 1].map((place) => until - spanMs + Math.floor((place * spanMs) / slices)) as [
+    number,
+    number,
+  ]
+  const values = { workspaceId: workspace.id, first: String(first), links, from, lengthMs: to - from, until }
+  await make('click_events', begin, end, 1, values)
+  await make('lead_events', begin, end, 25, values)
+  await make('sale_events', begin, end, 50, values)
+  const perSecond = Math.round(end / ((performance.now() - started) / 1000))
+  if (slice % 5 === 4) console.error(`${end} of ${clicks} clicks, ${perSecond}/s`)
+}
+const seconds = Math.round((performance.now() - started) / 1000)
+const made = { hot: await linkAt(first + 1n), cold: await linkAt(first + BigInt(links) - 2n) }
+await bench.keep({ workspaceId: workspace.id, key: workspace.key, links: made, until, clicks })
+await untilMerged()
+console.log(`${clicks} clicks, with leads and sales, in ${seconds} s`)
+for (const { table, rows, megabytes } of await sizes()) console.log(`${table}: ${rows} rows, ${megabytes} MB`)
+
+async function make(
+  table: keyof typeof columnsOf,
+  begin: number,
+  end: number,
+  every: number,
+  values: Record<string, unknown>,
+): Promise<void> {
+  const columns = Object.entries(columnsOf[table])
+  const count = Math.floor((end - begin) / every)
+  await clickhouse.command({
+    query: `INSERT INTO ${table} (${columns.map(([name]) => name).join(', ')})
+SELECT ${columns.map(([name, expression]) => `${expression} AS ${name}`).join(',\n  ')}
+FROM (SELECT {begin:UInt64} + number * {every:UInt32} AS n FROM numbers({count:UInt64}))
+SETTINGS min_insert_block_size_rows = 1000000, insert_deduplicate = 0, prefer_column_name_to_alias = 1`,
+    query_params: { ...values, begin, every, count },
+  })
+}
+
+/** Gives the number of the first. */
+async function makeLinks(): Promise<bigint> {
+  const result = await sql<{ first: bigint }>`
+    WITH made AS (
+      INSERT INTO links (id, workspace_id, domain, key, lookup_key, url)
+      SELECT 'link_' || gen_random_uuid(), ${workspace.id}, ${workspace.domain}, 'k' || n, 'k' || n,
+        'https://example.com/page-' || n FROM generate_series(1, ${links}::int) n
+      RETURNING number, workspace_id
+    ), counted AS (
+      INSERT INTO link_counters (link_number, workspace_id) SELECT number, workspace_id FROM made
+    ) SELECT min(number) AS first FROM made`.execute(db)
+  const first = result.rows[0]?.first ?? 0n
+  await clickhouse.command({
+    query: `INSERT INTO link_attributes (workspace_id, link_number, domain, version)
+SELECT {workspaceId:String}, {first:UInt64} + number, {domain:String}, 1 FROM numbers({links:UInt32})`,
+    query_params: { workspaceId: workspace.id, first: String(first), domain: workspace.domain, links },
+  })
+  return first
+}
+
+async function linkAt(number: bigint): Promise<{ id: string; number: string }> {
+  const result = await sql<{ id: string }>`SELECT id FROM links WHERE number = ${number}`.execute(db)
+  return { id: result.rows[0]?.id ?? '', number: String(number) }
+}
+
+/** What is being merged changes what is measured. */
+async function untilMerged(): Promise<void> {
+  for (let quiet = 0; quiet < 5; ) {
+    const [row] = await query<{ merges: string }>(
+      clickhouse,
+      'SELECT toString(count()) AS merges FROM system.merges',
+      {},
+    )
+    quiet = row?.merges === '0' ? quiet + 1 : 0
+    await sleep(1_000)
+  }
+}
+
+function sizes() {
+  return query<Record<'table' | 'rows' | 'megabytes', string>>(
+    clickhouse,
+    `SELECT table, toString(sum(rows)) AS rows, toString(round(sum(bytes_on_disk) / 1e6)) AS megabytes
+FROM system.parts WHERE active AND database = currentDatabase() GROUP BY table ORDER BY sum(bytes_on_disk) DESC LIMIT 6`,
+    {},
+  )
+}

@@ -1,0 +1,83 @@
+import { linkNumbers } from '../server/src/features/links/service.ts'
+import { buildLink, buildWorkspace } from '../server/test/build.ts'
+import { contextIn } from '../server/test/context.ts'
+import { startServer } from '../server/test/server-process.ts'
+import { openBench } from './stack.ts'
+import { table } from './table.ts'
+
+/**
+ * One export of many events: whether each is in it, how fast, and what the process needs for it. The young generation
+ * is held to 16 MB: V8 lets it grow to 134 MB in any process that is busy for long, which tells nothing of exports.
+ */
+const events = Number(process.argv[2] ?? 5_000_000)
+const formats = process.argv.length > 3 ? process.argv.slice(3) : ['csv', 'ndjson']
+const generatedAtOnce = 500_000
+const mostMegabytes = 300
+
+await using bench = await openBench()
+const { platform, environment } = bench
+const workspace = await buildWorkspace(platform)
+const ctx = contextIn(platform, workspace.id)
+const links = await Promise.all(Array.from({ length: 200 }, () => buildLink(platform, workspace)))
+const numbers = await linkNumbers(ctx, { ids: links.map(({ id }) => id) })
+for (let from = 0; from < events; from += generatedAtOnce) {
+  await generate(from, Math.min(generatedAtOnce, events - from))
+  console.error(`${Math.min(from + generatedAtOnce, events)} of ${events} events generated`)
+}
+
+const server = await startServer({ ...environment, ROLES: 'api', NODE_OPTIONS: '--max-semi-space-size=16' })
+try {
+  const rows: (string | number)[][] = []
+  for (const format of formats) rows.push([format, ...(await measure(format))])
+  const columns = ['rows', 'MB sent', 'seconds', 'rows/s', 'RSS before, MB', 'RSS at most, MB']
+  console.log(table(`export of ${events} events`, columns, rows))
+} finally {
+  await server.stop()
+}
+
+async function measure(format: string): Promise<number[]> {
+  const before = await residentMegabytes()
+  let peak = before
+  const watching = setInterval(async () => {
+    peak = Math.max(peak, await residentMegabytes())
+  }, 200)
+  const started = performance.now()
+  const { lines, bytes } = await download(format).finally(() => clearInterval(watching))
+  const seconds = (performance.now() - started) / 1000
+  const rows = lines - (format === 'csv' ? 1 : 0)
+  if (rows !== events) throw new Error(`${format}: ${rows} rows instead of ${events}`)
+  if (peak > mostMegabytes) process.exitCode = 1
+  return [rows, bytes / 1e6, seconds, rows / seconds, before, peak].map(Math.round)
+}
+
+async function download(format: string): Promise<{ lines: number; bytes: number }> {
+  const response = await fetch(`${server.api}/events/export?interval=all&format=${format}`, {
+    headers: { authorization: `Bearer ${workspace.key}` },
+  })
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
+  let [lines, bytes] = [0, 0]
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length
+    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines += 1
+  }
+  return { lines, bytes }
+}
+
+async function residentMegabytes(): Promise<number> {
+  const text = await (await fetch(`${server.ops}/metrics`)).text()
+  return Number(/^tributary_process_resident_memory_bytes (\S+)/m.exec(text)?.[1]) / 1e6
+}
+
+async function generate(from: number, count: number): Promise<void> {
+  await platform.clickhouse.command({
+    query: `INSERT INTO click_events (workspace_id, timestamp, id, link_number, url, trigger, ip, country, region, city,
+        continent, device, browser, os, referer, referer_url, utm_source)
+      SELECT {workspaceId:String}, fromUnixTimestamp64Milli(toInt64(1750000000000 + intDiv(number, 3) * 10), 'UTC'),
+        toFixedString(concat(hex(cityHash64(number)), hex(number)), 30), {numbers:Array(UInt64)}[number % 200 + 1],
+        concat('https://example.com/', toString(number % 1000)), 'link', toIPv6('::ffff:10.0.0.1'),
+        ['FR', 'DE', 'US', 'JP'][number % 4 + 1], 'DE-BE', 'Berlin', 'EU', 'Desktop', 'Chrome', 'Linux', 'example.org',
+        concat('https://example.org/', toString(cityHash64(number) % 100000)), 'news'
+      FROM numbers({from:UInt64}, {count:UInt64})`,
+    query_params: { workspaceId: workspace.id, numbers, from, count },
+  })
+}

@@ -1,0 +1,121 @@
+import { query } from '../server/src/platform/clickhouse.ts'
+import { startServer } from '../server/test/server-process.ts'
+import { openKept } from './data-kept.ts'
+import { table } from './table.ts'
+
+/** `npm run bench:reading -- <folder> [rounds]`: questions to what `bench:data` made, each beside its bare statement. */
+const [folder, roundsText = '40'] = process.argv.slice(2)
+if (folder === undefined) throw new Error('Say where the data are: npm run bench:reading -- <folder> [rounds]')
+const rounds = Number(roundsText)
+const dayMs = 86_400_000
+
+await using bench = await openKept(folder)
+if (!bench.made) throw new Error(`${folder} has no data. Make them: npm run bench:data -- ${folder}`)
+const { made } = bench
+const { clickhouse } = bench.platform
+const server = await startServer({ ...bench.environment, ROLES: 'api' })
+
+const fields = `base64URLEncode(id) AS id_text, timestamp, link_number, url, trigger, toString(ip) AS ip, country, region, city,
+  continent, device, browser, os, referer, referer_url, utm_source, utm_medium, utm_campaign, utm_term, utm_content`
+const within = `workspace_id = {workspaceId:String} AND timestamp >= fromUnixTimestamp64Milli({from:Int64})
+  AND timestamp < fromUnixTimestamp64Milli({to:Int64}) AND bot = ''`
+const latest = (more = '', offset = 0) => `SELECT ${fields} FROM click_events WHERE ${within} ${more}
+  ORDER BY timestamp DESC, id DESC LIMIT 100 OFFSET ${offset}`
+const ofBuckets = (what: string, from: string, rest = '') => `SELECT ${what} FROM ${from}
+  WHERE workspace_id = {workspaceId:String} AND bucket >= fromUnixTimestamp64Milli({from:Int64})
+    AND bucket < fromUnixTimestamp64Milli({to:Int64}) ${rest}`
+const sums = 'sum(clicks), sum(leads), sum(sales), sum(sale_amount)'
+const byMonth = (rest: string) => `toStartOfMonth(bucket) AS month, ${sums}${rest}`
+
+type Question = {
+  name: string
+  path: string
+  days: number
+  bare: string
+  allowed: string
+  query?: Record<string, string>
+}
+const questions: Question[] = [
+  { name: 'latest 100 of 30 days', path: 'events', days: 30, bare: latest(), allowed: '1.25 × bare + 15' },
+  {
+    name: 'latest 100 of a link few opened, all time',
+    ...{ path: 'events', days: 395, query: { linkId: made.links.cold.id }, allowed: '250' },
+    bare: latest(`AND link_number = ${made.links.cold.number}`),
+  },
+  {
+    name: 'latest 100 of a link many opened, all time',
+    ...{ path: 'events', days: 395, query: { linkId: made.links.hot.id }, allowed: '250' },
+    bare: latest(`AND link_number = ${made.links.hot.number}`),
+  },
+  { name: 'page 1,000', path: 'events', days: 395, query: { page: '1000' }, bare: latest('', 99_900), allowed: '300' },
+  {
+    name: 'count of a year',
+    ...{ path: 'analytics', days: 365, query: { event: 'composite' }, allowed: '100' },
+    bare: ofBuckets(sums, 'workspace_counts'),
+  },
+  {
+    name: 'series of a year',
+    ...{ path: 'analytics', days: 365, query: { event: 'composite', groupBy: 'timeseries' }, allowed: '100' },
+    bare: ofBuckets(byMonth(''), 'workspace_counts', 'GROUP BY month'),
+  },
+  {
+    name: 'series of a year of a link many opened',
+    ...{ path: 'analytics', days: 365, allowed: '' },
+    query: { event: 'composite', groupBy: 'timeseries', linkId: made.links.hot.id },
+    bare: ofBuckets(byMonth(''), 'link_counts', `AND link_number = ${made.links.hot.number} GROUP BY month`),
+  },
+  {
+    name: 'countries of a year',
+    ...{ path: 'analytics', days: 365, query: { event: 'composite', groupBy: 'countries' }, allowed: '' },
+    bare: ofBuckets(`value, ${sums}`, 'dimension_counts', "AND dimension = 'country' GROUP BY value"),
+  },
+  {
+    name: 'top links of a year',
+    ...{ path: 'analytics', days: 365, query: { event: 'composite', groupBy: 'top_links' }, allowed: '' },
+    bare: ofBuckets(`link_number, ${sums}`, 'link_counts', 'GROUP BY link_number'),
+  },
+  {
+    name: 'destinations of 30 days, from rows',
+    ...{ path: 'analytics', days: 30, query: { groupBy: 'top_urls' }, allowed: '' },
+    bare: `SELECT url, count() FROM click_events WHERE ${within} GROUP BY url ORDER BY count() DESC LIMIT 5000`,
+  },
+]
+
+const rows: (string | number)[][] = []
+for (const question of questions) rows.push(await measure(question))
+console.log(table(`${made.clicks} clicks`, ['bare p50 ms', 'p95', 'HTTP p50 ms', 'p95', 'p95 allowed'], rows))
+await server.stop()
+
+/** In turns, so that both meet the same load; each time of another moment, so that no answer is remembered. */
+async function measure({ name, path, days, bare, query: more = {}, allowed }: Question): Promise<(string | number)[]> {
+  const times = { bare: [] as number[], http: [] as number[] }
+  for (let round = -3; round < rounds; round++) {
+    const to = made.until - (round + 3) * 1_000
+    const from = to - days * dayMs
+    const bareMs = await timed(() => query(clickhouse, bare, { workspaceId: made.workspaceId, from, to }))
+    const period = { start: new Date(from).toISOString(), end: new Date(to).toISOString() }
+    const httpMs = await timed(() => ask(path, { ...period, ...more }))
+    if (round < 0) continue
+    times.bare.push(bareMs)
+    times.http.push(httpMs)
+  }
+  return [name, at(times.bare, 0.5), at(times.bare, 0.95), at(times.http, 0.5), at(times.http, 0.95), allowed]
+}
+
+async function ask(path: string, query: Record<string, string>): Promise<void> {
+  const response = await fetch(`${server.api}/${path}?${new URLSearchParams(query)}`, {
+    headers: { authorization: `Bearer ${made.key}` },
+  })
+  const body = await response.text()
+  if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${body}`)
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  await work()
+  return performance.now() - started
+}
+
+function at(times: number[], share: number): string {
+  return (times.toSorted((a, b) => a - b)[Math.floor(times.length * share)] ?? 0).toFixed(1)
+}
