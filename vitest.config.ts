@@ -1,8 +1,21 @@
 import { defineConfig } from 'vitest/config'
 
-const unit = ['server/test/floors.test.ts', '.ci/**/*.test.ts', 'contract/**/*.test.ts']
+const unit = ['server/test/floors.test.ts', '.ci/**/*.test.ts', 'contract/**/*.test.ts', 'tracker/**/*.test.ts']
 
-/** `unit` needs nothing; `engines` starts its own; `server` and `e2e` share what the global setup starts. */
+/** What takes longer than all the rest together: load, faults, and thousands of random cases. */
+const long = [
+  'e2e/faults/**/*.test.ts',
+  'e2e/fuzz.test.ts',
+  'e2e/kill-*.test.ts',
+  'e2e/redirect-faults.test.ts',
+  'server/src/features/*/agreement.test.ts',
+  'server/src/features/*/journeys.test.ts',
+  'server/src/features/*/pages.test.ts',
+  'server/src/features/*/takeover.test.ts',
+]
+const installed = '**/node_modules/**'
+
+/** `unit` needs nothing; `engines` starts its own; `server`, `e2e` and `long` share what the global setup starts. */
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -23,7 +36,7 @@ export default defineConfig({
         test: {
           name: 'server',
           include: ['server/**/*.test.ts'],
-          exclude: ['**/node_modules/**', ...unit],
+          exclude: [installed, ...unit, ...long],
           globalSetup: 'server/test/global-setup.ts',
           testTimeout: 40_000,
           hookTimeout: 60_000,
@@ -34,11 +47,23 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
+          exclude: [installed, ...long],
           globalSetup: 'server/test/global-setup.ts',
           fileParallelism: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
           sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        test: {
+          name: 'long',
+          include: long,
+          globalSetup: 'server/test/global-setup.ts',
+          fileParallelism: false,
+          testTimeout: 600_000,
+          hookTimeout: 120_000,
+          sequence: { groupOrder: 4 },
         },
       },
     ],

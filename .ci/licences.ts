@@ -14,6 +14,12 @@ const exceptions = [
     isOnlyForDevelopment: true,
     reason: 'comes with vite under vitest, is used unchanged, and no part of it ships',
   },
+  {
+    name: /^@ip-location-db\/dbip-country-mmdb$/,
+    licence: 'SEE LICENSE IN DBIP-LICENSE (CC-BY-4.0)',
+    isOnlyForDevelopment: false,
+    reason: 'CC BY 4.0, only written in another way; it is data, and the guide on privacy names DB-IP as it asks for',
+  },
 ]
 
 /** The manifest says nothing, but the package brings a LICENSE file that begins like this. */

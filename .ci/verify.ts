@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path'
 const checks = [
   { name: 'style', command: 'npx biome ci --error-on-warnings --colors=off .' },
   { name: 'types', command: 'npx tsc -p .' },
+  { name: 'tracker', command: 'npx tsc -p tracker' },
   { name: 'unused', command: 'npx knip' },
   { name: 'floors', command: 'npx vitest run --project unit' },
   { name: 'openapi', command: 'node contract/src/openapi.ts --check' },
