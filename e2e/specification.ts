@@ -2,6 +2,14 @@
 export const clickEventKeys = words(`event timestamp click link click_id link_id domain key url continent country city
   device browser os qr ip`)
 
+export const leadEventKeys =
+  words(`event timestamp eventId eventName metadata click link customer click_id link_id domain
+  key url continent country city device browser os qr ip`)
+
+export const saleEventKeys = words(`${leadEventKeys.join(' ')} sale saleAmount invoice_id payment_processor`)
+
+export const saleKeys = words('amount invoiceId paymentProcessor currency')
+
 export const clickKeys = words(`id timestamp url country city region continent device browser os trigger referer
   refererUrl qr ip`)
 
@@ -16,6 +24,11 @@ export const linkDates = words('expiresAt disabledAt testStartedAt testCompleted
 export const tagKeys = words('id name color')
 
 export const folderKeys = words('id name description type accessLevel createdAt updatedAt')
+
+export const customerKeys = words(`id name email avatar externalId stripeCustomerId country sales saleAmount createdAt
+  firstSaleAt subscriptionCanceledAt`)
+
+export const expandedCustomerKeys = words(`${customerKeys.join(' ')} link programId partner discount`)
 
 function words(text: string): string[] {
   return text.split(/\s+/).sort()

@@ -15,6 +15,14 @@ export function pageSize(standard: number) {
   return z.coerce.number().int().min(1).max(100).default(standard).describe('Items per page, 100 at most.')
 }
 
+/** Text on one line that every engine can store. */
+export function plainText(most: number) {
+  return z
+    .string()
+    .max(most)
+    .refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text), 'it has a control character or half of a surrogate pair')
+}
+
 export const sortOrder = z.enum(['asc', 'desc'])
 
 /** `true` or `false` in a query string. */

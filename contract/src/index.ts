@@ -1,4 +1,5 @@
 import { retrieveAnalytics } from './analytics.ts'
+import { deleteCustomer, getCustomer, listCustomers, updateCustomer } from './customers.ts'
 import {
   checkDomainStatus,
   createDomain,
@@ -8,7 +9,7 @@ import {
   registerDomain,
   updateDomain,
 } from './domains.ts'
-import { listEvents } from './events.ts'
+import { exportEvents, listEvents, streamEvents } from './events.ts'
 import { createFolder, deleteFolder, listFolders, updateFolder } from './folders.ts'
 import {
   bulkCreateLinks,
@@ -22,12 +23,18 @@ import {
   updateLink,
   upsertLink,
 } from './links.ts'
-import type { OpenOperation, Operation } from './operation.ts'
+import type { BrowserOperation, OpenOperation, Operation, StreamOperation } from './operation.ts'
 import { getQRCode } from './qr.ts'
 import { createTag, deleteTag, listTags, updateTag } from './tags.ts'
+import { trackLead, trackRefund, trackSale } from './track.ts'
+import { trackClick, trackOpen, trackVisit } from './track-browser.ts'
 
 export const operations = [
   retrieveAnalytics,
+  listCustomers,
+  getCustomer,
+  updateCustomer,
+  deleteCustomer,
   listDomains,
   createDomain,
   checkDomainStatus,
@@ -54,7 +61,16 @@ export const operations = [
   createTag,
   updateTag,
   deleteTag,
+  trackLead,
+  trackSale,
+  trackRefund,
 ] as unknown as Operation[]
 
 /** Those that need no key. */
 export const openOperations = [getQRCode] as unknown as OpenOperation[]
+
+/** Those that answer bit by bit. */
+export const streamOperations = [streamEvents, exportEvents] as unknown as StreamOperation[]
+
+/** Those that pages and apps call. */
+export const browserOperations = [trackClick, trackVisit, trackOpen] as unknown as BrowserOperation[]

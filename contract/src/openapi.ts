@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { OpenAPIHono } from '@hono/zod-openapi'
-import { openOperations, operations } from './index.ts'
-import { openRouteOf, routeOf } from './operation.ts'
+import { browserOperations, openOperations, operations, streamOperations } from './index.ts'
+import { browserRouteOf, openRouteOf, routeOf, streamRouteOf } from './operation.ts'
 
 const file = fileURLToPath(new URL('../openapi.json', import.meta.url))
 
@@ -12,6 +12,8 @@ export function openApiDocument(serverUrl: string) {
   registry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
   for (const operation of operations) registry.registerPath(routeOf(operation))
   for (const operation of openOperations) registry.registerPath(openRouteOf(operation))
+  for (const operation of streamOperations) registry.registerPath(streamRouteOf(operation))
+  for (const operation of browserOperations) registry.registerPath(browserRouteOf(operation))
   return app.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {

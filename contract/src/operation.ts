@@ -30,6 +30,9 @@ export const scopes = [
   'tags.write',
   'folders.read',
   'folders.write',
+  'customers.read',
+  'customers.write',
+  'conversions.write',
 ] as const
 export type Scope = (typeof scopes)[number]
 
@@ -47,15 +50,19 @@ export type Operation<
   tag: string
   /** What a key must be allowed to do. */
   scope: Exclude<Scope, 'apis.all' | 'apis.read'>
-  /** Which of the two rate limits of the plan applies. */
-  limit: 'standard' | 'analytics'
+  /** Which of the rate limits of the plan applies. */
+  limit: 'standard' | 'analytics' | 'export'
   /** The lowest plan that has this operation. */
   plan: Plan
+  /** Whether pages of other sites may call it, with a publishable key. */
+  isForPages?: boolean
   params: Params
   query: Query
   body: Body
   status: 200 | 201 | 202
   response: Response
+  /** What each header of the answer means, besides those that every answer has. */
+  responseHeaders?: Record<string, string>
 }
 
 type OperationInput<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType, R extends z.ZodType> = Pick<
@@ -99,6 +106,35 @@ export type OpenOperation<Query extends z.ZodObject = z.ZodObject> = {
   requestsPerMinute: number
 }
 
+/** An endpoint that needs a key and answers bit by bit with something other than JSON, for as long as it takes. */
+export type StreamOperation<Query extends z.ZodObject = z.ZodObject> = Pick<
+  Operation,
+  'id' | 'path' | 'summary' | 'description' | 'tag' | 'scope' | 'limit' | 'plan'
+> & {
+  method: 'get'
+  query: Query
+  /** Headers besides the key that it reads. */
+  headers?: z.ZodObject
+  /** The media types it can answer with. */
+  contents: string[]
+  /** How many answers one key may have open at a time, for each process of the server. */
+  openPerKey: number
+}
+
+/** An endpoint that pages of any site and apps call without a key. It takes and gives JSON. */
+export type BrowserOperation<Body extends z.ZodType = z.ZodType, Response extends z.ZodType = z.ZodType> = {
+  id: string
+  method: 'post'
+  path: string
+  summary: string
+  description?: string
+  tag: string
+  body: Body
+  response: Response
+  /** For each visitor. */
+  requestsPerMinute: number
+}
+
 export const errorEnvelope = z
   .strictObject({
     error: z.strictObject({
@@ -122,6 +158,17 @@ const errorConditions: Record<ErrorCode, string> = {
   internal_server_error: 'The server failed. The request id in the message finds the cause in its log.',
 }
 
+const writeHeaders = z.object({
+  'Idempotency-Key': z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .describe(
+      'Of your choice, new for each request: a repeat with it gets the same answer for 24 hours, and does nothing.',
+    ),
+})
+
 /** The same operation as a route definition of OpenAPI. */
 export function routeOf(operation: Operation) {
   const hasBody = !(operation.body instanceof z.ZodUndefined)
@@ -136,12 +183,13 @@ export function routeOf(operation: Operation) {
     request: {
       params: operation.params,
       query: operation.query,
+      ...(operation.method !== 'get' && { headers: writeHeaders }),
       ...(hasBody && { body: { required: true, content: { 'application/json': { schema: operation.body } } } }),
     },
     responses: {
       [operation.status]: {
         description: 'The operation was successful.',
-        headers: rateLimitHeaders,
+        headers: { ...rateLimitHeaders, ...textHeaders(operation.responseHeaders) },
         content: { 'application/json': { schema: operation.response } },
       },
       ...Object.fromEntries(errorCodes.map((code) => [errorStatuses[code], errorResponse(code)])),
@@ -175,8 +223,59 @@ export function openRouteOf(operation: OpenOperation) {
   })
 }
 
+export function streamRouteOf(operation: StreamOperation) {
+  const text = { schema: { type: 'string' as const } }
+  return createRoute({
+    operationId: operation.id,
+    method: operation.method,
+    path: operation.path,
+    summary: operation.summary,
+    description: operation.description,
+    tags: [operation.tag],
+    security: [{ token: [] }],
+    request: { query: operation.query, ...(operation.headers && { headers: operation.headers }) },
+    responses: {
+      200: {
+        description: 'The operation was successful.',
+        headers: rateLimitHeaders,
+        content: Object.fromEntries(operation.contents.map((type) => [type, text])),
+      },
+      ...Object.fromEntries(errorCodes.map((code) => [errorStatuses[code], errorResponse(code)])),
+    },
+  })
+}
+
+export function browserRouteOf(operation: BrowserOperation) {
+  const refusals = ['bad_request', 'forbidden', 'not_found', 'unprocessable_entity', 'rate_limit_exceeded'] as const
+  return createRoute({
+    operationId: operation.id,
+    method: operation.method,
+    path: operation.path,
+    summary: operation.summary,
+    description: operation.description,
+    tags: [operation.tag],
+    security: [],
+    request: { body: { required: true, content: { 'application/json': { schema: operation.body } } } },
+    responses: {
+      200: {
+        description: 'The operation was successful.',
+        headers: rateLimitHeaders,
+        content: { 'application/json': { schema: operation.response } },
+      },
+      ...Object.fromEntries(
+        [...refusals, 'internal_server_error' as const].map((code) => [errorStatuses[code], errorResponse(code)]),
+      ),
+    },
+  })
+}
+
 function errorResponse(code: ErrorCode) {
   return { description: errorConditions[code], content: { 'application/json': { schema: errorEnvelope } } }
+}
+
+function textHeaders(meanings: Record<string, string> = {}) {
+  const header = (description: string) => ({ description, schema: { type: 'string' as const } })
+  return Object.fromEntries(Object.entries(meanings).map(([name, meaning]) => [name, header(meaning)]))
 }
 
 const rateLimitHeaders = {

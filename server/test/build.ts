@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Link, NewLink } from '@tributary/contract/links'
 import type { Plan, Scope } from '@tributary/contract/operation'
+import { sql } from 'kysely'
+import { type Customer, makeCustomer, type Person } from '../src/features/customers/service.ts'
 import { addDomain } from '../src/features/domains/service.ts'
 import { createLink } from '../src/features/links/service.ts'
 import type { RawClick } from '../src/features/redirect/messages.ts'
@@ -29,6 +31,17 @@ export function buildLink(platform: Platform, workspace: Workspace, given: Parti
   return createLink(contextIn(platform, workspace.id), input)
 }
 
+/** A customer as a lead would have made it; without a link nobody brought it. */
+export function buildCustomer(
+  platform: Platform,
+  workspace: Workspace,
+  given: Partial<Person> = {},
+  click: { clickId: string; linkNumber: bigint } | null = null,
+): Promise<Customer> {
+  const person = { externalId: `ext-${randomUUID()}`, name: null, email: null, avatar: null, ...given }
+  return makeCustomer(contextIn(platform, workspace.id), person, click)
+}
+
 /** A click as the redirect would have captured it; every call is another visitor. */
 export function buildClick(
   platform: Platform,
@@ -51,6 +64,16 @@ export function buildClick(
     ...visitor,
     ...given,
   }
+}
+
+/** A link of a new workspace, and a maker of clicks on it, each of another visitor. */
+export async function buildConversionLink(platform: Platform, given: { plan?: Plan } = {}) {
+  const workspace = await buildWorkspace(platform, given)
+  const link = await buildLink(platform, workspace, { trackConversion: true })
+  const result = await sql<{ number: bigint }>`SELECT number FROM links WHERE id = ${link.id}`.execute(platform.db)
+  const numbered = { number: result.rows[0]?.number ?? 0n, workspaceId: workspace.id, url: link.url }
+  const click = (given: Partial<RawClick> = {}) => buildClick(platform, numbered, given)
+  return { workspace, link, click }
 }
 
 export const browser =

@@ -1,4 +1,4 @@
-import { operations } from '@tributary/contract/index'
+import { browserOperations, operations, streamOperations } from '@tributary/contract/index'
 import { scopes } from '@tributary/contract/operation'
 import { describe, expect, inject, test } from 'vitest'
 import { routes } from '../src/roles/api.ts'
@@ -13,7 +13,13 @@ test('every operation of the contract is answered, and nothing else', () => {
   expect(answered).toEqual(operations.map((operation) => operation.id).sort())
 })
 
-describe.each(operations)('$id', (operation) => {
+test.each(browserOperations)('$id is answered without a key, to pages of any site', async ({ path }) => {
+  const response = await fetch(api + path, { method: 'POST', headers: { origin: 'https://example.com' }, body: '[]' })
+  expect(response.status).toBe(400)
+  expect(response.headers.get('access-control-allow-origin')).toBe('*')
+})
+
+describe.each([...operations, ...streamOperations])('$id', (operation) => {
   const url = api + operation.path.replaceAll(/\{\w+\}/g, 'unknown')
   const request = { method: operation.method.toUpperCase() }
 

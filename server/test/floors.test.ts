@@ -70,7 +70,7 @@ const cases: Record<Rule, [broken: string | Files, right: string | Files][]> = {
   'clients-know-only-contract': [
     ['/dashboard/src/a.tsx < @tributary/server/platform/ids', '/dashboard/src/a.tsx < @tributary/contract/links'],
     ['/cli/src/main.ts < ../../server/src/main.ts', '/cli/src/main.ts < ./output.ts'],
-    ['/tracker/main.ts < zod', '/tracker/main.ts < ./cookie.ts'],
+    ['/tracker/src/main.ts < zod', '/tracker/src/main.ts < ./cookie.ts'],
   ],
   'faces-only': [
     ['features/redirect/cache.ts < ../links/store.ts', 'features/redirect/cache.ts < ../links/messages.ts'],

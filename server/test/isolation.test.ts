@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { createFolder } from '../src/features/folders/service.ts'
 import { createTag } from '../src/features/tags/service.ts'
-import { type BuiltWorkspace, browser, buildLink, buildWorkspace } from './build.ts'
+import { type BuiltWorkspace, browser, buildCustomer, buildLink, buildWorkspace } from './build.ts'
 import { contextIn } from './context.ts'
 import { eventually, openTestPlatform } from './stack.ts'
 import { visit } from './visit.ts'
@@ -18,19 +18,42 @@ const platform = await openTestPlatform()
 const { api, redirect } = inject('server')
 const secret = `secret-${randomUUID()}`
 
-type Foreign = BuiltWorkspace & { linkId: string; externalId: string; tagId: string; folderId: string }
+type Foreign = BuiltWorkspace & {
+  linkId: string
+  externalId: string
+  tagId: string
+  folderId: string
+  customerId: string
+  clickId: string
+}
 let foreign: Foreign
 
 /** What the other workspace has, under each name that a parameter or a field can have. */
 function foreignValue(name: string, path: string): unknown {
   const byName: Record<string, unknown> = {
-    id: path.startsWith('/folders') ? foreign.folderId : foreign.tagId,
+    id: path.startsWith('/folders')
+      ? foreign.folderId
+      : path.startsWith('/customers')
+        ? foreign.customerId
+        : foreign.tagId,
     ids: foreign.tagId,
     linkId: foreign.linkId,
     linkIds: path === '/links/bulk' ? [foreign.linkId] : foreign.linkId,
-    startingAfter: foreign.linkId,
-    endingBefore: foreign.linkId,
-    externalId: `ext_${foreign.externalId}`,
+    startingAfter: path.startsWith('/customers') ? foreign.customerId : foreign.linkId,
+    endingBefore: path.startsWith('/customers') ? foreign.customerId : foreign.linkId,
+    externalId: path.startsWith('/customers') ? foreign.externalId : `ext_${foreign.externalId}`,
+    email: `${secret}@example.com`,
+    avatar: `https://example.com/${secret}.png`,
+    stripeCustomerId: secret,
+    customerId: foreign.customerId,
+    customerExternalId: secret,
+    customerName: secret,
+    customerEmail: `${secret}@example.com`,
+    customerAvatar: `https://example.com/${secret}.png`,
+    clickId: foreign.clickId,
+    invoiceId: secret,
+    refundId: secret,
+    leadEventName: secret,
     externalIds: [foreign.externalId],
     tagId: foreign.tagId,
     tagIds: foreign.tagId,
@@ -53,9 +76,12 @@ const harmless = new Set(
   `event interval start end timezone country city region continent device browser os trigger referer refererUrl root
   saleType query qr page limit pageSize sort sortOrder sortBy order groupBy showArchived withTags archived primary
   placeholder expiredUrl notFoundUrl logo assetLinks appleAppSiteAssociation color description accessLevel
-  trackConversion tenantId partnerTagId groupId partnerId customerId programId userId keyLength prefix publicStats
+  trackConversion tenantId partnerTagId groupId partnerId programId userId keyLength prefix publicStats
   comments expiresAt disabledAt password proxy title image video rewrite ios android geo doIndex utm_source utm_medium
-  utm_campaign utm_term utm_content ref webhookIds testVariants testStartedAt testCompletedAt data`.split(/\s+/),
+  utm_campaign utm_term utm_content ref webhookIds testVariants testStartedAt testCompletedAt data
+  includeExpandedFields amount currency eventName eventQuantity metadata mode paymentProcessor cursor bots visitors`.split(
+    /\s+/,
+  ),
 )
 
 beforeAll(async () => {
@@ -70,9 +96,23 @@ beforeAll(async () => {
     tagIds: tag.id,
     folderId: folder.id,
   })
-  foreign = { ...workspace, linkId: link.id, externalId: secret, tagId: tag.id, folderId: folder.id }
+  const person = { externalId: secret, name: secret, email: `${secret}@example.com` }
+  const { id: customerId } = await buildCustomer(platform, workspace, person)
+  const ids = { linkId: link.id, tagId: tag.id, folderId: folder.id, customerId }
+  foreign = { ...workspace, ...ids, externalId: secret, clickId: '' }
   await visit(`${redirect}/${secret}`, { host: workspace.domain, 'user-agent': browser })
-  await eventually(async () => expect((await ask(foreign.key, 'get', '/events', {})).text).toContain(secret))
+  const clicks = async () => (await ask(foreign.key, 'get', '/events', {})).text
+  await eventually(async () => expect(await clicks()).toContain(secret))
+  foreign.clickId = JSON.parse(await clicks())[0].click_id
+  const lead = { clickId: foreign.clickId, eventName: secret, customerExternalId: secret }
+  await ask(foreign.key, 'post', '/track/lead', {}, lead)
+  await ask(foreign.key, 'post', '/track/sale', {}, { customerExternalId: secret, amount: 500, invoiceId: secret })
+  await ask(foreign.key, 'post', '/track/refund', {}, { invoiceId: secret, amount: 5, refundId: secret })
+  await eventually(async () => {
+    const found = await sql<{ stored_at: Date | null }>`
+      SELECT stored_at FROM conversions WHERE workspace_id = ${foreign.id}`.execute(platform.db)
+    expect(found.rows.map((row) => row.stored_at)).toEqual([expect.any(Date), expect.any(Date), expect.any(Date)])
+  }, 30_000)
 })
 
 describe.each(operations)('$id', (operation) => {
@@ -108,6 +148,10 @@ function attempts(operation: Operation): Attempt[] {
     slug: 'mine.example.com',
     domain: 'mine.example.com',
     data: {},
+    eventName: 'mine',
+    customerExternalId: 'mine',
+    amount: 5,
+    invoiceId: 'mine',
   }
   const usual = Object.fromEntries(Object.entries(base).filter(([name]) => required(operation).includes(name)))
   const plain = { path, query: {}, body: wrap(usual) }
@@ -126,14 +170,17 @@ function pathNames({ path }: Operation): string[] {
 
 function fieldsOf(operation: Operation): string[] {
   if (operation.id === 'bulkCreateLinks') return fieldsOf(operations.find(({ id }) => id === 'createLink') as Operation)
-  return 'shape' in operation.body ? Object.keys(operation.body.shape as object) : []
+  const body = 'out' in operation.body.def ? (operation.body.def.out as object) : operation.body
+  return 'shape' in body ? Object.keys(body.shape as object) : []
 }
 
 function required(operation: Operation): string[] {
   if (operation.id === 'bulkCreateLinks' || operation.id === 'upsertLink') return ['url']
   if (operation.method !== 'post') return operation.id === 'bulkUpdateLinks' ? ['data'] : []
   return fieldsOf(operation).filter(
-    (name) => ['url', 'name', 'slug'].includes(name) || operation.id === 'registerDomain',
+    (name) =>
+      ['url', 'name', 'slug', 'eventName', 'customerExternalId', 'amount', 'invoiceId'].includes(name) ||
+      operation.id === 'registerDomain',
   )
 }
 
@@ -151,7 +198,7 @@ function leaks(value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return []
   if (Array.isArray(value)) return value.flatMap(leaks)
   const object = value as Record<string, unknown>
-  const owned = [foreign.linkId, foreign.tagId, foreign.folderId]
+  const owned = [foreign.linkId, foreign.tagId, foreign.folderId, foreign.customerId, foreign.clickId]
   const isForeign =
     object.workspaceId === foreign.id || object.projectId === foreign.id || owned.includes(String(object.id))
   return [...(isForeign ? [object] : []), ...Object.values(object).flatMap(leaks)]

@@ -7,10 +7,10 @@ import { migrate } from '../src/platform/migrate.ts'
 import { openTestPlatform } from './stack.ts'
 
 /** A platform on a database of its own: no worker touches its rows or takes its messages. */
-export async function openOwnDatabase(): Promise<Platform> {
+export async function openOwnDatabase(overrides: Record<string, string> = {}): Promise<Platform> {
   const { POSTGRES_URL } = inject('environment')
   const url = await createDatabase(POSTGRES_URL as string, `own_${newId('ws').slice(-12)}`)
-  const platform = await openTestPlatform({ POSTGRES_URL: url, POSTGRES_POOL: '25' })
+  const platform = await openTestPlatform({ POSTGRES_URL: url, POSTGRES_POOL: '25', ...overrides })
   await migrate(platform.config, platform.clickhouse, () => {})
   return platform
 }

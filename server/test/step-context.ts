@@ -8,7 +8,8 @@ export function stepContext(given: Partial<StepContext> = {}): StepContext {
     isRepeat: () => false,
     placeOf: () => undefined,
     isDataCentre: () => false,
-    ipStorage: 'full',
+    arePlacesRough: false,
+    ipStorageOf: () => 'full',
     ...given,
   }
 }

@@ -8,7 +8,7 @@ test.each([
   ['eat', `There is no command tributary eat. Known: ${known}.`],
   ['toString', `There is no command tributary toString. Known: ${known}.`],
   ['--json workspace', `There is no command tributary --json. Known: ${known}.`],
-  ['workspace eat', 'There is no command tributary workspace eat. Known: create, list.'],
+  ['workspace eat', 'There is no command tributary workspace eat. Known: create, list, set.'],
   ['workspace create', 'Missing required positional argument: NAME. See: tributary workspace create --help'],
   ['workspace create My Company', '"Company" is one argument too many. See: tributary workspace create --help'],
   [

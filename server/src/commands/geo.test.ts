@@ -38,18 +38,31 @@ afterAll(() => {
 })
 
 test.each([
-  ['203.0.113.9', '203.0.113.9: DE, EU\n', 0],
-  ['2001:db8::1', '2001:db8::1: Oakland, US-CA\n', 0],
-  ['198.51.100.1', '198.51.100.1: not in the database\n', 1],
+  ['203.0.113.9', `203.0.113.9: DE, EU (${file})\n`, 0],
+  ['2001:db8::1', `2001:db8::1: Oakland, US-CA (${file})\n`, 0],
+  ['198.51.100.1', `198.51.100.1: not in ${file}\n`, 1],
 ])('lookup %s', async (ip, stdout, code) => {
   expect(await tributary('lookup', ip)).toEqual({ code, stdout, stderr: '' })
 })
 
-test('lookup as JSON, and without a setting', async () => {
-  const place = { country: 'DE', region: '', city: '', continent: 'EU' }
+test('lookup as JSON', async () => {
+  const place = { country: 'DE', region: '', city: '', continent: 'EU', source: 'GEO_DATABASE' }
   expect(JSON.parse((await tributary('lookup', '203.0.113.9', '--json')).stdout)).toEqual(place)
-  const { code, stderr } = await run({ GEO_DATABASE: '' }, 'lookup', '203.0.113.9')
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(/^GEO_DATABASE is not set\./) })
+})
+
+test('without a file lookup asks the built-in countries, and update says what to set', async () => {
+  const none = { GEO_DATABASE: '' }
+  const [known, json, unknown, update] = await Promise.all([
+    run(none, 'lookup', '8.8.8.8'),
+    run(none, 'lookup', '193.99.144.80', '--json'),
+    run(none, 'lookup', '203.0.113.9'),
+    run(none, 'update'),
+  ])
+  expect(known).toEqual({ code: 0, stdout: '8.8.8.8: US, NA (the built-in countries)\n', stderr: '' })
+  const place = { country: 'DE', region: '', city: '', continent: 'EU', source: 'built-in' }
+  expect(JSON.parse(json.stdout)).toEqual(place)
+  expect(unknown).toEqual({ code: 1, stdout: '203.0.113.9: not in the built-in countries\n', stderr: '' })
+  expect(update).toMatchObject({ code: 1, stderr: expect.stringMatching(/^GEO_DATABASE is not set\./) })
 })
 
 test('update takes the file of this month, or of the month before', async () => {

@@ -18,17 +18,24 @@ const update = defineCommand({
 })
 
 const lookup = defineCommand({
-  meta: { name: 'lookup', description: 'Show where the geo database has an address; exit code 1 when it has not' },
+  meta: {
+    name: 'lookup',
+    description: 'Show where an address is, and which source says so; exit code 1 when none does',
+  },
   args: { ip: { type: 'positional', description: 'IPv4 or IPv6 address', required: true }, ...jsonFlag },
   run: ({ args }) =>
     reportProblems(async () => {
       const config = readConfig()
-      fileOf(config)
       using geo = openGeo(config, openLog('silent'))
       const place = geo.lookup(args.ip)
       const { country = '', region = '', city = '', continent = '' } = place ?? {}
       const text = [city, region || country, continent].filter(Boolean).join(', ')
-      print(args.json, place ?? null, `${args.ip}: ${text || 'not in the database'}`)
+      const source = config.GEO_DATABASE ?? 'the built-in countries'
+      print(
+        args.json,
+        place ? { ...place, source: geo.source } : null,
+        `${args.ip}: ${text ? `${text} (${source})` : `not in ${source}`}`,
+      )
       if (!place) process.exitCode = 1
     }),
 })

@@ -5,6 +5,8 @@ import { requireWorkspace } from '../features/workspaces/service.ts'
 import { invalid } from '../platform/errors.ts'
 import { jsonFlag, onDatabases, print, table } from './run.ts'
 
+const publicHint = "Put it in your pages: it isn't secret. It works on the allowed hostnames of the workspace."
+
 const workspaceArgument = {
   workspace: { type: 'positional', description: 'Id or slug of the workspace', required: true },
 } as const
@@ -15,6 +17,11 @@ const create = defineCommand({
     ...workspaceArgument,
     name: { type: 'string', description: 'What it is for', default: 'API key' },
     scopes: { type: 'string', description: `Comma-separated, of ${scopes.join(', ')}`, default: 'apis.all' },
+    publishable: {
+      type: 'boolean',
+      description: 'For pages: everybody may read it, and it only tracks leads and sales, from the allowed hostnames',
+      default: false,
+    },
     expires: { type: 'string', description: 'Date after which it stops working, such as 2027-01-31' },
     ...jsonFlag,
   },
@@ -24,13 +31,14 @@ const create = defineCommand({
       const token = await createToken(handles, {
         workspaceId: workspace.id,
         name: args.name,
+        isPublishable: args.publishable,
         scopes: scopesOf(args.scopes),
         expiresAt: args.expires === undefined ? undefined : dateOf(args.expires),
       })
       print(
         args.json,
         { ...shown(token), key: token.key },
-        `${token.key}\nKeep it: it is stored only as a hash and can't be shown again.`,
+        `${token.key}\n${args.publishable ? publicHint : "Keep it: it is stored only as a hash and can't be shown again."}`,
       )
     }),
 })

@@ -39,6 +39,10 @@ describe('workspace', () => {
       slug: other,
       name: 'Other',
       plan: 'enterprise',
+      ipStorage: 'default',
+      currency: 'usd',
+      allowedHostnames: 'any',
+      attribution: 'last-click, 90 days',
       createdAt: instant,
     }
     expect(answerOf(json)).toEqual(made)
@@ -46,8 +50,8 @@ describe('workspace', () => {
     const [table, list] = await Promise.all([tributary('workspace', 'list'), tributary('workspace', 'list', '--json')])
     expect(answerOf(list)).toEqual(expect.arrayContaining([expect.objectContaining({ id, name: `Ä ${one}` }), made]))
     const [head, ...rows] = table.stdout.trimEnd().split('\n')
-    expect(head).toMatch(/^ID +SLUG +NAME +PLAN +CREATEDAT$/)
-    const columns = new RegExp(`^${id}  a-${one} +Ä ${one} +pro +\\d{4}-`)
+    expect(head).toMatch(/^ID +SLUG +NAME +PLAN +IPSTORAGE +CURRENCY +ALLOWEDHOSTNAMES +ATTRIBUTION +CREATEDAT$/)
+    const columns = new RegExp(`^${id}  a-${one} +Ä ${one} +pro +default +usd +any +last-click, 90 days +\\d{4}-`)
     expect(rows.filter((row) => columns.test(row))).toHaveLength(1)
     expect(table).toMatchObject({ code: 0, stderr: '' })
   })
@@ -64,7 +68,79 @@ describe('workspace', () => {
   })
 })
 
+test('a workspace stores addresses as it was told, until it takes the default again', async () => {
+  const slug = newName()
+  await tributary('workspace', 'create', slug)
+  const own = await tributary('workspace', 'set', slug, '--ip-storage', 'none')
+  expect(own).toMatchObject({ code: 0, stderr: '' })
+  expect(own.stdout).toMatch(new RegExp(`^Changed ${slug}:\n[^]*\\bnone\\b`))
+  const [none, wrong, nobody] = await Promise.all([
+    tributary('workspace', 'set', slug),
+    tributary('workspace', 'set', slug, '--ip-storage', 'half'),
+    tributary('workspace', 'set', newName(), '--ip-storage', 'full'),
+  ])
+  expect([none, wrong, nobody].map(({ code }) => code)).toEqual([1, 1, 1])
+  expect(none.stderr).toContain('--ip-storage')
+  expect(wrong.stderr).toContain('eu-truncated')
+  expect(nobody.stderr).toMatch(/^There is no workspace /)
+  const again = await tributary('workspace', 'set', slug, '--ip-storage', 'default', '--json')
+  expect(answerOf(again)).toMatchObject({ slug, ipStorage: 'default' })
+})
+
+test('a workspace counts conversions as it was told', async () => {
+  const slug = newName()
+  await tributary('workspace', 'create', slug)
+  const settings = ['--currency', 'EUR', '--attribution-days', '30', '--attribution-model', 'first-click']
+  const changed = await tributary('workspace', 'set', slug, ...settings, '--json')
+  expect(answerOf(changed)).toMatchObject({ currency: 'eur', attribution: 'first-click, 30 days' })
+  for (const wrong of [
+    ['--currency', 'euro'],
+    ['--attribution-days', '0'],
+    ['--attribution-days', 'soon'],
+    ['--attribution-model', 'any'],
+  ]) {
+    expect((await tributary('workspace', 'set', slug, ...wrong)).code).toBe(1)
+  }
+})
+
+test('a workspace lets those pages track that it was told of', async () => {
+  const slug = newName()
+  await tributary('workspace', 'create', slug)
+  const set = (hostnames: string) => tributary('workspace', 'set', slug, '--allowed-hostnames', hostnames, '--json')
+  const told = await set('WWW.Example.com, *.shop.example,example.com')
+  expect(answerOf(told)).toMatchObject({ allowedHostnames: 'example.com,*.shop.example' })
+  expect(await set('https://example.com')).toEqual(
+    refusal('"https://example.com" is no hostname. Write it as example.com or *.example.com, or say any.'),
+  )
+  expect(await set(Array.from({ length: 11 }, (_, index) => `${index}.example`).join())).toEqual(
+    refusal('These are 11 hostnames; 10 are allowed. `*.example.com` has all subdomains.'),
+  )
+  expect(answerOf(await set('any'))).toMatchObject({ allowedHostnames: 'any' })
+})
+
+test('tracker prints the tag for a page', async () => {
+  const { stdout } = await tributaryIn({ API_URL: api }, 'tracker')
+  const [, url = '', integrity = ''] =
+    /^<script defer src="(.+)" integrity="(.+)" crossorigin="anonymous">/.exec(stdout) ?? []
+  expect((await fetch(url, { integrity })).status).toBe(200)
+  expect(answerOf(await tributaryIn({ API_URL: api }, 'tracker', '--json'))).toMatchObject({ url, integrity })
+})
+
 describe('key', () => {
+  test('may be publishable', async () => {
+    const slug = newName()
+    await tributary('workspace', 'create', slug)
+    const { stdout } = await tributary('key', 'create', slug, '--publishable')
+    const [key = '', explanation] = stdout.trimEnd().split('\n')
+    expect(key).toMatch(/^trib_pk_[A-Za-z0-9]{32}$/)
+    expect(explanation).toBe(
+      "Put it in your pages: it isn't secret. It works on the allowed hostnames of the workspace.",
+    )
+    expect(await statusWith(key)).toBe(403)
+    const list = answerOf(await tributary('key', 'list', slug, '--json'))
+    expect(list).toMatchObject([{ key: `${key.slice(0, 11)}…${key.slice(-4)}`, scopes: ['conversions.write'] }])
+  })
+
   test('is created, works, is listed masked, and stops when revoked', async () => {
     const slug = newName()
     await tributary('workspace', 'create', slug)

@@ -17,8 +17,11 @@ export const tributary: CommandDef = defineCommand({
     key: () => import('./key.ts').then((module) => module.key),
     domain: () => import('./domain.ts').then((module) => module.domain),
     verify: () => import('./verify.ts').then((module) => module.verify),
+    rebuild: () => import('./rebuild.ts').then((module) => module.rebuildCommand),
     events: () => import('./events.ts').then((module) => module.events),
     geo: () => import('./geo.ts').then((module) => module.geo),
+    rates: () => import('./rates.ts').then((module) => module.rates),
+    tracker: () => import('./tracker.ts').then((module) => module.tracker),
     settings: () => import('./settings.ts').then((module) => module.settingsCommand),
   },
 })

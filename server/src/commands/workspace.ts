@@ -1,7 +1,19 @@
 import { type Plan, plans } from '@tributary/contract/operation'
 import { defineCommand } from 'citty'
-import { createWorkspace, listWorkspaces, type Workspace } from '../features/workspaces/service.ts'
+import {
+  changeWorkspace,
+  createWorkspace,
+  hostnamesIn,
+  type IpStorage,
+  listWorkspaces,
+  type Workspace,
+  type WorkspaceSettings,
+} from '../features/workspaces/service.ts'
+import { settings } from '../platform/config.ts'
+import { invalid } from '../platform/errors.ts'
 import { jsonFlag, onDatabases, print, table } from './run.ts'
+
+const ipStorages = settings.IP_STORAGE.type.options
 
 const create = defineCommand({
   meta: { name: 'create', description: 'Create a workspace' },
@@ -37,11 +49,75 @@ const list = defineCommand({
     }),
 })
 
-export const workspace = defineCommand({
-  meta: { name: 'workspace', description: 'Create and list workspaces' },
-  subCommands: { create, list },
+const set = defineCommand({
+  meta: { name: 'set', description: 'Change settings of a workspace' },
+  args: {
+    workspace: { type: 'positional', description: 'Id or slug of the workspace', required: true },
+    'ip-storage': {
+      type: 'enum',
+      options: [...ipStorages, 'default'],
+      description: 'How much of the address of a visitor is stored; `default` is IP_STORAGE',
+    },
+    currency: { type: 'string', description: 'What new sales are converted to, such as usd' },
+    'attribution-days': { type: 'string', description: 'How old a click may be that a lead is attributed to' },
+    'attribution-model': {
+      type: 'enum',
+      options: ['first-click', 'last-click'],
+      description: 'Which click of a customer a lead is attributed to',
+    },
+    'allowed-hostnames': {
+      type: 'string',
+      description: 'Where pages may track from, such as example.com,*.example.com; `any` allows all',
+    },
+    ...jsonFlag,
+  },
+  run: ({ args }) =>
+    onDatabases(async (handles) => {
+      const changes = settingsIn(args)
+      const named = Object.keys(changes)
+      if (named.length === 0) throw invalid('Say what to change, such as --ip-storage none. See --help.')
+      const workspace = await changeWorkspace(handles, args.workspace, changes)
+      print(args.json, shown(workspace), `Changed ${workspace.slug}:\n${table([shown(workspace)])}`)
+    }),
 })
 
-function shown({ id, name, slug, plan, created_at }: Workspace) {
-  return { id, slug, name, plan, createdAt: created_at.toISOString() }
+function settingsIn(args: Record<string, unknown>): WorkspaceSettings {
+  const ipStorage = args['ip-storage'] as IpStorage | 'default' | undefined
+  const days = args['attribution-days'] === undefined ? undefined : Number(args['attribution-days'])
+  const currency = (args.currency as string | undefined)?.toLowerCase()
+  const hostnames = args['allowed-hostnames'] as string | undefined
+  const model = args['attribution-model'] as Workspace['attribution_model'] | undefined
+  if (days !== undefined && !(Number.isInteger(days) && days >= 1 && days <= 3650)) {
+    throw invalid('--attribution-days must be a whole number from 1 to 3650.')
+  }
+  if (currency !== undefined && !/^[a-z]{3}$/.test(currency)) {
+    throw invalid('--currency must be a code of three letters, such as usd or eur.')
+  }
+  return {
+    ...(ipStorage && { ip_storage: ipStorage === 'default' ? null : ipStorage }),
+    ...(currency && { currency }),
+    ...(days && { attribution_days: days }),
+    ...(model && { attribution_model: model }),
+    ...(hostnames !== undefined && { allowed_hostnames: hostnamesIn(hostnames) }),
+  }
+}
+
+export const workspace = defineCommand({
+  meta: { name: 'workspace', description: 'Create, list and change workspaces' },
+  subCommands: { create, list, set },
+})
+
+function shown(workspace: Workspace) {
+  const { id, name, slug, plan, currency, created_at } = workspace
+  return {
+    id,
+    slug,
+    name,
+    plan,
+    ipStorage: workspace.ip_storage ?? 'default',
+    currency,
+    allowedHostnames: workspace.allowed_hostnames.join(',') || 'any',
+    attribution: `${workspace.attribution_model}, ${workspace.attribution_days} days`,
+    createdAt: created_at.toISOString(),
+  }
 }

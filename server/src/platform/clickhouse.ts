@@ -1,4 +1,4 @@
-import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client'
+import { type ClickHouseClient, ClickHouseLogLevel, type ClickHouseSettings, createClient } from '@clickhouse/client'
 import type { Config } from './config.ts'
 
 export type ClickHouse = ClickHouseClient
@@ -13,35 +13,76 @@ export function openClickHouse(config: Config): ClickHouse {
     max_open_connections: 16,
     keep_alive: { enabled: true, idle_socket_ttl: 2_500 },
     clickhouse_settings: { date_time_output_format: 'iso' },
+    // Values that are too long for an address go into the body.
+    use_multipart_params_auto: true,
   })
 }
+
+/** How much a statement may take: time in seconds, memory in bytes, rows read. */
+export type QueryLimits = Partial<
+  Pick<ClickHouseSettings, 'max_execution_time' | 'max_memory_usage' | 'max_rows_to_read'>
+>
 
 /** Values are bound by name (`{name:Type}` in the statement); they never become part of its text. */
 export async function query<Row>(
   clickhouse: ClickHouse,
   statement: string,
   values: Record<string, unknown>,
+  limits: QueryLimits = {},
 ): Promise<Row[]> {
-  const result = await clickhouse.query({ query: statement, query_params: values, format: 'JSONEachRow' })
-  return result.json<Row>()
+  return (await ask(clickhouse, statement, values, limits)).json<Row>()
 }
 
-/** One insert; a repeat with the same token is ignored by the table. */
+/** The same as one JSON text for each row, for those who read many and keep none: most then never need the old heap. */
+export async function queryLines(
+  clickhouse: ClickHouse,
+  statement: string,
+  values: Record<string, unknown>,
+  limits: QueryLimits = {},
+): Promise<string[]> {
+  const lines: string[] = []
+  const result = await ask(clickhouse, statement, values, limits)
+  for await (const rows of result.stream()) for (const { text } of rows as { text: string }[]) lines.push(text)
+  return lines
+}
+
+function ask(clickhouse: ClickHouse, query: string, values: Record<string, unknown>, limits: QueryLimits) {
+  return clickhouse.query({ query, query_params: values, format: 'JSONEachRow', clickhouse_settings: limits })
+}
+
+// TOO_MANY_ROWS, TIMEOUT_EXCEEDED, TOO_SLOW, MEMORY_LIMIT_EXCEEDED, TOO_MANY_BYTES
+const limitCodes = ['158', '159', '160', '241', '307']
+
+/** Whether ClickHouse gave a statement up because it took too much, or we did after waiting too long. */
+export function isOverLimit(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return limitCodes.includes((error as { code?: string }).code ?? '') || error.message === 'Timeout error.'
+}
+
+/** One insert; a repeat with the same token is ignored by the table. `same` are columns that all rows have alike. */
 export async function insert(
   clickhouse: ClickHouse,
   table: string,
   rows: [object, ...object[]],
   token?: string,
+  same: Record<string, unknown> = {},
 ): Promise<void> {
+  // Named, so that a column which only feeds the default of another one is taken too.
+  const columns = Object.keys(rows[0]) as [string, ...string[]]
   await clickhouse.insert({
     table,
-    // Named, so that a column which only feeds the default of another one is taken too.
-    columns: Object.keys(rows[0]) as [string, ...string[]],
-    values: rows,
-    format: 'JSONEachRow',
+    columns: [...columns, ...Object.keys(same)],
+    // Without the names in each row ClickHouse reads a quarter faster.
+    values: rows.map((row) => [
+      ...columns.map((column) => (row as Record<string, unknown>)[column]),
+      ...Object.values(same),
+    ]),
+    format: 'JSONCompactEachRow',
     clickhouse_settings: token
       ? {
           insert_deduplicate: 1,
+          // On a cluster: not before the shard has it.
+          distributed_foreground_insert: 1,
           insert_deduplication_token: token,
           deduplicate_blocks_in_dependent_materialized_views: 1,
         }

@@ -170,12 +170,12 @@ export const settings = {
     standard: '500',
     meaning: 'Least time between two inserts of one partition; longer makes larger inserts.',
   },
-  INGEST_BATCH_BYTES: { type: count, standard: '4194304', meaning: 'Size of log messages that fills one insert.' },
+  INGEST_BATCH_BYTES: { type: count, standard: '8388608', meaning: 'Size of log messages that fills one insert.' },
   GEO_DATABASE: {
     type: optional,
     standard: '',
     meaning:
-      'MMDB file with the places of IP addresses, such as DB-IP City Lite or GeoLite2 City, for visitors of whom no trusted proxy tells the country. A changed file is taken without a restart.',
+      'MMDB file with the places of IP addresses, such as DB-IP City Lite or GeoLite2 City, for visitors of whom no trusted proxy tells the country. A changed file is taken without a restart. Without one, built-in countries are used.',
   },
   GEO_DATABASE_URL: {
     type: z.url({ protocol: /^https?$/ }),
@@ -188,13 +188,25 @@ export const settings = {
     type: z.enum(['full', 'truncated', 'none', 'eu-truncated']),
     standard: 'eu-truncated',
     meaning:
-      'How much of the address of a visitor is stored with a click: `full`, `truncated` (to /24 or /48), `none`, or `eu-truncated`: truncated in the EU, EEA and UK and where the country is unknown.',
+      'How much of the address of a visitor is stored with a click: `full`, `truncated` (to /24 or /48), `none`, or `eu-truncated`: truncated in the EU, EEA and UK and where the country is unknown or only from the built-in countries. A workspace may have its own: `tributary workspace set`.',
   },
   BOT_RANGES_FILE: {
     type: read((file) => (file ? readRanges(file) : undefined)),
     standard: '',
     meaning:
       'File with ranges of data centres, one address or CIDR range per line; clicks from there are stored as bots. Read at the start, by every process; the same on all workers.',
+  },
+  RATES_FILE: {
+    type: optional,
+    standard: '',
+    meaning:
+      'JSON file with exchange rates, by which sales are converted to the currency of their workspace. A changed file is taken without a restart. Without one, rates as old as the release are used.',
+  },
+  RATES_URL: {
+    type: z.url({ protocol: /^https?$/ }),
+    standard: 'https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml',
+    meaning: 'Where `tributary rates update` gets that file: rates in the XML of the European Central Bank.',
+    url: true,
   },
   DEFAULT_PLAN: { type: z.enum(plans), standard: 'enterprise', meaning: 'Plan of a new workspace.' },
   ENTERPRISE_REQUESTS_PER_MINUTE: {
@@ -236,6 +248,11 @@ export const settings = {
     type: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
     standard: 'info',
     meaning: 'Least level of a line that is logged.',
+  },
+  STREAM_STALL_MS: {
+    type: count,
+    standard: '30000',
+    meaning: 'A client of a stream or export that takes nothing for so long is cut off.',
   },
   SHUTDOWN_GRACE_MS: { type: count, standard: '8000', meaning: 'How long a stop waits for requests under way.' },
 } as const satisfies Record<string, Setting>

@@ -8,6 +8,7 @@ import type { Geo } from './geo.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { Db } from './postgres.ts'
+import type { Rates } from './rates.ts'
 
 /** The handles of a process. */
 export type Platform = {
@@ -15,6 +16,7 @@ export type Platform = {
   log: Log
   metrics: Metrics
   geo: Geo
+  rates: Rates
   now: Clock
   db: Db
   clickhouse: ClickHouse
@@ -22,7 +24,12 @@ export type Platform = {
   valkey: Redis
 }
 
-export type Actor = { keyId: string; scopes: Scope[] }
+export type Actor = {
+  keyId: string
+  scopes: Scope[]
+  /** A key that pages show to everyone: it does only what is for pages. */
+  isPublishable?: boolean
+}
 
 /** The handles, and who is asking. */
 export type Ctx = Platform & { workspaceId: string; plan: Plan; actor: Actor; requestId: string }

@@ -7,6 +7,7 @@ import { type Log, openLog } from './log.ts'
 import { openMetrics } from './metrics.ts'
 import { closeNats, openNats } from './nats.ts'
 import { openPostgres } from './postgres.ts'
+import { openRates } from './rates.ts'
 import { openValkey } from './valkey.ts'
 
 /** Opens every handle of a process; disposing closes them in reverse. */
@@ -18,6 +19,7 @@ export async function openPlatform(
   // First, because only these can fail here, and hardly anything else is open then.
   using opening = new DisposableStack()
   const geo = opening.use(openGeo(config, log))
+  const rates = openRates(config, log)
   const nats = await openNats(config, log)
   opening.move()
   const db = openPostgres(config)
@@ -29,6 +31,7 @@ export async function openPlatform(
     metrics: openMetrics(),
     now,
     geo,
+    rates,
     db,
     clickhouse,
     valkey,

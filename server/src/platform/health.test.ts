@@ -9,6 +9,7 @@ import { startOps } from './ops.ts'
 
 const { api, ops } = inject('server')
 const closed = '127.0.0.1:1'
+const partition = { lagMessages: expect.any(Number), lagSeconds: expect.any(Number), owned: true }
 const well = { ok: true, milliseconds: expect.any(Number) }
 
 describe.each([
@@ -20,6 +21,7 @@ describe.each([
   })
 
   test('/readyz tells the state of each engine', async () => {
+    await eventually(async () => expect(await get(base, '/readyz')).toHaveProperty('body.partitions.1.owned', true))
     expect(await get(base, '/readyz?verbose')).toEqual({
       status: 200,
       type: 'application/json',
@@ -31,6 +33,7 @@ describe.each([
           clickhouse: { ...well, needed: true },
           valkey: { ...well, needed: false },
         },
+        partitions: { 0: partition, 1: partition },
       },
     })
   })
@@ -44,6 +47,7 @@ describe.each([
     expect(text).toMatch(/^tributary_request_seconds_count\{operation="getLinks",status="401"\} \d+$/m)
     expect(text).toContain('tributary_process_resident_memory_bytes')
     expect(text).toContain('# TYPE tributary_ingest_lag_messages gauge')
+    expect(text).toContain('# TYPE tributary_ingest_lag_seconds gauge')
   })
 })
 
@@ -86,6 +90,7 @@ describe('an engine that is away', () => {
     const { status, body } = await readiness(platform)
     expect(status).toBe(200)
     expect(body).toMatchObject({ ready: true, engines: { clickhouse: { ok: false, needed: false } } })
+    expect(body).not.toHaveProperty('partitions')
   })
 
   test('Valkey is only reported', async () => {

@@ -1,8 +1,15 @@
 import { sql } from 'kysely'
 import type { Platform } from './context.ts'
+import type { Metrics } from './metrics.ts'
 
 export type EngineState = { ok: boolean; milliseconds: number; needed: boolean; error?: string }
-export type Readiness = { ready: boolean; engines: Record<string, EngineState> }
+export type PartitionState = { lagMessages: number; lagSeconds: number; owned: boolean }
+export type Readiness = {
+  ready: boolean
+  engines: Record<string, EngineState>
+  /** Of a worker, by number. */
+  partitions?: Record<string, PartitionState>
+}
 
 const timeoutMs = 1_000
 
@@ -20,9 +27,29 @@ export async function readiness(platform: Platform): Promise<Readiness> {
     state('valkey', false, () => platform.valkey.ping()),
   ])
   return {
+    // A lag does not make a worker unready: to take it out would only make the lag grow.
     ready: engines.every(([, engine]) => engine.ok || !engine.needed),
     engines: Object.fromEntries(engines),
+    ...(works && { partitions: await partitionStates(platform.metrics) }),
   }
+}
+
+async function partitionStates({
+  ingestLag,
+  ingestLagSeconds,
+  ingestOwned,
+}: Metrics): Promise<Readiness['partitions']> {
+  const [messages, seconds, owned] = await Promise.all([ingestLag, ingestLagSeconds, ingestOwned].map(byPartition))
+  const states = [...(messages ?? [])].map(([partition, lagMessages]) => {
+    const state = { lagMessages, lagSeconds: seconds?.get(partition) ?? 0, owned: owned?.get(partition) === 1 }
+    return [partition, state] as const
+  })
+  return Object.fromEntries(states)
+}
+
+async function byPartition(gauge: Metrics['ingestLag']): Promise<Map<string, number>> {
+  const { values } = await gauge.get()
+  return new Map(values.map(({ labels, value }) => [String(labels.partition), value]))
 }
 
 async function state(name: string, needed: boolean, ask: () => Promise<unknown>): Promise<[string, EngineState]> {

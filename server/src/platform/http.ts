@@ -1,32 +1,37 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
-import { type OpenOperation, type Operation, plans } from '@tributary/contract/operation'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type BrowserOperation, type OpenOperation, type Operation, plans } from '@tributary/contract/operation'
 import { type Context, Hono } from 'hono'
+import { cors } from 'hono/cors'
 import { HTTPException } from 'hono/http-exception'
 import type { z } from 'zod'
 import type { Ctx, Platform } from './context.ts'
 import { AppError, badRequest, envelopeOf, forbidden, invalid } from './errors.ts'
-import { clientOf, knownPeers, networkOf, type Peers } from './peers.ts'
+import { idempotencyKeyOf, once, requestHash } from './idempotency.ts'
+import { clientOf, knownPeers, networkOf, type Peers, type Visitor, visitorOf } from './peers.ts'
 import { type Allowance, allowanceOf, type RateLimiter, type Verdict } from './rate-limit.ts'
+import { openStreams, type StreamRoute, type Streams } from './streams.ts'
 import { parse } from './validation.ts'
 
 type Input<P, Q, B> = { params: P; query: Q; body: B }
 type Bindings = {
-  Bindings: { incoming: IncomingMessage }
+  Bindings: { incoming: IncomingMessage; outgoing?: ServerResponse }
   Variables: { requestId: string; headers: Record<string, string> }
 }
 type Request = Context<Bindings>
+/** The address that was called, as clients write it, and headers for the answer. */
+export type Exchange = { url: URL; setHeader(name: string, value: string): void }
 
 export type Route = {
   operation: Operation
-  handle(ctx: Ctx, input: Input<unknown, unknown, unknown>): Promise<unknown>
+  handle(ctx: Ctx, input: Input<unknown, unknown, unknown>, exchange: Exchange): Promise<unknown>
 }
 export type App = Hono<Bindings>
 
 /** Binds an operation of the contract to the function that answers it. */
 export function route<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType, R extends z.ZodType>(
   operation: Operation<P, Q, B, R>,
-  handle: (ctx: Ctx, input: Input<z.output<P>, z.output<Q>, z.output<B>>) => Promise<z.input<R>>,
+  handle: (ctx: Ctx, input: Input<z.output<P>, z.output<Q>, z.output<B>>, exchange: Exchange) => Promise<z.input<R>>,
 ): Route {
   return { operation: operation as unknown as Operation, handle: handle as Route['handle'] }
 }
@@ -45,16 +50,48 @@ export function openRoute<Q extends z.ZodObject>(
   return { operation: operation as unknown as OpenOperation, handle: handle as OpenRoute['handle'] }
 }
 
+/** The visitor, and the host of the page that calls, without `www.`; empty when nothing tells it. */
+export type Caller = Visitor & { page: string }
+export type BrowserRoute = { operation: BrowserOperation; handle(body: unknown, caller: Caller): Promise<unknown> }
+
+/** Binds an operation that pages of any site and apps call without a key. */
+export function browserRoute<B extends z.ZodType, R extends z.ZodType>(
+  operation: BrowserOperation<B, R>,
+  handle: (body: z.output<B>, caller: Caller) => Promise<z.input<R>>,
+): BrowserRoute {
+  return { operation: operation as unknown as BrowserOperation, handle: handle as BrowserRoute['handle'] }
+}
+
 export type Serving = {
   platform: Platform
   limiter: RateLimiter
-  /** Who a request comes from, by its `Authorization` header; knows keys, which this floor does not. */
-  contextOf(platform: Platform, authorization: string | undefined): Promise<Omit<Ctx, 'requestId'>>
+  /** Whoever gives them ends them. */
+  streams?: Streams
+  /**
+   * Who a request comes from, by its `Authorization` header and the host of the page that sends it; knows keys, which
+   * this floor does not.
+   */
+  contextOf(platform: Platform, authorization: string | undefined, page: string): Promise<Omit<Ctx, 'requestId'>>
 }
 
-export function serve(routes: Route[], serving: Serving, openRoutes: OpenRoute[] = []): App {
+const crossOrigin = cors({
+  origin: '*',
+  allowMethods: ['POST', 'OPTIONS'],
+  allowHeaders: ['Content-Type', 'Authorization', 'Idempotency-Key'],
+  maxAge: 86_400,
+})
+const publishableAllowance = { limit: 600, windowSeconds: 60 }
+
+export function serve(
+  routes: Route[],
+  serving: Serving,
+  openRoutes: OpenRoute[] = [],
+  browserRoutes: BrowserRoute[] = [],
+  streamRoutes: StreamRoute[] = [],
+): App {
   const app: App = new Hono<Bindings>()
   const peers = knownPeers(serving.platform.config.TRUSTED_PROXIES)
+  const streams = serving.streams ?? openStreams(serving.platform)
   app.use(async (c, next) => {
     c.set('requestId', requestIdOf(c))
     c.set('headers', {})
@@ -62,6 +99,8 @@ export function serve(routes: Route[], serving: Serving, openRoutes: OpenRoute[]
     await next()
     c.header('X-Request-Id', c.var.requestId)
   })
+  const forPages = [...browserRoutes, ...routes.filter((route) => route.operation.isForPages)]
+  for (const { operation } of forPages) app.use(operation.path, crossOrigin)
   for (const route of routes) {
     const path = route.operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
     app.on(route.operation.method, path, (c) => timed(c, route, serving, () => answer(c, route, serving)))
@@ -69,6 +108,14 @@ export function serve(routes: Route[], serving: Serving, openRoutes: OpenRoute[]
   for (const route of openRoutes) {
     const { method, path } = route.operation
     app.on(method, path, (c) => timed(c, route, serving, () => answerOpen(c, route, serving, peers)))
+  }
+  for (const route of streamRoutes) {
+    const { method, path } = route.operation
+    app.on(method, path, (c) => timed(c, route, serving, () => answerStream(c, route, serving, streams)))
+  }
+  for (const route of browserRoutes) {
+    const { method, path } = route.operation
+    app.on(method, path, (c) => timed(c, route, serving, () => answerPage(c, route, serving, peers)))
   }
   app.notFound(async (c) => respondWith(c, serving.platform, await unknownPath(c, serving)))
   app.onError((error, c) => respondWith(c, serving.platform, error))
@@ -91,24 +138,84 @@ async function timed(
 async function answer(c: Request, { operation, handle }: Route, serving: Serving): Promise<Response> {
   const ctx = await identify(c, operation.limit, serving)
   requirePermission(ctx, operation)
-  const input = {
-    params: parse(operation.params, c.req.param(), 'path'),
-    query: parse(operation.query, queryOf(c), 'query'),
-    body:
-      operation.method === 'get'
-        ? undefined
-        : parse(operation.body, await bodyOf(c, operation, serving.platform), 'body'),
+  const isWrite = operation.method !== 'get'
+  const key = isWrite ? idempotencyKeyOf(c.req.header('idempotency-key')) : undefined
+  const params = parse(operation.params, c.req.param(), 'path')
+  const query = parse(operation.query, queryOf(c), 'query')
+  const bytes = isWrite ? await bytesOf(c, operation, serving.platform) : undefined
+  const body = isWrite ? parse(operation.body, bytes && jsonOf(bytes), 'body') : undefined
+  const work = async (ctx: Ctx) =>
+    operation.response.parse(await handle(ctx, { params, query, body }, exchangeOf(c, serving)))
+  if (key === undefined) return c.json((await work(ctx)) as object, operation.status, c.var.headers)
+  const { pathname, search } = new URL(c.req.url)
+  const hash = requestHash([c.req.method, pathname, search, bytes ?? ''])
+  const asked = { key, hash }
+  const { status, text, isReplayed } = await once(ctx, asked, async (ctx) => ({
+    status: operation.status,
+    text: JSON.stringify(await work(ctx)),
+  }))
+  return c.newResponse(text, status as typeof operation.status, {
+    ...c.var.headers,
+    'Content-Type': 'application/json',
+    ...(isReplayed && { 'Idempotency-Replayed': 'true' }),
+  })
+}
+
+function exchangeOf(c: Request, { platform }: Serving): Exchange {
+  const { pathname, search } = new URL(c.req.url)
+  return {
+    url: new URL(platform.config.API_URL.replace(/\/+$/, '') + pathname + search),
+    setHeader: (name, value) => c.set('headers', { ...c.var.headers, [name]: value }),
   }
-  const result = operation.response.parse(await handle(ctx, input))
-  return c.json(result as object, operation.status, c.var.headers)
+}
+
+async function answerStream(
+  c: Request,
+  { operation, handle }: StreamRoute,
+  serving: Serving,
+  streams: Streams,
+): Promise<Response> {
+  const ctx = await identify(c, operation.limit, serving)
+  requirePermission(ctx, operation)
+  const query = parse(operation.query, queryOf(c), 'query')
+  const header = (name: string) => c.req.header(name) ?? ''
+  const start = (signal: AbortSignal) => handle(ctx, { query, header, signal })
+  const { headers, body } = await streams.open(ctx, operation, start, () => c.env.outgoing?.destroy())
+  return c.newResponse(body, 200, { ...c.var.headers, ...headers })
 }
 
 async function answerOpen(
   c: Request,
   { operation, handle }: OpenRoute,
-  { platform, limiter }: Serving,
+  serving: Serving,
   peers: Peers,
 ): Promise<Response> {
+  await limitVisitor(c, operation, serving, peers)
+  const query = parse(operation.query, queryOf(c), 'query')
+  const { body, status, headers } = await handle(query, (name) => c.req.header(name) ?? '')
+  return c.newResponse(body, status, { ...c.var.headers, ...headers })
+}
+
+async function answerPage(
+  c: Request,
+  { operation, handle }: BrowserRoute,
+  serving: Serving,
+  peers: Peers,
+): Promise<Response> {
+  await limitVisitor(c, operation, serving, peers)
+  const bytes = await bytesOf(c, operation, serving.platform)
+  const body = parse(operation.body, bytes && jsonOf(bytes), 'body')
+  const caller = { ...visitorOf(c.env.incoming, peers), page: pageOf(c) }
+  const result = operation.response.parse(await handle(body, caller))
+  return c.json(result as object, 200, c.var.headers)
+}
+
+async function limitVisitor(
+  c: Request,
+  operation: Pick<OpenOperation, 'id' | 'requestsPerMinute'>,
+  { platform, limiter }: Serving,
+  peers: Peers,
+): Promise<void> {
   const visitor = `${operation.id}:${networkOf(clientOf(c.env.incoming, peers).ip)}`
   const allowance = { limit: operation.requestsPerMinute, windowSeconds: 60 }
   const verdict = await spend(c, visitor, allowance, limiter, platform.now())
@@ -117,9 +224,12 @@ async function answerOpen(
     const advice = `Try again in ${verdict.retryAfter} s.`
     throw new AppError('rate_limit_exceeded', `${verdict.limit} requests per minute are allowed here. ${advice}`)
   }
-  const query = parse(operation.query, queryOf(c), 'query')
-  const { body, status, headers } = await handle(query, (name) => c.req.header(name) ?? '')
-  return c.newResponse(body, status, { ...c.var.headers, ...headers })
+}
+
+/** Some pages send no `Referer`, some browsers no `Origin`. */
+function pageOf(c: Request): string {
+  const address = URL.parse(c.req.header('referer') ?? '') ?? URL.parse(c.req.header('origin') ?? '')
+  return (address?.hostname ?? '').replace(/^www\./, '')
 }
 
 function requireEncryption(c: Request, { config }: Platform, peers: Peers): void {
@@ -134,15 +244,17 @@ async function identify(
   limit: Operation['limit'],
   { platform, contextOf, limiter }: Serving,
 ): Promise<Ctx> {
-  const ctx = { ...(await contextOf(platform, c.req.header('authorization'))), requestId: c.var.requestId }
-  const allowance = allowanceOf(ctx.plan, limit, ctx.config)
-  const verdict = await spend(c, ctx.actor.keyId, allowance, limiter, ctx.now())
+  const ctx = { ...(await contextOf(platform, c.req.header('authorization'), pageOf(c))), requestId: c.var.requestId }
+  const { isPublishable } = ctx.actor
+  const allowance = isPublishable ? publishableAllowance : allowanceOf(ctx.plan, limit, ctx.config)
+  const subject = limit === 'export' ? `export:${ctx.actor.keyId}` : ctx.actor.keyId
+  const verdict = await spend(c, subject, allowance, limiter, ctx.now())
   if (verdict.allowed) return ctx
   ctx.metrics.limited.inc({ plan: ctx.plan, limit })
   const window = allowance.windowSeconds === 1 ? 'second' : 'minute'
   throw new AppError(
     'rate_limit_exceeded',
-    `The ${ctx.plan} plan allows ${verdict.limit} requests per ${window} here. Try again in ${verdict.retryAfter} s.`,
+    `${isPublishable ? 'A publishable key' : `The ${ctx.plan} plan`} allows ${verdict.limit} requests per ${window} here. Try again in ${verdict.retryAfter} s.`,
   )
 }
 
@@ -164,7 +276,13 @@ async function spend(
   return verdict
 }
 
-function requirePermission(ctx: Ctx, operation: Operation): void {
+function requirePermission(
+  ctx: Ctx,
+  operation: Pick<Operation, 'path' | 'scope' | 'plan'> & { isForPages?: boolean },
+): void {
+  if (ctx.actor.isPublishable && !operation.isForPages) {
+    throw forbidden(`${operation.path} is not for publishable keys. Call it from your server, with a secret key.`)
+  }
   const read = operation.scope.endsWith('.read')
   const accepted = [
     'apis.all',
@@ -192,9 +310,11 @@ function queryOf(c: Request): Record<string, string | string[]> {
   )
 }
 
-async function bodyOf(c: Request, operation: Operation, { config }: Platform): Promise<unknown> {
-  if (operation.body.def.type === 'undefined') return undefined
-  const bytes = await readBody(c.env.incoming, config.BODY_LIMIT_BYTES)
+async function bytesOf(c: Request, operation: Pick<Operation, 'body'>, { config }: Platform) {
+  return operation.body.def.type === 'undefined' ? undefined : readBody(c.env.incoming, config.BODY_LIMIT_BYTES)
+}
+
+function jsonOf(bytes: Buffer): unknown {
   if (bytes.length === 0) return {}
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
@@ -238,10 +358,16 @@ function respondWith(c: Request, { config, log }: Platform, error: unknown): Res
   const known =
     error instanceof AppError ? error : error instanceof HTTPException ? badRequest(error.message) : undefined
   const requestId = c.var.requestId
-  if (!known) log.error({ error, requestId, method: c.req.method, path: c.req.path }, 'A request failed')
-  else log.debug({ code: known.code, message: known.message, requestId, path: c.req.path }, 'A request was refused')
+  const path = withoutNames(c.req.path)
+  if (!known) log.error({ error, requestId, method: c.req.method, path }, 'A request failed')
+  else log.debug({ code: known.code, message: withoutNames(known.message), requestId, path }, 'A request was refused')
   const shown =
     known ??
     new AppError('internal_server_error', `The server failed. Its log has the cause under request ${requestId}.`)
   return c.json(envelopeOf(shown, config.API_URL), shown.status, { ...c.var.headers, 'X-Request-Id': requestId })
+}
+
+/** Ids that clients give their things may tell who a person is; logs outlive them. */
+function withoutNames(text: string): string {
+  return text.replaceAll(/\bext_[^\s/]+/g, 'ext_…')
 }

@@ -68,7 +68,8 @@ async function openSource({ nats }: Platform, { name, subject }: Job): Promise<C
     max_ack_pending: batchMessages * 4,
   })
   const consumer = await jetStream(nats).consumers.get(changeStream, name)
-  return consumer.consume({ max_messages: batchMessages * 2 })
+  // When NATS comes back the client waits that long before it asks again; its standard is half a minute.
+  return consumer.consume({ max_messages: batchMessages * 2, expires: 2_000 })
 }
 
 /** A batch that fails is tried message by message, so that one bad message does not hold up the others. */

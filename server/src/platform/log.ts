@@ -18,6 +18,8 @@ export function openLog(level: string, destination: DestinationStream = pino.des
         '*.secret',
         '*.headers.authorization',
         '*.headers.cookie',
+        // PostgreSQL puts the values of the row there.
+        '*.detail',
       ],
     },
     destination,

@@ -24,18 +24,14 @@ export function openMetrics() {
       labelNames: ['plan', 'limit'],
       registers,
     }),
-    redirects: new Counter({
-      name: 'tributary_redirects_total',
-      help: 'Answers of the redirect.',
-      labelNames: ['status'],
+    openStreams: new Gauge({
+      name: 'tributary_open_streams',
+      help: 'Streams and exports that are being sent.',
+      labelNames: ['operation'],
       registers,
     }),
-    linkLookups: new Counter({
-      name: 'tributary_link_lookups_total',
-      help: 'Where links were found.',
-      labelNames: ['from'],
-      registers,
-    }),
+    redirects: tally(registry, 'tributary_redirects_total', 'Answers of the redirect.', 'status'),
+    linkLookups: tally(registry, 'tributary_link_lookups_total', 'Where links were found.', 'from'),
     captureSeconds: new Histogram({
       name: 'tributary_capture_seconds',
       help: 'Time until a batch of clicks was acknowledged.',
@@ -67,6 +63,18 @@ export function openMetrics() {
       labelNames: ['partition'],
       registers,
     }),
+    ingestLagSeconds: new Gauge({
+      name: 'tributary_ingest_lag_seconds',
+      help: 'How long the oldest message of a partition that is not yet stored has waited in the log.',
+      labelNames: ['partition'],
+      registers,
+    }),
+    ingestOwned: new Gauge({
+      name: 'tributary_ingest_owned',
+      help: '1 for a partition that this worker reads, 0 for one of another worker or of none.',
+      labelNames: ['partition'],
+      registers,
+    }),
     jobs: new Counter({
       name: 'tributary_jobs_total',
       help: 'Messages handled by jobs.',
@@ -75,4 +83,21 @@ export function openMetrics() {
     }),
     relayed: new Counter({ name: 'tributary_outbox_relayed_total', help: 'Outbox rows published.', registers }),
   }
+}
+
+/** A counter for the hot path: labels are put together only when somebody reads it. */
+function tally(registry: Registry, name: string, help: string, label: string) {
+  const counts = new Map<string | number, number>()
+  const counter = new Counter({
+    name,
+    help,
+    labelNames: [label],
+    registers: [registry],
+    collect() {
+      for (const [value, count] of counts) this.inc({ [label]: value }, count)
+      counts.clear()
+    },
+  })
+  const count = (value: string | number) => void counts.set(value, (counts.get(value) ?? 0) + 1)
+  return Object.assign(counter, { count })
 }

@@ -47,6 +47,21 @@ ORDER BY id`,
   ])
 })
 
+test('a view reads and writes what is on its own node, and a change reaches the distributed table too', () => {
+  const more = `ALTER TABLE {table:visits} ADD COLUMN IF NOT EXISTS bot Bool;
+{distributed-alter:visits:ADD COLUMN IF NOT EXISTS bot Bool};
+CREATE MATERIALIZED VIEW IF NOT EXISTS {table:totals_of_visits} TO {local:totals} AS SELECT 1 FROM {local:visits};`
+  expect(clickHouseStatements(more, undefined)).toEqual([
+    'ALTER TABLE visits ADD COLUMN IF NOT EXISTS bot Bool',
+    'CREATE MATERIALIZED VIEW IF NOT EXISTS totals_of_visits TO totals AS SELECT 1 FROM visits',
+  ])
+  expect(clickHouseStatements(more, 'main')).toEqual([
+    "ALTER TABLE visits_local ON CLUSTER 'main' ADD COLUMN IF NOT EXISTS bot Bool",
+    "ALTER TABLE visits ON CLUSTER 'main' ADD COLUMN IF NOT EXISTS bot Bool",
+    "CREATE MATERIALIZED VIEW IF NOT EXISTS totals_of_visits_local ON CLUSTER 'main' TO totals_local AS SELECT 1 FROM visits_local",
+  ])
+})
+
 test('nothing of our own files is left to fill in, and all of them can be repeated', async () => {
   const folder = new URL('../../migrations/clickhouse/', import.meta.url)
   for (const name of await readdir(folder)) {
@@ -54,7 +69,7 @@ test('nothing of our own files is left to fill in, and all of them can be repeat
     const plain = clickHouseStatements(file, undefined)
     expect(plain.filter((statement) => /[{}]/.test(statement))).toEqual([])
     const clustered = clickHouseStatements(file, 'main')
-    for (const statement of [...plain, ...clustered]) expect(statement).toMatch(/IF (NOT )?EXISTS/)
+    for (const statement of [...plain, ...clustered]) expect(statement).toMatch(/IF (NOT )?EXISTS|MODIFY SETTING/)
     for (const statement of clustered) {
       expect(statement).toContain("ON CLUSTER 'main'")
       expect(statement.replaceAll(/\{(shard|replica|database|table)\}/g, '')).not.toMatch(/[{}]/)

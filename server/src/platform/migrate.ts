@@ -103,12 +103,14 @@ async function record(connection: pg.Client, { engine, name, checksum }: Migrati
 
 /**
  * The files say `{table:x}`, `{engine:MergeTree(args)}` and `{distributed:x:key}`. On one server that is the table and
- * its engine; on a cluster it is a Replicated `x_local` on every node and a Distributed `x` over them.
+ * its engine; on a cluster it is a Replicated `x_local` on every node and a Distributed `x` over them. A view reads from
+ * and writes to `{local:x}`, and what changes the columns of `x` is said again as `{distributed-alter:x:change}`.
  */
 export function clickHouseStatements(text: string, cluster: string | undefined): string[] {
   return text
     .replaceAll(/^--.*$/gm, '')
     .replaceAll(/\{table:(\w+)\}/g, (_, table) => (cluster ? `${table}_local ON CLUSTER '${cluster}'` : table))
+    .replaceAll(/\{local:(\w+)\}/g, (_, table) => (cluster ? `${table}_local` : table))
     .replaceAll(/\{engine:(\w*MergeTree)\((.*?)\)\}/g, (_, engine, args) => {
       const path = "'/clickhouse/tables/{shard}/{database}/{table}', '{replica}'"
       return cluster ? `Replicated${engine}(${[path, args].filter(Boolean).join(', ')})` : `${engine}(${args})`
@@ -118,6 +120,9 @@ export function clickHouseStatements(text: string, cluster: string | undefined):
         ? `CREATE TABLE IF NOT EXISTS ${table} ON CLUSTER '${cluster}' AS ${table}_local
            ENGINE = Distributed('${cluster}', currentDatabase(), ${table}_local, ${key})`
         : '',
+    )
+    .replaceAll(/\{distributed-alter:(\w+):(.+?)\}/g, (_, table, change) =>
+      cluster ? `ALTER TABLE ${table} ON CLUSTER '${cluster}' ${change}` : '',
     )
     .split(/;\s*$/m)
     .map((statement) => statement.trim())

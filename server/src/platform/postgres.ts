@@ -55,6 +55,8 @@ export async function savepoint<C extends { db: Db }, R>(ctx: C, work: (ctx: C) 
     return result
   } catch (error) {
     await sql`ROLLBACK TO SAVEPOINT item`.execute(ctx.db)
+    // It would stay, and one around it, which has the same name, would go back no further than here.
+    await sql`RELEASE SAVEPOINT item`.execute(ctx.db)
     throw error
   }
 }
@@ -62,4 +64,9 @@ export async function savepoint<C extends { db: Db }, R>(ctx: C, work: (ctx: C) 
 /** The name of the unique constraint that refused a row, if that is what happened. */
 export function violatedConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError && error.code === '23505' ? error.constraint : undefined
+}
+
+/** Whether a lock was not to be had in the time of `lock_timeout`. */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '55P03'
 }

@@ -1,39 +1,52 @@
 import { getRequestListener } from '@hono/node-server'
 import { analyticsRoutes } from '../features/analytics/routes.ts'
+import { customersRoutes } from '../features/customers/routes.ts'
 import { docsPages } from '../features/docs/routes.ts'
 import { domainsRoutes } from '../features/domains/routes.ts'
-import { eventsRoutes } from '../features/events/routes.ts'
+import { eventsRoutes, eventsStreams } from '../features/events/routes.ts'
 import { foldersRoutes } from '../features/folders/routes.ts'
 import { linksRoutes } from '../features/links/routes.ts'
 import { qrRoutes } from '../features/qr/routes.ts'
+import { openRedirect } from '../features/redirect/service.ts'
 import { tagsRoutes } from '../features/tags/routes.ts'
 import { contextReader } from '../features/tokens/service.ts'
+import { trackPageRoutes, trackRoutes } from '../features/track/routes.ts'
+import { trackerScripts } from '../features/tracker/routes.ts'
+import { readTracker } from '../features/tracker/service.ts'
 import type { Platform } from '../platform/context.ts'
 import { serve } from '../platform/http.ts'
 import { type Listening, listen, webServer } from '../platform/listen.ts'
 import { opsListener } from '../platform/ops.ts'
 import { startRelay } from '../platform/outbox.ts'
 import { openRateLimiter } from '../platform/rate-limit.ts'
+import { openStreams } from '../platform/streams.ts'
 
 export const routes = [
   ...analyticsRoutes,
+  ...customersRoutes,
   ...domainsRoutes,
   ...eventsRoutes,
   ...foldersRoutes,
   ...linksRoutes,
   ...tagsRoutes,
+  ...trackRoutes,
 ]
 
 export async function start(platform: Platform): Promise<Listening> {
   const { config } = platform
-  const serving = { platform, limiter: openRateLimiter(platform.valkey), contextOf: contextReader() }
-  const app = serve(routes, serving, qrRoutes(config))
-  app.route('/', docsPages(config))
-  const server = webServer(config, opsListener(platform, getRequestListener(app.fetch)))
   await using parts = new AsyncDisposableStack()
+  const streams = openStreams(platform)
+  const serving = { platform, limiter: openRateLimiter(platform.valkey), contextOf: contextReader(), streams }
+  const redirect = parts.use(await openRedirect(platform))
+  const app = serve(routes, serving, qrRoutes(config), trackPageRoutes({ ...platform, redirect }), eventsStreams)
+  app.route('/', docsPages(config))
+  app.route('/', trackerScripts(await readTracker()))
+  const server = webServer(config, opsListener(platform, getRequestListener(app.fetch)))
   // Changes reach the redirects within a second even while no worker runs.
   parts.use(startRelay(platform))
   const { port } = parts.use(await listen(server, config.HOST, config.API_PORT, config.SHUTDOWN_GRACE_MS))
+  // Ended first, so that closing the server does not wait for them.
+  parts.use(streams)
   const opened = parts.move()
   return { port, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
 }

@@ -3,16 +3,20 @@ import { startDomainChecks } from '../features/domains/jobs.ts'
 import { eventsJobs } from '../features/events/jobs.ts'
 import { startIngest } from '../features/ingest/jobs.ts'
 import { linksJobs } from '../features/links/jobs.ts'
+import { startExport, trackJobs } from '../features/track/jobs.ts'
 import type { Platform } from '../platform/context.ts'
+import { startKeyExpiry } from '../platform/idempotency.ts'
 import { startJobs } from '../platform/jobs.ts'
 import { startRelay } from '../platform/outbox.ts'
 
 export async function start(platform: Platform): Promise<AsyncDisposable> {
   const parts = [
     await startIngest(platform),
-    await startJobs(platform, [...eventsJobs, ...linksJobs]),
+    await startJobs(platform, [...eventsJobs, ...linksJobs, ...trackJobs]),
     startDomainChecks(platform),
+    startKeyExpiry(platform),
     startTestClosing(platform),
+    startExport(platform),
     startRelay(platform),
   ]
   return {

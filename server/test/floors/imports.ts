@@ -33,9 +33,9 @@ export const importChecks = {
   }),
 
   'clients-know-only-contract': perImport(({ from, to, isOurs }) => {
-    const client = from.match(/^(dashboard|cli|tracker)\//)?.[0]
+    const client = from.match(/^(dashboard\/|cli\/|tracker\/src\/)/)?.[0]
     if (!client || to.startsWith(client)) return false
-    if (client === 'tracker/') return 'is a dependency, and the tracker has none'
+    if (client === 'tracker/src/') return 'is a dependency, and the tracker has none'
     return isOurs && floorOf(to) !== 0 && 'is not for clients; they know the contract and themselves'
   }),
 

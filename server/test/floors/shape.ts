@@ -7,14 +7,27 @@ import { type Check, fileInFeature, floorOf, isTest } from './tree.ts'
 const platformFiles = [
   ...['config', 'context', 'errors', 'http', 'jobs', 'postgres', 'clickhouse', 'nats', 'valkey', 'outbox', 'log'],
   ...['metrics', 'clock', 'ids', 'idempotency', 'rate-limit', 'health', 'migrate', 'batches', 'click-id', 'handles'],
-  ...['dns', 'geo', 'listen', 'ops', 'outbound', 'peers', 'ranges', 'schedule', 'seal', 'validation'],
+  ...[
+    'dns',
+    'geo',
+    'listen',
+    'ops',
+    'outbound',
+    'peers',
+    'ranges',
+    'rates',
+    'schedule',
+    'seal',
+    'streams',
+    'validation',
+  ],
 ].map((name) => `server/src/platform/${name}.ts`)
 
 const environmentReaders = ['server/src/platform/config.ts', 'cli/src/config.ts']
 const networkCallers = /^(server\/src\/platform\/|contract\/src\/client\.ts$|cli\/|dashboard\/|tracker\/)/
 const forbiddenFolder = /^(lib|libs|utils?|helpers?|shared|common|core|misc|legacy|ee|v\d+|new-.+)$/
 const forbiddenFile = /^(lib|utils?|helpers?|shared|common|core|misc|types|constants)\.tsx?$/
-const foldersOfAnySize = /^(contract\/src|server\/src\/platform)$/
+const foldersOfAnySize = /^(contract\/src|server\/src\/(platform|commands))$/
 const duties = /^(routes|jobs|service|store|messages)\.ts$/
 const maxLines = 400
 const maxFilesInFolder = 15

@@ -29,7 +29,7 @@ export function readTree(files: Map<string, string>): Tree {
   return {
     sources,
     product: sources.filter(
-      ({ path }) => /^((contract|server|dashboard|cli)\/src|tracker)\//.test(path) && !isTest(path),
+      ({ path }) => /^(contract|server|dashboard|cli|tracker)\/src\//.test(path) && !isTest(path),
     ),
     tables: tablesOf(files),
   }

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { openOperations, operations } from '@tributary/contract/index'
+import { browserOperations, openOperations, operations, streamOperations } from '@tributary/contract/index'
 import { errorCodes, errorStatuses } from '@tributary/contract/operation'
 import { describe, expect, inject, test } from 'vitest'
 
@@ -35,7 +35,8 @@ describe('/openapi.json', () => {
     const told = Object.values(document.paths).flatMap((path) =>
       Object.values(path).map(({ operationId }) => operationId),
     )
-    expect(told.sort()).toEqual([...operations, ...openOperations].map(({ id }) => id).sort())
+    const all = [...operations, ...openOperations, ...browserOperations, ...streamOperations]
+    expect(told.sort()).toEqual(all.map(({ id }) => id).sort())
   })
 })
 

@@ -11,8 +11,8 @@ import {
   type FolderRow,
   insertFolder,
   selectFolder,
-  selectFolderIds,
   selectFolders,
+  selectFoldersByIds,
   selectMissingFolders,
   updateFolderRow,
 } from './store.ts'
@@ -65,12 +65,18 @@ export async function requireFolder(ctx: Ctx, id: string): Promise<void> {
   if (!(await selectFolder(ctx.db, ctx.workspaceId, id))) throw notFound('folder', id)
 }
 
-/** Those of these folders, of whatever workspace, that were deleted. */
 /** Those of these ids that are folders of the workspace. */
 export async function knownFolderIds(ctx: Ctx, ids: string[]): Promise<Set<string>> {
-  return ids.length === 0 ? new Set() : new Set(await selectFolderIds(ctx.db, ctx.workspaceId, ids))
+  return new Set((await foldersByIds(ctx, ids)).keys())
 }
 
+export async function foldersByIds(ctx: Ctx, ids: string[]): Promise<Map<string, Folder>> {
+  if (ids.length === 0) return new Map()
+  const rows = await selectFoldersByIds(ctx.db, ctx.workspaceId, ids)
+  return new Map(rows.map((row) => [row.id, presentFolder(row)]))
+}
+
+/** Those of these folders, of whatever workspace, that were deleted. */
 export async function deletedFolders(platform: Pick<Platform, 'db'>, named: FolderDeleted[]): Promise<FolderDeleted[]> {
   return named.length === 0 ? [] : selectMissingFolders(platform.db, named)
 }

@@ -35,13 +35,13 @@ export async function selectFolder(db: Db, workspaceId: string, id: string): Pro
   return result.rows[0]
 }
 
-/** Undefined when the name is taken. */
-export async function selectFolderIds(db: Db, workspaceId: string, ids: string[]): Promise<string[]> {
-  const result = await sql<{ id: string }>`
-    SELECT id FROM folders WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[])`.execute(db)
-  return result.rows.map((row) => row.id)
+export async function selectFoldersByIds(db: Db, workspaceId: string, ids: string[]): Promise<FolderRow[]> {
+  const result = await sql<FolderRow>`
+    SELECT * FROM folders WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[])`.execute(db)
+  return result.rows
 }
 
+/** Undefined when the name is taken. */
 export async function insertFolder(db: Db, row: NewFolderRow): Promise<FolderRow | undefined> {
   const result = await sql<FolderRow>`
     INSERT INTO folders (id, workspace_id, name, description, access_level)

@@ -1,5 +1,6 @@
 import type { Link } from '@tributary/contract/links'
 import type { Tag } from '@tributary/contract/tags'
+import type { TrackedLink } from '@tributary/contract/track'
 import { rootKey } from './key.ts'
 import type { RedirectLink } from './service.ts'
 import type { LinkRow } from './store.ts'
@@ -91,6 +92,20 @@ export function redirectView(row: LinkRow): RedirectLink {
     testVariants: row.test_variants ?? null,
     testStartedAt: row.test_started_at?.getTime() ?? null,
     testCompletedAt: row.test_completed_at?.getTime() ?? null,
+  }
+}
+
+export function trackedLink(row: LinkRow): TrackedLink {
+  return {
+    id: row.id,
+    domain: row.domain,
+    key: row.key,
+    shortLink: shortLinkOf(row),
+    url: row.url,
+    partnerId: row.partner_id,
+    programId: row.program_id,
+    tenantId: row.tenant_id,
+    externalId: row.external_id,
   }
 }
 

@@ -6,6 +6,7 @@ import type {
   LinksQuery,
   NewLink,
 } from '@tributary/contract/links'
+import type { TrackedLink } from '@tributary/contract/track'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { invalid, notFound } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
@@ -15,11 +16,14 @@ import { knownFolderIds } from '../folders/service.ts'
 import { tagIdsByNames, tagsByIds } from '../tags/service.ts'
 import { type DueTest, openTests, settle } from './ab-tests.ts'
 import { keyProblem, lookupKey, rootKey } from './key.ts'
-import { presentLink, redirectView } from './present.ts'
+import type { LinkChanged } from './messages.ts'
+import { presentLink, redirectView, trackedLink } from './present.ts'
 import { externalIdOf } from './settings.ts'
 import {
   addClickCounts,
+  addConversionCounts,
   type ClickCount,
+  type ConversionCount,
   countLinksBy,
   countLinks as countRows,
   type LinkFilter,
@@ -27,6 +31,7 @@ import {
   type LinkSelector,
   leaveFolder,
   replaceClickCounts,
+  replaceConversionCounts,
   selectCounters,
   selectLink,
   selectLinkByAddress,
@@ -36,7 +41,7 @@ import {
   selectNumbersById,
   type TrueCount,
 } from './store.ts'
-import { changeLink, makeLink, removeLinks } from './write.ts'
+import { changeLink, changeOf, makeLink, removeLinks } from './write.ts'
 
 // A key has 190 characters; composing and lower case can make each of them three.
 const longestLookupKey = 3 * 190
@@ -119,7 +124,20 @@ export function countClicks(platform: Pick<Platform, 'db'>, counts: ClickCount[]
   return addClickCounts(platform.db, counts)
 }
 
-export type CountedLink = { number: bigint; id: string; workspaceId: string; address: string; clicks: number }
+export async function countConversions(platform: Pick<Platform, 'db'>, counts: ConversionCount[]): Promise<void> {
+  if (counts.length > 0) await addConversionCounts(platform.db, counts)
+}
+
+/** What a lead or sale tells of its link; undefined when that is deleted or switched off. */
+export async function linkForConversion(ctx: Ctx, number: bigint): Promise<TrackedLink | undefined> {
+  const [row] = await selectLinksByNumber(ctx.db, ctx.workspaceId, [number])
+  return row && row.deleted_at === null && row.disabled_at === null ? trackedLink(row) : undefined
+}
+
+export type CountedLink = { number: bigint; id: string; workspaceId: string; address: string; clicks: number } & Record<
+  'leads' | 'conversions' | 'sales' | 'saleAmount',
+  number
+>
 
 /** Links after a number with their counters, deleted ones too; and the highest number that any link has. */
 export async function countedLinks(
@@ -127,18 +145,44 @@ export async function countedLinks(
   { workspaceId, after, count }: { workspaceId?: string; after: bigint; count: number },
 ): Promise<{ links: CountedLink[]; highest: bigint }> {
   const rows = await selectCounters(platform.db, workspaceId, after, count)
-  const links = rows.map(({ number, id, workspace_id, domain, key, clicks }) => ({
+  const links = rows.map(({ number, id, workspace_id, domain, key, ...counts }) => ({
     number,
     id,
     workspaceId: workspace_id,
     address: key === rootKey ? domain : `${domain}/${key}`,
-    clicks: Number(clicks),
+    clicks: Number(counts.clicks),
+    leads: Number(counts.leads),
+    conversions: Number(counts.conversions),
+    sales: Number(counts.sales),
+    saleAmount: Number(counts.sale_amount),
   }))
   return { links, highest: rows[0]?.highest ?? 0n }
 }
 
+/** Links after a number as their last change told them, deleted ones too. */
+export async function linksAsTold(
+  platform: Pick<Platform, 'db'>,
+  after: bigint,
+  count: number,
+): Promise<LinkChanged[]> {
+  const links = await selectCounters(platform.db, undefined, after, count)
+  const told = new Map<bigint, LinkChanged>()
+  for (const [workspaceId, mine] of Map.groupBy(links, ({ workspace_id }) => workspace_id)) {
+    const numbers = mine.map(({ number }) => number)
+    for (const row of await selectLinksByNumber(platform.db, workspaceId, numbers)) told.set(row.number, changeOf(row))
+  }
+  return links.flatMap(({ number }) => told.get(number) ?? [])
+}
+
 export function correctClicks(platform: Pick<Platform, 'db'>, counts: TrueCount[]): Promise<void> {
   return replaceClickCounts(platform.db, counts)
+}
+
+export function correctConversions(
+  platform: Pick<Platform, 'db'>,
+  counts: Parameters<typeof replaceConversionCounts>[1],
+): Promise<void> {
+  return replaceConversionCounts(platform.db, counts)
 }
 
 /** In small steps: a folder may have held very many links. */

@@ -72,10 +72,11 @@ export type LinkSelector = { id: string } | { externalId: string } | { domain: s
 
 type Tables = { links: NewLinkRow & { number?: bigint; version?: bigint; updated_at?: Date } }
 
-// NOTE every workspace: a part of statements that have the workspace; rows are joined by the link's number.
-const whole = sql`l.*, coalesce(c.clicks, 0) AS clicks, coalesce(c.leads, 0) AS leads,
+const counters = sql`coalesce(c.clicks, 0) AS clicks, coalesce(c.leads, 0) AS leads,
   coalesce(c.conversions, 0) AS conversions, coalesce(c.sales, 0) AS sales,
-  coalesce(c.sale_amount, 0) AS sale_amount, c.last_clicked,
+  coalesce(c.sale_amount, 0) AS sale_amount, c.last_clicked`
+// NOTE every workspace: a part of statements that have the workspace; rows are joined by the link's number.
+const whole = sql`l.*, ${counters},
   ARRAY(SELECT t.tag_id FROM link_tags t WHERE t.link_number = l.number ORDER BY t.position) AS tag_ids`
 // NOTE every workspace: likewise a part of statements that have the workspace.
 const wholeLink = sql`links l LEFT JOIN link_counters c ON c.link_number = l.number`
@@ -221,7 +222,28 @@ export async function addClickCounts(db: Db, counts: ClickCount[]): Promise<void
     WHERE c.link_number = n.link_number`.execute(db)
 }
 
-export type CountedRow = Pick<LinkRow, 'number' | 'id' | 'workspace_id' | 'domain' | 'key' | 'clicks'> & {
+export type ConversionCount = {
+  linkNumber: bigint
+  leads: number
+  conversions: number
+  sales: number
+  saleAmount: bigint
+}
+
+// NOTE every workspace: a batch holds conversions of many; link numbers are unique across them.
+export async function addConversionCounts(db: Db, counts: ConversionCount[]): Promise<void> {
+  await sql`UPDATE link_counters SET leads = link_counters.leads + added.leads,
+      conversions = link_counters.conversions + added.conversions, sales = link_counters.sales + added.sales,
+      sale_amount = link_counters.sale_amount + added.sale_amount
+    FROM unnest(
+      ${counts.map((count) => count.linkNumber)}::bigint[], ${counts.map((count) => count.leads)}::bigint[],
+      ${counts.map((count) => count.conversions)}::bigint[], ${counts.map((count) => count.sales)}::bigint[],
+      ${counts.map((count) => count.saleAmount)}::bigint[]
+    ) AS added (link_number, leads, conversions, sales, sale_amount)
+    WHERE link_counters.link_number = added.link_number`.execute(db)
+}
+
+export type CountedRow = Pick<LinkRow, 'number' | 'id' | 'workspace_id' | 'domain' | 'key' | keyof CounterColumns> & {
   highest: bigint
 }
 
@@ -229,7 +251,7 @@ export type CountedRow = Pick<LinkRow, 'number' | 'id' | 'workspace_id' | 'domai
 export async function selectCounters(db: Db, workspaceId: string | undefined, after: bigint, count: number) {
   const mine = workspaceId === undefined ? sql`true` : sql`l.workspace_id = ${workspaceId}`
   const result = await sql<CountedRow>`SELECT l.number, l.id, l.workspace_id, l.domain, l.key,
-      coalesce(c.clicks, 0) AS clicks, (SELECT max(number) FROM links) AS highest
+      ${counters}, (SELECT max(number) FROM links) AS highest
     FROM ${wholeLink} WHERE l.number > ${after} AND ${mine} ORDER BY l.number LIMIT ${count}`.execute(db)
   return result.rows
 }
@@ -241,6 +263,19 @@ export async function replaceClickCounts(db: Db, counts: TrueCount[]): Promise<v
     SELECT * FROM jsonb_to_recordset(${JSON.stringify(counts)}::jsonb)
       AS n (workspace_id text, link_number bigint, clicks bigint, last_clicked timestamptz)
     ON CONFLICT (link_number) DO UPDATE SET clicks = excluded.clicks, last_clicked = excluded.last_clicked`.execute(db)
+}
+
+export async function replaceConversionCounts(db: Db, counts: (ConversionCount & { workspaceId: string })[]) {
+  const rows = counts.map((count) => ({
+    ...count,
+    linkNumber: `${count.linkNumber}`,
+    saleAmount: `${count.saleAmount}`,
+  }))
+  await sql`INSERT INTO link_counters (workspace_id, link_number, leads, conversions, sales, sale_amount)
+    SELECT * FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS n ("workspaceId" text, "linkNumber" bigint,
+      leads bigint, conversions bigint, sales bigint, "saleAmount" bigint)
+    ON CONFLICT (link_number) DO UPDATE SET leads = excluded.leads, conversions = excluded.conversions,
+      sales = excluded.sales, sale_amount = excluded.sale_amount`.execute(db)
 }
 
 export type LinkFilter = {

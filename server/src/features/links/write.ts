@@ -97,8 +97,12 @@ export async function publishAll(ctx: Ctx, messages: Message[]): Promise<void> {
 }
 
 export function changeMessage(ctx: Ctx, row: LinkRow, before?: LinkRow): Message {
+  return linkChangedMessage(changeOf(row, before), partitionOf(ctx.workspaceId, ctx.config.EVENT_PARTITIONS))
+}
+
+export function changeOf(row: LinkRow, before?: LinkRow): LinkChanged {
   const moved = before && (before.domain !== row.domain || before.lookup_key !== row.lookup_key)
-  const body: LinkChanged = {
+  return {
     workspaceId: row.workspace_id,
     linkNumber: String(row.number),
     domain: row.domain,
@@ -112,7 +116,6 @@ export function changeMessage(ctx: Ctx, row: LinkRow, before?: LinkRow): Message
     deleted: row.deleted_at !== null,
     version: Number(row.version),
   }
-  return linkChangedMessage(body, partitionOf(ctx.workspaceId, ctx.config.EVENT_PARTITIONS))
 }
 
 /** Reads the link as it is now and tells that it changed. */

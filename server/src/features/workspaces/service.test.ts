@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openTestPlatform } from '../../../test/stack.ts'
 import { newId } from '../../platform/ids.ts'
-import { createWorkspace, listWorkspaces, requireWorkspace } from './service.ts'
+import { changeWorkspace, createWorkspace, ipStorageOf, listWorkspaces, requireWorkspace } from './service.ts'
 
 const platform = await openTestPlatform()
 const newSlug = () => `w-${newId('ws').slice(-12)}`
@@ -15,6 +15,11 @@ describe('createWorkspace', () => {
       name: `Müller & Söhne ${suffix}`,
       slug: `muller-sohne-${suffix}`,
       plan: 'enterprise',
+      ip_storage: null,
+      currency: 'usd',
+      attribution_days: 90,
+      attribution_model: 'last-click',
+      allowed_hostnames: [],
       created_at: expect.any(Date),
     })
   })
@@ -82,4 +87,49 @@ test('all workspaces are listed in the order they were made', async () => {
   const ids = (await listWorkspaces(platform)).map(({ id }) => id)
   expect(ids.indexOf(first.id)).toBeGreaterThanOrEqual(0)
   expect(ids.indexOf(second.id)).toBeGreaterThan(ids.indexOf(first.id))
+})
+
+describe('ipStorageOf', () => {
+  test('is what the workspace has, else what the installation has, also for one that is not there', async () => {
+    const config = { ...platform.config, IP_STORAGE: 'truncated' as const }
+    const [own, other] = [
+      await createWorkspace(platform, { name: newSlug() }),
+      await createWorkspace(platform, { name: newSlug() }),
+    ]
+    expect(await changeWorkspace(platform, own.slug, { ip_storage: 'none' })).toEqual({ ...own, ip_storage: 'none' })
+    expect(await ipStorageOf({ db: platform.db, config }, [own.id, other.id, own.id, 'ws_nobody'])).toEqual(
+      new Map([
+        [own.id, 'none'],
+        [other.id, 'truncated'],
+        ['ws_nobody', 'truncated'],
+      ]),
+    )
+    expect(await changeWorkspace(platform, own.id, { ip_storage: null })).toEqual(own)
+  })
+
+  test('is remembered, and a change is obeyed within a minute', async () => {
+    const workspace = await createWorkspace(platform, { name: newSlug() })
+    const handles = { db: platform.db, config: { ...platform.config } }
+    const stored = async () => (await ipStorageOf(handles, [workspace.id])).get(workspace.id)
+    const start = performance.now()
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => start)
+    onTestFinished(() => clock.mockRestore())
+    expect(await stored()).toBe(platform.config.IP_STORAGE)
+    await changeWorkspace(platform, workspace.id, { ip_storage: 'full' })
+    expect(await stored()).toBe(platform.config.IP_STORAGE)
+    // The memory reads the clock once in a millisecond at most.
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    clock.mockImplementation(() => start + 60_000)
+    expect(await stored()).toBe('full')
+  })
+
+  test('a workspace that is not there can not be set', async () => {
+    await expect(changeWorkspace(platform, 'nobody', { ip_storage: 'full' })).rejects.toMatchObject({
+      code: 'not_found',
+    })
+  })
+
+  test('nothing is asked for no workspace', async () => {
+    expect(await ipStorageOf(platform, [])).toEqual(new Map())
+  })
 })

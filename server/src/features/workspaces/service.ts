@@ -1,10 +1,24 @@
 import type { Plan } from '@tributary/contract/operation'
-import type { Platform } from '../../platform/context.ts'
-import { AppError, conflict, invalid } from '../../platform/errors.ts'
+import { LRUCache } from 'lru-cache'
+import type { Config } from '../../platform/config.ts'
+import type { Ctx, Platform } from '../../platform/context.ts'
+import { AppError, conflict, forbidden, invalid } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
-import { insertWorkspace, selectWorkspace, selectWorkspaces, type WorkspaceRow } from './store.ts'
+import { isAllowedPage, normalHostname } from './hostnames.ts'
+import {
+  type IpStorage,
+  insertWorkspace,
+  selectIpStorage,
+  selectPlans,
+  selectWorkspace,
+  selectWorkspaces,
+  updateWorkspace,
+  type WorkspaceRow,
+  type WorkspaceSettings,
+} from './store.ts'
 
 export type Workspace = WorkspaceRow
+export type { IpStorage, WorkspaceSettings }
 
 export async function createWorkspace(
   platform: Pick<Platform, 'db' | 'config'>,
@@ -29,6 +43,117 @@ export async function requireWorkspace(platform: Pick<Platform, 'db'>, idOrSlug:
   if (!workspace)
     throw new AppError('not_found', `There is no workspace ${idOrSlug}. \`tributary workspace list\` shows them.`)
   return workspace
+}
+
+/** For `ip_storage` null takes the setting of the installation again; workers obey within half a minute. */
+export async function changeWorkspace(
+  platform: Pick<Platform, 'db'>,
+  idOrSlug: string,
+  settings: WorkspaceSettings,
+): Promise<Workspace> {
+  const { id } = await requireWorkspace(platform, idOrSlug)
+  const workspace = await updateWorkspace(platform.db, id, settings)
+  return workspace ?? requireWorkspace(platform, id)
+}
+
+export type ConversionSettings = { currency: string; windowDays: number; model: Workspace['attribution_model'] }
+
+/** How the workspace that is asking counts leads and sales. */
+export async function conversionSettings(ctx: Pick<Ctx, 'db' | 'workspaceId'>): Promise<ConversionSettings> {
+  const { currency, attribution_days, attribution_model } = await requireWorkspace(ctx, ctx.workspaceId)
+  return { currency, windowDays: attribution_days, model: attribution_model }
+}
+
+/** How much of an address each of these workspaces stores; asked for every batch, so it is remembered for a while. */
+export async function ipStorageOf(
+  platform: Pick<Platform, 'db' | 'config'>,
+  workspaceIds: Iterable<string>,
+): Promise<Map<string, IpStorage>> {
+  const known = rememberedIn(platform.config)
+  const storages = new Map<string, IpStorage>()
+  const unknown: string[] = []
+  for (const id of new Set(workspaceIds)) {
+    const storage = known.get(id)
+    if (storage) storages.set(id, storage)
+    else unknown.push(id)
+  }
+  if (unknown.length === 0) return storages
+  const own = await selectIpStorage(platform.db, unknown)
+  for (const id of unknown) {
+    const storage = own.get(id) ?? platform.config.IP_STORAGE
+    known.set(id, storage)
+    storages.set(id, storage)
+  }
+  return storages
+}
+
+const remembered = new WeakMap<Pick<Config, 'IP_STORAGE'>, LRUCache<string, IpStorage>>()
+const rememberMs = 30_000
+
+/** One memory for each process, which has one configuration. */
+function rememberedIn(config: Pick<Config, 'IP_STORAGE'>): LRUCache<string, IpStorage> {
+  const known = remembered.get(config) ?? new LRUCache<string, IpStorage>({ max: 10_000, ttl: rememberMs })
+  remembered.set(config, known)
+  return known
+}
+
+const mostHostnames = 10
+
+/** Reads a list separated by commas; `any` is the empty one, which allows every page. */
+export function hostnamesIn(text: string): string[] {
+  const given = text.trim() === 'any' ? [] : text.split(',')
+  const names = given.map((name) => {
+    const hostname = normalHostname(name)
+    if (hostname) return hostname
+    throw invalid(
+      `${JSON.stringify(name.trim())} is no hostname. Write it as example.com or *.example.com, or say any.`,
+    )
+  })
+  const distinct = [...new Set(names)]
+  if (distinct.length <= mostHostnames) return distinct
+  throw invalid(
+    `These are ${distinct.length} hostnames; ${mostHostnames} are allowed. \`*.example.com\` has all subdomains.`,
+  )
+}
+
+/** Refuses a page that is on none of the allowed hostnames of the workspace. */
+export function requirePage({ allowed_hostnames }: Pick<Workspace, 'allowed_hostnames'>, page: string): void {
+  if (isAllowedPage(allowed_hostnames, page)) return
+  const where = page === '' ? 'A request that does not tell its page' : `A page on ${page}`
+  const remedy = 'Add its hostname: tributary workspace set <workspace> --allowed-hostnames <all of them>.'
+  throw forbidden(`${where} may not track for this workspace. ${remedy}`)
+}
+
+const pages = new WeakMap<Platform['config'], LRUCache<string, Workspace>>()
+const rememberPagesMs = 5_000
+
+/** The same by the id of the workspace; asked for every click of a page, so it is remembered for a while. */
+export async function requirePageOf(
+  platform: Pick<Platform, 'db' | 'config'>,
+  workspaceId: string,
+  page: string,
+): Promise<void> {
+  const known = pages.get(platform.config) ?? new LRUCache<string, Workspace>({ max: 10_000, ttl: rememberPagesMs })
+  pages.set(platform.config, known)
+  const workspace = known.get(workspaceId) ?? (await requireWorkspace(platform, workspaceId))
+  if (!known.has(workspaceId)) known.set(workspaceId, workspace)
+  requirePage(workspace, page)
+}
+
+/** For how many days events are kept; without a number, for ever. */
+const historyDays: Partial<Record<Plan, number>> = { free: 30, pro: 365, business: 3 * 365, advanced: 5 * 365 }
+
+export function historyDaysOfPlan(plan: Plan): number | undefined {
+  return historyDays[plan]
+}
+
+/** For how many days each of these workspaces keeps an event that is stored now; those that keep all are left out. */
+export async function historyDaysOf(
+  platform: Pick<Platform, 'db'>,
+  workspaceIds: Iterable<string>,
+): Promise<Map<string, number>> {
+  const plans = await selectPlans(platform.db, [...new Set(workspaceIds)])
+  return new Map([...plans].flatMap(([id, plan]) => (historyDays[plan] === undefined ? [] : [[id, historyDays[plan]]])))
 }
 
 function slugOf(name: string): string {

@@ -1,13 +1,35 @@
 import type { Plan } from '@tributary/contract/operation'
+import type { Config } from '../../platform/config.ts'
 import type { Db } from '../../platform/postgres.ts'
 
-export type WorkspaceRow = { id: string; name: string; slug: string; plan: Plan; created_at: Date }
-type Tables = { workspaces: Omit<WorkspaceRow, 'created_at'> & { created_at?: Date } }
+export type IpStorage = Config['IP_STORAGE']
+export type WorkspaceRow = {
+  id: string
+  name: string
+  slug: string
+  plan: Plan
+  /** Null: as the installation does. */
+  ip_storage: IpStorage | null
+  /** What sales are converted to, by its code in lower case. */
+  currency: string
+  /** How old a click may be that a lead is attributed to. */
+  attribution_days: number
+  attribution_model: 'first-click' | 'last-click'
+  /** Where scripts in browsers may track from; empty: from everywhere. */
+  allowed_hostnames: string[]
+  created_at: Date
+}
+type Standard =
+  | 'ip_storage'
+  | 'currency'
+  | 'attribution_days'
+  | 'attribution_model'
+  | 'allowed_hostnames'
+  | 'created_at'
+export type WorkspaceSettings = Partial<Pick<WorkspaceRow, Exclude<Standard, 'created_at'>>>
+type Tables = { workspaces: Omit<WorkspaceRow, Standard> & Partial<Pick<WorkspaceRow, Standard>> }
 
-export async function insertWorkspace(
-  db: Db,
-  row: Omit<WorkspaceRow, 'created_at'>,
-): Promise<WorkspaceRow | undefined> {
+export async function insertWorkspace(db: Db, row: Omit<WorkspaceRow, Standard>): Promise<WorkspaceRow | undefined> {
   const inserted = await db
     .withTables<Tables>()
     .insertInto('workspaces')
@@ -32,4 +54,40 @@ export async function selectWorkspace(db: Db, workspaceIdOrSlug: string): Promis
     .where((is) => is.or([is('id', '=', workspaceIdOrSlug), is('slug', '=', workspaceIdOrSlug)]))
     .executeTakeFirst()
   return row as WorkspaceRow | undefined
+}
+
+export async function updateWorkspace(
+  db: Db,
+  workspaceId: string,
+  settings: WorkspaceSettings,
+): Promise<WorkspaceRow | undefined> {
+  const row = await db
+    .withTables<Tables>()
+    .updateTable('workspaces')
+    .set(settings)
+    .where('id', '=', workspaceId)
+    .returningAll()
+    .executeTakeFirst()
+  return row as WorkspaceRow | undefined
+}
+
+/** Of those that have a setting of their own. */
+export async function selectIpStorage(db: Db, workspaceIds: string[]): Promise<Map<string, IpStorage>> {
+  const rows = await db
+    .withTables<Tables>()
+    .selectFrom('workspaces')
+    .select(['id', 'ip_storage'])
+    .where('id', 'in', workspaceIds)
+    .execute()
+  return new Map(rows.flatMap(({ id, ip_storage }) => (ip_storage ? [[id, ip_storage]] : [])))
+}
+
+export async function selectPlans(db: Db, workspaceIds: string[]): Promise<Map<string, Plan>> {
+  const rows = await db
+    .withTables<Tables>()
+    .selectFrom('workspaces')
+    .select(['id', 'plan'])
+    .where('id', 'in', workspaceIds)
+    .execute()
+  return new Map(rows.map(({ id, plan }) => [id, plan]))
 }

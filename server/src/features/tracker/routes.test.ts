@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { describe, expect, inject, test } from 'vitest'
+import { trackerScripts } from './routes.ts'
+import { readTracker, scriptTag } from './service.ts'
+
+const { api } = inject('server')
+const { script } = await readTracker()
+const lasting = `/tracker.${script.hash}.js`
+
+describe.each([
+  ['/tracker.js', 'public, max-age=3600'],
+  ['/tracker.mjs', 'public, max-age=3600'],
+  [lasting, 'public, max-age=31536000, immutable'],
+])('GET %s', (path, cacheControl) => {
+  test('is a script that every page may load and keep for a while', async () => {
+    const response = await fetch(api + path)
+    expect(response.status).toBe(200)
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': cacheControl,
+      'access-control-allow-origin': '*',
+      'cross-origin-resource-policy': 'cross-origin',
+      'content-encoding': 'gzip',
+    })
+    expect((await response.text()).length).toBeGreaterThan(500)
+  })
+
+  test('is not sent to who has it', async () => {
+    const etag = (await fetch(api + path)).headers.get('etag') ?? ''
+    expect((await fetch(api + path, { headers: { 'if-none-match': `"other", W/${etag}` } })).status).toBe(304)
+  })
+
+  test('comes unpacked to who does not unpack', async () => {
+    const response = await fetch(api + path, { headers: { 'accept-encoding': 'identity' } })
+    expect(response.headers.get('content-encoding')).toBeNull()
+  })
+})
+
+test('another hash is not there', async () => {
+  expect((await fetch(`${api}/tracker.0000000000000000.js`)).status).toBe(404)
+})
+
+test('the script of an earlier release stays where its tag looks for it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tributary-released-'))
+  await writeFile(join(folder, '0.1.0.js'), 'earlier')
+  const hash = createHash('sha256').update('earlier').digest('hex').slice(0, 16)
+  const app = trackerScripts(await readTracker(pathToFileURL(`${folder}/`)))
+  const response = await app.request(`/tracker.${hash}.js`)
+  expect([response.status, await response.text()]).toEqual([200, 'earlier'])
+  await rm(folder, { recursive: true })
+})
+
+test('the tag names the lasting address and the hash of what is there', async () => {
+  const bytes = Buffer.from(await (await fetch(api + lasting)).arrayBuffer())
+  const integrity = `sha384-${createHash('sha384').update(bytes).digest('base64')}`
+  expect(scriptTag('https://api.example.com', script)).toBe(
+    `<script defer src="https://api.example.com${lasting}" integrity="${integrity}" crossorigin="anonymous"></script>`,
+  )
+})

@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto'
+import { glob, readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+
+export type TrackerFile = {
+  bytes: Buffer<ArrayBuffer>
+  packed: Buffer<ArrayBuffer>
+  /** Names these very bytes. */
+  hash: string
+  /** As browsers check it. */
+  integrity: string
+}
+
+export type TrackerFiles = {
+  /** For a tag in a page. */
+  script: TrackerFile
+  /** For those who bundle. */
+  module: TrackerFile
+  /** Scripts of earlier releases: tags of those times ask for them still. */
+  released: TrackerFile[]
+}
+
+const scriptUrl = import.meta.resolve('@tributary/tracker/script')
+
+export async function readTracker(releasedFolder = new URL('../released/', scriptUrl)): Promise<TrackerFiles> {
+  const released: TrackerFile[] = []
+  const folder = fileURLToPath(releasedFolder)
+  for await (const name of glob('*.js', { cwd: folder })) released.push(fileOf(await readFile(`${folder}/${name}`)))
+  return {
+    script: fileOf(await readFile(new URL(scriptUrl))),
+    module: fileOf(await readFile(new URL(import.meta.resolve('@tributary/tracker')))),
+    released,
+  }
+}
+
+/** Ready for a page; the browser refuses the script should it ever be another one. */
+export function scriptTag(apiUrl: string, { hash, integrity }: TrackerFile): string {
+  return `<script defer src="${apiUrl}/tracker.${hash}.js" integrity="${integrity}" crossorigin="anonymous"></script>`
+}
+
+function fileOf(bytes: Buffer): TrackerFile {
+  const digest = (algorithm: string) => createHash(algorithm).update(bytes).digest()
+  return {
+    bytes: Buffer.from(bytes),
+    packed: gzipSync(bytes, { level: 9 }),
+    hash: digest('sha256').toString('hex').slice(0, 16),
+    integrity: `sha384-${digest('sha384').toString('base64')}`,
+  }
+}

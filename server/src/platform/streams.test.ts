@@ -1,0 +1,104 @@
+import type { StreamOperation } from '@tributary/contract/operation'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { contextIn } from '../../test/context.ts'
+import { eventually, openTestPlatform } from '../../test/stack.ts'
+import { openStreams, type Streamed, type Streams } from './streams.ts'
+
+const platform = await openTestPlatform({ STREAM_STALL_MS: '100' })
+const ctx = contextIn(platform, 'ws_streams')
+const operation = { id: 'followAll', path: '/all/stream', openPerKey: 2 } as StreamOperation
+let streams: Streams
+let cuts: number
+
+beforeEach(() => {
+  streams = openStreams(platform)
+  cuts = 0
+})
+
+function open(chunks: (signal: AbortSignal) => AsyncIterable<string>, by = ctx) {
+  const start = async (signal: AbortSignal): Promise<Streamed> => ({ headers: { a: 'b' }, chunks: chunks(signal) })
+  return streams.open(by, operation, start, () => {
+    cuts += 1
+  })
+}
+
+async function* counting(to: number, onEnd: () => void = () => {}) {
+  try {
+    for (let number = 1; number <= to; number++) yield `${number};`
+  } finally {
+    onEnd()
+  }
+}
+
+async function* failing(after: number) {
+  yield* counting(after)
+  throw new Error('the engine is away')
+}
+
+describe('a stream', () => {
+  test('is what the chunks say, one after the other', async () => {
+    const { headers, body } = await open(() => counting(3))
+    expect(headers).toEqual({ a: 'b' })
+    expect(await new Response(body).text()).toBe('1;2;3;')
+    expect(cuts).toBe(0)
+  })
+
+  test('that fails before its first chunk is an error; later it is cut', async () => {
+    await expect(open(() => failing(0))).rejects.toThrow('the engine is away')
+    const { body } = await open(() => failing(2))
+    const reader = body.getReader()
+    await reader.read()
+    await reader.read()
+    void reader.read()
+    await eventually(async () => expect(cuts).toBe(1))
+  })
+
+  test('makes nothing ahead of a reader that waits, and cuts it off', async () => {
+    let made = 0
+    async function* endless() {
+      for (;;) yield String(++made)
+    }
+    const { body } = await open(endless)
+    const reader = body.getReader()
+    await reader.read()
+    await eventually(async () => expect(cuts).toBe(1))
+    expect(made).toBeLessThanOrEqual(2)
+  })
+
+  test('lets its maker clean up when the reader goes', async () => {
+    let hasEnded = false
+    const { body } = await open(() => counting(1_000, () => (hasEnded = true)))
+    const reader = body.getReader()
+    await reader.read()
+    await reader.cancel()
+    expect(hasEnded).toBe(true)
+  })
+
+  test('is told when all of them are to end', async () => {
+    let told: AbortSignal | undefined
+    await open((signal) => {
+      told = signal
+      return counting(10)
+    })
+    expect(told?.aborted).toBe(false)
+    await streams[Symbol.asyncDispose]()
+    expect(told?.aborted).toBe(true)
+  })
+})
+
+describe('how many a key has open', () => {
+  test('is limited, for each key alone, and falls when one ends, fails or is left', async () => {
+    const [one, two] = [await open(() => counting(1)), await open(() => counting(1))]
+    await expect(open(() => counting(1))).rejects.toMatchObject({ code: 'rate_limit_exceeded' })
+    const other = { ...ctx, actor: { ...ctx.actor, keyId: 'key_other' } }
+    await open(() => counting(1), other)
+    await new Response(one.body).text()
+    await expect(open(() => failing(0))).rejects.toThrow('away')
+    const three = await open(() => counting(5))
+    await expect(open(() => counting(1))).rejects.toMatchObject({ code: 'rate_limit_exceeded' })
+    await three.body.cancel()
+    await two.body.cancel()
+    await Promise.all([open(() => counting(1)), open(() => counting(1))])
+    await expect(open(() => counting(1))).rejects.toThrow(/^This key has 2 answers of \/all\/stream open, the most\./)
+  })
+})

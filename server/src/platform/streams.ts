@@ -1,0 +1,132 @@
+import type { StreamOperation } from '@tributary/contract/operation'
+import type { z } from 'zod'
+import type { Ctx, Platform } from './context.ts'
+import { AppError } from './errors.ts'
+
+export type Streamed = { headers: Record<string, string>; chunks: AsyncIterable<string> }
+/** `signal` fires when the client is gone or the server is about to end. */
+export type StreamInput<Q> = { query: Q; header: (name: string) => string; signal: AbortSignal }
+export type StreamRoute = {
+  operation: StreamOperation
+  handle(ctx: Ctx, input: StreamInput<unknown>): Promise<Streamed>
+}
+
+/** Binds an operation that answers bit by bit. */
+export function streamRoute<Q extends z.ZodObject>(
+  operation: StreamOperation<Q>,
+  handle: (ctx: Ctx, input: StreamInput<z.output<Q>>) => Promise<Streamed>,
+): StreamRoute {
+  return { operation: operation as unknown as StreamOperation, handle: handle as StreamRoute['handle'] }
+}
+
+type Body = { headers: Record<string, string>; body: ReadableStream<Uint8Array> }
+export type Streams = AsyncDisposable & {
+  /** Rejects as long as nothing was sent; later failures `cut` the connection, so that no half is taken for the whole. */
+  open(
+    ctx: Ctx,
+    operation: StreamOperation,
+    start: (signal: AbortSignal) => Promise<Streamed>,
+    cut: () => void,
+  ): Promise<Body>
+}
+
+/** The streams of a process; disposing asks all of them to end. */
+export function openStreams({ config, metrics, log }: Pick<Platform, 'config' | 'metrics' | 'log'>): Streams {
+  const openOf = new Map<string, number>()
+  const closing = new AbortController()
+
+  function enter(ctx: Ctx, { id, path, openPerKey }: StreamOperation): () => void {
+    const name = `${id} ${ctx.actor.keyId}`
+    const open = openOf.get(name) ?? 0
+    if (open >= openPerKey) {
+      metrics.limited.inc({ plan: ctx.plan, limit: id })
+      const advice = 'End one of them, or wait until one has ended.'
+      throw new AppError('rate_limit_exceeded', `This key has ${open} answers of ${path} open, the most. ${advice}`)
+    }
+    openOf.set(name, open + 1)
+    metrics.openStreams.inc({ operation: id })
+    return () => {
+      const left = (openOf.get(name) ?? 1) - 1
+      if (left === 0) openOf.delete(name)
+      else openOf.set(name, left)
+      metrics.openStreams.dec({ operation: id })
+    }
+  }
+
+  return {
+    async open(ctx, operation, start, cut) {
+      const leave = enter(ctx, operation)
+      const gone = new AbortController()
+      try {
+        const { headers, chunks } = await start(AbortSignal.any([gone.signal, closing.signal]))
+        const iterator = chunks[Symbol.asyncIterator]()
+        const first = await iterator.next()
+        const onFailure = (error: unknown) => {
+          log.error({ error, requestId: ctx.requestId, operation: operation.id }, 'A stream broke off')
+          cut()
+        }
+        const onStall = () => {
+          log.info({ requestId: ctx.requestId, operation: operation.id }, 'A slow reader was cut off')
+          cut()
+        }
+        const onEnd = () => {
+          gone.abort()
+          leave()
+        }
+        return { headers, body: bodyOf(iterator, first, config.STREAM_STALL_MS, { onFailure, onStall, onEnd }) }
+      } catch (error) {
+        leave()
+        throw error
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort()
+    },
+  }
+}
+
+type Watchers = { onFailure: (error: unknown) => void; onStall: () => void; onEnd: () => void }
+
+/** Nothing is made before the one before was taken, so that no more than one chunk waits for a slow reader. */
+function bodyOf(
+  iterator: AsyncIterator<string>,
+  first: IteratorResult<string>,
+  stallMs: number,
+  { onFailure, onStall, onEnd }: Watchers,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  let ready: IteratorResult<string> | undefined = first
+  let stall: NodeJS.Timeout | undefined
+  let hasEnded = false
+  const end = () => {
+    clearTimeout(stall)
+    if (!hasEnded) onEnd()
+    hasEnded = true
+  }
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        clearTimeout(stall)
+        try {
+          const { done, value } = ready ?? (await iterator.next())
+          ready = undefined
+          if (hasEnded) return
+          if (done) {
+            end()
+            return controller.close()
+          }
+          stall = setTimeout(onStall, stallMs)
+          controller.enqueue(encoder.encode(value))
+        } catch (error) {
+          end()
+          onFailure(error)
+        }
+      },
+      async cancel() {
+        end()
+        await iterator.return?.()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}

@@ -1,0 +1,117 @@
+import { clockIn } from './local-time.ts'
+import { type Kind, type ModelEvent, matching, type Question, type World } from './model.ts'
+
+export type Counts = { clicks: number; leads: number; sales: number; saleAmount: number }
+export type Unit = 'hour' | 'day' | 'month'
+export type AnalyticsQuestion = {
+  about: Omit<Question, 'kind'>
+  kinds: Kind[]
+  groupBy: string
+  timezone: string
+  unit: Unit
+}
+
+const hourMs = 3_600_000
+
+/** What GET /analytics has to count, by the text that tells its rows apart; groups that come to nothing are left out. */
+export function analyticsOf(world: World, { about, kinds, groupBy, timezone, unit }: AnalyticsQuestion) {
+  const groups = new Map<string, Counts>()
+  for (const kind of kinds) {
+    for (const event of matching(world, { ...about, kind, withRefunds: true })) {
+      for (const key of keysOf(event, groupBy, (at) => periodName(at, timezone, unit))) {
+        const counts = groups.get(key) ?? { clicks: 0, leads: 0, sales: 0, saleAmount: 0 }
+        if (kind === 'clicks') counts.clicks += 1
+        if (kind === 'leads') counts.leads += 1
+        counts.sales += event.sales
+        counts.saleAmount += event.amount
+        groups.set(key, counts)
+      }
+    }
+  }
+  for (const [key, counts] of groups) if (Object.values(counts).every((count) => count === 0)) groups.delete(key)
+  return groups
+}
+
+/** The names of all hours, days or months that a clock shows within a period. */
+export function periodNames(from: number, to: number, timezone: string, unit: Unit): Set<string> {
+  const names = new Set<string>()
+  const step = unit === 'hour' ? quarterMs : 6 * hourMs
+  for (let at = from; at < to; at += step) names.add(periodName(at, timezone, unit))
+  return names.add(periodName(to - 1, timezone, unit))
+}
+
+const lengthOf: Record<Unit, number> = { hour: 13, day: 10, month: 7 }
+const quarterMs = hourMs / 4
+const clocks = new Map<string, string>()
+
+/** The clocks of all zones differ by whole quarters of an hour. */
+function periodName(at: number, timezone: string, unit: Unit): string {
+  const quarter = at - (at % quarterMs)
+  const clock = clocks.get(`${timezone} ${quarter}`) ?? clockIn(timezone, quarter)
+  clocks.set(`${timezone} ${quarter}`, clock)
+  return clock.slice(0, lengthOf[unit])
+}
+
+/** The same texts of a row that was answered. */
+export function keyOfRow(row: Record<string, unknown>, groupBy: string, unit: Unit): string {
+  const { clicks: _, leads: __, sales: ___, saleAmount: ____, ...own } = row
+  if (groupBy === 'timeseries') return String(own.start).replace('T', ' ').slice(0, lengthOf[unit])
+  if (groupBy === 'top_links') return String(own.id)
+  if (groupBy === 'top_folders') return String(own.folderId ?? '')
+  if (groupBy === 'top_link_tags') return String(own.tagId ?? '')
+  if (groupBy === 'top_partners') return String(own.partnerId)
+  return Object.values(own)
+    .filter((value) => value !== '*')
+    .join('|')
+}
+
+function keysOf({ facts, link, at }: ModelEvent, groupBy: string, nameOf: (at: number) => string): string[] {
+  switch (groupBy) {
+    case 'count':
+      return ['']
+    case 'timeseries':
+      return [nameOf(at)]
+    case 'continents':
+      return ['AF', 'AN', 'AS', 'EU', 'NA', 'OC', 'SA'].filter((continent) => continent === facts.continent)
+    case 'trigger':
+    case 'triggers':
+      return ['qr', 'link', 'pageview', 'deeplink'].filter((trigger) => trigger === facts.trigger)
+    case 'regions':
+      return [`${facts.country}|${facts.region}`]
+    case 'cities':
+      return [`${facts.country}|${facts.region}|${facts.city}`]
+    case 'top_links':
+      return [link.id]
+    case 'top_urls':
+      return [facts.url]
+    case 'top_base_urls':
+      return [facts.url.split(/[?#]/)[0] ?? '']
+    case 'top_folders':
+      return [link.folderId]
+    case 'top_link_tags':
+      return link.tagIds.length > 0 ? link.tagIds : ['']
+    case 'top_domains':
+      return [link.domain]
+    case 'top_partners':
+      return link.partnerId === '' ? [] : [link.partnerId]
+    case 'top_groups':
+    case 'top_partner_tags':
+      return []
+    default:
+      return [facts[columns[groupBy] as keyof ModelEvent['facts']]]
+  }
+}
+
+const columns: Record<string, string> = {
+  countries: 'country',
+  devices: 'device',
+  browsers: 'browser',
+  os: 'os',
+  referers: 'referer',
+  referer_urls: 'refererUrl',
+  utm_sources: 'utm_source',
+  utm_mediums: 'utm_medium',
+  utm_campaigns: 'utm_campaign',
+  utm_terms: 'utm_term',
+  utm_contents: 'utm_content',
+}

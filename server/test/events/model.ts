@@ -1,0 +1,219 @@
+/**
+ * What a question about events has to find, said as plainly as possible: every event is looked at, one after the other.
+ * It shares nothing with the code that it judges.
+ */
+
+export type Kind = 'clicks' | 'leads' | 'sales'
+export type ModelLink = {
+  id: string
+  number: string
+  domain: string
+  key: string
+  externalId: string
+  tenantId: string
+  folderId: string
+  partnerId: string
+  tagIds: string[]
+  isRoot: boolean
+}
+export type ClickFacts = Record<
+  | 'country'
+  | 'region'
+  | 'city'
+  | 'continent'
+  | 'device'
+  | 'browser'
+  | 'os'
+  | 'trigger'
+  | 'referer'
+  | 'refererUrl'
+  | 'url',
+  string
+> &
+  Record<'utm_source' | 'utm_medium' | 'utm_campaign' | 'utm_term' | 'utm_content', string>
+export type ModelEvent = {
+  id: string
+  clickId: string
+  at: number
+  link: ModelLink
+  facts: ClickFacts
+  /** Empty for a person. */
+  bot: string
+  customerId: string
+  metadata: Record<string, unknown> | null
+  saleType: '' | 'new' | 'recurring'
+  isRefund: boolean
+  amount: number
+  /** What a row adds to the number of sales. */
+  sales: number
+}
+/** Each list in the order of time, then of ids. */
+export type World = { now: number; links: ModelLink[]; customerIds: string[] } & Record<Kind, ModelEvent[]>
+
+export type Comparison = '=' | '!=' | '>' | '>=' | '<' | '<='
+export type MetadataTest =
+  | { path: string[]; comparison: Comparison; text: string }
+  | { all: MetadataTest[] }
+  | { any: MetadataTest[] }
+export type Choice = { values: string[]; excluded: boolean }
+/** What is wanted, before it is written as text. */
+export type Question = {
+  kind: Kind
+  from: number
+  /** The first moment after it. */
+  to: number
+  choices: Partial<Record<string, Choice>>
+  link?: ModelLink
+  customerId?: string
+  root?: boolean
+  saleType?: 'new' | 'recurring'
+  qr?: boolean
+  metadata?: MetadataTest
+  /** For counting: bots, which are left out, and refunds, which lists do not have. */
+  bots?: 'include' | 'only'
+  withRefunds?: boolean
+}
+
+/** Those that a question is about, in the order of time. */
+export function matching(world: World, question: Question): ModelEvent[] {
+  return [...found(world, question, true)]
+}
+
+/** A page of them. */
+export function pageOf(
+  world: World,
+  question: Question,
+  { page, limit, ascending }: { page: number; limit: number; ascending: boolean },
+): ModelEvent[] {
+  const events: ModelEvent[] = []
+  let position = 0
+  for (const event of found(world, question, ascending)) {
+    if (position >= page * limit) break
+    if (position >= (page - 1) * limit) events.push(event)
+    position += 1
+  }
+  return events
+}
+
+function* found(world: World, question: Question, ascending: boolean): Generator<ModelEvent> {
+  const events = world[question.kind]
+  const first = firstFrom(events, question.from)
+  const next = firstFrom(events, question.to)
+  const isFound = testOf(world, question)
+  for (let step = 0; step < next - first; step++) {
+    const event = events[ascending ? first + step : next - 1 - step] as ModelEvent
+    if (isFound(event)) yield event
+  }
+}
+
+/** Where the first event of this moment or a later one is. */
+function firstFrom(events: ModelEvent[], at: number): number {
+  let low = 0
+  let high = events.length
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    if ((events[middle] as ModelEvent).at < at) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+const remembered = new WeakMap<World, Map<string, Set<string>>>()
+
+function clicksOf(world: World, customerId: string): Set<string> {
+  let known = remembered.get(world)
+  if (!known) {
+    known = new Map()
+    for (const event of [...world.leads, ...world.sales]) {
+      const clicks = known.get(event.customerId) ?? new Set()
+      known.set(event.customerId, clicks.add(event.clickId))
+    }
+    remembered.set(world, known)
+  }
+  return known.get(customerId) ?? new Set()
+}
+
+function testOf(world: World, question: Question): (event: ModelEvent) => boolean {
+  const { kind, link, root, qr, saleType, metadata, customerId, bots, withRefunds } = question
+  const ofCustomer = customerId === undefined ? undefined : clicksOf(world, customerId)
+  const choices = Object.entries(question.choices)
+  return (event) => {
+    if (event.bot === '' ? bots === 'only' : bots === undefined) return false
+    if (event.isRefund && !withRefunds) return false
+    if (link && event.link !== link) return false
+    if (root !== undefined && event.link.isRoot !== root) return false
+    if (qr !== undefined && (event.facts.trigger === 'qr') !== qr) return false
+    if (ofCustomer && !(kind === 'clicks' ? ofCustomer.has(event.id) : event.customerId === customerId)) return false
+    for (const [parameter, choice] of choices) {
+      if (choice && holds(event, parameter, choice.values) === choice.excluded) return false
+    }
+    if (saleType && kind === 'sales' && event.saleType !== saleType) return false
+    return !metadata || kind === 'clicks' || passes(event.metadata, metadata)
+  }
+}
+
+function holds({ link, facts }: ModelEvent, parameter: string, values: string[]): boolean {
+  switch (parameter) {
+    case 'domain':
+      return values.some((value) => value.toLowerCase() === link.domain)
+    case 'linkId':
+      return values.includes(link.id)
+    case 'tenantId':
+    case 'folderId':
+    case 'partnerId':
+      return values.includes(link[parameter])
+    case 'tagId':
+      return link.tagIds.some((tagId) => values.includes(tagId))
+    case 'groupId':
+    case 'partnerTagId':
+      return false
+    default:
+      return values.includes(facts[parameter as keyof ClickFacts])
+  }
+}
+
+function passes(metadata: unknown, test: MetadataTest): boolean {
+  if ('all' in test) return test.all.every((part) => passes(metadata, part))
+  if ('any' in test) return test.any.some((part) => passes(metadata, part))
+  const value = test.path.reduce<unknown>(
+    (at, key) =>
+      at !== null && typeof at === 'object' && !Array.isArray(at) && Object.hasOwn(at, key)
+        ? (at as never)[key]
+        : undefined,
+    metadata,
+  )
+  if (test.comparison === '=') return isSame(value, test.text)
+  if (test.comparison === '!=') return !isSame(value, test.text)
+  const order = orderOf(value, test.text)
+  if (order === undefined) return false
+  if (order === 0) return test.comparison.endsWith('=')
+  return test.comparison.startsWith(order < 0 ? '<' : '>')
+}
+
+function isSame(value: unknown, text: string): boolean {
+  if (typeof value === 'number') return numberIn(text) === value
+  return (typeof value === 'string' || typeof value === 'boolean') && String(value) === text
+}
+
+/** Below, at or above zero; undefined when they can't be compared. */
+function orderOf(value: unknown, text: string): number | undefined {
+  const wanted = numberIn(text)
+  if (typeof value === 'number') return wanted === undefined ? undefined : value - wanted
+  if (typeof value !== 'string') return undefined
+  if (wanted === undefined) return Buffer.compare(Buffer.from(value), Buffer.from(text))
+  const [whole = '', fraction = ''] = value.split('.')
+  const isShort = !/e/i.test(value) && whole.replace('-', '').length <= 18 && fraction.length <= 18
+  const number = isShort ? numberIn(value) : undefined
+  return number === undefined ? undefined : number - wanted
+}
+
+/** What JSON would read a text as, if that is a number. */
+function numberIn(text: string): number | undefined {
+  if (!/^[-\d]/.test(text) || /\s/.test(text)) return undefined
+  try {
+    const number: unknown = JSON.parse(text)
+    return typeof number === 'number' && Number.isFinite(number) ? number : undefined
+  } catch {
+    return undefined
+  }
+}
