@@ -21,7 +21,9 @@ import {
   type CustomerRow,
   type CustomerSelector,
   eraseCustomerRow,
+  fillCountries,
   insertCustomer,
+  type PlacedCustomer,
   replaceSales,
   selectCustomer,
   selectCustomers,
@@ -165,6 +167,11 @@ export function correctSales(
   rows: Pick<SoldTo, 'number' | 'sales' | 'saleAmount'>[],
 ): Promise<void> {
   return replaceSales(platform.db, rows)
+}
+
+/** Where they came from, for those of whom no country is known. */
+export async function placeCustomers(platform: Pick<Platform, 'db'>, placed: PlacedCustomer[]): Promise<void> {
+  if (placed.length > 0) await fillCountries(platform.db, placed)
 }
 
 /** Also those who were erased. */

@@ -202,3 +202,13 @@ function beyond(workspaceId: string, { sort, ascending, after }: CustomerPage): 
   return sql`(${sortColumns[sort]}, number) ${comparison} (
     SELECT ${sortColumns[sort]}, number FROM customers WHERE workspace_id = ${workspaceId} AND number = ${after})`
 }
+
+export type PlacedCustomer = { id: string; country: string }
+
+// NOTE every workspace: a batch holds conversions of many; ids are unique across them.
+export async function fillCountries(db: Db, placed: PlacedCustomer[]): Promise<void> {
+  await sql`UPDATE customers SET country = known.country
+    FROM unnest(${placed.map(({ id }) => id)}::text[], ${placed.map(({ country }) => country)}::text[])
+      AS known (id, country)
+    WHERE customers.id = known.id AND customers.country IS NULL AND customers.erased_at IS NULL`.execute(db)
+}

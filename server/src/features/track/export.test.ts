@@ -74,7 +74,7 @@ test('a lead and a sale become events with the place and device of their click',
       region: 'DE-BE',
     },
     link: { id: link.id, leads: 1, sales: 1 },
-    customer: { email: 'ada@example.com', externalId: 'ada', sales: 1, saleAmount: 1000 },
+    customer: { email: 'ada@example.com', externalId: 'ada', sales: 1, saleAmount: 1000, country: 'DE' },
     country: 'DE',
   })
   expect(Object.keys(event ?? {})).toHaveLength(21)

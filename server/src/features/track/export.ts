@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Platform } from '../../platform/context.ts'
 import { conflict } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
+import { placeCustomers } from '../customers/service.ts'
 import {
   appendConversions,
   appendConversionsAgain,
@@ -57,8 +58,18 @@ async function store(
   await transaction(platform, async (platform) => {
     await append(platform, rowsOf(rows, clicks), batch)
     await countConversions(platform, countsOf(await markStored(platform.db, batch)))
+    await placeCustomers(platform, countriesOf(rows, clicks))
   })
   return rows.length
+}
+
+/** In one order everywhere, so that two workers never wait for each other. */
+function countriesOf(rows: ConversionRow[], clicks: Map<string, StoredClick>): { id: string; country: string }[] {
+  const countries = new Map(rows.map((row) => [row.customer_id, clicks.get(row.click_id ?? '')?.country ?? '']))
+  const isCountry = (country: string) => /^[A-Z]{2}$/.test(country)
+  return [...countries]
+    .flatMap(([id, country]) => (isCountry(country) ? [{ id, country }] : []))
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 /** The clicks of these conversions, as far as they have arrived. */
