@@ -20,12 +20,12 @@ type Batch = { text: string; waiting: WhenDone[] }
 type Lane = { waiting: Batch[]; inFlight: number; scheduled: boolean }
 
 const mostInFlight = 2
-// A second batch on its way is worth a message of its own only when it is large.
-const worthwhileBytes = 32_768
+// A second batch on its way is worth a message of its own only when it has some dozen clicks.
+const worthwhileBytes = 6_000
 // NATS takes messages up to 1 MiB unless told otherwise, and a character has up to three bytes.
 const mostCharacters = 300_000
 const mostWaiting = 8
-const mostTurns = 3
+const mostTurns = 2
 
 /** Group commit: while two batches are being acknowledged the next one fills, so a busy server shares the wait. */
 export function openCapture(platform: Platform, spool: Spool): Capture {
