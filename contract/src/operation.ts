@@ -173,12 +173,7 @@ const writeHeaders = z.object({
 export function routeOf(operation: Operation) {
   const hasBody = !(operation.body instanceof z.ZodUndefined)
   return createRoute({
-    operationId: operation.id,
-    method: operation.method,
-    path: operation.path,
-    summary: operation.summary,
-    description: operation.description,
-    tags: [operation.tag],
+    ...nameOf(operation),
     security: [{ token: [] }],
     request: {
       params: operation.params,
@@ -192,7 +187,7 @@ export function routeOf(operation: Operation) {
         headers: { ...rateLimitHeaders, ...textHeaders(operation.responseHeaders) },
         content: { 'application/json': { schema: operation.response } },
       },
-      ...Object.fromEntries(errorCodes.map((code) => [errorStatuses[code], errorResponse(code)])),
+      ...errorResponses(errorCodes),
     },
   })
 }
@@ -201,12 +196,7 @@ export function openRouteOf(operation: OpenOperation) {
   const refusals = ['bad_request', 'forbidden', 'unprocessable_entity', 'rate_limit_exceeded'] as const
   const bytes = { schema: { type: 'string' as const, format: 'binary' } }
   return createRoute({
-    operationId: operation.id,
-    method: operation.method,
-    path: operation.path,
-    summary: operation.summary,
-    description: operation.description,
-    tags: [operation.tag],
+    ...nameOf(operation),
     security: [],
     request: { query: operation.query },
     responses: {
@@ -216,9 +206,7 @@ export function openRouteOf(operation: OpenOperation) {
         content: Object.fromEntries(operation.contents.map((type) => [type, bytes])),
       },
       304: { description: 'What the client has (`If-None-Match`) is still right.' },
-      ...Object.fromEntries(
-        [...refusals, 'internal_server_error' as const].map((code) => [errorStatuses[code], errorResponse(code)]),
-      ),
+      ...errorResponses([...refusals, 'internal_server_error']),
     },
   })
 }
@@ -226,12 +214,7 @@ export function openRouteOf(operation: OpenOperation) {
 export function streamRouteOf(operation: StreamOperation) {
   const text = { schema: { type: 'string' as const } }
   return createRoute({
-    operationId: operation.id,
-    method: operation.method,
-    path: operation.path,
-    summary: operation.summary,
-    description: operation.description,
-    tags: [operation.tag],
+    ...nameOf(operation),
     security: [{ token: [] }],
     request: { query: operation.query, ...(operation.headers && { headers: operation.headers }) },
     responses: {
@@ -240,7 +223,7 @@ export function streamRouteOf(operation: StreamOperation) {
         headers: rateLimitHeaders,
         content: Object.fromEntries(operation.contents.map((type) => [type, text])),
       },
-      ...Object.fromEntries(errorCodes.map((code) => [errorStatuses[code], errorResponse(code)])),
+      ...errorResponses(errorCodes),
     },
   })
 }
@@ -248,12 +231,7 @@ export function streamRouteOf(operation: StreamOperation) {
 export function browserRouteOf(operation: BrowserOperation) {
   const refusals = ['bad_request', 'forbidden', 'not_found', 'unprocessable_entity', 'rate_limit_exceeded'] as const
   return createRoute({
-    operationId: operation.id,
-    method: operation.method,
-    path: operation.path,
-    summary: operation.summary,
-    description: operation.description,
-    tags: [operation.tag],
+    ...nameOf(operation),
     security: [],
     request: { body: { required: true, content: { 'application/json': { schema: operation.body } } } },
     responses: {
@@ -262,15 +240,22 @@ export function browserRouteOf(operation: BrowserOperation) {
         headers: rateLimitHeaders,
         content: { 'application/json': { schema: operation.response } },
       },
-      ...Object.fromEntries(
-        [...refusals, 'internal_server_error' as const].map((code) => [errorStatuses[code], errorResponse(code)]),
-      ),
+      ...errorResponses([...refusals, 'internal_server_error']),
     },
   })
 }
 
-function errorResponse(code: ErrorCode) {
-  return { description: errorConditions[code], content: { 'application/json': { schema: errorEnvelope } } }
+/** How the document names it; the same for every kind. */
+function nameOf<Method extends string>(
+  operation: Pick<Operation, 'id' | 'path' | 'summary' | 'description' | 'tag'> & { method: Method },
+) {
+  const { id: operationId, method, path, summary, description, tag } = operation
+  return { operationId, method, path, summary, description, tags: [tag] }
+}
+
+function errorResponses(codes: ErrorCode[]) {
+  const content = { 'application/json': { schema: errorEnvelope } }
+  return Object.fromEntries(codes.map((code) => [errorStatuses[code], { description: errorConditions[code], content }]))
 }
 
 function textHeaders(meanings: Record<string, string> = {}) {

@@ -77,7 +77,6 @@ export async function foldersByIds(ctx: Ctx, ids: string[]): Promise<Map<string,
 }
 
 /** Those of these folders, of whatever workspace, that were deleted. */
-/** Those of these folders, of whatever workspace, that were deleted. */
 export async function deletedFolders(platform: Pick<Platform, 'db'>, named: FolderDeleted[]): Promise<FolderDeleted[]> {
   return named.length === 0 ? [] : selectMissingFolders(platform.db, named)
 }

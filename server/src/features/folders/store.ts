@@ -42,7 +42,6 @@ export async function selectFoldersByIds(db: Db, workspaceId: string, ids: strin
 }
 
 /** Undefined when the name is taken. */
-/** Undefined when the name is taken. */
 export async function insertFolder(db: Db, row: NewFolderRow): Promise<FolderRow | undefined> {
   const result = await sql<FolderRow>`
     INSERT INTO folders (id, workspace_id, name, description, access_level)
