@@ -6,16 +6,28 @@ import { customersById, presentCustomer } from '../customers/service.ts'
 import { linksByNumber } from '../links/service.ts'
 import { readCursor, writeCursor } from './feed/cursor.ts'
 import { goneLink, goneLinkId } from './feed/gone-link.ts'
+import { cutPart, partWith } from './feed/part.ts'
 import { type Cell, csvLine, jsonLine } from './feed/table.ts'
 import { withinLimits } from './limits.ts'
-import { narrowed, whereFor } from './narrow.ts'
+import { narrowed } from './narrow.ts'
+import type { Period } from './period.ts'
 import { presentClick, presentIp, presentLead, presentSale } from './present.ts'
-import { type ClickRow, type LeadRow, type Place, type SaleRow, selectPage, selectPageLines } from './store.ts'
-import { type Where, whereOf } from './where.ts'
+import {
+  type ClickRow,
+  countRows,
+  type LeadRow,
+  type Place,
+  type SaleRow,
+  selectPage,
+  selectPageLines,
+} from './store.ts'
+import { type EventKind, type Where, whereOf } from './where.ts'
 
 export type EventRow = ClickRow | LeadRow | SaleRow
 /** `next` goes on after the last event; oldest first also when there are no more for now. */
 export type ListedEvents = { events: TrackedEvent[]; next?: string; isFull: boolean }
+
+const farDown = 1_000
 
 export async function listEvents(ctx: Ctx, query: EventsQuery): Promise<ListedEvents> {
   const { event: kind, limit } = query
@@ -23,10 +35,15 @@ export async function listEvents(ctx: Ctx, query: EventsQuery): Promise<ListedEv
   const after = query.cursor === undefined ? undefined : placeOf(ctx, { ...query, cursor: query.cursor }, ascending)
   const { period, filter } = await narrowed(ctx, query)
   const from = after ? new Date(after.from) : period.from
-  const where = whereOf(ctx.workspaceId, { ...period, from }, filter, kind)
   const offset = (query.page - 1) * limit
   const page = { ascending, limit, offset, ...(after && { after: { at: after.at, id: after.id } }) }
-  const rows = await withinLimits(ctx, (limits) => selectPage(ctx.clickhouse, kind, where, page, limits))
+  const whereIn = (part: Period) => whereOf(ctx.workspaceId, part, filter, kind)
+  const rows = await withinLimits(ctx, async (limits) => {
+    const whole = { ...period, from }
+    const count = (part: Period) => countRows(ctx.clickhouse, kind, whereIn(part), limits)
+    const part = offset < farDown ? whole : await partWith(offset + limit, whole, ascending, count)
+    return selectPage(ctx.clickhouse, kind, whereIn(part), page, limits)
+  })
   const isFull = rows.length === limit
   const last = lastPlace(rows) ?? after ?? { at: from.getTime(), id: '' }
   const events = await presentRows(ctx, rows)
@@ -73,33 +90,53 @@ async function linksOf(ctx: Ctx, rows: { link_number: string }[]): Promise<Map<s
 const rowsAtOnce = 2_000
 const linesAtOnce = 200
 const mostRemembered = 20_000
+const shortestPartMs = 60_000
 
 /** Line by line, in pieces that each take one statement: neither ClickHouse nor we ever hold more than a piece. */
 export async function exportEvents(ctx: Ctx, query: ExportQuery): Promise<AsyncIterable<string>> {
-  return exported(ctx, query, await whereFor(ctx, query, query.event))
+  return exported(ctx, query, await narrowed(ctx, query))
 }
 
-async function* exported(ctx: Ctx, query: ExportQuery, where: Where): AsyncGenerator<string> {
+async function* exported(
+  ctx: Ctx,
+  query: ExportQuery,
+  { period, filter }: Awaited<ReturnType<typeof narrowed>>,
+): AsyncGenerator<string> {
   const columns = exportColumns[query.event] as Column[]
-  const page = { ascending: query.sortOrder === 'asc', limit: rowsAtOnce }
+  const ascending = query.sortOrder === 'asc'
   const known: Known = { links: new Map(), customers: new Map() }
   const lineOf = query.format === 'csv' ? csvLine : (cells: Cell[]) => jsonLine(columns, cells)
-  let text = query.format === 'csv' ? csvLine(columns) : ''
-  for (let after: Place | undefined; ; ) {
-    const lines = await withinLimits(ctx, (limits) =>
-      selectPageLines(ctx.clickhouse, query.event, where, { ...page, ...(after && { after }) }, limits),
-    )
-    for (let start = 0; start < lines.length; start += linesAtOnce) {
-      const rows = lines.slice(start, start + linesAtOnce).map((line) => JSON.parse(line) as EventRow)
+  if (query.format === 'csv') yield csvLine(columns)
+  // A statement about a short time is quicker, so it is asked for as much time as has about one piece.
+  let lengthMs = 3_600_000
+  for (let rest: Period | undefined = period; rest; ) {
+    const cut = cutPart(rest, ascending, lengthMs)
+    const where = whereOf(ctx.workspaceId, cut.part, filter, query.event)
+    let found = 0
+    for await (const rows of piecesOf(ctx, query.event, where, ascending)) {
+      found += rows.length
       await learn(ctx, rows, known)
+      let text = ''
       for (const row of rows) text += lineOf(columns.map((column) => cellOf(column, row, known)))
       yield text
-      text = ''
-      after = lastPlace(rows)
     }
-    if (lines.length < rowsAtOnce) break
+    const change = Math.min(8, Math.max(1 / 8, (0.8 * rowsAtOnce) / Math.max(found, 1)))
+    lengthMs = Math.max(shortestPartMs, lengthMs * change)
+    rest = cut.rest
   }
-  if (text !== '') yield text
+}
+
+async function* piecesOf(ctx: Ctx, kind: EventKind, where: Where, ascending: boolean): AsyncGenerator<EventRow[]> {
+  for (let after: Place | undefined; ; ) {
+    const page = { ascending, limit: rowsAtOnce, ...(after && { after }) }
+    const lines = await withinLimits(ctx, (limits) => selectPageLines(ctx.clickhouse, kind, where, page, limits))
+    for (let start = 0; start < lines.length; start += linesAtOnce) {
+      const rows = lines.slice(start, start + linesAtOnce).map((line) => JSON.parse(line) as EventRow)
+      after = lastPlace(rows)
+      yield rows
+    }
+    if (lines.length < rowsAtOnce) return
+  }
 }
 
 type LinkCells = { linkId: string; domain: string; key: string; shortLink: string; externalId: string | null }

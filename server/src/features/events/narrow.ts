@@ -4,7 +4,7 @@ import { invalid, notFound } from '../../platform/errors.ts'
 import { linkNumbers } from '../links/service.ts'
 import { historyDaysOfPlan } from '../workspaces/service.ts'
 import { cutToHistory, type Period, settlePeriod } from './period.ts'
-import { type EventFilter, type EventKind, parseFilter, readFilter, type Where, whereOf } from './where.ts'
+import { type EventFilter, parseFilter, readFilter } from './where.ts'
 
 /** What a question is about: its period settled, within what the plan keeps, and its links found. */
 export async function narrowed(ctx: Ctx, query: EventFilters): Promise<{ period: Period; filter: EventFilter }> {
@@ -17,11 +17,6 @@ export async function narrowed(ctx: Ctx, query: EventFilters): Promise<{ period:
     period: cutToHistory(period, ctx.now(), historyDaysOfPlan(ctx.plan)),
     filter: { ...query, domain, linkNumbers },
   }
-}
-
-export async function whereFor(ctx: Ctx, query: EventFilters, kind: EventKind = 'clicks'): Promise<Where> {
-  const { period, filter } = await narrowed(ctx, query)
-  return whereOf(ctx.workspaceId, period, filter, kind)
 }
 
 async function namedLinks(ctx: Ctx, query: EventFilters): Promise<EventFilter['linkNumbers']> {

@@ -88,6 +88,17 @@ export function selectPage<Kind extends keyof EventRows>(
   return query(clickhouse, pageStatement(kind, where, page), { ...where.values, ...after, limit, offset }, limits)
 }
 
+export async function countRows(
+  clickhouse: ClickHouse,
+  kind: keyof EventRows,
+  where: Where,
+  limits?: QueryLimits,
+): Promise<number> {
+  const statement = `SELECT toString(count()) AS rows FROM ${kinds[kind].table} WHERE ${where.text}`
+  const [row] = await query<{ rows: string }>(clickhouse, statement, where.values, limits)
+  return Number(row?.rows ?? 0)
+}
+
 /** The rows of a page as JSON, each still to be parsed. */
 export function selectPageLines(
   clickhouse: ClickHouse,
