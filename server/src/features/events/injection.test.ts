@@ -1,3 +1,4 @@
+import { groupings } from '@tributary/contract/analytics'
 import { type EventsQuery, eventsQuery } from '@tributary/contract/events'
 import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
@@ -124,10 +125,16 @@ test(`hostile values give no 500 (seed ${seed})`, async () => {
   const statuses = new Map<number, number>()
   await Promise.all(
     tokens.map(async ({ key }) => {
-      for (const [, query] of turns) {
-        for (const event of ['clicks', 'sales']) {
-          const asked = new URLSearchParams({ event, ...Object.fromEntries(query) })
-          const response = await fetch(`${api}/events?${asked}`, { headers: { authorization: `Bearer ${key}` } })
+      for (const [index, query] of turns) {
+        const groupBy = groupings[index % groupings.length] as string
+        const questions = [
+          ['events', { event: 'clicks' }],
+          ['events', { event: 'sales' }],
+          ['analytics', { event: 'composite', groupBy }],
+        ] as const
+        for (const [path, first] of questions) {
+          const asked = `${path}?${new URLSearchParams({ ...first, ...Object.fromEntries(query) })}`
+          const response = await fetch(`${api}/${asked}`, { headers: { authorization: `Bearer ${key}` } })
           const body = await response.text()
           expect([200, 400, 404, 422, 429, 431], `${asked} ${body}`).toContain(response.status)
           statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1)
