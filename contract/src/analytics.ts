@@ -56,7 +56,10 @@ const rowShapes = {
     folderId: text.nullable().describe('Null for links without a folder.'),
     folder: folder.pick({ id: true, name: true, accessLevel: true }).strict().nullable(),
   },
-  top_link_tags: { tagId: text.nullable().describe('Null for links without a tag.'), tag: tag.nullable() },
+  top_link_tags: {
+    tagId: text.nullable().describe('Null for links without a tag.'),
+    tag: z.strictObject(tag.shape).nullable(),
+  },
   top_domains: { domain: text },
   top_partners: { partnerId: text, partner: z.null() },
   top_groups: { groupId: text, group: z.null() },

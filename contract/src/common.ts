@@ -35,7 +35,9 @@ export function advancedFilter(meaning: string) {
   return z
     .string()
     .optional()
-    .describe(`${meaning} One value, several separated by commas, or \`-\` before to exclude.`)
+    .describe(
+      `${meaning} One value, several separated by commas (\`\\,\` is a comma within one), or \`-\` before to exclude.`,
+    )
 }
 
 /** Several values: a repeated name, or one text separated by commas. */

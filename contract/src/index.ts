@@ -28,6 +28,19 @@ import { getQRCode } from './qr.ts'
 import { createTag, deleteTag, listTags, updateTag } from './tags.ts'
 import { trackLead, trackRefund, trackSale } from './track.ts'
 import { trackClick, trackOpen, trackVisit } from './track-browser.ts'
+import {
+  createWebhook,
+  deleteWebhook,
+  getDelivery,
+  getWebhook,
+  listDeliveries,
+  listWebhooks,
+  replayDelivery,
+  replayFailed,
+  rotateWebhookSecret,
+  testWebhook,
+  updateWebhook,
+} from './webhooks.ts'
 
 export const operations = [
   retrieveAnalytics,
@@ -64,6 +77,17 @@ export const operations = [
   trackLead,
   trackSale,
   trackRefund,
+  listWebhooks,
+  createWebhook,
+  getWebhook,
+  updateWebhook,
+  deleteWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+  listDeliveries,
+  getDelivery,
+  replayDelivery,
+  replayFailed,
 ] as unknown as Operation[]
 
 /** Those that need no key. */

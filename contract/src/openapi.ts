@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { browserOperations, openOperations, operations, streamOperations } from './index.ts'
 import { browserRouteOf, openRouteOf, routeOf, streamRouteOf } from './operation.ts'
+import { triggers, webhookRouteOf } from './webhooks.ts'
 
 const file = fileURLToPath(new URL('../openapi.json', import.meta.url))
 
@@ -14,6 +15,7 @@ export function openApiDocument(serverUrl: string) {
   for (const operation of openOperations) registry.registerPath(openRouteOf(operation))
   for (const operation of streamOperations) registry.registerPath(streamRouteOf(operation))
   for (const operation of browserOperations) registry.registerPath(browserRouteOf(operation))
+  for (const trigger of triggers) registry.registerWebhook(webhookRouteOf(trigger))
   return app.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {

@@ -5,10 +5,12 @@ import { sql } from 'kysely'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { createFolder } from '../src/features/folders/service.ts'
 import { createTag } from '../src/features/tags/service.ts'
+import { insertDeliveries, insertEvents } from '../src/features/webhooks/store.ts'
 import { type BuiltWorkspace, browser, buildCustomer, buildLink, buildWorkspace } from './build.ts'
 import { contextIn } from './context.ts'
 import { eventually, openTestPlatform } from './stack.ts'
 import { visit } from './visit.ts'
+import { buildWebhook } from './webhooks.ts'
 
 /**
  * Every operation is tried with a key of one workspace and everything that names a thing of another one: in the path,
@@ -25,6 +27,8 @@ type Foreign = BuiltWorkspace & {
   folderId: string
   customerId: string
   clickId: string
+  webhookId: string
+  eventId: string
 }
 let foreign: Foreign
 
@@ -35,10 +39,15 @@ function foreignValue(name: string, path: string): unknown {
       ? foreign.folderId
       : path.startsWith('/customers')
         ? foreign.customerId
-        : foreign.tagId,
+        : path.startsWith('/webhooks')
+          ? foreign.webhookId
+          : foreign.tagId,
+    eventId: foreign.eventId,
+    webhookIds: [foreign.webhookId],
+    folderIds: [foreign.folderId],
     ids: foreign.tagId,
     linkId: foreign.linkId,
-    linkIds: path === '/links/bulk' ? [foreign.linkId] : foreign.linkId,
+    linkIds: path === '/links/bulk' || path.startsWith('/webhooks') ? [foreign.linkId] : foreign.linkId,
     startingAfter: path.startsWith('/customers') ? foreign.customerId : foreign.linkId,
     endingBefore: path.startsWith('/customers') ? foreign.customerId : foreign.linkId,
     externalId: path.startsWith('/customers') ? foreign.externalId : `ext_${foreign.externalId}`,
@@ -78,10 +87,9 @@ const harmless = new Set(
   placeholder expiredUrl notFoundUrl logo assetLinks appleAppSiteAssociation color description accessLevel
   trackConversion tenantId partnerTagId groupId partnerId programId userId keyLength prefix publicStats
   comments expiresAt disabledAt password proxy title image video rewrite ios android geo doIndex utm_source utm_medium
-  utm_campaign utm_term utm_content ref webhookIds testVariants testStartedAt testCompletedAt data
-  includeExpandedFields amount currency eventName eventQuantity metadata mode paymentProcessor cursor bots visitors`.split(
-    /\s+/,
-  ),
+  utm_campaign utm_term utm_content ref testVariants testStartedAt testCompletedAt data
+  includeExpandedFields amount currency eventName eventQuantity metadata mode paymentProcessor cursor bots visitors
+  triggers linkScope disabled status since`.split(/\s+/),
 )
 
 beforeAll(async () => {
@@ -99,7 +107,7 @@ beforeAll(async () => {
   const person = { externalId: secret, name: secret, email: `${secret}@example.com` }
   const { id: customerId } = await buildCustomer(platform, workspace, person)
   const ids = { linkId: link.id, tagId: tag.id, folderId: folder.id, customerId }
-  foreign = { ...workspace, ...ids, externalId: secret, clickId: '' }
+  foreign = { ...workspace, ...ids, externalId: secret, clickId: '', webhookId: '', eventId: secret }
   await visit(`${redirect}/${secret}`, { host: workspace.domain, 'user-agent': browser })
   const clicks = async () => (await ask(foreign.key, 'get', '/events', {})).text
   await eventually(async () => expect(await clicks()).toContain(secret))
@@ -113,6 +121,13 @@ beforeAll(async () => {
       SELECT stored_at FROM conversions WHERE workspace_id = ${foreign.id}`.execute(platform.db)
     expect(found.rows.map((row) => row.stored_at)).toEqual([expect.any(Date), expect.any(Date), expect.any(Date)])
   }, 30_000)
+  // Last and disabled, so that no worker changes it while it is looked at.
+  const webhook = { url: `https://localhost/${secret}`, name: secret, disabled_at: new Date() }
+  foreign.webhookId = (await buildWebhook(platform, workspace.id, webhook)).id
+  const told = { id: secret, event: 'link.created' as const, customerId: null, body: secret }
+  const event = { ...told, createdAt: new Date().toISOString(), webhookIds: [foreign.webhookId] }
+  await insertEvents(platform.db, workspace.id, [event])
+  await insertDeliveries(platform.db, workspace.id, [event], new Date())
 })
 
 describe.each(operations)('$id', (operation) => {
@@ -152,6 +167,8 @@ function attempts(operation: Operation): Attempt[] {
     customerExternalId: 'mine',
     amount: 5,
     invoiceId: 'mine',
+    triggers: ['link.created'],
+    since: new Date().toISOString(),
   }
   const usual = Object.fromEntries(Object.entries(base).filter(([name]) => required(operation).includes(name)))
   const plain = { path, query: {}, body: wrap(usual) }
@@ -160,8 +177,14 @@ function attempts(operation: Operation): Attempt[] {
     .map((name) => ({ ...plain, query: { domain: foreign.domain, [name]: String(value(name)) } }))
   const inBody = fieldsOf(operation)
     .filter((name) => value(name) !== undefined)
-    .map((name) => ({ ...plain, body: wrap({ ...usual, [name]: value(name) }) }))
+    .map((name) => ({ ...plain, body: wrap({ ...usual, ...neededBy(name, operation), [name]: value(name) }) }))
   return [plain, ...inQuery, ...inBody]
+}
+
+/** Without the right scope these would be refused before anyone looks for them. */
+function neededBy(name: string, { path }: Operation): object {
+  if (!path.startsWith('/webhooks')) return {}
+  return { ...(name === 'folderIds' && { linkScope: 'folders' }), ...(name === 'linkIds' && { linkScope: 'links' }) }
 }
 
 function pathNames({ path }: Operation): string[] {
@@ -179,8 +202,9 @@ function required(operation: Operation): string[] {
   if (operation.method !== 'post') return operation.id === 'bulkUpdateLinks' ? ['data'] : []
   return fieldsOf(operation).filter(
     (name) =>
-      ['url', 'name', 'slug', 'eventName', 'customerExternalId', 'amount', 'invoiceId'].includes(name) ||
-      operation.id === 'registerDomain',
+      ['url', 'name', 'slug', 'eventName', 'customerExternalId', 'amount', 'invoiceId', 'triggers', 'since'].includes(
+        name,
+      ) || operation.id === 'registerDomain',
   )
 }
 
@@ -198,7 +222,14 @@ function leaks(value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return []
   if (Array.isArray(value)) return value.flatMap(leaks)
   const object = value as Record<string, unknown>
-  const owned = [foreign.linkId, foreign.tagId, foreign.folderId, foreign.customerId, foreign.clickId]
+  const owned = [
+    foreign.linkId,
+    foreign.tagId,
+    foreign.folderId,
+    foreign.customerId,
+    foreign.clickId,
+    foreign.webhookId,
+  ]
   const isForeign =
     object.workspaceId === foreign.id || object.projectId === foreign.id || owned.includes(String(object.id))
   return [...(isForeign ? [object] : []), ...Object.values(object).flatMap(leaks)]

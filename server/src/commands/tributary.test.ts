@@ -42,6 +42,7 @@ describe('workspace', () => {
       ipStorage: 'default',
       currency: 'usd',
       allowedHostnames: 'any',
+      contactEmail: 'none',
       attribution: 'last-click, 90 days',
       createdAt: instant,
     }
@@ -50,8 +51,10 @@ describe('workspace', () => {
     const [table, list] = await Promise.all([tributary('workspace', 'list'), tributary('workspace', 'list', '--json')])
     expect(answerOf(list)).toEqual(expect.arrayContaining([expect.objectContaining({ id, name: `Ä ${one}` }), made]))
     const [head, ...rows] = table.stdout.trimEnd().split('\n')
-    expect(head).toMatch(/^ID +SLUG +NAME +PLAN +IPSTORAGE +CURRENCY +ALLOWEDHOSTNAMES +ATTRIBUTION +CREATEDAT$/)
-    const columns = new RegExp(`^${id}  a-${one} +Ä ${one} +pro +default +usd +any +last-click, 90 days +\\d{4}-`)
+    expect(head).toMatch(
+      /^ID +SLUG +NAME +PLAN +IPSTORAGE +CURRENCY +ALLOWEDHOSTNAMES +CONTACTEMAIL +ATTRIBUTION +CREATEDAT$/,
+    )
+    const columns = new RegExp(`^${id}  a-${one} +Ä ${one} +pro +default +usd +any +none +last-click, 90 days +\\d{4}-`)
     expect(rows.filter((row) => columns.test(row))).toHaveLength(1)
     expect(table).toMatchObject({ code: 0, stderr: '' })
   })
@@ -116,6 +119,17 @@ test('a workspace lets those pages track that it was told of', async () => {
     refusal('These are 11 hostnames; 10 are allowed. `*.example.com` has all subdomains.'),
   )
   expect(answerOf(await set('any'))).toMatchObject({ allowedHostnames: 'any' })
+})
+
+test('a workspace says whom to write to', async () => {
+  const slug = newName()
+  await tributary('workspace', 'create', slug)
+  const set = (email: string) => tributary('workspace', 'set', slug, '--contact-email', email, '--json')
+  expect(answerOf(await set('ops@example.com'))).toMatchObject({ contactEmail: 'ops@example.com' })
+  expect(await set('nobody')).toEqual(
+    refusal('--contact-email must be an e-mail address such as ops@example.com, or none.'),
+  )
+  expect(answerOf(await set('none'))).toMatchObject({ contactEmail: 'none' })
 })
 
 test('tracker prints the tag for a page', async () => {

@@ -1,5 +1,6 @@
 import { type Plan, plans } from '@tributary/contract/operation'
 import { defineCommand } from 'citty'
+import { z } from 'zod'
 import {
   changeWorkspace,
   createWorkspace,
@@ -69,6 +70,10 @@ const set = defineCommand({
       type: 'string',
       description: 'Where pages may track from, such as example.com,*.example.com; `any` allows all',
     },
+    'contact-email': {
+      type: 'string',
+      description: 'Whom to write to, such as when a webhook was disabled; `none` for nobody',
+    },
     ...jsonFlag,
   },
   run: ({ args }) =>
@@ -93,12 +98,17 @@ function settingsIn(args: Record<string, unknown>): WorkspaceSettings {
   if (currency !== undefined && !/^[a-z]{3}$/.test(currency)) {
     throw invalid('--currency must be a code of three letters, such as usd or eur.')
   }
+  const email = args['contact-email'] as string | undefined
+  if (email !== undefined && email !== 'none' && !z.email().max(254).safeParse(email).success) {
+    throw invalid('--contact-email must be an e-mail address such as ops@example.com, or none.')
+  }
   return {
     ...(ipStorage && { ip_storage: ipStorage === 'default' ? null : ipStorage }),
     ...(currency && { currency }),
     ...(days && { attribution_days: days }),
     ...(model && { attribution_model: model }),
     ...(hostnames !== undefined && { allowed_hostnames: hostnamesIn(hostnames) }),
+    ...(email !== undefined && { contact_email: email === 'none' ? null : email }),
   }
 }
 
@@ -117,6 +127,7 @@ function shown(workspace: Workspace) {
     ipStorage: workspace.ip_storage ?? 'default',
     currency,
     allowedHostnames: workspace.allowed_hostnames.join(',') || 'any',
+    contactEmail: workspace.contact_email ?? 'none',
     attribution: `${workspace.attribution_model}, ${workspace.attribution_days} days`,
     createdAt: created_at.toISOString(),
   }

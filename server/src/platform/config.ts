@@ -1,3 +1,5 @@
+// Longer than others: the one list of all settings is better read whole.
+import { createHash } from 'node:crypto'
 import { plans } from '@tributary/contract/operation'
 import { z } from 'zod'
 import { parseClickKeys } from './click-id.ts'
@@ -46,6 +48,22 @@ function parsePorts(text: string): [from: number, to: number] {
   return [Number(from), Number(to)]
 }
 
+function parseHeaders(text: string): Record<string, string> {
+  const pairs = text.split(',').filter((pair) => pair.trim())
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [, name, value] = /^\s*([\w-]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? []
+      if (!name || value === undefined) throw new Error('it has a part that is no name=value')
+      return [name.toLowerCase(), decodeURIComponent(value)]
+    }),
+  )
+}
+
+function parseBackupKey(text: string): Buffer | undefined {
+  if (text && !/^[0-9a-f]{64}$/i.test(text)) throw new Error('write it as 64 hex digits')
+  return text ? Buffer.from(text, 'hex') : undefined
+}
+
 type Setting = { type: z.ZodType; standard?: string; meaning: string; secret?: true; url?: true }
 
 /** Every setting, its default and its meaning. `.env.example` and the docs table are printed from this list. */
@@ -88,7 +106,7 @@ export const settings = {
     type: list.pipe(z.array(read(parseDnsServer))),
     standard: '',
     meaning:
-      'DNS servers to ask about domains, as `192.0.2.1` or `192.0.2.1:53`, comma-separated; else those of the system.',
+      'DNS servers to ask about domains and receivers of webhooks, as `192.0.2.1` or `192.0.2.1:53`, comma-separated; else those of the system.',
   },
   POSTGRES_URL: {
     type: z.url({ protocol: /^postgres(ql)?$/ }),
@@ -130,7 +148,8 @@ export const settings = {
   },
   ENCRYPTION_KEYS: {
     type: read(parseSealKeys),
-    meaning: 'Keys that encrypt the passwords of links, newest first, in the same form. Keep old ones.',
+    meaning:
+      'Keys that encrypt the passwords of links and the secrets of webhooks, newest first, in the same form. Keep old ones.',
     secret: true,
   },
   CLICK_ID_PARAMETER: {
@@ -237,6 +256,39 @@ export const settings = {
     standard: '',
     meaning: 'Host names, addresses or CIDR ranges that such calls may reach although they are not public.',
   },
+  WEBHOOK_CONCURRENCY: {
+    type: count,
+    standard: '10',
+    meaning: 'Calls to one receiver of webhooks at the same time, for each worker.',
+  },
+  SMTP_URL: {
+    type: z.union([z.literal('').transform(() => undefined), z.url({ protocol: /^smtps?$/ })]),
+    standard: '',
+    meaning:
+      'Server that sends e-mail, as `smtps://user:password@mail.example.com:465`. Without one, what would be sent is logged as a warning.',
+    url: true,
+  },
+  EMAIL_FROM: {
+    type: z.string().min(3),
+    standard: 'Tributary <tributary@localhost>',
+    meaning: 'Sender of e-mail.',
+  },
+  BACKUP_S3_ENDPOINT: {
+    type: z.url({ protocol: /^https?$/ }),
+    standard: 'https://s3.amazonaws.com',
+    meaning:
+      'S3-compatible storage where `tributary backup s3://bucket/folder` puts its files; the bucket becomes part of the path.',
+  },
+  BACKUP_S3_REGION: { type: z.string().min(1), standard: 'us-east-1', meaning: 'Region of that storage.' },
+  BACKUP_S3_ACCESS_KEY: { type: optional, standard: '', meaning: 'Access key id for that storage.' },
+  BACKUP_S3_SECRET_KEY: { type: optional, standard: '', meaning: 'Secret access key for it.', secret: true },
+  BACKUP_KEY: {
+    type: read(parseBackupKey),
+    standard: '',
+    meaning:
+      'Encrypts backups: 64 hex digits (`openssl rand -hex 32`). They then also hold all settings with their secrets. Keep it in another place than the backups.',
+    secret: true,
+  },
   TLS_CERT: {
     type: optional,
     standard: '',
@@ -248,6 +300,25 @@ export const settings = {
     type: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
     standard: 'info',
     meaning: 'Least level of a line that is logged.',
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    type: z.union([z.literal('').transform(() => undefined), z.url({ protocol: /^https?$/ })]),
+    standard: '',
+    meaning:
+      'Collector of traces that takes OTLP over HTTP, such as `http://127.0.0.1:4318`. Without one no traces are kept.',
+    url: true,
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    type: read(parseHeaders),
+    standard: '',
+    meaning: 'Headers for that collector, such as a key: `name=value,name=value`, values URL-encoded.',
+    secret: true,
+  },
+  OTEL_SERVICE_NAME: { type: z.string().min(1), standard: 'tributary', meaning: 'Name of this service in traces.' },
+  OTEL_TRACES_SAMPLER_ARG: {
+    type: z.coerce.number().min(0).max(1),
+    standard: '1',
+    meaning: 'Share of API requests that are traced, from 0 to 1.',
   },
   STREAM_STALL_MS: {
     type: count,
@@ -264,8 +335,17 @@ export class ConfigError extends Error {}
 
 /** Reads all settings, or refuses with every bad one named. */
 export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
+  return readSome(Object.keys(settings) as (keyof Settings)[], environment)
+}
+
+/** Only these, for what can be done without the others. */
+export function readSome<Name extends keyof Settings>(
+  names: Name[],
+  environment: Record<string, string | undefined> = process.env,
+): Pick<Config, Name> {
   const problems: string[] = []
-  const entries = Object.entries(settings as Record<string, Setting>).map(([name, setting]) => {
+  const entries = names.map((name) => {
+    const setting: Setting = settings[name]
     const value = environment[name]?.trim() || setting.standard
     if (value === undefined) {
       problems.push(`${name} is not set. ${setting.meaning}`)
@@ -284,7 +364,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     problems.push('TLS_CERT and TLS_KEY go together: set both or neither.')
   }
   if (problems.length > 0) throw new ConfigError(`The configuration is not usable:\n- ${problems.join('\n- ')}`)
-  return Object.fromEntries(entries) as Config
+  return Object.fromEntries(entries) as Pick<Config, Name>
 }
 
 /** What is set, for the log: secrets and passwords are masked. */
@@ -294,6 +374,31 @@ export function configSummary(environment: Record<string, string | undefined> = 
       name,
       mask(environment[name] || setting.standard || '', setting),
     ]),
+  )
+}
+
+/** What is set, as the lines of an .env file; secrets and passwords are masked unless asked for. */
+export function configLines(
+  withSecrets: boolean,
+  environment: Record<string, string | undefined> = process.env,
+): string[] {
+  return Object.entries(settings as Record<string, Setting>).flatMap(([name, setting]) => {
+    const value = environment[name]?.trim()
+    return value ? [`${name}=${withSecrets ? value : mask(value, setting)}`] : []
+  })
+}
+
+/** By setting and id: tells one key from another, and nothing about it. */
+export function keyPrints(
+  environment: Record<string, string | undefined> = process.env,
+): Record<string, Record<string, string>> {
+  const printOf = (key: string) =>
+    createHash('sha256').update(`tributary ${key.toLowerCase()}`).digest('hex').slice(0, 16)
+  return Object.fromEntries(
+    ['CLICK_ID_KEYS', 'ENCRYPTION_KEYS'].map((name) => {
+      const keys = (environment[name] ?? '').split(',').map((entry) => entry.trim().split(':'))
+      return [name, Object.fromEntries(keys.map(([id = '', key = '']) => [id, printOf(`${name} ${key}`)]))]
+    }),
   )
 }
 

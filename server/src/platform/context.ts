@@ -9,6 +9,7 @@ import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { Db } from './postgres.ts'
 import type { Rates } from './rates.ts'
+import type { Tracing } from './tracing.ts'
 
 /** The handles of a process. */
 export type Platform = {
@@ -22,6 +23,8 @@ export type Platform = {
   clickhouse: ClickHouse
   nats: NatsConnection
   valkey: Redis
+  /** Only where a collector is configured. */
+  tracing?: Tracing
 }
 
 export type Actor = {
@@ -33,3 +36,9 @@ export type Actor = {
 
 /** The handles, and who is asking. */
 export type Ctx = Platform & { workspaceId: string; plan: Plan; actor: Actor; requestId: string }
+
+/** For work that no key has asked for. */
+export function asSystem(platform: Platform, workspaceId: string): Ctx {
+  const actor = { keyId: 'system', scopes: ['apis.all' as const] }
+  return { ...platform, workspaceId, plan: 'enterprise', actor, requestId: 'system' }
+}

@@ -10,7 +10,9 @@ import { AppError, badRequest, envelopeOf, forbidden, invalid } from './errors.t
 import { idempotencyKeyOf, once, requestHash } from './idempotency.ts'
 import { clientOf, knownPeers, networkOf, type Peers, type Visitor, visitorOf } from './peers.ts'
 import { type Allowance, allowanceOf, type RateLimiter, type Verdict } from './rate-limit.ts'
+import { seal, unseal } from './seal.ts'
 import { openStreams, type StreamRoute, type Streams } from './streams.ts'
+import { tracedRequest } from './tracing.ts'
 import { parse } from './validation.ts'
 
 type Input<P, Q, B> = { params: P; query: Q; body: B }
@@ -124,12 +126,15 @@ export function serve(
 
 async function timed(
   c: Request,
-  { operation }: { operation: { id: string } },
+  { operation }: { operation: { id: string; method: string; path: string } },
   { platform }: Serving,
   respond: () => Promise<Response>,
 ): Promise<Response> {
   const started = performance.now()
-  const response = await respond().catch((error: unknown) => respondWith(c, platform, error))
+  const asked = { ...operation, requestId: c.var.requestId, traceparent: c.req.header('traceparent') }
+  const response = await tracedRequest(platform, asked, () =>
+    respond().catch((error: unknown) => respondWith(c, platform, error)),
+  )
   const labels = { operation: operation.id, status: String(response.status) }
   platform.metrics.requests.observe(labels, (performance.now() - started) / 1000)
   return response
@@ -152,13 +157,22 @@ async function answer(c: Request, { operation, handle }: Route, serving: Serving
   const asked = { key, hash }
   const { status, text, isReplayed } = await once(ctx, asked, async (ctx) => ({
     status: operation.status,
-    text: JSON.stringify(await work(ctx)),
+    text: kept(ctx, operation, JSON.stringify(await work(ctx))),
   }))
-  return c.newResponse(text, status as typeof operation.status, {
+  return c.newResponse(status < 400 ? shown(ctx, operation, text) : text, status as typeof operation.status, {
     ...c.var.headers,
     'Content-Type': 'application/json',
     ...(isReplayed && { 'Idempotency-Replayed': 'true' }),
   })
+}
+
+/** The text of an answer as it is stored for a repeat. */
+function kept({ config, workspaceId }: Ctx, { showsSecret }: Operation, text: string): string {
+  return showsSecret ? seal(config.ENCRYPTION_KEYS, `answer ${workspaceId}`, text).toString('base64') : text
+}
+
+function shown({ config, workspaceId }: Ctx, { showsSecret }: Operation, text: string): string {
+  return showsSecret ? unseal(config.ENCRYPTION_KEYS, `answer ${workspaceId}`, Buffer.from(text, 'base64')) : text
 }
 
 function exchangeOf(c: Request, { platform }: Serving): Exchange {

@@ -7,7 +7,7 @@ import { eventually, openTestPlatform } from '../../test/stack.ts'
 import { openPlatform } from './handles.ts'
 import { job, startJobs } from './jobs.ts'
 import { openLog } from './log.ts'
-import { changeStream, jetStream } from './nats.ts'
+import { changeStream, jetStream, webhookStream } from './nats.ts'
 
 const platform = await openTestPlatform()
 const manager = await jetstreamManager(platform.nats)
@@ -45,6 +45,30 @@ describe('messages', () => {
     await mine.send(2)
     await eventually(async () => expect(calls).toEqual([[2]]))
   })
+})
+
+test('messages of a queue are handled in small batches, and are gone then', async () => {
+  const name = `test-${randomUUID()}`
+  const subject = `webhooks.0.${name}`
+  const publish = (number: number) => jetStream(platform.nats).publish(subject, String(number))
+  await Promise.all(numbers(1, 25).map(publish))
+  const left = async () => {
+    const { state } = await manager.streams.info(webhookStream, { subjects_filter: subject })
+    return state.subjects?.[subject] ?? 0
+  }
+  expect(await left()).toBe(25)
+  const calls: number[][] = []
+  const handle = async (_platform: unknown, bodies: number[]) => void calls.push(bodies)
+  const running = await startJobs(platform, [
+    job({ name, stream: webhookStream, atOnce: 10, subject, schema: z.number(), handle }),
+  ])
+  onTestFinished(async () => {
+    await running[Symbol.asyncDispose]()
+    await manager.consumers.delete(webhookStream, name).catch(() => {})
+  })
+  await eventually(async () => expect(calls.flat()).toHaveLength(25))
+  expect(Math.max(...calls.map((bodies) => bodies.length))).toBeLessThanOrEqual(10)
+  await eventually(async () => expect(await left()).toBe(0))
 })
 
 describe('a batch that fails', () => {
@@ -89,6 +113,9 @@ describe('a message that nobody can read', () => {
       expect(letters[0]?.headers?.get('Sequence')).toBe(String(seq))
       await expectDone(name)
       expect(await metric(name, 'dead')).toBe(1)
+      await eventually(async () => {
+        expect((await platform.metrics.deadLetters.get()).values[0]?.value).toBeGreaterThan(0)
+      }, 20_000)
     },
   )
 })

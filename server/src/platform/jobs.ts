@@ -4,19 +4,26 @@ import { z } from 'zod'
 import { batches } from './batches.ts'
 import { sleep } from './clock.ts'
 import type { Platform } from './context.ts'
-import { changeStream, jetStream } from './nats.ts'
+import { changeStream, deadLetterStream, jetStream } from './nats.ts'
+import { every } from './schedule.ts'
+import { traced } from './tracing.ts'
 
 type JobInput<T> = {
   /** Also the durable name of its place in the stream. */
   name: string
+  /** Of the stream of changes, when no other is named. */
   subject: string
+  stream?: string
+  /** How many messages are handled together, at most. */
+  atOnce?: number
   schema: z.ZodType<T>
   /** Must bear a repeat: a message comes again when the process dies before it is acknowledged. */
   handle(platform: Platform, bodies: T[]): Promise<void>
 }
 export type Job = JobInput<unknown>
 
-const batchMessages = 500
+const mostAtOnce = 500
+const measureEveryMs = 5_000
 // With a minute between them about eight hours: an engine that is away is no reason to give a message up.
 const attempts = 500
 
@@ -28,19 +35,27 @@ export function job<T>(input: JobInput<T>): Job {
 export async function startJobs(platform: Platform, jobs: Job[]): Promise<AsyncDisposable> {
   const stopping = new AbortController()
   const running = jobs.map((job) => run(platform, job, stopping.signal))
+  const measuring = every(platform, 'measure of the dead letters', measureEveryMs, () => measure(platform))
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort()
-      await Promise.all(running)
+      await Promise.all([...running, measuring[Symbol.asyncDispose]()])
     },
   }
+}
+
+/** Not knowing is no news here: that NATS is away is told elsewhere. */
+async function measure({ nats, metrics }: Platform): Promise<void> {
+  const manager = await jetstreamManager(nats, { checkAPI: false, timeout: 1_000 }).catch(() => undefined)
+  const stream = await manager?.streams.info(deadLetterStream).catch(() => undefined)
+  if (stream) metrics.deadLetters.set(stream.state.messages)
 }
 
 async function run(platform: Platform, job: Job, signal: AbortSignal): Promise<void> {
   const stopped = new Promise<undefined>((resolve) => {
     signal.addEventListener('abort', () => resolve(undefined), { once: true })
   })
-  const full = (messages: JsMsg[]) => messages.length >= batchMessages
+  const full = (messages: JsMsg[]) => messages.length >= (job.atOnce ?? mostAtOnce)
   while (!signal.aborted) {
     try {
       const opening = openSource(platform, job)
@@ -59,17 +74,20 @@ async function run(platform: Platform, job: Job, signal: AbortSignal): Promise<v
   }
 }
 
-async function openSource({ nats }: Platform, { name, subject }: Job): Promise<ConsumerMessages> {
+async function openSource(
+  { nats }: Platform,
+  { name, subject, stream = changeStream, atOnce = mostAtOnce }: Job,
+): Promise<ConsumerMessages> {
   const manager = await jetstreamManager(nats)
-  await manager.consumers.add(changeStream, {
+  await manager.consumers.add(stream, {
     durable_name: name,
     filter_subject: subject,
     ack_policy: AckPolicy.Explicit,
-    max_ack_pending: batchMessages * 4,
+    max_ack_pending: atOnce * 4,
   })
-  const consumer = await jetStream(nats).consumers.get(changeStream, name)
+  const consumer = await jetStream(nats).consumers.get(stream, name)
   // When NATS comes back the client waits that long before it asks again; its standard is half a minute.
-  return consumer.consume({ max_messages: batchMessages * 2, expires: 2_000 })
+  return consumer.consume({ max_messages: atOnce * 2, expires: 2_000 })
 }
 
 /** A batch that fails is tried message by message, so that one bad message does not hold up the others. */
@@ -80,10 +98,7 @@ async function work(platform: Platform, job: Job, messages: JsMsg[]): Promise<vo
     if (!body.success) await bury(platform, job, message, z.prettifyError(body.error))
   if (good.length === 0) return
   try {
-    await job.handle(
-      platform,
-      good.map((item) => item.body),
-    )
+    await handle(platform, job, good)
     for (const { message } of good) message.ack()
     platform.metrics.jobs.inc({ job: job.name, outcome: 'done' }, good.length)
   } catch (error) {
@@ -101,13 +116,28 @@ async function workAlone(
   { message, body }: { message: JsMsg; body: unknown },
 ): Promise<void> {
   try {
-    await job.handle(platform, [body])
+    await handle(platform, job, [{ message, body }])
     message.ack()
     platform.metrics.jobs.inc({ job: job.name, outcome: 'done' })
   } catch (error) {
     if (message.info.deliveryCount >= attempts) await bury(platform, job, message, (error as Error).message)
     else message.nak(Math.min(60_000, 500 * 2 ** message.info.deliveryCount))
   }
+}
+
+/** Part of the traces of those who sent the messages. */
+function handle(platform: Platform, job: Job, items: { message: JsMsg; body: unknown }[]): Promise<void> {
+  const bodies = items.map((item) => item.body)
+  if (!platform.tracing) return job.handle(platform, bodies)
+  const parents = items.flatMap(({ message }) => message.headers?.get('traceparent') || [])
+  const attributes = {
+    'messaging.system': 'nats',
+    'messaging.consumer.group.name': job.name,
+    'messaging.batch.message_count': items.length,
+  }
+  return traced(platform, { name: `job ${job.name}`, kind: 'consumer', parents, attributes }, () =>
+    job.handle(platform, bodies),
+  )
 }
 
 /** The dead letter is the message itself, and its headers say where it came from and why it lies there. */

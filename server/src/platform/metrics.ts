@@ -31,6 +31,12 @@ export function openMetrics() {
       registers,
     }),
     redirects: tally(registry, 'tributary_redirects_total', 'Answers of the redirect.', 'status'),
+    redirectSeconds: new Histogram({
+      name: 'tributary_redirect_seconds',
+      help: 'How long visitors of short links waited for this process.',
+      buckets: seconds,
+      registers,
+    }),
     linkLookups: tally(registry, 'tributary_link_lookups_total', 'Where links were found.', 'from'),
     captureSeconds: new Histogram({
       name: 'tributary_capture_seconds',
@@ -51,6 +57,11 @@ export function openMetrics() {
       registers,
     }),
     spoolBytes: new Gauge({ name: 'tributary_spool_bytes', help: 'Size of the spool.', registers }),
+    spoolLimit: new Gauge({
+      name: 'tributary_spool_limit_bytes',
+      help: 'Size at which the spool takes no more.',
+      registers,
+    }),
     ingested: new Counter({
       name: 'tributary_ingested_events_total',
       help: 'Events by what became of them.',
@@ -81,7 +92,70 @@ export function openMetrics() {
       labelNames: ['job', 'outcome'],
       registers,
     }),
+    conversionsOverdue: new Gauge({
+      name: 'tributary_conversions_overdue_seconds',
+      help: 'How long ago the first lead or sale that is not yet stored for reading was due.',
+      registers,
+    }),
+    deadLetters: new Gauge({
+      name: 'tributary_dead_letters',
+      help: 'Events and messages that were given up and wait for somebody to look at them.',
+      registers,
+    }),
     relayed: new Counter({ name: 'tributary_outbox_relayed_total', help: 'Outbox rows published.', registers }),
+    outboxMessages: new Gauge({
+      name: 'tributary_outbox_messages',
+      help: 'Committed messages that are not yet in the log; counted up to 100,000.',
+      registers,
+    }),
+    outboxAge: new Gauge({
+      name: 'tributary_outbox_oldest_seconds',
+      help: 'Age of the oldest committed message that is not yet in the log.',
+      registers,
+    }),
+    engineUp: new Gauge({
+      name: 'tributary_engine_up',
+      help: '1 for an engine that answers this process within a second, else 0.',
+      labelNames: ['engine'],
+      registers,
+    }),
+    querySeconds: new Histogram({
+      name: 'tributary_query_seconds',
+      help: 'Duration of statements as this process waited for them.',
+      labelNames: ['engine', 'statement', 'outcome'],
+      buckets: seconds,
+      registers,
+    }),
+    spans: new Counter({
+      name: 'tributary_spans_total',
+      help: 'Spans of traces that were sent to the collector, or dropped because it took none.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    webhookAttempts: new Counter({
+      name: 'tributary_webhook_attempts_total',
+      help: 'Calls of webhooks by how they ended.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    webhookSeconds: new Histogram({
+      name: 'tributary_webhook_seconds',
+      help: 'Duration of calls of webhooks.',
+      labelNames: ['outcome'],
+      buckets: [...seconds, 15],
+      registers,
+    }),
+    webhookPending: new Gauge({
+      name: 'tributary_webhook_pending',
+      help: 'Deliveries of enabled webhooks that are due, and whose call has not begun; counted up to 100,000.',
+      registers,
+    }),
+    webhooksDisabled: new Counter({
+      name: 'tributary_webhooks_disabled_total',
+      help: 'Webhooks that were disabled because of how their receiver answered.',
+      labelNames: ['reason'],
+      registers,
+    }),
   }
 }
 

@@ -3,6 +3,7 @@ import {
   type JetStreamManager,
   jetstream,
   jetstreamManager,
+  RetentionPolicy,
   type StreamConfig,
 } from '@nats-io/jetstream'
 import { connect, createInbox, headers, type Msg, type NatsConnection, nanos } from '@nats-io/transport-node'
@@ -14,6 +15,8 @@ const day = 24 * 60 * 60 * 1000
 
 export const eventStream = (partition: number) => `EVENTS_${partition}`
 export const changeStream = 'CHANGES'
+/** A queue: what was handled is gone. */
+export const webhookStream = 'WEBHOOKS'
 export const deadLetterStream = 'DEAD_LETTERS'
 
 /** Keeps trying for ever: known links redirect while NATS is away. */
@@ -122,6 +125,12 @@ export async function ensureStreams(nats: NatsConnection, config: Config): Promi
       max_age: kept,
     })),
     { name: changeStream, subjects: ['changes.>'], max_age: nanos(7 * day) },
+    {
+      name: webhookStream,
+      subjects: ['webhooks.>'],
+      retention: RetentionPolicy.Workqueue,
+      max_age: nanos(7 * day),
+    },
     { name: deadLetterStream, subjects: ['dead.>'], max_age: nanos(90 * day) },
   ]
   for (const stream of streams) await patiently(() => ensureStream(manager, { ...stream, ...shared }))

@@ -35,6 +35,8 @@ export type OutboundOptions = {
   /** For all of it: the name, the connection and the last byte of the answer. */
   timeoutMs: number
   maxBytes: number
+  /** Takes what there is of a body that is too large, slow or broken off, where only the status counts. */
+  cutsBody?: boolean
   method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   headers?: Record<string, string>
   body?: string | Buffer
@@ -72,20 +74,38 @@ export async function fetchOutbound(text: string, options: OutboundOptions): Pro
       body: options.body,
     })
     const tooLarge = new OutboundError('size', url.href)
-    if (options.method !== 'HEAD' && Number(answer.headers['content-length']) > options.maxBytes) throw tooLarge
+    const announced = options.method === 'HEAD' ? 0 : Number(answer.headers['content-length'])
+    if (announced > options.maxBytes && !options.cutsBody) throw tooLarge
     const chunks: Buffer[] = []
     let length = 0
-    for await (const chunk of answer.body) {
-      length += (chunk as Buffer).length
-      if (length > options.maxBytes) throw tooLarge
-      chunks.push(chunk as Buffer)
+    try {
+      for await (const chunk of answer.body) {
+        length += (chunk as Buffer).length
+        if (length > options.maxBytes && !options.cutsBody) throw tooLarge
+        chunks.push(chunk as Buffer)
+        if (length > options.maxBytes) break
+      }
+    } catch (error) {
+      if (!options.cutsBody) throw error
     }
-    return { status: answer.statusCode, headers: answer.headers, body: Buffer.concat(chunks) }
+    const body = Buffer.concat(chunks).subarray(0, options.maxBytes)
+    return { status: answer.statusCode, headers: answer.headers, body }
   } catch (error) {
     if (error instanceof OutboundError) throw error
     throw new OutboundError(deadline.aborted ? 'timeout' : 'unreachable', url.href, error)
   } finally {
     agent.destroy().catch(() => {})
+  }
+}
+
+/** Why an address can't be called, as far as that can be told without asking for the addresses of its name. */
+export function refusalOf(text: string, allow: Allowed): OutboundReason | undefined {
+  try {
+    const host = checkedUrl(text, allow).hostname.replace(/^\[|\]$/g, '')
+    return ipaddr.isValid(host) && !isAllowedAddress(host, allow) ? 'private' : undefined
+  } catch (error) {
+    if (error instanceof OutboundError) return error.reason
+    throw error
   }
 }
 
@@ -128,11 +148,13 @@ async function checkedAddresses(url: URL, { allow, lookup = systemAddresses }: O
         throw new OutboundError('unresolvable', host, cause)
       })
   if (found.length === 0) throw new OutboundError('unresolvable', host)
-  const { names, ranges } = allow.OUTBOUND_ALLOWED_HOSTS
-  if (!literal && names.includes(name)) return found
-  const peers = knownPeers(ranges)
-  if (found.every(({ address }) => isPublicAddress(address) || peers(address).trusted)) return found
+  if (!literal && allow.OUTBOUND_ALLOWED_HOSTS.names.includes(name)) return found
+  if (found.every(({ address }) => isAllowedAddress(address, allow))) return found
   throw new OutboundError('private', host)
+}
+
+function isAllowedAddress(address: string, { OUTBOUND_ALLOWED_HOSTS }: Allowed): boolean {
+  return isPublicAddress(address) || knownPeers(OUTBOUND_ALLOWED_HOSTS.ranges)(address).trusted
 }
 
 function systemAddresses(hostname: string): Promise<Address[]> {

@@ -13,6 +13,7 @@ import { contextReader } from '../features/tokens/service.ts'
 import { trackPageRoutes, trackRoutes } from '../features/track/routes.ts'
 import { trackerScripts } from '../features/tracker/routes.ts'
 import { readTracker } from '../features/tracker/service.ts'
+import { webhooksRoutes } from '../features/webhooks/routes.ts'
 import type { Platform } from '../platform/context.ts'
 import { serve } from '../platform/http.ts'
 import { type Listening, listen, webServer } from '../platform/listen.ts'
@@ -30,6 +31,7 @@ export const routes = [
   ...linksRoutes,
   ...tagsRoutes,
   ...trackRoutes,
+  ...webhooksRoutes,
 ]
 
 export async function start(platform: Platform): Promise<Listening> {

@@ -3,7 +3,8 @@ import { startDomainChecks } from '../features/domains/jobs.ts'
 import { eventsJobs } from '../features/events/jobs.ts'
 import { startIngest } from '../features/ingest/jobs.ts'
 import { linksJobs } from '../features/links/jobs.ts'
-import { startExport, trackJobs } from '../features/track/jobs.ts'
+import { startExport, startOverdueMeter, trackJobs } from '../features/track/jobs.ts'
+import { startDeliveries, startWebhookUpkeep, webhooksJobs } from '../features/webhooks/jobs.ts'
 import type { Platform } from '../platform/context.ts'
 import { startKeyExpiry } from '../platform/idempotency.ts'
 import { startJobs } from '../platform/jobs.ts'
@@ -12,12 +13,15 @@ import { startRelay } from '../platform/outbox.ts'
 export async function start(platform: Platform): Promise<AsyncDisposable> {
   const parts = [
     await startIngest(platform),
-    await startJobs(platform, [...eventsJobs, ...linksJobs, ...trackJobs]),
+    await startJobs(platform, [...eventsJobs, ...linksJobs, ...trackJobs, ...webhooksJobs]),
     startDomainChecks(platform),
     startKeyExpiry(platform),
     startTestClosing(platform),
     startExport(platform),
+    startOverdueMeter(platform),
     startRelay(platform),
+    startDeliveries(platform),
+    startWebhookUpkeep(platform),
   ]
   return {
     async [Symbol.asyncDispose]() {

@@ -9,9 +9,12 @@ const platformFiles = [
   ...['metrics', 'clock', 'ids', 'idempotency', 'rate-limit', 'health', 'migrate', 'batches', 'click-id', 'handles'],
   ...[
     'dns',
+    'email',
     'geo',
     'listen',
+    'object-storage',
     'ops',
+    'otlp',
     'outbound',
     'peers',
     'ranges',
@@ -19,6 +22,7 @@ const platformFiles = [
     'schedule',
     'seal',
     'streams',
+    'tracing',
     'validation',
   ],
 ].map((name) => `server/src/platform/${name}.ts`)

@@ -77,10 +77,11 @@ export async function selectCustomer(
   return result.rows[0]
 }
 
-/** Also those who were erased. */
+/** Also those who were erased. Inside a transaction nobody changes or erases them until that ends. */
 export async function selectCustomersById(db: Db, workspaceId: string, ids: string[]): Promise<CustomerRow[]> {
+  const held = db.isTransaction ? sql`ORDER BY id FOR SHARE` : sql``
   const result = await sql<CustomerRow>`
-    SELECT * FROM customers WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[])`.execute(db)
+    SELECT * FROM customers WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[]) ${held}`.execute(db)
   return result.rows
 }
 

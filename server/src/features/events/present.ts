@@ -3,6 +3,8 @@ import type { ClickEvent, LeadEvent, SaleEvent } from '@tributary/contract/event
 import type { Link } from '@tributary/contract/links'
 import type { ClickFields, ClickRow, ConversionFields, LeadRow, SaleRow } from './store.ts'
 
+export type Visit = Omit<ClickFields, 'timestamp' | 'link_number'>
+
 export function presentClick(row: ClickRow, link: Link): ClickEvent {
   return { event: 'click', timestamp: row.timestamp, ...clickPart(row, row.id_text, row.timestamp, link) }
 }
@@ -37,24 +39,11 @@ function conversionPart(row: ClickFields & ConversionFields, link: Link) {
 
 /** The click, the link, and what clients of old read of them at the top level. */
 function clickPart(row: ClickFields, clickId: string, timestamp: string, link: Link) {
-  const ip = presentIp(row.ip)
-  const qr = row.trigger === 'qr'
+  const click = presentVisit(row, clickId, timestamp)
   const place = { country: row.country, city: row.city, continent: row.continent }
   const device = { device: row.device, browser: row.browser, os: row.os }
   return {
-    click: {
-      id: clickId,
-      timestamp,
-      url: row.url,
-      ...place,
-      region: row.region,
-      ...device,
-      trigger: row.trigger,
-      referer: row.referer,
-      refererUrl: row.referer_url,
-      qr,
-      ip,
-    },
+    click,
     link,
     click_id: clickId,
     link_id: link.id,
@@ -63,8 +52,29 @@ function clickPart(row: ClickFields, clickId: string, timestamp: string, link: L
     url: row.url,
     ...place,
     ...device,
-    qr: qr ? 1 : 0,
-    ip,
+    qr: click.qr ? 1 : 0,
+    ip: click.ip,
+  }
+}
+
+/** The click alone, as every event has it. */
+export function presentVisit(row: Visit, clickId: string, timestamp: string): ClickEvent['click'] {
+  return {
+    id: clickId,
+    timestamp,
+    url: row.url,
+    country: row.country,
+    city: row.city,
+    continent: row.continent,
+    region: row.region,
+    device: row.device,
+    browser: row.browser,
+    os: row.os,
+    trigger: row.trigger,
+    referer: row.referer,
+    refererUrl: row.referer_url,
+    qr: row.trigger === 'qr',
+    ip: presentIp(row.ip),
   }
 }
 

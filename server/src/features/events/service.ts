@@ -1,20 +1,23 @@
 import { randomUUID } from 'node:crypto'
-import type { Platform } from '../../platform/context.ts'
+import type { Ctx, Platform } from '../../platform/context.ts'
 import { isLockTimeout, savepoint, transaction } from '../../platform/postgres.ts'
 import { deletedFolders } from '../folders/service.ts'
 import type { LinkChanged } from '../links/messages.ts'
 import { deletedTags } from '../tags/service.ts'
 import { historyDaysOf } from '../workspaces/service.ts'
+import { goneLink } from './feed/gone-link.ts'
 import { forgetFolders, forgetTags } from './forget.ts'
 import { withinLimits } from './limits.ts'
 import { searchableMetadata } from './metadata.ts'
 import { narrowed } from './narrow.ts'
+import { presentLead, presentSale, presentVisit } from './present.ts'
 import { type Count, type Rollup, type Source, sums } from './rollups.ts'
 import {
   addMissing,
   type ConversionTable,
   countPeople,
   countStored,
+  type EventRows,
   eraseMetadata,
   insertEvents,
   insertKeptCounts,
@@ -30,14 +33,15 @@ import {
   type RollupRange,
   type StoredClick,
   selectClicksById,
+  selectConversionsById,
   selectDifferences,
   selectMonths,
   selectStoredIds,
 } from './store.ts'
 import { type EventFilter, whereOf } from './where.ts'
 
-export type { EventFilter, NewLeadRow, NewSaleRow, StoredClick }
-export { narrowed, searchableMetadata, whereOf, withinLimits }
+export type { EventFilter, EventRows, NewLeadRow, NewSaleRow, StoredClick }
+export { goneLink, narrowed, presentLead, presentSale, presentVisit, searchableMetadata, whereOf, withinLimits }
 export type NewClick = NewClickRow
 export type NewConversions = { leads: NewLeadRow[]; sales: NewSaleRow[] }
 /** For those who count what is stored; only this feature writes. */
@@ -163,6 +167,20 @@ export async function clicksById(
   for (const some of partsOf(clicks)) {
     const ids = some.map(({ click_id }) => click_id)
     found.push(...(await selectClicksById(platform.clickhouse, workspacesOf(some), ids)))
+  }
+  return found
+}
+
+/** Those of these leads or sales that are stored; `at` is the time of each in milliseconds. */
+export async function conversionsById<Kind extends 'leads' | 'sales'>(
+  { clickhouse, workspaceId }: Pick<Ctx, 'clickhouse' | 'workspaceId'>,
+  kind: Kind,
+  named: { id: string; at: number }[],
+): Promise<EventRows[Kind][]> {
+  const found: EventRows[Kind][] = []
+  for (const some of partsOf(named)) {
+    const [ids, moments] = [some.map(({ id }) => id), some.map(({ at }) => at)]
+    found.push(...(await selectConversionsById(clickhouse, kind, { workspaceId, ids, moments })))
   }
   return found
 }

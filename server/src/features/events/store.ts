@@ -351,6 +351,21 @@ export async function selectStoredIds(
   return rows.map(({ id }) => id)
 }
 
+/** Those of them that are there; `moments` are their times, by which they are found. */
+export function selectConversionsById<Kind extends 'leads' | 'sales'>(
+  clickhouse: ClickHouse,
+  kind: Kind,
+  named: { workspaceId: string; ids: string[]; moments: number[] },
+): Promise<EventRows[Kind][]> {
+  return query(
+    clickhouse,
+    `SELECT ${kinds[kind].fields} FROM ${kinds[kind].table} WHERE workspace_id = {workspaceId:String}
+  AND timestamp IN (SELECT fromUnixTimestamp64Milli(arrayJoin({moments:Array(Int64)}), 'UTC'))
+  AND id IN {ids:Array(String)} ${columnsFirst}`,
+    named,
+  )
+}
+
 // NOTE every workspace: a batch holds conversions of those that are named.
 export function selectClicksById(
   clickhouse: ClickHouse,

@@ -4,7 +4,7 @@ import { transaction } from '../../platform/postgres.ts'
 import { appendClicks, appendClicksAgain, type NewClick } from '../events/service.ts'
 import { countClicks } from '../links/service.ts'
 import { type RawClick, rawClick } from '../redirect/messages.ts'
-import { type IpStorage, ipStorageOf } from '../workspaces/service.ts'
+import { type IpStorage, ipStorageOf, wantedTriggers } from '../workspaces/service.ts'
 import { begin, enrich, judging, run, settling } from './pipeline.ts'
 import { findRepeats } from './repeats.ts'
 import { rowOf } from './row.ts'
@@ -21,6 +21,7 @@ import {
   setStream,
   writeIntent,
 } from './store.ts'
+import { tellClicks } from './tell-clicks.ts'
 
 export type { Cursor, Holder }
 
@@ -134,7 +135,10 @@ async function write(
   rows: NewClick[],
   append = appendClicks,
 ): Promise<number> {
-  await append(platform, rows, tokenOf(holder, intent))
+  const token = tokenOf(holder, intent)
+  const listeners = await listenersAmong(platform, rows)
+  await append(platform, rows, token)
+  await tellClicks(platform, rows, listeners, token)
   await transaction(platform, async (platform) => {
     await limitPause(platform.db)
     if (intent.counts.length > 0) {
@@ -150,6 +154,14 @@ async function write(
     if (!(await advanceCursor(platform.db, holder, before, intent.last))) throw new PartitionLost()
   })
   return intent.last
+}
+
+/** The workspaces that want to hear of clicks. */
+async function listenersAmong(platform: Platform, rows: NewClick[]): Promise<Set<string>> {
+  const ids = new Set<string>()
+  for (const { workspace_id } of rows) ids.add(workspace_id)
+  const wanted = await wantedTriggers(platform, ids)
+  return new Set([...wanted].flatMap(([id, triggers]) => (triggers.includes('link.clicked') ? [id] : [])))
 }
 
 export async function rowsOf(platform: Platform, kept: ClickDraft[]): Promise<NewClick[]> {

@@ -1,8 +1,8 @@
-import type { Platform } from '../../platform/context.ts'
+import { asSystem, type Platform } from '../../platform/context.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { selectDueTests, selectLinkForUpdate, updateLink } from './store.ts'
 import { utmOf } from './url.ts'
-import { asSystem, tell } from './write.ts'
+import { tell } from './write.ts'
 
 export type DueTest = {
   workspaceId: string

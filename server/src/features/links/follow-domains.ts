@@ -1,8 +1,8 @@
-import type { Ctx, Platform } from '../../platform/context.ts'
+import { asSystem, type Ctx, type Platform } from '../../platform/context.ts'
 import { transaction } from '../../platform/postgres.ts'
 import type { DomainChanged } from '../domains/messages.ts'
 import { selectLinksByNumber, selectNumbersOfDomain, updateLink } from './store.ts'
-import { asSystem, changeMessage, publishAll, removeLinks } from './write.ts'
+import { changeMessage, eventMessages, publishAll, removeLinks } from './write.ts'
 
 const atOnce = 500
 
@@ -32,14 +32,7 @@ async function move(ctx: Ctx, numbers: bigint[], { renamedTo }: DomainChanged): 
   const before = await selectLinksByNumber(ctx.db, ctx.workspaceId, numbers)
   for (const { number } of before) await updateLink(ctx.db, ctx.workspaceId, number, { domain: renamedTo })
   const after = await selectLinksByNumber(ctx.db, ctx.workspaceId, numbers)
-  await publishAll(
-    ctx,
-    after.map((row) =>
-      changeMessage(
-        ctx,
-        row,
-        before.find(({ number }) => number === row.number),
-      ),
-    ),
-  )
+  const former = new Map(before.map((row) => [row.number, row]))
+  const changes = after.map((row) => changeMessage(ctx, row, former.get(row.number)))
+  await publishAll(ctx, [...changes, ...(await eventMessages(ctx, 'link.updated', after))])
 }

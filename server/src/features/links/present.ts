@@ -1,14 +1,34 @@
 import type { Link } from '@tributary/contract/links'
 import type { Tag } from '@tributary/contract/tags'
 import type { TrackedLink } from '@tributary/contract/track'
+import type { Ctx } from '../../platform/context.ts'
+import { unseal } from '../../platform/seal.ts'
+import { knownFolderIds } from '../folders/service.ts'
+import { tagsByIds } from '../tags/service.ts'
+import { knownWebhookIds } from '../workspaces/service.ts'
 import { rootKey } from './key.ts'
 import type { RedirectLink } from './service.ts'
 import type { LinkRow } from './store.ts'
 
+export async function presentAll(ctx: Ctx, rows: LinkRow[]): Promise<Link[]> {
+  const tags = await tagsByIds(ctx, [...new Set(rows.flatMap((row) => row.tag_ids))])
+  const folders = await knownFolderIds(ctx, [...new Set(rows.flatMap((row) => row.folder_id ?? []))])
+  const webhooks = await knownWebhookIds(ctx, [...new Set(rows.flatMap((row) => row.webhook_ids))])
+  return rows.map((row) =>
+    presentLink(row, {
+      apiUrl: ctx.config.API_URL,
+      tags: row.tag_ids.flatMap((id) => tags.get(id) ?? []),
+      folderId: row.folder_id !== null && folders.has(row.folder_id) ? row.folder_id : null,
+      webhookIds: row.webhook_ids.filter((id) => webhooks.has(id)),
+      password: row.sealed_password && unseal(ctx.config.ENCRYPTION_KEYS, row.id, row.sealed_password),
+    }),
+  )
+}
+
 /** The link object of the contract: no key more, none less, and no null in a date. */
-export function presentLink(
+function presentLink(
   row: LinkRow,
-  given: { apiUrl: string; tags: Tag[]; password: string | null; folderId: string | null },
+  given: Pick<Link, 'folderId' | 'webhookIds' | 'password'> & { apiUrl: string; tags: Tag[] },
 ): Link {
   const shortLink = shortLinkOf(row)
   return {
@@ -39,7 +59,7 @@ export function presentLink(
     publicStats: row.public_stats,
     tags: given.tags,
     folderId: given.folderId,
-    webhookIds: row.webhook_ids,
+    webhookIds: given.webhookIds,
     comments: row.comments,
     shortLink,
     qrCode: `${given.apiUrl}/qr?url=${encodeURIComponent(shortLink)}`,

@@ -10,14 +10,12 @@ import type { TrackedLink } from '@tributary/contract/track'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { invalid, notFound } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
-import { unseal } from '../../platform/seal.ts'
 import type { FolderDeleted } from '../folders/messages.ts'
-import { knownFolderIds } from '../folders/service.ts'
-import { tagIdsByNames, tagsByIds } from '../tags/service.ts'
+import { tagIdsByNames } from '../tags/service.ts'
 import { type DueTest, openTests, settle } from './ab-tests.ts'
 import { keyProblem, lookupKey, rootKey } from './key.ts'
 import type { LinkChanged } from './messages.ts'
-import { presentLink, redirectView, trackedLink } from './present.ts'
+import { presentAll, redirectView, trackedLink } from './present.ts'
 import { externalIdOf } from './settings.ts'
 import {
   addClickCounts,
@@ -26,12 +24,12 @@ import {
   type ConversionCount,
   countLinksBy,
   countLinks as countRows,
-  type LinkFilter,
   type LinkRow,
   type LinkSelector,
   leaveFolder,
   replaceClickCounts,
   replaceConversionCounts,
+  replaceWebhookOfLinks,
   selectCounters,
   selectLink,
   selectLinkByAddress,
@@ -41,6 +39,7 @@ import {
   selectNumbersById,
   type TrueCount,
 } from './store.ts'
+import type { LinkFilter } from './where.ts'
 import { changeLink, changeOf, makeLink, removeLinks } from './write.ts'
 
 // A key has 190 characters; composing and lower case can make each of them three.
@@ -185,6 +184,14 @@ export function correctConversions(
   return replaceConversionCounts(platform.db, counts)
 }
 
+/** From now on these links, and no others, name the webhook in their `webhookIds`. */
+export async function nameWebhook(ctx: Ctx, webhookId: string, linkIds: string[]): Promise<void> {
+  const found = await replaceWebhookOfLinks(ctx.db, ctx.workspaceId, webhookId, linkIds)
+  const missing = linkIds.filter((id) => !found.includes(id))
+  if (missing.length === 0) return
+  throw invalid(`\`linkIds\` in the body names links that do not exist: ${missing.slice(0, 10).join(', ')}.`)
+}
+
 /** In small steps: a folder may have held very many links. */
 export async function leaveFolders(platform: Pick<Platform, 'db'>, deleted: FolderDeleted[]): Promise<void> {
   for (const { workspaceId, folderId } of deleted) {
@@ -245,19 +252,6 @@ export async function findForRedirect(
 ): Promise<RedirectLink | null> {
   const row = await selectLinkByAddress(platform.db, domain, key)
   return row ? redirectView(row) : null
-}
-
-export async function presentAll(ctx: Ctx, rows: LinkRow[]): Promise<Link[]> {
-  const tags = await tagsByIds(ctx, [...new Set(rows.flatMap((row) => row.tag_ids))])
-  const folders = await knownFolderIds(ctx, [...new Set(rows.flatMap((row) => row.folder_id ?? []))])
-  return rows.map((row) =>
-    presentLink(row, {
-      apiUrl: ctx.config.API_URL,
-      tags: row.tag_ids.flatMap((id) => tags.get(id) ?? []),
-      folderId: row.folder_id !== null && folders.has(row.folder_id) ? row.folder_id : null,
-      password: row.sealed_password && unseal(ctx.config.ENCRYPTION_KEYS, row.id, row.sealed_password),
-    }),
-  )
 }
 
 async function present(ctx: Ctx, row: LinkRow): Promise<Link> {

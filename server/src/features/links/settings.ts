@@ -1,8 +1,8 @@
 import type { LinkPatch } from '@tributary/contract/links'
+import { casual } from 'chrono-node/en'
 import { invalid } from '../../platform/errors.ts'
 import type { LinkColumns } from './store.ts'
 import { urlProblem, utmNames, utmOf, webUrlProblem, withParameters } from './url.ts'
-import { instantOf } from './when.ts'
 
 export type Settings = Omit<LinkPatch, 'domain' | 'key'>
 
@@ -29,6 +29,9 @@ const instants = {
   testCompletedAt: 'test_completed_at',
 } as const
 
+const isoDate = /^\d{4}-\d{2}-\d{2}$/
+const isoInstant = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?$/i
+
 /** The columns that an input changes, or a refusal that names the field. `url` is the destination so far. */
 export function columnsOf(input: Settings, url: string, now: Date): Partial<LinkColumns> {
   refuseWhatIsNotThere(input)
@@ -44,6 +47,7 @@ export function columnsOf(input: Settings, url: string, now: Date): Partial<Link
     if (input[field] !== undefined) columns[column] = moment(field, input[field], now)
   }
   if (input.externalId !== undefined) columns.external_id = externalIdOf(input.externalId)
+  if (input.webhookIds !== undefined) columns.webhook_ids = [...new Set(input.webhookIds)]
   if (input.geo !== undefined) columns.geo = geoOf(input.geo)
   if (input.testVariants !== undefined) columns.test_variants = variantsOf(input.testVariants)
   return { ...columns, ...destinationOf(input, url) }
@@ -68,9 +72,6 @@ function refuseWhatIsNotThere(input: Settings): void {
     throw invalid(`\`programId\` in the body names the program ${input.programId}, which does not exist.`)
   if (input.partnerId)
     throw invalid(`\`partnerId\` in the body names the partner ${input.partnerId}, which does not exist.`)
-  if (input.webhookIds?.length) {
-    throw invalid(`\`webhookIds\` in the body names the webhook ${input.webhookIds[0]}, which does not exist.`)
-  }
 }
 
 function requireUrl(field: string, url: string, problemOf: (url: string) => string | undefined): void {
@@ -93,6 +94,26 @@ function moment(field: string, text: string | null, now: Date): Date | null {
     )
   }
   return instant
+}
+
+/** A moment as people and programs write it, in UTC when no zone is given; undefined when it can't be read. */
+function instantOf(text: string, now: Date): Date | undefined {
+  const trimmed = text.trim()
+  if (isoDate.test(trimmed)) return existing(`${trimmed}T00:00:00Z`, trimmed)
+  if (isoInstant.test(trimmed)) {
+    const zoned = /(Z|[+-]\d{2}:?\d{2})$/i.test(trimmed) ? trimmed : `${trimmed}Z`
+    return existing(zoned.replace(' ', 'T'), trimmed.slice(0, 10))
+  }
+  if (!/[a-z]/i.test(trimmed)) return undefined
+  return casual.parseDate(trimmed, { instant: now, timezone: 0 }, { forwardDate: true }) ?? undefined
+}
+
+/** JavaScript rolls 30 February over into March; such a day does not exist. */
+function existing(iso: string, day: string): Date | undefined {
+  const date = new Date(iso)
+  if (Number.isNaN(date.getTime())) return undefined
+  const asWritten = new Date(`${day.slice(0, 10)}T00:00:00Z`)
+  return asWritten.toISOString().startsWith(day.slice(0, 10)) ? date : undefined
 }
 
 function geoOf(geo: Record<string, string> | null): Record<string, string> | null {

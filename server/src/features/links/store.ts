@@ -1,6 +1,7 @@
 import type { Link } from '@tributary/contract/links'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../../platform/postgres.ts'
+import { conditionsOf, type LinkFilter } from './where.ts'
 
 export type LinkRow = {
   number: bigint
@@ -194,6 +195,22 @@ export async function leaveFolder(db: Db, workspaceId: string, folderId: string,
   return Number(result.numAffectedRows ?? 0)
 }
 
+/** From now on these links name the webhook, and no others do; the ids of those that are there, in the order of ids. */
+export async function replaceWebhookOfLinks(db: Db, workspaceId: string, webhookId: string, linkIds: string[]) {
+  const named = sql`workspace_id = ${workspaceId} AND webhook_ids <> '{}' AND webhook_ids @> ARRAY[${webhookId}]::text[]`
+  const found = await sql<{ id: string }>`SELECT id FROM links
+    WHERE workspace_id = ${workspaceId} AND id = ANY(${linkIds}::text[]) AND deleted_at IS NULL
+    ORDER BY id FOR UPDATE`.execute(db)
+  const ids = found.rows.map((row) => row.id)
+  await sql`UPDATE links SET webhook_ids = array_remove(webhook_ids, ${webhookId})
+    WHERE ${named} AND id <> ALL(${ids}::text[])`.execute(db)
+  await sql`UPDATE links SET webhook_ids = webhook_ids || ${webhookId}::text
+    WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[]) AND NOT webhook_ids @> ARRAY[${webhookId}]::text[]`.execute(
+    db,
+  )
+  return ids
+}
+
 // NOTE every workspace: a visitor brings only the address; the domain belongs to one workspace.
 export async function selectLinkByAddress(db: Db, domain: string, key: string): Promise<LinkRow | undefined> {
   const result = await sql<LinkRow>`
@@ -278,16 +295,6 @@ export async function replaceConversionCounts(db: Db, counts: (ConversionCount &
       sales = excluded.sales, sale_amount = excluded.sale_amount`.execute(db)
 }
 
-export type LinkFilter = {
-  domain?: string
-  tagIds?: string[]
-  folderId?: string | null
-  search?: string
-  userId?: string
-  tenantId?: string
-  archived: boolean
-  tagged: boolean
-}
 export type LinkSort = 'createdAt' | 'clicks' | 'saleAmount' | 'lastClicked'
 export type LinkPage = {
   sort: LinkSort
@@ -346,29 +353,6 @@ export async function countLinksBy(
     WHERE ${sql.join(conditionsOf(workspaceId, filter), sql` AND `)}
     GROUP BY 1 ORDER BY 2 DESC, 1`.execute(db)
   return result.rows.map(({ group, count }) => ({ group, count: Number(count) }))
-}
-
-function conditionsOf(workspaceId: string, filter: LinkFilter): RawBuilder<SqlBool>[] {
-  const conditions = [sql<SqlBool>`l.workspace_id = ${workspaceId}`, sql<SqlBool>`l.deleted_at IS NULL`]
-  if (!filter.archived) conditions.push(sql`NOT l.archived`)
-  if (filter.domain !== undefined) conditions.push(sql`l.domain = ${filter.domain}`)
-  if (filter.folderId === null) conditions.push(sql`l.folder_id IS NULL`)
-  else if (filter.folderId !== undefined) conditions.push(sql`l.folder_id = ${filter.folderId}`)
-  if (filter.userId !== undefined) conditions.push(sql`l.user_id = ${filter.userId}`)
-  if (filter.tenantId !== undefined) conditions.push(sql`l.tenant_id = ${filter.tenantId}`)
-  if (filter.search !== undefined) conditions.push(containing(filter.search))
-  if (filter.tagged) conditions.push(sql`EXISTS (SELECT FROM link_tags t WHERE t.link_number = l.number)`)
-  if (filter.tagIds !== undefined) {
-    conditions.push(
-      sql`l.number IN (SELECT t.link_number FROM link_tags t WHERE t.tag_id = ANY(${filter.tagIds}::text[]))`,
-    )
-  }
-  return conditions
-}
-
-function containing(text: string): RawBuilder<SqlBool> {
-  const pattern = text.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')
-  return sql`l.search_text LIKE ${`%${pattern}%`}`
 }
 
 // NOTE every workspace: a part of a statement that has the workspace; the link's number was found in it.

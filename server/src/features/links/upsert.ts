@@ -1,7 +1,7 @@
 import type { Link, NewLink } from '@tributary/contract/links'
 import type { Ctx } from '../../platform/context.ts'
 import { transaction } from '../../platform/postgres.ts'
-import { presentAll } from './service.ts'
+import { presentAll } from './present.ts'
 import { destinationOf } from './settings.ts'
 import { selectNewestByUrl } from './store.ts'
 import { changeLink, makeLink } from './write.ts'

@@ -1,5 +1,6 @@
-import type { LinkPatch, NewLink } from '@tributary/contract/links'
-import type { Ctx, Platform } from '../../platform/context.ts'
+import type { Link, LinkPatch, NewLink } from '@tributary/contract/links'
+import type { Trigger } from '@tributary/contract/webhooks'
+import type { Ctx } from '../../platform/context.ts'
 import { conflict, invalid } from '../../platform/errors.ts'
 import { newId, partitionOf } from '../../platform/ids.ts'
 import { type Message, publish } from '../../platform/outbox.ts'
@@ -8,8 +9,10 @@ import { seal } from '../../platform/seal.ts'
 import { domainForLink } from '../domains/service.ts'
 import { requireFolder } from '../folders/service.ts'
 import { missingTagIds, tagIdsByNames } from '../tags/service.ts'
+import { knownWebhookIds, wantedTriggers } from '../workspaces/service.ts'
 import { keyProblem, lookupKey, normalKey, randomKey, rootKey } from './key.ts'
-import { type LinkChanged, linkChangedMessage } from './messages.ts'
+import { type LinkChanged, type LinkEvent, linkChangedMessage, linkEventsMessage } from './messages.ts'
+import { presentAll } from './present.ts'
 import { columnsOf } from './settings.ts'
 import {
   deleteLinks,
@@ -33,7 +36,7 @@ export async function makeLink(ctx: Ctx, input: NewLink): Promise<LinkRow> {
   const columns = columnsOf({ url, ...settings }, url, ctx.now())
   const domain = await domainForLink(ctx, asked)
   const tagIds = (await tagsOf(ctx, input)) ?? []
-  await checkFolder(ctx, input)
+  await checkNamed(ctx, input)
   const id = newId('link')
   const row = {
     ...columns,
@@ -59,7 +62,7 @@ export async function changeLink(ctx: Ctx, link: LinkRow, patch: LinkPatch): Pro
     ...(key !== undefined && keyColumns(key)),
   }
   const tagIds = await tagsOf(ctx, patch)
-  await checkFolder(ctx, patch)
+  await checkNamed(ctx, patch)
   const changed = Object.fromEntries(Object.entries(columns).filter(([name, value]) => differs(link, name, value)))
   const retagged = tagIds !== undefined && tagIds.join() !== link.tag_ids.join()
   if (Object.keys(changed).length === 0 && !retagged) return link
@@ -79,17 +82,9 @@ export async function changeLink(ctx: Ctx, link: LinkRow, patch: LinkPatch): Pro
 export async function removeLinks(ctx: Ctx, numbers: bigint[]): Promise<bigint[]> {
   const removed = await deleteLinks(ctx.db, ctx.workspaceId, numbers)
   const rows = await selectLinksByNumber(ctx.db, ctx.workspaceId, removed)
-  await publishAll(
-    ctx,
-    rows.map((row) => changeMessage(ctx, row)),
-  )
+  const changes = rows.map((row) => changeMessage(ctx, row))
+  await publishAll(ctx, [...changes, ...(await eventMessages(ctx, 'link.deleted', rows))])
   return removed
-}
-
-/** For work that no key has asked for. */
-export function asSystem(platform: Platform, workspaceId: string): Ctx {
-  const actor = { keyId: 'system', scopes: ['apis.all' as const] }
-  return { ...platform, workspaceId, plan: 'enterprise', actor, requestId: 'system' }
 }
 
 export async function publishAll(ctx: Ctx, messages: Message[]): Promise<void> {
@@ -122,8 +117,42 @@ export function changeOf(row: LinkRow, before?: LinkRow): LinkChanged {
 export async function tell(ctx: Ctx, number: bigint, before?: LinkRow): Promise<LinkRow> {
   const [row] = await selectLinksByNumber(ctx.db, ctx.workspaceId, [number])
   if (!row) throw new Error(`Link ${number} is gone in its own transaction`)
-  await publish(ctx, changeMessage(ctx, row, before))
+  const events = await eventMessages(ctx, before ? 'link.updated' : 'link.created', [row])
+  await publish(ctx, changeMessage(ctx, row, before), ...events)
   return row
+}
+
+const wanted = new WeakMap<Ctx['db'], Promise<Trigger[]>>()
+// A message of the log may have a million bytes.
+const largestEvents = 500_000
+
+/** What webhooks hear of it, if one wants to. */
+export async function eventMessages(ctx: Ctx, event: LinkEvent['event'], rows: LinkRow[]): Promise<Message[]> {
+  if (!(await wantedIn(ctx)).includes(event)) return []
+  const links = await presentAll(ctx, rows)
+  const createdAt = ctx.now().toISOString()
+  const parts: LinkEvent[][] = []
+  let room = 0
+  for (const [index, { number }] of rows.entries()) {
+    // Who may hear of a link need not know its password, and it would lie about unsealed.
+    const link = { ...(links[index] as Link), password: null }
+    const size = Buffer.byteLength(JSON.stringify(link))
+    if (size > room) room = parts.push([]) && largestEvents
+    room -= size
+    const told = { id: newId('evt'), event, createdAt, linkNumber: String(number) }
+    parts.at(-1)?.push(size > largestEvents ? told : { ...told, link })
+  }
+  const partition = partitionOf(ctx.workspaceId, ctx.config.EVENT_PARTITIONS)
+  return parts.map((events) => linkEventsMessage({ workspaceId: ctx.workspaceId, events }, partition))
+}
+
+/** Read once in a transaction, which may write very many links. */
+function wantedIn(ctx: Ctx): Promise<Trigger[]> {
+  const known = wanted.get(ctx.db)
+  if (known !== undefined) return known
+  const read = wantedTriggers(ctx, [ctx.workspaceId]).then((all) => all.get(ctx.workspaceId) ?? [])
+  if (ctx.db.isTransaction) wanted.set(ctx.db, read)
+  return read
 }
 
 async function insertWithKey(ctx: Ctx, row: Omit<NewLinkRow, 'key' | 'lookup_key'>, asked: string): Promise<bigint> {
@@ -163,8 +192,12 @@ function sealed(ctx: Ctx, id: string, { password }: Pick<LinkPatch, 'password'>)
   return { sealed_password: password ? seal(ctx.config.ENCRYPTION_KEYS, id, password) : null }
 }
 
-async function checkFolder(ctx: Ctx, { folderId }: Pick<LinkPatch, 'folderId'>): Promise<void> {
+async function checkNamed(ctx: Ctx, { folderId, webhookIds }: Pick<LinkPatch, 'folderId' | 'webhookIds'>) {
   if (folderId) await requireFolder(ctx, folderId)
+  const known = await knownWebhookIds(ctx, webhookIds ?? [])
+  const missing = webhookIds?.filter((id) => !known.has(id)) ?? []
+  if (missing.length > 0)
+    throw invalid(`\`webhookIds\` in the body names webhooks that do not exist: ${missing.join(', ')}.`)
 }
 
 /** Undefined when the input says nothing about tags. */

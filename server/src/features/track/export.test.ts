@@ -1,6 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { eventsQuery } from '@tributary/contract/events'
 import { newLead, newRefund, newSale } from '@tributary/contract/track'
+import { newWebhook } from '@tributary/contract/webhooks'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { buildConversionLink } from '../../../test/build.ts'
@@ -11,8 +12,10 @@ import { listEvents } from '../events/list.ts'
 import { claim, ingest } from '../ingest/service.ts'
 import { getLink } from '../links/service.ts'
 import type { RawClick } from '../redirect/messages.ts'
-import { exportSome } from './export.ts'
+import { createWebhook } from '../webhooks/service.ts'
+import { exportSome, measureOverdue } from './export.ts'
 import { trackLead } from './leads.ts'
+import { type ConversionsStored, conversionsStored } from './messages.ts'
 import { trackRefund } from './refunds.ts'
 import { trackSale } from './sales.ts'
 
@@ -49,9 +52,33 @@ function passTime(): Promise<unknown> {
   return sql`UPDATE conversions SET due_at = now() - interval '1 second' WHERE stored_at IS NULL`.execute(platform.db)
 }
 
+/** What webhooks are to hear. */
+async function told({ workspaceId }: Ctx): Promise<ConversionsStored[]> {
+  const result = await sql<{ body: unknown }>`SELECT body FROM outbox
+    WHERE workspace_id = ${workspaceId} AND subject LIKE 'webhooks.%.conversions' ORDER BY id`.execute(platform.db)
+  return result.rows.map(({ body }) => conversionsStored.parse(body))
+}
+
 async function list(ctx: Ctx, event: string, given: Record<string, unknown> = {}) {
   return (await listEvents(ctx, eventsQuery.parse({ event, interval: 'all', ...given }))).events
 }
+
+test('how late the first conversion is can be told', async () => {
+  const overdue = async () => {
+    await measureOverdue(platform)
+    return (await platform.metrics.conversionsOverdue.get()).values[0]?.value
+  }
+  const { click, lead } = await setUp()
+  const visit = click()
+  await arrive(visit)
+  await exportAll()
+  expect(await overdue()).toBe(0)
+  await lead(visit.id)
+  await passTime()
+  expect(await overdue()).toBeGreaterThanOrEqual(1)
+  await exportAll()
+  expect(await overdue()).toBe(0)
+})
 
 test('a lead and a sale become events with the place and device of their click', async () => {
   const { ctx, link, click, lead, sale, counters } = await setUp()
@@ -118,8 +145,10 @@ test('after a day a lead does without the place of its click', async () => {
   expect(await list(ctx, 'leads')).toMatchObject([{ country: 'Unknown', click: { referer: '(direct)' } }])
 })
 
-test('a worker that dies at any point is followed by the same batch, which counts once', async () => {
+test('a worker that dies at any point is followed by the same batch, which counts and is told once', async () => {
   const { ctx, click, lead, sale, counters } = await setUp()
+  const triggers = ['lead.created', 'sale.created']
+  await createWebhook(ctx, newWebhook.parse({ name: 'all', url: 'https://example.com/hook', triggers }))
   const visit = click()
   await arrive(visit)
   const { clickhouse } = platform
@@ -136,11 +165,16 @@ test('a worker that dies at any point is followed by the same batch, which count
     // Nobody else takes what is leased.
     await exportAll()
     expect(await counters()).toMatchObject({ leads: 0, sales: 0 })
+    expect(await told(ctx)).toEqual([])
     await passTime()
   }
   await Promise.all([exportAll(), exportAll()])
   expect(await list(ctx, 'leads')).toHaveLength(1)
   expect(await list(ctx, 'sales')).toHaveLength(1)
+  expect((await told(ctx)).map(({ kind, conversions }) => [kind, conversions.length])).toEqual([
+    ['lead', 1],
+    ['sale', 1],
+  ])
   expect(await counters()).toEqual({ clicks: 1, leads: 1, conversions: 1, sales: 1, saleAmount: 1000 })
 
   function withInsert(insert: unknown): Platform {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Platform } from '../../platform/context.ts'
 import { conflict } from '../../platform/errors.ts'
+import { partitionOf } from '../../platform/ids.ts'
+import { publish } from '../../platform/outbox.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { placeCustomers } from '../customers/service.ts'
 import {
@@ -8,16 +10,30 @@ import {
   appendConversionsAgain,
   betweenConversions,
   clicksById,
+  conversionsById,
   restoreConversions,
   type StoredClick,
 } from '../events/service.ts'
 import { countConversions } from '../links/service.ts'
+import { wantedTriggers } from '../workspaces/service.ts'
+import { conversionsStoredMessage } from './messages.ts'
 import { countsOf, rowsOf } from './rows.ts'
-import { type ConversionRow, fixBatch, markStored, postpone, selectDue, selectStored, takeOverBatch } from './store.ts'
+import {
+  type ConversionRow,
+  fixBatch,
+  markStored,
+  postpone,
+  selectDue,
+  selectOverdue,
+  selectStored,
+  selectUnderWay,
+  takeOverBatch,
+} from './store.ts'
 
 type Engines = Pick<Platform, 'db' | 'clickhouse'>
 
 export const mostAtOnce = 1_000
+const triggers = { lead: 'lead.created', sale: 'sale.created', refund: 'sale.refunded' } as const
 // After a day nobody waits for the click any more: its place and device stay unknown.
 const patienceMs = 24 * 3_600_000
 
@@ -37,6 +53,12 @@ export async function exportSome(platform: Platform): Promise<number> {
   return due.length
 }
 
+/** Not knowing is no news here: that PostgreSQL is away is told elsewhere. */
+export async function measureOverdue({ db, metrics }: Pick<Platform, 'db' | 'metrics'>): Promise<void> {
+  const seconds = await selectOverdue(db).catch(() => undefined)
+  if (seconds !== undefined) metrics.conversionsOverdue.set(seconds)
+}
+
 /** Adds to ClickHouse what was stored there, after a number and of one link or of all, and has no row any more. */
 export function restoreSome(platform: Engines, from: { linkNumber?: bigint; after: bigint }) {
   return betweenConversions(platform, async (platform, isStill) => {
@@ -48,6 +70,37 @@ export function restoreSome(platform: Engines, from: { linkNumber?: bigint; afte
   })
 }
 
+/**
+ * While no batch goes to ClickHouse, for the state of one moment: what is marked as stored and what is stored are then
+ * the same. A batch that was cut off is between the two until a worker has finished it.
+ */
+export function betweenExports<R>(platform: Engines, work: () => Promise<R>): Promise<R> {
+  return betweenConversions(platform, async (platform, isStill) => {
+    if (isStill && !(await isCutOff(platform))) return work()
+    throw conflict(
+      'A batch of leads and sales does not end. Is a worker running? Start one, and try again in a minute.',
+    )
+  })
+}
+
+async function isCutOff(platform: Engines): Promise<boolean> {
+  const rows = await selectUnderWay(platform.db)
+  for (const [workspaceId, mine] of Map.groupBy(rows, ({ workspace_id }) => workspace_id)) {
+    const { leads = [], sales = [] } = Object.groupBy(mine, ({ kind }) => (kind === 'lead' ? 'leads' : 'sales'))
+    const ctx = { clickhouse: platform.clickhouse, workspaceId }
+    const stored = [
+      ...(await conversionsById(ctx, 'leads', leads.map(momentOf))),
+      ...(await conversionsById(ctx, 'sales', sales.map(momentOf))),
+    ]
+    if (stored.length > 0) return true
+  }
+  return false
+}
+
+function momentOf({ id, created_at }: ConversionRow) {
+  return { id, at: created_at.getTime() }
+}
+
 async function store(
   platform: Platform,
   rows: ConversionRow[],
@@ -57,10 +110,26 @@ async function store(
   const batch = rows[0]?.batch as string
   await transaction(platform, async (platform) => {
     await append(platform, rowsOf(rows, clicks), batch)
-    await countConversions(platform, countsOf(await markStored(platform.db, batch)))
+    const stored = await markStored(platform.db, batch)
+    await countConversions(platform, countsOf(stored))
     await placeCustomers(platform, countriesOf(rows, clicks))
+    await tell(platform, stored)
   })
   return rows.length
+}
+
+/** Each once: they were marked by this transaction. Those of nobody's click are of no link either, and not told. */
+async function tell(platform: Platform, stored: ConversionRow[]): Promise<void> {
+  const wanted = await wantedTriggers(platform, new Set(stored.map(({ workspace_id }) => workspace_id)))
+  const told = stored.filter((row) => row.click_id && wanted.get(row.workspace_id)?.includes(triggers[row.kind]))
+  for (const [workspaceId, mine] of Map.groupBy(told, ({ workspace_id }) => workspace_id)) {
+    const partition = partitionOf(workspaceId, platform.config.EVENT_PARTITIONS)
+    const messages = [...Map.groupBy(mine, ({ kind }) => kind)].map(([kind, rows]) => {
+      const conversions = rows.map(({ id, created_at }) => ({ id, at: created_at.getTime() }))
+      return conversionsStoredMessage({ workspaceId, kind, conversions }, partition)
+    })
+    await publish({ db: platform.db, workspaceId }, ...messages)
+  }
 }
 
 /** In one order everywhere, so that two workers never wait for each other. */

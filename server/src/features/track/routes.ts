@@ -1,11 +1,10 @@
 import * as contract from '@tributary/contract/track'
 import * as forPages from '@tributary/contract/track-browser'
 import { type BrowserRoute, browserRoute, route } from '../../platform/http.ts'
-import { leadFor, saleFor } from './browser-answers.ts'
 import { type Capturing, trackClick, trackOpen, trackVisit } from './browser-clicks.ts'
-import { trackLead } from './leads.ts'
+import { leadFor, trackLead } from './leads.ts'
 import { trackRefund } from './refunds.ts'
-import { trackSale } from './sales.ts'
+import { saleFor, trackSale } from './sales.ts'
 
 export const trackRoutes = [
   route(contract.trackLead, async (ctx, { body }) => leadFor(ctx.actor, await trackLead(ctx, body))),

@@ -1,5 +1,5 @@
 import type { NewSale, SaleResult } from '@tributary/contract/track'
-import type { Ctx } from '../../platform/context.ts'
+import type { Actor, Ctx } from '../../platform/context.ts'
 import { AppError, invalid } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
@@ -7,7 +7,7 @@ import { type Customer, countSale, findCustomer, holdCustomer, makeCustomer } fr
 import { conversionSettings } from '../workspaces/service.ts'
 import type { Attribution } from './attribution.ts'
 import { findClick, requireClick } from './clicks.ts'
-import { attributeClick, personOf, presentPerson, recordLead } from './leads.ts'
+import { attributeClick, nobody, personOf, presentPerson, recordLead } from './leads.ts'
 import { convert } from './money.ts'
 import { type ConversionRow, insertConversion, selectLead, selectSale } from './store.ts'
 
@@ -106,4 +106,10 @@ function answer(eventName: string, customer: Customer | null, sale: ConversionRo
       metadata: sale.metadata === null ? null : JSON.parse(sale.metadata),
     },
   }
+}
+
+/** As `leadFor`. */
+export function saleFor(actor: Actor, result: SaleResult): SaleResult {
+  const { customer } = result
+  return actor.isPublishable && customer ? { ...result, customer: { ...customer, ...nobody } } : result
 }

@@ -107,6 +107,15 @@ export async function selectDue(db: Db, count: number): Promise<(ConversionRow &
   return result.rows
 }
 
+/** How many seconds ago the first of those that are not in ClickHouse yet was due. */
+// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+export async function selectOverdue(db: Db): Promise<number> {
+  const result = await sql<{ seconds: number }>`
+    SELECT greatest(0, coalesce(extract(epoch FROM now() - min(due_at)), 0))::float AS seconds
+    FROM conversions WHERE stored_at IS NULL`.execute(db)
+  return result.rows[0]?.seconds ?? 0
+}
+
 /** Those that no other worker has put into a batch meanwhile. */
 // NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
 export async function fixBatch(db: Db, batch: string, numbers: bigint[]): Promise<ConversionRow[]> {
@@ -122,6 +131,14 @@ export async function postpone(db: Db, numbers: bigint[]): Promise<void> {
   await sql`UPDATE conversions SET attempts = attempts + 1,
       due_at = now() + least(interval '5 minutes', interval '1 second' * power(2, least(attempts, 9)))
     WHERE number = ANY(${numbers}::bigint[]) AND batch IS NULL AND stored_at IS NULL`.execute(db)
+}
+
+/** Those that are in a batch, whether or not it has reached ClickHouse. */
+// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+export async function selectUnderWay(db: Db): Promise<ConversionRow[]> {
+  const result = await sql<ConversionRow>`
+    SELECT * FROM conversions WHERE stored_at IS NULL AND batch IS NOT NULL`.execute(db)
+  return result.rows
 }
 
 /** Those that nobody has marked before: only they are counted. */

@@ -1,4 +1,5 @@
 import type { Plan } from '@tributary/contract/operation'
+import type { Trigger } from '@tributary/contract/webhooks'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../../platform/config.ts'
 import type { Ctx, Platform } from '../../platform/context.ts'
@@ -10,6 +11,7 @@ import {
   insertWorkspace,
   selectIpStorage,
   selectPlans,
+  selectWebhookTriggers,
   selectWorkspace,
   selectWorkspaces,
   updateWorkspace,
@@ -95,6 +97,46 @@ function rememberedIn(config: Pick<Config, 'IP_STORAGE'>): LRUCache<string, IpSt
   const known = remembered.get(config) ?? new LRUCache<string, IpStorage>({ max: 10_000, ttl: rememberMs })
   remembered.set(config, known)
   return known
+}
+
+const wanted = new WeakMap<Config, LRUCache<string, Trigger[]>>()
+const rememberWantedMs = 1_000
+
+/**
+ * What the webhooks of each of these workspaces are to be told of. Asked for every batch of clicks, so it is remembered
+ * for a second; inside a transaction it is read.
+ */
+export async function wantedTriggers(
+  platform: Pick<Platform, 'db' | 'config'>,
+  workspaceIds: Iterable<string>,
+): Promise<Map<string, Trigger[]>> {
+  const known = wanted.get(platform.config) ?? new LRUCache<string, Trigger[]>({ max: 10_000, ttl: rememberWantedMs })
+  wanted.set(platform.config, known)
+  const triggers = new Map<string, Trigger[]>()
+  for (const id of workspaceIds) triggers.set(id, (!platform.db.isTransaction && known.get(id)) || [])
+  const unknown = [...triggers.keys()].filter((id) => platform.db.isTransaction || !known.has(id))
+  if (unknown.length === 0) return triggers
+  const read = await selectWebhookTriggers(platform.db, unknown)
+  for (const id of unknown) {
+    triggers.set(id, read.get(id) ?? [])
+    if (!platform.db.isTransaction) known.set(id, read.get(id) ?? [])
+  }
+  return triggers
+}
+
+/** Told by webhooks in the transaction that changes one. */
+export async function keepWebhooks(
+  ctx: Pick<Ctx, 'db' | 'workspaceId'>,
+  { triggers, ids }: { triggers: Trigger[]; ids: string[] },
+): Promise<void> {
+  await updateWorkspace(ctx.db, ctx.workspaceId, { webhook_triggers: triggers, webhook_ids: ids })
+}
+
+/** Those of these ids that are webhooks of the workspace. */
+export async function knownWebhookIds(ctx: Pick<Ctx, 'db' | 'workspaceId'>, ids: string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  const { webhook_ids } = await requireWorkspace(ctx, ctx.workspaceId)
+  return new Set(ids.filter((id) => webhook_ids.includes(id)))
 }
 
 const mostHostnames = 10

@@ -1,4 +1,5 @@
 import type { Plan } from '@tributary/contract/operation'
+import type { Trigger } from '@tributary/contract/webhooks'
 import type { Config } from '../../platform/config.ts'
 import type { Db } from '../../platform/postgres.ts'
 
@@ -17,6 +18,11 @@ export type WorkspaceRow = {
   attribution_model: 'first-click' | 'last-click'
   /** Where scripts in browsers may track from; empty: from everywhere. */
   allowed_hostnames: string[]
+  /** Of its enabled webhooks, and the ids of all of them: kept here by webhooks, for those that may not call them. */
+  webhook_triggers: Trigger[]
+  webhook_ids: string[]
+  /** Whom the installation writes to about this workspace. */
+  contact_email: string | null
   created_at: Date
 }
 type Standard =
@@ -25,6 +31,9 @@ type Standard =
   | 'attribution_days'
   | 'attribution_model'
   | 'allowed_hostnames'
+  | 'webhook_triggers'
+  | 'webhook_ids'
+  | 'contact_email'
   | 'created_at'
 export type WorkspaceSettings = Partial<Pick<WorkspaceRow, Exclude<Standard, 'created_at'>>>
 type Tables = { workspaces: Omit<WorkspaceRow, Standard> & Partial<Pick<WorkspaceRow, Standard>> }
@@ -90,4 +99,14 @@ export async function selectPlans(db: Db, workspaceIds: string[]): Promise<Map<s
     .where('id', 'in', workspaceIds)
     .execute()
   return new Map(rows.map(({ id, plan }) => [id, plan]))
+}
+
+export async function selectWebhookTriggers(db: Db, workspaceIds: string[]): Promise<Map<string, Trigger[]>> {
+  const rows = await db
+    .withTables<Tables>()
+    .selectFrom('workspaces')
+    .select(['id', 'webhook_triggers'])
+    .where('id', 'in', workspaceIds)
+    .execute()
+  return new Map(rows.map(({ id, webhook_triggers }) => [id, webhook_triggers ?? []]))
 }

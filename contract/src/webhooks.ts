@@ -1,0 +1,324 @@
+import { z } from '@hono/zod-openapi'
+import { instant, plainText } from './common.ts'
+import { customer } from './customers.ts'
+import { click } from './events.ts'
+import { link } from './links.ts'
+import { operation } from './operation.ts'
+import { paymentProcessors } from './track.ts'
+
+/** What can be told. An event of another noun joins by a line in each of the two tables. */
+export const triggers = [
+  'link.created',
+  'link.updated',
+  'link.deleted',
+  'link.clicked',
+  'lead.created',
+  'sale.created',
+  'sale.refunded',
+] as const
+export type Trigger = (typeof triggers)[number]
+
+const lead = {
+  eventName: z.string(),
+  customer,
+  click,
+  link,
+  partner: z.null(),
+  metadata: z.record(z.string(), z.unknown()).nullable(),
+}
+const sale = {
+  ...lead,
+  sale: z.object({
+    amount: z.number().int().describe('In the smallest unit of the currency; of a refund negative.'),
+    currency: z.string(),
+    paymentProcessor: z.enum(paymentProcessors),
+    invoiceId: z.string().nullable(),
+  }),
+}
+const dataOf = {
+  'link.created': link,
+  'link.updated': link,
+  'link.deleted': link,
+  'link.clicked': z.object({ click, link }),
+  'lead.created': z.object(lead),
+  'sale.created': z.object(sale),
+  'sale.refunded': z.object(sale),
+} satisfies Record<Trigger, z.ZodType>
+
+const eventOf = <Event extends Trigger>(event: Event) =>
+  z.object({ id: z.string(), event: z.literal(event), createdAt: instant, data: dataOf[event] })
+
+/** The body of a call: the same for every receiver and every attempt. */
+export const webhookEvent = z.union(triggers.map(eventOf))
+export type WebhookData = { [Event in Trigger]: z.infer<(typeof dataOf)[Event]> }
+export type WebhookEvent = {
+  [Event in Trigger]: { id: string; event: Event; createdAt: string; data: WebhookData[Event] }
+}[Trigger]
+
+const callHeaders = z.object({
+  'webhook-id': z.string().describe('Id of the event: the same in every attempt, and for every receiver.'),
+  'webhook-timestamp': z.string().describe('When this attempt was made, in seconds since 1970.'),
+  'webhook-signature': z.string().describe('`v1,` and an HMAC-SHA256 in base64; several are separated by spaces.'),
+})
+
+/** The call that a receiver gets, as OpenAPI tells it. */
+export function webhookRouteOf(trigger: Trigger) {
+  return {
+    method: 'post' as const,
+    path: trigger,
+    summary: `Sent to webhooks that have the trigger ${trigger}`,
+    tags: ['Webhooks'],
+    request: {
+      headers: callHeaders,
+      body: { required: true, content: { 'application/json': { schema: eventOf(trigger) } } },
+    },
+    responses: {
+      '2XX': { description: 'It was received. Any other answer, or none in 15 seconds: it is sent again.' },
+      410: { description: 'The receiver is gone: the webhook is disabled.' },
+    },
+  }
+}
+
+const linkScopes = ['workspace', 'folders', 'links'] as const
+const disabledReasons = ['asked', 'gone', 'failing'] as const
+
+export const webhook = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    url: z.string(),
+    triggers: z.array(z.enum(triggers)),
+    linkScope: z.enum(linkScopes).describe('Of which links events are sent: all, those in folders, or those named.'),
+    folderIds: z.array(z.string()),
+    disabledAt: instant.nullable(),
+    disabledReason: z
+      .enum(disabledReasons)
+      .nullable()
+      .describe('`asked` by the API, `gone` after an answer 410, `failing` after five days without success.'),
+    failingSince: instant.nullable().describe('Since when every call has failed.'),
+    createdAt: instant,
+    updatedAt: instant,
+  })
+  .meta({ id: 'Webhook' })
+export type Webhook = z.infer<typeof webhook>
+
+const name = plainText(80).min(1)
+const url = z.string().max(2_000).describe('An https or http address on the internet.')
+const someTriggers = z.array(z.enum(triggers)).min(1).max(triggers.length)
+const folderIds = z.array(z.string()).max(100).describe('For the scope `folders`.')
+const linkIds = z.array(z.string()).max(1_000).describe('For the scope `links`: their `webhookIds` name it then.')
+
+export const newWebhook = z
+  .object({
+    name,
+    url,
+    triggers: someTriggers,
+    linkScope: z.enum(linkScopes).default('workspace'),
+    folderIds: folderIds.default([]),
+    linkIds: linkIds.default([]),
+  })
+  .meta({ id: 'NewWebhook' })
+export type NewWebhook = z.infer<typeof newWebhook>
+
+export const webhookPatch = z
+  .object({
+    name: name.optional(),
+    url: url.optional(),
+    triggers: someTriggers.optional(),
+    linkScope: z.enum(linkScopes).optional(),
+    folderIds: folderIds.optional(),
+    linkIds: linkIds.optional(),
+    disabled: z.boolean().optional().describe('False enables it again and forgets that it failed.'),
+  })
+  .meta({ id: 'WebhookPatch' })
+export type WebhookPatch = z.infer<typeof webhookPatch>
+
+const secret = z.string().describe('Signs the calls. It is shown in this answer only.')
+export const webhookWithSecret = z.strictObject({ ...webhook.shape, secret }).meta({ id: 'WebhookWithSecret' })
+export type WebhookWithSecret = z.infer<typeof webhookWithSecret>
+
+const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
+export const delivery = z
+  .strictObject({
+    eventId: z.string().describe('`webhook-id` of the call.'),
+    event: z.enum(triggers),
+    status: z.enum(deliveryStatuses),
+    attempts: z.number().int(),
+    responseStatus: z.number().int().nullable().describe('Of the last attempt; null when there was no answer.'),
+    lastAttemptAt: instant.nullable(),
+    nextAttemptAt: instant.nullable(),
+    createdAt: instant,
+  })
+  .meta({ id: 'WebhookDelivery' })
+export type Delivery = z.infer<typeof delivery>
+
+export const attempt = z
+  .strictObject({
+    number: z.number().int(),
+    url: z.string(),
+    at: instant.describe('`webhook-timestamp` of the call, to the second.'),
+    durationMs: z.number().int(),
+    responseStatus: z.number().int().nullable(),
+    responseExcerpt: z.string().nullable().describe('The first 1,000 characters of the answer.'),
+    problem: z.string().nullable().describe('Why there was no answer, or why it did not count.'),
+  })
+  .meta({ id: 'WebhookAttempt' })
+export type Attempt = z.infer<typeof attempt>
+
+export const deliveryInFull = z
+  .strictObject({
+    ...delivery.shape,
+    body: z.string().nullable().describe('What is sent; null when the person it told of was erased.'),
+    log: z.array(attempt).describe('The newest attempt first.'),
+  })
+  .meta({ id: 'WebhookDeliveryInFull' })
+export type DeliveryInFull = z.infer<typeof deliveryInFull>
+
+const shared = { tag: 'Webhooks', plan: 'business' } as const
+const params = z.object({ id: z.string().describe('Id of the webhook.') })
+const deliveryParams = z.object({ ...params.shape, eventId: z.string().describe('Id of the event.') })
+
+export const listWebhooks = operation({
+  ...shared,
+  id: 'listWebhooks',
+  method: 'get',
+  path: '/webhooks',
+  summary: 'List webhooks',
+  scope: 'webhooks.read',
+  response: z.array(webhook),
+})
+
+export const createWebhook = operation({
+  ...shared,
+  id: 'createWebhook',
+  method: 'post',
+  path: '/webhooks',
+  summary: 'Create a webhook',
+  description: 'The answer is the only one that has its secret.',
+  scope: 'webhooks.write',
+  body: newWebhook,
+  status: 201,
+  response: webhookWithSecret,
+  showsSecret: true,
+})
+
+export const getWebhook = operation({
+  ...shared,
+  id: 'getWebhook',
+  method: 'get',
+  path: '/webhooks/{id}',
+  summary: 'Retrieve a webhook',
+  scope: 'webhooks.read',
+  params,
+  response: webhook,
+})
+
+export const updateWebhook = operation({
+  ...shared,
+  id: 'updateWebhook',
+  method: 'patch',
+  path: '/webhooks/{id}',
+  summary: 'Update a webhook',
+  scope: 'webhooks.write',
+  params,
+  body: webhookPatch,
+  response: webhook,
+})
+
+export const deleteWebhook = operation({
+  ...shared,
+  id: 'deleteWebhook',
+  method: 'delete',
+  path: '/webhooks/{id}',
+  summary: 'Delete a webhook',
+  description: 'With its deliveries, also those that are still to be made.',
+  scope: 'webhooks.write',
+  params,
+  response: z.strictObject({ id: z.string() }),
+})
+
+export const rotateWebhookSecret = operation({
+  ...shared,
+  id: 'rotateWebhookSecret',
+  method: 'post',
+  path: '/webhooks/{id}/rotate-secret',
+  summary: 'Give a webhook a new secret',
+  description: 'For 24 hours calls are signed with both the new and the former one.',
+  scope: 'webhooks.write',
+  params,
+  response: webhookWithSecret,
+  showsSecret: true,
+})
+
+export const testWebhook = operation({
+  ...shared,
+  id: 'testWebhook',
+  method: 'post',
+  path: '/webhooks/{id}/test',
+  summary: 'Send a test event',
+  description: 'An event with made-up data, queued like any other; `GET /webhooks/{id}/deliveries` shows how it went.',
+  scope: 'webhooks.write',
+  params,
+  body: z.object({ event: z.enum(triggers).default('link.created') }).default({ event: 'link.created' }),
+  status: 202,
+  response: delivery,
+})
+
+export const listDeliveries = operation({
+  ...shared,
+  id: 'listWebhookDeliveries',
+  method: 'get',
+  path: '/webhooks/{id}/deliveries',
+  summary: 'List deliveries of a webhook',
+  description: 'The newest first. They are kept for 30 days.',
+  scope: 'webhooks.read',
+  params,
+  query: z.object({
+    status: z.enum(deliveryStatuses).optional(),
+    event: z.enum(triggers).optional(),
+    limit: z.coerce.number().int().min(1).max(100).default(50),
+    cursor: z.string().max(100).optional().describe('`X-Next-Cursor` of the answer before: goes on after it.'),
+  }),
+  response: z.array(delivery),
+  responseHeaders: { 'X-Next-Cursor': 'Asks for the next deliveries when there are more.' },
+})
+export type DeliveriesQuery = z.output<typeof listDeliveries.query>
+
+export const getDelivery = operation({
+  ...shared,
+  id: 'getWebhookDelivery',
+  method: 'get',
+  path: '/webhooks/{id}/deliveries/{eventId}',
+  summary: 'Retrieve a delivery',
+  description: 'With what is sent, and every attempt.',
+  scope: 'webhooks.read',
+  params: deliveryParams,
+  response: deliveryInFull,
+})
+
+export const replayDelivery = operation({
+  ...shared,
+  id: 'replayWebhookDelivery',
+  method: 'post',
+  path: '/webhooks/{id}/deliveries/{eventId}/replay',
+  summary: 'Send an event again',
+  description: 'Also one that was delivered. The schedule of attempts begins anew; `webhook-id` stays.',
+  scope: 'webhooks.write',
+  params: deliveryParams,
+  status: 202,
+  response: delivery,
+})
+
+export const replayFailed = operation({
+  ...shared,
+  id: 'replayFailedWebhookDeliveries',
+  method: 'post',
+  path: '/webhooks/{id}/replay',
+  summary: 'Send again what failed',
+  description: 'Every event since a time that was given up.',
+  scope: 'webhooks.write',
+  params,
+  body: z.object({ since: z.iso.datetime({ offset: true }).describe('ISO 8601; at most 30 days ago.') }),
+  status: 202,
+  response: z.strictObject({ replayed: z.number().int() }),
+})

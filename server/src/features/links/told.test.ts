@@ -1,0 +1,178 @@
+import { newLink } from '@tributary/contract/links'
+import { newWebhook } from '@tributary/contract/webhooks'
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { buildLink, buildWorkspace } from '../../../test/build.ts'
+import { contextIn } from '../../../test/context.ts'
+import { openOwnDatabase } from '../../../test/own-database.ts'
+import type { Ctx } from '../../platform/context.ts'
+import { createWebhook } from '../webhooks/service.ts'
+import { createLinks, deleteLinks, updateLinks } from './bulk.ts'
+import { followDomains } from './follow-domains.ts'
+import { type LinkEvents, linkEvents } from './messages.ts'
+import { createLink, deleteLink, dueTests, settleTest, updateLink } from './service.ts'
+import { upsertLink } from './upsert.ts'
+
+const platform = await openOwnDatabase()
+const url = 'https://example.com/landing'
+const every = ['link.created', 'link.updated', 'link.deleted']
+
+async function setUp(triggers = every) {
+  const workspace = await buildWorkspace(platform)
+  const ctx = contextIn(platform, workspace.id)
+  if (triggers.length > 0)
+    await createWebhook(ctx, newWebhook.parse({ name: 'all', url: 'https://example.com/hook', triggers }))
+  return { ctx, workspace }
+}
+
+/** What webhooks are to hear since the last call, in order, by message. */
+async function takeEvents({ workspaceId }: Ctx): Promise<LinkEvents['events'][]> {
+  const taken = await sql<{ id: bigint; subject: string; body: unknown }>`
+    DELETE FROM outbox WHERE workspace_id = ${workspaceId} AND subject LIKE 'webhooks.%' RETURNING *`.execute(
+    platform.db,
+  )
+  const rows = taken.rows.sort((one, other) => Number(one.id - other.id))
+  for (const { subject } of rows) expect(subject).toMatch(/^webhooks\.[01]\.links$/)
+  return rows.map(({ body }) => linkEvents.parse(body).events)
+}
+
+const named = (events: LinkEvents['events'][]) => events.flat().map(({ event, link }) => [event, link?.key])
+
+test('a link that is made, changed and deleted is told as it was then', async () => {
+  const { ctx } = await setUp()
+  const made = await createLink(ctx, { ...newLink.parse({ url, key: 'a', password: 'hush' }) })
+  const changed = await updateLink(ctx, made.id, { title: 'New' })
+  await updateLink(ctx, made.id, { title: 'New' })
+  await deleteLink(ctx, made.id)
+  const [first, second, third, ...others] = (await takeEvents(ctx)).flat()
+  expect(others).toEqual([])
+  expect(first).toMatchObject({ event: 'link.created', link: { ...made, password: null } })
+  expect(second).toMatchObject({ event: 'link.updated', link: { ...changed, password: null } })
+  expect(third).toMatchObject({ event: 'link.deleted', link: { ...changed, password: null } })
+  const ids = [first, second, third].map((event) => event?.id)
+  expect(new Set(ids).size).toBe(3)
+  for (const id of ids) expect(id).toMatch(/^evt_/)
+  expect(JSON.stringify([first, second, third])).not.toContain('hush')
+})
+
+test('an upsert tells what it did, and nothing when it did nothing', async () => {
+  const { ctx } = await setUp()
+  const input = newLink.parse({ url, key: 'u' })
+  await upsertLink(ctx, input)
+  await upsertLink(ctx, { ...input, title: 'T' })
+  await upsertLink(ctx, { ...input, title: 'T' })
+  expect(named(await takeEvents(ctx))).toEqual([
+    ['link.created', 'u'],
+    ['link.updated', 'u'],
+  ])
+})
+
+test('bulk calls tell each link that they wrote, and no other', async () => {
+  const { ctx } = await setUp()
+  const made = await createLinks(ctx, [{ url, key: 'a' }, { url, key: 'a' }, { url: 'no' }, { url, key: 'b' }])
+  expect(named(await takeEvents(ctx))).toEqual([
+    ['link.created', 'a'],
+    ['link.created', 'b'],
+  ])
+  const linkIds = made.flatMap((link) => ('id' in link ? link.id : []))
+  await updateLinks(ctx, { linkIds: [...linkIds, 'link_none'], data: { comments: 'c' } })
+  expect(named(await takeEvents(ctx))).toEqual([
+    ['link.updated', 'a'],
+    ['link.updated', 'b'],
+  ])
+  await deleteLinks(ctx, [...linkIds, 'link_none'])
+  const told = await takeEvents(ctx)
+  expect(named(told).toSorted()).toEqual([
+    ['link.deleted', 'a'],
+    ['link.deleted', 'b'],
+  ])
+  expect(told).toHaveLength(1)
+})
+
+test('links that go or move with their domain are told', async () => {
+  const { ctx, workspace } = await setUp()
+  for (const key of ['a', 'b']) await buildLink(platform, workspace, { key })
+  await takeEvents(ctx)
+  const at = new Date(Date.now() + 60_000).toISOString()
+  const change = { workspaceId: workspace.id, slug: workspace.domain, deleted: false, at }
+  const renamedTo = `moved-${workspace.domain}`
+  await followDomains(platform, [{ ...change, renamedTo }])
+  const moved = (await takeEvents(ctx)).flat()
+  expect(moved.map(({ event, link }) => [event, link?.domain])).toEqual([
+    ['link.updated', renamedTo],
+    ['link.updated', renamedTo],
+  ])
+  await followDomains(platform, [{ ...change, slug: renamedTo, deleted: true }])
+  expect(named(await takeEvents(ctx)).toSorted()).toEqual([
+    ['link.deleted', 'a'],
+    ['link.deleted', 'b'],
+  ])
+})
+
+test('a test that is closed is told as a change of its link', async () => {
+  const { ctx, workspace } = await setUp()
+  const testVariants = [
+    { url, percentage: 50 },
+    { url: 'https://example.com/other', percentage: 50 },
+  ]
+  const link = await buildLink(platform, workspace, { testVariants, testCompletedAt: '2020-01-01T00:00:00Z' })
+  await takeEvents(ctx)
+  const due = (await dueTests(platform)).find(({ linkId }) => linkId === link.id)
+  if (!due) throw new Error('The test should be due')
+  await settleTest(platform, due, 'https://example.com/other')
+  const [[event] = []] = await takeEvents(ctx)
+  expect(event).toMatchObject({ event: 'link.updated', link: { id: link.id, url: 'https://example.com/other' } })
+})
+
+test.each([
+  ['nobody listens', [], []],
+  ['only clicks are wanted', ['link.clicked'], []],
+  ['one of them is wanted', ['link.deleted'], ['link.deleted']],
+])('when %s, no more than that is told', async (_when, triggers, expected) => {
+  const { ctx } = await setUp(triggers)
+  const { id } = await createLink(ctx, newLink.parse({ url, key: 'a' }))
+  await updateLink(ctx, id, { title: 'New' })
+  await deleteLink(ctx, id)
+  expect((await takeEvents(ctx)).flat().map(({ event }) => event)).toEqual(expected)
+})
+
+test('a webhook hears of what is written right after it was made, and of nothing after it was disabled', async () => {
+  const { ctx } = await setUp([])
+  await createLink(ctx, newLink.parse({ url, key: 'before' }))
+  const hook = newWebhook.parse({ name: 'all', url: 'https://example.com/hook', triggers: every })
+  await createWebhook(ctx, hook)
+  await createLink(ctx, newLink.parse({ url, key: 'after' }))
+  expect(named(await takeEvents(ctx))).toEqual([['link.created', 'after']])
+})
+
+test('what is refused tells nothing', async () => {
+  const { ctx } = await setUp()
+  await createLink(ctx, newLink.parse({ url, key: 'a' }))
+  await takeEvents(ctx)
+  await expect(createLink(ctx, newLink.parse({ url, key: 'a' }))).rejects.toMatchObject({ code: 'conflict' })
+  await expect(deleteLink(ctx, 'link_none')).rejects.toMatchObject({ code: 'not_found' })
+  expect(await takeEvents(ctx)).toEqual([])
+})
+
+test('no message is too large for the log, however large the links are', async () => {
+  const { ctx } = await setUp()
+  const large = `https://example.com/${'x'.repeat(31_000)}`
+  const countries = 'DE FR GB US CA JP KR IN BR MX ES IT PT NL BE'.split(' ')
+  const geo = Object.fromEntries(countries.map((country) => [country, large]))
+  const several = Array.from({ length: 30 }, (_, index) => ({ url: large, key: `large-${index}` }))
+  const made = await createLinks(ctx, several)
+  const [first] = made
+  if (!first || !('id' in first)) throw new Error('The first link should be made')
+  await updateLink(ctx, first.id, { geo, ios: large, android: large, expiredUrl: large })
+  await deleteLinks(
+    ctx,
+    made.flatMap((link) => ('id' in link ? link.id : [])),
+  )
+  const told = await takeEvents(ctx)
+  for (const events of told) expect(JSON.stringify(events).length).toBeLessThan(600_000)
+  const deleted = told.filter(([event]) => event?.event === 'link.deleted')
+  expect(deleted.length).toBeGreaterThan(1)
+  expect(deleted.flat()).toHaveLength(30)
+  const withoutLink = told.flat().filter(({ link }) => !link)
+  expect(withoutLink.map(({ event }) => event).toSorted()).toEqual(['link.deleted', 'link.updated'])
+})

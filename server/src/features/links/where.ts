@@ -1,0 +1,36 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+
+export type LinkFilter = {
+  domain?: string
+  tagIds?: string[]
+  folderId?: string | null
+  search?: string
+  userId?: string
+  tenantId?: string
+  archived: boolean
+  tagged: boolean
+}
+
+/** What every list and count of links asks for. */
+export function conditionsOf(workspaceId: string, filter: LinkFilter): RawBuilder<SqlBool>[] {
+  const conditions = [sql<SqlBool>`l.workspace_id = ${workspaceId}`, sql<SqlBool>`l.deleted_at IS NULL`]
+  if (!filter.archived) conditions.push(sql`NOT l.archived`)
+  if (filter.domain !== undefined) conditions.push(sql`l.domain = ${filter.domain}`)
+  if (filter.folderId === null) conditions.push(sql`l.folder_id IS NULL`)
+  else if (filter.folderId !== undefined) conditions.push(sql`l.folder_id = ${filter.folderId}`)
+  if (filter.userId !== undefined) conditions.push(sql`l.user_id = ${filter.userId}`)
+  if (filter.tenantId !== undefined) conditions.push(sql`l.tenant_id = ${filter.tenantId}`)
+  if (filter.search !== undefined) conditions.push(containing(filter.search))
+  if (filter.tagged) conditions.push(sql`EXISTS (SELECT FROM link_tags t WHERE t.link_number = l.number)`)
+  if (filter.tagIds !== undefined) {
+    conditions.push(
+      sql`l.number IN (SELECT t.link_number FROM link_tags t WHERE t.tag_id = ANY(${filter.tagIds}::text[]))`,
+    )
+  }
+  return conditions
+}
+
+function containing(text: string): RawBuilder<SqlBool> {
+  const pattern = text.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')
+  return sql`l.search_text LIKE ${`%${pattern}%`}`
+}

@@ -1,0 +1,334 @@
+import { sql } from 'kysely'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { buildWorkspace } from '../../../test/build.ts'
+import { contextIn } from '../../../test/context.ts'
+import { openOwnDatabase, takeMessages } from '../../../test/own-database.ts'
+import { allowLoopback, buildWebhook, queueEvents, type Receiver, startReceiver } from '../../../test/webhooks.ts'
+import { requireWorkspace } from '../workspaces/service.ts'
+import { deliver, measurePending, takeDue } from './deliver.ts'
+import { pruneSome, replayDelivery } from './deliveries.ts'
+import { openLines } from './delivery/lines.ts'
+import { offsetsMs } from './delivery/schedule.ts'
+import { requireWebhook, settleWanted, updateWebhook } from './service.ts'
+import { type DeliveryRow, selectAttempts, selectDelivery, type WebhookRow } from './store.ts'
+
+const real = await openOwnDatabase(allowLoopback)
+// By the clock of the test.
+let clock = new Date()
+const platform = { ...real, now: () => clock }
+const hour = 3_600_000
+const day = 24 * hour
+
+describe('the whole way of an event that is always refused', () => {
+  test('ten calls at the times of the schedule, none before its time, and the delivery ends as failed', async () => {
+    const { webhook, receiver } = await build((response) => response.writeHead(500).end('no'))
+    const [eventId = ''] = await queueEvents(platform, [webhook])
+    const start = clock
+    const times: number[] = []
+    for (;;) {
+      expect(await deliverDue()).toBe(1)
+      times.push(clock.getTime() - start.getTime())
+      const { due_at, status } = await deliveryOf(webhook, eventId)
+      if (!due_at) break
+      expect(status).toBe('pending')
+      setClock(due_at.getTime() - 1)
+      expect(await deliverDue()).toBe(0)
+      setClock(due_at.getTime())
+    }
+    expect(times).toHaveLength(offsetsMs.length)
+    for (const [index, time] of times.entries()) {
+      const planned = offsetsMs[index] ?? 0
+      expect(time).toBeGreaterThanOrEqual(planned)
+      expect(time).toBeLessThanOrEqual(Math.ceil(planned * 1.1))
+    }
+    const ended = await deliveryOf(webhook, eventId)
+    expect(ended).toMatchObject({ status: 'failed', attempts: 10, tries: 10, due_at: null, response_status: 500 })
+    expect(receiver.heard.map(({ headers }) => headers['webhook-id'])).toEqual(Array(10).fill(eventId))
+    const log = await selectAttempts(platform.db, webhook.workspace_id, ended.number)
+    expect(log.map(({ number, at }) => [number, at.getTime() - start.getTime()])).toEqual(
+      times.map((time, index) => [index + 1, time]).reverse(),
+    )
+    const problem = 'The receiver answered 500 instead of 2xx.'
+    expect(log[0]).toMatchObject({ url: webhook.url, response_status: 500, response_excerpt: 'no', problem })
+    setClock(clock.getTime() + 2 * day)
+    expect(await deliverDue()).toBe(0)
+    expect((await current(webhook)).failing_since).toEqual(start)
+  })
+
+  test('goes on until one call succeeds, which also ends the time of failing', async () => {
+    const { webhook } = await build((response, { calls }) => response.writeHead(calls < 4 ? 503 : 200).end())
+    const [eventId = ''] = await queueEvents(platform, [webhook])
+    for (let call = 1; call <= 4; call++) {
+      await deliverDue()
+      expect((await current(webhook)).failing_since === null).toBe(call === 4)
+      setClock(clock.getTime() + hour)
+    }
+    expect(await deliveryOf(webhook, eventId)).toMatchObject({ status: 'delivered', attempts: 4, due_at: null })
+    setClock(clock.getTime() + 2 * day)
+    expect(await deliverDue()).toBe(0)
+  })
+
+  test('a receiver can put the next call off', async () => {
+    const answer = { 'retry-after': String(3_600) }
+    const { webhook } = await build((response) => response.writeHead(429, answer).end())
+    const [eventId = ''] = await queueEvents(platform, [webhook])
+    await deliverDue()
+    expect((await deliveryOf(webhook, eventId)).due_at).toEqual(new Date(clock.getTime() + hour))
+  })
+})
+
+describe('a webhook is disabled', () => {
+  test('after five days in which every call failed, with a message for the e-mail, and goes on when enabled', async () => {
+    let status = 500
+    const { webhook, receiver } = await build((response) => response.writeHead(status).end())
+    await wantTriggers(webhook)
+    const start = clock
+    await takeMessages(platform)
+    const eventIds: string[] = []
+    for (let passed = 0; passed < 5 * day; passed += 6 * hour) {
+      setClock(start.getTime() + passed)
+      eventIds.push(...(await queueEvents(platform, [webhook])))
+      await deliverDue()
+      expect(await current(webhook)).toMatchObject({ disabled_at: null, failing_since: start })
+    }
+    expect(await wanted(webhook)).toEqual(['link.created'])
+    expect(await takeMessages(platform)).toEqual([])
+
+    setClock(start.getTime() + 5 * day + hour)
+    while ((await current(webhook)).disabled_at === null) {
+      expect(clock.getTime() - start.getTime()).toBeLessThan(6 * day)
+      setClock(clock.getTime() + hour)
+      await deliverDue()
+    }
+    const disabled = await current(webhook)
+    expect(disabled).toMatchObject({ disabled_at: clock, disabled_reason: 'failing', failing_since: start })
+    expect(await wanted(webhook)).toEqual([])
+    const { workspace_id: workspaceId, id: webhookId } = webhook
+    expect(await takeMessages(platform)).toEqual([{ workspaceId, webhookId }])
+
+    const calls = receiver.heard.length
+    setClock(clock.getTime() + 2 * day)
+    expect(await deliverDue()).toBe(0)
+    expect(receiver.heard).toHaveLength(calls)
+
+    status = 204
+    await updateWebhook({ ...contextIn(platform, workspaceId), now: platform.now }, webhookId, { disabled: false })
+    const pending = await statesOf(webhook, 'pending')
+    expect(pending.length).toBeGreaterThan(0)
+    await deliverDue()
+    expect(await statesOf(webhook, 'delivered')).toEqual(pending)
+    expect(await current(webhook)).toMatchObject({ disabled_at: null, failing_since: null })
+  })
+
+  test('not by a bad moment long after the last one', async () => {
+    const { webhook } = await build((response) => response.writeHead(500).end(), {
+      failing_since: new Date(clock.getTime() - 20 * day),
+    })
+    await queueEvents(platform, [webhook])
+    await deliverDue()
+    expect((await current(webhook)).disabled_at).toBeNull()
+  })
+
+  test('at once by 410, without an e-mail; what is still to be sent waits', async () => {
+    const { webhook } = await build((response) => response.writeHead(410).end())
+    await wantTriggers(webhook)
+    await takeMessages(platform)
+    await queueEvents(platform, [webhook], 12)
+    expect(await deliverDue()).toBe(10)
+    expect(await current(webhook)).toMatchObject({ disabled_at: clock, disabled_reason: 'gone' })
+    expect(await wanted(webhook)).toEqual([])
+    expect(await takeMessages(platform)).toEqual([])
+    setClock(clock.getTime() + day)
+    expect(await deliverDue()).toBe(0)
+    expect(await statesOf(webhook, 'pending')).toHaveLength(12)
+  })
+
+  test('not by what an address answered that it no longer has', async () => {
+    const { webhook } = await build((response) => response.writeHead(410).end())
+    await queueEvents(platform, [webhook])
+    const due = await takeDue(platform, lines())
+    await sql`UPDATE webhooks SET url = 'https://new.example/' WHERE id = ${webhook.id}`.execute(platform.db)
+    for (const delivery of due) await deliver(platform, delivery)
+    expect(await current(webhook)).toMatchObject({ disabled_at: null, failing_since: null })
+  })
+})
+
+describe('what is due', () => {
+  test('is taken by one worker only, and left to the others when that one dies', async () => {
+    const { webhook } = await build()
+    const eventIds = await queueEvents(platform, [webhook], 60)
+    const taken = (await Promise.all(Array.from({ length: 8 }, () => takeDue(platform, lines())))).flat()
+    const ids = taken.map(({ event_id }) => event_id)
+    expect(new Set(ids).size).toBe(ids.length)
+    while (ids.length < 60) ids.push(...(await takeDue(platform, lines())).map(({ event_id }) => event_id))
+    expect(ids.toSorted()).toEqual(eventIds.toSorted())
+    setClock(clock.getTime() + 24_999)
+    expect(await takeDue(platform, lines())).toEqual([])
+    setClock(clock.getTime() + 1)
+    expect(await takeDue(platform, lines(100))).toHaveLength(60)
+  })
+
+  test('is taken fairly: the first of each before the second of any, and in turns when there is no room for all', async () => {
+    const built = await Promise.all([1, 2, 3, 4].map(() => build()))
+    const webhooks = built.map(({ webhook }) => webhook).sort((one, other) => (one.id < other.id ? -1 : 1))
+    for (const webhook of webhooks) await queueEvents(platform, [webhook], 50)
+    const mine = openLines(10, 25)
+    const ofEach = async () => {
+      const taken = await takeDue(platform, mine)
+      for (const { webhook_id } of taken) mine.ended(webhook_id)
+      return webhooks.map(({ id }) => taken.filter(({ webhook_id }) => webhook_id === id).length)
+    }
+    expect(await ofEach()).toEqual([7, 6, 6, 6])
+    const few = openLines(10, 3)
+    const turns = [await takeDue(platform, few), []]
+    expect(few.room()).toEqual({ count: 0, after: webhooks[2]?.id })
+    for (const { webhook_id } of turns[0] ?? []) few.ended(webhook_id)
+    turns[1] = await takeDue(platform, few)
+    expect(turns.map((taken) => taken.map(({ webhook_id }) => webhook_id).toSorted())).toEqual([
+      webhooks.slice(0, 3).map(({ id }) => id),
+      Array(3).fill(webhooks[3]?.id),
+    ])
+  })
+
+  test('of a receiver that is busy waits', async () => {
+    const { webhook } = await build()
+    await queueEvents(platform, [webhook], 5)
+    const mine = openLines(3, 100)
+    expect(await takeDue(platform, mine)).toHaveLength(3)
+    expect(await takeDue(platform, mine)).toHaveLength(0)
+    mine.ended(webhook.id)
+    expect(await takeDue(platform, mine)).toHaveLength(1)
+  })
+
+  test('is counted', async () => {
+    const { webhook } = await build()
+    await queueEvents(platform, [webhook], 7)
+    await measurePending(platform)
+    expect((await platform.metrics.webhookPending.get()).values[0]?.value).toBe(7)
+  })
+
+  test('of an event whose person was erased is not sent', async () => {
+    const { webhook, receiver } = await build()
+    const [eventId = ''] = await queueEvents(platform, [webhook])
+    await sql`UPDATE webhook_events SET body = NULL WHERE id = ${eventId}`.execute(platform.db)
+    await deliverDue()
+    expect(await deliveryOf(webhook, eventId)).toMatchObject({ status: 'failed', attempts: 0, due_at: null })
+    expect(receiver.heard).toEqual([])
+  })
+})
+
+describe('what happens to a delivery during its call', () => {
+  test('a replay: it is sent again, whatever became of that call', async () => {
+    const { webhook, receiver } = await build()
+    const [eventId = ''] = await queueEvents(platform, [webhook])
+    const [taken] = await takeDue(platform, lines())
+    setClock(clock.getTime() + 1)
+    await replayDelivery({ ...contextIn(platform, webhook.workspace_id), now: platform.now }, webhook.id, eventId)
+    if (taken) await deliver(platform, taken)
+    expect(await deliveryOf(webhook, eventId)).toMatchObject({
+      status: 'pending',
+      due_at: clock,
+      attempts: 1,
+      tries: 0,
+    })
+    await deliverDue()
+    expect(await deliveryOf(webhook, eventId)).toMatchObject({ status: 'delivered', attempts: 2, tries: 1 })
+    expect(receiver.heard).toHaveLength(2)
+  })
+
+  test('an erasure: nothing of what was answered is kept', async () => {
+    const { webhook } = await build((response) => response.writeHead(500).end('Jane Doe'))
+    const [eventId = ''] = await queueEvents(platform, [webhook])
+    const [taken] = await takeDue(platform, lines())
+    await sql`UPDATE webhook_deliveries SET status = 'failed', due_at = NULL WHERE event_id = ${eventId}`.execute(
+      platform.db,
+    )
+    if (taken) await deliver(platform, taken)
+    const delivery = await deliveryOf(webhook, eventId)
+    expect(delivery).toMatchObject({ status: 'failed', due_at: null, attempts: 1 })
+    const [attempt] = await selectAttempts(platform.db, webhook.workspace_id, delivery.number)
+    expect(attempt).toMatchObject({ response_status: 500, response_excerpt: null })
+  })
+})
+
+test('events are deleted after thirty days with all that belongs to them, but not what was told late', async () => {
+  const { webhook } = await build()
+  const old = await queueEvents(platform, [webhook], 501)
+  await deliverDue()
+  setClock(clock.getTime() + 29 * day)
+  const [late = ''] = await queueEvents(platform, [webhook])
+  await sql`UPDATE webhook_events SET created_at = ${new Date(clock.getTime() - 60 * day)} WHERE id = ${late}`.execute(
+    platform.db,
+  )
+  expect(await pruneSome(platform)).toBe(false)
+  expect(await countIn('webhook_deliveries', webhook)).toBe(old.length + 1)
+  setClock(clock.getTime() + day + 1)
+  while (await pruneSome(platform));
+  expect(await countIn('webhook_events', webhook)).toBe(1)
+  expect(await countIn('webhook_deliveries', webhook)).toBe(1)
+  expect(await countIn('webhook_attempts', webhook)).toBe(0)
+})
+
+type Answer = (
+  response: Parameters<NonNullable<Parameters<typeof startReceiver>[0]>>[0],
+  heard: { calls: number },
+) => void
+
+async function build(
+  answer: Answer = (response) => response.writeHead(204).end(),
+  given: Partial<WebhookRow> = {},
+): Promise<{ webhook: WebhookRow; receiver: Receiver }> {
+  let calls = 0
+  const receiver = await startReceiver((response) => answer(response, { calls: ++calls }))
+  onTestFinished(() => receiver[Symbol.asyncDispose]())
+  const { id } = await buildWorkspace(platform)
+  const webhook = await buildWebhook(platform, id, { url: receiver.url, ...given })
+  onTestFinished(async () => {
+    await sql`DELETE FROM webhooks WHERE id = ${webhook.id}`.execute(platform.db)
+  })
+  return { webhook, receiver }
+}
+
+function lines(perWebhook = 10) {
+  return openLines(perWebhook, 500)
+}
+
+/** As the worker does, once; how many were called. */
+async function deliverDue(): Promise<number> {
+  const due = await takeDue(platform, lines())
+  await Promise.all(due.map((delivery) => deliver(platform, delivery)))
+  return due.length
+}
+
+function setClock(time: number): void {
+  clock = new Date(time)
+}
+
+async function deliveryOf({ workspace_id, id }: WebhookRow, eventId: string): Promise<DeliveryRow> {
+  return (await selectDelivery(platform.db, workspace_id, id, eventId)) as DeliveryRow
+}
+
+async function statesOf({ id }: WebhookRow, status: string): Promise<string[]> {
+  const result = await sql<{ event_id: string }>`
+    SELECT event_id FROM webhook_deliveries WHERE webhook_id = ${id} AND status = ${status}
+    ORDER BY number`.execute(platform.db)
+  return result.rows.map(({ event_id }) => event_id)
+}
+
+function current({ workspace_id, id }: WebhookRow): Promise<WebhookRow> {
+  return requireWebhook(contextIn(platform, workspace_id), id)
+}
+
+function wantTriggers({ workspace_id: workspaceId }: WebhookRow): Promise<void> {
+  return settleWanted({ ...platform, workspaceId })
+}
+
+async function wanted({ workspace_id }: WebhookRow): Promise<string[]> {
+  return (await requireWorkspace(platform, workspace_id)).webhook_triggers
+}
+
+async function countIn(table: string, { workspace_id }: WebhookRow): Promise<number> {
+  const result = await sql<{ count: bigint }>`
+    SELECT count(*) FROM ${sql.table(table)} WHERE workspace_id = ${workspace_id}`.execute(platform.db)
+  return Number(result.rows[0]?.count)
+}

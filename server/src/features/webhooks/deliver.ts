@@ -1,0 +1,64 @@
+import type { Platform } from '../../platform/context.ts'
+import { type Called, callReceiver, timeoutMs } from './delivery/call.ts'
+import type { Lines } from './delivery/lines.ts'
+import { nextTry } from './delivery/schedule.ts'
+import { disableIfHopeless } from './disable.ts'
+import { secretsOf } from './secrets.ts'
+import {
+  claimDeliveries,
+  countDue,
+  type DeliveryEnd,
+  type DueDelivery,
+  endDelivery,
+  recordAttempt,
+  selectDueWebhooks,
+} from './store.ts'
+
+// A worker that dies leaves what it had taken to the others then.
+const leaseMs = timeoutMs + 10_000
+const mostCounted = 100_000
+
+/** Takes what is due and may be called now, fairly over the webhooks; several workers share it. */
+export async function takeDue(platform: Pick<Platform, 'db' | 'now'>, lines: Lines): Promise<DueDelivery[]> {
+  const room = lines.room()
+  if (room.count === 0) return []
+  const now = platform.now()
+  const claim = { now, until: new Date(now.getTime() + leaseMs), count: room.count }
+  const shares = lines.share(await selectDueWebhooks(platform.db, { now, ...room }))
+  const taken = shares.size === 0 ? [] : await claimDeliveries(platform.db, shares, claim)
+  lines.began(taken.map((delivery) => delivery.webhook_id))
+  return taken
+}
+
+/** Calls the receiver and writes down what came of it; says whether no answer came in time. */
+export async function deliver(platform: Platform, delivery: DueDelivery): Promise<boolean> {
+  const { url, event_id: eventId, body } = delivery
+  if (body === null) {
+    await endDelivery(platform.db, delivery)
+    return false
+  }
+  const secrets = secretsOf(platform.config.ENCRYPTION_KEYS, { ...delivery, id: delivery.webhook_id }, platform.now())
+  const called = await callReceiver(platform, { url, eventId, body, secrets })
+  platform.metrics.webhookAttempts.inc({ outcome: called.outcome })
+  platform.metrics.webhookSeconds.observe({ outcome: called.outcome }, called.durationMs / 1_000)
+  const attempt = {
+    at: called.at,
+    duration_ms: called.durationMs,
+    response_status: called.responseStatus,
+    response_excerpt: called.responseExcerpt,
+    problem: called.problem,
+  }
+  await recordAttempt(platform.db, delivery, attempt, endOf(delivery, called))
+  await disableIfHopeless(platform, delivery, called)
+  return called.outcome === 'timeout'
+}
+
+function endOf({ started_at: startedAt, tries }: DueDelivery, called: Called): DeliveryEnd {
+  if (called.outcome === 'delivered') return { status: 'delivered', due_at: null }
+  const dueAt = nextTry({ ...called, startedAt, tries: tries + 1 })
+  return dueAt ? { status: 'pending', due_at: dueAt } : { status: 'failed', due_at: null }
+}
+
+export async function measurePending({ db, now, metrics }: Pick<Platform, 'db' | 'now' | 'metrics'>): Promise<void> {
+  metrics.webhookPending.set(await countDue(db, now(), mostCounted))
+}

@@ -1,0 +1,123 @@
+import type { DeliveriesQuery, Delivery, DeliveryInFull, Trigger } from '@tributary/contract/webhooks'
+import type { Ctx, Platform } from '../../platform/context.ts'
+import { invalid, notFound } from '../../platform/errors.ts'
+import { newId } from '../../platform/ids.ts'
+import { transaction } from '../../platform/postgres.ts'
+import { seal, unseal } from '../../platform/seal.ts'
+import { sampleEvent } from './delivery/sample.ts'
+import { presentAttempt, presentDelivery } from './present.ts'
+import { requireWebhook } from './service.ts'
+import {
+  deleteEventsBefore,
+  deletePieceOfDeleted,
+  insertDeliveries,
+  insertEvents,
+  restartDeliveries,
+  selectAttempts,
+  selectDeliveries,
+  selectDelivery,
+  selectFailed,
+  type WebhookRow,
+} from './store.ts'
+
+const keptMs = 30 * 86_400_000
+const replayedAtOnce = 1_000
+const prunedAtOnce = 500
+
+export async function listDeliveries(
+  ctx: Ctx,
+  id: string,
+  { cursor, limit, ...filter }: DeliveriesQuery,
+): Promise<{ deliveries: Delivery[]; next?: string }> {
+  const webhook = await requireWebhook(ctx, id)
+  const before = cursor === undefined ? undefined : placeOf(ctx, id, cursor)
+  const found = await selectDeliveries(ctx.db, ctx.workspaceId, id, { ...filter, before, count: limit + 1 })
+  const rows = found.slice(0, limit)
+  const last = rows.at(-1)
+  return {
+    deliveries: rows.map((row) => presentDelivery(row, webhook)),
+    ...(found.length > limit && last && { next: cursorOf(ctx, id, last.number) }),
+  }
+}
+
+export async function getDelivery(ctx: Ctx, id: string, eventId: string): Promise<DeliveryInFull> {
+  const webhook = await requireWebhook(ctx, id)
+  const row = await requireDelivery(ctx, id, eventId)
+  const attempts = await selectAttempts(ctx.db, ctx.workspaceId, row.number)
+  return { ...presentDelivery(row, webhook), body: row.body, log: attempts.map(presentAttempt) }
+}
+
+export async function replayDelivery(ctx: Ctx, id: string, eventId: string): Promise<Delivery> {
+  const webhook = await requireEnabled(ctx, id)
+  const { number } = await requireDelivery(ctx, id, eventId)
+  const [row] = await restartDeliveries(ctx.db, ctx.workspaceId, [number], ctx.now())
+  if (row) return presentDelivery(row, webhook)
+  throw invalid(`The event ${eventId} can not be sent again: the person it told of was erased.`)
+}
+
+/** In small steps; what others are sending again at the same time is left to them. */
+export async function replayFailed(ctx: Ctx, id: string, since: string): Promise<{ replayed: number }> {
+  await requireEnabled(ctx, id)
+  const now = ctx.now()
+  const from = new Date(since)
+  if (from.getTime() < now.getTime() - keptMs) {
+    throw invalid('`since` in the body must be at most 30 days ago: deliveries are kept for that long.')
+  }
+  let replayed = 0
+  for (;;) {
+    const step = await transaction(ctx, async ({ db, workspaceId }) => {
+      const numbers = await selectFailed(db, workspaceId, id, { since: from, now, count: replayedAtOnce })
+      return restartDeliveries(db, workspaceId, numbers, now)
+    })
+    replayed += step.length
+    if (step.length < replayedAtOnce) return { replayed }
+  }
+}
+
+export async function sendTest(ctx: Ctx, id: string, trigger: Trigger): Promise<Delivery> {
+  const webhook = await requireEnabled(ctx, id)
+  const now = ctx.now()
+  const event = sampleEvent(newId('evt'), trigger, now, ctx)
+  const told = { ...event, customerId: null, body: JSON.stringify(event), webhookIds: [id] }
+  await transaction(ctx, async ({ db, workspaceId }) => {
+    await insertEvents(db, workspaceId, [told])
+    await insertDeliveries(db, workspaceId, [told], now)
+  })
+  return presentDelivery(await requireDelivery(ctx, id, event.id), webhook)
+}
+
+/** Deletes some of what was kept long enough, and of deleted webhooks. Returns whether there may be more. */
+export async function pruneSome({ db, now }: Pick<Platform, 'db' | 'now'>): Promise<boolean> {
+  const ofDeleted = await deletePieceOfDeleted(db, prunedAtOnce)
+  const old = await deleteEventsBefore(db, new Date(now().getTime() - keptMs), prunedAtOnce)
+  return ofDeleted > 0 || old === prunedAtOnce
+}
+
+async function requireDelivery(ctx: Ctx, id: string, eventId: string) {
+  const row = await selectDelivery(ctx.db, ctx.workspaceId, id, eventId)
+  if (!row) throw notFound('delivery', eventId)
+  return row
+}
+
+async function requireEnabled(ctx: Ctx, id: string): Promise<WebhookRow> {
+  const webhook = await requireWebhook(ctx, id)
+  if (webhook.disabled_at === null) return webhook
+  throw invalid(`The webhook ${id} is disabled. Enable it first: PATCH /webhooks/${id} with {"disabled": false}.`)
+}
+
+/** Sealed: the number would tell how much the installation sends. */
+function cursorOf(ctx: Ctx, id: string, number: bigint): string {
+  return seal(ctx.config.ENCRYPTION_KEYS, purposeOf(ctx, id), String(number)).toString('base64url')
+}
+
+function placeOf(ctx: Ctx, id: string, cursor: string): bigint {
+  try {
+    return BigInt(unseal(ctx.config.ENCRYPTION_KEYS, purposeOf(ctx, id), Buffer.from(cursor, 'base64url')))
+  } catch {
+    throw invalid('`cursor` in the query is not from an answer of this list. Take it over as it came.')
+  }
+}
+
+function purposeOf({ workspaceId }: Ctx, id: string): string {
+  return `webhook deliveries ${workspaceId} ${id}`
+}

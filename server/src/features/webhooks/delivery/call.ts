@@ -1,0 +1,113 @@
+import { lookup as systemLookup } from 'node:dns/promises'
+import { Webhook } from 'standardwebhooks'
+import type { Config } from '../../../platform/config.ts'
+import type { Platform } from '../../../platform/context.ts'
+import { openDns } from '../../../platform/dns.ts'
+import { fetchOutbound, OutboundError, type OutboundReason } from '../../../platform/outbound.ts'
+import { retryAfterMs } from './schedule.ts'
+
+export const timeoutMs = 15_000
+const excerptCharacters = 1_000
+
+export type Call = {
+  url: string
+  eventId: string
+  body: string
+  /** All of them sign. */
+  secrets: string[]
+}
+export type Outcome = 'delivered' | 'refused' | 'gone' | 'timeout' | 'unreachable'
+export type Called = {
+  at: Date
+  endedAt: Date
+  durationMs: number
+  outcome: Outcome
+  responseStatus: number | null
+  responseExcerpt: string | null
+  /** For the workspace: nothing of the network that the server is in. */
+  problem: string | null
+  retryAfterMs?: number
+}
+
+/** Tells a receiver of an event, as Standard Webhooks says. */
+export async function callReceiver(
+  { config, now }: Pick<Platform, 'config' | 'now'>,
+  { url, eventId, body, secrets }: Call,
+): Promise<Called> {
+  const at = now()
+  const started = performance.now()
+  const passed = () => ({ at, endedAt: now(), durationMs: Math.round(performance.now() - started) })
+  try {
+    const {
+      status,
+      headers,
+      body: answer,
+    } = await fetchOutbound(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': `Tributary-Webhooks/1.0 (+${config.API_URL})`,
+        'webhook-id': eventId,
+        'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+        'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(eventId, at, body)).join(' '),
+      },
+      body,
+      timeoutMs,
+      maxBytes: excerptCharacters * 4,
+      cutsBody: true,
+      allow: config,
+      lookup: addressesFor(config),
+    })
+    return {
+      ...passed(),
+      ...verdictOn(status),
+      responseStatus: status,
+      responseExcerpt: excerptOf(answer),
+      retryAfterMs: retryAfterMs(headers['retry-after'], now()),
+    }
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error
+    const outcome = error.reason === 'timeout' ? 'timeout' : 'unreachable'
+    return { ...passed(), outcome, responseStatus: null, responseExcerpt: null, problem: problemOf(error.reason) }
+  }
+}
+
+function verdictOn(status: number): Pick<Called, 'outcome' | 'problem'> {
+  if (status >= 200 && status < 300) return { outcome: 'delivered', problem: null }
+  if (status === 410) return { outcome: 'gone', problem: 'The receiver answered 410: it wants no more events.' }
+  const remark = status >= 300 && status < 400 ? ' Redirects are not followed; give the webhook the final address.' : ''
+  return { outcome: 'refused', problem: `The receiver answered ${status} instead of 2xx.${remark}` }
+}
+
+/** What PostgreSQL takes: whole characters, and no zero. */
+function excerptOf(answer: Buffer): string {
+  return answer.toString('utf8').slice(0, excerptCharacters).replaceAll('\0', '\uFFFD').toWellFormed()
+}
+
+/** Says the same for whatever would tell a stranger about the network that the server is in. */
+function problemOf(reason: OutboundReason): string {
+  switch (reason) {
+    case 'timeout':
+      return `The receiver did not answer within ${timeoutMs / 1_000} s.`
+    case 'url':
+    case 'scheme':
+    case 'credentials':
+      return 'The address must begin with http:// or https://, and have no user name or password.'
+    case 'port':
+      return 'The address must not name another port than 80 and 443.'
+    default:
+      return 'The host of the address is not public, or did not answer properly.'
+  }
+}
+
+/**
+ * DNS is asked without the resolver of the system, which has a few threads for the whole process: a name whose server
+ * says nothing would make all others wait. Names that the operator allowed may be known to the system only.
+ */
+function addressesFor({ DNS_SERVERS, OUTBOUND_ALLOWED_HOSTS }: Config) {
+  return async (name: string) => {
+    if (OUTBOUND_ALLOWED_HOSTS.names.includes(name)) return systemLookup(name, { all: true })
+    const addresses = await openDns(DNS_SERVERS).addresses(name)
+    return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+  }
+}

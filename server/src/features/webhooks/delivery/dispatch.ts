@@ -1,0 +1,64 @@
+import { sleep } from '../../../platform/clock.ts'
+import type { Platform } from '../../../platform/context.ts'
+import { type Lines, openLines } from './lines.ts'
+
+type Work<Delivery extends { webhook_id: string; event_id: string }> = {
+  /** What is due and may be called now. */
+  take(platform: Platform, lines: Lines): Promise<Delivery[]>
+  /** Whether the receiver hung. */
+  deliver(platform: Platform, delivery: Delivery): Promise<boolean>
+}
+
+const askEveryMs = 250
+// Between two questions, so that one brings more than a single delivery when receivers are quick.
+const restMs = 20
+const callsInAll = 500
+
+/** Delivers what is due until disposed; calls under way are given time to end, those that hang are tried again later. */
+export function startDispatch<Delivery extends { webhook_id: string; event_id: string }>(
+  platform: Platform,
+  { take, deliver }: Work<Delivery>,
+): AsyncDisposable {
+  const stopping = new AbortController()
+  const lines = openLines(platform.config.WEBHOOK_CONCURRENCY, callsInAll)
+  const underWay = new Set<Promise<void>>()
+  let roomMade = new AbortController()
+
+  async function begin(): Promise<void> {
+    roomMade = new AbortController()
+    for (const delivery of await take(platform, lines)) {
+      const calling = deliver(platform, delivery)
+        .catch((error: unknown) => {
+          const about = { error, webhookId: delivery.webhook_id, eventId: delivery.event_id }
+          platform.log.warn(about, 'A delivery of a webhook was interrupted and is tried again')
+          return false
+        })
+        .then((hung) => {
+          underWay.delete(calling)
+          if (lines.ended(delivery.webhook_id, hung)) roomMade.abort()
+        })
+      underWay.add(calling)
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await begin().catch((error: unknown) => {
+        platform.log.warn({ error }, 'Deliveries of webhooks could not be read; they are asked for again')
+      })
+      await sleep(restMs, stopping.signal)
+      await sleep(askEveryMs, AbortSignal.any([stopping.signal, roomMade.signal]))
+    }
+  }
+
+  const running = run()
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort()
+      await running
+      const patience = new AbortController()
+      await Promise.race([Promise.all(underWay), sleep(platform.config.SHUTDOWN_GRACE_MS, patience.signal)])
+      patience.abort()
+    },
+  }
+}

@@ -1,0 +1,20 @@
+type Disabled = { id: string; name: string; url: string; failing_since: Date | null }
+
+/** What the workspace is told of a webhook whose calls have all failed. */
+export function disabledNotice(webhook: Disabled, workspaceName: string, apiUrl: string) {
+  const address = `${apiUrl}/webhooks/${webhook.id}`
+  const since = webhook.failing_since ? ` since ${webhook.failing_since.toISOString()}` : ''
+  return {
+    subject: `The webhook "${webhook.name}" was disabled`,
+    text: `The webhook "${webhook.name}" of the workspace "${workspaceName}" was disabled. Every call to
+${webhook.url}
+has failed${since}. It gets no new events.
+
+What went wrong:      GET ${address}/deliveries
+To enable it again:   PATCH ${address} with {"disabled": false}
+To send what failed:  POST ${address}/replay with {"since": "..."}
+
+What was still to be sent goes on when it is enabled. Events are kept for 30 days.
+`,
+  }
+}

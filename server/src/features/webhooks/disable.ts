@@ -1,0 +1,51 @@
+import type { Platform } from '../../platform/context.ts'
+import { sendEmail } from '../../platform/email.ts'
+import { partitionOf } from '../../platform/ids.ts'
+import { publish } from '../../platform/outbox.ts'
+import { transaction } from '../../platform/postgres.ts'
+import { requireWorkspace } from '../workspaces/service.ts'
+import type { Called } from './delivery/call.ts'
+import { disabledNotice } from './delivery/notice.ts'
+import { isGivenUp } from './delivery/schedule.ts'
+import { type WebhookDisabled, webhookDisabledMessage } from './messages.ts'
+import { settleWanted } from './service.ts'
+import { type DueDelivery, disableWebhook, lockWebhooks, selectWebhook } from './store.ts'
+
+/** After a call: when the receiver wants no more, or all calls have failed for too long. */
+export async function disableIfHopeless(platform: Platform, delivery: DueDelivery, called: Called): Promise<void> {
+  const { workspace_id: workspaceId, webhook_id: webhookId } = delivery
+  const reason = reasonToDisable(delivery, called)
+  if (!reason) return
+  const isDisabled = await transaction({ ...platform, workspaceId }, async (ctx) => {
+    await lockWebhooks(ctx.db, workspaceId)
+    const failingSince = reason === 'failing' ? delivery.failing_since : null
+    if (!(await disableWebhook(ctx.db, delivery, { reason, now: called.endedAt, failingSince }))) return false
+    await settleWanted(ctx)
+    const partition = partitionOf(workspaceId, ctx.config.EVENT_PARTITIONS)
+    if (reason === 'failing') await publish(ctx, webhookDisabledMessage({ workspaceId, webhookId }, partition))
+    return true
+  })
+  if (!isDisabled) return
+  platform.metrics.webhooksDisabled.inc({ reason })
+  platform.log.info({ workspaceId, webhookId, reason }, 'A webhook was disabled')
+}
+
+function reasonToDisable({ failing_since, tries }: DueDelivery, { outcome, endedAt }: Called) {
+  if (outcome === 'gone') return 'gone'
+  if (outcome === 'delivered' || !failing_since) return undefined
+  return isGivenUp(failing_since, { tries: tries + 1, endedAt }) ? 'failing' : undefined
+}
+
+/** Writes to the workspace, unless the webhook was enabled again or deleted meanwhile. */
+export async function tellOfDisabled(platform: Platform, messages: WebhookDisabled[]): Promise<void> {
+  for (const { workspaceId, webhookId } of messages) {
+    const webhook = await selectWebhook(platform.db, workspaceId, webhookId)
+    if (!webhook?.disabled_at) continue
+    const { name: workspaceName, slug, contact_email: to } = await requireWorkspace(platform, workspaceId)
+    if (to) await sendEmail(platform, { to, ...disabledNotice(webhook, workspaceName, platform.config.API_URL) })
+    else {
+      const remedy = `tributary workspace set ${slug} --contact-email <address>`
+      platform.log.warn({ workspaceId, webhookId, remedy }, 'A webhook was disabled, and there is nobody to write to')
+    }
+  }
+}

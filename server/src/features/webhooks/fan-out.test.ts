@@ -1,0 +1,305 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import { newLink } from '@tributary/contract/links'
+import { newLead, newRefund, newSale } from '@tributary/contract/track'
+import { newWebhook, triggers, type WebhookEvent, webhookEvent } from '@tributary/contract/webhooks'
+import { sql } from 'kysely'
+import { describe, expect, test } from 'vitest'
+import { buildConversionLink } from '../../../test/build.ts'
+import { contextIn } from '../../../test/context.ts'
+import { clickRow } from '../../../test/events/feed-rows.ts'
+import { openOwnDatabase } from '../../../test/own-database.ts'
+import type { Ctx } from '../../platform/context.ts'
+import { transaction } from '../../platform/postgres.ts'
+import { customerErased } from '../customers/messages.ts'
+import { customersById, deleteCustomer, findCustomer } from '../customers/service.ts'
+import { createFolder } from '../folders/service.ts'
+import { claim, ingest } from '../ingest/service.ts'
+import { linkEvents } from '../links/messages.ts'
+import { createLink, deleteLink, getLink, linkNumbers, updateLink } from '../links/service.ts'
+import { exportSome } from '../track/export.ts'
+import { trackLead } from '../track/leads.ts'
+import { conversionsStored } from '../track/messages.ts'
+import { trackRefund } from '../track/refunds.ts'
+import { trackSale } from '../track/sales.ts'
+import { clickEventId } from './events.ts'
+import { eraseTold, tellClicks, tellConversions, tellLinks } from './fan-out.ts'
+import { createWebhook, deleteWebhook, updateWebhook } from './service.ts'
+import type { DeliveryRow, EventRow } from './store.ts'
+
+const platform = await openOwnDatabase()
+const holder = { partition: randomInt(1_000, 2 ** 31), owner: randomUUID() }
+let sequence = 0
+await claim(platform, holder)
+
+async function setUp(given: Record<string, unknown> = {}) {
+  const { workspace, link, click } = await buildConversionLink(platform)
+  const ctx = contextIn(platform, workspace.id)
+  const hook = (given: Record<string, unknown> = {}) =>
+    createWebhook(
+      ctx,
+      newWebhook.parse({ name: 'n', url: `https://example.com/${randomUUID()}`, triggers: [...triggers], ...given }),
+    )
+  return { ctx, link, click, hook, webhook: await hook(given) }
+}
+
+/** Takes the messages of a workspace out of the outbox, as the relay would. */
+async function takeMessages({ workspaceId }: Ctx, subject: string): Promise<unknown[]> {
+  const taken = await sql<{ id: bigint; body: unknown }>`
+    DELETE FROM outbox WHERE workspace_id = ${workspaceId} AND subject LIKE ${subject} RETURNING *`.execute(platform.db)
+  return taken.rows.sort((one, other) => Number(one.id - other.id)).map(({ body }) => body)
+}
+
+const takeLinks = async (ctx: Ctx) =>
+  (await takeMessages(ctx, 'webhooks.%.links')).map((body) => linkEvents.parse(body))
+const takeConversions = async (ctx: Ctx) =>
+  (await takeMessages(ctx, 'webhooks.%.conversions')).map((body) => conversionsStored.parse(body))
+
+async function told({ workspaceId }: Ctx): Promise<WebhookEvent[]> {
+  const result = await sql<EventRow>`
+    SELECT * FROM webhook_events WHERE workspace_id = ${workspaceId} ORDER BY created_at, id`.execute(platform.db)
+  return result.rows.map((row) => {
+    const event = JSON.parse(row.body ?? '') as WebhookEvent
+    // No key more than the contract has, and none less.
+    expect(webhookEvent.parse(event)).toEqual(event)
+    expect(row).toMatchObject({ id: event.id, event: event.event, created_at: new Date(event.createdAt) })
+    return event
+  })
+}
+
+async function deliveries({ workspaceId }: Ctx): Promise<DeliveryRow[]> {
+  const result = await sql<DeliveryRow>`
+    SELECT * FROM webhook_deliveries WHERE workspace_id = ${workspaceId} ORDER BY number`.execute(platform.db)
+  return result.rows
+}
+
+/** Somebody who came by a click, signed up, bought, and wanted some of the money back. */
+async function convert({ ctx, click }: Pick<Awaited<ReturnType<typeof setUp>>, 'ctx' | 'click'>) {
+  const visit = click({ country: 'DE', city: 'Berlin', region: 'BE', referer: 'https://example.org/' })
+  sequence = await ingest(platform, holder, sequence, [{ sequence: sequence + 1, body: [visit] }])
+  const person = { customerExternalId: 'ada', customerEmail: 'ada@example.com', customerName: 'Ada' }
+  const lead = { clickId: visit.id, eventName: 'Sign up', eventQuantity: 2, metadata: { plan: 'pro' }, ...person }
+  await trackLead(ctx, newLead.parse(lead))
+  await trackSale(ctx, newSale.parse({ customerExternalId: 'ada', amount: 1_000, invoiceId: 'in_1' }))
+  await trackRefund(ctx, newRefund.parse({ invoiceId: 'in_1', amount: 400 }))
+  await sql`UPDATE conversions SET due_at = now() - interval '1 second' WHERE stored_at IS NULL`.execute(platform.db)
+  while ((await exportSome(platform)) > 0);
+  return visit
+}
+
+describe('links', () => {
+  test('are told once, however often their message comes', async () => {
+    const { ctx, webhook } = await setUp()
+    const link = await createLink(ctx, newLink.parse({ url: 'https://example.com/a', key: 'a', password: 'hush' }))
+    const changed = await updateLink(ctx, link.id, { title: 'New' })
+    await deleteLink(ctx, link.id)
+    const messages = await takeLinks(ctx)
+    await tellLinks(platform, messages)
+    await tellLinks(platform, [...messages, ...messages])
+    await Promise.all([tellLinks(platform, messages), tellLinks(platform, messages)])
+    const events = (await told(ctx)).sort((one, other) => (one.id < other.id ? -1 : 1))
+    expect(events.map(({ event }) => event)).toEqual(['link.created', 'link.updated', 'link.deleted'])
+    expect(events.map(({ data }) => data)).toEqual(
+      [link, changed, changed].map((link) => ({ ...link, password: null })),
+    )
+    const rows = await deliveries(ctx)
+    expect(rows.map(({ event_id }) => event_id).toSorted()).toEqual(events.map(({ id }) => id))
+    for (const row of rows) {
+      expect(row).toMatchObject({ webhook_id: webhook.id, status: 'pending', tries: 0, attempts: 0 })
+      expect(row.due_at).toEqual(row.started_at)
+    }
+  })
+
+  test('that were too large for a message are read', async () => {
+    const { ctx } = await setUp()
+    const link = await createLink(ctx, newLink.parse({ url: 'https://example.com/a', key: 'a' }))
+    const [message] = await takeLinks(ctx)
+    const events = (message?.events ?? []).map(({ link: _, ...event }) => event)
+    const gone = events.map((event) => ({ ...event, id: 'evt_gone', linkNumber: '4100000000' }))
+    await tellLinks(platform, [{ workspaceId: ctx.workspaceId, events: [...events, ...gone] }])
+    expect((await told(ctx)).map(({ data }) => data)).toEqual([link])
+  })
+})
+
+describe('clicks', () => {
+  test('are told once, under an id that they always have', async () => {
+    const { ctx, link } = await setUp()
+    const [linkNumber = 0n] = await linkNumbers(ctx, { ids: [link.id] })
+    const owner = { workspaceId: ctx.workspaceId, linkNumber }
+    const clicks = [clickRow(owner), clickRow(owner, { trigger: 'qr', ip: '::' })]
+    const message = { workspaceId: ctx.workspaceId, clicks }
+    await tellClicks(platform, [message])
+    await tellClicks(platform, [message, message])
+    const events = await told(ctx)
+    expect(events.map(({ id }) => id).toSorted()).toEqual(clicks.map(({ id_text }) => clickEventId(id_text)).toSorted())
+    expect(await deliveries(ctx)).toHaveLength(2)
+    const [first] = clicks
+    expect(events.find(({ id }) => id === clickEventId(first?.id_text ?? ''))).toMatchObject({
+      event: 'link.clicked',
+      createdAt: new Date(first?.timestamp ?? 0).toISOString(),
+      data: {
+        click: { id: first?.id_text, country: 'DE', city: 'Berlin', qr: false, ip: '10.0.0.1', trigger: 'link' },
+        link: { id: link.id },
+      },
+    })
+  })
+
+  test('of links that are gone for good are told all the same', async () => {
+    const { ctx } = await setUp()
+    const clicks = [clickRow({ workspaceId: ctx.workspaceId, linkNumber: 4_100_000_000n })]
+    await tellClicks(platform, [{ workspaceId: ctx.workspaceId, clicks }])
+    expect(await told(ctx)).toMatchObject([{ data: { link: { id: 'link_deleted' } } }])
+  })
+})
+
+describe('leads, sales and refunds', () => {
+  test('are told once, with the click, the link and the customer', async () => {
+    const given = await setUp()
+    const { ctx, link } = given
+    const visit = await convert(given)
+    const messages = await takeConversions(ctx)
+    expect(JSON.stringify(messages)).not.toContain('ada')
+    await tellConversions(platform, messages)
+    await tellConversions(platform, messages)
+    const events = await told(ctx)
+    expect(events.map(({ event }) => event)).toEqual(['lead.created', 'sale.created', 'sale.refunded'])
+    expect(await deliveries(ctx)).toHaveLength(3)
+    const [lead, sale, refund] = events
+    expect(lead?.data).toMatchObject({
+      eventName: 'Sign up',
+      customer: { externalId: 'ada', name: 'Ada', email: 'ada@example.com', country: 'DE' },
+      click: { id: visit.id, country: 'DE', city: 'Berlin', timestamp: new Date(visit.at).toISOString() },
+      link: { id: link.id, leads: 2 },
+      partner: null,
+      metadata: { plan: 'pro' },
+    })
+    expect(sale?.data).toMatchObject({ sale: { amount: 1_000, currency: 'usd', invoiceId: 'in_1' }, metadata: null })
+    expect(refund?.data).toMatchObject({ sale: { amount: -400, currency: 'usd', invoiceId: 'in_1' } })
+  })
+
+  test('that are not where they should be are not passed over', async () => {
+    const { ctx } = await setUp()
+    const message = { workspaceId: ctx.workspaceId, kind: 'lead' as const, conversions: [{ id: 'evt_x', at: 1 }] }
+    await expect(tellConversions(platform, [message])).rejects.toThrow('1 of 1 conversions are not stored yet')
+  })
+
+  test('without anybody who listens cost no message', async () => {
+    const given = await setUp({ triggers: ['sale.created'] })
+    await convert(given)
+    expect((await takeConversions(given.ctx)).map(({ kind }) => kind)).toEqual(['sale'])
+  })
+})
+
+describe('who hears', () => {
+  test('is who has the trigger, is enabled, and has the link in its scope', async () => {
+    const { ctx, link, hook, webhook } = await setUp({ triggers: ['link.updated'] })
+    const folder = await createFolder(ctx, { name: 'F', accessLevel: null })
+    const other = await createFolder(ctx, { name: 'G', accessLevel: null })
+    const inFolder = await hook({ linkScope: 'folders', folderIds: [folder.id] })
+    const inOther = await hook({ linkScope: 'folders', folderIds: [other.id] })
+    const named = await hook({ linkScope: 'links', linkIds: [link.id] })
+    await hook({ linkScope: 'links' })
+    await hook({ triggers: ['link.clicked'] })
+    const disabled = await hook()
+    await updateWebhook(ctx, disabled.id, { disabled: true })
+    const deleted = await hook()
+    await deleteWebhook(ctx, deleted.id)
+    await updateLink(ctx, link.id, { folderId: folder.id })
+    await tellLinks(platform, await takeLinks(ctx))
+    const heard = (await deliveries(ctx)).map(({ webhook_id }) => webhook_id)
+    expect(heard.toSorted()).toEqual([webhook.id, inFolder.id, named.id].toSorted())
+    await updateLink(ctx, link.id, { folderId: other.id })
+    await tellLinks(platform, await takeLinks(ctx))
+    const then = (await deliveries(ctx)).slice(heard.length).map(({ webhook_id }) => webhook_id)
+    expect(then.toSorted()).toEqual([webhook.id, inOther.id, named.id].toSorted())
+  })
+
+  test('is nobody: then nothing is kept', async () => {
+    const { ctx, webhook } = await setUp({ linkScope: 'links' })
+    await createLink(ctx, newLink.parse({ url: 'https://example.com/a' }))
+    const messages = await takeLinks(ctx)
+    await tellLinks(platform, messages)
+    expect(await told(ctx)).toEqual([])
+    await deleteWebhook(ctx, webhook.id)
+    await tellLinks(platform, messages)
+    expect(await told(ctx)).toEqual([])
+  })
+})
+
+describe('a customer who is erased', () => {
+  const takeErased = async (ctx: Ctx) =>
+    (await takeMessages(ctx, 'changes.%.customer-erased')).map((body) => customerErased.parse(body))
+
+  test('is erased from what was told, and what was to be sent of it is not', async () => {
+    const given = await setUp()
+    const { ctx } = given
+    await convert(given)
+    await tellConversions(platform, await takeConversions(ctx))
+    const [first] = await deliveries(ctx)
+    await sql`UPDATE webhook_deliveries SET status = 'delivered', due_at = NULL WHERE number = ${first?.number}`.execute(
+      platform.db,
+    )
+    await sql`INSERT INTO webhook_attempts (delivery_number, number, workspace_id, url, at, duration_ms, response_excerpt)
+      VALUES (${first?.number}, 1, ${ctx.workspaceId}, 'https://example.com/', now(), 1, 'Hello Ada')`.execute(
+      platform.db,
+    )
+    await deleteCustomer(ctx, 'ext_ada')
+    const erased = await takeErased(ctx)
+    await eraseTold(platform, erased)
+    await eraseTold(platform, erased)
+    const bodies = await sql<EventRow>`
+      SELECT * FROM webhook_events WHERE workspace_id = ${ctx.workspaceId} AND customer_id IS NOT NULL`.execute(
+      platform.db,
+    )
+    expect(bodies.rows.map(({ body }) => body)).toEqual([null, null, null])
+    const rows = await deliveries(ctx)
+    expect(rows.map(({ status, due_at }) => [status, due_at])).toEqual([
+      ['delivered', null],
+      ['failed', null],
+      ['failed', null],
+    ])
+    const attempts = await sql<{ response_excerpt: string | null }>`
+      SELECT response_excerpt FROM webhook_attempts WHERE workspace_id = ${ctx.workspaceId}`.execute(platform.db)
+    expect(attempts.rows).toEqual([{ response_excerpt: null }])
+  })
+
+  test('before it was told is told of as nobody, without what was sent along', async () => {
+    const given = await setUp()
+    const { ctx } = given
+    await convert(given)
+    await deleteCustomer(ctx, 'ext_ada')
+    await tellConversions(platform, await takeConversions(ctx))
+    const events = await told(ctx)
+    expect(events).toHaveLength(3)
+    expect(JSON.stringify(events)).not.toMatch(/ada@example|"Ada"|"ada"|"pro"/)
+    expect(events[0]?.data).toMatchObject({ customer: { name: 'Deleted customer', email: null }, metadata: null })
+  })
+
+  test('while it is told is erased after that', async () => {
+    const given = await setUp()
+    const { ctx } = given
+    await convert(given)
+    const customer = await findCustomer(ctx, 'ada')
+    const order: string[] = []
+    const [held, erase] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const telling = transaction(ctx, async (ctx) => {
+      await customersById(ctx, [customer?.id ?? ''])
+      held.resolve()
+      await erase.promise
+      order.push('told')
+    })
+    await held.promise
+    const erasing = deleteCustomer(ctx, 'ext_ada').then(() => order.push('erased'))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    erase.resolve()
+    await Promise.all([telling, erasing])
+    expect(order).toEqual(['told', 'erased'])
+  })
+})
+
+test('nobody hears of another workspace', async () => {
+  const [mine, other] = [await setUp(), await setUp()]
+  await updateLink(mine.ctx, mine.link.id, { title: 'Mine' })
+  await tellLinks(platform, await takeLinks(mine.ctx))
+  expect(await told(other.ctx)).toEqual([])
+  expect((await told(mine.ctx)).map(({ data }) => data)).toEqual([await getLink(mine.ctx, { linkId: mine.link.id })])
+})

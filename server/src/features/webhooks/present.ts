@@ -1,0 +1,49 @@
+import type { Attempt, Delivery, Webhook } from '@tributary/contract/webhooks'
+import type { AttemptRow, DeliveryRow, WebhookRow } from './store.ts'
+
+/** Folders that were deleted are left out. */
+export function presentWebhook(row: WebhookRow, folders: Set<string>): Webhook {
+  return {
+    id: row.id,
+    name: row.name,
+    url: row.url,
+    triggers: row.triggers,
+    linkScope: row.scope,
+    folderIds: row.folder_ids.filter((id) => folders.has(id)),
+    disabledAt: instantText(row.disabled_at),
+    disabledReason: row.disabled_reason,
+    failingSince: instantText(row.failing_since),
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  }
+}
+
+/** While its webhook is disabled nothing is sent, so there is no next attempt. */
+export function presentDelivery(row: DeliveryRow, { disabled_at }: Pick<WebhookRow, 'disabled_at'>): Delivery {
+  return {
+    eventId: row.event_id,
+    event: row.event,
+    status: row.status,
+    attempts: row.attempts,
+    responseStatus: row.response_status,
+    lastAttemptAt: instantText(row.last_attempt_at),
+    nextAttemptAt: row.status === 'pending' && disabled_at === null ? instantText(row.due_at) : null,
+    createdAt: row.created_at.toISOString(),
+  }
+}
+
+export function presentAttempt(row: AttemptRow): Attempt {
+  return {
+    number: row.number,
+    url: row.url,
+    at: row.at.toISOString(),
+    durationMs: row.duration_ms,
+    responseStatus: row.response_status,
+    responseExcerpt: row.response_excerpt,
+    problem: row.problem,
+  }
+}
+
+function instantText(instant: Date | null): string | null {
+  return instant?.toISOString() ?? null
+}

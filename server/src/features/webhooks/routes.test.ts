@@ -1,0 +1,223 @@
+import { createClient } from '@tributary/contract/client'
+import { getLink } from '@tributary/contract/links'
+import {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listWebhooks,
+  type NewWebhook,
+  rotateWebhookSecret,
+  updateWebhook,
+} from '@tributary/contract/webhooks'
+import { sql } from 'kysely'
+import { describe, expect, inject, it } from 'vitest'
+import { type BuiltWorkspace, buildLink, buildWorkspace } from '../../../test/build.ts'
+import { contextIn } from '../../../test/context.ts'
+import { openTestPlatform } from '../../../test/stack.ts'
+import { createFolder, deleteFolder } from '../folders/service.ts'
+import { requireWorkspace } from '../workspaces/service.ts'
+import { secretsOf } from './secrets.ts'
+import { selectWebhook } from './store.ts'
+
+const platform = await openTestPlatform()
+const { api } = inject('server')
+
+const as = (workspace: Pick<BuiltWorkspace, 'key'>) => createClient({ url: api, token: workspace.key })
+const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+const unknown = { params: { id: 'whk_unknown' } }
+const notThere = { status: 404, message: 'There is no webhook whk_unknown in this workspace.' }
+
+function make(workspace: BuiltWorkspace, given: Partial<NewWebhook> = {}) {
+  // NOTE a worker sends nothing to this name: its addresses are not public.
+  const body = { name: 'Receiver', url: 'https://localhost/', triggers: ['lead.created' as const], ...given }
+  return as(workspace)(createWebhook, { body })
+}
+
+async function known(workspace: BuiltWorkspace) {
+  const { webhook_triggers: triggers, webhook_ids: ids } = await requireWorkspace(platform, workspace.id)
+  return { triggers, ids }
+}
+
+describe('createWebhook', () => {
+  it('201: answers the webhook with its secret, which no other answer has', async () => {
+    const workspace = await buildWorkspace(platform)
+    const { secret, ...webhook } = await make(workspace, { triggers: ['sale.created', 'lead.created', 'sale.created'] })
+    expect(secret).toMatch(/^whsec_/)
+    expect(webhook).toEqual({
+      id: expect.stringMatching(/^whk_/),
+      name: 'Receiver',
+      url: 'https://localhost/',
+      triggers: ['sale.created', 'lead.created'],
+      linkScope: 'workspace',
+      folderIds: [],
+      disabledAt: null,
+      disabledReason: null,
+      failingSince: null,
+      createdAt: instant,
+      updatedAt: webhook.createdAt,
+    })
+    expect(await as(workspace)(getWebhook, { params: { id: webhook.id } })).toEqual(webhook)
+    expect(await as(workspace)(listWebhooks)).toEqual([webhook])
+  })
+
+  it('201: a repeat with the same Idempotency-Key has the secret too, and it is stored in no readable form', async () => {
+    const workspace = await buildWorkspace(platform)
+    const body = JSON.stringify({ name: 'a', url: 'https://localhost/', triggers: ['link.created'] })
+    const headers = { authorization: `Bearer ${workspace.key}`, 'idempotency-key': 'one' }
+    const ask = async () => (await fetch(`${api}/webhooks`, { method: 'POST', headers, body })).json()
+    const first = (await ask()) as { id: string; secret: string }
+    expect(await ask()).toEqual(first)
+    const row = await selectWebhook(platform.db, workspace.id, first.id)
+    expect(row && secretsOf(platform.config.ENCRYPTION_KEYS, row, new Date())).toEqual([first.secret])
+    const stored = await sql`SELECT response FROM idempotency_keys WHERE workspace_id = ${workspace.id}`.execute(
+      platform.db,
+    )
+    expect(stored.rows).toHaveLength(1)
+    expect(JSON.stringify(stored.rows)).not.toContain('whsec_')
+  })
+
+  it('201: for folders and for links, which then name it', async () => {
+    const workspace = await buildWorkspace(platform)
+    const folder = await createFolder(contextIn(platform, workspace.id), { name: 'one', accessLevel: 'write' })
+    const inFolder = await make(workspace, { linkScope: 'folders', folderIds: [folder.id] })
+    expect(inFolder).toMatchObject({ linkScope: 'folders', folderIds: [folder.id] })
+    await deleteFolder(contextIn(platform, workspace.id), folder.id)
+    expect(await as(workspace)(getWebhook, { params: { id: inFolder.id } })).toMatchObject({ folderIds: [] })
+
+    const [one, other] = [await buildLink(platform, workspace), await buildLink(platform, workspace)]
+    const url = 'https://localhost/links'
+    const ofLinks = await make(workspace, { url, linkScope: 'links', linkIds: [one.id] })
+    const named = async ({ id }: { id: string }) => (await as(workspace)(getLink, { query: { linkId: id } })).webhookIds
+    expect([await named(one), await named(other)]).toEqual([[ofLinks.id], []])
+    await as(workspace)(updateWebhook, { params: { id: ofLinks.id }, body: { linkIds: [other.id] } })
+    expect([await named(one), await named(other)]).toEqual([[], [ofLinks.id]])
+    await as(workspace)(deleteWebhook, { params: { id: ofLinks.id } })
+    expect([await named(one), await named(other)]).toEqual([[], []])
+  })
+
+  it('403: on a plan below business', async () => {
+    const workspace = await buildWorkspace(platform, { plan: 'pro' })
+    await expect(make(workspace)).rejects.toMatchObject({ status: 403 })
+    expect(await make(await buildWorkspace(platform, { plan: 'business' }))).toBeDefined()
+  })
+
+  it('409: an address that another webhook has, also when many ask at once', async () => {
+    const workspace = await buildWorkspace(platform)
+    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => make(workspace)))
+    const refusals = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
+    expect(refusals.map(({ status }) => status)).toEqual(Array(7).fill(409))
+    expect(refusals[0].message).toContain('https://localhost/')
+    await make(await buildWorkspace(platform))
+  })
+
+  it('422: what is not there, is not allowed or leads inside', async () => {
+    const workspace = await buildWorkspace(platform)
+    const refused: [Partial<NewWebhook>, string][] = [
+      [{ url: 'http://127.0.0.1/' }, '`url` in the body is not on the public internet'],
+      [{ linkScope: 'folders', folderIds: ['fold_unknown'] }, 'folders that do not exist: fold_unknown'],
+      [{ linkScope: 'links', linkIds: ['link_unknown'] }, 'links that do not exist: link_unknown'],
+      [{ triggers: [] }, '`triggers` in the body'],
+      [{ name: '' }, '`name` in the body'],
+    ]
+    for (const [given, message] of refused) {
+      await expect(make(workspace, given)).rejects.toMatchObject({
+        status: 422,
+        message: expect.stringContaining(message),
+      })
+    }
+    expect(await as(workspace)(listWebhooks)).toEqual([])
+    expect(await known(workspace)).toEqual({ triggers: [], ids: [] })
+  })
+})
+
+describe('updateWebhook', () => {
+  it('200: changes what is said, and the workspace knows what is wanted', async () => {
+    const workspace = await buildWorkspace(platform)
+    const [{ secret, ...first }, second] = [
+      await make(workspace),
+      await make(workspace, { url: 'https://localhost/b', triggers: ['link.clicked', 'lead.created'] }),
+    ]
+    const ids = [first.id, second.id]
+    expect(await known(workspace)).toEqual({ triggers: ['lead.created', 'link.clicked'], ids })
+    const change = (id: string, body: object) => as(workspace)(updateWebhook, { params: { id }, body })
+    const changed = await change(first.id, {
+      name: 'Other',
+      triggers: ['link.deleted'],
+      url: 'https://localhost/other',
+    })
+    expect(changed).toEqual({
+      ...first,
+      name: 'Other',
+      triggers: ['link.deleted'],
+      url: 'https://localhost/other',
+      updatedAt: instant,
+    })
+    expect(await change(second.id, { disabled: true })).toMatchObject({ disabledAt: instant, disabledReason: 'asked' })
+    expect(await known(workspace)).toEqual({ triggers: ['link.deleted'], ids })
+    expect(await change(second.id, { disabled: false })).toMatchObject({ disabledAt: null, disabledReason: null })
+    expect((await known(workspace)).triggers).toEqual(['lead.created', 'link.clicked', 'link.deleted'])
+  })
+
+  it('200: many at once, and the workspace knows of all of them', async () => {
+    const workspace = await buildWorkspace(platform)
+    const made = await Promise.all(
+      (['link.created', 'link.updated', 'link.deleted', 'sale.created'] as const).map((trigger) =>
+        make(workspace, { url: `https://localhost/${trigger}`, triggers: [trigger] }),
+      ),
+    )
+    const { triggers, ids } = await known(workspace)
+    expect(triggers).toEqual(['link.created', 'link.deleted', 'link.updated', 'sale.created'])
+    expect(ids.sort()).toEqual(made.map(({ id }) => id).sort())
+  })
+
+  it('404 and 409', async () => {
+    const workspace = await buildWorkspace(platform)
+    await expect(as(workspace)(updateWebhook, { ...unknown, body: { name: 'a' } })).rejects.toMatchObject(notThere)
+    const [one] = [await make(workspace), await make(workspace, { url: 'https://localhost/b' })]
+    const taken = as(workspace)(updateWebhook, { params: { id: one.id }, body: { url: 'https://localhost/b' } })
+    await expect(taken).rejects.toMatchObject({ status: 409 })
+  })
+})
+
+describe('deleteWebhook', () => {
+  it('200: it is gone, its address is free and the workspace forgets it', async () => {
+    const workspace = await buildWorkspace(platform)
+    const { id } = await make(workspace)
+    expect(await as(workspace)(deleteWebhook, { params: { id } })).toEqual({ id })
+    expect(await as(workspace)(listWebhooks)).toEqual([])
+    await expect(as(workspace)(getWebhook, { params: { id } })).rejects.toMatchObject({ status: 404 })
+    await expect(as(workspace)(deleteWebhook, { params: { id } })).rejects.toMatchObject({ status: 404 })
+    expect(await known(workspace)).toEqual({ triggers: [], ids: [] })
+    await make(workspace)
+  })
+})
+
+describe('rotateWebhookSecret', () => {
+  it('200: for a day the former one signs too', async () => {
+    const workspace = await buildWorkspace(platform)
+    const { id, secret: former } = await make(workspace)
+    const { secret } = await as(workspace)(rotateWebhookSecret, { params: { id } })
+    const row = await selectWebhook(platform.db, workspace.id, id)
+    const signingAt = (at: number) => row && secretsOf(platform.config.ENCRYPTION_KEYS, row, new Date(at))
+    expect(signingAt(Date.now() + 23 * 3_600_000)).toEqual([secret, former])
+    expect(signingAt(Date.now() + 25 * 3_600_000)).toEqual([secret])
+  })
+
+  it('404: one that is not there', async () => {
+    const workspace = await buildWorkspace(platform)
+    await expect(as(workspace)(rotateWebhookSecret, unknown)).rejects.toMatchObject(notThere)
+  })
+})
+
+describe('webhookIds of a link', () => {
+  it('are those of webhooks that exist', async () => {
+    const workspace = await buildWorkspace(platform)
+    const { id } = await make(workspace, { linkScope: 'links' })
+    const link = await buildLink(platform, workspace, { webhookIds: [id, id] })
+    expect(link.webhookIds).toEqual([id])
+    await expect(buildLink(platform, workspace, { webhookIds: [id, 'whk_unknown'] })).rejects.toMatchObject({
+      code: 'unprocessable_entity',
+      message: '`webhookIds` in the body names webhooks that do not exist: whk_unknown.',
+    })
+  })
+})

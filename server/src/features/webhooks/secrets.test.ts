@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto'
+import { Webhook } from 'standardwebhooks'
+import { expect, test } from 'vitest'
+import { parseSealKeys } from '../../platform/seal.ts'
+import { newSecret, sealSecret, secretsOf } from './secrets.ts'
+
+const keys = parseSealKeys(`1:${randomBytes(32).toString('hex')}`)
+const [early, late] = [new Date('2026-01-01T00:00:00Z'), new Date('2026-01-02T00:00:00Z')]
+
+test('a secret has the form of Standard Webhooks, and each is another', () => {
+  const secret = newSecret()
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+  expect(newSecret()).not.toBe(secret)
+  const signed = new Webhook(secret).sign('evt_1', new Date(), '{}')
+  expect(signed).toMatch(/^v1,/)
+})
+
+test('the former one signs too until its time is over', () => {
+  const [former, current] = [newSecret(), newSecret()]
+  const webhook = {
+    id: 'whk_1',
+    sealed_secret: sealSecret(keys, 'whk_1', current),
+    sealed_former_secret: sealSecret(keys, 'whk_1', former),
+    former_secret_until: late,
+  }
+  expect(secretsOf(keys, webhook, early)).toEqual([current, former])
+  expect(secretsOf(keys, webhook, late)).toEqual([current])
+  expect(secretsOf(keys, { ...webhook, sealed_former_secret: null, former_secret_until: null }, early)).toEqual([
+    current,
+  ])
+})
+
+test('a secret can not be moved to another webhook', () => {
+  const sealed_secret = sealSecret(keys, 'whk_1', newSecret())
+  const moved = { id: 'whk_2', sealed_secret, sealed_former_secret: null, former_secret_until: null }
+  expect(() => secretsOf(keys, moved, early)).toThrow()
+})

@@ -1,0 +1,48 @@
+import type { WebhookPatch } from '@tributary/contract/webhooks'
+import type { Config } from '../../platform/config.ts'
+import { invalid } from '../../platform/errors.ts'
+import { type OutboundReason, refusalOf } from '../../platform/outbound.ts'
+import type { WebhookChanges, WebhookRow } from './store.ts'
+
+const problems: Partial<Record<OutboundReason, string>> = {
+  url: 'must be an absolute address, such as https://example.com/webhooks',
+  scheme: 'must begin with https:// or http://',
+  credentials: 'must not have a user name or password: the signature tells who calls',
+  port: 'has a port that this installation does not call; 80 and 443 are allowed',
+  private: 'is not on the public internet, and this installation calls no other addresses',
+}
+
+/** As it is stored and called. The addresses of its name are checked again before every call. */
+export function addressOf(url: string, config: Config): string {
+  const refusal = refusalOf(url, config)
+  if (refusal) throw invalid(`\`url\` in the body ${problems[refusal] ?? 'can not be called'}.`)
+  const address = new URL(url)
+  // It is not sent, so it would only make one receiver look like two.
+  address.hash = ''
+  return address.href
+}
+
+type Scope = Pick<WebhookRow, 'scope' | 'folder_ids'>
+type ScopeInput = Pick<WebhookPatch, 'linkScope' | 'folderIds' | 'linkIds'>
+
+/** Of which links it is told; `current` for one that is there. */
+export function scopeOf(input: ScopeInput, current: Scope = { scope: 'workspace', folder_ids: [] }): Scope {
+  const scope = input.linkScope ?? current.scope
+  if (scope !== 'folders' && input.folderIds?.length) throw needsScope('folderIds', 'folders', scope)
+  if (scope !== 'links' && input.linkIds?.length) throw needsScope('linkIds', 'links', scope)
+  if (scope !== 'folders') return { scope, folder_ids: [] }
+  const folderIds = [...new Set(input.folderIds ?? current.folder_ids)]
+  if (folderIds.length > 0) return { scope, folder_ids: folderIds }
+  throw invalid('`folderIds` in the body must name at least one folder, because the `linkScope` is `folders`.')
+}
+
+/** What a patch says of being called: enabling it anew forgets why it was not. */
+export function standingOf({ disabled }: WebhookPatch, current: WebhookRow, now: Date): WebhookChanges {
+  if (disabled === undefined || disabled === (current.disabled_at !== null)) return {}
+  if (disabled) return { disabled_at: now, disabled_reason: 'asked' }
+  return { disabled_at: null, disabled_reason: null, failing_since: null }
+}
+
+function needsScope(field: string, needed: string, scope: string) {
+  return invalid(`\`${field}\` in the body is for the \`linkScope\` \`${needed}\`; here it is \`${scope}\`.`)
+}

@@ -1,0 +1,368 @@
+import type { Trigger, Webhook } from '@tributary/contract/webhooks'
+import { sql } from 'kysely'
+import type { Db } from '../../platform/postgres.ts'
+
+export type WebhookRow = {
+  id: string
+  workspace_id: string
+  name: string
+  url: string
+  triggers: Trigger[]
+  scope: Webhook['linkScope']
+  folder_ids: string[]
+  sealed_secret: Buffer
+  sealed_former_secret: Buffer | null
+  former_secret_until: Date | null
+  disabled_at: Date | null
+  disabled_reason: Webhook['disabledReason']
+  failing_since: Date | null
+  created_at: Date
+  updated_at: Date
+  /** Then it is disabled too, and the worker takes it away. */
+  deleted_at: Date | null
+}
+export type NewWebhookRow = Omit<
+  WebhookRow,
+  'sealed_former_secret' | 'former_secret_until' | 'disabled_at' | 'disabled_reason' | 'failing_since' | 'deleted_at'
+>
+export type WebhookChanges = Partial<Omit<WebhookRow, 'id' | 'workspace_id' | 'created_at'>>
+export type EventRow = {
+  workspace_id: string
+  id: string
+  event: Trigger
+  customer_id: string | null
+  /** Null when the person it told of was erased. */
+  body: string | null
+  created_at: Date
+}
+export type DeliveryRow = {
+  number: bigint
+  workspace_id: string
+  webhook_id: string
+  event_id: string
+  event: Trigger
+  status: 'pending' | 'delivered' | 'failed'
+  started_at: Date
+  tries: number
+  due_at: Date | null
+  attempts: number
+  response_status: number | null
+  last_attempt_at: Date | null
+  created_at: Date
+}
+export type AttemptRow = {
+  delivery_number: bigint
+  number: number
+  workspace_id: string
+  url: string
+  at: Date
+  duration_ms: number
+  response_status: number | null
+  response_excerpt: string | null
+  problem: string | null
+}
+type Tables = { webhooks: NewWebhookRow & Partial<WebhookRow> }
+
+const lockSpace = 7_240_813
+
+/** Until the end of the transaction nobody else adds, changes or deletes webhooks of this workspace. */
+export async function lockWebhooks(db: Db, workspaceId: string): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${workspaceId}, ${lockSpace}))`.execute(db)
+}
+
+/** Fails on the index `webhooks_url`. */
+export async function insertWebhook(db: Db, row: NewWebhookRow & Partial<WebhookRow>): Promise<WebhookRow> {
+  const inserted = await db
+    .withTables<Tables>()
+    .insertInto('webhooks')
+    .values(row)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return inserted as WebhookRow
+}
+
+/** Oldest first. */
+export async function selectWebhooks(db: Db, workspaceId: string): Promise<WebhookRow[]> {
+  const result = await sql<WebhookRow>`SELECT * FROM webhooks
+    WHERE workspace_id = ${workspaceId} AND deleted_at IS NULL ORDER BY created_at, id`.execute(db)
+  return result.rows
+}
+
+export async function selectWebhook(db: Db, workspaceId: string, id: string): Promise<WebhookRow | undefined> {
+  const result = await sql<WebhookRow>`SELECT * FROM webhooks
+    WHERE workspace_id = ${workspaceId} AND id = ${id} AND deleted_at IS NULL`.execute(db)
+  return result.rows[0]
+}
+
+/** Undefined when there is none; fails on the index `webhooks_url`. */
+export async function updateWebhookRow(
+  db: Db,
+  workspaceId: string,
+  id: string,
+  changes: WebhookChanges,
+): Promise<WebhookRow | undefined> {
+  const row = await db
+    .withTables<Tables>()
+    .updateTable('webhooks')
+    .set(changes)
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst()
+  return row as WebhookRow | undefined
+}
+
+export type ListenerRow = Pick<WebhookRow, 'id' | 'triggers' | 'scope' | 'folder_ids'>
+
+/** The enabled webhooks that have one of these triggers. Inside a transaction their rows stay until that ends. */
+export async function selectListeners(db: Db, workspaceId: string, triggers: Trigger[]): Promise<ListenerRow[]> {
+  const result = await sql<ListenerRow>`SELECT id, triggers, scope, folder_ids FROM webhooks
+    WHERE workspace_id = ${workspaceId} AND triggers && ${triggers}::text[]
+      AND disabled_at IS NULL AND deleted_at IS NULL ORDER BY id FOR KEY SHARE`.execute(db)
+  return result.rows
+}
+
+export type NewEvent = { id: string; event: Trigger; customerId: string | null; body: string; createdAt: string }
+
+/** What is there stays as it is. */
+export async function insertEvents(db: Db, workspaceId: string, events: NewEvent[]): Promise<void> {
+  await sql`INSERT INTO webhook_events (workspace_id, id, event, customer_id, body, created_at)
+    SELECT ${workspaceId}, * FROM unnest(
+      ${events.map(({ id }) => id)}::text[], ${events.map(({ event }) => event)}::text[],
+      ${events.map(({ customerId }) => customerId)}::text[], ${events.map(({ body }) => body)}::text[],
+      ${events.map(({ createdAt }) => createdAt)}::timestamptz[])
+    ON CONFLICT DO NOTHING`.execute(db)
+}
+
+/** Due at once; what is there stays as it is. */
+export async function insertDeliveries(
+  db: Db,
+  workspaceId: string,
+  events: { id: string; event: Trigger; webhookIds: string[] }[],
+  now: Date,
+): Promise<void> {
+  const rows = events.flatMap(({ id, event, webhookIds }) => webhookIds.map((webhookId) => ({ webhookId, id, event })))
+  await sql`INSERT INTO webhook_deliveries (workspace_id, webhook_id, event_id, event, started_at, due_at, created_at)
+    SELECT ${workspaceId}, webhook_id, event_id, event, ${now}, ${now}, ${now} FROM unnest(
+      ${rows.map(({ webhookId }) => webhookId)}::text[], ${rows.map(({ id }) => id)}::text[],
+      ${rows.map(({ event }) => event)}::text[]) AS new (webhook_id, event_id, event)
+    ON CONFLICT DO NOTHING`.execute(db)
+}
+
+/** What was told of these customers goes, with what receivers answered to it; what was to be sent of it is not. */
+export async function eraseEvents(db: Db, workspaceId: string, customerIds: string[]): Promise<void> {
+  const erased = await sql<{ id: string }>`UPDATE webhook_events SET body = NULL
+    WHERE workspace_id = ${workspaceId} AND customer_id = ANY(${customerIds}::text[]) RETURNING id`.execute(db)
+  const ids = erased.rows.map((row) => row.id)
+  await sql`UPDATE webhook_attempts a SET response_excerpt = NULL FROM webhook_deliveries d
+    WHERE d.workspace_id = ${workspaceId} AND d.event_id = ANY(${ids}::text[])
+      AND a.delivery_number = d.number`.execute(db)
+  await sql`UPDATE webhook_deliveries SET status = 'failed', due_at = NULL
+    WHERE workspace_id = ${workspaceId} AND event_id = ANY(${ids}::text[]) AND status = 'pending'`.execute(db)
+}
+
+export type DeliveryFilter = { status?: DeliveryRow['status']; event?: Trigger; before?: bigint; count: number }
+
+/** The newest first. */
+export async function selectDeliveries(
+  db: Db,
+  workspaceId: string,
+  webhookId: string,
+  { status, event, before, count }: DeliveryFilter,
+): Promise<DeliveryRow[]> {
+  const result = await sql<DeliveryRow>`SELECT * FROM webhook_deliveries
+    WHERE workspace_id = ${workspaceId} AND webhook_id = ${webhookId}
+      AND ${status === undefined ? sql`true` : sql`status = ${status}`}
+      AND ${event === undefined ? sql`true` : sql`event = ${event}`}
+      AND ${before === undefined ? sql`true` : sql`number < ${before}`}
+    ORDER BY number DESC LIMIT ${count}`.execute(db)
+  return result.rows
+}
+
+export async function selectDelivery(db: Db, workspaceId: string, webhookId: string, eventId: string) {
+  const result = await sql<DeliveryRow & Pick<EventRow, 'body'>>`SELECT d.*, e.body FROM webhook_deliveries d
+    JOIN webhook_events e ON e.workspace_id = d.workspace_id AND e.id = d.event_id
+    WHERE d.workspace_id = ${workspaceId} AND d.webhook_id = ${webhookId} AND d.event_id = ${eventId}`.execute(db)
+  return result.rows[0]
+}
+
+/** The newest first. */
+export async function selectAttempts(db: Db, workspaceId: string, deliveryNumber: bigint): Promise<AttemptRow[]> {
+  const result = await sql<AttemptRow>`SELECT * FROM webhook_attempts
+    WHERE workspace_id = ${workspaceId} AND delivery_number = ${deliveryNumber}
+    ORDER BY number DESC LIMIT 100`.execute(db)
+  return result.rows
+}
+
+/** Of these deliveries those that have something to send are due, and their schedule begins anew. */
+export async function restartDeliveries(db: Db, workspaceId: string, numbers: bigint[], now: Date) {
+  const result = await sql<DeliveryRow>`UPDATE webhook_deliveries d
+    SET status = 'pending', started_at = ${now}, due_at = ${now}, tries = 0 FROM webhook_events e
+    WHERE d.workspace_id = ${workspaceId} AND d.number = ANY(${numbers}::bigint[])
+      AND e.workspace_id = d.workspace_id AND e.id = d.event_id AND e.body IS NOT NULL
+    RETURNING d.*`.execute(db)
+  return result.rows
+}
+
+/** Some that were given up before `now` and can be sent again, the newest first; nobody else restarts them meanwhile. */
+export async function selectFailed(
+  db: Db,
+  workspaceId: string,
+  webhookId: string,
+  { since, now, count }: { since: Date; now: Date; count: number },
+): Promise<bigint[]> {
+  const result = await sql<{ number: bigint }>`SELECT d.number FROM webhook_deliveries d
+    JOIN webhook_events e ON e.workspace_id = d.workspace_id AND e.id = d.event_id
+    WHERE d.workspace_id = ${workspaceId} AND d.webhook_id = ${webhookId} AND d.status = 'failed'
+      AND d.created_at >= ${since} AND d.started_at < ${now} AND e.body IS NOT NULL
+    ORDER BY d.number DESC LIMIT ${count} FOR UPDATE OF d SKIP LOCKED`.execute(db)
+  return result.rows.map((row) => row.number)
+}
+
+// NOTE every workspace: the worker takes away the deleted webhooks of all of them.
+export async function deletePieceOfDeleted(db: Db, count: number): Promise<number> {
+  const deliveries = await sql`DELETE FROM webhook_deliveries WHERE number IN (
+    SELECT d.number FROM webhooks w CROSS JOIN LATERAL (
+      SELECT number FROM webhook_deliveries WHERE workspace_id = w.workspace_id AND webhook_id = w.id LIMIT ${count}
+    ) d WHERE w.deleted_at IS NOT NULL LIMIT ${count})`.execute(db)
+  const removed = Number(deliveries.numAffectedRows ?? 0)
+  if (removed > 0) return removed
+  await sql`DELETE FROM webhooks WHERE deleted_at IS NOT NULL`.execute(db)
+  return 0
+}
+
+export type DueDelivery = Pick<
+  DeliveryRow,
+  'number' | 'workspace_id' | 'webhook_id' | 'event_id' | 'started_at' | 'tries'
+> &
+  Pick<WebhookRow, 'url' | 'sealed_secret' | 'sealed_former_secret' | 'former_secret_until' | 'failing_since'> &
+  Pick<EventRow, 'body'> & {
+    /** Until then nobody else takes it. */
+    due_at: Date
+  }
+
+/**
+ * Enabled webhooks with something due, in the order of their ids, those after this one. It steps from one webhook to the
+ * next by the index, however many deliveries each has waiting.
+ */
+// NOTE every workspace: the worker delivers for all.
+export async function selectDueWebhooks(
+  db: Db,
+  { now, after, count }: { now: Date; after: string; count: number },
+): Promise<string[]> {
+  const result = await sql<{ id: string }>`
+    WITH RECURSIVE waiting (id) AS (
+      (SELECT webhook_id FROM webhook_deliveries WHERE due_at IS NOT NULL AND webhook_id > ${after}
+       ORDER BY webhook_id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT webhook_id FROM webhook_deliveries WHERE due_at IS NOT NULL AND webhook_id > waiting.id
+              ORDER BY webhook_id LIMIT 1)
+      FROM waiting WHERE waiting.id IS NOT NULL
+    )
+    SELECT id FROM waiting JOIN webhooks USING (id) WHERE disabled_at IS NULL AND EXISTS (
+      SELECT FROM webhook_deliveries WHERE webhook_id = id AND due_at <= ${now})
+    ORDER BY id LIMIT ${count}`.execute(db)
+  return result.rows.map(({ id }) => id)
+}
+
+// NOTE every workspace: as above. The first of each webhook before the second of any, none more than its share.
+export async function claimDeliveries(
+  db: Db,
+  shares: Map<string, number>,
+  { now, until, count }: { now: Date; until: Date; count: number },
+): Promise<DueDelivery[]> {
+  const result = await sql<DueDelivery>`
+    WITH taken AS (
+      SELECT due.number FROM unnest(${[...shares.keys()]}::text[], ${[...shares.values()]}::int[]) AS share (id, most)
+      CROSS JOIN LATERAL (
+        SELECT number, row_number() OVER () AS place FROM (
+          SELECT number FROM webhook_deliveries WHERE webhook_id = share.id AND due_at <= ${now}
+          ORDER BY due_at LIMIT share.most FOR UPDATE SKIP LOCKED) AS locked) AS due
+      ORDER BY due.place, share.id LIMIT ${count}
+    )
+    UPDATE webhook_deliveries delivery SET due_at = ${until}
+    FROM taken, webhooks webhook, webhook_events event
+    WHERE delivery.number = taken.number AND webhook.id = delivery.webhook_id AND webhook.disabled_at IS NULL
+      AND event.workspace_id = delivery.workspace_id AND event.id = delivery.event_id
+    RETURNING delivery.number, delivery.workspace_id, delivery.webhook_id, delivery.event_id, delivery.started_at,
+      delivery.tries, delivery.due_at, webhook.url, webhook.sealed_secret, webhook.sealed_former_secret,
+      webhook.former_secret_until, webhook.failing_since, event.body`.execute(db)
+  return result.rows
+}
+
+export type DeliveryEnd = Pick<DeliveryRow, 'status' | 'due_at'>
+
+/**
+ * Writes down a call. How it goes on, and what was answered, is written only by who still has the delivery: meanwhile it
+ * may have been replayed, taken by another worker, or ended because the person it tells of was erased.
+ */
+export async function recordAttempt(
+  db: Db,
+  delivery: DueDelivery,
+  attempt: Omit<AttemptRow, 'delivery_number' | 'number' | 'workspace_id' | 'url'>,
+  end: DeliveryEnd,
+): Promise<void> {
+  const has = sql`due_at = ${delivery.due_at}`
+  const isSuccess = end.status === 'delivered'
+  await sql`
+    WITH called AS (
+      UPDATE webhook_deliveries SET
+        attempts = attempts + 1, response_status = ${attempt.response_status}, last_attempt_at = ${attempt.at},
+        tries = CASE WHEN ${has} THEN tries + 1 ELSE tries END,
+        status = CASE WHEN ${has} THEN ${end.status} ELSE status END,
+        due_at = CASE WHEN ${has} THEN ${end.due_at}::timestamptz ELSE due_at END
+      WHERE workspace_id = ${delivery.workspace_id} AND number = ${delivery.number}
+      RETURNING number, attempts, tries
+    ), noted AS (
+      INSERT INTO webhook_attempts (delivery_number, number, workspace_id, url, at, duration_ms, response_status,
+        response_excerpt, problem)
+      SELECT number, attempts, ${delivery.workspace_id}, ${delivery.url}, ${attempt.at}::timestamptz,
+        ${attempt.duration_ms}::int, ${attempt.response_status}::int,
+        CASE WHEN tries = ${delivery.tries + 1} THEN ${attempt.response_excerpt} END, ${attempt.problem}
+      FROM called
+    )
+    UPDATE webhooks SET failing_since = CASE WHEN ${isSuccess} THEN NULL ELSE ${attempt.at}::timestamptz END
+    WHERE workspace_id = ${delivery.workspace_id} AND id = ${delivery.webhook_id} AND url = ${delivery.url}
+      AND (failing_since IS NULL) <> ${isSuccess}`.execute(db)
+}
+
+/** Without a call: there is nothing left to tell. */
+export async function endDelivery(db: Db, { workspace_id, number, due_at }: DueDelivery): Promise<void> {
+  await sql`
+    UPDATE webhook_deliveries SET status = 'failed', due_at = NULL
+    WHERE workspace_id = ${workspace_id} AND number = ${number} AND due_at = ${due_at}`.execute(db)
+}
+
+/** Only if it still calls this address, and, when a time is given, has failed since then. Whether it did. */
+export async function disableWebhook(
+  db: Db,
+  { workspace_id, webhook_id, url }: Pick<DueDelivery, 'workspace_id' | 'webhook_id' | 'url'>,
+  { reason, now, failingSince }: { reason: 'gone' | 'failing'; now: Date; failingSince: Date | null },
+): Promise<boolean> {
+  const result = await sql`
+    UPDATE webhooks SET disabled_at = ${now}, disabled_reason = ${reason}, updated_at = ${now}
+    WHERE workspace_id = ${workspace_id} AND id = ${webhook_id} AND url = ${url} AND disabled_at IS NULL
+      AND (${failingSince}::timestamptz IS NULL OR failing_since = ${failingSince}) RETURNING id`.execute(db)
+  return result.rows.length > 0
+}
+
+// NOTE every workspace: a figure of the installation.
+export async function countDue(db: Db, now: Date, most: number): Promise<number> {
+  const result = await sql<{ count: bigint }>`
+    SELECT count(*) FROM (
+      SELECT FROM webhooks JOIN webhook_deliveries ON webhook_id = webhooks.id
+      WHERE disabled_at IS NULL AND due_at <= ${now} LIMIT ${most}) AS due`.execute(db)
+  return Number(result.rows[0]?.count)
+}
+
+// NOTE every workspace: all are kept equally long. Counted is also when it was queued: an event may be told late.
+export async function deleteEventsBefore(db: Db, before: Date, count: number): Promise<number> {
+  const result = await sql`
+    DELETE FROM webhook_events WHERE ctid = ANY (ARRAY (
+      SELECT ctid FROM webhook_events event WHERE created_at < ${before} AND NOT EXISTS (
+        SELECT FROM webhook_deliveries WHERE workspace_id = event.workspace_id AND event_id = event.id
+          AND created_at >= ${before})
+      ORDER BY created_at LIMIT ${count} FOR UPDATE SKIP LOCKED))`.execute(db)
+  return Number(result.numAffectedRows ?? 0)
+}

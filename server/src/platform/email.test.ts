@@ -1,0 +1,66 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { readConfig } from './config.ts'
+import { sendEmail } from './email.ts'
+import { openLog } from './log.ts'
+
+const email = { to: 'owner@example.com', subject: 'Grüße', text: 'It was disabled.\n.\nSee https://example.com/\n' }
+
+test('an e-mail goes to the server of the operator', async () => {
+  const { port, said } = await startMailServer()
+  await sendEmail(handlesFor(`smtp://127.0.0.1:${port}`), email)
+  expect(said).toContain('MAIL FROM:<hello@tributary.example>')
+  expect(said).toContain('RCPT TO:<owner@example.com>')
+  expect(said).toContain('From: Tributary <hello@tributary.example>')
+  expect(said).toContain('Subject: =?UTF-8?Q?Gr=C3=BC=C3=9Fe?=')
+  expect(said).toContain('It was disabled.')
+})
+
+test('a server that refuses it, or is not there, is an error, so that it is tried again', async () => {
+  const { port } = await startMailServer({ RCPT: '550 nobody here' })
+  await expect(sendEmail(handlesFor(`smtp://127.0.0.1:${port}`), email)).rejects.toThrow('nobody here')
+  const gone = await startMailServer()
+  gone.server.close()
+  await once(gone.server, 'close')
+  await expect(sendEmail(handlesFor(`smtp://127.0.0.1:${gone.port}`), email)).rejects.toThrow('ECONNREFUSED')
+})
+
+test('without a server it is shown in the log', async () => {
+  const lines: string[] = []
+  const log = openLog('warn', { write: (line) => void lines.push(line) })
+  await sendEmail({ config: readConfig(inject('environment')), log }, email)
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { level: 'warn', email, msg: 'An e-mail was not sent, because SMTP_URL is not set' },
+  ])
+})
+
+function handlesFor(SMTP_URL: string) {
+  const given = { SMTP_URL, EMAIL_FROM: 'Tributary <hello@tributary.example>' }
+  return { config: readConfig({ ...inject('environment'), ...given }), log: openLog('silent') }
+}
+
+/** Speaks as much SMTP as one message needs. */
+async function startMailServer(
+  answers: Record<string, string> = {},
+): Promise<{ port: number; said: string[]; server: Server }> {
+  const said: string[] = []
+  const server = createServer((socket) => {
+    let inMessage = false
+    socket.on('error', () => {})
+    socket.write('220 ready\r\n')
+    socket.on('data', (chunk) => {
+      for (const line of chunk.toString().split('\r\n').filter(Boolean)) {
+        said.push(line)
+        const verb = line.split(' ', 1)[0] ?? ''
+        if (inMessage && line !== '.') continue
+        inMessage = verb === 'DATA'
+        socket.write(`${answers[verb] ?? (inMessage ? '354 go on' : '250 ok')}\r\n`)
+      }
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  return { port: (server.address() as AddressInfo).port, said, server }
+}

@@ -1,0 +1,89 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { sql } from 'kysely'
+import { newSecret, sealSecret } from '../src/features/webhooks/secrets.ts'
+import { insertWebhook, updateWebhookRow, type WebhookRow } from '../src/features/webhooks/store.ts'
+import type { Platform } from '../src/platform/context.ts'
+import { newId } from '../src/platform/ids.ts'
+
+export type Heard = { path: string; headers: IncomingHttpHeaders; body: string; at: number }
+export type Receiver = AsyncDisposable & { url: string; port: number; heard: Heard[] }
+
+/** What a server on loopback must be called by. */
+export const allowLoopback = { OUTBOUND_ALLOWED_HOSTS: '127.0.0.0/8', OUTBOUND_ALLOWED_PORTS: '1-65535' }
+
+/** A receiver of webhooks on loopback, which answers 204 unless told otherwise. */
+export async function startReceiver(
+  answer: (response: ServerResponse, heard: Heard) => void = (response) => response.writeHead(204).end(),
+  host = '127.0.0.1',
+  atPort = 0,
+): Promise<Receiver> {
+  const heard: Heard[] = []
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const body = Buffer.concat(chunks).toString('utf8')
+      const call = { path: request.url ?? '', headers: request.headers, body, at: Date.now() }
+      heard.push(call)
+      answer(response, call)
+    })
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(atPort, host, resolve)
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}/`,
+    port,
+    heard,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+export type BuiltWebhook = WebhookRow & { secret: string }
+
+/** A webhook as it stands in the database, with an address that nobody has checked. */
+export async function buildWebhook(
+  platform: Platform,
+  workspaceId: string,
+  given: Partial<WebhookRow> & { url: string },
+): Promise<BuiltWebhook> {
+  const id = newId('whk')
+  const secret = newSecret()
+  await insertWebhook(platform.db, {
+    id,
+    workspace_id: workspaceId,
+    name: 'test',
+    url: given.url,
+    triggers: ['link.created'],
+    scope: 'workspace',
+    folder_ids: [],
+    sealed_secret: sealSecret(platform.config.ENCRYPTION_KEYS, id, secret),
+    created_at: platform.now(),
+    updated_at: platform.now(),
+  })
+  const row = await updateWebhookRow(platform.db, workspaceId, id, given)
+  return { ...(row as WebhookRow), secret }
+}
+
+/** Events on their way to these webhooks, due now; their ids. */
+export async function queueEvents(platform: Platform, webhooks: WebhookRow[], count = 1): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => newId('evt'))
+  const at = platform.now()
+  await sql`
+    WITH listener AS (
+      SELECT * FROM unnest(${webhooks.map((webhook) => webhook.workspace_id)}::text[],
+        ${webhooks.map((webhook) => webhook.id)}::text[]) AS listener (workspace_id, webhook_id)
+    ), told AS (SELECT unnest(${ids}::text[]) AS id), kept AS (
+      INSERT INTO webhook_events (workspace_id, id, event, body, created_at)
+      SELECT DISTINCT workspace_id, id, 'link.created', '{"id":"' || id || '"}', ${at}::timestamptz FROM listener, told
+    )
+    INSERT INTO webhook_deliveries (workspace_id, webhook_id, event_id, event, started_at, due_at, created_at)
+    SELECT workspace_id, webhook_id, id, 'link.created', ${at}, ${at}, ${at} FROM listener, told`.execute(platform.db)
+  return ids
+}
