@@ -21,10 +21,14 @@ const startWithinMs = 30_000
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
 /** Starts `tributary serve` on free ports and waits until it is ready. */
-export async function startServer(environment: Environment, onLine?: (line: string) => void): Promise<ServerProcess> {
+export async function startServer(
+  environment: Environment,
+  onLine?: (line: string) => void,
+  program = main,
+): Promise<ServerProcess> {
   const [apiPort, redirectPort, opsPort] = await Promise.all([freePort(), freePort(), freePort()])
   const api = `http://127.0.0.1:${apiPort}`
-  const child = spawn(process.execPath, [main, 'serve'], {
+  const child = spawn(process.execPath, [program, 'serve'], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: {
       PATH: process.env.PATH,

@@ -1,21 +1,28 @@
 import { type ClickHouseClient, ClickHouseLogLevel, type ClickHouseSettings, createClient } from '@clickhouse/client'
 import type { Config } from './config.ts'
 
-export type ClickHouse = ClickHouseClient
+/** A statement that has ended; its text has names for the values. */
+type Statement = { text: string; durationMs: number; problem?: string }
+export type ClickHouse = ClickHouseClient & { onStatement?(statement: Statement): void }
 
-export function openClickHouse(config: Config): ClickHouse {
-  return createClient({
+export function openClickHouse(
+  config: Config,
+  onStatement?: ClickHouse['onStatement'],
+  timeoutMs = 30_000,
+): ClickHouse {
+  const client = createClient({
     url: config.CLICKHOUSE_URL,
     application: 'tributary',
     // Every problem reaches the caller, who says what it means; the client would write it to the terminal as well.
     log: { level: ClickHouseLogLevel.OFF },
-    request_timeout: 30_000,
+    request_timeout: timeoutMs,
     max_open_connections: 16,
     keep_alive: { enabled: true, idle_socket_ttl: 2_500 },
     clickhouse_settings: { date_time_output_format: 'iso' },
     // Values that are too long for an address go into the body.
     use_multipart_params_auto: true,
   })
+  return Object.assign(client, { onStatement })
 }
 
 /** How much a statement may take: time in seconds, memory in bytes, rows read. */
@@ -30,7 +37,7 @@ export async function query<Row>(
   values: Record<string, unknown>,
   limits: QueryLimits = {},
 ): Promise<Row[]> {
-  return (await ask(clickhouse, statement, values, limits)).json<Row>()
+  return observed(clickhouse, statement, async () => (await ask(clickhouse, statement, values, limits)).json<Row>())
 }
 
 /** The same as one JSON text for each row, for those who read many and keep none: most then never need the old heap. */
@@ -40,14 +47,30 @@ export async function queryLines(
   values: Record<string, unknown>,
   limits: QueryLimits = {},
 ): Promise<string[]> {
-  const lines: string[] = []
-  const result = await ask(clickhouse, statement, values, limits)
-  for await (const rows of result.stream()) for (const { text } of rows as { text: string }[]) lines.push(text)
-  return lines
+  return observed(clickhouse, statement, async () => {
+    const lines: string[] = []
+    const result = await ask(clickhouse, statement, values, limits)
+    for await (const rows of result.stream()) for (const { text } of rows as { text: string }[]) lines.push(text)
+    return lines
+  })
 }
 
 function ask(clickhouse: ClickHouse, query: string, values: Record<string, unknown>, limits: QueryLimits) {
   return clickhouse.query({ query, query_params: values, format: 'JSONEachRow', clickhouse_settings: limits })
+}
+
+async function observed<T>({ onStatement }: ClickHouse, text: string, work: () => Promise<T>): Promise<T> {
+  if (!onStatement) return work()
+  const started = performance.now()
+  const end = (problem?: string) => onStatement({ text, durationMs: performance.now() - started, problem })
+  try {
+    const result = await work()
+    end()
+    return result
+  } catch (error) {
+    end((error as Error).message)
+    throw error
+  }
 }
 
 // TOO_MANY_ROWS, TIMEOUT_EXCEEDED, TOO_SLOW, MEMORY_LIMIT_EXCEEDED, TOO_MANY_BYTES
@@ -69,23 +92,25 @@ export async function insert(
 ): Promise<void> {
   // Named, so that a column which only feeds the default of another one is taken too.
   const columns = Object.keys(rows[0]) as [string, ...string[]]
-  await clickhouse.insert({
-    table,
-    columns: [...columns, ...Object.keys(same)],
-    // Without the names in each row ClickHouse reads a quarter faster.
-    values: rows.map((row) => [
-      ...columns.map((column) => (row as Record<string, unknown>)[column]),
-      ...Object.values(same),
-    ]),
-    format: 'JSONCompactEachRow',
-    clickhouse_settings: token
-      ? {
-          insert_deduplicate: 1,
-          // On a cluster: not before the shard has it.
-          distributed_foreground_insert: 1,
-          insert_deduplication_token: token,
-          deduplicate_blocks_in_dependent_materialized_views: 1,
-        }
-      : {},
-  })
+  await observed(clickhouse, `INSERT INTO ${table}`, () =>
+    clickhouse.insert({
+      table,
+      columns: [...columns, ...Object.keys(same)],
+      // Without the names in each row ClickHouse reads a quarter faster.
+      values: rows.map((row) => [
+        ...columns.map((column) => (row as Record<string, unknown>)[column]),
+        ...Object.values(same),
+      ]),
+      format: 'JSONCompactEachRow',
+      clickhouse_settings: token
+        ? {
+            insert_deduplicate: 1,
+            // On a cluster: not before the shard has it.
+            distributed_foreground_insert: 1,
+            insert_deduplication_token: token,
+            deduplicate_blocks_in_dependent_materialized_views: 1,
+          }
+        : {},
+    }),
+  )
 }

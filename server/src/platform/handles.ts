@@ -22,13 +22,19 @@ export async function openPlatform(
   const rates = openRates(config, log)
   const nats = await openNats(config, log)
   opening.move()
-  const db = openPostgres(config)
-  const clickhouse = openClickHouse(config)
+  const metrics = openMetrics()
+  // Not even loaded unless somebody wants traces.
+  const traces = config.OTEL_EXPORTER_OTLP_ENDPOINT
+    ? (await import('./otlp.ts')).openOtlp({ config, log, metrics })
+    : undefined
+  const watched = { metrics, tracing: traces }
+  const db = openPostgres(config, watcher(watched, 'postgresql'))
+  const clickhouse = openClickHouse(config, watcher(watched, 'clickhouse'))
   const valkey = openValkey(config, log)
   return {
     config,
     log,
-    metrics: openMetrics(),
+    metrics,
     now,
     geo,
     rates,
@@ -36,12 +42,30 @@ export async function openPlatform(
     clickhouse,
     valkey,
     nats,
+    tracing: traces,
     async [Symbol.asyncDispose]() {
       await closeNats(nats)
       geo[Symbol.dispose]()
       valkey.disconnect()
       await clickhouse.close()
       await db.destroy()
+      await traces?.[Symbol.asyncDispose]()
     },
+  }
+}
+
+/** What every statement tells: its time to the figures, and its text to the trace that it is part of. */
+function watcher({ metrics, tracing }: Pick<Platform, 'metrics' | 'tracing'>, engine: 'postgresql' | 'clickhouse') {
+  return ({ text, durationMs, problem }: { text: string; durationMs: number; problem?: string }): void => {
+    const verb = /^\s*(select|insert|update|delete)\b/i.exec(text)?.[1]?.toLowerCase() ?? 'other'
+    const outcome = problem === undefined ? 'done' : 'failed'
+    metrics.querySeconds.observe({ engine, statement: verb, outcome }, durationMs / 1_000)
+    tracing?.ended({
+      name: `${engine} ${verb}`,
+      kind: 'client',
+      durationMs,
+      problem,
+      attributes: { 'db.system.name': engine, 'db.query.text': text.slice(0, 2_000) },
+    })
   }
 }

@@ -4,6 +4,7 @@ import { eventually } from '../../test/stack.ts'
 import { readConfig } from './config.ts'
 import type { Platform } from './context.ts'
 import { openPlatform } from './handles.ts'
+import { figures } from './health.ts'
 import { openLog } from './log.ts'
 import { startOps } from './ops.ts'
 
@@ -98,6 +99,18 @@ describe('an engine that is away', () => {
     const { status, body } = await readiness(platform)
     expect(status).toBe(200)
     expect(body).toMatchObject({ ready: true, engines: { valkey: { ok: false, needed: false } } })
+  })
+
+  test.each([
+    ['worker', { clickhouse: 0, postgres: 1 }],
+    ['redirect', { clickhouse: undefined, postgres: 1 }],
+  ])('is told by the figures of a %s, if that uses it', async (role, expected) => {
+    const platform = await openWith({ CLICKHOUSE_URL: `http://${closed}`, ROLES: role, OPS_PORT: '0' })
+    const text = await figures(platform)
+    for (const [engine, up] of Object.entries(expected)) {
+      const [, told] = text.match(new RegExp(`^tributary_engine_up\\{engine="${engine}"\\} (\\d)$`, 'm')) ?? []
+      expect([engine, told]).toEqual([engine, up === undefined ? undefined : String(up)])
+    }
   })
 
   test('NATS makes a worker unready until it is back', async () => {

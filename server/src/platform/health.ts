@@ -15,9 +15,31 @@ const timeoutMs = 1_000
 
 /** Asks each engine. Without one that a role needs, the process is not ready; the others are only reported. */
 export async function readiness(platform: Platform): Promise<Readiness> {
+  const works = platform.config.ROLES.includes('worker')
+  const engines = await engineStates(platform)
+  return {
+    // A lag does not make a worker unready: to take it out would only make the lag grow.
+    ready: engines.every(([, engine]) => engine.ok || !engine.needed),
+    engines: Object.fromEntries(engines),
+    ...(works && { partitions: await partitionStates(platform.metrics) }),
+  }
+}
+
+/** All figures of the process. Whoever asks for them learns which engines answer at this moment. */
+export async function figures(platform: Platform): Promise<string> {
+  const { engineUp, registry } = platform.metrics
+  const isRedirect = platform.config.ROLES.every((role) => role === 'redirect')
+  for (const [engine, { ok }] of await engineStates(platform)) {
+    // A redirect may run where ClickHouse can't be reached: it never asks it.
+    if (engine !== 'clickhouse' || !isRedirect) engineUp.set({ engine }, ok ? 1 : 0)
+  }
+  return registry.metrics()
+}
+
+function engineStates(platform: Platform): Promise<[string, EngineState][]> {
   const { ROLES } = platform.config
   const works = ROLES.includes('worker')
-  const engines = await Promise.all([
+  return Promise.all([
     state('postgres', works || ROLES.includes('api'), () => sql`SELECT 1`.execute(platform.db)),
     state('nats', works, () => platform.nats.flush()),
     state('clickhouse', works, async () => {
@@ -26,12 +48,6 @@ export async function readiness(platform: Platform): Promise<Readiness> {
     }),
     state('valkey', false, () => platform.valkey.ping()),
   ])
-  return {
-    // A lag does not make a worker unready: to take it out would only make the lag grow.
-    ready: engines.every(([, engine]) => engine.ok || !engine.needed),
-    engines: Object.fromEntries(engines),
-    ...(works && { partitions: await partitionStates(platform.metrics) }),
-  }
 }
 
 async function partitionStates({

@@ -114,6 +114,42 @@ test('a file that was changed after it was applied is refused, and nothing else 
   expect(await tablesOf(connection)).toEqual(['migrations', 'one'])
 })
 
+test('while a migration waits for a table, others go on reading it', async () => {
+  const { connection, env, run, write } = await emptyDatabases()
+  await write('postgres/0001_one.sql', 'CREATE TABLE one (id int);\nINSERT INTO one VALUES (1);')
+  await run()
+  const long = openConnection(readConfig(env))
+  await long.connect()
+  onTestFinished(() => long.end())
+  await long.query('BEGIN')
+  await long.query('SELECT * FROM one')
+  await write('postgres/0002_more.sql', 'ALTER TABLE one ADD COLUMN name text;')
+  const migrating = run()
+  await eventually(async () => {
+    const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    expect((await connection.query(waiting)).rowCount).toBe(1)
+  })
+  // It comes behind the migration, which lets it pass after two seconds.
+  expect((await connection.query('SELECT id FROM one')).rows).toEqual([{ id: 1 }])
+  await long.query('COMMIT')
+  expect(await migrating).toEqual(['postgres: 0002_more.sql'])
+})
+
+test('a file that asks for it runs outside a transaction, and again after it failed', async () => {
+  const { connection, run, write } = await emptyDatabases()
+  await write('postgres/0001_one.sql', 'CREATE TABLE one (id int);\nINSERT INTO one VALUES (1), (1);')
+  await run()
+  const statements = `-- outside a transaction: writers must not wait.
+DROP INDEX CONCURRENTLY IF EXISTS one_id;
+CREATE UNIQUE INDEX CONCURRENTLY one_id ON one (id);`
+  await write('postgres/0002_index.sql', statements)
+  await expect(run()).rejects.toThrow(/0002_index\.sql failed; it is run from its start again: could not create unique/)
+  await connection.query('TRUNCATE one')
+  expect(await run()).toEqual(['postgres: 0002_index.sql'])
+  const valid = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'one_id'::regclass"
+  expect((await connection.query(valid)).rows).toEqual([{ indisvalid: true }])
+})
+
 test('what was stored before a migration is there after it', async () => {
   const { clickhouse, connection, run, write } = await emptyDatabases()
   await write('postgres/0001_one.sql', 'CREATE TABLE one (id int);')
@@ -163,7 +199,7 @@ async function emptyDatabases() {
     write: (file: string, text: string) => writeFile(join(path, file), text),
     async run() {
       const lines: string[] = []
-      const count = await migrate(config, clickhouse, (line) => lines.push(line), folder)
+      const count = await migrate(config, clickhouse, (line) => lines.push(line), { folder })
       expect(count).toBe(lines.length)
       return lines
     },
@@ -190,7 +226,7 @@ async function killWhen(env: Record<string, string>, folder: URL, reached: () =>
     const { readConfig } = await import(${JSON.stringify(new URL('./config.ts', import.meta.url))})
     const { migrate } = await import(${JSON.stringify(new URL('./migrate.ts', import.meta.url))})
     const config = readConfig()
-    await migrate(config, openClickHouse(config), () => {}, new URL(${JSON.stringify(folder)}))`
+    await migrate(config, openClickHouse(config), () => {}, { folder: new URL(${JSON.stringify(folder)}) })`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { env, stdio: 'ignore' })
   const ended = once(child, 'exit')
   try {

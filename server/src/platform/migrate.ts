@@ -2,38 +2,47 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import type pg from 'pg'
 import type { ClickHouse } from './clickhouse.ts'
+import { sleep } from './clock.ts'
 import type { Config } from './config.ts'
-import { openConnection } from './postgres.ts'
+import { isLockTimeout, openConnection } from './postgres.ts'
 
 const ours = new URL('../../migrations/', import.meta.url)
-const lock = 7_240_810
+/** Held by who migrates, and shared by those who must not see a migration. */
+export const migrationLock = 7_240_810
+export const migrationTable = 'migrations'
+// Whoever waits for a table keeps all others from it, so that is given up soon and tried again.
+const lockTimeoutMs = 2_000
+const lockAttempts = 60
 
 export class MigrationError extends Error {}
 
 type Migration = { engine: 'postgres' | 'clickhouse'; name: string; text: string; checksum: string }
+type MigrationName = Omit<Migration, 'text'>
+type MigrateOptions = { folder?: URL; wanted?: (migration: MigrationName) => boolean }
 
 /**
- * Brings both databases to the newest state; several processes may call it at once. A migration of PostgreSQL commits
- * together with its record. Statements of ClickHouse can be repeated, so one that was cut off is simply run again.
+ * Brings both databases to the newest state, or applies those that are `wanted`; several processes may call it at once,
+ * and others may serve. A migration of PostgreSQL commits together with its record. Statements of ClickHouse can be
+ * repeated, so one that was cut off is simply run again.
  */
 export async function migrate(
   config: Config,
   clickhouse: ClickHouse,
   report: (line: string) => void,
-  folder: URL = ours,
+  { folder = ours, wanted = () => true }: MigrateOptions = {},
 ): Promise<number> {
   const connection = openConnection(config)
   await connection.connect()
   try {
     // Else a statement of a process that was killed would go on, and with it the lock.
     await connection.query("SET client_connection_check_interval = '1s'").catch(() => {})
-    await connection.query('SELECT pg_advisory_lock($1)', [lock])
+    await connection.query('SELECT pg_advisory_lock($1)', [migrationLock])
     await connection.query(`CREATE TABLE IF NOT EXISTS migrations (
       engine text, name text, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (engine, name))`)
-    const applied = await connection.query('SELECT engine, name, checksum FROM migrations')
-    const known = new Map(applied.rows.map((row) => [`${row.engine}/${row.name}`, row.checksum]))
+    const known = new Map((await selectApplied(connection)).map((row) => [nameOf(row), row.checksum]))
     let count = 0
-    for (const migration of [...(await read(folder, 'postgres')), ...(await read(folder, 'clickhouse'))]) {
+    for (const migration of await readAll(folder)) {
+      if (!wanted(migration)) continue
       const checksum = known.get(nameOf(migration))
       if (checksum === migration.checksum) continue
       if (checksum) throw new MigrationError(`${nameOf(migration)} was changed after it was applied. Add a new file.`)
@@ -53,6 +62,31 @@ export async function migrate(
   }
 }
 
+/** Those that this version has, in their order. */
+export async function knownMigrations(folder: URL = ours): Promise<MigrationName[]> {
+  return (await readAll(folder)).map(({ text: _, ...migration }) => migration)
+}
+
+/** Those that the databases have; none before the first. */
+export async function appliedMigrations(config: Config): Promise<MigrationName[]> {
+  const connection = openConnection(config)
+  await connection.connect()
+  try {
+    const found = await connection.query('SELECT to_regclass($1) IS NOT NULL AS there', [migrationTable])
+    return found.rows[0].there ? await selectApplied(connection) : []
+  } finally {
+    await connection.end()
+  }
+}
+
+async function selectApplied(connection: pg.Client): Promise<MigrationName[]> {
+  return (await connection.query('SELECT engine, name, checksum FROM migrations ORDER BY engine DESC, name')).rows
+}
+
+async function readAll(folder: URL): Promise<Migration[]> {
+  return [...(await read(folder, 'postgres')), ...(await read(folder, 'clickhouse'))]
+}
+
 async function read(folder: URL, engine: Migration['engine']): Promise<Migration[]> {
   const directory = new URL(`${engine}/`, folder)
   const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort()
@@ -65,16 +99,37 @@ async function read(folder: URL, engine: Migration['engine']): Promise<Migration
 }
 
 async function applyPostgres(connection: pg.Client, migration: Migration): Promise<void> {
-  try {
-    await connection.query('BEGIN')
-    await connection.query(migration.text)
-    await record(connection, migration)
-    await connection.query('COMMIT')
-  } catch (error) {
-    await connection.query('ROLLBACK').catch(() => {})
-    const reason = (error as Error).message
-    throw new MigrationError(`${nameOf(migration)} failed and left nothing behind: ${reason}`, { cause: error })
+  if (/^-- outside a transaction\b/i.test(migration.text)) return applyStatements(connection, migration)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await connection.query('BEGIN')
+      await connection.query(`SET LOCAL lock_timeout = ${lockTimeoutMs}`)
+      await connection.query(migration.text)
+      await record(connection, migration)
+      await connection.query('COMMIT')
+      return
+    } catch (error) {
+      await connection.query('ROLLBACK').catch(() => {})
+      if (isLockTimeout(error) && attempt < lockAttempts) {
+        await sleep(lockTimeoutMs)
+        continue
+      }
+      const advice = isLockTimeout(error) ? '. A long transaction keeps it waiting: end that, and try again' : ''
+      const reason = `${(error as Error).message}${advice}`
+      throw new MigrationError(`${nameOf(migration)} failed and left nothing behind: ${reason}`, { cause: error })
+    }
   }
+}
+
+/** For an index of a large table, made while others write to it. Its statements must bear a repeat. */
+async function applyStatements(connection: pg.Client, migration: Migration): Promise<void> {
+  try {
+    for (const statement of statementsOf(migration.text)) await connection.query(statement)
+  } catch (error) {
+    const reason = (error as Error).message
+    throw new MigrationError(`${nameOf(migration)} failed; it is run from its start again: ${reason}`, { cause: error })
+  }
+  await record(connection, migration)
 }
 
 async function applyClickHouse(connection: pg.Client, migration: Migration, clickhouse: ClickHouse, config: Config) {
@@ -89,7 +144,7 @@ async function applyClickHouse(connection: pg.Client, migration: Migration, clic
   await record(connection, migration)
 }
 
-function nameOf({ engine, name }: Migration): string {
+function nameOf({ engine, name }: MigrationName): string {
   return `${engine}/${name}`
 }
 
@@ -107,8 +162,7 @@ async function record(connection: pg.Client, { engine, name, checksum }: Migrati
  * and writes to `{local:x}`, and what changes the columns of `x` is said again as `{distributed-alter:x:change}`.
  */
 export function clickHouseStatements(text: string, cluster: string | undefined): string[] {
-  return text
-    .replaceAll(/^--.*$/gm, '')
+  const filled = text
     .replaceAll(/\{table:(\w+)\}/g, (_, table) => (cluster ? `${table}_local ON CLUSTER '${cluster}'` : table))
     .replaceAll(/\{local:(\w+)\}/g, (_, table) => (cluster ? `${table}_local` : table))
     .replaceAll(/\{engine:(\w*MergeTree)\((.*?)\)\}/g, (_, engine, args) => {
@@ -124,6 +178,12 @@ export function clickHouseStatements(text: string, cluster: string | undefined):
     .replaceAll(/\{distributed-alter:(\w+):(.+?)\}/g, (_, table, change) =>
       cluster ? `ALTER TABLE ${table} ON CLUSTER '${cluster}' ${change}` : '',
     )
+  return statementsOf(filled)
+}
+
+function statementsOf(text: string): string[] {
+  return text
+    .replaceAll(/^--.*$/gm, '')
     .split(/;\s*$/m)
     .map((statement) => statement.trim())
     .filter(Boolean)

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { Platform } from './context.ts'
-import { readiness } from './health.ts'
+import { figures, readiness } from './health.ts'
 import { type Listening, listen } from './listen.ts'
 import { knownPeers } from './peers.ts'
 
@@ -64,7 +64,7 @@ async function decide(
 
 async function contentOf(platform: Platform, path: string) {
   const { registry } = platform.metrics
-  if (path === '/metrics') return { status: 200, type: registry.contentType, text: await registry.metrics() }
+  if (path === '/metrics') return { status: 200, type: registry.contentType, text: await figures(platform) }
   if (path === '/healthz') return { status: 200, type: 'application/json', text: '{"status":"alive"}' }
   const state = await readiness(platform)
   return { status: state.ready ? 200 : 503, type: 'application/json', text: JSON.stringify(state) }

@@ -12,6 +12,7 @@ import { migrate } from './migrate.ts'
 import { changeStream, ensureStreams, jetStream } from './nats.ts'
 import { publish, startRelay } from './outbox.ts'
 import { openConnection, transaction } from './postgres.ts'
+import type { Tracing } from './tracing.ts'
 
 // Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
@@ -141,6 +142,46 @@ test('a relay that is killed after it published and before it noted so doubles n
   expect((await relayed(platform)) - before).toBe(20)
   expect(await countOn(subject)).toBe(20)
   expectInOrder((await arrivals(subject, 20)) as { writer: number; step: number }[])
+})
+
+test('what waits is told: how much, and since when', async () => {
+  const leader = openConnection(platform.config)
+  await leader.connect()
+  onTestFinished(() => leader.end())
+  await leader.query('SELECT pg_advisory_lock(7240811)')
+  const subject = newSubject()
+  for (let number = 0; number < 3; number++) await publish(ctx, { subject, body: number })
+  relayDuringTest()
+  const figure = async (name: 'outboxMessages' | 'outboxAge') =>
+    (await platform.metrics[name].get()).values[0]?.value as number
+  await eventually(async () => {
+    expect(await figure('outboxMessages')).toBe(3)
+    expect(await figure('outboxAge')).toBeGreaterThan(0)
+  }, 20_000)
+  await leader.query('SELECT pg_advisory_unlock(7240811)')
+  await eventually(async () => {
+    expect(await figure('outboxMessages')).toBe(0)
+    expect(await figure('outboxAge')).toBe(0)
+  }, 20_000)
+})
+
+test('a trace goes on through a relay that keeps none', async () => {
+  const subject = newSubject()
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
+  const tracing = { traceparent: () => traceparent } as Tracing
+  relayDuringTest()
+  await publish({ ...ctx, tracing }, { subject, body: 'traced' })
+  await publish(ctx, { subject, body: 'not' })
+  await arrivals(subject, 2)
+  const consumer = await jetStream(platform.nats).consumers.get(changeStream, { filter_subjects: subject })
+  const carried: unknown[] = []
+  for await (const message of await consumer.fetch({ max_messages: 2, expires: 2_000 })) {
+    carried.push([message.json(), message.headers?.get('traceparent') ?? ''])
+  }
+  expect(carried).toEqual([
+    ['traced', traceparent],
+    ['not', ''],
+  ])
 })
 
 function newSubject(): string {

@@ -1,21 +1,28 @@
+import type { JetStreamClient } from '@nats-io/jetstream'
+import { headers } from '@nats-io/transport-node'
 import { sql } from 'kysely'
 import { sleep } from './clock.ts'
 import type { Ctx, Platform } from './context.ts'
 import { jetStream } from './nats.ts'
 import { type Db, openConnection } from './postgres.ts'
+import { every } from './schedule.ts'
+import { traced } from './tracing.ts'
 
 export type Message = { subject: string; body: unknown }
 
 const channel = 'outbox'
 const lock = 7_240_811
 const batchSize = 500
+const measureEveryMs = 5_000
+const mostCounted = 100_000
 
 /** Part of the caller's transaction: the message goes out if and only if that commits. */
-export async function publish(ctx: Pick<Ctx, 'db' | 'workspaceId'>, ...messages: Message[]): Promise<void> {
+export async function publish(ctx: Pick<Ctx, 'db' | 'workspaceId' | 'tracing'>, ...messages: Message[]): Promise<void> {
+  const traceparent = ctx.tracing?.traceparent() ?? null
   const rows = messages.map(
-    (message) => sql`(${ctx.workspaceId}, ${message.subject}, ${JSON.stringify(message.body)}::jsonb)`,
+    (message) => sql`(${ctx.workspaceId}, ${message.subject}, ${JSON.stringify(message.body)}::jsonb, ${traceparent})`,
   )
-  await sql`INSERT INTO outbox (workspace_id, subject, body) VALUES ${sql.join(rows)}`.execute(ctx.db)
+  await sql`INSERT INTO outbox (workspace_id, subject, body, traceparent) VALUES ${sql.join(rows)}`.execute(ctx.db)
   await sql`SELECT pg_notify(${channel}, '')`.execute(ctx.db)
 }
 
@@ -23,10 +30,11 @@ export async function publish(ctx: Pick<Ctx, 'db' | 'workspaceId'>, ...messages:
 export function startRelay(platform: Platform): AsyncDisposable {
   const stopping = new AbortController()
   const work = relay(platform, stopping.signal)
+  const measuring = every(platform, 'measure of the outbox', measureEveryMs, () => measure(platform))
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort()
-      await work
+      await Promise.all([work, measuring[Symbol.asyncDispose]()])
     },
   }
 }
@@ -65,17 +73,51 @@ async function moveBatch(platform: Platform): Promise<number> {
   const rows = await selectOutbox(platform.db)
   if (rows.length === 0) return 0
   const stream = jetStream(platform.nats)
-  await Promise.all(
-    rows.map((row) => stream.publish(row.subject, JSON.stringify(row.body), { msgID: `outbox-${row.id}` })),
-  )
+  await Promise.all(rows.map((row) => move(platform, stream, row)))
   await sql`DELETE FROM outbox WHERE id = ANY(${rows.map((row) => row.id)}::bigint[])`.execute(platform.db)
   platform.metrics.relayed.inc(rows.length)
   return rows.length
 }
 
+/** The trace of whoever wrote the row goes on, also where this process itself keeps no traces. */
+async function move(platform: Platform, stream: JetStreamClient, row: OutboxRow): Promise<void> {
+  const msgID = `outbox-${row.id}`
+  const body = JSON.stringify(row.body)
+  if (row.traceparent === null) return void (await stream.publish(row.subject, body, { msgID }))
+  const parents = [row.traceparent]
+  const attributes = {
+    'messaging.system': 'nats',
+    'messaging.destination.name': row.subject,
+    'messaging.message.id': msgID,
+  }
+  await traced(platform, { name: 'relay', kind: 'producer', parents, attributes }, async (span) => {
+    const about = headers()
+    about.set('traceparent', span?.traceparent ?? (row.traceparent as string))
+    await stream.publish(row.subject, body, { msgID, headers: about })
+  })
+}
+
+/** Not knowing is no news here: that PostgreSQL is away is told elsewhere. */
+async function measure({ db, metrics }: Platform): Promise<void> {
+  const size = await sizeOf(db).catch(() => undefined)
+  if (!size) return
+  metrics.outboxMessages.set(size.messages)
+  metrics.outboxAge.set(size.seconds)
+}
+
+type OutboxRow = { id: bigint; subject: string; body: unknown; traceparent: string | null }
+
 // NOTE every workspace: the relay serves them all.
-async function selectOutbox(db: Db) {
-  const result = await sql<{ id: bigint; subject: string; body: unknown }>`
-    SELECT id, subject, body FROM outbox ORDER BY id LIMIT ${batchSize}`.execute(db)
+async function selectOutbox(db: Db): Promise<OutboxRow[]> {
+  const result = await sql<OutboxRow>`
+    SELECT id, subject, body, traceparent FROM outbox ORDER BY id LIMIT ${batchSize}`.execute(db)
   return result.rows
+}
+
+// NOTE every workspace: the relay serves them all.
+async function sizeOf(db: Db) {
+  const result = await sql<{ messages: number; seconds: number }>`
+    SELECT count(*)::int AS messages, greatest(0, coalesce(extract(epoch FROM now() - min(created_at)), 0))::float AS seconds
+    FROM (SELECT created_at FROM outbox ORDER BY id LIMIT ${mostCounted}) AS waiting`.execute(db)
+  return result.rows[0]
 }

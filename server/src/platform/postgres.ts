@@ -1,6 +1,7 @@
-import { Kysely, PostgresDialect, sql } from 'kysely'
+import { Kysely, type LogEvent, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import type { Config } from './config.ts'
+import { type Tracing, traced } from './tracing.ts'
 
 /** Stores name their own tables: `db.withTables<{ links: LinkRow }>()`. */
 // biome-ignore lint/complexity/noBannedTypes: no table is known here
@@ -8,7 +9,10 @@ export type Db = Kysely<{}>
 
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => BigInt(text))
 
-export function openPostgres(config: Config): Db {
+/** A statement that has ended; its text has `$1` for the values. */
+type Statement = { text: string; durationMs: number; problem?: string }
+
+export function openPostgres(config: Config, onStatement?: (statement: Statement) => void): Db {
   const pool = new pg.Pool({
     connectionString: config.POSTGRES_URL,
     max: config.POSTGRES_POOL,
@@ -26,7 +30,15 @@ export function openPostgres(config: Config): Db {
     // Compiling a statement costs more than any of ours gains by it.
     client.query('SET jit = off').catch(() => {})
   })
-  return new Kysely({ dialect: new PostgresDialect({ pool }) })
+  return new Kysely({
+    dialect: new PostgresDialect({ pool }),
+    ...(onStatement && { log: (event: LogEvent) => onStatement(statementOf(event)) }),
+  })
+}
+
+function statementOf(event: LogEvent): Statement {
+  const { query, queryDurationMillis: durationMs } = event
+  return { text: query.sql, durationMs, ...(event.level === 'error' && { problem: (event.error as Error).message }) }
 }
 
 /** A connection of its own, outside the pool: for LISTEN and for locks of a session. */
@@ -41,9 +53,15 @@ export function openConnection(config: Pick<Config, 'POSTGRES_URL'>): pg.Client 
 }
 
 /** Runs `work` in one transaction; inside another one it joins it. */
-export function transaction<C extends { db: Db }, R>(ctx: C, work: (ctx: C) => Promise<R>): Promise<R> {
+export function transaction<C extends { db: Db; tracing?: Tracing }, R>(
+  ctx: C,
+  work: (ctx: C) => Promise<R>,
+): Promise<R> {
   if (ctx.db.isTransaction) return work(ctx)
-  return ctx.db.transaction().execute((db) => work({ ...ctx, db }))
+  const attributes = { 'db.system.name': 'postgresql' }
+  return traced(ctx, { name: 'transaction', kind: 'client', attributes }, () =>
+    ctx.db.transaction().execute((db) => work({ ...ctx, db })),
+  )
 }
 
 /** Inside a transaction: what `work` wrote is undone when it fails, and the transaction goes on. */

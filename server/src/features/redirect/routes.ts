@@ -14,6 +14,7 @@ const uncached = 'private, no-store'
 export function redirectListener(platform: Platform, redirect: Redirect) {
   const peers = knownPeers(platform.config.TRUSTED_PROXIES)
   return (request: IncomingMessage, response: ServerResponse) => {
+    const started = performance.now()
     const fail = (error: unknown) => {
       platform.log.error({ error }, 'A redirect failed')
       platform.metrics.redirects.count(503)
@@ -23,6 +24,7 @@ export function redirectListener(platform: Platform, redirect: Redirect) {
     const send = (decision: Decision) => {
       try {
         respond(request, response, decision)
+        platform.metrics.redirectSeconds.observe((performance.now() - started) / 1_000)
       } catch (error) {
         fail(error)
       }

@@ -23,7 +23,9 @@ export async function openSpool(platform: Platform, folder = 'clicks'): Promise<
   let bytes = await sizeOf(directory)
   let written = 0
   let away = false
+  const mostBytes = config.SPOOL_MAX_MEGABYTES * 1_048_576
   metrics.spoolBytes.set(bytes)
+  metrics.spoolLimit.set(mostBytes)
   const stopping = new AbortController()
   const draining = drain()
 
@@ -74,7 +76,7 @@ export async function openSpool(platform: Platform, folder = 'clicks'): Promise<
     async append(message) {
       const text = JSON.stringify(message)
       const size = Buffer.byteLength(text)
-      if (bytes + size > config.SPOOL_MAX_MEGABYTES * 1_048_576) {
+      if (bytes + size > mostBytes) {
         throw new Error(`The spool in ${directory} is full (SPOOL_MAX_MEGABYTES=${config.SPOOL_MAX_MEGABYTES})`)
       }
       away = true

@@ -1,0 +1,118 @@
+import { afterAll, expect, inject, test } from 'vitest'
+import { createDatabase } from '../engines/postgres.ts'
+import { startEngines } from '../engines/start.ts'
+import { migrate } from '../server/src/platform/migrate.ts'
+import { buildWorkspace } from '../server/test/build.ts'
+import { startServer } from '../server/test/server-process.ts'
+import { eventually, openTestPlatform } from '../server/test/stack.ts'
+import { attributesOf, type ReceivedSpan, startCollector } from '../server/test/traces/collector.ts'
+
+// Engines of its own: the relay and the worker of the shared server keep no traces.
+const engines = await startEngines({ only: ['nats', 'clickhouse', 'valkey'] })
+const collector = await startCollector()
+const { POSTGRES_URL = '', ...shared } = inject('environment')
+const environment = {
+  ...shared,
+  ...engines.urls,
+  POSTGRES_URL: await createDatabase(POSTGRES_URL, `traces_${Date.now()}`),
+}
+const platform = await openTestPlatform(environment)
+await migrate(platform.config, platform.clickhouse, () => {})
+const traced = { ...environment, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }
+const worker = await startServer({ ...traced, ROLES: 'worker' })
+const api = await startServer({ ...traced, ROLES: 'api' })
+const workspace = await buildWorkspace(platform)
+afterAll(async () => {
+  await api.stop()
+  await worker.stop()
+  await collector[Symbol.asyncDispose]()
+  await engines.stop()
+})
+
+const callerTrace = '0af7651916cd43dd8448eb211c80319c'
+const callerSpan = 'b7ad6b7169203331'
+
+test('a new link is one trace: the request, its transaction and statements, the relay and the job', async () => {
+  const response = await createLink({ traceparent: `00-${callerTrace}-${callerSpan}-01` })
+  expect(response.status).toBe(200)
+  const job = await eventually(async () => {
+    const found = spansOf(callerTrace).find(({ name }) => name === 'job keep-link-attributes')
+    expect(found).toBeDefined()
+    return found as ReceivedSpan
+  }, 30_000)
+  const [request, transaction] = await eventually(async () => {
+    const found = [named('POST /links'), named('transaction')]
+    expect(found.map((spans) => spans.length)).toEqual([1, 1])
+    return found.flat() as [ReceivedSpan, ReceivedSpan]
+  }, 30_000)
+  const relay = spansOf(callerTrace).find(({ spanId }) => spanId === job.parentSpanId) as ReceivedSpan
+
+  expect(request).toMatchObject({ parentSpanId: callerSpan, kind: 2, resource: { 'tributary.roles': 'api' } })
+  expect(attributesOf(request)).toMatchObject({
+    'http.route': '/links',
+    'http.response.status_code': '200',
+    'tributary.request_id': response.headers.get('x-request-id'),
+  })
+  expect(transaction.parentSpanId).toBe(request.spanId)
+  expect(relay).toMatchObject({ name: 'relay', kind: 4, parentSpanId: transaction.spanId })
+  expect(job).toMatchObject({ kind: 5, resource: { 'tributary.roles': 'worker' } })
+  expect(statementsBelow(transaction)).toContainEqual(expect.stringMatching(/^insert into "links"/i))
+  expect(statementsBelow(transaction)).toContainEqual(expect.stringMatching(/^INSERT INTO outbox/))
+  expect(statementsBelow(job)).toContainEqual(expect.stringMatching(/^INSERT INTO link_attributes/))
+})
+
+test('what was asked for and by whom stays out of traces', async () => {
+  const secret = 'https://shop.example/of-jane-doe'
+  const response = await createLink({}, { url: secret, externalId: 'jane-doe' })
+  const requestId = response.headers.get('x-request-id')
+  const request = await eventually(async () => {
+    const found = collector.spans.find((span) => attributesOf(span)['tributary.request_id'] === requestId)
+    expect(found).toBeDefined()
+    return found as ReceivedSpan
+  })
+  await eventually(async () => {
+    expect(spansOf(request.traceId).map(({ name }) => name)).toContain('job keep-link-attributes')
+  }, 30_000)
+  expect(JSON.stringify(spansOf(request.traceId))).not.toMatch(/jane|trib_|Bearer/i)
+})
+
+test('a request that fails is told, one that is refused is no failure', async () => {
+  const traceId = 'c'.repeat(32)
+  const response = await createLink({ traceparent: `00-${traceId}-${callerSpan}-01` }, { url: 'no address' })
+  expect(response.status).toBe(422)
+  await eventually(async () => {
+    expect(spansOf(traceId)).toContainEqual(expect.objectContaining({ name: 'POST /links' }))
+  })
+  const [request] = spansOf(traceId).filter(({ name }) => name === 'POST /links')
+  expect(request).not.toHaveProperty('status')
+})
+
+test('the last spans of a process that stops are sent', async () => {
+  const another = await startServer({ ...traced, ROLES: 'api' })
+  const traceId = 'd'.repeat(32)
+  await fetch(`${another.api}/links`, { headers: { traceparent: `00-${traceId}-${callerSpan}-01` } })
+  expect(await another.stop()).toBe(0)
+  expect(spansOf(traceId).map(({ name }) => name)).toContain('GET /links')
+})
+
+function createLink(headers: Record<string, string>, body: object = { url: 'https://shop.example/' }) {
+  return fetch(`${api.api}/links`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${workspace.key}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ domain: workspace.domain, ...body }),
+  })
+}
+
+function spansOf(traceId: string): ReceivedSpan[] {
+  return collector.spans.filter((span) => span.traceId === traceId)
+}
+
+function named(name: string): ReceivedSpan[] {
+  return spansOf(callerTrace).filter((span) => span.name === name)
+}
+
+function statementsBelow({ traceId, spanId }: ReceivedSpan): unknown[] {
+  return spansOf(traceId)
+    .filter(({ parentSpanId }) => parentSpanId === spanId)
+    .map((span) => attributesOf(span)['db.query.text'])
+}

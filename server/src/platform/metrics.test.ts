@@ -1,0 +1,36 @@
+import { readFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { openMetrics } from './metrics.ts'
+
+const guide = new URL('../../../docs/guides/observability.md', import.meta.url)
+
+test('the guide tells every figure, its type and its labels, and no other', async () => {
+  const rows = [...(await readFile(guide, 'utf8')).matchAll(/^\| `(tributary_\w+)` \| (\w+) \| ([^|]*?) ?\| \S/gm)]
+  const told = rows.map(([, name, type, labels = '']) => ({ name, type, labels: labels.match(/\w+/g) ?? [] }))
+  expect(told.toSorted(byName)).toEqual(ourMetrics().toSorted(byName))
+})
+
+test('names say the unit, and counters that they count', () => {
+  const units = /_(seconds|bytes|messages|total|owned|up|streams|pending|letters)$/
+  expect(ourMetrics().filter(({ name }) => !units.test(name))).toEqual([])
+  expect(ourMetrics().filter(({ name, type }) => (type === 'counter') !== name.endsWith('_total'))).toEqual([])
+})
+
+function ourMetrics() {
+  const metrics = openMetrics().registry.getMetricsAsArray() as unknown as {
+    name: string
+    labelNames: string[]
+    constructor: { name: string }
+  }[]
+  return metrics
+    .filter(({ name }) => !/^tributary_(nodejs|process)_/.test(name))
+    .map((metric) => ({
+      name: metric.name,
+      type: metric.constructor.name.toLowerCase(),
+      labels: metric.labelNames,
+    }))
+}
+
+function byName(one: { name?: string }, other: { name?: string }): number {
+  return (one.name ?? '') < (other.name ?? '') ? -1 : 1
+}

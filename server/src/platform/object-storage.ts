@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto'
+import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { AwsClient } from 'aws4fetch'
+import { sleep } from './clock.ts'
+import type { Config } from './config.ts'
+import { invalid } from './errors.ts'
+
+/** Named files of a few megabytes each, in a folder or in a bucket. A file is there whole or not at all. */
+export type ObjectStorage = {
+  place: string
+  put(name: string, bytes: Buffer): Promise<void>
+  /** Undefined when there is no such file. */
+  get(name: string): Promise<Buffer | undefined>
+}
+
+type Settings = Pick<
+  Config,
+  'BACKUP_S3_ENDPOINT' | 'BACKUP_S3_REGION' | 'BACKUP_S3_ACCESS_KEY' | 'BACKUP_S3_SECRET_KEY'
+>
+
+const attempts = 5
+const timeoutMs = 60_000
+
+/** `s3://bucket/folder`, or a folder of this machine. */
+export function openObjectStorage(settings: Settings, place: string): ObjectStorage {
+  return /^s3:/i.test(place) ? openBucket(settings, place) : openFolder(resolve(place))
+}
+
+function openFolder(folder: string): ObjectStorage {
+  return {
+    place: folder,
+    async put(name, bytes) {
+      const path = join(folder, name)
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+      await using file = await open(`${path}.part`, 'w', 0o600)
+      await file.writeFile(bytes)
+      await file.sync()
+      await rename(`${path}.part`, path)
+    },
+    get: (name) =>
+      readFile(join(folder, name)).catch((error) => {
+        if (error.code === 'ENOENT') return undefined
+        throw error
+      }),
+  }
+}
+
+function openBucket(settings: Settings, place: string): ObjectStorage {
+  const [, bucket, folder = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,62})(?:\/(.*?))?\/*$/i.exec(place) ?? []
+  if (!bucket) throw invalid(`${JSON.stringify(place)} is no place: write s3://bucket/folder, or the path of a folder.`)
+  const { BACKUP_S3_ENDPOINT, BACKUP_S3_REGION, BACKUP_S3_ACCESS_KEY, BACKUP_S3_SECRET_KEY } = settings
+  if (!BACKUP_S3_ACCESS_KEY || !BACKUP_S3_SECRET_KEY) {
+    throw invalid('For a place that begins with s3:// set BACKUP_S3_ACCESS_KEY and BACKUP_S3_SECRET_KEY.')
+  }
+  const client = new AwsClient({
+    accessKeyId: BACKUP_S3_ACCESS_KEY,
+    secretAccessKey: BACKUP_S3_SECRET_KEY,
+    region: BACKUP_S3_REGION,
+    service: 's3',
+    retries: 0,
+  })
+  const base = [BACKUP_S3_ENDPOINT.replace(/\/+$/, ''), bucket, folder].filter(Boolean).join('/')
+  const addressOf = (name: string) => `${base}/${name.split('/').map(encodeURIComponent).join('/')}`
+  return {
+    place,
+    async put(name, bytes) {
+      // Signed, so that the storage refuses what arrives damaged.
+      const headers = { 'x-amz-content-sha256': createHash('sha256').update(bytes).digest('hex') }
+      await ask(client, addressOf(name), { method: 'PUT', body: new Uint8Array(bytes), headers })
+    },
+    get: (name) => ask(client, addressOf(name), { method: 'GET' }),
+  }
+}
+
+/** Tries again when the storage is away or overloaded; what it refuses is told at once. */
+async function ask(client: AwsClient, address: string, request: RequestInit): Promise<Buffer | undefined> {
+  for (let attempt = 1; ; attempt++) {
+    const problem = await answerTo(client, address, request)
+    if (!('refusal' in problem)) return problem.bytes
+    if (!problem.isPassing || attempt === attempts) {
+      throw invalid(`${request.method} ${address} failed: ${problem.refusal}. Check the BACKUP_S3_ settings.`)
+    }
+    await sleep(200 * 2 ** attempt)
+  }
+}
+
+type Answer = { bytes: Buffer | undefined } | { refusal: string; isPassing: boolean }
+
+async function answerTo(client: AwsClient, address: string, request: RequestInit): Promise<Answer> {
+  try {
+    const answer = await client.fetch(address, { ...request, signal: AbortSignal.timeout(timeoutMs) })
+    const bytes = Buffer.from(await answer.arrayBuffer())
+    if (answer.ok) return { bytes }
+    if (answer.status === 404 && request.method === 'GET' && !bytes.includes('NoSuchBucket'))
+      return { bytes: undefined }
+    const text = bytes.toString('utf8').slice(0, 500)
+    return { refusal: `${answer.status} ${text}`.trim(), isPassing: answer.status >= 500 || answer.status === 429 }
+  } catch (error) {
+    const { message, cause } = error as Error
+    return { refusal: [message, (cause as Error | undefined)?.message].filter(Boolean).join(': '), isPassing: true }
+  }
+}

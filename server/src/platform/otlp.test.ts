@@ -1,0 +1,96 @@
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { freePort } from '../../../engines/port.ts'
+import { eventually, openTestPlatform } from '../../test/stack.ts'
+import { attributesOf, startCollector } from '../../test/traces/collector.ts'
+import { readConfig } from './config.ts'
+import { openLog } from './log.ts'
+import { openMetrics } from './metrics.ts'
+import { openOtlp } from './otlp.ts'
+
+async function open(url: string, given: Record<string, string> = {}) {
+  const config = readConfig({ ...inject('environment'), OTEL_EXPORTER_OTLP_ENDPOINT: url, ...given })
+  const metrics = openMetrics()
+  const lines: string[] = []
+  const log = openLog('warn', { write: (line) => void lines.push(line) })
+  const tracing = openOtlp({ config, log, metrics })
+  const spansOf = async (outcome: string) =>
+    (await metrics.spans.get()).values.find(({ labels }) => labels.outcome === outcome)?.value ?? 0
+  const work = async (name: string) =>
+    tracing.span(
+      { name, kind: 'server', begins: true, attributes: { text: 'ä', whole: 7, part: 0.5, yes: true } },
+      async (span) => {
+        if (span && name === 'broken') span.problem = 'no room'
+      },
+    )
+  return { tracing, lines, spansOf, work }
+}
+
+test('spans arrive as OTLP says, with the headers that were set', async () => {
+  const collector = await startCollector()
+  onTestFinished(() => collector[Symbol.asyncDispose]())
+  const { tracing, work, spansOf } = await open(`${collector.url}/`, {
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b,Authorization=Basic%20eA%3D%3D',
+    OTEL_SERVICE_NAME: 'shop-links',
+  })
+  await work('good')
+  await work('broken')
+  await tracing[Symbol.asyncDispose]()
+  expect(collector.requests).toMatchObject([
+    {
+      path: '/v1/traces',
+      headers: { 'x-key': 'a b', authorization: 'Basic eA==', 'content-type': 'application/json' },
+    },
+  ])
+  const [good, broken] = collector.spans
+  expect(good?.traceId).toMatch(/^[\da-f]{32}$/)
+  expect(good?.spanId).toMatch(/^[\da-f]{16}$/)
+  expect(good).toMatchObject({ name: 'good', kind: 2, resource: { 'service.name': 'shop-links' } })
+  expect(good).not.toHaveProperty('status')
+  expect(good?.attributes).toEqual([
+    { key: 'text', value: { stringValue: 'ä' } },
+    { key: 'whole', value: { intValue: '7' } },
+    { key: 'part', value: { doubleValue: 0.5 } },
+    { key: 'yes', value: { boolValue: true } },
+  ])
+  expect(attributesOf(good as typeof good & object)).toHaveProperty('whole', '7')
+  expect(Math.abs(Number(BigInt(good?.endTimeUnixNano ?? 0) / 1_000_000n) - Date.now())).toBeLessThan(60_000)
+  expect(broken?.status).toEqual({ code: 2, message: 'no room' })
+  expect(await spansOf('sent')).toBe(2)
+})
+
+test('a collector that is away gets them when it is back', async () => {
+  const port = await freePort()
+  const { tracing, work, lines, spansOf } = await open(`http://127.0.0.1:${port}`)
+  await work('early')
+  await eventually(async () => expect(lines.join()).toContain('The collector takes no traces'))
+  const collector = await startCollector(port)
+  onTestFinished(() => collector[Symbol.asyncDispose]())
+  await work('late')
+  await eventually(async () => expect(collector.spans.map(({ name }) => name)).toEqual(['early', 'late']))
+  expect(await spansOf('dropped')).toBe(0)
+  await tracing[Symbol.asyncDispose]()
+})
+
+test('what a collector refuses for good is dropped, and what is too much for it too', async () => {
+  const collector = await startCollector()
+  onTestFinished(() => collector[Symbol.asyncDispose]())
+  const { tracing, work, lines, spansOf } = await open(collector.url)
+  collector.status = 400
+  await work('refused')
+  await eventually(async () => expect(await spansOf('dropped')).toBe(1))
+  expect(lines.join()).toContain('The collector refused traces')
+  collector.status = 503
+  for (let span = 0; span < 9_000; span++) await work('many')
+  expect(await spansOf('dropped')).toBe(1 + 9_000 - 8_192)
+  collector.status = 200
+  await tracing[Symbol.asyncDispose]()
+  expect(collector.spans).toHaveLength(8_192)
+})
+
+test('without a collector there is no tracing, and headers that can not be read are refused without being shown', async () => {
+  const platform = await openTestPlatform()
+  expect(platform.tracing).toBeUndefined()
+  const read = () => readConfig({ ...inject('environment'), OTEL_EXPORTER_OTLP_HEADERS: 's3cret' })
+  expect(read).toThrow(/OTEL_EXPORTER_OTLP_HEADERS: it has a part that is no name=value/)
+  expect(read).not.toThrow(/s3cret/)
+})

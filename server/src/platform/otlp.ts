@@ -1,0 +1,124 @@
+import { sleep } from './clock.ts'
+import type { Config } from './config.ts'
+import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
+import { type Attributes, type EndedSpan, openTracing, type SpanKind, type Tracing } from './tracing.ts'
+
+type Handles = { config: Config; log: Log; metrics: Metrics }
+
+const kinds: Record<SpanKind, number> = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 }
+const failed = 2
+const everyMs = 1_000
+const timeoutMs = 10_000
+const lastTryMs = 2_000
+const mostAtOnce = 512
+const mostWaiting = 8_192
+
+/** Sends spans to a collector, as OTLP over HTTP with JSON. A collector that is away costs spans, never a request. */
+export function openOtlp({ config, log, metrics }: Handles): Tracing & AsyncDisposable {
+  const url = `${config.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '')}/v1/traces`
+  const headers = { 'content-type': 'application/json', ...config.OTEL_EXPORTER_OTLP_HEADERS }
+  const resource = {
+    'service.name': config.OTEL_SERVICE_NAME,
+    'service.instance.id': crypto.randomUUID(),
+    'tributary.roles': config.ROLES.join(','),
+  }
+  const stopping = new AbortController()
+  let waiting: EndedSpan[] = []
+  let isAway = false
+
+  function take(span: EndedSpan): void {
+    if (waiting.length < mostWaiting) waiting.push(span)
+    else metrics.spans.inc({ outcome: 'dropped' })
+  }
+
+  async function sendAll(withinMs: number): Promise<void> {
+    while (waiting.length > 0) {
+      const spans = waiting.slice(0, mostAtOnce)
+      const problem = await send(spans, withinMs)
+      if (problem?.isTemporary) {
+        if (!isAway)
+          log.warn({ url, error: problem.message }, 'The collector takes no traces: they wait, up to a limit')
+        isAway = true
+        return
+      }
+      waiting = waiting.slice(spans.length)
+      metrics.spans.inc({ outcome: problem ? 'dropped' : 'sent' }, spans.length)
+      if (problem) log.warn({ url, error: problem.message, spans: spans.length }, 'The collector refused traces')
+      else isAway = false
+    }
+  }
+
+  async function send(
+    spans: EndedSpan[],
+    withinMs: number,
+  ): Promise<{ message: string; isTemporary: boolean } | undefined> {
+    try {
+      const body = JSON.stringify(requestOf(resource, spans))
+      const answer = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(withinMs) })
+      await answer.arrayBuffer()
+      if (answer.ok) return undefined
+      return { message: `status ${answer.status}`, isTemporary: answer.status === 429 || answer.status >= 500 }
+    } catch (error) {
+      return { message: reasonOf(error), isTemporary: true }
+    }
+  }
+
+  async function sendInTurns(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await sleep(everyMs, stopping.signal)
+      await sendAll(timeoutMs)
+    }
+  }
+
+  const sending = sendInTurns()
+  return {
+    ...openTracing(config.OTEL_TRACES_SAMPLER_ARG, take),
+    async [Symbol.asyncDispose]() {
+      stopping.abort()
+      const ended = new AbortController()
+      await Promise.race([sending.then(() => ended.abort()), sleep(lastTryMs, ended.signal)])
+      if (ended.signal.aborted) await sendAll(lastTryMs)
+    },
+  }
+}
+
+function requestOf(resource: Attributes, spans: EndedSpan[]) {
+  const scopeSpans = [{ scope: { name: 'tributary' }, spans: spans.map(spanOf) }]
+  return { resourceSpans: [{ resource: { attributes: attributesOf(resource) }, scopeSpans }] }
+}
+
+function spanOf({ traceId, spanId, parentId, linkTo, name, kind, startMs, endMs, attributes, problem }: EndedSpan) {
+  return {
+    traceId,
+    spanId,
+    ...(parentId && { parentSpanId: parentId }),
+    name,
+    kind: kinds[kind],
+    startTimeUnixNano: nanosOf(startMs),
+    endTimeUnixNano: nanosOf(endMs),
+    attributes: attributesOf(attributes),
+    ...(linkTo && { links: [{ traceId: linkTo.traceId, spanId: linkTo.spanId }] }),
+    ...(problem !== undefined && { status: { code: failed, message: problem } }),
+  }
+}
+
+function attributesOf(attributes: Attributes) {
+  return Object.entries(attributes).map(([key, value]) => ({ key, value: typedValue(value) }))
+}
+
+function typedValue(value: Attributes[string]) {
+  if (typeof value === 'string') return { stringValue: value }
+  if (typeof value === 'boolean') return { boolValue: value }
+  return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value }
+}
+
+/** JSON of OTLP writes 64-bit numbers as text. */
+function nanosOf(timeMs: number): string {
+  return `${Math.round(timeMs * 1_000)}000`
+}
+
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error
+  return cause instanceof Error ? cause.message : message
+}

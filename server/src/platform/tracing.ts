@@ -1,0 +1,155 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { randomBytes } from 'node:crypto'
+
+export type Attributes = Record<string, string | number | boolean>
+export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer'
+type SpanInput = {
+  name: string
+  kind: SpanKind
+  attributes?: Attributes
+  /** As W3C Trace Context writes them. Without any the span is below the one that is open, or there is none. */
+  parents?: string[]
+  /** It may be the first of a trace. */
+  begins?: true
+}
+/** An open span. */
+export type Span = { traceparent: string; attributes: Attributes; problem?: string }
+export type EndedSpan = {
+  traceId: string
+  spanId: string
+  parentId?: string
+  /** Another span that did the work of this one too. */
+  linkTo?: Place
+  name: string
+  kind: SpanKind
+  startMs: number
+  endMs: number
+  attributes: Attributes
+  problem?: string
+}
+type Place = { traceId: string; spanId: string; isSampled: boolean }
+
+export type Tracing = {
+  /** With several parents each gets a span, and what `work` does inside is shown below the first. */
+  span<T>(input: SpanInput, work: (span?: Span) => Promise<T>): Promise<T>
+  /** What has just ended, below the open span. */
+  ended(input: Omit<SpanInput, 'parents' | 'begins'> & { durationMs: number; problem?: string }): void
+  /** Of the open span, to be carried to another process. */
+  traceparent(): string | undefined
+}
+
+/** Without tracing it costs nothing but the call. */
+export function traced<T>(
+  { tracing }: { tracing?: Tracing },
+  input: SpanInput,
+  work: (span?: Span) => Promise<T>,
+): Promise<T> {
+  return tracing ? tracing.span(input, work) : work()
+}
+
+type RequestInput = { id: string; method: string; path: string; requestId: string; traceparent?: string }
+
+/** Nothing of the address but its pattern: the rest may tell who a person is. */
+export function tracedRequest<R extends { status: number }>(
+  { tracing }: { tracing?: Tracing },
+  { id, method, path, requestId, traceparent = '' }: RequestInput,
+  respond: () => Promise<R>,
+): Promise<R> {
+  if (!tracing) return respond()
+  const verb = method.toUpperCase()
+  const attributes = {
+    'http.request.method': verb,
+    'http.route': path,
+    'tributary.operation': id,
+    'tributary.request_id': requestId,
+  }
+  const input = { name: `${verb} ${path}`, parents: [traceparent], attributes }
+  return tracing.span({ ...input, kind: 'server', begins: true }, async (span) => {
+    const response = await respond()
+    if (!span) return response
+    span.attributes['http.response.status_code'] = response.status
+    if (response.status >= 500) span.problem = `status ${response.status}`
+    return response
+  })
+}
+
+/** Of all traces the share `sampleRatio` is taken, whole: their number decides, in every process alike. */
+export function openTracing(sampleRatio: number, take: (span: EndedSpan) => void): Tracing {
+  const open = new AsyncLocalStorage<Place>()
+
+  function placesFor({ parents, begins }: SpanInput): [parent: Place | undefined, own: Place][] {
+    const given = parents?.flatMap((text) => placeOf(text) ?? []) ?? []
+    const current = open.getStore()
+    const above = given.length > 0 || !current ? given : [current]
+    if (above.length > 0) {
+      // A caller may ask for less than the share, and not for more.
+      const isTaken = ({ traceId, isSampled }: Place) => isSampled && (!begins || isInShare(traceId, sampleRatio))
+      return above.map((parent) => [parent, { ...parent, spanId: newId(8), isSampled: isTaken(parent) }])
+    }
+    if (!begins) return []
+    const traceId = newId(16)
+    return [[undefined, { traceId, spanId: newId(8), isSampled: isInShare(traceId, sampleRatio) }]]
+  }
+
+  return {
+    async span(input, work) {
+      const places = placesFor(input).filter(([, own]) => own.isSampled || input.begins)
+      const [first] = places
+      if (!first) return work()
+      const span: Span = { traceparent: textOf(first[1]), attributes: { ...input.attributes } }
+      const startMs = nowMs()
+      try {
+        return await open.run(first[1], () => work(span))
+      } catch (error) {
+        span.problem ??= messageOf(error)
+        throw error
+      } finally {
+        const { name, kind } = input
+        const shared = { name, kind, startMs, endMs: nowMs(), attributes: span.attributes, problem: span.problem }
+        for (const [parent, { traceId, spanId, isSampled }] of places) {
+          const linkTo = spanId === first[1].spanId ? undefined : first[1]
+          if (isSampled) take({ traceId, spanId, parentId: parent?.spanId, linkTo, ...shared })
+        }
+      }
+    },
+    ended({ durationMs, attributes = {}, ...input }) {
+      const parent = open.getStore()
+      if (!parent?.isSampled) return
+      const endMs = nowMs()
+      const { traceId, spanId: parentId } = parent
+      take({ traceId, spanId: newId(8), parentId, startMs: endMs - durationMs, endMs, attributes, ...input })
+    },
+    traceparent() {
+      const current = open.getStore()
+      return current?.isSampled ? textOf(current) : undefined
+    },
+  }
+}
+
+function placeOf(traceparent: string): Place | undefined {
+  const [, traceId, spanId, flags] =
+    /^(?!ff)[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})\b/.exec(traceparent) ?? []
+  if (!traceId || !spanId || !flags || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined
+  return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 }
+}
+
+function textOf({ traceId, spanId, isSampled }: Place): string {
+  return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
+}
+
+/** The last seven bytes are the random ones. */
+function isInShare(traceId: string, ratio: number): boolean {
+  return Number.parseInt(traceId.slice(-14), 16) / 2 ** 56 < ratio
+}
+
+function newId(bytes: number): string {
+  return randomBytes(bytes).toString('hex')
+}
+
+function nowMs(): number {
+  return performance.timeOrigin + performance.now()
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
