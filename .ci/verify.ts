@@ -6,6 +6,7 @@ const checks = [
   { name: 'style', command: 'npx biome ci --error-on-warnings --colors=off .' },
   { name: 'types', command: 'npx tsc -p .' },
   { name: 'tracker', command: 'npx tsc -p tracker' },
+  { name: 'docs', command: 'npx tsc -p docs' },
   { name: 'unused', command: 'npx knip' },
   { name: 'floors', command: 'npx vitest run --project unit' },
   { name: 'openapi', command: 'node contract/src/openapi.ts --check' },

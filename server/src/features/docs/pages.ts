@@ -1,54 +1,28 @@
 import { type ErrorCode, errorCodes, errorStatuses } from '@tributary/contract/operation'
+import { meanings } from './meanings.ts'
 
-const meanings: Record<ErrorCode, { happens: string; remedy: string }> = {
-  bad_request: {
-    happens:
-      'The request is malformed: a required field is missing, a value has the wrong type, or the JSON is broken.',
-    remedy: 'The message names the field and what was expected there. Compare your request with the reference.',
-  },
-  unauthorized: {
-    happens: 'The request has no API key or access token, or one that is unknown, expired or revoked.',
-    remedy:
-      'Send the header <code>Authorization: Bearer &lt;API_KEY&gt;</code>. A new key: <code>tributary key create</code>.',
-  },
-  forbidden: {
-    happens:
-      'The key is valid, but it lacks a scope, the plan of the workspace lacks the operation, or the request came unencrypted.',
-    remedy: 'The message says which of these it is. Use a key with the scope, another plan, or HTTPS.',
-  },
-  not_found: {
-    happens: 'Nothing is at this address, or what the request names does not exist in your workspace.',
-    remedy: 'Check method, path and ids. Things of other workspaces are never shown, whatever their id.',
-  },
-  conflict: {
-    happens: 'Something else already uses this identifier, such as the key of a link or its externalId.',
-    remedy: 'Choose another one, or update what exists.',
-  },
-  invite_expired: {
-    happens: 'The invite is older than it may be.',
-    remedy: 'Ask for a new invite.',
-  },
-  unprocessable_entity: {
-    happens: 'Every type is right, but a value is not allowed: out of range, not in the list, too long, or not a URL.',
-    remedy: 'The message names the field and what is allowed there.',
-  },
-  rate_limit_exceeded: {
-    happens: 'This key made more requests than its plan allows in the window.',
-    remedy:
-      'Wait the seconds of <code>Retry-After</code>. <code>X-RateLimit-Remaining</code> of every answer tells what is left.',
-  },
-  internal_server_error: {
-    happens: 'The server met something it did not expect.',
-    remedy: 'Try again. If it stays, look for the request id of the message in the log of the server.',
-  },
+/** In place of the documentation site, on a server where it was not built. */
+export function siteMissingPage(): string {
+  return page(
+    'Documentation',
+    `<h1>Tributary</h1>
+<p>The documentation site is not built on this server. These are here all the same:</p>
+<ul><li><a href="/docs/reference">API reference</a></li><li><a href="/docs/errors">Errors</a></li>
+<li><a href="/openapi.json">OpenAPI document</a></li></ul>
+<p>To have the guides here too, run <code>npm run docs</code> in the folder of the program and start it again.
+They can also be read as they are, in its folder <code>docs/</code>.</p>`,
+  )
 }
 
 export function errorPage(code: ErrorCode): string {
-  const { happens, remedy } = meanings[code]
+  const { happens, remedy, messages } = meanings[code]
+  const rows = messages.map(([message, advice]) => `<tr><td>${message}</td><td>${advice}</td></tr>`)
+  const table = `<table><thead><tr><th>The message says</th><th>Then</th></tr></thead><tbody>${rows.join('')}</tbody></table>`
   return page(
     `${errorStatuses[code]} ${code}`,
     `<p><a href="/docs/errors">All errors</a></p><h1><code>${code}</code></h1>
-<p>Status ${errorStatuses[code]}</p><h2>When it happens</h2><p>${happens}</p><h2>What to do</h2><p>${remedy}</p>`,
+<p>Status ${errorStatuses[code]}</p><h2>When it happens</h2><p>${happens}</p><h2>What to do</h2><p>${remedy}</p>
+${rows.length > 0 ? table : ''}`,
   )
 }
 
@@ -59,7 +33,7 @@ export function errorsPage(): string {
   )
   return page(
     'Errors',
-    `<p><a href="/docs">API reference</a></p><h1>Errors</h1>
+    `<p><a href="/docs/reference">API reference</a></p><h1>Errors</h1>
 <p>Every error is JSON of one form:</p>
 <pre>{ "error": { "code": "not_found", "message": "…", "doc_url": "…" } }</pre>
 <table><thead><tr><th>Code</th><th>Status</th><th>When it happens</th></tr></thead><tbody>${rows.join('')}</tbody></table>`,
@@ -78,14 +52,25 @@ const referenceSettings = {
   mcp: { disabled: true },
 }
 
+/** A script of its own, because the policy of the page allows none within it. */
+export const referenceStart = `Scalar.createApiReference('#reference', ${JSON.stringify(referenceSettings)})\n`
+
 export function referencePage(): string {
   return `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Tributary API</title></head>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>API reference · Tributary</title>
+<link rel="icon" href="data:,">
+<style>.to-guides { display: block; padding: .6rem 1rem; font: .9rem/1.4 system-ui, sans-serif }</style>
+</head>
 <body>
+<a class="to-guides" href="/docs/">← Guides</a>
 <div id="reference"></div>
 <script src="/docs/reference.js"></script>
-<script>Scalar.createApiReference('#reference', ${JSON.stringify(referenceSettings)})</script>
+<script src="/docs/reference-start.js"></script>
 </body>
 </html>
 `
@@ -99,6 +84,7 @@ function page(title: string, body: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title} · Tributary</title>
+<link rel="icon" href="data:,">
 <style>
 body { font: 1rem/1.6 system-ui, sans-serif; max-width: 46rem; margin: 3rem auto; padding: 0 1.25rem }
 pre, code { font-family: ui-monospace, monospace; font-size: .92em }

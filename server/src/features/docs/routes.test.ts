@@ -1,10 +1,17 @@
-import { readFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { browserOperations, openOperations, operations, streamOperations } from '@tributary/contract/index'
 import { errorCodes, errorStatuses } from '@tributary/contract/operation'
-import { describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { readConfig } from '../../platform/config.ts'
+import type { App } from '../../platform/http.ts'
+import { docsPages } from './routes.ts'
 
 const { api } = inject('server')
 const committed = new URL('../../../../contract/openapi.json', import.meta.url)
+const config = readConfig(inject('environment'))
 
 type Document = {
   openapi: string
@@ -38,42 +45,28 @@ describe('/openapi.json', () => {
     const all = [...operations, ...openOperations, ...browserOperations, ...streamOperations]
     expect(told.sort()).toEqual(all.map(({ id }) => id).sort())
   })
-})
 
-describe('/docs', () => {
-  test('is a page that loads nothing from elsewhere', async () => {
-    const { status, type, text } = await page('/docs')
-    expect({ status, type }).toEqual({ status: 200, type: 'text/html; charset=UTF-8' })
-    expect(text).toContain('<script src="/docs/reference.js">')
-    expect(text).toContain('/openapi.json')
-    expect(text).not.toMatch(/["'](?:[a-z]+:)?\/\//i)
-  })
-
-  test('its script is there', async () => {
-    const { status, type, text } = await page('/docs/reference.js')
-    expect({ status, type }).toEqual({ status: 200, type: 'text/javascript; charset=utf-8' })
-    expect(text).toContain('createApiReference')
+  test('every reference in it leads somewhere', async () => {
+    const { text } = await page('/openapi.json')
+    const schemas = Object.keys(JSON.parse(text).components.schemas)
+    const named = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference]) => reference)
+    expect(named.length).toBeGreaterThan(10)
+    for (const reference of new Set(named))
+      expect(schemas.map((name) => `#/components/schemas/${name}`)).toContain(reference)
   })
 })
 
-describe('/docs/errors', () => {
-  test('lists all nine codes with their statuses', async () => {
-    const { status, text } = await page('/docs/errors')
+describe('/docs of a running server, whether the site was built or not', () => {
+  test('is a page', async () => {
+    const { status, type } = await page('/docs')
+    expect({ status, type }).toEqual({ status: 200, type: expect.stringMatching(/^text\/html; charset=utf-8$/i) })
+  })
+
+  test.each(errorCodes)('%s has a page at the address that errors name', async (code) => {
+    const { status, text } = await page(`/docs/errors/${code}`)
     expect(status).toBe(200)
-    expect(errorCodes).toHaveLength(9)
-    for (const code of errorCodes) {
-      expect(text).toContain(
-        `<a href="/docs/errors/${code}"><code>${code}</code></a></td><td>${errorStatuses[code]}</td>`,
-      )
-    }
-  })
-
-  test.each(errorCodes)('%s has a page that says when it happens and what to do', async (code) => {
-    const { status, type, text } = await page(`/docs/errors/${code}`)
-    expect({ status, type }).toEqual({ status: 200, type: 'text/html; charset=UTF-8' })
-    expect(text).toContain(`<h1><code>${code}</code></h1>`)
-    expect(text).toContain(`Status ${errorStatuses[code]}`)
-    expect(text).toMatch(/When it happens<\/h2><p>.{20,}<\/p><h2>What to do<\/h2><p>.{10,}<\/p>/)
+    expect(text).toContain(code)
+    expect(text).toMatch(/When it happens[\s\S]+What to do/)
   })
 
   test('the address in an error leads to its page', async () => {
@@ -90,4 +83,119 @@ describe('/docs/errors', () => {
       expect(JSON.parse(text)).toMatchObject({ error: { code: 'not_found' } })
     },
   )
+})
+
+describe('/docs/reference', () => {
+  test('is a page that loads nothing from elsewhere and runs no script within it', async () => {
+    const response = await fetch(`${api}/docs/reference`)
+    expect(response.headers.get('content-security-policy')).toContain(`script-src 'self'; `)
+    expect(response.headers.get('content-security-policy')).toContain(`connect-src 'self' ${api}; `)
+    const text = await response.text()
+    expect(text).toContain('<script src="/docs/reference.js">')
+    expect(text).not.toMatch(/["'](?:[a-z]+:)?\/\//i)
+    expect((await page('/docs/reference-start.js')).text).toContain('/openapi.json')
+  })
+
+  test.each(['gzip', 'identity'])('its script is there as %s', async (encoding) => {
+    const response = await fetch(`${api}/docs/reference.js`, { headers: { 'Accept-Encoding': encoding } })
+    expect(response.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+    expect(response.headers.get('content-encoding')).toBe(encoding === 'gzip' ? 'gzip' : null)
+    expect(await response.text()).toContain('createApiReference')
+  })
+})
+
+describe('a server without the site', () => {
+  const app = docsPages(config, '/nowhere')
+
+  test.each(['/docs', '/docs/'])('%s leads to what is there and says how to build the rest', async (path) => {
+    const text = await (await app.request(path)).text()
+    expect(text).toContain('npm run docs')
+    for (const [, address = ''] of text.matchAll(/href="(\/[^"]+)"/g))
+      expect((await app.request(address)).status).toBe(200)
+  })
+
+  test('/docs/errors lists all nine codes with their statuses', async () => {
+    const text = await (await app.request('/docs/errors')).text()
+    expect(errorCodes).toHaveLength(9)
+    for (const code of errorCodes) {
+      expect(text).toContain(
+        `<a href="/docs/errors/${code}"><code>${code}</code></a></td><td>${errorStatuses[code]}</td>`,
+      )
+    }
+  })
+
+  test.each(errorCodes)('%s has a page that says when it happens and what to do', async (code) => {
+    const response = await app.request(`/docs/errors/${code}`)
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'self'")
+    const text = await response.text()
+    expect(text).toContain(`<h1><code>${code}</code></h1>`)
+    expect(text).toContain(`Status ${errorStatuses[code]}`)
+    expect(text).toMatch(/When it happens<\/h2><p>.{20,}<\/p><h2>What to do<\/h2><p>.{10,}<\/p>/)
+  })
+})
+
+describe('a server with the site', () => {
+  let folder: string
+  let app: App
+  const files = {
+    'index.html': '<script>theme()</script><script type="module" src="/docs/assets/app.js"></script>',
+    '404.html': '<p>No such page</p>',
+    'guides/a.html': '<p>A guide</p>',
+    'errors/index.html': '<p>All errors</p>',
+    'assets/app.js': 'start()',
+    'assets/app.js.gz': gzipSync('start()'),
+  }
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'docs-site-'))
+    for (const [name, content] of Object.entries(files)) {
+      await mkdir(dirname(join(folder, 'dist', name)), { recursive: true })
+      await writeFile(join(folder, 'dist', name), content)
+    }
+    await writeFile(join(folder, 'secret.html'), 'secret')
+    app = docsPages(config, join(folder, 'dist'))
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  test.each([
+    ['/docs/', 200, files['index.html']],
+    ['/docs/guides/a', 200, files['guides/a.html']],
+    ['/docs/errors/', 200, files['errors/index.html']],
+    ['/docs/assets/app.js', 200, files['assets/app.js']],
+    ['/docs/guides', 404, undefined],
+    ['/docs/../secret', 404, undefined],
+    ['/docs/%2e%2e/secret.html', 404, undefined],
+    ['/docs/..%2fsecret.html', 404, undefined],
+  ])('%s is %d', async (path, status, text) => {
+    const response = await app.request(path)
+    expect(response.status).toBe(status)
+    if (text) expect(await response.text()).toBe(text)
+  })
+
+  test.each(['/docs', '/docs/errors'])('%s leads on to the address with a slash', async (path) => {
+    const response = await app.request(path)
+    expect([response.status, response.headers.get('location')]).toEqual([302, `${path}/`])
+  })
+
+  test('pages are asked for anew and answered with 304; what is named by its content stays for ever', async () => {
+    const { headers } = await app.request('/docs/guides/a')
+    expect(headers.get('cache-control')).toBe('no-cache')
+    const again = await app.request('/docs/guides/a', { headers: { 'If-None-Match': headers.get('etag') ?? '' } })
+    expect([again.status, await again.text()]).toEqual([304, ''])
+    const asset = await app.request('/docs/assets/app.js', { headers: { 'Accept-Encoding': 'gzip' } })
+    expect(asset.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect(asset.headers.get('content-encoding')).toBe('gzip')
+  })
+
+  test('the policy of a page allows the script within it and no other, and nothing from elsewhere', async () => {
+    const { headers } = await app.request('/docs/guides/a')
+    expect(headers.get('content-security-policy')).toMatch(/script-src 'self' 'sha256-[\w+/=]{44}'; /)
+    expect(headers.get('content-security-policy')).not.toContain('http')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+  })
+
+  test('an unknown page is shown to people, and left to the API for programs', async () => {
+    const shown = await app.request('/docs/none', { headers: { Accept: 'text/html,*/*' } })
+    expect([shown.status, await shown.text()]).toEqual([404, files['404.html']])
+    expect(await (await app.request('/docs/none')).text()).not.toBe(files['404.html'])
+  })
 })

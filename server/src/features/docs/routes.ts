@@ -1,30 +1,96 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { serveStatic } from '@hono/node-server/serve-static'
 import { openApiDocument } from '@tributary/contract/openapi'
 import { type ErrorCode, errorCodes } from '@tributary/contract/operation'
 import { Hono } from 'hono'
+import { etag } from 'hono/etag'
 import type { Config } from '../../platform/config.ts'
 import type { App } from '../../platform/http.ts'
-import { errorPage, errorsPage, referencePage } from './pages.ts'
+import { errorPage, errorsPage, referencePage, referenceStart, siteMissingPage } from './pages.ts'
+import { pageHeaders } from './policy.ts'
 
 // Its package does not export the bundle for browsers, so it is found beside the entry that it does export.
 const script = new URL('./browser/standalone.js', import.meta.resolve('@scalar/api-reference'))
+/** Where `npm run docs` puts the site. */
+const builtSite = fileURLToPath(new URL('../../../../docs/dist', import.meta.url))
 
-/** Pages for people: the API reference and what each error code means. Open to everyone. */
-export function docsPages(config: Config): App {
+const scriptHeaders = {
+  'Content-Type': 'text/javascript; charset=utf-8',
+  'Cache-Control': 'public, max-age=86400',
+  'X-Content-Type-Options': 'nosniff',
+  Vary: 'Accept-Encoding',
+}
+const assetHeaders = {
+  'Cache-Control': 'public, max-age=31536000, immutable',
+  'X-Content-Type-Options': 'nosniff',
+}
+
+/** Pages for people: guides, the API reference and what each error code means. Open to everyone. */
+export function docsPages(config: Config, siteFolder = builtSite): App {
   const app: App = new Hono()
   const document = JSON.stringify(openApiDocument(config.API_URL))
   app.get('/openapi.json', (c) => c.body(document, 200, { 'Content-Type': 'application/json' }))
-  app.get('/docs', (c) => c.html(referencePage()))
-  app.get('/docs/reference.js', async (c) => {
-    return c.body(await readFile(script, 'utf8'), 200, {
-      'Content-Type': 'text/javascript; charset=utf-8',
-      'Cache-Control': 'public, max-age=86400',
-    })
+  app.use('/docs/*', etag())
+  app.get('/docs/reference', (c) => {
+    const html = referencePage()
+    return c.html(html, 200, pageHeaders(html, [new URL(config.API_URL).origin]))
   })
-  app.get('/docs/errors', (c) => c.html(errorsPage()))
+  let packed: Promise<Buffer<ArrayBuffer>> | undefined
+  app.get('/docs/reference.js', async (c) => {
+    const isPacked = /\bgzip\b/.test(c.req.header('accept-encoding') ?? '')
+    if (!isPacked) return c.body(await readFile(script, 'utf8'), 200, scriptHeaders)
+    packed ??= readFile(script).then(promisify(gzip))
+    return c.body(await packed, 200, { ...scriptHeaders, 'Content-Encoding': 'gzip' })
+  })
+  app.get('/docs/reference-start.js', (c) => c.body(referenceStart, 200, scriptHeaders))
+  app.route('/', sitePages(siteFolder) ?? plainPages())
+  return app
+}
+
+/** The built site as it lies in its folder; undefined where it was not built. */
+function sitePages(folder: string): App | undefined {
+  const home = join(folder, 'index.html')
+  if (!existsSync(home)) return undefined
+  const app: App = new Hono()
+  // The scripts within a page are the same in all of them.
+  const headers = pageHeaders(readFileSync(home, 'utf8'))
+  // Else the program in the page would look for a page of that name, and not find it.
+  for (const path of ['/docs', '/docs/errors', '/docs/adr']) app.get(path, (c) => c.redirect(`${path}/`, 302))
+  app.get('/docs/*', async (c, next) => {
+    await next()
+    if (c.res.status !== 200) return
+    const isNamedByContent = c.req.path.startsWith('/docs/assets/')
+    for (const [name, value] of Object.entries(isNamedByContent ? assetHeaders : headers)) c.header(name, value)
+  })
+  const rewriteRequestPath = (path: string) => fileAt(path.slice('/docs'.length))
+  app.get('/docs/*', serveStatic({ root: folder, precompressed: true, rewriteRequestPath }))
+  // Programs get the error of the API instead, in JSON.
+  app.get('/docs/*', async (c, next) => {
+    if (!c.req.header('accept')?.includes('text/html')) return next()
+    return c.html(await readFile(join(folder, '404.html'), 'utf8'), 404, headers)
+  })
+  return app
+}
+
+/** Addresses of pages have no ending. */
+function fileAt(path: string): string {
+  if (path === '' || path.endsWith('/')) return `${path}index.html`
+  return /\.[a-z\d]+$/.test(path) ? path : `${path}.html`
+}
+
+function plainPages(): App {
+  const app: App = new Hono()
+  const html = (text: string) => [text, 200, pageHeaders(text)] as const
+  for (const path of ['/docs', '/docs/']) app.get(path, (c) => c.html(...html(siteMissingPage())))
+  app.get('/docs/errors', (c) => c.html(...html(errorsPage())))
   app.get('/docs/errors/:code', (c, next) => {
     const code = c.req.param('code') as ErrorCode
-    return errorCodes.includes(code) ? c.html(errorPage(code)) : next()
+    return errorCodes.includes(code) ? c.html(...html(errorPage(code))) : next()
   })
   return app
 }

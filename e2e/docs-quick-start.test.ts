@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { type Block, readPage } from './docs/blocks.ts'
+import { runShell } from './docs/shell.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+test('the quick start works as it stands, from the demo to the sale', async () => {
+  const page = readPage('quick-start')
+  const [install, ...shell] = page.take('sh') as [Block, ...Block[]]
+  // Whoever runs this test has run the first of the two.
+  expect(install.text).toBe('npm ci\nnpm run demo\n')
+  const started = Date.now()
+  const output = await runShell(shell, { folder: root, env: {}, stdin: `${await startDemo()}\n` })
+  expect(Date.now() - started).toBeLessThan(5 * 60_000)
+  expect(output).toMatch(/https:\/\/example\.com\/pricing\?trib_id=[\w-]{40}\n/)
+  const [, sales = '', links = ''] =
+    output
+      .split(/== quick-start\.md:\d+\n/)
+      .at(-1)
+      ?.match(/^(\[.*\])(\[.*\])$/s) ?? []
+  expect(JSON.parse(sales)).toMatchObject([
+    { sale: { amount: 4900 }, customer: { externalId: 'user-1', name: 'Ada' }, link: { key: 'hello' } },
+  ])
+  expect(JSON.parse(links)).toContainEqual(
+    expect.objectContaining({ key: 'hello', clicks: 1, leads: 1, sales: 1, saleAmount: 4900 }),
+  )
+  expect(page.left()).toEqual([])
+})
+
+/** The line that it prints when it is ready. */
+async function startDemo(): Promise<string> {
+  const temporary = await mkdtemp(join(tmpdir(), 'quick-start-'))
+  // Root runs PostgreSQL as another user, who has to pass through.
+  await chmod(temporary, 0o755)
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: temporary }
+  const child = spawn('npm', ['run', '--silent', 'demo'], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], env })
+  onTestFinished(async () => {
+    const closed = once(child, 'close')
+    child.kill('SIGTERM')
+    await closed
+    await rm(temporary, { recursive: true, force: true })
+  })
+  let progress = ''
+  child.stderr.on('data', (chunk) => {
+    progress += chunk
+  })
+  for await (const line of createInterface({ input: child.stdout })) return line
+  throw new Error(`The demo ended before it was ready:\n${progress}`)
+}

@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Block } from './blocks.ts'
+
+const main = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))
+
+/** As a reader has them: the operator's command by its name, and a curl that minds refusals and does not listen for ever. */
+const prelude = `
+set -euo pipefail
+tributary() { node ${main} "$@"; }
+curl() {
+  case "$*" in
+    */events/stream*) command curl --max-time 3 "$@" || [ $? -eq 28 ] ;;
+    *) command curl --fail-with-body --max-time 60 "$@" ;;
+  esac
+}
+`
+
+type Surroundings = { folder: string; env: Record<string, string | undefined>; stdin?: string }
+
+/** Runs the blocks one after the other in one bash, as a reader would; fails with what they printed. */
+export async function runShell(blocks: Block[], { folder, env, stdin = '' }: Surroundings): Promise<string> {
+  const told = blocks.map((block) => `echo '== ${block.page}.md:${block.line}'\n${block.text}\n`)
+  const child = spawn('bash', ['-c', prelude + told.join('')], { cwd: folder, env: { ...process.env, ...env } })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
+  child.stdin.end(stdin)
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
+  // A bulk call tells the errors of its items in an answer of 200.
+  if (code !== 0 || output.includes('"error":')) throw new Error(`bash ended with ${code}:\n${output}`)
+  return output
+}

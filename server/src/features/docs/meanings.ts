@@ -1,0 +1,101 @@
+import type { ErrorCode } from '@tributary/contract/operation'
+
+type Meaning = {
+  happens: string
+  remedy: string
+  /** How a message may read, and what to do then. */
+  messages: [string, string][]
+}
+
+/** In HTML. The documentation site and the pages of a server without it tell the same. */
+export const meanings: Record<ErrorCode, Meaning> = {
+  bad_request: {
+    happens:
+      'The request is malformed: a required field is missing, a value has the wrong type, or the JSON is broken.',
+    remedy: 'The message names the field and what was expected there. Compare your request with the reference.',
+    messages: [
+      ['<code>url</code> in the body is required.', 'Send the field.'],
+      ['<code>url</code> in the body must be a string, not a number.', 'Put quotes around the value.'],
+      ['The body is not valid JSON: …', 'Check commas and quotes; let a library write the JSON.'],
+      [
+        'The header <code>Idempotency-Key</code> must have 1 to 255 printable ASCII characters.',
+        'Send a UUID, or no such header.',
+      ],
+    ],
+  },
+  unauthorized: {
+    happens: 'The request has no API key or access token, or one that is unknown, expired or revoked.',
+    remedy:
+      'Send the header <code>Authorization: Bearer &lt;API_KEY&gt;</code>. A new key: <code>tributary key create</code>.',
+    messages: [],
+  },
+  forbidden: {
+    happens:
+      'The key is valid, but it lacks a scope, the plan of the workspace lacks the operation, or the request came unencrypted.',
+    remedy: 'The message says which of these it is. Use a key with the scope, another plan, or HTTPS.',
+    messages: [
+      ['This key lacks the scope links.write. …', 'Create a key with this scope, or with <code>apis.all</code>.'],
+      ['/events needs the business plan or higher; …', 'The operator puts the workspace on a higher plan.'],
+      [
+        'Unencrypted HTTP is not supported. …',
+        'Use the https address. Behind a proxy, list it in <code>TRUSTED_PROXIES</code>.',
+      ],
+      [
+        '… is not for publishable keys. …',
+        'Call it from your server with a secret key; a page may only track leads and sales.',
+      ],
+      ['… may not track for this workspace. …', 'The operator adds the host of the page to the allowed hostnames.'],
+    ],
+  },
+  not_found: {
+    happens: 'Nothing is at this address, or what the request names does not exist in your workspace.',
+    remedy: 'Check method, path and ids. Things of other workspaces are never shown, whatever their id.',
+    messages: [
+      ['There is no GET /link. …', 'Look the path up in the reference.'],
+      ['There is no link … in this workspace.', 'Check the id, and that the key belongs to the right workspace.'],
+    ],
+  },
+  conflict: {
+    happens: 'Something else already uses this identifier, such as the key of a link or its externalId.',
+    remedy: 'Choose another one, or update what exists.',
+    messages: [
+      ['This workspace already has the domain …', 'Nothing to do: it is there.'],
+      ['… is being changed by somebody else right now. Try again.', 'Send the same request again.'],
+    ],
+  },
+  invite_expired: {
+    happens: 'The invite is older than it may be.',
+    remedy: 'Ask for a new invite.',
+    messages: [],
+  },
+  unprocessable_entity: {
+    happens: 'Every type is right, but a value is not allowed: out of range, not in the list, too long, or not a URL.',
+    remedy: 'The message names the field and what is allowed there.',
+    messages: [
+      ['<code>limit</code> in the query must be at most 1000, not 5000.', 'Ask for less, and read the next page.'],
+      [
+        'The body is larger than the … bytes that are allowed.',
+        'Send less at once, or raise <code>BODY_LIMIT_BYTES</code>.',
+      ],
+      [
+        '… <code>Idempotency-Key</code> …',
+        'The key was used for another request. Give every request a key of its own.',
+      ],
+    ],
+  },
+  rate_limit_exceeded: {
+    happens: 'This key made more requests than its plan allows in the window.',
+    remedy:
+      'Wait the seconds of <code>Retry-After</code>. <code>X-RateLimit-Remaining</code> of every answer tells what is left.',
+    messages: [
+      ['The pro plan allows 600 requests per minute here. …', 'Wait, ask less often, or use bulk calls.'],
+      ['600 requests per minute are allowed here. …', 'This one is counted by the address of the visitor.'],
+    ],
+  },
+  internal_server_error: {
+    happens: 'The server met something it did not expect, or an engine that it needs for this is away.',
+    remedy:
+      'Try again, with an <code>Idempotency-Key</code> when it is a write. If it stays, look for the <code>X-Request-Id</code> of the answer in the log of the server, and at <code>/readyz</code>.',
+    messages: [],
+  },
+}
