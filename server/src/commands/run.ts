@@ -12,11 +12,11 @@ export const jsonFlag = {
 type Handles = { config: Config; db: Db; clickhouse: ClickHouse }
 
 /** Runs a command on the databases. What the user can mend is told in one line, with exit code 1. */
-export async function onDatabases(work: (handles: Handles) => Promise<void>): Promise<void> {
+export async function onDatabases(work: (handles: Handles) => Promise<void>, patienceMs?: number): Promise<void> {
   await reportProblems(async () => {
     const config = readConfig()
     const db = openPostgres(config)
-    const clickhouse = openClickHouse(config)
+    const clickhouse = openClickHouse(config, undefined, patienceMs)
     try {
       await work({ config, db, clickhouse })
     } finally {
@@ -51,6 +51,10 @@ export function table(rows: Record<string, string>[]): string {
     line(names.map((name) => name.toUpperCase())),
     ...rows.map((row) => line(names.map((name) => row[name] ?? ''))),
   ].join('\n')
+}
+
+export function size(bytes: number): string {
+  return bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 }
 
 function remedyOf(error: unknown): string | undefined {

@@ -1,8 +1,9 @@
 import { sleep } from '../../platform/clock.ts'
 import type { Platform } from '../../platform/context.ts'
+import { conflict } from '../../platform/errors.ts'
 import { partitionOf } from '../../platform/ids.ts'
 import { savepoint, transaction } from '../../platform/postgres.ts'
-import { lockPartition } from './store.ts'
+import { forbidIntents, insertCursors, lockIdlePartition, lockPartition, selectPlaces } from './store.ts'
 
 type Handles = Pick<Platform, 'config' | 'db' | 'clickhouse'>
 
@@ -27,6 +28,28 @@ export function betweenBatches<R>(
       }
     }
     return work(platform, true)
+  })
+}
+
+/** All partitions at once, for the state of one moment: what is counted and what is stored are then the same. */
+export async function betweenAllBatches<R>(
+  platform: Handles,
+  work: (platform: Handles) => Promise<R>,
+  patienceMs = 30_000,
+): Promise<R> {
+  await insertCursors(platform.db, platform.config.EVENT_PARTITIONS)
+  const partitions = (await selectPlaces(platform.db)).map(({ partition }) => partition).sort((a, b) => a - b)
+  return transaction(platform, async (platform) => {
+    await forbidIntents(platform.db)
+    const until = Date.now() + patienceMs
+    for (const partition of partitions) {
+      while (!(await lockIdlePartition(platform.db, partition))) {
+        if (Date.now() > until)
+          throw conflict('A batch of clicks does not end. Is a worker running? Start one, and try again.')
+        await sleep(20)
+      }
+    }
+    return work(platform)
   })
 }
 

@@ -86,7 +86,12 @@ async function storable(platform: Platform, messages: LogMessage[]) {
   return rowsOf(platform, kept)
 }
 
-async function restoreLinks(platform: Platform, total: ClickTotals, report: (text: string) => void): Promise<void> {
+/** What events are filtered by, for all links as they are now. */
+export async function restoreLinks(
+  platform: Pick<Platform, 'clickhouse' | 'db'>,
+  total: Pick<ClickTotals, 'links'>,
+  report: (text: string) => void,
+): Promise<void> {
   let after = -1n
   for (;;) {
     const links = await linksAsTold(platform, after, linksAtOnce)

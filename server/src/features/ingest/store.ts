@@ -20,6 +20,7 @@ export type Holder = { partition: number; owner: string; stream?: string }
 export type Place = { partition: number; sequence: number; owner: string | null }
 
 const rebuildLock = 7_240_813
+const intentLock = 7_240_816
 const lease = sql`now() + interval '6 seconds'`
 
 // NOTE every workspace: a partition of the log holds the events of many.
@@ -53,8 +54,14 @@ export async function renewLease(db: Db, { partition, owner }: Holder): Promise<
 /** False when another owner has taken over. */
 export async function writeIntent(db: Db, holder: Holder, before: number, intent: Intent): Promise<boolean> {
   const result = await sql`UPDATE ingest_cursors SET intent = ${JSON.stringify(intent)}::jsonb, leased_until = ${lease}
-    WHERE partition = ${holder.partition} AND owner = ${holder.owner} AND sequence = ${before}`.execute(db)
+    WHERE partition = ${holder.partition} AND owner = ${holder.owner} AND sequence = ${before}
+      AND (SELECT pg_advisory_xact_lock_shared(${intentLock}::bigint)) IS NOT NULL`.execute(db)
   return result.numAffectedRows === 1n
+}
+
+/** Until the transaction ends no batch begins; those under way can end. */
+export async function forbidIntents(db: Db): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(${intentLock}::bigint)`.execute(db)
 }
 
 /** A worker that is paused in the middle of a transaction must not keep its rows from the one that takes over. */
@@ -79,6 +86,19 @@ export async function lockPartition(db: Db, partition: number): Promise<boolean>
   const result = await sql<{ busy: boolean }>`SELECT intent IS NOT NULL AS busy FROM ingest_cursors
     WHERE partition = ${partition} FOR UPDATE`.execute(db)
   return result.rows[0]?.busy ?? false
+}
+
+/** The same, but only between two batches: false at once while one is under way. */
+export async function lockIdlePartition(db: Db, partition: number): Promise<boolean> {
+  const result = await sql`SELECT FROM ingest_cursors WHERE partition = ${partition} AND intent IS NULL
+    FOR UPDATE`.execute(db)
+  return result.rows.length > 0
+}
+
+/** So that even a partition which nobody has read yet can be locked. */
+export async function insertCursors(db: Db, partitions: number): Promise<void> {
+  await sql`INSERT INTO ingest_cursors (partition) SELECT generate_series(0, ${partitions} - 1)
+    ON CONFLICT DO NOTHING`.execute(db)
 }
 
 export async function selectPlaces(db: Db): Promise<Place[]> {

@@ -33,6 +33,8 @@ import {
 type Engines = Pick<Platform, 'db' | 'clickhouse'>
 
 export const mostAtOnce = 1_000
+// A batch that is on its way has five seconds each time to get there.
+const patience = 5
 const triggers = { lead: 'lead.created', sale: 'sale.created', refund: 'sale.refunded' } as const
 // After a day nobody waits for the click any more: its place and device stay unknown.
 const patienceMs = 24 * 3_600_000
@@ -74,13 +76,14 @@ export function restoreSome(platform: Engines, from: { linkNumber?: bigint; afte
  * While no batch goes to ClickHouse, for the state of one moment: what is marked as stored and what is stored are then
  * the same. A batch that was cut off is between the two until a worker has finished it.
  */
-export function betweenExports<R>(platform: Engines, work: () => Promise<R>): Promise<R> {
-  return betweenConversions(platform, async (platform, isStill) => {
-    if (isStill && !(await isCutOff(platform))) return work()
-    throw conflict(
-      'A batch of leads and sales does not end. Is a worker running? Start one, and try again in a minute.',
+export async function betweenExports<R>(platform: Engines, work: () => Promise<R>): Promise<R> {
+  for (let attempt = 1; attempt <= patience; attempt++) {
+    const done = await betweenConversions(platform, async (platform, isStill) =>
+      isStill && !(await isCutOff(platform)) ? { result: await work() } : undefined,
     )
-  })
+    if (done) return done.result
+  }
+  throw conflict('A batch of leads and sales does not end. Is a worker running? Start one, and try again in a minute.')
 }
 
 async function isCutOff(platform: Engines): Promise<boolean> {

@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process'
+import { mkdir, readdir, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+const mostCommits = 30
+
+/** The program as it was before the newest migration, in a folder; undefined when the history is not at hand. */
+export async function unpackOldVersion(folder: string): Promise<string | undefined> {
+  for (const commit of await commitsBeforeLastMigration().catch(() => [])) {
+    const version = join(folder, commit)
+    await mkdir(version, { recursive: true })
+    const archive = 'git archive "$1" contract server tracker package.json | tar -x -C "$2"'
+    await run('sh', ['-c', archive, 'sh', commit, version], { cwd: root })
+    await linkPackages(version)
+    if (await isWhole(version)) return join(version, 'server/src/main.ts')
+  }
+  return undefined
+}
+
+/** From the newest to older ones. */
+async function commitsBeforeLastMigration(): Promise<string[]> {
+  const migrations = 'server/migrations'
+  const isChanged = (await git('status', '--porcelain', '--', migrations)) !== ''
+  const last = isChanged ? 'HEAD' : `${await git('log', '-1', '--diff-filter=A', '--format=%H', '--', migrations)}^`
+  return (await git('log', `-${mostCommits}`, '--format=%H', last)).split('\n')
+}
+
+/** Of commits that landed together, one in the middle may lack a file that comes with the next. */
+async function isWhole(version: string): Promise<boolean> {
+  const roles = ['api', 'redirect', 'worker'].map((role) => join(version, `server/src/roles/${role}.ts`))
+  const script = `for (const role of ${JSON.stringify(roles)}) await import(role); process.exit(0)`
+  return run(process.execPath, ['--input-type=module', '-e', script]).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function git(...words: string[]): Promise<string> {
+  return (await run('git', words, { cwd: root })).stdout.trim()
+}
+
+/** The packages that are installed, but its own contract and tracker. */
+async function linkPackages(folder: string): Promise<void> {
+  const packages = join(folder, 'node_modules')
+  await mkdir(join(packages, '@tributary'), { recursive: true })
+  for (const name of await readdir(join(root, 'node_modules'))) {
+    if (name !== '@tributary') await symlink(join(root, 'node_modules', name), join(packages, name))
+  }
+  for (const name of ['contract', 'server', 'tracker']) {
+    await symlink(join(folder, name), join(packages, '@tributary', name))
+  }
+}

@@ -1,0 +1,150 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { afterAll, expect, inject, test } from 'vitest'
+import { createDatabase } from '../engines/postgres.ts'
+import { startEngines } from '../engines/start.ts'
+import { browser } from '../server/test/build.ts'
+import { type ServerProcess, startServer } from '../server/test/server-process.ts'
+import { eventually, openTestPlatform } from '../server/test/stack.ts'
+import { visit } from '../server/test/visit.ts'
+import { unpackOldVersion } from './old-version.ts'
+
+const main = fileURLToPath(new URL('../server/src/main.ts', import.meta.url))
+const domain = 'upgrade.localhost'
+const folder = await mkdtemp(join(tmpdir(), 'tributary-upgrade-'))
+const closing: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
+afterAll(async () => {
+  for (const close of closing.reverse()) await close()
+})
+const shared = await openTestPlatform()
+const old = await unpackOldVersion(join(folder, 'old'))
+
+// Without the history of the project there is no old version to be had.
+test.skipIf(!old)(
+  'the version before the newest migration serves on while it is applied, and loses nothing',
+  async () => {
+    const oldMain = old as string
+    const env = await emptyInstallation()
+    const run = (program: string, ...words: string[]) => tributary(program, env, ...words)
+    expect(await run(oldMain, 'migrate')).toMatchObject({ code: 0 })
+    expect(await run(oldMain, 'workspace', 'create', 'upgrade')).toMatchObject({ code: 0 })
+    const key = JSON.parse((await run(oldMain, 'key', 'create', 'upgrade', '--json')).stdout).key as string
+    expect(await run(oldMain, 'domain', 'add', 'upgrade', domain)).toMatchObject({ code: 0 })
+
+    const before = await start(env, oldMain)
+    const load = useAgainAndAgain(before, key)
+    await eventually(async () => expect((await countsOf(before, key)).sales).toBeGreaterThan(5), 60_000)
+
+    const checked = await run(main, 'upgrade-check', '--json')
+    expect(checked, checked.stderr).toMatchObject({ code: 0 })
+    expect(JSON.parse(checked.stdout).checks).toContainEqual(
+      expect.objectContaining({ check: 'migrations', found: expect.stringContaining('to be applied: ') }),
+    )
+    const both = await Promise.all([run(main, 'migrate', '--json'), run(main, 'migrate', '--json')])
+    const applied = both.map(({ stdout }) => JSON.parse(stdout).applied as string[])
+    expect(applied.map(({ length }) => length > 0).toSorted()).toEqual([false, true])
+
+    // The old one goes on, the new one joins it, the old one leaves.
+    await load.seconds(1)
+    const after = await start(env, main)
+    load.use(after)
+    await load.seconds(1)
+    await before.stop()
+    await load.seconds(1)
+    const used = await load.stop()
+    expect(used.problems).toEqual([])
+    await eventually(async () => {
+      expect(await countsOf(after, key)).toEqual({ clicks: used.count, leads: used.count, sales: used.count })
+    }, 60_000)
+    const links = await fetch(`${after.api}/links/count`, { headers: { authorization: `Bearer ${key}` } })
+    expect(await links.json()).toBe(used.count)
+    const verified = await run(main, 'verify')
+    expect(verified, verified.stdout).toMatchObject({ code: 0 })
+  },
+  180_000,
+)
+
+/** Makes a link, visits it, signs up and buys, on all servers in turn, and remembers what failed. */
+function useAgainAndAgain(server: ServerProcess, key: string) {
+  const servers = [server]
+  const problems: string[] = []
+  let [count, isOver] = [0, false]
+  const post = async (path: string, body: unknown) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const address = `${servers.at(-1)?.api}${path}`
+    const response = await fetch(address, { method: 'POST', headers, body: JSON.stringify(body) })
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+  }
+  const use = async (number: number) => {
+    const name = `link-${number}`
+    await post('/links', { url: `https://example.com/${number}`, domain, key: name, trackConversion: true })
+    const headers = { host: domain, 'user-agent': browser, 'x-forwarded-for': `198.51.100.${number % 250}` }
+    const { headers: answer, status } = await visit(`${servers.at(-1)?.redirect}/${name}`, headers)
+    if (status !== 302) throw new Error(`visit: ${status}`)
+    const clickId = new URL(answer.location ?? '').searchParams.get('trib_id')
+    await post('/track/lead', { clickId, eventName: 'Sign up', customerExternalId: `customer ${number}` })
+    await post('/track/sale', { customerExternalId: `customer ${number}`, amount: 100, invoiceId: `in_${number}` })
+  }
+  const work = (async () => {
+    while (!isOver) {
+      count += 1
+      await use(count).catch((error) => problems.push(`${count}: ${error.message}`))
+    }
+  })()
+  return {
+    use: (another: ServerProcess) => servers.push(another),
+    seconds: (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1_000)),
+    async stop() {
+      isOver = true
+      await work
+      return { count, problems }
+    },
+  }
+}
+
+async function countsOf(server: ServerProcess, key: string): Promise<{ clicks: number; leads: number; sales: number }> {
+  const analytics = await fetch(`${server.api}/analytics?event=composite&groupBy=count&interval=all`, {
+    headers: { authorization: `Bearer ${key}` },
+  })
+  const { clicks, leads, sales } = (await analytics.json()) as { clicks: number; leads: number; sales: number }
+  return { clicks, leads, sales }
+}
+
+async function emptyInstallation(): Promise<Record<string, string>> {
+  const engines = await startEngines({ only: ['nats', 'valkey'] })
+  closing.push(() => engines.stop())
+  const name = `upgrade_${randomUUID().replaceAll('-', '')}`
+  const environment = inject('environment')
+  await shared.clickhouse.command({ query: `CREATE DATABASE ${name}` })
+  return {
+    ...environment,
+    ...engines.urls,
+    POSTGRES_URL: await createDatabase(environment.POSTGRES_URL as string, name),
+    CLICKHOUSE_URL: `${environment.CLICKHOUSE_URL}/${name}`,
+    SPOOL_DIRECTORY: join(folder, 'spool'),
+    TRUSTED_PROXIES: '127.0.0.1',
+  }
+}
+
+async function start(env: Record<string, string>, program: string): Promise<ServerProcess> {
+  const spool = join(folder, `spool-${randomUUID()}`)
+  const server = await startServer({ ...env, SPOOL_DIRECTORY: spool }, undefined, program)
+  closing.push(() => server.stop())
+  return server
+}
+
+async function tributary(program: string, env: Record<string, string>, ...words: string[]) {
+  const child = spawn(process.execPath, [program, ...words], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 100_000,
+  })
+  const code = new Promise((resolve, reject) => child.once('error', reject).once('exit', resolve))
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  return { code: await code, stdout, stderr }
+}

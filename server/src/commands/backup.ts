@@ -1,0 +1,43 @@
+import { defineCommand } from 'citty'
+import { backup, type Report } from '../features/backup/service.ts'
+import { betweenAllBatches } from '../features/ingest/between-batches.ts'
+import { betweenExports } from '../features/track/export.ts'
+import { configLines, keyPrints } from '../platform/config.ts'
+import { openObjectStorage } from '../platform/object-storage.ts'
+import { progress } from './progress.ts'
+import { jsonFlag, onDatabases, print, size } from './run.ts'
+
+export const backupCommand = defineCommand({
+  meta: {
+    name: 'backup',
+    description: 'Write PostgreSQL, ClickHouse and the settings, as they are at one moment, to a folder or to S3',
+  },
+  args: {
+    to: { type: 'positional', description: 'A new folder, or s3://bucket/folder', required: true },
+    ...jsonFlag,
+  },
+  run: ({ args }) =>
+    onDatabases(async (handles) => {
+      const report: Report = progress()
+      const storage = openObjectStorage(handles.config, args.to)
+      const isEncrypted = handles.config.BACKUP_KEY !== undefined
+      const settings = { configuration: `${configLines(isEncrypted).join('\n')}\n`, keys: keyPrints() }
+      const made = await backup(handles, { storage, report }, settings, (work) =>
+        betweenAllBatches(handles, (held) => betweenExports({ ...handles, db: held.db }, work)),
+      )
+      const files = made.tables.flatMap((table) => table.files)
+      const rows = made.tables.reduce((sum, table) => sum + table.rows, 0)
+      const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+      const keys = isEncrypted
+        ? 'It is encrypted and holds all settings with their secrets. Keep BACKUP_KEY in another place.'
+        : 'It is not encrypted and holds personal data. The keys are not in it: keep CLICK_ID_KEYS and ENCRYPTION_KEYS.'
+      print(
+        args.json,
+        { place: storage.place, madeAt: made.madeAt, rows, files: files.length, bytes, encrypted: isEncrypted },
+        `${storage.place} holds the state of ${made.madeAt}: ${rows} rows in ${files.length} files, ${size(bytes)}.\n${keys}`,
+      )
+    }, patienceMs),
+})
+
+// A file may take long to be stored, and what is read waits for it.
+const patienceMs = 600_000

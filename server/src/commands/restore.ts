@@ -1,0 +1,55 @@
+import { defineCommand } from 'citty'
+import { restore } from '../features/backup/restore.ts'
+import { readConfiguration } from '../features/backup/service.ts'
+import { restoreLinks } from '../features/ingest/rebuild.ts'
+import { keyPrints, readSome } from '../platform/config.ts'
+import { openObjectStorage } from '../platform/object-storage.ts'
+import { progress } from './progress.ts'
+import { jsonFlag, onDatabases, print, reportProblems } from './run.ts'
+
+export const restoreCommand = defineCommand({
+  meta: {
+    name: 'restore',
+    description: 'Fill empty databases with a backup. Stop all processes before, and start them after it',
+  },
+  args: {
+    from: { type: 'positional', description: 'The folder, or s3://bucket/folder', required: true },
+    replace: { type: 'boolean', description: 'Delete what is in the databases now', default: false },
+    'other-keys': { type: 'boolean', description: 'Restore although keys of the backup are missing', default: false },
+    configuration: { type: 'boolean', description: 'Only print the settings that it holds', default: false },
+    ...jsonFlag,
+  },
+  run: ({ args }) => (args.configuration ? printConfiguration(args.from) : restoreFrom(args)),
+})
+
+const patienceMs = 600_000
+
+function restoreFrom(args: { from: string; replace: boolean; 'other-keys': boolean; json: boolean }): Promise<void> {
+  return onDatabases(async (handles) => {
+    const report = progress()
+    const storage = openObjectStorage(handles.config, args.from)
+    const options = { replace: args.replace, otherKeys: args['other-keys'], keys: keyPrints() }
+    const restored = await restore(handles, { storage, report }, options)
+    const total = { links: 0 }
+    await restoreLinks(handles, total, (text) => report(99, text))
+    report(100, `${restored.rows} rows`)
+    const lines = [`The state of ${restored.madeAt} is back: ${restored.rows} rows, ${total.links} links.`]
+    if (restored.migrated.length > 0) lines.push(`Migrations applied since: ${restored.migrated.length}.`)
+    lines.push('Next: start the processes, then tributary verify.')
+    print(args.json, { ...restored, links: total.links }, lines.join('\n'))
+  }, patienceMs)
+}
+
+/** Needs no engine: on a new machine there may be nothing else yet. */
+function printConfiguration(from: string): Promise<void> {
+  return reportProblems(async () => {
+    const { BACKUP_KEY, ...settings } = readSome([
+      'BACKUP_S3_ENDPOINT',
+      'BACKUP_S3_REGION',
+      'BACKUP_S3_ACCESS_KEY',
+      'BACKUP_S3_SECRET_KEY',
+      'BACKUP_KEY',
+    ])
+    process.stdout.write(await readConfiguration(openObjectStorage(settings, from), BACKUP_KEY))
+  })
+}

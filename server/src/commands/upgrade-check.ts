@@ -1,0 +1,25 @@
+import { defineCommand } from 'citty'
+import { checkUpgrade } from '../features/upgrade/service.ts'
+import { readConfig } from '../platform/config.ts'
+import { openPlatform } from '../platform/handles.ts'
+import { openLog } from '../platform/log.ts'
+import { jsonFlag, print, reportProblems, table } from './run.ts'
+
+export const upgradeCheck = defineCommand({
+  meta: {
+    name: 'upgrade-check',
+    description: 'Tell whether this version can take over, before anything is changed; exit code 1 when it can not',
+  },
+  args: jsonFlag,
+  run: ({ args }) =>
+    reportProblems(async () => {
+      await using platform = await openPlatform(readConfig(), openLog('silent'))
+      const checks = await checkUpgrade(platform)
+      const rows = checks.map(({ check, verdict, found }) => ({ check, verdict, found }))
+      const isReady = checks.every(({ verdict }) => verdict !== 'problem')
+      const steps = checks.flatMap(({ next, check }) => (next ? [`${check}: ${next}`] : []))
+      const end = isReady ? 'This version can take over.' : 'This version can not take over yet.'
+      print(args.json, { ready: isReady, checks }, [table(rows), '', ...steps, end].join('\n'))
+      if (!isReady) process.exitCode = 1
+    }),
+})

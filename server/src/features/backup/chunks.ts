@@ -1,0 +1,27 @@
+export type Chunk = { bytes: Buffer; rows: number }
+
+const newline = 0x0a
+
+/** Whole lines, about `size` bytes of them at a time. Both engines write one line for each row. */
+export async function* chunksOf(source: AsyncIterable<Buffer>, size: number): AsyncGenerator<Chunk> {
+  let pieces: Buffer[] = []
+  let length = 0
+  for await (const piece of source) {
+    pieces.push(piece)
+    length += piece.length
+    if (length < size) continue
+    const whole = Buffer.concat(pieces, length)
+    const end = whole.lastIndexOf(newline) + 1
+    // A copy: a part of the whole would keep all of it in memory.
+    pieces = end < length ? [Buffer.from(whole.subarray(end))] : []
+    length -= end
+    if (end > 0) yield chunkOf(whole.subarray(0, end))
+  }
+  if (length > 0) yield chunkOf(Buffer.concat(pieces, length))
+}
+
+function chunkOf(bytes: Buffer): Chunk {
+  let rows = 0
+  for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, at + 1)) rows += 1
+  return { bytes, rows }
+}

@@ -1,0 +1,102 @@
+import { Readable } from 'node:stream'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { chunksOf } from './chunks.ts'
+import { type Here, type Manifest, refusalOf } from './manifest.ts'
+import { inOrder } from './order.ts'
+import { pack, unpack } from './pack.ts'
+
+test('chunks hold whole lines and together everything, wherever the pieces are cut', async () => {
+  const lines = fc.array(fc.string().map((text) => `${text.replaceAll('\n', '')}\n`))
+  await fc.assert(
+    fc.asyncProperty(
+      lines,
+      fc.integer({ min: 1, max: 20 }),
+      fc.integer({ min: 1, max: 50 }),
+      async (lines, cut, size) => {
+        const whole = Buffer.from(lines.join(''))
+        const pieces = Array.from({ length: Math.ceil(whole.length / cut) }, (_, at) =>
+          whole.subarray(at * cut, (at + 1) * cut),
+        )
+        const chunks = await Array.fromAsync(chunksOf(Readable.from(pieces), size))
+        expect(Buffer.concat(chunks.map(({ bytes }) => bytes))).toEqual(whole)
+        expect(chunks.reduce((sum, { rows }) => sum + rows, 0)).toBe(lines.length)
+        for (const { bytes } of chunks) expect(bytes.at(-1)).toBe(10)
+      },
+    ),
+  )
+})
+
+describe('a packed file', () => {
+  const bytes = Buffer.from('row\n'.repeat(1_000))
+  const key = Buffer.alloc(32, 7)
+
+  test('comes back as it was', async () => {
+    expect(await unpack('a', await pack('a', bytes))).toEqual(bytes)
+    const sealed = await pack('a', bytes, key)
+    expect(sealed.length).toBeLessThan(200)
+    expect(await unpack('a', sealed, key)).toEqual(bytes)
+  })
+
+  test('is opened by its key, under its name, unchanged, or not at all', async () => {
+    const sealed = await pack('a', bytes, key)
+    await expect(unpack('a', sealed, Buffer.alloc(32, 8))).rejects.toThrow()
+    await expect(unpack('b', sealed, key)).rejects.toThrow()
+    sealed.writeUInt8((sealed.at(-1) as number) ^ 1, sealed.length - 1)
+    await expect(unpack('a', sealed, key)).rejects.toThrow()
+  })
+})
+
+test('tables come after those that they refer to', () => {
+  const table = (name: string, ...references: string[]) => ({ name, references })
+  const tables = [table('links', 'folders', 'workspaces'), table('folders', 'workspaces'), table('workspaces')]
+  expect(inOrder(tables).map(({ name }) => name)).toEqual(['workspaces', 'folders', 'links'])
+  expect(() => inOrder([table('a', 'b'), table('b', 'a')])).toThrow('in a circle: a, b')
+})
+
+describe('whether a backup fits', () => {
+  type Named = Here['known'][number]
+  const [one, two] = ['0001', '0002'].map((name) => ({ engine: 'postgres', name, checksum: name })) as [Named, Named]
+  const keys = { ENCRYPTION_KEYS: { 1: 'a' } }
+  const file = { name: '', rows: 0, bytes: 0, sha256: '' }
+  const backup: Manifest = {
+    format: 1,
+    madeAt: '2026-11-15T00:00:00Z',
+    versions: { postgres: '18', clickhouse: '26' },
+    migrations: [one],
+    keys,
+    encrypted: false,
+    sequences: [],
+    configuration: file,
+    tables: [],
+  }
+  const here: Here = { known: [one, two], applied: [], keys, canDecrypt: false }
+  test.each<[string, Partial<Manifest>, Partial<Here>, string | undefined]>([
+    ['of the same version', {}, { known: here.known.slice(0, 1), applied: here.known.slice(0, 1) }, undefined],
+    ['of an older version, into an empty database', {}, {}, undefined],
+    ['of an older version, into a newer database', {}, { applied: here.known }, 'which already has postgres/0002'],
+    [
+      'of a newer version',
+      { migrations: here.known },
+      { known: here.known.slice(0, 1) },
+      'does not know postgres/0002',
+    ],
+    ['of a changed version', {}, { known: [{ ...one, checksum: 'x' }] }, 'does not know postgres/0001'],
+    [
+      'with a key that is missing',
+      { keys: { ENCRYPTION_KEYS: { 1: 'a', 2: 'b' } } },
+      {},
+      'not set here: ENCRYPTION_KEYS 2',
+    ],
+    ['encrypted, without the key', { encrypted: true }, {}, 'Set BACKUP_KEY'],
+    ['encrypted, with a key', { encrypted: true }, { canDecrypt: true }, undefined],
+  ])('%s', (_, made, found, refusal) => {
+    const answer = refusalOf({ ...backup, ...made }, { ...here, ...found })
+    if (refusal) expect(answer).toContain(refusal)
+    else expect(answer).toBeUndefined()
+  })
+
+  test('missing keys can be accepted', () => {
+    expect(refusalOf(backup, { ...here, keys: {} }, true)).toBeUndefined()
+  })
+})

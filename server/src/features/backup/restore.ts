@@ -1,0 +1,173 @@
+import { conflict, invalid } from '../../platform/errors.ts'
+import { appliedMigrations, knownMigrations, migrate } from '../../platform/migrate.ts'
+import { type BackupTable, type Manifest, nameOf, refusalOf } from './manifest.ts'
+import { inOrder } from './order.ts'
+import {
+  type Handles,
+  isCopy,
+  isLeftOut,
+  type Place,
+  readFile,
+  readManifest,
+  requireAlone,
+  requireNoMigration,
+} from './service.ts'
+import {
+  allowMigrations,
+  attachAll,
+  begin,
+  commit,
+  copyIn,
+  countRows,
+  dropCopy,
+  type EventTable,
+  emptyTable,
+  insertRows,
+  makeCopy,
+  openSession,
+  type Session,
+  selectEventTables,
+  selectFilled,
+  selectOthers,
+  selectTables,
+  setSequence,
+  truncate,
+} from './store.ts'
+
+export type RestoreOptions = {
+  /** What is there goes; else only empty databases are filled. */
+  replace: boolean
+  otherKeys: boolean
+  keys: Manifest['keys']
+}
+export type Restored = { madeAt: string; rows: number; migrated: string[] }
+
+// Numbers that were given after the backup are not given again: clicks in the log and click ids still name them.
+const numbersSkipped = 1_000_000n
+
+/**
+ * Fills both databases with a backup. The state of the migrations is first made that of the backup, and brought to the
+ * newest at the end. Rows come to tables beside the real ones, and into these when all of them are there.
+ */
+export async function restore(handles: Handles, place: Place, options: RestoreOptions): Promise<Restored> {
+  const { config, clickhouse } = handles
+  const backup = await readManifest(place.storage)
+  const reading: Reading = {
+    ...place,
+    key: backup.encrypted ? config.BACKUP_KEY : undefined,
+    count: counter(backup, place),
+  }
+  const session = await openSession(config)
+  const staged: EventTable[] = []
+  try {
+    await requireAlone(session)
+    await requireFit(handles, backup, options)
+    await requireStopped(session)
+    if (!options.replace) await requireEmpty(handles, session)
+    const wanted = new Set(backup.migrations.map(nameOf))
+    await migrate(config, clickhouse, () => {}, { wanted: (file) => wanted.has(nameOf(file)) })
+    await requireNoMigration(session)
+
+    const tables = await eventTablesFor(handles, session, backup)
+    for (const table of tables.filter((table) => !isLeftOut(table))) {
+      await dropCopy(handles, stagedAs(table))
+      await makeCopy(handles, table, stagedAs(table))
+      staged.push(table)
+    }
+    for (const table of backup.tables) if (table.engine === 'clickhouse') await stage(handles, reading, table)
+    await begin(session)
+    await fillPostgres(reading, session, backup)
+    await commit(session)
+    for (const { name } of tables) await emptyTable(handles, name)
+    for (const table of staged) await attachAll(handles, stagedAs(table), table.name)
+
+    await allowMigrations(session)
+    const migrated: string[] = []
+    await migrate(config, clickhouse, (line) => migrated.push(line))
+    return { madeAt: backup.madeAt, rows: reading.count(0), migrated }
+  } finally {
+    for (const table of staged) await dropCopy(handles, stagedAs(table)).catch(() => {})
+    await session.end().catch(() => {})
+  }
+}
+
+async function requireFit({ config }: Handles, backup: Manifest, { keys, otherKeys }: RestoreOptions): Promise<void> {
+  const [known, applied] = [await knownMigrations(), await appliedMigrations(config)]
+  const refusal = refusalOf(backup, { known, applied, keys, canDecrypt: config.BACKUP_KEY !== undefined }, otherKeys)
+  if (refusal) throw conflict(refusal)
+}
+
+async function requireStopped(session: Session): Promise<void> {
+  const others = await selectOthers(session)
+  if (others.length > 0) {
+    throw conflict(`Processes work on this database: ${others.join(', ')}. Stop them, and try again.`)
+  }
+}
+
+async function requireEmpty(handles: Handles, session: Session): Promise<void> {
+  const names = (await selectTables(session)).map(({ name }) => name)
+  const filled = await selectFilled(session, names)
+  for (const { name } of await realTables(handles)) if ((await countRows(handles, name)).length > 0) filled.push(name)
+  if (filled.length === 0) return
+  throw conflict(
+    `These tables are not empty: ${filled.join(', ')}. Name empty databases in POSTGRES_URL and CLICKHOUSE_URL; or restore with --replace, and lose what is in them.`,
+  )
+}
+
+async function eventTablesFor(handles: Handles, session: Session, backup: Manifest): Promise<EventTable[]> {
+  const tables = await realTables(handles)
+  const postgres = (await selectTables(session)).map(({ name }) => nameOf({ engine: 'postgres', name }))
+  const present = new Set([...postgres, ...tables.map(({ name }) => nameOf({ engine: 'clickhouse', name }))])
+  const missing = backup.tables.map(nameOf).filter((name) => !present.has(name))
+  if (missing.length === 0) return tables
+  throw invalid(
+    `Tables of the backup are not here: ${missing.join(', ')}. Name two empty databases in POSTGRES_URL and CLICKHOUSE_URL.`,
+  )
+}
+
+async function realTables(handles: Handles): Promise<EventTable[]> {
+  return (await selectEventTables(handles)).filter(({ name }) => !isCopy(name))
+}
+
+type Reading = Place & { key: Buffer | undefined; count: (rows: number, name?: string) => number }
+
+function counter(backup: Manifest, { report }: Place): Reading['count'] {
+  const expected = backup.tables.reduce((sum, { rows }) => sum + rows, 0)
+  let done = 0
+  return (rows, name) => {
+    done += rows
+    if (name) report(Math.min(99, Math.floor((done * 100) / (expected || 1))), `${done} of ${expected} rows, ${name}`)
+    return done
+  }
+}
+
+async function stage(handles: Handles, { storage, key, count }: Reading, table: BackupTable): Promise<void> {
+  for (const file of table.files) {
+    await insertRows(handles, stagedAs(table), table.columns, await readFile(storage, file, key))
+    count(file.rows, nameOf(table))
+  }
+  const rows = (await countRows(handles, stagedAs(table))).reduce((sum, { rows }) => sum + rows, 0)
+  if (rows !== table.rows) throw new Error(`${nameOf(table)}: ${rows} rows arrived of ${table.rows}. Try again.`)
+}
+
+/** Inside a transaction, so that a restore that fails leaves PostgreSQL as it was. */
+async function fillPostgres({ storage, key, count }: Reading, session: Session, backup: Manifest): Promise<void> {
+  const present = await selectTables(session)
+  const names = present.map(({ name }) => name)
+  await truncate(session, names)
+  const stored = backup.tables.filter(({ engine }) => engine === 'postgres')
+  for (const { name } of inOrder(present)) {
+    for (const table of stored.filter((table) => table.name === name)) {
+      for (const file of table.files) {
+        const rows = await copyIn(session, table, await readFile(storage, file, key))
+        if (rows !== file.rows) throw new Error(`${file.name}: ${rows} rows arrived of ${file.rows}. Try again.`)
+        count(rows, nameOf(table))
+      }
+    }
+  }
+  for (const { name, last } of backup.sequences) await setSequence(session, name, BigInt(last) + numbersSkipped)
+}
+
+function stagedAs({ name }: { name: string }): string {
+  return `restore_of_${name}`
+}

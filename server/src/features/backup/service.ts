@@ -1,0 +1,259 @@
+import type { ClickHouse } from '../../platform/clickhouse.ts'
+import type { Config } from '../../platform/config.ts'
+import { conflict, invalid } from '../../platform/errors.ts'
+import { appliedMigrations } from '../../platform/migrate.ts'
+import type { ObjectStorage } from '../../platform/object-storage.ts'
+import { eventTables } from '../events/service.ts'
+import { chunksOf } from './chunks.ts'
+import { type BackupFile, type BackupTable, type Manifest, manifest } from './manifest.ts'
+import { checksumOf, pack, unpack } from './pack.ts'
+import {
+  attachAll,
+  beginSnapshot,
+  copyOut,
+  countRows,
+  dropCopy,
+  type EventTable,
+  forbidMigrations,
+  lockBackups,
+  makeCopy,
+  openSession,
+  type PostgresTable,
+  readPart,
+  type Session,
+  selectEventTables,
+  selectSequences,
+  selectTables,
+  selectVersions,
+  syncReplicas,
+} from './store.ts'
+
+export type Handles = { config: Config; clickhouse: ClickHouse }
+export type Report = (percent: number, text: string) => void
+/** Runs `work` at a moment when PostgreSQL has counted exactly what ClickHouse has stored. */
+export type StandStill = (work: () => Promise<void>) => Promise<void>
+export type Place = { storage: ObjectStorage; report: Report }
+/** The settings as an .env file, and the prints of the keys among them. */
+export type Settings = { configuration: string; keys: Manifest['keys'] }
+
+const manifestName = 'manifest.json'
+const configurationName = 'configuration.env'
+const chunkBytes = 8 * 1024 * 1024
+
+/** Tables of ClickHouse that PostgreSQL can fill again, or that only live as long as a command. */
+export function isLeftOut({ name }: { name: string }): boolean {
+  return name === eventTables.attributes || name.endsWith('_staged') || isCopy(name)
+}
+
+export function isCopy(name: string): boolean {
+  return /^(backup_of|restore_of)_/.test(name)
+}
+
+/**
+ * The state of one moment. PostgreSQL is read in one snapshot; ClickHouse from copies of its tables, made at that
+ * moment, which share the files of the originals. Nothing is held up but the workers, while the copies are made.
+ */
+export async function backup(
+  handles: Handles,
+  place: Place,
+  settings: Settings,
+  standStill: StandStill,
+): Promise<Manifest> {
+  const { storage } = place
+  if (await storage.get(manifestName)) {
+    throw conflict(`${storage.place} already holds a backup. Name a new place, or remove that one.`)
+  }
+  const session = await openSession(handles.config)
+  const copies: Copy[] = []
+  try {
+    await requireAlone(session)
+    await requireNoMigration(session)
+    const tables = (await selectEventTables(handles)).filter((table) => !isLeftOut(table))
+    for (const table of tables) await dropCopy(handles, copyOf(table))
+    for (const table of tables) {
+      await makeCopy(handles, table, copyOf(table))
+      copies.push({ table, name: copyOf(table) })
+    }
+    let madeAt = new Date()
+    await standStill(async () => {
+      madeAt = await beginSnapshot(session)
+      await Promise.all(copies.map((copy) => fill(handles, copy)))
+    })
+    return await write(handles, place, settings, { session, copies, madeAt })
+  } finally {
+    for (const { name } of copies) await dropCopy(handles, name).catch(() => {})
+    await session.end().catch(() => {})
+  }
+}
+
+async function fill(handles: Handles, { table, name }: Copy): Promise<void> {
+  await syncReplicas(handles, table.name)
+  await attachAll(handles, table.name, name)
+}
+
+export async function requireAlone(session: Session): Promise<void> {
+  if (!(await lockBackups(session))) throw conflict('Another backup or restore is running. Wait for its end.')
+}
+
+/** Else one would wait for the tables that we read, and all processes for it. */
+export async function requireNoMigration(session: Session): Promise<void> {
+  if (!(await forbidMigrations(session))) throw conflict('A migration is running. Wait for its end, and try again.')
+}
+
+type Copy = { table: EventTable; name: string }
+type Moment = { session: Session; copies: Copy[]; madeAt: Date }
+
+async function write(
+  handles: Handles,
+  { storage, report }: Place,
+  { configuration, keys }: Settings,
+  { session, copies, madeAt }: Moment,
+): Promise<Manifest> {
+  const { config, clickhouse } = handles
+  const key = config.BACKUP_KEY
+  const postgres = await selectTables(session)
+  const events = []
+  for (const copy of copies) events.push({ ...copy, parts: await countRows(handles, copy.name) })
+  const expected = sum(postgres.map((table) => table.rowsEstimated)) + sum(events.flatMap(rowsOf))
+  let done = 0
+  const tally = (name: string) => (rows: number) => {
+    done += rows
+    report(Math.min(99, Math.floor((done * 100) / (expected || 1))), `${done} rows, ${name}`)
+  }
+
+  const tables: BackupTable[] = []
+  for (const table of postgres) tables.push(await writePostgres(session, table, { storage, key, tally }))
+  for (const copy of events) tables.push(await writeEvents(handles, copy, { storage, key, tally }))
+  const made: Manifest = {
+    format: 1,
+    madeAt: madeAt.toISOString(),
+    versions: await selectVersions(session, clickhouse),
+    migrations: await appliedMigrations(config),
+    keys,
+    encrypted: key !== undefined,
+    sequences: await selectSequences(session),
+    configuration: await putFile({ storage, key }, configurationName, {
+      bytes: Buffer.from(configuration),
+      rows: 0,
+    }),
+    tables,
+  }
+  await storage.put(manifestName, Buffer.from(JSON.stringify(made, null, 1)))
+  report(100, `${done} rows`)
+  return made
+}
+
+type Writing = Pick<Place, 'storage'> & { key: Buffer | undefined; tally: (name: string) => (rows: number) => void }
+
+async function writePostgres(session: Session, table: PostgresTable, writing: Writing): Promise<BackupTable> {
+  const files = await putChunks(writing, `postgres/${table.name}`, copyOut(session, table))
+  return {
+    engine: 'postgres',
+    name: table.name,
+    columns: table.columns,
+    rows: sum(files.map(({ rows }) => rows)),
+    files,
+  }
+}
+
+async function writeEvents(
+  handles: Handles,
+  { table, name, parts }: Copy & { parts: { part: string; rows: number }[] },
+  writing: Writing,
+): Promise<BackupTable> {
+  const files: BackupFile[] = []
+  for (const { part, rows } of parts) {
+    const stream = await readPart(handles, name, table.columns, part)
+    const written = await putChunks(writing, `clickhouse/${table.name}/${part}`, stream)
+    const found = sum(written.map(({ rows }) => rows))
+    // An answer that breaks off can end like one that is whole.
+    if (found !== rows) throw new Error(`ClickHouse gave ${found} of ${rows} rows of ${table.name} ${part}. Try again.`)
+    files.push(...written)
+  }
+  return {
+    engine: 'clickhouse',
+    name: table.name,
+    columns: table.columns,
+    rows: sum(parts.map(({ rows }) => rows)),
+    files,
+  }
+}
+
+/** While one file is packed and stored the next is read, and no further. */
+async function putChunks(writing: Writing, name: string, source: AsyncIterable<Buffer>): Promise<BackupFile[]> {
+  const files: BackupFile[] = []
+  const tally = writing.tally(name)
+  let storing: Promise<void> = Promise.resolve()
+  let count = 0
+  for await (const chunk of chunksOf(source, chunkBytes)) {
+    await storing
+    count += 1
+    const path = `${name}-${String(count).padStart(5, '0')}.tsv.zst${writing.key ? '.aes' : ''}`
+    storing = putFile(writing, path, chunk).then((file) => {
+      files.push(file)
+      tally(chunk.rows)
+    })
+    // It is awaited one round later.
+    storing.catch(() => {})
+  }
+  await storing
+  return files
+}
+
+async function putFile(
+  { storage, key }: Pick<Writing, 'storage' | 'key'>,
+  name: string,
+  { bytes, rows }: { bytes: Buffer; rows: number },
+): Promise<BackupFile> {
+  const packed = await pack(name, bytes, key)
+  await storage.put(name, packed)
+  return { name, rows, bytes: packed.length, sha256: checksumOf(packed) }
+}
+
+export async function readManifest(storage: ObjectStorage): Promise<Manifest> {
+  const bytes = await storage.get(manifestName)
+  if (!bytes)
+    throw invalid(`${storage.place} holds no backup: there is no ${manifestName}. One that was cut off has none.`)
+  const found = manifest.safeParse(parsed(bytes))
+  if (!found.success) throw invalid(`${manifestName} in ${storage.place} can't be read. Is it of a newer version?`)
+  return found.data
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+export async function readFile(storage: ObjectStorage, file: BackupFile, key: Buffer | undefined): Promise<Buffer> {
+  const bytes = await storage.get(file.name)
+  if (!bytes) throw invalid(`${file.name} is missing in ${storage.place}. The backup is not whole; use another one.`)
+  if (checksumOf(bytes) !== file.sha256) {
+    throw invalid(`${file.name} in ${storage.place} is damaged: its checksum differs. Use another backup.`)
+  }
+  return unpack(file.name, bytes, key).catch((cause) => {
+    const advice = key ? 'Is BACKUP_KEY the one it was made with?' : 'Use another backup.'
+    throw invalid(`${file.name} can't be unpacked: ${cause.message}. ${advice}`)
+  })
+}
+
+/** The settings of the installation that was backed up, as an .env file. */
+export async function readConfiguration(storage: ObjectStorage, key: Buffer | undefined): Promise<string> {
+  const { configuration, encrypted } = await readManifest(storage)
+  if (encrypted && !key) throw invalid('The backup is encrypted. Set BACKUP_KEY to the key it was made with.')
+  return (await readFile(storage, configuration, encrypted ? key : undefined)).toString('utf8')
+}
+
+function copyOf({ name }: { name: string }): string {
+  return `backup_of_${name}`
+}
+
+function rowsOf({ parts }: { parts: { rows: number }[] }): number[] {
+  return parts.map(({ rows }) => rows)
+}
+
+function sum(numbers: number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}

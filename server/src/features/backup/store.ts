@@ -1,0 +1,228 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import pg from 'pg'
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
+import { type ClickHouse, query } from '../../platform/clickhouse.ts'
+import type { Config } from '../../platform/config.ts'
+import { migrationLock, migrationTable } from '../../platform/migrate.ts'
+import { openConnection } from '../../platform/postgres.ts'
+
+// Tables are found in the catalogues of the engines, so that a new one is never forgotten.
+
+export type Session = pg.Client
+export type PostgresTable = { name: string; columns: string[]; rowsEstimated: number; references: string[] }
+export type EventTable = {
+  name: string
+  columns: string[]
+  partition_key: string
+  primary_key: string
+  sorting_key: string
+}
+type ClickHouseHandles = { clickhouse: ClickHouse; config: Pick<Config, 'CLICKHOUSE_CLUSTER'> }
+
+const backupLock = 7_240_815
+
+/** A connection whose text is the same everywhere. */
+export async function openSession(config: Config): Promise<Session> {
+  const session = openConnection(config)
+  await session.connect()
+  await session.query(`SET application_name = 'tributary backup'; SET datestyle = 'ISO, YMD'; SET timezone = 'UTC';
+    SET bytea_output = 'hex'; SET client_encoding = 'UTF8'; SET statement_timeout = 0;
+    SET idle_in_transaction_session_timeout = 0`)
+  return session
+}
+
+/** False while there is another backup or restore; from now on until the session ends there is none. */
+export async function lockBackups(session: Session): Promise<boolean> {
+  return (await session.query('SELECT pg_try_advisory_lock($1) AS free', [backupLock])).rows[0].free
+}
+
+/** False while one is running; from now on they wait. */
+export async function forbidMigrations(session: Session): Promise<boolean> {
+  return (await session.query('SELECT pg_try_advisory_lock_shared($1) AS free', [migrationLock])).rows[0].free
+}
+
+export async function allowMigrations(session: Session): Promise<void> {
+  await session.query('SELECT pg_advisory_unlock_shared($1)', [migrationLock])
+}
+
+export async function beginSnapshot(session: Session): Promise<Date> {
+  await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  return (await session.query('SELECT now() AS at')).rows[0].at
+}
+
+export async function begin(session: Session): Promise<void> {
+  await session.query('BEGIN')
+}
+
+export async function commit(session: Session): Promise<void> {
+  await session.query('COMMIT')
+}
+
+export async function selectVersions(session: Session, clickhouse: ClickHouse) {
+  const { rows } = await session.query("SELECT current_setting('server_version') AS postgres")
+  const [found] = await query<{ clickhouse: string }>(clickhouse, 'SELECT version() AS clickhouse', {})
+  return { postgres: rows[0].postgres as string, clickhouse: found?.clickhouse ?? '' }
+}
+
+export async function selectTables(session: Session): Promise<PostgresTable[]> {
+  const found = await session.query(
+    `SELECT c.relname AS name, greatest(c.reltuples, 0)::float8 AS "rowsEstimated",
+      array(SELECT attname::text FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped
+        AND attgenerated = '' ORDER BY attnum) AS columns,
+      array(SELECT DISTINCT f.relname::text FROM pg_constraint k JOIN pg_class f ON f.oid = k.confrelid
+        WHERE k.conrelid = c.oid AND k.contype = 'f' AND f.oid <> c.oid) AS references
+    FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relname <> $1
+    ORDER BY c.relname`,
+    [migrationTable],
+  )
+  return found.rows
+}
+
+export async function selectSequences(session: Session): Promise<{ name: string; last: string }[]> {
+  const found = await session.query(`SELECT sequencename AS name, last_value::text AS last FROM pg_sequences
+    WHERE schemaname = current_schema() AND last_value IS NOT NULL ORDER BY 1`)
+  return found.rows
+}
+
+export async function setSequence(session: Session, name: string, last: bigint): Promise<void> {
+  await session.query('SELECT setval(quote_ident($1)::regclass, $2)', [name, last])
+}
+
+export function copyOut(session: Session, { name, columns }: Pick<PostgresTable, 'name' | 'columns'>): Readable {
+  return session.query(copyTo(`COPY ${quoted(name)} (${columns.map(quoted).join(', ')}) TO STDOUT`))
+}
+
+/** Gives how many rows it had. */
+export async function copyIn(
+  session: Session,
+  { name, columns }: { name: string; columns: string[] },
+  bytes: Buffer,
+): Promise<number> {
+  const target = session.query(copyFrom(`COPY ${quoted(name)} (${columns.map(quoted).join(', ')}) FROM STDIN`))
+  await pipeline(Readable.from([bytes]), target)
+  return target.rowCount
+}
+
+export async function selectFilled(session: Session, names: string[]): Promise<string[]> {
+  const filled: string[] = []
+  for (const name of names) {
+    const { rows } = await session.query(`SELECT EXISTS (SELECT FROM ${quoted(name)}) AS filled`)
+    if (rows[0].filled) filled.push(name)
+  }
+  return filled
+}
+
+export async function truncate(session: Session, names: string[]): Promise<void> {
+  await session.query(`TRUNCATE ${names.map(quoted).join(', ')}`)
+}
+
+/** The roles of processes that work on this database. */
+export async function selectOthers(session: Session): Promise<string[]> {
+  const found = await session.query(`SELECT DISTINCT application_name AS name FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name ~ '^tributary (api|redirect|worker)' ORDER BY 1`)
+  return found.rows.map(({ name }) => name)
+}
+
+function quoted(name: string): string {
+  return pg.escapeIdentifier(name)
+}
+
+/** Those that hold rows; on a cluster by the name without `_local`. */
+export async function selectEventTables({ clickhouse, config }: ClickHouseHandles): Promise<EventTable[]> {
+  const tables = await query<EventTable>(
+    clickhouse,
+    `SELECT name, partition_key, primary_key, sorting_key, arrayMap(column -> column.2, arraySort(
+      groupArrayIf((position, column), default_kind NOT IN ('EPHEMERAL', 'ALIAS', 'MATERIALIZED')))) AS columns
+    FROM system.tables AS t INNER JOIN
+      (SELECT table, name AS column, position, default_kind FROM system.columns WHERE database = currentDatabase()) AS c
+      ON c.table = t.name
+    WHERE database = currentDatabase() AND engine LIKE '%MergeTree'
+    GROUP BY name, partition_key, primary_key, sorting_key ORDER BY name`,
+    {},
+  )
+  return tables.map((table) =>
+    config.CLICKHOUSE_CLUSTER ? { ...table, name: table.name.replace(/_local$/, '') } : table,
+  )
+}
+
+/** An empty table of the same rows that no view reads from and that nothing expires from. */
+export async function makeCopy(handles: ClickHouseHandles, table: EventTable, copy: string): Promise<void> {
+  const { partition_key, primary_key, sorting_key } = table
+  const [local, cluster, on] = namesOf(handles)
+  const partition = partition_key ? `PARTITION BY ${partition_key}` : ''
+  const order = `PRIMARY KEY (${primary_key}) ORDER BY (${sorting_key})`
+  await command(
+    handles,
+    `CREATE TABLE ${local(copy)} ${on} AS ${local(table.name)} ENGINE = MergeTree ${partition} ${order}`,
+  )
+  if (cluster) {
+    const engine = `Distributed('${cluster}', currentDatabase(), ${local(copy)}, sipHash64(workspace_id))`
+    await command(handles, `CREATE TABLE ${copy} ${on} AS ${local(copy)} ENGINE = ${engine}`)
+  }
+}
+
+/** All rows of one table become rows of the other too. No row is copied and no view hears of it. */
+export async function attachAll(handles: ClickHouseHandles, from: string, to: string): Promise<void> {
+  const [local, , on] = namesOf(handles)
+  await command(handles, `ALTER TABLE ${local(to)} ${on} ATTACH PARTITION ALL FROM ${local(from)}`)
+}
+
+/** On a cluster, until every replica has what any of them has. */
+export async function syncReplicas(handles: ClickHouseHandles, name: string): Promise<void> {
+  const [local, cluster, on] = namesOf(handles)
+  if (cluster) await command(handles, `SYSTEM SYNC REPLICA ${on} ${local(name)}`)
+}
+
+export async function emptyTable(handles: ClickHouseHandles, name: string): Promise<void> {
+  const [local, , on] = namesOf(handles)
+  await command(handles, `TRUNCATE TABLE ${local(name)} ${on}`)
+}
+
+export async function dropCopy(handles: ClickHouseHandles, copy: string): Promise<void> {
+  const [local, cluster, on] = namesOf(handles)
+  if (cluster) await command(handles, `DROP TABLE IF EXISTS ${copy} ${on} SYNC`)
+  await command(handles, `DROP TABLE IF EXISTS ${local(copy)} ${on} SYNC`)
+}
+
+export async function countRows(
+  { clickhouse }: ClickHouseHandles,
+  name: string,
+): Promise<{ part: string; rows: number }[]> {
+  const statement = `SELECT _partition_id AS part, count() AS rows FROM ${name} GROUP BY part ORDER BY part`
+  const found = await query<{ part: string; rows: string }>(clickhouse, statement, {})
+  return found.map(({ part, rows }) => ({ part, rows: Number(rows) }))
+}
+
+export async function readPart(
+  { clickhouse }: ClickHouseHandles,
+  copy: string,
+  columns: string[],
+  part: string,
+): Promise<Readable> {
+  const { stream } = await clickhouse.exec({
+    query: `SELECT ${columns.join(', ')} FROM ${copy} WHERE _partition_id = {part:String} FORMAT TabSeparated`,
+    query_params: { part },
+    clickhouse_settings: { date_time_output_format: 'simple', max_execution_time: 0, max_threads: 2 },
+  })
+  return stream
+}
+
+export async function insertRows({ clickhouse }: ClickHouseHandles, copy: string, columns: string[], bytes: Buffer) {
+  const { stream } = await clickhouse.exec({
+    query: `INSERT INTO ${copy} (${columns.join(', ')}) FORMAT TabSeparated`,
+    values: Readable.from([bytes], { objectMode: false }),
+    clickhouse_settings: { async_insert: 0, distributed_foreground_insert: 1, max_execution_time: 0 },
+  })
+  stream.resume()
+  for await (const _ of stream);
+}
+
+function namesOf({ config }: ClickHouseHandles): [(name: string) => string, string | undefined, string] {
+  const cluster = config.CLICKHOUSE_CLUSTER
+  return [(name) => (cluster ? `${name}_local` : name), cluster, cluster ? `ON CLUSTER '${cluster}'` : '']
+}
+
+async function command({ clickhouse }: ClickHouseHandles, statement: string): Promise<void> {
+  await clickhouse.command({ query: statement, clickhouse_settings: { max_execution_time: 0 } })
+}

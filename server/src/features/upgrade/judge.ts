@@ -1,0 +1,73 @@
+export type Verdict = 'ok' | 'warning' | 'problem'
+export type Check = { check: string; verdict: Verdict; found: string; next?: string }
+
+export type Versions = { postgres: string; clickhouse: string; nats: string; valkey: string }
+type Migration = { engine: string; name: string; checksum: string }
+export type Transaction = { pid: number; program: string; seconds: number }
+
+// What the tests run with is newer; older than this is known to fail, or was never tried.
+const least: Record<keyof Versions, { version: string; verdict: Verdict }> = {
+  postgres: { version: '15', verdict: 'problem' },
+  clickhouse: { version: '25.3', verdict: 'warning' },
+  nats: { version: '2.12', verdict: 'problem' },
+  valkey: { version: '7.0', verdict: 'problem' },
+}
+
+export function judgeVersions(versions: Versions): Check[] {
+  return (Object.keys(least) as (keyof Versions)[]).map((engine) => {
+    const { version, verdict } = least[engine]
+    const found = versions[engine]
+    if (!found)
+      return { check: engine, verdict: 'problem', found: 'no answer', next: 'Is it running, and its URL right?' }
+    if (!isOlder(found, version)) return { check: engine, verdict: 'ok', found }
+    return { check: engine, verdict, found, next: `Upgrade it to ${version} or newer first.` }
+  })
+}
+
+export function judgeMigrations(known: Migration[], applied: Migration[]): Check[] {
+  const there = new Map(applied.map((file) => [nameOf(file), file.checksum]))
+  const ours = new Set(known.map(nameOf))
+  const pending = known.filter((file) => !there.has(nameOf(file))).map(nameOf)
+  const changed = known.filter((file) => (there.get(nameOf(file)) ?? file.checksum) !== file.checksum).map(nameOf)
+  const unknown = applied.map(nameOf).filter((name) => !ours.has(name))
+  const checks: Check[] = []
+  if (changed.length > 0) {
+    const next = 'These files were edited after they were applied. Install the release again.'
+    checks.push({ check: 'migrations', verdict: 'problem', found: `changed: ${changed.join(', ')}`, next })
+  }
+  if (unknown.length > 0) {
+    const next = 'The databases are of a newer version. Install that, or restore a backup of this one.'
+    checks.push({ check: 'migrations', verdict: 'problem', found: `unknown: ${unknown.join(', ')}`, next })
+  }
+  const next = applied.length === 0 ? 'Next: tributary migrate.' : 'Next: tributary backup, then tributary migrate.'
+  const found = pending.length > 0 ? `to be applied: ${pending.join(', ')}` : 'up to date'
+  checks.push({ check: 'migrations', verdict: 'ok', found, ...(pending.length > 0 && { next }) })
+  return checks
+}
+
+/** A migration that needs a table waits for those who use it, a little at a time, and gives up after minutes. */
+export function judgeTransactions(long: Transaction[]): Check {
+  if (long.length === 0) return { check: 'transactions', verdict: 'ok', found: 'none is open for long' }
+  const found = long
+    .map(({ pid, program, seconds }) => `${program || 'unnamed'} (process ${pid}, ${seconds} s)`)
+    .join(', ')
+  return {
+    check: 'transactions',
+    verdict: 'warning',
+    found,
+    next: 'A migration may wait for these; let them end first.',
+  }
+}
+
+function isOlder(found: string, least: string): boolean {
+  const [numbers, wanted] = [found, least].map((text) => (/\d+(\.\d+)*/.exec(text)?.[0] ?? '0').split('.').map(Number))
+  for (const [index, number] of (wanted ?? []).entries()) {
+    const difference = (numbers?.[index] ?? 0) - number
+    if (difference !== 0) return difference < 0
+  }
+  return false
+}
+
+function nameOf({ engine, name }: Migration): string {
+  return `${engine}/${name}`
+}

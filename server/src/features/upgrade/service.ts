@@ -1,0 +1,32 @@
+import { sleep } from '../../platform/clock.ts'
+import type { Platform } from '../../platform/context.ts'
+import { appliedMigrations, knownMigrations } from '../../platform/migrate.ts'
+import { type Check, judgeMigrations, judgeTransactions, judgeVersions } from './judge.ts'
+import { selectClickHouseVersion, selectLongTransactions, selectPostgresVersion } from './store.ts'
+
+/** Whether this version can take over from what runs now. Nothing is changed. */
+export async function checkUpgrade(platform: Platform): Promise<Check[]> {
+  const versions = {
+    postgres: await selectPostgresVersion(platform.db),
+    clickhouse: await selectClickHouseVersion(platform.clickhouse),
+    nats: platform.nats.info?.version ?? '',
+    valkey: await valkeyVersion(platform),
+  }
+  return [
+    ...judgeVersions(versions),
+    ...judgeMigrations(await knownMigrations(), await appliedMigrations(platform.config)),
+    judgeTransactions(await selectLongTransactions(platform.db)),
+  ]
+}
+
+const connectWithinMs = 2_000
+
+/** Of Redis too. It is connected to while others are asked, and refuses to answer until then. */
+async function valkeyVersion({ valkey }: Platform): Promise<string> {
+  for (const until = Date.now() + connectWithinMs; Date.now() < until; await sleep(50)) {
+    const info = await valkey.info('server').catch(() => '')
+    const version = /^valkey_version:(\S+)/m.exec(info) ?? /^redis_version:(\S+)/m.exec(info)
+    if (version?.[1]) return version[1]
+  }
+  return ''
+}
