@@ -87,7 +87,7 @@ describe('an address that does not exist', () => {
     ['OPTIONS', '/links'],
     ['PROPFIND', '/links'],
   ])('%s %s is 404', async (method, path) => {
-    const message = `There is no ${method} ${path}. See /docs for all operations.`
+    const message = `There is no ${method} ${path}. See /docs/reference for all operations.`
     expect(await call(method, path)).toEqual(refusal('not_found', message))
     expect(await call(method, path, { headers: { authorization: '' } })).toEqual(refusal('not_found', message))
   })

@@ -364,7 +364,7 @@ function requestIdOf(c: Request): string {
 async function unknownPath(c: Request, serving: Serving): Promise<AppError> {
   const problem = await identify(c, 'standard', serving).catch((error: unknown) => error)
   if (problem instanceof AppError && problem.code === 'rate_limit_exceeded') return problem
-  return new AppError('not_found', `There is no ${c.req.method} ${c.req.path}. See /docs for all operations.`)
+  return new AppError('not_found', `There is no ${c.req.method} ${c.req.path}. See /docs/reference for all operations.`)
 }
 
 /** The one place where an error becomes an answer. */
