@@ -15,7 +15,7 @@ const long = [
 ]
 const installed = '**/node_modules/**'
 
-/** `unit` needs nothing; `engines` starts its own; `server`, `e2e` and `long` share what the global setup starts. */
+/** `unit` needs nothing; `engines` starts its own; `server`, `deploy`, `e2e` and `long` share what the global setup starts. */
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -41,6 +41,17 @@ export default defineConfig({
           testTimeout: 40_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          name: 'deploy',
+          include: ['deploy/**/*.test.ts'],
+          globalSetup: 'server/test/global-setup.ts',
+          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 3 },
         },
       },
       {

@@ -12,6 +12,7 @@ if [ ! -r "$keyring" ]; then
   echo "get-debian-package.sh: $keyring is missing; install the package debian-archive-keyring" >&2
   exit 1
 fi
+# shellcheck disable=SC2016 # apt-get is to see the dollar sign
 archive_in_use=$(apt-get indextargets --no-release-info --format '$(REPO_URI)' | grep '/debian/*$' | head -n 1)
 archive=${DEBIAN_ARCHIVE:-$archive_in_use}
 if [ -z "$archive" ]; then

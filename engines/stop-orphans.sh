@@ -28,7 +28,7 @@ signal_engines KILL
 
 if [ "${2-}" != remove ]; then exit; fi
 # An initdb that was left behind may still be writing.
-for attempt in 1 2 3 4 5; do
+for _ in 1 2 3 4 5; do
   rm -rf "$folder" && exit
   sleep 1
 done

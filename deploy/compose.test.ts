@@ -1,0 +1,94 @@
+import { access } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { projectFolder } from '../engines/programs.ts'
+import { readConfig } from '../server/src/platform/config.ts'
+import { temporaryFolder } from './test/program.ts'
+import { copyInstaller, install, readCompose } from './test/settings.ts'
+
+const folder = await temporaryFolder()
+afterAll(() => folder[Symbol.asyncDispose]())
+await copyInstaller(folder.path)
+await install(folder.path, ['--domain', 'go.example.com', '--email', 'me@example.com', '--settings-only'])
+const single = await readCompose(folder.path, ['compose.yaml'])
+const scaled = await readCompose(folder.path, ['compose.yaml', 'compose.scale.yaml'])
+const ours = /^(server|migrate|worker|redirect-\d)$/
+
+describe.each([
+  ['compose.yaml', single],
+  ['compose.scale.yaml', scaled],
+])('%s', (_, { services }) => {
+  const entries = Object.entries(services)
+
+  test('gives Tributary settings that it takes', () => {
+    for (const [name, { environment = {} }] of entries.filter(([name]) => ours.test(name))) {
+      const config = readConfig(environment)
+      expect(config.API_URL, name).toBe('https://api.go.example.com')
+      expect([config.SHORT_DOMAIN, config.DOMAIN_CNAME]).toEqual(['go.example.com', 'go.example.com'])
+      expect(config.TRUSTED_PROXIES).toEqual([services.caddy?.networks?.front?.ipv4_address])
+    }
+  })
+
+  test('opens only the ports of Caddy', () => {
+    const open = entries.flatMap(([name, { ports = [] }]) => ports.map(({ published }) => `${name} ${published}`))
+    expect(open).toEqual(['caddy 80', 'caddy 443', 'caddy 443'])
+  })
+
+  test('runs Tributary and Caddy without rights, on a file system that can only be read', () => {
+    for (const [name, service] of entries) {
+      expect(service.security_opt, name).toEqual(['no-new-privileges:true'])
+      if (!ours.test(name) && !['caddy', 'valkey'].includes(name) && !name.startsWith('nats')) continue
+      expect([name, service.read_only, service.cap_drop]).toEqual([name, true, ['ALL']])
+    }
+  })
+
+  test('mounts files that exist, to be read only', async () => {
+    const mounts = entries.flatMap(([, { volumes = [] }]) => volumes.filter(({ type }) => type === 'bind'))
+    expect(mounts.length).toBeGreaterThan(4)
+    for (const { source, read_only } of mounts) {
+      await access(join(projectFolder, relative(folder.path, source)))
+      expect([source, read_only]).toEqual([source, true])
+    }
+  })
+
+  test('names hosts that are services, and waits for them', () => {
+    for (const [name, { environment = {} }] of entries) {
+      const text = Object.values(environment).join(' ')
+      const hosts = [...text.matchAll(/(?<=[@ /])([a-z][a-z0-9-]*):\d{4}\b/g)].map(([, host = '']) => host)
+      for (const host of hosts) expect(Object.keys(services), `${name} names ${host}`).toContain(host)
+    }
+    expect(services.server?.depends_on?.migrate?.condition).toBe('service_completed_successfully')
+  })
+
+  test('says of every service how to see that it is well', () => {
+    for (const [name, { healthcheck, build }] of entries) {
+      if (!build && name !== 'caddy') expect(healthcheck?.test?.length, name).toBeGreaterThan(1)
+    }
+  })
+})
+
+test('the limits of compose.yaml fit a server with 4 GB', () => {
+  const limits = Object.entries(single.services)
+    .filter(([name]) => name !== 'migrate')
+    .map(([name, { mem_limit }]) => [name, Number(mem_limit)] as const)
+  for (const [name, limit] of limits) expect(limit, name).toBeGreaterThan(0)
+  expect(limits.reduce((sum, [, limit]) => sum + limit, 0)).toBeLessThan(4 * 2 ** 30)
+})
+
+test('compose.scale.yaml has the roles apart, a spool for each redirect, and three NATS nodes with names of their own', () => {
+  const { services } = scaled
+  const roles = Object.entries(services).map(([name, { environment }]) => [name, environment?.ROLES])
+  expect(Object.fromEntries(roles.filter(([, role]) => role))).toEqual({
+    server: 'api',
+    'redirect-1': 'redirect',
+    'redirect-2': 'redirect',
+    worker: 'worker',
+  })
+  const spools = ['server', 'redirect-1', 'redirect-2'].map((name) => services[name]?.volumes?.[0]?.source)
+  expect(new Set(spools).size).toBe(3)
+  const nodes = ['nats', 'nats-2', 'nats-3'].map((name) => services[name])
+  expect(nodes.map((node) => node?.environment?.NATS_NAME)).toEqual(['nats-1', 'nats-2', 'nats-3'])
+  for (const node of nodes) expect(node?.command).toEqual(['--config', '/etc/nats/cluster.conf'])
+  const stores = nodes.map((node) => node?.volumes?.find(({ target }) => target === '/data')?.source)
+  expect(new Set(stores).size).toBe(3)
+})

@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process'
+import { chmod, glob, readFile, stat, writeFile } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, describe, expect, test } from 'vitest'
+import { projectFolder } from '../engines/programs.ts'
+import { temporaryFolder } from './test/program.ts'
+import { copyInstaller, install } from './test/settings.ts'
+
+const run = promisify(execFile)
+const parts = new AsyncDisposableStack()
+afterAll(() => parts.disposeAsync())
+
+async function newFolder(): Promise<{ path: string; settings(): Promise<Record<string, string>> }> {
+  const { path } = parts.use(await temporaryFolder())
+  await copyInstaller(path)
+  const settings = async () => {
+    const lines = (await readFile(join(path, '.env'), 'utf8')).trimEnd().split('\n')
+    return Object.fromEntries(lines.map((line) => line.split(/=(.*)/, 2)))
+  }
+  return { path, settings }
+}
+
+test('install.sh writes secrets that nobody else can read, and keeps them when it runs again', async () => {
+  const { path, settings } = await newFolder()
+  await install(path, ['--domain', 'Go.Example.com', '--email', 'me@example.com', '--settings-only'])
+  const first = await settings()
+  expect(first).toEqual({
+    SHORT_DOMAIN: 'go.example.com',
+    API_HOST: 'api.go.example.com',
+    CADDY_TLS: 'me@example.com',
+    POSTGRES_PASSWORD: expect.stringMatching(/^p[0-9a-f]{48}$/),
+    NATS_PASSWORD: expect.stringMatching(/^p[0-9a-f]{48}$/),
+    CLICKHOUSE_PASSWORD: expect.stringMatching(/^p[0-9a-f]{48}$/),
+    VALKEY_PASSWORD: expect.stringMatching(/^p[0-9a-f]{48}$/),
+    CLICK_ID_KEYS: expect.stringMatching(/^1:[0-9a-f]{64}$/),
+    ENCRYPTION_KEYS: expect.stringMatching(/^1:[0-9a-f]{64}$/),
+  })
+  expect(new Set(Object.values(first)).size).toBe(9)
+  expect((await stat(join(path, '.env'))).mode & 0o777).toBe(0o600)
+
+  await install(path, ['--settings-only'])
+  await install(path, ['--domain', 'other.example.com', '--settings-only'])
+  expect(await settings()).toEqual(first)
+})
+
+test('it adds what is missing in a .env of yours, also when that does not end with a line break', async () => {
+  const { path, settings } = await newFolder()
+  await writeFile(join(path, '.env'), 'LOG_LEVEL=warn\nSHORT_DOMAIN=own.example.com')
+  await install(path, ['--settings-only'])
+  expect(await settings()).toMatchObject({ LOG_LEVEL: 'warn', SHORT_DOMAIN: 'own.example.com', CADDY_TLS: '' })
+})
+
+test('DOMAIN and EMAIL may come from the environment', async () => {
+  const { path, settings } = await newFolder()
+  await install(path, ['--settings-only'], { DOMAIN: 'a.example.org', EMAIL: 'internal' })
+  expect(await settings()).toMatchObject({ API_HOST: 'api.a.example.org', CADDY_TLS: 'internal' })
+})
+
+describe('it says what is wrong and changes nothing', () => {
+  test.each([
+    [['--settings-only'], /which domain\?/],
+    [['--domain', 'nodots', '--settings-only'], /nodots is no domain/],
+    [['--domain', 'a.example.com; rm -rf /', '--settings-only'], /is no domain/],
+    [['--domain', '192.0.2.1', '--settings-only'], /is no domain/],
+    [['--domain', 'a.example.com', '--email', 'me', '--settings-only'], /me is no e-mail address/],
+    [['--domain'], /--domain needs a value/],
+    [['--verbose'], /there is no option --verbose/],
+  ])('%j', async (args, message) => {
+    const { path } = await newFolder()
+    await expect(install(path, args)).rejects.toThrow(message)
+    await expect(stat(join(path, '.env'))).rejects.toThrow(/ENOENT/)
+  })
+
+  test('without Docker', async () => {
+    const { path } = await newFolder()
+    await writeFile(join(path, 'docker'), '#!/bin/sh\nexit 1\n')
+    await chmod(join(path, 'docker'), 0o755)
+    const env = { PATH: `${path}${delimiter}${process.env.PATH}` }
+    await expect(install(path, ['--domain', 'a.example.com'], env)).rejects.toThrow(/Docker with Compose is needed/)
+  })
+})
+
+test('it starts everything and says what comes next', async () => {
+  const { path } = await newFolder()
+  await writeFile(join(path, 'docker'), `#!/bin/sh\necho "$*" >>'${path}/calls'\n`)
+  await chmod(join(path, 'docker'), 0o755)
+  const env = { PATH: `${path}${delimiter}${process.env.PATH}` }
+  const output = await install(path, ['--domain', 'a.example.com'], env)
+  expect(output).toContain('https://api.a.example.com/links')
+  const calls = (await readFile(join(path, 'calls'), 'utf8')).trimEnd().split('\n')
+  expect(calls.map((call) => call.split(' -e')[0])).toEqual([
+    'compose version',
+    'info',
+    'compose up --detach --build',
+    'compose exec -T server node',
+  ])
+})
+
+test('every shell script passes shellcheck', async () => {
+  const scripts = await Array.fromAsync(glob(['*.sh', '{deploy,engines}/**/*.sh'], { cwd: projectFolder }))
+  expect(scripts.length).toBeGreaterThan(5)
+  await run('shellcheck', ['--external-sources', ...scripts], { cwd: projectFolder }).catch((error) => {
+    throw new Error(`${error.stdout}\nIf shellcheck is missing: npm run setup -- --deploy`)
+  })
+})

@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises'
+import { type RequestOptions, request } from 'node:https'
+import { join } from 'node:path'
+import { freePort } from '../../engines/port.ts'
+import { findOnPath } from '../../engines/programs.ts'
+import type { Answer } from '../../server/test/visit.ts'
+import { startProgram, temporaryFolder } from './program.ts'
+
+export type Asked = { path?: string; method?: string; headers?: Record<string, string>; body?: string; from?: string }
+export type Caddy = AsyncDisposable & {
+  httpPort: number
+  httpsPort: number
+  /** A request to a host by HTTPS; its certificate has to be one of this Caddy's authority, for that host. */
+  ask(host: string, asked?: Asked): Promise<Answer>
+  output(): string
+}
+
+/** The Caddyfile of this folder in Debian's caddy, with an authority of its own and private ports. */
+export async function startCaddy(env: Record<string, string>): Promise<Caddy> {
+  await using parts = new AsyncDisposableStack()
+  const folder = parts.use(await temporaryFolder())
+  const [httpPort, httpsPort] = [await freePort(), await freePort()]
+  const program = parts.use(
+    await startProgram({
+      command: await requireCaddy(),
+      args: ['run', '--config', join(import.meta.dirname, '../caddy/Caddyfile')],
+      env: {
+        XDG_DATA_HOME: folder.path,
+        XDG_CONFIG_HOME: folder.path,
+        CADDY_HTTP_PORT: String(httpPort),
+        CADDY_HTTPS_PORT: String(httpsPort),
+        CADDY_ADMIN: 'off',
+        CADDY_TLS: 'internal',
+        ...env,
+      },
+      answers: () => fetch(`http://127.0.0.1:${httpPort}/`, { redirect: 'manual' }),
+    }),
+  )
+  const authority = await readFile(join(folder.path, 'caddy/pki/authorities/local/root.crt'))
+  const opened = parts.move()
+  return {
+    httpPort,
+    httpsPort,
+    output: program.output,
+    ask: (host, asked) => ask({ host: '127.0.0.1', port: httpsPort, servername: host, ca: authority }, host, asked),
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  }
+}
+
+async function requireCaddy(): Promise<string> {
+  const [caddy] = await findOnPath('caddy')
+  if (!caddy) throw new Error('caddy is not on PATH; run `npm run setup -- --deploy`')
+  return caddy
+}
+
+function ask(target: RequestOptions, host: string, { path = '/', method, headers, body, from }: Asked = {}) {
+  return new Promise<Answer>((resolve, reject) => {
+    const options = { ...target, path, method, localAddress: from, agent: false, headers: { host, ...headers } }
+    request(options, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk) => chunks.push(chunk))
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(chunks).toString(),
+        }),
+      )
+    })
+      .on('error', reject)
+      .end(body)
+  })
+}
