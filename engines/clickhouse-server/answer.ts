@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { Readable, type Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createGzip } from 'node:zlib'
 import type { QueryRequest } from './request.ts'
 
@@ -80,6 +81,8 @@ async function* restOf(first: Uint8Array, rest: AsyncIterator<Uint8Array>, tag: 
   } catch (error) {
     const text = `${errorText(error, version)}\n`
     const trailer = `${text}${Buffer.byteLength(text)} ${tag}`
+    // The client looks for it in the last piece that it gets, so it should not go out together with rows and be cut.
+    await sleep(20)
     yield Buffer.from(`\r\n__exception__\r\n${tag}\r\n${trailer}\r\n__exception__\r\n`)
   } finally {
     await rest.return?.()
