@@ -5,12 +5,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createClient } from '@tributary/contract/client'
 import { listEvents } from '@tributary/contract/events'
-import { listLinks } from '@tributary/contract/links'
+import { createLink, listLinks } from '@tributary/contract/links'
 import { plans } from '@tributary/contract/operation'
+import { createWebhook } from '@tributary/contract/webhooks'
 import { expect, test } from 'vitest'
 import { browser } from '../server/test/build.ts'
 import { eventually } from '../server/test/stack.ts'
 import { visit } from '../server/test/visit.ts'
+import { startReceiver } from '../server/test/webhooks.ts'
 
 type Told = { api: string; redirect: string; domain: string; keys: Record<string, string> }
 
@@ -52,6 +54,12 @@ test('the demo tells one line of JSON, has what it promises, and leaves nothing 
 
     const answer = await visit(`${demo.redirect}/${links[0]?.key}`, { host: demo.domain, 'user-agent': browser })
     expect(answer.status).toBe(302)
+
+    await using receiver = await startReceiver()
+    const url = receiver.url.replace('127.0.0.1', 'localhost')
+    await call(createWebhook, { body: { name: 'mine', url, triggers: ['link.created'] } })
+    await call(createLink, { body: { url: 'https://example.com/told' } })
+    await eventually(async () => expect(receiver.heard).toHaveLength(1), 20_000)
   } finally {
     child.kill('SIGTERM')
   }

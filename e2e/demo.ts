@@ -60,7 +60,7 @@ async function demo(): Promise<void> {
   const keys = Object.fromEntries(plans.map((plan) => [plan, workspaces[plan].key]))
   const redirect = `http://127.0.0.1:${config.REDIRECT_PORT}`
   say(
-    `Ready. Reference: ${config.API_URL}/docs  A short link: http://${domain}:${config.REDIRECT_PORT}/${demoLinks[0]?.key}`,
+    `Ready. Reference: ${config.API_URL}/docs/reference  A short link: http://${domain}:${config.REDIRECT_PORT}/${demoLinks[0]?.key}`,
   )
   say('It runs until ctrl-c and leaves nothing behind.')
   console.log(JSON.stringify({ api: config.API_URL, redirect, domain, keys }))
@@ -80,6 +80,9 @@ async function demoConfig(urls: Record<string, string>, spool: string): Promise<
     CLICK_ID_KEYS: `1:${randomBytes(32).toString('hex')}`,
     ENCRYPTION_KEYS: `1:${randomBytes(32).toString('hex')}`,
     SPOOL_DIRECTORY: spool,
+    // A receiver of webhooks that somebody tries out is on the same machine.
+    OUTBOUND_ALLOWED_HOSTS: 'localhost,127.0.0.0/8,::1',
+    OUTBOUND_ALLOWED_PORTS: '1024-65535',
   })
 }
 
