@@ -23,7 +23,8 @@ type Options<T> = {
   onFound?(from: Source): void
 }
 type Entry<T> = Stored<T> & { restsUntil?: number }
-type Load<T> = { found: Promise<T | null>; owner: string; since: number; isOver: boolean }
+/** `isLate` once somebody has waited for it in vain. */
+type Load<T> = { found: Promise<T | null>; owner: string; isLate: boolean; isOver: boolean }
 
 const knownMs = 60_000
 const unknownMs = 10_000
@@ -66,7 +67,7 @@ export function openLookup<T extends object>(options: Options<T>): Lookup<T> {
   }
 
   function start(address: string, owner: string): Load<T> {
-    const load: Load<T> = { found: read(), owner, since: performance.now(), isOver: false }
+    const load: Load<T> = { found: read(), owner, isLate: false, isOver: false }
     loads.set(address, load)
     load.found.catch(failed).finally(() => {
       load.isOver = true
@@ -102,6 +103,7 @@ export function openLookup<T extends object>(options: Options<T>): Lookup<T> {
     try {
       return await within(load.found, patienceMs)
     } catch (error) {
+      load.isLate = true
       const aged = entryOf(address, owner)
       if (aged) {
         onFound('aged')
@@ -119,10 +121,9 @@ export function openLookup<T extends object>(options: Options<T>): Lookup<T> {
         onFound('memory')
         return entry.value
       }
-      const now = performance.now()
       const running = loads.get(address)
-      const isResting = entry?.restsUntil !== undefined && entry.restsUntil > now
-      if (entry && (isResting || (running?.owner === owner && now - running.since > patienceMs))) {
+      const isResting = entry?.restsUntil !== undefined && entry.restsUntil > performance.now()
+      if (entry && (isResting || (running?.owner === owner && running.isLate))) {
         onFound('aged')
         return entry.value
       }
