@@ -176,6 +176,7 @@ const writeHeaders = z.object({
 /** The same operation as a route definition of OpenAPI. */
 export function routeOf(operation: Operation) {
   const hasBody = !(operation.body instanceof z.ZodUndefined)
+  const needsBody = !operation.body.safeParse(undefined).success
   return createRoute({
     ...nameOf(operation),
     security: [{ token: [] }],
@@ -183,7 +184,7 @@ export function routeOf(operation: Operation) {
       params: operation.params,
       query: operation.query,
       ...(operation.method !== 'get' && { headers: writeHeaders }),
-      ...(hasBody && { body: { required: true, content: { 'application/json': { schema: operation.body } } } }),
+      ...(hasBody && { body: { required: needsBody, content: { 'application/json': { schema: operation.body } } } }),
     },
     responses: {
       [operation.status]: {
