@@ -123,6 +123,12 @@ describe('not allowed, 422', () => {
       '`tag` in the body must be at most 3 characters long, not 4.',
     ],
     ['no URL', z.object({ url: z.url() }), { url: 'x' }, '`url` in the body must be an absolute URL.'],
+    [
+      'no date and time',
+      z.object({ since: z.iso.datetime() }),
+      { since: 'yesterday' },
+      '`since` in the body must be a date and time such as 2030-01-31T12:00:00Z.',
+    ],
     ['no e-mail address', z.object({ to: z.email() }), { to: 'x' }, '`to` in the body must be a valid email.'],
     ['another form', z.object({ key: z.string().regex(/^a/) }), { key: 'x' }, '`key` in the body must match /^a/.'],
     [

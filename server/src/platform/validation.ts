@@ -79,6 +79,7 @@ function complaint(issue: Issue, received: unknown): string {
       return `must be ${isBooleanText(issue) ? 'true or false' : oneOf(issue.values)}, not ${describe(received)}.`
     case 'invalid_format':
       if (issue.format === 'regex') return `must match ${issue.pattern}.`
+      if (issue.format === 'datetime') return 'must be a date and time such as 2030-01-31T12:00:00Z.'
       return issue.format === 'url' ? 'must be an absolute URL.' : `must be a valid ${issue.format}.`
     case 'unrecognized_keys':
       return `has unknown fields: ${issue.keys.join(', ')}.`
