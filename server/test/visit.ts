@@ -1,4 +1,4 @@
-import { Agent, type IncomingHttpHeaders, request } from 'node:http'
+import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 
 export type Answer = { status: number; headers: IncomingHttpHeaders; body: string }
 
@@ -7,18 +7,13 @@ const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 /** A request of a visitor; unlike `fetch` it may name any host. */
 export function visit(url: string, headers: Record<string, string>, method = 'GET'): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    request(url, { agent, headers, method }, (response) => {
-      const chunks: Buffer[] = []
-      response.on('data', (chunk) => chunks.push(chunk))
-      response.on('end', () =>
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          body: Buffer.concat(chunks).toString(),
-        }),
-      )
-    })
+    request(url, { agent, headers, method }, (response) => resolve(answerOf(response)))
       .on('error', reject)
       .end()
   })
+}
+
+export async function answerOf(response: IncomingMessage): Promise<Answer> {
+  const chunks: Buffer[] = await Array.fromAsync(response)
+  return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString() }
 }
