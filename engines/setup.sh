@@ -9,7 +9,7 @@ own_nats=.tools/nats/usr/sbin/nats-server
 own_compose=.tools/compose/usr/bin/docker-compose
 policy=/usr/sbin/policy-rc.d
 # Package and program.
-deploy_programs='caddy/caddy prometheus/promtool shellcheck/shellcheck golang-go/go'
+deploy_programs='caddy/caddy prometheus/promtool shellcheck/shellcheck golang-go/go python3/python3'
 go_libraries='golang-github-masterminds-sprig-dev golang-k8s-sigs-yaml-dev'
 
 main() {
