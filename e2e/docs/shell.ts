@@ -28,7 +28,8 @@ export async function runShell(blocks: Block[], { folder, env, stdin = '' }: Sur
       output += text
     })
   }
-  child.stdin.end(stdin)
+  // Blocks need not read it, and may be done before it is written.
+  child.stdin.on('error', () => {}).end(stdin)
   const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
   // A bulk call tells the errors of its items in an answer of 200.
   if (code !== 0 || output.includes('"error":')) throw new Error(`bash ended with ${code}:\n${output}`)
