@@ -1,103 +1,29 @@
-// Longer than other files, because it is one table of every rule of the redirect.
 import { describe, expect, test } from 'vitest'
-import type { RedirectDomain } from '../domains/service.ts'
-import type { RedirectLink } from '../links/service.ts'
-import { type Attempt, type Decision, decide, type Question, type Visit } from './decide.ts'
-
-const now = Date.UTC(2026, 0, 15, 12)
-const click = { id: 'AbC-_1', parameter: 'trib_id' }
-const domain: RedirectDomain = {
-  id: 'dom_1',
-  slug: 'go.example',
-  notFoundUrl: null,
-  expiredUrl: null,
-  assetLinks: null,
-  appleAppSiteAssociation: null,
-}
-const plainLink: RedirectLink = {
-  number: '7',
-  id: 'link_7',
-  workspaceId: 'ws_1',
-  key: 'go',
-  url: 'https://example.com/landing',
-  trackConversion: false,
-  expiresAt: null,
-  expiredUrl: null,
-  disabledAt: null,
-  bannedAt: null,
-  sealedPassword: null,
-  proxy: false,
-  title: null,
-  description: null,
-  image: null,
-  video: null,
-  rewrite: false,
-  doIndex: false,
-  ios: null,
-  android: null,
-  geo: null,
-  testVariants: null,
-  testStartedAt: null,
-  testCompletedAt: null,
-}
-const plainVisit: Visit = {
-  method: 'GET',
-  path: 'go',
-  query: '',
-  purpose: '',
-  userAgent: 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/126.0.0.0 Safari/537.36',
-  place: { country: '' },
-}
-
-type Given = {
-  link?: Partial<RedirectLink> | null
-  domain?: Partial<RedirectDomain> | null
-  visit?: Partial<Visit>
-  attempt?: Attempt
-  share?: number
-  key?: string | null
-}
-
-function decideFor(given: Given): Decision {
-  const question: Question = {
-    domain: given.domain === null ? null : { ...domain, ...given.domain },
-    link: given.link === null ? null : { ...plainLink, ...given.link },
-    key: given.key === undefined ? 'go' : given.key,
-    visit: { ...plainVisit, ...given.visit },
-    now,
-    click,
-    share: given.share ?? 0,
-    attempt: given.attempt ?? { outcome: 'none' },
-  }
-  return decide(question)
-}
-
-const to = (location: string, status = 302) => ({ status, location, record: true, bot: '' })
-const sent = to(plainLink.url)
-const instead = (location: string, status = 302) => ({ status, location, record: false, index: false })
-const page = (status: number, kind: string) => ({ status, page: { kind }, record: false, index: false })
-
-const over = 'https://example.com/over'
-const lost = 'https://example.com/lost'
-const password = { sealedPassword: 'c2VhbGVk' }
-const expired = { expiresAt: now - 1 }
-const disabled = { disabledAt: now - 1 }
-const banned = { bannedAt: now - 1 }
-const iphone = { userAgent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) Version/17.5 Mobile/15E148 Safari' }
-const ipad = {
-  userAgent: 'Mozilla/5.0 (iPad; CPU OS 16_0 like Mac OS X) AppleWebKit/605.1.15 Version/16.0 Safari/604.1',
-}
-const pixel = { userAgent: 'Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 Chrome/126.0 Mobile Safari' }
-const lumia = { userAgent: 'Mozilla/5.0 (Windows Phone 10.0; Android 6.0.1; Microsoft; Lumia 950) Edge/15.14900' }
-const crawler = { userAgent: 'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)' }
-const apps = { ios: 'https://apps.apple.com/app/id1', android: 'https://play.google.com/store/apps/details?id=a' }
-const germany = { place: { country: 'DE' } }
-const geo = { DE: 'https://example.com/de', FR: 'https://example.com/fr' }
-const variants = [
-  { url: 'https://example.com/a', percentage: 50 },
-  { url: 'https://example.com/b', percentage: 30 },
-  { url: 'https://example.com/c', percentage: 20 },
-]
+import {
+  apps,
+  banned,
+  crawler,
+  decideFor,
+  disabled,
+  expired,
+  type Given,
+  geo,
+  germany,
+  instead,
+  ipad,
+  iphone,
+  lost,
+  lumia,
+  now,
+  over,
+  page,
+  password,
+  pixel,
+  plainLink,
+  sent,
+  to,
+  variants,
+} from '../../../test/redirect/decide.ts'
 
 describe('every rule', () => {
   test.each<[string, Given, object]>([
@@ -391,117 +317,4 @@ test.each([
 ])('%s is opened by a page, and is a click', (url) => {
   const decision = decideFor({ link: { url } })
   expect(decision).toMatchObject({ status: 200, page: { kind: 'app', url }, destination: url, record: true, bot: '' })
-})
-
-describe('methods', () => {
-  test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'get'])('%s is refused', (method) => {
-    const refused = { status: 405, allow: 'GET, HEAD', index: false, record: false, bot: '', trigger: 'link' }
-    for (const link of [{}, null, expired, disabled]) expect(decideFor({ link, visit: { method } })).toEqual(refused)
-  })
-
-  test('a protected link takes POST, and no other', () => {
-    const refused = { status: 405, allow: 'GET, HEAD, POST', record: false }
-    expect(decideFor({ link: password, visit: { method: 'PUT' } })).toMatchObject(refused)
-    expect(decideFor({ link: password, visit: { method: 'POST' } }).status).toBe(200)
-  })
-
-  test('HEAD gets the same answer, and is recorded as no person', () => {
-    const visit = { method: 'HEAD' }
-    expect(decideFor({ visit })).toEqual({ ...decideFor({}), bot: 'head' })
-    expect(decideFor({ link: null, visit })).toEqual(decideFor({ link: null }))
-  })
-})
-
-describe('who counts as a person', () => {
-  test.each<[string, Partial<Visit>, string]>([
-    ['a browser', {}, ''],
-    ['HEAD', { method: 'HEAD' }, 'head'],
-    ['a prefetch', { purpose: 'prefetch' }, 'prefetch'],
-    ['a prerender', { purpose: 'prefetch;prerender' }, 'prefetch'],
-    ['a preview', { purpose: 'preview' }, 'prefetch'],
-    ['HEAD for a prefetch', { method: 'HEAD', purpose: 'prefetch' }, 'head'],
-  ])('%s', (_name, visit, bot) => {
-    expect(decideFor({ visit })).toMatchObject({ status: 302, record: true, bot })
-    expect(decideFor({ link: { rewrite: true }, visit })).toMatchObject({ status: 200, record: true, bot })
-    expect(decideFor({ link: { url: 'tel:1' }, visit })).toMatchObject({ status: 200, record: true, bot })
-  })
-})
-
-describe('the trigger', () => {
-  test.each([
-    ['', 'link'],
-    ['qr=1', 'qr'],
-    ['a=b&qr=1', 'qr'],
-    ['qr=1&a=b', 'qr'],
-    ['a&qr=1&b', 'qr'],
-    ['qr=0', 'link'],
-    ['qr=', 'link'],
-    ['qr=10', 'link'],
-    ['xqr=1', 'link'],
-    ['qr=1x', 'link'],
-    ['QR=1', 'link'],
-    ['a=qr=1', 'link'],
-  ])('%j is told as %s', (query, trigger) => {
-    expect(decideFor({ visit: { query } }).trigger).toBe(trigger)
-    expect(decideFor({ link: null, visit: { query } }).trigger).toBe(trigger)
-  })
-})
-
-describe('query and click id', () => {
-  const link = { url: 'https://example.com/?x=y#part', trackConversion: true }
-
-  test('the location has both, the recorded destination has no click id', () => {
-    expect(decideFor({ link, visit: { query: 'a=b&qr=1' } })).toMatchObject({
-      location: 'https://example.com/?x=y&a=b&trib_id=AbC-_1#part',
-      destination: 'https://example.com/?x=y&a=b#part',
-      trigger: 'qr',
-    })
-  })
-
-  test('a visitor can not bring one, with tracking or without', () => {
-    const visit = { query: 'trib_id=forged&a=b' }
-    expect(decideFor({ link, visit }).location).toBe('https://example.com/?x=y&a=b&trib_id=AbC-_1#part')
-    expect(decideFor({ link: { ...link, trackConversion: false }, visit })).toMatchObject({
-      location: 'https://example.com/?x=y&a=b#part',
-      destination: 'https://example.com/?x=y&a=b#part',
-    })
-  })
-
-  test('they go to devices, countries and variants as well', () => {
-    const given = { trackConversion: true, geo, testVariants: variants }
-    expect(decideFor({ link: given, visit: { ...germany, query: 'a' } }).location).toBe(`${geo.DE}?a&trib_id=AbC-_1`)
-    expect(decideFor({ link: given }).location).toBe('https://example.com/a?trib_id=AbC-_1')
-  })
-
-  test('an app gets the click id and nothing of the visitor', () => {
-    const open = { url: 'myapp://open?x=y', trackConversion: true }
-    const decision = decideFor({ link: open, visit: { query: 'x=evil' } })
-    expect(decision).toMatchObject({
-      page: { url: 'myapp://open?x=y&trib_id=AbC-_1' },
-      destination: 'myapp://open?x=y',
-    })
-  })
-})
-
-describe('files that are no links', () => {
-  const files = { appleAppSiteAssociation: '{"applinks":{}}', assetLinks: '[]' }
-  const json = 'application/json'
-  test.each<[string, Given['domain'], number, object]>([
-    ['.well-known/apple-app-site-association', files, 200, { type: json, text: '{"applinks":{}}' }],
-    ['apple-app-site-association', files, 200, { type: json, text: '{"applinks":{}}' }],
-    ['.well-known/assetlinks.json', files, 200, { type: json, text: '[]' }],
-    ['.well-known/apple-app-site-association', {}, 404, { text: null }],
-    ['.well-known/assetlinks.json', {}, 404, { text: null }],
-    ['.well-known/assetlinks.json', { notFoundUrl: lost }, 404, { text: null }],
-    ['.well-known/assetlinks.json', null, 404, { text: null }],
-    ['robots.txt', {}, 200, { type: 'text/plain; charset=utf-8', text: 'User-agent: *\nDisallow:\n' }],
-    ['favicon.ico', { notFoundUrl: lost }, 404, { text: null }],
-  ])('%s', (path, given, status, file) => {
-    for (const method of ['GET', 'HEAD']) {
-      const decision = decideFor({ domain: given, link: null, key: null, visit: { path, method } })
-      expect(decision).toMatchObject({ status, file, record: false })
-      expect(decision.location).toBeUndefined()
-    }
-    expect(decideFor({ domain: given, link: null, key: null, visit: { path, method: 'POST' } }).status).toBe(405)
-  })
 })
