@@ -1,0 +1,19 @@
+import type { Link, NewLink } from '@tributary/contract/links'
+import { sql } from 'kysely'
+import type { Workspace } from '../../src/features/workspaces/service.ts'
+import type { Platform } from '../../src/platform/context.ts'
+import { transaction } from '../../src/platform/postgres.ts'
+import { buildLink, buildWorkspace } from '../build.ts'
+
+/** A link of a new workspace that no process hears of, so that no late message makes a cache forget it. */
+export function buildUntoldLink(
+  platform: Platform,
+  given: Partial<NewLink>,
+): Promise<{ link: Link; workspace: Workspace }> {
+  return transaction(platform, async (platform) => {
+    const workspace = await buildWorkspace(platform)
+    const link = await buildLink(platform, workspace, given)
+    await sql`DELETE FROM outbox WHERE workspace_id = ${workspace.id}`.execute(platform.db)
+    return { link, workspace }
+  })
+}
