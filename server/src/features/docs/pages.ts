@@ -69,6 +69,7 @@ export function referencePage(): string {
 <body>
 <a class="to-guides" href="/docs/">← Guides</a>
 <div id="reference"></div>
+<noscript><p>This page is made by a script. The same is told by the <a href="/openapi.json">OpenAPI document</a>.</p></noscript>
 <script src="/docs/reference.js"></script>
 <script src="/docs/reference-start.js"></script>
 </body>

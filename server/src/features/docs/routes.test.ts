@@ -35,6 +35,17 @@ describe('/openapi.json', () => {
     expect(servers).toEqual([{ url: api }])
   })
 
+  test('is packed for those who take it so, and not sent again when it is known', async () => {
+    const { headers } = await fetch(`${api}/openapi.json`, { headers: { 'Accept-Encoding': 'gzip' } })
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-encoding': 'gzip',
+      'cache-control': 'no-cache',
+      vary: 'Accept-Encoding',
+    })
+    const known = { 'Accept-Encoding': 'gzip', 'If-None-Match': headers.get('etag') ?? '' }
+    expect((await fetch(`${api}/openapi.json`, { headers: known })).status).toBe(304)
+  })
+
   test('is OpenAPI 3.1 of version 0.0.1 and tells every operation', async () => {
     const document = JSON.parse((await page('/openapi.json')).text) as Document
     expect(document.openapi).toMatch(/^3\.1\.\d+$/)
@@ -184,6 +195,12 @@ describe('a server with the site', () => {
     const asset = await app.request('/docs/assets/app.js', { headers: { 'Accept-Encoding': 'gzip' } })
     expect(asset.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
     expect(asset.headers.get('content-encoding')).toBe('gzip')
+  })
+
+  test('who asks for a part gets the whole, with its policy', async () => {
+    const { status, headers } = await app.request('/docs/guides/a', { headers: { Range: 'bytes=0-1' } })
+    expect([status, headers.get('content-length')]).toEqual([200, String(files['guides/a.html'].length)])
+    expect(headers.get('content-security-policy')).toContain("default-src 'self'")
   })
 
   test('the policy of a page allows the script within it and no other, and nothing from elsewhere', async () => {

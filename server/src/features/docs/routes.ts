@@ -7,7 +7,7 @@ import { gzip } from 'node:zlib'
 import { serveStatic } from '@hono/node-server/serve-static'
 import { openApiDocument } from '@tributary/contract/openapi'
 import { type ErrorCode, errorCodes } from '@tributary/contract/operation'
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { etag } from 'hono/etag'
 import type { Config } from '../../platform/config.ts'
 import type { App } from '../../platform/http.ts'
@@ -19,11 +19,11 @@ const script = new URL('./browser/standalone.js', import.meta.resolve('@scalar/a
 /** Where `npm run docs` puts the site. */
 const builtSite = fileURLToPath(new URL('../../../../docs/dist', import.meta.url))
 
+const documentHeaders = { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' }
 const scriptHeaders = {
   'Content-Type': 'text/javascript; charset=utf-8',
   'Cache-Control': 'public, max-age=86400',
   'X-Content-Type-Options': 'nosniff',
-  Vary: 'Accept-Encoding',
 }
 const assetHeaders = {
   'Cache-Control': 'public, max-age=31536000, immutable',
@@ -33,23 +33,30 @@ const assetHeaders = {
 /** Pages for people: guides, the API reference and what each error code means. Open to everyone. */
 export function docsPages(config: Config, siteFolder = builtSite): App {
   const app: App = new Hono()
-  const document = JSON.stringify(openApiDocument(config.API_URL))
-  app.get('/openapi.json', (c) => c.body(document, 200, { 'Content-Type': 'application/json' }))
-  app.use('/docs/*', etag())
+  for (const path of ['/openapi.json', '/docs/*']) app.use(path, etag())
+  const document = Buffer.from(JSON.stringify(openApiDocument(config.API_URL)))
+  const answerDocument = packable(async () => document)
+  app.get('/openapi.json', (c) => answerDocument(c, documentHeaders))
   app.get('/docs/reference', (c) => {
     const html = referencePage()
     return c.html(html, 200, pageHeaders(html, [new URL(config.API_URL).origin]))
   })
-  let packed: Promise<Buffer<ArrayBuffer>> | undefined
-  app.get('/docs/reference.js', async (c) => {
-    const isPacked = /\bgzip\b/.test(c.req.header('accept-encoding') ?? '')
-    if (!isPacked) return c.body(await readFile(script, 'utf8'), 200, scriptHeaders)
-    packed ??= readFile(script).then(promisify(gzip))
-    return c.body(await packed, 200, { ...scriptHeaders, 'Content-Encoding': 'gzip' })
-  })
+  const answerScript = packable(() => readFile(script))
+  app.get('/docs/reference.js', (c) => answerScript(c, scriptHeaders))
   app.get('/docs/reference-start.js', (c) => c.body(referenceStart, 200, scriptHeaders))
   app.route('/', sitePages(siteFolder) ?? plainPages())
   return app
+}
+
+/** Answers with a content that does not change, packed once, for those who take it so. */
+function packable(read: () => Promise<Buffer<ArrayBuffer>>) {
+  let packed: Promise<Buffer<ArrayBuffer>> | undefined
+  return async (c: Context, headers: Record<string, string>) => {
+    const varying = { ...headers, Vary: 'Accept-Encoding' }
+    if (!/\bgzip\b/.test(c.req.header('accept-encoding') ?? '')) return c.body(await read(), 200, varying)
+    packed ??= read().then(promisify(gzip))
+    return c.body(await packed, 200, { ...varying, 'Content-Encoding': 'gzip' })
+  }
 }
 
 /** The built site as it lies in its folder; undefined where it was not built. */
@@ -62,6 +69,8 @@ function sitePages(folder: string): App | undefined {
   // Else the program in the page would look for a page of that name, and not find it.
   for (const path of ['/docs', '/docs/errors', '/docs/adr']) app.get(path, (c) => c.redirect(`${path}/`, 302))
   app.get('/docs/*', async (c, next) => {
+    // A part of a page would have an ETag of its own. Whoever asks for one gets the whole.
+    c.req.raw.headers.delete('range')
     await next()
     if (c.res.status !== 200) return
     const isNamedByContent = c.req.path.startsWith('/docs/assets/')
