@@ -54,7 +54,7 @@ export const link = z
     leads: z.number().default(0),
     conversions: z.number().default(0),
     sales: z.number().default(0),
-    saleAmount: z.number().default(0).describe('In cents.'),
+    saleAmount: z.number().default(0).describe('In the smallest unit of the currency of the workspace, such as cents.'),
     lastClicked: instantOrEmpty,
     createdAt: instant,
     updatedAt: instant,
@@ -78,31 +78,34 @@ const when = z
 /** What can be set when a link is made and changed later. */
 const settings = {
   externalId: z.string().min(1).max(255).nullish().describe('Id in your own database, unique in the workspace.'),
-  tenantId: words(255),
+  tenantId: words(255).describe('Id of the tenant in your system that it belongs to.'),
   programId: words(255),
   partnerId: words(255),
-  trackConversion: z.boolean().optional(),
-  archived: z.boolean().optional(),
+  trackConversion: z.boolean().optional().describe('Hands the click id to the destination, for leads and sales.'),
+  archived: z.boolean().optional().describe('Hides it from the list; it goes on redirecting.'),
   publicStats: z.boolean().optional().meta({ deprecated: true }),
   tagId: words(255).describe('Use `tagIds`.').meta({ deprecated: true }),
   tagIds: several.optional().describe('Ids of its tags, instead of those it has.'),
   tagNames: several.optional().describe('Names of its tags, when `tagIds` is not given.'),
-  folderId: words(255),
-  comments: words(10_000),
+  folderId: words(255).describe('Id of its folder; null for none.'),
+  comments: words(10_000).describe('For yourself; visitors do not see it.'),
   expiresAt: when,
-  disabledAt: when,
-  expiredUrl: address,
-  password: words(190),
-  proxy: z.boolean().optional(),
+  disabledAt: when.describe('Set, it disables the link from now on, whatever time it names; null enables it again.'),
+  expiredUrl: address.describe('Where visitors are sent after `expiresAt`, instead of a page that says so.'),
+  password: words(190).describe('Visitors are asked for it before they are sent on.'),
+  proxy: z
+    .boolean()
+    .optional()
+    .describe('Shows programs that make previews the title, description, image and video of the link.'),
   title: words(500),
   description: words(1_000),
   image: address,
   video: address,
-  rewrite: z.boolean().optional(),
-  ios: address,
-  android: address,
-  geo: z.record(z.string(), destination).nullish().describe('Two-letter country code to destination.'),
-  doIndex: z.boolean().optional(),
+  rewrite: z.boolean().optional().describe('Shows the destination in a frame, below the short address.'),
+  ios: address.describe('Destination for visitors with iOS; before `geo` and `url`.'),
+  android: address.describe('Destination for visitors with Android; before `geo` and `url`.'),
+  geo: z.record(z.string(), destination).nullish().describe('Two-letter country code to destination; before `url`.'),
+  doIndex: z.boolean().optional().describe('Lets search engines list the short address.'),
   utm_source: utm,
   utm_medium: utm,
   utm_campaign: utm,
@@ -114,7 +117,8 @@ const settings = {
     .array(z.strictObject({ url: destination, percentage: z.number().min(10).max(90) }))
     .min(2)
     .max(4)
-    .nullish(),
+    .nullish()
+    .describe('A/B test: destinations and their shares. The best one becomes `url` at `testCompletedAt`.'),
   testStartedAt: when,
   testCompletedAt: when,
 }
@@ -159,9 +163,9 @@ const filters = {
   tagNames: listOf('Only links with a tag of one of these names.').optional(),
   folderId: z.string().optional().describe('Only links of this folder; `unsorted` for those of none.'),
   search: z.string().max(500).optional().describe('Only links whose short address or destination contains this.'),
-  userId: z.string().optional(),
-  tenantId: z.string().optional(),
-  showArchived: booleanText.default(false),
+  userId: z.string().optional().describe('Only links that this user made.'),
+  tenantId: z.string().optional().describe('Only links of this tenant in your system.'),
+  showArchived: booleanText.default(false).describe('Archived links too.'),
   withTags: booleanText.default(false).meta({ deprecated: true }),
 }
 
@@ -196,7 +200,10 @@ export const countLinks = operation({
   summary: 'Count links',
   tag: 'Links',
   scope: 'links.read',
-  query: z.object({ ...filters, groupBy: z.enum(['domain', 'tagId', 'userId', 'folderId']).optional() }),
+  query: z.object({
+    ...filters,
+    groupBy: z.enum(['domain', 'tagId', 'userId', 'folderId']).optional().describe('A list of counts instead of one.'),
+  }),
   response: z.union([
     z.number(),
     z.array(

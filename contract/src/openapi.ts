@@ -21,7 +21,8 @@ export function openApiDocument(serverUrl: string) {
     info: {
       title: 'Tributary API',
       version: '0.0.1',
-      description: 'Link attribution that anyone can run: short links, clicks, leads, sales and partners.',
+      description:
+        'Short links, their clicks, and the leads and sales that follow. Send a key of your workspace in the header `Authorization: Bearer <key>`. [Guides](/docs/) · [Errors](/docs/errors)',
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     servers: [{ url: serverUrl }],
