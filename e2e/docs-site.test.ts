@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { errorCodes } from '@tributary/contract/operation'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { settings } from '../server/src/platform/config.ts'
+import { settings } from '../server/src/platform/settings.ts'
 import { type ServerProcess, startServer } from '../server/test/server-process.ts'
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
@@ -35,6 +35,7 @@ test('has every page of the plan', () => {
   const wanted = ['index', 'quick-start', 'concepts', 'errors/index', ...guides.map((name) => `guides/${name}`)]
   for (const page of [...wanted, ...errorCodes.map((code) => `errors/${code}`)])
     expect([...pages.keys()]).toContain(`${page}.html`)
+  for (const code of errorCodes) expect(pages.get(`errors/${code}.html`)).toMatch(new RegExp(`<h1[^>]*>${code} `))
   const shown = pages.get('guides/configuration.html') ?? ''
   expect(Object.keys(settings).filter((name) => !shown.includes(`<code>${name}</code>`))).toEqual([])
 })
@@ -96,14 +97,39 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('in a browser', 
     await page.context().close()
   })
 
-  test('search finds a page and leads to it', async () => {
+  test('search finds pages by the obvious words and leads to them', async () => {
     const { page, problems } = await openPage(browser, {})
     await page.goto(`${origin}/docs/`, { waitUntil: 'networkidle' })
     await page.getByRole('button', { name: 'Search' }).click()
-    await page.locator('#localsearch-input').fill('sizing table')
-    await page.locator('.VPLocalSearchBox .result').first().click()
+    const first = 'li:first-child > .result'
+    for (const [words, place] of [
+      ['webhook', 'guides/webhooks'],
+      ['422', 'guides/errors'],
+      ['currency', 'guides/tracking'],
+      ['SDK', 'guides/compatibility'],
+      ['TLS', 'guides/'],
+      ['sizing table', 'guides/scaling'],
+    ] as const) {
+      await page.locator('#localsearch-input').fill(words)
+      await page.locator(`${first}[href^="/docs/${place}"]`).waitFor()
+    }
+    await page.locator(first).click()
     await page.waitForURL(/\/docs\/guides\/scaling/)
     expect(problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('pages can be read without scripts, also that of an address where there is none', async () => {
+    const { page } = await openPage(browser, { javaScriptEnabled: false })
+    for (const [path, words] of [
+      ['quick-start', 'npm run demo'],
+      ['errors/conflict', 'What to do'],
+      ['none', 'No such page'],
+      ['reference', 'OpenAPI document'],
+    ] as const) {
+      await page.goto(`${origin}/docs/${path}`)
+      expect(await page.evaluate('document.body.innerText'), path).toContain(words)
+    }
     await page.context().close()
   })
 

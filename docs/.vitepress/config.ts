@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { type DefaultTheme, defineConfig } from 'vitepress'
+import { type DefaultTheme, defineConfig, type MarkdownEnv } from 'vitepress'
 import { errorCodes } from '../../contract/src/operation.ts'
 
 const docs = join(import.meta.dirname, '..')
@@ -17,12 +17,20 @@ export default defineConfig({
   // Keeps the one script within the pages the same in all of them, so that a hash of it can be in the policy.
   metaChunk: true,
   markdown: { languageAlias: { caddyfile: 'nginx', metadata: 'js' } },
-  // It does not know what the rest of the project is compiled for.
-  vite: { esbuild: { tsconfigRaw: { compilerOptions: { target: 'es2022' } } } },
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/docs/logo.svg' }]],
   themeConfig: {
     logo: '/logo.svg',
-    search: { provider: 'local' },
+    // Who looks for a word wants a guide. Decisions have a list of their own.
+    search: {
+      provider: 'local',
+      options: { _render: (text, env, md) => (isDecision(env) ? '' : md.render(text, env)) },
+    },
+    notFound: {
+      title: 'No such page',
+      quote: 'The address may have changed, or never was right. Look for a word of it (Ctrl K), or begin at the start.',
+      linkText: 'To the start',
+      linkLabel: 'to the start',
+    },
     outline: [2, 3],
     // The server has the reference at this address; it is not made here.
     nav: [
@@ -33,6 +41,7 @@ export default defineConfig({
     sidebar: sidebar(),
     footer: { message: 'Apache-2.0. IP geolocation by <a href="https://db-ip.com">DB-IP</a>.' },
   },
+  transformHtml: (html, _, { page }) => (page === '404.md' ? withoutScript(html) : undefined),
   buildEnd: ({ outDir }) => pack(outDir),
 })
 
@@ -41,6 +50,7 @@ function sidebar(): DefaultTheme.SidebarItem[] {
     section('Start', ['quick-start', 'concepts']),
     section('Add tracking', ['guides/tracking', 'guides/nextjs', 'guides/shop', 'guides/mobile', 'guides/migrating']),
     section('Use the API', [
+      'guides/links',
       'guides/compatibility',
       'guides/reading-events',
       'guides/analytics',
@@ -90,6 +100,19 @@ function pagesIn(folder: string): string[] {
 function titleOf(page: string): string {
   const [, title = page] = readFileSync(join(docs, `${page}.md`), 'utf8').match(/^# (.+)$/m) ?? []
   return title
+}
+
+function isDecision({ relativePath }: MarkdownEnv): boolean {
+  return relativePath.startsWith('adr/')
+}
+
+/** Of all pages only this one is left to the script. */
+function withoutScript(html: string): string {
+  const text = '<h1>No such page</h1><p><a href="/docs/">To the start</a></p>'
+  return html.replace(
+    '<div id="app">',
+    `<noscript><div class="vp-doc" style="padding: 2rem">${text}</div></noscript>$&`,
+  )
 }
 
 /** The server hands these out as they are, instead of packing at every request. */
