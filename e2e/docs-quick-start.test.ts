@@ -11,14 +11,22 @@ import { runShell } from './docs/shell.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-test('the quick start works as it stands, from the demo to the sale', async () => {
+test('README and then the quick start work as they stand, with one demo', async () => {
+  const [demo, ...rest] = readPage('README', join(root, 'README.md')).take('sh') as [Block, ...Block[]]
+  expect(demo.text).toBe('npm ci && npm run demo\n')
+  const story = rest.slice(
+    0,
+    rest.findIndex(({ text }) => text.startsWith('./install.sh')),
+  )
   const page = readPage('quick-start')
   const [install, ...shell] = page.take('sh') as [Block, ...Block[]]
   // Whoever runs this test has run the first of the two.
   expect(install.text).toBe('npm ci\nnpm run demo\n')
   const started = Date.now()
-  const output = await runShell(shell, { folder: root, env: {}, stdin: `${await startDemo()}\n` })
+  const line = `${await startDemo()}\n`
+  const output = await runShell([...story, ...shell], { folder: root, env: {}, stdin: line + line })
   expect(Date.now() - started).toBeLessThan(5 * 60_000)
+  expect(output).toMatch(/^Location: https:\/\/example\.com\/pricing\?utm_source=newsletter\r?$/m)
   expect(output).toMatch(/https:\/\/example\.com\/pricing\?trib_id=[\w-]{40}\n/)
   const [, sales = '', links = ''] =
     output
@@ -26,10 +34,10 @@ test('the quick start works as it stands, from the demo to the sale', async () =
       .at(-1)
       ?.match(/^(\[.*\])(\[.*\])$/s) ?? []
   expect(JSON.parse(sales)).toMatchObject([
-    { sale: { amount: 4900 }, customer: { externalId: 'user-1', name: 'Ada' }, link: { key: 'hello' } },
+    { sale: { amount: 4900 }, customer: { externalId: 'user-1', name: 'Ada' }, link: { key: 'welcome' } },
   ])
   expect(JSON.parse(links)).toContainEqual(
-    expect.objectContaining({ key: 'hello', clicks: 1, leads: 1, sales: 1, saleAmount: 4900 }),
+    expect.objectContaining({ key: 'welcome', clicks: 1, leads: 1, sales: 1, saleAmount: 4900 }),
   )
   expect(page.left()).toEqual([])
 })
