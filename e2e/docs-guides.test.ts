@@ -56,17 +56,23 @@ const runners: Record<string, (page: Page, reader: Reader) => Promise<void>> = {
   },
 
   'guides/migrating': async (page, reader) => {
-    const [{ text } = { text: '' }] = page.take('js', 'import.js')
+    const [{ text } = { text: '' }] = page.take('js', 'import.mjs')
     const file = join(reader.folder, 'import.mjs')
     const list = join(reader.folder, 'links.csv')
     await writeFile(file, text)
     const lines = Array.from({ length: 130 }, (_, index) => `from-${index},https://example.com/${index}?a=b,c`)
-    await writeFile(list, `key,url\n${lines.join('\n')}\nbroken,nowhere\n`)
+    const written = ['key,url', ...lines, '"quoted","https://example.com/q?a=b,c"', 'broken,nowhere']
+    await writeFile(list, written.map((line) => `${line}\r\n`).join(''))
     const command = [process.execPath, file, list]
-    expect(await runProgram(command, reader)).toMatch(/^broken .+\n131 links read\n$/)
-    expect(await runProgram(command, reader)).toMatch(/from-129 .+\nbroken .+\n131 links read\n$/)
-    const { headers } = await visit(`${redirect}/from-129`, { host: reader.workspace.domain, 'user-agent': 'curl/8' })
-    expect(headers.location).toBe('https://example.com/129?a=b,c')
+    expect(await runProgram(command, reader)).toMatch(/^broken .+\n132 links read, 1 refused\n$/)
+    expect(await runProgram(command, reader)).toMatch(/quoted .+\nbroken .+\n132 links read, 132 refused\n$/)
+    for (const [key, url] of [
+      ['from-129', 'https://example.com/129?a=b,c'],
+      ['quoted', 'https://example.com/q?a=b,c'],
+    ]) {
+      const { headers } = await visit(`${redirect}/${key}`, { host: reader.workspace.domain, 'user-agent': 'curl/8' })
+      expect(headers.location).toBe(url)
+    }
   },
 
   'guides/mobile': async (page, reader) => {
@@ -102,7 +108,7 @@ const runners: Record<string, (page: Page, reader: Reader) => Promise<void>> = {
   },
 
   'guides/shop': async (page, reader) => {
-    const [{ text } = { text: '' }] = page.take('js', 'shop.js')
+    const [{ text } = { text: '' }] = page.take('js', 'shop.mjs')
     const port = await freePort()
     await writeFile(join(reader.folder, 'shop.mjs'), text)
     const shop = `http://127.0.0.1:${port}`
