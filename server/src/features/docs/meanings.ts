@@ -27,7 +27,11 @@ export const meanings: Record<ErrorCode, Meaning> = {
     happens: 'The request has no API key or access token, or one that is unknown, expired or revoked.',
     remedy:
       'Send the header <code>Authorization: Bearer &lt;API_KEY&gt;</code>. A new key: <code>tributary key create</code>.',
-    messages: [],
+    messages: [
+      ['No API key or access token was sent. …', 'Send the header, with the word Bearer and one blank before the key.'],
+      ['This API key or access token is not known. …', 'Look for a missing letter; a key is of one installation only.'],
+      ['This API key expired at … / has been revoked. …', 'Ask the operator for a new one.'],
+    ],
   },
   forbidden: {
     happens:
@@ -53,12 +57,18 @@ export const meanings: Record<ErrorCode, Meaning> = {
     messages: [
       ['There is no GET /link. …', 'Look the path up in the reference.'],
       ['There is no link … in this workspace.', 'Check the id, and that the key belongs to the right workspace.'],
+      [
+        'There is no click … on a link of this workspace.',
+        'Send the click id as it came in the address or the cookie. Only links with <code>trackConversion</code> hand one on.',
+      ],
     ],
   },
   conflict: {
     happens: 'Something else already uses this identifier, such as the key of a link or its externalId.',
     remedy: 'Choose another one, or update what exists.',
     messages: [
+      ['go.example.com/sale is already taken. …', 'Choose another key, or change that link.'],
+      ['Another link already has the externalId …', 'It is there: change it, by <code>ext_</code> and this id.'],
       ['This workspace already has the domain …', 'Nothing to do: it is there.'],
       ['… is being changed by somebody else right now. Try again.', 'Send the same request again.'],
     ],
