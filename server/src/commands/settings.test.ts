@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { readConfig, settings } from '../platform/config.ts'
+import { readConfig } from '../platform/config.ts'
+import { settings } from '../platform/settings.ts'
 
 const run = promisify(execFile)
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))

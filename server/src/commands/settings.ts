@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { defineCommand } from 'citty'
-import { settings } from '../platform/config.ts'
+import { settings } from '../platform/settings.ts'
 
 type Setting = { standard?: string; meaning: string; secret?: true }
 

@@ -10,8 +10,8 @@ import {
   type Workspace,
   type WorkspaceSettings,
 } from '../features/workspaces/service.ts'
-import { settings } from '../platform/config.ts'
 import { invalid } from '../platform/errors.ts'
+import { settings } from '../platform/settings.ts'
 import { jsonFlag, onDatabases, print, table } from './run.ts'
 
 const ipStorages = settings.IP_STORAGE.type.options

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ConfigError, configSummary, readConfig, settings } from './config.ts'
+import { ConfigError, configSummary, readConfig } from './config.ts'
+import { settings } from './settings.ts'
 
 const needed = {
   POSTGRES_URL: 'postgres://tributary:s3cret@db.example.com:5432/tributary',

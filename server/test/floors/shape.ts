@@ -21,6 +21,7 @@ const platformFiles = [
     'rates',
     'schedule',
     'seal',
+    'settings',
     'streams',
     'tracing',
     'validation',

@@ -1,0 +1,327 @@
+import { plans } from '@tributary/contract/operation'
+import { z } from 'zod'
+import { parseClickKeys } from './click-id.ts'
+import { parseAddress, parseDnsServer } from './dns.ts'
+import { parseRange } from './peers.ts'
+import { readRanges } from './ranges.ts'
+import { parseSealKeys } from './seal.ts'
+
+const port = z.coerce.number().int().min(0).max(65_535)
+const count = z.coerce.number().int().min(1)
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean),
+)
+const optional = z.string().transform((text) => text || undefined)
+const natsAddress = z.url({ protocol: /^(nats|tls)$/ })
+
+/** What a reader throws is the message of the problem. */
+function read<T>(reader: (text: string) => T) {
+  return z.string().transform((text, check) => {
+    try {
+      return reader(text)
+    } catch (error) {
+      check.addIssue({ code: 'custom', message: (error as Error).message })
+      return z.NEVER
+    }
+  })
+}
+
+const isRange = /[:/]|^[\d.]+$/
+
+function parseHost(text: string): string {
+  if (isRange.test(text)) return parseRange(text) && text
+  const name = z.hostname().safeParse(text.toLowerCase().replace(/\.$/, ''))
+  if (!name.success) throw new Error(`${JSON.stringify(text)} is no host name, address or CIDR range`)
+  return name.data
+}
+
+function parsePorts(text: string): [from: number, to: number] {
+  const [, from, to = from] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? []
+  if (!from || Number(to) > 65_535 || Number(from) > Number(to)) {
+    throw new Error(`${JSON.stringify(text)} is no port or range of ports, such as 8443 or 9000-9100`)
+  }
+  return [Number(from), Number(to)]
+}
+
+function parseHeaders(text: string): Record<string, string> {
+  const pairs = text.split(',').filter((pair) => pair.trim())
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [, name, value] = /^\s*([\w-]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? []
+      if (!name || value === undefined) throw new Error('it has a part that is no name=value')
+      return [name.toLowerCase(), decodeURIComponent(value)]
+    }),
+  )
+}
+
+function parseBackupKey(text: string): Buffer | undefined {
+  if (text && !/^[0-9a-f]{64}$/i.test(text)) throw new Error('write it as 64 hex digits')
+  return text ? Buffer.from(text, 'hex') : undefined
+}
+
+export type Setting = { type: z.ZodType; standard?: string; meaning: string; secret?: true; url?: true }
+
+/** Every setting, its default and its meaning. `.env.example` and the docs table are printed from this list. */
+export const settings = {
+  ENVIRONMENT: {
+    type: z.enum(['production', 'development']),
+    standard: 'production',
+    meaning: 'In `development`, plain HTTP is accepted from this machine itself.',
+  },
+  ROLES: {
+    type: list.pipe(z.array(z.enum(['api', 'redirect', 'worker'])).min(1)),
+    standard: 'api,redirect,worker',
+    meaning: 'What this process does; each can also run alone and be multiplied.',
+  },
+  HOST: { type: z.string().min(1), standard: '127.0.0.1', meaning: 'Address to listen on; `0.0.0.0` in a container.' },
+  API_PORT: { type: port, standard: '3000', meaning: 'Port of the API.' },
+  REDIRECT_PORT: { type: port, standard: '3001', meaning: 'Port of the short links.' },
+  OPS_PORT: { type: port, standard: '3002', meaning: 'Port of `/healthz`, `/readyz` and `/metrics`; keep it private.' },
+  API_URL: {
+    type: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, '')),
+    standard: 'http://127.0.0.1:3000',
+    meaning: 'Public address of the API, as clients write it.',
+  },
+  SHORT_DOMAIN: {
+    type: z.hostname(),
+    standard: 'links.localhost',
+    meaning: 'Shared domain for workspaces that have none of their own.',
+  },
+  DOMAIN_CNAME: {
+    type: z.union([z.literal('').transform(() => undefined), z.hostname().transform((name) => name.toLowerCase())]),
+    standard: '',
+    meaning: 'Host name that a domain of a workspace may be an alias of; an alias proves it.',
+  },
+  DOMAIN_ADDRESSES: {
+    type: list.pipe(z.array(read(parseAddress))),
+    standard: '',
+    meaning: 'Public IP addresses of the short links, comma-separated; a domain that has only these is proved.',
+  },
+  DNS_SERVERS: {
+    type: list.pipe(z.array(read(parseDnsServer))),
+    standard: '',
+    meaning:
+      'DNS servers to ask about domains and receivers of webhooks, as `192.0.2.1` or `192.0.2.1:53`, comma-separated; else those of the system.',
+  },
+  POSTGRES_URL: {
+    type: z.url({ protocol: /^postgres(ql)?$/ }),
+    meaning: 'PostgreSQL: workspaces, keys, links, counters, money.',
+    url: true,
+  },
+  POSTGRES_POOL: { type: count, standard: '10', meaning: 'Connections to PostgreSQL for each process.' },
+  NATS_URL: {
+    type: z.string().refine((text) => text.split(',').every((part) => natsAddress.safeParse(part.trim()).success), {
+      error: 'Invalid URL',
+    }),
+    meaning: 'NATS with JetStream: the event log. Several nodes of a cluster are separated by commas.',
+    url: true,
+  },
+  NATS_REPLICAS: {
+    type: z.coerce.number().int().min(1).max(5),
+    standard: '1',
+    meaning: 'Copies of each stream; 3 with a cluster of three nodes.',
+  },
+  CLICKHOUSE_URL: {
+    type: z.url({ protocol: /^https?$/ }),
+    meaning: 'ClickHouse (HTTP): every event, for reading. User, password and database go into the address.',
+    url: true,
+  },
+  CLICKHOUSE_CLUSTER: {
+    type: optional,
+    standard: '',
+    meaning: 'Name of a ClickHouse cluster: tables are then made Replicated and Distributed on it.',
+  },
+  VALKEY_URL: {
+    type: z.url({ protocol: /^(redis|rediss|valkey)$/ }),
+    meaning: 'Valkey or Redis: rate limits, repeated visits, link cache. May be lost at any time.',
+    url: true,
+  },
+  CLICK_ID_KEYS: {
+    type: read(parseClickKeys),
+    meaning: 'Secrets of the click ids, newest first: `1:` and 64 hex digits (`openssl rand -hex 32`). Keep old ones.',
+    secret: true,
+  },
+  ENCRYPTION_KEYS: {
+    type: read(parseSealKeys),
+    meaning:
+      'Keys that encrypt the passwords of links and the secrets of webhooks, newest first, in the same form. Keep old ones.',
+    secret: true,
+  },
+  CLICK_ID_PARAMETER: {
+    type: z.string().regex(/^[A-Za-z0-9_-]{1,40}$/),
+    standard: 'trib_id',
+    meaning: 'Query parameter that carries the click id to the destination of links with conversion tracking.',
+  },
+  EVENT_PARTITIONS: {
+    type: z.coerce.number().int().min(1).max(256),
+    standard: '1',
+    meaning: 'Partitions of the event log; each is read by one worker at a time.',
+  },
+  EVENT_RETENTION_DAYS: {
+    type: count,
+    standard: '30',
+    meaning: 'How long the log keeps events, from their arrival; longer than any outage of the workers.',
+  },
+  CLICK_DURABILITY: {
+    type: z.enum(['ack', 'async']),
+    standard: 'ack',
+    meaning:
+      '`ack`: a visitor is redirected after the click is stored. `async`: at once; a crash may lose what is under way.',
+  },
+  CAPTURE_DEADLINE_MS: {
+    type: count,
+    standard: '1500',
+    meaning: 'How long a redirect waits for the log before it writes the click to the spool.',
+  },
+  SPOOL_DIRECTORY: {
+    type: z.string().min(1),
+    standard: './spool',
+    meaning: 'Where clicks are kept while the log is away. On a disk that survives a restart.',
+  },
+  SPOOL_MAX_MEGABYTES: { type: count, standard: '1024', meaning: 'Size at which the spool takes no more.' },
+  INGEST_INTERVAL_MS: {
+    type: z.coerce.number().int().min(0),
+    standard: '500',
+    meaning: 'Least time between two inserts of one partition; longer makes larger inserts.',
+  },
+  INGEST_BATCH_BYTES: { type: count, standard: '8388608', meaning: 'Size of log messages that fills one insert.' },
+  GEO_DATABASE: {
+    type: optional,
+    standard: '',
+    meaning:
+      'MMDB file with the places of IP addresses, such as DB-IP City Lite or GeoLite2 City, for visitors of whom no trusted proxy tells the country. A changed file is taken without a restart. Without one, built-in countries are used.',
+  },
+  GEO_DATABASE_URL: {
+    type: z.url({ protocol: /^https?$/ }),
+    standard: 'https://download.db-ip.com/free/dbip-city-lite-{month}.mmdb.gz',
+    meaning:
+      'Where `tributary geo update` gets that file, also compressed as `.gz`; `{month}` becomes this month, or the one before.',
+    url: true,
+  },
+  IP_STORAGE: {
+    type: z.enum(['full', 'truncated', 'none', 'eu-truncated']),
+    standard: 'eu-truncated',
+    meaning:
+      'How much of the address of a visitor is stored with a click: `full`, `truncated` (to /24 or /48), `none`, or `eu-truncated`: truncated in the EU, EEA and UK and where the country is unknown or only from the built-in countries. A workspace may have its own: `tributary workspace set`.',
+  },
+  BOT_RANGES_FILE: {
+    type: read((file) => (file ? readRanges(file) : undefined)),
+    standard: '',
+    meaning:
+      'File with ranges of data centres, one address or CIDR range per line; clicks from there are stored as bots. Read at the start, by every process; the same on all workers.',
+  },
+  RATES_FILE: {
+    type: optional,
+    standard: '',
+    meaning:
+      'JSON file with exchange rates, by which sales are converted to the currency of their workspace. A changed file is taken without a restart. Without one, rates as old as the release are used.',
+  },
+  RATES_URL: {
+    type: z.url({ protocol: /^https?$/ }),
+    standard: 'https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml',
+    meaning: 'Where `tributary rates update` gets that file: rates in the XML of the European Central Bank.',
+    url: true,
+  },
+  DEFAULT_PLAN: { type: z.enum(plans), standard: 'enterprise', meaning: 'Plan of a new workspace.' },
+  ENTERPRISE_REQUESTS_PER_MINUTE: {
+    type: count,
+    standard: '60000',
+    meaning: 'Limit of the enterprise plan for a key.',
+  },
+  ENTERPRISE_ANALYTICS_PER_SECOND: {
+    type: count,
+    standard: '100',
+    meaning: 'Limit of the enterprise plan for a key on `/events` and `/analytics`.',
+  },
+  TRUSTED_PROXIES: {
+    type: list.pipe(z.array(read((range) => parseRange(range) && range))),
+    standard: '',
+    meaning: 'Addresses or CIDR ranges whose `X-Forwarded-*` headers are believed, comma-separated.',
+  },
+  OUTBOUND_ALLOWED_PORTS: {
+    type: list.pipe(z.array(read(parsePorts))),
+    standard: '',
+    meaning: 'Ports besides 80 and 443 that calls to addresses given by users may go to: `8443,9000-9100`.',
+  },
+  OUTBOUND_ALLOWED_HOSTS: {
+    type: list.pipe(z.array(read(parseHost))).transform((hosts) => ({
+      names: hosts.filter((host) => !isRange.test(host)),
+      ranges: hosts.filter((host) => isRange.test(host)),
+    })),
+    standard: '',
+    meaning: 'Host names, addresses or CIDR ranges that such calls may reach although they are not public.',
+  },
+  WEBHOOK_CONCURRENCY: {
+    type: count,
+    standard: '10',
+    meaning: 'Calls to one receiver of webhooks at the same time, for each worker.',
+  },
+  SMTP_URL: {
+    type: z.union([z.literal('').transform(() => undefined), z.url({ protocol: /^smtps?$/ })]),
+    standard: '',
+    meaning:
+      'Server that sends e-mail, as `smtps://user:password@mail.example.com:465`. Without one, what would be sent is logged as a warning.',
+    url: true,
+  },
+  EMAIL_FROM: {
+    type: z.string().min(3),
+    standard: 'Tributary <tributary@localhost>',
+    meaning: 'Sender of e-mail.',
+  },
+  BACKUP_S3_ENDPOINT: {
+    type: z.url({ protocol: /^https?$/ }),
+    standard: 'https://s3.amazonaws.com',
+    meaning:
+      'S3-compatible storage where `tributary backup s3://bucket/folder` puts its files; the bucket becomes part of the path.',
+  },
+  BACKUP_S3_REGION: { type: z.string().min(1), standard: 'us-east-1', meaning: 'Region of that storage.' },
+  BACKUP_S3_ACCESS_KEY: { type: optional, standard: '', meaning: 'Access key id for that storage.' },
+  BACKUP_S3_SECRET_KEY: { type: optional, standard: '', meaning: 'Secret access key for it.', secret: true },
+  BACKUP_KEY: {
+    type: read(parseBackupKey),
+    standard: '',
+    meaning:
+      'Encrypts backups: 64 hex digits (`openssl rand -hex 32`). They then also hold all settings with their secrets. Keep it in another place than the backups.',
+    secret: true,
+  },
+  TLS_CERT: {
+    type: optional,
+    standard: '',
+    meaning: 'File with the certificate chain, to serve HTTPS without a proxy.',
+  },
+  TLS_KEY: { type: optional, standard: '', meaning: 'File with the private key of that certificate.' },
+  BODY_LIMIT_BYTES: { type: count, standard: '1048576', meaning: 'Largest request body.' },
+  LOG_LEVEL: {
+    type: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+    standard: 'info',
+    meaning: 'Least level of a line that is logged.',
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    type: z.union([z.literal('').transform(() => undefined), z.url({ protocol: /^https?$/ })]),
+    standard: '',
+    meaning:
+      'Collector of traces that takes OTLP over HTTP, such as `http://127.0.0.1:4318`. Without one no traces are kept.',
+    url: true,
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    type: read(parseHeaders),
+    standard: '',
+    meaning: 'Headers for that collector, such as a key: `name=value,name=value`, values URL-encoded.',
+    secret: true,
+  },
+  OTEL_SERVICE_NAME: { type: z.string().min(1), standard: 'tributary', meaning: 'Name of this service in traces.' },
+  OTEL_TRACES_SAMPLER_ARG: {
+    type: z.coerce.number().min(0).max(1),
+    standard: '1',
+    meaning: 'Share of API requests that are traced, from 0 to 1.',
+  },
+  STREAM_STALL_MS: {
+    type: count,
+    standard: '30000',
+    meaning: 'A client of a stream or export that takes nothing for so long is cut off.',
+  },
+  SHUTDOWN_GRACE_MS: { type: count, standard: '8000', meaning: 'How long a stop waits for requests under way.' },
+} as const satisfies Record<string, Setting>
