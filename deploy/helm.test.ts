@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { projectFolder } from '../engines/programs.ts'
-import { readConfig, settings } from '../server/src/platform/config.ts'
+import { readConfig } from '../server/src/platform/config.ts'
+import { settings } from '../server/src/platform/settings.ts'
 import { temporaryFolder } from './test/program.ts'
 
 const run = promisify(execFile)
@@ -29,10 +30,10 @@ beforeAll(async () => {
   standard = await render({})
 }, 120_000)
 
-async function render(values: object): Promise<Manifest[]> {
+async function render(values: object, release = 'test'): Promise<Manifest[]> {
   const file = join(folder.path, 'values.json')
   await writeFile(file, JSON.stringify(values))
-  const { stdout } = await run(program, [chart, file])
+  const { stdout } = await run(program, [chart, file, release])
   return stdout
     .trimEnd()
     .split('\n')
@@ -43,10 +44,13 @@ const ofKind = (manifests: Manifest[], kind: string) => manifests.filter((manife
 const find = (manifests: Manifest[], kind: string, name: string) =>
   ofKind(manifests, kind).find(({ metadata }) => metadata.name === `test-tributary${name}`) as Manifest
 
-test('has the roles as deployments, each with its budget and its autoscaler', () => {
-  for (const kind of ['Deployment', 'PodDisruptionBudget', 'HorizontalPodAutoscaler']) {
+const roles = ['api', 'redirect', 'worker'] as const
+const kinds = { api: 'Deployment', redirect: 'StatefulSet', worker: 'Deployment' }
+
+test('has the roles, each with its budget and its autoscaler', () => {
+  for (const kind of ['PodDisruptionBudget', 'HorizontalPodAutoscaler']) {
     const names = ofKind(standard, kind).map(({ metadata }) => metadata.name)
-    expect(names, kind).toEqual(['test-tributary-api', 'test-tributary-redirect', 'test-tributary-worker'])
+    expect(names, kind).toEqual(roles.map((role) => `test-tributary-${role}`))
   }
   const versions = new Map(standard.map(({ kind, apiVersion }) => [kind, apiVersion]))
   expect(Object.fromEntries(versions)).toEqual({
@@ -56,27 +60,27 @@ test('has the roles as deployments, each with its budget and its autoscaler', ()
     Job: 'batch/v1',
     PodDisruptionBudget: 'policy/v1',
     Service: 'v1',
+    StatefulSet: 'apps/v1',
   })
 })
 
-describe.each(['api', 'redirect', 'worker'])('%s', (role) => {
+describe.each(roles)('%s', (role) => {
   const part = (kind: string) => find(standard, kind, `-${role}`)
-  const pod = () => part('Deployment').spec.template
+  const set = () => part(kinds[role])
+  const pod = () => set().spec.template
 
   test('selects its own pods, and no others', () => {
     const { labels } = pod().metadata
-    const selectors = [
-      part('Deployment').spec.selector.matchLabels,
-      part('PodDisruptionBudget').spec.selector.matchLabels,
-    ]
+    const selectors = [set().spec.selector.matchLabels, part('PodDisruptionBudget').spec.selector.matchLabels]
     if (role !== 'worker') selectors.push(part('Service').spec.selector)
     for (const selector of selectors) {
       expect(selector['app.kubernetes.io/component']).toBe(role)
       expect(labels).toMatchObject(selector)
     }
-    expect(part('HorizontalPodAutoscaler').spec.scaleTargetRef.name).toBe(part('Deployment').metadata.name)
+    const { kind, name } = part('HorizontalPodAutoscaler').spec.scaleTargetRef
+    expect([kind, name]).toEqual([kinds[role], set().metadata.name])
     // With replicas an upgrade would undo what the autoscaler did.
-    expect(part('Deployment').spec).not.toHaveProperty('replicas')
+    expect(set().spec).not.toHaveProperty('replicas')
   })
 
   test('lets one pod go at a time, and the budget leaves room for that', () => {
@@ -102,7 +106,9 @@ describe.each(['api', 'redirect', 'worker'])('%s', (role) => {
     expect(container.readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'ops' })
     expect(ports).toEqual(role === 'worker' ? ['ops'] : ['http', 'ops'])
     const mounts = container.volumeMounts.map(({ name }: { name: string }) => name)
-    expect(pod().spec.volumes.map(({ name }: { name: string }) => name)).toEqual(mounts)
+    const claimed = set().spec.volumeClaimTemplates ?? []
+    const volumes = [...claimed.map(({ metadata }: Manifest) => metadata), ...pod().spec.volumes]
+    expect(volumes.map(({ name }: { name: string }) => name)).toEqual(mounts)
   })
 
   test('has settings that the server takes', () => {
@@ -123,6 +129,46 @@ const secret = {
   CLICK_ID_KEYS: `1:${'0a'.repeat(32)}`,
   ENCRYPTION_KEYS: `1:${'0b'.repeat(32)}`,
 }
+
+const persistence = (manifests: Manifest[], role: 'api' | 'redirect') =>
+  ['Deployment', 'StatefulSet'].flatMap((kind) => find(manifests, kind, `-${role}`)?.kind ?? [])
+
+test('a redirect keeps its spool when its node dies: each pod has a volume, which outlives it', async () => {
+  const { spec } = find(standard, 'StatefulSet', '-redirect')
+  expect(spec).toMatchObject({ serviceName: 'test-tributary-redirect', podManagementPolicy: 'Parallel' })
+  expect(spec).not.toHaveProperty('strategy')
+  const [claim] = spec.volumeClaimTemplates
+  expect(claim).toMatchObject({
+    metadata: { name: 'state' },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '2Gi' } } },
+  })
+  expect(claim.spec).not.toHaveProperty('storageClassName')
+  const [container] = spec.template.spec.containers
+  const { mountPath } = container.volumeMounts.find(({ name }: { name: string }) => name === 'state')
+  const { value } = container.env.find(({ name }: { name: string }) => name === 'SPOOL_DIRECTORY')
+  expect(value.startsWith(`${mountPath}/`)).toBe(true)
+  expect(Number(settings.SPOOL_MAX_MEGABYTES.standard)).toBeLessThan(2 * 1024)
+  expect(spec.template.spec.securityContext.fsGroup).toBe(1000)
+})
+
+test('who has no volumes goes without, who wants keeps the spool of the api too', async () => {
+  const without = await render({ spool: { persistent: [] } })
+  expect([persistence(without, 'api'), persistence(without, 'redirect')]).toEqual([['Deployment'], ['Deployment']])
+  const { spec } = find(without, 'Deployment', '-redirect')
+  expect(spec.template.spec.volumes[0]).toEqual({ name: 'state', emptyDir: { sizeLimit: '2Gi' } })
+  expect(find(without, 'HorizontalPodAutoscaler', '-redirect').spec.scaleTargetRef.kind).toBe('Deployment')
+  const both = await render({ spool: { persistent: ['redirect', 'api'], storageClass: 'fast' } })
+  expect([persistence(both, 'api'), persistence(both, 'redirect')]).toEqual([['StatefulSet'], ['StatefulSet']])
+  expect(find(both, 'StatefulSet', '-api').spec.volumeClaimTemplates[0].spec.storageClassName).toBe('fast')
+})
+
+test('names are short enough for the labels that Kubernetes adds, whatever the release is called', async () => {
+  const manifests = await render({}, 'r'.repeat(53))
+  const hashLength = 11
+  for (const { kind, metadata } of manifests.filter(({ kind }) => /Deployment|StatefulSet|Job|Service/.test(kind))) {
+    expect(metadata.name.length + hashLength, `${kind} ${metadata.name}`).toBeLessThanOrEqual(63)
+  }
+})
 
 test('migrates before anything is changed, after the settings are there', () => {
   const weight = ({ metadata }: Manifest) => Number(metadata.annotations['helm.sh/hook-weight'])

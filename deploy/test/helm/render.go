@@ -1,4 +1,4 @@
-// render CHART [VALUES]: prints what Helm would send to Kubernetes, one JSON document a line. Helm is no package of Debian;
+// render CHART VALUES RELEASE: prints what Helm would send to Kubernetes, one JSON document a line. Helm is no package of Debian;
 // its templates are those of Go with the functions of sprig and the few that are defined here. A value that is not there
 // is an error, as it is for `helm lint --strict`, and so is a key that stands twice.
 package main
@@ -21,15 +21,12 @@ type object = map[string]interface{}
 
 func main() {
 	chartFolder := os.Args[1]
-	values := read(filepath.Join(chartFolder, "values.yaml"))
-	if len(os.Args) > 2 {
-		values = merge(values, read(os.Args[2]))
-	}
+	values := merge(read(filepath.Join(chartFolder, "values.yaml")), read(os.Args[2]))
 	chart := read(filepath.Join(chartFolder, "Chart.yaml"))
 	context := object{
 		"Values":  values,
 		"Chart":   object{"Name": chart["name"], "Version": chart["version"], "AppVersion": chart["appVersion"]},
-		"Release": object{"Name": "test", "Namespace": "default", "Service": "Helm"},
+		"Release": object{"Name": os.Args[3], "Namespace": "default", "Service": "Helm"},
 	}
 	root := template.New("root").Option("missingkey=error")
 	functions := sprig.TxtFuncMap()

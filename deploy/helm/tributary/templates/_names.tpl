@@ -1,5 +1,6 @@
+{{/* Short enough for the label of a StatefulSet's pods: the name, the role and ten characters more are at most 63. */}}
 {{- define "tributary.name" -}}
-{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 50 | trimSuffix "-" }}
+{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 43 | trimSuffix "-" }}
 {{- end }}
 
 {{- define "tributary.image" -}}
