@@ -1,8 +1,10 @@
-import { access } from 'node:fs/promises'
+import { access, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
+import { sql } from 'kysely'
 import { afterAll, describe, expect, test } from 'vitest'
 import { projectFolder } from '../engines/programs.ts'
 import { readConfig } from '../server/src/platform/config.ts'
+import { openTestPlatform } from '../server/test/stack.ts'
 import { temporaryFolder } from './test/program.ts'
 import { copyInstaller, install, readCompose } from './test/settings.ts'
 
@@ -29,9 +31,11 @@ describe.each([
     }
   })
 
-  test('opens only the ports of Caddy', () => {
-    const open = entries.flatMap(([name, { ports = [] }]) => ports.map(({ published }) => `${name} ${published}`))
-    expect(open).toEqual(['caddy 80', 'caddy 443', 'caddy 443'])
+  test('opens only the ports of Caddy, by IPv4, where Docker keeps the addresses of visitors', () => {
+    const open = entries.flatMap(([name, { ports = [] }]) =>
+      ports.map(({ host_ip, published, protocol }) => `${name} ${host_ip} ${published} ${protocol}`),
+    )
+    expect(open).toEqual(['caddy 0.0.0.0 80 tcp', 'caddy 0.0.0.0 443 tcp', 'caddy 0.0.0.0 443 udp'])
   })
 
   test('runs Tributary and Caddy without rights, on a file system that can only be read', () => {
@@ -67,12 +71,34 @@ describe.each([
   })
 })
 
-test('the limits of compose.yaml fit a server with 4 GB', () => {
-  const limits = Object.entries(single.services)
-    .filter(([name]) => name !== 'migrate')
-    .map(([name, { mem_limit }]) => [name, Number(mem_limit)] as const)
+test('the limits of compose.yaml leave the system of a server with 4 GB some memory', () => {
+  const limits = Object.entries(single.services).map(([name, { mem_limit }]) => [name, Number(mem_limit)] as const)
   for (const [name, limit] of limits) expect(limit, name).toBeGreaterThan(0)
-  expect(limits.reduce((sum, [, limit]) => sum + limit, 0)).toBeLessThan(4 * 2 ** 30)
+  const lasting = limits.filter(([name]) => name !== 'migrate').map(([, limit]) => limit)
+  expect(lasting.reduce((sum, limit) => sum + limit, 0)).toBeLessThan(3.5 * 2 ** 30)
+})
+
+test('each engine keeps below the limit of its container by itself', async () => {
+  const limit = (name: string) => Number(single.services[name]?.mem_limit)
+  const text = (file: string) => readFile(join(import.meta.dirname, file), 'utf8')
+  const [, clickhouse] = /<max_server_memory_usage>(\d+)</.exec(await text('clickhouse/server.xml')) ?? []
+  const [, valkey] = /^maxmemory (\d+)mb$/m.exec(await text('valkey/valkey.conf')) ?? []
+  expect(Number(clickhouse)).toBeLessThan(limit('clickhouse') * 0.85)
+  expect(Number(valkey) * 2 ** 20).toBeLessThan(limit('valkey') * 0.8)
+  for (const name of ['nats', 'caddy']) {
+    const [, most] = /^(\d+)MiB$/.exec(single.services[name]?.environment?.GOMEMLIMIT ?? '') ?? []
+    expect(Number(most) * 2 ** 20, name).toBeLessThan(limit(name) * 0.85)
+  }
+})
+
+test('PostgreSQL knows what it is started with', async () => {
+  const { db } = await openTestPlatform()
+  for (const word of single.services.postgres?.command?.slice(1) ?? []) {
+    const [, name = '', value] = /^--([a-z_]+)=(.+)$/.exec(word) ?? []
+    const found = await sql<{ vartype: string }>`SELECT vartype FROM pg_settings WHERE name = ${name}`.execute(db)
+    expect(found.rows, word).toHaveLength(1)
+    expect(value, word).toMatch(found.rows[0]?.vartype === 'bool' ? /^(on|off)$/ : /^[\w.]+$/)
+  }
 })
 
 test('compose.scale.yaml has the roles apart, a spool for each redirect, and three NATS nodes with names of their own', () => {

@@ -40,7 +40,7 @@ export type Service = {
   user?: string
   environment?: Record<string, string>
   mem_limit?: string
-  ports?: { published: string }[]
+  ports?: { published: string; host_ip?: string; protocol: string }[]
   networks?: Record<string, { ipv4_address?: string } | null>
   volumes?: { type: string; source: string; target: string; read_only?: boolean }[]
   read_only?: boolean
