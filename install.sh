@@ -54,7 +54,7 @@ write_settings() {
 }
 
 start_services() {
-  docker compose up --detach --build
+  docker compose up --detach --build || fail 'that did not start; if it says no more, look at: docker compose logs migrate'
   say 'waiting until everything answers'
   tries=0
   until is_ready; do
@@ -66,7 +66,7 @@ start_services() {
 
 is_ready() {
   docker compose exec -T server node -e \
-    'fetch("http://127.0.0.1:3002/readyz").then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))'
+    'fetch("http://127.0.0.1:3002/readyz").then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))' >/dev/null 2>&1
 }
 
 tell_next() {

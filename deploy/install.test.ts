@@ -39,16 +39,33 @@ test('install.sh writes secrets that nobody else can read, and keeps them when i
   expect(new Set(Object.values(first)).size).toBe(9)
   expect((await stat(join(path, '.env'))).mode & 0o777).toBe(0o600)
 
-  await install(path, ['--settings-only'])
-  await install(path, ['--domain', 'other.example.com', '--settings-only'])
+  expect(await install(path, ['--domain', 'GO.example.com', '--settings-only'])).not.toContain('stays')
+  const other = ['--domain', 'other.example.com', '--email', 'internal', '--settings-only']
+  const told = await install(path, other)
+  expect(told).toContain('SHORT_DOMAIN stays go.example.com, because it stands in .env')
+  expect(told).toContain('CADDY_TLS stays me@example.com')
   expect(await settings()).toEqual(first)
 })
+
+test.each([' go.example.com ', 'https://Go.Example.com/', 'http://go.example.com', 'go.example.com.'])(
+  'it takes a domain as people copy it: %j',
+  async (domain) => {
+    const { path, settings } = await newFolder()
+    await install(path, ['--domain', domain, '--email', '', '--settings-only'])
+    expect(await settings()).toMatchObject({ SHORT_DOMAIN: 'go.example.com', CADDY_TLS: '' })
+  },
+)
 
 test('it adds what is missing in a .env of yours, also when that does not end with a line break', async () => {
   const { path, settings } = await newFolder()
   await writeFile(join(path, '.env'), 'LOG_LEVEL=warn\nSHORT_DOMAIN=own.example.com')
-  await install(path, ['--settings-only'])
-  expect(await settings()).toMatchObject({ LOG_LEVEL: 'warn', SHORT_DOMAIN: 'own.example.com', CADDY_TLS: '' })
+  await install(path, ['--domain', 'other.example.com', '--settings-only'])
+  expect(await settings()).toMatchObject({
+    LOG_LEVEL: 'warn',
+    SHORT_DOMAIN: 'own.example.com',
+    API_HOST: 'api.own.example.com',
+    CADDY_TLS: '',
+  })
 })
 
 test('DOMAIN and EMAIL may come from the environment', async () => {
@@ -62,7 +79,13 @@ describe('it says what is wrong and changes nothing', () => {
     [['--settings-only'], /which domain\?/],
     [['--domain', 'nodots', '--settings-only'], /nodots is no domain/],
     [['--domain', 'a.example.com; rm -rf /', '--settings-only'], /is no domain/],
+    [['--domain', 'a.example.com\nLOG_LEVEL=silent', '--settings-only'], /is no domain/],
+    [['--domain', 'a.example.com:8443', '--settings-only'], /a.example.com:8443 is no domain/],
+    [['--domain', `${'a'.repeat(64)}.example.com`, '--settings-only'], /is no domain/],
+    [['--domain', 'bücher.example', '--settings-only'], /xn--/],
     [['--domain', '192.0.2.1', '--settings-only'], /is no domain/],
+    [['--domain', 'a.example.com', '--email', 'me@example.com you@example.com', '--settings-only'], /no e-mail/],
+    [['--domain', 'a.example.com', '--email', 'me@example.com\nA=b', '--settings-only'], /no e-mail/],
     [['--domain', 'a.example.com', '--email', 'me', '--settings-only'], /me is no e-mail address/],
     [['--domain'], /--domain needs a value/],
     [['--verbose'], /there is no option --verbose/],
@@ -97,8 +120,18 @@ test('it starts everything and says what comes next', async () => {
   ])
 })
 
+test('what Docker Compose could not start is told, with where to look', async () => {
+  const { path } = await newFolder()
+  await writeFile(join(path, 'docker'), '#!/bin/sh\ncase $* in *up*) echo "migrate exited (1)" >&2; exit 1 ;; esac\n')
+  await chmod(join(path, 'docker'), 0o755)
+  const env = { PATH: `${path}${delimiter}${process.env.PATH}` }
+  await expect(install(path, ['--domain', 'a.example.com'], env)).rejects.toThrow(
+    /migrate exited[\s\S]*docker compose logs migrate/,
+  )
+})
+
 test('every shell script passes shellcheck', async () => {
-  const scripts = await Array.fromAsync(glob(['*.sh', '{deploy,engines}/**/*.sh'], { cwd: projectFolder }))
+  const scripts = await Array.fromAsync(glob(['*.sh', '{.ci,deploy,engines}/**/*.sh'], { cwd: projectFolder }))
   expect(scripts.length).toBeGreaterThan(5)
   await run('shellcheck', ['--external-sources', ...scripts], { cwd: projectFolder }).catch((error) => {
     throw new Error(`${error.stdout}\nIf shellcheck is missing: npm run setup -- --deploy`)

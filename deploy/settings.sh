@@ -26,27 +26,51 @@ new_keys() {
   echo "1:$(random_hex 32)"
 }
 
-# Sets $domain and $email from the options, the settings file or the person at the terminal.
+# Sets $domain and $email from the settings file, the options or the person at the terminal.
 ask_names() {
-  domain=${domain:-$(setting "$1" SHORT_DOMAIN)}
-  if grep -qs '^CADDY_TLS=' "$1"; then email=$(setting "$1" CADDY_TLS) asked=true; else asked=$unattended; fi
+  prefer_kept "$1"
   if [ -z "$domain" ]; then
     if $unattended; then fail 'which domain? Give it by --domain, such as --domain go.example.com'; fi
     printf 'Domain of the short links, such as go.example.com: ' >&2
     read -r domain
   fi
-  domain=$(printf %s "$domain" | tr '[:upper:]' '[:lower:]')
-  if ! printf %s "$domain" | grep -Eq '^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]*[a-z][a-z0-9-]*$'; then
-    fail "$domain is no domain; give one such as go.example.com"
+  domain=$(bare_domain "$domain")
+  if ! is_whole "$domain" '([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]*[a-z][a-z0-9-]*'; then
+    fail "$domain is no domain; give one such as go.example.com, and xn--… for letters such as ü"
   fi
-  if [ -z "${email-}" ] && ! $asked; then
+  if grep -qs '^CADDY_TLS=' "$1"; then return; fi
+  if [ -z "$email" ] && ! $unattended; then
     printf 'E-mail address for warnings about certificates (may be empty): ' >&2
     read -r email || email=''
   fi
-  case ${email:=} in
-    '' | internal | *@*.*) ;;
-    *) fail "$email is no e-mail address; give one, nothing, or \`internal\` for certificates of Caddy's own authority" ;;
-  esac
+  if ! is_whole "$email" '(internal|[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z0-9-]+)?'; then
+    fail "$email is no e-mail address; give one, nothing, or \`internal\` for certificates of Caddy's own authority"
+  fi
+}
+
+# prefer_kept FILE: what stands there goes before the options, and is told where they differ.
+prefer_kept() {
+  kept=$(setting "$1" SHORT_DOMAIN)
+  if [ -n "$kept" ] && [ -n "$domain" ] && [ "$(bare_domain "$domain")" != "$kept" ]; then
+    say "SHORT_DOMAIN stays $kept, because it stands in $1; change it there, and the names made of it"
+  fi
+  domain=${kept:-$domain}
+  if ! grep -qs '^CADDY_TLS=' "$1"; then return; fi
+  kept=$(setting "$1" CADDY_TLS)
+  if [ -n "$email" ] && [ "$email" != "$kept" ]; then
+    say "CADDY_TLS stays ${kept:-empty}, because it stands in $1; change it there"
+  fi
+  email=$kept
+}
+
+# As people copy it: with https:// in front, a slash or a dot behind, spaces around, in capitals.
+bare_domain() {
+  printf %s "$1" | tr '[:upper:]' '[:lower:]' | sed 's|^[[:space:]]*||; s|^https\{0,1\}://||; s|[[:space:]]*$||; s|/$||; s|\.$||'
+}
+
+# is_whole TEXT PATTERN: grep alone would look at each line of it.
+is_whole() {
+  [ "$(printf '%s\n' "$1" | wc -l)" -eq 1 ] && printf '%s\n' "$1" | grep -Eqx "$2"
 }
 
 # read_options WORD…: sets $domain, $email, $unattended and $start.
