@@ -50,6 +50,14 @@ test('services run as a user without rights and may write only their own state',
   }
 })
 
+test('services are started again for ever, and none takes the memory of the others', async () => {
+  for (const unit of [...units, 'caddy.conf']) {
+    const text = await readFile(join(folder, unit), 'utf8')
+    for (const line of ['Restart=always', 'StartLimitIntervalSec=0']) expect(text, unit).toContain(`${line}\n`)
+    if (unit !== 'caddy.conf') expect(text, unit).toMatch(/^MemoryMax=\d+[MG]$/m)
+  }
+})
+
 async function put(root: string, path: string, content: string | Buffer, mode = 0o644): Promise<void> {
   const file = join(root, path)
   await mkdir(dirname(file), { recursive: true })

@@ -101,9 +101,11 @@ TEXT
 make_database() {
   password=$(setting $settings POSTGRES_PASSWORD)
   systemctl start postgresql
-  if [ -n "$(as_postgres "SELECT 1 FROM pg_roles WHERE rolname = 'tributary'")" ]; then return; fi
+  # Each by itself, because a run may have been cut off between the two, and the settings are newer than the role.
+  if [ -z "$(as_postgres "SELECT 1 FROM pg_roles WHERE rolname = 'tributary'")" ]; then as_postgres 'CREATE ROLE tributary'; fi
+  as_postgres "ALTER ROLE tributary LOGIN PASSWORD '$password'"
+  if [ -n "$(as_postgres "SELECT 1 FROM pg_database WHERE datname = 'tributary'")" ]; then return; fi
   say 'making the database'
-  as_postgres "CREATE ROLE tributary LOGIN PASSWORD '$password'"
   as_postgres "CREATE DATABASE tributary OWNER tributary ENCODING 'UTF8' TEMPLATE template0"
 }
 
