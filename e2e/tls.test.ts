@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { request } from 'node:http'
-import { afterAll, expect, inject, test } from 'vitest'
+import { createServer, request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, expect, inject, onTestFinished, test } from 'vitest'
 import { type Asked, startCaddy } from '../deploy/test/caddy.ts'
+import { freePort } from '../engines/port.ts'
 import { addDomain } from '../server/src/features/domains/service.ts'
 import { changeWorkspace } from '../server/src/features/workspaces/service.ts'
 import { browser, buildWorkspace } from '../server/test/build.ts'
@@ -119,6 +121,19 @@ test('forwarded headers of a visitor are not believed, neither through Caddy nor
 
   const headers = { ...forged, authorization: `Bearer ${workspace.key}` }
   expect(await askPlainly(`${server.api}/links`, headers, '127.0.0.8')).toBe(403)
+})
+
+test('who comes while the only server starts again waits for it', async () => {
+  const port = await freePort()
+  const only = createServer((_, response) => response.writeHead(204, { connection: 'close' }).end())
+  await new Promise<void>((resolve) => only.listen(port, '127.0.0.1', resolve))
+  onTestFinished(() => void only.close())
+  await using alone = await startCaddy({ API_HOST: apiHost, REDIRECT_UPSTREAM: `127.0.0.1:${port}` })
+  await new Promise((resolve) => only.close(resolve))
+  const answer = visit(`http://127.0.0.1:${alone.httpPort}/hello`, { host: shortDomain })
+  await sleep(5_000)
+  only.listen(port, '127.0.0.1')
+  expect((await answer).status).toBe(204)
 })
 
 /** Past Caddy, from an address that is not one of the trusted proxies. */
