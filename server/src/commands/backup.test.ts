@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
@@ -9,6 +12,7 @@ import { buildLink, buildWorkspace } from '../../test/build.ts'
 import { openTestPlatform } from '../../test/stack.ts'
 import { startS3Server } from '../../test/storage/s3-server.ts'
 import { insert, query } from '../platform/clickhouse.ts'
+import type { Platform } from '../platform/context.ts'
 import { knownMigrations, migrate } from '../platform/migrate.ts'
 
 // Starting a process takes long on a busy machine.
@@ -102,6 +106,96 @@ test('rows of ClickHouse come back byte for byte, and are counted once', async (
   expect(await query(clickhouse, sums, {})).toEqual(before)
 })
 
+test('tables that ClickHouse would not let anybody drop for their size are no obstacle', async () => {
+  const { env, platform } = await installation()
+  await insert(platform.clickhouse, 'click_events', [clickOf(1)])
+  const storage = await bucket()
+  const careful = { ...env, CLICKHOUSE_URL: `${env.CLICKHOUSE_URL}?ch_max_table_size_to_drop=1`, ...storage.env }
+  expect(await tributary(careful, 'backup', 's3://backups/large')).toMatchObject({ code: 0, stderr: '' })
+  expect(await copiesIn(platform)).toEqual([])
+  expect(await tributary(careful, 'restore', 's3://backups/large', '--replace')).toMatchObject({ code: 0, stderr: '' })
+  expect(await copiesIn(platform)).toEqual([])
+  expect(await query(platform.clickhouse, 'SELECT link_number FROM click_events', {})).toHaveLength(1)
+})
+
+test('a backup that was killed is made again in the same place, and a restore that was killed likewise', async () => {
+  const { env, platform } = await installation()
+  await insert(platform.clickhouse, 'click_events', [clickOf(1), clickOf(2)])
+  const link = await buildLink(platform, await buildWorkspace(platform))
+  const storage = await bucket()
+  const all = { ...env, ...storage.env }
+  const place = 's3://backups/killed'
+  expect(await killedAfter(storage.objects, 'set', 4, all, 'backup', place)).toBe('SIGKILL')
+  expect(await copiesIn(platform)).not.toEqual([])
+  expect(await tributary(all, 'restore', place, '--replace')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('holds no backup: there is no manifest.json. One that was cut off has none'),
+  })
+  expect(await tributary(all, 'backup', place)).toMatchObject({ code: 0, stderr: '' })
+  expect(await copiesIn(platform)).toEqual([])
+
+  const target = { ...(await empty()), ...storage.env }
+  for (const files of [3, 6]) {
+    expect(await killedAfter(storage.objects, 'get', files, target, 'restore', place)).toBe('SIGKILL')
+  }
+  expect(await tributary(target, 'restore', place)).toMatchObject({ code: 0, stderr: '' })
+  const restored = await openTestPlatform(target)
+  expect(await copiesIn(restored)).toEqual([])
+  expect(await query(restored.clickhouse, 'SELECT link_number FROM click_events', {})).toHaveLength(2)
+  expect((await sql`SELECT id FROM links`.execute(restored.db)).rows).toEqual([{ id: link.id }])
+})
+
+test('a manifest that somebody changed puts nothing into statements', async () => {
+  const { env } = await installation()
+  const storage = await bucket()
+  const all = { ...env, ...storage.env }
+  expect(await tributary(all, 'backup', 's3://backups/changed')).toMatchObject({ code: 0 })
+  const name = '/backups/changed/manifest.json'
+  const manifest = JSON.parse(String(storage.objects.get(name)))
+  const [table] = manifest.tables.filter((table: { name: string }) => table.name === 'click_events')
+  table.columns = ['workspace_id) SELECT version() --']
+  storage.objects.set(name, Buffer.from(JSON.stringify(manifest)))
+  expect(await tributary(all, 'restore', 's3://backups/changed', '--replace')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`are not here: clickhouse/click_events.${table.columns[0]}.`),
+  })
+})
+
+test('a storage that fails on the way is told with what to do, and leaves nothing behind in the engines', async () => {
+  const { env, platform } = await installation()
+  // So many that ClickHouse still sends when the storage fails.
+  const rows = `INSERT INTO click_events (workspace_id, timestamp, id_text, link_number, url)
+    SELECT 'ws_many', now64(3), hex(cityHash64(number)), 1, repeat(hex(cityHash64(number)), 30) FROM numbers(100000)`
+  await platform.clickhouse.command({ query: rows })
+  const storage = await bucket()
+  const all = { ...env, ...storage.env }
+  const set = storage.objects.set.bind(storage.objects)
+  storage.objects.set = (name, bytes) => {
+    if (name.includes('/click_events/')) storage.refuse(1_000)
+    return set(name, bytes)
+  }
+  expect(await tributary(all, 'backup', 's3://backups/broken')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^PUT .* failed 6 times, at last with 503 .*SlowDown.* try again/),
+  })
+  expect(await copiesIn(platform)).toEqual([])
+})
+
+test('a folder that can not be written or read is told in one line', async () => {
+  const { env } = await installation()
+  const folder = await mkdtemp(join(tmpdir(), 'tributary-place-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const file = join(folder, 'file')
+  await writeFile(file, 'not a folder')
+  for (const command of ['backup', 'restore']) {
+    const { code, stderr } = await tributary(env, command, file)
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^Can't .*\/file\/.*not a directory.*\n$/),
+    })
+  }
+})
+
 async function bucket() {
   const server = await startS3Server(keys, 'backups')
   onTestFinished(() => server[Symbol.asyncDispose]())
@@ -111,7 +205,42 @@ async function bucket() {
     BACKUP_S3_ACCESS_KEY: keys.accessKey,
     BACKUP_S3_SECRET_KEY: keys.secretKey,
   }
-  return { objects: server.objects, env }
+  const refuse = (requests: number) => {
+    server.refusals = requests
+  }
+  return { objects: server.objects, env, refuse }
+}
+
+function clickOf(number: number): object {
+  return { workspace_id: 'ws_one', timestamp: Date.UTC(2026, 0, number), id_text: `click ${number}`, link_number: '1' }
+}
+
+async function copiesIn({ clickhouse }: Platform): Promise<unknown[]> {
+  const statement = `SELECT name FROM system.tables
+    WHERE database = currentDatabase() AND match(name, '^(backup|restore)_of_')`
+  return query(clickhouse, statement, {})
+}
+
+/** Ends the command at its nth file. */
+async function killedAfter(
+  objects: Map<string, Buffer>,
+  method: 'get' | 'set',
+  files: number,
+  env: Record<string, string>,
+  ...words: string[]
+) {
+  const child = spawn(process.execPath, [main, ...words], { env: { PATH: process.env.PATH, ...env }, stdio: 'ignore' })
+  const ended = new Promise((resolve) => child.once('exit', (_code, signal) => resolve(signal)))
+  const original = objects[method].bind(objects) as (...words: never[]) => never
+  let count = 0
+  objects[method] = (...words: never[]): never => {
+    count += 1
+    if (count === files) child.kill('SIGKILL')
+    return original(...words)
+  }
+  const signal = await ended
+  delete (objects as Partial<typeof objects>)[method]
+  return signal
 }
 
 async function installation(wanted = (_file: { name: string }) => true) {

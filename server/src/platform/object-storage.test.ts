@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -24,6 +24,19 @@ test('a folder keeps a file under its name, whole or not at all', async () => {
   expect(await readdir(join(folder, 'new/a'))).toEqual(['b.txt'])
 })
 
+test('a folder that is full or no folder is told, and nothing half is left', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tributary-storage-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const storage = openObjectStorage(none, folder)
+  await symlink('/dev/full', join(folder, 'a.part'))
+  const full = /^Can't write .*\/a: ENOSPC: no space left on device, write\. Make room and rights there/
+  await expect(storage.put('a', bytes)).rejects.toThrow(full)
+  expect(await readdir(folder)).toEqual([])
+  await writeFile(join(folder, 'file'), '')
+  await expect(storage.put('file/a', bytes)).rejects.toThrow(/^Can't write .*\/file\/a: /)
+  await expect(storage.get('file/a')).rejects.toThrow(/^Can't read .*\/file\/a: ENOTDIR.* Name a folder/)
+})
+
 test('a bucket keeps a file below its folder, and is asked again while it is overloaded', async () => {
   const { server, storage } = await openBucket('s3://backups/2026/11/')
   server.refusals = 2
@@ -41,6 +54,16 @@ test.each([
 ])('what the storage refuses is told: %s', async (_, place, settings, message) => {
   const { storage } = await openBucket(place, settings)
   await expect(storage.put('a', bytes)).rejects.toThrow(message)
+})
+
+test('a body that came too slowly is sent again, a key that may not list is told what it needs', async () => {
+  const { server, storage } = await openBucket('s3://backups/x')
+  server.refusals = 1
+  server.refusal = { status: 400, code: 'RequestTimeout' }
+  await storage.put('a', bytes)
+  server.refusals = 1
+  server.refusal = { status: 403, code: 'AccessDenied' }
+  await expect(storage.get('b')).rejects.toThrow(/^GET .*\/x\/b failed: 403 .*AccessDenied.* to list the bucket/)
 })
 
 test('a place that can not be is refused at once', () => {

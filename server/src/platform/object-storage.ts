@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { AwsClient } from 'aws4fetch'
 import { sleep } from './clock.ts'
@@ -19,7 +19,7 @@ type Settings = Pick<
   'BACKUP_S3_ENDPOINT' | 'BACKUP_S3_REGION' | 'BACKUP_S3_ACCESS_KEY' | 'BACKUP_S3_SECRET_KEY'
 >
 
-const attempts = 5
+const attempts = 6
 const timeoutMs = 60_000
 
 /** `s3://bucket/folder`, or a folder of this machine. */
@@ -32,18 +32,26 @@ function openFolder(folder: string): ObjectStorage {
     place: folder,
     async put(name, bytes) {
       const path = join(folder, name)
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-      await using file = await open(`${path}.part`, 'w', 0o600)
-      await file.writeFile(bytes)
-      await file.sync()
-      await rename(`${path}.part`, path)
+      await write(path, bytes).catch(async (error) => {
+        // It may be what fills the disk.
+        await rm(`${path}.part`, { force: true }).catch(() => {})
+        throw invalid(`Can't write ${path}: ${error.message}. Make room and rights there, or name another folder.`)
+      })
     },
     get: (name) =>
       readFile(join(folder, name)).catch((error) => {
         if (error.code === 'ENOENT') return undefined
-        throw error
+        throw invalid(`Can't read ${join(folder, name)}: ${error.message}. Name a folder that this user may read.`)
       }),
   }
+}
+
+async function write(path: string, bytes: Buffer): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await using file = await open(`${path}.part`, 'w', 0o600)
+  await file.writeFile(bytes)
+  await file.sync()
+  await rename(`${path}.part`, path)
 }
 
 function openBucket(settings: Settings, place: string): ObjectStorage {
@@ -78,11 +86,19 @@ async function ask(client: AwsClient, address: string, request: RequestInit): Pr
   for (let attempt = 1; ; attempt++) {
     const problem = await answerTo(client, address, request)
     if (!('refusal' in problem)) return problem.bytes
-    if (!problem.isPassing || attempt === attempts) {
-      throw invalid(`${request.method} ${address} failed: ${problem.refusal}. Check the BACKUP_S3_ settings.`)
+    const what = `${request.method} ${address} failed`
+    if (!problem.isPassing) throw invalid(`${what}: ${problem.refusal}. ${adviceFor(problem.refusal)}`)
+    if (attempt === attempts) {
+      const advice = 'Is BACKUP_S3_ENDPOINT right? If so, try again when the storage is back.'
+      throw invalid(`${what} ${attempts} times, at last with ${problem.refusal}. ${advice}`)
     }
     await sleep(200 * 2 ** attempt)
   }
+}
+
+function adviceFor(refusal: string): string {
+  if (!refusal.includes('AccessDenied')) return 'Check the BACKUP_S3_ settings.'
+  return 'Allow the key to read and write objects, and to list the bucket: else the storage refuses to say that a file is not there.'
 }
 
 type Answer = { bytes: Buffer | undefined } | { refusal: string; isPassing: boolean }
@@ -95,9 +111,14 @@ async function answerTo(client: AwsClient, address: string, request: RequestInit
     if (answer.status === 404 && request.method === 'GET' && !bytes.includes('NoSuchBucket'))
       return { bytes: undefined }
     const text = bytes.toString('utf8').slice(0, 500)
-    return { refusal: `${answer.status} ${text}`.trim(), isPassing: answer.status >= 500 || answer.status === 429 }
+    return { refusal: `${answer.status} ${text}`.trim(), isPassing: isPassing(answer.status, text) }
   } catch (error) {
     const { message, cause } = error as Error
     return { refusal: [message, (cause as Error | undefined)?.message].filter(Boolean).join(': '), isPassing: true }
   }
+}
+
+/** S3 gives 400 to a body that came too slowly. */
+function isPassing(status: number, text: string): boolean {
+  return status >= 500 || status === 429 || text.includes('<Code>RequestTimeout</Code>')
 }

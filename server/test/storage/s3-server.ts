@@ -5,8 +5,9 @@ import type { AddressInfo } from 'node:net'
 export type S3Server = AsyncDisposable & {
   endpoint: string
   objects: Map<string, Buffer>
-  /** How many of the next requests are answered with 503. */
+  /** How many of the next requests are refused, and how. */
   refusals: number
+  refusal: { status: number; code: string }
 }
 
 type Keys = { accessKey: string; secretKey: string; region: string }
@@ -21,7 +22,7 @@ export async function startS3Server(keys: Keys, bucket: string): Promise<S3Serve
     const answer = (status: number, bytes: Buffer | string = '') => response.writeHead(status).end(bytes)
     if (storage.refusals > 0) {
       storage.refusals -= 1
-      return answer(503, '<Error><Code>SlowDown</Code></Error>')
+      return answer(storage.refusal.status, `<Error><Code>${storage.refusal.code}</Code></Error>`)
     }
     const problem = signatureProblem(request, body, keys)
     if (problem) return answer(403, `<Error><Code>${problem}</Code></Error>`)
@@ -37,6 +38,7 @@ export async function startS3Server(keys: Keys, bucket: string): Promise<S3Serve
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     objects,
     refusals: 0,
+    refusal: { status: 503, code: 'SlowDown' },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
