@@ -13,6 +13,7 @@ export const migrationTable = 'migrations'
 // Whoever waits for a table keeps all others from it, so that is given up soon and tried again.
 const lockTimeoutMs = 2_000
 const lockAttempts = 60
+const turnEveryMs = 200
 
 export class MigrationError extends Error {}
 
@@ -36,7 +37,7 @@ export async function migrate(
   try {
     // Else a statement of a process that was killed would go on, and with it the lock.
     await connection.query("SET client_connection_check_interval = '1s'").catch(() => {})
-    await connection.query('SELECT pg_advisory_lock($1)', [migrationLock])
+    await takeTurn(connection)
     await connection.query(`CREATE TABLE IF NOT EXISTS migrations (
       engine text, name text, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (engine, name))`)
     const known = new Map((await selectApplied(connection)).map((row) => [nameOf(row), row.checksum]))
@@ -96,6 +97,12 @@ async function read(folder: URL, engine: Migration['engine']): Promise<Migration
       return { engine, name, text, checksum: createHash('sha256').update(text).digest('hex') }
     }),
   )
+}
+
+/** Asks again and again: an index that is made meanwhile would wait for a statement that waits for its turn. */
+async function takeTurn(connection: pg.Client): Promise<void> {
+  const ask = () => connection.query('SELECT pg_try_advisory_lock($1) AS taken', [migrationLock])
+  while (!(await ask()).rows[0].taken) await sleep(turnEveryMs)
 }
 
 async function applyPostgres(connection: pg.Client, migration: Migration): Promise<void> {
