@@ -59,11 +59,16 @@ describe('what must not be reached', () => {
     expect(canaryHits).toBe(0)
   })
 
-  test('a name with one public and one private address', async () => {
-    const lookup = async () => [
-      { address: '8.8.8.8', family: 4 },
-      { address: '127.0.0.1', family: 4 },
-    ]
+  test.each([
+    ['last', ['8.8.8.8', '127.0.0.1']],
+    ['first', ['127.0.0.1', '8.8.8.8']],
+    ['in another family', ['8.8.8.8', '::1']],
+    ['as another family', ['8.8.8.8', '::ffff:127.0.0.1']],
+    ['with a zone', ['2606:4700::1111', 'fe80::1%lo']],
+    ['among very many', [...Array(5_000).fill('8.8.8.8'), '127.0.0.1']],
+    ['as no address at all', ['8.8.8.8', 'localhost']],
+  ])('a name with public addresses and a private one %s', async (_where, addresses) => {
+    const lookup = async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
     expect(await reasonOf(`http://both.example:${canary}/`, { lookup })).toBe('private')
     expect(canaryHits).toBe(0)
   })

@@ -1,6 +1,7 @@
 import { lookup as systemLookup } from 'node:dns/promises'
+import type { Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { Agent, request } from 'undici'
+import { Agent, buildConnector, type Dispatcher, request } from 'undici'
 import type { Config } from './config.ts'
 import { knownPeers } from './peers.ts'
 
@@ -28,6 +29,13 @@ export class OutboundError extends Error {
   }
 }
 
+// Who only wants the status waits no longer than that for the rest of the answer.
+const cutAfterMs = 1_000
+// What may come beside the body. It is looked at from time to time: the client itself has no limit for the answers
+// before the last one, for the reason of the status, nor for what stands beside a chunk.
+const besidesBytes = 65_536
+const watchEveryMs = 100
+
 type Address = { address: string; family: number }
 type Allowed = Pick<Config, 'OUTBOUND_ALLOWED_PORTS' | 'OUTBOUND_ALLOWED_HOSTS'>
 
@@ -54,17 +62,28 @@ export async function fetchOutbound(text: string, options: OutboundOptions): Pro
   const deadline = AbortSignal.timeout(options.timeoutMs)
   const url = checkedUrl(text, options.allow)
   const addresses = await beforeDeadline(deadline, url, checkedAddresses(url, options))
+  const tooLarge = new OutboundError('size', url.href)
+  const connect = buildConnector({
+    timeout: options.timeoutMs,
+    lookup: (_hostname, { all }, callback) => {
+      if (all) return callback(null, addresses)
+      callback(null, addresses[0]?.address ?? '', addresses[0]?.family)
+    },
+  })
+  let socket: Socket | null = null
   const agent = new Agent({
-    connect: {
-      timeout: options.timeoutMs,
-      lookup: (_hostname, { all }, callback) => {
-        if (all) return callback(null, addresses)
-        callback(null, addresses[0]?.address ?? '', addresses[0]?.family)
-      },
+    connect(target, callback) {
+      connect(target, (...made) => {
+        socket = made[1]
+        callback(...made)
+      })
     },
     headersTimeout: options.timeoutMs,
     bodyTimeout: options.timeoutMs,
   })
+  const watching = setInterval(() => {
+    if (socket && socket.bytesRead > 2 * options.maxBytes + besidesBytes) socket.destroy(tooLarge)
+  }, watchEveryMs)
   try {
     const answer = await request(url, {
       dispatcher: agent,
@@ -73,29 +92,40 @@ export async function fetchOutbound(text: string, options: OutboundOptions): Pro
       headers: { 'accept-encoding': 'identity', ...options.headers },
       body: options.body,
     })
-    const tooLarge = new OutboundError('size', url.href)
     const announced = options.method === 'HEAD' ? 0 : Number(answer.headers['content-length'])
     if (announced > options.maxBytes && !options.cutsBody) throw tooLarge
-    const chunks: Buffer[] = []
-    let length = 0
-    try {
-      for await (const chunk of answer.body) {
-        length += (chunk as Buffer).length
-        if (length > options.maxBytes && !options.cutsBody) throw tooLarge
-        chunks.push(chunk as Buffer)
-        if (length > options.maxBytes) break
-      }
-    } catch (error) {
-      if (!options.cutsBody) throw error
-    }
-    const body = Buffer.concat(chunks).subarray(0, options.maxBytes)
-    return { status: answer.statusCode, headers: answer.headers, body }
+    const body = await beginningOf(answer.body, options)
+    if (body.length > options.maxBytes && !options.cutsBody) throw tooLarge
+    return { status: answer.statusCode, headers: answer.headers, body: body.subarray(0, options.maxBytes) }
   } catch (error) {
     if (error instanceof OutboundError) throw error
     throw new OutboundError(deadline.aborted ? 'timeout' : 'unreachable', url.href, error)
   } finally {
+    clearInterval(watching)
     agent.destroy().catch(() => {})
   }
+}
+
+/** All of it, unless it is too large. */
+async function beginningOf(
+  body: Dispatcher.ResponseData['body'],
+  { maxBytes, cutsBody }: Pick<OutboundOptions, 'maxBytes' | 'cutsBody'>,
+): Promise<Buffer> {
+  const patience = cutsBody ? setTimeout(() => body.destroy(), cutAfterMs) : undefined
+  const chunks: Buffer[] = []
+  let length = 0
+  try {
+    for await (const chunk of body) {
+      length += (chunk as Buffer).length
+      chunks.push(chunk as Buffer)
+      if (length > maxBytes) break
+    }
+  } catch (error) {
+    if (!cutsBody) throw error
+  } finally {
+    clearTimeout(patience)
+  }
+  return Buffer.concat(chunks)
 }
 
 /** Why an address can't be called, as far as that can be told without asking for the addresses of its name. */
