@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type JsMsg, jetstreamManager } from '@nats-io/jetstream'
+import { nanos } from '@nats-io/transport-node'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { startEngines } from '../../../engines/start.ts'
@@ -70,6 +71,21 @@ test('messages of a queue are handled in small batches, and are gone then', asyn
   expect(Math.max(...calls.map((bodies) => bodies.length))).toBeLessThanOrEqual(10)
   await eventually(async () => expect(await left()).toBe(0))
 })
+
+test('a message whose work takes long is not given to anybody else meanwhile', async () => {
+  const { name, send } = newJob()
+  const calls: number[][] = []
+  await start(name, async (bodies) => {
+    calls.push(bodies)
+    if (calls.length > 1) return
+    await manager.consumers.update(changeStream, name, { ack_wait: nanos(15_000) })
+    await new Promise((resolve) => setTimeout(resolve, 18_000))
+  })
+  await send(1)
+  await eventually(async () => expect(calls).toEqual([[1]]))
+  await expectDone(name, 30_000)
+  expect((await manager.consumers.info(changeStream, name)).delivered.consumer_seq).toBe(1)
+}, 60_000)
 
 describe('a batch that fails', () => {
   test('is tried message by message, and only the bad one comes again', async () => {
@@ -198,11 +214,11 @@ async function start(name: string, handle: (bodies: number[]) => Promise<void>):
   return running
 }
 
-async function expectDone(name: string): Promise<void> {
+async function expectDone(name: string, withinMs?: number): Promise<void> {
   await eventually(async () => {
     const { num_pending, num_ack_pending } = await manager.consumers.info(changeStream, name)
     expect({ num_pending, num_ack_pending }).toEqual({ num_pending: 0, num_ack_pending: 0 })
-  })
+  }, withinMs)
 }
 
 async function deadLetters(name: string, count: number): Promise<JsMsg[]> {

@@ -24,6 +24,8 @@ export type Job = JobInput<unknown>
 
 const mostAtOnce = 500
 const measureEveryMs = 5_000
+// NATS gives a message that it hears nothing of for half a minute to the next worker.
+const holdEveryMs = 10_000
 // With a minute between them about eight hours: an engine that is away is no reason to give a message up.
 const attempts = 500
 
@@ -65,12 +67,21 @@ async function run(platform: Platform, job: Job, signal: AbortSignal): Promise<v
         return
       }
       for await (const messages of batches(source, { intervalMs: 100, signal, full })) {
-        await work(platform, job, messages)
+        const holding = setInterval(() => hold(messages), holdEveryMs)
+        await work(platform, job, messages).finally(() => clearInterval(holding))
       }
     } catch (error) {
       platform.log.warn({ job: job.name, error: (error as Error).message }, 'A job was interrupted and tries again')
       await sleep(500, signal)
     }
+  }
+}
+
+function hold(messages: JsMsg[]): void {
+  try {
+    for (const message of messages) message.working()
+  } catch {
+    // The connection is closing: they come again.
   }
 }
 
