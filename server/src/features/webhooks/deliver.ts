@@ -30,12 +30,12 @@ export async function takeDue(platform: Pick<Platform, 'db' | 'now'>, lines: Lin
   return taken
 }
 
-/** Calls the receiver and writes down what came of it; says whether no answer came in time. */
-export async function deliver(platform: Platform, delivery: DueDelivery): Promise<boolean> {
+/** Calls the receiver and writes down what came of it; how many milliseconds the call took. */
+export async function deliver(platform: Platform, delivery: DueDelivery): Promise<number> {
   const { url, event_id: eventId, body } = delivery
   if (body === null) {
     await endDelivery(platform.db, delivery)
-    return false
+    return 0
   }
   const secrets = secretsOf(platform.config.ENCRYPTION_KEYS, { ...delivery, id: delivery.webhook_id }, platform.now())
   const called = await callReceiver(platform, { url, eventId, body, secrets })
@@ -50,7 +50,7 @@ export async function deliver(platform: Platform, delivery: DueDelivery): Promis
   }
   await recordAttempt(platform.db, delivery, attempt, endOf(delivery, called))
   await disableIfHopeless(platform, delivery, called)
-  return called.outcome === 'timeout'
+  return called.durationMs
 }
 
 function endOf({ started_at: startedAt, tries }: DueDelivery, called: Called): DeliveryEnd {

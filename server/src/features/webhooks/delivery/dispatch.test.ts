@@ -3,8 +3,9 @@ import { expect, test } from 'vitest'
 import { buildWorkspace } from '../../../../test/build.ts'
 import { openOwnDatabase } from '../../../../test/own-database.ts'
 import { eventually } from '../../../../test/stack.ts'
-import { allowLoopback, buildWebhook, queueEvents, startReceiver } from '../../../../test/webhooks.ts'
+import { allowLoopback, buildWebhook, queueEvents, type Receiver, startReceiver } from '../../../../test/webhooks.ts'
 import { startDeliveries } from '../jobs.ts'
+import type { WebhookRow } from '../store.ts'
 
 const platform = await openOwnDatabase({ ...allowLoopback, POSTGRES_POOL: '10', SHUTDOWN_GRACE_MS: '500' })
 const receivers = 20
@@ -13,34 +14,51 @@ const rounds = 10
 test('one receiver that hangs for 15 s a call does not delay 20 others', async () => {
   const { id } = await buildWorkspace(platform)
   await using hanging = await startReceiver(() => {})
+  await using all = new AsyncDisposableStack()
   const listening = await Promise.all(Array.from({ length: receivers }, () => startReceiver()))
+  for (const receiver of listening) all.use(receiver)
   const slow = await buildWebhook(platform, id, { url: hanging.url })
   const quick = await Promise.all(listening.map(({ url }) => buildWebhook(platform, id, { url })))
+  await using _dispatch = startDeliveries(platform)
+  const alone = await p95Of(listening, quick)
   await queueEvents(platform, [slow], 200)
-  const dispatch = startDeliveries(platform)
   await eventually(async () => expect(hanging.heard.length).toBe(10))
-
-  const queuedAt = new Map<string, number>()
-  for (let round = 0; round < rounds; round++) {
-    const at = Date.now()
-    for (const eventId of await queueEvents(platform, [slow, ...quick])) queuedAt.set(eventId, at)
-    await new Promise((resolve) => setTimeout(resolve, 200))
-  }
-  const expected = receivers * rounds
-  await eventually(async () => expect(listening.flatMap(({ heard }) => heard)).toHaveLength(expected), 20_000)
+  const beside = await p95Of(listening, [slow, ...quick])
+  console.info(`p95 ${alone} ms without it, ${beside} ms beside it`)
+  // On a busy machine everything takes longer, also without it.
+  expect(beside).toBeLessThan(Math.max(2_000, 2 * alone))
   // Ten at first; then one at a time.
   expect(hanging.heard.length).toBeLessThanOrEqual(12)
 
-  const delays = listening
-    .flatMap(({ heard }) => heard.map(({ headers, at }) => at - (queuedAt.get(String(headers['webhook-id'])) ?? 0)))
-    .sort((one, other) => one - other)
-  const p95 = delays[Math.floor(delays.length * 0.95)] ?? 0
-  console.info(`p50 ${delays[Math.floor(delays.length / 2)]} ms, p95 ${p95} ms, longest ${delays.at(-1)} ms`)
-  expect(p95).toBeLessThan(2_000)
+  const attempts = sql<{ problem: string; duration_ms: number }>`
+    SELECT problem, duration_ms FROM webhook_attempts WHERE workspace_id = ${id} AND url = ${slow.url}`
+  const [hung] = await eventually(async () => {
+    const { rows } = await attempts.execute(platform.db)
+    expect(rows.length).toBeGreaterThanOrEqual(10)
+    return rows
+  }, 30_000)
+  expect(hung?.problem).toBe('The receiver did not answer within 15 s.')
+  expect(hung?.duration_ms).toBeGreaterThanOrEqual(14_900)
+}, 90_000)
 
-  await dispatch[Symbol.asyncDispose]()
-  for (const receiver of listening) await receiver[Symbol.asyncDispose]()
-})
+/** How long it took from queueing to the receivers that listen, for 95 of 100 events. */
+async function p95Of(listening: Receiver[], webhooks: WebhookRow[]): Promise<number> {
+  const queuedAt = new Map<string, number>()
+  for (let round = 0; round < rounds; round++) {
+    const at = Date.now()
+    for (const eventId of await queueEvents(platform, webhooks)) queuedAt.set(eventId, at)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  const arrived = () =>
+    listening.flatMap(({ heard }) =>
+      heard.flatMap(({ headers, at }) => {
+        const queued = queuedAt.get(String(headers['webhook-id']))
+        return queued === undefined ? [] : [at - queued]
+      }),
+    )
+  await eventually(async () => expect(arrived()).toHaveLength(listening.length * rounds), 20_000)
+  return arrived().sort((one, other) => one - other)[Math.floor(listening.length * rounds * 0.95)] ?? 0
+}
 
 test('a quick receiver is called so often at the same time as allowed, and not more often', async () => {
   const { id } = await buildWorkspace(platform)

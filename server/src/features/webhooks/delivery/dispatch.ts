@@ -5,8 +5,8 @@ import { type Lines, openLines } from './lines.ts'
 type Work<Delivery extends { webhook_id: string; event_id: string }> = {
   /** What is due and may be called now. */
   take(platform: Platform, lines: Lines): Promise<Delivery[]>
-  /** Whether the receiver hung. */
-  deliver(platform: Platform, delivery: Delivery): Promise<boolean>
+  /** How long the call took. */
+  deliver(platform: Platform, delivery: Delivery): Promise<number>
 }
 
 const askEveryMs = 250
@@ -31,11 +31,11 @@ export function startDispatch<Delivery extends { webhook_id: string; event_id: s
         .catch((error: unknown) => {
           const about = { error, webhookId: delivery.webhook_id, eventId: delivery.event_id }
           platform.log.warn(about, 'A delivery of a webhook was interrupted and is tried again')
-          return false
+          return 0
         })
-        .then((hung) => {
+        .then((tookMs) => {
           underWay.delete(calling)
-          if (lines.ended(delivery.webhook_id, hung)) roomMade.abort()
+          if (lines.ended(delivery.webhook_id, tookMs)) roomMade.abort()
         })
       underWay.add(calling)
     }

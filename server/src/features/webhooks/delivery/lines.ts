@@ -1,3 +1,6 @@
+// Less than a DNS server that says nothing takes.
+const slowMs = 3_000
+
 export type Lines = {
   /** How many calls may begin, and after which webhook to look for them. */
   room(): { count: number; after: string }
@@ -5,18 +8,18 @@ export type Lines = {
   share(webhookIds: string[]): Map<string, number>
   /** What there was of these shares. */
   began(webhookIds: string[]): void
-  /** Whether somebody may have waited for it. `hung` when no answer came in time. */
-  ended(webhookId: string, hung?: boolean): boolean
+  /** Whether somebody may have waited for it. */
+  ended(webhookId: string, tookMs?: number): boolean
 }
 
 /**
  * How many calls are under way, in all and to each receiver. When more webhooks have something to do than may do it at
- * once they take turns: the next look begins after the last that was seen. A receiver that hangs gets one line until it
- * answers again, so that many of them can't take all.
+ * once they take turns: the next look begins after the last that was seen. A slow receiver gets one line until it answers
+ * quickly again, so that many of them can't take all.
  */
 export function openLines(perWebhook: number, inAll: number): Lines {
   const busy = new Map<string, number>()
-  const hanging = new Set<string>()
+  const slow = new Set<string>()
   let total = 0
   let room = inAll
   let after = ''
@@ -24,7 +27,7 @@ export function openLines(perWebhook: number, inAll: number): Lines {
   /** Webhooks that may have more to do than they could begin. */
   let hungry = new Set<string>()
   let isCrowded = false
-  const linesOf = (id: string) => (hanging.has(id) ? 1 : perWebhook)
+  const linesOf = (id: string) => (slow.has(id) ? 1 : perWebhook)
 
   return {
     room: () => ({ count: inAll - total, after }),
@@ -47,9 +50,9 @@ export function openLines(perWebhook: number, inAll: number): Lines {
       }
       isCrowded ||= webhookIds.length >= room
     },
-    ended(webhookId, hung = false) {
-      if (hung) hanging.add(webhookId)
-      else hanging.delete(webhookId)
+    ended(webhookId, tookMs = 0) {
+      if (tookMs >= slowMs) slow.add(webhookId)
+      else slow.delete(webhookId)
       const calls = busy.get(webhookId) ?? 0
       if (calls > 1) busy.set(webhookId, calls - 1)
       else busy.delete(webhookId)
