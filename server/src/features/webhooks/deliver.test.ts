@@ -3,12 +3,14 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { buildWorkspace } from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'
 import { openOwnDatabase, takeMessages } from '../../../test/own-database.ts'
+import { eventually } from '../../../test/stack.ts'
 import { allowLoopback, buildWebhook, queueEvents, type Receiver, startReceiver } from '../../../test/webhooks.ts'
 import { requireWorkspace } from '../workspaces/service.ts'
 import { deliver, measurePending, takeDue } from './deliver.ts'
 import { pruneSome, replayDelivery } from './deliveries.ts'
 import { openLines } from './delivery/lines.ts'
 import { offsetsMs } from './delivery/schedule.ts'
+import { eraseTold } from './fan-out.ts'
 import { requireWebhook, settleWanted, updateWebhook } from './service.ts'
 import { type DeliveryRow, selectAttempts, selectDelivery, type WebhookRow } from './store.ts'
 
@@ -207,6 +209,44 @@ describe('what is due', () => {
     expect((await platform.metrics.webhookPending.get()).values[0]?.value).toBe(7)
   })
 
+  test('is called again under the same id when the worker died between the call and its record', async () => {
+    const { webhook, receiver } = await build()
+    const [eventId = ''] = await queueEvents(platform, [webhook])
+    const [taken] = await takeDue(platform, lines())
+    const dying = platform.db.transaction().execute(async (db) => {
+      if (taken) await deliver({ ...platform, db }, taken)
+      throw new Error('killed before the commit')
+    })
+    await expect(dying).rejects.toThrow('killed')
+    expect(await deliveryOf(webhook, eventId)).toMatchObject({ status: 'pending', attempts: 0, tries: 0 })
+    expect(await deliverDue()).toBe(0)
+    setClock(clock.getTime() + 25_000)
+    expect(await deliverDue()).toBe(1)
+    expect(await deliveryOf(webhook, eventId)).toMatchObject({ status: 'delivered', attempts: 1, due_at: null })
+    expect(receiver.heard.map(({ headers, body }) => [headers['webhook-id'], body])).toEqual(
+      Array(2).fill([eventId, `{"id":"${eventId}"}`]),
+    )
+  })
+
+  test.each([
+    ['ahead', 60_000],
+    ['behind', -60_000],
+  ])('is lost by no worker whose clock is far %s: it is called twice under the same id', async (_where, skewMs) => {
+    const { webhook, receiver } = await build()
+    const other = { ...platform, now: () => new Date(clock.getTime() + skewMs) }
+    const [eventId = ''] = await queueEvents(platform, [webhook])
+    const [first, second] = skewMs > 0 ? [platform, other] : [other, platform]
+    setClock(clock.getTime() + 60_000)
+    const [taken, again] = [await takeDue(first, lines()), await takeDue(second, lines())]
+    expect([taken, again].map((due) => due.map(({ event_id }) => event_id))).toEqual([[eventId], [eventId]])
+    for (const delivery of again) await deliver(second, delivery)
+    for (const delivery of taken) await deliver(first, delivery)
+    expect(await deliveryOf(webhook, eventId)).toMatchObject({ status: 'delivered', attempts: 2, tries: 1 })
+    expect(receiver.heard.map(({ headers }) => headers['webhook-id'])).toEqual([eventId, eventId])
+    setClock(clock.getTime() + day)
+    expect([await takeDue(first, lines()), await takeDue(second, lines())]).toEqual([[], []])
+  })
+
   test('of an event whose person was erased is not sent', async () => {
     const { webhook, receiver } = await build()
     const [eventId = ''] = await queueEvents(platform, [webhook])
@@ -249,6 +289,27 @@ describe('what happens to a delivery during its call', () => {
     const [attempt] = await selectAttempts(platform.db, webhook.workspace_id, delivery.number)
     expect(attempt).toMatchObject({ response_status: 500, response_excerpt: null })
   })
+})
+
+test('an erasure while an answer is written down leaves nothing of it', async () => {
+  const { webhook } = await build((response) => response.writeHead(500).end('Jane Doe'))
+  const [eventId = ''] = await queueEvents(platform, [webhook])
+  await sql`UPDATE webhook_events SET customer_id = 'cus_jane' WHERE id = ${eventId}`.execute(platform.db)
+  const [taken] = await takeDue(platform, lines())
+  let erasing: Promise<void> | undefined
+  await platform.db.transaction().execute(async (db) => {
+    if (taken) await deliver({ ...platform, db }, taken)
+    erasing = eraseTold(platform, [{ workspaceId: webhook.workspace_id, customerId: 'cus_jane' }])
+    await eventually(async () => {
+      const waiting = sql`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
+      expect((await waiting.execute(platform.db)).rows).toHaveLength(1)
+    })
+  })
+  await erasing
+  const delivery = await deliveryOf(webhook, eventId)
+  expect(delivery).toMatchObject({ status: 'failed', due_at: null, attempts: 1 })
+  const [attempt] = await selectAttempts(platform.db, webhook.workspace_id, delivery.number)
+  expect(attempt).toMatchObject({ response_status: 500, response_excerpt: null })
 })
 
 test('events are deleted after thirty days with all that belongs to them, but not what was told late', async () => {

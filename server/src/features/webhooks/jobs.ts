@@ -30,6 +30,8 @@ export const webhooksJobs = [
   job({ name: 'erase-webhook-events', subject: customerErasedSubject, schema: customerErased, handle: eraseTold }),
   job({
     name: 'tell-of-disabled-webhooks',
+    // Else one that fails would bring the others of its batch a second time.
+    atOnce: 1,
     subject: webhookDisabledSubject,
     schema: webhookDisabled,
     handle: tellOfDisabled,

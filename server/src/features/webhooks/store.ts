@@ -117,9 +117,10 @@ export type ListenerRow = Pick<WebhookRow, 'id' | 'triggers' | 'scope' | 'folder
 
 /** The enabled webhooks that have one of these triggers. Inside a transaction their rows stay until that ends. */
 export async function selectListeners(db: Db, workspaceId: string, triggers: Trigger[]): Promise<ListenerRow[]> {
+  const held = db.isTransaction ? sql`FOR KEY SHARE` : sql``
   const result = await sql<ListenerRow>`SELECT id, triggers, scope, folder_ids FROM webhooks
     WHERE workspace_id = ${workspaceId} AND triggers && ${triggers}::text[]
-      AND disabled_at IS NULL AND deleted_at IS NULL ORDER BY id FOR KEY SHARE`.execute(db)
+      AND disabled_at IS NULL AND deleted_at IS NULL ORDER BY id ${held}`.execute(db)
   return result.rows
 }
 
@@ -155,11 +156,12 @@ export async function eraseEvents(db: Db, workspaceId: string, customerIds: stri
   const erased = await sql<{ id: string }>`UPDATE webhook_events SET body = NULL
     WHERE workspace_id = ${workspaceId} AND customer_id = ANY(${customerIds}::text[]) RETURNING id`.execute(db)
   const ids = erased.rows.map((row) => row.id)
+  // Before the answers: it waits for whoever writes one down, and later ones are not kept.
+  await sql`UPDATE webhook_deliveries SET status = 'failed', due_at = NULL
+    WHERE workspace_id = ${workspaceId} AND event_id = ANY(${ids}::text[]) AND status = 'pending'`.execute(db)
   await sql`UPDATE webhook_attempts a SET response_excerpt = NULL FROM webhook_deliveries d
     WHERE d.workspace_id = ${workspaceId} AND d.event_id = ANY(${ids}::text[])
       AND a.delivery_number = d.number`.execute(db)
-  await sql`UPDATE webhook_deliveries SET status = 'failed', due_at = NULL
-    WHERE workspace_id = ${workspaceId} AND event_id = ANY(${ids}::text[]) AND status = 'pending'`.execute(db)
 }
 
 export type DeliveryFilter = { status?: DeliveryRow['status']; event?: Trigger; before?: bigint; count: number }
@@ -228,7 +230,9 @@ export async function deletePieceOfDeleted(db: Db, count: number): Promise<numbe
     ) d WHERE w.deleted_at IS NOT NULL LIMIT ${count})`.execute(db)
   const removed = Number(deliveries.numAffectedRows ?? 0)
   if (removed > 0) return removed
-  await sql`DELETE FROM webhooks WHERE deleted_at IS NOT NULL`.execute(db)
+  // One that was deleted just now may have very many.
+  await sql`DELETE FROM webhooks w WHERE deleted_at IS NOT NULL AND NOT EXISTS (
+    SELECT FROM webhook_deliveries WHERE workspace_id = w.workspace_id AND webhook_id = w.id)`.execute(db)
   return 0
 }
 
