@@ -39,11 +39,12 @@ async function put(
   names: string[],
   {
     status = 'failed',
+    event = 'link.created',
     body = '{}',
     at = new Date(),
-  }: { status?: DeliveryRow['status']; body?: string; at?: Date } = {},
+  }: { status?: DeliveryRow['status']; event?: DeliveryRow['event']; body?: string; at?: Date } = {},
 ): Promise<void> {
-  const events = names.map((name) => ({ id: name, event: 'link.created' as const, customerId: null, body }))
+  const events = names.map((name) => ({ id: name, event, customerId: null, body }))
   const told = events.map((event) => ({ ...event, createdAt: at.toISOString(), webhookIds: [id] }))
   await platform.db.transaction().execute(async (db) => {
     await insertEvents(db, workspace.id, told)
@@ -85,15 +86,16 @@ describe('testWebhook', () => {
 })
 
 describe('listDeliveries', () => {
-  it('200: the newest first, page by page, and those of a status', async () => {
+  it('200: the newest first, page by page, and those of a status or an event', async () => {
     const { workspace, id, call } = await withWebhook()
     await put({ workspace, id }, numbered(5))
-    await put({ workspace, id }, ['evt_good'], { status: 'delivered' })
+    await put({ workspace, id }, ['evt_good'], { status: 'delivered', event: 'sale.created' })
     const names = async (query: object) =>
       (await call(listDeliveries, { params: { id }, query })).map(({ eventId }) => eventId)
     expect(await names({})).toEqual(['evt_good', 'evt_4', 'evt_3', 'evt_2', 'evt_1', 'evt_0'])
     expect(await names({ status: 'delivered' })).toEqual(['evt_good'])
-    expect(await names({ event: 'link.deleted' })).toEqual([])
+    expect(await names({ event: 'sale.created' })).toEqual(['evt_good'])
+    expect(await names({ event: 'sale.created', status: 'failed' })).toEqual([])
 
     const headers = { authorization: `Bearer ${workspace.key}` }
     const seen: string[] = []

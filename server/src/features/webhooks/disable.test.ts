@@ -1,10 +1,19 @@
-import { expect, test } from 'vitest'
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import { startEngines } from '../../../../engines/start.ts'
 import { buildWorkspace } from '../../../test/build.ts'
-import { openTestPlatform } from '../../../test/stack.ts'
-import { buildWebhook } from '../../../test/webhooks.ts'
+import { openOwnDatabase } from '../../../test/own-database.ts'
+import { eventually, openTestPlatform } from '../../../test/stack.ts'
+import { allowLoopback, buildWebhook, queueEvents, startReceiver } from '../../../test/webhooks.ts'
+import { startJobs } from '../../platform/jobs.ts'
 import { openLog } from '../../platform/log.ts'
+import { ensureStreams } from '../../platform/nats.ts'
+import { startRelay } from '../../platform/outbox.ts'
 import { changeWorkspace } from '../workspaces/service.ts'
+import { deliver, takeDue } from './deliver.ts'
+import { openLines } from './delivery/lines.ts'
 import { tellOfDisabled } from './disable.ts'
+import { webhooksJobs } from './jobs.ts'
 
 const lines: string[] = []
 const platform = {
@@ -48,6 +57,31 @@ test('the operator reads in the log when there is nobody to write to', async () 
   expect(await toldOf({ workspaceId, webhookId: webhook.id })).toMatchObject([
     { remedy: `tributary workspace set ${slug} --contact-email <address>` },
   ])
+})
+
+test('from the call that failed last to the e-mail', async () => {
+  const engines = await startEngines({ only: ['nats'] })
+  const own = { ...(await openOwnDatabase({ ...engines.urls, ...allowLoopback })), log: platform.log }
+  await ensureStreams(own.nats, own.config)
+  onTestFinished(() => engines.stop())
+  const { id: workspaceId } = await buildWorkspace(own)
+  await changeWorkspace(own, workspaceId, { contact_email: 'owner@example.com' })
+  await using receiver = await startReceiver((response) => response.writeHead(500).end())
+  const failing_since = new Date(Date.now() - 5 * 86_400_000)
+  const webhook = await buildWebhook(own, workspaceId, { url: receiver.url, failing_since })
+  await queueEvents(own, [webhook])
+  await sql`UPDATE webhook_deliveries SET tries = 3`.execute(own.db)
+  lines.length = 0
+  for (const delivery of await takeDue(own, openLines(1, 1))) await deliver(own, delivery)
+  await using _relay = startRelay(own)
+  await using _jobs = await startJobs(own, webhooksJobs)
+  const [line] = await eventually(async () => {
+    expect(lines).toHaveLength(1)
+    return lines
+  })
+  expect(JSON.parse(line ?? '')).toMatchObject({
+    email: { to: 'owner@example.com', text: expect.stringContaining(webhook.id) },
+  })
 })
 
 async function toldOf(message: { workspaceId: string; webhookId: string }): Promise<unknown[]> {
