@@ -6,11 +6,13 @@ import { buildLink, buildWorkspace } from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'
 import { openOwnDatabase } from '../../../test/own-database.ts'
 import type { Ctx } from '../../platform/context.ts'
-import { createWebhook } from '../webhooks/service.ts'
+import { createFolder, deleteFolder } from '../folders/service.ts'
+import { createTag, deleteTag, updateTag } from '../tags/service.ts'
+import { createWebhook, updateWebhook } from '../webhooks/service.ts'
 import { createLinks, deleteLinks, updateLinks } from './bulk.ts'
 import { followDomains } from './follow-domains.ts'
 import { type LinkEvents, linkEvents } from './messages.ts'
-import { createLink, deleteLink, dueTests, settleTest, updateLink } from './service.ts'
+import { createLink, deleteLink, dueTests, getLink, leaveFolders, settleTest, updateLink } from './service.ts'
 import { upsertLink } from './upsert.ts'
 
 const platform = await openOwnDatabase()
@@ -124,6 +126,21 @@ test('a test that is closed is told as a change of its link', async () => {
   expect(event).toMatchObject({ event: 'link.updated', link: { id: link.id, url: 'https://example.com/other' } })
 })
 
+test('what only stands beside a link is no change of it: its tags and folder, when those change or are deleted', async () => {
+  const { ctx, workspace } = await setUp()
+  const tag = await createTag(ctx, { name: 'sale' })
+  const folder = await createFolder(ctx, { name: 'shop', accessLevel: 'write' })
+  const link = await buildLink(platform, workspace, { tagIds: [tag.id], folderId: folder.id })
+  await takeEvents(ctx)
+  await updateTag(ctx, tag.id, { name: 'offer' })
+  await deleteTag(ctx, tag.id)
+  await deleteFolder(ctx, folder.id)
+  await leaveFolders(platform, [{ workspaceId: ctx.workspaceId, folderId: folder.id }])
+  expect(await takeEvents(ctx)).toEqual([])
+  const { tags, folderId, updatedAt } = await getLink(ctx, { linkId: link.id })
+  expect({ tags, folderId, updatedAt }).toEqual({ tags: [], folderId: null, updatedAt: link.updatedAt })
+})
+
 test.each([
   ['nobody listens', [], []],
   ['only clicks are wanted', ['link.clicked'], []],
@@ -140,9 +157,12 @@ test('a webhook hears of what is written right after it was made, and of nothing
   const { ctx } = await setUp([])
   await createLink(ctx, newLink.parse({ url, key: 'before' }))
   const hook = newWebhook.parse({ name: 'all', url: 'https://example.com/hook', triggers: every })
-  await createWebhook(ctx, hook)
+  const { id } = await createWebhook(ctx, hook)
   await createLink(ctx, newLink.parse({ url, key: 'after' }))
   expect(named(await takeEvents(ctx))).toEqual([['link.created', 'after']])
+  await updateWebhook(ctx, id, { disabled: true })
+  await createLink(ctx, newLink.parse({ url, key: 'disabled' }))
+  expect(await takeEvents(ctx)).toEqual([])
 })
 
 test('what is refused tells nothing', async () => {
