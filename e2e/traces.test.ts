@@ -76,6 +76,20 @@ test('what was asked for and by whom stays out of traces', async () => {
   expect(JSON.stringify(spansOf(request.traceId))).not.toMatch(/jane|trib_|Bearer/i)
 })
 
+test('nor does a failure tell it', async () => {
+  const traceId = 'e'.repeat(32)
+  const traceparent = `00-${traceId}-${callerSpan}-01`
+  const link = { url: 'https://shop.example/jane-doe', key: 'jane-doe' }
+  expect((await createLink({}, link)).status).toBe(200)
+  expect((await createLink({ traceparent }, link)).status).toBe(409)
+  await eventually(async () => {
+    expect(spansOf(traceId)).toContainEqual(expect.objectContaining({ name: 'POST /links' }))
+  })
+  const told = spansOf(traceId).filter((span) => 'status' in span)
+  expect(told.length).toBeGreaterThan(0)
+  expect(JSON.stringify(spansOf(traceId))).not.toMatch(/jane/i)
+})
+
 test('a request that fails is told, one that is refused is no failure', async () => {
   const traceId = 'c'.repeat(32)
   const response = await createLink({ traceparent: `00-${traceId}-${callerSpan}-01` }, { url: 'no address' })

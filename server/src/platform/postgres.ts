@@ -1,7 +1,7 @@
 import { Kysely, type LogEvent, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import type { Config } from './config.ts'
-import { type Tracing, traced } from './tracing.ts'
+import { problemOf, type Tracing, traced } from './tracing.ts'
 
 /** Stores name their own tables: `db.withTables<{ links: LinkRow }>()`. */
 // biome-ignore lint/complexity/noBannedTypes: no table is known here
@@ -38,7 +38,7 @@ export function openPostgres(config: Config, onStatement?: (statement: Statement
 
 function statementOf(event: LogEvent): Statement {
   const { query, queryDurationMillis: durationMs } = event
-  return { text: query.sql, durationMs, ...(event.level === 'error' && { problem: (event.error as Error).message }) }
+  return { text: query.sql, durationMs, ...(event.level === 'error' && { problem: problemOf(event.error) }) }
 }
 
 /** A connection of its own, outside the pool: for LISTEN and for locks of a session. */

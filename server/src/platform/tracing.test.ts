@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { conflict } from './errors.ts'
 import { type EndedSpan, openTracing, traced, tracedRequest } from './tracing.ts'
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
@@ -113,13 +114,16 @@ describe('messages', () => {
   })
 })
 
-test('a failure is told and passed on', async () => {
+test.each([
+  [new TypeError('of jane'), 'TypeError'],
+  [conflict('jane is taken'), 'conflict'],
+  [Object.assign(new Error('Key (jane) exists'), { code: '23505' }), '23505'],
+  [Object.assign(new Error("Cannot parse 'jane'"), { code: '62', type: 'SYNTAX_ERROR' }), 'SYNTAX_ERROR'],
+])('a failure is passed on, and told by its kind: its message may name a person', async (error, problem) => {
   const { spans, tracing } = recording()
-  const work = traced({ tracing }, { name: 'job', kind: 'consumer', parents: [sampled] }, async () => {
-    throw new Error('no room')
-  })
-  await expect(work).rejects.toThrow('no room')
-  expect(spans).toMatchObject([{ problem: 'no room' }])
+  const input = { name: 'job', kind: 'consumer' as const, parents: [sampled] }
+  await expect(traced({ tracing }, input, () => Promise.reject(error))).rejects.toBe(error)
+  expect(spans).toMatchObject([{ problem }])
 })
 
 test('without tracing the work is just done', async () => {

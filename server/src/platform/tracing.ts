@@ -47,6 +47,12 @@ export function traced<T>(
   return tracing ? tracing.span(input, work) : work()
 }
 
+/** What kind of failure it was. The message may name a person, and is in the log. */
+export function problemOf(error: unknown): string {
+  const { type, code, name } = error as { type?: unknown; code?: unknown; name?: unknown }
+  return String(type ?? code ?? name ?? 'Error')
+}
+
 type RequestInput = { id: string; method: string; path: string; requestId: string; traceparent?: string }
 
 /** Nothing of the address but its pattern: the rest may tell who a person is. */
@@ -101,7 +107,7 @@ export function openTracing(sampleRatio: number, take: (span: EndedSpan) => void
       try {
         return await open.run(first[1], () => work(span))
       } catch (error) {
-        span.problem ??= messageOf(error)
+        span.problem ??= problemOf(error)
         throw error
       } finally {
         const { name, kind } = input
@@ -148,8 +154,4 @@ function newId(bytes: number): string {
 
 function nowMs(): number {
   return performance.timeOrigin + performance.now()
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
