@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-const unit = ['server/test/floors.test.ts', '.ci/**/*.test.ts', 'contract/**/*.test.ts', 'tracker/**/*.test.ts']
+const unit = ['server/test/floors.test.ts', '{.ci,bench,contract,tracker}/**/*.test.ts']
 
 /** What takes longer than all the rest together: load, faults, and thousands of random cases. */
 const long = [
@@ -21,7 +21,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     projects: [
-      { test: { name: 'unit', include: unit } },
+      { test: { name: 'unit', include: unit, testTimeout: 40_000 } },
       {
         test: {
           name: 'engines',

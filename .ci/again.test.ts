@@ -1,15 +1,13 @@
 import { expect, test } from 'vitest'
 import { filesToTryAgain, withSecondTry } from './again.ts'
-import type { Results } from './totals.ts'
+import { type FileResult, noFile } from './results.ts'
 
-function results(files: Record<string, 'passed' | 'failed'>): Results {
-  const testResults = Object.entries(files).map(([name, status]) => ({
-    name,
-    status,
-    message: '',
-    assertionResults: [],
+function results(files: Record<string, 'passed' | 'failed'>): FileResult[] {
+  return Object.entries(files).map(([file, status]) => ({
+    file,
+    passed: 1,
+    failures: status === 'failed' ? [{ test: 'divides', message: 'expected 1 to be 2' }] : [],
   }))
-  return { success: testResults.every(({ status }) => status === 'passed'), testResults }
 }
 
 test.each([
@@ -17,6 +15,7 @@ test.each([
   ['one of two', { a: 'failed', b: 'passed' }, ['a']],
   ['all', { a: 'failed' }, []],
   ['too many', { a: 'failed', b: 'failed', c: 'failed', d: 'failed', e: 'passed' }, []],
+  ['an error of no file', { [noFile]: 'failed', b: 'failed', c: 'passed' }, []],
 ] as const)('worth a second try when it is %s', (_, files, expected) => {
   expect(filesToTryAgain(results(files))).toEqual(expected)
 })
@@ -25,4 +24,5 @@ test('a second try counts instead of the first, for better or worse', () => {
   const first = results({ a: 'failed', b: 'passed' })
   expect(withSecondTry(first, results({ a: 'passed' }))).toEqual(results({ a: 'passed', b: 'passed' }))
   expect(withSecondTry(first, results({ a: 'failed' }))).toEqual(first)
+  expect(withSecondTry(first, results({ a: 'passed', [noFile]: 'failed' }))).toHaveLength(3)
 })

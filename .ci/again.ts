@@ -1,33 +1,37 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { relative } from 'node:path'
-import type { Results } from './totals.ts'
+import { writeFileSync } from 'node:fs'
+import { type FileResult, noFile, readResults } from './results.ts'
 
 // More than that is no accident of a busy machine.
 const mostFiles = 3
 
 /** The files worth a second try, alone on the machine: when a few failed and something passed. */
-export function filesToTryAgain({ testResults }: Results): string[] {
-  const failed = testResults.filter(({ status }) => status === 'failed').map(({ name }) => name)
-  return failed.length <= mostFiles && failed.length < testResults.length ? failed : []
+export function filesToTryAgain(results: FileResult[]): string[] {
+  const failed = results.filter(hasFailed).map(({ file }) => file)
+  const isWorthIt = failed.length <= mostFiles && failed.length < results.length && !failed.includes(noFile)
+  return isWorthIt ? failed : []
 }
 
 /** What came of a second try takes the place of the first. */
-export function withSecondTry(first: Results, second: Results): Results {
-  const tried = new Map(second.testResults.map((file) => [file.name, file]))
-  const testResults = first.testResults.map((file) => tried.get(file.name) ?? file)
-  return { success: testResults.every(({ status }) => status !== 'failed'), testResults }
+export function withSecondTry(first: FileResult[], second: FileResult[]): FileResult[] {
+  const results = new Map([...first, ...second].map((result) => [result.file, result]))
+  return [...results.values()]
+}
+
+function hasFailed({ failures }: FileResult): boolean {
+  return failures.length > 0
 }
 
 if (import.meta.main) {
   const [firstFile = '', secondFile] = process.argv.slice(2)
-  const first = JSON.parse(readFileSync(firstFile, 'utf8')) as Results
-  const files = filesToTryAgain(first).map((file) => relative(process.cwd(), file))
+  const first = readResults(firstFile)
+  const files = filesToTryAgain(first)
   if (secondFile === undefined) {
     console.log(files.join('\n'))
   } else {
-    const merged = withSecondTry(first, JSON.parse(readFileSync(secondFile, 'utf8')) as Results)
+    const merged = withSecondTry(first, readResults(secondFile))
     writeFileSync(firstFile, JSON.stringify(merged))
-    if (merged.success) console.log(`UNSTABLE: failed among all others, passed alone: ${files.join(', ')}`)
-    process.exit(merged.success ? 0 : 1)
+    const isMended = !merged.some(hasFailed)
+    if (isMended) console.log(`UNSTABLE: failed among all others, passed alone: ${files.join(', ')}`)
+    process.exit(isMended ? 0 : 1)
   }
 }

@@ -1,35 +1,28 @@
 import { expect, test } from 'vitest'
-import { type Results, summarize } from './totals.ts'
+import { summarize } from './totals.ts'
 
-const file = (status: string, ...assertionResults: Results['testResults'][number]['assertionResults']) => ({
-  name: 'a.test.ts',
-  status,
-  message: status === 'failed' ? 'Cannot find module' : '',
-  assertionResults,
-})
-const passing = { fullName: 'adds', status: 'passed', failureMessages: [] }
-const failure = 'expected 1 to be 2\n    at a.test.ts:1:2\n    at run (node_modules/vitest/run.js:1:2)'
-const failing = { fullName: 'divides', status: 'failed', failureMessages: [failure] }
+const passing = { file: 'a.test.ts', passed: 2, failures: [] }
+const failing = { file: 'b.test.ts', passed: 1, failures: [{ test: 'divides', message: 'expected 1 to be 2' }] }
 
 test.each([
-  ['all pass', [file('passed', passing, passing)], [], 2, []],
-  ['one fails', [file('failed', passing, failing)], ['test'], 1, ['divides: expected 1 to be 2\n    at a.test.ts:1:2']],
-  ['a file does not load', [file('failed')], ['test'], 0, ['(the file itself): Cannot find module']],
-  ['a file breaks after its tests', [file('failed', passing)], ['test'], 1, ['(the file itself): Cannot find module']],
-  ['the run breaks off', [file('passed', passing)], ['test'], 1, ['test: failed, see above']],
+  ['all pass', [passing], [], 2, []],
+  ['one fails', [passing, failing], ['test'], 3, ['b.test.ts > divides: expected 1 to be 2']],
+  ['the run breaks off', [passing], ['test'], 2, ['.ci/run > test: failed, see above']],
+  ['nothing ran', [], ['install'], 0, ['.ci/run > install: failed, see above']],
   [
     'verify fails too',
-    [file('failed', failing)],
+    [failing],
     ['verify', 'test'],
-    0,
-    ['divides: expected 1 to be 2\n    at a.test.ts:1:2', 'verify: failed, see above'],
+    1,
+    ['b.test.ts > divides: expected 1 to be 2', '.ci/run > verify: failed, see above'],
   ],
-])('%s', (_, testResults, failedStages, passed, messages) => {
-  const summary = summarize({ success: false, testResults }, failedStages)
+])('%s', (_, results, failedStages, passed, messages) => {
+  const summary = summarize(results, failedStages)
   expect(summary.passed).toBe(passed)
-  expect(summary.failures.map((failure) => `${failure.test}: ${failure.message}`)).toEqual(messages)
+  expect(summary.failures.map(({ file, test, message }) => `${file} > ${test}: ${message}`)).toEqual(messages)
 })
 
-test('nothing ran', () => {
-  expect(summarize(undefined, ['install'])).toMatchObject({ passed: 0, failures: [{ test: 'install' }] })
+test('what a stage that failed said last', () => {
+  const { failures } = summarize([passing], ['verify'], () => `${'ok\n'.repeat(50)}9 of 10 checks passed\n`)
+  expect(failures[0]?.message.split('\n')).toEqual([...Array(29).fill('ok'), '9 of 10 checks passed'])
 })

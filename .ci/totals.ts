@@ -1,16 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { relative } from 'node:path'
+import { dirname, join } from 'node:path'
+import { type FileResult, readResults } from './results.ts'
 
-/** What vitest's JSON reporter writes, as far as it is needed here. */
-export interface Results {
-  success: boolean
-  testResults: {
-    name: string
-    status: string
-    message: string
-    assertionResults: { fullName: string; status: string; failureMessages?: string[] | null }[]
-  }[]
-}
+const mostLines = 30
 
 export interface Failure {
   file: string
@@ -18,36 +10,33 @@ export interface Failure {
   message: string
 }
 
+type Summary = { passed: number; failures: Failure[] }
+
 /** A file that could not be loaded, a run that broke off and a stage that failed count as one failure each. */
-export function summarize(
-  results: Results | undefined,
-  failedStages: string[],
-): { passed: number; failures: Failure[] } {
-  const files = results?.testResults ?? []
-  const failures = files.flatMap(({ name: file, status, message, assertionResults }): Failure[] => {
-    const failed = assertionResults.filter((test) => test.status === 'failed')
-    if (failed.length === 0) return status === 'failed' ? [{ file, test: '(the file itself)', message }] : []
-    return failed.map((test) => ({ file, test: test.fullName, message: withoutInsides(test.failureMessages ?? []) }))
-  })
+export function summarize(results: FileResult[], failedStages: string[], logOf = (_stage: string) => ''): Summary {
+  const failures = results.flatMap((result) => result.failures.map((failure) => ({ file: result.file, ...failure })))
   const explained = failures.length > 0 ? failedStages.filter((stage) => stage !== 'test') : failedStages
-  const stages = explained.map((stage) => ({ file: '.ci/run', test: stage, message: 'failed, see above' }))
-  return {
-    passed: files.flatMap(({ assertionResults }) => assertionResults).filter((test) => test.status === 'passed').length,
-    failures: [...failures, ...stages],
-  }
+  const stages = explained.map((stage) => ({
+    file: '.ci/run',
+    test: stage,
+    message: endOf(logOf(stage)) || 'failed, see above',
+  }))
+  return { passed: results.reduce((sum, { passed }) => sum + passed, 0), failures: [...failures, ...stages] }
 }
 
-function withoutInsides(messages: string[]): string {
-  return messages.join('\n').replace(/\n\s+at (?=.*(node_modules|new Promise|node:)).*/g, '')
+function endOf(log: string): string {
+  return log.trimEnd().split('\n').slice(-mostLines).join('\n')
+}
+
+function readIfThere(path: string): string {
+  return existsSync(path) ? readFileSync(path, 'utf8') : ''
 }
 
 if (import.meta.main) {
-  const [file = '', ...failedStages] = process.argv.slice(2)
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  const { passed, failures } = summarize(text ? JSON.parse(text) : undefined, failedStages)
-  for (const failure of failures) {
-    console.log(`\nFAILED ${relative(process.cwd(), failure.file)} > ${failure.test}`)
-    console.log(failure.message.replace(/^/gm, '  '))
-  }
+  const [path = '', ...failedStages] = process.argv.slice(2)
+  const logOf = (stage: string) => readIfThere(join(dirname(path), `${stage}.log`))
+  const { passed, failures } = summarize(existsSync(path) ? readResults(path) : [], failedStages, logOf)
+  for (const { file, test, message } of failures)
+    console.log(`\nFAILED ${file} > ${test}\n${message.replace(/^/gm, '  ')}`)
   console.log(`\n${passed} passed, ${failures.length} failed`)
 }

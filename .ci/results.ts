@@ -1,0 +1,63 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import type { Reporter, SerializedError, TestModule } from 'vitest/node'
+
+/** What came of one file, or of none: errors that nobody handled need not belong to one. */
+export interface FileResult {
+  file: string
+  passed: number
+  failures: { test: string; message: string }[]
+}
+
+/** Where no file is known, as when a worker dies. */
+export const noFile = '(no file)'
+
+/** Writes the results into the file that TEST_RESULTS names. vitest's own JSON leaves out errors that nobody handled. */
+// biome-ignore lint/style/noDefaultExport: vitest takes a reporter from there
+export default function reporter(): Reporter {
+  return {
+    onTestRunEnd: (modules, unhandled) =>
+      writeFileSync(process.env.TEST_RESULTS ?? '', JSON.stringify(resultsOf(modules, unhandled))),
+  }
+}
+
+export function readResults(path: string): FileResult[] {
+  return JSON.parse(readFileSync(path, 'utf8'))
+}
+
+function resultsOf(modules: readonly TestModule[], unhandled: readonly SerializedError[]): FileResult[] {
+  const results = new Map(modules.map((module) => [nameOf(module.moduleId), resultOf(module)]))
+  for (const error of unhandled) {
+    const file = error.VITEST_TEST_PATH ? nameOf(error.VITEST_TEST_PATH) : noFile
+    const result = results.get(file) ?? { file, passed: 0, failures: [] }
+    result.failures.push({ test: '(an error that nobody handled)', message: textOf(error) })
+    results.set(file, result)
+  }
+  return [...results.values()]
+}
+
+function resultOf(module: TestModule): FileResult {
+  const tests = [...module.children.allTests()].map((test) => ({ name: test.fullName, ...test.result() }))
+  const parts = [...module.children.allSuites()].map((suite) => ({ name: suite.fullName, errors: suite.errors() }))
+  const failures = [
+    { name: '(the file itself)', errors: module.errors() },
+    ...parts,
+    ...tests.filter(({ state }) => state === 'failed'),
+  ].flatMap(({ name, errors = [] }) =>
+    errors.length > 0 ? [{ test: name, message: errors.map(textOf).join('\n') }] : [],
+  )
+  const isOver = ['passed', 'skipped'].includes(module.state())
+  if (!isOver && failures.length === 0) failures.push({ test: '(the file itself)', message: 'did not come to its end' })
+  const passed = tests.filter(({ state }) => state === 'passed').length
+  return { file: nameOf(module.moduleId), passed, failures }
+}
+
+function nameOf(path: string): string {
+  return relative(process.cwd(), path)
+}
+
+/** Without the places inside of vitest and Node. */
+function textOf({ stack, message, cause }: Pick<SerializedError, 'stack' | 'message' | 'cause'>): string {
+  const text = (stack || message).replace(/\n\s+at (?=.*(node_modules|new Promise|node:)).*/g, '')
+  return cause ? `${text}\nCause: ${textOf(cause)}` : text
+}
