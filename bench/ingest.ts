@@ -8,7 +8,7 @@ import { ensureStreams, openPublisher } from '../server/src/platform/nats.ts'
 import { startServer } from '../server/test/server-process.ts'
 import { buildLinks, someClicks } from './clicks.ts'
 import { openBench } from './stack.ts'
-import { middle, table } from './table.ts'
+import { failWhenMissed, middle, table } from './table.ts'
 
 /** From the log to rows and counters, beside the bare client that inserts the same ready rows, in one run. */
 const clicks = Number(process.argv[2] ?? 300_000)
@@ -38,8 +38,8 @@ for (let round = 1; round <= rounds; round++) {
   perSecond.ours.push(await ingestAll())
   console.error(`round ${round} of ${rounds}: bare ${perSecond.bare.at(-1)}/s, ours ${perSecond.ours.at(-1)}/s`)
 }
-const beside = (list: number[]) => middle(list.map((rate, round) => rate / (perSecond.bare[round] ?? 1))).toFixed(2)
-const row = (name: string, list: number[]) => [name, middle(list), beside(list)]
+const beside = (list: number[]) => middle(list.map((rate, round) => rate / (perSecond.bare[round] ?? 1)))
+const row = (name: string, list: number[]) => [name, middle(list), beside(list).toFixed(2)]
 console.log(
   table(
     `ingest, ${clicks} clicks`,
@@ -51,6 +51,7 @@ console.log(
     ],
   ),
 )
+failWhenMissed([{ name: 'ingest, rows/s × bare', figure: beside(perSecond.ours), atLeast: 0.6 }])
 
 async function insertBare<Row>(format: 'JSONEachRow' | 'JSONCompactEachRow', ready: Row[]): Promise<number> {
   const started = performance.now()

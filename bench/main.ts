@@ -5,7 +5,7 @@ import { cpus, totalmem } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
-/** `npm run bench [-- --keep]`: all measurements of the event pipeline; with `--keep` they join bench/RESULTS.md. */
+/** `npm run bench [-- --keep]`: all measurements of the event pipeline; with `--keep` they join bench/RESULTS.md. Fails when one missed what is asked of it. */
 const parts = ['redirect', 'ingest', 'pipeline']
 const tables: string[] = []
 for (const part of parts) {
@@ -13,7 +13,8 @@ for (const part of parts) {
   const script = fileURLToPath(new URL(`./${part}.ts`, import.meta.url))
   const child = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
-  if (code !== 0) throw new Error(`bench/${part}.ts ended with ${code}`)
+  if (output === '') throw new Error(`bench/${part}.ts ended with ${code} before it had measured`)
+  if (code !== 0) process.exitCode = 1
   console.log(output)
   tables.push(output.trim())
 }

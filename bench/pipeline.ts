@@ -5,7 +5,7 @@ import { buildLink, buildWorkspace } from '../server/test/build.ts'
 import { startServer } from '../server/test/server-process.ts'
 import { runLoad } from './run-load.ts'
 import { openBench } from './stack.ts'
-import { table } from './table.ts'
+import { failWhenMissed, table } from './table.ts'
 
 /** From the visitor to rows and counters: a steady load, and how far behind it the counters are. */
 const rate = Number(process.argv[2] ?? 8_500)
@@ -32,8 +32,7 @@ const target = {
 let isOver = false
 try {
   const warm = await runLoad({ ...target, seconds: 5 })
-  await settled(await counted())
-  const before = await counted()
+  const before = await settled(Number.POSITIVE_INFINITY)
   const lags = watchLag()
   const load = await runLoad({ ...target, seconds, distinct: true })
   const ended = performance.now()
@@ -57,6 +56,13 @@ try {
       ['ack', ...figures, load.answered, stored - before, rows - before],
     ]),
   )
+  failWhenMissed([
+    { name: 'end to end, clicks/s', figure: load.perSecond, atLeast: 8_000 },
+    { name: 'end to end, lag in seconds', figure: worst, atMost: 5 },
+    { name: 'end to end, failures', figure: load.failures, atMost: 0 },
+    { name: 'end to end, counted', figure: stored - before, atLeast: load.answered, atMost: load.answered },
+    { name: 'end to end, rows', figure: rows - before, atLeast: load.answered, atMost: load.answered },
+  ])
 } finally {
   isOver = true
   await Promise.all([redirect.stop(), worker.stop()])

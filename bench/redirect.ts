@@ -5,7 +5,7 @@ import { buildLink, buildWorkspace } from '../server/test/build.ts'
 import { startServer } from '../server/test/server-process.ts'
 import { type Load, runLoad } from './run-load.ts'
 import { openBench } from './stack.ts'
-import { middle, table } from './table.ts'
+import { failWhenMissed, middle, table } from './table.ts'
 
 /** The redirect with durable capture beside a bare node:http that answers a constant 302, in one run. */
 const connections = 64
@@ -46,16 +46,23 @@ try {
 }
 
 // Each round beside the bare one of the same round: what else the machine does changes from one to the next.
+const beside = (name: string, figure: 'perSecond' | 'p99') =>
+  middle(results[name]?.map((load, round) => load[figure] / (results.bare?.[round]?.[figure] ?? 1)) ?? [])
+const failures = (name: string) => results[name]?.reduce((sum, load) => sum + load.failures, 0) ?? 0
 const rows = Object.entries(results).map(([name, list]) => {
-  const beside = (figure: 'perSecond' | 'p99') =>
-    middle(list.map((load, round) => load[figure] / (results.bare?.[round]?.[figure] ?? 1))).toFixed(2)
-  const figures = (['perSecond', 'p50', 'p99'] as const).map((figure) => middle(list.map((load) => load[figure])))
-  const [perSecond = 0, p50 = 0, p99 = 0] = figures
-  const failures = list.reduce((sum, load) => sum + load.failures, 0)
-  return [name, Math.round(perSecond), beside('perSecond'), p50.toFixed(2), p99.toFixed(2), beside('p99'), failures]
+  const of = (figure: 'perSecond' | 'p50' | 'p99') => middle(list.map((load) => load[figure]))
+  const besideBare = [beside(name, 'perSecond').toFixed(2), beside(name, 'p99').toFixed(2)] as const
+  const latency = [of('p50').toFixed(2), of('p99').toFixed(2)]
+  return [name, Math.round(of('perSecond')), besideBare[0], ...latency, besideBare[1], failures(name)]
 })
 const columns = ['req/s', '× bare', 'p50 ms', 'p99 ms', '× bare', 'failures']
 console.log(table(`redirect, ${connections} connections`, columns, rows))
+failWhenMissed([
+  { name: 'redirect ack, throughput × bare', figure: beside('ack', 'perSecond'), atLeast: 0.55 },
+  { name: 'redirect ack, p99 × bare', figure: beside('ack', 'p99'), atMost: 2.5 },
+  { name: 'redirect async, throughput × bare', figure: beside('async', 'perSecond'), atLeast: 0.65 },
+  { name: 'redirect, failures', figure: failures('ack') + failures('async'), atMost: 0 },
+])
 
 function measure(url: string, duration: number): Promise<Load> {
   return runLoad({ url, host: workspace.domain, paths, connections, seconds: duration })

@@ -8,3 +8,22 @@ export function table(title: string, columns: string[], rows: (string | number)[
 export function middle(values: number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 }
+
+export type Target = { name: string; figure: number; atLeast?: number; atMost?: number }
+
+/** What was measured as printed, beside what was asked; a bench that missed something fails after its table. */
+export function missed(targets: Target[]): string[] {
+  return targets.flatMap(({ name, figure, atLeast = -Infinity, atMost = Infinity }) => {
+    const printed = Number(figure.toFixed(2))
+    if (printed < atLeast) return [`${name}: ${printed}, at least ${atLeast} asked`]
+    // NaN, too: what could not be measured is missed.
+    return printed <= atMost ? [] : [`${name}: ${printed}, at most ${atMost} asked`]
+  })
+}
+
+export function failWhenMissed(targets: Target[]): void {
+  for (const line of missed(targets)) {
+    console.error(`MISSED ${line}`)
+    process.exitCode = 1
+  }
+}
