@@ -51,6 +51,21 @@ test('what took long is remembered for a while, what did not hardly', async () =
   await expect.poll(runsOfFast).toBeGreaterThan(1)
 })
 
+test('what is large is not kept beside much else', async () => {
+  let runs = 0
+  const url = 'x'.repeat(2_000_000)
+  const ask = (question: object) =>
+    answerOnce({ config, workspaceId: 'ws_large', plan: 'pro' }, question, async () => {
+      runs += 1
+      await sleep(300)
+      return Array.from({ length: 10 }, () => ({ url, clicks: 1 }))
+    })
+  for (const country of ['DE', 'FR', 'JP', 'JP']) await ask({ country })
+  expect(runs).toBe(3)
+  await ask({ country: 'DE' })
+  expect(runs).toBe(4)
+})
+
 test('a failure reaches all who wait, and is not remembered', async () => {
   let runs = 0
   const ask = () =>

@@ -3,7 +3,7 @@ import type { Ctx } from '../../platform/context.ts'
 
 const longestMs = 10_000
 const timesAsLong = 10
-const mostRows = 200_000
+const mostCharacters = 50_000_000
 
 type Memory = { running: Map<string, Promise<object>>; known: LRUCache<string, object> }
 
@@ -26,12 +26,22 @@ export async function answerOnce<Answer extends object>(
   const finding = find()
     .then((answer) => {
       const ttl = Math.min(Math.ceil((performance.now() - started) * timesAsLong), longestMs)
-      known.set(key, answer, { ttl, size: Array.isArray(answer) ? answer.length + 1 : 1 })
+      known.set(key, answer, { ttl, size: sizeOf(answer) })
       return answer
     })
     .finally(() => running.delete(key))
   running.set(key, finding)
   return finding
+}
+
+/** About as many characters as it has: rows of long addresses are few thousand at most, but large. */
+function sizeOf(answer: object): number {
+  let size = 100
+  for (const value of Object.values(answer)) {
+    if (typeof value === 'string') size += value.length
+    else size += typeof value === 'object' && value !== null ? sizeOf(value) : 10
+  }
+  return size
 }
 
 function keyOf({ workspaceId, plan }: Pick<Ctx, 'workspaceId' | 'plan'>, question: object): string {
@@ -43,7 +53,10 @@ const memories = new WeakMap<Ctx['config'], Memory>()
 
 /** One for each process, which has one configuration. */
 function memoryOf({ config }: Pick<Ctx, 'config'>): Memory {
-  const memory = memories.get(config) ?? { running: new Map(), known: new LRUCache({ maxSize: mostRows }) }
+  const memory = memories.get(config) ?? {
+    running: new Map(),
+    known: new LRUCache({ maxSize: mostCharacters, ttl: longestMs, ttlAutopurge: true }),
+  }
   memories.set(config, memory)
   return memory
 }
