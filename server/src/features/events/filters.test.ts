@@ -313,3 +313,13 @@ test('what is older than the plan keeps is not told', async () => {
   expect(await told('business', 3 * 365 + 1)).toBe(0)
   expect(await told('enterprise', 3 * 365 + 1)).toBe(count)
 })
+
+test('a cursor from before reaches no further back than the plan does now', async () => {
+  const ctx = contextIn(platform, workspace.id)
+  const now = () => new Date(start + (3 * 365 + 1) * 86_400_000)
+  const query = eventsQuery.parse({ interval: 'all', limit: 1 })
+  const { next } = await listEvents({ ...ctx, plan: 'enterprise', now }, query)
+  const rest = eventsQuery.parse({ interval: 'all', limit: 1_000, cursor: next })
+  expect((await listEvents({ ...ctx, plan: 'enterprise', now }, rest)).events).toHaveLength(count - 1)
+  expect((await listEvents({ ...ctx, plan: 'business', now }, rest)).events).toEqual([])
+})

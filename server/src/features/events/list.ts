@@ -33,22 +33,21 @@ export async function listEvents(ctx: Ctx, query: EventsQuery): Promise<ListedEv
   const { event: kind, limit } = query
   const ascending = (query.sortOrder ?? query.order) === 'asc'
   const after = query.cursor === undefined ? undefined : placeOf(ctx, { ...query, cursor: query.cursor }, ascending)
-  const { period, filter } = await narrowed(ctx, query)
-  const from = after ? new Date(after.from) : period.from
+  const { period, filter } = await narrowed(ctx, query, after?.from)
   const offset = (query.page - 1) * limit
   const page = { ascending, limit, offset, ...(after && { after: { at: after.at, id: after.id } }) }
   const whereIn = (part: Period) => whereOf(ctx.workspaceId, part, filter, kind)
   const rows = await withinLimits(ctx, async (limits) => {
-    const whole = { ...period, from }
     const count = (part: Period) => countRows(ctx.clickhouse, kind, whereIn(part), limits)
-    const part = offset < farDown ? whole : await partWith(offset + limit, whole, ascending, count)
+    const part = offset < farDown ? period : await partWith(offset + limit, period, ascending, count)
     return selectPage(ctx.clickhouse, kind, whereIn(part), page, limits)
   })
   const isFull = rows.length === limit
-  const last = lastPlace(rows) ?? after ?? { at: from.getTime(), id: '' }
+  const from = period.from.getTime()
+  const last = lastPlace(rows) ?? after ?? { at: from, id: '' }
   const events = await presentRows(ctx, rows)
   if (!isFull && !ascending) return { events, isFull }
-  return { events, isFull, next: writeCursor(ctx, 'list', { kind, ascending, from: from.getTime(), ...pick(last) }) }
+  return { events, isFull, next: writeCursor(ctx, 'list', { kind, ascending, from, ...pick(last) }) }
 }
 
 function placeOf(ctx: Ctx, query: EventsQuery & { cursor: string }, ascending: boolean) {

@@ -6,15 +6,23 @@ import { historyDaysOfPlan } from '../workspaces/service.ts'
 import { cutToHistory, type Period, settlePeriod } from './period.ts'
 import { type EventFilter, parseFilter, readFilter } from './where.ts'
 
-/** What a question is about: its period settled, within what the plan keeps, and its links found. */
-export async function narrowed(ctx: Ctx, query: EventFilters): Promise<{ period: Period; filter: EventFilter }> {
+/**
+ * What a question is about: its period settled, within what the plan keeps, and its links found. `from` is when the
+ * period begins, if that was settled before.
+ */
+export async function narrowed(
+  ctx: Ctx,
+  query: EventFilters,
+  from?: number,
+): Promise<{ period: Period; filter: EventFilter }> {
   const period = settlePeriod(query, ctx.now())
   if ('problem' in period) throw invalid(`\`${period.problem.field}\` in the query: ${period.problem.message}.`)
+  const whole = from === undefined ? period : { ...period, from: new Date(from) }
   const linkNumbers = await namedLinks(ctx, query)
   // The address of a link has named its domain already.
   const domain = query.key ? undefined : query.domain
   return {
-    period: cutToHistory(period, ctx.now(), historyDaysOfPlan(ctx.plan)),
+    period: cutToHistory(whole, ctx.now(), historyDaysOfPlan(ctx.plan)),
     filter: { ...query, domain, linkNumbers },
   }
 }
