@@ -16,9 +16,10 @@ const hourMs = 3_600_000
 /** What GET /analytics has to count, by the text that tells its rows apart; groups that come to nothing are left out. */
 export function analyticsOf(world: World, { about, kinds, groupBy, timezone, unit }: AnalyticsQuestion) {
   const groups = new Map<string, Counts>()
+  const keysOf = keysBy(groupBy, namesIn(timezone, unit))
   for (const kind of kinds) {
     for (const event of matching(world, { ...about, kind, withRefunds: true })) {
-      for (const key of keysOf(event, groupBy, (at) => periodName(at, timezone, unit))) {
+      for (const key of keysOf(event)) {
         const counts = groups.get(key) ?? { clicks: 0, leads: 0, sales: 0, saleAmount: 0 }
         if (kind === 'clicks') counts.clicks += 1
         if (kind === 'leads') counts.leads += 1
@@ -34,22 +35,27 @@ export function analyticsOf(world: World, { about, kinds, groupBy, timezone, uni
 
 /** The names of all hours, days or months that a clock shows within a period. */
 export function periodNames(from: number, to: number, timezone: string, unit: Unit): Set<string> {
+  const nameOf = namesIn(timezone, unit)
   const names = new Set<string>()
   const step = unit === 'hour' ? quarterMs : 6 * hourMs
-  for (let at = from; at < to; at += step) names.add(periodName(at, timezone, unit))
-  return names.add(periodName(to - 1, timezone, unit))
+  for (let at = from; at < to; at += step) names.add(nameOf(at))
+  return names.add(nameOf(to - 1))
 }
 
 const lengthOf: Record<Unit, number> = { hour: 13, day: 10, month: 7 }
 const quarterMs = hourMs / 4
-const clocks = new Map<string, string>()
+const known = new Map<string, Map<number, string>>()
 
 /** The clocks of all zones differ by whole quarters of an hour. */
-function periodName(at: number, timezone: string, unit: Unit): string {
-  const quarter = at - (at % quarterMs)
-  const clock = clocks.get(`${timezone} ${quarter}`) ?? clockIn(timezone, quarter)
-  clocks.set(`${timezone} ${quarter}`, clock)
-  return clock.slice(0, lengthOf[unit])
+function namesIn(timezone: string, unit: Unit): (at: number) => string {
+  const names = known.get(`${timezone} ${unit}`) ?? new Map<number, string>()
+  known.set(`${timezone} ${unit}`, names)
+  return (at) => {
+    const quarter = Math.floor(at / quarterMs)
+    const name = names.get(quarter) ?? clockIn(timezone, quarter * quarterMs).slice(0, lengthOf[unit])
+    names.set(quarter, name)
+    return name
+  }
 }
 
 /** The same texts of a row that was answered. */
@@ -65,43 +71,47 @@ export function keyOfRow(row: Record<string, unknown>, groupBy: string, unit: Un
     .join('|')
 }
 
-function keysOf({ facts, link, at }: ModelEvent, groupBy: string, nameOf: (at: number) => string): string[] {
+function keysBy(groupBy: string, nameOf: (at: number) => string): (event: ModelEvent) => string[] {
   switch (groupBy) {
     case 'count':
-      return ['']
+      return () => ['']
     case 'timeseries':
-      return [nameOf(at)]
+      return ({ at }) => [nameOf(at)]
     case 'continents':
-      return ['AF', 'AN', 'AS', 'EU', 'NA', 'OC', 'SA'].filter((continent) => continent === facts.continent)
+      return ({ facts }) => continents.filter((continent) => continent === facts.continent)
     case 'trigger':
     case 'triggers':
-      return ['qr', 'link', 'pageview', 'deeplink'].filter((trigger) => trigger === facts.trigger)
+      return ({ facts }) => triggers.filter((trigger) => trigger === facts.trigger)
     case 'regions':
-      return [`${facts.country}|${facts.region}`]
+      return ({ facts }) => [`${facts.country}|${facts.region}`]
     case 'cities':
-      return [`${facts.country}|${facts.region}|${facts.city}`]
+      return ({ facts }) => [`${facts.country}|${facts.region}|${facts.city}`]
     case 'top_links':
-      return [link.id]
+      return ({ link }) => [link.id]
     case 'top_urls':
-      return [facts.url]
+      return ({ facts }) => [facts.url]
     case 'top_base_urls':
-      return [facts.url.split(/[?#]/)[0] ?? '']
+      return ({ facts }) => [facts.url.split(/[?#]/)[0] ?? '']
     case 'top_folders':
-      return [link.folderId]
+      return ({ link }) => [link.folderId]
     case 'top_link_tags':
-      return link.tagIds.length > 0 ? link.tagIds : ['']
+      return ({ link }) => (link.tagIds.length > 0 ? link.tagIds : [''])
     case 'top_domains':
-      return [link.domain]
+      return ({ link }) => [link.domain]
     case 'top_partners':
-      return link.partnerId === '' ? [] : [link.partnerId]
+      return ({ link }) => (link.partnerId === '' ? [] : [link.partnerId])
     case 'top_groups':
     case 'top_partner_tags':
-      return []
-    default:
-      return [facts[columns[groupBy] as keyof ModelEvent['facts']]]
+      return () => []
+    default: {
+      const column = columns[groupBy] as keyof ModelEvent['facts']
+      return ({ facts }) => [facts[column]]
+    }
   }
 }
 
+const continents = ['AF', 'AN', 'AS', 'EU', 'NA', 'OC', 'SA']
+const triggers = ['qr', 'link', 'pageview', 'deeplink']
 const columns: Record<string, string> = {
   countries: 'country',
   devices: 'device',

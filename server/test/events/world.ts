@@ -36,8 +36,8 @@ export async function buildWorld(platform: Platform, seed: number, size: WorldSi
   const sales = Array.from({ length: size.sales }, (_, index) => {
     return saleOf(random, conversionOf(random, clicks, customerIds, metadataDocuments, `evt_s${index}`))
   })
-  for (const events of [clicks, leads, sales]) events.sort(byMomentAndId)
-  const world = { now: worldNow, workspace, links, customerIds, metadataDocuments, clicks, leads, sales }
+  const events = { clicks: inOrder(clicks), leads: inOrder(leads), sales: inOrder(sales) }
+  const world = { now: worldNow, workspace, links, customerIds, metadataDocuments, ...events }
   await storeWorld(platform, world)
   return world
 }
@@ -173,6 +173,11 @@ function metadataOf({ pick, chance, below }: Random): Record<string, unknown> {
   for (const key of ['plan', 'seats', 'a.b', "it's", '"q"', 'ключ', '']) if (chance(0.5)) metadata[key] = values()
   if (chance(0.5)) metadata.a = chance(0.8) ? { b: values(), c: { d: values() } } : values()
   return metadata
+}
+
+/** Copied in that order: those that lie beside each other in memory are looked at in half the time. */
+function inOrder(events: ModelEvent[]): ModelEvent[] {
+  return events.toSorted(byMomentAndId).map((event) => ({ ...event, facts: { ...event.facts } }))
 }
 
 function byMomentAndId(a: ModelEvent, b: ModelEvent): number {
