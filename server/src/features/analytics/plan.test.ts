@@ -16,6 +16,7 @@ describe('planFor', () => {
     ['a total of some time', { filter: { interval: '1y', start: 'x', end: 'y', timezone: 'UTC' } }, 'workspace'],
     ['a total with bots', { filter: { bots: 'include' } }, 'workspace'],
     ['an empty filter', { filter: { country: '', linkNumbers: [] } }, 'workspace'],
+    ['what has no effect', { filter: { programId: 'prog_1' } }, 'workspace'],
     ['visitors', { visitors: true }, 'rows'],
     ['a total of a link', { filter: { linkId: 'link_1', linkNumbers: [{ numbers: [1n], excluded: false }] } }, 'links'],
     ['a total of a tag, and root', { filter: { tagId: '-tag_1', root: false } }, 'links'],
@@ -89,4 +90,12 @@ test.each<[Plan, string, string, object | undefined]>([
   const found = rollupFor(plan, question({ groupBy: 'countries' }), { from: new Date(from), to: new Date(to) })
   const iso = (second: number) => new Date(second * 1000).toISOString().replace('.000', '')
   expect(found && { from: iso(found.from), to: iso(found.to) }).toEqual(expected)
+})
+
+test.each([
+  ['2026-01-01T00:15:00Z', '2026-02-01T00:00:00Z', true],
+  ['2026-01-01T00:15:00Z', '2026-02-01T00:00:00.001Z', false],
+  ['2026-01-01T00:14:59.999Z', '2026-02-01T00:00:00Z', false],
+])('buckets from %s to %s are all that there is: %s', (from, to, isAll) => {
+  expect(rollupFor('workspace', question({}), { from: new Date(from), to: new Date(to) })?.isAll).toBe(isAll)
 })

@@ -25,7 +25,7 @@ const linkFilters = [
   'partnerId',
   'root',
 ]
-const noFilters = ['interval', 'start', 'end', 'timezone', 'linkNumbers', 'bots', 'withRefunds']
+const noFilters = ['interval', 'start', 'end', 'timezone', 'programId', 'linkNumbers', 'bots', 'withRefunds']
 /** One column is all of the value, so that a filter on it can be put to the rollup. */
 const plainDimensions = ['continent', 'country', 'device', 'browser', 'os', 'trigger', 'referer'].concat([
   'utm_source',
@@ -81,7 +81,8 @@ export function rollupFor(plan: Plan, question: Question, period: { from: Date; 
   const from = Math.ceil(Math.max(period.from.getTime() / 1000, 3_600) / step) * step
   const to = Math.floor(Math.min(period.to.getTime() / 1000, 2 ** 32 - 1) / step) * step
   if (from >= to) return undefined
-  return { name: rollupOf[plan], dimension: plan === 'dimension' ? dimensionOf(question) : undefined, from, to }
+  const isAll = from * 1000 === period.from.getTime() && to * 1000 === period.to.getTime()
+  return { name: rollupOf[plan], dimension: plan === 'dimension' ? dimensionOf(question) : undefined, from, to, isAll }
 }
 
 function filtersOf(filter: EventFilter): string[] {

@@ -187,6 +187,7 @@ describe('retrieveAnalytics', () => {
     ['visitors', { visitors: 'true', groupBy: 'countries' }],
     ['timezone', { timezone: 'Mars/Base' }],
     ['interval', { interval: '2d' }],
+    ['query', { groupBy: 'top_groups', query: 'plan:pro' }],
   ])('422: %s', async (parameter, query) => {
     await expect(ask(query as never)).rejects.toMatchObject({
       status: 422,
