@@ -1,5 +1,6 @@
 import { type ClickHouseClient, ClickHouseLogLevel, type ClickHouseSettings, createClient } from '@clickhouse/client'
 import type { Config } from './config.ts'
+import { problemOf } from './tracing.ts'
 
 /** A statement that has ended; its text has names for the values. */
 type Statement = { text: string; durationMs: number; problem?: string }
@@ -68,7 +69,7 @@ async function observed<T>({ onStatement }: ClickHouse, text: string, work: () =
     end()
     return result
   } catch (error) {
-    end((error as Error).message)
+    end(problemOf(error))
     throw error
   }
 }
@@ -81,6 +82,14 @@ export function isOverLimit(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   return limitCodes.includes((error as { code?: string }).code ?? '') || error.message === 'Timeout error.'
 }
+
+/** For rows that come in whatever was inserted before, and not a moment later where tables are distributed. */
+export const atOnce = {
+  insert_deduplicate: 0,
+  deduplicate_blocks_in_dependent_materialized_views: 0,
+  distributed_foreground_insert: 1,
+  wait_end_of_query: 1,
+} as const
 
 /** One insert; a repeat with the same token is ignored by the table. `same` are columns that all rows have alike. */
 export async function insert(

@@ -1,5 +1,5 @@
 import type { Platform } from '../../platform/context.ts'
-import { eventTables, whereOf } from '../events/service.ts'
+import { whereOf } from '../events/service.ts'
 import { dueTests, settleTest } from '../links/service.ts'
 import { presentCount } from './present.ts'
 import { selectGroups } from './store.ts'
@@ -23,7 +23,6 @@ async function outcomesOf(platform: Platform, { workspaceId, linkNumber, started
   const period = { from: startedAt, to: new Date(platform.now().getTime() + 1) }
   const filter = { linkNumbers: [{ numbers: [linkNumber], excluded: false }] }
   const groups = await selectGroups(platform.clickhouse, {
-    tables: eventTables,
     wheres: {
       clicks: whereOf(workspaceId, period, filter, 'clicks'),
       leads: whereOf(workspaceId, period, filter, 'leads'),

@@ -1,7 +1,7 @@
 import type { AnalyticsCount, AnalyticsQuery, AnalyticsRow } from '@tributary/contract/analytics'
 import type { Ctx } from '../../platform/context.ts'
 import { invalid } from '../../platform/errors.ts'
-import { eventTables, narrowed, whereOf, withinLimits } from '../events/service.ts'
+import { filterConditions, narrowed, whereOf, withinLimits } from '../events/service.ts'
 import { answerOnce } from './answers.ts'
 import { type Bucket, bucketsOf, unitOf } from './buckets.ts'
 import { groupsOf, kindsOf, measureOf } from './groupings.ts'
@@ -29,11 +29,13 @@ export async function countEvents(
   plan?: Plan,
 ): Promise<Answer> {
   const { event, groupBy, bots, visitors, ...filters } = query
-  const narrow = await narrowed(ctx, filters)
+  const { period, filter: wanted } = await narrowed(ctx, filters)
+  const filter = { ...wanted, bots, withRefunds: true }
+  const wheres = Object.fromEntries(
+    kindsOf[event].map((kind) => [kind, whereOf(ctx.workspaceId, period, filter, kind)]),
+  )
   // Partners have no groups or tags yet.
   if (groupBy === 'top_groups' || groupBy === 'top_partner_tags') return []
-  const { period } = narrow
-  const filter = { ...narrow.filter, bots, withRefunds: true }
   const buckets = groupBy === 'timeseries' ? await seriesOf(ctx, query, period) : []
   const edges = buckets.map(({ second }) => second)
   const question = { groupBy, filter, visitors, edges }
@@ -41,16 +43,17 @@ export async function countEvents(
   const groups = await selectGroups(
     ctx.clickhouse,
     {
-      tables: eventTables,
-      wheres: Object.fromEntries(kindsOf[event].map((kind) => [kind, whereOf(ctx.workspaceId, period, filter, kind)])),
+      wheres,
       keys: Object.keys(keys) as CountKey[],
       attribute,
       edges,
       rollup: rollupFor(plan ?? planFor(question), question, period),
+      // The same for every kind that a rollup can answer for, and bound with it.
+      filters: filterConditions(filter, 'clicks', {}),
       bots,
       visitors,
       most: measureOf[event],
-      limit: Math.max(mostGroups, edges.length),
+      limit: mostGroups,
     },
     limits,
   )
@@ -63,7 +66,7 @@ export async function countEvents(
 async function seriesOf(ctx: Ctx, query: AnalyticsQuery, period: { from: Date; to: Date }): Promise<Bucket[]> {
   let { from } = period
   if (query.interval === 'all' && !query.start) {
-    const first = await selectFirstBucket(ctx.clickhouse, ctx.workspaceId, eventTables)
+    const first = await selectFirstBucket(ctx.clickhouse, ctx.workspaceId)
     const known = first === undefined ? period.to.getTime() - 1 : first * 1000
     from = new Date(Math.min(Math.max(known, from.getTime()), period.to.getTime() - 1))
   }

@@ -1,4 +1,5 @@
 import { type ClickHouse, type QueryLimits, query } from '../../platform/clickhouse.ts'
+import { tables } from './tables.ts'
 
 type Kind = 'clicks' | 'leads' | 'sales'
 type RollupName = 'workspaceCounts' | 'linkCounts' | 'dimensionCounts'
@@ -13,18 +14,15 @@ type Column =
   | 'city'
   | 'continent'
 type Visitor = 'device' | 'browser' | 'os' | 'utm_source' | 'utm_medium' | 'utm_campaign' | 'utm_term' | 'utm_content'
-/** The tables of the events, whose owner says what may be read in them. */
-export type Tables = Record<Kind | RollupName | 'attributes', string>
 /** The workspace first, and every value bound. */
 export type Condition = { text: string; values: Record<string, unknown> }
 /** `base_url` is the destination without its parameters, `start` the second at which a bucket of a series begins. */
 export type CountKey = Column | Visitor | 'base_url' | 'start'
 export type LinkAttribute = 'domain' | 'folder_id' | 'partner_id' | 'tag_ids'
 export type Measure = 'clicks' | 'leads' | 'sales' | 'saleAmount'
-/** The buckets of a rollup from one second up to another, which stand for the rows of that time. */
-export type Rollup = { name: RollupName; dimension?: string; from: number; to: number }
+/** The buckets of a rollup from one second up to another, which stand for the rows of that time, or for all of them. */
+export type Rollup = { name: RollupName; dimension?: string; from: number; to: number; isAll: boolean }
 export type Counting = {
-  tables: Tables
   /** The condition for each kind of event that is counted. */
   wheres: Partial<Record<Kind, Condition>>
   keys: CountKey[]
@@ -32,42 +30,46 @@ export type Counting = {
   attribute?: LinkAttribute
   edges?: number[]
   rollup?: Rollup
+  /** What the filters ask of the buckets of the rollup; its values are bound for the rows. */
+  filters?: string[]
   bots?: 'exclude' | 'include' | 'only'
   visitors?: boolean
   most: Measure
   limit: number
 }
 /** `keys` in the order asked for. */
-export type Group = { keys: string[]; visitors: string } & Record<Measure, string>
+export type Group = { keys: string[]; visitors?: string } & Record<Measure, string>
 
-/** Counts by these keys, most first; without keys the total. Groups whose counts are all zero are left out. */
+/** Counts by these keys, most first; without keys the total. Groups of a list whose counts are all zero are left out. */
 export function selectGroups(clickhouse: ClickHouse, counting: Counting, limits: QueryLimits = {}): Promise<Group[]> {
-  const { wheres, attribute, edges, rollup, most, limit } = counting
+  const { wheres, attribute, edges, rollup, limit } = counting
   const grouped = attribute ? ['attribute'] : counting.keys.map((_, index) => `key${index}`)
   const values: Record<string, unknown> = Object.assign({}, ...Object.values(wheres).map(({ values }) => values))
-  const order = [...new Set([most, ...measures])].map((name) => `sum(part.${name}) DESC`)
   return query<Group>(
     clickhouse,
     `SELECT [${grouped.map((name) => `toString(${name})`).join(', ')}]::Array(String) AS keys,
-  ${[...measures, 'visitors'].map((name) => `toString(sum(part.${name})) AS ${name}`).join(', ')}
+  ${measuresOf(counting)
+    .map((name) => `toString(sum(part.${name})) AS ${name}`)
+    .join(', ')}
 FROM (
 ${partsOf(counting).join('\nUNION ALL\n')}
-) AS part ${attribute ? joinOf(counting.tables.attributes, attribute) : ''}
+) AS part ${attribute ? joinOf(attribute) : ''}
 ${grouped.length > 0 ? `GROUP BY ${grouped.join(', ')}` : ''}
-HAVING ${measures.map((name) => `sum(part.${name}) != 0`).join(' OR ')}
-ORDER BY ${[...order, ...grouped].join(', ')}
-LIMIT {limit:UInt32}`,
+${grouped.length > 0 && !edges?.length ? mostFirst(counting.most, grouped) : ''}`,
     { ...values, edges, middle: rollup?.from, end: rollup?.to, limit },
     limits,
   )
 }
 
+function mostFirst(most: Measure, grouped: string[]): string {
+  const order = [...new Set([most, ...measures])].map((name) => `sum(part.${name}) DESC`)
+  return `HAVING ${measures.map((name) => `sum(part.${name}) != 0`).join(' OR ')}
+ORDER BY ${[...order, ...grouped].join(', ')}
+LIMIT {limit:UInt32}`
+}
+
 /** When the earliest bucket begins that holds anything, in seconds. The first of 1970 holds counts of no time. */
-export async function selectFirstBucket(
-  clickhouse: ClickHouse,
-  workspaceId: string,
-  tables: Tables,
-): Promise<number | undefined> {
+export async function selectFirstBucket(clickhouse: ClickHouse, workspaceId: string): Promise<number | undefined> {
   const [row] = await query<{ first: string }>(
     clickhouse,
     `SELECT toString(toUnixTimestamp(min(bucket))) AS first FROM ${tables.workspaceCounts}
@@ -85,24 +87,28 @@ const sumsOfRows: Record<Kind, string[]> = {
 }
 const afterSecond = (name: string) => `timestamp >= toDateTime64({${name}:UInt32}, 3, 'UTC')`
 
+function measuresOf({ visitors }: Counting): (Measure | 'visitors')[] {
+  return visitors ? [...measures, 'visitors'] : measures
+}
+
 /** The rows of each kind, and the buckets of the rollup in the middle of them. */
-function partsOf({ tables, wheres, keys, attribute, rollup, bots, visitors }: Counting): string[] {
+function partsOf(counting: Counting): string[] {
+  const { wheres, keys, attribute, rollup, bots } = counting
   const columns = attribute ? (['link_number'] as const) : keys
   const expressions = columns.map((key, index) => `${expressionOf(key)} AS key${index}`)
   const groupBy = columns.length > 0 ? `GROUP BY ${columns.map((_, index) => `key${index}`).join(', ')}` : ''
-  const part = (source: string, sums: string[], people: string, condition: string) => {
-    const counts = [...sums, people].map((sum, index) => `toInt64(${sum}) AS ${measures[index] ?? 'visitors'}`)
-    return `  SELECT ${[...expressions, ...counts].join(', ')}\n  FROM ${source} WHERE ${condition} ${groupBy}`
+  const part = (sums: string[], source: string) => {
+    const counts = measuresOf(counting).map((name, index) => `toInt64(${sums[index]}) AS ${name}`)
+    return `SELECT ${[...expressions, ...counts].join(', ')}\n  FROM ${source} ${groupBy}`
   }
   const outside = rollup ? `AND NOT (${afterSecond('middle')} AND NOT ${afterSecond('end')})` : ''
   const parts = (Object.entries(wheres) as [Kind, Condition][]).map(([kind, { text }]) => {
-    const people = visitors && kind === 'clicks' ? 'uniqExact(ip, device, browser, os)' : '0'
-    return part(tables[kind], sumsOfRows[kind], people, `${text} ${outside}`)
+    const people = kind === 'clicks' ? 'uniqExact(ip, device, browser, os)' : '0'
+    return `  ${part([...sumsOfRows[kind], people], `${tables[kind]} WHERE ${text} ${outside}`)}`
   })
-  const [condition] = Object.values(wheres)
-  if (!rollup || !condition) return parts
-  const sums = sumsOfBuckets(Object.keys(wheres), bots)
-  return [...parts, part(bucketsAsRows(tables[rollup.name], rollup, bots), sums, '0', condition.text)]
+  if (!rollup) return parts
+  const ofBuckets = part(sumsOfBuckets(Object.keys(wheres), bots), bucketsOf(rollup, counting.filters))
+  return [...(rollup.isAll ? [] : parts), `  WITH ${namesInBuckets(rollup).join(', ')} ${ofBuckets}`]
 }
 
 /** Leads and sales are never of bots. */
@@ -118,23 +124,30 @@ function sumsOfBuckets(kinds: string[], bots: Counting['bots'] = 'exclude'): str
 
 const partsOfValue: Record<string, string[]> = { region: ['country', 'region'], city: ['country', 'region', 'city'] }
 
-/** Under the names that the columns of rows have, so that one condition serves both. */
-function bucketsAsRows(table: string, { name, dimension }: Rollup, bots: Counting['bots']): string {
+/** The names that rows have for what is in a bucket, so that one condition serves both. */
+function namesInBuckets({ dimension }: Rollup): string[] {
   const pieces = partsOfValue[dimension ?? '']
   const values = pieces
     ? pieces.map((column, index) => `splitByChar('\\t', value)[${index + 1}] AS ${column}`)
-    : [`value AS ${dimension}`]
-  const columns = { workspaceCounts: ['bots'], linkCounts: ['bots', 'link_number'], dimensionCounts: values }[name]
+    : dimension
+      ? [`value AS ${dimension}`]
+      : []
+  return ["toDateTime64(bucket, 3, 'UTC') AS timestamp", ...values]
+}
+
+function bucketsOf({ name, dimension }: Rollup, filters: string[] = []): string {
   const bucket = (bound: string) => {
     const moment = `toDateTime({${bound}:UInt32}, 'UTC')`
     return name === 'dimensionCounts' ? `toDate(${moment})` : moment
   }
-  return `(
-    SELECT workspace_id, toDateTime64(bucket, 3, 'UTC') AS timestamp, '${bots === 'only' ? 'some' : ''}' AS bot,
-      ${[...columns, 'clicks', 'leads', 'sales', 'sale_amount'].join(', ')}
-    FROM ${table} WHERE workspace_id = {workspaceId:String} AND bucket >= ${bucket('middle')} AND bucket < ${bucket('end')}
-      ${dimension ? `AND dimension = '${dimension}'` : ''}
-  )`
+  const conditions = [
+    'workspace_id = {workspaceId:String}',
+    `bucket >= ${bucket('middle')}`,
+    `bucket < ${bucket('end')}`,
+    ...(dimension ? [`dimension = '${dimension}'`] : []),
+    ...filters,
+  ]
+  return `${tables[name]} WHERE ${conditions.join(' AND ')}`
 }
 
 function expressionOf(key: CountKey): string {
@@ -142,9 +155,9 @@ function expressionOf(key: CountKey): string {
   return key === 'start' ? 'roundDown(toUnixTimestamp64Second(timestamp), {edges:Array(Int64)})' : key
 }
 
-function joinOf(table: string, attribute: LinkAttribute): string {
+function joinOf(attribute: LinkAttribute): string {
   const each = attribute === 'tag_ids' ? "arrayJoin(if(empty(tag_ids), [''], tag_ids))" : attribute
   return `LEFT JOIN (
-  SELECT link_number AS key0, ${each} AS attribute FROM ${table} FINAL WHERE workspace_id = {workspaceId:String}
+  SELECT link_number AS key0, ${each} AS attribute FROM ${tables.attributes} FINAL WHERE workspace_id = {workspaceId:String}
 ) AS link USING key0`
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { isLockTimeout, savepoint, transaction } from '../../platform/postgres.ts'
 import { deletedFolders } from '../folders/service.ts'
@@ -11,37 +10,37 @@ import { withinLimits } from './limits.ts'
 import { searchableMetadata } from './metadata.ts'
 import { narrowed } from './narrow.ts'
 import { presentLead, presentSale, presentVisit } from './present.ts'
-import { type Count, type Rollup, type Source, sums } from './rollups.ts'
 import {
   addMissing,
   type ConversionTable,
-  countPeople,
-  countStored,
   type EventRows,
   eraseMetadata,
   insertEvents,
-  insertKeptCounts,
   insertLinkAttributes,
   insertStaged,
-  type KeptCount,
-  type LinkRange,
   lockConversions,
-  mendRollup,
   type NewClickRow,
   type NewLeadRow,
   type NewSaleRow,
-  type RollupRange,
   type StoredClick,
   selectClicksById,
   selectConversionsById,
-  selectDifferences,
-  selectMonths,
   selectStoredIds,
 } from './store.ts'
-import { type EventFilter, whereOf } from './where.ts'
+import { type EventFilter, filterConditions, whereOf } from './where.ts'
 
 export type { EventFilter, EventRows, NewLeadRow, NewSaleRow, StoredClick }
-export { goneLink, narrowed, presentLead, presentSale, presentVisit, searchableMetadata, whereOf, withinLimits }
+export {
+  filterConditions,
+  goneLink,
+  narrowed,
+  presentLead,
+  presentSale,
+  presentVisit,
+  searchableMetadata,
+  whereOf,
+  withinLimits,
+}
 export type NewClick = NewClickRow
 export type NewConversions = { leads: NewLeadRow[]; sales: NewSaleRow[] }
 /** For those who count what is stored; only this feature writes. */
@@ -49,9 +48,6 @@ export const eventTables = {
   clicks: 'click_events',
   leads: 'lead_events',
   sales: 'sale_events',
-  workspaceCounts: 'workspace_counts',
-  linkCounts: 'link_counts',
-  dimensionCounts: 'dimension_counts',
   attributes: 'link_attributes',
 } as const
 type Engines = Pick<Platform, 'clickhouse' | 'db'>
@@ -73,46 +69,12 @@ export async function appendClicks(platform: Engines, clicks: NewClick[], token:
   await insertEvents(platform.clickhouse, 'click_events', clicks, token)
 }
 
-/**
- * For a batch that may have been cut off. A ClickHouse that is killed at the wrong moment remembers the token of an insert
- * and has lost its rows, or counts of them: then the repeat alone is ignored. Nobody else may store events of these
- * workspaces meanwhile.
- */
-export async function appendClicksAgain(
-  platform: Pick<Platform, 'clickhouse' | 'db'>,
-  clicks: NewClick[],
-  token: string,
-): Promise<void> {
-  if (clicks.length === 0) return
-  await appendClicks(platform, clicks, token)
-  const batch = `${token}:${randomUUID()}`
-  await restoreClicks(platform, clicks, batch)
-  await mendDays(platform, clicks, { batch }, ['clicks'])
-}
-
-async function mendDays(platform: Engines, rows: Expiring[], whose: Partial<RollupRange>, sources: Source[]) {
-  const days = [...new Set(rows.map(({ timestamp }) => Math.floor(timestamp / dayMs)))].map(dayText).sort()
-  for (const [month, [from]] of Map.groupBy(days, (day) => `${day.slice(0, 7)}-01`))
-    await mendRollups(platform, { ...whose, month, from }, sources)
-}
-
 /** Inside a transaction: until it ends nobody counts or mends leads and sales, who would see half of them. */
 export async function appendConversions(platform: Engines, { leads, sales }: NewConversions, token: string) {
   await lockConversions(platform.db, 'shared')
   await stampExpiry(platform, [...leads, ...sales])
   await insertEvents(platform.clickhouse, 'lead_events', leads, `leads:${token}`)
   await insertEvents(platform.clickhouse, 'sale_events', sales, `sales:${token}`)
-}
-
-/** For a batch that may have been cut off, as `appendClicksAgain`; until the transaction ends nobody else stores any. */
-export async function appendConversionsAgain(platform: Engines, rows: NewConversions, token: string): Promise<void> {
-  await lockConversions(platform.db, 'alone')
-  // Who was taken for dead may still send it: with the same token that comes to nothing.
-  await appendConversions(platform, rows, token)
-  await restoreConversions(platform, rows)
-  const all = [...rows.leads, ...rows.sales]
-  for (const workspaceIds of partsOf(workspacesOf(all)))
-    await mendDays(platform, all, { workspaceIds }, ['leads', 'sales'])
 }
 
 /** Adds those that have no row and have not expired; gives how many. Only between batches. */
@@ -141,13 +103,18 @@ function workspacesOf(rows: { workspace_id: string }[]): string[] {
   return [...new Set(rows.map(({ workspace_id }) => workspace_id))]
 }
 
+/** Until the transaction ends nobody else stores leads or sales; a batch of them that does not end is an error. */
+export function lockOutConversions({ db }: Pick<Platform, 'db'>): Promise<void> {
+  return lockConversions(db, 'alone')
+}
+
 /** In a transaction until whose end no leads or sales are stored. `isStill` is false when a batch of them does not end. */
 export function betweenConversions<C extends Pick<Platform, 'db'>, R>(
   platform: C,
   work: (platform: C, isStill: boolean) => Promise<R>,
 ): Promise<R> {
   return transaction(platform, async (platform) => {
-    const isStill = await savepoint(platform, ({ db }) => lockConversions(db, 'alone')).then(
+    const isStill = await savepoint(platform, lockOutConversions).then(
       () => true,
       (error) => {
         if (isLockTimeout(error)) return false
@@ -221,87 +188,6 @@ export async function restoreClicks(
   for (const { timestamp } of clicks) [from, to] = [Math.min(from, timestamp), Math.max(to, timestamp)]
   // An id belongs to one hour, and a click of it may be one off.
   return addMissing(platform.clickhouse, batch, { from: from - 3 * hourMs, to: to + 3 * hourMs })
-}
-
-/** Counts of events that nobody has the rows of any more. */
-export function keepCounts(platform: Pick<Platform, 'clickhouse'>, counts: KeptCount[]): Promise<void> {
-  return insertKeptCounts(platform.clickhouse, counts)
-}
-
-export type LinkPeople = { workspaceId: string; linkNumber: bigint; rows: number; doubled: number; last: Date }
-
-/**
- * How many clicks of people are stored of each link in a range of numbers, and how many of them twice. Those whose rows
- * have expired are among them.
- */
-export async function peopleByLink(platform: Pick<Platform, 'clickhouse'>, range: LinkRange): Promise<LinkPeople[]> {
-  const rows = await countPeople(platform.clickhouse, range)
-  const people = new Map(rows.map((row) => [`${row.workspace_id} ${row.number}`, row]))
-  const stored = await countStored(platform.clickhouse, 'clicks', range)
-  return stored.map(({ workspace_id, number, stored: [clicks], last_bucket }) => {
-    const { doubled = 0, last = Number(last_bucket) * 1_000 } = people.get(`${workspace_id} ${number}`) ?? {}
-    return {
-      workspaceId: workspace_id,
-      linkNumber: BigInt(number),
-      rows: Number(clicks),
-      doubled: Number(doubled),
-      last: new Date(Number(last)),
-    }
-  })
-}
-
-export function monthsOfEvents(platform: Pick<Platform, 'clickhouse'>, workspaceId?: string): Promise<string[]> {
-  return selectMonths(platform.clickhouse, workspaceId)
-}
-
-export type StoredConversions = { leads: number; sales: number; saleAmount: number }
-export type LinkConversions = StoredConversions & { workspaceId: string; linkNumber: bigint; doubled: number }
-
-/** How many leads and sales are stored of each link in a range of numbers, those that have expired among them. */
-export async function conversionsByLink(
-  platform: Pick<Platform, 'clickhouse'>,
-  range: LinkRange,
-): Promise<LinkConversions[]> {
-  const rows = await countStored(platform.clickhouse, 'conversions', range)
-  return rows.map(({ workspace_id, number, stored, doubled }) => {
-    const [leads = 0, sales = 0, saleAmount = 0] = stored.map(Number)
-    const link = { workspaceId: workspace_id, linkNumber: BigInt(number), doubled: Number(doubled) }
-    return { ...link, leads, sales, saleAmount }
-  })
-}
-
-export type Difference = {
-  rollup: Rollup
-  count: Count
-  workspaceId: string
-  buckets: number
-  missing: number
-  surplus: number
-}
-
-/** Where the rollups of a month are not what its rows come to. */
-export async function rollupDifferences(
-  platform: Pick<Platform, 'clickhouse'>,
-  range: RollupRange,
-): Promise<Difference[]> {
-  const found: Difference[] = []
-  for (const sum of sums) {
-    for (const row of await selectDifferences(platform.clickhouse, sum, range)) {
-      const size = { buckets: Number(row.buckets), missing: Number(row.missing), surplus: Number(row.surplus) }
-      found.push({ rollup: sum.rollup, count: row.counted, workspaceId: row.workspace_id, ...size })
-    }
-  }
-  return found
-}
-
-/** Makes the rollups of a month what its rows come to. Nothing may be inserted into these sources meanwhile. */
-export async function mendRollups(
-  platform: Pick<Platform, 'clickhouse'>,
-  range: RollupRange,
-  sources: Source[] = ['clicks', 'leads', 'sales'],
-): Promise<void> {
-  for (const sum of sums.filter(({ source }) => sources.includes(source)))
-    await mendRollup(platform.clickhouse, sum, range)
 }
 
 export async function keepLinkAttributes(

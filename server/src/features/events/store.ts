@@ -1,19 +1,10 @@
-// Long, because an event table has one owner and a feature one store.
 import { sql } from 'kysely'
-import { type ClickHouse, insert, type QueryLimits, query, queryLines } from '../../platform/clickhouse.ts'
+import { atOnce, type ClickHouse, insert, type QueryLimits, query, queryLines } from '../../platform/clickhouse.ts'
 import type { Db } from '../../platform/postgres.ts'
-import { type Count, type Sum, summing } from './rollups.ts'
 import type { Where } from './where.ts'
 
 const linkLock = 7_240_812
 const conversionLock = 7_240_814
-// Also when the same was inserted before and was lost since; and not a moment later where tables are distributed.
-const atOnce = {
-  insert_deduplicate: 0,
-  deduplicate_blocks_in_dependent_materialized_views: 0,
-  distributed_foreground_insert: 1,
-  wait_end_of_query: 1,
-} as const
 
 type Visitor = Record<'country' | 'region' | 'city' | 'continent' | 'device' | 'browser' | 'os', string>
 type Origin = Record<'url' | 'trigger' | 'ip' | 'referer' | 'referer_url', string>
@@ -177,147 +168,6 @@ ORDER BY stored_at, timestamp, id LIMIT {limit:UInt32} ${columnsFirst}`,
   )
 }
 
-export type LinkRange = { workspaceId?: string; first: bigint; last: bigint }
-export type PeopleRow = { workspace_id: string; number: string; doubled: string; last: string }
-export type StoredRow = { workspace_id: string; number: string; stored: string[]; last_bucket: string; doubled: string }
-
-// NOTE every workspace: the operator compares the rows of all of them with the counters, or of the one that is named.
-export async function countPeople(clickhouse: ClickHouse, range: LinkRange): Promise<PeopleRow[]> {
-  return query<PeopleRow>(
-    clickhouse,
-    `SELECT workspace_id, toString(link_number) AS number, toString(count() - uniqExact(id)) AS doubled,
-  toString(toUnixTimestamp64Milli(max(timestamp))) AS last
-FROM click_events
-WHERE link_number BETWEEN {first:UInt64} AND {last:UInt64} AND bot = '' ${ofWorkspace(range)}
-GROUP BY workspace_id, link_number`,
-    range,
-  )
-}
-
-const countedPerLink = {
-  clicks: { counts: ['clicks'], tables: { click_events: ["countIf(bot = '')"] } },
-  conversions: {
-    counts: ['leads', 'sales', 'sale_amount'],
-    tables: { lead_events: ['count()', '0', '0'], sale_events: ['0', 'sum(sales)', 'sum(amount)'] },
-  },
-}
-
-/** What is stored of each link: the rows; for hours whose rows may have expired, what was counted when they came. */
-// NOTE every workspace: likewise for the operator.
-export function countStored(clickhouse: ClickHouse, of: keyof typeof countedPerLink, range: LinkRange) {
-  const { counts, tables } = countedPerLink[of]
-  const within = `link_number BETWEEN {first:UInt64} AND {last:UInt64} ${ofWorkspace(range)}`
-  const ofRows = Object.entries(tables).map(
-    ([table, sums]) => `SELECT workspace_id, link_number, toStartOfHour(toDateTime(timestamp, 'UTC')) AS bucket,
-      [${sums.map((sum) => `toInt64(${sum})`).join(', ')}] AS rows, arrayMap(row -> toInt64(0), rows) AS counts,
-      toInt64(${of === 'clicks' ? '0' : 'count() - uniqExact(id)'}) AS doubles, min(expires_on) AS expires_on
-    FROM ${table} WHERE ${within} GROUP BY workspace_id, link_number, bucket`,
-  )
-  return query<StoredRow>(
-    clickhouse,
-    `SELECT workspace_id, toString(link_number) AS number, toString(sum(doubles)) AS doubled,
-  arrayMap(sum -> toString(sum), sumForEach(if(expires > today(), rows, counted))) AS stored,
-  toString(maxIf(toUnixTimestamp(bucket), arrayExists(count -> count > 0, counted))) AS last_bucket
-FROM (
-  SELECT workspace_id, link_number, bucket, sumForEach(rows) AS rows, sumForEach(counts) AS counted, sum(doubles) AS doubles,
-    min(expires_on) AS expires
-  FROM (
-    ${ofRows.join('\n    UNION ALL\n    ')}
-    UNION ALL
-    SELECT workspace_id, link_number, bucket, arrayMap(count -> toInt64(0), counts), [${counts.join(', ')}] AS counts, 0, expires_on
-    FROM link_counts WHERE ${within}
-  )
-  GROUP BY workspace_id, link_number, bucket
-)
-GROUP BY workspace_id, link_number
-HAVING arrayExists(sum -> sum != '0', stored) OR doubled != '0'`,
-    range,
-  )
-}
-
-/**
- * A month, by its first day, and in it the days from `from` on; of the workspaces that are named, of those in a batch
- * that is staged, or of all.
- */
-export type RollupRange = Mine & { month: string; from?: string }
-type Mine = { workspaceId?: string; workspaceIds?: string[]; batch?: string }
-export type DifferenceRow = Record<'workspace_id' | 'buckets' | 'missing' | 'surplus', string> & { counted: Count }
-
-// NOTE every workspace: the operator compares those of all of them, or of the one that is named.
-export async function selectMonths(clickhouse: ClickHouse, workspaceId: string | undefined): Promise<string[]> {
-  const rows = await query<{ month: string }>(
-    clickhouse,
-    `SELECT DISTINCT toString(toStartOfMonth(bucket)) AS month FROM (
-  SELECT DISTINCT toDate(timestamp, 'UTC') AS bucket FROM click_events WHERE true ${ofWorkspace({ workspaceId })}
-  UNION ALL
-  SELECT DISTINCT toDate(timestamp, 'UTC') FROM lead_events WHERE true ${ofWorkspace({ workspaceId })}
-  UNION ALL
-  SELECT DISTINCT toDate(timestamp, 'UTC') FROM sale_events WHERE true ${ofWorkspace({ workspaceId })}
-  UNION ALL
-  SELECT DISTINCT toDate(bucket, 'UTC') FROM workspace_counts WHERE true ${ofWorkspace({ workspaceId })}
-) ORDER BY month`,
-    { workspaceId },
-  )
-  return rows.map(({ month }) => month)
-}
-
-/** In how many of its buckets a rollup is not what the rows come to, as far as none of them may have expired. */
-// NOTE every workspace: likewise for the operator.
-export async function selectDifferences(
-  clickhouse: ClickHouse,
-  sum: Sum,
-  range: RollupRange,
-): Promise<DifferenceRow[]> {
-  const pairs = Object.keys(summing(sum).counts).map((count) => `('${count}', ${count})`)
-  return query<DifferenceRow>(
-    clickhouse,
-    `SELECT workspace_id, pair.1 AS counted, toString(count()) AS buckets,
-  toString(sumIf(pair.2, pair.2 > 0)) AS missing, toString(-sumIf(pair.2, pair.2 < 0)) AS surplus
-FROM (${differences(sum, range)}) ARRAY JOIN [${pairs.join(', ')}] AS pair
-WHERE pair.2 != 0 GROUP BY workspace_id, counted ORDER BY workspace_id, counted`,
-    range,
-  )
-}
-
-/** Adds what is missing and takes off what is too much; nothing may be inserted meanwhile. */
-// NOTE every workspace: likewise for the operator.
-export async function mendRollup(clickhouse: ClickHouse, sum: Sum, range: RollupRange): Promise<void> {
-  const { rollup } = sum
-  const { key, counts } = summing(sum)
-  const columns = [key, ...Object.keys(counts), 'expires_on']
-  const kept = rollup === 'dimension_counts' ? ['kept_until'] : []
-  await clickhouse.command({
-    query: `INSERT INTO ${rollup} (${[...columns, ...kept].join(', ')})
-SELECT ${[...columns, ...kept.map((column) => `expires_on AS ${column}`)].join(', ')} FROM (${differences(sum, range)})`,
-    query_params: range,
-    clickhouse_settings: { ...atOnce, distributed_product_mode: 'local' },
-  })
-}
-
-// NOTE every workspace: likewise for the operator.
-function differences(sum: Sum, range: RollupRange): string {
-  const { table, join, key, keyOf, counts } = summing(sum)
-  const names = Object.keys(counts)
-  const ofRows = Object.entries(counts).map(([name, count]) => `toInt64(${count}) AS ${name}`)
-  const within = (day: string) => `toStartOfMonth(${day}) = {month:Date}
-    ${range.from === undefined ? '' : `AND ${day} >= {from:Date}`} ${ofWorkspace(range)}`
-  return `SELECT ${[key, ...names].join(', ')}, expires AS expires_on FROM (
-  SELECT ${[key, ...names.map((name) => `sum(${name}) AS ${name}`)].join(', ')}, min(expires_on) AS expires FROM (
-    SELECT ${[keyOf, ...ofRows].join(', ')}, min(event.expires_on) AS expires_on
-    FROM ${table} AS event ${join} WHERE ${within("toDate(timestamp, 'UTC')")} GROUP BY ${key}
-    UNION ALL
-    SELECT ${[key, ...names.map((name) => `-${name}`)].join(', ')}, expires_on FROM ${sum.rollup} WHERE ${within('toDate(bucket)')}
-  ) GROUP BY ${key}
-) WHERE expires > today() AND (${names.map((name) => `${name} != 0`).join(' OR ')})`
-}
-
-function ofWorkspace({ workspaceId, workspaceIds, batch }: Mine): string {
-  if (workspaceId !== undefined) return 'AND workspace_id = {workspaceId:String}'
-  if (workspaceIds !== undefined) return 'AND workspace_id IN {workspaceIds:Array(String)}'
-  const staged = '(SELECT workspace_id FROM click_events_staged WHERE batch = {batch:String})'
-  return batch === undefined ? '' : `AND workspace_id IN ${staged}`
-}
-
 export type ConversionTable = 'lead_events' | 'sale_events'
 type NewRows = { click_events: NewClickRow; lead_events: NewLeadRow; sale_events: NewSaleRow }
 
@@ -414,17 +264,6 @@ export async function addMissing(clickhouse: ClickHouse, batch: string, period: 
     clickhouse_settings: { ...atOnce, distributed_product_mode: 'local' },
   })
   return rows
-}
-
-export type KeptCount = { workspace_id: string; link_number: string } & Partial<Record<Count, number>>
-
-/** At no time: in the first hour of 1970, as counts whose rows have expired. */
-export async function insertKeptCounts(clickhouse: ClickHouse, counts: KeptCount[]): Promise<void> {
-  const rows = counts.map((count) => ({ ...count, bucket: 0, expires_on: '1970-01-01' }))
-  if (rows.length === 0) return
-  const columns = ['workspace_id', 'bucket', 'clicks', 'leads', 'sales', 'sale_amount', 'expires_on']
-  await insertAtOnce(clickhouse, 'link_counts', [...columns, 'link_number'], rows)
-  await insertAtOnce(clickhouse, 'workspace_counts', columns, rows)
 }
 
 /** Newer versions replace older ones, in whatever order they come. */

@@ -87,7 +87,14 @@ export function whereOf(workspaceId: string, period: Period, filter: EventFilter
     'timestamp >= fromUnixTimestamp64Milli({from:Int64})',
     'timestamp < fromUnixTimestamp64Milli({to:Int64})',
     ...botCondition[filter.bots ?? 'exclude'],
+    ...filterConditions(filter, kind, values),
   ]
+  return { text: conditions.join('\n  AND '), values }
+}
+
+/** Without the workspace, the period and bots: all that has to be true of a bucket within them. */
+export function filterConditions(filter: EventFilter, kind: EventKind, values: Record<string, unknown>): string[] {
+  const conditions: string[] = []
   for (const [parameter, column] of Object.entries(eventColumns)) {
     const wanted = readFilter(parameter, filter[parameter as keyof typeof eventColumns])
     if (!wanted) continue
@@ -103,7 +110,7 @@ export function whereOf(workspaceId: string, period: Period, filter: EventFilter
     values[`links${index}`] = numbers
     conditions.push(`link_number ${excluded ? 'NOT IN' : 'IN'} {links${index}:Array(UInt64)}`)
   }
-  return { text: [...conditions, ...linkConditions(filter, values)].join('\n  AND '), values }
+  return [...conditions, ...linkConditions(filter, values)]
 }
 
 /** Refunds are counted, but not listed as sales. */

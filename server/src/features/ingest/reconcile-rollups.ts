@@ -1,12 +1,7 @@
 import { sleep } from '../../platform/clock.ts'
 import type { Platform } from '../../platform/context.ts'
-import {
-  betweenConversions,
-  type Difference,
-  mendRollups,
-  monthsOfEvents,
-  rollupDifferences,
-} from '../events/service.ts'
+import { betweenConversions } from '../events/service.ts'
+import { type Difference, mendRollups, monthsOfEvents, rollupDifferences } from '../rollups/service.ts'
 import { betweenBatches } from './between-batches.ts'
 
 type Handles = Pick<Platform, 'config' | 'db' | 'clickhouse'>
@@ -17,8 +12,6 @@ export type RollupFinding = Difference & { month: string; repaired: boolean }
 export type RollupStep = { month: string; findings: RollupFinding[]; percent: number }
 
 const recheckAfterMs = 2_000
-// Ids travel in the address of a ClickHouse request, which servers limit.
-const mendedAtOnce = 100
 
 /** Compares the counts by time and by dimension with the rows, a month at a time. */
 export async function* reconcileRollups(platform: Handles, options: Options): AsyncGenerator<RollupStep> {
@@ -50,8 +43,7 @@ async function lookAgain(
       const findings = (await read(platform, workspaceId, month)).filter((finding) => known.has(nameOf(finding)))
       if (!repair || !areClicksStill || !areConversionsStill) return findings
       const workspaceIds = [...new Set(findings.map((finding) => finding.workspaceId))]
-      for (let start = 0; start < workspaceIds.length; start += mendedAtOnce)
-        await mendRollups(platform, { workspaceIds: workspaceIds.slice(start, start + mendedAtOnce), month })
+      await mendRollups(platform, { workspaceIds, month })
       return findings.map((finding) => ({ ...finding, repaired: true }))
     }),
   )

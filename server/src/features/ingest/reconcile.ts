@@ -1,7 +1,7 @@
 import { sleep } from '../../platform/clock.ts'
 import type { Platform } from '../../platform/context.ts'
-import { keepCounts, peopleByLink } from '../events/service.ts'
 import { correctClicks, countedLinks } from '../links/service.ts'
+import { keepCounts, peopleByLink } from '../rollups/service.ts'
 import { betweenBatches } from './between-batches.ts'
 
 type Handles = Pick<Platform, 'config' | 'db' | 'clickhouse'>

@@ -7,7 +7,6 @@ import { transaction } from '../../platform/postgres.ts'
 import { placeCustomers } from '../customers/service.ts'
 import {
   appendConversions,
-  appendConversionsAgain,
   betweenConversions,
   clicksById,
   conversionsById,
@@ -15,6 +14,7 @@ import {
   type StoredClick,
 } from '../events/service.ts'
 import { countConversions } from '../links/service.ts'
+import { appendConversionsAgain } from '../rollups/service.ts'
 import { wantedTriggers } from '../workspaces/service.ts'
 import { conversionsStoredMessage } from './messages.ts'
 import { countsOf, rowsOf } from './rows.ts'

@@ -6,14 +6,8 @@ import { buildWorkspace } from '../../../test/build.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import { query } from '../../platform/clickhouse.ts'
 import { clickHouseStatements } from '../../platform/migrate.ts'
-import {
-  appendClicks,
-  appendClicksAgain,
-  mendRollups,
-  monthsOfEvents,
-  type NewClick,
-  rollupDifferences,
-} from './service.ts'
+import { appendClicks, type NewClick } from '../events/service.ts'
+import { appendClicksAgain, mendRollups, monthsOfEvents, rollupDifferences } from './service.ts'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 })
 const hourMs = 3_600_000
@@ -124,7 +118,7 @@ test('counts that are wrong are found and mended, too low and too high ones', as
   expect(total('workspace_counts', 'missing')).toBe(20)
   expect(total('link_counts', 'surplus')).toBe(7)
   expect(total('dimension_counts', 'surplus')).toBe(1)
-  for (const month of months) await mendRollups(platform, { workspaceId: id, month })
+  for (const month of months) await mendRollups(platform, { workspaceIds: [id], month })
   await expectAgreement([id], 20)
 })
 

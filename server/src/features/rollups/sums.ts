@@ -1,3 +1,5 @@
+import { eventTables } from '../events/service.ts'
+
 export type Rollup = 'workspace_counts' | 'link_counts' | 'dimension_counts'
 export type Source = 'clicks' | 'leads' | 'sales'
 /** One part of a rollup: what the rows of one table come to. */
@@ -12,13 +14,15 @@ export type Summing = {
   counts: Partial<Record<Count, string>>
 }
 
+export const sources: Source[] = ['clicks', 'leads', 'sales']
+
 export const sums: Sum[] = (['workspace_counts', 'link_counts', 'dimension_counts'] as const).flatMap((rollup) =>
-  (['clicks', 'leads', 'sales'] as const).map((source) => ({ rollup, source })),
+  sources.map((source) => ({ rollup, source })),
 )
 
 /** The same as the views of migrations 0004 and 0006; rows are named `event`. */
 export function summing({ rollup, source }: Sum): Summing {
-  const table = { clicks: 'click_events', leads: 'lead_events', sales: 'sale_events' }[source]
+  const table = eventTables[source]
   if (rollup !== 'dimension_counts') return { table, join: '', ...keys[rollup], counts: countsOf[source] }
   const pairs = source === 'clicks' ? `if(bot = '', ${dimensions}, [('bot', bot)])` : dimensions
   const counts: Summing['counts'] = source === 'clicks' ? { clicks: 'count()' } : countsOf[source]

@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto'
+import type { Platform } from '../../platform/context.ts'
+import {
+  appendClicks,
+  appendConversions,
+  lockOutConversions,
+  type NewClick,
+  type NewConversions,
+  restoreClicks,
+  restoreConversions,
+} from '../events/service.ts'
+import {
+  insertKeptCounts,
+  type KeptCount,
+  type LinkRange,
+  mendRollup,
+  type RollupRange,
+  selectDifferences,
+  selectMonths,
+  selectPeople,
+  selectStored,
+} from './store.ts'
+import { type Count, type Rollup, type Source, sources, sums } from './sums.ts'
+
+type Reading = Pick<Platform, 'clickhouse'>
+type Engines = Pick<Platform, 'clickhouse' | 'db'>
+export type Difference = {
+  rollup: Rollup
+  count: Count
+  workspaceId: string
+  buckets: number
+  missing: number
+  surplus: number
+}
+
+/** For those who read them; only this feature and the views write. */
+export const rollupTables = {
+  workspaceCounts: 'workspace_counts',
+  linkCounts: 'link_counts',
+  dimensionCounts: 'dimension_counts',
+} as const
+// Ids travel in the address of a ClickHouse request, which servers limit.
+const mendedAtOnce = 100
+
+export function monthsOfEvents(platform: Reading, workspaceId?: string): Promise<string[]> {
+  return selectMonths(platform.clickhouse, workspaceId)
+}
+
+/** Where the rollups of a month are not what its rows come to. */
+export async function rollupDifferences(platform: Reading, range: RollupRange): Promise<Difference[]> {
+  const found: Difference[] = []
+  for (const sum of sums) {
+    for (const row of await selectDifferences(platform.clickhouse, sum, range)) {
+      const size = { buckets: Number(row.buckets), missing: Number(row.missing), surplus: Number(row.surplus) }
+      found.push({ rollup: sum.rollup, count: row.counted, workspaceId: row.workspace_id, ...size })
+    }
+  }
+  return found
+}
+
+/** Makes the rollups of a month what its rows come to. Nothing may be inserted into these sources meanwhile. */
+export async function mendRollups(
+  platform: Reading,
+  range: Omit<RollupRange, 'workspaceId'> & { workspaceIds: string[] },
+  of: Source[] = sources,
+): Promise<void> {
+  for (let start = 0; start < range.workspaceIds.length; start += mendedAtOnce) {
+    const workspaceIds = range.workspaceIds.slice(start, start + mendedAtOnce)
+    for (const sum of sums.filter(({ source }) => of.includes(source)))
+      await mendRollup(platform.clickhouse, sum, { ...range, workspaceIds })
+  }
+}
+
+/**
+ * For a batch that may have been cut off. A ClickHouse that is killed at the wrong moment remembers the token of an insert
+ * and has lost its rows, or counts of them: then the repeat alone is ignored. Nobody else may store events of these
+ * workspaces meanwhile.
+ */
+export async function appendClicksAgain(platform: Engines, clicks: NewClick[], token: string): Promise<void> {
+  await appendClicks(platform, clicks, token)
+  await restoreClicks(platform, clicks, `${token}:${randomUUID()}`)
+  await mendDays(platform, clicks, ['clicks'])
+}
+
+/** The same for leads and sales; until the transaction ends nobody else stores any. */
+export async function appendConversionsAgain(platform: Engines, rows: NewConversions, token: string): Promise<void> {
+  await lockOutConversions(platform)
+  // Who was taken for dead may still send it: with the same token that comes to nothing.
+  await appendConversions(platform, rows, token)
+  await restoreConversions(platform, rows)
+  await mendDays(platform, [...rows.leads, ...rows.sales], ['leads', 'sales'])
+}
+
+async function mendDays(platform: Reading, rows: { workspace_id: string; timestamp: number }[], of: Source[]) {
+  const workspaceIds = [...new Set(rows.map(({ workspace_id }) => workspace_id))]
+  const days = [...new Set(rows.map(({ timestamp }) => new Date(timestamp).toISOString().slice(0, 10)))].sort()
+  for (const [month, [from]] of Map.groupBy(days, (day) => `${day.slice(0, 7)}-01`))
+    await mendRollups(platform, { workspaceIds, month, from }, of)
+}
+
+export type LinkPeople = { workspaceId: string; linkNumber: bigint; rows: number; doubled: number; last: Date }
+
+/**
+ * How many clicks of people are stored of each link in a range of numbers, and how many of them twice. Those whose rows
+ * have expired are among them.
+ */
+export async function peopleByLink(platform: Reading, range: LinkRange): Promise<LinkPeople[]> {
+  const rows = await selectPeople(platform.clickhouse, range)
+  const people = new Map(rows.map((row) => [`${row.workspace_id} ${row.number}`, row]))
+  const stored = await selectStored(platform.clickhouse, 'clicks', range)
+  return stored.map(({ workspace_id, number, stored: [clicks], last_bucket }) => {
+    const { doubled = 0, last = Number(last_bucket) * 1_000 } = people.get(`${workspace_id} ${number}`) ?? {}
+    return {
+      workspaceId: workspace_id,
+      linkNumber: BigInt(number),
+      rows: Number(clicks),
+      doubled: Number(doubled),
+      last: new Date(Number(last)),
+    }
+  })
+}
+
+export type StoredConversions = { leads: number; sales: number; saleAmount: number }
+export type LinkConversions = StoredConversions & { workspaceId: string; linkNumber: bigint; doubled: number }
+
+/** How many leads and sales are stored of each link in a range of numbers, those that have expired among them. */
+export async function conversionsByLink(platform: Reading, range: LinkRange): Promise<LinkConversions[]> {
+  const rows = await selectStored(platform.clickhouse, 'leads and sales', range)
+  return rows.map(({ workspace_id, number, stored, doubled }) => {
+    const [leads = 0, sales = 0, saleAmount = 0] = stored.map(Number)
+    const link = { workspaceId: workspace_id, linkNumber: BigInt(number), doubled: Number(doubled) }
+    return { ...link, leads, sales, saleAmount }
+  })
+}
+
+/** Counts of events that nobody has the rows of any more. */
+export function keepCounts(platform: Reading, counts: KeptCount[]): Promise<void> {
+  return insertKeptCounts(platform.clickhouse, counts)
+}

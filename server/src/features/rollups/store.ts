@@ -1,0 +1,153 @@
+import { atOnce, type ClickHouse, query } from '../../platform/clickhouse.ts'
+import { type Count, type Sum, sources, summing } from './sums.ts'
+
+/** A month, by its first day, and in it the days from `from` on; of the workspaces that are named, or of all. */
+export type RollupRange = Mine & { month: string; from?: string }
+type Mine = { workspaceId?: string; workspaceIds?: string[] }
+export type DifferenceRow = Record<'workspace_id' | 'buckets' | 'missing' | 'surplus', string> & { counted: Count }
+
+// NOTE every workspace: the operator compares those of all of them, or of the one that is named.
+export async function selectMonths(clickhouse: ClickHouse, workspaceId: string | undefined): Promise<string[]> {
+  const within = `WHERE true ${ofWorkspace({ workspaceId })}`
+  const days = sources.map((source) => {
+    const { table } = summing({ rollup: 'workspace_counts', source })
+    return `SELECT DISTINCT toDate(timestamp, 'UTC') AS bucket FROM ${table} ${within}`
+  })
+  const rows = await query<{ month: string }>(
+    clickhouse,
+    `SELECT DISTINCT toString(toStartOfMonth(bucket)) AS month FROM (
+  ${days.join('\n  UNION ALL\n  ')}
+  UNION ALL
+  SELECT DISTINCT toDate(bucket, 'UTC') FROM workspace_counts ${within}
+) ORDER BY month`,
+    { workspaceId },
+  )
+  return rows.map(({ month }) => month)
+}
+
+/** In how many of its buckets a rollup is not what the rows come to, as far as none of them may have expired. */
+// NOTE every workspace: likewise for the operator.
+export async function selectDifferences(
+  clickhouse: ClickHouse,
+  sum: Sum,
+  range: RollupRange,
+): Promise<DifferenceRow[]> {
+  const pairs = Object.keys(summing(sum).counts).map((count) => `('${count}', ${count})`)
+  return query<DifferenceRow>(
+    clickhouse,
+    `SELECT workspace_id, pair.1 AS counted, toString(count()) AS buckets,
+  toString(sumIf(pair.2, pair.2 > 0)) AS missing, toString(-sumIf(pair.2, pair.2 < 0)) AS surplus
+FROM (${differences(sum, range)}) ARRAY JOIN [${pairs.join(', ')}] AS pair
+WHERE pair.2 != 0 GROUP BY workspace_id, counted ORDER BY workspace_id, counted`,
+    range,
+  )
+}
+
+/** Adds what is missing and takes off what is too much; nothing may be inserted meanwhile. */
+// NOTE every workspace: likewise for the operator.
+export async function mendRollup(clickhouse: ClickHouse, sum: Sum, range: RollupRange): Promise<void> {
+  const { rollup } = sum
+  const { key, counts } = summing(sum)
+  const columns = [key, ...Object.keys(counts), 'expires_on']
+  const kept = rollup === 'dimension_counts' ? ['kept_until'] : []
+  await clickhouse.command({
+    query: `INSERT INTO ${rollup} (${[...columns, ...kept].join(', ')})
+SELECT ${[...columns, ...kept.map((column) => `expires_on AS ${column}`)].join(', ')} FROM (${differences(sum, range)})`,
+    query_params: range,
+    clickhouse_settings: { ...atOnce, distributed_product_mode: 'local' },
+  })
+}
+
+// NOTE every workspace: likewise for the operator.
+function differences(sum: Sum, range: RollupRange): string {
+  const { table, join, key, keyOf, counts } = summing(sum)
+  const names = Object.keys(counts)
+  const ofRows = Object.entries(counts).map(([name, count]) => `toInt64(${count}) AS ${name}`)
+  const within = (day: string) => `toStartOfMonth(${day}) = {month:Date}
+    ${range.from === undefined ? '' : `AND ${day} >= {from:Date}`} ${ofWorkspace(range)}`
+  return `SELECT ${[key, ...names].join(', ')}, expires AS expires_on FROM (
+  SELECT ${[key, ...names.map((name) => `sum(${name}) AS ${name}`)].join(', ')}, min(expires_on) AS expires FROM (
+    SELECT ${[keyOf, ...ofRows].join(', ')}, min(event.expires_on) AS expires_on
+    FROM ${table} AS event ${join} WHERE ${within("toDate(timestamp, 'UTC')")} GROUP BY ${key}
+    UNION ALL
+    SELECT ${[key, ...names.map((name) => `-${name}`)].join(', ')}, expires_on FROM ${sum.rollup} WHERE ${within('toDate(bucket)')}
+  ) GROUP BY ${key}
+) WHERE expires > today() AND (${names.map((name) => `${name} != 0`).join(' OR ')})`
+}
+
+export type LinkRange = { workspaceId?: string; first: bigint; last: bigint }
+export type PeopleRow = { workspace_id: string; number: string; doubled: string; last: string }
+export type StoredRow = { workspace_id: string; number: string; stored: string[]; last_bucket: string; doubled: string }
+
+const linksWithin = (range: LinkRange) => `link_number BETWEEN {first:UInt64} AND {last:UInt64} ${ofWorkspace(range)}`
+
+// NOTE every workspace: the operator compares the rows of all of them with the counters, or of the one that is named.
+export function selectPeople(clickhouse: ClickHouse, range: LinkRange): Promise<PeopleRow[]> {
+  const { table } = summing({ rollup: 'link_counts', source: 'clicks' })
+  return query<PeopleRow>(
+    clickhouse,
+    `SELECT workspace_id, toString(link_number) AS number, toString(count() - uniqExact(id)) AS doubled,
+  toString(toUnixTimestamp64Milli(max(timestamp))) AS last
+FROM ${table} WHERE ${linksWithin(range)} AND bot = ''
+GROUP BY workspace_id, link_number`,
+    range,
+  )
+}
+
+/** What is stored of each link: the rows; for hours whose rows may have expired, what was counted when they came. */
+// NOTE every workspace: likewise for the operator.
+export function selectStored(clickhouse: ClickHouse, of: 'clicks' | 'leads and sales', range: LinkRange) {
+  const from = of === 'clicks' ? (['clicks'] as const) : (['leads', 'sales'] as const)
+  const counts: Count[] = of === 'clicks' ? ['clicks'] : ['leads', 'sales', 'sale_amount']
+  const within = linksWithin(range)
+  const ofRows = from.map((source) => {
+    const { table, key, keyOf, counts: sums } = summing({ rollup: 'link_counts', source })
+    return `SELECT ${keyOf}, [${counts.map((count) => `toInt64(${sums[count] ?? 0})`).join(', ')}] AS rows,
+      arrayMap(row -> toInt64(0), rows) AS counts,
+      toInt64(${of === 'clicks' ? '0' : 'count() - uniqExact(id)'}) AS doubles, min(event.expires_on) AS expires_on
+    FROM ${table} AS event WHERE ${within} GROUP BY ${key}`
+  })
+  return query<StoredRow>(
+    clickhouse,
+    `SELECT workspace_id, toString(link_number) AS number, toString(sum(doubles)) AS doubled,
+  arrayMap(sum -> toString(sum), sumForEach(if(expires > today(), rows, counted))) AS stored,
+  toString(maxIf(toUnixTimestamp(bucket), arrayExists(count -> count > 0, counted))) AS last_bucket
+FROM (
+  SELECT workspace_id, link_number, bucket, sumForEach(rows) AS rows, sumForEach(counts) AS counted, sum(doubles) AS doubles,
+    min(expires_on) AS expires
+  FROM (
+    ${ofRows.join('\n    UNION ALL\n    ')}
+    UNION ALL
+    SELECT workspace_id, link_number, bucket, arrayMap(count -> toInt64(0), counts), [${counts.join(', ')}] AS counts, 0, expires_on
+    FROM link_counts WHERE ${within}
+  )
+  GROUP BY workspace_id, link_number, bucket
+)
+GROUP BY workspace_id, link_number
+HAVING arrayExists(sum -> sum != '0', stored) OR doubled != '0'`,
+    range,
+  )
+}
+
+export type KeptCount = { workspace_id: string; link_number: string } & Partial<Record<Count, number>>
+
+/** At no time: in the first hour of 1970, as counts whose rows have expired. */
+export async function insertKeptCounts(clickhouse: ClickHouse, counts: KeptCount[]): Promise<void> {
+  if (counts.length === 0) return
+  const values = counts.map((count) => ({ ...count, bucket: 0, expires_on: '1970-01-01' }))
+  const insert = (table: string, ...more: string[]) =>
+    clickhouse.insert({
+      table,
+      columns: ['workspace_id', 'bucket', 'clicks', 'leads', 'sales', 'sale_amount', 'expires_on', ...more],
+      values,
+      format: 'JSONEachRow',
+      clickhouse_settings: atOnce,
+    })
+  await insert('link_counts', 'link_number')
+  await insert('workspace_counts')
+}
+
+function ofWorkspace({ workspaceId, workspaceIds }: Mine): string {
+  if (workspaceId !== undefined) return 'AND workspace_id = {workspaceId:String}'
+  return workspaceIds === undefined ? '' : 'AND workspace_id IN {workspaceIds:Array(String)}'
+}
