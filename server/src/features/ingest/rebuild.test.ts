@@ -19,6 +19,7 @@ import { startIngest } from './jobs.ts'
 import { rebuild as rebuildWith } from './rebuild.ts'
 import { reconcile } from './reconcile.ts'
 import { reconcileRollups } from './reconcile-rollups.ts'
+import { withRebuildLock } from './store.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 const name = `rebuild_${randomUUID().replaceAll('-', '')}`
@@ -211,4 +212,6 @@ async function killHalfway(): Promise<void> {
     child.kill('SIGKILL')
   }
   await ended
+  // PostgreSQL hears of its end a moment later.
+  await eventually(async () => expect(await withRebuildLock(platform.db, async () => 'free')).toBe('free'))
 }
