@@ -9,7 +9,8 @@ const problems: Partial<Record<OutboundReason, string>> = {
   scheme: 'must begin with https:// or http://',
   credentials: 'must not have a user name or password: the signature tells who calls',
   port: 'has a port that this installation does not call; 80 and 443 are allowed',
-  private: 'is not on the public internet, and this installation calls no other addresses',
+  private:
+    'is not on the public internet; give one that is, or ask the operator to allow this host (OUTBOUND_ALLOWED_HOSTS)',
 }
 
 /** As it is stored and called. The addresses of its name are checked again before every call. */
