@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startEngines } from '../../../../engines/start.ts'
+import { canMount, openSmallDisk } from '../../../test/disk/small-disk.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import type { Platform } from '../../platform/context.ts'
 import { openMetrics } from '../../platform/metrics.ts'
@@ -16,6 +17,7 @@ const shared = await openTestPlatform({ ...engines.urls, EVENT_PARTITIONS: '1', 
 await ensureStreams(shared.nats, shared.config)
 const manager = await jetstreamManager(shared.nats)
 afterAll(() => engines.stop())
+const mayMount = await canMount()
 
 let platform: Platform
 let directory: string
@@ -31,7 +33,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   for (const spool of opened.splice(0)) await spool[Symbol.asyncDispose]()
-  await rm(platform.config.SPOOL_DIRECTORY, { recursive: true })
+  await rm(platform.config.SPOOL_DIRECTORY, { recursive: true, force: true })
 })
 
 async function open(): Promise<Spool> {
@@ -115,6 +117,28 @@ describe('append', () => {
     await drained()
     await eventually(async () => expect(await spoolBytes()).toBe(0))
   })
+
+  test.skipIf(!mayMount)(
+    'a full disk leaks no handle, leaves no draft, and the spool works again with space',
+    async () => {
+      await using disk = await openSmallDisk(1)
+      platform = { ...platform, config: { ...platform.config, SPOOL_DIRECTORY: disk.folder } }
+      await using spool = await openSpool(platform)
+      const folder = join(disk.folder, 'clicks')
+      await disk.fill()
+      const handles = async () => (await readdir('/proc/self/fd')).length
+      const before = await handles()
+      for (let count = 0; count < 50; count++)
+        await expect(spool.append(someMessage('a'.repeat(100_000)))).rejects.toThrow('ENOSPC')
+      expect(await readdir(folder)).toEqual([])
+      expect(await handles()).toBeLessThan(before + 10)
+      expect(await spoolBytes()).toBe(0)
+      await disk.free()
+      await spool.append(someMessage('["with space"]'))
+      await eventually(async () => expect(await readdir(folder)).toEqual([]))
+      expect((await readLog()).map(({ body }) => body)).toEqual(['["with space"]'])
+    },
+  )
 })
 
 describe('a start', () => {

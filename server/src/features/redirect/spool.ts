@@ -31,12 +31,12 @@ export async function openSpool(platform: Platform, folder = 'clicks'): Promise<
 
   async function drain(): Promise<void> {
     while (!stopping.signal.aborted) {
-      if (bytes > 0) {
-        await sendAll().catch((error) =>
-          log.debug({ error: (error as Error).message }, 'The spool keeps its clicks for now'),
-        )
+      try {
+        if (bytes > 0) await sendAll()
+      } catch (error) {
+        log.debug({ error: (error as Error).message }, 'The spool keeps its clicks for now')
       }
-      await measure()
+      await measure().catch((error) => log.warn({ error: (error as Error).message }, 'spool folder is not readable'))
       await sleep(drainEveryMs, stopping.signal)
     }
   }
@@ -98,15 +98,23 @@ export async function openSpool(platform: Platform, folder = 'clicks'): Promise<
 }
 
 async function writeDurably(directory: string, name: string, text: string): Promise<void> {
-  const draft = join(directory, `${name}.draft`)
-  const file = await open(draft, 'w')
+  const [draft, final] = [join(directory, `${name}.draft`), join(directory, name)]
+  try {
+    await writeSynced(draft, text)
+    await rename(draft, final)
+    await using folder = await open(directory, 'r')
+    await folder.sync()
+  } catch (error) {
+    // The caller counts these clicks as lost: nothing of them may be sent later or take up a full disk.
+    for (const path of [draft, final]) await rm(path, { force: true }).catch(() => {})
+    throw error
+  }
+}
+
+async function writeSynced(path: string, text: string): Promise<void> {
+  await using file = await open(path, 'w')
   await file.writeFile(text)
   await file.datasync()
-  await file.close()
-  await rename(draft, join(directory, name))
-  const folder = await open(directory, 'r')
-  await folder.sync()
-  await folder.close()
 }
 
 /** What was being written when a process ended; nobody was told that it is stored. A young one may be at work still. */

@@ -1,0 +1,60 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdtemp, open, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+export type SmallDisk = AsyncDisposable & {
+  folder: string
+  /** Writes one file until no byte is free. */
+  fill(): Promise<void>
+  /** Removes that file. */
+  free(): Promise<void>
+}
+
+/** Mounts a file system of that size; the mount ends with the process at the latest. */
+export async function openSmallDisk(megabytes: number): Promise<SmallDisk> {
+  await using parts = new AsyncDisposableStack()
+  const folder = await mkdtemp(join(tmpdir(), 'tributary-disk-'))
+  parts.defer(() => rm(folder, { recursive: true, force: true }))
+  await run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder])
+  const unmount = () => void spawnSync('umount', ['--lazy', folder])
+  process.on('exit', unmount)
+  parts.defer(() => {
+    unmount()
+    process.off('exit', unmount)
+  })
+  const ballast = join(folder, 'ballast')
+  const opened = parts.move()
+  return {
+    folder,
+    fill: () => fillWith(ballast),
+    free: () => rm(ballast, { force: true }),
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  }
+}
+
+/** Mounting needs a right that not every user has. */
+export async function canMount(): Promise<boolean> {
+  try {
+    await using _disk = await openSmallDisk(1)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function fillWith(path: string): Promise<void> {
+  await using file = await open(path, 'a')
+  for (let size = 1_048_576; size >= 1; ) {
+    try {
+      const { bytesWritten } = await file.write(Buffer.alloc(size))
+      if (bytesWritten < size) size = Math.floor(size / 2)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+      size = Math.floor(size / 2)
+    }
+  }
+}
