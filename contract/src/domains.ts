@@ -57,6 +57,9 @@ export const domainPatch = z
   .meta({ id: 'DomainPatch' })
 export type DomainPatch = z.infer<typeof domainPatch>
 
+// Room for a logo and two association files.
+const domainBodyLimit = 524_288
+
 const params = z.object({ slug: z.string().describe('Host name of the domain.') })
 
 export const listDomains = operation({
@@ -86,6 +89,7 @@ export const createDomain = operation({
   tag: 'Domains',
   scope: 'domains.write',
   body: newDomain,
+  bodyLimit: domainBodyLimit,
   status: 201,
   response: domain,
 })
@@ -99,6 +103,7 @@ export const updateDomain = operation({
   scope: 'domains.write',
   params,
   body: domainPatch,
+  bodyLimit: domainBodyLimit,
   response: domain,
 })
 

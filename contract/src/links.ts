@@ -154,6 +154,9 @@ export const linkError = z
   .meta({ id: 'LinkError' })
 export type LinkError = z.infer<typeof linkError>
 
+// Twice the size of a link, for clients that escape characters in JSON.
+export const linkBody = { bodyLimit: 131_072, bodyValues: 1_000 } as const
+
 const params = z.object({ linkId: z.string().describe('Id of the link, or `ext_` and your own id of it.') })
 
 const filters = {
@@ -245,6 +248,7 @@ export const createLink = operation({
   tag: 'Links',
   scope: 'links.write',
   body: newLink,
+  ...linkBody,
   response: link,
 })
 
@@ -257,6 +261,7 @@ export const upsertLink = operation({
   tag: 'Links',
   scope: 'links.write',
   body: newLink,
+  ...linkBody,
   response: link,
 })
 
@@ -270,6 +275,7 @@ export const updateLink = operation({
   scope: 'links.write',
   params,
   body: linkPatch,
+  ...linkBody,
   response: link,
 })
 
@@ -293,6 +299,8 @@ export const bulkCreateLinks = operation({
   description: 'Up to 100. In the place of one that could not be made stands its error; the others are made.',
   tag: 'Links',
   scope: 'links.write',
+  bodyLimit: 1_048_576,
+  bodyValues: 30_000,
   body: z
     .array(z.unknown())
     .min(1)
@@ -309,6 +317,7 @@ export const bulkUpdateLinks = operation({
   description: 'Up to 100, all in the same way. In the place of one that could not be updated stands its error.',
   tag: 'Links',
   scope: 'links.write',
+  ...linkBody,
   body: z
     .object({
       linkIds: z.array(z.string()).max(100).optional(),

@@ -63,6 +63,10 @@ export type Operation<
   params: Params
   query: Query
   body: Body
+  /** Bytes of the largest body that it takes; the server's own limit may be lower. */
+  bodyLimit: number
+  /** Values in the largest body that it takes: texts, numbers, arrays, objects. */
+  bodyValues: number
   status: 200 | 201 | 202
   response: Response
   /** What each header of the answer means, besides those that every answer has. */
@@ -76,6 +80,9 @@ type OperationInput<P extends z.ZodObject, Q extends z.ZodObject, B extends z.Zo
   Partial<Operation<P, Q, B, R>>
 
 const none = z.object({})
+
+/** Room for every legal body of an operation that states no other limits; 10,000 characters of metadata have 5,000 values. */
+export const defaultBody = { bodyLimit: 65_536, bodyValues: 8_000 } as const
 
 /** States one endpoint. Server, OpenAPI document and client all read this. */
 export function operation<
@@ -91,6 +98,7 @@ export function operation<
     params: none as unknown as P,
     query: none as unknown as Q,
     body: z.undefined() as unknown as B,
+    ...defaultBody,
     ...input,
   }
 }
@@ -134,6 +142,10 @@ export type BrowserOperation<Body extends z.ZodType = z.ZodType, Response extend
   description?: string
   tag: string
   body: Body
+  /** Bytes of the largest body that it takes. */
+  bodyLimit: number
+  /** Values in the largest body that it takes. */
+  bodyValues: number
   response: Response
   /** For each visitor. */
   requestsPerMinute: number
@@ -184,7 +196,7 @@ export function routeOf(operation: Operation) {
       params: operation.params,
       query: operation.query,
       ...(operation.method !== 'get' && { headers: writeHeaders }),
-      ...(hasBody && { body: { required: needsBody, content: { 'application/json': { schema: operation.body } } } }),
+      ...(hasBody && { body: { required: needsBody, ...bodyContent(operation) } }),
     },
     responses: {
       [operation.status]: {
@@ -238,7 +250,7 @@ export function browserRouteOf(operation: BrowserOperation) {
   return createRoute({
     ...nameOf(operation),
     security: [],
-    request: { body: { required: true, content: { 'application/json': { schema: operation.body } } } },
+    request: { body: { required: true, ...bodyContent(operation) } },
     responses: {
       200: {
         description: 'The operation was successful.',
@@ -256,6 +268,12 @@ function nameOf<Method extends string>(
 ) {
   const { id: operationId, method, path, summary, description, tag } = operation
   return { operationId, method, path, summary, description, tags: [tag] }
+}
+
+function bodyContent({ body, bodyLimit, bodyValues }: Pick<Operation, 'body' | 'bodyLimit' | 'bodyValues'>) {
+  const [bytes, values] = [bodyLimit, bodyValues].map((most) => most.toLocaleString('en'))
+  const description = `At most ${bytes} bytes, ${values} values and 32 levels of arrays and objects.`
+  return { description, content: { 'application/json': { schema: body } } }
 }
 
 function errorResponses(codes: ErrorCode[]) {

@@ -1,12 +1,12 @@
 import { z } from '@hono/zod-openapi'
-import type { BrowserOperation } from './operation.ts'
+import { type BrowserOperation, defaultBody } from './operation.ts'
 
 const host = z.string().trim().toLowerCase().min(1).max(253)
 const address = z.string().trim().max(32_000)
 const referrer = address
   .nullish()
   .describe('Where the visitor came from: `document.referrer`. Beats the header `Referer`.')
-const open = { method: 'post', tag: 'Track', requestsPerMinute: 600 } as const
+const open = { method: 'post', tag: 'Track', requestsPerMinute: 600, ...defaultBody } as const
 
 export const newClick = z
   .object({

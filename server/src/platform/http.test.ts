@@ -124,7 +124,7 @@ describe('a body', () => {
 
   test('of 2 MB is 422', async () => {
     const body = JSON.stringify({ url, externalId: 'x'.repeat(2 * 1024 * 1024) })
-    const message = 'The body is larger than the 1048576 bytes that are allowed.'
+    const message = 'The body is larger than 131072 bytes, the limit of this operation. Send less in one request.'
     expect(await call('POST', '/links', { body })).toEqual(refusal('unprocessable_entity', message))
   })
 
@@ -134,7 +134,7 @@ describe('a body', () => {
   })
 
   test('just below the limit is read', async () => {
-    const body = JSON.stringify({ url }).padEnd(1_048_576)
+    const body = JSON.stringify({ url }).padEnd(131_072)
     expect((await call('POST', '/links', { body })).status).toBe(200)
     expect((await call('POST', '/links', { body: `${body} ` })).status).toBe(422)
   })

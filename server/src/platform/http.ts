@@ -5,8 +5,9 @@ import { type Context, Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { HTTPException } from 'hono/http-exception'
 import type { z } from 'zod'
+import { parseJson, readBody } from './body.ts'
 import type { Ctx, Platform } from './context.ts'
-import { AppError, badRequest, envelopeOf, forbidden, invalid } from './errors.ts'
+import { AppError, badRequest, envelopeOf, forbidden } from './errors.ts'
 import { idempotencyKeyOf, once, requestHash } from './idempotency.ts'
 import { clientOf, knownPeers, networkOf, type Peers, type Visitor, visitorOf } from './peers.ts'
 import { type Allowance, allowanceOf, type RateLimiter, type Verdict } from './rate-limit.ts'
@@ -147,8 +148,8 @@ async function answer(c: Request, { operation, handle }: Route, serving: Serving
   const key = isWrite ? idempotencyKeyOf(c.req.header('idempotency-key')) : undefined
   const params = parse(operation.params, c.req.param(), 'path')
   const query = parse(operation.query, queryOf(c), 'query')
-  const bytes = isWrite ? await bytesOf(c, operation, serving.platform) : undefined
-  const body = isWrite ? parse(operation.body, bytes && jsonOf(bytes), 'body') : undefined
+  const bytes = isWrite && takesBody(operation) ? await readBody(c.env.incoming, operation, ctx.config) : undefined
+  const body = isWrite ? parse(operation.body, bytes && parseJson(bytes, operation), 'body') : undefined
   const work = async (ctx: Ctx) =>
     operation.response.parse(await handle(ctx, { params, query, body }, exchangeOf(c, serving)))
   if (key === undefined) return c.json((await work(ctx)) as object, operation.status, c.var.headers)
@@ -217,8 +218,8 @@ async function answerPage(
   peers: Peers,
 ): Promise<Response> {
   await limitVisitor(c, operation, serving, peers)
-  const bytes = await bytesOf(c, operation, serving.platform)
-  const body = parse(operation.body, bytes && jsonOf(bytes), 'body')
+  const bytes = await readBody(c.env.incoming, operation, serving.platform.config)
+  const body = parse(operation.body, parseJson(bytes, operation), 'body')
   const caller = { ...visitorOf(c.env.incoming, peers), page: pageOf(c) }
   const result = operation.response.parse(await handle(body, caller))
   return c.json(result as object, 200, c.var.headers)
@@ -324,36 +325,8 @@ function queryOf(c: Request): Record<string, string | string[]> {
   )
 }
 
-async function bytesOf(c: Request, operation: Pick<Operation, 'body'>, { config }: Platform) {
-  return operation.body.def.type === 'undefined' ? undefined : readBody(c.env.incoming, config.BODY_LIMIT_BYTES)
-}
-
-function jsonOf(bytes: Buffer): unknown {
-  if (bytes.length === 0) return {}
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch (error) {
-    throw badRequest(`The body is not valid JSON: ${(error as Error).message}.`)
-  }
-}
-
-/** Reads on past the limit for a while without keeping it, so that the client gets to see the answer. */
-async function readBody(incoming: IncomingMessage, limit: number): Promise<Buffer> {
-  const tooLarge = invalid(`The body is larger than the ${limit} bytes that are allowed.`)
-  if (Number(incoming.headers['content-length'] ?? 0) > limit * 64) throw tooLarge
-  const chunks: Buffer[] = []
-  let length = 0
-  try {
-    for await (const chunk of incoming) {
-      length += (chunk as Buffer).length
-      if (length <= limit) chunks.push(chunk as Buffer)
-      else if (length > limit * 64) break
-    }
-  } catch {
-    throw badRequest('The body broke off.')
-  }
-  if (length > limit) throw tooLarge
-  return Buffer.concat(chunks)
+function takesBody({ body }: Pick<Operation, 'body'>): boolean {
+  return body.def.type !== 'undefined'
 }
 
 function requestIdOf(c: Request): string {

@@ -293,7 +293,11 @@ export const settings = {
     meaning: 'File with the certificate chain, to serve HTTPS without a proxy.',
   },
   TLS_KEY: { type: optional, standard: '', meaning: 'File with the private key of that certificate.' },
-  BODY_LIMIT_BYTES: { type: count, standard: '1048576', meaning: 'Largest request body.' },
+  BODY_LIMIT_BYTES: {
+    type: count,
+    standard: '1048576',
+    meaning: 'Largest request body in bytes, for every operation; most operations have a lower limit of their own.',
+  },
   LOG_LEVEL: {
     type: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
     standard: 'info',

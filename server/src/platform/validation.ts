@@ -8,8 +8,12 @@ type Place = 'path' | 'query' | 'body' | 'header'
 export function parse<S extends z.ZodType>(schema: S, value: unknown, place: Place): z.output<S> {
   const parsed = schema.safeParse(value)
   if (!parsed.success) throw problem(parsed.error.issues, value, place)
-  const path = pathOfUnstorable(parsed.data)
-  if (path) throw invalid(`${field(path, place)} must not contain the character U+0000 or half of a surrogate pair.`)
+  const unstorable = findUnstorable(parsed.data)
+  if (unstorable?.isNumber) throw invalid(`${field(unstorable.path, place)} must be a number below 1.8e308.`)
+  if (unstorable) {
+    const complaint = 'must not contain the character U+0000 or half of a surrogate pair.'
+    throw invalid(`${field(unstorable.path, place)} ${complaint}`)
+  }
   return parsed.data
 }
 
@@ -26,14 +30,17 @@ function valueAt(value: unknown, path: PropertyKey[]): unknown {
   return path.reduce<unknown>((at, part) => (at as Record<PropertyKey, unknown> | undefined | null)?.[part], value)
 }
 
-/** Where a text holds what PostgreSQL can't store. */
-function pathOfUnstorable(value: unknown, path: PropertyKey[] = []): PropertyKey[] | undefined {
-  if (typeof value === 'string') return isStorable(value) ? undefined : path
+/** The path of the first text or number that PostgreSQL can't store; built only for what is refused. */
+function findUnstorable(value: unknown): { path: PropertyKey[]; isNumber: boolean } | undefined {
+  if (typeof value === 'string') return isStorable(value) ? undefined : { path: [], isNumber: false }
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : { path: [], isNumber: true }
   if (typeof value !== 'object' || value === null) return undefined
-  for (const [name, inner] of Object.entries(value)) {
-    const below = [...path, Array.isArray(value) ? Number(name) : name]
-    const found = isStorable(name) ? pathOfUnstorable(inner, below) : path
-    if (found) return found
+  for (const name of Object.keys(value)) {
+    if (!isStorable(name)) return { path: [], isNumber: false }
+    const found = findUnstorable((value as Record<string, unknown>)[name])
+    if (!found) continue
+    found.path.unshift(Array.isArray(value) ? Number(name) : name)
+    return found
   }
   return undefined
 }

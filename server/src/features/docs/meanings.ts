@@ -84,8 +84,8 @@ export const meanings: Record<ErrorCode, Meaning> = {
     messages: [
       ['<code>limit</code> in the query must be at most 1000, not 5000.', 'Ask for less, and read the next page.'],
       [
-        'The body is larger than the … bytes that are allowed.',
-        'Send less at once, or raise <code>BODY_LIMIT_BYTES</code>.',
+        'The body is larger than … bytes, the limit …',
+        'Send less in one request. The reference names the limit of each operation; <code>BODY_LIMIT_BYTES</code> limits all of them.',
       ],
       [
         '… <code>Idempotency-Key</code> …',

@@ -168,8 +168,11 @@ describe('createDomain', () => {
       ],
       [{ notFoundUrl: 'javascript:1' }, '`notFoundUrl` in the body must start with http:// or https://.'],
       [{ logo: 'data:text/html,x' }, '`logo` in the body must be a base64 data URL of a PNG, JPEG, GIF or WebP image.'],
-      [{ assetLinks: '{}' }, '`assetLinks` in the body must be the JSON text of an array.'],
-      [{ appleAppSiteAssociation: '[' }, '`appleAppSiteAssociation` in the body must be the JSON text of an object.'],
+      [{ assetLinks: '{}' }, '`assetLinks` in the body must be the JSON text of an array, at most 32 levels deep.'],
+      [
+        { appleAppSiteAssociation: '[' },
+        '`appleAppSiteAssociation` in the body must be the JSON text of an object, at most 32 levels deep.',
+      ],
       [{ placeholder: 'x'.repeat(101) }, '`placeholder` in the body must be at most 100 characters long, not 101.'],
     ]
     for (const [body, message] of cases) {

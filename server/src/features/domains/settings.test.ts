@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { settingsProblem } from './settings.ts'
 
 const absolute = 'must be an absolute URL such as https://example.com/page'
-const array = '`assetLinks` in the body must be the JSON text of an array.'
-const object = '`appleAppSiteAssociation` in the body must be the JSON text of an object.'
+const array = '`assetLinks` in the body must be the JSON text of an array, at most 32 levels deep.'
+const object = '`appleAppSiteAssociation` in the body must be the JSON text of an object, at most 32 levels deep.'
 const image = '`logo` in the body must be a base64 data URL of a PNG, JPEG, GIF or WebP image.'
 
 describe.each(['expiredUrl', 'notFoundUrl', 'logo'] as const)('%s', (name) => {

@@ -1,4 +1,7 @@
 import type { NewDomain } from '@tributary/contract/domains'
+import { nestingProblem } from '../../platform/body.ts'
+
+const maxValues = 10_000
 
 type Settings = Pick<
   Partial<NewDomain>,
@@ -19,8 +22,10 @@ const checks: Record<keyof Settings, (text: string) => string | undefined> = {
   expiredUrl: urlProblem,
   notFoundUrl: urlProblem,
   logo: logoProblem,
-  assetLinks: (text) => (Array.isArray(jsonOf(text)) ? undefined : 'must be the JSON text of an array'),
-  appleAppSiteAssociation: (text) => (isObject(jsonOf(text)) ? undefined : 'must be the JSON text of an object'),
+  assetLinks: (text) =>
+    Array.isArray(jsonOf(text)) ? undefined : 'must be the JSON text of an array, at most 32 levels deep',
+  appleAppSiteAssociation: (text) =>
+    isObject(jsonOf(text)) ? undefined : 'must be the JSON text of an object, at most 32 levels deep',
 }
 
 function urlProblem(text: string): string | undefined {
@@ -41,6 +46,7 @@ function logoProblem(text: string): string | undefined {
 }
 
 function jsonOf(text: string): unknown {
+  if (nestingProblem(Buffer.from(text), maxValues)) return undefined
   try {
     return JSON.parse(text)
   } catch {

@@ -1,6 +1,7 @@
-import { type BulkUpdate, type Link, type LinkError, newLink } from '@tributary/contract/links'
+import { type BulkUpdate, type Link, type LinkError, linkBody, newLink } from '@tributary/contract/links'
+import { nestingProblem } from '../../platform/body.ts'
 import type { Ctx } from '../../platform/context.ts'
-import { AppError, badRequest } from '../../platform/errors.ts'
+import { AppError, badRequest, invalid } from '../../platform/errors.ts'
 import { savepoint, transaction } from '../../platform/postgres.ts'
 import { parse } from '../../platform/validation.ts'
 import { presentAll } from './present.ts'
@@ -10,7 +11,12 @@ import { changeLink, makeLink, removeLinks } from './write.ts'
 
 /** One transaction; in the place of a link that can't be made stands its error, and the others are made. */
 export async function createLinks(ctx: Ctx, items: unknown[]): Promise<(Link | LinkError)[]> {
-  return inOneTransaction(ctx, items, async (ctx, item) => makeLink(ctx, parse(newLink, item, 'body')))
+  return inOneTransaction(ctx, items, async (ctx, item) => {
+    // Thousands of wrong values would each cost an explanation.
+    const problem = nestingProblem(Buffer.from(JSON.stringify(item)), linkBody.bodyValues)
+    if (problem) throw invalid(`The link ${problem}.`)
+    return makeLink(ctx, parse(newLink, item, 'body'))
+  })
 }
 
 export async function updateLinks(ctx: Ctx, { linkIds, externalIds, data }: BulkUpdate): Promise<(Link | LinkError)[]> {

@@ -1,0 +1,186 @@
+import { request } from 'node:http'
+import { gzipSync } from 'node:zlib'
+import { browserOperations, operations } from '@tributary/contract/index'
+import { describe, expect, inject, test } from 'vitest'
+import { z } from 'zod'
+import { buildConversionLink, buildWorkspace } from '../../test/build.ts'
+import { openTestPlatform } from '../../test/stack.ts'
+import { nestingProblem, parseJson } from './body.ts'
+import { parse } from './validation.ts'
+
+const platform = await openTestPlatform()
+const { api } = inject('server')
+const workspace = await buildWorkspace(platform)
+const authorization = `Bearer ${workspace.key}`
+const megabyte = 1_048_576
+
+const withBody = [...operations, ...browserOperations].filter(({ body }) => body.def.type !== 'undefined')
+
+type Body = (typeof withBody)[number]
+
+describe.each(withBody)('$id', ({ method, path, bodyLimit }) => {
+  const url = api + path.replaceAll(/\{\w+\}/g, 'unknown')
+  const call = (body: string) => fetch(url, { method: method.toUpperCase(), headers: { authorization }, body })
+
+  test('refuses arrays and objects below 32 levels with 422', async () => {
+    for (const body of ['['.repeat(33) + ']'.repeat(33), '{"a":'.repeat(33) + 1 + '}'.repeat(33)]) {
+      const response = await call(body)
+      expect(await response.json()).toMatchObject({
+        error: {
+          code: 'unprocessable_entity',
+          message: 'The body has more than 32 levels of arrays and objects. Send less in one request.',
+        },
+      })
+    }
+  })
+
+  test('answers the deepest and the longest body within a second', async () => {
+    const depth = Math.floor(bodyLimit / 2)
+    const bodies = [
+      '['.repeat(depth) + ']'.repeat(depth),
+      `[${Array.from({ length: 100 }, () => '['.repeat(bodyLimit / 300) + ']'.repeat(bodyLimit / 300)).join()}]`,
+      `{"a":${'['.repeat(31)}${'1,'.repeat(depth - 100)}1${']'.repeat(31)}}`,
+      `{${Array.from({ length: bodyLimit / 20 }, (_, index) => `"key${index}":1`).join()}}`,
+    ]
+    for (const body of bodies) {
+      const started = performance.now()
+      const response = await call(body)
+      expect([400, 404, 422]).toContain(response.status)
+      expect(performance.now() - started).toBeLessThan(1_000)
+    }
+  })
+
+  test('refuses a body above its limit, named in the message', async () => {
+    const response = await call(' '.repeat(bodyLimit + 1))
+    expect(response.status).toBe(422)
+    expect(await messageIn(response)).toContain(`larger than ${Math.min(bodyLimit, megabyte)} bytes`)
+  })
+})
+
+test('the worst body of each operation holds the event loop for less than 50 ms', () => {
+  const slowest = withBody.map((operation) => ({
+    id: operation.id,
+    ms: Math.max(...worstBodies(operation).map(timed)),
+  }))
+  expect(slowest.filter(({ ms }) => ms >= 50)).toEqual([])
+
+  /** Time of this thread alone, the fastest of three runs: the machine may be busy with something else. */
+  function timed({ operation, text }: ReturnType<typeof worstBodies>[number]): number {
+    const bytes = Buffer.from(text)
+    const runs = Array.from({ length: 3 }, () => {
+      const started = process.threadCpuUsage()
+      try {
+        parse(operation.body, parseJson(bytes, operation), 'body')
+      } catch {}
+      const { user, system } = process.threadCpuUsage(started)
+      return (user + system) / 1_000
+    })
+    return Math.min(...runs)
+  }
+})
+
+test('a body that says how long it is gets refused before it is sent', async () => {
+  const answered = Promise.withResolvers<number | undefined>()
+  const headers = { authorization, 'content-length': 100 * megabyte }
+  const sending = request(`${api}/links`, { method: 'POST', headers }, (response) =>
+    answered.resolve(response.statusCode),
+  )
+  sending.on('error', () => {})
+  sending.write('{')
+  expect(await answered.promise).toBe(422)
+  sending.destroy()
+})
+
+test('a body in chunks is cut off at the limit, and the connection closes when it goes on', async () => {
+  const answered = Promise.withResolvers<number | undefined>()
+  const closed = Promise.withResolvers<void>()
+  const sending = request(`${api}/links`, { method: 'POST', headers: { authorization } }, (response) => {
+    answered.resolve(response.statusCode)
+    response.resume()
+  })
+  sending.on('error', () => closed.resolve()).on('close', () => closed.resolve())
+  let sent = 0
+  const send = () => {
+    while (!sending.destroyed && sent < 200 * megabyte) {
+      sent += 65_536
+      if (!sending.write(Buffer.alloc(65_536, 0x20))) return void sending.once('drain', send)
+    }
+  }
+  send()
+  expect(await answered.promise).toBe(422)
+  await closed.promise
+  expect(sent).toBeLessThan(60 * megabyte)
+})
+
+test('a compressed body is refused with 400', async () => {
+  const headers = { authorization, 'content-encoding': 'gzip' }
+  const body = gzipSync(Buffer.alloc(megabyte, 0x20))
+  const response = await fetch(`${api}/links`, { method: 'POST', headers, body })
+  expect(response.status).toBe(400)
+  expect(await messageIn(response)).toContain('Send the body uncompressed.')
+})
+
+test('a number beyond the range of a double is refused, a very long one is read', async () => {
+  const { workspace, click } = await buildConversionLink(platform)
+  const lead = (metadata: string) =>
+    fetch(`${api}/track/lead`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${workspace.key}` },
+      body: `{"clickId":"${click().id}","eventName":"a","customerExternalId":"c","metadata":${metadata}}`,
+    })
+  const refused = await lead('{"a":{"b":[1e999]}}')
+  expect(refused.status).toBe(422)
+  expect(await messageIn(refused)).toBe('`metadata.a.b[0]` in the body must be a number below 1.8e308.')
+  expect((await lead(`{"a":0.${'1'.repeat(9_000)}}`)).status).toBe(200)
+})
+
+test('`__proto__` changes no object, and the last of two equal names counts', async () => {
+  const body = '{"url":"https://one.example","__proto__":{"archived":true},"url":"https://two.example"}'
+  const response = await fetch(`${api}/links`, { method: 'POST', headers: { authorization }, body })
+  expect(await response.json()).toMatchObject({ url: 'https://two.example', archived: false })
+  expect(({} as { archived?: boolean }).archived).toBeUndefined()
+})
+
+test.each([
+  ['brackets in a text', JSON.stringify({ a: '['.repeat(100) }), true],
+  ['an escaped quote before brackets', JSON.stringify({ a: `"${'{'.repeat(100)}` }), true],
+  ['a backslash at the end of a text', JSON.stringify({ a: '\\', b: '['.repeat(40) }), true],
+  ['32 levels', '['.repeat(32) + ']'.repeat(32), true],
+  ['33 levels', '['.repeat(33) + ']'.repeat(33), false],
+  ['levels beside each other', `[${Array.from({ length: 1_000 }, () => '[[]]').join()}]`, true],
+  ['30,000 values', `[${'1,'.repeat(29_997)}1]`, true],
+  ['30,001 values', `[${'1,'.repeat(29_999)}1]`, false],
+])('%s', (_name, json, isFine) => {
+  expect(nestingProblem(Buffer.from(json), 30_000) === undefined).toBe(isFine)
+  if (isFine) expect(parseJson(Buffer.from(json), { bodyValues: 30_000 })).toEqual(JSON.parse(json))
+})
+
+async function messageIn(response: Response): Promise<string> {
+  const { error } = (await response.json()) as { error: { message: string } }
+  return error.message
+}
+
+/** Bodies that are as long, and have as many values, as the operation takes: all values in one of its fields. */
+function worstBodies(operation: Body) {
+  const { bodyLimit, bodyValues } = operation
+  const count = Math.min(bodyValues - 100, Math.floor(bodyLimit / 16))
+  const numbered = (text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join()
+  const room = bodyLimit - 100
+  const values = [
+    `[${numbered(() => '1')}]`,
+    `{${numbered((index) => `"k${index}":1`)}}`,
+    `[${'{"url":1},'.repeat(count / 2)}1]`,
+    `"${'x'.repeat(room)}"`,
+    `"${'😀'.repeat(room / 4)}"`,
+    `"${'a@'.repeat(room / 2)}"`,
+    `"https://${'a.'.repeat(room / 2)}"`,
+    `"${' '.repeat(room)}"`,
+  ]
+  const texts = fieldsOf(operation).flatMap((field) => values.map((value) => `{"${field}":${value}}`))
+  return [...values, ...texts].map((text) => ({ operation, text }))
+}
+
+function fieldsOf(operation: Body): string[] {
+  const schema = z.toJSONSchema(operation.body as z.ZodType, { io: 'input', unrepresentable: 'any' })
+  return Object.keys(schema.properties ?? {})
+}
