@@ -50,6 +50,12 @@ export function openMetrics() {
       help: 'Clicks that neither the log nor the spool took.',
       registers,
     }),
+    clicksNotLogged: tally(
+      registry,
+      'tributary_clicks_not_logged_total',
+      'Visits that were answered and not logged: repeats of a stored click, or above the limit of an address.',
+      'reason',
+    ),
     spoolMessages: new Gauge({ name: 'tributary_spool_messages', help: 'Batches in the spool.', registers }),
     spoolAge: new Gauge({
       name: 'tributary_spool_oldest_seconds',

@@ -171,6 +171,12 @@ export const settings = {
     meaning:
       '`ack`: a visitor is redirected after the click is stored. `async`: at once; a crash may lose what is under way.',
   },
+  CLICKS_PER_ADDRESS_PER_SECOND: {
+    type: count,
+    standard: '50',
+    meaning:
+      'Clicks per second that each redirect process logs for one IPv4 address or IPv6 /56, after a burst of 20 times as many. Above it, visitors are still redirected, without a click id and uncounted. Addresses of private networks have no limit.',
+  },
   CAPTURE_DEADLINE_MS: {
     type: count,
     standard: '1500',

@@ -1,7 +1,7 @@
 import { isbot } from 'isbot'
 import type { RedirectDomain } from '../domains/service.ts'
 import { addressedKey, type RedirectLink } from '../links/service.ts'
-import { decoded, targetOf, withClickId, withVisitorQuery } from './destination.ts'
+import { decoded, targetOf, withClickId, withLoggedQuery, withVisitorQuery } from './destination.ts'
 import { deviceOf } from './device.ts'
 import { type File, fileAt } from './files.ts'
 
@@ -23,6 +23,7 @@ export type Question = {
   link: RedirectLink | null
   visit: Visit
   now: number
+  /** Without an id the visitor is sent on unattributed. */
   click: { id: string; parameter: string }
   /** Where this visitor stands among all of this link, from 0 to below 1. */
   share: number
@@ -46,6 +47,8 @@ export type Decision = {
   retryAfter?: number
   /** The location without the click id, which is another one for every visitor. */
   destination?: string
+  /** The destination as the log keeps it: with a limited part of the visitor's query. */
+  loggedUrl?: string
   /** Whether search engines may list this address. */
   index: boolean
   /** Whether this is a click of the link, and if it is not a person's, why. */
@@ -91,12 +94,14 @@ export function decide(question: Question): Decision {
   answer.bot = visit.method === 'HEAD' ? 'head' : visit.purpose ? 'prefetch' : ''
   answer.destination = withVisitorQuery(target, visit.query, question.click.parameter)
   const { destination: url } = answer
+  answer.loggedUrl = withLoggedQuery(target, visit.query, question.click.parameter, url)
   if (link.proxy && isbot(visit.userAgent)) {
     const { title, description, image, video } = link
     const page: Page = { kind: 'preview', url, title, description, image, video }
     return { ...answer, status: 200, bot: answer.bot || 'user-agent', page }
   }
-  const location = link.trackConversion ? withClickId(url, question.click.parameter, question.click.id) : url
+  const { parameter, id } = question.click
+  const location = link.trackConversion && id ? withClickId(url, parameter, id) : url
   if (target.isApp) return { ...answer, status: 200, page: { kind: 'app', url: location } }
   // Shops for apps can't be framed.
   if (link.rewrite && !onDevice) {

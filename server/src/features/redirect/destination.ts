@@ -1,3 +1,5 @@
+import { clickLimits, fitParameters } from './raw-click.ts'
+
 export type Target = { isApp: boolean; url: string }
 
 const plainWebAddress = /^https?:\/\/[!-~]+$/
@@ -20,14 +22,25 @@ export function targetOf(stored: string): Target | null {
  * The destination with the parameters of the visitor, who may replace those of the owner, but never the click id. An
  * app gets none of them: there a parameter can be whom to call or what to write. Nothing else of the address changes.
  */
-export function withVisitorQuery(target: Target, query: string, clickParameter: string): string {
+export function withVisitorQuery(
+  target: Target,
+  query: string,
+  clickParameter: string,
+  choose = (pairs: string[]) => pairs,
+): string {
   const given = target.isApp || query === '' ? [] : passedOn(query, clickParameter)
   if (given.length === 0 && !target.url.includes(clickParameter)) return target.url
   const replaced = new Set(given.map(nameOf)).add(clickParameter)
   const { address, own, fragment } = partsOf(target.url)
   const kept = own === '' ? [] : own.split('&').filter((pair) => !replaced.has(nameOf(pair)))
-  const all = [...kept, ...given].join('&')
+  const all = [...kept, ...choose(given)].join('&')
   return `${address}${all && '?'}${all}${fragment}`
+}
+
+/** The same as the log keeps it: with what fits of the visitor's parameters. */
+export function withLoggedQuery(target: Target, query: string, clickParameter: string, destination: string): string {
+  if (query.length * 3 < clickLimits.query) return destination
+  return withVisitorQuery(target, query, clickParameter, fitParameters)
 }
 
 /** Opaque addresses such as `mailto:` have no place for it. */

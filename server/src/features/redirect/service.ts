@@ -9,7 +9,9 @@ import { type Found, openRedirectCache } from './cache.ts'
 import { openCapture } from './capture.ts'
 import { type Attempt, type Decision, decide } from './decide.ts'
 import { withVisitorQuery } from './destination.ts'
+import { openAddressLimit, openRecentClicks } from './limit.ts'
 import type { RawClick } from './messages.ts'
+import { buildRawClick, fitAddress } from './raw-click.ts'
 import { openSpool } from './spool.ts'
 
 export type Visit = Visitor & {
@@ -34,7 +36,6 @@ export type Redirect = AsyncDisposable & {
 const longestRemembered = 200
 const longestDomain = 253
 const noAttempt: Attempt = { outcome: 'none' }
-const ignore = () => {}
 const nothing: Found = { domain: null, link: null }
 
 const shared = new WeakMap<Platform, { opened: Promise<Redirect>; users: number }>()
@@ -65,6 +66,8 @@ async function openOwnRedirect(platform: Platform): Promise<Redirect> {
   const capture = parts.use(openCapture(platform, spool))
   const cache = parts.use(openRedirectCache(platform))
   const attempts = openAttempts(platform)
+  const withinLimit = openAddressLimit(config.CLICKS_PER_ADDRESS_PER_SECOND)
+  const recent = openRecentClicks()
   const opened = parts.move()
 
   // Most visits ask for few links, and bringing a path to the form that is matched costs more than looking it up.
@@ -91,14 +94,34 @@ async function openOwnRedirect(platform: Platform): Promise<Redirect> {
     const share = link?.testVariants ? visitorShare(config.CLICK_ID_KEYS, linkNumber, ip, userAgent) : 0
     const click = { id, parameter: config.CLICK_ID_PARAMETER }
     const located = link?.geo && !visit.place.country ? withCountry(visit, platform.geo) : visit
-    const decision = decide({ domain, key, link, visit: located, now, click, share, attempt })
-    metrics.redirects.count(decision.status)
+    const question = { domain, key, link, visit: located, now, click, share, attempt }
+    const decision = decide(question)
     if (!link || !decision.record) {
+      metrics.redirects.count(decision.status)
+      send(decision)
+      return
+    }
+    const name = repeatName(id, decision.bot)
+    const isRepeat = recent.has(name, now)
+    if (!isRepeat && !withinLimit(ip, now)) {
+      const unattributed = decide({ ...question, click: { ...click, id: '' } })
+      metrics.redirects.count(unattributed.status)
+      metrics.clicksNotLogged.count('rate_limited')
+      send(unattributed)
+      return
+    }
+    metrics.redirects.count(decision.status)
+    if (isRepeat) {
+      metrics.clicksNotLogged.count('repeat')
       send(decision)
       return
     }
     const mustWait = waits || capture.isBehind()
-    capture.add(clickOf(id, link, decision, visit, now), mustWait ? () => send(decision) : ignore)
+    const seen = { ...decision, url: decision.loggedUrl ?? link.url }
+    capture.add(buildRawClick(id, link, seen, visit, now), (isStored) => {
+      if (isStored) recent.add(name, now)
+      if (mustWait) send(decision)
+    })
     if (!mustWait) send(decision)
   }
 
@@ -123,14 +146,21 @@ async function openOwnRedirect(platform: Platform): Promise<Redirect> {
       const isOver = link.expiresAt !== null && link.expiresAt <= platform.now().getTime()
       return isOver ? null : { domain: domain.slug, link }
     },
-    async report(link, visitor, trigger, url = link.url) {
+    async report(link, visitor, trigger, reported) {
       const at = platform.now().getTime()
       const { ip, userAgent } = visitor
       const id = mintClickId(config.CLICK_ID_KEYS, { linkNumber: BigInt(link.number), ip, userAgent, at })
-      const destination = withVisitorQuery({ isApp: false, url }, '', config.CLICK_ID_PARAMETER)
       const bot = visitor.purpose ? 'prefetch' : ''
-      const click = clickOf(id, link, { destination, trigger, bot }, visitor, at)
+      const name = repeatName(id, bot)
+      if (recent.has(name, at)) {
+        metrics.clicksNotLogged.count('repeat')
+        return id
+      }
+      const page = withVisitorQuery({ isApp: false, url: reported ?? link.url }, '', config.CLICK_ID_PARAMETER)
+      const seen = { trigger, bot, url: reported === undefined ? page : fitAddress(page) }
+      const click = buildRawClick(id, link, seen, visitor, at)
       const isStored = await new Promise<boolean>((resolve) => capture.add(click, resolve))
+      if (isStored) recent.add(name, at)
       return isStored ? id : null
     },
     [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
@@ -143,27 +173,10 @@ function withCountry(visit: Visit, geo: Geo): Visit {
   return country ? { ...visit, place: { ...visit.place, country } } : visit
 }
 
-function clickOf(
-  id: string,
-  link: RedirectLink,
-  decision: Pick<RawClick, 'trigger' | 'bot'> & { destination?: string },
-  visit: Visitor,
-  at: number,
-): RawClick {
-  return {
-    id,
-    at,
-    workspaceId: link.workspaceId,
-    linkNumber: link.number,
-    url: decision.destination ?? link.url,
-    trigger: decision.trigger,
-    ip: visit.ip,
-    userAgent: visit.userAgent,
-    referer: visit.referer,
-    bot: decision.bot,
-    country: visit.place.country,
-    region: visit.place.region,
-    city: visit.place.city,
-    continent: visit.place.continent,
-  }
+/**
+ * Under one name the worker would store the first click and drop the rest. What only looked like a visit (HEAD, prefetch)
+ * has names of its own: the visit itself may still follow.
+ */
+function repeatName(id: string, bot: string): string {
+  return bot === '' ? id : `${bot} ${id}`
 }
