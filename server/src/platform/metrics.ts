@@ -92,6 +92,12 @@ export function openMetrics() {
       labelNames: ['partition'],
       registers,
     }),
+    logRewinds: new Counter({
+      name: 'tributary_log_rewinds_total',
+      help: 'How often a partition of the event log was found older than the cursor, or created again.',
+      labelNames: ['partition'],
+      registers,
+    }),
     jobs: new Counter({
       name: 'tributary_jobs_total',
       help: 'Messages handled by jobs.',

@@ -23,13 +23,15 @@ import {
   type NewLeadRow,
   type NewSaleRow,
   type StoredClick,
+  type StoredVisit,
   selectClicksById,
   selectConversionsById,
   selectStoredIds,
+  selectVisits,
 } from './store.ts'
 import { type EventFilter, filterConditions, whereOf } from './where.ts'
 
-export type { EventFilter, EventRows, NewLeadRow, NewSaleRow, StoredClick }
+export type { EventFilter, EventRows, NewLeadRow, NewSaleRow, StoredClick, StoredVisit }
 export {
   filterConditions,
   goneLink,
@@ -61,6 +63,7 @@ const lastDay = 65_535
 const correctionsPerVersion = 1_000_000n
 // Values travel in the address of a ClickHouse request, which servers limit.
 const namedAtOnce = 100
+const visitsAtOnce = 2_000
 
 /** Each is kept as long as the plan of its workspace says now. */
 export async function appendClicks(platform: Engines, clicks: NewClick[], token: string): Promise<void> {
@@ -134,6 +137,24 @@ export async function clicksById(
   for (const some of partsOf(clicks)) {
     const ids = some.map(({ click_id }) => click_id)
     found.push(...(await selectClicksById(platform.clickhouse, workspacesOf(some), ids)))
+  }
+  return found
+}
+
+/** The rows that ClickHouse has of these clicks, by their ids; `at` is the time of each in milliseconds. */
+export async function visitsById(
+  platform: Pick<Platform, 'clickhouse'>,
+  clicks: { workspaceId: string; id: string; at: number }[],
+): Promise<StoredVisit[]> {
+  const found: StoredVisit[] = []
+  const sorted = clicks.toSorted((a, b) => a.at - b.at)
+  for (let start = 0; start < sorted.length; start += visitsAtOnce) {
+    const some = sorted.slice(start, start + visitsAtOnce)
+    const workspaceIds = [...new Set(some.map(({ workspaceId }) => workspaceId))]
+    // An id belongs to one hour, and a click of it may be one off.
+    const [from, to] = [(some[0]?.at ?? 0) - 3 * hourMs, (some.at(-1)?.at ?? 0) + 3 * hourMs]
+    const ids = [...new Set(some.map(({ id }) => id))]
+    found.push(...(await selectVisits(platform.clickhouse, { workspaceIds, ids, from, to })))
   }
   return found
 }

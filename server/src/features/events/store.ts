@@ -235,6 +235,26 @@ ORDER BY bot != '' DESC`,
   )
 }
 
+/** A row of a click; times in milliseconds. */
+export type StoredVisit = { id_text: string; is_bot: number; at: string; stored: string }
+
+// NOTE every workspace: a batch of the log holds the events of those that are named.
+export function selectVisits(
+  clickhouse: ClickHouse,
+  visits: { workspaceIds: string[]; ids: string[]; from: number; to: number },
+): Promise<StoredVisit[]> {
+  return query<StoredVisit>(
+    clickhouse,
+    `SELECT base64URLEncode(id) AS id_text, bot != '' AS is_bot, toString(toUnixTimestamp64Milli(timestamp)) AS at,
+  toString(toUnixTimestamp64Milli(stored_at)) AS stored
+FROM click_events
+WHERE workspace_id IN {workspaceIds:Array(String)}
+  AND timestamp BETWEEN fromUnixTimestamp64Milli({from:Int64}) AND fromUnixTimestamp64Milli({to:Int64})
+  AND id IN (SELECT toFixedString(base64URLDecode(arrayJoin({ids:Array(String)})), 30))`,
+    visits,
+  )
+}
+
 export type StagedRow = NewClickRow & { batch: string; position: number }
 
 export async function insertStaged(clickhouse: ClickHouse, rows: StagedRow[]): Promise<void> {

@@ -5,6 +5,7 @@ import { sleep } from '../../platform/clock.ts'
 import type { Platform } from '../../platform/context.ts'
 import { eventStream, jetStream } from '../../platform/nats.ts'
 import { startLagMeter } from './lag.ts'
+import { createdAt, isRewound, type StreamState } from './log/position.ts'
 import {
   type Cursor,
   claim,
@@ -54,14 +55,17 @@ async function keepWorking(platform: Platform, holder: Holder, signal: AbortSign
 }
 
 async function workOn(platform: Platform, holder: Holder, cursor: Cursor, signal: AbortSignal): Promise<void> {
-  const stream = await streamOf(platform, holder)
-  const followed = await followStream(platform, holder, cursor, stream)
-  await work(platform, { ...holder, stream }, followed, signal)
+  const state = await readState(platform, holder, cursor.sequence)
+  const firstAfter = (time: number) => firstSequenceAfter(platform, holder, time)
+  const { comparison, ...followed } = await followStream(platform, holder, cursor, { state, firstAfter })
+  await work(platform, { ...holder, stream: followed.stream, comparison }, followed, signal)
 }
 
 async function work(platform: Platform, holder: Holder, cursor: Cursor, signal: AbortSignal): Promise<void> {
   const lost = new AbortController()
-  const renewing = setInterval(() => void stayOwner(platform, holder, lost), renewEveryMs)
+  let reached: Reached = cursor
+  const renewing = setInterval(() => void stayOwner(platform, holder, reached, lost), renewEveryMs)
+  const stopWatching = onReconnect(platform, () => lost.abort())
   try {
     let sequence = cursor.sequence
     if (cursor.intent) {
@@ -84,26 +88,60 @@ async function work(platform: Platform, holder: Holder, cursor: Cursor, signal: 
     for await (const messages of batches(source, options)) {
       const prepared = await prepare(platform, holder, messages.map(logMessage))
       const before = await storing
-      storing = store(platform, holder, before, prepared)
+      // The log may have come back older: then these may not be the messages that follow the cursor.
+      if (lost.signal.aborted) break
+      storing = store(platform, holder, before, prepared).then((sequence) => {
+        reached = { sequence, arrivedAt: prepared.arrivedAt }
+        return sequence
+      })
       // Also while no further message comes.
       storing.catch(() => lost.abort())
     }
     await storing
   } finally {
     clearInterval(renewing)
+    stopWatching()
   }
 }
 
-async function stayOwner(platform: Platform, holder: Holder, lost: AbortController): Promise<void> {
+type Reached = Pick<Cursor, 'sequence' | 'arrivedAt'>
+
+async function stayOwner(platform: Platform, holder: Holder, reached: Reached, lost: AbortController): Promise<void> {
   const held = await renew(platform, holder).catch(() => true)
-  const stream = await streamOf(platform, holder).catch(() => holder.stream)
-  if (!held || stream !== holder.stream) lost.abort()
+  const state = await readState(platform, holder, reached.sequence).catch(() => undefined)
+  const isOther = state && (state.created !== createdAt(holder.stream ?? '') || isRewound(reached, state))
+  if (!held || isOther) lost.abort()
 }
 
-/** When it was made; one that is lost with its disk is made anew. */
-async function streamOf(platform: Platform, { partition }: Holder): Promise<string> {
+/** A log that was restored from an older copy breaks the connection first. */
+function onReconnect({ nats }: Platform, work: () => void): () => void {
+  const statuses = nats.status()[Symbol.asyncIterator]()
+  const watch = async () => {
+    for (let next = await statuses.next(); !next.done; next = await statuses.next())
+      if (next.value.type === 'reconnect') work()
+  }
+  watch().catch(() => {})
+  return () => void statuses.return?.()
+}
+
+async function readState(platform: Platform, { partition }: Holder, sequence: number): Promise<StreamState> {
   const manager = await jetstreamManager(platform.nats, { checkAPI: false })
-  return (await manager.streams.info(eventStream(partition))).created
+  const { created, state } = await manager.streams.info(eventStream(partition))
+  const isThere = sequence >= state.first_seq && sequence <= state.last_seq
+  const message = isThere ? await manager.direct.getMessage(eventStream(partition), { seq: sequence }) : null
+  return { created, last: state.last_seq, atCursor: message?.time.getTime() }
+}
+
+/** The sequence of the first message that arrived at a time or later; the next one to come when there is none. */
+async function firstSequenceAfter(platform: Platform, { partition }: Holder, time: number): Promise<number> {
+  const consumer = await jetStream(platform.nats).consumers.get(eventStream(partition), {
+    deliver_policy: DeliverPolicy.StartTime,
+    opt_start_time: new Date(time).toISOString(),
+  })
+  const manager = await jetstreamManager(platform.nats, { checkAPI: false })
+  const { last_seq } = (await manager.streams.info(eventStream(partition))).state
+  for await (const message of await consumer.fetch({ max_messages: 1, expires: 2_000 })) return message.seq
+  return last_seq + 1
 }
 
 async function readRange(platform: Platform, holder: Holder, first: number, last: number): Promise<LogMessage[]> {
@@ -126,9 +164,9 @@ function orderedConsumer(platform: Platform, { partition }: Holder, first: numbe
 
 function logMessage(message: JsMsg): LogMessage {
   try {
-    return { sequence: message.seq, body: message.json() }
+    return { sequence: message.seq, body: message.json(), arrivedAt: message.time.getTime() }
   } catch {
-    return { sequence: message.seq, body: message.string() }
+    return { sequence: message.seq, body: message.string(), arrivedAt: message.time.getTime() }
   }
 }
 

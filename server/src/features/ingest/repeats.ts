@@ -1,5 +1,9 @@
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
+import type { Platform } from '../../platform/context.ts'
+import { type StoredVisit, visitsById } from '../events/service.ts'
+import type { ClickDraft, ClickEvent } from './steps/step.ts'
+import type { Comparison } from './store.ts'
 
 export type Sighting = { id: string; isBot: boolean; place: string }
 
@@ -21,6 +25,65 @@ export async function findRepeats(valkey: Redis, sightings: Sighting[]): Promise
     seen.set(name, first)
     return first !== place
   })
+}
+
+/** `arrivedAt` is when its message came to the log, in milliseconds. */
+type Arrival = { event: ClickEvent; arrivedAt: number }
+/** `own`: the row of this very message. `other`: the row of an earlier message, so the click is a repeat. */
+type StoredBy = 'own' | 'other' | undefined
+
+// Up to that long the log itself drops a message that is sent again; Valkey remembers visits much longer, if it lives.
+const lateAfterMs = 120_000
+// By as much the clock of a worker, which dates rows, may be behind the clock of the log.
+const skewMs = 60_000
+
+/** Whether a click was on its way for so long that only ClickHouse can say whether it was stored before. */
+function isLate({ event, arrivedAt }: Arrival): boolean {
+  return arrivedAt - event.at > lateAfterMs
+}
+
+/** What ClickHouse has of these clicks. */
+async function findStored(platform: Pick<Platform, 'clickhouse'>, arrivals: Arrival[]): Promise<StoredBy[]> {
+  if (arrivals.length === 0) return []
+  const clicks = arrivals.map(({ event: { workspaceId, id, at } }) => ({ workspaceId, id, at }))
+  const rows = Map.groupBy(await visitsById(platform, clicks), (row) => visitName(row.id_text, row.is_bot === 1))
+  return arrivals.map(({ event, arrivedAt }) => {
+    const mine = rows.get(visitName(event.id, event.bot !== ''))
+    const isOwn = ({ at, stored }: StoredVisit) => Number(at) === event.at && Number(stored) >= arrivedAt - skewMs
+    if (mine?.some(isOwn)) return 'own'
+    return mine && 'other'
+  })
+}
+
+function visitName(id: string, isBot: boolean): string {
+  return isBot ? `bot:${id}` : id
+}
+
+/** A click that is not rejected, and where it stands in the log. */
+type Kept = { draft: ClickDraft; place: { sequence: number; arrivedAt?: number } }
+
+/**
+ * Asks ClickHouse for clicks that may have been stored before: those that the log held at the claim, and those that
+ * were on their way for long. Gives the ones that have their row and are still to be counted, and marks the others as
+ * repeats. Undefined when no click had to be compared.
+ */
+export async function compareWithStored(
+  platform: Pick<Platform, 'clickhouse'>,
+  kept: Kept[],
+  repeated: Set<ClickDraft>,
+  { until, areStoredCounted }: Comparison = { until: 0, areStoredCounted: true },
+): Promise<Set<ClickDraft> | undefined> {
+  const arrivals = kept
+    .map(({ draft, place }) => ({ draft, place, event: draft.event, arrivedAt: place.arrivedAt ?? draft.event.at }))
+    .filter((arrival) => arrival.place.sequence <= until || isLate(arrival))
+  if (arrivals.length === 0) return undefined
+  const stored = new Set<ClickDraft>()
+  for (const [index, storedBy] of (await findStored(platform, arrivals)).entries()) {
+    const { draft, place } = arrivals[index] as (typeof arrivals)[number]
+    if (storedBy === 'own' && place.sequence <= until && !areStoredCounted) stored.add(draft)
+    else if (storedBy) repeated.add(draft)
+  }
+  return stored
 }
 
 const memories = new WeakMap<Redis, LRUCache<string, string>>()

@@ -91,7 +91,7 @@ describe('a batch', () => {
   test('becomes one row a click, the counters of its links, and the place of the cursor', async () => {
     const [first, second] = [await someLink(), await someLink()]
     const holder = newHolder()
-    expect(await claim(platform, holder)).toEqual({ sequence: 0, intent: null, stream: '' })
+    expect(await claim(platform, holder)).toEqual({ sequence: 0, intent: null, stream: '', arrivedAt: null })
     const at = Date.now()
     const messages = logOf(
       [buildClick(platform, first, { at: at - 2_000 }), buildClick(platform, second, { at: at - 1_000 })],
@@ -291,12 +291,12 @@ describe('the holder of a partition', () => {
   test('is one at a time, and the next when the lease has ended', async () => {
     const [first, second] = [newHolder(), newHolder()]
     second.partition = first.partition
-    expect(await claim(platform, first)).toEqual({ sequence: 0, intent: null, stream: '' })
+    expect(await claim(platform, first)).toEqual({ sequence: 0, intent: null, stream: '', arrivedAt: null })
     expect(await claim(platform, second)).toBeUndefined()
-    expect(await claim(platform, first)).toEqual({ sequence: 0, intent: null, stream: '' })
+    expect(await claim(platform, first)).toEqual({ sequence: 0, intent: null, stream: '', arrivedAt: null })
     expect(await renew(platform, first)).toBe(true)
     await release(platform, first)
-    expect(await claim(platform, second)).toEqual({ sequence: 0, intent: null, stream: '' })
+    expect(await claim(platform, second)).toEqual({ sequence: 0, intent: null, stream: '', arrivedAt: null })
     expect(await renew(platform, first)).toBe(false)
     await release(platform, first)
     expect(await cursorOf(second)).toMatchObject({ owner: second.owner })

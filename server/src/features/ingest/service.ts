@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Platform } from '../../platform/context.ts'
 import { jetStream } from '../../platform/nats.ts'
 import { transaction } from '../../platform/postgres.ts'
@@ -6,8 +7,9 @@ import { countClicks } from '../links/service.ts'
 import { type RawClick, rawClick } from '../redirect/messages.ts'
 import { appendClicksAgain } from '../rollups/service.ts'
 import { type IpStorage, ipStorageOf, wantedTriggers } from '../workspaces/service.ts'
+import { createdAt, isRewound, type StreamState } from './log/position.ts'
 import { begin, enrich, judging, run, settling } from './pipeline.ts'
-import { findRepeats } from './repeats.ts'
+import { compareWithStored, findRepeats } from './repeats.ts'
 import { rowOf } from './row.ts'
 import { type ClickDraft, draftOf, type Outcome, type RejectReason, type StepContext } from './steps/step.ts'
 import {
@@ -29,37 +31,55 @@ export type { Cursor, Holder }
 /** Another worker holds the partition now: this one has to stop at once. */
 export class PartitionLost extends Error {}
 
-export type LogMessage = { sequence: number; body: unknown }
-type Place = { sequence: number; index: number; body: unknown }
+/** `arrivedAt` is when it came to the log, in milliseconds. */
+export type LogMessage = { sequence: number; body: unknown; arrivedAt?: number }
+type Place = LogMessage & { index: number }
 
 /** The cursor of the partition when it is this holder's now; undefined while another worker has it. */
 export function claim(platform: Platform, holder: Holder): Promise<Cursor | undefined> {
   return claimPartition(platform.db, holder)
 }
 
+/** How a partition is read after a claim: from `sequence` on, and compared with ClickHouse up to `until`. */
+export type Reading = Cursor & { comparison: NonNullable<Holder['comparison']> }
+
 /**
- * The cursor as it counts in the stream that is there now. When that is another one than before, the log was lost with
- * what was not stored yet, and reading begins at its start.
+ * Where to read on in the stream that is there now. Whatever it holds may be stored already, by a worker whose cursor
+ * PostgreSQL has lost since. A stream that was created again, or restored to an older state, is read from its first new
+ * message: what it lost after the cursor is gone.
  */
 export async function followStream(
   platform: Platform,
   holder: Holder,
   cursor: Cursor,
-  stream: string,
-): Promise<Cursor> {
-  if (cursor.stream === stream) return cursor
-  const isAnother = cursor.stream !== ''
-  const followed = isAnother ? { sequence: 0, intent: null, stream } : { ...cursor, stream }
-  if (!(await setStream(platform.db, holder, stream, followed.sequence))) throw new PartitionLost()
-  if (isAnother) {
-    const advice = 'What was in it and not yet stored is gone. Run `tributary verify`'
-    platform.log.error(
-      { partition: holder.partition, ...cursor, intent: undefined },
-      `The event log was made anew. ${advice}`,
-    )
-  }
-  return followed
+  { state, firstAfter }: { state: StreamState; firstAfter: (time: number) => Promise<number> },
+): Promise<Reading> {
+  const { created, last: until } = state
+  const isSame = createdAt(cursor.stream) === created
+  if (isSame && !isRewound(cursor, state)) return { ...cursor, comparison: { until, areStoredCounted: false } }
+  const isFirst = cursor.stream === ''
+  // Sequences come again after this, and with them the names of batches: the stream gets a name of its own.
+  const stream = isSame ? `${created}+${randomUUID().slice(0, 8)}` : created
+  const sequence = isFirst ? cursor.sequence : await firstUnread(cursor, isSame, firstAfter)
+  const followed = { ...cursor, stream, sequence, intent: isFirst ? cursor.intent : null }
+  if (!(await setStream(platform.db, holder, followed))) throw new PartitionLost()
+  if (isFirst) return { ...followed, comparison: { until, areStoredCounted: false } }
+  platform.metrics.logRewinds.inc({ partition: holder.partition })
+  platform.log.error(
+    { partition: holder.partition, cursor: cursor.sequence, last: state.last, readFrom: sequence + 1 },
+    `event log ${isSame ? 'came back older than the cursor' : 'was created again'}; clicks that were not stored yet are lost: run \`tributary verify\``,
+  )
+  return { ...followed, comparison: { until, areStoredCounted: true } }
 }
+
+/** A stream that was created again is read from its start; of one that went back, only what arrived after the cursor. */
+async function firstUnread(cursor: Cursor, isSame: boolean, firstAfter: (time: number) => Promise<number>) {
+  if (!isSame || cursor.arrivedAt === null) return 0
+  return (await firstAfter(cursor.arrivedAt - clockStepMs)) - 1
+}
+
+// The clock of a log that was restored on another machine may be behind; what is read again is compared.
+const clockStepMs = 60_000
 
 export function renew(platform: Platform, holder: Holder): Promise<boolean> {
   return renewLease(platform.db, holder)
@@ -70,7 +90,14 @@ export function release(platform: Platform, holder: Holder): Promise<void> {
 }
 
 /** What a batch comes to, before anything of it is written: worked out while the one before is being stored. */
-export type Prepared = { last: number; outcomes: Outcome[]; rows: NewClick[] }
+export type Prepared = {
+  last: number
+  arrivedAt: number | null
+  outcomes: Outcome[]
+  rows: NewClick[]
+  /** Positions of clicks that ClickHouse has already; undefined when that was not asked. */
+  stored: number[] | undefined
+}
 
 /** Stores a batch so that it counts once, whatever dies in between. */
 export async function ingest(
@@ -84,17 +111,18 @@ export async function ingest(
 
 export async function prepare(platform: Platform, holder: Holder, messages: LogMessage[]): Promise<Prepared> {
   const places = placesOf(messages)
-  const outcomes = await judge(platform, holder, places)
+  const { outcomes, stored } = await judge(platform, holder, places)
   await buryRejected(platform, holder, places, outcomes)
   const kept = outcomes.flatMap((outcome) => ('keep' in outcome ? [outcome.keep] : []))
-  return { last: messages.at(-1)?.sequence ?? 0, outcomes, rows: await rowsOf(platform, kept) }
+  const rows = await rowsOf(platform, kept)
+  return { last: messages.at(-1)?.sequence ?? 0, arrivedAt: lastArrival(messages), outcomes, rows, stored }
 }
 
 export async function store(
   platform: Platform,
   holder: Holder,
   before: number,
-  { last, outcomes, rows }: Prepared,
+  { last, arrivedAt, outcomes, rows, stored }: Prepared,
 ): Promise<number> {
   const intent: Intent = {
     first: before + 1,
@@ -102,10 +130,22 @@ export async function store(
     excluded: outcomes.flatMap((outcome, position) => ('keep' in outcome ? [] : [position])),
     bots: botsOf(outcomes),
     counts: countsOf(outcomes),
+    ...(stored && { stored, name: randomUUID() }),
   }
   if (!(await writeIntent(platform.db, holder, before, intent))) throw new PartitionLost()
   tally(platform, outcomes)
-  return write(platform, holder, before, intent, rows)
+  return write(platform, holder, before, { intent, rows, missing: missingRows(outcomes, rows, stored), arrivedAt })
+}
+
+function missingRows(outcomes: Outcome[], rows: NewClick[], stored: number[] = []): NewClick[] {
+  if (stored.length === 0) return rows
+  const known = new Set(stored)
+  const positions = outcomes.flatMap((outcome, position) => ('keep' in outcome ? [position] : []))
+  return rows.filter((_, index) => !known.has(positions[index] as number))
+}
+
+function lastArrival(messages: LogMessage[]): number | null {
+  return messages.at(-1)?.arrivedAt ?? null
 }
 
 /** What a worker that takes over does with the intent it finds: the verdicts stand, whatever it would say itself. */
@@ -120,25 +160,33 @@ export async function finish(
   const bots = new Map(
     intent.bots.flatMap(([reason, positions]) => positions.map((position) => [position, reason] as const)),
   )
+  const stored = new Set(intent.stored)
+  const positions: number[] = []
   const kept = placesOf(messages).flatMap(({ body }, position) => {
     if (excluded.has(position)) return []
+    positions.push(position)
     const { raw, event } = draftOf(body as RawClick)
     return [{ raw, event: { ...event, bot: bots.get(position) ?? '' } }]
   })
-  return write(platform, holder, before, intent, await rowsOf(platform, kept), appendClicksAgain)
+  const rows = await rowsOf(platform, kept)
+  const missing = rows.filter((_, index) => !stored.has(positions[index] as number))
+  const batch = { intent, rows, missing, arrivedAt: lastArrival(messages) }
+  return write(platform, holder, before, batch, appendClicksAgain)
 }
+
+/** `rows` are counted and published; only those that are `missing` in ClickHouse are inserted. */
+type Batch = { intent: Intent; rows: NewClick[]; missing: NewClick[]; arrivedAt: number | null }
 
 async function write(
   platform: Platform,
   holder: Holder,
   before: number,
-  intent: Intent,
-  rows: NewClick[],
+  { intent, rows, missing, arrivedAt }: Batch,
   append = appendClicks,
 ): Promise<number> {
   const token = tokenOf(holder, intent)
   const listeners = await listenersAmong(platform, rows)
-  await append(platform, rows, token)
+  await append(platform, missing, token)
   await tellClicks(platform, rows, listeners, token)
   await transaction(platform, async (platform) => {
     await limitPause(platform.db)
@@ -152,7 +200,7 @@ async function write(
         })),
       )
     }
-    if (!(await advanceCursor(platform.db, holder, before, intent.last))) throw new PartitionLost()
+    if (!(await advanceCursor(platform.db, holder, before, intent.last, arrivedAt))) throw new PartitionLost()
   })
   return intent.last
 }
@@ -187,12 +235,16 @@ export function contextOf(
 }
 
 export function placesOf(messages: LogMessage[]): Place[] {
-  return messages.flatMap(({ sequence, body }) =>
-    (Array.isArray(body) ? body : [body]).map((event, index) => ({ sequence, index, body: event })),
+  return messages.flatMap(({ sequence, body, arrivedAt }) =>
+    (Array.isArray(body) ? body : [body]).map((event, index) => ({ sequence, index, body: event, arrivedAt })),
   )
 }
 
-async function judge(platform: Platform, holder: Holder, places: Place[]): Promise<Outcome[]> {
+async function judge(
+  platform: Platform,
+  holder: Holder,
+  places: Place[],
+): Promise<{ outcomes: Outcome[]; stored: number[] | undefined }> {
   const repeated = new Set<ClickDraft>()
   const context = contextOf(platform, (draft) => repeated.has(draft))
   const judged = places.map(({ body }) => {
@@ -207,11 +259,14 @@ async function judge(platform: Platform, holder: Holder, places: Place[]): Promi
     kept.map(({ draft, place }) => ({
       id: draft.event.id,
       isBot: draft.event.bot !== '',
-      place: `${holder.partition}:${place.sequence}:${place.index}`,
+      place: `${holder.partition}:${place.sequence}:${place.index}${holder.stream?.match(/\+.*$/s)?.[0] ?? ''}`,
     })),
   )
   for (const [index, { draft }] of kept.entries()) if (repeats[index]) repeated.add(draft)
-  return judged.map((outcome) => run(outcome, settling, context))
+  const stored = await compareWithStored(platform, kept, repeated, holder.comparison)
+  const outcomes = judged.map((outcome) => run(outcome, settling, context))
+  const isStored = (outcome: Outcome) => 'keep' in outcome && stored?.has(outcome.keep)
+  return { outcomes, stored: stored && outcomes.flatMap((outcome, position) => (isStored(outcome) ? [position] : [])) }
 }
 
 function countsOf(outcomes: Outcome[]): Intent['counts'] {
@@ -252,14 +307,14 @@ async function buryRejected(platform: Platform, holder: Holder, places: Place[],
       `dead.events.${holder.partition}`,
       letterOf({ reason: outcome.reject, sequence, index, body }),
       {
-        msgID: `event-${holder.partition}-${sequence}-${index}`,
+        msgID: ['event', holder.partition, holder.stream ?? [], sequence, index].flat().join('-'),
       },
     )
   }
 }
 
 /** What is too large for a message is cut; the whole is at its place in the log. */
-function letterOf(letter: Place & { reason: RejectReason }): string {
+function letterOf(letter: Omit<Place, 'arrivedAt'> & { reason: RejectReason }): string {
   const text = JSON.stringify(letter)
   if (Buffer.byteLength(text) <= 500_000) return text
   const body = typeof letter.body === 'string' ? letter.body : JSON.stringify(letter.body)
@@ -274,7 +329,10 @@ function tally({ metrics }: Platform, outcomes: Outcome[]): void {
   }
 }
 
-/** Names the rows of a batch for ever: numbers alone come again when the log is made anew. */
-function tokenOf({ partition, stream = '' }: Holder, { first, last }: Intent): string {
-  return [partition, ...(stream ? [stream] : []), first, last].join(':')
+/**
+ * Names the rows of a batch for ever: numbers alone come again when the log is made anew. A batch that was compared has
+ * a name of its own, since other rows may have been inserted under the same numbers before.
+ */
+function tokenOf({ partition, stream = '' }: Holder, { first, last, name }: Intent): string {
+  return [partition, ...(stream ? [stream] : []), first, last, ...(name ? [name] : [])].join(':')
 }

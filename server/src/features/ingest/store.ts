@@ -12,10 +12,24 @@ export type Intent = {
   excluded: number[]
   bots: [string, number[]][]
   counts: [string, number, number][]
+  /** Positions of events that ClickHouse had already; then `name` is part of the token. */
+  stored?: number[]
+  name?: string
 }
 /** `stream` says when the stream was made that `sequence` counts in; empty before the first message. */
-export type Cursor = { sequence: number; intent: Intent | null; stream: string }
-export type Holder = { partition: number; owner: string; stream?: string }
+export type Cursor = {
+  sequence: number
+  intent: Intent | null
+  stream: string
+  /** When the message at `sequence` came to the log, in milliseconds. */
+  arrivedAt: number | null
+}
+/**
+ * Messages up to `until` may have been stored before the claim. `areStoredCounted` says whether the counters have what
+ * is stored: not when PostgreSQL has lost the cursor together with them.
+ */
+export type Comparison = { until: number; areStoredCounted: boolean }
+export type Holder = { partition: number; owner: string; stream?: string; comparison?: Comparison }
 /** Up to where a partition is stored, and by whom while that worker lives. */
 export type Place = { partition: number; sequence: number; owner: string | null }
 
@@ -28,19 +42,25 @@ const lease = sql`now() + interval '6 seconds'`
 /** The cursor when this owner now holds the partition; undefined while another one does. */
 export async function claimPartition(db: Db, { partition, owner }: Holder): Promise<Cursor | undefined> {
   await sql`INSERT INTO ingest_cursors (partition) VALUES (${partition}) ON CONFLICT DO NOTHING`.execute(db)
-  const result = await sql<{ sequence: bigint; intent: Intent | null; stream: string }>`
+  const result = await sql<{ sequence: bigint; intent: Intent | null; stream: string; arrived_at: Date | null }>`
     UPDATE ingest_cursors SET owner = ${owner}, leased_until = ${lease}
     WHERE partition = ${partition} AND (owner = ${owner} OR leased_until < now())
-    RETURNING sequence, intent, stream`.execute(db)
-  const row = result.rows[0]
-  return row && { ...row, sequence: Number(row.sequence) }
+    RETURNING sequence, intent, stream, arrived_at`.execute(db)
+  const [row] = result.rows
+  if (!row) return undefined
+  const { sequence, intent, stream, arrived_at } = row
+  return { sequence: Number(sequence), intent, stream, arrivedAt: arrived_at?.getTime() ?? null }
 }
 
 /** From now on the cursor counts in this stream. False when another owner has taken over. */
-export async function setStream(db: Db, holder: Holder, stream: string, sequence: number): Promise<boolean> {
-  const keepIntent = sequence > 0
+export async function setStream(
+  db: Db,
+  holder: Holder,
+  { stream, sequence, intent }: Pick<Cursor, 'stream' | 'sequence' | 'intent'>,
+): Promise<boolean> {
   const result = await sql`UPDATE ingest_cursors SET stream = ${stream}, sequence = ${sequence},
-      intent = CASE WHEN ${keepIntent} THEN intent END
+      intent = CASE WHEN ${intent !== null} THEN intent END,
+      arrived_at = CASE WHEN sequence = ${sequence} THEN arrived_at END
     WHERE partition = ${holder.partition} AND owner = ${holder.owner}`.execute(db)
   return result.numAffectedRows === 1n
 }
@@ -70,8 +90,16 @@ export async function limitPause(db: Db): Promise<void> {
 }
 
 /** False when another owner has taken over. */
-export async function advanceCursor(db: Db, holder: Holder, before: number, last: number): Promise<boolean> {
-  const result = await sql`UPDATE ingest_cursors SET sequence = ${last}, intent = NULL, leased_until = ${lease}
+export async function advanceCursor(
+  db: Db,
+  holder: Holder,
+  before: number,
+  last: number,
+  arrivedAt: number | null = null,
+): Promise<boolean> {
+  const arrival = arrivedAt === null ? null : new Date(arrivedAt)
+  const result = await sql`UPDATE ingest_cursors
+    SET sequence = ${last}, arrived_at = ${arrival}, intent = NULL, leased_until = ${lease}
     WHERE partition = ${holder.partition} AND owner = ${holder.owner} AND sequence = ${before}`.execute(db)
   return result.numAffectedRows === 1n
 }

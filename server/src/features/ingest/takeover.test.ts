@@ -108,7 +108,7 @@ test('a worker that is paused inside its transaction does not hold up the other'
   const outcome = expect(transaction).rejects.toThrow()
   await eventually(async () => {
     const cursor = await claimPartition(platform.db, waking)
-    expect(cursor).toEqual({ sequence: 0, intent: null, stream: '' })
+    expect(cursor).toEqual({ sequence: 0, intent: null, stream: '', arrivedAt: null })
   }, takeOverWithinMs + slackMs)
   awake.resolve()
   await outcome

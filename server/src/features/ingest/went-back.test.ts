@@ -1,0 +1,209 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import { chmod, cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { createDatabase } from '../../../../engines/postgres.ts'
+import { startEngines } from '../../../../engines/start.ts'
+import { buildClick, buildLink, buildWorkspace } from '../../../test/build.ts'
+import { eventually, openTestPlatform } from '../../../test/stack.ts'
+import { query } from '../../platform/clickhouse.ts'
+import { partitionOf } from '../../platform/ids.ts'
+import { migrate } from '../../platform/migrate.ts'
+import { ensureStreams, jetStream } from '../../platform/nats.ts'
+import { clicksSubject, type RawClick } from '../redirect/messages.ts'
+import { startIngest } from './jobs.ts'
+import { claim, type Holder, ingest } from './service.ts'
+
+const name = `back_${randomUUID().replaceAll('-', '')}`
+const { POSTGRES_URL = '', CLICKHOUSE_URL = '' } = inject('environment')
+const directory = await mkdtemp(join(tmpdir(), 'tributary-back-'))
+await chmod(directory, 0o711)
+const engines = await startEngines({ only: ['nats', 'valkey'], directory })
+const shared = await openTestPlatform()
+await shared.clickhouse.command({ query: `CREATE DATABASE ${name}` })
+const platform = await openTestPlatform({
+  ...engines.urls,
+  POSTGRES_URL: await createDatabase(POSTGRES_URL, name),
+  CLICKHOUSE_URL: new URL(`/${name}`, CLICKHOUSE_URL).href,
+  INGEST_INTERVAL_MS: '20',
+})
+await migrate(platform.config, platform.clickhouse, () => {})
+await ensureStreams(platform.nats, platform.config)
+afterAll(async () => {
+  await engines.stop()
+  await rm(directory, { recursive: true, force: true })
+})
+
+let link: { number: bigint; workspaceId: string; url: string }
+let partition: number
+
+beforeEach(async () => {
+  const workspace = await buildWorkspace(platform)
+  const { id, url } = await buildLink(platform, workspace)
+  const result = await sql<{ number: bigint }>`SELECT number FROM links WHERE id = ${id}`.execute(platform.db)
+  link = { number: result.rows[0]?.number ?? 0n, workspaceId: workspace.id, url }
+  partition = partitionOf(workspace.id, platform.config.EVENT_PARTITIONS)
+})
+
+const clicks = (count: number, given: Partial<RawClick> = {}) =>
+  Array.from({ length: count }, () => buildClick(platform, link, given))
+
+/** Until the log has it: after a restart the connection needs a moment. */
+function publish(clicks: RawClick[]): Promise<unknown> {
+  const options = { msgID: randomUUID(), timeout: 1_000 }
+  const body = JSON.stringify(clicks)
+  return eventually(() => jetStream(platform.nats).publish(clicksSubject(partition), body, options), 20_000)
+}
+
+async function startWorker(): Promise<AsyncDisposable> {
+  const worker = await startIngest(platform)
+  onTestFinished(() => worker[Symbol.asyncDispose]())
+  return worker
+}
+
+async function stored(): Promise<{ rows: number; counted: number }> {
+  const [row] = await query<{ rows: string }>(
+    platform.clickhouse,
+    'SELECT count() AS rows FROM click_events WHERE workspace_id = {workspaceId:String}',
+    { workspaceId: link.workspaceId },
+  )
+  const counter = await sql<{ clicks: bigint }>`
+    SELECT clicks FROM link_counters WHERE link_number = ${link.number}`.execute(platform.db)
+  return { rows: Number(row?.rows), counted: Number(counter.rows[0]?.clicks) }
+}
+
+const expectStored = (clicks: number) =>
+  eventually(async () => expect(await stored()).toEqual({ rows: clicks, counted: clicks }), 20_000)
+
+type State = { sequence: bigint; intent: unknown; stream: string; arrived_at: Date | null; clicks: bigint }
+
+/** What a failover to an older copy of PostgreSQL does to the pipeline: cursor and counters are those of an earlier time. */
+async function keepState(): Promise<() => Promise<void>> {
+  const result = await sql<State>`SELECT c.sequence, c.intent, c.stream, c.arrived_at, l.clicks
+    FROM ingest_cursors c, link_counters l WHERE partition = ${partition} AND link_number = ${link.number}`.execute(
+    platform.db,
+  )
+  const { sequence, intent, stream, arrived_at, clicks } = result.rows[0] as State
+  return async () => {
+    await sql`UPDATE ingest_cursors SET sequence = ${sequence}, intent = ${JSON.stringify(intent)}::jsonb,
+        stream = ${stream}, arrived_at = ${arrived_at}, owner = 'another', leased_until = '-infinity'
+      WHERE partition = ${partition}`.execute(platform.db)
+    await sql`UPDATE link_counters SET clicks = ${clicks} WHERE link_number = ${link.number}`.execute(platform.db)
+  }
+}
+
+describe('PostgreSQL went back', () => {
+  test('clicks that ClickHouse has are counted again and not stored again', async () => {
+    await startWorker()
+    await publish(clicks(1))
+    await expectStored(1)
+    const goBack = await keepState()
+    for (let message = 0; message < 5; message++) {
+      await publish(clicks(2))
+      await expectStored(3 + message * 2)
+    }
+    await goBack()
+    await expectStored(11)
+    await publish(clicks(3))
+    await expectStored(14)
+  })
+
+  test('also when Valkey has forgotten the visits, and while visitors come again', async () => {
+    await startWorker()
+    const first = clicks(3)
+    await publish(first)
+    await expectStored(3)
+    const goBack = await keepState()
+    const later = clicks(4)
+    await publish([...later, ...first.map((click) => ({ ...click, at: click.at + 1_000 }))])
+    await expectStored(7)
+    await goBack()
+    await platform.valkey.flushall()
+    await expectStored(7)
+    await publish(later.map((click) => ({ ...click, at: click.at + 2_000 })))
+    await publish(clicks(1))
+    await expectStored(8)
+  })
+})
+
+describe('the log went back', () => {
+  test('new clicks are stored, none of them is skipped, and none is stored twice', async () => {
+    const store = join(directory, 'nats/jetstream')
+    const copy = join(directory, 'copy')
+    const worker = await startWorker()
+    for (let message = 0; message < 3; message++) await publish(clicks(2))
+    await expectStored(6)
+    await engines.processes.nats?.stop()
+    await cp(store, copy, { recursive: true })
+    await engines.processes.nats?.restart()
+    for (let message = 0; message < 10; message++) await publish(clicks(2))
+    await expectStored(26)
+    await engines.processes.nats?.stop()
+    await rm(store, { recursive: true })
+    await cp(copy, store, { recursive: true })
+    await engines.processes.nats?.restart()
+    // Few at first: less than the log has lost.
+    await publish(clicks(1))
+    await expectStored(27)
+    for (let message = 0; message < 12; message++) await publish(clicks(2))
+    await expectStored(51)
+    await worker[Symbol.asyncDispose]()
+    const found = await platform.metrics.logRewinds.get()
+    expect(found.values.find(({ labels }) => labels.partition === partition)?.value).toBe(1)
+  })
+
+  test('a worker that starts when the log has grown past the cursor again notices it', async () => {
+    const store = join(directory, 'nats/jetstream')
+    const copy = join(directory, 'second-copy')
+    const worker = await startWorker()
+    await publish(clicks(1))
+    await expectStored(1)
+    await engines.processes.nats?.stop()
+    await cp(store, copy, { recursive: true })
+    await engines.processes.nats?.restart()
+    for (let message = 0; message < 3; message++) await publish(clicks(1))
+    await expectStored(4)
+    await worker[Symbol.asyncDispose]()
+    await engines.processes.nats?.stop()
+    await rm(store, { recursive: true })
+    await cp(copy, store, { recursive: true })
+    await engines.processes.nats?.restart()
+    for (let message = 0; message < 10; message++) await publish(clicks(1))
+    await startWorker()
+    await expectStored(14)
+  })
+})
+
+describe('a batch that is sent again from the spool', () => {
+  const hour = 3_600_000
+  const message = (sequence: number, body: RawClick[], arrivedAt: number) => ({ sequence, body, arrivedAt })
+
+  async function newHolder(): Promise<Holder> {
+    const holder = { partition: randomInt(1_000, 2 ** 31), owner: randomUUID() }
+    await claim(platform, holder)
+    return holder
+  }
+
+  test('hours after it was stored counts once', async () => {
+    const holder = await newHolder()
+    const at = Date.now() - 5 * hour
+    const batch = clicks(4, { at })
+    await ingest(platform, holder, 0, [message(1, batch, at + 100)])
+    await platform.valkey.flushall()
+    const fresh = clicks(1, { at })
+    await ingest(platform, holder, 1, [message(2, [...batch, ...fresh], Date.now())])
+    await expectStored(5)
+  })
+
+  test('minutes after it was stored counts once, even if Valkey has lost its memory', async () => {
+    const holder = await newHolder()
+    const at = Date.now() - 10 * 60_000
+    const batch = clicks(2, { at })
+    await ingest(platform, holder, 0, [message(1, batch, at + 100)])
+    await platform.valkey.flushall()
+    await ingest(platform, holder, 1, [message(2, batch, Date.now())])
+    await expectStored(2)
+  })
+})
