@@ -58,8 +58,6 @@ export type Operation<
   plan: Plan
   /** Whether pages of other sites may call it, with a publishable key. */
   isForPages?: boolean
-  /** Whether its answer is the only one that has a secret: then it is stored for repeats in no readable form. */
-  showsSecret?: boolean
   params: Params
   query: Query
   body: Body

@@ -199,7 +199,6 @@ export const createWebhook = operation({
   body: newWebhook,
   status: 201,
   response: webhookWithSecret,
-  showsSecret: true,
 })
 
 export const getWebhook = operation({
@@ -247,7 +246,6 @@ export const rotateWebhookSecret = operation({
   scope: 'webhooks.write',
   params,
   response: webhookWithSecret,
-  showsSecret: true,
 })
 
 export const testWebhook = operation({

@@ -11,7 +11,6 @@ import { AppError, badRequest, envelopeOf, forbidden } from './errors.ts'
 import { idempotencyKeyOf, once, requestHash } from './idempotency.ts'
 import { clientOf, knownPeers, networkOf, type Peers, type Visitor, visitorOf } from './peers.ts'
 import { type Allowance, allowanceOf, type RateLimiter, type Verdict } from './rate-limit.ts'
-import { seal, unseal } from './seal.ts'
 import { openStreams, type StreamRoute, type Streams } from './streams.ts'
 import { tracedRequest } from './tracing.ts'
 import { parse } from './validation.ts'
@@ -158,22 +157,13 @@ async function answer(c: Request, { operation, handle }: Route, serving: Serving
   const asked = { key, hash }
   const { status, text, isReplayed } = await once(ctx, asked, async (ctx) => ({
     status: operation.status,
-    text: kept(ctx, operation, JSON.stringify(await work(ctx))),
+    text: JSON.stringify(await work(ctx)),
   }))
-  return c.newResponse(status < 400 ? shown(ctx, operation, text) : text, status as typeof operation.status, {
+  return c.newResponse(text, status as typeof operation.status, {
     ...c.var.headers,
     'Content-Type': 'application/json',
     ...(isReplayed && { 'Idempotency-Replayed': 'true' }),
   })
-}
-
-/** The text of an answer as it is stored for a repeat. */
-function kept({ config, workspaceId }: Ctx, { showsSecret }: Operation, text: string): string {
-  return showsSecret ? seal(config.ENCRYPTION_KEYS, `answer ${workspaceId}`, text).toString('base64') : text
-}
-
-function shown({ config, workspaceId }: Ctx, { showsSecret }: Operation, text: string): string {
-  return showsSecret ? unseal(config.ENCRYPTION_KEYS, `answer ${workspaceId}`, Buffer.from(text, 'base64')) : text
 }
 
 function exchangeOf(c: Request, { platform }: Serving): Exchange {

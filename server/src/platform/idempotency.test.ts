@@ -8,8 +8,9 @@ import { startServer } from '../../test/server-process.ts'
 import { eventually, openTestPlatform } from '../../test/stack.ts'
 import { createLink } from '../features/links/service.ts'
 import { conflict, forbidden } from './errors.ts'
-import { deleteOld, forgetAnswers, once, requestHash } from './idempotency.ts'
+import { deleteOld, forgetAnswers, once, requestHash, sealOld } from './idempotency.ts'
 import { savepoint } from './postgres.ts'
+import { seal } from './seal.ts'
 
 const platform = await openTestPlatform()
 const { api } = inject('server')
@@ -185,14 +186,14 @@ test('a key is free again after a day', async () => {
   const workspace = await buildWorkspace(own)
   let now = new Date('2026-03-01T00:00:00Z')
   const context = { ...contextIn(own, workspace.id), now: () => now }
-  const answers = ['first', 'second', 'third']
+  const answers = ['"first"', '"second"', '"third"']
   const ask = () => once(context, { key: 'k', hash }, async () => ({ status: 200, text: answers.shift() ?? '' }))
-  expect(await ask()).toMatchObject({ text: 'first', isReplayed: false })
+  expect(await ask()).toMatchObject({ text: '"first"', isReplayed: false })
   now = new Date(now.getTime() + 24 * hourMs - 1)
-  expect(await ask()).toMatchObject({ text: 'first', isReplayed: true })
+  expect(await ask()).toMatchObject({ text: '"first"', isReplayed: true })
   expect(await deleteOld(context)).toBe(0)
   now = new Date(now.getTime() + 1)
-  expect(await ask()).toMatchObject({ text: 'second', isReplayed: false })
+  expect(await ask()).toMatchObject({ text: '"second"', isReplayed: false })
   expect(await deleteOld(context)).toBe(0)
   now = new Date(now.getTime() + 24 * hourMs)
   expect(await deleteOld(context)).toBe(1)
@@ -203,29 +204,83 @@ test('visitors of a page have keys apart from those of the server', async () => 
   const workspace = await buildWorkspace(platform)
   const server = contextIn(platform, workspace.id)
   const page = { ...server, actor: { ...server.actor, isPublishable: true } }
-  const answer = (text: string) => async () => ({ status: 200, text })
+  const answer = (text: string) => async () => ({ status: 200, text: JSON.stringify(text) })
   await once(page, { key: 'k', hash: requestHash(['other']) }, answer('page'))
-  expect(await once(server, { key: 'k', hash }, answer('server'))).toMatchObject({ text: 'server', isReplayed: false })
+  expect(await once(server, { key: 'k', hash }, answer('server'))).toMatchObject({
+    text: '"server"',
+    isReplayed: false,
+  })
 })
 
-test('answers that name an id are given no more, refusals that name a word are gone, others stay', async () => {
-  const workspace = await buildWorkspace(platform)
-  const context = contextIn(platform, workspace.id)
-  const stored = { a: '{"id":"c1"}', b: '{"id":"c11"}', c: '{"email":"x\\"y"}', d: '{"note":"c1 too"}' }
-  for (const [key, text] of Object.entries(stored))
-    await once(context, { key, hash }, async () => ({ status: 200, text }))
-  const refuse = async () => {
-    throw conflict('There is no customer ext_c1.')
+describe('stored answers', () => {
+  const storedIn = async (workspaceId: string) => {
+    const result = await sql`SELECT i::text FROM idempotency_keys i WHERE workspace_id = ${workspaceId}`.execute(
+      platform.db,
+    )
+    return JSON.stringify(result.rows)
   }
-  await expect(once(context, { key: 'e', hash }, refuse)).rejects.toThrow()
-  await forgetAnswers(context, { ids: ['c1', 'x"y'], words: ['c1'] })
-  expect(await keptKeys(workspace.id)).toEqual(['a', 'b', 'c', 'd'])
-  const again = async (key: string) => {
-    const { status, text } = await once(context, { key, hash }, async () => ({ status: 200, text: 'done again' }))
-    return [status, text]
+
+  test('are encrypted: the password of a link is in no row', async () => {
+    const workspace = await buildWorkspace(platform)
+    const body = { url, password: 'open-sesame' }
+    const first = await call(workspace, 'POST', '/links', { key: 'k', body })
+    expect(first.answer.password).toBe('open-sesame')
+    const stored = await storedIn(workspace.id)
+    expect(stored).not.toContain('open-sesame')
+    expect(stored).not.toContain(String(first.answer.id))
+    expect(await call(workspace, 'POST', '/links', { key: 'k', body })).toEqual({ ...first, replayed: 'true' })
+  })
+
+  test('of a refusal are encrypted too', async () => {
+    const workspace = await buildWorkspace(platform)
+    const body = { url, folderId: 'fold_secret-name' }
+    const first = await call(workspace, 'POST', '/links', { key: 'k', body })
+    expect([first.status, first.text]).toEqual([expect.any(Number), expect.stringContaining('fold_secret-name')])
+    expect(await storedIn(workspace.id)).not.toContain('secret-name')
+    expect(await call(workspace, 'POST', '/links', { key: 'k', body })).toMatchObject({ text: first.text })
+  })
+
+  test('in clear text from an earlier release are given, then sealed by the worker', async () => {
+    const workspace = await buildWorkspace(platform)
+    const context = contextIn(platform, workspace.id)
+    const text = '{"id":"c1","password":"open-sesame"}'
+    const sealedBefore = seal(platform.config.ENCRYPTION_KEYS, `answer ${workspace.id}`, '{"secret":"s"}')
+    for (const [key, response] of Object.entries({ clear: text, secret: sealedBefore.toString('base64') })) {
+      await sql`INSERT INTO idempotency_keys (workspace_id, key, request_hash, status, response)
+        VALUES (${workspace.id}, ${key}, ${hash}, 200, ${response})`.execute(platform.db)
+    }
+    const again = async (key: string) => (await once(context, { key, hash }, async () => failed())).text
+    expect([await again('clear'), await again('secret')]).toEqual([text, '{"secret":"s"}'])
+    expect(await sealOld(platform, { workspaceId: workspace.id, count: 100 })).toBe(2)
+    expect(await storedIn(workspace.id)).not.toContain('sesame')
+    expect([await again('clear'), await again('secret')]).toEqual([text, '{"secret":"s"}'])
+    await forgetAnswers(context, ['c1'])
+    expect(await again('clear')).toContain('was erased')
+  })
+
+  test('that name an id are not given any more, refusals are deleted, others stay', async () => {
+    const workspace = await buildWorkspace(platform)
+    const context = contextIn(platform, workspace.id)
+    const stored = { a: '{"id":"c1"}', b: '{"id":"c11"}', c: '[{"email":"x\\"y"}]', d: '{"note":"c1 too"}' }
+    for (const [key, text] of Object.entries(stored))
+      await once(context, { key, hash }, async () => ({ status: 200, text }))
+    const refuse = async () => {
+      throw conflict('There is no customer ext_c1.')
+    }
+    await expect(once(context, { key: 'e', hash }, refuse)).rejects.toThrow()
+    await forgetAnswers(context, ['c1', 'x"y'])
+    expect(await keptKeys(workspace.id)).toEqual(['a', 'b', 'c', 'd'])
+    const again = async (key: string) => {
+      const { status, text } = await once(context, { key, hash }, async () => failed())
+      return [status, text]
+    }
+    for (const key of ['a', 'c']) expect(await again(key)).toEqual([409, expect.stringContaining('was erased')])
+    for (const key of ['b', 'd'] as const) expect(await again(key)).toEqual([200, stored[key]])
+  })
+
+  function failed(): never {
+    throw new Error('the work was done again')
   }
-  for (const key of ['a', 'c']) expect(await again(key)).toEqual([409, expect.stringContaining('was erased')])
-  for (const key of ['b', 'd'] as const) expect(await again(key)).toEqual([200, stored[key]])
 })
 
 describe('twins at the same time', () => {

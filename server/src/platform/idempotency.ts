@@ -1,17 +1,22 @@
-import { createHash } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Ctx, Platform } from './context.ts'
 import { AppError, badRequest, conflict, envelopeOf, invalid } from './errors.ts'
 import { type Db, savepoint, transaction } from './postgres.ts'
 import { every } from './schedule.ts'
+import { seal, unseal } from './seal.ts'
 
 export type Answer = { status: number; text: string }
 type Asked = { key: string; hash: Buffer }
-type Stored = { request_hash: Buffer; status: number; response: string }
+/** `response` is clear text, stored by a release before `sealed` was there. */
+type Stored = { request_hash: Buffer; status: number; sealed: Buffer | null; response: string | null }
+type Sealing = Pick<Ctx, 'config' | 'workspaceId'>
 
 const keptMs = 24 * 3_600_000
 const cleanedEveryMs = 600_000
 const cleanedAtOnce = 1_000
+const sealedAtOnce = 100
+const longestMention = 300
 // Another request may succeed later without any change of its own, so nobody is held to them.
 const passing = [401, 403, 429]
 const lines = new Map<string, Promise<unknown>>()
@@ -47,28 +52,22 @@ export async function once(
 }
 
 /**
- * Stored answers that name one of these ids are given no more; the work is not done again either. Refusals that have
- * one of these words go as a whole: nothing was done.
+ * Stored answers that name one of these ids are not given any more; the work is not repeated either. Refusals are
+ * deleted, because their messages may name the person; nothing was done for them.
  */
-export async function forgetAnswers(
-  ctx: Pick<Ctx, 'db' | 'workspaceId' | 'config'>,
-  { ids, words }: { ids: string[]; words: string[] },
-): Promise<void> {
-  const mentioned = words.map((word) => JSON.stringify(word).slice(1, -1))
-  await sql`DELETE FROM idempotency_keys WHERE workspace_id = ${ctx.workspaceId} AND status >= 400
-    AND EXISTS (SELECT FROM unnest(${mentioned}::text[]) AS word WHERE strpos(response, word) > 0)`.execute(ctx.db)
+export async function forgetAnswers(ctx: Pick<Ctx, 'db' | 'workspaceId' | 'config'>, ids: string[]): Promise<void> {
+  await sealOld(ctx, { workspaceId: ctx.workspaceId, count: Number.MAX_SAFE_INTEGER })
+  await sql`DELETE FROM idempotency_keys WHERE workspace_id = ${ctx.workspaceId} AND status >= 400`.execute(ctx.db)
   const gone = conflict('The request was done, but its answer was erased together with the customer it named.')
-  const response = JSON.stringify(envelopeOf(gone, ctx.config.API_URL))
-  await sql`UPDATE idempotency_keys SET status = ${gone.status}, response = ${response}
-    WHERE workspace_id = ${ctx.workspaceId} AND status < 400
-    AND EXISTS (SELECT FROM unnest(${ids.map((id) => JSON.stringify(id))}::text[]) AS id WHERE strpos(response, id) > 0)`.execute(
-    ctx.db,
-  )
+  const sealed = sealAnswer(ctx, JSON.stringify(envelopeOf(gone, ctx.config.API_URL)))
+  await sql`UPDATE idempotency_keys SET status = ${gone.status}, sealed = ${sealed}, mentions = NULL
+    WHERE workspace_id = ${ctx.workspaceId} AND mentions && ${hashMentions(ctx, ids)}::bigint[]`.execute(ctx.db)
 }
 
-/** Old keys are free again, and their answers gone. */
+/** Deletes old keys with their answers, and seals answers that an earlier release stored in clear text. */
 export function startKeyExpiry(platform: Platform): AsyncDisposable {
   return every(platform, 'expiry of idempotency keys', cleanedEveryMs, async (signal) => {
+    while (!signal.aborted && (await sealOld(platform, { count: sealedAtOnce })) === sealedAtOnce);
     while (!signal.aborted && (await deleteOld(platform)) === cleanedAtOnce);
   })
 }
@@ -81,6 +80,59 @@ export async function deleteOld({ db, now }: Pick<Platform, 'db' | 'now'>): Prom
   return Number(result.numAffectedRows ?? 0)
 }
 
+type OldAnswer = { workspace_id: string; key: string; response: string }
+
+// NOTE every workspace unless one is given: the worker seals the answers of all of them.
+export async function sealOld(
+  { db, config }: Pick<Platform, 'db' | 'config'>,
+  { workspaceId, count }: { workspaceId?: string; count: number },
+): Promise<number> {
+  const { rows } = await sql<OldAnswer>`SELECT workspace_id, key, response FROM idempotency_keys
+    WHERE response IS NOT NULL AND (${workspaceId ?? null}::text IS NULL OR workspace_id = ${workspaceId ?? null})
+    LIMIT ${count}`.execute(db)
+  for (const { workspace_id, key, response } of rows) {
+    const text = readOldAnswer({ config, workspaceId: workspace_id }, response)
+    await sql`UPDATE idempotency_keys SET response = NULL, sealed = ${sealAnswer({ config, workspaceId: workspace_id }, text)},
+      mentions = ${hashMentions({ config, workspaceId: workspace_id }, textsIn(text))}::bigint[]
+      WHERE workspace_id = ${workspace_id} AND key = ${key} AND response IS NOT NULL`.execute(db)
+  }
+  return rows.length
+}
+
+/** Earlier releases sealed answers with a secret, as base64, and no others. */
+function readOldAnswer(ctx: Sealing, response: string): string {
+  return /^[[{"]/.test(response) ? response : openAnswer(ctx, Buffer.from(response, 'base64'))
+}
+
+function sealAnswer({ config, workspaceId }: Sealing, text: string): Buffer {
+  return seal(config.ENCRYPTION_KEYS, `answer ${workspaceId}`, text)
+}
+
+function openAnswer({ config, workspaceId }: Sealing, sealed: Buffer): string {
+  return unseal(config.ENCRYPTION_KEYS, `answer ${workspaceId}`, sealed)
+}
+
+/** By every key, because an answer may be older than the newest one. */
+function hashMentions({ config, workspaceId }: Sealing, texts: Iterable<string>): bigint[] {
+  const secrets = [...config.ENCRYPTION_KEYS.secrets.values()]
+  return [...new Set(texts)].flatMap((text) =>
+    secrets.map((secret) =>
+      createHmac('sha256', secret).update(`mention ${workspaceId}\n${text}`).digest().readBigInt64BE(),
+    ),
+  )
+}
+
+/** Every text in an answer, at any depth; long ones name nobody. */
+function textsIn(json: string): Set<string> {
+  const found = new Set<string>()
+  const visit = (value: unknown): void => {
+    if (typeof value === 'string' && value.length <= longestMention) found.add(value)
+    else if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) visit(inner)
+  }
+  if (json !== '') visit(JSON.parse(json))
+  return found
+}
+
 /** A refusal is given back, not thrown: it is stored as well. */
 async function attempt(
   ctx: Ctx,
@@ -90,7 +142,7 @@ async function attempt(
   return transaction(ctx, async (ctx) => {
     while (!(await claim(ctx, asked))) {
       const stored = await selectAnswer(ctx.db, ctx.workspaceId, asked.key)
-      if (stored) return replay(stored, asked)
+      if (stored) return replay(ctx, stored, asked)
     }
     const outcome = await savepoint(ctx, work).catch((error: unknown) => {
       if (error instanceof AppError && error.status < 500 && !passing.includes(error.status)) return error
@@ -100,13 +152,16 @@ async function attempt(
       outcome instanceof AppError
         ? { status: outcome.status, text: JSON.stringify(envelopeOf(outcome, ctx.config.API_URL)) }
         : outcome
-    await storeAnswer(ctx.db, ctx.workspaceId, asked.key, answer)
+    await storeAnswer(ctx, asked.key, answer)
     return outcome instanceof AppError ? outcome : { ...outcome, isReplayed: false }
   })
 }
 
-function replay({ request_hash, status, response }: Stored, { key, hash }: Asked) {
-  if (request_hash.equals(hash)) return { status, text: response, isReplayed: true }
+function replay(ctx: Sealing, { request_hash, status, sealed, response }: Stored, { key, hash }: Asked) {
+  if (request_hash.equals(hash)) {
+    const text = sealed ? openAnswer(ctx, sealed) : readOldAnswer(ctx, response ?? '{}')
+    return { status, text, isReplayed: true }
+  }
   throw invalid(
     `The \`Idempotency-Key\` ${key.replace('page\n', '')} was used for another request. Use a new key for each request.`,
   )
@@ -119,21 +174,24 @@ async function claim(ctx: Ctx, { key, hash }: Asked): Promise<boolean> {
     INSERT INTO idempotency_keys AS known (workspace_id, key, request_hash, created_at)
     VALUES (${ctx.workspaceId}, ${key}, ${hash}, ${now})
     ON CONFLICT (workspace_id, key) DO UPDATE
-      SET request_hash = excluded.request_hash, created_at = excluded.created_at, status = NULL, response = NULL
+      SET request_hash = excluded.request_hash, created_at = excluded.created_at, status = NULL, response = NULL,
+          sealed = NULL, mentions = NULL
       WHERE known.created_at <= ${oldest(now)}
     RETURNING key`.execute(ctx.db)
   return result.rows.length > 0
 }
 
 async function selectAnswer(db: Db, workspaceId: string, key: string): Promise<Stored | undefined> {
-  const result = await sql<Stored>`SELECT request_hash, status, response FROM idempotency_keys
+  const result = await sql<Stored>`SELECT request_hash, status, sealed, response FROM idempotency_keys
     WHERE workspace_id = ${workspaceId} AND key = ${key}`.execute(db)
   return result.rows[0]
 }
 
-async function storeAnswer(db: Db, workspaceId: string, key: string, { status, text }: Answer): Promise<void> {
-  await sql`UPDATE idempotency_keys SET status = ${status}, response = ${text}
-    WHERE workspace_id = ${workspaceId} AND key = ${key}`.execute(db)
+async function storeAnswer(ctx: Ctx, key: string, { status, text }: Answer): Promise<void> {
+  const mentions = status < 400 ? hashMentions(ctx, textsIn(text)) : []
+  await sql`UPDATE idempotency_keys
+    SET status = ${status}, sealed = ${sealAnswer(ctx, text)}, mentions = ${mentions}::bigint[]
+    WHERE workspace_id = ${ctx.workspaceId} AND key = ${key}`.execute(ctx.db)
 }
 
 /** One at a time in this process, so that twins who wait do not each hold a connection that the first may need. */

@@ -147,7 +147,7 @@ export const settings = {
   ENCRYPTION_KEYS: {
     type: read(parseSealKeys),
     meaning:
-      'Keys that encrypt the passwords of links and the secrets of webhooks, newest first, in the same form. Keep old ones.',
+      'Keys that encrypt link passwords, webhook secrets and the stored answers of requests with an `Idempotency-Key`, newest first, in the same form. Keep old ones.',
     secret: true,
   },
   CLICK_ID_PARAMETER: {

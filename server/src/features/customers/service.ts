@@ -94,7 +94,7 @@ export async function deleteCustomer(ctx: Ctx, name: string): Promise<{ id: stri
     if (!row) throw notFound('customer', name)
     await eraseCustomerRow(ctx.db, ctx.workspaceId, row.id)
     const ids = [row.id, row.external_id, row.email, row.stripe_customer_id, row.click_id]
-    await forgetAnswers(ctx, { ids: known(ids), words: known([row.external_id, row.email, row.name]) })
+    await forgetAnswers(ctx, known(ids))
     const partition = partitionOf(ctx.workspaceId, ctx.config.EVENT_PARTITIONS)
     await publish(ctx, customerErasedMessage({ workspaceId: ctx.workspaceId, customerId: row.id }, partition))
     return { id: row.id }
