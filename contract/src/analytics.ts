@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { booleanText, instant } from './common.ts'
-import { eventFilters } from './events.ts'
+import { botsFilter, eventFilters } from './events.ts'
 import { folder } from './folders.ts'
 import { operation } from './operation.ts'
 import { tag } from './tags.ts'
@@ -116,10 +116,7 @@ export const analyticsQuery = z.object({
     .default('clicks')
     .describe('What is counted, the rest being 0; `composite` is all of it.'),
   groupBy: z.enum(groupings).default('count').describe('One total, or a row for each value of this.'),
-  bots: z
-    .enum(['exclude', 'include', 'only'])
-    .default('exclude')
-    .describe('Whether clicks of bots are counted. An extension of ours.'),
+  bots: botsFilter,
   visitors: booleanText
     .default(false)
     .describe('Adds `visitors` to `count` and `timeseries`. An extension of ours; it reads every click.'),

@@ -105,9 +105,24 @@ export const eventFilters = {
   groupId: advancedFilter('Id of the group of the partner.'),
   partnerId: advancedFilter('Id of the partner.'),
   customerId: z.string().optional().describe('Id of the customer.'),
-  interval: z.enum(intervals).optional().describe('Period up to now; `24h` when nothing is given.'),
-  start: z.string().max(100).optional().describe('From when: a date, a date and time, or words such as `3 hours ago`.'),
-  end: z.string().max(100).optional().describe('Until when; now when omitted.'),
+  interval: z
+    .enum(intervals)
+    .optional()
+    .describe(
+      'Period up to now; `24h` when omitted. `7d`, `30d`, `90d` and `1y` are 7, 30, 90 and 365 days of 24 hours; `mtd`, `qtd` and `ytd` begin with the month, quarter or year in `timezone`. Ignored when `start` is given.',
+    ),
+  start: z
+    .string()
+    .max(100)
+    .optional()
+    .describe(
+      'Start of the period: a date, a date and time, or words such as `3 hours ago`. Takes precedence over `interval`.',
+    ),
+  end: z
+    .string()
+    .max(100)
+    .optional()
+    .describe('End of the period, now when omitted. Counts only together with `start`; a date is that whole day.'),
   timezone: z.string().max(100).default('UTC').describe('IANA time zone, such as `Europe/Berlin`.'),
   country: advancedFilter('Two-letter country code.'),
   city: advancedFilter('City.'),
@@ -130,17 +145,27 @@ export const eventFilters = {
   query: z.string().max(10_000).optional().describe("Search in metadata: `metadata['key']:'value'`."),
   programId: z.string().optional().meta({ deprecated: true }),
   tagIds: z.string().optional().meta({ deprecated: true }),
-  qr: booleanText.optional().describe('Use `trigger`.').meta({ deprecated: true }),
+  qr: booleanText
+    .optional()
+    .describe('Use `trigger`. True is `trigger=qr`, false is `trigger=link`.')
+    .meta({ deprecated: true }),
 } as const
 
 const eventFiltersObject = z.object(eventFilters)
 export type EventFilters = z.infer<typeof eventFiltersObject>
+
+/** An extension of ours. */
+export const botsFilter = z
+  .enum(['exclude', 'include', 'only'])
+  .default('exclude')
+  .describe('Whether clicks of bots are included. Leads and sales never come from bots.')
 
 const eventKind = z.enum(['clicks', 'leads', 'sales']).default('clicks').describe('Kind of event.')
 
 export const eventsQuery = z.object({
   event: eventKind,
   ...eventFilters,
+  bots: botsFilter,
   page: pageNumber,
   cursor: z
     .string()
@@ -176,6 +201,7 @@ const { interval: _interval, start: _start, end: _end, timezone: _timezone, ...t
 const streamQuery = z.object({
   event: eventKind,
   ...timelessFilters,
+  bots: botsFilter,
   cursor: z.string().max(1_000).optional().describe('The same as the header `Last-Event-ID`.'),
 })
 export type StreamQuery = z.infer<typeof streamQuery>
@@ -210,7 +236,7 @@ const leadColumns = [
 ]
 /** What an export has of each kind of event, in this order. */
 export const exportColumns = {
-  clicks: clickColumns,
+  clicks: [...clickColumns, 'bot'],
   leads: leadColumns,
   sales: [...leadColumns, 'amount', 'currency', 'invoiceId', 'paymentProcessor'],
 }
@@ -218,6 +244,7 @@ export const exportColumns = {
 const exportQuery = z.object({
   event: eventKind,
   ...eventFilters,
+  bots: botsFilter,
   sortOrder: sortOrder.default('desc'),
   format: z.enum(['csv', 'ndjson']).default('csv').describe('A table, or a JSON object on each line.'),
 })

@@ -142,7 +142,7 @@ function testOf(world: World, question: Question): (event: ModelEvent) => boolea
     if (event.isRefund && !withRefunds) return false
     if (link && event.link !== link) return false
     if (root !== undefined && event.link.isRoot !== root) return false
-    if (qr !== undefined && (event.facts.trigger === 'qr') !== qr) return false
+    if (qr !== undefined && event.facts.trigger !== (qr ? 'qr' : 'link')) return false
     if (ofCustomer && !(kind === 'clicks' ? ofCustomer.has(event.id) : event.customerId === customerId)) return false
     for (const [parameter, choice] of choices) {
       if (choice && holds(event, parameter, choice.values) === choice.excluded) return false

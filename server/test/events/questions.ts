@@ -267,9 +267,10 @@ function askPeriod(asked: Asked, draft: PeriodDraft, now: number): void {
   if (draft.zone) query.timezone = draft.zone
   const start = draft.start && momentOf(draft.start, zone, now)
   const end = draft.end && momentOf(draft.end, zone, now)
-  const to = end?.next ?? now + 1
+  // Without a start, an end has no effect.
+  const to = (start && end?.next) || now + 1
   if (draft.interval) query.interval = draft.interval
-  const from = start?.first ?? intervalStart(draft.interval ?? '24h', zone, end ? to : undefined, now)
+  const from = start?.first ?? intervalStart(draft.interval ?? '24h', zone, now)
   // An empty period is refused.
   if (start && from >= to) {
     askPeriod(asked, { ...draft, start: null }, now)
@@ -315,24 +316,22 @@ function momentOf(
   }
 }
 
-function intervalStart(interval: string, zone: string, end: number | undefined, now: number): number {
-  const until = end ?? now
-  if (interval === '24h') return until - 24 * hourMs
-  if (interval === 'all') return 0
-  const date = clockIn(zone, until).slice(0, 10)
-  const last = clockIn(zone, end === undefined ? now : end - 1).slice(0, 10)
-  const month = Number(last.slice(5, 7))
+function intervalStart(interval: string, zone: string, now: number): number {
+  const date = clockIn(zone, now).slice(0, 10)
+  const month = Number(date.slice(5, 7))
   const quarter = String(month - ((month - 1) % 3)).padStart(2, '0')
   switch (interval) {
-    case '1y':
-      return midnightIn(zone, `${Number(date.slice(0, 4)) - 1}${date.slice(4).replace('02-29', '02-28')}`)
+    case 'all':
+      return 0
     case 'mtd':
-      return midnightIn(zone, `${last.slice(0, 8)}01`)
+      return midnightIn(zone, `${date.slice(0, 8)}01`)
     case 'qtd':
-      return midnightIn(zone, `${last.slice(0, 5)}${quarter}-01`)
+      return midnightIn(zone, `${date.slice(0, 5)}${quarter}-01`)
     case 'ytd':
-      return midnightIn(zone, `${last.slice(0, 5)}01-01`)
-    default:
-      return midnightIn(zone, addDays(date, -Number.parseInt(interval, 10)))
+      return midnightIn(zone, `${date.slice(0, 5)}01-01`)
+    default: {
+      const days = { '24h': 1, '1y': 365 }[interval] ?? Number.parseInt(interval, 10)
+      return now - days * 24 * hourMs
+    }
   }
 }

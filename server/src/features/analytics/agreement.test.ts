@@ -6,16 +6,18 @@ import {
   type Grouping,
   groupings,
 } from '@tributary/contract/analytics'
+import { eventsQuery, intervals } from '@tributary/contract/events'
 import fc from 'fast-check'
 import { beforeAll, expect, inject, test } from 'vitest'
 import { contextIn } from '../../../test/context.ts'
 import { analyticsOf, type Counts, keyOfRow, periodNames, type Unit } from '../../../test/events/analytics-model.ts'
-import type { Kind, Question, World } from '../../../test/events/model.ts'
+import type { Kind, ModelLink, Question, World } from '../../../test/events/model.ts'
 import { questionsAbout } from '../../../test/events/questions.ts'
 import { type BuiltWorld, buildWorld } from '../../../test/events/world.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 import type { ClickHouse } from '../../platform/clickhouse.ts'
 import type { Ctx } from '../../platform/context.ts'
+import { listEvents } from '../events/list.ts'
 import { countEvents } from './service.ts'
 
 // Many small questions at once are answered sooner when each has one thread.
@@ -87,6 +89,26 @@ test(`GET /analytics agrees with a plain model, from rollups and from rows, on $
   expect(names.filter((name) => used(name) < 50)).toEqual([])
   expect(new Set(sample.map(({ groupBy }) => groupBy)).size).toBe(groupings.length)
 }, 1_500_000)
+
+const inZones = ['UTC', 'America/New_York', 'Pacific/Chatham'].flatMap((timezone) =>
+  intervals.map((interval) => ({ timezone, interval })),
+)
+
+test.each(inZones)('$interval in $timezone: the list, its count and its series agree', async (period) => {
+  const link = world.links[period.interval.length] as ModelLink
+  for (const event of ['clicks', 'leads', 'sales'] as const) {
+    const asked = { event, linkId: link.id, ...period }
+    const { [event]: count } = (await ask(analyticsQuery.parse(asked))).answer as AnalyticsRow
+    const series = (await ask(analyticsQuery.parse({ ...asked, groupBy: 'timeseries' }))).answer as AnalyticsRow[]
+    let listed = 0
+    for (let page = 1, length = 1_000; length === 1_000; page++) {
+      length = (await listEvents(ctx, eventsQuery.parse({ ...asked, page, limit: 1_000 }))).events.length
+      listed += length
+    }
+    const sum = series.reduce((total, row) => total + row[event], 0)
+    expect([event, listed, sum]).toEqual([event, count, count])
+  }
+})
 
 /** Gives how many groups there were to find. */
 async function check({ question, groupBy, query }: Call): Promise<number> {

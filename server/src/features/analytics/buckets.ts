@@ -21,7 +21,7 @@ const unitOfInterval: Partial<Record<Interval, BucketUnit>> = {
 
 /** By the interval; by the length of the period when a start or all of the time was asked for. */
 export function unitOf(query: { interval?: Interval; start?: string }, span: Span): BucketUnit {
-  const unit = query.start ? undefined : unitOfInterval[query.interval ?? '24h']
+  const unit = query.start?.trim() ? undefined : unitOfInterval[query.interval ?? '24h']
   if (unit) return unit
   const lengthMs = span.to.getTime() - span.from.getTime()
   // An hour that the clocks are put back is part of two days as well.

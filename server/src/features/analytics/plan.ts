@@ -85,8 +85,10 @@ export function rollupFor(plan: Plan, question: Question, period: { from: Date; 
   return { name: rollupOf[plan], dimension: plan === 'dimension' ? dimensionOf(question) : undefined, from, to, isAll }
 }
 
+/** `qr` is a condition on the trigger, which the rollup knows. */
 function filtersOf(filter: EventFilter): string[] {
-  return Object.entries(filter).flatMap(([name, value]) =>
-    value === undefined || value === '' || noFilters.includes(name) ? [] : [name],
-  )
+  return Object.entries(filter).flatMap(([name, value]) => {
+    if (value === undefined || value === '' || noFilters.includes(name)) return []
+    return name === 'qr' ? ['trigger'] : [name]
+  })
 }

@@ -65,7 +65,7 @@ export async function countEvents(
 /** All of the time begins with the first event. */
 async function seriesOf(ctx: Ctx, query: AnalyticsQuery, period: { from: Date; to: Date }): Promise<Bucket[]> {
   let { from } = period
-  if (query.interval === 'all' && !query.start) {
+  if (query.interval === 'all' && !query.start?.trim()) {
     const first = await selectFirstBucket(ctx.clickhouse, ctx.workspaceId)
     const known = first === undefined ? period.to.getTime() - 1 : first * 1000
     from = new Date(Math.min(Math.max(known, from.getTime()), period.to.getTime() - 1))

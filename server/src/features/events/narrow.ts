@@ -12,7 +12,7 @@ import { type EventFilter, parseFilter, readFilter } from './where.ts'
  */
 export async function narrowed(
   ctx: Ctx,
-  query: EventFilters,
+  query: EventFilters & Pick<EventFilter, 'bots'>,
   from?: number,
 ): Promise<{ period: Period; filter: EventFilter }> {
   const period = settlePeriod(query, ctx.now())

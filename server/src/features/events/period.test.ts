@@ -14,10 +14,10 @@ describe('intervals', () => {
       wednesday,
       {
         '24h': '2025-06-17T15:30:45.123Z',
-        '7d': '2025-06-11T00:00:00.000Z',
-        '30d': '2025-05-19T00:00:00.000Z',
-        '90d': '2025-03-20T00:00:00.000Z',
-        '1y': '2024-06-18T00:00:00.000Z',
+        '7d': '2025-06-11T15:30:45.123Z',
+        '30d': '2025-05-19T15:30:45.123Z',
+        '90d': '2025-03-20T15:30:45.123Z',
+        '1y': '2024-06-18T15:30:45.123Z',
         mtd: '2025-06-01T00:00:00.000Z',
         qtd: '2025-04-01T00:00:00.000Z',
         ytd: '2025-01-01T00:00:00.000Z',
@@ -30,10 +30,10 @@ describe('intervals', () => {
       '2025-03-31T08:00:00.000Z',
       {
         '24h': '2025-03-30T08:00:00.000Z',
-        '7d': '2025-03-23T23:00:00.000Z',
-        '30d': '2025-02-28T23:00:00.000Z',
-        '90d': '2024-12-30T23:00:00.000Z',
-        '1y': '2024-03-30T23:00:00.000Z',
+        '7d': '2025-03-24T08:00:00.000Z',
+        '30d': '2025-03-01T08:00:00.000Z',
+        '90d': '2024-12-31T08:00:00.000Z',
+        '1y': '2024-03-31T08:00:00.000Z',
         mtd: '2025-02-28T23:00:00.000Z',
         qtd: '2024-12-31T23:00:00.000Z',
         ytd: '2024-12-31T23:00:00.000Z',
@@ -46,10 +46,10 @@ describe('intervals', () => {
       '2025-11-03T04:30:00.000Z',
       {
         '24h': '2025-11-02T04:30:00.000Z',
-        '7d': '2025-10-26T04:00:00.000Z',
-        '30d': '2025-10-03T04:00:00.000Z',
-        '90d': '2025-08-04T04:00:00.000Z',
-        '1y': '2024-11-02T04:00:00.000Z',
+        '7d': '2025-10-27T04:30:00.000Z',
+        '30d': '2025-10-04T04:30:00.000Z',
+        '90d': '2025-08-05T04:30:00.000Z',
+        '1y': '2024-11-03T04:30:00.000Z',
         mtd: '2025-11-01T04:00:00.000Z',
         qtd: '2025-10-01T04:00:00.000Z',
         ytd: '2025-01-01T05:00:00.000Z',
@@ -62,10 +62,10 @@ describe('intervals', () => {
       '2024-12-31T19:00:00.000Z',
       {
         '24h': '2024-12-30T19:00:00.000Z',
-        '7d': '2024-12-24T18:30:00.000Z',
-        '30d': '2024-12-01T18:30:00.000Z',
-        '90d': '2024-10-02T18:30:00.000Z',
-        '1y': '2023-12-31T18:30:00.000Z',
+        '7d': '2024-12-24T19:00:00.000Z',
+        '30d': '2024-12-01T19:00:00.000Z',
+        '90d': '2024-10-02T19:00:00.000Z',
+        '1y': '2024-01-01T19:00:00.000Z',
         mtd: '2024-12-31T18:30:00.000Z',
         qtd: '2024-12-31T18:30:00.000Z',
         ytd: '2024-12-31T18:30:00.000Z',
@@ -78,10 +78,10 @@ describe('intervals', () => {
       '2025-04-07T12:00:00.000Z',
       {
         '24h': '2025-04-06T12:00:00.000Z',
-        '7d': '2025-03-31T10:15:00.000Z',
-        '30d': '2025-03-08T10:15:00.000Z',
-        '90d': '2025-01-07T10:15:00.000Z',
-        '1y': '2024-04-07T11:15:00.000Z',
+        '7d': '2025-03-31T12:00:00.000Z',
+        '30d': '2025-03-08T12:00:00.000Z',
+        '90d': '2025-01-07T12:00:00.000Z',
+        '1y': '2024-04-07T12:00:00.000Z',
         mtd: '2025-03-31T10:15:00.000Z',
         qtd: '2025-03-31T10:15:00.000Z',
         ytd: '2024-12-31T10:15:00.000Z',
@@ -97,7 +97,7 @@ describe('intervals', () => {
         '7d': '2024-02-22T00:00:00.000Z',
         '30d': '2024-01-30T00:00:00.000Z',
         '90d': '2023-12-01T00:00:00.000Z',
-        '1y': '2023-02-28T00:00:00.000Z',
+        '1y': '2023-03-01T00:00:00.000Z',
         mtd: '2024-02-01T00:00:00.000Z',
         qtd: '2024-01-01T00:00:00.000Z',
         ytd: '2024-01-01T00:00:00.000Z',
@@ -118,17 +118,14 @@ describe('intervals', () => {
     expect(settle({ start: '', end: ' ', timezone: '' })).toEqual(expected)
   })
 
-  test.each<[string, string, string, string]>([
-    ['24h', '2025-01-31', '2025-01-30T23:00:00.000Z', '2025-01-31T23:00:00.000Z'],
-    ['7d', '2025-01-31', '2025-01-24T23:00:00.000Z', '2025-01-31T23:00:00.000Z'],
-    ['1y', '2025-01-31', '2024-01-31T23:00:00.000Z', '2025-01-31T23:00:00.000Z'],
-    ['mtd', '2025-01-31', '2024-12-31T23:00:00.000Z', '2025-01-31T23:00:00.000Z'],
-    ['qtd', '2025-03-31', '2024-12-31T23:00:00.000Z', '2025-03-31T22:00:00.000Z'],
-    ['ytd', '2024-12-31', '2023-12-31T23:00:00.000Z', '2024-12-31T23:00:00.000Z'],
-    ['7d', '2025-01-31T15:00', '2025-01-23T23:00:00.000Z', '2025-01-31T14:00:00.000Z'],
-    ['all', '2025-01-31', '1970-01-01T00:00:00.000Z', '2025-01-31T23:00:00.000Z'],
-  ])('%s with the end %s alone reaches back from it', (interval, end, from, to) => {
-    expect(settle({ interval: interval as Interval, end, timezone: 'Europe/Berlin' })).toEqual({ from, to })
+  test.each(intervals)('%s is the same with an end and no start', (interval) => {
+    expect(settle({ interval, end: '2025-01-31', timezone: 'Europe/Berlin' })).toEqual(
+      settle({ interval, timezone: 'Europe/Berlin' }),
+    )
+  })
+
+  test('an end without a start and an interval leaves the last 24 hours', () => {
+    expect(settle({ end: '2025-01-31' })).toEqual({ from: '2025-06-17T15:30:45.123Z', to: '2025-06-18T15:30:45.124Z' })
   })
 })
 
@@ -177,7 +174,7 @@ describe('start and end', () => {
     ['Tue, 07 Jan 2025 10:00:00 GMT', 'Asia/Kolkata', '2025-01-07T10:00:00.000Z'],
   ])('%s in %s is a moment', (text, timezone, moment) => {
     expect(settle({ start: text, timezone }).from).toBe(moment)
-    expect(settle({ end: text, interval: 'all', timezone }).to).toBe(moment)
+    expect(settle({ start: '2020-01-01', end: text, timezone }).to).toBe(moment)
   })
 
   test('"now" is a moment', () => {
@@ -194,8 +191,13 @@ describe('start and end', () => {
     expect(settle({ start, timezone }, now).from).toBe(from)
   })
 
-  test('start wins over interval', () => {
-    expect(settle({ start: '2025-01-01', interval: '7d', timezone: 'UTC' }).from).toBe('2025-01-01T00:00:00.000Z')
+  test('start takes precedence over interval, with an end or up to now', () => {
+    const from = '2025-01-01T00:00:00.000Z'
+    expect(settle({ start: '2025-01-01', interval: '7d' })).toEqual({ from, to: '2025-06-18T15:30:45.124Z' })
+    expect(settle({ start: '2025-01-01', end: '2025-01-31', interval: '7d' })).toEqual({
+      from,
+      to: '2025-02-01T00:00:00.000Z',
+    })
   })
 })
 
@@ -280,7 +282,6 @@ describe('problems', () => {
   test.each<[PeriodInput, string, string]>([
     [{ start: '2025-02-01', end: '2025-01-31' }, 'end', 'end (2025-02-01T00:00:00.000Z) must be after start'],
     [{ start: '2025-01-31T10:00Z', end: '2025-01-31T10:00Z' }, 'end', 'must be after start'],
-    [{ interval: 'all', end: '1969-12-30' }, 'end', 'must be after start (1970-01-01'],
     [{ start: 'tomorrow' }, 'start', 'start (2025-06-19T00:00:00.000Z) lies in the future'],
   ])('%j', (input, field, message) => {
     expect(settlePeriod({ timezone: 'UTC', ...input }, new Date(wednesday))).toEqual({
@@ -305,15 +306,23 @@ describe('rules', () => {
     )
   })
 
-  test('days, months, quarters and years begin with the first moment of the right local day', () => {
+  test('days have 24 hours in every zone', () => {
+    const lengths = { '24h': 1, '7d': 7, '30d': 30, '90d': 90, '1y': 365 }
+    fc.assert(
+      fc.property(anyZone, anyNow, (timezone, now) => {
+        for (const [interval, days] of Object.entries(lengths)) {
+          const from = new Date(now.getTime() - days * 86_400_000).toISOString()
+          expect(settle({ interval: interval as Interval, timezone }, now.toISOString()).from).toBe(from)
+        }
+      }),
+    )
+  })
+
+  test('months, quarters and years begin with the first moment of the right local day', () => {
     fc.assert(
       fc.property(anyZone, anyNow, (timezone, now) => {
         const today = local(now.toISOString(), timezone).toPlainDate()
         const quarter = today.with({ month: Math.floor((today.month - 1) / 3) * 3 + 1, day: 1 })
-        expectDay('7d', today.subtract({ days: 7 }))
-        expectDay('30d', today.subtract({ days: 30 }))
-        expectDay('90d', today.subtract({ days: 90 }))
-        expectDay('1y', today.subtract({ years: 1 }))
         expectDay('mtd', today.with({ day: 1 }))
         expectDay('qtd', quarter)
         expectDay('ytd', today.with({ month: 1, day: 1 }))

@@ -6,7 +6,10 @@ export type PeriodInput = { interval?: Interval; start?: string; end?: string; t
 export type Period = { from: Date; to: Date }
 export type PeriodProblem = { problem: { field: 'start' | 'end' | 'timezone'; message: string } }
 
-/** The half-open range [from, to) that a query asks for, in its time zone. */
+/**
+ * The half-open range [from, to) that a query asks for, in its time zone. `start` takes precedence over `interval`;
+ * `end` counts only together with `start`.
+ */
 export function settlePeriod(input: PeriodInput, now: Date): Period | PeriodProblem {
   const timezone = input.timezone?.trim() || 'UTC'
   if (!isTimeZone(timezone)) return problem('timezone', unknownTimeZone(timezone))
@@ -20,8 +23,9 @@ export function settlePeriod(input: PeriodInput, now: Date): Period | PeriodProb
   if (endText && !end) return problem('end', unreadable('end', endText))
 
   // An event stamped this very millisecond is part of the answer.
-  const to = end?.next ?? local.epochMilliseconds + 1
-  const from = start?.first ?? intervalStart(input.interval ?? '24h', local, end?.next)
+  const nextMs = local.epochMilliseconds + 1
+  if (!start) return { from: new Date(intervalStart(input.interval ?? '24h', local)), to: new Date(nextMs) }
+  const [from, to] = [start.first, end?.next ?? nextMs]
   if (from < to) return { from: new Date(from), to: new Date(to) }
   if (end) return problem('end', `end (${isoText(to)}) must be after start (${isoText(from)})`)
   return problem('start', `start (${isoText(from)}) lies in the future: give an earlier start, or an end after it`)
@@ -35,29 +39,16 @@ export function cutToHistory({ from, to }: Period, now: Date, days: number | und
 
 type Span = { first: number; next: number }
 
-// 7d, 30d and 90d begin with the local day that many days before now (or before the end), 1y with the same date a year before.
-function intervalStart(interval: Interval, now: Temporal.ZonedDateTime, endMs: number | undefined): number {
-  const zone = now.timeZoneId
-  const until = endMs === undefined ? now : zoned(endMs, zone)
-  const last = endMs === undefined ? now : zoned(endMs - 1, zone)
-  switch (interval) {
-    case '24h':
-      return until.epochMilliseconds - 24 * 3_600_000
-    case '7d':
-    case '30d':
-    case '90d':
-      return dayStart(until.toPlainDate().subtract({ days: Number.parseInt(interval, 10) }), zone)
-    case '1y':
-      return dayStart(until.toPlainDate().subtract({ years: 1 }), zone)
-    case 'mtd':
-      return dayStart(last.toPlainDate().with({ day: 1 }), zone)
-    case 'qtd':
-      return dayStart(last.toPlainDate().with({ month: last.month - ((last.month - 1) % 3), day: 1 }), zone)
-    case 'ytd':
-      return dayStart(last.toPlainDate().with({ month: 1, day: 1 }), zone)
-    case 'all':
-      return 0
-  }
+const lengthInDays: Partial<Record<Interval, number>> = { '24h': 1, '7d': 7, '30d': 30, '90d': 90, '1y': 365 }
+
+/** Days have 24 hours, so that `7d` is never more than a week; months, quarters and years begin in the time zone. */
+function intervalStart(interval: Interval, now: Temporal.ZonedDateTime): number {
+  const days = lengthInDays[interval]
+  if (days !== undefined) return now.epochMilliseconds - days * dayMs
+  if (interval === 'all') return 0
+  const today = now.toPlainDate()
+  const month = interval === 'mtd' ? today.month : interval === 'qtd' ? today.month - ((today.month - 1) % 3) : 1
+  return dayStart(today.with({ month, day: 1 }), now.timeZoneId)
 }
 
 const isoDate = /^\d{4}-\d{2}-\d{2}$/

@@ -44,7 +44,7 @@ const clickId = { shown: 'base64URLEncode(id)', bound: 'toFixedString(base64URLD
 const conversionId = { shown: 'id', bound: '{id:String}' }
 // NOTE every workspace: only names; each statement has the condition.
 const kinds = {
-  clicks: { table: 'click_events', fields: `base64URLEncode(id) AS id_text, ${clickFields}`, ...clickId },
+  clicks: { table: 'click_events', fields: `base64URLEncode(id) AS id_text, bot, ${clickFields}`, ...clickId },
   leads: { table: 'lead_events', fields: conversionFields, ...conversionId },
   sales: {
     table: 'sale_events',

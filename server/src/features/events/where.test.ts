@@ -41,7 +41,7 @@ describe('each filter adds one condition', () => {
     [{ utm_term: 'a' }, 'utm_term IN {utm_term:Array(String)}', { utm_term: ['a'] }],
     [{ utm_content: '-a' }, 'utm_content NOT IN {utm_content:Array(String)}', { utm_content: ['a'] }],
     [{ qr: true }, "trigger = 'qr'", {}],
-    [{ qr: false }, "trigger != 'qr'", {}],
+    [{ qr: false }, "trigger = 'link'", {}],
     [{ domain: 'go.example.com' }, ofLinks('domain IN {domain:Array(String)}'), { domain: ['go.example.com'] }],
     [{ domain: '-Go.Example.COM' }, notOfLinks('domain IN {domain:Array(String)}'), { domain: ['go.example.com'] }],
     [{ tenantId: 'a' }, ofLinks('tenant_id IN {tenantId:Array(String)}'), { tenantId: ['a'] }],

@@ -104,7 +104,7 @@ export function filterConditions(filter: EventFilter, kind: EventKind, values: R
   for (const parameter of unassigned) {
     if (readFilter(parameter, filter[parameter])?.excluded === false) conditions.push('false')
   }
-  if (filter.qr !== undefined) conditions.push(`trigger ${filter.qr ? '=' : '!='} 'qr'`)
+  if (filter.qr !== undefined) conditions.push(`trigger = '${filter.qr ? 'qr' : 'link'}'`)
   conditions.push(...conversionConditions(filter, kind, values))
   for (const [index, { numbers, excluded }] of (filter.linkNumbers ?? []).entries()) {
     values[`links${index}`] = numbers
