@@ -92,7 +92,6 @@ export const trackLead = operation({
     'One lead for each customer and event name, for ever: a repeat gets the same answer and records nothing.',
   tag: 'Track',
   scope: 'conversions.write',
-  plan: 'business',
   isForPages: true,
   body: newLead,
   response: leadResult,
@@ -150,7 +149,6 @@ export const trackSale = operation({
     'The amount is converted to the currency of the workspace; what you sent is kept too. A repeated `invoiceId` gets the first answer.',
   tag: 'Track',
   scope: 'conversions.write',
-  plan: 'business',
   isForPages: true,
   body: newSale,
   response: saleResult,
@@ -195,7 +193,6 @@ export const trackRefund = operation({
   description: 'Takes a sale back, as a whole or in part: totals and analytics go down by it from now on.',
   tag: 'Track',
   scope: 'conversions.write',
-  plan: 'business',
   body: newRefund,
   response: refundResult,
 })

@@ -174,7 +174,7 @@ export const deliveryInFull = z
   .meta({ id: 'WebhookDeliveryInFull' })
 export type DeliveryInFull = z.infer<typeof deliveryInFull>
 
-const shared = { tag: 'Webhooks', plan: 'business' } as const
+const shared = { tag: 'Webhooks' } as const
 const params = z.object({ id: z.string().describe('Id of the webhook.') })
 const deliveryParams = z.object({ ...params.shape, eventId: z.string().describe('Id of the event.') })
 

@@ -13,6 +13,16 @@ test('every operation of the contract is answered, and nothing else', () => {
   expect(answered).toEqual(operations.map((operation) => operation.id).sort())
 })
 
+test('only what the specification gates needs a plan', () => {
+  const gated = [...operations, ...streamOperations].filter(({ plan }) => plan !== 'free')
+  expect(Object.fromEntries(gated.map(({ id, plan }) => [id, plan]))).toEqual({
+    listEvents: 'business',
+    streamEvents: 'business',
+    exportEvents: 'business',
+    retrieveAnalytics: 'pro',
+  })
+})
+
 test.each(browserOperations)('$id is answered without a key, to pages of any site', async ({ path }) => {
   const response = await fetch(api + path, { method: 'POST', headers: { origin: 'https://example.com' }, body: '[]' })
   expect(response.status).toBe(400)

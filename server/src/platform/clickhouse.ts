@@ -74,13 +74,14 @@ async function observed<T>({ onStatement }: ClickHouse, text: string, work: () =
   }
 }
 
+export type ExceededLimit = 'rows' | 'time' | 'memory'
 // TOO_MANY_ROWS, TIMEOUT_EXCEEDED, TOO_SLOW, MEMORY_LIMIT_EXCEEDED, TOO_MANY_BYTES
-const limitCodes = ['158', '159', '160', '241', '307']
+const limitByCode: Record<string, ExceededLimit> = { 158: 'rows', 159: 'time', 160: 'time', 241: 'memory', 307: 'rows' }
 
-/** Whether ClickHouse gave a statement up because it took too much, or we did after waiting too long. */
-export function isOverLimit(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  return limitCodes.includes((error as { code?: string }).code ?? '') || error.message === 'Timeout error.'
+/** The limit at which ClickHouse cut a statement off, or our own timeout; undefined for any other error. */
+export function exceededLimit(error: unknown): ExceededLimit | undefined {
+  if (!(error instanceof Error)) return undefined
+  return error.message === 'Timeout error.' ? 'time' : limitByCode[(error as { code?: string }).code ?? '']
 }
 
 /** For rows that come in whatever was inserted before, and not a moment later where tables are distributed. */

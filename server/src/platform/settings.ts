@@ -1,4 +1,4 @@
-import { plans } from '@tributary/contract/operation'
+import { type Plan, plans } from '@tributary/contract/operation'
 import { z } from 'zod'
 import { parseClickKeys } from './click-id.ts'
 import { parseAddress, parseDnsServer } from './dns.ts'
@@ -53,6 +53,17 @@ function parseHeaders(text: string): Record<string, string> {
       const [, name, value] = /^\s*([\w-]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? []
       if (!name || value === undefined) throw new Error('it has a part that is no name=value')
       return [name.toLowerCase(), decodeURIComponent(value)]
+    }),
+  )
+}
+
+function parsePlanDays(text: string): Partial<Record<Plan, number>> {
+  const pairs = text.split(',').filter((pair) => pair.trim())
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [, plan, days] = /^\s*(\w+)\s*:\s*(\d{1,5})\s*$/.exec(pair) ?? []
+      if (plans.includes(plan as Plan) && Number(days) >= 1) return [plan, Number(days)]
+      throw new Error(`${JSON.stringify(pair.trim())} is not a plan and its days, such as free:30`)
     }),
   )
 }
@@ -241,6 +252,27 @@ export const settings = {
     type: count,
     standard: '100',
     meaning: 'Limit of the enterprise plan for a key on `/events` and `/analytics`.',
+  },
+  HISTORY_DAYS_BY_PLAN: {
+    type: read(parsePlanDays),
+    standard: '',
+    meaning:
+      'Days of event history for each plan, such as `free:30,pro:365`. A plan that is not named keeps events without end.',
+  },
+  QUERY_MAX_SECONDS: {
+    type: z.coerce.number().int().min(1).max(29),
+    standard: '25',
+    meaning: 'Longest query of `/events` or `/analytics`; a longer one is cut off with 422.',
+  },
+  QUERY_MAX_MEGABYTES: {
+    type: z.coerce.number().int().min(0),
+    standard: '0',
+    meaning: 'Memory that ClickHouse may use for one such query; 0 leaves the limit to ClickHouse.',
+  },
+  QUERY_MAX_ROWS: {
+    type: z.coerce.number().int().min(0),
+    standard: '0',
+    meaning: 'Events that one query of `/analytics` may read; 0 sets no limit.',
   },
   TRUSTED_PROXIES: {
     type: list.pipe(z.array(read((range) => parseRange(range) && range))),

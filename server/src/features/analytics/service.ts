@@ -18,7 +18,7 @@ export async function retrieveAnalytics(ctx: Ctx, query: AnalyticsQuery): Promis
   if (query.visitors && groupBy !== 'count' && groupBy !== 'timeseries') {
     throw invalid('`visitors` in the query is for `groupBy` count and timeseries only.')
   }
-  return answerOnce(ctx, query, () => withinLimits(ctx, (limits) => countEvents(ctx, query, limits), 'count'))
+  return answerOnce(ctx, query, () => withinLimits(ctx, (limits) => countEvents(ctx, query, limits), query, 'count'))
 }
 
 /** `plan` is what it is answered from, when not the best that there is. */

@@ -302,24 +302,41 @@ describe('is refused, and the message names the parameter', () => {
   })
 })
 
-test('what is older than the plan keeps is not told', async () => {
-  const ctx = contextIn(platform, workspace.id)
-  const daysLater = (days: number) => () => new Date(start + days * 86_400_000)
-  const told = async (plan: Ctx['plan'], days: number) => {
-    const query = eventsQuery.parse({ interval: 'all', limit: 1_000 })
-    return (await listEvents({ ...ctx, plan, now: daysLater(days) }, query)).events.length
+describe('a history of 30 days, set for the pro plan', () => {
+  const config = { ...platform.config, HISTORY_DAYS_BY_PLAN: { pro: 30 } }
+  const listed = async (plan: Ctx['plan'], asked: object, daysLater: number) => {
+    const now = () => new Date(start + daysLater * 86_400_000)
+    const ctx: Ctx = { ...contextIn(platform, workspace.id), config, plan, now }
+    return listEvents(ctx, eventsQuery.parse({ limit: 1_000, ...asked }))
   }
-  expect(await told('business', 3 * 365 - 1)).toBe(count)
-  expect(await told('business', 3 * 365 + 1)).toBe(0)
-  expect(await told('enterprise', 3 * 365 + 1)).toBe(count)
+
+  test('interval=all lists no more than that', async () => {
+    expect((await listed('pro', { interval: 'all' }, 29)).events).toHaveLength(count)
+    expect((await listed('pro', { interval: 'all' }, 31)).events).toEqual([])
+    expect((await listed('business', { interval: 'all' }, 31)).events).toHaveLength(count)
+  })
+
+  test.each([
+    ['interval', { interval: '90d' }],
+    ['start', { start: '2 months ago' }],
+  ])('a longer %s is refused, with the first moment that it may have', async (parameter, asked) => {
+    await expect(listed('pro', asked, 31)).rejects.toMatchObject({
+      status: 422,
+      message: expect.stringMatching(
+        `^\`${parameter}\` in the query begins at .*, but the pro plan has 30 days of history. Begin at .* or later.$`,
+      ),
+    })
+    expect((await listed('business', asked, 31)).events).toHaveLength(count)
+    expect((await listed('pro', { interval: '30d' }, 29)).events).toHaveLength(count)
+  })
+
+  test('a cursor from before lists no more either', async () => {
+    const { next } = await listed('business', { interval: 'all', limit: 1 }, 31)
+    expect((await listed('business', { interval: 'all', cursor: next }, 31)).events).toHaveLength(count - 1)
+    expect((await listed('pro', { interval: 'all', cursor: next }, 31)).events).toEqual([])
+  })
 })
 
-test('a cursor from before reaches no further back than the plan does now', async () => {
-  const ctx = contextIn(platform, workspace.id)
-  const now = () => new Date(start + (3 * 365 + 1) * 86_400_000)
-  const query = eventsQuery.parse({ interval: 'all', limit: 1 })
-  const { next } = await listEvents({ ...ctx, plan: 'enterprise', now }, query)
-  const rest = eventsQuery.parse({ interval: 'all', limit: 1_000, cursor: next })
-  expect((await listEvents({ ...ctx, plan: 'enterprise', now }, rest)).events).toHaveLength(count - 1)
-  expect((await listEvents({ ...ctx, plan: 'business', now }, rest)).events).toEqual([])
+test('by default every plan keeps all of its history', () => {
+  expect(platform.config.HISTORY_DAYS_BY_PLAN).toEqual({})
 })

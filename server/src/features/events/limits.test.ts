@@ -1,38 +1,64 @@
-import { plans } from '@tributary/contract/operation'
 import { expect, test } from 'vitest'
 import { openTestPlatform } from '../../../test/stack.ts'
 import { type QueryLimits, query } from '../../platform/clickhouse.ts'
-import { limitsOf, withinLimits } from './limits.ts'
+import { queryLimits, withinLimits } from './limits.ts'
 
-const { clickhouse } = await openTestPlatform()
+const { clickhouse, config } = await openTestPlatform()
+const generous = { QUERY_MAX_SECONDS: 25, QUERY_MAX_MEGABYTES: 0, QUERY_MAX_ROWS: 0 }
 
-test.each<[string, string, QueryLimits]>([
-  ['time', 'SELECT sum(cityHash64(number)) FROM numbers(1000000000000)', { max_execution_time: 0.2 }],
-  ['memory', 'SELECT length(groupArray(number)) FROM numbers(20000000)', { max_memory_usage: '20000000' }],
-  ['rows', 'SELECT sum(number) FROM numbers(20000000000)', { max_execution_time: 0 }],
-])('a question that takes too much %s is cut off, and the next one is answered', async (_, statement, less) => {
-  const asked = withinLimits(
-    { plan: 'pro' },
-    (limits) => query(clickhouse, statement, {}, { ...limits, ...less }),
-    'count',
-  )
-  await expect(asked).rejects.toMatchObject({ status: 422, message: expect.stringContaining('Narrow the period') })
-  expect(await withinLimits({ plan: 'pro' }, (limits) => query(clickhouse, 'SELECT 1 AS one', {}, limits))).toEqual([
-    { one: 1 },
-  ])
+test('by default only the time of a query is limited, and ClickHouse limits its memory', () => {
+  expect(queryLimits(config, 'list')).toEqual({ max_execution_time: 25 })
+  expect(queryLimits(config, 'count')).toEqual({ max_execution_time: 25 })
+})
+
+test('the settings limit memory and, for counting, the events that are read', () => {
+  const settings = { QUERY_MAX_SECONDS: 3, QUERY_MAX_MEGABYTES: 100, QUERY_MAX_ROWS: 5_000 }
+  const list = { max_execution_time: 3, max_memory_usage: '104857600' }
+  expect(queryLimits(settings, 'list')).toEqual(list)
+  expect(queryLimits(settings, 'count')).toEqual({ ...list, max_rows_to_read: '5000' })
+})
+
+test.each<[string, Partial<typeof generous>, string, QueryLimits, string]>([
+  [
+    'time',
+    { QUERY_MAX_SECONDS: 1 },
+    'SELECT sum(cityHash64(number)) FROM numbers(1000000000000)',
+    {},
+    'takes longer than the 1 s of QUERY_MAX_SECONDS',
+  ],
+  [
+    'memory',
+    { QUERY_MAX_MEGABYTES: 20 },
+    'SELECT length(groupArray(number)) FROM numbers(20000000)',
+    {},
+    'needs more memory than the 20 MB of QUERY_MAX_MEGABYTES',
+  ],
+  [
+    'memory of ClickHouse itself',
+    {},
+    'SELECT length(groupArray(number)) FROM numbers(20000000)',
+    { max_memory_usage: '20000000' },
+    'needs more memory than ClickHouse allows',
+  ],
+  [
+    'rows',
+    { QUERY_MAX_ROWS: 1_000_000 },
+    'SELECT sum(number) FROM numbers(20000000000)',
+    {},
+    'reads more than the 1000000 events of QUERY_MAX_ROWS',
+  ],
+])('a query over the limit of %s is cut off, and the next one is answered', async (_, less, statement, own, excess) => {
+  const ctx = { config: { ...generous, ...less } }
+  const ask = (query: { start?: string }) => withinLimits(ctx, (limits) => run({ ...limits, ...own }), query, 'count')
+  const run = (limits: QueryLimits) => query(clickhouse, statement, {}, limits)
+  const message = (parameter: string) =>
+    `This query ${excess}. Narrow ${parameter} in the query, or filter by \`linkId\`.`
+  await expect(ask({})).rejects.toMatchObject({ status: 422, message: message('`interval`') })
+  await expect(ask({ start: 'x' })).rejects.toMatchObject({ status: 422, message: message('`start` and `end`') })
+  expect(await withinLimits(ctx, (limits) => query(clickhouse, 'SELECT 1 AS one', {}, limits))).toEqual([{ one: 1 }])
 })
 
 test('another failure stays what it is', async () => {
-  const asked = withinLimits({ plan: 'pro' }, (limits) => query(clickhouse, 'SELECT nonsense', {}, limits))
+  const asked = withinLimits({ config }, (limits) => query(clickhouse, 'SELECT nonsense', {}, limits))
   await expect(asked).rejects.toMatchObject({ code: '47' })
-})
-
-test('a higher plan never allows less, and a list may stop anywhere in any number of rows', () => {
-  for (const [index, plan] of plans.slice(1).entries()) {
-    const [more, less] = [limitsOf(plan, 'count'), limitsOf(plans[index] as (typeof plans)[number], 'count')]
-    expect(Number(more.max_execution_time)).toBeGreaterThanOrEqual(Number(less.max_execution_time))
-    expect(Number(more.max_memory_usage)).toBeGreaterThanOrEqual(Number(less.max_memory_usage))
-    expect(Number(more.max_rows_to_read) || Infinity).toBeGreaterThanOrEqual(Number(less.max_rows_to_read))
-  }
-  expect(limitsOf('pro', 'list')).not.toHaveProperty('max_rows_to_read')
 })

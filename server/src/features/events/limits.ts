@@ -1,39 +1,40 @@
-import type { Plan } from '@tributary/contract/operation'
-import { isOverLimit, type QueryLimits } from '../../platform/clickhouse.ts'
-import type { Ctx } from '../../platform/context.ts'
+import { type ExceededLimit, exceededLimit, type QueryLimits } from '../../platform/clickhouse.ts'
+import type { Config } from '../../platform/config.ts'
 import { invalid } from '../../platform/errors.ts'
 
-const gibibyte = 2 ** 30
-const million = 1_000_000
+export type LimitSettings = Pick<Config, 'QUERY_MAX_SECONDS' | 'QUERY_MAX_MEGABYTES' | 'QUERY_MAX_ROWS'>
 
-/** How much one question may take. `rows` is for counting: a list stops when its page is full. */
-const limitsOfPlan: Record<Plan, { seconds: number; bytes: number; rows: number }> = {
-  free: { seconds: 3, bytes: gibibyte / 2, rows: 20 * million },
-  pro: { seconds: 5, bytes: gibibyte / 2, rows: 100 * million },
-  business: { seconds: 10, bytes: gibibyte, rows: 500 * million },
-  advanced: { seconds: 15, bytes: 2 * gibibyte, rows: 2_000 * million },
-  // Less than the time after which we give up waiting.
-  enterprise: { seconds: 25, bytes: 4 * gibibyte, rows: 0 },
+/** Rows are limited for counting only: a list stops reading when its page is full. */
+export function queryLimits(settings: LimitSettings, work: 'list' | 'count'): QueryLimits {
+  const { QUERY_MAX_SECONDS: seconds, QUERY_MAX_MEGABYTES: megabytes, QUERY_MAX_ROWS: rows } = settings
+  return {
+    max_execution_time: seconds,
+    ...(megabytes > 0 && { max_memory_usage: String(megabytes * 2 ** 20) }),
+    ...(rows > 0 && work === 'count' && { max_rows_to_read: String(rows) }),
+  }
 }
 
-export function limitsOf(plan: Plan, work: 'list' | 'count'): QueryLimits {
-  const { seconds, bytes, rows } = limitsOfPlan[plan]
-  const limits = { max_execution_time: seconds, max_memory_usage: String(bytes) }
-  return work === 'count' ? { ...limits, max_rows_to_read: String(rows) } : limits
-}
-
-/** Runs a question within the limits of the plan; one that takes more is cut off, and the client told what to do. */
+/** Runs a query within the operator's limits; the error for one that is cut off names the parameter to narrow. */
 export async function withinLimits<T>(
-  ctx: Pick<Ctx, 'plan'>,
+  ctx: { config: LimitSettings },
   ask: (limits: QueryLimits) => Promise<T>,
+  query: { start?: string } = {},
   work: 'list' | 'count' = 'list',
 ): Promise<T> {
   try {
-    return await ask(limitsOf(ctx.plan, work))
+    return await ask(queryLimits(ctx.config, work))
   } catch (error) {
-    if (!isOverLimit(error)) throw error
-    throw invalid(
-      `This question takes more than the ${ctx.plan} plan allows for one. Narrow the period (\`interval\`, \`start\`, \`end\`), or ask for single links (\`linkId\`).`,
-    )
+    const limit = exceededLimit(error)
+    if (!limit) throw error
+    const period = query.start?.trim() ? '`start` and `end`' : '`interval`'
+    const remedy = `Narrow ${period} in the query, or filter by \`linkId\`.`
+    throw invalid(`This query ${excess(limit, ctx.config)}. ${remedy}`)
   }
+}
+
+function excess(limit: ExceededLimit, settings: LimitSettings): string {
+  if (limit === 'time') return `takes longer than the ${settings.QUERY_MAX_SECONDS} s of QUERY_MAX_SECONDS`
+  if (limit === 'rows') return `reads more than the ${settings.QUERY_MAX_ROWS} events of QUERY_MAX_ROWS`
+  const { QUERY_MAX_MEGABYTES: megabytes } = settings
+  return `needs more memory than ${megabytes > 0 ? `the ${megabytes} MB of QUERY_MAX_MEGABYTES` : 'ClickHouse allows'}`
 }

@@ -37,11 +37,15 @@ export async function listEvents(ctx: Ctx, query: EventsQuery): Promise<ListedEv
   const offset = (query.page - 1) * limit
   const page = { ascending, limit, offset, ...(after && { after: { at: after.at, id: after.id } }) }
   const whereIn = (part: Period) => whereOf(ctx.workspaceId, part, filter, kind)
-  const rows = await withinLimits(ctx, async (limits) => {
-    const count = (part: Period) => countRows(ctx.clickhouse, kind, whereIn(part), limits)
-    const part = offset < farDown ? period : await partWith(offset + limit, period, ascending, count)
-    return selectPage(ctx.clickhouse, kind, whereIn(part), page, limits)
-  })
+  const rows = await withinLimits(
+    ctx,
+    async (limits) => {
+      const count = (part: Period) => countRows(ctx.clickhouse, kind, whereIn(part), limits)
+      const part = offset < farDown ? period : await partWith(offset + limit, period, ascending, count)
+      return selectPage(ctx.clickhouse, kind, whereIn(part), page, limits)
+    },
+    query,
+  )
   const isFull = rows.length === limit
   const from = period.from.getTime()
   const last = lastPlace(rows) ?? after ?? { at: from, id: '' }

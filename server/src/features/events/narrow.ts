@@ -2,13 +2,11 @@ import type { EventFilters } from '@tributary/contract/events'
 import type { Ctx } from '../../platform/context.ts'
 import { invalid, notFound } from '../../platform/errors.ts'
 import { linkNumbers } from '../links/service.ts'
-import { historyDaysOfPlan } from '../workspaces/service.ts'
 import { cutToHistory, type Period, settlePeriod } from './period.ts'
 import { type EventFilter, parseFilter, readFilter } from './where.ts'
 
 /**
- * What a question is about: its period settled, within what the plan keeps, and its links found. `from` is when the
- * period begins, if that was settled before.
+ * The period and the links that a query asks for. `from` is the begin of the period when a cursor has fixed it before.
  */
 export async function narrowed(
   ctx: Ctx,
@@ -22,10 +20,27 @@ export async function narrowed(
   // The address of a link has named its domain already.
   const domain = query.key ? undefined : query.domain
   return {
-    period: cutToHistory(whole, ctx.now(), historyDaysOfPlan(ctx.plan)),
+    period: withinHistory(ctx, query, whole, from !== undefined),
     filter: { ...query, domain, linkNumbers },
   }
 }
+
+/** Refuses a period that begins before the history of the plan; `interval=all` and a cursor get what is left of it. */
+function withinHistory(ctx: Ctx, query: EventFilters, period: Period, isCursor: boolean): Period {
+  const days = ctx.config.HISTORY_DAYS_BY_PLAN[ctx.plan]
+  if (days === undefined) return period
+  const hasStart = Boolean(query.start?.trim())
+  const first = ctx.now().getTime() - days * dayMs
+  // A day of tolerance: the date of the first day, and an interval as long as the history, are never refused.
+  if (isCursor || (query.interval === 'all' && !hasStart) || period.from.getTime() >= first - dayMs) {
+    return cutToHistory(period, first)
+  }
+  throw invalid(
+    `\`${hasStart ? 'start' : 'interval'}\` in the query begins at ${period.from.toISOString()}, but the ${ctx.plan} plan has ${days} days of history. Begin at ${new Date(first).toISOString()} or later.`,
+  )
+}
+
+const dayMs = 24 * 3_600_000
 
 async function namedLinks(ctx: Ctx, query: EventFilters): Promise<EventFilter['linkNumbers']> {
   const named: NonNullable<EventFilter['linkNumbers']> = []

@@ -201,17 +201,13 @@ describe('start and end', () => {
   })
 })
 
-describe('the history of a plan', () => {
-  test.each<[string, string, number | undefined, string, string]>([
-    ['2025-01-01', '2025-06-01', undefined, '2025-01-01', '2025-06-01'],
-    ['2025-01-01', '2025-06-01', 365, '2025-01-01', '2025-06-01'],
-    ['2025-01-01', '2025-06-01', 30, '2025-05-19T15:30:45.123Z', '2025-06-01'],
-    ['1970-01-01', '2025-06-18', 1095, '2022-06-19T15:30:45.123Z', '2025-06-18'],
-    ['2025-01-01', '2025-02-01', 30, '2025-05-19T15:30:45.123Z', '2025-05-19T15:30:45.123Z'],
-  ])('%s to %s with %s days', (from, to, days, first, last) => {
-    const cut = cutToHistory({ from: new Date(from), to: new Date(to) }, new Date(wednesday), days)
-    expect(cut).toEqual({ from: new Date(first), to: new Date(last) })
-  })
+test.each([
+  ['2025-01-01', '2025-06-01', '2024-12-31', '2025-01-01', '2025-06-01'],
+  ['2025-01-01', '2025-06-01', '2025-05-19', '2025-05-19', '2025-06-01'],
+  ['2025-01-01', '2025-02-01', '2025-05-19', '2025-05-19', '2025-05-19'],
+])('%s to %s is cut to a history from %s on', (from, to, first, cutFrom, cutTo) => {
+  const cut = cutToHistory({ from: new Date(from), to: new Date(to) }, Date.parse(first))
+  expect(cut).toEqual({ from: new Date(cutFrom), to: new Date(cutTo) })
 })
 
 describe('the zone of the process does not matter', () => {

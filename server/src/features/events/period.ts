@@ -31,9 +31,8 @@ export function settlePeriod(input: PeriodInput, now: Date): Period | PeriodProb
   return problem('start', `start (${isoText(from)}) lies in the future: give an earlier start, or an end after it`)
 }
 
-/** Of what is older than the plan keeps nothing is told, be it deleted yet or not; a period before that is empty. */
-export function cutToHistory({ from, to }: Period, now: Date, days: number | undefined): Period {
-  const first = days === undefined ? from.getTime() : now.getTime() - days * dayMs
+/** Hides events that are older than the first moment, deleted yet or not; a period before it becomes empty. */
+export function cutToHistory({ from, to }: Period, first: number): Period {
   return { from: new Date(Math.max(from.getTime(), first)), to: new Date(Math.max(to.getTime(), first)) }
 }
 

@@ -3,7 +3,7 @@ import { isLockTimeout, savepoint, transaction } from '../../platform/postgres.t
 import { deletedFolders } from '../folders/service.ts'
 import type { LinkChanged } from '../links/messages.ts'
 import { deletedTags } from '../tags/service.ts'
-import { historyDaysOf } from '../workspaces/service.ts'
+import { historyDays } from '../workspaces/service.ts'
 import { goneLink } from './feed/gone-link.ts'
 import { forgetFolders, forgetTags } from './forget.ts'
 import { withinLimits } from './limits.ts'
@@ -52,7 +52,7 @@ export const eventTables = {
   sales: 'sale_events',
   attributes: 'link_attributes',
 } as const
-type Engines = Pick<Platform, 'clickhouse' | 'db'>
+type Engines = Pick<Platform, 'clickhouse' | 'db' | 'config'>
 type Expiring = { workspace_id: string; timestamp: number; expires_on?: string }
 
 const hourMs = 60 * 60 * 1000
@@ -65,7 +65,7 @@ const correctionsPerVersion = 1_000_000n
 const namedAtOnce = 100
 const visitsAtOnce = 2_000
 
-/** Each is kept as long as the plan of its workspace says now. */
+/** Each is kept for the history of its workspace's present plan. */
 export async function appendClicks(platform: Engines, clicks: NewClick[], token: string): Promise<void> {
   if (clicks.length === 0) return
   await stampExpiry(platform, clicks)
@@ -178,9 +178,9 @@ function* partsOf<T>(items: T[]): Generator<T[]> {
 }
 
 /** Writes into the rows, which are made for one insert: a copy of each would cost as much as making them. */
-async function stampExpiry(platform: Pick<Platform, 'db'>, clicks: Expiring[]): Promise<void> {
+async function stampExpiry(platform: Omit<Engines, 'clickhouse'>, clicks: Expiring[]): Promise<void> {
   if (clicks.length === 0) return
-  const days = await historyDaysOf(platform, new Set(clicks.map(({ workspace_id }) => workspace_id)))
+  const days = await historyDays(platform, new Set(clicks.map(({ workspace_id }) => workspace_id)))
   const dayOf = new Map<number, string>()
   for (const click of clicks) {
     const history = days.get(click.workspace_id)
@@ -196,11 +196,7 @@ function dayText(day: number): string {
 }
 
 /** Adds those clicks that are not stored, in the order of the log; gives how many. Only one may do it at a time. */
-export async function restoreClicks(
-  platform: Pick<Platform, 'clickhouse' | 'db'>,
-  clicks: NewClick[],
-  batch: string,
-): Promise<number> {
+export async function restoreClicks(platform: Engines, clicks: NewClick[], batch: string): Promise<number> {
   if (clicks.length === 0) return 0
   await stampExpiry(platform, clicks)
   const staged = clicks.map((click, position) => ({ ...click, batch, position }))

@@ -23,7 +23,7 @@ import {
 import { type Count, type Rollup, type Source, sources, sums } from './sums.ts'
 
 type Reading = Pick<Platform, 'clickhouse'>
-type Engines = Pick<Platform, 'clickhouse' | 'db'>
+type Engines = Pick<Platform, 'clickhouse' | 'db' | 'config'>
 export type Difference = {
   rollup: Rollup
   count: Count

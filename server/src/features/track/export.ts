@@ -30,7 +30,7 @@ import {
   takeOverBatch,
 } from './store.ts'
 
-type Engines = Pick<Platform, 'db' | 'clickhouse'>
+type Engines = Pick<Platform, 'clickhouse' | 'db' | 'config'>
 
 export const mostAtOnce = 1_000
 // A batch that is on its way has five seconds each time to get there.

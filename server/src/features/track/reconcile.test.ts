@@ -22,7 +22,7 @@ const name = `conversions_${randomUUID().replaceAll('-', '')}`
 const shared = await openTestPlatform()
 await shared.clickhouse.command({ query: `CREATE DATABASE ${name}` })
 const url = new URL(`/${name}`, inject('environment').CLICKHOUSE_URL)
-const platform = await openOwnDatabase({ CLICKHOUSE_URL: url.href })
+const platform = await openOwnDatabase({ CLICKHOUSE_URL: url.href, HISTORY_DAYS_BY_PLAN: 'free:30' })
 const holder = { partition: randomInt(1_000, 2 ** 31), owner: randomUUID() }
 let sequence = 0
 await claim(platform, holder)

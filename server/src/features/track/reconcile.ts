@@ -8,7 +8,7 @@ import { conversionsByLink, keepCounts, type StoredConversions } from '../rollup
 import { restoreSome } from './export.ts'
 import { selectHighestNumber, selectRecorded, selectSold } from './store.ts'
 
-type Handles = Pick<Platform, 'db' | 'clickhouse'>
+type Handles = Pick<Platform, 'db' | 'clickhouse' | 'config'>
 type Options = { workspaceId?: string; repair?: boolean; linksAtOnce?: number }
 export type Recorded = StoredConversions & { conversions: number }
 

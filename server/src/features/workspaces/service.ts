@@ -182,20 +182,15 @@ export async function requirePageOf(
   requirePage(workspace, page)
 }
 
-/** For how many days events are kept; without a number, for ever. */
-const historyDays: Partial<Record<Plan, number>> = { free: 30, pro: 365, business: 3 * 365, advanced: 5 * 365 }
-
-export function historyDaysOfPlan(plan: Plan): number | undefined {
-  return historyDays[plan]
-}
-
-/** For how many days each of these workspaces keeps an event that is stored now; those that keep all are left out. */
-export async function historyDaysOf(
-  platform: Pick<Platform, 'db'>,
+/** Days for which each of these workspaces keeps an event that is stored now; those that keep all are left out. */
+export async function historyDays(
+  platform: Pick<Platform, 'db' | 'config'>,
   workspaceIds: Iterable<string>,
 ): Promise<Map<string, number>> {
+  const days = platform.config.HISTORY_DAYS_BY_PLAN
+  if (Object.keys(days).length === 0) return new Map()
   const plans = await selectPlans(platform.db, [...new Set(workspaceIds)])
-  return new Map([...plans].flatMap(([id, plan]) => (historyDays[plan] === undefined ? [] : [[id, historyDays[plan]]])))
+  return new Map([...plans].flatMap(([id, plan]) => (days[plan] === undefined ? [] : [[id, days[plan]]])))
 }
 
 function slugOf(name: string): string {
