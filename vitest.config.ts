@@ -10,6 +10,7 @@ const long = [
   'e2e/redirect-faults.test.ts',
   'server/src/features/*/agreement.test.ts',
   'server/src/features/*/journeys.test.ts',
+  'server/src/features/*/memory.test.ts',
   'server/src/features/*/pages.test.ts',
   'server/src/features/*/takeover.test.ts',
 ]

@@ -41,6 +41,7 @@ test('what is not set gets its default', () => {
     SPOOL_MAX_MEGABYTES: 1024,
     INGEST_INTERVAL_MS: 500,
     INGEST_BATCH_BYTES: 8_388_608,
+    CONVERSION_BATCH_BYTES: 8_388_608,
     GEO_DATABASE: undefined,
     IP_STORAGE: 'eu-truncated',
     BOT_RANGES_FILE: undefined,

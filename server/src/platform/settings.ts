@@ -205,6 +205,11 @@ export const settings = {
     meaning: 'Least time between two inserts of one partition; longer makes larger inserts.',
   },
   INGEST_BATCH_BYTES: { type: count, standard: '8388608', meaning: 'Size of log messages that fills one insert.' },
+  CONVERSION_BATCH_BYTES: {
+    type: count,
+    standard: '8388608',
+    meaning: 'Size of the rows of leads and sales in one insert. A single lead or sale is inserted whatever its size.',
+  },
   GEO_DATABASE: {
     type: optional,
     standard: '',

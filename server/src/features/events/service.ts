@@ -80,26 +80,44 @@ export async function appendConversions(platform: Engines, { leads, sales }: New
   await insertEvents(platform.clickhouse, 'sale_events', sales, `sales:${token}`)
 }
 
+/** The same for those that have no row yet: a batch that was divided may have come as a whole before. */
+export async function appendMissingConversions(platform: Engines, { leads, sales }: NewConversions, token: string) {
+  await stampExpiry(platform, [...leads, ...sales])
+  await insertEvents(
+    platform.clickhouse,
+    'lead_events',
+    await withoutRow(platform, 'lead_events', leads),
+    `leads:${token}`,
+  )
+  await insertEvents(
+    platform.clickhouse,
+    'sale_events',
+    await withoutRow(platform, 'sale_events', sales),
+    `sales:${token}`,
+  )
+}
+
 /** Adds those that have no row and have not expired; gives how many. Only between batches. */
 export async function restoreConversions(platform: Engines, { leads, sales }: NewConversions): Promise<number> {
   await stampExpiry(platform, [...leads, ...sales])
-  const missingLeads = await withoutRow(platform, 'lead_events', leads)
-  const missingSales = await withoutRow(platform, 'sale_events', sales)
+  const missingLeads = await withoutRow(platform, 'lead_events', leads.filter(isKept))
+  const missingSales = await withoutRow(platform, 'sale_events', sales.filter(isKept))
   await insertEvents(platform.clickhouse, 'lead_events', missingLeads)
   await insertEvents(platform.clickhouse, 'sale_events', missingSales)
   return missingLeads.length + missingSales.length
 }
 
+function isKept({ expires_on }: Expiring): boolean {
+  return expires_on !== undefined && expires_on > dayText(Math.floor(Date.now() / dayMs))
+}
+
 async function withoutRow<Row extends NewLeadRow>(platform: Engines, table: ConversionTable, rows: Row[]) {
-  const today = dayText(Math.floor(Date.now() / dayMs))
-  const kept = rows.filter(({ expires_on = today }) => expires_on > today)
-  if (kept.length === 0) return []
   const stored = new Set<string>()
-  for (const some of partsOf([...new Map(kept.map((row) => [`${row.workspace_id} ${row.timestamp}`, row])).values()])) {
+  for (const some of partsOf([...new Map(rows.map((row) => [`${row.workspace_id} ${row.timestamp}`, row])).values()])) {
     const among = { workspaceIds: workspacesOf(some), moments: some.map(({ timestamp }) => timestamp) }
     for (const id of await selectStoredIds(platform.clickhouse, table, among)) stored.add(id)
   }
-  return kept.filter(({ id }) => !stored.has(id))
+  return rows.filter(({ id }) => !stored.has(id))
 }
 
 function workspacesOf(rows: { workspace_id: string }[]): string[] {

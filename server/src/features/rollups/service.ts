@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Platform } from '../../platform/context.ts'
 import {
   appendClicks,
-  appendConversions,
+  appendMissingConversions,
   lockOutConversions,
   type NewClick,
   type NewConversions,
@@ -86,7 +86,7 @@ export async function appendClicksAgain(platform: Engines, clicks: NewClick[], t
 export async function appendConversionsAgain(platform: Engines, rows: NewConversions, token: string): Promise<void> {
   await lockOutConversions(platform)
   // Who was taken for dead may still send it: with the same token that comes to nothing.
-  await appendConversions(platform, rows, token)
+  await appendMissingConversions(platform, rows, token)
   await restoreConversions(platform, rows)
   await mendDays(platform, [...rows.leads, ...rows.sales], ['leads', 'sales'])
 }

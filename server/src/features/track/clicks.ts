@@ -3,7 +3,7 @@ import { readClickId } from '../../platform/click-id.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
 import { linkForConversion } from '../links/service.ts'
-import type { ClickSeen } from './attribution.ts'
+import type { ClickSeen } from './rules/attribution.ts'
 
 export type KnownClick = ClickSeen & { link: TrackedLink }
 

@@ -176,19 +176,43 @@ test('a worker that dies at any point is followed by the same batch, which count
     ['sale', 1],
   ])
   expect(await counters()).toEqual({ clicks: 1, leads: 1, conversions: 1, sales: 1, saleAmount: 1000 })
-
-  function withInsert(insert: unknown): Platform {
-    return {
-      ...platform,
-      clickhouse: new Proxy(clickhouse, { get: (target, name) => (name === 'insert' ? insert : bound(target, name)) }),
-    }
-  }
-
-  function bound(target: object, name: string | symbol): unknown {
-    const value = Reflect.get(target, name, target)
-    return typeof value === 'function' ? value.bind(target) : value
-  }
 })
+
+test('an insert is bounded by bytes, whether its batch is new or was cut off, and one large lead still goes through', async () => {
+  const { ctx, click, lead, counters } = await setUp()
+  const visit = click()
+  await arrive(visit)
+  const metadata = { text: 'é'.repeat(1_000) }
+  for (let index = 0; index < 16; index++)
+    await lead(visit.id, { customerExternalId: `c${index}`, eventQuantity: index === 7 ? 100 : 10, metadata })
+  await sql`UPDATE conversions SET batch = ${randomUUID()}, due_at = now() - interval '1 second'
+    WHERE workspace_id = ${ctx.workspaceId} AND number % 4 = 0`.execute(platform.db)
+  const inserts: { rows: number; bytes: number }[] = []
+  const observed = withInsert((...[input]: Parameters<typeof platform.clickhouse.insert>) => {
+    const values = input.values as unknown[]
+    inserts.push({ rows: values.length, bytes: Buffer.byteLength(JSON.stringify(values)) })
+    return platform.clickhouse.insert(input)
+  })
+  const mostBytes = 100_000
+  await exportAll({ ...observed, config: { ...platform.config, CONVERSION_BATCH_BYTES: mostBytes } })
+  expect(inserts.filter(({ rows, bytes }) => bytes > mostBytes && rows !== 100)).toEqual([])
+  expect(inserts.length).toBeGreaterThanOrEqual(5)
+  expect(await counters()).toMatchObject({ leads: 250 })
+  expect(await list(ctx, 'leads', { limit: 1_000 })).toHaveLength(250)
+})
+
+function withInsert(insert: unknown): Platform {
+  const { clickhouse } = platform
+  return {
+    ...platform,
+    clickhouse: new Proxy(clickhouse, { get: (target, name) => (name === 'insert' ? insert : bound(target, name)) }),
+  }
+}
+
+function bound(target: object, name: string | symbol): unknown {
+  const value = Reflect.get(target, name, target)
+  return typeof value === 'function' ? value.bind(target) : value
+}
 
 test('a refund takes money and, as a whole, the sale off the counters; it is not listed as a sale', async () => {
   const { ctx, click, lead, sale, counters } = await setUp()

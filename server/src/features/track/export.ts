@@ -8,7 +8,6 @@ import { placeCustomers } from '../customers/service.ts'
 import {
   appendConversions,
   betweenConversions,
-  clicksById,
   conversionsById,
   restoreConversions,
   type StoredClick,
@@ -16,13 +15,19 @@ import {
 import { countConversions } from '../links/service.ts'
 import { appendConversionsAgain } from '../rollups/service.ts'
 import { wantedTriggers } from '../workspaces/service.ts'
+import { fill } from './fill.ts'
 import { conversionsStoredMessage } from './messages.ts'
 import { countsOf, rowsOf } from './rows.ts'
 import {
   type ConversionRow,
   fixBatch,
   markStored,
+  moveToBatch,
+  type PendingRow,
   postpone,
+  type StoredConversion,
+  selectBatch,
+  selectByNumber,
   selectDue,
   selectOverdue,
   selectStored,
@@ -32,7 +37,7 @@ import {
 
 type Engines = Pick<Platform, 'clickhouse' | 'db' | 'config'>
 
-export const mostAtOnce = 1_000
+const mostAtOnce = 1_000
 // A batch that is on its way has five seconds each time to get there.
 const patience = 5
 const triggers = { lead: 'lead.created', sale: 'sale.created', refund: 'sale.refunded' } as const
@@ -41,18 +46,43 @@ const patienceMs = 24 * 3_600_000
 
 /** Brings some conversions to ClickHouse and the counters, each exactly once; says how many were due. */
 export async function exportSome(platform: Platform): Promise<number> {
-  const cutOff = await takeOverBatch(platform.db)
-  if (cutOff.length > 0) return store(platform, cutOff, await clicksOf(platform, cutOff), appendConversionsAgain)
+  return (await exportNext(platform)).count
+}
+
+/** All that is due now; what comes meanwhile waits for the next call, so that inserts stay large. */
+export async function exportDue(platform: Platform, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && (await exportNext(platform)).isMore);
+}
+
+/** A batch that was cut off does not keep back what has become due since. */
+async function exportNext(platform: Platform): Promise<{ count: number; isMore: boolean }> {
+  const takenOver = await finishBatch(platform)
+  const fresh = await exportFresh(platform)
+  return { count: takenOver + fresh.count, isMore: takenOver > 0 || fresh.isMore }
+}
+
+/** Stores what fits into one insert of a batch that was cut off; the rest becomes a batch of its own. */
+async function finishBatch(platform: Platform): Promise<number> {
+  const pending = await takeOverBatch(platform.db)
+  const batch = pending[0]?.batch
+  if (!batch) return 0
+  const { rest, clicks } = await fill(platform, pending, platform.config.CONVERSION_BATCH_BYTES, () => true)
+  if (rest.length > 0) await moveToBatch(platform.db, batch, randomUUID(), numbersOf(rest))
+  const rows = await selectBatch(platform.db, batch)
+  if (rows.length > 0) await store(platform, rows, clicks, appendConversionsAgain)
+  return pending.length
+}
+
+async function exportFresh(platform: Platform): Promise<{ count: number; isMore: boolean }> {
   const due = await selectDue(platform.db, mostAtOnce)
-  if (due.length === 0) return 0
-  const clicks = await clicksOf(platform, due)
-  const isReady = (row: ConversionRow) =>
-    clicks.has(row.click_id ?? '') || platform.now().getTime() - row.created_at.getTime() > patienceMs
-  const waiting = due.filter((row) => !isReady(row))
-  if (waiting.length > 0) await postpone(platform.db, numbersOf(waiting))
-  const fixed = await fixBatch(platform.db, randomUUID(), numbersOf(due.filter(isReady)))
-  if (fixed.length > 0) await store(platform, fixed, clicks, appendConversions)
-  return due.length
+  if (due.length === 0) return { count: 0, isMore: false }
+  const isReady = (row: PendingRow, click: StoredClick | undefined) =>
+    click !== undefined || platform.now().getTime() - row.created_at.getTime() > patienceMs
+  const filled = await fill(platform, due, platform.config.CONVERSION_BATCH_BYTES, isReady)
+  if (filled.waiting.length > 0) await postpone(platform.db, numbersOf(filled.waiting))
+  const fixed = filled.rows.length > 0 ? await fixBatch(platform.db, randomUUID(), numbersOf(filled.rows)) : []
+  if (fixed.length > 0) await store(platform, fixed, filled.clicks, appendConversions)
+  return { count: due.length - filled.rest.length, isMore: filled.rest.length > 0 || due.length === mostAtOnce }
 }
 
 /** Not knowing is no news here: that PostgreSQL is away is told elsewhere. */
@@ -65,10 +95,12 @@ export async function measureOverdue({ db, metrics }: Pick<Platform, 'db' | 'met
 export function restoreSome(platform: Engines, from: { linkNumber?: bigint; after: bigint }) {
   return betweenConversions(platform, async (platform, isStill) => {
     if (!isStill) throw conflict('A batch of leads and sales does not end. Is a worker stuck? Try again in a minute.')
-    const conversions = await selectStored(platform.db, { ...from, count: mostAtOnce })
-    const added = await restoreConversions(platform, rowsOf(conversions, await clicksOf(platform, conversions)))
-    const last = conversions.length < mostAtOnce ? undefined : conversions.at(-1)?.number
-    return { read: conversions.length, added, last }
+    const stored = await selectStored(platform.db, { ...from, count: mostAtOnce })
+    const { rows, rest, clicks } = await fill(platform, stored, platform.config.CONVERSION_BATCH_BYTES, () => true)
+    const conversions = await selectByNumber(platform.db, numbersOf(rows))
+    const added = await restoreConversions(platform, rowsOf(conversions, clicks))
+    const isEnd = rest.length === 0 && stored.length < mostAtOnce
+    return { read: rows.length, added, last: isEnd ? undefined : rows.at(-1)?.number }
   })
 }
 
@@ -100,7 +132,7 @@ async function isCutOff(platform: Engines): Promise<boolean> {
   return false
 }
 
-function momentOf({ id, created_at }: ConversionRow) {
+function momentOf({ id, created_at }: Pick<ConversionRow, 'id' | 'created_at'>) {
   return { id, at: created_at.getTime() }
 }
 
@@ -122,7 +154,7 @@ async function store(
 }
 
 /** Each once: they were marked by this transaction. Those of nobody's click are of no link either, and not told. */
-async function tell(platform: Platform, stored: ConversionRow[]): Promise<void> {
+async function tell(platform: Platform, stored: StoredConversion[]): Promise<void> {
   const wanted = await wantedTriggers(platform, new Set(stored.map(({ workspace_id }) => workspace_id)))
   const told = stored.filter((row) => row.click_id && wanted.get(row.workspace_id)?.includes(triggers[row.kind]))
   for (const [workspaceId, mine] of Map.groupBy(told, ({ workspace_id }) => workspace_id)) {
@@ -144,15 +176,6 @@ function countriesOf(rows: ConversionRow[], clicks: Map<string, StoredClick>): {
     .sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-/** The clicks of these conversions, as far as they have arrived. */
-async function clicksOf(platform: Engines, rows: ConversionRow[]): Promise<Map<string, StoredClick>> {
-  const wanted = new Map(
-    rows.flatMap(({ workspace_id, click_id }) => (click_id === null ? [] : [[click_id, { workspace_id, click_id }]])),
-  )
-  const clicks = await clicksById(platform, [...wanted.values()])
-  return new Map(clicks.map((click) => [click.id_text, click]))
-}
-
-function numbersOf(rows: ConversionRow[]): bigint[] {
+function numbersOf(rows: { number: bigint }[]): bigint[] {
   return rows.map(({ number }) => number)
 }

@@ -5,7 +5,7 @@ import {
   type StoredClick,
   searchableMetadata,
 } from '../events/service.ts'
-import type { ConversionRow } from './store.ts'
+import type { ConversionRow, StoredConversion } from './store.ts'
 
 export type Counts = { linkNumber: bigint; leads: number; conversions: number; sales: number; saleAmount: bigint }
 
@@ -37,7 +37,7 @@ export function rowsOf(conversions: ConversionRow[], clicks: Map<string, StoredC
 }
 
 /** What these conversions add to the counters of their links, in the order of link numbers. */
-export function countsOf(conversions: ConversionRow[]): Counts[] {
+export function countsOf(conversions: StoredConversion[]): Counts[] {
   const counts = new Map<bigint, Counts>()
   for (const conversion of conversions) {
     const linkNumber = conversion.link_number
@@ -52,7 +52,7 @@ export function countsOf(conversions: ConversionRow[]): Counts[] {
   return [...counts.values()].sort((a, b) => (a.linkNumber < b.linkNumber ? -1 : 1))
 }
 
-function salesOf({ kind, is_full }: ConversionRow): number {
+function salesOf({ kind, is_full }: Pick<ConversionRow, 'kind' | 'is_full'>): number {
   if (kind === 'sale') return 1
   return kind === 'refund' && is_full ? -1 : 0
 }

@@ -87,22 +87,48 @@ export async function selectRefunds(db: Db, workspaceId: string, saleNumber: big
   return result.rows
 }
 
-/** A batch that was cut off, whose worker is gone: it is taken over as it is. */
+export type StoredConversion = Pick<
+  ConversionRow,
+  | 'id'
+  | 'workspace_id'
+  | 'kind'
+  | 'link_number'
+  | 'click_id'
+  | 'quantity'
+  | 'amount'
+  | 'is_first'
+  | 'is_full'
+  | 'created_at'
+>
+
+/** A conversion on its way, without what may be large in it; `bytes` is what its rows take before the click is known. */
+export type PendingRow = Pick<
+  ConversionRow,
+  'number' | 'workspace_id' | 'kind' | 'click_id' | 'quantity' | 'created_at' | 'batch'
+> & { attempts: number; bytes: bigint }
+
+// What a row takes in an insert besides its metadata and the addresses that it has of its click.
+const rowBytes = 600
+// The length of a text is known without reading it.
+const pendingColumns = sql`number, workspace_id, kind, click_id, quantity, created_at, batch, attempts,
+  quantity::bigint * (${rowBytes}::int + coalesce(octet_length(metadata), 0) + octet_length(event_name)) AS bytes`
+
+/** Leases the oldest batch whose lease has ended: its worker is gone. `attempts` counts how often that happened. */
 // NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
-export async function takeOverBatch(db: Db): Promise<ConversionRow[]> {
-  const result = await sql<ConversionRow>`
-    UPDATE conversions SET due_at = ${lease}
+export async function takeOverBatch(db: Db): Promise<PendingRow[]> {
+  const result = await sql<PendingRow>`
+    UPDATE conversions SET due_at = ${lease}, attempts = attempts + 1
     WHERE stored_at IS NULL AND batch = (
       SELECT batch FROM conversions WHERE stored_at IS NULL AND batch IS NOT NULL AND due_at <= now()
       ORDER BY due_at LIMIT 1)
-    RETURNING *`.execute(db)
+    RETURNING ${pendingColumns}`.execute(db)
   return result.rows
 }
 
 // NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
-export async function selectDue(db: Db, count: number): Promise<(ConversionRow & { attempts: number })[]> {
-  const result = await sql<ConversionRow & { attempts: number }>`
-    SELECT * FROM conversions WHERE stored_at IS NULL AND batch IS NULL AND due_at <= now()
+export async function selectDue(db: Db, count: number): Promise<PendingRow[]> {
+  const result = await sql<PendingRow>`
+    SELECT ${pendingColumns} FROM conversions WHERE stored_at IS NULL AND batch IS NULL AND due_at <= now()
     ORDER BY due_at, number LIMIT ${count}`.execute(db)
   return result.rows
 }
@@ -120,8 +146,22 @@ export async function selectOverdue(db: Db): Promise<number> {
 // NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
 export async function fixBatch(db: Db, batch: string, numbers: bigint[]): Promise<ConversionRow[]> {
   const result = await sql<ConversionRow>`
-    UPDATE conversions SET batch = ${batch}, due_at = ${lease}
+    UPDATE conversions SET batch = ${batch}, due_at = ${lease}, attempts = 0
     WHERE number = ANY(${numbers}::bigint[]) AND batch IS NULL AND stored_at IS NULL RETURNING *`.execute(db)
+  return result.rows
+}
+
+/** Moves some conversions of a batch to a new one, which the next worker takes over. */
+// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+export async function moveToBatch(db: Db, from: string, to: string, numbers: bigint[]): Promise<void> {
+  await sql`UPDATE conversions SET batch = ${to}, due_at = now()
+    WHERE number = ANY(${numbers}::bigint[]) AND batch = ${from} AND stored_at IS NULL`.execute(db)
+}
+
+// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+export async function selectBatch(db: Db, batch: string): Promise<ConversionRow[]> {
+  const result = await sql<ConversionRow>`
+    SELECT * FROM conversions WHERE batch = ${batch} AND stored_at IS NULL`.execute(db)
   return result.rows
 }
 
@@ -135,17 +175,23 @@ export async function postpone(db: Db, numbers: bigint[]): Promise<void> {
 
 /** Those that are in a batch, whether or not it has reached ClickHouse. */
 // NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
-export async function selectUnderWay(db: Db): Promise<ConversionRow[]> {
-  const result = await sql<ConversionRow>`
-    SELECT * FROM conversions WHERE stored_at IS NULL AND batch IS NOT NULL`.execute(db)
+export async function selectUnderWay(
+  db: Db,
+): Promise<Pick<ConversionRow, 'id' | 'workspace_id' | 'kind' | 'created_at'>[]> {
+  const result = await sql<Pick<ConversionRow, 'id' | 'workspace_id' | 'kind' | 'created_at'>>`
+    SELECT id, workspace_id, kind, created_at FROM conversions
+    WHERE stored_at IS NULL AND batch IS NOT NULL`.execute(db)
   return result.rows
 }
 
 /** Those that nobody has marked before: only they are counted. */
 // NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
-export async function markStored(db: Db, batch: string): Promise<ConversionRow[]> {
-  const result = await sql<ConversionRow>`
-    UPDATE conversions SET stored_at = now() WHERE batch = ${batch} AND stored_at IS NULL RETURNING *`.execute(db)
+export async function markStored(db: Db, batch: string): Promise<StoredConversion[]> {
+  const result = await sql<StoredConversion>`
+    UPDATE conversions SET stored_at = now() WHERE batch = ${batch} AND stored_at IS NULL
+    RETURNING id, workspace_id, kind, link_number, click_id, quantity, amount, is_first, is_full, created_at`.execute(
+    db,
+  )
   return result.rows
 }
 
@@ -191,11 +237,18 @@ export async function selectRecorded(
 export async function selectStored(
   db: Db,
   { linkNumber, after, count }: { linkNumber?: bigint; after: bigint; count: number },
-): Promise<ConversionRow[]> {
+): Promise<PendingRow[]> {
   const mine = linkNumber === undefined ? sql`link_number IS NOT NULL` : sql`link_number = ${linkNumber}`
-  const result = await sql<ConversionRow>`
-    SELECT * FROM conversions WHERE number > ${after} AND ${mine} AND stored_at IS NOT NULL
+  const result = await sql<PendingRow>`
+    SELECT ${pendingColumns} FROM conversions WHERE number > ${after} AND ${mine} AND stored_at IS NOT NULL
     ORDER BY number LIMIT ${count} FOR SHARE`.execute(db)
+  return result.rows
+}
+
+// NOTE every workspace: likewise for the operator.
+export async function selectByNumber(db: Db, numbers: bigint[]): Promise<ConversionRow[]> {
+  const result = await sql<ConversionRow>`
+    SELECT * FROM conversions WHERE number = ANY(${numbers}::bigint[]) ORDER BY number`.execute(db)
   return result.rows
 }
 

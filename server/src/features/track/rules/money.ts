@@ -1,4 +1,4 @@
-import type { RateTable } from '../../platform/rates.ts'
+import type { RateTable } from '../../../platform/rates.ts'
 
 export type Money = { amount: number; currency: string }
 

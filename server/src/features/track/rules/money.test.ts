@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { RateTable } from '../../platform/rates.ts'
+import type { RateTable } from '../../../platform/rates.ts'
 import { convert } from './money.ts'
 
 const table: RateTable = {
