@@ -69,7 +69,7 @@ async function download(format: string): Promise<{ lines: number; bytes: number 
 
 async function residentMegabytes(): Promise<number> {
   const text = await (await fetch(`${server.ops}/metrics`)).text()
-  return Number(/^tributary_process_resident_memory_bytes (\S+)/m.exec(text)?.[1]) / 1e6
+  return Number(/^tributary_process_resident_memory_bytes\{.* (\S+)$/m.exec(text)?.[1]) / 1e6
 }
 
 async function generate(from: number, count: number): Promise<void> {

@@ -1,9 +1,8 @@
 import { createClient } from '@tributary/contract/client'
 import { countLinks, listLinks } from '@tributary/contract/links'
 import { sql } from 'kysely'
-import { startServing } from '../server/src/commands/serve.ts'
-import { openLog } from '../server/src/platform/log.ts'
 import { buildWorkspace } from '../server/test/build.ts'
+import { startServer } from '../server/test/server-process.ts'
 import { openBench } from './stack.ts'
 
 /** GET /links in a workspace with a million links, through HTTP, beside the bare statement for one page. */
@@ -12,11 +11,11 @@ const rounds = 40
 
 await using bench = await openBench()
 const { platform } = bench
-await using _server = await startServing(platform.config, openLog('warn'))
+const server = await startServer({ ...bench.environment, ROLES: 'api' })
 const workspace = await buildWorkspace(platform)
 console.error(`Making ${total} links …`)
 await fill()
-const call = createClient({ url: platform.config.API_URL, token: workspace.key })
+const call = createClient({ url: server.api, token: workspace.key })
 const newest = await call(listLinks, { query: { pageSize: 1 } })
 
 const questions: [string, Record<string, string | number>][] = [
@@ -38,6 +37,7 @@ console.log(`| GET /links, ${total} links in the workspace | p50 ms | p95 ms |\n
 await report('bare statement, newest 100', () => bareStatement())
 for (const [name, query] of questions) await report(name, () => call(listLinks, { query }))
 await report('count', () => call(countLinks))
+await server.stop()
 
 async function report(name: string, work: () => Promise<unknown>): Promise<void> {
   const times: number[] = []

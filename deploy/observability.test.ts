@@ -142,8 +142,10 @@ test('a real Prometheus reads a server, judges every rule and answers every ques
     const { status, error } = await ask('query', { query: withVariables(expr) })
     expect({ title, expr, status, error }).toEqual({ title, expr, status: 'success', error: undefined })
   }
-  const alive = await ask('query', { query: 'tributary_engine_up == 1' })
+  const alive = await ask('query', { query: 'min by (engine) (tributary_engine_up) == 1' })
   expect(alive.data.result).toHaveLength(4)
+  const running = await ask('query', { query: 'sum by (role) (tributary_process_up) == 1' })
+  expect(running.data.result).toHaveLength(3)
 })
 
 describe('the dashboard', () => {
@@ -208,7 +210,14 @@ function selectorsIn(text: string): { name: string; asked: string[] }[] {
 function labelsByMetric(): (name: string) => string[] {
   const metrics = openMetrics().registry.getMetricsAsArray() as unknown as { name: string; labelNames: string[] }[]
   const labels = new Map(metrics.map(({ name, labelNames }) => [name, labelNames]))
-  return (name) => ['instance', 'job', 'le', ...(labels.get(name) ?? labels.get(withoutSuffix(name)) ?? [])]
+  return (name) => [
+    'instance',
+    'job',
+    'le',
+    'role',
+    'slot',
+    ...(labels.get(name) ?? labels.get(withoutSuffix(name)) ?? []),
+  ]
 }
 
 function withoutSuffix(name: string): string {

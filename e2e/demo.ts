@@ -8,12 +8,12 @@ import { type Plan, plans } from '@tributary/contract/operation'
 import { ensureBinaries } from '../engines/binaries.ts'
 import { freePort } from '../engines/port.ts'
 import { startEngines } from '../engines/start.ts'
-import { startServing } from '../server/src/commands/serve.ts'
+import { startSupervised } from '../server/src/commands/supervise.ts'
 import { addDomain } from '../server/src/features/domains/service.ts'
 import { linkNumbers } from '../server/src/features/links/service.ts'
 import { createToken } from '../server/src/features/tokens/service.ts'
 import { createWorkspace } from '../server/src/features/workspaces/service.ts'
-import { type Config, readConfig } from '../server/src/platform/config.ts'
+import { readConfig } from '../server/src/platform/config.ts'
 import type { Platform } from '../server/src/platform/context.ts'
 import { openPlatform } from '../server/src/platform/handles.ts'
 import { openLog } from '../server/src/platform/log.ts'
@@ -49,11 +49,13 @@ async function demo(): Promise<void> {
   stack.defer(() => engines.stop())
   const spool = await mkdtemp(join(tmpdir(), 'tributary-demo-'))
   stack.defer(() => rm(spool, { recursive: true, force: true }))
-  const config = await demoConfig(engines.urls, spool)
+  const environment = await demoSettings(engines.urls, spool)
+  const config = readConfig(environment)
   const platform = stack.use(await openPlatform(config, openLog('warn')))
   say('Creating tables …')
   await migrate(config, platform.clickhouse, () => {})
-  stack.use(await startServing(config, openLog('warn')))
+  const serving = stack.use(await startSupervised(config, openLog('warn'), { PATH: process.env.PATH, ...environment }))
+  await serving.ready
   say('Making a workspace and a key for each plan …')
   const workspaces = await makeWorkspaces(platform)
   await fill(platform, workspaces.business)
@@ -68,11 +70,12 @@ async function demo(): Promise<void> {
   say('Stopping …')
 }
 
-async function demoConfig(urls: Record<string, string>, spool: string): Promise<Config> {
+async function demoSettings(urls: Record<string, string>, spool: string): Promise<Record<string, string>> {
   const [apiPort, redirectPort, opsPort] = await Promise.all([freePort(), freePort(), freePort()])
-  return readConfig({
+  return {
     ...urls,
     ENVIRONMENT: 'development',
+    LOG_LEVEL: 'warn',
     API_URL: `http://127.0.0.1:${apiPort}`,
     API_PORT: String(apiPort),
     REDIRECT_PORT: String(redirectPort),
@@ -83,7 +86,7 @@ async function demoConfig(urls: Record<string, string>, spool: string): Promise<
     // A receiver of webhooks that somebody tries out is on the same machine.
     OUTBOUND_ALLOWED_HOSTS: 'localhost,127.0.0.0/8,::1',
     OUTBOUND_ALLOWED_PORTS: '1024-65535',
-  })
+  }
 }
 
 type DemoWorkspace = { id: string; key: string }

@@ -98,5 +98,5 @@ function summary(milliseconds: number[]): string {
 
 async function lookupsFrom(source: string, ops: string): Promise<number> {
   const text = await (await fetch(`${ops}/metrics`)).text()
-  return Number(text.match(new RegExp(`tributary_link_lookups_total\\{from="${source}"\\} (\\d+)`))?.[1] ?? 0)
+  return Number(text.match(new RegExp(`tributary_link_lookups_total\\{from="${source}".* (\\d+)`))?.[1] ?? 0)
 }

@@ -58,6 +58,7 @@ async function startStack(): Promise<Stack> {
     DOMAIN_CNAME: 'cname.tributary.example',
     DOMAIN_ADDRESSES: '192.0.2.10,2001:db8::10',
     SPOOL_DIRECTORY: folder,
+    REDIRECT_PROCESSES: '1',
     ENVIRONMENT: 'development',
     EVENT_PARTITIONS: '2',
     INGEST_INTERVAL_MS: '100',

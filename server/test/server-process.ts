@@ -17,7 +17,7 @@ export type ServerProcess = {
   stop(): Promise<number | null>
 }
 
-const startWithinMs = 30_000
+const startWithinMs = 90_000
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
 /** Starts `tributary serve` on free ports and waits until it is ready. */
@@ -37,6 +37,8 @@ export async function startServer(
       API_PORT: String(apiPort),
       REDIRECT_PORT: String(redirectPort),
       OPS_PORT: String(opsPort),
+      // Whatever machine this is.
+      REDIRECT_PROCESSES: '1',
       ...environment,
     },
   })

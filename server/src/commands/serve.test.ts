@@ -10,7 +10,7 @@ import { startServer } from '../../test/server-process.ts'
 import { eventually, openTestPlatform } from '../../test/stack.ts'
 
 // Starting a process takes long on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 180_000 })
 const platform = await openTestPlatform()
 const environment = inject('environment')
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))

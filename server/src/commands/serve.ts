@@ -1,21 +1,25 @@
 import { defineCommand } from 'citty'
-import { openTlsHosts } from '../features/domains/tls-hosts.ts'
-import { type Config, configSummary, readConfig } from '../platform/config.ts'
-import { openPlatform } from '../platform/handles.ts'
+import { type Config, ConfigError, configSummary, readConfig } from '../platform/config.ts'
 import { type Log, openLog } from '../platform/log.ts'
-import { ensureStreams } from '../platform/nats.ts'
-import { startOps } from '../platform/ops.ts'
+import { refusedSettingsCode } from '../platform/supervisor.ts'
 import { reportProblems } from './run.ts'
-
-const roles = {
-  worker: () => import('../roles/worker.ts'),
-  api: () => import('../roles/api.ts'),
-  redirect: () => import('../roles/redirect.ts'),
-}
+import { startSupervised } from './supervise.ts'
 
 export const serve = defineCommand({
   meta: { name: 'serve', description: 'Start the roles named in ROLES, until a signal comes' },
-  run: () => reportProblems(serveUntilStopped),
+  args: { slot: { type: 'string', description: 'Set by serve itself for the processes that it starts' } },
+  async run({ args: { slot } }) {
+    let isRefused = false
+    await reportProblems(async () => {
+      try {
+        await (slot === undefined ? serveUntilStopped() : serveForSupervisor(Number(slot)))
+      } catch (error) {
+        isRefused = error instanceof ConfigError
+        throw error
+      }
+    })
+    if (isRefused && slot !== undefined) process.exitCode = refusedSettingsCode
+  },
 })
 
 async function serveUntilStopped(): Promise<void> {
@@ -23,27 +27,33 @@ async function serveUntilStopped(): Promise<void> {
   const config = readConfig()
   const log = openLog(config.LOG_LEVEL)
   log.info({ settings: configSummary() }, 'Starting')
-  await using _serving = await startServing(config, log)
-  log.info('Ready')
-  const signal = await stopped
-  log.info({ signal }, 'Stopping')
+  await using serving = isSupervised(config) ? await startSupervised(config, log) : await startAlone(config, log)
+  void serving.ready.then(() => log.info('Ready')).catch(() => {})
+  try {
+    const signal = await Promise.race([stopped, serving.ready.then(() => stopped)])
+    log.info({ signal }, 'Stopping')
+  } catch (error) {
+    // The process that refuses has said why.
+    log.error({ error: (error as Error).message }, 'process refuses its settings, stopping')
+    process.exitCode = 1
+  }
 }
 
-/** Starts in order, stops in reverse; work under way is finished first. */
-export async function startServing(config: Config, log: Log): Promise<AsyncDisposable> {
-  await using started = new AsyncDisposableStack()
-  const platform = started.use(await openPlatform(config, log))
-  const tlsHosts = started.use(openTlsHosts(platform))
-  const mayHaveCertificate = (query: URLSearchParams) => tlsHosts.allows(query.get('domain') ?? '')
-  started.use(await startOps(platform, { '/internal/tls-allowed': mayHaveCertificate }))
-  await ensureStreams(platform.nats, config)
-  for (const role of Object.keys(roles) as (keyof typeof roles)[]) {
-    if (!config.ROLES.includes(role)) continue
-    const running = started.use(await (await roles[role]()).start(platform))
-    const port = 'port' in running ? running.port : undefined
-    log.info({ role, port }, `The ${role} is up`)
-  }
-  return started.move()
+function isSupervised({ ROLES, REDIRECT_PROCESSES }: Config): boolean {
+  return ROLES.length > 1 || (ROLES.includes('redirect') && REDIRECT_PROCESSES > 1)
+}
+
+async function startAlone(config: Config, log: Log) {
+  // Loaded only where it is needed: a supervisor has no engines.
+  const running = await (await import('./serve-role.ts')).startRole(config, log)
+  return { ready: Promise.resolve(), [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() }
+}
+
+async function serveForSupervisor(slot: number): Promise<void> {
+  const stopped = nextSignal()
+  const config = readConfig()
+  const log = openLog(config.LOG_LEVEL).child({ role: config.ROLES[0], slot })
+  await (await import('./serve-role.ts')).runSupervised(config, log, slot, stopped)
 }
 
 function nextSignal(): Promise<string> {

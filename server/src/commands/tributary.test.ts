@@ -292,7 +292,7 @@ describe.concurrent('an engine that is away is told in one line', () => {
     ],
     ['ClickHouse', 'migrate', { CLICKHOUSE_URL: `http://${away}` }, 'connect ECONNREFUSED 127.0.0.1:1'],
     ['NATS', 'migrate', { NATS_URL: `nats://u:s3cret@${away}` }, 'NATS at 127.0.0.1:1: connection refused'],
-    ['NATS', 'serve', { NATS_URL: `nats://u:s3cret@${away}` }, 'NATS at 127.0.0.1:1: connection refused'],
+    ['NATS', 'serve', { NATS_URL: `nats://u:s3cret@${away}`, ROLES: 'api' }, 'NATS at 127.0.0.1:1: connection refused'],
   ])('%s, for tributary %s', async (_name, line, given, reason) => {
     const answer = await tributaryIn(given, ...line.split(' '))
     expect(answer).toMatchObject({ code: 1, stdout: '' })

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ConfigError, configSummary, readConfig } from './config.ts'
@@ -30,7 +30,11 @@ test('what is not set gets its default', () => {
     OPS_PORT: 3002,
     API_URL: 'http://127.0.0.1:3000',
     SHORT_DOMAIN: 'links.localhost',
-    POSTGRES_POOL: 10,
+    POSTGRES_POOL: undefined,
+    REDIRECT_PROCESSES: Math.max(1, Math.floor(availableParallelism() / 2)),
+    API_HEAP_MEGABYTES: 224,
+    REDIRECT_HEAP_MEGABYTES: 160,
+    WORKER_HEAP_MEGABYTES: 256,
     NATS_REPLICAS: 1,
     CLICKHOUSE_CLUSTER: undefined,
     CLICK_ID_PARAMETER: 'trib_id',

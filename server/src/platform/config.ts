@@ -41,6 +41,14 @@ export function readSome<Name extends keyof Settings>(
   return Object.fromEntries(entries) as Pick<Config, Name>
 }
 
+/** The environment of a process that this one starts. */
+export function environmentWith(
+  changes: Record<string, string>,
+  environment: Record<string, string | undefined> = process.env,
+): Record<string, string | undefined> {
+  return { ...environment, ...changes }
+}
+
 /** What is set, for the log: secrets and passwords are masked. */
 export function configSummary(environment: Record<string, string | undefined> = process.env): Record<string, string> {
   return Object.fromEntries(

@@ -6,7 +6,7 @@ import type { Platform } from './context.ts'
 import { openPlatform } from './handles.ts'
 import { figures } from './health.ts'
 import { openLog } from './log.ts'
-import { startOps } from './ops.ts'
+import { reportProcess, startOps } from './ops.ts'
 
 const { api, ops } = inject('server')
 const closed = '127.0.0.1:1'
@@ -21,35 +21,68 @@ describe.each([
     expect(await get(base, '/healthz')).toEqual({ status: 200, type: 'application/json', body: { status: 'alive' } })
   })
 
-  test('/readyz tells the state of each engine', async () => {
-    await eventually(async () => expect(await get(base, '/readyz')).toHaveProperty('body.partitions.1.owned', true))
-    expect(await get(base, '/readyz?verbose')).toEqual({
-      status: 200,
-      type: 'application/json',
-      body: {
-        ready: true,
-        engines: {
-          postgres: { ...well, needed: true },
-          nats: { ...well, needed: true },
-          clickhouse: { ...well, needed: true },
-          valkey: { ...well, needed: false },
-        },
-        partitions: { 0: partition, 1: partition },
-      },
-    })
-  })
-
   test('/metrics has the figures of the process', async () => {
     await fetch(`${api}/links`)
     const response = await fetch(`${base}/metrics`)
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
     const text = await response.text()
-    expect(text).toMatch(/^tributary_request_seconds_count\{operation="getLinks",status="401"\} \d+$/m)
-    expect(text).toContain('tributary_process_resident_memory_bytes')
+    expect(text).toMatch(
+      /^tributary_request_seconds_count\{role="api",slot="0",operation="getLinks",status="401"\} \d+$/m,
+    )
+    expect(text).toContain('tributary_process_resident_memory_bytes{role="api",slot="0"}')
     expect(text).toContain('# TYPE tributary_ingest_lag_messages gauge')
     expect(text).toContain('# TYPE tributary_ingest_lag_seconds gauge')
   })
+})
+
+const engineStates = {
+  postgres: { ...well, needed: true },
+  nats: { ...well, needed: true },
+  clickhouse: { ...well, needed: true },
+  valkey: { ...well, needed: false },
+}
+
+test('/readyz on the port for operators tells the state of each engine, role and process', async () => {
+  await eventually(async () => expect(await get(ops, '/readyz')).toHaveProperty('body.partitions.1.owned', true))
+  const shared = { slot: 0, pid: expect.any(Number), up: true, restarts: 0, ready: true }
+  expect(await get(ops, '/readyz?verbose')).toEqual({
+    status: 200,
+    type: 'application/json',
+    body: {
+      ready: true,
+      roles: { worker: { ready: true }, api: { ready: true }, redirect: { ready: true } },
+      engines: engineStates,
+      partitions: { 0: partition, 1: partition },
+      processes: ['worker', 'api', 'redirect'].map((role) => ({ role, ...shared, engines: expect.any(Object) })),
+    },
+  })
+  expect(await get(ops, '/readyz?role=redirect')).toMatchObject({ status: 200, body: { ready: true } })
+  expect(await get(ops, '/readyz?role=nonsense')).toMatchObject({ status: 503, body: { ready: false } })
+})
+
+test('/readyz on the port of the API tells what the api needs', async () => {
+  const { nats, clickhouse } = engineStates
+  expect(await get(api, '/readyz')).toEqual({
+    status: 200,
+    type: 'application/json',
+    body: {
+      ready: true,
+      engines: { ...engineStates, nats: { ...nats, needed: false }, clickhouse: { ...clickhouse, needed: false } },
+    },
+  })
+})
+
+test('/metrics on the port for operators has the figures of every process, each metric once', async () => {
+  const text = await (await fetch(`${ops}/metrics`)).text()
+  for (const role of ['worker', 'api', 'redirect']) {
+    expect(text).toContain(`tributary_process_up{role="${role}",slot="0"} 1`)
+    expect(text).toContain(`tributary_process_restarts_total{role="${role}",slot="0"} 0`)
+    expect(text).toMatch(new RegExp(`^tributary_process_resident_memory_bytes\\{role="${role}",slot="0"\\} `, 'm'))
+  }
+  const heads = text.match(/^# TYPE \S+/gm) ?? []
+  expect(heads.length).toBeGreaterThan(50)
+  expect(new Set(heads).size).toBe(heads.length)
 })
 
 describe('the public port of the API', () => {
@@ -141,7 +174,7 @@ async function openWith(overrides: Record<string, string>): Promise<Platform> {
 type Body = { ready: boolean; engines: Record<string, { ok: boolean; needed: boolean; error?: string }> }
 
 async function readiness(platform: Platform): Promise<{ status: number; body: Body }> {
-  await using listening = await startOps(platform)
+  await using listening = await startOps(platform, reportProcess(platform))
   const { status, body } = await get(`http://127.0.0.1:${listening.port}`, '/readyz')
   return { status, body: body as Body }
 }

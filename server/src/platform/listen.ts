@@ -32,13 +32,20 @@ export function webServer(config: Config, listener: RequestListener): Server {
   return server
 }
 
-export function listen(server: Server, host: string, port: number, graceMs = 2_000): Promise<Listening> {
+/** With `sharesPort`, other processes may listen on it too; the system spreads the connections over them. */
+export function listen(
+  server: Server,
+  host: string,
+  port: number,
+  graceMs = 2_000,
+  sharesPort = false,
+): Promise<Listening> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const taken = new ConfigError(`Port ${port} on ${host} is taken. Set another one.`)
       reject(error.code === 'EADDRINUSE' ? taken : error)
     })
-    server.listen(port, host, () => {
+    server.listen({ port, host, reusePort: sharesPort }, () => {
       const address = server.address()
       resolve({
         port: typeof address === 'object' && address ? address.port : port,
@@ -46,6 +53,19 @@ export function listen(server: Server, host: string, port: number, graceMs = 2_0
       })
     })
   })
+}
+
+/** Refuses a port that somebody listens on; tells whether this system lets several processes share it. */
+export async function canSharePort(host: string, port: number): Promise<boolean> {
+  // Processes that share a port would also share it with another installation that does.
+  await (await listen(createPlainServer(), host, port))[Symbol.asyncDispose]()
+  return listen(createPlainServer(), host, port, 0, true).then(
+    async (listening) => {
+      await listening[Symbol.asyncDispose]()
+      return true
+    },
+    () => false,
+  )
 }
 
 /** Takes no new connection, lets requests under way end, then cuts what is left. */

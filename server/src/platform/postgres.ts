@@ -15,7 +15,7 @@ type Statement = { text: string; durationMs: number; problem?: string }
 export function openPostgres(config: Config, onStatement?: (statement: Statement) => void): Db {
   const pool = new pg.Pool({
     connectionString: config.POSTGRES_URL,
-    max: config.POSTGRES_POOL,
+    max: config.POSTGRES_POOL ?? defaultPool(config),
     connectionTimeoutMillis: 5_000,
     query_timeout: 60_000,
     idleTimeoutMillis: 30_000,
@@ -34,6 +34,12 @@ export function openPostgres(config: Config, onStatement?: (statement: Statement
     dialect: new PostgresDialect({ pool }),
     ...(onStatement && { log: (event: LogEvent) => onStatement(statementOf(event)) }),
   })
+}
+
+/** Of the hundred connections that PostgreSQL has by default, all redirects of a machine take 40 at most. */
+function defaultPool({ ROLES, REDIRECT_PROCESSES }: Config): number {
+  if (ROLES.some((role) => role !== 'redirect')) return 10
+  return Math.max(1, Math.min(5, Math.floor(40 / REDIRECT_PROCESSES)))
 }
 
 function statementOf(event: LogEvent): Statement {

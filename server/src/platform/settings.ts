@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { type Plan, plans } from '@tributary/contract/operation'
 import { z } from 'zod'
 import { parseClickKeys } from './click-id.ts'
@@ -15,6 +16,8 @@ const list = z.string().transform((text) =>
     .filter(Boolean),
 )
 const optional = z.string().transform((text) => text || undefined)
+const heap = z.coerce.number().int().min(16).max(65_536)
+const defaultRedirectProcesses = () => Math.max(1, Math.floor(availableParallelism() / 2))
 const natsAddress = z.url({ protocol: /^(nats|tls)$/ })
 
 /** What a reader throws is the message of the problem. */
@@ -85,8 +88,21 @@ export const settings = {
   ROLES: {
     type: list.pipe(z.array(z.enum(['api', 'redirect', 'worker'])).min(1)),
     standard: 'api,redirect,worker',
-    meaning: 'What this process does; each can also run alone and be multiplied.',
+    meaning:
+      'What `serve` does. One role runs in this process; several are started as a process each and restarted when they end.',
   },
+  REDIRECT_PROCESSES: {
+    type: z.preprocess((text) => text || defaultRedirectProcesses(), z.coerce.number().int().min(1).max(64)),
+    standard: '',
+    meaning: 'Redirect processes that share `REDIRECT_PORT`; if not set, one for every two cores.',
+  },
+  API_HEAP_MEGABYTES: {
+    type: heap,
+    standard: '224',
+    meaning: 'Largest JavaScript heap of the api when `serve` starts it as a process of its own.',
+  },
+  REDIRECT_HEAP_MEGABYTES: { type: heap, standard: '160', meaning: 'The same for each redirect process.' },
+  WORKER_HEAP_MEGABYTES: { type: heap, standard: '256', meaning: 'The same for the worker.' },
   HOST: { type: z.string().min(1), standard: '127.0.0.1', meaning: 'Address to listen on; `0.0.0.0` in a container.' },
   API_PORT: { type: port, standard: '3000', meaning: 'Port of the API.' },
   REDIRECT_PORT: { type: port, standard: '3001', meaning: 'Port of the short links.' },
@@ -122,7 +138,12 @@ export const settings = {
     meaning: 'PostgreSQL: workspaces, keys, links, counters, money.',
     url: true,
   },
-  POSTGRES_POOL: { type: count, standard: '10', meaning: 'Connections to PostgreSQL for each process.' },
+  POSTGRES_POOL: {
+    type: z.preprocess((text) => text || undefined, count.optional()),
+    standard: '',
+    meaning:
+      'Connections to PostgreSQL for each process; if not set, 10, and for a redirect 5 or its share of 40 if there are more than eight.',
+  },
   NATS_URL: {
     type: z.string().refine((text) => text.split(',').every((part) => natsAddress.safeParse(part.trim()).success), {
       error: 'Invalid URL',
@@ -198,7 +219,11 @@ export const settings = {
     standard: './spool',
     meaning: 'Where clicks are kept while the log is away. On a disk that survives a restart.',
   },
-  SPOOL_MAX_MEGABYTES: { type: count, standard: '1024', meaning: 'Size at which the spool takes no more.' },
+  SPOOL_MAX_MEGABYTES: {
+    type: count,
+    standard: '1024',
+    meaning: 'Size at which the spool takes no more; redirect processes that share a port share it evenly.',
+  },
   INGEST_INTERVAL_MS: {
     type: z.coerce.number().int().min(0),
     standard: '500',

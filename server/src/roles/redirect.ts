@@ -8,7 +8,10 @@ export async function start(platform: Platform): Promise<Listening> {
   await using parts = new AsyncDisposableStack()
   const redirect = parts.use(await openRedirect(platform))
   const server = webServer(config, redirectListener(platform, redirect))
-  const { port } = parts.use(await listen(server, config.HOST, config.REDIRECT_PORT, config.SHUTDOWN_GRACE_MS))
+  const sharesPort = config.REDIRECT_PROCESSES > 1
+  const { port } = parts.use(
+    await listen(server, config.HOST, config.REDIRECT_PORT, config.SHUTDOWN_GRACE_MS, sharesPort),
+  )
   const opened = parts.move()
   return { port, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
 }

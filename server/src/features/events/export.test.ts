@@ -171,7 +171,7 @@ async function countLines(response: Response, query: string) {
 
 async function residentMegabytes(ops: string): Promise<number> {
   const text = await (await fetch(`${ops}/metrics`)).text()
-  return Number(/^tributary_process_resident_memory_bytes (\S+)/m.exec(text)?.[1]) / 1e6
+  return Number(/^tributary_process_resident_memory_bytes\{role="api".* (\S+)$/m.exec(text)?.[1]) / 1e6
 }
 
 describe('refusals and limits, in the envelope', () => {

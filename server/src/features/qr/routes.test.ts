@@ -267,7 +267,7 @@ test('2,000 random requests: a picture or a refusal in the envelope, and the ser
 
 test('counts its requests under its own name, and is in the reference', async () => {
   const metrics = await fetch(`${proxied.ops}/metrics`).then((response) => response.text())
-  expect(metrics).toContain('tributary_request_seconds_count{operation="getQRCode",status="200"}')
+  expect(metrics).toContain('tributary_request_seconds_count{role="api",slot="0",operation="getQRCode",status="200"}')
   const { paths } = (await fetch(`${api}/openapi.json`).then((response) => response.json())) as {
     paths: Record<
       string,

@@ -40,5 +40,5 @@ test.each([
   const directory = join(folder, roles)
   const platform = await openTestPlatform({ SPOOL_DIRECTORY: directory, ROLES: roles })
   await using _redirect = await openRedirect(platform)
-  expect(await readdir(directory)).toEqual([name])
+  expect(await readdir(directory)).toEqual([name, `${name}.lock`])
 })

@@ -1,8 +1,9 @@
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sleep } from '../../platform/clock.ts'
 import type { Platform } from '../../platform/context.ts'
 import { jetStream } from '../../platform/nats.ts'
+import { claimAbandoned, claimFolder, messageFiles } from './spool/folders.ts'
 
 export type SpooledMessage = { subject: string; id: string; body: string }
 export type Spool = AsyncDisposable & {
@@ -12,27 +13,32 @@ export type Spool = AsyncDisposable & {
 }
 
 const drainEveryMs = 250
+const adoptEveryMs = 5_000
 const abandonedMs = 10_000
 
 /** One file a message, named so that a restart sends the same message id again, oldest first. */
 export async function openSpool(platform: Platform, folder = 'clicks'): Promise<Spool> {
   const { config, log, metrics } = platform
-  const directory = join(config.SPOOL_DIRECTORY, folder)
-  await mkdir(directory, { recursive: true })
+  await using opening = new AsyncDisposableStack()
+  const { path: directory } = opening.use(await claimFolder(config.SPOOL_DIRECTORY, folder, log))
   await removeDrafts(directory)
   let bytes = await sizeOf(directory)
   let written = 0
   let away = false
-  const mostBytes = config.SPOOL_MAX_MEGABYTES * 1_048_576
+  const sharers = config.ROLES.includes('redirect') ? config.REDIRECT_PROCESSES : 1
+  const mostBytes = Math.floor((config.SPOOL_MAX_MEGABYTES * 1_048_576) / sharers)
   metrics.spoolBytes.set(bytes)
   metrics.spoolLimit.set(mostBytes)
+  let abandoned: string[] = []
+  let adoptedAt = Number.NEGATIVE_INFINITY
   const stopping = new AbortController()
+  const locked = opening.move()
   const draining = drain()
 
   async function drain(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        if (bytes > 0) await sendAll()
+        await drainOnce()
       } catch (error) {
         log.debug({ error: (error as Error).message }, 'The spool keeps its clicks for now')
       }
@@ -41,16 +47,41 @@ export async function openSpool(platform: Platform, folder = 'clicks'): Promise<
     }
   }
 
+  async function drainOnce(): Promise<void> {
+    if (bytes > 0) {
+      await sendAll(directory, (sent) => {
+        bytes -= sent
+        metrics.spoolBytes.set(bytes)
+      })
+      log.info('The spool is empty again: all its clicks are in the log')
+    }
+    if (performance.now() - adoptedAt < adoptEveryMs) return
+    adoptedAt = performance.now()
+    await adopt()
+  }
+
+  /** Processes that are not started again leave clicks behind, as when there are fewer of them than before. */
+  async function adopt(): Promise<void> {
+    abandoned = []
+    for await (const { path } of claimAbandoned(config.SPOOL_DIRECTORY, directory)) {
+      await removeDrafts(path)
+      abandoned = await messageFiles(path)
+      await sendAll(path)
+      log.info({ path, messages: abandoned.length }, 'sent the spool of a process that is gone')
+      abandoned = []
+    }
+  }
+
   async function measure(): Promise<void> {
-    const names = bytes > 0 ? await messageFiles(directory) : []
+    const names = [...(bytes > 0 ? await messageFiles(directory) : []), ...abandoned].sort()
     metrics.spoolMessages.set(names.length)
     metrics.spoolAge.set(names[0] ? Math.max(0, Date.now() - Number.parseInt(names[0], 10)) / 1000 : 0)
   }
 
-  async function sendAll(): Promise<void> {
+  async function sendAll(from: string, whenSent: (bytes: number) => void = () => {}): Promise<void> {
     const stream = jetStream(platform.nats)
-    for (const name of await messageFiles(directory)) {
-      const file = join(directory, name)
+    for (const name of await messageFiles(from)) {
+      const file = join(from, name)
       const content = await readFile(file)
       const message = messageOf(content)
       if (message) {
@@ -65,10 +96,8 @@ export async function openSpool(platform: Platform, folder = 'clicks'): Promise<
         log.error({ file }, 'A file of the spool is damaged: it is set aside as .broken')
         await rename(file, `${file}.broken`)
       }
-      bytes -= content.length
-      metrics.spoolBytes.set(bytes)
+      whenSent(content.length)
     }
-    log.info('The spool is empty again: all its clicks are in the log')
   }
 
   return {
@@ -93,6 +122,7 @@ export async function openSpool(platform: Platform, folder = 'clicks'): Promise<
     async [Symbol.asyncDispose]() {
       stopping.abort()
       await draining
+      await locked[Symbol.asyncDispose]()
     },
   }
 }
@@ -124,10 +154,6 @@ async function removeDrafts(directory: string): Promise<void> {
     const { mtimeMs } = await stat(path)
     if (mtimeMs < Date.now() - abandonedMs) await rm(path, { force: true })
   }
-}
-
-async function messageFiles(directory: string): Promise<string[]> {
-  return (await readdir(directory)).filter((name) => name.endsWith('.json')).sort()
 }
 
 function messageOf(content: Buffer): SpooledMessage | undefined {

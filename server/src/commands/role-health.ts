@@ -1,0 +1,62 @@
+import type { EngineState, Readiness } from '../platform/health.ts'
+
+/** A process as `/readyz` shows it: with its own readiness, if it answered. */
+export type ProcessHealth = {
+  role: string
+  slot: number
+  pid: number | null
+  up: boolean
+  restarts: number
+  ready: boolean
+  /** Why it is down or not ready. */
+  problem?: string
+  engines?: Readiness['engines']
+  partitions?: Readiness['partitions']
+  /** Since it answered last; undefined if it never did. Not shown. */
+  silentMs?: number
+}
+export type RoleHealth = { ready: boolean; problem?: string }
+export type SupervisedReadiness = Readiness & {
+  roles: Record<string, RoleHealth>
+  processes: Omit<ProcessHealth, 'silentMs'>[]
+}
+
+/** A process that ended or is busy may take so long to be back before its role counts as down. */
+export const restartMs = 10_000
+
+/** With `only`, one role alone decides: a redirect is ready without an api. */
+export function judgeReadiness(processes: ProcessHealth[], only?: string): SupervisedReadiness {
+  const byRole = Map.groupBy(processes, ({ role }) => role)
+  const roles = Object.fromEntries([...byRole].map(([role, own]) => [role, judgeRole(own)]))
+  const asked = only === undefined ? Object.values(roles) : [roles[only] ?? { ready: false }]
+  const partitions = processes.find(({ partitions }) => partitions)?.partitions
+  return {
+    ready: asked.every(({ ready }) => ready),
+    roles,
+    engines: mergeEngines(processes),
+    ...(partitions && { partitions }),
+    processes: processes.map(({ silentMs: _, partitions: __, ...shown }) => shown),
+  }
+}
+
+/** One process that is ready is enough for a role. */
+function judgeRole(processes: ProcessHealth[]): RoleHealth {
+  const failing = processes.filter(({ ready }) => !ready)
+  if (failing.length === 0) return { ready: true }
+  const problem = failing.map(({ slot, problem }) => `process ${slot}: ${problem ?? 'not ready'}`).join('; ')
+  if (failing.length < processes.length) return { ready: true, problem }
+  const answered = processes.filter(({ engines }) => engines)
+  const isRestarting = answered.length === 0 && processes.some(({ silentMs = Infinity }) => silentMs < restartMs)
+  return { ready: isRestarting, problem }
+}
+
+/** The worst that any process says of an engine. */
+function mergeEngines(processes: ProcessHealth[]): Readiness['engines'] {
+  const merged: Record<string, EngineState> = {}
+  for (const [name, state] of processes.flatMap(({ engines }) => Object.entries(engines ?? {}))) {
+    const known = merged[name]
+    const isWorse = !known || (known.ok && (!state.ok || state.milliseconds > known.milliseconds))
+    merged[name] = { ...(isWorse ? state : known), needed: state.needed || known?.needed === true }
+  }
+  return merged
+}

@@ -1,0 +1,93 @@
+import { openTlsHosts, type TlsHosts } from '../features/domains/tls-hosts.ts'
+import { type Channel, openChannel } from '../platform/channel.ts'
+import { type Config, ConfigError } from '../platform/config.ts'
+import type { Platform } from '../platform/context.ts'
+import { openPlatform } from '../platform/handles.ts'
+import { figures, readiness } from '../platform/health.ts'
+import type { Log } from '../platform/log.ts'
+import { ensureStreams } from '../platform/nats.ts'
+import { reportProcess, startOps } from '../platform/ops.ts'
+
+const roles = {
+  worker: () => import('../roles/worker.ts'),
+  api: () => import('../roles/api.ts'),
+  redirect: () => import('../roles/redirect.ts'),
+}
+type Handles = { platform: Platform; tlsHosts: TlsHosts }
+
+const exitMarginMs = 5_000
+
+/** One role as the whole of this process, with a port for operators of its own. */
+export async function startRole(config: Config, log: Log): Promise<AsyncDisposable> {
+  await using started = new AsyncDisposableStack()
+  const platform = started.use(await openRolePlatform(config, log, 0))
+  const tlsHosts = started.use(openTlsHosts(platform))
+  const isAllowed = (query: URLSearchParams) => tlsHosts.allows(query.get('domain') ?? '')
+  started.use(await startOps(platform, reportProcess(platform), { '/internal/tls-allowed': isAllowed }))
+  await ensureStreams(platform.nats, config)
+  started.use(await startWork(platform))
+  return started.move()
+}
+
+/** One role under a supervisor, which asks for its health and figures; without its supervisor it stops. */
+export async function runSupervised(config: Config, log: Log, slot: number, signal: Promise<string>): Promise<void> {
+  if (!process.channel) throw new ConfigError('--slot is for processes that serve starts. Leave it out.')
+  const { promise: opened, resolve } = Promise.withResolvers<Handles>()
+  const channel = openChannel(process, {
+    ping: () => 'pong',
+    readiness: async () => readiness((await opened).platform),
+    figures: async () => figures((await opened).platform),
+    'tls-allowed': async (host) => (await opened).tlsHosts.allows(String(host)),
+  })
+  const stopped = Promise.race([signal, channel.closed.then(() => 'the supervisor is gone')])
+  try {
+    await using started = new AsyncDisposableStack()
+    // A start may wait for NATS for very long.
+    await Promise.race([start(started), stopped])
+    const reason = await stopped
+    log.info({ reason }, 'stopping')
+    // Nobody else would end a process that hangs while it stops, if its supervisor is gone.
+    setTimeout(() => process.exit(1), config.SHUTDOWN_GRACE_MS + exitMarginMs).unref()
+  } finally {
+    channel.close()
+  }
+
+  async function start(started: AsyncDisposableStack): Promise<void> {
+    const platform = started.use(await openRolePlatform(config, log, slot))
+    resolve({ platform, tlsHosts: started.use(openTlsHosts(platform)) })
+    await prepareStreams(platform, channel)
+    started.use(await startWork(platform))
+    await channel.ask('up')
+  }
+}
+
+async function openRolePlatform(config: Config, log: Log, slot: number): Promise<Platform & AsyncDisposable> {
+  const platform = await openPlatform(config, log)
+  platform.metrics.registry.setDefaultLabels({ role: config.ROLES.join('+'), slot: String(slot) })
+  return platform
+}
+
+/**
+ * One process at a time, so that they do not race. A redirect does not wait for it: without a stream its clicks go to
+ * the spool.
+ */
+async function prepareStreams({ nats, config, log }: Platform, channel: Channel): Promise<void> {
+  const prepare = async () => {
+    if (!(await channel.ask('streams-turn'))) return
+    await ensureStreams(nats, config)
+    await channel.ask('streams-done')
+  }
+  if (!config.ROLES.includes('redirect')) return prepare()
+  void prepare().catch((error) => log.warn({ error: (error as Error).message }, 'streams could not be prepared'))
+}
+
+async function startWork(platform: Platform): Promise<AsyncDisposable> {
+  const { config, log } = platform
+  await using started = new AsyncDisposableStack()
+  for (const role of config.ROLES) {
+    const running = started.use(await (await roles[role]()).start(platform))
+    const port = 'port' in running ? running.port : undefined
+    log.info({ port }, `The ${role} is up`)
+  }
+  return started.move()
+}

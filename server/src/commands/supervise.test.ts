@@ -1,0 +1,52 @@
+import { expect, inject, test } from 'vitest'
+import { readConfig } from '../platform/config.ts'
+import { openTurns, planProcesses } from './supervise.ts'
+
+const settings = { ...inject('environment'), REDIRECT_PROCESSES: '3', WORKER_HEAP_MEGABYTES: '99' }
+
+test('each role gets a process with its heap, the redirect as many as there are', () => {
+  const plans = planProcesses(readConfig(settings), 3, { POSTGRES_URL: 'kept' })
+  expect(plans.map(({ role, slot, heapMegabytes }) => [role, slot, heapMegabytes])).toEqual([
+    ['worker', 0, 99],
+    ['api', 0, 224],
+    ['redirect', 0, 160],
+    ['redirect', 1, 160],
+    ['redirect', 2, 160],
+  ])
+  expect(plans[4]).toMatchObject({
+    args: ['serve', '--slot', '2'],
+    environment: { POSTGRES_URL: 'kept', ROLES: 'redirect', REDIRECT_PROCESSES: '3' },
+  })
+})
+
+test('only roles that are named get a process', () => {
+  const plans = planProcesses(readConfig({ ...settings, ROLES: 'redirect,worker' }), 1)
+  expect(plans.map(({ role }) => role)).toEqual(['worker', 'redirect'])
+})
+
+test('of processes that ask for the same work one does it, and the others wait until it is done', async () => {
+  const turns = openTurns(1_000)
+  const never = new Promise<void>(() => {})
+  expect(await turns.take(never)).toBe(true)
+  const others = [turns.take(never), turns.take(never)]
+  expect(await Promise.race([others[0], 'waits'])).toBe('waits')
+  turns.finish()
+  expect(await Promise.all(others)).toEqual([false, false])
+})
+
+test('the turn of a process that ends goes to the next one', async () => {
+  const turns = openTurns(1_000)
+  const { promise: ended, resolve } = Promise.withResolvers<void>()
+  expect(await turns.take(ended)).toBe(true)
+  const next = turns.take(new Promise(() => {}))
+  resolve()
+  expect(await next).toBe(true)
+})
+
+test('the work is done again after a while', async () => {
+  const turns = openTurns(20)
+  expect(await turns.take(Promise.resolve())).toBe(true)
+  turns.finish()
+  await new Promise((resolve) => setTimeout(resolve, 40))
+  expect(await turns.take(Promise.resolve())).toBe(true)
+})

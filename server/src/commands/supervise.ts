@@ -1,0 +1,157 @@
+import { fileURLToPath } from 'node:url'
+import { type Config, environmentWith } from '../platform/config.ts'
+import type { Readiness } from '../platform/health.ts'
+import { canSharePort } from '../platform/listen.ts'
+import type { Log } from '../platform/log.ts'
+import { formatMetric, mergeMetrics } from '../platform/metrics-text.ts'
+import { type Report, startOps } from '../platform/ops.ts'
+import { type Asking, type ProcessPlan, type SupervisedProcess, startSupervisor } from '../platform/supervisor.ts'
+import { judgeReadiness, type ProcessHealth } from './role-health.ts'
+
+type Environment = Record<string, string | undefined>
+type Role = Config['ROLES'][number]
+
+const program = fileURLToPath(new URL('../main.ts', import.meta.url))
+const readinessWithinMs = 2_000
+const figuresWithinMs = 3_000
+const hostWithinMs = 6_000
+// What a process still does after the last request: the worker finishes its batch, connections close.
+const stopMarginMs = 6_000
+const streamsStayMs = 30_000
+
+export type Supervised = AsyncDisposable & { ready: Promise<void> }
+
+/** One process for each role, several for the redirect. This one only watches over them and answers on OPS_PORT. */
+export async function startSupervised(config: Config, log: Log, environment?: Environment): Promise<Supervised> {
+  await using started = new AsyncDisposableStack()
+  const plans = planProcesses(config, await countRedirects(config, log), environment)
+  const processes: SupervisedProcess[] = []
+  const allowsHost = (query: URLSearchParams) => askAny(processes, 'tls-allowed', query.get('domain') ?? '')
+  // First, so that a port that is taken starts nothing, and health can be asked for until the end.
+  started.use(await startOps({ config, log }, reportAll(processes), { '/internal/tls-allowed': allowsHost }))
+  const turns = openTurns()
+  const supervisor = started.use(
+    startSupervisor(plans, {
+      log,
+      stopWithinMs: config.SHUTDOWN_GRACE_MS + stopMarginMs,
+      answers: { 'streams-turn': ({ ended }: Asking) => turns.take(ended), 'streams-done': () => turns.finish() },
+    }),
+  )
+  processes.push(...supervisor.processes)
+  const opened = started.move()
+  return { ready: supervisor.ready, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
+}
+
+async function countRedirects(config: Config, log: Log): Promise<number> {
+  const { HOST, ROLES, REDIRECT_PORT, REDIRECT_PROCESSES } = config
+  if (!ROLES.includes('redirect')) return 0
+  if (REDIRECT_PROCESSES === 1 || (await canSharePort(HOST, REDIRECT_PORT))) return REDIRECT_PROCESSES
+  log.warn({ REDIRECT_PROCESSES }, 'this system lets no two processes share a port, starting one redirect')
+  return 1
+}
+
+export function planProcesses(config: Config, redirects: number, environment?: Environment): ProcessPlan[] {
+  const heapMegabytes: Record<Role, number> = {
+    worker: config.WORKER_HEAP_MEGABYTES,
+    api: config.API_HEAP_MEGABYTES,
+    redirect: config.REDIRECT_HEAP_MEGABYTES,
+  }
+  const roles = (Object.keys(heapMegabytes) as Role[]).filter((role) => config.ROLES.includes(role))
+  return roles.flatMap((role) =>
+    Array.from({ length: role === 'redirect' ? redirects : 1 }, (_, slot) => ({
+      role,
+      slot,
+      program,
+      args: ['serve', '--slot', String(slot)],
+      heapMegabytes: heapMegabytes[role],
+      environment: environmentWith({ ROLES: role, REDIRECT_PROCESSES: String(redirects || 1) }, environment),
+    })),
+  )
+}
+
+/** One after the other, and none while it was done a moment ago. The turn of a process ends with it. */
+export function openTurns(stayMs = streamsStayMs) {
+  let last: Promise<void> = Promise.resolve()
+  let doneAt = Number.NEGATIVE_INFINITY
+  let finishTurn = () => {}
+  return {
+    /** Resolves with true when the caller is to do the work, with false when another one has. */
+    async take(ended: Promise<void>): Promise<boolean> {
+      const before = last
+      const { promise, resolve } = Promise.withResolvers<void>()
+      last = promise
+      await before
+      if (performance.now() - doneAt < stayMs) {
+        resolve()
+        return false
+      }
+      finishTurn = resolve
+      void ended.then(resolve)
+      return true
+    },
+    finish(): void {
+      doneAt = performance.now()
+      finishTurn()
+    },
+  }
+}
+
+function reportAll(processes: SupervisedProcess[]): Report {
+  return {
+    async readiness(query) {
+      return judgeReadiness(await Promise.all(processes.map(healthOf)), query.get('role') ?? undefined)
+    },
+    async figures() {
+      const asked = processes.map((one) => one.ask('figures', undefined, figuresWithinMs).catch(() => ''))
+      return mergeMetrics([...ownFigures(processes), ...(await Promise.all(asked)).map(String)])
+    },
+  }
+}
+
+async function healthOf(one: SupervisedProcess): Promise<ProcessHealth> {
+  const asked = one.up
+    ? one.ask('readiness', undefined, readinessWithinMs)
+    : Promise.reject(new Error('it is starting'))
+  const answer = await asked.then(
+    (value) => value as Readiness,
+    (error: Error) => error.message,
+  )
+  const { role, slot, pid, up, restarts } = one
+  const silentMs = one.answeredAt === undefined ? undefined : performance.now() - one.answeredAt
+  const shown = { role, slot, pid, up, restarts, ...(silentMs !== undefined && { silentMs }) }
+  if (typeof answer === 'string') return { ...shown, ready: false, problem: one.problem ?? answer }
+  const missing = Object.entries(answer.engines).filter(([, { ok, needed }]) => needed && !ok)
+  const problem = missing.map(([engine]) => `${engine} does not answer`).join(', ')
+  return { ...shown, ...answer, ...(problem && { problem }) }
+}
+
+function ownFigures(processes: SupervisedProcess[]): string[] {
+  const labels = ({ role, slot }: SupervisedProcess) => ({ role, slot })
+  return [
+    formatMetric(
+      'tributary_process_up',
+      'gauge',
+      '1 for a process that does its work, 0 while it is starting or has ended.',
+      processes.map((one) => ({ labels: labels(one), value: one.up ? 1 : 0 })),
+    ),
+    formatMetric(
+      'tributary_process_restarts_total',
+      'counter',
+      'How often a process was restarted because it had ended.',
+      processes.map((one) => ({ labels: labels(one), value: one.restarts })),
+    ),
+  ]
+}
+
+/** Any process can answer; the redirects first, because they wait for nothing else. */
+async function askAny(processes: SupervisedProcess[], question: string, value: string): Promise<boolean> {
+  let problem = new Error('no process is up')
+  for (const one of processes.filter(({ up }) => up).toReversed()) {
+    try {
+      return (await one.ask(question, value, hostWithinMs)) === true
+    } catch (error) {
+      problem = error as Error
+    }
+  }
+  throw problem
+}

@@ -1,0 +1,64 @@
+import { mkdir, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { Log } from '../../../platform/log.ts'
+
+export type Folder = Disposable & { path: string }
+
+const mostFolders = 1_000
+const spoolFolder = /^(?:page-)?clicks(?:-\d+)?$/
+const sqliteBusy = 5
+
+/**
+ * Locks the first folder that no process has: `clicks`, `clicks-1`, `clicks-2` … Whoever follows a process that ended
+ * finds its folder free again, and what lies there.
+ */
+export async function claimFolder(parent: string, name: string, log: Pick<Log, 'error'>): Promise<Folder> {
+  await mkdir(parent, { recursive: true })
+  for (let slot = 0; slot < mostFolders; slot++) {
+    const folder = lockOrGoWithout(parent, slot === 0 ? name : `${name}-${slot}`, log)
+    if (!folder) continue
+    await mkdir(folder.path, { recursive: true })
+    return folder
+  }
+  throw new Error(`All ${mostFolders} spools in ${parent} are in use. Set another SPOOL_DIRECTORY.`)
+}
+
+/** Locks each folder with messages that no process has any more, such as those of processes that are not started again. */
+export async function* claimAbandoned(parent: string, own: string): AsyncGenerator<Folder> {
+  for (const name of await readdir(parent)) {
+    if (!spoolFolder.test(name) || join(parent, name) === own) continue
+    if ((await messageFiles(join(parent, name))).length === 0) continue
+    using folder = lockFolder(parent, name)
+    if (folder) yield folder
+  }
+}
+
+export async function messageFiles(directory: string): Promise<string[]> {
+  return (await readdir(directory)).filter((name) => name.endsWith('.json')).sort()
+}
+
+/** A disk that is full or can't lock must not keep a redirect from its work. */
+function lockOrGoWithout(parent: string, name: string, log: Pick<Log, 'error'>): Folder | undefined {
+  try {
+    return lockFolder(parent, name)
+  } catch (error) {
+    log.error({ error }, 'the spool is used without a lock, so let no other process use this SPOOL_DIRECTORY')
+    return { path: join(parent, name), [Symbol.dispose]() {} }
+  }
+}
+
+/** The system drops SQLite's lock with the process, however that ends; a file with a process id would stay. */
+function lockFolder(parent: string, name: string): Folder | undefined {
+  let lock: DatabaseSync | undefined
+  try {
+    lock = new DatabaseSync(join(parent, `${name}.lock`))
+    const locked = lock
+    lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
+    return { path: join(parent, name), [Symbol.dispose]: () => locked.close() }
+  } catch (error) {
+    lock?.close()
+    if ((error as { errcode?: number }).errcode === sqliteBusy) return undefined
+    throw new Error(`The spool in ${parent} can't be locked: ${(error as Error).message}`, { cause: error })
+  }
+}

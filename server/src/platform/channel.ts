@@ -1,0 +1,72 @@
+import type { ChildProcess } from 'node:child_process'
+
+/** Answers one question of the other end; what it throws becomes the error of that question. */
+export type Answer = (value: unknown) => unknown
+export type Channel = {
+  /** Fails when the other end fails, does not answer in time, or is gone. Without a time it waits until then. */
+  ask(question: string, value?: unknown, withinMs?: number): Promise<unknown>
+  /** Resolves when the other end is gone. */
+  closed: Promise<void>
+  close(): void
+}
+
+type Question = { question: string; id: number; value?: unknown }
+type Reply = { reply: number; value?: unknown; error?: string }
+type Waiting = { resolve(value: unknown): void; reject(error: Error): void; timer?: NodeJS.Timeout }
+
+/** Questions and answers between a supervisor and one of its processes, over the IPC channel that `fork` opens. */
+export function openChannel(end: ChildProcess | NodeJS.Process, answers: Record<string, Answer>): Channel {
+  const waiting = new Map<number, Waiting>()
+  let count = 0
+
+  function finish(id: number, error: string | undefined, value?: unknown): void {
+    const waiter = waiting.get(id)
+    if (!waiter) return
+    waiting.delete(id)
+    clearTimeout(waiter.timer)
+    if (error === undefined) waiter.resolve(value)
+    else waiter.reject(new Error(error))
+  }
+
+  // With a callback, a channel that is gone is no exception.
+  const send = (message: Question | Reply) => end.connected && end.send?.(message, undefined, undefined, () => {})
+
+  async function reply({ question, id, value }: Question): Promise<void> {
+    try {
+      const answer = Object.hasOwn(answers, question) ? answers[question] : undefined
+      if (!answer) throw new Error(`unknown question ${question}`)
+      send({ reply: id, value: await answer(value) })
+    } catch (error) {
+      send({ reply: id, error: (error as Error).message })
+    }
+  }
+
+  const emitter: NodeJS.EventEmitter = end
+  emitter.on('message', (message: Question | Reply) => {
+    if ('reply' in message) finish(message.reply, message.error, message.value)
+    else void reply(message)
+  })
+  const { promise: closed, resolve } = Promise.withResolvers<void>()
+  emitter.once('disconnect', resolve)
+  // The other end may have gone while this process was loading.
+  if (!end.connected) resolve()
+  void closed.then(() => {
+    for (const id of [...waiting.keys()]) finish(id, 'the other process is gone')
+  })
+
+  return {
+    closed,
+    ask(question, value, withinMs) {
+      if (!end.connected) return Promise.reject(new Error('the other process is gone'))
+      return new Promise((resolve, reject) => {
+        const id = count++
+        const timer = withinMs && setTimeout(finish, withinMs, id, `no answer in ${withinMs} ms`)
+        waiting.set(id, { resolve, reject, ...(timer && { timer }) })
+        send({ question, id, value })
+      })
+    },
+    close() {
+      if (end.connected) end.disconnect?.()
+    },
+  }
+}

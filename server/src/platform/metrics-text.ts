@@ -1,0 +1,36 @@
+type Family = { head: string[]; samples: string[] }
+
+/** One text of Prometheus from several: the samples of a metric stay together, as the format demands. */
+export function mergeMetrics(texts: string[]): string {
+  const families = new Map<string, Family>()
+  for (const text of texts) addTo(families, text)
+  const lines = [...families.values()].flatMap(({ head, samples }) => [...head, ...samples])
+  return lines.length > 0 ? `${lines.join('\n')}\n` : ''
+}
+
+/** Each family begins with `# HELP`. The first text says what it is; the others add samples. */
+function addTo(families: Map<string, Family>, text: string): void {
+  let family: Family = { head: [], samples: [] }
+  let isNew = false
+  for (const line of text.split('\n')) {
+    const [, name] = /^# HELP (\S+)/.exec(line) ?? []
+    if (name) {
+      isNew = !families.has(name)
+      family = families.get(name) ?? { head: [], samples: [] }
+      families.set(name, family)
+    }
+    if (line.startsWith('#')) {
+      if (isNew) family.head.push(line)
+    } else if (line !== '') family.samples.push(line)
+  }
+}
+
+type Sample = { labels: Record<string, string | number>; value: number }
+
+export function formatMetric(name: string, type: 'gauge' | 'counter', help: string, samples: Sample[]): string {
+  const lines = samples.map(({ labels, value }) => {
+    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${text}"`)
+    return `${name}{${pairs.join(',')}} ${value}`
+  })
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines, ''].join('\n')
+}

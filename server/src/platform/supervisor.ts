@@ -1,0 +1,192 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { type Answer, type Channel, openChannel } from './channel.ts'
+import { sleep } from './clock.ts'
+import { ConfigError } from './config.ts'
+import type { Log } from './log.ts'
+
+/** What to start: `slot` tells the processes of one role apart. */
+export type ProcessPlan = {
+  role: string
+  slot: number
+  program: string
+  args: string[]
+  heapMegabytes: number
+  environment: Record<string, string | undefined>
+}
+export type SupervisedProcess = {
+  role: string
+  slot: number
+  pid: number | null
+  /** True from the moment that it does its work until it ends. */
+  up: boolean
+  restarts: number
+  /** Why it ended last, and when it is started again. */
+  problem: string | null
+  /** By `performance.now()`; undefined until it has answered for the first time. */
+  answeredAt: number | undefined
+  ask(question: string, value?: unknown, withinMs?: number): Promise<unknown>
+}
+/** Resolves when the process that asks has ended. */
+export type Asking = { ended: Promise<void> }
+export type Supervisor = AsyncDisposable & {
+  processes: SupervisedProcess[]
+  /** Resolves when every process has been up once; fails when one refuses its settings before that. */
+  ready: Promise<void>
+}
+type Options = {
+  log: Log
+  /** How long a process may take to stop before it is killed. */
+  stopWithinMs: number
+  /** What processes may ask the supervisor. */
+  answers: Record<string, (asking: Asking) => unknown>
+}
+
+/** A process ends with this code when a restart can't help: EX_CONFIG of sysexits. */
+export const refusedSettingsCode = 78
+const firstDelayMs = 250
+const longestDelayMs = 30_000
+const stableMs = 60_000
+const pingEveryMs = 5_000
+// A restart ends what a process was doing, so it has to be certain that nothing else will.
+const hangsAfterMs = 60_000
+const semiSpaceMegabytes = 16
+
+/** Doubles with each early end after the first one. */
+export function restartDelayMs(earlyEnds: number): number {
+  return Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(Math.max(0, earlyEnds - 1), 20))
+}
+
+/** Counts the early ends in a row; a process that ran for a minute starts the count again. */
+export function countEarlyEnds(before: number, ranMs: number): number {
+  return ranMs >= stableMs ? 0 : before + 1
+}
+
+/** Starts each process, restarts it whenever it ends, and stops all of them when disposed. It opens no engine. */
+export function startSupervisor(plans: ProcessPlan[], options: Options): Supervisor {
+  const managed = plans.map((plan) => manage(plan, options))
+  const ready = Promise.all(managed.map(({ wasUp }) => wasUp)).then(() => {})
+  // Whoever does not wait for it must not die of it.
+  ready.catch(() => {})
+  const pinging = setInterval(() => managed.forEach(({ ping }) => void ping()), pingEveryMs)
+  return {
+    processes: managed.map(({ state }) => state),
+    ready,
+    async [Symbol.asyncDispose]() {
+      clearInterval(pinging)
+      await Promise.all(managed.map(({ stop }) => stop()))
+    },
+  }
+}
+
+type Running = { child: ChildProcess; channel: Channel; ended: Promise<void> }
+
+function manage(plan: ProcessPlan, { log, answers, stopWithinMs }: Options) {
+  const { role, slot } = plan
+  const wasUp = Promise.withResolvers<void>()
+  let running: Running | undefined
+  let earlyEnds = 0
+  let timer: NodeJS.Timeout | undefined
+  let isStopping = false
+
+  const state: SupervisedProcess = {
+    role,
+    slot,
+    pid: null,
+    up: false,
+    restarts: 0,
+    problem: null,
+    answeredAt: undefined,
+    async ask(question, value, withinMs) {
+      if (!running) throw new Error(state.problem ?? 'it has not been started yet')
+      const answer = await running.channel.ask(question, value, withinMs)
+      state.answeredAt = performance.now()
+      return answer
+    },
+  }
+
+  function start(): void {
+    const child = fork(plan.program, plan.args, {
+      env: plan.environment,
+      // These go before what NODE_OPTIONS says.
+      execArgv: [
+        ...process.execArgv,
+        `--max-old-space-size=${plan.heapMegabytes}`,
+        `--max-semi-space-size=${semiSpaceMegabytes}`,
+      ],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    })
+    const ended = Promise.withResolvers<void>()
+    const asking = { ended: ended.promise }
+    const bound = Object.entries(answers).map(([question, answer]): [string, Answer] => [
+      question,
+      () => answer(asking),
+    ])
+    const channel = openChannel(child, { ...Object.fromEntries(bound), up: markUp })
+    const since = performance.now()
+    running = { child, channel, ended: ended.promise }
+    state.pid = child.pid ?? null
+    const end = (code: number | null, reason: string) => {
+      if (running?.child !== child) return
+      running = undefined
+      ended.resolve()
+      whenEnded(code, reason, performance.now() - since)
+    }
+    child.once('exit', (code, signal) => end(code, signal ? `ended by ${signal}` : `ended with code ${code}`))
+    child.once('error', (error) => end(null, error.message))
+  }
+
+  function markUp(): void {
+    state.up = true
+    state.problem = null
+    state.answeredAt = performance.now()
+    wasUp.resolve()
+  }
+
+  function whenEnded(code: number | null, reason: string, ranMs: number): void {
+    const { pid } = state
+    Object.assign(state, { pid: null, up: false, problem: reason })
+    if (isStopping) return
+    // Its own log line has the reason. After it was up once, this has no effect.
+    if (code === refusedSettingsCode) wasUp.reject(new ConfigError(`The ${role} can't start with these settings.`))
+    earlyEnds = countEarlyEnds(earlyEnds, ranMs)
+    const delayMs = restartDelayMs(earlyEnds)
+    state.problem = `${reason}, restarts after ${delayMs} ms`
+    log.error({ role, slot, pid, reason, delayMs }, 'process ended, will restart')
+    timer = setTimeout(restart, delayMs)
+  }
+
+  function restart(): void {
+    state.restarts += 1
+    start()
+  }
+
+  start()
+  return {
+    state,
+    wasUp: wasUp.promise,
+    /** A process that answers nothing for very long is killed, and so restarted. */
+    async ping(): Promise<void> {
+      const pinged = running
+      if (!pinged || !state.up) return
+      await state.ask('ping', undefined, pingEveryMs - 500).catch(() => {})
+      const silentMs = performance.now() - (state.answeredAt ?? 0)
+      if (running !== pinged || silentMs < hangsAfterMs) return
+      log.error({ role, slot, pid: state.pid, silentMs: Math.round(silentMs) }, 'process does not answer, killing it')
+      pinged.child.kill('SIGKILL')
+    },
+    async stop(): Promise<void> {
+      isStopping = true
+      clearTimeout(timer)
+      const last = running
+      if (!last) return
+      last.child.kill('SIGTERM')
+      const finished = new AbortController()
+      void last.ended.then(() => finished.abort())
+      await sleep(stopWithinMs, finished.signal)
+      if (running !== last) return
+      log.error({ role, slot, pid: state.pid, stopWithinMs }, 'process did not stop in time, killing it')
+      last.child.kill('SIGKILL')
+      await last.ended
+    },
+  }
+}
