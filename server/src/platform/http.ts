@@ -1,16 +1,25 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type BrowserOperation, type OpenOperation, type Operation, plans } from '@tributary/contract/operation'
+import type { BrowserOperation, OpenOperation, Operation } from '@tributary/contract/operation'
 import { type Context, Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { HTTPException } from 'hono/http-exception'
 import type { z } from 'zod'
 import { parseJson, readBody } from './body.ts'
-import type { Ctx, Platform } from './context.ts'
+import { sleep } from './clock.ts'
+import { type Ctx, type Platform, requirePermission } from './context.ts'
 import { AppError, badRequest, envelopeOf, forbidden } from './errors.ts'
 import { idempotencyKeyOf, once, requestHash } from './idempotency.ts'
 import { clientOf, knownPeers, networkOf, type Peers, type Visitor, visitorOf } from './peers.ts'
-import { type Allowance, allowanceOf, type RateLimiter, type Verdict } from './rate-limit.ts'
+import {
+  allowanceOf,
+  limitHeaders,
+  limitPublishable,
+  openUnauthenticatedLimit,
+  type RateLimiter,
+  tooMany,
+  type UnauthenticatedLimit,
+} from './rate-limit.ts'
 import { openStreams, type StreamRoute, type Streams } from './streams.ts'
 import { tracedRequest } from './tracing.ts'
 import { parse } from './validation.ts'
@@ -30,10 +39,14 @@ export type Route = {
 }
 export type App = Hono<Bindings>
 
-/** Binds an operation of the contract to the function that answers it. */
+/** Binds an operation of the contract to the function that answers it; to a publishable key the answer is always `{}`. */
 export function route<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType, R extends z.ZodType>(
   operation: Operation<P, Q, B, R>,
-  handle: (ctx: Ctx, input: Input<z.output<P>, z.output<Q>, z.output<B>>, exchange: Exchange) => Promise<z.input<R>>,
+  handle: (
+    ctx: Ctx,
+    input: Input<z.output<P>, z.output<Q>, z.output<B>>,
+    exchange: Exchange,
+  ) => Promise<z.input<R> | undefined>,
 ): Route {
   return { operation: operation as unknown as Operation, handle: handle as Route['handle'] }
 }
@@ -73,8 +86,15 @@ export type Serving = {
    * Who a request comes from, by its `Authorization` header and the host of the page that sends it; knows keys, which
    * this floor does not.
    */
-  contextOf(platform: Platform, authorization: string | undefined, page: string): Promise<Omit<Ctx, 'requestId'>>
+  contextOf(
+    platform: Platform,
+    authorization: string | undefined,
+    page: string,
+    /** The client has sent too many invalid keys: look up as few as possible. */
+    isSuspect?: boolean,
+  ): Promise<Omit<Ctx, 'requestId'>>
 }
+type Guarded = Serving & { peers: Peers; unauthenticated: UnauthenticatedLimit }
 
 const crossOrigin = cors({
   origin: '*',
@@ -82,17 +102,20 @@ const crossOrigin = cors({
   allowHeaders: ['Content-Type', 'Authorization', 'Idempotency-Key'],
   maxAge: 86_400,
 })
-const publishableAllowance = { limit: 600, windowSeconds: 60 }
+// Answers to publishable keys come at multiples of it, so that their time does not show what was found.
+const pageAnswerStepMs = 50
 
 export function serve(
   routes: Route[],
-  serving: Serving,
+  given: Serving,
   openRoutes: OpenRoute[] = [],
   browserRoutes: BrowserRoute[] = [],
   streamRoutes: StreamRoute[] = [],
 ): App {
   const app: App = new Hono<Bindings>()
-  const peers = knownPeers(serving.platform.config.TRUSTED_PROXIES)
+  const { config } = given.platform
+  const peers = knownPeers(config.TRUSTED_PROXIES)
+  const serving = { ...given, peers, unauthenticated: openUnauthenticatedLimit(given.limiter, config) }
   const streams = serving.streams ?? openStreams(serving.platform)
   app.use(async (c, next) => {
     c.set('requestId', requestIdOf(c))
@@ -109,7 +132,7 @@ export function serve(
   }
   for (const route of openRoutes) {
     const { method, path } = route.operation
-    app.on(method, path, (c) => timed(c, route, serving, () => answerOpen(c, route, serving, peers)))
+    app.on(method, path, (c) => timed(c, route, serving, () => answerOpen(c, route, serving)))
   }
   for (const route of streamRoutes) {
     const { method, path } = route.operation
@@ -117,7 +140,7 @@ export function serve(
   }
   for (const route of browserRoutes) {
     const { method, path } = route.operation
-    app.on(method, path, (c) => timed(c, route, serving, () => answerPage(c, route, serving, peers)))
+    app.on(method, path, (c) => timed(c, route, serving, () => answerPage(c, route, serving)))
   }
   app.notFound(async (c) => respondWith(c, serving.platform, await unknownPath(c, serving)))
   app.onError((error, c) => respondWith(c, serving.platform, error))
@@ -140,7 +163,8 @@ async function timed(
   return response
 }
 
-async function answer(c: Request, { operation, handle }: Route, serving: Serving): Promise<Response> {
+async function answer(c: Request, { operation, handle }: Route, serving: Guarded): Promise<Response> {
+  const started = performance.now()
   const ctx = await identify(c, operation.limit, serving)
   requirePermission(ctx, operation)
   const isWrite = operation.method !== 'get'
@@ -149,20 +173,30 @@ async function answer(c: Request, { operation, handle }: Route, serving: Serving
   const query = parse(operation.query, queryOf(c), 'query')
   const bytes = isWrite && takesBody(operation) ? await readBody(c.env.incoming, operation, ctx.config) : undefined
   const body = isWrite ? parse(operation.body, bytes && parseJson(bytes, operation), 'body') : undefined
-  const work = async (ctx: Ctx) =>
-    operation.response.parse(await handle(ctx, { params, query, body }, exchangeOf(c, serving)))
-  if (key === undefined) return c.json((await work(ctx)) as object, operation.status, c.var.headers)
+  const { isPublishable } = ctx.actor
+  const work = async (ctx: Ctx) => {
+    const result = await handle(ctx, { params, query, body }, exchangeOf(c, serving))
+    return (isPublishable ? {} : operation.response.parse(result)) as object
+  }
+  const paced = async <R>(outcome: Promise<R>) => {
+    const result = await outcome
+    if (isPublishable) await sleep(pageAnswerStepMs - ((performance.now() - started) % pageAnswerStepMs))
+    return result
+  }
+  if (key === undefined) return c.json(await paced(work(ctx)), operation.status, c.var.headers)
   const { pathname, search } = new URL(c.req.url)
   const hash = requestHash([c.req.method, pathname, search, bytes ?? ''])
   const asked = { key, hash }
-  const { status, text, isReplayed } = await once(ctx, asked, async (ctx) => ({
-    status: operation.status,
-    text: JSON.stringify(await work(ctx)),
-  }))
+  const { status, text, isReplayed } = await paced(
+    once(ctx, asked, async (ctx) => ({
+      status: operation.status,
+      text: JSON.stringify(await work(ctx)),
+    })),
+  )
   return c.newResponse(text, status as typeof operation.status, {
     ...c.var.headers,
     'Content-Type': 'application/json',
-    ...(isReplayed && { 'Idempotency-Replayed': 'true' }),
+    ...(isReplayed && !isPublishable && { 'Idempotency-Replayed': 'true' }),
   })
 }
 
@@ -177,7 +211,7 @@ function exchangeOf(c: Request, { platform }: Serving): Exchange {
 async function answerStream(
   c: Request,
   { operation, handle }: StreamRoute,
-  serving: Serving,
+  serving: Guarded,
   streams: Streams,
 ): Promise<Response> {
   const ctx = await identify(c, operation.limit, serving)
@@ -185,32 +219,26 @@ async function answerStream(
   const query = parse(operation.query, queryOf(c), 'query')
   const header = (name: string) => c.req.header(name) ?? ''
   const start = (signal: AbortSignal) => handle(ctx, { query, header, signal })
-  const { headers, body } = await streams.open(ctx, operation, start, () => c.env.outgoing?.destroy())
+  const authorization = c.req.header('authorization')
+  const page = pageOf(c)
+  const recheck = async () =>
+    requirePermission(await serving.contextOf(serving.platform, authorization, page), operation)
+  const { headers, body } = await streams.open(ctx, operation, start, () => c.env.outgoing?.destroy(), recheck)
   return c.newResponse(body, 200, { ...c.var.headers, ...headers })
 }
 
-async function answerOpen(
-  c: Request,
-  { operation, handle }: OpenRoute,
-  serving: Serving,
-  peers: Peers,
-): Promise<Response> {
-  await limitVisitor(c, operation, serving, peers)
+async function answerOpen(c: Request, { operation, handle }: OpenRoute, serving: Guarded): Promise<Response> {
+  await limitVisitor(c, operation, serving)
   const query = parse(operation.query, queryOf(c), 'query')
   const { body, status, headers } = await handle(query, (name) => c.req.header(name) ?? '')
   return c.newResponse(body, status, { ...c.var.headers, ...headers })
 }
 
-async function answerPage(
-  c: Request,
-  { operation, handle }: BrowserRoute,
-  serving: Serving,
-  peers: Peers,
-): Promise<Response> {
-  await limitVisitor(c, operation, serving, peers)
+async function answerPage(c: Request, { operation, handle }: BrowserRoute, serving: Guarded): Promise<Response> {
+  await limitVisitor(c, operation, serving)
   const bytes = await readBody(c.env.incoming, operation, serving.platform.config)
   const body = parse(operation.body, parseJson(bytes, operation), 'body')
-  const caller = { ...visitorOf(c.env.incoming, peers), page: pageOf(c) }
+  const caller = { ...visitorOf(c.env.incoming, serving.peers), page: pageOf(c) }
   const result = operation.response.parse(await handle(body, caller))
   return c.json(result as object, 200, c.var.headers)
 }
@@ -218,17 +246,20 @@ async function answerPage(
 async function limitVisitor(
   c: Request,
   operation: Pick<OpenOperation, 'id' | 'requestsPerMinute'>,
-  { platform, limiter }: Serving,
-  peers: Peers,
+  serving: Guarded,
 ): Promise<void> {
-  const visitor = `${operation.id}:${networkOf(clientOf(c.env.incoming, peers).ip)}`
+  const { platform, limiter } = serving
   const allowance = { limit: operation.requestsPerMinute, windowSeconds: 60 }
-  const verdict = await spend(c, visitor, allowance, limiter, platform.now())
+  const verdict = await limiter(`${operation.id}:${networkOfClient(c, serving)}`, allowance, platform.now())
+  c.set('headers', limitHeaders(verdict))
   if (!verdict.allowed) {
     platform.metrics.limited.inc({ plan: 'none', limit: operation.id })
-    const advice = `Try again in ${verdict.retryAfter} s.`
-    throw new AppError('rate_limit_exceeded', `${verdict.limit} requests per minute are allowed here. ${advice}`)
+    throw tooMany(verdict)
   }
+}
+
+function networkOfClient(c: Request, { peers }: Guarded): string {
+  return networkOf(clientOf(c.env.incoming, peers).ip)
 }
 
 /** Some pages send no `Referer`, some browsers no `Origin`. */
@@ -243,63 +274,36 @@ function requireEncryption(c: Request, { config }: Platform, peers: Peers): void
   throw forbidden(`Unencrypted HTTP is not supported. Use ${config.API_URL.replace(/^http:/, 'https:')}.`)
 }
 
-/** Who is asking; every request of a key counts, whatever becomes of it. */
-async function identify(
-  c: Request,
-  limit: Operation['limit'],
-  { platform, contextOf, limiter }: Serving,
-): Promise<Ctx> {
-  const ctx = { ...(await contextOf(platform, c.req.header('authorization'), pageOf(c))), requestId: c.var.requestId }
-  const { isPublishable } = ctx.actor
-  const allowance = isPublishable ? publishableAllowance : allowanceOf(ctx.plan, limit, ctx.config)
-  const subject = limit === 'export' ? `export:${ctx.actor.keyId}` : ctx.actor.keyId
-  const verdict = await spend(c, subject, allowance, limiter, ctx.now())
+/** Finds who is asking; every request of a key counts, whatever becomes of it. */
+async function identify(c: Request, limit: Operation['limit'], serving: Guarded): Promise<Ctx> {
+  const { platform, contextOf, limiter, unauthenticated } = serving
+  const network = networkOfClient(c, serving)
+  const isSuspect = unauthenticated.isUsedUp(network)
+  const found = await contextOf(platform, c.req.header('authorization'), pageOf(c), isSuspect).catch(async (error) => {
+    if (error instanceof AppError && error.code === 'unauthorized') await limitUnauthenticated(c, network, serving)
+    throw error
+  })
+  const ctx = { ...found, requestId: c.var.requestId }
+  const { isPublishable, keyId } = ctx.actor
+  const now = ctx.now()
+  const allowance = allowanceOf(ctx.plan, limit, ctx.config)
+  const verdict = isPublishable
+    ? await limitPublishable(limiter, { keyId, network, config: ctx.config, now })
+    : await limiter(limit === 'export' ? `export:${keyId}` : keyId, allowance, now)
+  c.set('headers', limitHeaders(verdict))
   if (verdict.allowed) return ctx
   ctx.metrics.limited.inc({ plan: ctx.plan, limit })
-  const window = allowance.windowSeconds === 1 ? 'second' : 'minute'
-  throw new AppError(
-    'rate_limit_exceeded',
-    `${isPublishable ? 'A publishable key' : `The ${ctx.plan} plan`} allows ${verdict.limit} requests per ${window} here. Try again in ${verdict.retryAfter} s.`,
-  )
+  if (isPublishable) throw tooMany(verdict, { who: 'A publishable key' })
+  throw tooMany(verdict, { who: `The ${ctx.plan} plan`, window: allowance.windowSeconds === 1 ? 'second' : 'minute' })
 }
 
-/** Counts the request and tells the client how it stands. */
-async function spend(
-  c: Request,
-  subject: string,
-  allowance: Allowance,
-  limiter: RateLimiter,
-  now: Date,
-): Promise<Verdict> {
-  const verdict = await limiter(subject, allowance, now)
-  c.set('headers', {
-    'X-RateLimit-Limit': String(verdict.limit),
-    'X-RateLimit-Remaining': String(verdict.remaining),
-    'X-RateLimit-Reset': String(verdict.resetAt),
-    'Retry-After': String(verdict.retryAfter),
-  })
-  return verdict
-}
-
-function requirePermission(
-  ctx: Ctx,
-  operation: Pick<Operation, 'path' | 'scope' | 'plan'> & { isForPages?: boolean },
-): void {
-  if (ctx.actor.isPublishable && !operation.isForPages) {
-    throw forbidden(`${operation.path} is not for publishable keys. Call it from your server, with a secret key.`)
-  }
-  const read = operation.scope.endsWith('.read')
-  const accepted = [
-    'apis.all',
-    operation.scope,
-    ...(read ? ['apis.read', operation.scope.replace('.read', '.write')] : []),
-  ]
-  if (!ctx.actor.scopes.some((scope) => accepted.includes(scope))) {
-    throw forbidden(`This key lacks the scope ${operation.scope}. Create a key that has it.`)
-  }
-  if (plans.indexOf(ctx.plan) < plans.indexOf(operation.plan)) {
-    throw forbidden(`${operation.path} needs the ${operation.plan} plan or higher; this workspace has ${ctx.plan}.`)
-  }
+async function limitUnauthenticated(c: Request, network: string, serving: Guarded): Promise<void> {
+  const { platform, unauthenticated } = serving
+  const verdict = await unauthenticated.spend(network, platform.now())
+  if (verdict.allowed) return
+  c.set('headers', limitHeaders(verdict))
+  platform.metrics.limited.inc({ plan: 'none', limit: 'unauthenticated' })
+  throw tooMany(verdict, { whose: 'without a valid key from one client' })
 }
 
 /** An empty value is the same as none; a repeated name becomes a list. */
@@ -324,7 +328,7 @@ function requestIdOf(c: Request): string {
   return given && /^[\w.-]{1,100}$/.test(given) ? given : randomUUID()
 }
 
-async function unknownPath(c: Request, serving: Serving): Promise<AppError> {
+async function unknownPath(c: Request, serving: Guarded): Promise<AppError> {
   const problem = await identify(c, 'standard', serving).catch((error: unknown) => error)
   if (problem instanceof AppError && problem.code === 'rate_limit_exceeded') return problem
   return new AppError('not_found', `There is no ${c.req.method} ${c.req.path}. See /docs/reference for all operations.`)

@@ -44,8 +44,9 @@ export async function once(
   asked: Asked,
   work: (ctx: Ctx) => Promise<Answer>,
 ): Promise<Answer & { isReplayed: boolean }> {
-  // Visitors of a page must not use up the keys of the server.
-  const mine = ctx.actor.isPublishable ? { ...asked, key: `page\n${asked.key}` } : asked
+  // Visitors share a publishable key: none may use up a key of the server or of another visitor, or learn that it was used.
+  const own = `page\n${asked.hash.toString('base64')}\n${asked.key}`
+  const mine = ctx.actor.isPublishable ? { ...asked, key: own } : asked
   const outcome = await inLine(`${ctx.workspaceId} ${mine.key}`, () => attempt(ctx, mine, work))
   if (outcome instanceof AppError) throw outcome
   return outcome
@@ -162,9 +163,7 @@ function replay(ctx: Sealing, { request_hash, status, sealed, response }: Stored
     const text = sealed ? openAnswer(ctx, sealed) : readOldAnswer(ctx, response ?? '{}')
     return { status, text, isReplayed: true }
   }
-  throw invalid(
-    `The \`Idempotency-Key\` ${key.replace('page\n', '')} was used for another request. Use a new key for each request.`,
-  )
+  throw invalid(`The \`Idempotency-Key\` ${key} was used for another request. Use a new key for each request.`)
 }
 
 /** True for the one who does the work. Waits for the transaction of a twin; an old row counts as none. */

@@ -1,7 +1,9 @@
 import type { Operation, Plan } from '@tributary/contract/operation'
 import type { Redis } from 'ioredis'
+import { LRUCache } from 'lru-cache'
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Config } from './config.ts'
+import { AppError } from './errors.ts'
 
 export type Allowance = { limit: number; windowSeconds: number }
 export type Verdict = { allowed: boolean; limit: number; remaining: number; resetAt: number; retryAfter: number }
@@ -18,6 +20,64 @@ export function allowanceOf(plan: Plan, limit: Operation['limit'], config: Confi
     return { limit: plan === 'enterprise' ? config.ENTERPRISE_ANALYTICS_PER_SECOND : perSecond[plan], windowSeconds: 1 }
   }
   return { limit: plan === 'enterprise' ? config.ENTERPRISE_REQUESTS_PER_MINUTE : perMinute[plan], windowSeconds: 60 }
+}
+
+/** What the client is told about its limit. */
+export function limitHeaders({ limit, remaining, resetAt, retryAfter }: Verdict): Record<string, string> {
+  return {
+    'X-RateLimit-Limit': String(limit),
+    'X-RateLimit-Remaining': String(remaining),
+    'X-RateLimit-Reset': String(resetAt),
+    'Retry-After': String(retryAfter),
+  }
+}
+
+/** The refusal; without `who`, the limit is the operation's own. */
+export function tooMany(
+  { limit, retryAfter }: Verdict,
+  { who, whose, window = 'minute' }: { who?: string; whose?: string; window?: 'second' | 'minute' } = {},
+): AppError {
+  const requests = `${limit} requests per ${window}${whose ? ` ${whose}` : ''}`
+  const rule = who ? `${who} allows ${requests} here.` : `${requests} are allowed here.`
+  return new AppError('rate_limit_exceeded', `${rule} Try again in ${retryAfter} s.`)
+}
+
+/** Counts a request of a publishable key: by the visitor's network, so that one visitor never uses up the key, and in all. */
+export async function limitPublishable(
+  limiter: RateLimiter,
+  { keyId, network, config, now }: { keyId: string; network: string; config: Config; now: Date },
+): Promise<Verdict> {
+  const perVisitor = { limit: config.PUBLISHABLE_VISITOR_REQUESTS_PER_MINUTE, windowSeconds: 60 }
+  const visitor = await limiter(`${keyId}:${network}`, perVisitor, now)
+  if (!visitor.allowed) return visitor
+  const perKey = { limit: config.PUBLISHABLE_KEY_REQUESTS_PER_MINUTE, windowSeconds: 60 }
+  const key = await limiter(`pages:${keyId}`, perKey, now)
+  return key.allowed ? visitor : key
+}
+
+export type UnauthenticatedLimit = {
+  /** Whether the network has used up its window. Answered from memory. */
+  isUsedUp(network: string): boolean
+  /** Counts a request that brought no valid key. */
+  spend(network: string, now: Date): Promise<Verdict>
+}
+
+const mostNetworks = 50_000
+
+/** A network that has used up its window is remembered, so that its further requests ask no engine. */
+export function openUnauthenticatedLimit(limiter: RateLimiter, config: Config): UnauthenticatedLimit {
+  const usedUp = new LRUCache<string, Verdict>({ max: mostNetworks })
+  const allowance = { limit: config.UNAUTHENTICATED_REQUESTS_PER_MINUTE, windowSeconds: 60 }
+  return {
+    isUsedUp: (network) => usedUp.has(network),
+    async spend(network, now) {
+      const known = usedUp.get(network)
+      if (known) return { ...known, retryAfter: Math.max(1, known.resetAt - Math.floor(now.getTime() / 1000)) }
+      const verdict = await limiter(`unauthenticated:${network}`, allowance, now)
+      if (!verdict.allowed) usedUp.set(network, verdict, { ttl: verdict.retryAfter * 1000 })
+      return verdict
+    },
+  }
 }
 
 /** Windows are shared through Valkey; while it is away each process counts for itself. */

@@ -304,6 +304,22 @@ export const settings = {
     standard: '0',
     meaning: 'Events that one query of `/analytics` may read; 0 sets no limit.',
   },
+  PUBLISHABLE_VISITOR_REQUESTS_PER_MINUTE: {
+    type: count,
+    standard: '120',
+    meaning: 'Limit of a publishable key for one visitor: an IPv4 address or an IPv6 /64.',
+  },
+  PUBLISHABLE_KEY_REQUESTS_PER_MINUTE: {
+    type: count,
+    standard: '6000',
+    meaning: 'Limit of a publishable key for all its visitors together.',
+  },
+  UNAUTHENTICATED_REQUESTS_PER_MINUTE: {
+    type: count,
+    standard: '120',
+    meaning:
+      'Limit of requests without a valid key for one client: an IPv4 address or an IPv6 /64. Requests with a valid key never count.',
+  },
   TRUSTED_PROXIES: {
     type: list.pipe(z.array(read((range) => parseRange(range) && range))),
     standard: '',

@@ -2,6 +2,7 @@ import type { StreamOperation } from '@tributary/contract/operation'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { contextIn } from '../../test/context.ts'
 import { eventually, openTestPlatform } from '../../test/stack.ts'
+import { forbidden } from './errors.ts'
 import { openStreams, type Streamed, type Streams } from './streams.ts'
 
 const platform = await openTestPlatform({ STREAM_STALL_MS: '100' })
@@ -15,11 +16,12 @@ beforeEach(() => {
   cuts = 0
 })
 
-function open(chunks: (signal: AbortSignal) => AsyncIterable<string>, by = ctx) {
+function open(chunks: (signal: AbortSignal) => AsyncIterable<string>, by = ctx, recheck = async () => {}) {
   const start = async (signal: AbortSignal): Promise<Streamed> => ({ headers: { a: 'b' }, chunks: chunks(signal) })
-  return streams.open(by, operation, start, () => {
+  const cut = () => {
     cuts += 1
-  })
+  }
+  return streams.open(by, operation, start, cut, recheck)
 }
 
 async function* counting(to: number, onEnd: () => void = () => {}) {
@@ -101,4 +103,39 @@ describe('how many a key has open', () => {
     await Promise.all([open(() => counting(1)), open(() => counting(1))])
     await expect(open(() => counting(1))).rejects.toThrow(/^This key has 2 answers of \/all\/stream open, the most\./)
   })
+})
+
+describe('the key of a stream', () => {
+  test('ends it when it may not have it any more', async () => {
+    const { body } = await open(endless, ctx, async () => {
+      throw forbidden('This key lacks the scope.')
+    })
+    const reader = body.getReader()
+    const started = Date.now()
+    await eventually(async () => {
+      await reader.read()
+      expect(cuts).toBe(1)
+    })
+    expect(Date.now() - started).toBeLessThan(5_000)
+    await reader.cancel()
+  })
+
+  test('does not end it when PostgreSQL is down', async () => {
+    let asked = 0
+    const { body } = await open(endless, ctx, async () => {
+      asked += 1
+      throw new Error('connect ECONNREFUSED')
+    })
+    const reader = body.getReader()
+    await eventually(async () => {
+      await reader.read()
+      expect(asked).toBe(1)
+    })
+    expect(cuts).toBe(0)
+    await reader.cancel()
+  })
+
+  async function* endless() {
+    for (;;) yield 'more'
+  }
 })

@@ -27,8 +27,13 @@ export type Streams = AsyncDisposable & {
     operation: StreamOperation,
     start: (signal: AbortSignal) => Promise<Streamed>,
     cut: () => void,
+    /** Fails with an `AppError` when the key may not have the stream any more; asked every few seconds. */
+    recheck: () => Promise<void>,
   ): Promise<Body>
 }
+
+// With the time for which a key is remembered, an open answer ends within five seconds of its key.
+const recheckEveryMs = 3_000
 
 /** The streams of a process; disposing asks all of them to end. */
 export function openStreams({ config, metrics, log }: Pick<Platform, 'config' | 'metrics' | 'log'>): Streams {
@@ -54,9 +59,23 @@ export function openStreams({ config, metrics, log }: Pick<Platform, 'config' | 
   }
 
   return {
-    async open(ctx, operation, start, cut) {
-      const leave = enter(ctx, operation)
+    async open(ctx, operation, start, cut, recheck) {
+      const exit = enter(ctx, operation)
       const gone = new AbortController()
+      const rechecking = setInterval(() => {
+        recheck().catch((error: unknown) => {
+          // PostgreSQL being down is no reason to end a stream.
+          if (!(error instanceof AppError)) return
+          clearInterval(rechecking)
+          log.info({ requestId: ctx.requestId, operation: operation.id, code: error.code }, 'stream ended with its key')
+          gone.abort()
+          cut()
+        })
+      }, recheckEveryMs)
+      const leave = () => {
+        clearInterval(rechecking)
+        exit()
+      }
       try {
         const { headers, chunks } = await start(AbortSignal.any([gone.signal, closing.signal]))
         const iterator = chunks[Symbol.asyncIterator]()

@@ -94,12 +94,16 @@ export const meanings: Record<ErrorCode, Meaning> = {
     ],
   },
   rate_limit_exceeded: {
-    happens: 'This key made more requests than its plan allows in the window.',
+    happens: 'This key, or a client without a valid key, made more requests than the window allows.',
     remedy:
       'Wait the seconds of <code>Retry-After</code>. <code>X-RateLimit-Remaining</code> of every answer tells what is left.',
     messages: [
       ['The pro plan allows 600 requests per minute here. …', 'Wait, ask less often, or use bulk calls.'],
       ['600 requests per minute are allowed here. …', 'This one is counted by the address of the visitor.'],
+      [
+        '120 requests per minute without a valid key from one client are allowed here. …',
+        'Send a valid key: requests that have one do not count.',
+      ],
     ],
   },
   internal_server_error: {

@@ -1,4 +1,5 @@
 import { listEvents as listOperation } from '@tributary/contract/events'
+import { sql } from 'kysely'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { type BuiltWorkspace, buildLink, buildWorkspace } from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'
@@ -7,6 +8,7 @@ import { startServer } from '../../../test/server-process.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import { insert } from '../../platform/clickhouse.ts'
 import { linkNumbers } from '../links/service.ts'
+import { revoke } from '../tokens/service.ts'
 
 const platform = await openTestPlatform()
 const { api } = inject('server')
@@ -218,3 +220,30 @@ test('a stop of the server ends its streams, and they go on at another', async (
   expect(resumed.ids()).not.toContain(click.id_text)
   await resumed.stop()
 })
+
+describe('a stream ends with its key', () => {
+  test.each<[string, (workspace: BuiltWorkspace) => Promise<unknown>]>([
+    ['that was revoked', ({ keyId }) => revoke(platform, keyId)],
+    ['whose workspace got a plan without streams', ({ id }) => changePlan(id, 'free')],
+    ['whose workspace was deleted', ({ id }) => sql`DELETE FROM workspaces WHERE id = ${id}`.execute(platform.db)],
+  ])('%s, within five seconds', async (_name, end) => {
+    const own = await buildWorkspace(platform)
+    const stream = await follow('', { key: own.key })
+    await end(own)
+    const ended = await Promise.race([stream.end, new Promise((resolve) => setTimeout(resolve, 5_500, 'open'))])
+    await stream.stop()
+    expect(ended).not.toBe('open')
+  })
+
+  test('that expired, within five seconds', async () => {
+    const own = await buildWorkspace(platform, { expiresAt: new Date(Date.now() + 1_500) })
+    const stream = await follow('', { key: own.key })
+    const ended = await Promise.race([stream.end, new Promise((resolve) => setTimeout(resolve, 7_000, 'open'))])
+    await stream.stop()
+    expect(ended).not.toBe('open')
+  })
+})
+
+async function changePlan(workspaceId: string, plan: string): Promise<void> {
+  await sql`UPDATE workspaces SET plan = ${plan} WHERE id = ${workspaceId}`.execute(platform.db)
+}

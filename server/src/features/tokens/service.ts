@@ -14,6 +14,10 @@ const keyPrefix = 'trib_'
 const publishablePrefix = 'trib_pk_'
 // A revoked key must stop within a second on every process; a hit does not extend the life of an entry.
 const rememberedMs = 750
+const mostKeys = 10_000
+// An unknown key stays unknown: a new one is random.
+const unknownMs = 10_000
+const validMs = 24 * 3_600_000
 
 /** The key itself is in the answer of this call only; what is stored is its hash. */
 export async function createToken(
@@ -48,28 +52,52 @@ export async function revoke(platform: Pick<Platform, 'db'>, id: string): Promis
 
 type Holder = { token: Token; workspace: Workspace }
 
-/** Makes the function that turns an `Authorization` header into who is asking. */
+/**
+ * Makes the function that turns an `Authorization` header into who is asking. Unknown keys are remembered for a while.
+ * For a suspect, who has sent too many invalid keys, one key at a time is looked up, unless it was valid here before.
+ */
 export function contextReader() {
   const remembered = new LRUCache<string, Promise<Holder | undefined>>({
-    max: 10_000,
+    max: mostKeys,
     ttl: rememberedMs,
     updateAgeOnGet: false,
   })
+  const unknown = new LRUCache<string, true>({ max: mostKeys, ttl: unknownMs })
+  const valid = new LRUCache<string, true>({ max: mostKeys, ttl: validMs })
+  let isSlotTaken = false
 
-  function find(platform: Platform, key: string): Promise<Holder | undefined> {
-    const known = remembered.get(key)
-    if (known) return known
-    const found = holderOf(platform, key)
-    remembered.set(key, found)
-    found.catch(() => remembered.delete(key))
+  async function load(platform: Platform, key: string, name: string): Promise<Holder | undefined> {
+    const holder = await loadHolder(platform, key)
+    if (holder) valid.set(name, true)
+    else unknown.set(name, true)
+    return holder
+  }
+
+  function find(platform: Platform, key: string, isSuspect: boolean): Promise<Holder | undefined> | undefined {
+    const name = hashOf(key).toString('base64')
+    const known = remembered.get(name)
+    if (known || unknown.has(name)) return known
+    const needsSlot = isSuspect && !valid.has(name)
+    if (needsSlot && isSlotTaken) return undefined
+    if (needsSlot) isSlotTaken = true
+    const found = load(platform, key, name).finally(() => {
+      if (needsSlot) isSlotTaken = false
+    })
+    remembered.set(name, found)
+    found.catch(() => remembered.delete(name))
     return found
   }
 
-  return async (platform: Platform, authorization: string | undefined, page = ''): Promise<Omit<Ctx, 'requestId'>> => {
+  return async (
+    platform: Platform,
+    authorization: string | undefined,
+    page = '',
+    isSuspect = false,
+  ): Promise<Omit<Ctx, 'requestId'>> => {
     const key = /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
     if (!key)
       throw unauthorized('No API key or access token was sent. Send the header `Authorization: Bearer <API_KEY>`.')
-    const holder = await find(platform, key)
+    const holder = await find(platform, key, isSuspect)
     if (!holder)
       throw unauthorized('This API key or access token is not known. Check it for typing errors, or create a new one.')
     const { token, workspace } = holder
@@ -83,7 +111,7 @@ export function contextReader() {
   }
 }
 
-async function holderOf(platform: Platform, key: string): Promise<Holder | undefined> {
+async function loadHolder(platform: Platform, key: string): Promise<Holder | undefined> {
   const token = await selectTokenByHash(platform.db, hashOf(key))
   if (!token) return undefined
   const [workspace] = await Promise.all([
@@ -100,7 +128,8 @@ function isPublishable(token: Pick<Token, 'prefix'>): boolean {
 /** Everybody can read the key in the page, so a workspace has to say which pages are its own. */
 function requireOwnPage(workspace: Workspace, page: string): void {
   if (workspace.allowed_hostnames.length === 0) {
-    const remedy = `tributary workspace set ${workspace.slug} --allowed-hostnames <hostnames of your sites>`
+    // Everybody can read the refusal too: it names nothing of the workspace.
+    const remedy = 'tributary workspace set <workspace> --allowed-hostnames <hostnames of your sites>'
     throw forbidden(`A publishable key works once its workspace has said where: ${remedy}.`)
   }
   requirePage(workspace, page)

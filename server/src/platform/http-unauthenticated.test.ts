@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto'
+import type { QueryResult, RootOperationNode, UnknownRow } from 'kysely'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { buildWorkspace } from '../../test/build.ts'
+import { startServer } from '../../test/server-process.ts'
+import { openTestPlatform } from '../../test/stack.ts'
+import { contextReader, createToken, revoke } from '../features/tokens/service.ts'
+import type { Platform } from './context.ts'
+
+const platform = await openTestPlatform()
+
+async function start(settings: Record<string, string>) {
+  const environment = { ...inject('environment'), ROLES: 'api', TRUSTED_PROXIES: '127.0.0.1', ...settings }
+  const server = await startServer(environment)
+  onTestFinished(async () => void (await server.stop()))
+  const from = nextClient()
+  return (path: string, key: string | undefined, address = from) =>
+    fetch(server.api + path, {
+      headers: {
+        'x-forwarded-for': address,
+        'x-forwarded-proto': 'https',
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      },
+    })
+}
+
+let clients = 0
+
+/** Limits live in Valkey for a minute, so each test is another client. */
+function nextClient(): string {
+  clients += 1
+  return `2001:db8:${Math.floor(Math.random() * 65_536).toString(16)}:${clients.toString(16)}::1`
+}
+
+const limited = { UNAUTHENTICATED_REQUESTS_PER_MINUTE: '10' }
+
+test('a client without a valid key is limited, whatever it sends instead', async () => {
+  const { id: workspaceId } = await buildWorkspace(platform)
+  const revoked = await createToken(platform, { workspaceId, name: 'revoked' })
+  await revoke(platform, revoked.id)
+  const get = await start(limited)
+  const keys = [undefined, 'trib_unknown', revoked.key, undefined, 'trib_other']
+  for (const key of [...keys, ...keys]) expect((await get('/links', key)).status).toBe(401)
+  for (const key of keys) {
+    const response = await get('/links', key)
+    expect(response.status).toBe(429)
+    expect(response.headers.get('x-ratelimit-limit')).toBe('10')
+    expect(response.headers.get('x-ratelimit-remaining')).toBe('0')
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await response.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } })
+  }
+  expect((await get('/links', undefined, nextClient())).status).toBe(401)
+})
+
+test('a client of the same address with a valid key is never limited by it', async () => {
+  const { key } = await buildWorkspace(platform)
+  const get = await start(limited)
+  for (let count = 0; count < 12; count++) await get('/links', undefined)
+  expect((await get('/links', undefined)).status).toBe(429)
+  for (let count = 0; count < 20; count++) expect((await get('/links', key)).status).toBe(200)
+})
+
+test('an unknown key is looked up once, and those of a suspect one at a time', async () => {
+  let lookups = 0
+  const counting = { ...platform, db: platform.db.withPlugin(counter(() => lookups++)) } as Platform
+  const read = contextReader()
+  const refused = (key: string, isSuspect: boolean) =>
+    expect(read(counting, `Bearer ${key}`, '', isSuspect)).rejects.toMatchObject({ code: 'unauthorized' })
+  for (let count = 0; count < 5; count++) await refused('trib_same', false)
+  expect(lookups).toBe(1)
+  await Promise.all(Array.from({ length: 50 }, () => refused(`trib_${randomUUID()}`, true)))
+  expect(lookups).toBe(2)
+  const { key } = await buildWorkspace(platform)
+  await read(counting, `Bearer ${key}`)
+  await new Promise((resolve) => setTimeout(resolve, 800))
+  // Holds the slot; a key that was valid before needs none.
+  const [, known] = await Promise.all([
+    refused(`trib_${randomUUID()}`, true),
+    read(counting, `Bearer ${key}`, '', true),
+  ])
+  expect(known.actor.keyId).toMatch(/^key_/)
+})
+
+/** Counts the statements that ask for a key. */
+function counter(onLookup: () => void) {
+  return {
+    transformQuery({ node }: { node: RootOperationNode }) {
+      if (JSON.stringify(node).includes('"hash"')) onLookup()
+      return node
+    },
+    transformResult: async ({ result }: { result: QueryResult<UnknownRow> }) => result,
+  }
+}
