@@ -56,7 +56,7 @@ export type Operation<
   limit: 'standard' | 'analytics' | 'export'
   /** The lowest plan that has this operation. */
   plan: Plan
-  /** Whether pages of other sites may call it, with a publishable key. */
+  /** Whether pages of other sites may call it, with a publishable key; the answer to such a key is `{}`. */
   isForPages?: boolean
   params: Params
   query: Query
@@ -183,6 +183,11 @@ const writeHeaders = z.object({
     ),
 })
 
+const nothing = z
+  .strictObject({})
+  .describe('What a publishable key gets, whatever was found or recorded.')
+  .meta({ id: 'PublishableResult' })
+
 /** The same operation as a route definition of OpenAPI. */
 export function routeOf(operation: Operation) {
   const hasBody = !(operation.body instanceof z.ZodUndefined)
@@ -200,7 +205,11 @@ export function routeOf(operation: Operation) {
       [operation.status]: {
         description: 'The operation was successful.',
         headers: { ...rateLimitHeaders, ...textHeaders(operation.responseHeaders) },
-        content: { 'application/json': { schema: operation.response } },
+        content: {
+          'application/json': {
+            schema: operation.isForPages ? z.union([operation.response, nothing]) : operation.response,
+          },
+        },
       },
       ...errorResponses(errorCodes),
     },

@@ -89,7 +89,7 @@ export const trackLead = operation({
   path: '/track/lead',
   summary: 'Track a lead',
   description:
-    'One lead for each customer and event name, for ever: a repeat gets the same answer and records nothing.',
+    'One lead for each customer and event name, for ever: a repeat gets the same answer and records nothing. A publishable key gets `{}`, whether or not a lead was recorded.',
   tag: 'Track',
   scope: 'conversions.write',
   isForPages: true,
@@ -146,7 +146,7 @@ export const trackSale = operation({
   path: '/track/sale',
   summary: 'Track a sale',
   description:
-    'The amount is converted to the currency of the workspace; what you sent is kept too. A repeated `invoiceId` gets the first answer.',
+    'The amount is converted to the currency of the workspace; what you sent is kept too. A repeated `invoiceId` gets the first answer. A publishable key gets `{}`, whether or not a sale was recorded; a sale that a secret key reports replaces the one that a publishable key reported for the same `invoiceId`.',
   tag: 'Track',
   scope: 'conversions.write',
   isForPages: true,

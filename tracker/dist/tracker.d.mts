@@ -41,7 +41,7 @@ export type Tracker = {
 	clickId(): string | null;
 	/** Reports a click on a link that the visitor did not pass through, and keeps its id. */
 	trackClick(click: Click): Promise<string | null>;
-	/** Both give the answer of the API, or null for a visitor who does not want to be tracked. */
+	/** Both give `{}`, the only answer to a publishable key, or null for a visitor who does not want to be tracked. */
 	trackLead(lead: Lead): Promise<unknown>;
 	trackSale(sale: Sale): Promise<unknown>;
 };

@@ -1,5 +1,5 @@
 import type { LeadResult, NewLead } from '@tributary/contract/track'
-import type { Actor, Ctx } from '../../platform/context.ts'
+import type { Ctx } from '../../platform/context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
@@ -78,11 +78,4 @@ export function personOf(input: {
 
 export function presentPerson({ name, email, avatar, external_id }: Customer): LeadResult['customer'] {
   return { name, email, avatar, externalId: external_id }
-}
-
-export const nobody = { name: null, email: null, avatar: null }
-
-/** A publishable key is everybody's: whoever guesses an external id must not learn who that is. */
-export function leadFor(actor: Actor, result: LeadResult): LeadResult {
-  return actor.isPublishable ? { ...result, customer: { ...result.customer, ...nobody } } : result
 }

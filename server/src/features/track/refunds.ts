@@ -15,35 +15,52 @@ export async function trackRefund(ctx: Ctx, input: NewRefund): Promise<RefundRes
     const before = await selectRefunds(ctx.db, ctx.workspaceId, sale.number)
     const repeated = input.refundId ? before.find(({ refund_id }) => refund_id === input.refundId) : undefined
     if (repeated) return answer(sale, before, repeated)
-    const part = refundOf(sale, before, input)
-    // What is said about somebody who was erased is not kept.
-    const customer = await holdCustomer(ctx, sale.customer_id)
-    const refund = await insertConversion(ctx.db, {
-      id: newId('evt'),
-      workspace_id: ctx.workspaceId,
-      kind: 'refund',
-      customer_id: sale.customer_id,
-      event_name: sale.event_name,
-      link_number: sale.link_number,
-      click_id: sale.click_id,
-      attribution: sale.attribution,
-      amount: -part.amount,
-      currency: sale.currency,
-      original_amount: part.original,
-      original_currency: sale.original_currency,
-      payment_processor: sale.payment_processor,
-      invoice_id: sale.invoice_id,
-      refund_id: input.refundId ?? null,
-      is_full: part.isFull,
-      sale_number: sale.number,
-      metadata: customer && input.metadata ? JSON.stringify(input.metadata) : null,
-      created_at: ctx.now(),
-    })
-    if (!refund) throw conflict(`The refund ${input.refundId} is one of another invoice.`)
-    const sales = part.isFull ? -1 : 0
-    await countSale(ctx, sale.customer_id, { sales, amount: -Number(part.amount), at: sale.created_at })
+    const refund = await recordRefund(ctx, sale, before, input)
     return answer(sale, [...before, refund], refund)
   })
+}
+
+/** Refunds what is left of a sale that a page reported: the server's sale takes its place. */
+export async function takeBackSale(ctx: Ctx, sale: ConversionRow): Promise<void> {
+  await holdSale(ctx.db, ctx.workspaceId, sale.number)
+  const before = await selectRefunds(ctx.db, ctx.workspaceId, sale.number)
+  if (!before.some(({ is_full }) => is_full)) await recordRefund(ctx, sale, before, {})
+}
+
+async function recordRefund(
+  ctx: Ctx,
+  sale: ConversionRow,
+  before: ConversionRow[],
+  input: Pick<Partial<NewRefund>, 'amount' | 'refundId' | 'metadata'>,
+): Promise<ConversionRow> {
+  const part = refundOf(sale, before, input)
+  // What is said about somebody who was erased is not kept.
+  const customer = await holdCustomer(ctx, sale.customer_id)
+  const refund = await insertConversion(ctx.db, {
+    id: newId('evt'),
+    workspace_id: ctx.workspaceId,
+    kind: 'refund',
+    customer_id: sale.customer_id,
+    event_name: sale.event_name,
+    link_number: sale.link_number,
+    click_id: sale.click_id,
+    attribution: sale.attribution,
+    amount: -part.amount,
+    currency: sale.currency,
+    original_amount: part.original,
+    original_currency: sale.original_currency,
+    payment_processor: sale.payment_processor,
+    invoice_id: sale.invoice_id,
+    refund_id: input.refundId ?? null,
+    is_full: part.isFull,
+    sale_number: sale.number,
+    metadata: customer && input.metadata ? JSON.stringify(input.metadata) : null,
+    created_at: ctx.now(),
+  })
+  if (!refund) throw conflict(`The refund ${input.refundId} is one of another invoice.`)
+  const sales = part.isFull ? -1 : 0
+  await countSale(ctx, sale.customer_id, { sales, amount: -Number(part.amount), at: sale.created_at })
+  return refund
 }
 
 type Sale = Pick<ConversionRow, 'amount' | 'original_amount' | 'original_currency' | 'invoice_id'>

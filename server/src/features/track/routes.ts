@@ -2,13 +2,18 @@ import * as contract from '@tributary/contract/track'
 import * as forPages from '@tributary/contract/track-browser'
 import { type BrowserRoute, browserRoute, route } from '../../platform/http.ts'
 import { type Capturing, trackClick, trackOpen, trackVisit } from './browser-clicks.ts'
-import { leadFor, trackLead } from './leads.ts'
+import { trackLeadFromPage, trackSaleFromPage } from './from-page.ts'
+import { trackLead } from './leads.ts'
 import { trackRefund } from './refunds.ts'
-import { saleFor, trackSale } from './sales.ts'
+import { trackSale } from './sales.ts'
 
 export const trackRoutes = [
-  route(contract.trackLead, async (ctx, { body }) => leadFor(ctx.actor, await trackLead(ctx, body))),
-  route(contract.trackSale, async (ctx, { body }) => saleFor(ctx.actor, await trackSale(ctx, body))),
+  route(contract.trackLead, async (ctx, { body }) =>
+    ctx.actor.isPublishable ? trackLeadFromPage(ctx, body) : trackLead(ctx, body),
+  ),
+  route(contract.trackSale, async (ctx, { body }) =>
+    ctx.actor.isPublishable ? trackSaleFromPage(ctx, body) : trackSale(ctx, body),
+  ),
   route(contract.trackRefund, (ctx, { body }) => trackRefund(ctx, body)),
 ]
 

@@ -1,30 +1,37 @@
 import type { NewSale, SaleResult } from '@tributary/contract/track'
-import type { Actor, Ctx } from '../../platform/context.ts'
+import type { Ctx } from '../../platform/context.ts'
 import { AppError, invalid } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { type Customer, countSale, findCustomer, holdCustomer, makeCustomer } from '../customers/service.ts'
 import { conversionSettings } from '../workspaces/service.ts'
 import { findClick, requireClick } from './clicks.ts'
-import { attributeClick, nobody, personOf, presentPerson, recordLead } from './leads.ts'
+import { attributeClick, personOf, presentPerson, recordLead } from './leads.ts'
+import { takeBackSale } from './refunds.ts'
 import type { Attribution } from './rules/attribution.ts'
 import { convert } from './rules/money.ts'
-import { type ConversionRow, insertConversion, selectLead, selectSale } from './store.ts'
+import { type ConversionRow, insertConversion, lockInvoice, selectLead, selectSale } from './store.ts'
 
 const directLead = 'Direct sale'
 
-/** A repeated invoice gets the first answer; what cannot be attributed to anybody is no error, and no sale. */
+/**
+ * A repeated invoice gets the first answer; a sale that can be attributed to nobody is not an error, and not stored. An
+ * invoice that only a page has reported is replaced: the page's sale is refunded, and this one is recorded.
+ */
 export async function trackSale(ctx: Ctx, input: NewSale): Promise<SaleResult> {
   const given = input.clickId ? await requireClick(ctx, input.clickId) : null
   return transaction(ctx, async (ctx) => {
+    if (input.invoiceId) await lockInvoice(ctx.db, ctx.workspaceId, input.invoiceId)
     const earlier = input.invoiceId ? await selectSale(ctx.db, ctx.workspaceId, input.invoiceId) : undefined
-    if (earlier) return answerOf(ctx, earlier)
+    const isReplaced = earlier?.from_page && !ctx.actor.isPublishable
+    if (earlier && !isReplaced) return answerOf(ctx, earlier)
     const known = await findCustomer(ctx, input.customerExternalId)
     if ((!known && !given) || input.amount === 0) return answer(input.eventName, known ?? null, null)
     const customer = known ?? (await makeCustomer(ctx, personOf(input), given))
     const attribution = await attributeSale(ctx, customer, given, input)
+    if (earlier) await takeBackSale(ctx, earlier)
     const sale = await recordSale(ctx, customer, attribution, input)
-    // Somebody else was faster with this invoice.
+    // The version before takes no lock: it may have been faster with this invoice.
     if (!sale)
       return answerOf(ctx, (await selectSale(ctx.db, ctx.workspaceId, input.invoiceId as string)) as ConversionRow)
     await countSale(ctx, customer.id, { sales: 1, amount: Number(sale.amount), at: sale.created_at })
@@ -63,14 +70,8 @@ async function recordSale(
   attribution: Awaited<ReturnType<typeof attributeSale>>,
   input: NewSale,
 ): Promise<ConversionRow | undefined> {
-  const { currency } = await conversionSettings(ctx)
   const original = { amount: input.amount, currency: input.currency }
-  const converted = convert(original, currency, ctx.rates.current())
-  if (!converted) {
-    throw invalid(
-      `\`currency\` in the body is ${input.currency}, of which no rate is known. Use another currency, or have the operator add it to the rates.`,
-    )
-  }
+  const converted = await convertSale(ctx, original)
   return insertConversion(ctx.db, {
     id: newId('evt'),
     workspace_id: ctx.workspaceId,
@@ -84,10 +85,21 @@ async function recordSale(
     original_currency: original.currency,
     payment_processor: input.paymentProcessor,
     invoice_id: input.invoiceId ?? null,
+    from_page: ctx.actor.isPublishable ?? false,
     is_first: customer.first_sale_at === null,
     metadata: input.metadata ? JSON.stringify(input.metadata) : null,
     created_at: ctx.now(),
   })
+}
+
+/** The amount in the workspace's currency. */
+export async function convertSale(ctx: Ctx, original: Pick<NewSale, 'amount' | 'currency'>) {
+  const { currency } = await conversionSettings(ctx)
+  const converted = convert(original, currency, ctx.rates.current())
+  if (converted) return converted
+  throw invalid(
+    `\`currency\` in the body is ${original.currency}, of which no rate is known. Use another currency, or have the operator add it to the rates.`,
+  )
 }
 
 async function answerOf(ctx: Ctx, sale: ConversionRow): Promise<SaleResult> {
@@ -106,10 +118,4 @@ function answer(eventName: string, customer: Customer | null, sale: ConversionRo
       metadata: sale.metadata === null ? null : JSON.parse(sale.metadata),
     },
   }
-}
-
-/** As `leadFor`. */
-export function saleFor(actor: Actor, result: SaleResult): SaleResult {
-  const { customer } = result
-  return actor.isPublishable && customer ? { ...result, customer: { ...customer, ...nobody } } : result
 }

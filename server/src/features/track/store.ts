@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../platform/postgres.ts'
 
+const invoiceLocks = 7_240_813
 const lease = sql`now() + interval '30 seconds'`
 
 export type ConversionKind = 'lead' | 'sale' | 'refund'
@@ -22,6 +23,8 @@ export type ConversionRow = {
   payment_processor: string | null
   invoice_id: string | null
   refund_id: string | null
+  /** Reported with a publishable key. */
+  from_page: boolean
   is_first: boolean
   is_full: boolean
   sale_number: bigint | null
@@ -41,13 +44,13 @@ export async function insertConversion(db: Db, row: NewConversion): Promise<Conv
   const storedAt = row.link_number === null ? row.created_at : null
   const result = await sql<ConversionRow>`
     INSERT INTO conversions (id, workspace_id, kind, customer_id, event_name, link_number, click_id, attribution, quantity,
-      amount, currency, original_amount, original_currency, payment_processor, invoice_id, refund_id, is_first, is_full,
+      amount, currency, original_amount, original_currency, payment_processor, invoice_id, refund_id, from_page, is_first, is_full,
       sale_number, metadata, created_at, stored_at)
     VALUES (${row.id}, ${row.workspace_id}, ${row.kind}, ${row.customer_id}, ${row.event_name}, ${row.link_number},
       ${row.click_id}, ${row.attribution}, ${row.quantity ?? 1}, ${row.amount ?? 0}, ${row.currency ?? null},
       ${row.original_amount ?? null}, ${row.original_currency ?? null}, ${row.payment_processor ?? null},
-      ${row.invoice_id ?? null}, ${row.refund_id ?? null}, ${row.is_first ?? false}, ${row.is_full ?? false},
-      ${row.sale_number ?? null}, ${row.metadata ?? null}, ${row.created_at},
+      ${row.invoice_id ?? null}, ${row.refund_id ?? null}, ${row.from_page ?? false}, ${row.is_first ?? false},
+      ${row.is_full ?? false}, ${row.sale_number ?? null}, ${row.metadata ?? null}, ${row.created_at},
       ${storedAt})
     ON CONFLICT DO NOTHING RETURNING *`.execute(db)
   return result.rows[0]
@@ -67,10 +70,19 @@ export async function selectLead(
   return result.rows[0]
 }
 
+/** Holds a lock until the transaction ends: nobody else decides about the same invoice meanwhile. */
+export async function lockInvoice(db: Db, workspaceId: string, invoiceId: string): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${workspaceId} ${invoiceId}`}, ${invoiceLocks}))`.execute(
+    db,
+  )
+}
+
+/** The sale of an invoice: the one that a secret key reported, else the one of a page. */
 export async function selectSale(db: Db, workspaceId: string, invoiceId: string): Promise<ConversionRow | undefined> {
   const result = await sql<ConversionRow>`
     SELECT * FROM conversions
-    WHERE workspace_id = ${workspaceId} AND invoice_id = ${invoiceId} AND kind = 'sale'`.execute(db)
+    WHERE workspace_id = ${workspaceId} AND invoice_id = ${invoiceId} AND kind = 'sale'
+    ORDER BY from_page LIMIT 1`.execute(db)
   return result.rows[0]
 }
 
