@@ -1,3 +1,4 @@
+// Longer than other files: the one list of all settings, from which documents are printed.
 import { availableParallelism } from 'node:os'
 import { type Plan, plans } from '@tributary/contract/operation'
 import { z } from 'zod'
