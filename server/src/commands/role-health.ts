@@ -12,6 +12,7 @@ export type ProcessHealth = {
   problem?: string
   engines?: Readiness['engines']
   partitions?: Readiness['partitions']
+  streams?: Readiness['streams']
   /** Since it answered last; undefined if it never did. Not shown. */
   silentMs?: number
 }
@@ -29,13 +30,14 @@ export function judgeReadiness(processes: ProcessHealth[], only?: string): Super
   const byRole = Map.groupBy(processes, ({ role }) => role)
   const roles = Object.fromEntries([...byRole].map(([role, own]) => [role, judgeRole(own)]))
   const asked = only === undefined ? Object.values(roles) : [roles[only] ?? { ready: false }]
-  const partitions = processes.find(({ partitions }) => partitions)?.partitions
+  const { partitions, streams } = processes.find(({ partitions }) => partitions) ?? {}
   return {
     ready: asked.every(({ ready }) => ready),
     roles,
     engines: mergeEngines(processes),
     ...(partitions && { partitions }),
-    processes: processes.map(({ silentMs: _, partitions: __, ...shown }) => shown),
+    ...(streams && { streams }),
+    processes: processes.map(({ silentMs: _, partitions: __, streams: ___, ...shown }) => shown),
   }
 }
 

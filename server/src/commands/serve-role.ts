@@ -24,7 +24,7 @@ export async function startRole(config: Config, log: Log): Promise<AsyncDisposab
   const tlsHosts = started.use(openTlsHosts(platform))
   const isAllowed = (query: URLSearchParams) => tlsHosts.allows(query.get('domain') ?? '')
   started.use(await startOps(platform, reportProcess(platform), { '/internal/tls-allowed': isAllowed }))
-  await ensureStreams(platform.nats, config)
+  await ensureStreams(platform.nats, config, (text) => log.warn(text))
   started.use(await startWork(platform))
   return started.move()
 }
@@ -74,7 +74,7 @@ async function openRolePlatform(config: Config, log: Log, slot: number): Promise
 async function prepareStreams({ nats, config, log }: Platform, channel: Channel): Promise<void> {
   const prepare = async () => {
     if (!(await channel.ask('streams-turn'))) return
-    await ensureStreams(nats, config)
+    await ensureStreams(nats, config, (text) => log.warn(text))
     await channel.ask('streams-done')
   }
   if (!config.ROLES.includes('redirect')) return prepare()

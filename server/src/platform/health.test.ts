@@ -10,6 +10,7 @@ import { reportProcess, startOps } from './ops.ts'
 
 const { api, ops } = inject('server')
 const closed = '127.0.0.1:1'
+const stream = { bytes: expect.any(Number), limitBytes: expect.any(Number) }
 const partition = { lagMessages: expect.any(Number), lagSeconds: expect.any(Number), owned: true }
 const well = { ok: true, milliseconds: expect.any(Number) }
 
@@ -45,6 +46,7 @@ const engineStates = {
 
 test('/readyz on the port for operators tells the state of each engine, role and process', async () => {
   await eventually(async () => expect(await get(ops, '/readyz')).toHaveProperty('body.partitions.1.owned', true))
+  await eventually(async () => expect(await get(ops, '/readyz')).toHaveProperty('body.streams.DEAD_LETTERS'))
   const shared = { slot: 0, pid: expect.any(Number), up: true, restarts: 0, ready: true }
   expect(await get(ops, '/readyz?verbose')).toEqual({
     status: 200,
@@ -54,6 +56,7 @@ test('/readyz on the port for operators tells the state of each engine, role and
       roles: { worker: { ready: true }, api: { ready: true }, redirect: { ready: true } },
       engines: engineStates,
       partitions: { 0: partition, 1: partition },
+      streams: { EVENTS_0: stream, EVENTS_1: stream, CHANGES: stream, WEBHOOKS: stream, DEAD_LETTERS: stream },
       processes: ['worker', 'api', 'redirect'].map((role) => ({ role, ...shared, engines: expect.any(Object) })),
     },
   })

@@ -1,14 +1,18 @@
 import { sql } from 'kysely'
+import type { Gauge } from 'prom-client'
 import type { Platform } from './context.ts'
 import type { Metrics } from './metrics.ts'
 
 export type EngineState = { ok: boolean; milliseconds: number; needed: boolean; error?: string }
 export type PartitionState = { lagMessages: number; lagSeconds: number; owned: boolean }
+export type StreamState = { bytes: number; limitBytes: number }
 export type Readiness = {
   ready: boolean
   engines: Record<string, EngineState>
   /** Of a worker, by number. */
   partitions?: Record<string, PartitionState>
+  /** Of a worker, by name. */
+  streams?: Record<string, StreamState>
 }
 
 const timeoutMs = 1_000
@@ -21,7 +25,10 @@ export async function readiness(platform: Platform): Promise<Readiness> {
     // A lag does not make a worker unready: to take it out would only make the lag grow.
     ready: engines.every(([, engine]) => engine.ok || !engine.needed),
     engines: Object.fromEntries(engines),
-    ...(works && { partitions: await partitionStates(platform.metrics) }),
+    ...(works && {
+      partitions: await partitionStates(platform.metrics),
+      streams: await streamStates(platform.metrics),
+    }),
   }
 }
 
@@ -63,9 +70,20 @@ async function partitionStates({
   return Object.fromEntries(states)
 }
 
-async function byPartition(gauge: Metrics['ingestLag']): Promise<Map<string, number>> {
+function byPartition(gauge: Metrics['ingestLag']): Promise<Map<string, number>> {
+  return valuesBy(gauge, 'partition')
+}
+
+async function streamStates({ logBytes, logLimit }: Metrics): Promise<Readiness['streams']> {
+  const [bytes, limits] = await Promise.all([valuesBy(logBytes, 'stream'), valuesBy(logLimit, 'stream')])
+  return Object.fromEntries(
+    [...bytes].map(([name, size]) => [name, { bytes: size, limitBytes: limits.get(name) ?? 0 }]),
+  )
+}
+
+async function valuesBy<Label extends string>(gauge: Gauge<Label>, label: Label): Promise<Map<string, number>> {
   const { values } = await gauge.get()
-  return new Map(values.map(({ labels, value }) => [String(labels.partition), value]))
+  return new Map(values.map(({ labels, value }) => [String(labels[label]), value]))
 }
 
 async function state(name: string, needed: boolean, ask: () => Promise<unknown>): Promise<[string, EngineState]> {

@@ -98,6 +98,30 @@ export function openMetrics() {
       labelNames: ['partition'],
       registers,
     }),
+    logBytes: new Gauge({
+      name: 'tributary_log_bytes',
+      help: 'Size of a stream of the log.',
+      labelNames: ['stream'],
+      registers,
+    }),
+    logLimit: new Gauge({
+      name: 'tributary_log_limit_bytes',
+      help: 'Size at which a stream of the log takes no more.',
+      labelNames: ['stream'],
+      registers,
+    }),
+    diskFree: new Gauge({
+      name: 'tributary_disk_free_ratio',
+      help: 'Free share of a disk, from 0 to 1.',
+      labelNames: ['disk'],
+      registers,
+    }),
+    logPurged: new Counter({
+      name: 'tributary_log_purged_messages_total',
+      help: 'Stored messages that were deleted early because their stream was above its watermark.',
+      labelNames: ['stream'],
+      registers,
+    }),
     jobs: new Counter({
       name: 'tributary_jobs_total',
       help: 'Messages handled by jobs.',

@@ -1,4 +1,6 @@
 import {
+  DiscardPolicy,
+  JetStreamApiError,
   type JetStreamClient,
   type JetStreamManager,
   jetstream,
@@ -113,33 +115,79 @@ function refusalIn(message: Msg): string | undefined {
   return answer.error && (answer.error.description ?? 'refused')
 }
 
-/** Makes the streams that are missing; an existing one gets its settings. */
-export async function ensureStreams(nats: NatsConnection, config: Config): Promise<void> {
+const mebibyte = 1_048_576
+const leastMegabytes = 16
+const storeTooSmall = 10_047
+
+/**
+ * Makes the streams that are missing; an existing one gets its settings. Each has its own part of
+ * EVENT_LOG_MAX_MEGABYTES, so that none can use up the store of another; where NATS has less, all parts are smaller.
+ */
+export async function ensureStreams(
+  nats: NatsConnection,
+  config: Config,
+  warn: (text: string) => void = () => {},
+): Promise<void> {
   const manager = await jetstreamManager(nats)
-  const kept = nanos(config.EVENT_RETENTION_DAYS * day)
-  const shared = { num_replicas: config.NATS_REPLICAS, duplicate_window: nanos(2 * 60 * 1000), allow_direct: true }
-  const streams: Array<Partial<StreamConfig> & { name: string }> = [
+  for (let megabytes = config.EVENT_LOG_MAX_MEGABYTES; ; megabytes = Math.floor(megabytes / 2)) {
+    try {
+      for (const stream of streamConfigs(config, megabytes)) await patiently(() => ensureStream(manager, stream))
+      return
+    } catch (error) {
+      if (!isTooSmall(error) || megabytes <= leastMegabytes) throw error
+      warn(`NATS has no room for EVENT_LOG_MAX_MEGABYTES=${megabytes}: raise its max_file_store or lower the setting`)
+    }
+  }
+}
+
+type NamedStream = Partial<StreamConfig> & { name: string }
+
+function streamConfigs(config: Config, megabytes: number): NamedStream[] {
+  const share = (part: number) => Math.floor(megabytes * mebibyte * part)
+  // Unread messages are never discarded: whoever publishes keeps them, in the spool or the outbox, until there is room.
+  const wall = (bytes: number) => ({ max_bytes: bytes, discard: DiscardPolicy.New })
+  const streams: NamedStream[] = [
     ...Array.from({ length: config.EVENT_PARTITIONS }, (_, partition) => ({
       name: eventStream(partition),
       subjects: [`events.${partition}.>`],
-      max_age: kept,
+      max_age: nanos(config.EVENT_RETENTION_DAYS * day),
+      ...wall(share(27 / 32 / config.EVENT_PARTITIONS)),
     })),
-    { name: changeStream, subjects: ['changes.>'], max_age: nanos(7 * day) },
+    { name: changeStream, subjects: ['changes.>'], max_age: nanos(7 * day), ...wall(share(2 / 32)) },
     {
       name: webhookStream,
       subjects: ['webhooks.>'],
       retention: RetentionPolicy.Workqueue,
       max_age: nanos(7 * day),
+      ...wall(share(2 / 32)),
     },
-    { name: deadLetterStream, subjects: ['dead.>'], max_age: nanos(90 * day) },
+    // Refusing a dead letter would stop the worker that writes it.
+    {
+      name: deadLetterStream,
+      subjects: ['dead.>'],
+      max_age: nanos(90 * day),
+      max_bytes: share(1 / 32),
+      discard: DiscardPolicy.Old,
+    },
   ]
-  for (const stream of streams) await patiently(() => ensureStream(manager, { ...stream, ...shared }))
+  const shared = { num_replicas: config.NATS_REPLICAS, duplicate_window: nanos(2 * 60 * 1000), allow_direct: true }
+  return streams.map((stream) => ({ ...stream, ...shared }))
 }
 
-async function ensureStream(manager: JetStreamManager, stream: Partial<StreamConfig> & { name: string }) {
-  const exists = await manager.streams.info(stream.name).catch(() => undefined)
-  if (exists) await manager.streams.update(stream.name, stream)
-  else await manager.streams.add(stream)
+async function ensureStream(manager: JetStreamManager, stream: NamedStream): Promise<void> {
+  const existing = await manager.streams.info(stream.name).catch(() => undefined)
+  if (!existing) await manager.streams.add(stream)
+  // An update writes to the disk of NATS, which may be full.
+  else if (!isAsWanted(existing.config, stream)) await manager.streams.update(stream.name, stream)
+}
+
+function isAsWanted(config: StreamConfig, stream: NamedStream): boolean {
+  const current = config as Record<string, unknown>
+  return Object.entries(stream).every(([name, value]) => JSON.stringify(current[name]) === JSON.stringify(value))
+}
+
+function isTooSmall(error: unknown): boolean {
+  return error instanceof JetStreamApiError && error.code === storeTooSmall
 }
 
 /** A new cluster chooses its leaders while several processes ask for the same streams. */
@@ -149,7 +197,7 @@ async function patiently(work: () => Promise<unknown>, attempts = 4): Promise<vo
       await work()
       return
     } catch (error) {
-      if (attempt === attempts) throw error
+      if (attempt === attempts || isTooSmall(error)) throw error
       await sleep(500 * attempt)
     }
   }

@@ -196,7 +196,14 @@ export const settings = {
   EVENT_RETENTION_DAYS: {
     type: count,
     standard: '30',
-    meaning: 'How long the log keeps events, from their arrival; longer than any outage of the workers.',
+    meaning:
+      'How long the log keeps events, from their arrival, unless it is above its watermark; longer than any outage of the workers.',
+  },
+  EVENT_LOG_MAX_MEGABYTES: {
+    type: z.coerce.number().int().min(16),
+    standard: '18432',
+    meaning:
+      'Largest size of all streams in NATS together, below its `max_file_store`. 27 of 32 parts hold clicks, evenly for each partition. From 80 % of a part on, the oldest clicks that are stored in ClickHouse are deleted from the log; a full part takes no more, and clicks wait in the spool.',
   },
   CLICK_DURABILITY: {
     type: z.enum(['ack', 'async']),

@@ -3,6 +3,7 @@ import { startDomainChecks } from '../features/domains/jobs.ts'
 import { eventsJobs } from '../features/events/jobs.ts'
 import { startIngest } from '../features/ingest/jobs.ts'
 import { linksJobs } from '../features/links/jobs.ts'
+import { startLogRetention } from '../features/log/jobs.ts'
 import { startExport, startOverdueMeter, trackJobs } from '../features/track/jobs.ts'
 import { startDeliveries, startWebhookUpkeep, webhooksJobs } from '../features/webhooks/jobs.ts'
 import type { Platform } from '../platform/context.ts'
@@ -16,6 +17,7 @@ export async function start(platform: Platform): Promise<AsyncDisposable> {
     await startJobs(platform, [...eventsJobs, ...linksJobs, ...trackJobs, ...webhooksJobs]),
     startDomainChecks(platform),
     startKeyExpiry(platform),
+    startLogRetention(platform),
     startTestClosing(platform),
     startExport(platform),
     startOverdueMeter(platform),

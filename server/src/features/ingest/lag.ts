@@ -34,7 +34,7 @@ export async function measureLags({ config, db, nats }: Platform, owner: string)
   const partitions = Array.from({ length: config.EVENT_PARTITIONS }, (_, partition) => partition)
   return Promise.all(
     partitions.map((partition) =>
-      lagOf(manager, places.get(partition) ?? { partition, sequence: 0, owner: null }, owner),
+      lagOf(manager, places.get(partition) ?? { partition, sequence: 0, stream: '', owner: null }, owner),
     ),
   )
 }

@@ -18,9 +18,11 @@ import {
   claimPartition,
   type Holder,
   type Intent,
+  isRebuildLocked,
   limitPause,
   releasePartition,
   renewLease,
+  selectPlaces,
   setStream,
   writeIntent,
 } from './store.ts'
@@ -80,6 +82,19 @@ async function firstUnread(cursor: Cursor, isSame: boolean, firstAfter: (time: n
 
 // The clock of a log that was restored on another machine may be behind; what is read again is compared.
 const clockStepMs = 60_000
+
+/** Up to where each partition is stored, and when the stream was created that its sequence counts in. */
+export async function storedSequences(
+  platform: Pick<Platform, 'db'>,
+): Promise<{ partition: number; sequence: number; created: string }[]> {
+  const places = await selectPlaces(platform.db)
+  return places.map(({ partition, sequence, stream }) => ({ partition, sequence, created: createdAt(stream) }))
+}
+
+/** Whether `tributary rebuild` reads the log. */
+export function isRebuildRunning(platform: Pick<Platform, 'db'>): Promise<boolean> {
+  return isRebuildLocked(platform.db)
+}
 
 export function renew(platform: Platform, holder: Holder): Promise<boolean> {
   return renewLease(platform.db, holder)

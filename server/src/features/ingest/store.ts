@@ -31,7 +31,7 @@ export type Cursor = {
 export type Comparison = { until: number; areStoredCounted: boolean }
 export type Holder = { partition: number; owner: string; stream?: string; comparison?: Comparison }
 /** Up to where a partition is stored, and by whom while that worker lives. */
-export type Place = { partition: number; sequence: number; owner: string | null }
+export type Place = { partition: number; sequence: number; stream: string; owner: string | null }
 
 const rebuildLock = 7_240_813
 const intentLock = 7_240_816
@@ -130,9 +130,17 @@ export async function insertCursors(db: Db, partitions: number): Promise<void> {
 }
 
 export async function selectPlaces(db: Db): Promise<Place[]> {
-  const result = await sql<{ partition: number; sequence: bigint; owner: string | null }>`
-    SELECT partition, sequence, CASE WHEN leased_until > now() THEN owner END AS owner FROM ingest_cursors`.execute(db)
+  const result = await sql<{ partition: number; sequence: bigint; stream: string; owner: string | null }>`
+    SELECT partition, sequence, stream, CASE WHEN leased_until > now() THEN owner END AS owner FROM ingest_cursors`.execute(
+    db,
+  )
   return result.rows.map((row) => ({ ...row, sequence: Number(row.sequence) }))
+}
+
+export async function isRebuildLocked(db: Db): Promise<boolean> {
+  const result = await sql`SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = 0 AND objid = ${rebuildLock}
+    AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`.execute(db)
+  return result.rows.length > 0
 }
 
 /** Undefined while another process does the same. */

@@ -1,4 +1,4 @@
-import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sleep } from '../../platform/clock.ts'
 import type { Platform } from '../../platform/context.ts'
@@ -75,6 +75,8 @@ export async function openSpool(platform: Platform, folder = 'clicks'): Promise<
   async function measure(): Promise<void> {
     const names = [...(bytes > 0 ? await messageFiles(directory) : []), ...abandoned].sort()
     metrics.spoolMessages.set(names.length)
+    const { bavail, blocks } = await statfs(directory)
+    metrics.diskFree.set({ disk: 'spool' }, bavail / blocks)
     metrics.spoolAge.set(names[0] ? Math.max(0, Date.now() - Number.parseInt(names[0], 10)) / 1000 : 0)
   }
 

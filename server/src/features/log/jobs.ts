@@ -1,0 +1,41 @@
+import type { Platform } from '../../platform/context.ts'
+import { every } from '../../platform/schedule.ts'
+import { clickhouseFreeRatio, purgeStored, streamUsage } from './service.ts'
+
+const intervalMs = 5_000
+const diskIntervalMs = 15_000
+
+/** Purges what is stored above the watermark, and measures streams and disks; every worker may do it. */
+export function startLogRetention(platform: Platform): AsyncDisposable {
+  const parts = [
+    every(platform, 'log size', intervalMs, () => measureStreams(platform)),
+    every(platform, 'log retention', intervalMs, () => purge(platform)),
+    every(platform, 'disks', diskIntervalMs, () => measureDisks(platform)),
+  ]
+  return {
+    async [Symbol.asyncDispose]() {
+      await Promise.all(parts.map((part) => part[Symbol.asyncDispose]()))
+    },
+  }
+}
+
+async function measureStreams(platform: Platform): Promise<void> {
+  const { metrics } = platform
+  for (const { stream, bytes, limitBytes } of await streamUsage(platform)) {
+    metrics.logBytes.set({ stream }, bytes)
+    metrics.logLimit.set({ stream }, limitBytes)
+  }
+}
+
+async function purge(platform: Platform): Promise<void> {
+  const { metrics, log } = platform
+  for (const { stream, messages } of await purgeStored(platform)) {
+    metrics.logPurged.inc({ stream }, messages)
+    log.warn({ stream, messages }, 'stored messages purged: the log is above its watermark')
+  }
+}
+
+async function measureDisks(platform: Platform): Promise<void> {
+  const free = await clickhouseFreeRatio(platform)
+  if (free !== undefined) platform.metrics.diskFree.set({ disk: 'clickhouse' }, free)
+}

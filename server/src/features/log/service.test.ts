@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { sql } from 'kysely'
+import { afterAll, beforeEach, expect, inject, test } from 'vitest'
+import { createDatabase } from '../../../../engines/postgres.ts'
+import { startEngines } from '../../../../engines/start.ts'
+import { openTestPlatform } from '../../../test/stack.ts'
+import { migrate } from '../../platform/migrate.ts'
+import { changeStream, deadLetterStream, ensureStreams, eventStream, jetStream } from '../../platform/nats.ts'
+import { withRebuildLock } from '../ingest/store.ts'
+import { clickhouseFreeRatio, purgeStored, streamUsage } from './service.ts'
+
+const engines = await startEngines({ only: ['nats'] })
+afterAll(() => engines.stop())
+const name = `log_${randomUUID().replaceAll('-', '')}`
+const platform = await openTestPlatform({
+  ...engines.urls,
+  POSTGRES_URL: await createDatabase(inject('environment').POSTGRES_URL as string, name),
+  EVENT_PARTITIONS: '2',
+  EVENT_LOG_MAX_MEGABYTES: '32',
+})
+await migrate(platform.config, platform.clickhouse, () => {})
+await ensureStreams(platform.nats, platform.config)
+const manager = await jetstreamManager(platform.nats)
+const body = 'x'.repeat(100_000)
+const publish = (subject: string) => jetStream(platform.nats).publish(subject, body)
+const stateOf = async (stream: string) => (await manager.streams.info(stream)).state
+
+/** Publishes until the stream refuses; gives how many it took. */
+async function fill(subject: string): Promise<number> {
+  for (let count = 0; ; count++) {
+    try {
+      await publish(subject)
+    } catch (error) {
+      expect((error as Error).message).toContain('maximum bytes exceeded')
+      return count
+    }
+  }
+}
+
+async function setCursor(partition: number, sequence: number, stream?: string): Promise<void> {
+  const { created } = await manager.streams.info(eventStream(partition))
+  await sql`INSERT INTO ingest_cursors (partition, sequence, stream)
+    VALUES (${partition}, ${sequence}, ${stream ?? created})
+    ON CONFLICT (partition) DO UPDATE SET sequence = excluded.sequence, stream = excluded.stream`.execute(platform.db)
+}
+
+beforeEach(async () => {
+  for (const stream of [eventStream(0), eventStream(1), changeStream]) await manager.streams.purge(stream)
+})
+
+test('a full partition takes no more, and no other stream notices', async () => {
+  expect(await fill('events.0.clicks')).toBeGreaterThan(100)
+  await publish('events.1.clicks')
+  await publish('changes.links')
+  await publish('dead.letters')
+  const usage = await streamUsage(platform)
+  expect(usage.reduce((sum, { limitBytes }) => sum + limitBytes, 0)).toBeLessThanOrEqual(32 * 1_048_576)
+  expect(usage.every(({ bytes, limitBytes }) => bytes <= limitBytes)).toBe(true)
+  expect(usage.find(({ stream }) => stream === eventStream(0))?.bytes).toBeGreaterThan(13_000_000)
+})
+
+test('above the watermark the oldest stored messages go, and no unread one', async () => {
+  const { last_seq: before } = await stateOf(eventStream(0))
+  const count = await fill('events.0.clicks')
+  await setCursor(0, 0)
+  expect(await purgeStored(platform, 0)).toEqual([])
+  await setCursor(0, before + 5)
+  expect(await purgeStored(platform, 0)).toEqual([{ stream: eventStream(0), messages: 5 }])
+  expect(await purgeStored(platform, 0)).toEqual([])
+  expect(await fill('events.0.clicks')).toBe(5)
+  await setCursor(0, before + count + 5)
+  await purgeStored(platform, 0)
+  const { limitBytes = 0 } = (await streamUsage(platform)).find(({ stream }) => stream === eventStream(0)) ?? {}
+  const { bytes } = await stateOf(eventStream(0))
+  expect(bytes / limitBytes).toBeGreaterThan(0.65)
+  expect(bytes / limitBytes).toBeLessThan(0.72)
+  expect(await purgeStored(platform, 0)).toEqual([])
+  await publish('events.0.clicks')
+})
+
+test.each([
+  ['of another stream than this', () => setCursor(0, 1_000_000, 'an older one')],
+  ['younger than a quarter of an hour', async () => setCursor(0, (await stateOf(eventStream(0))).last_seq)],
+])('messages %s are never purged', async (_name, prepare) => {
+  const count = await fill('events.0.clicks')
+  await prepare()
+  expect(await purgeStored(platform)).toEqual([])
+  expect((await stateOf(eventStream(0))).messages).toBe(count)
+})
+
+test('nothing is purged while a rebuild reads the log', async () => {
+  await fill('events.0.clicks')
+  await setCursor(0, (await stateOf(eventStream(0))).last_seq)
+  expect(await withRebuildLock(platform.db, () => purgeStored(platform, 0))).toEqual([])
+  expect(await purgeStored(platform, 0)).toHaveLength(1)
+})
+
+test('changes are purged when every job has acknowledged them', async () => {
+  await manager.consumers.add(changeStream, {
+    durable_name: 'one',
+    filter_subject: 'changes.one',
+    ack_policy: 'explicit',
+  })
+  await manager.consumers.add(changeStream, {
+    durable_name: 'two',
+    filter_subject: 'changes.two',
+    ack_policy: 'explicit',
+  })
+  await publish('changes.two')
+  const count = await fill('changes.one')
+  const read = async (consumer: string, most: number) => {
+    const source = await jetStream(platform.nats).consumers.get(changeStream, consumer)
+    for await (const message of await source.fetch({ max_messages: most, expires: 2_000 })) await message.ackAck()
+  }
+  await read('one', count)
+  expect(await purgeStored(platform, 0)).toEqual([])
+  await read('two', 1)
+  const [purged] = await purgeStored(platform, 0)
+  expect(purged?.stream).toBe(changeStream)
+  expect(await fill('changes.one')).toBe(purged?.messages)
+})
+
+test('dead letters make room for newer ones, so that they never stop a worker', async () => {
+  for (let count = 0; count < 30; count++) await publish('dead.letters')
+  const { bytes, messages, first_seq } = await stateOf(deadLetterStream)
+  expect(bytes).toBeLessThanOrEqual(1_048_576)
+  expect(messages).toBeLessThan(12)
+  expect(first_seq).toBeGreaterThan(1)
+})
+
+test('a store that is too small for the setting gets smaller limits instead of no streams', async () => {
+  const tooMuch = { ...platform.config, EVENT_LOG_MAX_MEGABYTES: 2 ** 30 }
+  const warnings: string[] = []
+  await ensureStreams(platform.nats, tooMuch, (text) => warnings.push(text))
+  expect(warnings.join('\n')).toContain('EVENT_LOG_MAX_MEGABYTES')
+  expect((await streamUsage(platform)).every(({ limitBytes }) => limitBytes > 1_000_000)).toBe(true)
+})
+
+test('the free share of the disk of ClickHouse is known', async () => {
+  const free = await clickhouseFreeRatio(platform)
+  expect(free).toBeGreaterThan(0)
+  expect(free).toBeLessThanOrEqual(1)
+})

@@ -1,0 +1,89 @@
+import { type JetStreamManager, jetstreamManager, type StreamInfo } from '@nats-io/jetstream'
+import type { Platform } from '../../platform/context.ts'
+import { changeStream, deadLetterStream, eventStream, webhookStream } from '../../platform/nats.ts'
+import { isRebuildRunning, storedSequences } from '../ingest/service.ts'
+import { selectFreeRatio } from './store.ts'
+
+export type StreamUsage = { stream: string; bytes: number; limitBytes: number }
+export type Purged = { stream: string; messages: number }
+
+/** Above the first share of its limit, a stream loses its oldest stored messages until it is at the second. */
+const purgeAbove = 0.8
+const purgeTo = 0.7
+// A database that is restored from a moment ago reads these again.
+const keptMs = 15 * 60_000
+const timeoutMs = 5_000
+
+export async function streamUsage(platform: Pick<Platform, 'config' | 'nats'>): Promise<StreamUsage[]> {
+  const manager = await openManager(platform)
+  const usage: StreamUsage[] = []
+  for (const stream of streamNames(platform.config)) {
+    const { state, config } = await manager.streams.info(stream)
+    usage.push({ stream, bytes: state.bytes, limitBytes: Math.max(0, config.max_bytes) })
+  }
+  return usage
+}
+
+/**
+ * Purges the oldest messages of every stream that is above its watermark. Only messages that every reader has finished
+ * with are purged: events whose partition's cursor is past them, changes that every job has acknowledged. Nothing is
+ * purged while `tributary rebuild` reads the log.
+ */
+export async function purgeStored(
+  platform: Pick<Platform, 'config' | 'nats' | 'db' | 'now'>,
+  keepMs = keptMs,
+): Promise<Purged[]> {
+  const manager = await openManager(platform)
+  const purged: Purged[] = []
+  for (const stream of [...eventStreams(platform.config), changeStream]) {
+    const info = await manager.streams.info(stream)
+    const { bytes, messages, first_seq: first } = info.state
+    const limit = info.config.max_bytes
+    if (limit <= 0 || bytes <= limit * purgeAbove || (await isRebuildRunning(platform))) continue
+    const surplus = Math.ceil((bytes - limit * purgeTo) / (bytes / messages))
+    const read = stream === changeStream ? await acknowledged(manager, info) : await stored(platform, info)
+    const last = Math.min(first + surplus - 1, read)
+    if (last < first || !(await isOld(manager, stream, last, platform.now().getTime() - keepMs))) continue
+    const { purged: count } = await manager.streams.purge(stream, { seq: last + 1 })
+    purged.push({ stream, messages: count })
+  }
+  return purged
+}
+
+/** Free share of ClickHouse's fullest disk. */
+export function clickhouseFreeRatio({ clickhouse }: Pick<Platform, 'clickhouse'>): Promise<number | undefined> {
+  return selectFreeRatio(clickhouse)
+}
+
+/** Up to where the cursor of the partition has stored this very stream. */
+async function stored(platform: Pick<Platform, 'db'>, { config, created, state }: StreamInfo): Promise<number> {
+  const cursors = await storedSequences(platform)
+  const cursor = cursors.find(({ partition }) => eventStream(partition) === config.name)
+  // A log that was restored to an older state has other messages under these numbers.
+  const isOfThis = cursor?.created === created && cursor.sequence <= state.last_seq
+  return isOfThis ? cursor.sequence : 0
+}
+
+async function acknowledged(manager: JetStreamManager, { config, state }: StreamInfo): Promise<number> {
+  let floor = state.last_seq
+  for await (const { num_pending, num_ack_pending, ack_floor } of manager.consumers.list(config.name))
+    if (num_pending + num_ack_pending > 0) floor = Math.min(floor, ack_floor.stream_seq)
+  return floor
+}
+
+async function isOld(manager: JetStreamManager, stream: string, sequence: number, before: number): Promise<boolean> {
+  const message = await manager.direct.getMessage(stream, { seq: sequence, next_by_subj: '>' })
+  return message !== null && message.time.getTime() < before
+}
+
+function openManager({ nats }: Pick<Platform, 'nats'>): Promise<JetStreamManager> {
+  return jetstreamManager(nats, { checkAPI: false, timeout: timeoutMs })
+}
+
+function eventStreams({ EVENT_PARTITIONS }: Platform['config']): string[] {
+  return Array.from({ length: EVENT_PARTITIONS }, (_, partition) => eventStream(partition))
+}
+
+function streamNames(config: Platform['config']): string[] {
+  return [...eventStreams(config), changeStream, webhookStream, deadLetterStream]
+}
