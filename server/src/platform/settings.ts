@@ -243,6 +243,12 @@ export const settings = {
     standard: '8388608',
     meaning: 'Size of the rows of leads and sales in one insert. A single lead or sale is inserted whatever its size.',
   },
+  ROLLUP_VALUES_PER_DAY: {
+    type: count,
+    standard: '1000',
+    meaning:
+      'Different values of one UTM parameter, referrer, city, browser or system that a workspace has in the daily rollup; further ones are counted there in sum. Events keep every value, and analytics of such days read the events.',
+  },
   GEO_DATABASE: {
     type: optional,
     standard: '',

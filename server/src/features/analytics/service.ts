@@ -2,6 +2,7 @@ import type { AnalyticsCount, AnalyticsQuery, AnalyticsRow } from '@tributary/co
 import type { Ctx } from '../../platform/context.ts'
 import { invalid } from '../../platform/errors.ts'
 import { filterConditions, narrowed, whereOf, withinLimits } from '../events/service.ts'
+import { isFolded } from '../rollups/service.ts'
 import { answerOnce } from './answers.ts'
 import { type Bucket, bucketsOf, unitOf } from './buckets.ts'
 import { groupsOf, kindsOf, measureOf } from './groupings.ts'
@@ -40,6 +41,7 @@ export async function countEvents(
   const edges = buckets.map(({ second }) => second)
   const question = { groupBy, filter, visitors, edges }
   const { keys, attribute } = groupsOf[groupBy]
+  const rollup = rollupFor(plan ?? planFor(question), question, period)
   const groups = await selectGroups(
     ctx.clickhouse,
     {
@@ -47,7 +49,7 @@ export async function countEvents(
       keys: Object.keys(keys) as CountKey[],
       attribute,
       edges,
-      rollup: rollupFor(plan ?? planFor(question), question, period),
+      rollup: rollup && (await isFolded(ctx, rollup)) ? undefined : rollup,
       // The same for every kind that a rollup can answer for, and bound with it.
       filters: filterConditions(filter, 'clicks', {}),
       bots,

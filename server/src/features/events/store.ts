@@ -22,8 +22,8 @@ export type StoredClick = Visitor & Origin & Campaign & { id_text: string; at: s
 export type LinkAttributesRow = { workspace_id: string } & Record<'link_number' | 'domain' | 'folder_id', string> &
   Record<'tenant_id' | 'partner_id' | 'version', string> &
   Record<'is_root' | 'deleted', boolean> & { tag_ids: string[] }
-/** `expires_on` is the day from which on it may be deleted; without it, never. */
-export type NewClickRow = Omit<ClickRow, 'timestamp'> & { timestamp: number; expires_on?: string }
+/** `expires_on` is the day from which on it may be deleted; without it, never. `folded` is a mark for the rollups. */
+export type NewClickRow = Omit<ClickRow, 'timestamp'> & { timestamp: number; expires_on?: string; folded?: number }
 export type NewLeadRow = Omit<NewClickRow, 'id_text'> &
   Omit<ConversionFields, 'click_timestamp'> & { click_timestamp: number }
 export type NewSaleRow = NewLeadRow &
@@ -265,7 +265,7 @@ export async function insertStaged(clickhouse: ClickHouse, rows: StagedRow[]): P
 // NOTE every workspace: a batch of the log holds the events of many.
 export async function addMissing(clickhouse: ClickHouse, batch: string, period: { from: number; to: number }) {
   const columns = `workspace_id, timestamp, id, link_number, url, trigger, ip, country, region, city, continent, device,
-  browser, os, referer, referer_url, utm_source, utm_medium, utm_campaign, utm_term, utm_content, bot, expires_on`
+  browser, os, referer, referer_url, utm_source, utm_medium, utm_campaign, utm_term, utm_content, bot, expires_on, folded`
   const missing = `FROM (
   SELECT * FROM click_events_staged WHERE batch = {batch:String} ORDER BY position LIMIT 1 BY id, bot != ''
 ) WHERE expires_on > today() AND (id, bot != '') NOT IN (

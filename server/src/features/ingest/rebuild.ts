@@ -4,6 +4,7 @@ import { conflict } from '../../platform/errors.ts'
 import { keepLinkAttributes, restoreClicks } from '../events/service.ts'
 import { linksAsTold } from '../links/service.ts'
 import { rawClick } from '../redirect/messages.ts'
+import { foldRareValues } from '../rollups/service.ts'
 import { begin, judging, run } from './pipeline.ts'
 import { readSpan, type Span, storedSpans } from './rebuild-log.ts'
 import { reconcile } from './reconcile.ts'
@@ -66,6 +67,7 @@ async function restoreLog(platform: Platform, total: ClickTotals, report: Report
     for await (const messages of readSpan(platform, span)) {
       const [first, last] = [messages[0]?.sequence ?? 0, messages.at(-1)?.sequence ?? 0]
       const rows = await storable(platform, messages)
+      await foldRareValues(platform, rows)
       total.messages += messages.length
       total.clicks += rows.length
       total.added += await restoreClicks(platform, rows, `${name}:${span.partition}:${first}`)

@@ -5,7 +5,7 @@ import { transaction } from '../../platform/postgres.ts'
 import { appendClicks, type NewClick } from '../events/service.ts'
 import { countClicks } from '../links/service.ts'
 import { type RawClick, rawClick } from '../redirect/messages.ts'
-import { appendClicksAgain } from '../rollups/service.ts'
+import { appendClicksAgain, foldRareValues } from '../rollups/service.ts'
 import { type IpStorage, ipStorageOf, wantedTriggers } from '../workspaces/service.ts'
 import { createdAt, isRewound, type StreamState } from './log/position.ts'
 import { begin, enrich, judging, run, settling } from './pipeline.ts'
@@ -201,6 +201,7 @@ async function write(
 ): Promise<number> {
   const token = tokenOf(holder, intent)
   const listeners = await listenersAmong(platform, rows)
+  await foldRareValues(platform, missing)
   await append(platform, missing, token)
   await tellClicks(platform, rows, listeners, token)
   await transaction(platform, async (platform) => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Platform } from '../../platform/context.ts'
+import type { Ctx, Platform } from '../../platform/context.ts'
 import {
   appendClicks,
   appendMissingConversions,
@@ -9,6 +9,7 @@ import {
   restoreClicks,
   restoreConversions,
 } from '../events/service.ts'
+import { foldRareValues } from './fold.ts'
 import {
   insertKeptCounts,
   type KeptCount,
@@ -16,11 +17,14 @@ import {
   mendRollup,
   type RollupRange,
   selectDifferences,
+  selectIsFolded,
   selectMonths,
   selectPeople,
   selectStored,
 } from './store.ts'
-import { type Count, type Rollup, type Source, sources, sums } from './sums.ts'
+import { type Count, foldable, foldedName, type Rollup, type Source, sources, sums } from './sums.ts'
+
+export { foldRareValues }
 
 type Reading = Pick<Platform, 'clickhouse'>
 type Engines = Pick<Platform, 'clickhouse' | 'db' | 'config'>
@@ -44,6 +48,18 @@ const mendedAtOnce = 100
 
 export function monthsOfEvents(platform: Reading, workspaceId?: string): Promise<string[]> {
   return selectMonths(platform.clickhouse, workspaceId)
+}
+
+/**
+ * Whether the rollup lacks values of a dimension for some days from one second up to another, because there were too many
+ * of them: then only the rows are exact.
+ */
+export async function isFolded(
+  { clickhouse, workspaceId }: Pick<Ctx, 'clickhouse' | 'workspaceId'>,
+  { dimension, from, to }: { dimension?: string; from: number; to: number },
+): Promise<boolean> {
+  if (!dimension || !(foldable as readonly string[]).includes(dimension)) return false
+  return selectIsFolded(clickhouse, { workspaceId, dimension: foldedName(dimension), from, to })
 }
 
 /** Where the rollups of a month are not what its rows come to. */

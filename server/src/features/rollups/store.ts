@@ -147,6 +147,34 @@ export async function insertKeptCounts(clickhouse: ClickHouse, counts: KeptCount
   await insert('workspace_counts')
 }
 
+/** The values that a day of a workspace counts apart. */
+export async function selectValues(
+  clickhouse: ClickHouse,
+  of: { workspaceId: string; day: string; dimension: string; limit: number },
+): Promise<string[]> {
+  const rows = await query<{ value: string }>(
+    clickhouse,
+    `SELECT DISTINCT value FROM dimension_counts
+WHERE workspace_id = {workspaceId:String} AND dimension = {dimension:String} AND bucket = {day:Date} LIMIT {limit:UInt32}`,
+    of,
+  )
+  return rows.map(({ value }) => value)
+}
+
+/** Whether any of these days counts values of a dimension only in sum. */
+export async function selectIsFolded(
+  clickhouse: ClickHouse,
+  of: { workspaceId: string; dimension: string; from: number; to: number },
+): Promise<boolean> {
+  const rows = await query(
+    clickhouse,
+    `SELECT 1 FROM dimension_counts WHERE workspace_id = {workspaceId:String} AND dimension = {dimension:String}
+  AND bucket >= toDate(toDateTime({from:UInt32}, 'UTC')) AND bucket < toDate(toDateTime({to:UInt32}, 'UTC')) LIMIT 1`,
+    of,
+  )
+  return rows.length > 0
+}
+
 function ofWorkspace({ workspaceId, workspaceIds }: Mine): string {
   if (workspaceId !== undefined) return 'AND workspace_id = {workspaceId:String}'
   return workspaceIds === undefined ? '' : 'AND workspace_id IN {workspaceIds:Array(String)}'

@@ -20,7 +20,7 @@ export const sums: Sum[] = (['workspace_counts', 'link_counts', 'dimension_count
   sources.map((source) => ({ rollup, source })),
 )
 
-/** The same as the views of migrations 0004 and 0006; rows are named `event`. */
+/** The same as the views of migrations 0004, 0006 and 0012; rows are named `event`. */
 export function summing({ rollup, source }: Sum): Summing {
   const table = eventTables[source]
   if (rollup !== 'dimension_counts') return { table, join: '', ...keys[rollup], counts: countsOf[source] }
@@ -50,7 +50,34 @@ const countsOf: Record<Source, Summing['counts']> = {
   sales: { sales: 'sum(event.sales)', sale_amount: 'sum(event.amount)' },
 }
 
-const dimensions = `[('continent', continent), ('country', country), ('region', concat(country, '\\t', region)),
-  ('city', concat(country, '\\t', region, '\\t', city)), ('device', device), ('browser', browser), ('os', os),
-  ('trigger', trigger), ('referer', referer), ('utm_source', utm_source), ('utm_medium', utm_medium),
-  ('utm_campaign', utm_campaign), ('utm_term', utm_term), ('utm_content', utm_content)]`
+/** Dimensions whose values a visitor can choose; the position of each is its bit in the column `folded`. */
+export const foldable = [
+  'city',
+  'browser',
+  'os',
+  'referer',
+  'utm_source',
+  'utm_medium',
+  'utm_campaign',
+  'utm_term',
+  'utm_content',
+] as const
+export type Foldable = (typeof foldable)[number]
+
+/** The dimension that counts the folded values of another one in sum. */
+export const foldedName = (dimension: string) => `${dimension} folded`
+
+const values: Record<string, string> = {
+  region: "concat(country, '\\t', region)",
+  city: "concat(country, '\\t', region, '\\t', city)",
+}
+const dimensions = `[${['continent', 'country', 'region', 'city', 'device', 'browser', 'os', 'trigger', 'referer']
+  .concat(['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'])
+  .map(pairExpression)
+  .join(', ')}]`
+
+function pairExpression(dimension: string): string {
+  const pair = `('${dimension}', ${values[dimension] ?? dimension})`
+  const bit = (foldable as readonly string[]).indexOf(dimension)
+  return bit === -1 ? pair : `if(bitTest(folded, ${bit}), ('${foldedName(dimension)}', ''), ${pair})`
+}

@@ -13,7 +13,7 @@ import {
   type StoredClick,
 } from '../events/service.ts'
 import { countConversions } from '../links/service.ts'
-import { appendConversionsAgain } from '../rollups/service.ts'
+import { appendConversionsAgain, foldRareValues } from '../rollups/service.ts'
 import { wantedTriggers } from '../workspaces/service.ts'
 import { fill } from './fill.ts'
 import { conversionsStoredMessage } from './messages.ts'
@@ -98,7 +98,9 @@ export function restoreSome(platform: Engines, from: { linkNumber?: bigint; afte
     const stored = await selectStored(platform.db, { ...from, count: mostAtOnce })
     const { rows, rest, clicks } = await fill(platform, stored, platform.config.CONVERSION_BATCH_BYTES, () => true)
     const conversions = await selectByNumber(platform.db, numbersOf(rows))
-    const added = await restoreConversions(platform, rowsOf(conversions, clicks))
+    const events = rowsOf(conversions, clicks)
+    await foldRareValues(platform, [...events.leads, ...events.sales])
+    const added = await restoreConversions(platform, events)
     const isEnd = rest.length === 0 && stored.length < mostAtOnce
     return { read: rows.length, added, last: isEnd ? undefined : rows.at(-1)?.number }
   })
@@ -143,8 +145,10 @@ async function store(
   append: typeof appendConversions,
 ): Promise<number> {
   const batch = rows[0]?.batch as string
+  const events = rowsOf(rows, clicks)
+  await foldRareValues(platform, [...events.leads, ...events.sales])
   await transaction(platform, async (platform) => {
-    await append(platform, rowsOf(rows, clicks), batch)
+    await append(platform, events, batch)
     const stored = await markStored(platform.db, batch)
     await countConversions(platform, countsOf(stored))
     await placeCustomers(platform, countriesOf(rows, clicks))

@@ -12,6 +12,7 @@ type Device = { device: string; browser: string; os: string }
 
 // What is longer is parsed anew each time, so that no visitor can fill the memory.
 const longestCached = 500
+const longestName = 100
 const known = new LRUCache<string, Device>({ max: 20_000 })
 
 function readUserAgent(userAgent: string): Device {
@@ -28,8 +29,8 @@ function parseUserAgent(userAgent: string): Device {
   if (userAgent === '') return { device: unknown, browser: unknown, os: unknown }
   const parser = new UAParser(userAgent)
   const type = parser.getDevice().type
-  const browser = parser.getBrowser().name ?? unknown
-  const os = parser.getOS().name ?? unknown
+  const browser = parser.getBrowser().name?.slice(0, longestName) ?? unknown
+  const os = parser.getOS().name?.slice(0, longestName) ?? unknown
   // The parser names every kind of device but the common computer.
   const device = type ? capitalised(type) : os === unknown ? unknown : 'Desktop'
   return { device, browser, os }

@@ -12,6 +12,7 @@ type Page = { host: string; url: string }
 
 // What is longer is read anew each time, so that no visitor can fill the memory.
 const longestCached = 300
+const longestHost = 253
 const known = new LRUCache<string, { page: Page | null }>({ max: 5_000 })
 
 function readReferrer(text: string): Page | null {
@@ -28,6 +29,7 @@ function readReferrer(text: string): Page | null {
 function parseReferrer(text: string): Page | null {
   const url = URL.parse(text)
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return null
+  if (url.hostname.length > longestHost) return null
   if (url.username !== '') url.username = ''
   if (url.password !== '') url.password = ''
   return { host: withoutWww(url.hostname), url: url.href }

@@ -21,6 +21,8 @@ test.each<[string, Partial<ClickEvent>]>([
   ['https://example.com/?utm_source=x#utm_source=y', { utmSource: 'x' }],
   ['https://example.com/?next=/?utm_source=x', {}],
   ['https://example.com/?utm_source=%E0%A4%A', { utmSource: '\uFFFD%A' }],
+  [`https://example.com/?utm_source=${'a'.repeat(300)}`, { utmSource: 'a'.repeat(255) }],
+  [`https://example.com/?utm_term=${'%F0%9F%8D%8B'.repeat(300)}`, { utmTerm: '🍋'.repeat(255) }],
   ['shop://product/5?utm_campaign=app', { utmCampaign: 'app' }],
   ['', {}],
 ])('%s', (url, utm) => {

@@ -27,12 +27,20 @@ function valuesIn(query: string): Utm {
 function readValues(query: string): Utm {
   const values = new URLSearchParams(query)
   return {
-    utmSource: values.get('utm_source') ?? '',
-    utmMedium: values.get('utm_medium') ?? '',
-    utmCampaign: values.get('utm_campaign') ?? '',
-    utmTerm: values.get('utm_term') ?? '',
-    utmContent: values.get('utm_content') ?? '',
+    utmSource: truncated(values.get('utm_source')),
+    utmMedium: truncated(values.get('utm_medium')),
+    utmCampaign: truncated(values.get('utm_campaign')),
+    utmTerm: truncated(values.get('utm_term')),
+    utmContent: truncated(values.get('utm_content')),
   }
+}
+
+const longestValue = 255
+
+/** By whole characters. */
+function truncated(value: string | null): string {
+  if (value === null || value.length <= longestValue) return value ?? ''
+  return Array.from(value).slice(0, longestValue).join('')
 }
 
 function queryOf(url: string): string {

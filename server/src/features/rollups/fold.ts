@@ -1,0 +1,106 @@
+import type { ClickHouse } from '../../platform/clickhouse.ts'
+import type { Platform } from '../../platform/context.ts'
+import { selectValues } from './store.ts'
+import { type Foldable, foldable } from './sums.ts'
+
+export type Foldables = Record<Foldable | 'country' | 'region' | 'workspace_id', string> & {
+  timestamp: number
+  bot?: string
+  folded?: number
+}
+/** The values of one workspace, day and dimension that have a count of their own, as far as this process knows. */
+type Admitted = { workspaceId: string; day: string; dimension: Foldable; values: Set<string>; isLoaded: boolean }
+type Memory = { admitted: Map<string, Admitted>; bytes: number }
+
+// Below this number nobody asks ClickHouse what other processes have admitted.
+const loadAt = 100
+const maxBytes = 32_000_000
+const entryBytes = 100
+const plain = new Set(['', 'Unknown', '(direct)'])
+
+/**
+ * Writes into each row which of its values the daily rollup counts in sum: those beyond the first ROLLUP_VALUES_PER_DAY
+ * different ones of a workspace, day and dimension. The row itself keeps its values; whoever compares or rebuilds the rollup
+ * reads this mark from the row, so that it always comes to the same.
+ */
+export async function foldRareValues(
+  { clickhouse, config }: Pick<Platform, 'clickhouse' | 'config'>,
+  rows: Foldables[],
+): Promise<void> {
+  const memory = memoryOf(clickhouse)
+  const limit = config.ROLLUP_VALUES_PER_DAY
+  const unknown = new Set<Admitted>()
+  for (const row of rows) markRow(memory, row, limit, unknown)
+  if (unknown.size > 0) {
+    for (const admitted of unknown) await load(clickhouse, memory, admitted, limit)
+    for (const row of rows) markRow(memory, row, limit, new Set())
+  }
+  forgetOldest(memory)
+}
+
+function markRow(memory: Memory, row: Foldables, limit: number, unknown: Set<Admitted>): void {
+  let folded = 0
+  // Bots are counted by their reason alone.
+  if (!row.bot) {
+    const day = new Date(row.timestamp).toISOString().slice(0, 10)
+    for (const [bit, dimension] of foldable.entries()) {
+      if (plain.has(row[dimension])) continue
+      const value = dimension === 'city' ? `${row.country}\t${row.region}\t${row.city}` : row[dimension]
+      if (!isAdmitted(memory, { workspaceId: row.workspace_id, day, dimension }, value, limit, unknown))
+        folded |= 1 << bit
+    }
+  }
+  row.folded = folded
+}
+
+function isAdmitted(
+  memory: Memory,
+  of: Pick<Admitted, 'workspaceId' | 'day' | 'dimension'>,
+  value: string,
+  limit: number,
+  unknown: Set<Admitted>,
+): boolean {
+  const name = `${of.workspaceId} ${of.day} ${of.dimension}`
+  let admitted = memory.admitted.get(name)
+  if (!admitted) {
+    admitted = { ...of, values: new Set(), isLoaded: false }
+    memory.admitted.set(name, admitted)
+    memory.bytes += entryBytes
+  }
+  if (admitted.values.has(value)) return true
+  if (!admitted.isLoaded && admitted.values.size >= Math.min(loadAt, limit)) unknown.add(admitted)
+  else if (admitted.values.size < limit) {
+    remember(memory, admitted, value)
+    return true
+  }
+  return false
+}
+
+async function load(clickhouse: ClickHouse, memory: Memory, admitted: Admitted, limit: number): Promise<void> {
+  const { workspaceId, day, dimension } = admitted
+  for (const value of await selectValues(clickhouse, { workspaceId, day, dimension, limit }))
+    if (!admitted.values.has(value)) remember(memory, admitted, value)
+  admitted.isLoaded = true
+}
+
+function remember(memory: Memory, { values }: Admitted, value: string): void {
+  values.add(value)
+  memory.bytes += entryBytes + value.length * 2
+}
+
+function forgetOldest(memory: Memory): void {
+  for (const [name, { values }] of memory.admitted) {
+    if (memory.bytes <= maxBytes) return
+    memory.admitted.delete(name)
+    memory.bytes -= entryBytes
+    for (const value of values) memory.bytes -= entryBytes + value.length * 2
+  }
+}
+
+const memories = new WeakMap<ClickHouse, Memory>()
+
+function memoryOf(clickhouse: ClickHouse): Memory {
+  const memory = memories.get(clickhouse) ?? { admitted: new Map(), bytes: 0 }
+  memories.set(clickhouse, memory)
+  return memory
+}
