@@ -104,7 +104,11 @@ const settings = {
   rewrite: z.boolean().optional().describe('Shows the destination in a frame, below the short address.'),
   ios: address.describe('Destination for visitors with iOS; before `geo` and `url`.'),
   android: address.describe('Destination for visitors with Android; before `geo` and `url`.'),
-  geo: z.record(z.string(), destination).nullish().describe('Two-letter country code to destination; before `url`.'),
+  geo: z
+    .record(z.string(), destination)
+    .refine((geo) => Object.keys(geo).length <= 250, 'it has more than 250 countries')
+    .nullish()
+    .describe('Two-letter country code to destination, 250 at most; before `url`.'),
   doIndex: z.boolean().optional().describe('Lets search engines list the short address.'),
   utm_source: utm,
   utm_medium: utm,

@@ -8,8 +8,8 @@ import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import { createGunzip } from 'node:zlib'
 import ipaddr from 'ipaddr.js'
-import { LRUCache } from 'lru-cache'
 import { type CityResponse, Reader } from 'maxmind'
+import { openByteCache } from './byte-cache.ts'
 import { type Config, ConfigError } from './config.ts'
 import type { Log } from './log.ts'
 
@@ -30,7 +30,7 @@ export function openGeo(config: Pick<Config, 'GEO_DATABASE'>, log: Log, checkEve
   const file = config.GEO_DATABASE
   if (!file) return { lookup: builtInCountries(log), source: 'built-in', [Symbol.dispose]() {} }
   const opened = openFirst(file)
-  const known = new LRUCache<string, { place: Place | undefined }>({ max: 20_000 })
+  const known = openByteCache<{ place: Place | undefined }>({ maxBytes: 16_000_000, most: 20_000 })
   let { database, version } = opened
   let isChecking = false
   let isDamaged = false
@@ -157,7 +157,9 @@ function parse(content: Buffer): Database {
   if (content[0] === 0x1f && content[1] === 0x8b) throw new Error('it is compressed; unpack it with gunzip')
   try {
     // Records share their parts, such as the names of countries.
-    return new Reader<CityResponse>(content, { cache: new LRUCache<string | number, object>({ max: 20_000 }) })
+    return new Reader<CityResponse>(content, {
+      cache: openByteCache<object, string | number>({ maxBytes: 32_000_000, most: 20_000 }),
+    })
   } catch (error) {
     throw new Error(`it is no MMDB file, or not all of it (${(error as Error).message})`)
   }

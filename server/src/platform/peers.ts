@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import ipaddr from 'ipaddr.js'
-import { LRUCache } from 'lru-cache'
+import { openByteCache } from './byte-cache.ts'
 
 type Peer = { ip: string; trusted: boolean; loopback: boolean }
 /** What is known of an address: its plain form, and whether it is one of ours. */
@@ -25,7 +25,7 @@ type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
 export function knownPeers(ranges: string[]): Peers {
   const parsed = ranges.map(parseRange)
   // The same few proxies and visitors ask again and again; reading an address costs more than the rest of a redirect.
-  const known = new LRUCache<string, Peer>({ max: 10_000 })
+  const known = openByteCache<Peer>({ maxBytes: 4_000_000, most: 10_000 })
   return (address) => {
     const remembered = known.get(address)
     if (remembered) return remembered

@@ -1,7 +1,7 @@
 import type { Operation, Plan } from '@tributary/contract/operation'
 import type { Redis } from 'ioredis'
-import { LRUCache } from 'lru-cache'
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import { openByteCache } from './byte-cache.ts'
 import type { Config } from './config.ts'
 import { AppError } from './errors.ts'
 
@@ -66,7 +66,7 @@ const mostNetworks = 50_000
 
 /** A network that has used up its window is remembered, so that its further requests ask no engine. */
 export function openUnauthenticatedLimit(limiter: RateLimiter, config: Config): UnauthenticatedLimit {
-  const usedUp = new LRUCache<string, Verdict>({ max: mostNetworks })
+  const usedUp = openByteCache<Verdict>({ maxBytes: 8_000_000, most: mostNetworks })
   const allowance = { limit: config.UNAUTHENTICATED_REQUESTS_PER_MINUTE, windowSeconds: 60 }
   return {
     isUsedUp: (network) => usedUp.has(network),

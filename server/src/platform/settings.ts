@@ -145,6 +145,12 @@ export const settings = {
     meaning:
       'Connections to PostgreSQL for each process; if not set, 10, and for a redirect 5 or its share of 40 if there are more than eight.',
   },
+  POSTGRES_STATEMENT_TIMEOUT_MS: {
+    type: count,
+    standard: '15000',
+    meaning:
+      'PostgreSQL ends a statement of the api and the redirect that takes longer. The worker has four times as long, commands such as `verify` 40 times.',
+  },
   NATS_URL: {
     type: z.string().refine((text) => text.split(',').every((part) => natsAddress.safeParse(part.trim()).success), {
       error: 'Invalid URL',
@@ -166,6 +172,12 @@ export const settings = {
     type: optional,
     standard: '',
     meaning: 'Name of a ClickHouse cluster: tables are then made Replicated and Distributed on it.',
+  },
+  CLICKHOUSE_QUERY_MEMORY_MEGABYTES: {
+    type: count,
+    standard: '500',
+    meaning:
+      'Memory of one query for `/events` and `/analytics`; the free plan has a quarter, pro a half. Keep it below `max_memory_usage` of the ClickHouse profile.',
   },
   VALKEY_URL: {
     type: z.url({ protocol: /^(redis|rediss|valkey)$/ }),
@@ -221,6 +233,11 @@ export const settings = {
     type: count,
     standard: '1500',
     meaning: 'How long a redirect waits for the log before it writes the click to the spool.',
+  },
+  REDIRECT_CACHE_MEGABYTES: {
+    type: count,
+    standard: '64',
+    meaning: 'Memory of each redirect process for links; a quarter more for domains. About 50,000 links of usual size.',
   },
   SPOOL_DIRECTORY: {
     type: z.string().min(1),
@@ -395,6 +412,11 @@ export const settings = {
     type: count,
     standard: '1048576',
     meaning: 'Largest request body in bytes, for every operation; most operations have a lower limit of their own.',
+  },
+  LINK_MAX_BYTES: {
+    type: count,
+    standard: '65536',
+    meaning: 'Largest link in bytes: its destinations, texts and ids together.',
   },
   LOG_LEVEL: {
     type: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),

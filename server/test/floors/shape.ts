@@ -9,6 +9,7 @@ const platformFiles = [
   ...['metrics', 'clock', 'ids', 'idempotency', 'rate-limit', 'health', 'migrate', 'batches', 'click-id', 'handles'],
   ...[
     'body',
+    'byte-cache',
     'channel',
     'dns',
     'email',

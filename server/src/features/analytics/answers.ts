@@ -1,11 +1,11 @@
-import { LRUCache } from 'lru-cache'
+import { type ByteCache, openByteCache } from '../../platform/byte-cache.ts'
 import type { Ctx } from '../../platform/context.ts'
 
 const longestMs = 10_000
 const timesAsLong = 10
-const mostCharacters = 50_000_000
+const maxBytes = 50_000_000
 
-type Memory = { running: Map<string, Promise<object>>; known: LRUCache<string, object> }
+type Memory = { running: Map<string, Promise<object>>; known: ByteCache<object> }
 
 /**
  * The answer to a question of a workspace. While it is being found, all who ask the same wait for it; afterwards it is
@@ -26,22 +26,12 @@ export async function answerOnce<Answer extends object>(
   const finding = find()
     .then((answer) => {
       const ttl = Math.min(Math.ceil((performance.now() - started) * timesAsLong), longestMs)
-      known.set(key, answer, { ttl, size: sizeOf(answer) })
+      known.set(key, answer, { ttl })
       return answer
     })
     .finally(() => running.delete(key))
   running.set(key, finding)
   return finding
-}
-
-/** About as many characters as it has: rows of long addresses are few thousand at most, but large. */
-function sizeOf(answer: object): number {
-  let size = 100
-  for (const value of Object.values(answer)) {
-    if (typeof value === 'string') size += value.length
-    else size += typeof value === 'object' && value !== null ? sizeOf(value) : 10
-  }
-  return size
 }
 
 function keyOf({ workspaceId, plan }: Pick<Ctx, 'workspaceId' | 'plan'>, question: object): string {
@@ -55,7 +45,7 @@ const memories = new WeakMap<Ctx['config'], Memory>()
 function memoryOf({ config }: Pick<Ctx, 'config'>): Memory {
   const memory = memories.get(config) ?? {
     running: new Map(),
-    known: new LRUCache({ maxSize: mostCharacters, ttl: longestMs, ttlAutopurge: true }),
+    known: openByteCache<object>({ maxBytes, ttlMs: longestMs }),
   }
   memories.set(config, memory)
   return memory

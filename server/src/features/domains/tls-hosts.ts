@@ -1,5 +1,5 @@
 import type { Msg } from '@nats-io/transport-node'
-import { LRUCache } from 'lru-cache'
+import { openByteCache } from '../../platform/byte-cache.ts'
 import type { Platform } from '../../platform/context.ts'
 import { hostOf } from './host.ts'
 import { type DomainChanged, domainChanged, domainChangedSubject } from './messages.ts'
@@ -20,8 +20,8 @@ const mostLookups = 10
  * those are served on while PostgreSQL is away.
  */
 export function openTlsHosts(platform: Pick<Platform, 'db' | 'nats' | 'config'>): TlsHosts {
-  const allowed = new LRUCache<string, { freshUntil: number }>({ max: 100_000 })
-  const refused = new LRUCache<string, { freshUntil: number }>({ max: 50_000 })
+  const allowed = openByteCache<{ freshUntil: number }>({ maxBytes: 32_000_000 })
+  const refused = openByteCache<{ freshUntil: number }>({ maxBytes: 16_000_000 })
   const loading = new Map<string, Promise<boolean>>()
   const changes = platform.nats.subscribe(domainChangedSubject, {
     callback: (error, message) => {

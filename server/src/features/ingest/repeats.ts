@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { LRUCache } from 'lru-cache'
+import { type ByteCache, openByteCache } from '../../platform/byte-cache.ts'
 import type { Platform } from '../../platform/context.ts'
 import { type StoredVisit, visitsById } from '../events/service.ts'
 import type { ClickDraft, ClickEvent } from './steps/step.ts'
@@ -86,10 +86,10 @@ export async function compareWithStored(
   return stored
 }
 
-const memories = new WeakMap<Redis, LRUCache<string, string>>()
+const memories = new WeakMap<Redis, ByteCache<string>>()
 
-function memoryOf(valkey: Redis): LRUCache<string, string> {
-  const memory = memories.get(valkey) ?? new LRUCache<string, string>({ max: 200_000 })
+function memoryOf(valkey: Redis): ByteCache<string> {
+  const memory = memories.get(valkey) ?? openByteCache<string>({ maxBytes: 80_000_000, most: 200_000 })
   memories.set(valkey, memory)
   return memory
 }

@@ -14,6 +14,7 @@ import { keyProblem, lookupKey, normalKey, randomKey, rootKey } from './key.ts'
 import { type LinkChanged, type LinkEvent, linkChangedMessage, linkEventsMessage } from './messages.ts'
 import { presentAll } from './present.ts'
 import { columnsOf } from './settings.ts'
+import { requireSmallLink } from './size.ts'
 import {
   deleteLinks,
   insertLink,
@@ -34,6 +35,7 @@ import {
 export async function makeLink(ctx: Ctx, input: NewLink): Promise<LinkRow> {
   const { url, domain: asked, key, keyLength, prefix, ...settings } = input
   const columns = columnsOf({ url, ...settings }, url, ctx.now())
+  requireSmallLink(ctx.config, columns)
   const domain = await domainForLink(ctx, asked)
   const tagIds = (await tagsOf(ctx, input)) ?? []
   await checkNamed(ctx, input)
@@ -64,6 +66,7 @@ export async function changeLink(ctx: Ctx, link: LinkRow, patch: LinkPatch): Pro
   const tagIds = await tagsOf(ctx, patch)
   await checkNamed(ctx, patch)
   const changed = Object.fromEntries(Object.entries(columns).filter(([name, value]) => differs(link, name, value)))
+  requireSmallLink(ctx.config, { ...link, ...changed }, link)
   const retagged = tagIds !== undefined && tagIds.join() !== link.tag_ids.join()
   if (Object.keys(changed).length === 0 && !retagged) return link
   try {
@@ -197,7 +200,7 @@ async function checkNamed(ctx: Ctx, { folderId, webhookIds }: Pick<LinkPatch, 'f
   const known = await knownWebhookIds(ctx, webhookIds ?? [])
   const missing = webhookIds?.filter((id) => !known.has(id)) ?? []
   if (missing.length > 0)
-    throw invalid(`\`webhookIds\` in the body names webhooks that do not exist: ${missing.join(', ')}.`)
+    throw invalid(`\`webhookIds\` in the body names webhooks that do not exist: ${missing.slice(0, 10).join(', ')}.`)
 }
 
 /** Undefined when the input says nothing about tags. */
@@ -209,12 +212,14 @@ async function tagsOf(
   if (ids !== undefined) {
     const wanted = [...new Set([ids].flat().filter(Boolean))]
     const missing = await missingTagIds(ctx, wanted)
-    if (missing.length > 0) throw invalid(`\`tagIds\` in the body names tags that do not exist: ${missing.join(', ')}.`)
+    if (missing.length > 0)
+      throw invalid(`\`tagIds\` in the body names tags that do not exist: ${missing.slice(0, 10).join(', ')}.`)
     return wanted
   }
   if (input.tagNames === undefined) return undefined
   const { found, missing } = await tagIdsByNames(ctx, [input.tagNames].flat())
-  if (missing.length > 0) throw invalid(`\`tagNames\` in the body names tags that do not exist: ${missing.join(', ')}.`)
+  if (missing.length > 0)
+    throw invalid(`\`tagNames\` in the body names tags that do not exist: ${missing.slice(0, 10).join(', ')}.`)
   return [...new Set(found)]
 }
 

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { openByteCache } from '../../platform/byte-cache.ts'
 
 export type SharedCache<V> = (key: string, make: () => Promise<V>) => Promise<V>
 
@@ -6,7 +6,7 @@ type Limits<V> = { maxBytes: number; bytesOf(value: V): number; lifeMsOf?(value:
 
 /** Keeps what was made; who asks while it is being made waits for the same. */
 export function sharedCache<V extends object>({ maxBytes, bytesOf, lifeMsOf }: Limits<V>): SharedCache<V> {
-  const kept = new LRUCache<string, V>({ maxSize: maxBytes, sizeCalculation: (value) => bytesOf(value) + 200 })
+  const kept = openByteCache<V>({ maxBytes, measure: bytesOf })
   const underWay = new Map<string, Promise<V>>()
 
   async function start(key: string, make: () => Promise<V>): Promise<V> {

@@ -24,18 +24,19 @@ const nothing: Found = { domain: null, link: null }
  * changes hands leads to nothing of before. What changes is forgotten by every process as soon as it is told.
  */
 export function openRedirectCache(platform: Handles): RedirectCache {
-  const { log, metrics, nats } = platform
+  const { log, metrics, nats, config } = platform
+  const cacheBytes = config.REDIRECT_CACHE_MEGABYTES * 1_000_000
   // What others stored before may have changed while nobody here was listening.
   const hearing: Hearing = { isOn: true, since: Date.now() }
   const domains = openLookup<RedirectDomain>({
-    most: 50_000,
+    maxBytes: cacheBytes / 4,
     hearing,
     shelf: openShelf(platform, 'domain'),
     log,
     read: (host) => findDomainForRedirect(platform, host),
   })
   const links = openLookup<RedirectLink>({
-    most: 200_000,
+    maxBytes: cacheBytes,
     hearing,
     shelf: openShelf(platform, 'link'),
     log,

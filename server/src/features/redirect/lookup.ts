@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { openByteCache } from '../../platform/byte-cache.ts'
 import type { Platform } from '../../platform/context.ts'
 import type { Shelf, Stored } from './shelf.ts'
 
@@ -14,8 +14,8 @@ export type Hearing = { isOn: boolean; since: number }
 export type Source = 'memory' | 'valkey' | 'postgres' | 'aged'
 
 type Options<T> = {
-  /** How many are kept in memory. */
-  most: number
+  /** Memory for what is known; a tenth of it for what does not exist. */
+  maxBytes: number
   hearing: Hearing
   shelf: Shelf<T>
   log: Platform['log']
@@ -39,9 +39,9 @@ const restMs = 1_000
  */
 export function openLookup<T extends object>(options: Options<T>): Lookup<T> {
   const { hearing, shelf, onFound = () => {} } = options
-  const known = new LRUCache<string, Entry<T>>({ max: options.most })
+  const known = openByteCache<Entry<T>>({ maxBytes: options.maxBytes })
   // Apart, so that nobody can drive out what is known by asking for what does not exist.
-  const unknown = new LRUCache<string, Entry<T>>({ max: Math.ceil(options.most / 10) })
+  const unknown = openByteCache<Entry<T>>({ maxBytes: Math.ceil(options.maxBytes / 10) })
   const loads = new Map<string, Load<T>>()
 
   /** What was found for another owner is as good as not there. */

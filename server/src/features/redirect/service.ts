@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { openByteCache } from '../../platform/byte-cache.ts'
 import { mintClickId, visitorShare } from '../../platform/click-id.ts'
 import type { Platform } from '../../platform/context.ts'
 import type { Geo } from '../../platform/geo.ts'
@@ -71,7 +71,7 @@ async function openOwnRedirect(platform: Platform): Promise<Redirect> {
   const opened = parts.move()
 
   // Most visits ask for few links, and bringing a path to the form that is matched costs more than looking it up.
-  const keys = new LRUCache<string, { key: string | null }>({ max: 20_000 })
+  const keys = openByteCache<{ key: string | null }>({ maxBytes: 8_000_000, most: 20_000 })
   function keyOf(path: string): string | null {
     if (path.length > longestRemembered) return addressedKey(path)
     const known = keys.get(path)

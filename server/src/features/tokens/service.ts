@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Scope } from '@tributary/contract/operation'
-import { LRUCache } from 'lru-cache'
+import { openByteCache } from '../../platform/byte-cache.ts'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { AppError, forbidden, unauthorized } from '../../platform/errors.ts'
 import { newId, randomText } from '../../platform/ids.ts'
@@ -57,13 +57,15 @@ type Holder = { token: Token; workspace: Workspace }
  * For a suspect, who has sent too many invalid keys, one key at a time is looked up, unless it was valid here before.
  */
 export function contextReader() {
-  const remembered = new LRUCache<string, Promise<Holder | undefined>>({
-    max: mostKeys,
-    ttl: rememberedMs,
-    updateAgeOnGet: false,
+  const remembered = openByteCache<Promise<Holder | undefined>>({
+    maxBytes: 16_000_000,
+    most: mostKeys,
+    ttlMs: rememberedMs,
+    // A key with its workspace.
+    measure: () => 2_000,
   })
-  const unknown = new LRUCache<string, true>({ max: mostKeys, ttl: unknownMs })
-  const valid = new LRUCache<string, true>({ max: mostKeys, ttl: validMs })
+  const unknown = openByteCache<true>({ maxBytes: 4_000_000, most: mostKeys, ttlMs: unknownMs })
+  const valid = openByteCache<true>({ maxBytes: 4_000_000, most: mostKeys, ttlMs: validMs })
   let isSlotTaken = false
 
   async function load(platform: Platform, key: string, name: string): Promise<Holder | undefined> {

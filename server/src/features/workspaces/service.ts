@@ -1,6 +1,6 @@
 import type { Plan } from '@tributary/contract/operation'
 import type { Trigger } from '@tributary/contract/webhooks'
-import { LRUCache } from 'lru-cache'
+import { type ByteCache, openByteCache } from '../../platform/byte-cache.ts'
 import type { Config } from '../../platform/config.ts'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { AppError, conflict, forbidden, invalid } from '../../platform/errors.ts'
@@ -89,17 +89,17 @@ export async function ipStorageOf(
   return storages
 }
 
-const remembered = new WeakMap<Pick<Config, 'IP_STORAGE'>, LRUCache<string, IpStorage>>()
+const remembered = new WeakMap<Pick<Config, 'IP_STORAGE'>, ByteCache<IpStorage>>()
 const rememberMs = 30_000
 
 /** One memory for each process, which has one configuration. */
-function rememberedIn(config: Pick<Config, 'IP_STORAGE'>): LRUCache<string, IpStorage> {
-  const known = remembered.get(config) ?? new LRUCache<string, IpStorage>({ max: 10_000, ttl: rememberMs })
+function rememberedIn(config: Pick<Config, 'IP_STORAGE'>): ByteCache<IpStorage> {
+  const known = remembered.get(config) ?? openByteCache<IpStorage>({ maxBytes: 4_000_000, ttlMs: rememberMs })
   remembered.set(config, known)
   return known
 }
 
-const wanted = new WeakMap<Config, LRUCache<string, Trigger[]>>()
+const wanted = new WeakMap<Config, ByteCache<Trigger[]>>()
 const rememberWantedMs = 1_000
 
 /**
@@ -110,7 +110,8 @@ export async function wantedTriggers(
   platform: Pick<Platform, 'db' | 'config'>,
   workspaceIds: Iterable<string>,
 ): Promise<Map<string, Trigger[]>> {
-  const known = wanted.get(platform.config) ?? new LRUCache<string, Trigger[]>({ max: 10_000, ttl: rememberWantedMs })
+  const known =
+    wanted.get(platform.config) ?? openByteCache<Trigger[]>({ maxBytes: 4_000_000, ttlMs: rememberWantedMs })
   wanted.set(platform.config, known)
   const triggers = new Map<string, Trigger[]>()
   for (const id of workspaceIds) triggers.set(id, (!platform.db.isTransaction && known.get(id)) || [])
@@ -166,7 +167,7 @@ export function requirePage({ allowed_hostnames }: Pick<Workspace, 'allowed_host
   throw forbidden(`${where} may not track for this workspace. ${remedy}`)
 }
 
-const pages = new WeakMap<Platform['config'], LRUCache<string, Workspace>>()
+const pages = new WeakMap<Platform['config'], ByteCache<Workspace>>()
 const rememberPagesMs = 5_000
 
 /** The same by the id of the workspace; asked for every click of a page, so it is remembered for a while. */
@@ -175,7 +176,7 @@ export async function requirePageOf(
   workspaceId: string,
   page: string,
 ): Promise<void> {
-  const known = pages.get(platform.config) ?? new LRUCache<string, Workspace>({ max: 10_000, ttl: rememberPagesMs })
+  const known = pages.get(platform.config) ?? openByteCache<Workspace>({ maxBytes: 8_000_000, ttlMs: rememberPagesMs })
   pages.set(platform.config, known)
   const workspace = known.get(workspaceId) ?? (await requireWorkspace(platform, workspaceId))
   if (!known.has(workspaceId)) known.set(workspaceId, workspace)

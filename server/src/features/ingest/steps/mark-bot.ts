@@ -1,5 +1,5 @@
 import { isbot } from 'isbot'
-import { LRUCache } from 'lru-cache'
+import { openByteCache } from '../../../platform/byte-cache.ts'
 import type { ClickDraft, Outcome, StepContext } from './step.ts'
 
 /** Keeps bots but says why they are taken for one; the reason that the edge saw comes first. */
@@ -10,7 +10,7 @@ export function markBot(draft: ClickDraft, { isDataCentre }: StepContext): Outco
 }
 
 const longestUserAgent = 500
-const known = new LRUCache<string, string>({ max: 20_000 })
+const known = openByteCache<string>({ maxBytes: 8_000_000, most: 20_000 })
 
 function userAgentReason(userAgent: string): string {
   if (userAgent.length > longestUserAgent) return reasonOf(userAgent.slice(0, longestUserAgent))

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import { UAParser } from 'ua-parser-js'
+import { openByteCache } from '../../../platform/byte-cache.ts'
 import { type ClickDraft, type Outcome, unknown } from './step.ts'
 
 /** Puts device, browser and operating system as the user agent tells them. */
@@ -13,7 +13,7 @@ type Device = { device: string; browser: string; os: string }
 // What is longer is parsed anew each time, so that no visitor can fill the memory.
 const longestCached = 500
 const longestName = 100
-const known = new LRUCache<string, Device>({ max: 20_000 })
+const known = openByteCache<Device>({ maxBytes: 8_000_000, most: 20_000 })
 
 function readUserAgent(userAgent: string): Device {
   if (userAgent.length > longestCached) return parseUserAgent(userAgent)

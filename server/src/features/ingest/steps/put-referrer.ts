@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { openByteCache } from '../../../platform/byte-cache.ts'
 import type { ClickDraft, Outcome } from './step.ts'
 
 /** Puts host and address of the page that the visitor came from. */
@@ -13,7 +13,7 @@ type Page = { host: string; url: string }
 // What is longer is read anew each time, so that no visitor can fill the memory.
 const longestCached = 300
 const longestHost = 253
-const known = new LRUCache<string, { page: Page | null }>({ max: 5_000 })
+const known = openByteCache<{ page: Page | null }>({ maxBytes: 4_000_000, most: 5_000 })
 
 function readReferrer(text: string): Page | null {
   if (text === '') return null

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { openByteCache } from '../../../platform/byte-cache.ts'
 import type { ClickDraft, ClickEvent, Outcome } from './step.ts'
 
 /** Puts the five utm values of the destination. */
@@ -12,7 +12,7 @@ type Utm = Pick<ClickEvent, 'utmSource' | 'utmMedium' | 'utmCampaign' | 'utmTerm
 
 // Most clicks lead to few destinations; what is longer is read anew each time, so that nobody can fill the memory.
 const longestCached = 500
-const known = new LRUCache<string, Utm>({ max: 5_000 })
+const known = openByteCache<Utm>({ maxBytes: 4_000_000, most: 5_000 })
 
 function valuesIn(query: string): Utm {
   if (query.length > longestCached) return readValues(query)
