@@ -42,7 +42,15 @@ test('an encrypted backup in a bucket is restored by its key only, and holds all
   })
   const target = await empty()
   const wrong = await tributary({ ...target, ...settings, BACKUP_KEY: 'cd'.repeat(32) }, 'restore', place)
-  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('Is BACKUP_KEY the one it was made with?') })
+  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('its signature is wrong') })
+  const name = '/backups/today/manifest.json'
+  const genuine = storage.objects.get(name) as Buffer
+  storage.objects.set(name, Buffer.from(String(genuine).replace('"encrypted": true', '"encrypted": false')))
+  expect(await tributary({ ...target, ...settings }, 'restore', place)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('The backup is not encrypted, but BACKUP_KEY is set'),
+  })
+  storage.objects.set(name, genuine)
   const without = await tributary({ ...target, ...storage.env }, 'restore', place)
   expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('The backup is encrypted') })
   expect(await tributary({ ...target, ...settings }, 'restore', place)).toMatchObject({ code: 0, stderr: '' })

@@ -16,19 +16,22 @@ export const restoreCommand = defineCommand({
     from: { type: 'positional', description: 'The folder, or s3://bucket/folder', required: true },
     replace: { type: 'boolean', description: 'Delete what is in the databases now', default: false },
     'other-keys': { type: 'boolean', description: 'Restore although keys of the backup are missing', default: false },
+    unsigned: { type: 'boolean', description: 'Trust a manifest that an earlier release did not sign', default: false },
     configuration: { type: 'boolean', description: 'Only print the settings that it holds', default: false },
     ...jsonFlag,
   },
-  run: ({ args }) => (args.configuration ? printConfiguration(args.from) : restoreFrom(args)),
+  run: ({ args }) => (args.configuration ? printConfiguration(args.from, args) : restoreFrom(args)),
 })
 
 const patienceMs = 600_000
 
-function restoreFrom(args: { from: string; replace: boolean; 'other-keys': boolean; json: boolean }): Promise<void> {
+type Arguments = { from: string; replace: boolean; 'other-keys': boolean; unsigned: boolean; json: boolean }
+
+function restoreFrom(args: Arguments): Promise<void> {
   return onDatabases(async (handles) => {
     const report = progress()
     const storage = openObjectStorage(handles.config, args.from)
-    const options = { replace: args.replace, otherKeys: args['other-keys'], keys: keyPrints() }
+    const options = { replace: args.replace, otherKeys: args['other-keys'], unsigned: args.unsigned, keys: keyPrints() }
     const restored = await restore(handles, { storage, report }, options)
     const total = { links: 0 }
     await restoreLinks(handles, total, (text) => report(99, text))
@@ -41,7 +44,7 @@ function restoreFrom(args: { from: string; replace: boolean; 'other-keys': boole
 }
 
 /** Needs no engine: on a new machine there may be nothing else yet. */
-function printConfiguration(from: string): Promise<void> {
+function printConfiguration(from: string, trust: Pick<Arguments, 'unsigned'>): Promise<void> {
   return reportProblems(async () => {
     const { BACKUP_KEY, ...settings } = readSome([
       'BACKUP_S3_ENDPOINT',
@@ -50,6 +53,6 @@ function printConfiguration(from: string): Promise<void> {
       'BACKUP_S3_SECRET_KEY',
       'BACKUP_KEY',
     ])
-    process.stdout.write(await readConfiguration(openObjectStorage(settings, from), BACKUP_KEY))
+    process.stdout.write(await readConfiguration(openObjectStorage(settings, from), BACKUP_KEY, trust))
   })
 }

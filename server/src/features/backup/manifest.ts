@@ -1,3 +1,4 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 
 const file = z.object({ name: z.string(), rows: z.number(), bytes: z.number(), sha256: z.string() })
@@ -24,6 +25,8 @@ export const manifest = z.object({
   sequences: z.array(z.object({ name: z.string(), last: z.string() })),
   configuration: file,
   tables: z.array(table),
+  /** HMAC-SHA256 by BACKUP_KEY over all the rest; releases before it was there signed nothing. */
+  signature: z.string().optional(),
 })
 export type Manifest = z.infer<typeof manifest>
 export type BackupFile = z.infer<typeof file>
@@ -35,13 +38,47 @@ export type Here = {
   known: AppliedMigration[]
   applied: AppliedMigration[]
   keys: Manifest['keys']
-  canDecrypt: boolean
+  /** BACKUP_KEY. */
+  key: Buffer | undefined
+}
+export type Trust = {
+  /** Whoever asked knows that keys are missing. */
+  otherKeys?: boolean
+  /** Whoever asked knows where an unsigned manifest comes from. */
+  unsigned?: boolean
 }
 
-/** Why a backup can't be restored here, and what to do. `otherKeys`: whoever asked knows that keys are missing. */
-export function refusalOf(backup: Manifest, here: Here, otherKeys = false): string | undefined {
-  if (backup.encrypted && !here.canDecrypt)
-    return 'The backup is encrypted. Set BACKUP_KEY to the key it was made with.'
+/** Without the signature, in the order of the schema: the same whatever wrote or read it. */
+export function signManifest(backup: Manifest, key: Buffer): string {
+  const { signature, ...rest } = manifest.parse(backup)
+  return createHmac('sha256', key)
+    .update(`tributary backup manifest\n${JSON.stringify(rest)}`)
+    .digest('hex')
+}
+
+/** Why a manifest is not that of whoever has the key. */
+export function distrust(backup: Manifest, key: Buffer | undefined, { unsigned = false }: Trust): string | undefined {
+  if (backup.encrypted && !key) return 'The backup is encrypted. Set BACKUP_KEY to the key it was made with.'
+  if (!key) return undefined
+  if (!backup.encrypted) {
+    return 'The backup is not encrypted, but BACKUP_KEY is set: somebody may have replaced it. To restore it all the same, unset BACKUP_KEY.'
+  }
+  if (backup.signature === undefined) {
+    if (unsigned) return undefined
+    return 'The manifest of the backup is not signed. If a release without signatures made it, and nobody else can write there, restore with --unsigned.'
+  }
+  if (timingSafeEqual(hash(backup.signature), hash(signManifest(backup, key)))) return undefined
+  return 'The manifest of the backup was changed, or made with another BACKUP_KEY: its signature is wrong. Use the key it was made with, or another backup.'
+}
+
+function hash(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
+
+/** Why a backup can't be restored here, and what to do. */
+export function refusalOf(backup: Manifest, here: Here, trust: Trust = {}): string | undefined {
+  const doubt = distrust(backup, here.key, trust)
+  if (doubt) return doubt
   const known = new Map(here.known.map((file) => [nameOf(file), file.checksum]))
   const foreign = backup.migrations.filter((file) => known.get(nameOf(file)) !== file.checksum).map(nameOf)
   if (foreign.length > 0) {
@@ -53,7 +90,7 @@ export function refusalOf(backup: Manifest, here: Here, otherKeys = false): stri
     return `The backup is older than this database, which already has ${ahead.join(', ')}. Name empty databases in POSTGRES_URL and CLICKHOUSE_URL: what is missing is migrated after the restore.`
   }
   const missing = missingKeys(backup.keys, here.keys)
-  if (missing.length > 0 && !otherKeys) {
+  if (missing.length > 0 && !trust.otherKeys) {
     return `Keys of the backup are not set here: ${missing.join(', ')}. Add them behind the current ones; or restore with --other-keys, and lose what only they can read.`
   }
   return undefined

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { chunksOf } from './chunks.ts'
-import { type Here, type Manifest, refusalOf } from './manifest.ts'
+import { type Here, type Manifest, refusalOf, signManifest } from './manifest.ts'
 import { inOrder } from './order.ts'
 import { pack, unpack } from './pack.ts'
 
@@ -70,7 +70,9 @@ describe('whether a backup fits', () => {
     configuration: file,
     tables: [],
   }
-  const here: Here = { known: [one, two], applied: [], keys, canDecrypt: false }
+  const key = Buffer.alloc(32, 1)
+  const signed = { encrypted: true, signature: signManifest({ ...backup, encrypted: true }, key) }
+  const here: Here = { known: [one, two], applied: [], keys, key: undefined }
   test.each<[string, Partial<Manifest>, Partial<Here>, string | undefined]>([
     ['of the same version', {}, { known: here.known.slice(0, 1), applied: here.known.slice(0, 1) }, undefined],
     ['of an older version, into an empty database', {}, {}, undefined],
@@ -89,14 +91,33 @@ describe('whether a backup fits', () => {
       'not set here: ENCRYPTION_KEYS 2',
     ],
     ['encrypted, without the key', { encrypted: true }, {}, 'Set BACKUP_KEY'],
-    ['encrypted, with a key', { encrypted: true }, { canDecrypt: true }, undefined],
+    ['not encrypted, with a key', {}, { key }, 'unset BACKUP_KEY'],
+    ['encrypted, not signed', { encrypted: true }, { key }, 'is not signed'],
+    [
+      'encrypted, signed by another key',
+      { ...signed, encrypted: true },
+      { key: Buffer.alloc(32, 2) },
+      'its signature is wrong',
+    ],
+    [
+      'encrypted, signed, changed after that',
+      { ...signed, madeAt: '2026-11-16T00:00:00Z' },
+      { key },
+      'its signature is wrong',
+    ],
+    ['encrypted, signed, made to look unencrypted', { ...signed, encrypted: false }, { key }, 'unset BACKUP_KEY'],
+    ['encrypted and signed', signed, { key }, undefined],
   ])('%s', (_, made, found, refusal) => {
     const answer = refusalOf({ ...backup, ...made }, { ...here, ...found })
     if (refusal) expect(answer).toContain(refusal)
     else expect(answer).toBeUndefined()
   })
 
+  test('an encrypted manifest of a release that signed none can be accepted', () => {
+    expect(refusalOf({ ...backup, encrypted: true }, { ...here, key }, { unsigned: true })).toBeUndefined()
+  })
+
   test('missing keys can be accepted', () => {
-    expect(refusalOf(backup, { ...here, keys: {} }, true)).toBeUndefined()
+    expect(refusalOf(backup, { ...here, keys: {} }, { otherKeys: true })).toBeUndefined()
   })
 })

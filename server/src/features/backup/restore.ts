@@ -38,6 +38,7 @@ export type RestoreOptions = {
   /** What is there goes; else only empty databases are filled. */
   replace: boolean
   otherKeys: boolean
+  unsigned: boolean
   keys: Manifest['keys']
 }
 export type Restored = { madeAt: string; rows: number; migrated: string[] }
@@ -102,9 +103,9 @@ async function putInPlace(handles: Handles, tables: EventTable[], staged: EventT
   }
 }
 
-async function requireFit({ config }: Handles, backup: Manifest, { keys, otherKeys }: RestoreOptions): Promise<void> {
+async function requireFit({ config }: Handles, backup: Manifest, { keys, ...trust }: RestoreOptions): Promise<void> {
   const [known, applied] = [await knownMigrations(), await appliedMigrations(config)]
-  const refusal = refusalOf(backup, { known, applied, keys, canDecrypt: config.BACKUP_KEY !== undefined }, otherKeys)
+  const refusal = refusalOf(backup, { known, applied, keys, key: config.BACKUP_KEY }, trust)
   if (refusal) throw conflict(refusal)
 }
 
@@ -131,7 +132,7 @@ async function eventTablesFor(handles: Handles, session: Session, backup: Manife
     ...(await selectTables(session)).flatMap((table) => partsOf({ ...table, engine: 'postgres' })),
     ...tables.flatMap((table) => partsOf({ ...table, engine: 'clickhouse' })),
   ])
-  // Nobody signs a manifest, and names of columns become part of statements.
+  // Without BACKUP_KEY nobody signs a manifest, and names of columns become part of statements.
   const missing = backup.tables.flatMap(partsOf).filter((name) => !present.has(name))
   if (missing.length === 0) return tables
   throw invalid(

@@ -5,7 +5,15 @@ import { appliedMigrations } from '../../platform/migrate.ts'
 import type { ObjectStorage } from '../../platform/object-storage.ts'
 import { eventTables } from '../events/service.ts'
 import { chunksOf } from './chunks.ts'
-import { type BackupFile, type BackupTable, type Manifest, manifest } from './manifest.ts'
+import {
+  type BackupFile,
+  type BackupTable,
+  distrust,
+  type Manifest,
+  manifest,
+  signManifest,
+  type Trust,
+} from './manifest.ts'
 import { checksumOf, pack, unpack } from './pack.ts'
 import {
   attachAll,
@@ -138,7 +146,8 @@ async function write(
     }),
     tables,
   }
-  await storage.put(manifestName, Buffer.from(JSON.stringify(made, null, 1)))
+  const signed = key ? { ...made, signature: signManifest(made, key) } : made
+  await storage.put(manifestName, Buffer.from(JSON.stringify(signed, null, 1)))
   report(100, `${done} rows`)
   return made
 }
@@ -240,10 +249,15 @@ export async function readFile(storage: ObjectStorage, file: BackupFile, key: Bu
 }
 
 /** The settings of the installation that was backed up, as an .env file. */
-export async function readConfiguration(storage: ObjectStorage, key: Buffer | undefined): Promise<string> {
-  const { configuration, encrypted } = await readManifest(storage)
-  if (encrypted && !key) throw invalid('The backup is encrypted. Set BACKUP_KEY to the key it was made with.')
-  return (await readFile(storage, configuration, encrypted ? key : undefined)).toString('utf8')
+export async function readConfiguration(
+  storage: ObjectStorage,
+  key: Buffer | undefined,
+  trust: Trust = {},
+): Promise<string> {
+  const backup = await readManifest(storage)
+  const doubt = distrust(backup, key, trust)
+  if (doubt) throw invalid(doubt)
+  return (await readFile(storage, backup.configuration, backup.encrypted ? key : undefined)).toString('utf8')
 }
 
 function copyOf({ name }: { name: string }): string {
