@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { openTestPlatform } from '../../../test/stack.ts'
 import { type QueryLimits, query } from '../../platform/clickhouse.ts'
@@ -61,4 +62,11 @@ test.each<[string, Partial<typeof generous>, string, QueryLimits, string]>([
 test('another failure stays what it is', async () => {
   const asked = withinLimits({ config }, (limits) => query(clickhouse, 'SELECT nonsense', {}, limits))
   await expect(asked).rejects.toMatchObject({ code: '47' })
+})
+
+test('the shipped ClickHouse gives no query more memory than its profile does', () => {
+  const users = readFileSync(new URL('../../../../deploy/clickhouse/users.xml', import.meta.url), 'utf8')
+  const shipped = /<profiles>.*?<max_memory_usage>(\d+)</s.exec(users)?.[1]
+  expect(Number(shipped)).toBeGreaterThan(0)
+  expect(/<constraints>.*?<max_memory_usage>\s*<max>(\d+)</s.exec(users)?.[1]).toBe(shipped)
 })
