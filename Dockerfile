@@ -8,7 +8,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY contract/package.json contract/
 COPY server/package.json server/
 COPY tracker/package.json tracker/
-RUN npm ci --ignore-scripts --loglevel=error || npm install --no-save --ignore-scripts --loglevel=error
+RUN npm ci --ignore-scripts --loglevel=error
 COPY . .
 RUN npm run docs
 
@@ -19,8 +19,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY contract/package.json contract/
 COPY server/package.json server/
 COPY tracker/package.json tracker/
-RUN npm ci --omit=dev --omit=optional --ignore-scripts --loglevel=error \
-  || npm install --no-save --omit=dev --omit=optional --ignore-scripts --loglevel=error
+RUN npm ci --omit=dev --omit=optional --ignore-scripts --loglevel=error
 
 FROM ${NODE_IMAGE}
 LABEL org.opencontainers.image.title="Tributary" \

@@ -76,11 +76,13 @@ test('cluster.conf: three nodes find each other and hold a stream three times', 
 test('valkey.conf: bounded memory, nothing on disk, a password', async () => {
   const port = await freePort()
   await using folder = await temporaryFolder()
+  const included = join(folder.path, 'password.conf')
+  await writeFile(included, `requirepass ${password}\n`)
   await using _valkey = await startProgram({
     command: (await findValkey()) ?? 'redis-server',
     args: [
       configured('valkey/valkey.conf'),
-      ...['--bind', '127.0.0.1', '--port', String(port), '--requirepass', password, '--dir', folder.path],
+      ...['--include', included, '--bind', '127.0.0.1', '--port', String(port), '--dir', folder.path],
     ],
     answers: () => firstAnswer(port, 'PING\r\n', /^-NOAUTH/),
   })

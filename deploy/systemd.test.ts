@@ -15,6 +15,7 @@ test('systemd takes every unit without a word', async () => {
   await put(root.path, 'opt/tributary/node_modules/.bin/node', '', 0o755)
   await put(root.path, 'opt/tributary/.tools/nats/usr/sbin/nats-server', '', 0o755)
   await put(root.path, 'usr/bin/redis-server', '', 0o755)
+  await put(root.path, 'bin/sh', '', 0o755)
   await put(root.path, 'usr/bin/caddy', '', 0o755)
   await put(root.path, 'etc/systemd/system/caddy.service', '[Service]\nExecStart=/usr/bin/caddy run --environ\n')
   await put(root.path, 'etc/systemd/system/caddy.service.d/tributary.conf', await readFile(join(folder, 'caddy.conf')))
