@@ -140,6 +140,21 @@ test.each(['8.8.8.8', '1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700::1111',
   (address) => expect(isPublicAddress(address)).toBe(true),
 )
 
+test.each([
+  '168.63.129.16',
+  '::ffff:168.63.129.16',
+  '64:ff9b::168.63.129.16',
+  '64:ff9b:1::a9fe:a9fe',
+  '2002:a83f:8110::1',
+  '2001:0:4136:e378:8000:63bf:3fff:fdd2',
+  '2a00:1450::5efe:a9fe:a9fe',
+  '2a00:1450::200:5efe:a9fe:a9fe',
+  '192.0.0.192',
+  '100.100.100.200',
+  'fd00:ec2::254',
+  'fd20:ce::254',
+])('%s is not public', (address) => expect(isPublicAddress(address)).toBe(false))
+
 describe('what the operator allowed', () => {
   test('an address range', async () => {
     const answer = await fetchOutbound(`http://127.0.0.2:${friend}/`, toFriend)

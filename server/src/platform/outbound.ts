@@ -141,14 +141,18 @@ export function refusalOf(text: string, allow: Allowed): OutboundReason | undefi
 
 const globalUnicast = ipaddr.parseCIDR('2000::/3')
 const translated = ipaddr.parseCIDR('64:ff9b::/96')
+// Services of clouds for their own machines, at addresses that are public by number: Azure's.
+const cloudAddresses = ['168.63.129.16']
+// The second half of an IPv6 address by which ISATAP reaches an IPv4 one.
+const isatap = [0x0000_5efe, 0x0200_5efe]
 const unusable = ['2001::/23', '2002::/16', '3fff::/20'].map((range) => ipaddr.parseCIDR(range))
 
 /** Whether an address is one of a single machine on the internet, or leads to one that is. */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text)) return false
   const address = ipaddr.process(text)
-  if (address.range() === 'unicast' && address.kind() === 'ipv4') return true
-  if (address.kind() === 'ipv4') return false
+  if (address.kind() === 'ipv4') return address.range() === 'unicast' && !cloudAddresses.includes(address.toString())
+  if (isatap.includes(Buffer.from(address.toByteArray()).readUInt32BE(8))) return false
   if (address.match(translated)) return isPublicAddress(address.toByteArray().slice(12).join('.'))
   return (
     address.range() === 'unicast' && address.match(globalUnicast) && !unusable.some((range) => address.match(range))
