@@ -1,6 +1,7 @@
 import { defineCommand } from 'citty'
 import { rebuild } from '../features/ingest/rebuild.ts'
 import { rebuildConversions } from '../features/track/reconcile.ts'
+import { systemClock } from '../platform/clock.ts'
 import { readConfig } from '../platform/config.ts'
 import { openPlatform } from '../platform/handles.ts'
 import { openLog } from '../platform/log.ts'
@@ -15,7 +16,7 @@ export const rebuildCommand = defineCommand({
   args: jsonFlag,
   run: ({ args }) =>
     reportProblems(async () => {
-      await using platform = await openPlatform(readConfig(), openLog('silent'))
+      await using platform = await openPlatform(readConfig(), openLog('silent'), systemClock, 'command')
       const rebuilt = await rebuild(platform, progress(), (report) => rebuildConversions(platform, report))
       const { messages, clicks, added, links, conversions, conversionsAdded, mended, unmended } = rebuilt
       const lines = [

@@ -15,7 +15,7 @@ type Handles = { config: Config; db: Db; clickhouse: ClickHouse }
 export async function onDatabases(work: (handles: Handles) => Promise<void>, patienceMs?: number): Promise<void> {
   await reportProblems(async () => {
     const config = readConfig()
-    const db = openPostgres(config)
+    const db = openPostgres(config, 'command')
     const clickhouse = openClickHouse(config, undefined, patienceMs)
     try {
       await work({ config, db, clickhouse })

@@ -1,5 +1,6 @@
 import { defineCommand } from 'citty'
 import { checkUpgrade } from '../features/upgrade/service.ts'
+import { systemClock } from '../platform/clock.ts'
 import { readConfig } from '../platform/config.ts'
 import { openPlatform } from '../platform/handles.ts'
 import { openLog } from '../platform/log.ts'
@@ -13,7 +14,7 @@ export const upgradeCheck = defineCommand({
   args: jsonFlag,
   run: ({ args }) =>
     reportProblems(async () => {
-      await using platform = await openPlatform(readConfig(), openLog('silent'))
+      await using platform = await openPlatform(readConfig(), openLog('silent'), systemClock, 'command')
       const checks = await checkUpgrade(platform)
       const rows = checks.map(({ check, verdict, found }) => ({ check, verdict, found }))
       const isReady = checks.every(({ verdict }) => verdict !== 'problem')

@@ -6,7 +6,7 @@ import { openGeo } from './geo.ts'
 import { type Log, openLog } from './log.ts'
 import { openMetrics } from './metrics.ts'
 import { closeNats, openNats } from './nats.ts'
-import { openPostgres } from './postgres.ts'
+import { openPostgres, type PoolUse, roleUse } from './postgres.ts'
 import { openRates } from './rates.ts'
 import { openValkey } from './valkey.ts'
 
@@ -15,6 +15,7 @@ export async function openPlatform(
   config: Config,
   log: Log = openLog(config.LOG_LEVEL),
   now: Clock = systemClock,
+  use: PoolUse = roleUse(config),
 ): Promise<Platform & AsyncDisposable> {
   // First, because only these can fail here, and hardly anything else is open then.
   using opening = new DisposableStack()
@@ -28,7 +29,7 @@ export async function openPlatform(
     ? (await import('./otlp.ts')).openOtlp({ config, log, metrics })
     : undefined
   const watched = { metrics, tracing: traces }
-  const db = openPostgres(config, watcher(watched, 'postgresql'))
+  const db = openPostgres(config, use, watcher(watched, 'postgresql'))
   const clickhouse = openClickHouse(config, watcher(watched, 'clickhouse'))
   const valkey = openValkey(config, log)
   return {

@@ -11,6 +11,7 @@ import { type Ctx, type Platform, requirePermission } from './context.ts'
 import { AppError, badRequest, envelopeOf, forbidden } from './errors.ts'
 import { idempotencyKeyOf, once, requestHash } from './idempotency.ts'
 import { clientOf, knownPeers, networkOf, type Peers, type Visitor, visitorOf } from './peers.ts'
+import { isTimedOut } from './postgres.ts'
 import {
   allowanceOf,
   limitHeaders,
@@ -336,8 +337,7 @@ async function unknownPath(c: Request, serving: Guarded): Promise<AppError> {
 
 /** The one place where an error becomes an answer. */
 function respondWith(c: Request, { config, log }: Platform, error: unknown): Response {
-  const known =
-    error instanceof AppError ? error : error instanceof HTTPException ? badRequest(error.message) : undefined
+  const known = knownProblem(error)
   const requestId = c.var.requestId
   const path = withoutNames(c.req.path)
   if (!known) log.error({ error, requestId, method: c.req.method, path }, 'A request failed')
@@ -346,6 +346,13 @@ function respondWith(c: Request, { config, log }: Platform, error: unknown): Res
     known ??
     new AppError('internal_server_error', `The server failed. Its log has the cause under request ${requestId}.`)
   return c.json(envelopeOf(shown, config.API_URL), shown.status, { ...c.var.headers, 'X-Request-Id': requestId })
+}
+
+function knownProblem(error: unknown): AppError | undefined {
+  if (error instanceof AppError) return error
+  if (error instanceof HTTPException) return badRequest(error.message)
+  if (!isTimedOut(error)) return undefined
+  return new AppError('rate_limit_exceeded', 'The database took too long to answer. Ask for less, or try again later.')
 }
 
 /** Ids that clients give their things may tell who a person is; logs outlive them. */

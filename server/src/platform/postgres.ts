@@ -12,12 +12,23 @@ pg.types.setTypeParser(pg.types.builtins.INT8, (text) => BigInt(text))
 /** A statement that has ended; its text has `$1` for the values. */
 type Statement = { text: string; durationMs: number; problem?: string }
 
-export function openPostgres(config: Config, onStatement?: (statement: Statement) => void): Db {
+/** Who uses the pool: an answer that takes longer helps nobody, jobs and commands read whole tables. */
+export type PoolUse = 'serving' | 'jobs' | 'command'
+const patience: Record<PoolUse, number> = { serving: 1, jobs: 4, command: 40 }
+
+/** Opened for a role, it serves unless it is the worker's. */
+export function roleUse({ ROLES }: Pick<Config, 'ROLES'>): PoolUse {
+  return ROLES.includes('worker') ? 'jobs' : 'serving'
+}
+
+export function openPostgres(config: Config, use: PoolUse, onStatement?: (statement: Statement) => void): Db {
+  const statementMs = config.POSTGRES_STATEMENT_TIMEOUT_MS * patience[use]
   const pool = new pg.Pool({
     connectionString: config.POSTGRES_URL,
     max: config.POSTGRES_POOL ?? defaultPool(config),
     connectionTimeoutMillis: 5_000,
-    query_timeout: 60_000,
+    // For a server that does not answer at all; one that works ends the statement by itself.
+    query_timeout: statementMs + 5_000,
     idleTimeoutMillis: 30_000,
     application_name: `tributary ${config.ROLES.join('+')}`,
     keepAlive: true,
@@ -27,8 +38,16 @@ export function openPostgres(config: Config, onStatement?: (statement: Statement
   pool.on('error', () => {})
   pool.on('connect', (client) => {
     client.on('error', () => {})
-    // Compiling a statement costs more than any of ours gains by it.
-    client.query('SET jit = off').catch(() => {})
+    // Compiling a statement costs more than any of ours gains by it. By statement and not in the first message, which
+    // proxies of connections refuse.
+    const settings = {
+      jit: 'off',
+      statement_timeout: statementMs,
+      lock_timeout: statementMs,
+      idle_in_transaction_session_timeout: 2 * statementMs,
+    }
+    const text = Object.entries(settings).map(([name, value]) => `SET ${name} = ${value}`)
+    client.query(text.join('; ')).catch(() => {})
   })
   return new Kysely({
     dialect: new PostgresDialect({ pool }),
@@ -45,6 +64,11 @@ function defaultPool({ ROLES, REDIRECT_PROCESSES }: Config): number {
 function statementOf(event: LogEvent): Statement {
   const { query, queryDurationMillis: durationMs } = event
   return { text: query.sql, durationMs, ...(event.level === 'error' && { problem: problemOf(event.error) }) }
+}
+
+/** Whether PostgreSQL ended a statement for its time, or for the time that it waited for a lock. */
+export function isTimedOut(error: unknown): boolean {
+  return ['57014', '55P03'].includes((error as { code?: string } | undefined)?.code ?? '')
 }
 
 /** A connection of its own, outside the pool: for LISTEN and for locks of a session. */

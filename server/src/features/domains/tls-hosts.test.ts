@@ -173,7 +173,10 @@ test('a flood of names that nobody has drives no good one out, and is cut off', 
 
 test('while PostgreSQL is away known names stay good, and of others nothing is said', async () => {
   const { slug } = await someDomain()
-  const away = openPostgres({ ...platform.config, POSTGRES_URL: `postgres://x@127.0.0.1:${await freePort()}/x` })
+  const away = openPostgres(
+    { ...platform.config, POSTGRES_URL: `postgres://x@127.0.0.1:${await freePort()}/x` },
+    'serving',
+  )
   let current: Db = platform.db
   const switching = new Proxy(platform.db, {
     get: (_, name) => {

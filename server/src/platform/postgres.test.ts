@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import { eventually, openTestPlatform } from '../../test/stack.ts'
+import type { Config } from './config.ts'
+import { isTimedOut, openPostgres, type PoolUse, roleUse } from './postgres.ts'
+
+const platform = await openTestPlatform()
+const quick = { ...platform.config, POSTGRES_STATEMENT_TIMEOUT_MS: 300 }
+
+function open(use: PoolUse, config: Config = quick) {
+  const db = openPostgres(config, use)
+  onTestFinished(() => db.destroy())
+  return db
+}
+
+async function running(mark: string): Promise<number> {
+  const result = await sql`SELECT pid FROM pg_stat_activity
+    WHERE query LIKE ${`%${mark}%`} AND pid <> pg_backend_pid() AND state = 'active'`.execute(platform.db)
+  return result.rows.length
+}
+
+test('PostgreSQL itself ends a statement that takes too long', async () => {
+  const mark = randomUUID()
+  const asked = sql`SELECT pg_sleep(30), ${sql.lit(mark)}`.execute(open('serving')).catch((error: unknown) => error)
+  expect(isTimedOut(await asked)).toBe(true)
+  await eventually(async () => expect(await running(mark)).toBe(0), 2_000)
+})
+
+test('jobs and commands have more time', async () => {
+  const settings = async (use: PoolUse) => {
+    const result = await sql<{ value: string }>`SELECT current_setting('statement_timeout') AS value`.execute(open(use))
+    return result.rows[0]?.value
+  }
+  expect([await settings('serving'), await settings('jobs'), await settings('command')]).toEqual([
+    '300ms',
+    '1200ms',
+    '12s',
+  ])
+  const uses = [['api'], ['redirect'], ['worker'], ['api', 'redirect', 'worker']] as Config['ROLES'][]
+  expect(uses.map((ROLES) => roleUse({ ROLES }))).toEqual(['serving', 'serving', 'jobs', 'jobs'])
+})
+
+test('a statement waits for a lock no longer than that', async () => {
+  const db = open('serving')
+  await platform.db.transaction().execute(async (holder) => {
+    await sql`SELECT pg_advisory_xact_lock(4711, 1)`.execute(holder)
+    const asked = sql`SELECT pg_advisory_lock(4711, 1)`.execute(db).catch((error: unknown) => error)
+    expect(isTimedOut(await asked)).toBe(true)
+  })
+})
+
+test('a transaction that nobody goes on with is ended, and the pool goes on', async () => {
+  const db = open('serving')
+  const left = db.transaction().execute(async (db) => {
+    await sql`SELECT 1`.execute(db)
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    await sql`SELECT 1`.execute(db)
+  })
+  await expect(left).rejects.toThrow()
+  expect((await sql<{ one: number }>`SELECT 1 AS one`.execute(db)).rows).toEqual([{ one: 1 }])
+})
