@@ -173,12 +173,6 @@ export const settings = {
     standard: '',
     meaning: 'Name of a ClickHouse cluster: tables are then made Replicated and Distributed on it.',
   },
-  CLICKHOUSE_QUERY_MEMORY_MEGABYTES: {
-    type: count,
-    standard: '500',
-    meaning:
-      'Memory of one query for `/events` and `/analytics`; the free plan has a quarter, pro a half. Keep it below `max_memory_usage` of the ClickHouse profile.',
-  },
   VALKEY_URL: {
     type: z.url({ protocol: /^(redis|rediss|valkey)$/ }),
     meaning: 'Valkey or Redis: rate limits, repeated visits, link cache. May be lost at any time.',
@@ -304,6 +298,12 @@ export const settings = {
     url: true,
   },
   DEFAULT_PLAN: { type: z.enum(plans), standard: 'enterprise', meaning: 'Plan of a new workspace.' },
+  API_WORKSPACE_CONCURRENCY: {
+    type: count,
+    standard: '8',
+    meaning:
+      'Requests of one workspace that an api process works on at a time; the others wait. Half as many for `/events` and `/analytics`. Keep it below `POSTGRES_POOL`.',
+  },
   ENTERPRISE_REQUESTS_PER_MINUTE: {
     type: count,
     standard: '60000',
@@ -373,6 +373,11 @@ export const settings = {
     type: count,
     standard: '10',
     meaning: 'Calls to one receiver of webhooks at the same time, for each worker.',
+  },
+  WEBHOOK_WORKSPACE_CONCURRENCY: {
+    type: count,
+    standard: '50',
+    meaning: 'Calls for one workspace at the same time, to all of its receivers, for each worker.',
   },
   SMTP_URL: {
     type: z.union([z.literal('').transform(() => undefined), z.url({ protocol: /^smtps?$/ })]),

@@ -174,14 +174,14 @@ describe('what is due', () => {
     const built = await Promise.all([1, 2, 3, 4].map(() => build()))
     const webhooks = built.map(({ webhook }) => webhook).sort((one, other) => (one.id < other.id ? -1 : 1))
     for (const webhook of webhooks) await queueEvents(platform, [webhook], 50)
-    const mine = openLines(10, 25)
+    const mine = openLines({ perWebhook: 10, perWorkspace: 25, inAll: 25 })
     const ofEach = async () => {
       const taken = await takeDue(platform, mine)
       for (const { webhook_id } of taken) mine.ended(webhook_id)
       return webhooks.map(({ id }) => taken.filter(({ webhook_id }) => webhook_id === id).length)
     }
     expect(await ofEach()).toEqual([7, 6, 6, 6])
-    const few = openLines(10, 3)
+    const few = openLines({ perWebhook: 10, perWorkspace: 3, inAll: 3 })
     const turns = [await takeDue(platform, few), []]
     expect(few.room()).toEqual({ count: 0, after: webhooks[2]?.id })
     for (const { webhook_id } of turns[0] ?? []) few.ended(webhook_id)
@@ -195,7 +195,7 @@ describe('what is due', () => {
   test('of a receiver that is busy waits', async () => {
     const { webhook } = await build()
     await queueEvents(platform, [webhook], 5)
-    const mine = openLines(3, 100)
+    const mine = openLines({ perWebhook: 3, perWorkspace: 100, inAll: 100 })
     expect(await takeDue(platform, mine)).toHaveLength(3)
     expect(await takeDue(platform, mine)).toHaveLength(0)
     mine.ended(webhook.id)
@@ -351,7 +351,7 @@ async function build(
 }
 
 function lines(perWebhook = 10) {
-  return openLines(perWebhook, 500)
+  return openLines({ perWebhook, perWorkspace: 500, inAll: 500 })
 }
 
 /** As the worker does, once; how many were called. */

@@ -72,7 +72,8 @@ test('from the call that failed last to the e-mail', async () => {
   await queueEvents(own, [webhook])
   await sql`UPDATE webhook_deliveries SET tries = 3`.execute(own.db)
   lines.length = 0
-  for (const delivery of await takeDue(own, openLines(1, 1))) await deliver(own, delivery)
+  for (const delivery of await takeDue(own, openLines({ perWebhook: 1, perWorkspace: 1, inAll: 1 })))
+    await deliver(own, delivery)
   await using _relay = startRelay(own)
   await using _jobs = await startJobs(own, webhooksJobs)
   const [line] = await eventually(async () => {

@@ -113,7 +113,7 @@ function lead(data: string): Promise<void> {
 }
 
 async function deliverAll(platform: Platform): Promise<void> {
-  const due = await takeDue(platform, openLines(1_000, 2_000))
+  const due = await takeDue(platform, openLines({ perWebhook: 1_000, perWorkspace: 2_000, inAll: 2_000 }))
   await Promise.all(due.map((delivery) => deliver(platform, delivery)))
 }
 

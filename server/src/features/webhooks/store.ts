@@ -254,8 +254,8 @@ export type DueDelivery = Pick<
 export async function selectDueWebhooks(
   db: Db,
   { now, after, count }: { now: Date; after: string; count: number },
-): Promise<string[]> {
-  const result = await sql<{ id: string }>`
+): Promise<{ id: string; workspaceId: string }[]> {
+  const result = await sql<{ id: string; workspaceId: string }>`
     WITH RECURSIVE waiting (id) AS (
       (SELECT webhook_id FROM webhook_deliveries WHERE due_at IS NOT NULL AND webhook_id > ${after}
        ORDER BY webhook_id LIMIT 1)
@@ -264,10 +264,10 @@ export async function selectDueWebhooks(
               ORDER BY webhook_id LIMIT 1)
       FROM waiting WHERE waiting.id IS NOT NULL
     )
-    SELECT id FROM waiting JOIN webhooks USING (id) WHERE disabled_at IS NULL AND EXISTS (
+    SELECT id, workspace_id AS "workspaceId" FROM waiting JOIN webhooks USING (id) WHERE disabled_at IS NULL AND EXISTS (
       SELECT FROM webhook_deliveries WHERE webhook_id = id AND due_at <= ${now})
     ORDER BY id LIMIT ${count}`.execute(db)
-  return result.rows.map(({ id }) => id)
+  return result.rows
 }
 
 // NOTE every workspace: as above. The first of each webhook before the second of any, none more than its share.

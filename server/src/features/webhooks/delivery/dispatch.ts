@@ -20,7 +20,11 @@ export function startDispatch<Delivery extends { webhook_id: string; event_id: s
   { take, deliver }: Work<Delivery>,
 ): AsyncDisposable {
   const stopping = new AbortController()
-  const lines = openLines(platform.config.WEBHOOK_CONCURRENCY, callsInAll)
+  const lines = openLines({
+    perWebhook: platform.config.WEBHOOK_CONCURRENCY,
+    perWorkspace: platform.config.WEBHOOK_WORKSPACE_CONCURRENCY,
+    inAll: callsInAll,
+  })
   const underWay = new Set<Promise<void>>()
   let roomMade = new AbortController()
 
