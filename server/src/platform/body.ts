@@ -30,6 +30,12 @@ export async function readBody(
   )
 }
 
+/** How many bytes a body may become; without a length, as many as the operation takes. */
+export function announcedBytes(incoming: IncomingMessage, { bodyLimit }: Pick<Operation, 'bodyLimit'>): number {
+  const length = incoming.headers['content-length']
+  return Math.min(length === undefined ? bodyLimit : Number(length), bodyLimit)
+}
+
 /** Undefined once there is more than the limit. */
 function readUpTo(incoming: IncomingMessage, limit: number): Promise<Buffer | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer | undefined>()

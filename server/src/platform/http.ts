@@ -5,7 +5,8 @@ import { type Context, Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { HTTPException } from 'hono/http-exception'
 import type { z } from 'zod'
-import { parseJson, readBody } from './body.ts'
+import { type Admission, isLargeList, openAdmission, streamList } from './answers.ts'
+import { announcedBytes, parseJson, readBody } from './body.ts'
 import { sleep } from './clock.ts'
 import { type Ctx, type Platform, requirePermission } from './context.ts'
 import { AppError, badRequest, envelopeOf, forbidden } from './errors.ts'
@@ -95,7 +96,7 @@ export type Serving = {
     isSuspect?: boolean,
   ): Promise<Omit<Ctx, 'requestId'>>
 }
-type Guarded = Serving & { peers: Peers; unauthenticated: UnauthenticatedLimit }
+type Guarded = Serving & { peers: Peers; unauthenticated: UnauthenticatedLimit; admission: Admission }
 
 const crossOrigin = cors({
   origin: '*',
@@ -116,7 +117,8 @@ export function serve(
   const app: App = new Hono<Bindings>()
   const { config } = given.platform
   const peers = knownPeers(config.TRUSTED_PROXIES)
-  const serving = { ...given, peers, unauthenticated: openUnauthenticatedLimit(given.limiter, config) }
+  const unauthenticated = openUnauthenticatedLimit(given.limiter, config)
+  const serving = { ...given, peers, unauthenticated, admission: openAdmission(given.platform) }
   const streams = serving.streams ?? openStreams(serving.platform)
   app.use(async (c, next) => {
     c.set('requestId', requestIdOf(c))
@@ -172,8 +174,12 @@ async function answer(c: Request, { operation, handle }: Route, serving: Guarded
   const key = isWrite ? idempotencyKeyOf(c.req.header('idempotency-key')) : undefined
   const params = parse(operation.params, c.req.param(), 'path')
   const query = parse(operation.query, queryOf(c), 'query')
-  const bytes = isWrite && takesBody(operation) ? await readBody(c.env.incoming, operation, ctx.config) : undefined
+  using held = new DisposableStack()
+  const hasBody = isWrite && takesBody(operation)
+  if (hasBody) held.defer(serving.admission.reserve(ctx, announcedBytes(c.env.incoming, operation)))
+  const bytes = hasBody ? await readBody(c.env.incoming, operation, ctx.config) : undefined
   const body = isWrite ? parse(operation.body, bytes && parseJson(bytes, operation), 'body') : undefined
+  held.defer(await serving.admission.enter(ctx, operation.limit))
   const { isPublishable } = ctx.actor
   const work = async (ctx: Ctx) => {
     const result = await handle(ctx, { params, query, body }, exchangeOf(c, serving))
@@ -181,10 +187,13 @@ async function answer(c: Request, { operation, handle }: Route, serving: Guarded
   }
   const paced = async <R>(outcome: Promise<R>) => {
     const result = await outcome
-    if (isPublishable) await sleep(pageAnswerStepMs - ((performance.now() - started) % pageAnswerStepMs))
+    if (!isPublishable) return result
+    held.dispose()
+    await sleep(pageAnswerStepMs - ((performance.now() - started) % pageAnswerStepMs))
     return result
   }
-  if (key === undefined) return c.json(await paced(work(ctx)), operation.status, c.var.headers)
+  if (key === undefined && isPublishable) return c.json(await paced(work(ctx)), operation.status, c.var.headers)
+  if (key === undefined) return sendJson(c, serving, operation.status, await work(ctx), held.move())
   const { pathname, search } = new URL(c.req.url)
   const hash = requestHash([c.req.method, pathname, search, bytes ?? ''])
   const asked = { key, hash }
@@ -199,6 +208,26 @@ async function answer(c: Request, { operation, handle }: Route, serving: Guarded
     'Content-Type': 'application/json',
     ...(isReplayed && !isPublishable && { 'Idempotency-Replayed': 'true' }),
   })
+}
+
+/** Large lists are made while they are sent; what was held for the request is given back at their end. */
+function sendJson(
+  c: Request,
+  { platform }: Serving,
+  status: Operation['status'],
+  value: unknown,
+  held: DisposableStack,
+): Response {
+  if (!isLargeList(value)) {
+    held.dispose()
+    return c.json(value as object, status, c.var.headers)
+  }
+  const body = streamList(value, {
+    stallMs: platform.config.STREAM_STALL_MS,
+    cut: () => c.env.outgoing?.destroy(),
+    ended: () => held.dispose(),
+  })
+  return c.newResponse(body, status, { ...c.var.headers, 'Content-Type': 'application/json' })
 }
 
 function exchangeOf(c: Request, { platform }: Serving): Exchange {

@@ -8,6 +8,7 @@ const platformFiles = [
   ...['config', 'context', 'errors', 'http', 'jobs', 'postgres', 'clickhouse', 'nats', 'valkey', 'outbox', 'log'],
   ...['metrics', 'clock', 'ids', 'idempotency', 'rate-limit', 'health', 'migrate', 'batches', 'click-id', 'handles'],
   ...[
+    'answers',
     'body',
     'byte-cache',
     'channel',

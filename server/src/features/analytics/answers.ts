@@ -3,7 +3,7 @@ import type { Ctx } from '../../platform/context.ts'
 
 const longestMs = 10_000
 const timesAsLong = 10
-const maxBytes = 50_000_000
+const maxBytes = 32_000_000
 
 type Memory = { running: Map<string, Promise<object>>; known: ByteCache<object> }
 

@@ -20,8 +20,8 @@ const mostLookups = 10
  * those are served on while PostgreSQL is away.
  */
 export function openTlsHosts(platform: Pick<Platform, 'db' | 'nats' | 'config'>): TlsHosts {
-  const allowed = openByteCache<{ freshUntil: number }>({ maxBytes: 32_000_000 })
-  const refused = openByteCache<{ freshUntil: number }>({ maxBytes: 16_000_000 })
+  const allowed = openByteCache<{ freshUntil: number }>({ maxBytes: 16_000_000 })
+  const refused = openByteCache<{ freshUntil: number }>({ maxBytes: 8_000_000 })
   const loading = new Map<string, Promise<boolean>>()
   const changes = platform.nats.subscribe(domainChangedSubject, {
     callback: (error, message) => {

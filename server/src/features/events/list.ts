@@ -1,5 +1,6 @@
 import { type EventsQuery, type ExportQuery, exportColumns, type TrackedEvent } from '@tributary/contract/events'
 import type { Link } from '@tributary/contract/links'
+import { estimateBytes } from '../../platform/byte-cache.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { invalid } from '../../platform/errors.ts'
 import { customersById, presentCustomer } from '../customers/service.ts'
@@ -28,6 +29,8 @@ export type EventRow = ClickRow | LeadRow | SaleRow
 export type ListedEvents = { events: TrackedEvent[]; next?: string; isFull: boolean }
 
 const farDown = 1_000
+const linksAtOnce = 200
+const pageBytes = 16 * 2 ** 20
 
 export async function listEvents(ctx: Ctx, query: EventsQuery): Promise<ListedEvents> {
   const { event: kind, limit } = query
@@ -49,7 +52,7 @@ export async function listEvents(ctx: Ctx, query: EventsQuery): Promise<ListedEv
   const isFull = rows.length === limit
   const from = period.from.getTime()
   const last = lastPlace(rows) ?? after ?? { at: from, id: '' }
-  const events = await presentRows(ctx, rows)
+  const events = await presentRows(ctx, rows, pageBytes)
   if (!isFull && !ascending) return { events, isFull }
   return { events, isFull, next: writeCursor(ctx, 'list', { kind, ascending, from, ...pick(last) }) }
 }
@@ -69,10 +72,10 @@ function lastPlace(rows: EventRow[]): Place | undefined {
   return row && { at: Date.parse(row.timestamp), id: 'id_text' in row ? row.id_text : row.id }
 }
 
-/** One for each row, whatever became of its link and customer. */
-export async function presentRows(ctx: Ctx, rows: EventRow[]): Promise<TrackedEvent[]> {
+/** One for each row, whatever became of its link and customer. Refused when the links have more than `maxBytes`. */
+export async function presentRows(ctx: Ctx, rows: EventRow[], maxBytes = Infinity): Promise<TrackedEvent[]> {
   const ids = rows.flatMap((row) => ('customer_id' in row ? row.customer_id : []))
-  const [links, customers] = await Promise.all([linksOf(ctx, rows), customersById(ctx, ids)])
+  const [links, customers] = await Promise.all([linksOf(ctx, rows, maxBytes), customersById(ctx, ids)])
   return rows.map((row) => {
     const link = links.get(row.link_number) ?? goneLink(ctx.workspaceId, row.url, ctx.config.API_URL)
     if (!('customer_id' in row)) return presentClick(row, link)
@@ -81,13 +84,23 @@ export async function presentRows(ctx: Ctx, rows: EventRow[]): Promise<TrackedEv
   })
 }
 
-async function linksOf(ctx: Ctx, rows: { link_number: string }[]): Promise<Map<string, Link>> {
-  if (rows.length === 0) return new Map()
-  const links = await linksByNumber(
-    ctx,
-    rows.map((row) => BigInt(row.link_number)),
-  )
-  return new Map([...links].map(([number, link]) => [String(number), link]))
+/** Each link once, however many rows name it. */
+async function linksOf(ctx: Ctx, rows: { link_number: string }[], maxBytes = Infinity): Promise<Map<string, Link>> {
+  const numbers = [...new Set(rows.map((row) => row.link_number))]
+  const links = new Map<string, Link>()
+  let bytes = 0
+  for (let start = 0; start < numbers.length; start += linksAtOnce) {
+    const part = await linksByNumber(ctx, numbers.slice(start, start + linksAtOnce).map(BigInt))
+    for (const [number, link] of part) {
+      links.set(String(number), link)
+      bytes += estimateBytes(link)
+    }
+    if (bytes <= maxBytes) continue
+    throw invalid(
+      `The ${numbers.length} links of this page have more than ${maxBytes / 2 ** 20} MB. Ask for fewer events: lower \`limit\` in the query.`,
+    )
+  }
+  return links
 }
 
 const rowsAtOnce = 2_000

@@ -13,8 +13,7 @@ import { knownWebhookIds, wantedTriggers } from '../workspaces/service.ts'
 import { keyProblem, lookupKey, normalKey, randomKey, rootKey } from './key.ts'
 import { type LinkChanged, type LinkEvent, linkChangedMessage, linkEventsMessage } from './messages.ts'
 import { presentAll } from './present.ts'
-import { columnsOf } from './settings.ts'
-import { requireSmallLink } from './size.ts'
+import { columnsOf, requireSmallLink } from './settings.ts'
 import {
   deleteLinks,
   insertLink,

@@ -1,0 +1,143 @@
+import { request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { listEvents } from '@tributary/contract/events'
+import { describe, expect, inject, test } from 'vitest'
+import { buildLink, buildWorkspace } from '../../test/build.ts'
+import { contextIn } from '../../test/context.ts'
+import { clickRow, storeEvents } from '../../test/events/feed-rows.ts'
+import { openTestPlatform } from '../../test/stack.ts'
+import { linkNumbers } from '../features/links/service.ts'
+import { isLargeList, openAdmission, streamList } from './answers.ts'
+
+const platform = await openTestPlatform()
+const { api } = inject('server')
+const megabyte = 1_048_576
+const [one, other] = [
+  { workspaceId: 'one', plan: 'free' },
+  { workspaceId: 'other', plan: 'free' },
+] as const
+
+describe('requests of one workspace', () => {
+  test('wait for each other above the limit, and those of another one do not', async () => {
+    const admission = openAdmission({ ...platform, config: { ...platform.config, API_WORKSPACE_CONCURRENCY: 2 } })
+    const entered: string[] = []
+    const enter = async (name: string, asking: typeof one | typeof other) => {
+      const leave = await admission.enter(asking, 'standard')
+      entered.push(name)
+      return leave
+    }
+    const leave = [await enter('a', one), await enter('b', one)]
+    const waiting = [enter('c', one), enter('d', one)]
+    await enter('e', other)
+    expect(entered).toEqual(['a', 'b', 'e'])
+    leave[0]?.()
+    leave[0]?.()
+    const third = await waiting[0]
+    expect(entered).toEqual(['a', 'b', 'e', 'c'])
+    third?.()
+    await waiting[1]
+    expect(entered).toEqual(['a', 'b', 'e', 'c', 'd'])
+    const heavy = [await admission.enter(one, 'analytics')]
+    expect(heavy).toHaveLength(1)
+  })
+
+  test('get 429 when a thousand wait, or 16 MB of bodies are on their way', async () => {
+    const admission = openAdmission({ ...platform, config: { ...platform.config, API_WORKSPACE_CONCURRENCY: 1 } })
+    await admission.enter(one, 'standard')
+    for (let count = 0; count < 1_000; count++) void admission.enter(one, 'standard')
+    await expect(admission.enter(one, 'standard')).rejects.toMatchObject({ status: 429 })
+    const release = admission.reserve(one, 10 * megabyte)
+    expect(() => admission.reserve(one, 7 * megabyte)).toThrow('more than 16 MB of bodies')
+    admission.reserve(other, 7 * megabyte)
+    release()
+    admission.reserve(one, 7 * megabyte)
+    for (const workspaceId of ['a', 'b', 'c']) admission.reserve({ ...one, workspaceId }, 16 * megabyte)
+    expect(() => admission.reserve({ ...one, workspaceId: 'd' }, 16 * megabyte)).toThrow('as it has memory for')
+  })
+})
+
+describe('a large list', () => {
+  const items = () => Array.from({ length: 3_000 }, (_, index) => ({ index, text: 'ü'.repeat(500) }))
+
+  test('is sent item by item, as the JSON that it would be at once', async () => {
+    let ends = 0
+    const stream = streamList(items(), { stallMs: 1_000, cut() {}, ended: () => ends++ })
+    expect(await text(stream)).toBe(JSON.stringify(items()))
+    expect(ends).toBe(1)
+    expect([isLargeList(items()), isLargeList([1, 2]), isLargeList({ a: items() })]).toEqual([true, false, false])
+  })
+
+  test('is given up when the client takes nothing', async () => {
+    const outcome = Promise.withResolvers<string>()
+    let ends = 0
+    const stream = streamList(items(), { stallMs: 50, cut: () => outcome.resolve('cut'), ended: () => ends++ })
+    const reader = stream.getReader()
+    await reader.read()
+    expect(await outcome.promise).toBe('cut')
+    expect(ends).toBe(1)
+  })
+})
+
+describe('GET /events with links of 60 kB', () => {
+  const geo = (count: number) =>
+    Object.fromEntries(
+      ['DE', 'FR', 'US'].slice(0, count).map((code) => [code, `https://a.example/${'x'.repeat(20_000)}`]),
+    )
+
+  test('a full page of one link is whole, and its memory does not grow with the rows', async () => {
+    const workspace = await buildWorkspace(platform)
+    const { id } = await buildLink(platform, workspace, { geo: geo(3) })
+    const [linkNumber = 0n] = await linkNumbers(contextIn(platform, workspace.id), { ids: [id] })
+    const owner = { workspaceId: workspace.id, linkNumber }
+    await storeEvents(platform, { clicks: Array.from({ length: 1_000 }, () => clickRow(owner)) })
+    const headers = { authorization: `Bearer ${workspace.key}` }
+    const response = await fetch(`${api}/events?event=clicks&limit=1000`, { headers })
+    expect(response.status).toBe(200)
+    const answer = await response.text()
+    expect(answer.length).toBeGreaterThan(60_000_000)
+    const events = listEvents.response.parse(JSON.parse(answer)) as { link: { id: string } }[]
+    expect(new Set(events.map(({ link }) => link.id))).toEqual(new Set([id]))
+    expect(events).toHaveLength(1_000)
+  })
+
+  test('a page of too many different ones is 422 and says what to do, a smaller one is answered', async () => {
+    const workspace = await buildWorkspace(platform)
+    const links: { id: string }[] = []
+    for (let count = 0; count < 150; count++) links.push(await buildLink(platform, workspace, { geo: geo(3) }))
+    const ids = links.map(({ id }) => id)
+    const numbers = await linkNumbers(contextIn(platform, workspace.id), { ids })
+    await storeEvents(platform, {
+      clicks: numbers.map((linkNumber) => clickRow({ workspaceId: workspace.id, linkNumber })),
+    })
+    const ask = async (limit: number) => {
+      const headers = { authorization: `Bearer ${workspace.key}` }
+      const response = await fetch(`${api}/events?event=clicks&limit=${limit}`, { headers })
+      return { status: response.status, answer: (await response.json()) as { error?: { message: string } } }
+    }
+    const { status, answer } = await ask(150)
+    expect([status, answer.error?.message]).toEqual([422, expect.stringContaining('lower `limit` in the query')])
+    expect(await ask(100)).toMatchObject({ status: 200, answer: { length: 100 } })
+  })
+})
+
+test('slow senders of large bodies get 429 at 16 MB, another workspace is answered', async () => {
+  const [hostile, honest] = [await buildWorkspace(platform), await buildWorkspace(platform)]
+  const statuses: (number | undefined)[] = []
+  const sending = Array.from({ length: 20 }, () => {
+    const headers = { authorization: `Bearer ${hostile.key}`, 'content-length': megabyte }
+    const call = request(`${api}/links/bulk`, { method: 'POST', headers }, (response) => {
+      statuses.push(response.statusCode)
+      response.resume()
+    })
+    call.on('error', () => {}).write('[')
+    return call
+  })
+  try {
+    await expect.poll(() => statuses.filter((status) => status === 429).length).toBe(4)
+    const headers = { authorization: `Bearer ${honest.key}` }
+    const body = JSON.stringify([{ url: 'https://example.com' }])
+    expect((await fetch(`${api}/links/bulk`, { method: 'POST', headers, body })).status).toBe(200)
+  } finally {
+    for (const call of sending) call.destroy()
+  }
+})
