@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { booleanText, instant } from './common.ts'
+import { booleanDefault, instant } from './common.ts'
 import { botsFilter, eventFilters } from './events.ts'
 import { folder } from './folders.ts'
 import { operation } from './operation.ts'
@@ -117,9 +117,9 @@ export const analyticsQuery = z.object({
     .describe('What is counted, the rest being 0; `composite` is all of it.'),
   groupBy: z.enum(groupings).default('count').describe('One total, or a row for each value of this.'),
   bots: botsFilter,
-  visitors: booleanText
-    .default(false)
-    .describe('Adds `visitors` to `count` and `timeseries`. An extension of ours; it reads every click.'),
+  visitors: booleanDefault(false).describe(
+    'Adds `visitors` to `count` and `timeseries`. An extension of ours; it reads every click.',
+  ),
   ...eventFilters,
 })
 export type AnalyticsQuery = z.infer<typeof analyticsQuery>

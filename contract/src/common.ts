@@ -25,10 +25,33 @@ export function plainText(most: number) {
 
 export const sortOrder = z.enum(['asc', 'desc'])
 
+/** What every list takes besides its filters; it sorts by the first of these names unless asked otherwise. */
+export function listing<const Names extends readonly [string, ...string[]]>(
+  size: number,
+  names: Names,
+  order: 'asc' | 'desc',
+) {
+  const first = names[0] as Names[number]
+  return {
+    sortBy: z
+      .enum(names)
+      .default(first as never)
+      .describe('What the list is sorted by.'),
+    sortOrder: sortOrder.default(order).describe('Ascending or descending.'),
+    page: pageNumber,
+    pageSize: pageSize(size),
+  }
+}
+
 /** `true` or `false` in a query string. */
 export const booleanText = z
   .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], case: 'sensitive' })
   .openapi({ type: 'boolean' })
+
+/** The same with a default, which the document would lose otherwise. */
+export function booleanDefault(value: boolean) {
+  return booleanText.default(value).openapi({ type: 'boolean', default: value })
+}
 
 /** One value, several separated by commas (match any), or a value prefixed with `-` (exclusion). */
 export function advancedFilter(meaning: string) {

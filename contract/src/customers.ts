@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { booleanText, instant, pageNumber, pageSize, plainText, sortOrder } from './common.ts'
+import { booleanText, instant, listing, plainText } from './common.ts'
 import { operation } from './operation.ts'
 
 const base = {
@@ -82,12 +82,9 @@ export const listCustomers = operation({
     programId: z.string().optional(),
     partnerId: z.string().optional(),
     ...expansion,
-    sortBy: z.enum(['createdAt', 'saleAmount', 'firstSaleAt', 'subscriptionCanceledAt']).default('createdAt'),
-    sortOrder: sortOrder.default('desc'),
     startingAfter: z.string().optional().describe('Id of the customer after which the page starts.'),
     endingBefore: z.string().optional().describe('Id of the customer before which the page ends.'),
-    page: pageNumber.meta({ deprecated: true }),
-    pageSize: pageSize(100),
+    ...listing(100, ['createdAt', 'saleAmount', 'firstSaleAt', 'subscriptionCanceledAt'], 'desc'),
   }),
   response: z.array(expandedCustomer),
 })

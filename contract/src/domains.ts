@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { booleanText, instant, listOf, pageNumber, pageSize } from './common.ts'
+import { booleanDefault, instant, listing, listOf } from './common.ts'
 import { operation } from './operation.ts'
 
 const text = z.string().nullable()
@@ -70,10 +70,9 @@ export const listDomains = operation({
   tag: 'Domains',
   scope: 'domains.read',
   query: z.object({
-    archived: booleanText.default(false).describe('Whether archived ones are listed too.'),
+    archived: booleanDefault(false).describe('Whether archived ones are listed too.'),
     search: z.string().max(190).optional(),
-    page: pageNumber,
-    pageSize: pageSize(50),
+    ...listing(50, ['createdAt', 'slug'], 'asc'),
   }),
   response: z.array(domain),
 })

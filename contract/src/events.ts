@@ -110,7 +110,8 @@ export const eventFilters = {
     .optional()
     .describe(
       'Period up to now; `24h` when omitted. `7d`, `30d`, `90d` and `1y` are 7, 30, 90 and 365 days of 24 hours; `mtd`, `qtd` and `ytd` begin with the month, quarter or year in `timezone`. Ignored when `start` is given.',
-    ),
+    )
+    .openapi({ default: '24h' }),
   start: z
     .string()
     .max(100)
@@ -173,9 +174,10 @@ export const eventsQuery = z.object({
     .optional()
     .describe('`X-Next-Cursor` of the answer before, instead of `page`: goes on right after its last event.'),
   limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Items per page.'),
-  sortOrder: sortOrder.optional().describe('`desc` when omitted.'),
+  // No default of zod's: `order` counts when this one is omitted.
+  sortOrder: sortOrder.optional().describe('`desc` when omitted.').openapi({ default: 'desc' }),
   sortBy: z.enum(['timestamp']).default('timestamp'),
-  order: sortOrder.optional().describe('Use `sortOrder`.').meta({ deprecated: true }),
+  order: sortOrder.optional().describe('Use `sortOrder`.').meta({ deprecated: true }).openapi({ default: 'desc' }),
 })
 export type EventsQuery = z.infer<typeof eventsQuery>
 

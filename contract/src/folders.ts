@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { instant, pageNumber, pageSize } from './common.ts'
+import { instant, listing } from './common.ts'
 import { operation } from './operation.ts'
 import { label } from './tags.ts'
 
@@ -44,7 +44,7 @@ export const listFolders = operation({
   summary: 'List folders',
   tag: 'Folders',
   scope: 'folders.read',
-  query: z.object({ search: z.string().max(190).optional(), page: pageNumber, pageSize: pageSize(50) }),
+  query: z.object({ search: z.string().max(190).optional(), ...listing(50, ['name', 'createdAt'], 'asc') }),
   response: z.array(folder),
 })
 export type FoldersQuery = z.output<typeof listFolders.query>

@@ -1,9 +1,12 @@
 import { z } from '@hono/zod-openapi'
-import { booleanText, instant, instantOrEmpty, listOf, pageNumber, pageSize, sortOrder } from './common.ts'
+import { booleanDefault, instant, instantOrEmpty, listing, listOf } from './common.ts'
 import { errorCodes, operation } from './operation.ts'
 import { tag } from './tags.ts'
 
 const text = z.string().nullable()
+
+/** Always sent. The document states the default; `.default()` would make the field optional there. */
+const counter = z.number().openapi({ default: 0 })
 
 const testVariant = z.strictObject({ url: z.string(), percentage: z.number().min(10).max(90) })
 
@@ -50,11 +53,11 @@ export const link = z
     testCompletedAt: instantOrEmpty,
     userId: text,
     workspaceId: z.string(),
-    clicks: z.number().default(0),
-    leads: z.number().default(0),
-    conversions: z.number().default(0),
-    sales: z.number().default(0),
-    saleAmount: z.number().default(0).describe('In the smallest unit of the currency of the workspace, such as cents.'),
+    clicks: counter,
+    leads: counter,
+    conversions: counter,
+    sales: counter,
+    saleAmount: counter.describe('In the smallest unit of the currency of the workspace, such as cents.'),
     lastClicked: instantOrEmpty,
     createdAt: instant,
     updatedAt: instant,
@@ -77,7 +80,12 @@ const when = z
 
 /** What can be set when a link is made and changed later. */
 const settings = {
-  externalId: z.string().min(1).max(255).nullish().describe('Id in your own database, unique in the workspace.'),
+  externalId: z
+    .string()
+    .min(1)
+    .max(255)
+    .nullish()
+    .describe('Id in your own database, unique in the workspace. It is stored as given.'),
   tenantId: words(255).describe('Id of the tenant in your system that it belongs to.'),
   programId: words(255),
   partnerId: words(255),
@@ -151,7 +159,12 @@ const bulkPatch = linkPatch.omit({ domain: true, key: true, externalId: true }).
 
 export const linkError = z
   .strictObject({
-    link: z.unknown().describe('What was sent for it.'),
+    link: z
+      .custom<unknown>((sent) => sent !== undefined)
+      .openapi({
+        type: ['object', 'array', 'string', 'number', 'boolean', 'null'],
+        description: 'What was sent for it.',
+      }),
     error: z.string(),
     code: z.enum(errorCodes),
   })
@@ -172,10 +185,11 @@ const filters = {
   search: z.string().max(500).optional().describe('Only links whose short address or destination contains this.'),
   userId: z.string().optional().describe('Only links that this user made.'),
   tenantId: z.string().optional().describe('Only links of this tenant in your system.'),
-  showArchived: booleanText.default(false).describe('Archived links too.'),
-  withTags: booleanText.default(false).meta({ deprecated: true }),
+  showArchived: booleanDefault(false).describe('Archived links too.'),
+  withTags: booleanDefault(false).meta({ deprecated: true }),
 }
 
+const grouping = z.enum(['domain', 'tagId', 'userId', 'folderId'])
 const sorts = ['createdAt', 'clicks', 'saleAmount', 'lastClicked'] as const
 
 export const listLinks = operation({
@@ -188,13 +202,10 @@ export const listLinks = operation({
   scope: 'links.read',
   query: z.object({
     ...filters,
-    sortBy: z.enum(sorts).default('createdAt'),
     sort: z.enum(sorts).optional().describe('Use `sortBy`.').meta({ deprecated: true }),
-    sortOrder: sortOrder.default('desc'),
     startingAfter: z.string().optional().describe('Id of the link that the list begins after.'),
     endingBefore: z.string().optional().describe('Id of the link that the list ends before.'),
-    page: pageNumber,
-    pageSize: pageSize(100),
+    ...listing(100, sorts, 'desc'),
   }),
   response: z.array(link),
 })
@@ -205,26 +216,40 @@ export const countLinks = operation({
   method: 'get',
   path: '/links/count',
   summary: 'Count links',
+  description: 'One number. `GET /links/groups` counts by domain, tag, user or folder.',
   tag: 'Links',
   scope: 'links.read',
   query: z.object({
     ...filters,
-    groupBy: z.enum(['domain', 'tagId', 'userId', 'folderId']).optional().describe('A list of counts instead of one.'),
+    groupBy: grouping.optional().describe('Accepted without effect; `GET /links/groups` counts by group.'),
   }),
-  response: z.union([
-    z.number(),
-    z.array(
-      z.strictObject({
-        domain: z.string().optional(),
-        tagId: z.string().nullable().optional(),
-        userId: z.string().nullable().optional(),
-        folderId: z.string().nullable().optional(),
-        count: z.number(),
-      }),
-    ),
-  ]),
+  response: z.number(),
 })
 export type LinksCountQuery = z.output<typeof countLinks.query>
+
+const group = z
+  .strictObject({
+    domain: z.string().optional(),
+    tagId: z.string().nullable().optional(),
+    userId: z.string().nullable().optional(),
+    folderId: z.string().nullable().optional(),
+    count: z.number(),
+  })
+  .meta({ id: 'LinkGroup' })
+export type LinkGroup = z.infer<typeof group>
+
+export const groupLinks = operation({
+  id: 'getLinkGroups',
+  method: 'get',
+  path: '/links/groups',
+  summary: 'Count links by group',
+  description: 'How many links each domain, tag, user or folder has. A link with several tags counts for each of them.',
+  tag: 'Links',
+  scope: 'links.read',
+  query: z.object({ ...filters, groupBy: grouping, ...listing(100, ['count'], 'desc') }),
+  response: z.array(group),
+})
+export type LinkGroupsQuery = z.output<typeof groupLinks.query>
 
 export const getLink = operation({
   id: 'getLinkInfo',
@@ -236,7 +261,7 @@ export const getLink = operation({
   scope: 'links.read',
   query: z.object({
     linkId: z.string().optional(),
-    externalId: z.string().optional().describe('Your own id of the link; `ext_` before it is optional here.'),
+    externalId: z.string().optional().describe('Your own id of the link, prefixed with `ext_`.'),
     domain: z.string().optional(),
     key: z.string().optional(),
   }),
@@ -318,18 +343,23 @@ export const bulkUpdateLinks = operation({
   method: 'patch',
   path: '/links/bulk',
   summary: 'Update many links',
-  description: 'Up to 100, all in the same way. In the place of one that could not be updated stands its error.',
+  description:
+    'Up to 100, all in the same way. The answer has those that were updated: links that do not exist are skipped. When the change is refused for one of them, none is updated.',
   tag: 'Links',
   scope: 'links.write',
   ...linkBody,
   body: z
     .object({
       linkIds: z.array(z.string()).max(100).optional(),
-      externalIds: z.array(z.string()).max(100).optional().describe('Used when `linkIds` is not given.'),
+      externalIds: z
+        .array(z.string())
+        .max(100)
+        .optional()
+        .describe('Your own ids, as they are stored; used when `linkIds` is not given.'),
       data: bulkPatch,
     })
     .meta({ id: 'BulkLinkUpdate' }),
-  response: z.array(z.union([link, linkError])),
+  response: z.array(link),
 })
 export type BulkUpdate = z.output<typeof bulkUpdateLinks.body>
 

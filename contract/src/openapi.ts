@@ -16,7 +16,7 @@ export function openApiDocument(serverUrl: string) {
   for (const operation of streamOperations) registry.registerPath(streamRouteOf(operation))
   for (const operation of browserOperations) registry.registerPath(browserRouteOf(operation))
   for (const trigger of triggers) registry.registerWebhook(webhookRouteOf(trigger))
-  return app.getOpenAPI31Document({
+  const document = app.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {
       title: 'Tributary API',
@@ -27,6 +27,19 @@ export function openApiDocument(serverUrl: string) {
     },
     servers: [{ url: serverUrl }],
   })
+  for (const path of Object.values(document.paths ?? {})) {
+    for (const { parameters } of Object.values(path) as { parameters?: Parameter[] }[]) parameters?.forEach(flag)
+  }
+  return document
+}
+
+type Parameter = { deprecated?: boolean; schema?: { deprecated?: boolean } }
+
+/** OpenAPI has `deprecated` on the parameter; zod can only put it into its schema. */
+function flag(parameter: Parameter): void {
+  if (!parameter.schema?.deprecated) return
+  const { deprecated, ...schema } = parameter.schema
+  Object.assign(parameter, { deprecated, schema })
 }
 
 if (import.meta.main) {

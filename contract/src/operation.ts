@@ -194,6 +194,7 @@ export function routeOf(operation: Operation) {
   const needsBody = !operation.body.safeParse(undefined).success
   return createRoute({
     ...nameOf(operation),
+    ...accessOf(operation),
     security: [{ token: [] }],
     request: {
       params: operation.params,
@@ -239,6 +240,7 @@ export function streamRouteOf(operation: StreamOperation) {
   const text = { schema: { type: 'string' as const } }
   return createRoute({
     ...nameOf(operation),
+    ...accessOf(operation),
     security: [{ token: [] }],
     request: { query: operation.query, ...(operation.headers && { headers: operation.headers }) },
     responses: {
@@ -283,9 +285,26 @@ function bodyContent({ body, bodyLimit, bodyValues }: Pick<Operation, 'body' | '
   return { description, content: { 'application/json': { schema: body } } }
 }
 
+/** What a caller needs, in words for readers and as extensions for programs. */
+function accessOf({ description, scope, plan, limit }: Pick<Operation, 'description' | 'scope' | 'plan' | 'limit'>) {
+  const plans = plan === 'free' ? 'Available on every plan.' : `Needs the ${plan} plan or higher.`
+  const access = `Needs the scope \`${scope}\`. ${plans} Counts against the ${limit} rate limit.`
+  return {
+    description: description === undefined ? access : `${description}\n\n${access}`,
+    'x-scope': scope,
+    'x-plan': plan,
+    'x-rate-limit': limit,
+  }
+}
+
 function errorResponses(codes: ErrorCode[]) {
   const content = { 'application/json': { schema: errorEnvelope } }
-  return Object.fromEntries(codes.map((code) => [errorStatuses[code], { description: errorConditions[code], content }]))
+  return Object.fromEntries(
+    codes.map((code) => {
+      const headers = code === 'rate_limit_exceeded' ? rateLimitHeaders : undefined
+      return [errorStatuses[code], { description: errorConditions[code], content, ...(headers && { headers }) }]
+    }),
+  )
 }
 
 function textHeaders(meanings: Record<string, string> = {}) {

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { booleanText } from './common.ts'
+import { booleanDefault } from './common.ts'
 import type { OpenOperation } from './operation.ts'
 
 const color = z.string().regex(/^#?([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$/)
@@ -18,7 +18,7 @@ const qrQuery = z.object({
     .describe('How much damage the code survives: about 7, 15, 25 or 30 %. Under a logo it is always `H`.'),
   fgColor: color.default('#000000').describe('Colour of the code: three or six hex digits, with or without `#`.'),
   bgColor: color.default('#FFFFFF').describe('Colour of the ground. It must differ enough from the other.'),
-  hideLogo: booleanText.default(false).describe('Leaves the logo out.'),
+  hideLogo: booleanDefault(false).describe('Leaves the logo out.'),
   margin: z.coerce
     .number()
     .int()
@@ -26,7 +26,7 @@ const qrQuery = z.object({
     .max(20)
     .default(2)
     .openapi({ type: 'integer', description: 'Quiet zone around the code, in modules.' }),
-  includeMargin: booleanText.default(true).describe('`false` is the same as `margin=0`.').meta({ deprecated: true }),
+  includeMargin: booleanDefault(true).describe('`false` is the same as `margin=0`.').meta({ deprecated: true }),
   format: z
     .enum(['png', 'svg'])
     .optional()

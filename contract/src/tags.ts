@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { listOf, pageNumber, pageSize, sortOrder } from './common.ts'
+import { listing, listOf } from './common.ts'
 import { operation } from './operation.ts'
 
 export const tagColors = ['red', 'yellow', 'green', 'blue', 'purple', 'brown', 'gray', 'pink'] as const
@@ -42,12 +42,9 @@ export const listTags = operation({
   tag: 'Tags',
   scope: 'tags.read',
   query: z.object({
-    sortBy: z.enum(['name', 'createdAt']).default('name'),
-    sortOrder: sortOrder.default('asc'),
     search: z.string().max(190).optional(),
     ids: listOf('Only the tags with these ids.').optional(),
-    page: pageNumber,
-    pageSize: pageSize(100),
+    ...listing(100, ['name', 'createdAt'], 'asc'),
   }),
   response: z.array(tag),
 })

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { instant, plainText } from './common.ts'
+import { instant, listing, plainText } from './common.ts'
 import { customer } from './customers.ts'
 import { click } from './events.ts'
 import { link } from './links.ts'
@@ -185,8 +185,10 @@ export const listWebhooks = operation({
   path: '/webhooks',
   summary: 'List webhooks',
   scope: 'webhooks.read',
+  query: z.object(listing(100, ['createdAt', 'name'], 'asc')),
   response: z.array(webhook),
 })
+export type WebhooksQuery = z.output<typeof listWebhooks.query>
 
 export const createWebhook = operation({
   ...shared,
@@ -268,14 +270,19 @@ export const listDeliveries = operation({
   method: 'get',
   path: '/webhooks/{id}/deliveries',
   summary: 'List deliveries of a webhook',
-  description: 'The newest first. They are kept for 30 days.',
+  description: 'The newest first, by page number or by cursor. They are kept for 30 days.',
   scope: 'webhooks.read',
   params,
   query: z.object({
     status: z.enum(deliveryStatuses).optional(),
     event: z.enum(triggers).optional(),
-    limit: z.coerce.number().int().min(1).max(100).default(50),
-    cursor: z.string().max(100).optional().describe('`X-Next-Cursor` of the answer before: goes on after it.'),
+    ...listing(50, ['createdAt'], 'desc'),
+    limit: z.coerce.number().int().min(1).max(100).optional().describe('Use `pageSize`.').meta({ deprecated: true }),
+    cursor: z
+      .string()
+      .max(100)
+      .optional()
+      .describe('`X-Next-Cursor` of the answer before, instead of `page`: goes on after its last delivery.'),
   }),
   response: z.array(delivery),
   responseHeaders: { 'X-Next-Cursor': 'Asks for the next deliveries when there are more.' },

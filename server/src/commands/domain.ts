@@ -35,7 +35,7 @@ const list = defineCommand({
       const workspace = await requireWorkspace(handles, args.workspace)
       const domains = await listDomains(
         { ...handles, now: systemClock, workspaceId: workspace.id },
-        { archived: true, page: 1, pageSize: 10_000 },
+        { archived: true, sortBy: 'createdAt', sortOrder: 'asc', page: 1, pageSize: 10_000 },
       )
       const rows = domains.map(({ id, slug, primary, verified, archived }) => ({
         id,

@@ -19,7 +19,7 @@ async function newCtx() {
 type Ctx = Awaited<ReturnType<typeof newCtx>>
 
 const newName = () => `${newId('dom').slice(-12)}.example.com`
-const all = { archived: true, page: 1, pageSize: 100 }
+const all = { archived: true, sortBy: 'createdAt', sortOrder: 'asc', page: 1, pageSize: 100 } as const
 const namesOf = async (ctx: Ctx) => (await listDomains(ctx, all)).map(({ slug, primary }) => [slug, primary])
 const proofOf = (ctx: Ctx, slug: string) => proofs(platform.config.ENCRYPTION_KEYS, ctx.workspaceId, slug)[0]
 

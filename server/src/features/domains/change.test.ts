@@ -20,7 +20,7 @@ async function newCtx() {
 type Ctx = Awaited<ReturnType<typeof newCtx>>
 
 const newName = () => `${newId('dom').slice(-12)}.example.com`
-const all = { archived: true, page: 1, pageSize: 100 }
+const all = { archived: true, sortBy: 'createdAt', sortOrder: 'asc', page: 1, pageSize: 100 } as const
 const add = (ctx: Ctx, slug = newName()) => addDomain(platform, { workspaceId: ctx.workspaceId, slug })
 const rowOf = async (slug: string) => (await selectDomainBySlug(platform.db, slug)) as DomainRow
 

@@ -42,6 +42,11 @@ describe('listDomains', () => {
     expect(await list({ archived: 'true' })).toEqual(slugs)
     expect(await list({ archived: 'true', pageSize: 2, page: 2 })).toEqual(slugs.slice(2, 4))
     expect(await list({ page: 2 })).toEqual([])
+    expect(await list({ archived: 'true', sortOrder: 'desc' })).toEqual(slugs.toReversed())
+    expect(await list({ archived: 'true', sortBy: 'slug' })).toEqual(slugs.toSorted())
+    expect(await list({ archived: 'true', sortBy: 'slug', sortOrder: 'desc', pageSize: 2 })).toEqual(
+      slugs.toSorted().toReversed().slice(0, 2),
+    )
     expect(await list({ search: slugs[3]?.slice(2, 9).toUpperCase() })).toEqual([slugs[3]])
     expect(await list({ search: '%' })).toEqual([])
     expect(await list({ search: archived })).toEqual([])
@@ -65,6 +70,7 @@ describe('listDomains', () => {
     expect(await refusal(key, 'GET', '/domains?archived=maybe')).toMatchObject({ status: 400 })
     expect(await refusal(key, 'GET', '/domains?pageSize=101')).toMatchObject({ status: 422 })
     expect(await refusal(key, 'GET', '/domains?page=0')).toMatchObject({ status: 422 })
+    expect(await refusal(key, 'GET', '/domains?sortBy=verified')).toMatchObject({ status: 422 })
   })
 })
 

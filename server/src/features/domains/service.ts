@@ -42,6 +42,8 @@ export async function listDomains(ctx: DomainCtx, query: DomainsQuery): Promise<
   const rows = await selectDomains(ctx.db, ctx.workspaceId, {
     archived: query.archived,
     search: query.search?.toLowerCase(),
+    sort: query.sortBy,
+    ascending: query.sortOrder === 'asc',
     offset: (query.page - 1) * query.pageSize,
     count: query.pageSize,
   })

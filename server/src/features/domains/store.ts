@@ -81,14 +81,22 @@ export async function selectDomain(db: Db, workspaceId: string, slug: string): P
   return row as DomainRow | undefined
 }
 
-type Selection = { archived: boolean; search?: string; offset: number; count: number }
+type Selection = {
+  archived: boolean
+  search?: string
+  sort: 'createdAt' | 'slug'
+  ascending: boolean
+  offset: number
+  count: number
+}
 
-/** Oldest first. */
 export async function selectDomains(db: Db, workspaceId: string, selection: Selection): Promise<DomainRow[]> {
   let query = db.withTables<Tables>().selectFrom('domains').selectAll().where('workspace_id', '=', workspaceId)
   if (!selection.archived) query = query.where('archived', '=', false)
   if (selection.search) query = query.where('slug', 'like', `%${selection.search.replaceAll(/[\\%_]/g, '\\$&')}%`)
-  const rows = await query.orderBy('created_at').orderBy('id').offset(selection.offset).limit(selection.count).execute()
+  const direction = selection.ascending ? 'asc' : 'desc'
+  query = query.orderBy(selection.sort === 'slug' ? 'slug' : 'created_at', direction).orderBy('id', direction)
+  const rows = await query.offset(selection.offset).limit(selection.count).execute()
   return rows as DomainRow[]
 }
 

@@ -33,6 +33,16 @@ describe('listFolders', () => {
     expect(namesOf(await as(workspace)(listFolders))).toEqual(['Alpha', 'beta', 'gamma'])
   })
 
+  it('200: by name or by time, in both orders', async () => {
+    const { workspace } = await withFolders('beta', 'Alpha', 'gamma')
+    const sorted = async (sortBy: 'name' | 'createdAt', sortOrder: 'asc' | 'desc') =>
+      namesOf(await as(workspace)(listFolders, { query: { sortBy, sortOrder } }))
+    expect(await sorted('name', 'desc')).toEqual(['gamma', 'beta', 'Alpha'])
+    const oldestFirst = await sorted('createdAt', 'asc')
+    expect(oldestFirst.toSorted()).toEqual(['Alpha', 'beta', 'gamma'])
+    expect(await sorted('createdAt', 'desc')).toEqual(oldestFirst.toReversed())
+  })
+
   it('200: those whose name contains the text, in any case, with no sign having a meaning', async () => {
     const { workspace } = await withFolders('50% off', 'Spring_Sale', 'Café')
     const names = async (search: string) => namesOf(await as(workspace)(listFolders, { query: { search } }))

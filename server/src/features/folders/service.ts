@@ -20,6 +20,8 @@ import {
 export async function listFolders(ctx: Ctx, query: FoldersQuery): Promise<Folder[]> {
   const rows = await selectFolders(ctx.db, ctx.workspaceId, {
     search: query.search?.trim().normalize('NFC'),
+    sort: query.sortBy,
+    ascending: query.sortOrder === 'asc',
     offset: (query.page - 1) * query.pageSize,
     count: query.pageSize,
   })

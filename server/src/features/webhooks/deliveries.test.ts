@@ -107,6 +107,13 @@ describe('listDeliveries', () => {
       if (cursor === '') break
     }
     expect(seen).toEqual(['evt_4', 'evt_3', 'evt_2', 'evt_1', 'evt_0'])
+
+    expect(await names({ page: 2, pageSize: 4 })).toEqual(['evt_1', 'evt_0'])
+    expect(await names({ sortOrder: 'asc', pageSize: 2 })).toEqual(['evt_0', 'evt_1'])
+    expect(await names({ sortOrder: 'asc', pageSize: 2, page: 2 })).toEqual(['evt_2', 'evt_3'])
+    const first = await fetch(`${api}/webhooks/${id}/deliveries?sortOrder=asc&pageSize=4`, { headers })
+    const cursor = first.headers.get('x-next-cursor') ?? ''
+    expect(await names({ sortOrder: 'asc', cursor })).toEqual(['evt_4', 'evt_good'])
   })
 
   it('404, and 422 for a cursor of another list', async () => {

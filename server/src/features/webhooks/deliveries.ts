@@ -27,16 +27,23 @@ const prunedAtOnce = 500
 export async function listDeliveries(
   ctx: Ctx,
   id: string,
-  { cursor, limit, ...filter }: DeliveriesQuery,
+  query: DeliveriesQuery,
 ): Promise<{ deliveries: Delivery[]; next?: string }> {
   const webhook = await requireWebhook(ctx, id)
-  const before = cursor === undefined ? undefined : placeOf(ctx, id, cursor)
-  const found = await selectDeliveries(ctx.db, ctx.workspaceId, id, { ...filter, before, count: limit + 1 })
-  const rows = found.slice(0, limit)
+  const { cursor, page, status, event, limit: size = query.pageSize } = query
+  const found = await selectDeliveries(ctx.db, ctx.workspaceId, id, {
+    status,
+    event,
+    ascending: query.sortOrder === 'asc',
+    after: cursor === undefined ? undefined : placeOf(ctx, id, cursor),
+    offset: cursor === undefined ? (page - 1) * size : 0,
+    count: size + 1,
+  })
+  const rows = found.slice(0, size)
   const last = rows.at(-1)
   return {
     deliveries: rows.map((row) => presentDelivery(row, webhook)),
-    ...(found.length > limit && last && { next: cursorOf(ctx, id, last.number) }),
+    ...(found.length > size && last && { next: cursorOf(ctx, id, last.number) }),
   }
 }
 

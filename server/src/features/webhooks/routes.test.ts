@@ -60,6 +60,16 @@ describe('createWebhook', () => {
     expect(await as(workspace)(listWebhooks)).toEqual([webhook])
   })
 
+  it('201: the list is sorted and paged', async () => {
+    const workspace = await buildWorkspace(platform)
+    for (const name of ['b', 'C', 'a']) await make(workspace, { name, url: `https://localhost/${name}` })
+    const names = async (query: object) => (await as(workspace)(listWebhooks, { query })).map(({ name }) => name)
+    expect(await names({})).toEqual(['b', 'C', 'a'])
+    expect(await names({ sortOrder: 'desc' })).toEqual(['a', 'C', 'b'])
+    expect(await names({ sortBy: 'name' })).toEqual(['a', 'b', 'C'])
+    expect(await names({ sortBy: 'name', sortOrder: 'desc', pageSize: 2, page: 2 })).toEqual(['a'])
+  })
+
   it('201: a repeat with the same Idempotency-Key has the secret too, and it is stored in no readable form', async () => {
     const workspace = await buildWorkspace(platform)
     const body = JSON.stringify({ name: 'a', url: 'https://localhost/', triggers: ['link.created'] })

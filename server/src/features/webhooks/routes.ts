@@ -4,7 +4,7 @@ import { getDelivery, listDeliveries, replayDelivery, replayFailed, sendTest } f
 import { createWebhook, deleteWebhook, getWebhook, listWebhooks, rotateSecret, updateWebhook } from './service.ts'
 
 export const webhooksRoutes = [
-  route(contract.listWebhooks, (ctx) => listWebhooks(ctx)),
+  route(contract.listWebhooks, (ctx, { query }) => listWebhooks(ctx, query)),
   route(contract.createWebhook, (ctx, { body }) => createWebhook(ctx, body)),
   route(contract.getWebhook, (ctx, { params }) => getWebhook(ctx, params.id)),
   route(contract.updateWebhook, (ctx, { params, body }) => updateWebhook(ctx, params.id, body)),

@@ -1,4 +1,4 @@
-import type { NewWebhook, Webhook, WebhookPatch, WebhookWithSecret } from '@tributary/contract/webhooks'
+import type { NewWebhook, Webhook, WebhookPatch, WebhooksQuery, WebhookWithSecret } from '@tributary/contract/webhooks'
 import type { Ctx } from '../../platform/context.ts'
 import { conflict, invalid, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
@@ -20,8 +20,14 @@ import {
 
 const mostWebhooks = 100
 
-export async function listWebhooks(ctx: Ctx): Promise<Webhook[]> {
-  return presentAll(ctx, await selectWebhooks(ctx.db, ctx.workspaceId))
+export async function listWebhooks(ctx: Ctx, query: WebhooksQuery): Promise<Webhook[]> {
+  const rows = await selectWebhooks(ctx.db, ctx.workspaceId, {
+    sort: query.sortBy,
+    ascending: query.sortOrder === 'asc',
+    offset: (query.page - 1) * query.pageSize,
+    count: query.pageSize,
+  })
+  return presentAll(ctx, rows)
 }
 
 export async function getWebhook(ctx: Ctx, id: string): Promise<Webhook> {

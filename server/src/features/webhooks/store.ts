@@ -81,10 +81,15 @@ export async function insertWebhook(db: Db, row: NewWebhookRow & Partial<Webhook
   return inserted as WebhookRow
 }
 
-/** Oldest first. */
-export async function selectWebhooks(db: Db, workspaceId: string): Promise<WebhookRow[]> {
+export type WebhookPage = { sort: 'createdAt' | 'name'; ascending: boolean; offset: number; count: number }
+
+/** All of them, oldest first, unless a page is asked for. */
+export async function selectWebhooks(db: Db, workspaceId: string, page?: WebhookPage): Promise<WebhookRow[]> {
+  const direction = page?.ascending === false ? sql`DESC` : sql`ASC`
+  const order = page?.sort === 'name' ? sql`lower(name)` : sql`created_at`
   const result = await sql<WebhookRow>`SELECT * FROM webhooks
-    WHERE workspace_id = ${workspaceId} AND deleted_at IS NULL ORDER BY created_at, id`.execute(db)
+    WHERE workspace_id = ${workspaceId} AND deleted_at IS NULL ORDER BY ${order} ${direction}, id ${direction}
+    LIMIT ${page?.count ?? null} OFFSET ${page?.offset ?? 0}`.execute(db)
   return result.rows
 }
 
@@ -164,21 +169,29 @@ export async function eraseEvents(db: Db, workspaceId: string, customerIds: stri
       AND a.delivery_number = d.number`.execute(db)
 }
 
-export type DeliveryFilter = { status?: DeliveryRow['status']; event?: Trigger; before?: bigint; count: number }
+export type DeliveryFilter = {
+  status?: DeliveryRow['status']
+  event?: Trigger
+  ascending: boolean
+  /** The number of the delivery that the page begins after, in the order asked for. */
+  after?: bigint
+  offset: number
+  count: number
+}
 
-/** The newest first. */
 export async function selectDeliveries(
   db: Db,
   workspaceId: string,
   webhookId: string,
-  { status, event, before, count }: DeliveryFilter,
+  { status, event, ascending, after, offset, count }: DeliveryFilter,
 ): Promise<DeliveryRow[]> {
+  const beyond = ascending ? sql`number > ${after}` : sql`number < ${after}`
   const result = await sql<DeliveryRow>`SELECT * FROM webhook_deliveries
     WHERE workspace_id = ${workspaceId} AND webhook_id = ${webhookId}
       AND ${status === undefined ? sql`true` : sql`status = ${status}`}
       AND ${event === undefined ? sql`true` : sql`event = ${event}`}
-      AND ${before === undefined ? sql`true` : sql`number < ${before}`}
-    ORDER BY number DESC LIMIT ${count}`.execute(db)
+      AND ${after === undefined ? sql`true` : beyond}
+    ORDER BY number ${ascending ? sql`ASC` : sql`DESC`} LIMIT ${count} OFFSET ${offset}`.execute(db)
   return result.rows
 }
 

@@ -1,0 +1,35 @@
+/** Code and status, one to one. */
+export const errorCodes: Record<string, number> = {
+  bad_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  invite_expired: 410,
+  unprocessable_entity: 422,
+  rate_limit_exceeded: 429,
+  internal_server_error: 500,
+}
+
+export const rateLimitHeaders = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'Retry-After']
+
+/** Requests per minute on every endpoint but the analytics ones. */
+export const standardLimits = { free: 60, pro: 600, business: 1_200, advanced: 3_000 } as const
+
+/** Requests per second on `GET /analytics` and `GET /events`; Free has none. */
+export const analyticsLimits = { pro: 2, business: 4, advanced: 8 } as const
+
+/** The lowest plan; every other operation is on all plans. */
+export const planGates: Record<string, string> = {
+  listEvents: 'business',
+  streamEvents: 'business',
+  exportEvents: 'business',
+  retrieveAnalytics: 'pro',
+}
+
+export const documentVersion = '0.0.1'
+export const mostLinksInBulk = 100
+export const randomKeyLength = 7
+
+/** Lists share `page`, `pageSize` (100 at most), `sortBy` and `sortOrder`; the events have `limit` instead. */
+export const largestPage = 100
