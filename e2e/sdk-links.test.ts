@@ -90,8 +90,12 @@ test('every operation on links, through the public SDK and raw', async () => {
     { title: 'One' },
   ])
 
+  const partly = await client.links.updateMany({ linkIds: ['link_unknown', ...ids], data: { comments: 'again' } })
+  expect(partly.map(({ id }) => id)).toEqual(ids)
+
   expect(await client.links.count({})).toBe(4)
-  expect(await raw('/links/count?groupBy=domain')).toEqual([{ domain: workspace.domain, count: 4 }])
+  expect(await client.links.count({ groupBy: 'domain' })).toBe(4)
+  expect(await raw('/links/groups?groupBy=domain')).toEqual([{ domain: workspace.domain, count: 4 }])
   const listed = []
   for await (const page of await client.links.list({ pageSize: 3 })) listed.push(...page.result)
   expect(listed.map((link) => link.id)).toEqual([ids[1], ids[0], upserted.id, created.id])

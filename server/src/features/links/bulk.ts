@@ -5,8 +5,8 @@ import { AppError, badRequest, invalid } from '../../platform/errors.ts'
 import { savepoint, transaction } from '../../platform/postgres.ts'
 import { parse } from '../../platform/validation.ts'
 import { presentAll } from './present.ts'
-import { selectorOf } from './service.ts'
-import { type LinkRow, selectLinkForUpdate } from './store.ts'
+import { parseLinkName } from './settings.ts'
+import { type LinkRow, type LinkSelector, selectLinkForUpdate } from './store.ts'
 import { changeLink, makeLink, removeLinks } from './write.ts'
 
 /** One transaction; in the place of a link that can't be made stands its error, and the others are made. */
@@ -19,13 +19,22 @@ export async function createLinks(ctx: Ctx, items: unknown[]): Promise<(Link | L
   })
 }
 
-export async function updateLinks(ctx: Ctx, { linkIds, externalIds, data }: BulkUpdate): Promise<(Link | LinkError)[]> {
-  const names = linkIds ?? externalIds?.map((id) => `ext_${id.replace(/^ext_/, '')}`)
-  if (!names?.length) throw badRequest('The body must have `linkIds` or `externalIds`.')
-  return inOneTransaction(ctx, names, async (ctx, name) => {
-    const link = await selectLinkForUpdate(ctx.db, ctx.workspaceId, selectorOf(name))
-    if (!link) throw new AppError('not_found', `There is no link ${name} in this workspace.`)
-    return changeLink(ctx, link, data)
+/** All or none: the links that exist get the same change. Those that do not exist are skipped, as in a bulk delete. */
+export async function updateLinks(ctx: Ctx, { linkIds, externalIds, data }: BulkUpdate): Promise<Link[]> {
+  const selectors = linkIds?.map(parseLinkName) ?? externalIds?.map((externalId) => ({ externalId }))
+  if (!selectors?.length) throw badRequest('The body must have `linkIds` or `externalIds`.')
+  return transaction(ctx, async (ctx) => {
+    const changed = new Map<string, LinkRow>()
+    const names = selectors.map((selector) => JSON.stringify(selector))
+    // In one order everywhere, so that two calls for the same links never wait for each other.
+    for (const name of [...new Set(names)].sort()) {
+      const link = await selectLinkForUpdate(ctx.db, ctx.workspaceId, JSON.parse(name) as LinkSelector)
+      if (link) changed.set(name, await changeLink(ctx, link, data))
+    }
+    return presentAll(
+      ctx,
+      [...new Set(names)].flatMap((name) => changed.get(name) ?? []),
+    )
   })
 }
 
@@ -35,7 +44,7 @@ export async function deleteLinks(ctx: Ctx, names: string[]): Promise<{ deletedC
     const numbers: bigint[] = []
     // In one order everywhere, so that two calls for the same links never wait for each other.
     for (const name of [...new Set(names)].sort()) {
-      const link = await selectLinkForUpdate(ctx.db, ctx.workspaceId, selectorOf(name))
+      const link = await selectLinkForUpdate(ctx.db, ctx.workspaceId, parseLinkName(name))
       if (link) numbers.push(link.number)
     }
     return { deletedCount: (await removeLinks(ctx, numbers)).length }

@@ -1,5 +1,6 @@
 import { createClient } from '@tributary/contract/client'
-import { createLink, link as linkShape, type NewLink } from '@tributary/contract/links'
+import * as contract from '@tributary/contract/links'
+import type { LinkSelector, NewLink } from '@tributary/contract/links'
 import { sql } from 'kysely'
 import { describe, expect, inject, it } from 'vitest'
 import { type BuiltWorkspace, buildWorkspace } from '../../../test/build.ts'
@@ -15,7 +16,7 @@ const url = 'https://example.com/landing'
 const as = (key: string) => createClient({ url: api, token: key })
 
 async function create(workspace: Pick<BuiltWorkspace, 'key'>, body: Partial<NewLink>) {
-  return as(workspace.key)(createLink, { body: { url, ...body } })
+  return as(workspace.key)(contract.createLink, { body: { url, ...body } })
 }
 
 /** Sends what the typed client would not. */
@@ -39,7 +40,7 @@ describe('createLink', () => {
     })
     expect(response.status).toBe(200)
     const link = (await response.json()) as Record<string, unknown>
-    const specified = Object.keys(linkShape.shape).filter((name) => name !== 'testVariants')
+    const specified = Object.keys(contract.link.shape).filter((name) => name !== 'testVariants')
     expect(specified).toHaveLength(50)
     expect(Object.keys(link).sort()).toEqual(specified.sort())
     const shortLink = `https://${workspace.domain}/Sale/2026`
@@ -49,7 +50,7 @@ describe('createLink', () => {
       key: 'Sale/2026',
       url,
       trackConversion: true,
-      externalId: '42',
+      externalId: 'ext_42',
       shortLink,
       qrCode: `${api}/qr?url=${encodeURIComponent(shortLink)}`,
       workspaceId: workspace.id,
@@ -192,16 +193,39 @@ describe('createLink', () => {
     expect(rows.rows).toHaveLength(1)
   })
 
-  it('409: when the externalId is taken, with or without its prefix', async () => {
+  it('409: when the externalId is taken', async () => {
     const workspace = await buildWorkspace(platform)
     await create(workspace, { externalId: 'order-1' })
-    for (const externalId of ['order-1', 'ext_order-1']) {
-      await expect(create(workspace, { externalId })).rejects.toMatchObject({
-        status: 409,
-        code: 'conflict',
-        message: 'Another link already has the externalId order-1.',
-      })
-    }
+    await expect(create(workspace, { externalId: 'order-1' })).rejects.toMatchObject({
+      status: 409,
+      code: 'conflict',
+      message: 'Another link already has the externalId order-1.',
+    })
+  })
+
+  it('200: stores the externalId as given; `ext_` is a prefix in paths and queries only', async () => {
+    const workspace = await buildWorkspace(platform)
+    const call = as(workspace.key)
+    const plain = await create(workspace, { externalId: '1' })
+    const prefixed = await create(workspace, { externalId: 'ext_1' })
+    expect([plain.externalId, prefixed.externalId]).toEqual(['1', 'ext_1'])
+
+    const info = async (query: LinkSelector) => (await call(contract.getLink, { query })).id
+    expect(await info({ externalId: 'ext_1' })).toBe(plain.id)
+    expect(await info({ externalId: 'ext_ext_1' })).toBe(prefixed.id)
+    expect(await info({ linkId: 'ext_1' })).toBe(plain.id)
+    expect(await info({ externalId: '1' })).toBe(plain.id)
+
+    const patch = (linkId: string) => call(contract.updateLink, { params: { linkId }, body: { comments: linkId } })
+    expect([(await patch('ext_1')).id, (await patch('ext_ext_1')).id]).toEqual([plain.id, prefixed.id])
+    const bulk = (externalIds: string[]) =>
+      call(contract.bulkUpdateLinks, { body: { externalIds, data: { title: 'x' } } })
+    expect((await bulk(['ext_1'])).map(({ id }) => id)).toEqual([prefixed.id])
+    expect((await bulk(['1'])).map(({ id }) => id)).toEqual([plain.id])
+    const removed = await call(contract.bulkDeleteLinks, { query: { linkIds: 'ext_1' } })
+    expect(removed).toEqual({ deletedCount: 1 })
+    await expect(info({ externalId: 'ext_1' })).rejects.toMatchObject({ status: 404 })
+    expect(await info({ externalId: 'ext_ext_1' })).toBe(prefixed.id)
   })
 
   it('422: says which value is not allowed and why', async () => {

@@ -1,13 +1,14 @@
 import * as contract from '@tributary/contract/links'
 import { route } from '../../platform/http.ts'
 import { createLinks, deleteLinks, updateLinks } from './bulk.ts'
-import { countLinks, createLink, deleteLink, getLink, listLinks, updateLink } from './service.ts'
+import { countLinks, createLink, deleteLink, getLink, groupLinks, listLinks, updateLink } from './service.ts'
 import { upsertLink } from './upsert.ts'
 
 export const linksRoutes = [
   route(contract.createLink, (ctx, { body }) => createLink(ctx, body)),
   route(contract.listLinks, (ctx, { query }) => listLinks(ctx, query)),
   route(contract.countLinks, (ctx, { query }) => countLinks(ctx, query)),
+  route(contract.groupLinks, (ctx, { query }) => groupLinks(ctx, query)),
   route(contract.getLink, (ctx, { query }) => getLink(ctx, query)),
   route(contract.upsertLink, (ctx, { body }) => upsertLink(ctx, body)),
   route(contract.bulkCreateLinks, (ctx, { body }) => createLinks(ctx, body)),

@@ -1,5 +1,7 @@
 import type {
   Link,
+  LinkGroup,
+  LinkGroupsQuery,
   LinkPatch,
   LinkSelector as LinkSelectorQuery,
   LinksCountQuery,
@@ -16,7 +18,7 @@ import { type DueTest, openTests, settle } from './ab-tests.ts'
 import { keyProblem, lookupKey, rootKey } from './key.ts'
 import type { LinkChanged } from './messages.ts'
 import { presentAll, redirectView, trackedLink } from './present.ts'
-import { externalIdOf } from './settings.ts'
+import { parseExternalId, parseLinkName } from './settings.ts'
 import {
   addClickCounts,
   addConversionCounts,
@@ -52,7 +54,7 @@ export async function createLink(ctx: Ctx, input: NewLink): Promise<Link> {
 
 export async function updateLink(ctx: Ctx, idOrExternalId: string, patch: LinkPatch): Promise<Link> {
   const row = await transaction(ctx, async (ctx) => {
-    const link = await selectLinkForUpdate(ctx.db, ctx.workspaceId, selectorOf(idOrExternalId))
+    const link = await selectLinkForUpdate(ctx.db, ctx.workspaceId, parseLinkName(idOrExternalId))
     if (!link) throw notFound('link', idOrExternalId)
     return changeLink(ctx, link, patch)
   })
@@ -61,7 +63,7 @@ export async function updateLink(ctx: Ctx, idOrExternalId: string, patch: LinkPa
 
 export async function deleteLink(ctx: Ctx, idOrExternalId: string): Promise<{ id: string }> {
   return transaction(ctx, async (ctx) => {
-    const link = await selectLinkForUpdate(ctx.db, ctx.workspaceId, selectorOf(idOrExternalId))
+    const link = await selectLinkForUpdate(ctx.db, ctx.workspaceId, parseLinkName(idOrExternalId))
     if (!link) throw notFound('link', idOrExternalId)
     await removeLinks(ctx, [link.number])
     return { id: link.id }
@@ -91,12 +93,19 @@ export async function listLinks(ctx: Ctx, query: LinksQuery): Promise<Link[]> {
   return presentAll(ctx, backwards ? rows.reverse() : rows)
 }
 
-export async function countLinks(ctx: Ctx, query: LinksCountQuery) {
-  const filter = await filterOf(ctx, query)
+export async function countLinks(ctx: Ctx, query: LinksCountQuery): Promise<number> {
+  return countRows(ctx.db, ctx.workspaceId, await filterOf(ctx, query))
+}
+
+export async function groupLinks(ctx: Ctx, query: LinkGroupsQuery): Promise<LinkGroup[]> {
   const { groupBy } = query
-  if (!groupBy) return countRows(ctx.db, ctx.workspaceId, filter)
-  const groups = await countLinksBy(ctx.db, ctx.workspaceId, filter, groupBy)
-  return groups.map(({ group, count }) => ({ [groupBy]: group, count }) as { domain?: string; count: number })
+  const groups = await countLinksBy(ctx.db, ctx.workspaceId, await filterOf(ctx, query), {
+    groupBy,
+    ascending: query.sortOrder === 'asc',
+    offset: (query.page - 1) * query.pageSize,
+    count: query.pageSize,
+  })
+  return groups.map(({ group, count }) => ({ [groupBy]: group, count }) as LinkGroup)
 }
 
 export async function linksByNumber(ctx: Ctx, numbers: bigint[]): Promise<Map<bigint, Link>> {
@@ -113,7 +122,7 @@ export async function linkNumbers(
   if ('ids' in by) return selectNumbersById(ctx.db, ctx.workspaceId, by.ids)
   const selector =
     'externalId' in by
-      ? { externalId: externalIdOf(by.externalId) ?? '' }
+      ? { externalId: parseExternalId(by.externalId) }
       : { domain: by.domain.toLowerCase(), lookupKey: lookupKey(by.key) }
   const row = await selectLink(ctx.db, ctx.workspaceId, selector)
   return row ? [row.number] : []
@@ -258,13 +267,9 @@ async function present(ctx: Ctx, row: LinkRow): Promise<Link> {
   return (await presentAll(ctx, [row]))[0] as Link
 }
 
-export function selectorOf(idOrExternalId: string): LinkSelector {
-  return idOrExternalId.startsWith('ext_') ? { externalId: idOrExternalId.slice(4) } : { id: idOrExternalId }
-}
-
 function namedBy(query: LinkSelectorQuery): [LinkSelector, string] {
-  if (query.linkId) return [selectorOf(query.linkId), query.linkId]
-  if (query.externalId) return [{ externalId: externalIdOf(query.externalId) ?? '' }, query.externalId]
+  if (query.linkId) return [parseLinkName(query.linkId), query.linkId]
+  if (query.externalId) return [{ externalId: parseExternalId(query.externalId) }, query.externalId]
   if (query.domain && query.key) {
     const address = { domain: query.domain.toLowerCase(), lookupKey: lookupKey(query.key) }
     return [address, `${query.domain}/${query.key}`]

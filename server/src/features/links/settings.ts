@@ -2,7 +2,7 @@ import type { LinkPatch } from '@tributary/contract/links'
 import { casual } from 'chrono-node/en'
 import type { Config } from '../../platform/config.ts'
 import { invalid } from '../../platform/errors.ts'
-import type { LinkColumns } from './store.ts'
+import type { LinkColumns, LinkSelector } from './store.ts'
 import { urlProblem, utmNames, utmOf, webUrlProblem, withParameters } from './url.ts'
 
 export type Settings = Omit<LinkPatch, 'domain' | 'key'>
@@ -47,7 +47,7 @@ export function columnsOf(input: Settings, url: string, now: Date): Partial<Link
   for (const [field, column] of entries(instants)) {
     if (input[field] !== undefined) columns[column] = moment(field, input[field], now)
   }
-  if (input.externalId !== undefined) columns.external_id = externalIdOf(input.externalId)
+  if (input.externalId !== undefined) columns.external_id = input.externalId || null
   if (input.webhookIds !== undefined) columns.webhook_ids = [...new Set(input.webhookIds)]
   if (input.geo !== undefined) columns.geo = geoOf(input.geo)
   if (input.testVariants !== undefined) columns.test_variants = variantsOf(input.testVariants)
@@ -64,8 +64,16 @@ export function destinationOf(input: Settings, url: string): Partial<LinkColumns
   return { url: target, ...utmOf(target) }
 }
 
-export function externalIdOf(text: string | null): string | null {
-  return text?.replace(/^ext_/, '') || null
+const externalPrefix = 'ext_'
+
+/** An id of a client's own, as a query names it: `ext_` before it is not part of it. */
+export function parseExternalId(text: string): string {
+  return text.startsWith(externalPrefix) ? text.slice(externalPrefix.length) : text
+}
+
+/** A link as a path or a query names it: by its id, or by `ext_` and the client's own id. */
+export function parseLinkName(name: string): LinkSelector {
+  return name.startsWith(externalPrefix) ? { externalId: parseExternalId(name) } : { id: name }
 }
 
 function refuseWhatIsNotThere(input: Settings): void {

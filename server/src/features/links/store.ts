@@ -342,16 +342,15 @@ export async function countLinksBy(
   db: Db,
   workspaceId: string,
   filter: LinkFilter,
-  groupBy: 'domain' | 'tagId' | 'userId' | 'folderId',
+  page: { groupBy: 'domain' | 'tagId' | 'userId' | 'folderId'; ascending: boolean; offset: number; count: number },
 ): Promise<{ group: string | null; count: number }[]> {
-  const column = { domain: sql`l.domain`, tagId: sql`t.tag_id`, userId: sql`l.user_id`, folderId: sql`l.folder_id` }[
-    groupBy
-  ]
-  const tags = groupBy === 'tagId' ? sql`LEFT JOIN link_tags t ON t.link_number = l.number` : sql``
+  const columns = { domain: sql`l.domain`, tagId: sql`t.tag_id`, userId: sql`l.user_id`, folderId: sql`l.folder_id` }
+  const tags = page.groupBy === 'tagId' ? sql`LEFT JOIN link_tags t ON t.link_number = l.number` : sql``
   const result = await sql<{ group: string | null; count: bigint }>`
-    SELECT ${column} AS group, count(*) FROM links l ${tags}
+    SELECT ${columns[page.groupBy]} AS group, count(*) FROM links l ${tags}
     WHERE ${sql.join(conditionsOf(workspaceId, filter), sql` AND `)}
-    GROUP BY 1 ORDER BY 2 DESC, 1`.execute(db)
+    GROUP BY 1 ORDER BY 2 ${page.ascending ? sql`ASC` : sql`DESC`}, 1
+    LIMIT ${page.count} OFFSET ${page.offset}`.execute(db)
   return result.rows.map(({ group, count }) => ({ group, count: Number(count) }))
 }
 
