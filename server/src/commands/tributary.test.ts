@@ -90,6 +90,23 @@ test('a workspace stores addresses as it was told, until it takes the default ag
   expect(answerOf(again)).toMatchObject({ slug, ipStorage: 'default' })
 })
 
+test('the plan of a workspace can be changed, and applies within a second', async () => {
+  const slug = newName()
+  await tributary('workspace', 'create', slug, '--plan', 'free')
+  const { key } = answerOf(await tributary('key', 'create', slug, '--json')) as { key: string }
+  const listEvents = async () => {
+    const response = await fetch(`${api}/events`, { headers: { authorization: `Bearer ${key}` } })
+    return [response.status, response.headers.get('x-ratelimit-limit')]
+  }
+  expect(await listEvents()).toEqual([403, '60'])
+  const changed = await tributary('workspace', 'set', slug, '--plan', 'advanced', '--json')
+  const changedAt = performance.now()
+  expect(answerOf(changed)).toMatchObject({ slug, plan: 'advanced' })
+  while ((await listEvents())[0] !== 200) expect(performance.now() - changedAt).toBeLessThan(1_000)
+  expect(await listEvents()).toEqual([200, '8'])
+  expect((await tributary('workspace', 'set', slug, '--plan', 'gold')).code).toBe(1)
+})
+
 test('a workspace counts conversions as it was told', async () => {
   const slug = newName()
   await tributary('workspace', 'create', slug)

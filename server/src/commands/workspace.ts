@@ -54,6 +54,7 @@ const set = defineCommand({
   meta: { name: 'set', description: 'Change settings of a workspace' },
   args: {
     workspace: { type: 'positional', description: 'Id or slug of the workspace', required: true },
+    plan: { type: 'enum', options: [...plans], description: 'Its plan; it applies within a second' },
     'ip-storage': {
       type: 'enum',
       options: [...ipStorages, 'default'],
@@ -102,7 +103,9 @@ function settingsIn(args: Record<string, unknown>): WorkspaceSettings {
   if (email !== undefined && email !== 'none' && !z.email().max(254).safeParse(email).success) {
     throw invalid('--contact-email must be an e-mail address such as ops@example.com, or none.')
   }
+  const plan = args.plan as Plan | undefined
   return {
+    ...(plan && { plan }),
     ...(ipStorage && { ip_storage: ipStorage === 'default' ? null : ipStorage }),
     ...(currency && { currency }),
     ...(days && { attribution_days: days }),

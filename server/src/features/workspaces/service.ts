@@ -47,7 +47,10 @@ export async function requireWorkspace(platform: Pick<Platform, 'db'>, idOrSlug:
   return workspace
 }
 
-/** For `ip_storage` null takes the setting of the installation again; workers obey within half a minute. */
+/**
+ * For `ip_storage` null takes the setting of the installation again; workers obey within half a minute. A new plan
+ * applies as soon as the key is read again: within a second on every process.
+ */
 export async function changeWorkspace(
   platform: Pick<Platform, 'db'>,
   idOrSlug: string,

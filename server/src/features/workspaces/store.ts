@@ -35,7 +35,7 @@ type Standard =
   | 'webhook_ids'
   | 'contact_email'
   | 'created_at'
-export type WorkspaceSettings = Partial<Pick<WorkspaceRow, Exclude<Standard, 'created_at'>>>
+export type WorkspaceSettings = Partial<Pick<WorkspaceRow, 'plan' | Exclude<Standard, 'created_at'>>>
 type Tables = { workspaces: Omit<WorkspaceRow, Standard> & Partial<Pick<WorkspaceRow, Standard>> }
 
 export async function insertWorkspace(db: Db, row: Omit<WorkspaceRow, Standard>): Promise<WorkspaceRow | undefined> {
