@@ -86,8 +86,15 @@ test('the API is served by HTTPS only', async () => {
   expect([plain.status, plain.headers.location?.replace(/:\d+/, '')]).toEqual([308, `https://${apiHost}/healthz`])
 })
 
+test('a request with the longest query passes', async () => {
+  const { key } = await buildWorkspace(platform, { plan: 'business' })
+  const query = new URLSearchParams({ event: 'leads', query: `metadata['k']:'${'漢'.repeat(9_980)}'` })
+  const answer = await caddy.ask(apiHost, { path: `/events?${query}`, headers: { authorization: `Bearer ${key}` } })
+  expect(answer.status).toBe(200)
+})
+
 test('what is private stays private', async () => {
-  expect((await caddy.ask(apiHost, { path: '/metrics' })).status).toBe(404)
+  expect((await caddy.ask(apiHost, { path: '/metrics' })).status).toBe(401)
   for (const path of ['/internal/tls-allowed?domain=example.com', '/readyz']) {
     expect((await caddy.ask(shortDomain, { path })).status, path).toBe(404)
   }

@@ -26,6 +26,7 @@ test('what is not set gets its default', () => {
     ROLES: ['api', 'redirect', 'worker'],
     HOST: '127.0.0.1',
     API_PORT: 3000,
+    API_HEADER_BYTES: 131_072,
     REDIRECT_PORT: 3001,
     OPS_PORT: 3002,
     API_URL: 'http://127.0.0.1:3000',

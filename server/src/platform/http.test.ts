@@ -81,15 +81,21 @@ describe('an address that does not exist', () => {
     ['GET', '/links/'],
     ['GET', '//links'],
     ['GET', '/%zz'],
-    ['GET', '/docs/errors/unknown_code'],
     ['DELETE', '/links'],
     ['PUT', '/events'],
     ['OPTIONS', '/links'],
     ['PROPFIND', '/links'],
-  ])('%s %s is 404', async (method, path) => {
+  ])('%s %s is 401 without a valid key, and 404 with one', async (method, path) => {
     const message = `There is no ${method} ${path}. See /docs/reference for all operations.`
     expect(await call(method, path)).toEqual(refusal('not_found', message))
-    expect(await call(method, path, { headers: { authorization: '' } })).toEqual(refusal('not_found', message))
+    for (const authorization of ['', 'Bearer trib_unknown']) {
+      expect(await call(method, path, { headers: { authorization } })).toMatchObject({ status: 401 })
+    }
+  })
+
+  test('a page of the documentation that does not exist is 404 for everyone', async () => {
+    const answer = await call('GET', '/docs/errors/unknown_code', { headers: { authorization: '' } })
+    expect(answer).toMatchObject({ status: 404 })
   })
 
   test('HEAD is answered as GET is, without a body', async () => {

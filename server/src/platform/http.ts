@@ -145,7 +145,10 @@ export function serve(
     const { method, path } = route.operation
     app.on(method, path, (c) => timed(c, route, serving, () => answerPage(c, route, serving)))
   }
-  app.notFound(async (c) => respondWith(c, serving.platform, await unknownPath(c, serving)))
+  app.notFound(async (c) => {
+    const refused = await unknownPath(c, serving).catch((error: unknown) => error)
+    return respondWith(c, serving.platform, refused)
+  })
   app.onError((error, c) => respondWith(c, serving.platform, error))
   return app
 }
@@ -358,9 +361,10 @@ function requestIdOf(c: Request): string {
   return given && /^[\w.-]{1,100}$/.test(given) ? given : randomUUID()
 }
 
+/** Whether a path exists is told only to those who have a key. */
 async function unknownPath(c: Request, serving: Guarded): Promise<AppError> {
-  const problem = await identify(c, 'standard', serving).catch((error: unknown) => error)
-  if (problem instanceof AppError && problem.code === 'rate_limit_exceeded') return problem
+  // The documentation is open to everyone.
+  if (!c.req.path.startsWith('/docs/')) await identify(c, 'standard', serving)
   return new AppError('not_found', `There is no ${c.req.method} ${c.req.path}. See /docs/reference for all operations.`)
 }
 

@@ -5,6 +5,7 @@ import { describe, expect, inject, test } from 'vitest'
 import { freePort } from '../../../engines/port.ts'
 import { buildWorkspace } from '../../test/build.ts'
 import { openTestPlatform } from '../../test/stack.ts'
+import { newId } from './ids.ts'
 import { listen, webServer } from './listen.ts'
 
 const platform = await openTestPlatform()
@@ -20,11 +21,6 @@ describe('what is no proper HTTP gets the envelope too', () => {
     ['an unknown method', `EAT /links HTTP/1.1\r\n${authorized}\r\n`, noHttp],
     ['two lengths', `POST /links HTTP/1.1\r\n${authorized}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`, noHttp],
     ['a broken chunk', `POST /links HTTP/1.1\r\n${authorized}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}`, noHttp],
-    [
-      'headers of 40 kB',
-      `GET /links HTTP/1.1\r\nX-Long: ${'x'.repeat(40_000)}\r\n\r\n`,
-      'The headers are too large. Send less than 16 kB.',
-    ],
     ['no host', 'GET /links HTTP/1.1\r\n\r\n', noAddress],
     ['an empty host', 'GET /links HTTP/1.1\r\nHost:\r\n\r\n', noAddress],
     ['a host with a blank', 'GET /links HTTP/1.1\r\nHost: a b\r\n\r\n', noAddress],
@@ -53,6 +49,48 @@ describe('what is no proper HTTP gets the envelope too', () => {
     ['an unknown expectation', `GET /links HTTP/1.1\r\n${authorized}Expect: wonders\r\n\r\n`, 200],
   ])('%s is taken', async (_name, request, status) => {
     expect((await exchange(request)).status).toBe(status)
+  })
+})
+
+describe('the address and the headers of a request', () => {
+  const tooLarge = (bytes: number) =>
+    `The address and the headers together are larger than the ${bytes} bytes that are allowed.`
+
+  test('may have 128 KiB at the api, and a larger one is 422', async () => {
+    const request = (bytes: number) => `GET /links HTTP/1.1\r\n${authorized}X-Long: ${'x'.repeat(bytes)}\r\n\r\n`
+    expect((await exchange(request(130_000))).status).toBe(200)
+    const answer = await exchange(request(131_072))
+    expect(answer).toEqual({ status: 422, body: refusal('unprocessable_entity', tooLarge(131_072)) })
+  })
+
+  test('may have 16 KiB elsewhere', async () => {
+    await using server = await listen(
+      webServer(platform.config, (_, response) => response.end()),
+      '127.0.0.1',
+      0,
+    )
+    const response = await fetch(`http://127.0.0.1:${server.port}/?${'x'.repeat(16_384)}`)
+    expect(response.status).toBe(422)
+    expect(await response.json()).toMatchObject({ error: { message: tooLarge(16_384) } })
+    expect((await fetch(`http://127.0.0.1:${server.port}/?${'x'.repeat(15_000)}`)).status).toBe(200)
+  })
+
+  test.each(['я', '漢', '😀😀'])('fit a `query` of 10,000 characters like %s, percent-encoded', async (sign) => {
+    const { key } = await buildWorkspace(platform, { plan: 'business' })
+    const value = sign.repeat(10_000 / sign.length - 20).slice(0, 9_980)
+    const query = new URLSearchParams({ event: 'leads', query: `metadata['k']:'${value}'` })
+    const response = await fetch(`${api}/events?${query}`, { headers: { authorization: `Bearer ${key}` } })
+    expect([response.status, await response.json()]).toEqual([200, []])
+  })
+
+  test('fit a list of 1,000 links beside the longest query', async () => {
+    const { key } = await buildWorkspace(platform, { plan: 'business' })
+    const ids = Array.from({ length: 1_000 }, () => newId('link'))
+    const query = new URLSearchParams({ event: 'leads', query: `metadata['k']:'${'я'.repeat(9_980)}'` })
+    const response = await fetch(`${api}/events?${query}&linkId=${ids.join(',')}`, {
+      headers: { authorization: `Bearer ${key}` },
+    })
+    expect(await response.json()).toEqual([])
   })
 })
 

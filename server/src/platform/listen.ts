@@ -5,29 +5,35 @@ import {
   type RequestListener,
   type Server,
   type ServerOptions,
+  STATUS_CODES,
 } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { type Config, ConfigError } from './config.ts'
-import { badRequest, envelopeOf } from './errors.ts'
+import { type AppError, badRequest, envelopeOf, invalid } from './errors.ts'
 
 export type Listening = AsyncDisposable & { port: number }
 
+/** Node's own limit. Each connection can hold this much while its headers arrive. */
+const headerBytes = 16_384
+
 /** Speaks HTTPS when a certificate is configured. What is no proper HTTP is refused here, in the envelope of errors. */
-export function webServer(config: Config, listener: RequestListener): Server {
-  const server = createServer(config, { keepAliveTimeout: 65_000, requireHostHeader: false })
+export function webServer(config: Config, listener: RequestListener, maxHeaderSize = headerBytes): Server {
+  const server = createServer(config, { keepAliveTimeout: 65_000, requireHostHeader: false, maxHeaderSize })
   const answer: RequestListener = (request, response) => {
     if (hasProperAddress(request)) return listener(request, response)
-    const { headers, text } = refusal(config, 'The Host header is missing or wrong, or the path is.')
+    const { headers, text } = refusal(config, badRequest('The Host header is missing or wrong, or the path is.'))
     response.writeHead(400, headers).end(text)
   }
   server.on('request', answer)
   server.on('checkExpectation', answer)
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
-    const { headers, text } = refusal(config, complaints[error.code ?? ''] ?? 'This is not valid HTTP.')
+    const problem = explain(error.code, maxHeaderSize)
+    const { headers, text } = refusal(config, problem)
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-    socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join('')}\r\n${text}`)
+    const reason = STATUS_CODES[problem.status]
+    socket.end(`HTTP/1.1 ${problem.status} ${reason}\r\n${lines.join('')}\r\n${text}`)
   })
   return server
 }
@@ -83,9 +89,12 @@ function close(server: Server, graceMs: number): Promise<void> {
   })
 }
 
-const complaints: Record<string, string> = {
-  HPE_HEADER_OVERFLOW: 'The headers are too large. Send less than 16 kB.',
-  ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time.',
+function explain(code: string | undefined, maxHeaderSize: number): AppError {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return invalid(`The address and the headers together are larger than the ${maxHeaderSize} bytes that are allowed.`)
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return badRequest('The request did not arrive in time.')
+  return badRequest('This is not valid HTTP.')
 }
 
 function createServer(config: Config, options: ServerOptions): Server {
@@ -97,8 +106,8 @@ function createServer(config: Config, options: ServerOptions): Server {
   }
 }
 
-function refusal(config: Config, message: string) {
-  const text = JSON.stringify(envelopeOf(badRequest(message), config.API_URL))
+function refusal(config: Config, problem: AppError) {
+  const text = JSON.stringify(envelopeOf(problem, config.API_URL))
   const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text), Connection: 'close' }
   return { headers, text }
 }

@@ -106,6 +106,12 @@ export const settings = {
   WORKER_HEAP_MEGABYTES: { type: heap, standard: '256', meaning: 'The same for the worker.' },
   HOST: { type: z.string().min(1), standard: '127.0.0.1', meaning: 'Address to listen on; `0.0.0.0` in a container.' },
   API_PORT: { type: port, standard: '3000', meaning: 'Port of the API.' },
+  API_HEADER_BYTES: {
+    type: z.coerce.number().int().min(16_384).max(1_048_576),
+    standard: '131072',
+    meaning:
+      'Largest address and headers of a request to the API, in bytes. The default fits a `query` of 10,000 characters and a list of 1,000 links, percent-encoded. Each connection can hold this much while its headers arrive, and a proxy in front must accept it too.',
+  },
   REDIRECT_PORT: { type: port, standard: '3001', meaning: 'Port of the short links.' },
   OPS_PORT: { type: port, standard: '3002', meaning: 'Port of `/healthz`, `/readyz` and `/metrics`; keep it private.' },
   API_URL: {

@@ -43,7 +43,7 @@ export async function start(platform: Platform): Promise<Listening> {
   const app = serve(routes, serving, qrRoutes(config), trackPageRoutes({ ...platform, redirect }), eventsStreams)
   app.route('/', docsPages(config))
   app.route('/', trackerScripts(await readTracker()))
-  const server = webServer(config, opsListener(platform, getRequestListener(app.fetch)))
+  const server = webServer(config, opsListener(platform, getRequestListener(app.fetch)), config.API_HEADER_BYTES)
   // Changes reach the redirects within a second even while no worker runs.
   parts.use(startRelay(platform))
   const { port } = parts.use(await listen(server, config.HOST, config.API_PORT, config.SHUTDOWN_GRACE_MS))
