@@ -1,7 +1,7 @@
 import { boolean, bounded, choice, defaulting, deprecated, number, ours, type Shape, text } from './notation.ts'
 
 /** Accepts one value, several separated by commas, or a value after `-`. */
-export const advanced = text
+const advanced = text
 
 /** Parameters that `GET /events` and `GET /analytics` have in common; none is required. */
 export const eventFilters: Shape = {

@@ -1,6 +1,6 @@
 import { createClient } from '@tributary/contract/client'
-import * as contract from '@tributary/contract/links'
 import type { LinkSelector, NewLink } from '@tributary/contract/links'
+import * as contract from '@tributary/contract/links'
 import { sql } from 'kysely'
 import { describe, expect, inject, it } from 'vitest'
 import { type BuiltWorkspace, buildWorkspace } from '../../../test/build.ts'
