@@ -190,13 +190,13 @@ export const operationTables: OperationTable[] = [
     ...{ id: 'trackLead', method: 'post', path: '/track/lead', status: 200 },
     query: none,
     body: 'NewLead',
-    response: object('LeadResult'),
+    response: object('LeadResult PublishableResult'),
   },
   {
     ...{ id: 'trackSale', method: 'post', path: '/track/sale', status: 200 },
     query: none,
     body: 'NewSale',
-    response: object('SaleResult'),
+    response: object('SaleResult PublishableResult'),
   },
   {
     ...{ id: 'getCustomers', method: 'get', path: '/customers', status: 200 },

@@ -244,6 +244,8 @@ export const shapes: Record<string, Shape> = {
     invoiceId: orNull(text),
     metadata: orNull(map(anything)),
   },
+  /** What a publishable key gets. */
+  PublishableResult: {},
   DeletedById: { id: text },
   DeletedBySlug: { slug: text },
   DeletedCount: { deletedCount: number },
