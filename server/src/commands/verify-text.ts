@@ -1,9 +1,12 @@
 import type { Finding } from '../features/ingest/reconcile.ts'
 import type { RollupFinding } from '../features/ingest/reconcile-rollups.ts'
 import type { ConversionFinding, CustomerFinding } from '../features/track/reconcile.ts'
+import type { Rewind } from '../platform/incarnation.ts'
 import { table } from './run.ts'
 
 type ClickFinding = Omit<Finding, 'lastClicked'>
+/** An engine that came back older; `lost` is null until a worker has counted. */
+export type RewindFinding = Pick<Rewind, 'engine' | 'lost'> & Record<'foundAt' | 'since' | 'until', string>
 /** What `tributary verify --json` prints. */
 export type Verified = {
   links: number
@@ -11,6 +14,7 @@ export type Verified = {
   repaired: number
   unknown: number
   doubled: number
+  rewinds: RewindFinding[]
   findings: ClickFinding[]
   conversions: ConversionFinding[]
   customers: CustomerFinding[]
@@ -21,6 +25,7 @@ const mostShown = 100
 
 export function verifiedText(found: Verified, repair: boolean): string {
   return [
+    ...found.rewinds.map(rewindText),
     textOfClicks(found, repair),
     textOfConversions(found.conversions, repair),
     textOfCustomers(found.customers, repair),
@@ -28,6 +33,27 @@ export function verifiedText(found: Verified, repair: boolean): string {
   ]
     .filter(Boolean)
     .join('\n\n')
+}
+
+/** A restart of PostgreSQL that has lost nothing as far as is known is not worth a word. */
+export function rewindOf({ engine, found_at, since, until, is_certain, lost }: Rewind): RewindFinding[] {
+  if (!is_certain && lost === null) return []
+  const times = { foundAt: found_at.toISOString(), since: since.toISOString(), until: until.toISOString() }
+  return [{ engine, lost, ...times }]
+}
+
+function rewindText({ engine, foundAt, since, lost }: RewindFinding): string {
+  const guide = 'docs/guides/backup.md tells what to do after a restore.'
+  const state = since.startsWith('1970') ? 'an empty state' : `its state of ${since}`
+  if (engine === 'nats')
+    return `The log went back to ${state} (found ${foundAt}). Clicks that were not stored before are lost; recent changes were published again. ${guide}`
+  const counts = Object.entries(lost ?? {}).flatMap(([kind, count]) => (count > 0 ? [`${count} ${kind}`] : []))
+  const missing =
+    counts.length > 0
+      ? `${counts.join(', ')} known to ClickHouse are missing`
+      : 'nothing that ClickHouse knows is missing'
+  const result = lost === null ? 'a worker has not counted yet what is missing' : missing
+  return `PostgreSQL went back to ${state} (found ${foundAt}): ${result}. ${guide}`
 }
 
 /** Whether nothing differs, or not any more. */

@@ -3,9 +3,10 @@ import { reconcile } from '../features/ingest/reconcile.ts'
 import { reconcileRollups } from '../features/ingest/reconcile-rollups.ts'
 import { reconcileConversions, reconcileCustomers } from '../features/track/reconcile.ts'
 import { requireWorkspace } from '../features/workspaces/service.ts'
+import { selectRewinds } from '../platform/incarnation.ts'
 import { progress } from './progress.ts'
 import { jsonFlag, onDatabases, print } from './run.ts'
-import { isSound, type Verified, verifiedText } from './verify-text.ts'
+import { isSound, rewindOf, type Verified, verifiedText } from './verify-text.ts'
 
 export const verify = defineCommand({
   meta: {
@@ -24,12 +25,13 @@ export const verify = defineCommand({
       const showProgress = progress()
       const options = { workspaceId: workspace?.id, repair: args.repair }
       const counts = { links: 0, different: 0, repaired: 0, unknown: 0, doubled: 0 }
-      const found: Verified = { ...counts, findings: [], conversions: [], customers: [], rollups: [] }
+      const found: Verified = { ...counts, rewinds: [], findings: [], conversions: [], customers: [], rollups: [] }
+      found.rewinds = (await selectRewinds(handles.db)).flatMap(rewindOf)
       for await (const step of reconcile(handles, options)) {
         found.links += step.links
         for (const { lastClicked, ...finding } of step.findings) {
           if (finding.linkId === null) found.unknown += 1
-          else if (finding.counter !== finding.rows) found.different += 1
+          else if (finding.counter !== finding.rows - finding.doubled) found.different += 1
           if (finding.repaired) found.repaired += 1
           found.doubled += finding.doubled
           found.findings.push(finding)

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import type { Platform } from './context.ts'
 import { openGeo } from './geo.ts'
+import { openServerCheck } from './incarnation.ts'
 import { type Log, openLog } from './log.ts'
 import { openMetrics } from './metrics.ts'
 import { closeNats, openNats } from './nats.ts'
@@ -29,8 +30,10 @@ export async function openPlatform(
     ? (await import('./otlp.ts')).openOtlp({ config, log, metrics })
     : undefined
   const watched = { metrics, tracing: traces }
-  const db = openPostgres(config, use, watcher(watched, 'postgresql'))
   const clickhouse = openClickHouse(config, watcher(watched, 'clickhouse'))
+  const isReader = config.ROLES.every((role) => role === 'redirect')
+  const check = isReader ? undefined : openServerCheck({ config, log, metrics, clickhouse, nats })
+  const db = openPostgres(config, use, watcher(watched, 'postgresql'), check)
   const valkey = openValkey(config, log)
   return {
     config,

@@ -86,16 +86,27 @@ function hold(messages: JsMsg[]): void {
 }
 
 async function openSource(
-  { nats }: Platform,
+  { nats, log }: Platform,
   { name, subject, stream = changeStream, atOnce = mostAtOnce }: Job,
 ): Promise<ConsumerMessages> {
   const manager = await jetstreamManager(nats)
-  await manager.consumers.add(stream, {
+  const config = {
     durable_name: name,
     filter_subject: subject,
     ack_policy: AckPolicy.Explicit,
     max_ack_pending: atOnce * 4,
-  })
+  }
+  const { delivered } = await manager.consumers.add(stream, config)
+  const { state } = await manager.streams.info(stream)
+  if (delivered.stream_seq > state.last_seq) {
+    // The stream was restored without its consumers: from the start, since every job bears a repeat.
+    log.error(
+      { job: name, stream, read: delivered.stream_seq, last: state.last_seq },
+      'stream went back; reading it again',
+    )
+    await manager.consumers.delete(stream, name)
+    await manager.consumers.add(stream, config)
+  }
   const consumer = await jetStream(nats).consumers.get(stream, name)
   // When NATS comes back the client waits that long before it asks again; its standard is half a minute.
   return consumer.consume({ max_messages: atOnce * 2, expires: 2_000 })
@@ -159,7 +170,7 @@ async function bury(platform: Platform, job: Job, message: JsMsg, problem: strin
   about.set('Subject', message.subject)
   about.set('Sequence', String(message.seq))
   await jetStream(platform.nats).publish(`dead.${job.name}`, message.data, {
-    msgID: `${job.name}-${message.seq}`,
+    msgID: `${job.name}-${message.seq}-${message.time.getTime()}`,
     headers: about,
   })
   message.term(reason)

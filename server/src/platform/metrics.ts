@@ -122,6 +122,24 @@ export function openMetrics() {
       labelNames: ['stream'],
       registers,
     }),
+    logLostMessages: new Counter({
+      name: 'tributary_log_lost_messages_total',
+      help: 'Messages of a partition that the log lost before they were stored; a message holds one or more clicks.',
+      labelNames: ['partition'],
+      registers,
+    }),
+    engineRewound: new Gauge({
+      name: 'tributary_engine_rewound_timestamp_seconds',
+      help: 'When an engine was last found to have come back in an older state than the others know of.',
+      labelNames: ['engine'],
+      registers,
+    }),
+    lostRecords: new Gauge({
+      name: 'tributary_lost_records',
+      help: 'Records that ClickHouse knows and PostgreSQL lost when it last went back.',
+      labelNames: ['kind'],
+      registers,
+    }),
     jobs: new Counter({
       name: 'tributary_jobs_total',
       help: 'Messages handled by jobs.',

@@ -20,6 +20,8 @@ export const changeStream = 'CHANGES'
 /** A queue: what was handled is gone. */
 export const webhookStream = 'WEBHOOKS'
 export const deadLetterStream = 'DEAD_LETTERS'
+/** The newest mark of each PostgreSQL database (incarnation.ts). */
+export const databaseStream = 'DATABASE'
 
 /** Keeps trying for ever: known links redirect while NATS is away. */
 export async function openNats(config: Config, log: Log): Promise<NatsConnection> {
@@ -166,7 +168,14 @@ function streamConfigs(config: Config, megabytes: number): NamedStream[] {
       name: deadLetterStream,
       subjects: ['dead.>'],
       max_age: nanos(90 * day),
-      max_bytes: share(1 / 32),
+      max_bytes: share(1 / 64),
+      discard: DiscardPolicy.Old,
+    },
+    {
+      name: databaseStream,
+      subjects: ['database.>'],
+      max_msgs_per_subject: 1,
+      max_bytes: share(1 / 64),
       discard: DiscardPolicy.Old,
     },
   ]

@@ -15,6 +15,7 @@ const lock = 7_240_811
 const batchSize = 500
 const measureEveryMs = 5_000
 const mostCounted = 100_000
+const mostPruned = 20_000
 
 /** Part of the caller's transaction: the message goes out if and only if that commits. */
 export async function publish(ctx: Pick<Ctx, 'db' | 'workspaceId' | 'tracing'>, ...messages: Message[]): Promise<void> {
@@ -74,14 +75,17 @@ async function moveBatch(platform: Platform): Promise<number> {
   if (rows.length === 0) return 0
   const stream = jetStream(platform.nats)
   await Promise.all(rows.map((row) => move(platform, stream, row)))
-  await sql`DELETE FROM outbox WHERE id = ANY(${rows.map((row) => row.id)}::bigint[])`.execute(platform.db)
+  await keepPublished(
+    platform.db,
+    rows.map((row) => row.id),
+  )
   platform.metrics.relayed.inc(rows.length)
   return rows.length
 }
 
 /** The trace of whoever wrote the row goes on, also where this process itself keeps no traces. */
 async function move(platform: Platform, stream: JetStreamClient, row: OutboxRow): Promise<void> {
-  const msgID = `outbox-${row.id}`
+  const msgID = `outbox-${row.incarnation}-${row.id}`
   const body = JSON.stringify(row.body)
   if (row.traceparent === null) return void (await stream.publish(row.subject, body, { msgID }))
   const parents = [row.traceparent]
@@ -98,20 +102,40 @@ async function move(platform: Platform, stream: JetStreamClient, row: OutboxRow)
 }
 
 /** Not knowing is no news here: that PostgreSQL is away is told elsewhere. */
-async function measure({ db, metrics }: Platform): Promise<void> {
+async function measure({ config, db, metrics }: Platform): Promise<void> {
+  await prunePublished(db, config.PUBLISHED_RETENTION_MINUTES).catch(() => {})
   const size = await sizeOf(db).catch(() => undefined)
   if (!size) return
   metrics.outboxMessages.set(size.messages)
   metrics.outboxAge.set(size.seconds)
 }
 
-type OutboxRow = { id: bigint; subject: string; body: unknown; traceparent: string | null }
+/** After a restore the same id may come again in another incarnation; the log would drop it as a repeat. */
+type OutboxRow = { id: bigint; incarnation: string; subject: string; body: unknown; traceparent: string | null }
 
 // NOTE every workspace: the relay serves them all.
 async function selectOutbox(db: Db): Promise<OutboxRow[]> {
   const result = await sql<OutboxRow>`
-    SELECT id, subject, body, traceparent FROM outbox ORDER BY id LIMIT ${batchSize}`.execute(db)
+    SELECT id, (SELECT id FROM database_incarnation) AS incarnation, subject, body, traceparent
+    FROM outbox ORDER BY id LIMIT ${batchSize}`.execute(db)
   return result.rows
+}
+
+/** For some minutes, in case that the log comes back without them. */
+// NOTE every workspace: the relay serves them all.
+async function keepPublished(db: Db, ids: bigint[]): Promise<void> {
+  await sql`WITH published AS (DELETE FROM outbox WHERE id = ANY(${ids}::bigint[]) RETURNING *)
+    INSERT INTO outbox_published (id, workspace_id, subject, body, created_at, traceparent)
+    SELECT id, workspace_id, subject, body, created_at, traceparent FROM published
+    ON CONFLICT (id) DO UPDATE SET published_at = now()`.execute(db)
+}
+
+// NOTE every workspace: the relay serves them all.
+async function prunePublished(db: Db, minutes: number): Promise<void> {
+  await sql`DELETE FROM outbox_published WHERE id IN (SELECT id FROM outbox_published
+    WHERE published_at < now() - make_interval(mins => ${minutes}) ORDER BY published_at LIMIT ${mostPruned})`.execute(
+    db,
+  )
 }
 
 // NOTE every workspace: the relay serves them all.

@@ -21,7 +21,13 @@ export function roleUse({ ROLES }: Pick<Config, 'ROLES'>): PoolUse {
   return ROLES.includes('worker') ? 'jobs' : 'serving'
 }
 
-export function openPostgres(config: Config, use: PoolUse, onStatement?: (statement: Statement) => void): Db {
+export function openPostgres(
+  config: Config,
+  use: PoolUse,
+  onStatement?: (statement: Statement) => void,
+  /** Awaited for each new connection before it is used. */
+  onConnect?: (client: pg.ClientBase) => Promise<void>,
+): Db {
   const statementMs = config.POSTGRES_STATEMENT_TIMEOUT_MS * patience[use]
   const pool = new pg.Pool({
     connectionString: config.POSTGRES_URL,
@@ -32,6 +38,7 @@ export function openPostgres(config: Config, use: PoolUse, onStatement?: (statem
     idleTimeoutMillis: 30_000,
     application_name: `tributary ${config.ROLES.join('+')}`,
     keepAlive: true,
+    ...(onConnect && { onConnect }),
   })
   // A connection that breaks is replaced by the pool, and whoever uses it gets the error from its query; without
   // listeners, on idle and on busy ones, it would end the process.

@@ -217,6 +217,12 @@ export const settings = {
     meaning:
       'Largest size of all streams in NATS together, below its `max_file_store`. 27 of 32 parts hold clicks, evenly for each partition. From 80 % of a part on, the oldest clicks that are stored in ClickHouse are deleted from the log; a full part takes no more, and clicks wait in the spool.',
   },
+  PUBLISHED_RETENTION_MINUTES: {
+    type: count,
+    standard: '15',
+    meaning:
+      'How long PostgreSQL keeps messages that the log has taken, to publish them again should the log come back without them.',
+  },
   CLICK_DURABILITY: {
     type: z.enum(['ack', 'async']),
     standard: 'ack',

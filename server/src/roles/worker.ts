@@ -4,10 +4,11 @@ import { eventsJobs } from '../features/events/jobs.ts'
 import { startIngest } from '../features/ingest/jobs.ts'
 import { linksJobs } from '../features/links/jobs.ts'
 import { startLogRetention } from '../features/log/jobs.ts'
-import { startExport, startOverdueMeter, trackJobs } from '../features/track/jobs.ts'
+import { startExport, startLostCount, startOverdueMeter, trackJobs } from '../features/track/jobs.ts'
 import { startDeliveries, startWebhookUpkeep, webhooksJobs } from '../features/webhooks/jobs.ts'
 import type { Platform } from '../platform/context.ts'
 import { startKeyExpiry } from '../platform/idempotency.ts'
+import { startBeats } from '../platform/incarnation.ts'
 import { startJobs } from '../platform/jobs.ts'
 import { startRelay } from '../platform/outbox.ts'
 
@@ -20,6 +21,8 @@ export async function start(platform: Platform): Promise<AsyncDisposable> {
     startLogRetention(platform),
     startTestClosing(platform),
     startExport(platform),
+    startBeats(platform),
+    startLostCount(platform),
     startOverdueMeter(platform),
     startRelay(platform),
     startDeliveries(platform),

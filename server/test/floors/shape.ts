@@ -15,6 +15,7 @@ const platformFiles = [
     'dns',
     'email',
     'geo',
+    'incarnation',
     'listen',
     'metrics-text',
     'object-storage',

@@ -2,7 +2,8 @@ import { posix } from 'node:path'
 import type { Source } from './source.ts'
 import { type Check, fileInFeature, nounOf, type Tree } from './tree.ts'
 
-const platformFilesWithSql = /^server\/src\/platform\/(postgres|clickhouse|migrate|outbox|idempotency|health)\.ts$/
+const platformFilesWithSql =
+  /^server\/src\/platform\/(postgres|clickhouse|migrate|outbox|idempotency|incarnation|health)\.ts$/
 const databasePackage = /^(pg|kysely|@clickhouse\/client)(\/|$)/
 const kyselyCall = /\.(selectFrom|insertInto|updateTable|deleteFrom|mergeInto|replaceInto)\s*[(<]/
 // NOTE Title Case is left to sentences: "Select a folder from the list".

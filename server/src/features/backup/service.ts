@@ -50,7 +50,7 @@ const chunkBytes = 8 * 1024 * 1024
 
 /** Tables of ClickHouse that PostgreSQL can fill again, or that only live as long as a command. */
 export function isLeftOut({ name }: { name: string }): boolean {
-  return name === eventTables.attributes || name.endsWith('_staged') || isCopy(name)
+  return name === eventTables.attributes || name === 'database_marks' || name.endsWith('_staged') || isCopy(name)
 }
 
 export function isCopy(name: string): boolean {

@@ -1,4 +1,5 @@
 import type { Ctx, Platform } from '../../platform/context.ts'
+import { incarnationStart } from '../../platform/incarnation.ts'
 import { isLockTimeout, savepoint, transaction } from '../../platform/postgres.ts'
 import { deletedFolders } from '../folders/service.ts'
 import type { LinkChanged } from '../links/messages.ts'
@@ -18,15 +19,19 @@ import {
   insertEvents,
   insertLinkAttributes,
   insertStaged,
+  type LaterLink,
   lockConversions,
   type NewClickRow,
   type NewLeadRow,
   type NewSaleRow,
   type StoredClick,
+  type StoredConversion,
   type StoredVisit,
   selectClicksById,
   selectConversionsById,
+  selectLaterLinks,
   selectStoredIds,
+  selectStoredSince,
   selectVisits,
 } from './store.ts'
 import { type EventFilter, filterConditions, whereOf } from './where.ts'
@@ -64,6 +69,8 @@ const correctionsPerVersion = 1_000_000n
 // Values travel in the address of a ClickHouse request, which servers limit.
 const namedAtOnce = 100
 const visitsAtOnce = 2_000
+// By as much the clocks of PostgreSQL and of an api may differ.
+const skewMs = 60_000
 
 /** Each is kept for the history of its workspace's present plan. */
 export async function appendClicks(platform: Engines, clicks: NewClick[], token: string): Promise<void> {
@@ -76,8 +83,23 @@ export async function appendClicks(platform: Engines, clicks: NewClick[], token:
 export async function appendConversions(platform: Engines, { leads, sales }: NewConversions, token: string) {
   await lockConversions(platform.db, 'shared')
   await stampExpiry(platform, [...leads, ...sales])
-  await insertEvents(platform.clickhouse, 'lead_events', leads, `leads:${token}`)
-  await insertEvents(platform.clickhouse, 'sale_events', sales, `sales:${token}`)
+  // PostgreSQL may have lost the note that these are stored.
+  const until = (await incarnationStart(platform.db)).getTime() + skewMs
+  const newLeads = await withoutStored(platform, 'lead_events', leads, until)
+  const newSales = await withoutStored(platform, 'sale_events', sales, until)
+  await insertEvents(platform.clickhouse, 'lead_events', newLeads, `leads:${token}`)
+  await insertEvents(platform.clickhouse, 'sale_events', newSales, `sales:${token}`)
+}
+
+/** Without those up to a time that have a row. */
+async function withoutStored<Row extends NewLeadRow>(
+  platform: Engines,
+  table: ConversionTable,
+  rows: Row[],
+  until: number,
+): Promise<Row[]> {
+  const { old = [], young = [] } = Object.groupBy(rows, ({ timestamp }) => (timestamp <= until ? 'old' : 'young'))
+  return old.length === 0 ? rows : [...(await withoutRow(platform, table, old)), ...young]
 }
 
 /** The same for those that have no row yet: a batch that was divided may have come as a whole before. */
@@ -247,6 +269,25 @@ export async function keepLinkAttributes(
   await forgetTags(platform, await deletedTags(platform, tags))
   const folders = changes.filter(({ folderId }) => folderId !== '')
   await forgetFolders(platform, await deletedFolders(platform, folders))
+}
+
+/** Links whose attributes have a version beyond the first of these, up to the second; in the order of their numbers. */
+export function attributesBetween(
+  platform: Pick<Platform, 'clickhouse'>,
+  [before, last]: [bigint, bigint],
+  page: { after: string; count: number },
+): Promise<LaterLink[]> {
+  const versions = { first: (before + 1n) * correctionsPerVersion, last: last * correctionsPerVersion }
+  return selectLaterLinks(platform.clickhouse, { ...page, ...versions })
+}
+
+/** Leads and sales that were stored from a time on, in the order of their ids. */
+export function conversionsStoredSince(
+  platform: Pick<Platform, 'clickhouse'>,
+  since: Date,
+  page: { after: string; count: number },
+): Promise<StoredConversion[]> {
+  return selectStoredSince(platform.clickhouse, { ...page, since: since.getTime() })
 }
 
 /** What was sent along with the leads and sales of these customers is emptied; the events stay. */

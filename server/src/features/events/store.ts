@@ -286,6 +286,39 @@ export async function addMissing(clickhouse: ClickHouse, batch: string, period: 
   return rows
 }
 
+export type LaterLink = { workspace_id: string; number: string; is_deleted: number }
+
+// NOTE every workspace: after a restore of PostgreSQL all of them are looked through.
+export function selectLaterLinks(
+  clickhouse: ClickHouse,
+  values: { first: bigint; last: bigint; after: string; count: number },
+): Promise<LaterLink[]> {
+  return query<LaterLink>(
+    clickhouse,
+    `SELECT workspace_id, toString(link_number) AS number, argMax(deleted, version) AS is_deleted
+FROM link_attributes WHERE version BETWEEN {first:UInt64} AND {last:UInt64} AND link_number > {after:UInt64}
+GROUP BY workspace_id, link_number ORDER BY link_number LIMIT {count:UInt32} ${columnsFirst}`,
+    values,
+  )
+}
+
+export type StoredConversion = { workspace_id: string; id: string; customer_id: string; kind: 'lead' | 'sale' }
+
+// NOTE every workspace: likewise.
+export function selectStoredSince(
+  clickhouse: ClickHouse,
+  values: { since: number; after: string; count: number },
+): Promise<StoredConversion[]> {
+  const part = (table: ConversionTable, kind: string) => `SELECT workspace_id, id, customer_id, '${kind}' AS kind
+FROM ${table} WHERE stored_at >= fromUnixTimestamp64Milli({since:Int64}) AND id > {after:String}`
+  return query<StoredConversion>(
+    clickhouse,
+    `SELECT * FROM (${part('lead_events', 'lead')} UNION ALL ${part('sale_events', 'sale')})
+ORDER BY id LIMIT {count:UInt32}`,
+    values,
+  )
+}
+
 /** Newer versions replace older ones, in whatever order they come. */
 export async function insertLinkAttributes(clickhouse: ClickHouse, rows: LinkAttributesRow[]): Promise<void> {
   if (isFilled(rows)) await insert(clickhouse, 'link_attributes', rows)

@@ -115,7 +115,7 @@ test('a counter that is wrong is found, and set to its rows when that is asked f
   expect(await check({ workspaceId: workspace.id })).toEqual({ links: 3, findings: [] })
 })
 
-test('rows that are missing, doubled, or of no link are found', async () => {
+test('rows that are missing, doubled, or of no link are found; a repair never counts doubled rows', async () => {
   const workspace = await buildWorkspace(platform)
   const [missing, doubled] = [await linkOf(workspace), await linkOf(workspace)]
   const unknown = { ...missing, number: 2n ** 62n }
@@ -140,6 +140,9 @@ test('rows that are missing, doubled, or of no link are found', async () => {
     { linkId: doubled.id, counter: 2, rows: 3, doubled: 1 },
     { linkId: null, linkNumber: String(2n ** 62n), address: null, counter: null, rows: 2, doubled: 0 },
   ])
+  await tamper(doubled, 3)
+  await check({ workspaceId: workspace.id, repair: true })
+  expect(await counterOf(doubled)).toMatchObject({ clicks: 2 })
 })
 
 test('under traffic no batch is taken for a difference, and a repair counts none twice', async () => {

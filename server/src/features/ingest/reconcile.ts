@@ -83,10 +83,10 @@ async function repair(platform: Handles, findings: Finding[], keep: boolean): Pr
   const { kept = [], set = [] } = Object.groupBy(mendable, ({ counter, rows }) =>
     keep && (counter ?? 0) > rows ? 'kept' : 'set',
   )
-  const counts = set.map(({ workspaceId, linkNumber, rows, lastClicked }) => ({
+  const counts = set.map(({ workspaceId, linkNumber, rows, doubled, lastClicked }) => ({
     workspace_id: workspaceId,
     link_number: linkNumber,
-    clicks: rows,
+    clicks: rows - doubled,
     last_clicked: lastClicked,
   }))
   if (counts.length > 0) await correctClicks(platform, counts)
@@ -99,8 +99,9 @@ async function repair(platform: Handles, findings: Finding[], keep: boolean): Pr
   return findings.map((finding) => ({ ...finding, repaired: mendable.includes(finding) }))
 }
 
-function isWrong({ counter, rows }: Finding): boolean {
-  return counter !== rows
+/** A click that is stored twice is one click: a counter is never set to the number of doubled rows. */
+function isWrong({ counter, rows, doubled }: Finding): boolean {
+  return counter !== rows - doubled
 }
 
 function nameOf({ workspaceId, linkNumber }: { workspaceId: string; linkNumber: string | bigint }): string {

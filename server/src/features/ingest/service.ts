@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Platform } from '../../platform/context.ts'
-import { jetStream } from '../../platform/nats.ts'
+import { lastKnownSequence } from '../../platform/incarnation.ts'
+import { eventStream, jetStream } from '../../platform/nats.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { appendClicks, type NewClick } from '../events/service.ts'
 import { countClicks } from '../links/service.ts'
@@ -56,6 +57,7 @@ export async function followStream(
   cursor: Cursor,
   { state, firstAfter }: { state: StreamState; firstAfter: (time: number) => Promise<number> },
 ): Promise<Reading> {
+  const { partition } = holder
   const { created, last: until } = state
   const isSame = createdAt(cursor.stream) === created
   if (isSame && !isRewound(cursor, state)) return { ...cursor, comparison: { until, areStoredCounted: false } }
@@ -66,11 +68,12 @@ export async function followStream(
   const followed = { ...cursor, stream, sequence, intent: isFirst ? cursor.intent : null }
   if (!(await setStream(platform.db, holder, followed))) throw new PartitionLost()
   if (isFirst) return { ...followed, comparison: { until, areStoredCounted: false } }
-  platform.metrics.logRewinds.inc({ partition: holder.partition })
-  platform.log.error(
-    { partition: holder.partition, cursor: cursor.sequence, last: state.last, readFrom: sequence + 1 },
-    `event log ${isSame ? 'came back older than the cursor' : 'was created again'}; clicks that were not stored yet are lost: run \`tributary verify\``,
-  )
+  const lostMessages = Math.max(0, (await lastKnownSequence(platform.db, eventStream(partition))) - cursor.sequence)
+  platform.metrics.logRewinds.inc({ partition })
+  platform.metrics.logLostMessages.inc({ partition }, lostMessages)
+  const fields = { partition, cursor: cursor.sequence, last: state.last, readFrom: sequence + 1, lostMessages }
+  const event = isSame ? 'event log came back older than the cursor' : 'event log was created again'
+  platform.log.error(fields, `${event}; clicks that were not stored yet are lost: run \`tributary verify\``)
   return { ...followed, comparison: { until, areStoredCounted: true } }
 }
 

@@ -29,6 +29,7 @@ import {
   type LinkRow,
   type LinkSelector,
   leaveFolder,
+  renewVersions,
   replaceClickCounts,
   replaceConversionCounts,
   replaceWebhookOfLinks,
@@ -42,7 +43,7 @@ import {
   type TrueCount,
 } from './store.ts'
 import type { LinkFilter } from './where.ts'
-import { changeLink, changeOf, makeLink, removeLinks } from './write.ts'
+import { changeLink, changeMessage, changeOf, makeLink, publishAll, removeLinks } from './write.ts'
 
 // A key has 190 characters; composing and lower case can make each of them three.
 const longestLookupKey = 3 * 190
@@ -199,6 +200,19 @@ export async function nameWebhook(ctx: Ctx, webhookId: string, linkIds: string[]
   const missing = linkIds.filter((id) => !found.includes(id))
   if (missing.length === 0) return
   throw invalid(`\`linkIds\` in the body names links that do not exist: ${missing.slice(0, 10).join(', ')}.`)
+}
+
+/** Publishes these links as PostgreSQL has them now, over what others know of them. Gives those that are there. */
+export function announceAgain(ctx: Ctx, numbers: bigint[]): Promise<bigint[]> {
+  return transaction(ctx, async (ctx) => {
+    const found = await renewVersions(ctx.db, ctx.workspaceId, numbers)
+    const rows = await selectLinksByNumber(ctx.db, ctx.workspaceId, found)
+    await publishAll(
+      ctx,
+      rows.map((row) => changeMessage(ctx, row)),
+    )
+    return found
+  })
 }
 
 /** In small steps: a folder may have held very many links. */

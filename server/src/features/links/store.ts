@@ -123,6 +123,13 @@ export async function deleteLinks(db: Db, workspaceId: string, numbers: bigint[]
   return result.rows.map((row) => row.number)
 }
 
+/** Those of these links that are there, deleted or not; they have a new version then. */
+export async function renewVersions(db: Db, workspaceId: string, numbers: bigint[]): Promise<bigint[]> {
+  const result = await sql<{ number: bigint }>`UPDATE links SET version = nextval('link_versions')
+    WHERE workspace_id = ${workspaceId} AND number = ANY(${numbers}::bigint[]) RETURNING number`.execute(db)
+  return result.rows.map((row) => row.number)
+}
+
 export async function replaceTags(db: Db, workspaceId: string, number: bigint, tagIds: string[]): Promise<void> {
   await sql`DELETE FROM link_tags WHERE workspace_id = ${workspaceId} AND link_number = ${number}`.execute(db)
   if (tagIds.length === 0) return

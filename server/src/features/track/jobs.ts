@@ -4,6 +4,7 @@ import { every } from '../../platform/schedule.ts'
 import { customerErased, customerErasedSubject } from '../customers/messages.ts'
 import { eraseConversions } from './erase.ts'
 import { exportDue, measureOverdue } from './export.ts'
+import { settleRewinds } from './reconcile.ts'
 
 const everyMs = 500
 const measureEveryMs = 5_000
@@ -14,6 +15,11 @@ export const trackJobs = [
 
 export function startExport(platform: Platform): AsyncDisposable {
   return every(platform, 'export of conversions', everyMs, (signal) => exportDue(platform, signal))
+}
+
+/** What PostgreSQL lost when it went back is counted a moment later: then nothing of it is on its way any more. */
+export function startLostCount(platform: Platform): AsyncDisposable {
+  return every(platform, 'count of lost records', measureEveryMs, () => settleRewinds(platform))
 }
 
 export function startOverdueMeter(platform: Platform): AsyncDisposable {

@@ -270,6 +270,13 @@ export async function selectHighestNumber(db: Db): Promise<bigint> {
   return result.rows[0]?.highest ?? 0n
 }
 
+/** Those of these conversions that are there. */
+export async function selectIds(db: Db, workspaceId: string, ids: string[]): Promise<string[]> {
+  const result = await sql<{ id: string }>`SELECT id FROM conversions
+    WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[])`.execute(db)
+  return result.rows.map(({ id }) => id)
+}
+
 export type SoldRow = { customer_id: string; sales: bigint; sale_amount: bigint }
 
 export async function selectSold(db: Db, workspaceId: string, customerIds: string[]): Promise<SoldRow[]> {

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { sql } from 'kysely'
+import { afterAll, expect, inject, test } from 'vitest'
+import { createDatabase } from '../../../engines/postgres.ts'
+import { startEngines } from '../../../engines/start.ts'
+import { buildLink, buildWorkspace } from '../../test/build.ts'
+import { contextIn } from '../../test/context.ts'
+import { eventually, openTestPlatform } from '../../test/stack.ts'
+import { settleRewinds } from '../features/track/reconcile.ts'
+import type { Platform } from './context.ts'
+import { selectRewinds, settleIncarnation } from './incarnation.ts'
+import { migrate } from './migrate.ts'
+import { changeStream, databaseStream, ensureStreams, jetStream } from './nats.ts'
+import { publish, startRelay } from './outbox.ts'
+
+const engines = await startEngines({ only: ['nats'] })
+afterAll(() => engines.stop())
+const { POSTGRES_URL = '' } = inject('environment')
+
+async function openDatabase(): Promise<Platform> {
+  const url = await createDatabase(POSTGRES_URL, `inc_${randomUUID().replaceAll('-', '')}`)
+  const platform = await openTestPlatform({ ...engines.urls, POSTGRES_URL: url })
+  await migrate(platform.config, platform.clickhouse, () => {})
+  await ensureStreams(platform.nats, platform.config)
+  return platform
+}
+
+type Incarnation = { id: string; beat: bigint; server: string; beat_at: Date }
+
+async function readIncarnation({ db }: Platform): Promise<Incarnation> {
+  return (await sql<Incarnation>`SELECT * FROM database_incarnation`.execute(db)).rows[0] as Incarnation
+}
+
+async function lastLinkNumber({ db }: Platform): Promise<bigint> {
+  const found = await sql<{ last: bigint }>`SELECT last_value AS last FROM links_number_seq`.execute(db)
+  return found.rows[0]?.last ?? 0n
+}
+
+/** As a restore of an older copy leaves it: an older beat, older sequences, another PostgreSQL process. */
+async function goBack({ db }: Platform, { beat, beat_at }: Incarnation, links: bigint): Promise<void> {
+  await sql`UPDATE database_incarnation SET beat = ${beat}, beat_at = ${beat_at}, server = 'another'`.execute(db)
+  await sql`SELECT setval('links_number_seq', ${links})`.execute(db)
+}
+
+test('a database that goes on keeps its incarnation and counts beats', async () => {
+  const platform = await openDatabase()
+  await settleIncarnation(platform, true)
+  const first = await readIncarnation(platform)
+  await settleIncarnation(platform, true)
+  const second = await readIncarnation(platform)
+  expect(second.id).toBe(first.id)
+  expect(second.beat).toBe(first.beat + 1n)
+  expect(await selectRewinds(platform.db)).toEqual([])
+})
+
+test('a database that went back gets a new incarnation, and no number is given twice', async () => {
+  const platform = await openDatabase()
+  await settleIncarnation(platform, true)
+  const older = await readIncarnation(platform)
+  const links = await lastLinkNumber(platform)
+  const workspace = await buildWorkspace(platform)
+  for (let count = 0; count < 3; count++) await buildLink(platform, workspace)
+  await settleIncarnation(platform, true)
+  const highest = await lastLinkNumber(platform)
+  await goBack(platform, older, links)
+  await settleIncarnation(platform)
+  const now = await readIncarnation(platform)
+  expect(now.id).not.toBe(older.id)
+  expect(await lastLinkNumber(platform)).toBeGreaterThan(highest)
+  const [rewind] = await selectRewinds(platform.db)
+  expect(rewind).toMatchObject({ engine: 'postgresql', is_certain: true, since: older.beat_at, lost: null })
+  // Once is enough.
+  await settleIncarnation(platform)
+  await settleIncarnation(platform, true)
+  expect((await readIncarnation(platform)).id).toBe(now.id)
+  expect(await selectRewinds(platform.db)).toHaveLength(1)
+})
+
+test('a new PostgreSQL process is checked before its connection is used', async () => {
+  const platform = await openDatabase()
+  await settleIncarnation(platform, true)
+  const before = await readIncarnation(platform)
+  const links = await lastLinkNumber(platform)
+  await goBack(platform, { ...before, beat: 0n }, links)
+  const other = await openTestPlatform({ ...engines.urls, POSTGRES_URL: platform.config.POSTGRES_URL })
+  expect(await lastLinkNumber(other)).toBeGreaterThan(links)
+  expect((await readIncarnation(other)).id).not.toBe(before.id)
+})
+
+test('a plain restart skips numbers and reports nothing when nothing was lost', async () => {
+  const platform = await openDatabase()
+  await settleIncarnation(platform, true)
+  const links = await lastLinkNumber(platform)
+  await sql`UPDATE database_incarnation SET server = 'another'`.execute(platform.db)
+  await settleIncarnation(platform)
+  expect(await lastLinkNumber(platform)).toBeGreaterThan(links)
+  const later = { ...platform, now: () => new Date(Date.now() + 60_000) }
+  await settleRewinds(later)
+  expect(await selectRewinds(platform.db)).toEqual([])
+})
+
+test('messages with the number of an earlier incarnation are not taken for repeats', async () => {
+  const platform = await openDatabase()
+  const relay = startRelay(platform)
+  const ctx = contextIn(platform, 'ws_test')
+  const subject = `changes.0.test-${randomUUID()}`
+  const last = async () => {
+    const manager = await jetstreamManager(platform.nats)
+    return (await manager.streams.getMessage(changeStream, { last_by_subj: subject }))?.json()
+  }
+  await settleIncarnation(platform, true)
+  const older = await readIncarnation(platform)
+  await publish(ctx, { subject, body: 'first' })
+  await eventually(async () => expect(await last()).toBe('first'))
+  await settleIncarnation(platform, true)
+  await goBack(platform, older, await lastLinkNumber(platform))
+  await settleIncarnation(platform)
+  await sql`SELECT setval('outbox_id_seq', 1, false)`.execute(platform.db)
+  await publish(ctx, { subject, body: 'second' })
+  await eventually(async () => expect(await last()).toBe('second'))
+  await relay[Symbol.asyncDispose]()
+})
+
+test('a log that lost messages gets those of the last minutes again', async () => {
+  const platform = await openDatabase()
+  const relay = startRelay(platform)
+  const ctx = contextIn(platform, 'ws_test')
+  const subject = `changes.0.test-${randomUUID()}`
+  const manager = await jetstreamManager(platform.nats)
+  const read = async () => (await manager.streams.getMessage(changeStream, { last_by_subj: subject }))?.json()
+  const { database } = (await sql<{ database: string }>`SELECT database FROM database_incarnation`.execute(platform.db))
+    .rows[0] as { database: string }
+  await settleIncarnation(platform, true)
+  const mark = (await manager.streams.getMessage(databaseStream, { last_by_subj: `database.${database}` }))?.string()
+  await settleIncarnation(platform, true)
+  await settleIncarnation(platform, true)
+  await publish(ctx, { subject, body: 'published' })
+  await eventually(async () => expect(await read()).toBe('published'))
+  await manager.streams.delete(changeStream)
+  await ensureStreams(platform.nats, platform.config)
+  await jetStream(platform.nats).publish(`database.${database}`, mark ?? '')
+  await settleIncarnation(platform, true)
+  await eventually(async () => expect(await read()).toBe('published'))
+  expect(await selectRewinds(platform.db)).toMatchObject([{ engine: 'nats', is_certain: true }])
+  await settleIncarnation(platform, true)
+  expect(await selectRewinds(platform.db)).toHaveLength(1)
+  await relay[Symbol.asyncDispose]()
+})

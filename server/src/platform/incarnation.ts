@@ -1,0 +1,296 @@
+import { jetstreamManager } from '@nats-io/jetstream'
+import { sql } from 'kysely'
+import type pg from 'pg'
+import { query } from './clickhouse.ts'
+import type { Platform } from './context.ts'
+import { databaseStream, jetStream } from './nats.ts'
+import { type Db, openConnection } from './postgres.ts'
+import { every } from './schedule.ts'
+
+/** What ClickHouse and the log keep of PostgreSQL: how far it was, and the highest numbers it had given. */
+type Mark = {
+  beat: number
+  /** In milliseconds, by the clock of PostgreSQL. */
+  at: number
+  sequences: Record<string, string>
+  /** The last beat that the log had acknowledged. */
+  logBeat: number
+}
+type Engines = Pick<Platform, 'config' | 'clickhouse' | 'log'> & Partial<Pick<Platform, 'nats' | 'metrics'>>
+type Row = {
+  database: string
+  server: string
+  current: string
+  beat: bigint
+  beat_at: Date
+  log_beat: bigint
+  log_streams: Record<string, number>
+  now: Date
+}
+/** Undefined where the engine did not answer; null where it has no mark. */
+type Marks = { clickhouse: Mark | null | undefined; log: Mark | null | undefined }
+
+const beatEveryMs = 5_000
+const patienceMs = 2_000
+// More than any sequence moves between two beats: numbers that were given after the last one are skipped too.
+const numbersSkipped = 1_000_000n
+// Messages that were published that long before the state of the log are published again: clocks may differ.
+const overlapMs = 60_000
+const missingTable = '42P01'
+
+/**
+ * Checks each new connection before its first use. A PostgreSQL process that is not the one of the incarnation may
+ * serve an older copy: then a new incarnation begins before anything is written.
+ */
+export function openServerCheck(engines: Engines): (client: pg.ClientBase) => Promise<void> {
+  let settling: Promise<void> | undefined
+  const statement = 'SELECT server = pg_postmaster_start_time()::text AS is_same FROM database_incarnation'
+  return async (client) => {
+    const found = await client.query(statement).catch((error: { code?: string }) => {
+      if (error.code === missingTable) return { rows: [] }
+      throw error
+    })
+    if (found.rows[0]?.is_same !== false) return
+    settling ??= settleIncarnation(engines).finally(() => {
+      settling = undefined
+    })
+    await settling
+  }
+}
+
+/** Keeps the marks current, and notices when PostgreSQL or the log is older than they are. */
+export function startBeats(platform: Platform): AsyncDisposable {
+  return every(platform, 'database beat', beatEveryMs, async () => {
+    await settleIncarnation(platform, true)
+    const rewinds = await selectRewinds(platform.db)
+    for (const { engine, found_at, is_certain } of rewinds)
+      if (is_certain) platform.metrics.engineRewound.set({ engine }, found_at.getTime() / 1_000)
+  })
+}
+
+/**
+ * Compares PostgreSQL with what ClickHouse and the log know of it. If it may have gone back, its sequences move past
+ * every number that was ever given and a new incarnation begins; if the log went back, messages it may have lost are
+ * published again.
+ */
+export async function settleIncarnation(engines: Engines, isBeat = false): Promise<void> {
+  const client = openConnection(engines.config)
+  try {
+    await client.connect()
+    await client.query("BEGIN; SET LOCAL lock_timeout = '10s'; SET LOCAL idle_in_transaction_session_timeout = '30s'")
+    const row = await selectRow(client)
+    if (!isBeat && row.server === row.current) return
+    const marks = await readMarks(engines, row.database)
+    const isRestarted = row.server !== row.current
+    const known = [marks.clickhouse, marks.log].filter((mark) => mark != null)
+    if (known.length === 0 && (marks.clickhouse === undefined || marks.log === undefined)) {
+      // Without a witness nothing can be decided: the next connection or beat tries again.
+      if (isRestarted) engines.log.warn('neither ClickHouse nor the log can tell whether PostgreSQL went back')
+      return
+    }
+    const isBehind = known.some(({ beat }) => beat > Number(row.beat))
+    const [newest] = [{ beat: Number(row.beat), logBeat: Number(row.log_beat) }, ...known].sort(
+      (a, b) => b.beat - a.beat,
+    )
+    const streams = await readStreams(engines)
+    const isLogBehind = marks.log !== undefined && (marks.log?.beat ?? 0) < (newest?.logBeat ?? 0)
+    if (isLogBehind) await recordLogRewind(engines, client, { row, streams, since: new Date(marks.log?.at ?? 0) })
+    if (isBehind || isRestarted) await beginIncarnation(engines, client, { row, known, isBehind })
+    const logBeat = marks.log === undefined ? (newest?.logBeat ?? 0) : (marks.log?.beat ?? 0)
+    const mark = await beat(client, { beat: (newest?.beat ?? 0) + 1, logBeat, streams: streams ?? row.log_streams })
+    await client.query('COMMIT')
+    await writeMarks(engines, row.database, mark)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+async function selectRow(client: pg.Client): Promise<Row> {
+  const found = await client.query(`SELECT *, pg_postmaster_start_time()::text AS current, now() AS now
+    FROM database_incarnation FOR UPDATE`)
+  return found.rows[0]
+}
+
+async function beginIncarnation(
+  { log, metrics }: Engines,
+  client: pg.Client,
+  { row, known, isBehind }: { row: Row; known: Mark[]; isBehind: boolean },
+): Promise<void> {
+  await client.query('UPDATE database_incarnation SET id = gen_random_uuid(), server = $1, started_at = now()', [
+    row.current,
+  ])
+  // Of a database that was never served nothing can be lost.
+  if (row.server === '' && !isBehind) return
+  const sequences = await moveSequences(client, known)
+  const until = new Date(Math.max(row.now.getTime(), ...known.map(({ at }) => at)))
+  await insertRewind(client, { engine: 'postgresql', since: row.beat_at, until, is_certain: isBehind, sequences })
+  if (!isBehind) return void log.info('PostgreSQL was started again; a new incarnation of the database begins')
+  metrics?.engineRewound.set({ engine: 'postgresql' }, row.now.getTime() / 1_000)
+  log.error(
+    { since: row.beat_at, until, sequences },
+    'PostgreSQL went back to an older state; records that were written since then are lost: run `tributary verify`',
+  )
+}
+
+/** Past the highest number that PostgreSQL, ClickHouse or the log knows. Gives the numbers that are skipped. */
+async function moveSequences(client: pg.Client, known: Mark[]): Promise<Rewind['sequences']> {
+  const skipped: Rewind['sequences'] = {}
+  for (const [name, last] of Object.entries(await selectSequences(client))) {
+    const elsewhere = known.map(({ sequences }) => BigInt(sequences[name] ?? 0))
+    const highest = [BigInt(last), ...elsewhere].reduce((a, b) => (a > b ? a : b))
+    const moved = String(highest + numbersSkipped)
+    await client.query('SELECT setval(quote_ident($1)::regclass, $2)', [name, moved])
+    skipped[name] = [last, moved]
+  }
+  return skipped
+}
+
+async function selectSequences(client: pg.Client): Promise<Record<string, string>> {
+  const found = await client.query(`SELECT sequencename AS name, coalesce(last_value, 0)::text AS last FROM pg_sequences
+    WHERE schemaname = current_schema()`)
+  return Object.fromEntries(found.rows.map(({ name, last }) => [name, last]))
+}
+
+async function recordLogRewind(
+  { log, metrics }: Engines,
+  client: pg.Client,
+  { row, streams = {}, since }: { row: Row; streams: Record<string, number> | undefined; since: Date },
+): Promise<void> {
+  const sequences: Rewind['sequences'] = {}
+  for (const [name, last] of Object.entries(row.log_streams))
+    if (last > (streams[name] ?? 0)) sequences[name] = [String(streams[name] ?? 0), String(last)]
+  await insertRewind(client, { engine: 'nats', since, until: row.now, is_certain: true, sequences })
+  const publishedAgain = await publishAgain(client, new Date(since.getTime() - overlapMs))
+  metrics?.engineRewound.set({ engine: 'nats' }, row.now.getTime() / 1_000)
+  log.error(
+    { since, until: row.now, sequences, publishedAgain },
+    'the log went back to an older state; recent messages are published again: run `tributary verify`',
+  )
+}
+
+/** Every message of the last minutes that the relay has handed to the log. */
+async function publishAgain(client: pg.Client, since: Date): Promise<number> {
+  const moved = await client.query(
+    `WITH again AS (DELETE FROM outbox_published WHERE published_at >= $1 RETURNING *)
+    INSERT INTO outbox (id, workspace_id, subject, body, created_at, traceparent) OVERRIDING SYSTEM VALUE
+    SELECT id, workspace_id, subject, body, created_at, traceparent FROM again ON CONFLICT DO NOTHING`,
+    [since],
+  )
+  await client.query(`SELECT pg_notify('outbox', '')`)
+  return moved.rowCount ?? 0
+}
+
+async function beat(
+  client: pg.Client,
+  { beat, logBeat, streams }: { beat: number; logBeat: number; streams: Record<string, number> },
+): Promise<Mark> {
+  const changed = await client.query(
+    `UPDATE database_incarnation SET beat = $1, beat_at = now(), log_beat = $2, log_streams = $3 RETURNING beat_at`,
+    [beat, logBeat, JSON.stringify(streams)],
+  )
+  return { beat, at: changed.rows[0].beat_at.getTime(), sequences: await selectSequences(client), logBeat }
+}
+
+async function readMarks({ clickhouse, nats }: Engines, database: string): Promise<Marks> {
+  const [stored, logged] = await Promise.all([
+    readStoredMark(clickhouse, database).catch(() => undefined),
+    nats ? readLoggedMark(nats, database).catch(() => undefined) : undefined,
+  ])
+  return { clickhouse: stored, log: logged }
+}
+
+async function readStoredMark(clickhouse: Platform['clickhouse'], database: string): Promise<Mark | null> {
+  const statement =
+    'SELECT mark FROM database_marks WHERE database = {database:String} ORDER BY beat DESC LIMIT 1 SETTINGS max_execution_time = 2'
+  const [row] = await query<{ mark: string }>(clickhouse, statement, { database })
+  return row ? JSON.parse(row.mark) : null
+}
+
+async function readLoggedMark(nats: Platform['nats'], database: string): Promise<Mark | null> {
+  const manager = await jetstreamManager(nats, { checkAPI: false, timeout: patienceMs })
+  try {
+    const message = await manager.streams.getMessage(databaseStream, { last_by_subj: markSubject(database) })
+    return message ? message.json<Mark>() : null
+  } catch (error) {
+    if (/not found/.test((error as Error).message)) return null
+    throw error
+  }
+}
+
+/** The last sequence of every stream; undefined when the log does not answer. */
+async function readStreams({ nats }: Engines): Promise<Record<string, number> | undefined> {
+  if (!nats) return undefined
+  try {
+    const manager = await jetstreamManager(nats, { checkAPI: false, timeout: patienceMs })
+    const streams: Record<string, number> = {}
+    for await (const { config, state } of manager.streams.list())
+      if (config.name !== databaseStream) streams[config.name] = state.last_seq
+    return streams
+  } catch {
+    return undefined
+  }
+}
+
+/** An engine that takes no mark now has an older one, which is no harm: it only knows less. */
+async function writeMarks({ clickhouse, nats }: Engines, database: string, mark: Mark): Promise<void> {
+  const text = JSON.stringify(mark)
+  const row = { database, beat: mark.beat, mark: text }
+  await Promise.allSettled([
+    clickhouse.insert({ table: 'database_marks', values: [row], format: 'JSONEachRow' }),
+    nats && jetStream(nats).publish(markSubject(database), text, { timeout: patienceMs }),
+  ])
+}
+
+function markSubject(database: string): string {
+  return `database.${database}`
+}
+
+/** An engine that came back older: `sequences` are the numbers between its state and what others know. */
+export type Rewind = {
+  number: bigint
+  engine: 'postgresql' | 'nats'
+  found_at: Date
+  since: Date
+  until: Date
+  is_certain: boolean
+  sequences: Record<string, [string, string]>
+  lost: Record<string, number> | null
+}
+
+async function insertRewind(
+  client: pg.Client,
+  { engine, since, until, is_certain, sequences }: Omit<Rewind, 'number' | 'found_at' | 'lost'>,
+): Promise<void> {
+  await client.query(
+    'INSERT INTO engine_rewinds (engine, since, until, is_certain, sequences) VALUES ($1, $2, $3, $4, $5)',
+    [engine, since, until, is_certain, JSON.stringify(sequences)],
+  )
+}
+
+/** The newest first. */
+export async function selectRewinds(db: Db, limit = 100): Promise<Rewind[]> {
+  const found = await sql<Rewind>`SELECT * FROM engine_rewinds ORDER BY number DESC LIMIT ${limit}`.execute(db)
+  return found.rows
+}
+
+/** After a restart that lost nothing the rewind is forgotten. */
+export async function saveLost(db: Db, { number, is_certain }: Rewind, lost: Record<string, number>): Promise<void> {
+  const isNothing = Object.values(lost).every((count) => count === 0)
+  if (!is_certain && isNothing) await sql`DELETE FROM engine_rewinds WHERE number = ${number}`.execute(db)
+  else await sql`UPDATE engine_rewinds SET lost = ${JSON.stringify(lost)}::jsonb WHERE number = ${number}`.execute(db)
+}
+
+/** The last sequence that a stream of the log is known to have had. */
+export async function lastKnownSequence(db: Db, stream: string): Promise<number> {
+  const found = await sql<{ last: number | null }>`SELECT greatest((log_streams ->> ${stream})::float8, (
+      SELECT max((sequences -> ${stream} ->> 1)::float8) FROM engine_rewinds
+      WHERE engine = 'nats' AND found_at > now() - interval '10 minutes')) AS last
+    FROM database_incarnation`.execute(db)
+  return found.rows[0]?.last ?? 0
+}
+
+/** When this incarnation of the database began. What was written before may be stored elsewhere already. */
+export async function incarnationStart(db: Db): Promise<Date> {
+  const found = await sql<{ started_at: Date }>`SELECT started_at FROM database_incarnation`.execute(db)
+  return found.rows[0]?.started_at ?? new Date(0)
+}
