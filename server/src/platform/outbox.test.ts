@@ -220,7 +220,7 @@ async function expectEmptyOutbox(): Promise<void> {
 
 async function waitingDeletes() {
   const found = await sql<{ pid: number }>`SELECT pid FROM pg_stat_activity
-    WHERE datname = current_database() AND query LIKE 'DELETE FROM outbox%' AND wait_event_type = 'Lock'`.execute(
+    WHERE datname = current_database() AND query LIKE '%DELETE FROM outbox%' AND wait_event_type = 'Lock'`.execute(
     platform.db,
   )
   return found.rows

@@ -232,3 +232,27 @@ test('a refund takes money and, as a whole, the sale off the counters; it is not
   expect(await list(ctx, 'sales', { saleType: 'new' })).toHaveLength(1)
   expect(await list(ctx, 'sales', { saleType: 'recurring' })).toMatchObject([{ invoice_id: 'in_2' }])
 })
+
+test('leads and sales whose note of being stored PostgreSQL has lost are counted again and not stored again', async () => {
+  const { ctx, link, click, lead, sale, counters } = await setUp()
+  const visit = click()
+  await arrive(visit)
+  const before = await counters()
+  await lead(visit.id)
+  await sale({ invoiceId: 'in_lost_note' })
+  await exportAll()
+  const after = await counters()
+  // As a failover to an older copy leaves it: another incarnation, no note, and the counters of before.
+  await sql`UPDATE database_incarnation SET started_at = now()`.execute(platform.db)
+  await sql`UPDATE conversions SET stored_at = NULL, batch = NULL WHERE workspace_id = ${ctx.workspaceId}`.execute(
+    platform.db,
+  )
+  await sql`UPDATE link_counters SET leads = ${before.leads}, conversions = ${before.conversions},
+      sales = ${before.sales}, sale_amount = ${before.saleAmount}
+    WHERE link_number = (SELECT number FROM links WHERE id = ${link.id})`.execute(platform.db)
+  await passTime()
+  await exportAll()
+  expect(await counters()).toEqual(after)
+  expect(await list(ctx, 'leads')).toHaveLength(1)
+  expect(await list(ctx, 'sales')).toHaveLength(1)
+})
