@@ -63,6 +63,7 @@ test('what is not set gets its default', () => {
     TRUSTED_PROXIES: [],
     WEBHOOK_CONCURRENCY: 10,
     WEBHOOK_WORKSPACE_CONCURRENCY: 50,
+    WEBHOOK_STORAGE_MEGABYTES: 1_024,
     SMTP_URL: undefined,
     EMAIL_FROM: 'Tributary <tributary@localhost>',
     TLS_CERT: undefined,

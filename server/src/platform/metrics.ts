@@ -204,6 +204,11 @@ export function openMetrics() {
       help: 'Deliveries of enabled webhooks that are due, and whose call has not begun; counted up to 100,000.',
       registers,
     }),
+    webhookEventsDropped: new Counter({
+      name: 'tributary_webhook_events_dropped_total',
+      help: 'Events that no webhook gets, because the receivers of the workspace are too far behind.',
+      registers,
+    }),
     webhooksDisabled: new Counter({
       name: 'tributary_webhooks_disabled_total',
       help: 'Webhooks that were disabled because of how their receiver answered.',

@@ -391,6 +391,12 @@ export const settings = {
     standard: '50',
     meaning: 'Calls for one workspace at the same time, to all of its receivers, for each worker.',
   },
+  WEBHOOK_STORAGE_MEGABYTES: {
+    type: count,
+    standard: '1024',
+    meaning:
+      'Stored webhook events of one workspace. Above it the oldest that are delivered or given up go; when all are still to be sent, new events are dropped and counted.',
+  },
   SMTP_URL: {
     type: z.union([z.literal('').transform(() => undefined), z.url({ protocol: /^smtps?$/ })]),
     standard: '',

@@ -11,6 +11,7 @@ import { linksByNumber } from '../links/service.ts'
 import type { ConversionsStored } from '../track/messages.ts'
 import { isInScope } from './delivery/scope.ts'
 import { type Told, toldOfClick, toldOfLead, toldOfLink, toldOfSale } from './events.ts'
+import { hasRoom } from './storage.ts'
 import { eraseEvents, insertDeliveries, insertEvents, type ListenerRow, selectListeners } from './store.ts'
 
 const atOnce = 100
@@ -110,6 +111,8 @@ async function enqueue(ctx: Ctx, make: (ctx: Ctx) => Promise<Told[]>): Promise<v
         : [{ ...event, customerId, body: JSON.stringify(event), webhookIds: by.map(({ id }) => id) }],
     )
     if (events.length === 0) return
+    const bodies = events.map(({ body }) => body)
+    if (!(await hasRoom(ctx, bodies))) return
     await insertEvents(ctx.db, ctx.workspaceId, events)
     await insertDeliveries(ctx.db, ctx.workspaceId, events, ctx.now())
   })

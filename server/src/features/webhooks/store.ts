@@ -1,5 +1,6 @@
+// Longer than 400 lines, because a table has one store: webhooks, events, deliveries and attempts name each other.
 import type { Trigger, Webhook } from '@tributary/contract/webhooks'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../platform/postgres.ts'
 
 export type WebhookRow = {
@@ -133,12 +134,23 @@ export type NewEvent = { id: string; event: Trigger; customerId: string | null; 
 
 /** What is there stays as it is. */
 export async function insertEvents(db: Db, workspaceId: string, events: NewEvent[]): Promise<void> {
-  await sql`INSERT INTO webhook_events (workspace_id, id, event, customer_id, body, created_at)
-    SELECT ${workspaceId}, * FROM unnest(
-      ${events.map(({ id }) => id)}::text[], ${events.map(({ event }) => event)}::text[],
-      ${events.map(({ customerId }) => customerId)}::text[], ${events.map(({ body }) => body)}::text[],
-      ${events.map(({ createdAt }) => createdAt)}::timestamptz[])
-    ON CONFLICT DO NOTHING`.execute(db)
+  await sql`WITH stored AS (
+      INSERT INTO webhook_events (workspace_id, id, event, customer_id, body, created_at)
+      SELECT ${workspaceId}, * FROM unnest(
+        ${events.map(({ id }) => id)}::text[], ${events.map(({ event }) => event)}::text[],
+        ${events.map(({ customerId }) => customerId)}::text[], ${events.map(({ body }) => body)}::text[],
+        ${events.map(({ createdAt }) => createdAt)}::timestamptz[])
+      ON CONFLICT DO NOTHING RETURNING octet_length(body) AS bytes)
+    INSERT INTO webhook_storage AS known (workspace_id, bytes)
+    SELECT ${workspaceId}, coalesce(sum(bytes), 0) FROM stored
+    ON CONFLICT (workspace_id) DO UPDATE SET bytes = known.bytes + excluded.bytes`.execute(db)
+}
+
+/** Bytes of the bodies that a workspace has stored. */
+export async function selectStoredBytes(db: Db, workspaceId: string): Promise<number> {
+  const result = await sql<{ bytes: bigint }>`SELECT bytes FROM webhook_storage
+    WHERE workspace_id = ${workspaceId}`.execute(db)
+  return Number(result.rows[0]?.bytes ?? 0)
 }
 
 /** Due at once; what is there stays as it is. */
@@ -158,8 +170,13 @@ export async function insertDeliveries(
 
 /** What was told of these customers goes, with what receivers answered to it; what was to be sent of it is not. */
 export async function eraseEvents(db: Db, workspaceId: string, customerIds: string[]): Promise<void> {
-  const erased = await sql<{ id: string }>`UPDATE webhook_events SET body = NULL
-    WHERE workspace_id = ${workspaceId} AND customer_id = ANY(${customerIds}::text[]) RETURNING id`.execute(db)
+  const erased = await sql<{ id: string }>`
+    WITH old AS (SELECT id, octet_length(body) AS bytes FROM webhook_events
+      WHERE workspace_id = ${workspaceId} AND customer_id = ANY(${customerIds}::text[]) FOR UPDATE
+    ), counted AS (UPDATE webhook_storage SET bytes = bytes - (SELECT coalesce(sum(old.bytes), 0) FROM old)
+      WHERE workspace_id = ${workspaceId})
+    UPDATE webhook_events event SET body = NULL FROM old
+    WHERE event.workspace_id = ${workspaceId} AND event.id = old.id RETURNING event.id`.execute(db)
   const ids = erased.rows.map((row) => row.id)
   // Before the answers: it waits for whoever writes one down, and later ones are not kept.
   await sql`UPDATE webhook_deliveries SET status = 'failed', due_at = NULL
@@ -375,11 +392,35 @@ export async function countDue(db: Db, now: Date, most: number): Promise<number>
 
 // NOTE every workspace: all are kept equally long. Counted is also when it was queued: an event may be told late.
 export async function deleteEventsBefore(db: Db, before: Date, count: number): Promise<number> {
-  const result = await sql`
-    DELETE FROM webhook_events WHERE ctid = ANY (ARRAY (
-      SELECT ctid FROM webhook_events event WHERE created_at < ${before} AND NOT EXISTS (
-        SELECT FROM webhook_deliveries WHERE workspace_id = event.workspace_id AND event_id = event.id
-          AND created_at >= ${before})
-      ORDER BY created_at LIMIT ${count} FOR UPDATE SKIP LOCKED))`.execute(db)
-  return Number(result.numAffectedRows ?? 0)
+  return deleteEvents(
+    db,
+    sql`created_at < ${before} AND NOT EXISTS (SELECT FROM webhook_deliveries
+      WHERE workspace_id = event.workspace_id AND event_id = event.id AND created_at >= ${before})`,
+    count,
+  )
+}
+
+/** The oldest events of which nothing is left to send. */
+export async function deleteFinishedEvents(db: Db, workspaceId: string, count: number): Promise<number> {
+  return deleteEvents(
+    db,
+    sql`workspace_id = ${workspaceId} AND NOT EXISTS (SELECT FROM webhook_deliveries
+      WHERE workspace_id = event.workspace_id AND event_id = event.id AND due_at IS NOT NULL)`,
+    count,
+  )
+}
+
+async function deleteEvents(db: Db, condition: RawBuilder<unknown>, count: number): Promise<number> {
+  const result = await sql<{ count: bigint }>`
+    WITH removed AS (
+      DELETE FROM webhook_events WHERE ctid = ANY (ARRAY (
+        SELECT ctid FROM webhook_events event WHERE ${condition}
+        ORDER BY created_at LIMIT ${count} FOR UPDATE SKIP LOCKED))
+      RETURNING workspace_id, octet_length(body) AS bytes
+    ), counted AS (
+      UPDATE webhook_storage known SET bytes = greatest(0, known.bytes - gone.bytes)
+      FROM (SELECT workspace_id, coalesce(sum(bytes), 0) AS bytes FROM removed GROUP BY 1) gone
+      WHERE known.workspace_id = gone.workspace_id
+    ) SELECT count(*) FROM removed`.execute(db)
+  return Number(result.rows[0]?.count ?? 0)
 }

@@ -1,0 +1,21 @@
+import type { Ctx } from '../../platform/context.ts'
+import { deleteFinishedEvents, selectStoredBytes } from './store.ts'
+
+const deletedAtOnce = 500
+
+/**
+ * Whether there is room for these bodies below WEBHOOK_STORAGE_MEGABYTES of the workspace. The oldest events of which
+ * nothing is left to send are deleted for it; what waits for a receiver stays.
+ */
+export async function hasRoom(ctx: Ctx, bodies: string[]): Promise<boolean> {
+  const limit = ctx.config.WEBHOOK_STORAGE_MEGABYTES * 1_000_000
+  const wanted = bodies.reduce((sum, body) => sum + Buffer.byteLength(body), 0)
+  for (;;) {
+    if ((await selectStoredBytes(ctx.db, ctx.workspaceId)) + wanted <= limit) return true
+    if ((await deleteFinishedEvents(ctx.db, ctx.workspaceId, deletedAtOnce)) === 0) break
+  }
+  ctx.metrics.webhookEventsDropped.inc(bodies.length)
+  const about = { workspaceId: ctx.workspaceId, events: bodies.length }
+  ctx.log.warn(about, 'webhook events dropped, their receivers are behind by WEBHOOK_STORAGE_MEGABYTES')
+  return false
+}
