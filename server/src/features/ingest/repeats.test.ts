@@ -77,6 +77,17 @@ describe('without Valkey', async () => {
     await eventually(() => platform.valkey.ping())
   })
 
+  test('a Valkey whose memory is full costs no time: what this worker has seen is known, the rest is kept', async () => {
+    const id = randomUUID()
+    await platform.valkey.config('SET', 'maxmemory-policy', 'noeviction')
+    await platform.valkey.config('SET', 'maxmemory', '1')
+    const since = performance.now()
+    expect(await findRepeats(platform.valkey, [seen(id, '0:1:0'), seen(id, '0:2:0')])).toEqual([false, true])
+    expect(performance.now() - since).toBeLessThan(2_000)
+    await platform.valkey.config('SET', 'maxmemory', '0')
+    expect(await findRepeats(platform.valkey, [seen(id, '0:3:0')])).toEqual([true])
+  })
+
   test('a moment without an answer is not taken for away', async () => {
     const id = randomUUID()
     await findRepeats(valkey, [seen(id, '0:1:0')])

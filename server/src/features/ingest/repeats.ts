@@ -102,10 +102,15 @@ async function firstPlaces(valkey: Redis, sightings: Sighting[], names: string[]
     for (let start = 0; start < names.length; start += atOnce)
       asked.push(leavePlaces(valkey, names.slice(start, start + atOnce), places.slice(start, start + atOnce)))
     // Asking again is harmless: who was first finds its own place.
-    const answers = await Promise.all(asked).catch(() => undefined)
+    const answers = await Promise.all(asked).catch((error: Error) => (isRefusal(error) ? [] : undefined))
     if (answers) return answers.flat()
   }
   return []
+}
+
+/** Valkey answers and takes nothing, because its memory is full or it only copies another one: that takes a while. */
+function isRefusal({ message }: Error): boolean {
+  return /^(OOM|MISCONF|READONLY|NOREPLICAS)\b/.test(message) || message.includes('OOM command not allowed')
 }
 
 /** In one command: one for every click would cost the worker more than all its other work on it. */

@@ -26,6 +26,15 @@ const body = 'x'.repeat(100_000)
 const publish = (subject: string) => jetStream(platform.nats).publish(subject, body)
 const stateOf = async (stream: string) => (await manager.streams.info(stream)).state
 
+/** Publishes until the stream is at that share of its limit. */
+async function fillTo(share: number): Promise<number> {
+  for (let count = 1; ; count++) {
+    await publish('events.0.clicks')
+    const { state, config } = await manager.streams.info(eventStream(0))
+    if (state.bytes > config.max_bytes * share) return count
+  }
+}
+
 /** Publishes until the stream refuses; gives how many it took. */
 async function fill(subject: string): Promise<number> {
   for (let count = 0; ; count++) {
@@ -83,10 +92,16 @@ test.each([
   ['of another stream than this', () => setCursor(0, 1_000_000, 'an older one')],
   ['younger than a quarter of an hour', async () => setCursor(0, (await stateOf(eventStream(0))).last_seq)],
 ])('messages %s are never purged', async (_name, prepare) => {
-  const count = await fill('events.0.clicks')
+  const count = await fillTo(0.9)
   await prepare()
   expect(await purgeStored(platform)).toEqual([])
   expect((await stateOf(eventStream(0))).messages).toBe(count)
+})
+
+test('a stream that is nearly full purges stored messages of any age', async () => {
+  await fill('events.0.clicks')
+  await setCursor(0, (await stateOf(eventStream(0))).last_seq)
+  expect(await purgeStored(platform)).toHaveLength(1)
 })
 
 test('nothing is purged while a rebuild reads the log', async () => {

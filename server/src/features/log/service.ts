@@ -10,8 +10,9 @@ export type Purged = { stream: string; messages: number }
 /** Above the first share of its limit, a stream loses its oldest stored messages until it is at the second. */
 const purgeAbove = 0.8
 const purgeTo = 0.7
-// A database that is restored from a moment ago reads these again.
+// A database that is restored from a moment ago reads these again, if there is room for them.
 const keptMs = 15 * 60_000
+const keepBelow = 0.95
 const timeoutMs = 5_000
 
 export async function streamUsage(platform: Pick<Platform, 'config' | 'nats'>): Promise<StreamUsage[]> {
@@ -43,7 +44,8 @@ export async function purgeStored(
     const surplus = Math.ceil((bytes - limit * purgeTo) / (bytes / messages))
     const read = stream === changeStream ? await acknowledged(manager, info) : await stored(platform, info)
     const last = Math.min(first + surplus - 1, read)
-    if (last < first || !(await isOld(manager, stream, last, platform.now().getTime() - keepMs))) continue
+    const before = bytes > limit * keepBelow ? Number.POSITIVE_INFINITY : platform.now().getTime() - keepMs
+    if (last < first || !(await isOld(manager, stream, last, before))) continue
     const { purged: count } = await manager.streams.purge(stream, { seq: last + 1 })
     purged.push({ stream, messages: count })
   }
