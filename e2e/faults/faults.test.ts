@@ -1,13 +1,18 @@
 import { expect, test } from 'vitest'
+import { canMount } from '../../server/test/disk/small-disk.ts'
 import { clusterFaults, type Fault, faults, shortPace } from './faults.ts'
+import { diskSizes, fullFaults, fullSettings } from './full-engines.ts'
 import { type Line, tableOf } from './line.ts'
 import { runFaults } from './run.ts'
 import { openFaultStack } from './stack.ts'
 
 const slowMachineMs = 240_000
 
-async function runShort(list: Fault[], cluster: boolean): Promise<Line[]> {
-  await using stack = await openFaultStack({ cluster, settings: { INGEST_INTERVAL_MS: '100' } })
+type Options = NonNullable<Parameters<typeof openFaultStack>[0]>
+
+async function runShort(list: Fault[], options: Options = {}): Promise<Line[]> {
+  const settings = { INGEST_INTERVAL_MS: '100', ...options.settings }
+  await using stack = await openFaultStack({ ...options, settings })
   const lines = await runFaults(stack, list, { pace: shortPace, report: console.info })
   console.info(tableOf(lines))
   return lines
@@ -16,16 +21,25 @@ async function runShort(list: Fault[], cluster: boolean): Promise<Line[]> {
 test(
   'whatever dies under load, every answered click is stored and counted once, and no redirect fails',
   async () => {
-    const lines = await runShort(faults, false)
+    const lines = await runShort(faults)
     expect(lines.filter(({ problems }) => problems.length > 0)).toEqual([])
   },
   slowMachineMs,
 )
 
+test.skipIf(!(await canMount()))(
+  'with a full log or a full disk of any engine no answered click is lost, and all go on when there is space',
+  async () => {
+    const lines = await runShort(fullFaults, { disks: diskSizes, settings: fullSettings })
+    expect(lines.filter(({ problems }) => problems.length > 0)).toEqual([])
+  },
+  2 * slowMachineMs,
+)
+
 test(
   'the same when the leader of three NATS nodes dies',
   async () => {
-    const lines = await runShort(clusterFaults, true)
+    const lines = await runShort(clusterFaults, { cluster: true })
     expect(lines.filter(({ problems }) => problems.length > 0)).toEqual([])
   },
   slowMachineMs,

@@ -1,4 +1,6 @@
+import { canMount } from '../../server/test/disk/small-disk.ts'
 import { clusterFaults, faults, longPace, shortPace } from './faults.ts'
+import { diskSizes, fullFaults, fullSettings } from './full-engines.ts'
 import { type Line, tableOf } from './line.ts'
 import { runFaults } from './run.ts'
 import { openFaultStack } from './stack.ts'
@@ -12,13 +14,19 @@ const pace = process.argv.includes('--short') ? shortPace : longPace
 const report = (text: string) => process.stderr.write(`${text}\n`)
 const lines: Line[] = []
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
-for (const [list, cluster] of [
-  [faults, false],
-  [clusterFaults, true],
+for (const [list, options] of [
+  [faults, {}],
+  [fullFaults, { disks: diskSizes, settings: fullSettings }],
+  [clusterFaults, { cluster: true }],
 ] as const) {
   const chosen = list.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word.toLowerCase())))
   if (chosen.length === 0) continue
-  await using stack = await openFaultStack({ cluster, settings: { INGEST_INTERVAL_MS: '100' } })
+  if ('disks' in options && !(await canMount())) {
+    report('Full disks are left out, because this user may not mount one')
+    continue
+  }
+  const settings = { INGEST_INTERVAL_MS: '100', ...('settings' in options && options.settings) }
+  await using stack = await openFaultStack({ ...options, settings })
   lines.push(...(await runFaults(stack, chosen, { pace, report })))
 }
 console.log(tableOf(lines))

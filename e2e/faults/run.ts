@@ -10,7 +10,7 @@ import { openVisits } from './visits.ts'
 
 export type Report = (text: string) => void
 
-const settleWithinMs = 60_000
+const settleWithinMs = 120_000
 let visitors = 0
 
 /** Lets each fault happen under a steady load, and counts after each. */

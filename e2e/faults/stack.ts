@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureBinaries } from '../../engines/binaries.ts'
@@ -14,11 +14,14 @@ import { openLog } from '../../server/src/platform/log.ts'
 import { migrate } from '../../server/src/platform/migrate.ts'
 import { ensureStreams } from '../../server/src/platform/nats.ts'
 import { type BuiltWorkspace, buildLink, buildWorkspace } from '../../server/test/build.ts'
+import { openSmallDisk, type SmallDisk } from '../../server/test/disk/small-disk.ts'
 import { type ServerProcess, startServer } from '../../server/test/server-process.ts'
 import { type Balancer, openBalancer } from './balancer.ts'
 import type { TargetLink } from './visits.ts'
 
 export type FaultStack = AsyncDisposable & {
+  /** A small disk for each of these engines, if asked for. */
+  disks: Partial<Record<EngineName, SmallDisk>>
   environment: Record<string, string>
   platform: Platform
   engines: Partial<Record<EngineName, EngineProcess>>
@@ -43,14 +46,29 @@ const leastWorkspaces = 4
 
 /** All roles in processes of their own, two redirects behind a load balancer, on private engines. */
 export async function openFaultStack(
-  options: { cluster?: boolean; linksPerWorkspace?: number; settings?: Record<string, string> } = {},
+  options: {
+    cluster?: boolean
+    linksPerWorkspace?: number
+    settings?: Record<string, string>
+    /** Megabytes of a disk of its own for each of these engines. */
+    disks?: Partial<Record<EngineName, number>>
+  } = {},
 ): Promise<FaultStack> {
   await ensureBinaries(console.error)
   await using parts = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'tributary-faults-'))
   parts.defer(() => rm(folder, { recursive: true, force: true }))
+  // PostgreSQL runs as another user.
+  await chmod(folder, 0o711)
+  const data = join(folder, 'engines')
+  const disks: FaultStack['disks'] = {}
+  for (const [name, megabytes] of Object.entries(options.disks ?? {}))
+    disks[name as EngineName] = parts.use(await openSmallDisk(megabytes, join(data, name)))
   const [engines, cluster] = await Promise.all([
-    startEngines({ only: ['postgres', 'valkey', 'clickhouse', ...(options.cluster ? [] : (['nats'] as const))] }),
+    startEngines({
+      directory: options.disks && data,
+      only: ['postgres', 'valkey', 'clickhouse', ...(options.cluster ? [] : (['nats'] as const))],
+    }),
     options.cluster ? startNatsCluster() : undefined,
   ])
   parts.defer(() => engines.stop())
@@ -99,6 +117,7 @@ export async function openFaultStack(
     environment,
     platform,
     engines: engines.processes,
+    disks,
     cluster,
     ...addresses,
     balancer,

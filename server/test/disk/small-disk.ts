@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtemp, open, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -14,10 +14,11 @@ export type SmallDisk = AsyncDisposable & {
   free(): Promise<void>
 }
 
-/** Mounts a file system of that size; the mount ends with the process at the latest. */
-export async function openSmallDisk(megabytes: number): Promise<SmallDisk> {
+/** Mounts a file system of that size, in a new folder unless one is named; the mount ends with the process at the latest. */
+export async function openSmallDisk(megabytes: number, at?: string): Promise<SmallDisk> {
   await using parts = new AsyncDisposableStack()
-  const folder = await mkdtemp(join(tmpdir(), 'tributary-disk-'))
+  const folder = at ?? (await mkdtemp(join(tmpdir(), 'tributary-disk-')))
+  await mkdir(folder, { recursive: true })
   parts.defer(() => rm(folder, { recursive: true, force: true }))
   await run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder])
   const unmount = () => void spawnSync('umount', ['--lazy', folder])
