@@ -89,6 +89,22 @@ test('a client of the public SDK lists clicks, leads and sales', async () => {
   expect(bodies()[0]?.metadata).toEqual({ plan: { seats: 3 }, isTrial: false })
 })
 
+test('a client of the public SDK reads a refund as a sale with a negative amount', async () => {
+  const { owner, customer, client, bodies } = await setUp()
+  const timestamp = Date.now() - 1_000
+  const about = { customer_id: customer.id, invoice_id: 'in_7' }
+  const refund = { kind: 'refund', sales: 0, amount: '-400', timestamp }
+  await storeEvents(platform, { sales: [saleRow(owner, { ...about, timestamp: timestamp - 1 })] })
+  await storeEvents(platform, { sales: [saleRow(owner, { ...about, ...refund })] })
+  const listed = await client.events.list({ event: 'sales' })
+  for (const body of bodies()) checkClosed(body, saleEventKeys)
+  expect(listed).toMatchObject([
+    { event: 'sale', sale: { amount: -400, invoiceId: 'in_7' }, saleAmount: -400 },
+    { event: 'sale', sale: { amount: 1000, invoiceId: 'in_7' }, saleAmount: 1000 },
+  ])
+  expect(await client.analytics.retrieve({ event: 'sales' })).toMatchObject({ sales: 1, saleAmount: 600 })
+})
+
 test('a client of the public SDK reads refusals as errors', async () => {
   const { client } = await setUp()
   await expect(client.events.list({ limit: 5000 })).rejects.toThrow()

@@ -18,7 +18,7 @@ export function analyticsOf(world: World, { about, kinds, groupBy, timezone, uni
   const groups = new Map<string, Counts>()
   const keysOf = keysBy(groupBy, namesIn(timezone, unit))
   for (const kind of kinds) {
-    for (const event of matching(world, { ...about, kind, withRefunds: true })) {
+    for (const event of matching(world, { ...about, kind })) {
       for (const key of keysOf(event)) {
         const counts = groups.get(key) ?? { clicks: 0, leads: 0, sales: 0, saleAmount: 0 }
         if (kind === 'clicks') counts.clicks += 1

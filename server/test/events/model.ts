@@ -69,9 +69,8 @@ export type Question = {
   saleType?: 'new' | 'recurring'
   qr?: boolean
   metadata?: MetadataTest
-  /** For counting: bots, which are left out, and refunds, which lists do not have. */
+  /** Bots are left out unless asked for. */
   bots?: 'include' | 'only'
-  withRefunds?: boolean
 }
 
 /** Those that a question is about, in the order of time. */
@@ -134,12 +133,11 @@ function clicksOf(world: World, customerId: string): Set<string> {
 }
 
 function testOf(world: World, question: Question): (event: ModelEvent) => boolean {
-  const { kind, link, root, qr, saleType, metadata, customerId, bots, withRefunds } = question
+  const { kind, link, root, qr, saleType, metadata, customerId, bots } = question
   const ofCustomer = customerId === undefined ? undefined : clicksOf(world, customerId)
   const choices = Object.entries(question.choices)
   return (event) => {
     if (event.bot === '' ? bots === 'only' : bots === undefined) return false
-    if (event.isRefund && !withRefunds) return false
     if (link && event.link !== link) return false
     if (root !== undefined && event.link.isRoot !== root) return false
     if (qr !== undefined && event.facts.trigger !== (qr ? 'qr' : 'link')) return false

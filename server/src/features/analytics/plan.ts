@@ -25,7 +25,7 @@ const linkFilters = [
   'partnerId',
   'root',
 ]
-const noFilters = ['interval', 'start', 'end', 'timezone', 'programId', 'linkNumbers', 'bots', 'withRefunds']
+const noFilters = ['interval', 'start', 'end', 'timezone', 'programId', 'linkNumbers', 'bots']
 /** One column is all of the value, so that a filter on it can be put to the rollup. */
 const plainDimensions = ['continent', 'country', 'device', 'browser', 'os', 'trigger', 'referer'].concat([
   'utm_source',

@@ -31,7 +31,7 @@ export async function countEvents(
 ): Promise<Answer> {
   const { event, groupBy, bots, visitors, ...filters } = query
   const { period, filter: wanted } = await narrowed(ctx, filters)
-  const filter = { ...wanted, bots, withRefunds: true }
+  const filter = { ...wanted, bots }
   const wheres = Object.fromEntries(
     kindsOf[event].map((kind) => [kind, whereOf(ctx.workspaceId, period, filter, kind)]),
   )

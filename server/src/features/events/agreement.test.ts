@@ -86,7 +86,9 @@ async function answersTo(call: Call) {
   const expected = pageOf(world, wanted, { page, limit, ascending: (sortOrder ?? order) === 'asc' })
   return {
     asked,
-    expected: expected.map(({ id }) => id),
-    answered: events.map((event) => (event.event === 'click' ? event.click.id : event.eventId)),
+    expected: expected.map(({ id, amount }) => `${id} ${amount}`),
+    answered: events.map((event) => {
+      return `${event.event === 'click' ? event.click.id : event.eventId} ${event.event === 'sale' ? event.sale.amount : 0}`
+    }),
   }
 }

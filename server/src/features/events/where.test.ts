@@ -123,13 +123,12 @@ describe('leads and sales', () => {
 
   test.each<[EventKind, EventFilter, string[]]>([
     ['leads', {}, []],
-    ['sales', {}, ["kind = 'sale'"]],
-    ['sales', { withRefunds: true }, []],
+    ['sales', {}, []],
     ['leads', { customerId: 'c', saleType: 'new' }, ['customer_id = {customerId:String}']],
-    ['sales', { customerId: 'c' }, ["kind = 'sale'", 'customer_id = {customerId:String}']],
-    ['sales', { saleType: 'new' }, ["kind = 'sale'", 'sale_type = {saleType:String}']],
+    ['sales', { customerId: 'c' }, ['customer_id = {customerId:String}']],
+    ['sales', { saleType: 'new' }, ['sale_type = {saleType:String}']],
     ['leads', { query }, [ofMetadata]],
-    ['sales', { query }, ["kind = 'sale'", ofMetadata]],
+    ['sales', { query }, [ofMetadata]],
     ['leads', { query: ' ' }, []],
   ])('%s %o', (kind, filter, conditions) => {
     expect(whereOf('ws_1', period, filter, kind).text).toBe([always, ...conditions].join('\n  AND '))

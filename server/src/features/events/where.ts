@@ -10,8 +10,6 @@ export type EventFilter = Partial<EventFilters> & {
   linkNumbers?: { numbers: bigint[]; excluded: boolean }[]
   /** Bots are left out unless asked for. */
   bots?: 'exclude' | 'include' | 'only'
-  /** Counted, refunds reduce sales; they are not listed as such. */
-  withRefunds?: boolean
 }
 
 const eventColumns = {
@@ -113,9 +111,9 @@ export function filterConditions(filter: EventFilter, kind: EventKind, values: R
   return [...conditions, ...linkConditions(filter, values)]
 }
 
-/** Refunds are counted, but not listed as sales. */
+/** A refund is an event of its own among the sales, so that what is listed adds up to what is counted. */
 function conversionConditions(filter: EventFilter, kind: EventKind, values: Record<string, unknown>): string[] {
-  const conditions = kind === 'sales' && !filter.withRefunds ? ["kind = 'sale'"] : []
+  const conditions: string[] = []
   if (filter.customerId) {
     values.customerId = filter.customerId
     conditions.push(kind === 'clicks' ? clicksOfCustomer : ofCustomer)

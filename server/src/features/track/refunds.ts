@@ -52,9 +52,11 @@ async function recordRefund(
     payment_processor: sale.payment_processor,
     invoice_id: sale.invoice_id,
     refund_id: input.refundId ?? null,
+    // A filter on first sales, or on metadata when the refund has none, finds the refund with its sale.
+    is_first: sale.is_first,
     is_full: part.isFull,
     sale_number: sale.number,
-    metadata: customer && input.metadata ? JSON.stringify(input.metadata) : null,
+    metadata: customer && (input.metadata ? JSON.stringify(input.metadata) : sale.metadata),
     created_at: ctx.now(),
   })
   if (!refund) throw conflict(`The refund ${input.refundId} is one of another invoice.`)
