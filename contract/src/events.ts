@@ -74,7 +74,10 @@ export const saleEvent = z
     eventId: z.string(),
     eventName: z.string(),
     sale: z.strictObject({
-      amount: z.number().int().describe('In the smallest unit of the currency.'),
+      amount: z
+        .number()
+        .int()
+        .describe('In the smallest unit of the currency. Negative for a refund, which is an event of its own.'),
       invoiceId: z.string().nullable(),
       paymentProcessor: z.enum(paymentProcessors),
       currency: z.string(),
@@ -155,6 +158,13 @@ export const eventFilters = {
 const eventFiltersObject = z.object(eventFilters)
 export type EventFilters = z.infer<typeof eventFiltersObject>
 
+const attributedFilter = z
+  .enum(['true', 'false', 'all'])
+  .default('true')
+  .describe(
+    'Whether leads and sales are listed that belong to a link (`true`), that belong to none (`false`), or both. The `link` of one that belongs to none has the id `link_none` and the reason in `comments`.',
+  )
+
 /** An extension of ours. */
 export const botsFilter = z
   .enum(['exclude', 'include', 'only'])
@@ -167,6 +177,7 @@ export const eventsQuery = z.object({
   event: eventKind,
   ...eventFilters,
   bots: botsFilter,
+  attributed: attributedFilter,
   page: pageNumber,
   cursor: z
     .string()
@@ -234,7 +245,7 @@ const clickColumns = [
 ]
 const leadColumns = [
   ...[...clickColumns, 'clickTimestamp', 'eventId', 'eventName'],
-  ...['customerId', 'customerExternalId', 'customerName', 'customerEmail', 'metadata'],
+  ...['customerId', 'customerExternalId', 'customerName', 'customerEmail', 'metadata', 'notAttributed'],
 ]
 /** What an export has of each kind of event, in this order. */
 export const exportColumns = {
@@ -247,6 +258,7 @@ const exportQuery = z.object({
   event: eventKind,
   ...eventFilters,
   bots: botsFilter,
+  attributed: attributedFilter,
   sortOrder: sortOrder.default('desc'),
   format: z.enum(['csv', 'ndjson']).default('csv').describe('A table, or a JSON object on each line.'),
 })

@@ -1,18 +1,19 @@
 import { type EventsQuery, type ExportQuery, exportColumns, type TrackedEvent } from '@tributary/contract/events'
 import type { Link } from '@tributary/contract/links'
 import { estimateBytes } from '../../platform/byte-cache.ts'
+import type { QueryLimits } from '../../platform/clickhouse.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { invalid } from '../../platform/errors.ts'
 import { customersById, presentCustomer } from '../customers/service.ts'
 import { linksByNumber } from '../links/service.ts'
 import { readCursor, writeCursor } from './feed/cursor.ts'
-import { goneLink, goneLinkId } from './feed/gone-link.ts'
+import { goneLink, goneLinkId, noLink } from './feed/gone-link.ts'
 import { cutPart, partWith } from './feed/part.ts'
 import { type Cell, csvLine, jsonLine } from './feed/table.ts'
 import { withinLimits } from './limits.ts'
 import { narrowed } from './narrow.ts'
 import type { Period } from './period.ts'
-import { presentClick, presentIp, presentLead, presentSale } from './present.ts'
+import { presentClick, presentIp, presentLead, presentSale, shownClickId } from './present.ts'
 import {
   type ClickRow,
   countRows,
@@ -22,7 +23,7 @@ import {
   selectPage,
   selectPageLines,
 } from './store.ts'
-import { type EventKind, type Where, whereOf } from './where.ts'
+import { type Where, whereOf } from './where.ts'
 
 export type EventRow = ClickRow | LeadRow | SaleRow
 /** `next` goes on after the last event; oldest first also when there are no more for now. */
@@ -38,12 +39,13 @@ export async function listEvents(ctx: Ctx, query: EventsQuery): Promise<ListedEv
   const after = query.cursor === undefined ? undefined : placeOf(ctx, { ...query, cursor: query.cursor }, ascending)
   const { period, filter } = await narrowed(ctx, query, after?.from)
   const offset = (query.page - 1) * limit
-  const page = { ascending, limit, offset, ...(after && { after: { at: after.at, id: after.id } }) }
+  const attributed = query.attributed === 'true' ? undefined : query.attributed
+  const page = { ascending, limit, offset, attributed, ...(after && { after: { at: after.at, id: after.id } }) }
   const whereIn = (part: Period) => whereOf(ctx.workspaceId, part, filter, kind)
   const rows = await withinLimits(
     ctx,
     async (limits) => {
-      const count = (part: Period) => countRows(ctx.clickhouse, kind, whereIn(part), limits)
+      const count = (part: Period) => countRows(ctx.clickhouse, kind, whereIn(part), { ...limits, attributed })
       const part = offset < farDown ? period : await partWith(offset + limit, period, ascending, count)
       return selectPage(ctx.clickhouse, kind, whereIn(part), page, limits)
     },
@@ -77,11 +79,16 @@ export async function presentRows(ctx: Ctx, rows: EventRow[], maxBytes = Infinit
   const ids = rows.flatMap((row) => ('customer_id' in row ? row.customer_id : []))
   const [links, customers] = await Promise.all([linksOf(ctx, rows, maxBytes), customersById(ctx, ids)])
   return rows.map((row) => {
-    const link = links.get(row.link_number) ?? goneLink(ctx.workspaceId, row.url, ctx.config.API_URL)
+    const link = links.get(row.link_number) ?? missingLink(ctx, row)
     if (!('customer_id' in row)) return presentClick(row, link)
     const customer = presentCustomer(customers.get(row.customer_id), row.customer_id)
     return 'amount' in row ? presentSale(row, link, customer) : presentLead(row, link, customer)
   })
+}
+
+function missingLink({ workspaceId, config }: Ctx, row: EventRow): Link {
+  if ('attribution' in row && row.attribution) return noLink(workspaceId, row.attribution, config.API_URL)
+  return goneLink(workspaceId, row.url, config.API_URL)
 }
 
 /** Each link once, however many rows name it. */
@@ -129,7 +136,7 @@ async function* exported(
     const cut = cutPart(rest, ascending, lengthMs)
     const where = whereOf(ctx.workspaceId, cut.part, filter, query.event)
     let found = 0
-    for await (const rows of piecesOf(ctx, query.event, where, ascending)) {
+    for await (const rows of piecesOf(ctx, query, where)) {
       found += rows.length
       await learn(ctx, rows, known)
       let text = ''
@@ -142,10 +149,13 @@ async function* exported(
   }
 }
 
-async function* piecesOf(ctx: Ctx, kind: EventKind, where: Where, ascending: boolean): AsyncGenerator<EventRow[]> {
+async function* piecesOf(ctx: Ctx, query: ExportQuery, where: Where): AsyncGenerator<EventRow[]> {
+  const ascending = query.sortOrder === 'asc'
+  const attributed = query.attributed === 'true' ? undefined : query.attributed
   for (let after: Place | undefined; ; ) {
-    const page = { ascending, limit: rowsAtOnce, ...(after && { after }) }
-    const lines = await withinLimits(ctx, (limits) => selectPageLines(ctx.clickhouse, kind, where, page, limits))
+    const page = { ascending, limit: rowsAtOnce, attributed, ...(after && { after }) }
+    const ask = (limits: QueryLimits) => selectPageLines(ctx.clickhouse, query.event, where, page, limits)
+    const lines = await withinLimits(ctx, ask, query)
     for (let start = 0; start < lines.length; start += linesAtOnce) {
       const rows = lines.slice(start, start + linesAtOnce).map((line) => JSON.parse(line) as EventRow)
       after = lastPlace(rows)
@@ -181,7 +191,7 @@ async function learn(ctx: Ctx, rows: EventRow[], { links, customers }: Known): P
 type Column = keyof LinkCells | keyof CustomerCells | keyof typeof ofClick | keyof typeof ofConversion
 const ofClick = {
   event: (row: EventRow) => ('customer_id' in row ? ('amount' in row ? 'sale' : 'lead') : 'click'),
-  clickId: (row: EventRow) => ('customer_id' in row ? row.click_id_text : row.id_text),
+  clickId: (row: EventRow) => ('customer_id' in row ? shownClickId(row) : row.id_text),
   refererUrl: (row: EventRow) => row.referer_url,
   qr: (row: EventRow) => row.trigger === 'qr',
   ip: (row: EventRow) => presentIp(row.ip),
@@ -192,6 +202,7 @@ const ofConversion = {
   eventName: (row: LeadRow) => row.event_name,
   customerId: (row: LeadRow) => row.customer_id,
   metadata: (row: LeadRow) => (row.metadata === '' ? null : (JSON.parse(row.metadata) as object)),
+  notAttributed: (row: LeadRow) => row.attribution ?? '',
   amount: (row: LeadRow) => Number((row as SaleRow).amount),
   invoiceId: (row: LeadRow) => (row as SaleRow).invoice_id,
   paymentProcessor: (row: LeadRow) => (row as SaleRow).payment_processor,

@@ -33,8 +33,13 @@ function conversionPart(row: ClickFields & ConversionFields, link: Link) {
     eventId: row.id,
     eventName: row.event_name,
     metadata: row.metadata === '' ? null : JSON.parse(row.metadata),
-    ...clickPart(row, row.click_id_text, row.click_timestamp, link),
+    ...clickPart(row, shownClickId(row), row.click_timestamp, link),
   }
+}
+
+/** Empty for a lead or sale that belongs to no link. */
+export function shownClickId({ link_number, click_id_text }: Pick<LeadRow, 'link_number' | 'click_id_text'>): string {
+  return link_number === '0' ? '' : click_id_text
 }
 
 /** The click, the link, and what clients of old read of them at the top level. */
@@ -70,7 +75,7 @@ export function presentVisit(row: Visit, clickId: string, timestamp: string): Cl
     device: row.device,
     browser: row.browser,
     os: row.os,
-    trigger: row.trigger,
+    trigger: row.trigger || null,
     referer: row.referer,
     refererUrl: row.referer_url,
     qr: row.trigger === 'qr',

@@ -50,6 +50,8 @@ export {
 }
 export type NewClick = NewClickRow
 export type NewConversions = { leads: NewLeadRow[]; sales: NewSaleRow[] }
+type NotAttributed = { attribution: string }
+type NewUnattributed = { leads: (NewLeadRow & NotAttributed)[]; sales: (NewSaleRow & NotAttributed)[] }
 /** For those who count what is stored; only this feature writes. */
 export const eventTables = {
   clicks: 'click_events',
@@ -131,6 +133,15 @@ export async function restoreConversions(platform: Engines, { leads, sales }: Ne
 
 function isKept({ expires_on }: Expiring): boolean {
   return expires_on !== undefined && expires_on > dayText(Math.floor(Date.now() / dayMs))
+}
+
+/** Adds those that are not stored yet. The caller owns them: nobody else may add them at the same time. */
+export async function appendUnattributed(platform: Engines, { leads, sales }: NewUnattributed): Promise<void> {
+  await stampExpiry(platform, [...leads, ...sales])
+  const missingLeads = await withoutRow(platform, 'unattributed_leads', leads)
+  const missingSales = await withoutRow(platform, 'unattributed_sales', sales)
+  await insertEvents(platform.clickhouse, 'unattributed_leads', missingLeads)
+  await insertEvents(platform.clickhouse, 'unattributed_sales', missingSales)
 }
 
 async function withoutRow<Row extends NewLeadRow>(platform: Engines, table: ConversionTable, rows: Row[]) {

@@ -15,7 +15,8 @@ export type ClickRow = ClickFields & Campaign & { workspace_id: string; id_text:
 export type ConversionFields = Record<'id' | 'event_name' | 'customer_id' | 'metadata' | 'click_id_text', string> & {
   click_timestamp: string
 }
-export type LeadRow = ClickFields & Campaign & ConversionFields
+/** `attribution` says why it belongs to no link; empty for one that does. */
+export type LeadRow = ClickFields & Campaign & ConversionFields & { attribution?: string }
 export type SaleRow = LeadRow & { amount: string; currency: string; invoice_id: string; payment_processor: string }
 /** A click as it was stored; `at` in milliseconds. */
 export type StoredClick = Visitor & Origin & Campaign & { id_text: string; at: string }
@@ -33,7 +34,9 @@ export type NewSaleRow = NewLeadRow &
 export type Place = { at: number; id: string }
 /** A place in the order in which events were stored. */
 export type StoredPlace = Place & { stored: number }
-export type Page = { ascending: boolean; limit: number; offset?: number; after?: Place }
+export type Page = { ascending: boolean; limit: number; offset?: number; after?: Place; attributed?: Attributed }
+/** Which leads and sales: those that belong to a link, to none, or all. */
+export type Attributed = 'true' | 'false' | 'all'
 export type EventRows = { clicks: ClickRow; leads: LeadRow; sales: SaleRow }
 
 const clickFields = `timestamp, toString(link_number) AS link_number, url, trigger, toString(ip) AS ip, country, region,
@@ -56,16 +59,41 @@ const moment = (name: string) => `fromUnixTimestamp64Milli({${name}:Int64})`
 // Else a condition on `link_number` would be one on its text, which no index serves.
 const columnsFirst = 'SETTINGS prefer_column_name_to_alias = 1'
 
-/** Of what is passed over only the order is read, not the columns: ClickHouse gets those last, for the page alone. */
-export function pageStatement(kind: keyof EventRows, where: Where, { ascending, after }: Page): string {
-  const { table, fields, bound } = kinds[kind]
+/** Skipped pages read only the sort columns: ClickHouse reads the others last, for the page alone. */
+export function pageStatement(kind: keyof EventRows, where: Where, page: Page): string {
+  const { ascending, after, attributed } = page
+  const { fields, bound } = kinds[kind]
   const [direction, beyond] = ascending ? ['ASC', '>'] : ['DESC', '<']
   const further = `\n  AND timestamp ${beyond}= ${moment('at')} AND (timestamp ${beyond} ${moment('at')} OR id ${beyond} ${bound})`
-  return `SELECT ${fields}
+  const order = `ORDER BY timestamp ${direction}, id ${direction}`
+  const part = (table: string, columns: string) => `SELECT ${columns}
 FROM ${table}
 WHERE ${where.text}${after ? further : ''}
-ORDER BY timestamp ${direction}, id ${direction}
-LIMIT {limit:UInt32} OFFSET {offset:UInt64} ${columnsFirst}`
+${order}`
+  const parts = tablesFor(kind, attributed).map((table) =>
+    part(table, attributed === undefined ? fields : `${reasonIn(table)} AS attribution, ${fields}`),
+  )
+  const limit = `LIMIT {limit:UInt32} OFFSET {offset:UInt64} ${columnsFirst}`
+  if (parts.length === 1) return `${parts[0]}\n${limit}`
+  return `SELECT * FROM (
+${parts.map((part) => `SELECT * FROM (${part} LIMIT {last:UInt64})`).join('\nUNION ALL\n')}
+) ${order}
+${limit}`
+}
+
+/** Clicks always belong to a link. */
+function tablesFor(kind: keyof EventRows, attributed: Attributed = 'true'): string[] {
+  const { table } = kinds[kind]
+  if (kind === 'clicks' || attributed === 'true') return [table]
+  return attributed === 'all' ? [table, `unattributed_${kind}`] : [`unattributed_${kind}`]
+}
+
+function reasonIn(table: string): string {
+  return table.startsWith('unattributed') ? 'attribution' : "''"
+}
+
+function pageValues(where: Where, { limit, offset = 0, after }: Page): Record<string, unknown> {
+  return { ...where.values, ...after, limit, offset, last: limit + offset }
 }
 
 export function selectPage<Kind extends keyof EventRows>(
@@ -75,17 +103,17 @@ export function selectPage<Kind extends keyof EventRows>(
   page: Page,
   limits?: QueryLimits,
 ): Promise<EventRows[Kind][]> {
-  const { limit, offset = 0, after } = page
-  return query(clickhouse, pageStatement(kind, where, page), { ...where.values, ...after, limit, offset }, limits)
+  return query(clickhouse, pageStatement(kind, where, page), pageValues(where, page), limits)
 }
 
 export async function countRows(
   clickhouse: ClickHouse,
   kind: keyof EventRows,
   where: Where,
-  limits?: QueryLimits,
+  { attributed, ...limits }: QueryLimits & { attributed?: Attributed } = {},
 ): Promise<number> {
-  const statement = `SELECT toString(count()) AS rows FROM ${kinds[kind].table} WHERE ${where.text}`
+  const counts = tablesFor(kind, attributed).map((table) => `SELECT count() AS part FROM ${table} WHERE ${where.text}`)
+  const statement = `SELECT toString(sum(part)) AS rows FROM (${counts.join(' UNION ALL ')})`
   const [row] = await query<{ rows: string }>(clickhouse, statement, where.values, limits)
   return Number(row?.rows ?? 0)
 }
@@ -98,8 +126,7 @@ export function selectPageLines(
   page: Page,
   limits?: QueryLimits,
 ): Promise<string[]> {
-  const { limit, offset = 0, after } = page
-  return queryLines(clickhouse, pageStatement(kind, where, page), { ...where.values, ...after, limit, offset }, limits)
+  return queryLines(clickhouse, pageStatement(kind, where, page), pageValues(where, page), limits)
 }
 
 export type Mark = { mark: string; stored: string; at: string; id_text: string }
@@ -168,8 +195,11 @@ ORDER BY stored_at, timestamp, id LIMIT {limit:UInt32} ${columnsFirst}`,
   )
 }
 
-export type ConversionTable = 'lead_events' | 'sale_events'
-type NewRows = { click_events: NewClickRow; lead_events: NewLeadRow; sale_events: NewSaleRow }
+export type ConversionTable = keyof typeof conversionTables
+type NewRows = { click_events: NewClickRow } & Record<'lead_events' | 'unattributed_leads', NewLeadRow> &
+  Record<'sale_events' | 'unattributed_sales', NewSaleRow>
+// NOTE every workspace: only names; each statement has the condition.
+const conversionTables = { lead_events: 1, sale_events: 1, unattributed_leads: 1, unattributed_sales: 1 }
 
 /** A repeat with the same token is ignored; without a token all come in, whatever was inserted before. */
 export async function insertEvents<Table extends keyof NewRows>(
@@ -362,7 +392,7 @@ export async function eraseMetadata(
   values: { workspaceId: string; customerIds: string[] },
 ): Promise<void> {
   const where = `workspace_id = {workspaceId:String} AND customer_id IN {customerIds:Array(String)} AND metadata != ''`
-  for (const table of ['lead_events', 'sale_events']) {
+  for (const table of Object.keys(conversionTables)) {
     const [left] = await query<{ id: string }>(clickhouse, `SELECT id FROM ${table} WHERE ${where} LIMIT 1`, values)
     if (!left) continue
     await clickhouse.command({

@@ -5,6 +5,7 @@ import { customerErased, customerErasedSubject } from '../customers/messages.ts'
 import { eraseConversions } from './erase.ts'
 import { exportDue, measureOverdue } from './export.ts'
 import { settleRewinds } from './reconcile.ts'
+import { claimedAtOnce, exportUnattributed } from './unattributed.ts'
 
 const everyMs = 500
 const measureEveryMs = 5_000
@@ -14,7 +15,10 @@ export const trackJobs = [
 ]
 
 export function startExport(platform: Platform): AsyncDisposable {
-  return every(platform, 'export of conversions', everyMs, (signal) => exportDue(platform, signal))
+  return every(platform, 'export of conversions', everyMs, async (signal) => {
+    await exportDue(platform, signal)
+    while (!signal.aborted && (await exportUnattributed(platform)) >= claimedAtOnce);
+  })
 }
 
 /** What PostgreSQL lost when it went back is counted a moment later: then nothing of it is on its way any more. */

@@ -7,7 +7,7 @@ import { attributesBetween, betweenConversions, conversionsStoredSince } from '.
 import { announceAgain, correctConversions, countedLinks } from '../links/service.ts'
 import { conversionsByLink, keepCounts, type StoredConversions } from '../rollups/service.ts'
 import { restoreSome } from './export.ts'
-import { selectHighestNumber, selectIds, selectRecorded, selectSold } from './store.ts'
+import { releaseUnattributed, selectHighestNumber, selectIds, selectRecorded, selectSold } from './store.ts'
 
 type Handles = Pick<Platform, 'db' | 'clickhouse' | 'config'>
 type Options = { workspaceId?: string; repair?: boolean; linksAtOnce?: number }
@@ -238,6 +238,7 @@ function lookAtCustomersAgain(
 /** Adds the leads, sales and refunds that PostgreSQL has and ClickHouse has not, and sets all counters right. */
 export async function rebuildConversions(platform: Handles, report: (share: number, text: string) => void) {
   const total = { conversions: 0, conversionsAdded: 0, mended: 0, unmended: 0 }
+  await releaseUnattributed(platform.db)
   const highest = await selectHighestNumber(platform.db)
   let after: bigint | undefined = -1n
   while (after !== undefined) {

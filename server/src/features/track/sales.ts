@@ -47,20 +47,21 @@ async function attributeSale(
   { leadEventName, customerExternalId }: NewSale,
 ): Promise<Pick<ConversionRow, 'link_number' | 'click_id'> & { attribution: string }> {
   const lead = await selectLead(ctx.db, ctx.workspaceId, customer.id, leadEventName ?? undefined)
-  if (lead) return { link_number: lead.link_number, click_id: lead.click_id, attribution: 'lead' }
+  const attribution = lead?.link_number === null ? lead.attribution : 'lead'
+  if (lead) return { link_number: lead.link_number, click_id: lead.click_id, attribution }
   if (leadEventName && !given) {
     throw new AppError('not_found', `Customer ${customerExternalId} has no lead named ${leadEventName}.`)
   }
   const stored = customer.click_id ? await findClick(ctx, customer.click_id) : null
-  const attribution: Attribution = await attributeClick(ctx, given, stored)
-  if (attribution.reason === 'no_click') {
+  const found: Attribution = await attributeClick(ctx, given, stored)
+  if (found.reason === 'no_click') {
     throw new AppError(
       'not_found',
       `Customer ${customerExternalId} has neither a lead nor a click. Track a lead first.`,
     )
   }
-  await recordLead(ctx, customer, attribution, { eventName: leadEventName ?? directLead })
-  const { click, reason } = attribution
+  await recordLead(ctx, customer, found, { eventName: leadEventName ?? directLead })
+  const { click, reason } = found
   return { link_number: click?.linkNumber ?? null, click_id: click?.clickId ?? null, attribution: reason }
 }
 

@@ -40,7 +40,7 @@ export type NewConversion = Pick<
 
 /** Undefined when there is one already: this lead, this invoice or this refund. */
 export async function insertConversion(db: Db, row: NewConversion): Promise<ConversionRow | undefined> {
-  // What belongs to no link is nowhere but here.
+  // What belongs to no link is counted nowhere, so it counts as stored at once.
   const storedAt = row.link_number === null ? row.created_at : null
   const result = await sql<ConversionRow>`
     INSERT INTO conversions (id, workspace_id, kind, customer_id, event_name, link_number, click_id, attribution, quantity,
@@ -212,11 +212,35 @@ export async function clearMetadata(db: Db, workspaceId: string, customerIds: st
     AND customer_id = ANY(${customerIds}::text[]) AND metadata IS NOT NULL`.execute(db)
 }
 
-/** Whether some are in a batch that was read before and may not have reached ClickHouse yet. */
+/** Whether some may have been read before and not have reached ClickHouse yet. */
 export async function areUnderWay(db: Db, workspaceId: string, customerIds: string[]): Promise<boolean> {
   const result = await sql`SELECT 1 FROM conversions WHERE workspace_id = ${workspaceId}
-    AND customer_id = ANY(${customerIds}::text[]) AND batch IS NOT NULL AND stored_at IS NULL LIMIT 1`.execute(db)
+    AND customer_id = ANY(${customerIds}::text[])
+    AND ((batch IS NOT NULL AND stored_at IS NULL) OR (link_number IS NULL AND batch IS NULL)) LIMIT 1`.execute(db)
   return result.rows.length > 0
+}
+
+/** Some that belong to no link and are not in ClickHouse yet; nobody else gets them for two minutes. */
+// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+export async function claimUnattributed(db: Db, count: number): Promise<ConversionRow[]> {
+  const result = await sql<ConversionRow>`
+    UPDATE conversions SET due_at = now() + interval '2 minutes' WHERE number IN (
+      SELECT number FROM conversions WHERE link_number IS NULL AND batch IS NULL AND due_at <= now()
+      ORDER BY due_at, number LIMIT ${count} FOR UPDATE SKIP LOCKED)
+    RETURNING *`.execute(db)
+  return result.rows.sort((a, b) => (a.number < b.number ? -1 : 1))
+}
+
+// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+export async function markUnattributed(db: Db, batch: string, numbers: bigint[]): Promise<void> {
+  await sql`UPDATE conversions SET batch = ${batch} WHERE number = ANY(${numbers}::bigint[])`.execute(db)
+}
+
+/** Lets the worker compare all of them with ClickHouse again. */
+// NOTE every workspace: the operator brings back what ClickHouse has lost of all of them.
+export async function releaseUnattributed(db: Db): Promise<void> {
+  await sql`UPDATE conversions SET batch = NULL, due_at = now()
+    WHERE link_number IS NULL AND batch IS NOT NULL`.execute(db)
 }
 
 /** What has reached ClickHouse, and how much is on its way there. */

@@ -1,6 +1,11 @@
 import type { Link } from '@tributary/contract/links'
 
 export const goneLinkId = 'link_deleted'
+const noLinkId = 'link_none'
+const reasons: Record<string, string> = {
+  outside_window: 'Not attributed: the click is older than the attribution window.',
+  no_click: 'Not attributed: no click of the customer is known.',
+}
 const never = new Date(0).toISOString()
 
 /**
@@ -61,4 +66,10 @@ export function goneLink(workspaceId: string, url: string, apiUrl: string): Link
     tagId: null,
     projectId: workspaceId,
   }
+}
+
+/** The link of a lead or sale that belongs to none; its comment gives the reason. */
+export function noLink(workspaceId: string, attribution: string, apiUrl: string): Link {
+  const comments = reasons[attribution] ?? `Not attributed: ${attribution}.`
+  return { ...goneLink(workspaceId, '', apiUrl), id: noLinkId, comments }
 }
