@@ -73,19 +73,19 @@ describe('events as they are stored', () => {
     const sales = await follow('event=sales&saleType=new')
     expect(clicks.response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     const click = clickRow(owner, { country: 'FR' })
-    const [lead, sale] = [leadRow(owner), saleRow(owner)]
+    const [lead, sale, refund] = [leadRow(owner), saleRow(owner), saleRow(owner, { kind: 'refund', amount: '-5' })]
     await storeEvents(platform, {
       clicks: [click, clickRow(owner, { country: 'DE' })],
       leads: [lead],
-      sales: [sale, saleRow(owner, { kind: 'refund', amount: '-5' }), saleRow(owner, { sale_type: 'recurring' })],
+      sales: [sale, refund, saleRow(owner, { sale_type: 'recurring' })],
     })
     await eventually(async () => {
       expect(clicks.ids()).toEqual([click.id_text])
       expect(leads.ids()).toEqual([lead.id])
-      expect(sales.ids()).toEqual([sale.id])
+      expect(sales.ids().toSorted()).toEqual([sale.id, refund.id].toSorted())
     })
     const shown = [...clicks.messages, ...leads.messages, ...sales.messages]
-    expect(shown.map(({ event }) => event)).toEqual(['click', 'lead', 'sale'])
+    expect(shown.map(({ event }) => event)).toEqual(['click', 'lead', 'sale', 'sale'])
     expect(() => listOperation.response.parse(shown.map(({ data }) => data))).not.toThrow()
     await Promise.all([clicks.stop(), leads.stop(), sales.stop()])
   })

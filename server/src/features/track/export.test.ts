@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto'
+import { analyticsQuery } from '@tributary/contract/analytics'
 import { eventsQuery } from '@tributary/contract/events'
 import { newLead, newRefund, newSale } from '@tributary/contract/track'
 import { newWebhook } from '@tributary/contract/webhooks'
@@ -8,6 +9,7 @@ import { buildConversionLink } from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'
 import { openOwnDatabase } from '../../../test/own-database.ts'
 import type { Ctx, Platform } from '../../platform/context.ts'
+import { countEvents } from '../analytics/service.ts'
 import { listEvents } from '../events/list.ts'
 import { claim, ingest } from '../ingest/service.ts'
 import { getLink } from '../links/service.ts'
@@ -214,7 +216,7 @@ function bound(target: object, name: string | symbol): unknown {
   return typeof value === 'function' ? value.bind(target) : value
 }
 
-test('a refund takes money and, as a whole, the sale off the counters; it is not listed as a sale', async () => {
+test('a refund is listed as a negative sale, so that the list adds up to the counters and to analytics', async () => {
   const { ctx, click, lead, sale, counters } = await setUp()
   const visit = click()
   await arrive(visit)
@@ -228,9 +230,20 @@ test('a refund takes money and, as a whole, the sale off the counters; it is not
   await exportAll()
   expect(await counters()).toMatchObject({ conversions: 1, sales: 1, saleAmount: 500 })
   const sales = await list(ctx, 'sales', { sortOrder: 'asc' })
-  expect(sales.map((event) => 'invoice_id' in event && event.invoice_id)).toEqual(['in_1', 'in_2'])
-  expect(await list(ctx, 'sales', { saleType: 'new' })).toHaveLength(1)
+  expect(sales.map((event) => event.event === 'sale' && [event.sale.invoiceId, event.sale.amount])).toEqual([
+    ['in_1', 1000],
+    ['in_2', 500],
+    ['in_1', -300],
+    ['in_1', -700],
+  ])
+  // A refund is found with its sale.
+  expect(await list(ctx, 'sales', { saleType: 'new' })).toHaveLength(3)
   expect(await list(ctx, 'sales', { saleType: 'recurring' })).toMatchObject([{ invoice_id: 'in_2' }])
+  const counted = await countEvents(ctx, analyticsQuery.parse({ event: 'sales', interval: 'all' }))
+  expect(counted).toMatchObject({ sales: 1, saleAmount: 500 })
+  expect(await countEvents(ctx, analyticsQuery.parse({ event: 'sales', saleType: 'new' }))).toMatchObject({
+    saleAmount: 0,
+  })
 })
 
 test('leads and sales whose note of being stored PostgreSQL has lost are counted again and not stored again', async () => {
