@@ -25,6 +25,7 @@ import {
   upsertLink,
 } from './links.ts'
 import type { BrowserOperation, OpenOperation, Operation, StreamOperation } from './operation.ts'
+import { changePublicStats, retrievePublicStats } from './public-stats.ts'
 import { getQRCode } from './qr.ts'
 import { createTag, deleteTag, listTags, updateTag } from './tags.ts'
 import { trackLead, trackRefund, trackSale } from './track.ts'
@@ -72,6 +73,7 @@ export const operations = [
   bulkDeleteLinks,
   updateLink,
   deleteLink,
+  changePublicStats,
   listTags,
   createTag,
   updateTag,
@@ -93,7 +95,7 @@ export const operations = [
 ] as unknown as Operation[]
 
 /** Those that need no key. */
-export const openOperations = [getQRCode] as unknown as OpenOperation[]
+export const openOperations = [getQRCode, retrievePublicStats] as unknown as OpenOperation[]
 
 /** Those that answer bit by bit. */
 export const streamOperations = [streamEvents, exportEvents] as unknown as StreamOperation[]

@@ -110,8 +110,12 @@ export type OpenOperation<Query extends z.ZodObject = z.ZodObject> = {
   description?: string
   tag: string
   query: Query
+  /** Headers that it reads. */
+  headers?: z.ZodObject
   /** The media types it can answer with. */
   contents: string[]
+  /** The shape of an answer in JSON. */
+  response?: z.ZodType
   /** For each visitor. */
   requestsPerMinute: number
 }
@@ -219,19 +223,23 @@ export function routeOf(operation: Operation) {
 
 export function openRouteOf(operation: OpenOperation) {
   const refusals = ['bad_request', 'forbidden', 'unprocessable_entity', 'rate_limit_exceeded'] as const
+  const inJson = ['unauthorized', 'not_found'] as const
   const bytes = { schema: { type: 'string' as const, format: 'binary' } }
+  const { response } = operation
   return createRoute({
     ...nameOf(operation),
     security: [],
-    request: { query: operation.query },
+    request: { query: operation.query, ...(operation.headers && { headers: operation.headers }) },
     responses: {
       200: {
         description: 'The operation was successful.',
         headers: rateLimitHeaders,
-        content: Object.fromEntries(operation.contents.map((type) => [type, bytes])),
+        content: response
+          ? { 'application/json': { schema: response } }
+          : Object.fromEntries(operation.contents.map((type) => [type, bytes])),
       },
-      304: { description: 'What the client has (`If-None-Match`) is still right.' },
-      ...errorResponses([...refusals, 'internal_server_error']),
+      ...(!response && { 304: { description: 'What the client has (`If-None-Match`) is still right.' } }),
+      ...errorResponses([...refusals, ...(response ? inJson : []), 'internal_server_error']),
     },
   })
 }

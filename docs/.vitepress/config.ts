@@ -55,6 +55,7 @@ function sidebar(): DefaultTheme.SidebarItem[] {
       'guides/reading-events',
       'guides/analytics',
       'guides/filters',
+      'guides/public-stats',
       'guides/webhooks',
       'guides/qr',
       'guides/idempotency',

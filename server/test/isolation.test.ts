@@ -89,7 +89,7 @@ const harmless = new Set(
   comments expiresAt disabledAt password proxy title image video rewrite ios android geo doIndex utm_source utm_medium
   utm_campaign utm_term utm_content ref testVariants testStartedAt testCompletedAt data
   includeExpandedFields amount currency eventName eventQuantity metadata mode paymentProcessor cursor bots attributed visitors
-  triggers linkScope disabled status since`.split(/\s+/),
+  triggers linkScope disabled status since enabled`.split(/\s+/),
 )
 
 beforeAll(async () => {

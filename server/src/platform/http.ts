@@ -56,13 +56,14 @@ export function route<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
 export type Bytes = { body: Uint8Array<ArrayBuffer> | null; status: 200 | 304; headers: Record<string, string> }
 export type OpenRoute = {
   operation: OpenOperation
-  handle(query: unknown, header: (name: string) => string): Promise<Bytes>
+  /** `network` tells visitors apart: an IPv4 address, or the network of an IPv6 address. */
+  handle(query: unknown, header: (name: string) => string, network: string): Promise<Bytes>
 }
 
 /** Binds an operation that is open to everyone and answers with bytes. */
 export function openRoute<Q extends z.ZodObject>(
   operation: OpenOperation<Q>,
-  handle: (query: z.output<Q>, header: (name: string) => string) => Promise<Bytes>,
+  handle: (query: z.output<Q>, header: (name: string) => string, network: string) => Promise<Bytes>,
 ): OpenRoute {
   return { operation: operation as unknown as OpenOperation, handle: handle as OpenRoute['handle'] }
 }
@@ -263,7 +264,8 @@ async function answerStream(
 async function answerOpen(c: Request, { operation, handle }: OpenRoute, serving: Guarded): Promise<Response> {
   await limitVisitor(c, operation, serving)
   const query = parse(operation.query, queryOf(c), 'query')
-  const { body, status, headers } = await handle(query, (name) => c.req.header(name) ?? '')
+  const network = networkOf(clientOf(c.env.incoming, peers).ip)
+  const { body, status, headers } = await handle(query, (name) => c.req.header(name) ?? '', network)
   return c.newResponse(body, status, { ...c.var.headers, ...headers })
 }
 

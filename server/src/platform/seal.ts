@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 export type SealKeys = { current: number; secrets: Map<number, Buffer> }
 
@@ -35,6 +35,12 @@ export function unseal(keys: SealKeys, purpose: string, bytes: Uint8Array): stri
     .setAAD(Buffer.from(purpose))
     .setAuthTag(buffer.subarray(1 + nonceBytes, text))
   return Buffer.concat([opener.update(buffer.subarray(text)), opener.final()]).toString('utf8')
+}
+
+/** Takes the same time wherever the difference is. Keyboards compose letters with accents in two ways. */
+export function isSamePassword(one: string, other: string): boolean {
+  const [left, right] = [one, other].map((text) => hash('sha256', text.normalize('NFC'), 'buffer'))
+  return timingSafeEqual(left as Buffer, right as Buffer)
 }
 
 function secretOf(keys: SealKeys, id: number): Buffer {

@@ -6,6 +6,7 @@ import { domainsRoutes } from '../features/domains/routes.ts'
 import { eventsRoutes, eventsStreams } from '../features/events/routes.ts'
 import { foldersRoutes } from '../features/folders/routes.ts'
 import { linksRoutes } from '../features/links/routes.ts'
+import { openPublicStatsRoutes, publicStatsRoutes } from '../features/public-stats/routes.ts'
 import { qrRoutes } from '../features/qr/routes.ts'
 import { openRedirect } from '../features/redirect/service.ts'
 import { tagsRoutes } from '../features/tags/routes.ts'
@@ -29,6 +30,7 @@ export const routes = [
   ...eventsRoutes,
   ...foldersRoutes,
   ...linksRoutes,
+  ...publicStatsRoutes,
   ...tagsRoutes,
   ...trackRoutes,
   ...webhooksRoutes,
@@ -40,7 +42,8 @@ export async function start(platform: Platform): Promise<Listening> {
   const streams = openStreams(platform)
   const serving = { platform, limiter: openRateLimiter(platform.valkey), contextOf: contextReader(), streams }
   const redirect = parts.use(await openRedirect(platform))
-  const app = serve(routes, serving, qrRoutes(config), trackPageRoutes({ ...platform, redirect }), eventsStreams)
+  const open = [...qrRoutes(config), ...openPublicStatsRoutes(platform)]
+  const app = serve(routes, serving, open, trackPageRoutes({ ...platform, redirect }), eventsStreams)
   app.route('/', docsPages(config))
   app.route('/', trackerScripts(await readTracker()))
   const server = webServer(config, opsListener(platform, getRequestListener(app.fetch)), config.API_HEADER_BYTES)

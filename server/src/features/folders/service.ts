@@ -67,6 +67,10 @@ export async function requireFolder(ctx: Ctx, id: string): Promise<void> {
   if (!(await selectFolder(ctx.db, ctx.workspaceId, id))) throw notFound('folder', id)
 }
 
+export async function isFolder(platform: Pick<Platform, 'db'>, workspaceId: string, id: string): Promise<boolean> {
+  return (await selectFolder(platform.db, workspaceId, id)) !== undefined
+}
+
 /** Those of these ids that are folders of the workspace. */
 export async function knownFolderIds(ctx: Ctx, ids: string[]): Promise<Set<string>> {
   return new Set((await foldersByIds(ctx, ids)).keys())

@@ -277,6 +277,12 @@ export async function findForRedirect(
   return row ? redirectView(row) : null
 }
 
+/** The link at an address that anyone may give; undefined unless its statistics are public. */
+export async function findPublicLink(platform: Pick<Platform, 'db'>, domain: string, key: string) {
+  const row = await selectLinkByAddress(platform.db, domain.toLowerCase(), lookupKey(key))
+  return row?.public_stats ? { id: row.id, workspaceId: row.workspace_id } : undefined
+}
+
 async function present(ctx: Ctx, row: LinkRow): Promise<Link> {
   return (await presentAll(ctx, [row]))[0] as Link
 }

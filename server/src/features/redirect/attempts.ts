@@ -1,8 +1,7 @@
-import { hash, timingSafeEqual } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Platform } from '../../platform/context.ts'
-import { unseal } from '../../platform/seal.ts'
+import { isSamePassword, unseal } from '../../platform/seal.ts'
 import type { RedirectLink } from '../links/service.ts'
 import type { Attempt } from './decide.ts'
 
@@ -28,16 +27,10 @@ export function openAttempts({ config, valkey }: Pick<Platform, 'config' | 'valk
       return { outcome: 'limited', retryAfter: Math.max(1, Math.ceil(refusal.msBeforeNext / 1_000)) }
     }
     const secret = unseal(config.ENCRYPTION_KEYS, link.id, Buffer.from(link.sealedPassword ?? '', 'base64'))
-    if (!isSame(secret, password)) return { outcome: 'wrong' }
+    if (!isSamePassword(secret, password)) return { outcome: 'wrong' }
     await limiter.reward(visitor)
     return { outcome: 'right' }
   }
-}
-
-/** Takes the same time wherever the difference is. Keyboards compose letters with accents in two ways. */
-function isSame(one: string, other: string): boolean {
-  const [left, right] = [one, other].map((text) => hash('sha256', text.normalize('NFC'), 'buffer'))
-  return timingSafeEqual(left as Buffer, right as Buffer)
 }
 
 /** Whoever has one IPv6 address has a whole network of them. */

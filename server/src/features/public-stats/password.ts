@@ -1,0 +1,38 @@
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import type { Platform } from '../../platform/context.ts'
+import { AppError, unauthorized } from '../../platform/errors.ts'
+import { isSamePassword, unseal } from '../../platform/seal.ts'
+import { purpose } from './service.ts'
+
+export type CheckPassword = (
+  subject: { id: string; sealedPassword: Buffer },
+  password: string,
+  network: string,
+) => Promise<void>
+
+const limit = { points: 10, duration: 600 }
+
+/** Ten wrong passwords in ten minutes for each network and link or folder; a right one is not counted. */
+export function openPasswordCheck({ config, valkey }: Pick<Platform, 'config' | 'valkey'>): CheckPassword {
+  const limiter = new RateLimiterRedis({
+    ...limit,
+    storeClient: valkey,
+    keyPrefix: 'limit:stats-password',
+    insuranceLimiter: new RateLimiterMemory(limit),
+  })
+  return async ({ id, sealedPassword }, password, network) => {
+    if (password === '') throw unauthorized('These statistics have a password. Send it in the header X-Stats-Password.')
+    const visitor = `${id}/${network}`
+    try {
+      // Counted before it is compared, so that guesses sent at the same time are counted too.
+      await limiter.consume(visitor)
+    } catch (refusal) {
+      if (!(refusal instanceof RateLimiterRes)) throw refusal
+      const seconds = Math.max(1, Math.ceil(refusal.msBeforeNext / 1_000))
+      throw new AppError('rate_limit_exceeded', `Too many wrong passwords. Try again in ${seconds} s.`)
+    }
+    const secret = unseal(config.ENCRYPTION_KEYS, purpose(id), sealedPassword)
+    if (!isSamePassword(secret, password)) throw unauthorized('X-Stats-Password is wrong.')
+    await limiter.reward(visitor)
+  }
+}

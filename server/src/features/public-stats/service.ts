@@ -1,0 +1,93 @@
+import { type AnalyticsRow, analyticsQuery } from '@tributary/contract/analytics'
+import type {
+  PublicRow,
+  PublicStats,
+  PublicStatsChange,
+  PublicStatsQuery,
+  PublicStatsSettings,
+} from '@tributary/contract/public-stats'
+import { asSystem, type Ctx, type Platform } from '../../platform/context.ts'
+import { AppError, invalid, notFound } from '../../platform/errors.ts'
+import { transaction } from '../../platform/postgres.ts'
+import { seal } from '../../platform/seal.ts'
+import { retrieveAnalytics } from '../analytics/service.ts'
+import { isFolder, requireFolder } from '../folders/service.ts'
+import { findPublicLink, updateLink } from '../links/service.ts'
+import { requireWorkspace } from '../workspaces/service.ts'
+import type { CheckPassword } from './password.ts'
+import { selectPublicStats, upsertPublicStats } from './store.ts'
+
+const mostRows = 100
+
+/** A link is switched by its own `publicStats`, so that both ways of changing it agree. */
+export async function changePublicStats(ctx: Ctx, change: PublicStatsChange): Promise<PublicStatsSettings> {
+  const { linkId, folderId, enabled, password } = change
+  if ((linkId === undefined) === (folderId === undefined)) {
+    throw invalid('The body must have either `linkId` or `folderId`. Send one of them.')
+  }
+  return transaction(ctx, async (ctx) => {
+    const link = linkId === undefined ? undefined : await updateLink(ctx, linkId, { publicStats: enabled })
+    if (folderId !== undefined) await requireFolder(ctx, folderId)
+    const id = link?.id ?? (folderId as string)
+    const sealed = typeof password === 'string' ? seal(ctx.config.ENCRYPTION_KEYS, purpose(id), password) : password
+    const row = await upsertPublicStats(ctx.db, ctx.workspaceId, id, { enabled, password: sealed })
+    const hasPassword = row.sealed_password !== null
+    return { linkId: link?.id ?? null, folderId: folderId ?? null, enabled, hasPassword }
+  })
+}
+
+export function purpose(subjectId: string): string {
+  return `public statistics of ${subjectId}`
+}
+
+/** Decided anew for each request: turning the statistics off, or a new password, holds at once. */
+export async function retrievePublicStats(
+  platform: Platform,
+  query: PublicStatsQuery,
+  checkPassword: (subject: Parameters<CheckPassword>[0]) => Promise<void>,
+): Promise<PublicStats> {
+  const { workspaceId, id, filter } = await findSubject(platform, query)
+  const settings = await selectPublicStats(platform.db, id)
+  if (settings?.sealed_password) await checkPassword({ id, sealedPassword: settings.sealed_password })
+  const { plan } = await requireWorkspace(platform, workspaceId)
+  const { groupBy, interval, timezone } = query
+  const ctx = { ...asSystem(platform, workspaceId), plan }
+  const answer = await retrieveAnalytics(ctx, analyticsQuery.parse({ ...filter, groupBy, interval, timezone }))
+  if (!Array.isArray(answer)) return { clicks: answer.clicks }
+  const rows = groupBy === 'timeseries' ? answer.slice(-mostRows) : answer.slice(0, mostRows)
+  return rows.map((row) => presentRow(row, columns[groupBy as keyof typeof columns]))
+}
+
+const columns = {
+  timeseries: 'start',
+  continents: 'continent',
+  countries: 'country',
+  devices: 'device',
+  browsers: 'browser',
+  os: 'os',
+  triggers: 'trigger',
+  referers: 'referer',
+} as const
+
+function presentRow(row: AnalyticsRow, column: (typeof columns)[keyof typeof columns]): PublicRow {
+  return { [column]: String(row[column]), clicks: row.clicks }
+}
+
+type Subject = { workspaceId: string; id: string; filter: { linkId: string } | { folderId: string } }
+
+/** One answer for what does not exist and what is not public, so that nobody can find out which. */
+async function findSubject(platform: Platform, { domain, key, folderId }: PublicStatsQuery): Promise<Subject> {
+  if (folderId !== undefined && domain === undefined && key === undefined) {
+    const settings = await selectPublicStats(platform.db, folderId)
+    if (!settings?.enabled) throw notFound('public statistics of folder', folderId)
+    const { workspace_id: workspaceId } = settings
+    if (await isFolder(platform, workspaceId, folderId)) return { workspaceId, id: folderId, filter: { folderId } }
+    throw notFound('public statistics of folder', folderId)
+  }
+  if (folderId !== undefined || domain === undefined || key === undefined) {
+    throw new AppError('bad_request', 'The query must have `domain` and `key`, or `folderId` alone.')
+  }
+  const link = await findPublicLink(platform, domain, key)
+  if (!link) throw notFound('public statistics of link', `${domain}/${key}`)
+  return { workspaceId: link.workspaceId, id: link.id, filter: { linkId: link.id } }
+}

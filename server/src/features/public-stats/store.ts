@@ -1,0 +1,35 @@
+import { sql } from 'kysely'
+import type { Db } from '../../platform/postgres.ts'
+
+export type PublicStatsRow = {
+  subject_id: string
+  workspace_id: string
+  enabled: boolean
+  sealed_password: Buffer | null
+}
+
+// NOTE every workspace: a visitor brings only the id of the link or folder, which belongs to one workspace.
+export async function selectPublicStats(db: Db, subjectId: string): Promise<PublicStatsRow | undefined> {
+  const result = await sql<PublicStatsRow>`
+    SELECT subject_id, workspace_id, enabled, sealed_password FROM public_stats
+    WHERE subject_id = ${subjectId}`.execute(db)
+  return result.rows[0]
+}
+
+/** Without a password the one that is stored stays; null removes it. */
+export async function upsertPublicStats(
+  db: Db,
+  workspaceId: string,
+  subjectId: string,
+  { enabled, password }: { enabled: boolean; password?: Buffer | null },
+): Promise<PublicStatsRow> {
+  const kept = password === undefined ? sql`public_stats.sealed_password` : sql`excluded.sealed_password`
+  const result = await sql<PublicStatsRow>`
+    INSERT INTO public_stats (subject_id, workspace_id, enabled, sealed_password)
+    VALUES (${subjectId}, ${workspaceId}, ${enabled}, ${password ?? null})
+    ON CONFLICT (subject_id) DO UPDATE
+    SET enabled = excluded.enabled, sealed_password = ${kept}, updated_at = now()
+    WHERE public_stats.workspace_id = ${workspaceId}
+    RETURNING subject_id, workspace_id, enabled, sealed_password`.execute(db)
+  return result.rows[0] as PublicStatsRow
+}
