@@ -264,7 +264,7 @@ async function answerStream(
 async function answerOpen(c: Request, { operation, handle }: OpenRoute, serving: Guarded): Promise<Response> {
   await limitVisitor(c, operation, serving)
   const query = parse(operation.query, queryOf(c), 'query')
-  const network = networkOf(clientOf(c.env.incoming, peers).ip)
+  const network = networkOfClient(c, serving)
   const { body, status, headers } = await handle(query, (name) => c.req.header(name) ?? '', network)
   return c.newResponse(body, status, { ...c.var.headers, ...headers })
 }

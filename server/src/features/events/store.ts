@@ -1,3 +1,4 @@
+// Longer than 400 lines: all statements on the event tables stand together, because they share their column lists.
 import { sql } from 'kysely'
 import { atOnce, type ClickHouse, insert, type QueryLimits, query, queryLines } from '../../platform/clickhouse.ts'
 import type { Db } from '../../platform/postgres.ts'

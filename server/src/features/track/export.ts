@@ -7,6 +7,7 @@ import { transaction } from '../../platform/postgres.ts'
 import { placeCustomers } from '../customers/service.ts'
 import {
   appendConversions,
+  appendUnattributed,
   betweenConversions,
   conversionsById,
   restoreConversions,
@@ -20,8 +21,10 @@ import { conversionsStoredMessage } from './messages.ts'
 import { countsOf, rowsOf } from './rows.ts'
 import {
   type ConversionRow,
+  claimUnattributed,
   fixBatch,
   markStored,
+  markUnattributed,
   moveToBatch,
   type PendingRow,
   postpone,
@@ -182,4 +185,58 @@ function countriesOf(rows: ConversionRow[], clicks: Map<string, StoredClick>): {
 
 function numbersOf(rows: { number: bigint }[]): bigint[] {
   return rows.map(({ number }) => number)
+}
+
+export const claimedAtOnce = 100
+const rowBytes = 500
+
+/** Brings some leads and sales that belong to no link to ClickHouse, where they can be listed; says how many. */
+export async function exportUnattributed(platform: Platform): Promise<number> {
+  const claimed = await claimUnattributed(platform.db, claimedAtOnce)
+  for (const some of splitByBytes(claimed, platform.config.CONVERSION_BATCH_BYTES)) {
+    const problem = await storeUnattributed(platform, some).catch((error: unknown) => error)
+    if (problem === undefined) continue
+    if (some.length === 1) throw problem
+    // One that can't be stored must not hold up the others; it is tried again when its claim has ended.
+    for (const row of some) {
+      await storeUnattributed(platform, [row]).catch((err: unknown) =>
+        platform.log.warn({ err, conversion: row.id }, 'lead or sale without a link not stored, will retry'),
+      )
+    }
+  }
+  return claimed.length
+}
+
+async function storeUnattributed(platform: Platform, rows: ConversionRow[]): Promise<void> {
+  const { leads, sales } = rowsOf(rows, new Map())
+  const reasons = new Map(rows.map((row) => [row.id, notAttributed(row)]))
+  const withReason = <Row extends { id: string }>(row: Row) => {
+    return { ...row, trigger: '', attribution: reasons.get(row.id.replace(/_\d+$/, '')) ?? outsideWindow }
+  }
+  await appendUnattributed(platform, { leads: leads.map(withReason), sales: sales.map(withReason) })
+  const numbers = rows.map(({ number }) => number)
+  await markUnattributed(platform.db, randomUUID(), numbers)
+}
+
+const outsideWindow = 'outside_window'
+
+/** Sales that earlier releases recorded say only that they follow their lead. */
+function notAttributed({ attribution }: ConversionRow): string {
+  return attribution === 'lead' ? outsideWindow : attribution
+}
+
+function* splitByBytes(rows: ConversionRow[], mostBytes: number): Generator<ConversionRow[]> {
+  let part: ConversionRow[] = []
+  let bytes = 0
+  for (const row of rows) {
+    const size = row.quantity * (rowBytes + Buffer.byteLength(row.metadata ?? ''))
+    if (part.length > 0 && bytes + size > mostBytes) {
+      yield part
+      part = []
+      bytes = 0
+    }
+    part.push(row)
+    bytes += size
+  }
+  if (part.length > 0) yield part
 }

@@ -3,9 +3,8 @@ import { job } from '../../platform/jobs.ts'
 import { every } from '../../platform/schedule.ts'
 import { customerErased, customerErasedSubject } from '../customers/messages.ts'
 import { eraseConversions } from './erase.ts'
-import { exportDue, measureOverdue } from './export.ts'
+import { claimedAtOnce, exportDue, exportUnattributed, measureOverdue } from './export.ts'
 import { settleRewinds } from './reconcile.ts'
-import { claimedAtOnce, exportUnattributed } from './unattributed.ts'
 
 const everyMs = 500
 const measureEveryMs = 5_000

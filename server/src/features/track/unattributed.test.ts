@@ -11,11 +11,10 @@ import { countEvents } from '../analytics/service.ts'
 import { exportEvents, listEvents } from '../events/list.ts'
 import { claim, ingest } from '../ingest/service.ts'
 import { eraseConversions } from './erase.ts'
-import { exportSome } from './export.ts'
+import { exportSome, exportUnattributed } from './export.ts'
 import { trackLead } from './leads.ts'
 import { trackRefund } from './refunds.ts'
 import { trackSale } from './sales.ts'
-import { exportUnattributed } from './unattributed.ts'
 
 const platform = await openOwnDatabase()
 const holder = { partition: randomInt(1_000, 2 ** 31), owner: randomUUID() }
