@@ -56,7 +56,7 @@ export const eventsParameters: Shape = {
 }
 
 /** Parameters of our own, which the specification does not have. */
-export const eventsAdditions = ['cursor', 'bots']
+export const eventsAdditions = ['cursor', 'bots', 'attributed']
 export const analyticsAdditions = ['bots', 'visitors']
 
 export const groupings = [
