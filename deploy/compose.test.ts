@@ -3,7 +3,10 @@ import { join, relative } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, describe, expect, test } from 'vitest'
 import { projectFolder } from '../engines/programs.ts'
+import { planProcesses } from '../server/src/commands/supervise.ts'
 import { readConfig } from '../server/src/platform/config.ts'
+import { poolSize } from '../server/src/platform/postgres.ts'
+import { semiSpaceMegabytes } from '../server/src/platform/supervisor.ts'
 import { openTestPlatform } from '../server/test/stack.ts'
 import { temporaryFolder } from './test/program.ts'
 import { copyInstaller, install, readCompose } from './test/settings.ts'
@@ -76,6 +79,29 @@ test('the limits of compose.yaml leave the system of a server with 4 GB some mem
   for (const [name, limit] of limits) expect(limit, name).toBeGreaterThan(0)
   const lasting = limits.filter(([name]) => name !== 'migrate').map(([, limit]) => limit)
   expect(lasting.reduce((sum, limit) => sum + limit, 0)).toBeLessThan(3.5 * 2 ** 30)
+})
+
+test('the heaps of all processes fit the memory of the server, with what Node takes besides', () => {
+  const { mem_limit, environment = {} } = single.services.server ?? {}
+  const config = readConfig(environment)
+  const plans = planProcesses(config, config.REDIRECT_PROCESSES)
+  expect(plans.map(({ role }) => role)).toEqual(['worker', 'api', 'redirect'])
+  // Measured: 40 MB each outside the heap, 60 MB for the supervisor, 60 MB of program text for all.
+  const megabytes = plans.map(({ heapMegabytes }) => heapMegabytes + 3 * semiSpaceMegabytes + 40)
+  expect(megabytes.reduce((sum, one) => sum + one, 60 + 60) * 2 ** 20).toBeLessThan(Number(mem_limit))
+})
+
+test('the pools of all processes leave PostgreSQL connections for commands, and for another server while it upgrades', () => {
+  const [, most] = /max_connections=(\d+)/.exec(single.services.postgres?.command?.join(' ') ?? '') ?? []
+  const pools = (redirects: number) =>
+    planProcesses(
+      readConfig({ ...single.services.server?.environment, REDIRECT_PROCESSES: String(redirects) }),
+      redirects,
+    )
+      .map(({ role }) => poolSize({ ROLES: [role as 'api'], REDIRECT_PROCESSES: redirects }))
+      .reduce((sum, size) => sum + size, 0)
+  expect(pools(1) * 2).toBeLessThan(Number(most) * 0.6)
+  for (const redirects of [2, 8, 16, 40, 64]) expect(pools(redirects)).toBeLessThan(Number(most) * 0.85)
 })
 
 test('each engine keeps below the limit of its container by itself', async () => {

@@ -59,6 +59,12 @@ test('services are started again for ever, and none takes the memory of the othe
   }
 })
 
+test('the supervisor is the one that is stopped, and outlives a process that the system ends', async () => {
+  const text = await readFile(join(folder, 'tributary.service'), 'utf8')
+  for (const line of ['KillMode=mixed', 'OOMPolicy=continue', 'REDIRECT_PROCESSES=1'])
+    expect(text).toContain(`${line}\n`)
+})
+
 async function put(root: string, path: string, content: string | Buffer, mode = 0o644): Promise<void> {
   const file = join(root, path)
   await mkdir(dirname(file), { recursive: true })

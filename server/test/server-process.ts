@@ -17,7 +17,7 @@ export type ServerProcess = {
   stop(): Promise<number | null>
 }
 
-const startWithinMs = 90_000
+const startWithinMs = 150_000
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
 /** Starts `tributary serve` on free ports and waits until it is ready. */

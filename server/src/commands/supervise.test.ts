@@ -8,10 +8,10 @@ test('each role gets a process with its heap, the redirect as many as there are'
   const plans = planProcesses(readConfig(settings), 3, { POSTGRES_URL: 'kept' })
   expect(plans.map(({ role, slot, heapMegabytes }) => [role, slot, heapMegabytes])).toEqual([
     ['worker', 0, 99],
-    ['api', 0, 224],
-    ['redirect', 0, 160],
-    ['redirect', 1, 160],
-    ['redirect', 2, 160],
+    ['api', 0, 192],
+    ['redirect', 0, 128],
+    ['redirect', 1, 128],
+    ['redirect', 2, 128],
   ])
   expect(plans[4]).toMatchObject({
     args: ['serve', '--slot', '2'],

@@ -102,7 +102,8 @@ function reportAll(processes: SupervisedProcess[]): Report {
       return judgeReadiness(await Promise.all(processes.map(healthOf)), query.get('role') ?? undefined)
     },
     async figures() {
-      const asked = processes.map((one) => one.ask('figures', undefined, figuresWithinMs).catch(() => ''))
+      const running = processes.filter(({ up }) => up)
+      const asked = running.map((one) => one.ask('figures', undefined, figuresWithinMs).catch(() => ''))
       return mergeMetrics([...ownFigures(processes), ...(await Promise.all(asked)).map(String)])
     },
   }

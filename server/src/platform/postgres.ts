@@ -31,7 +31,7 @@ export function openPostgres(
   const statementMs = config.POSTGRES_STATEMENT_TIMEOUT_MS * patience[use]
   const pool = new pg.Pool({
     connectionString: config.POSTGRES_URL,
-    max: config.POSTGRES_POOL ?? defaultPool(config),
+    max: poolSize(config),
     connectionTimeoutMillis: 5_000,
     // For a server that does not answer at all; one that works ends the statement by itself.
     query_timeout: statementMs + 5_000,
@@ -62,8 +62,13 @@ export function openPostgres(
   })
 }
 
-/** Of the hundred connections that PostgreSQL has by default, all redirects of a machine take 40 at most. */
-function defaultPool({ ROLES, REDIRECT_PROCESSES }: Config): number {
+/** Of the hundred connections that PostgreSQL has by default, all redirects of one `serve` take 40 at most, or one each. */
+export function poolSize({
+  POSTGRES_POOL,
+  ROLES,
+  REDIRECT_PROCESSES,
+}: Pick<Config, 'ROLES' | 'REDIRECT_PROCESSES'> & Partial<Pick<Config, 'POSTGRES_POOL'>>): number {
+  if (POSTGRES_POOL !== undefined) return POSTGRES_POOL
   if (ROLES.some((role) => role !== 'redirect')) return 10
   return Math.max(1, Math.min(5, Math.floor(40 / REDIRECT_PROCESSES)))
 }

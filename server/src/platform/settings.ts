@@ -99,11 +99,11 @@ export const settings = {
   },
   API_HEAP_MEGABYTES: {
     type: heap,
-    standard: '224',
+    standard: '192',
     meaning: 'Largest JavaScript heap of the api when `serve` starts it as a process of its own.',
   },
-  REDIRECT_HEAP_MEGABYTES: { type: heap, standard: '160', meaning: 'The same for each redirect process.' },
-  WORKER_HEAP_MEGABYTES: { type: heap, standard: '256', meaning: 'The same for the worker.' },
+  REDIRECT_HEAP_MEGABYTES: { type: heap, standard: '128', meaning: 'The same for each redirect process.' },
+  WORKER_HEAP_MEGABYTES: { type: heap, standard: '240', meaning: 'The same for the worker.' },
   HOST: { type: z.string().min(1), standard: '127.0.0.1', meaning: 'Address to listen on; `0.0.0.0` in a container.' },
   API_PORT: { type: port, standard: '3000', meaning: 'Port of the API.' },
   API_HEADER_BYTES: {
@@ -242,8 +242,9 @@ export const settings = {
   },
   REDIRECT_CACHE_MEGABYTES: {
     type: count,
-    standard: '64',
-    meaning: 'Memory of each redirect process for links; a quarter more for domains. About 50,000 links of usual size.',
+    standard: '32',
+    meaning:
+      'Memory of each redirect process, and of the api, for links; a quarter more for domains. About 25,000 links of usual size.',
   },
   SPOOL_DIRECTORY: {
     type: z.string().min(1),

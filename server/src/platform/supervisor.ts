@@ -49,7 +49,8 @@ const stableMs = 60_000
 const pingEveryMs = 5_000
 // A restart ends what a process was doing, so it has to be certain that nothing else will.
 const hangsAfterMs = 60_000
-const semiSpaceMegabytes = 16
+// V8 has three of them.
+export const semiSpaceMegabytes = 8
 
 /** Doubles with each early end after the first one. */
 export function restartDelayMs(earlyEnds: number): number {

@@ -189,6 +189,50 @@ describe('a start', () => {
     await eventually(async () => expect(await spoolBytes()).toBe(0))
   })
 
+  test('sends what processes left in folders that nobody takes again, and nothing of those that run', async () => {
+    const gone = someMessage('["of a process that is gone"]')
+    const old = someMessage('["of an api that is gone"]')
+    for (const [name, message] of [
+      ['clicks-5', gone],
+      ['page-clicks', old],
+    ] as const) {
+      await mkdir(join(directory, '..', name))
+      await writeFile(
+        join(directory, '..', name, `000000000000001-000000000-${message.id}.json`),
+        JSON.stringify(message),
+      )
+    }
+    await engines.processes.nats?.stop()
+    const [running, other] = [await open(), await open()]
+    const own = someMessage('["of one that runs"]')
+    await other.append(own)
+    expect(await readdir(join(directory, '..', 'clicks-1'))).toHaveLength(1)
+    await running[Symbol.asyncDispose]()
+    expect((await readdir(join(directory, '..'))).filter((name) => !name.endsWith('.lock')).sort()).toEqual([
+      'clicks',
+      'clicks-1',
+      'clicks-5',
+      'page-clicks',
+    ])
+    await engines.processes.nats?.restart()
+    await eventually(async () => {
+      for (const name of ['clicks-1', 'clicks-5', 'page-clicks'])
+        expect(await readdir(join(directory, '..', name))).toEqual([])
+    }, 20_000)
+    const bodies = (await readLog()).map(({ body }) => body).sort()
+    expect(bodies).toEqual([gone, old, own].map(({ body }) => body).sort())
+  })
+
+  test('processes that share a port share the size of the spool', async () => {
+    platform = { ...platform, config: { ...platform.config, SPOOL_MAX_MEGABYTES: 3, REDIRECT_PROCESSES: 3 } }
+    await engines.processes.nats?.stop()
+    const spool = await open()
+    await spool.append(someMessage('a'.repeat(700_000)))
+    await expect(spool.append(someMessage('a'.repeat(700_000)))).rejects.toThrow('is full (SPOOL_MAX_MEGABYTES=3)')
+    await engines.processes.nats?.restart()
+    await drained()
+  })
+
   test('makes the folder when it is missing', async () => {
     await rm(directory, { recursive: true })
     await open()
