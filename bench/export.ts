@@ -2,6 +2,7 @@ import { linkNumbers } from '../server/src/features/links/service.ts'
 import { buildLink, buildWorkspace } from '../server/test/build.ts'
 import { contextIn } from '../server/test/context.ts'
 import { startServer } from '../server/test/server-process.ts'
+import { generateEvents } from './events.ts'
 import { openBench } from './stack.ts'
 import { table } from './table.ts'
 
@@ -11,7 +12,6 @@ import { table } from './table.ts'
  */
 const events = Number(process.argv[2] ?? 5_000_000)
 const formats = process.argv.length > 3 ? process.argv.slice(3) : ['csv', 'ndjson']
-const generatedAtOnce = 500_000
 const mostMegabytes = 300
 
 await using bench = await openBench()
@@ -20,10 +20,7 @@ const workspace = await buildWorkspace(platform)
 const ctx = contextIn(platform, workspace.id)
 const links = await Promise.all(Array.from({ length: 200 }, () => buildLink(platform, workspace)))
 const numbers = await linkNumbers(ctx, { ids: links.map(({ id }) => id) })
-for (let from = 0; from < events; from += generatedAtOnce) {
-  await generate(from, Math.min(generatedAtOnce, events - from))
-  console.error(`${Math.min(from + generatedAtOnce, events)} of ${events} events generated`)
-}
+await generateEvents(platform, { workspaceId: workspace.id, numbers, count: events })
 
 const server = await startServer({
   ...environment,
@@ -70,18 +67,4 @@ async function download(format: string): Promise<{ lines: number; bytes: number 
 async function residentMegabytes(): Promise<number> {
   const text = await (await fetch(`${server.ops}/metrics`)).text()
   return Number(/^tributary_process_resident_memory_bytes\{.* (\S+)$/m.exec(text)?.[1]) / 1e6
-}
-
-async function generate(from: number, count: number): Promise<void> {
-  await platform.clickhouse.command({
-    query: `INSERT INTO click_events (workspace_id, timestamp, id, link_number, url, trigger, ip, country, region, city,
-        continent, device, browser, os, referer, referer_url, utm_source)
-      SELECT {workspaceId:String}, fromUnixTimestamp64Milli(toInt64(1750000000000 + intDiv(number, 3) * 10), 'UTC'),
-        toFixedString(concat(hex(cityHash64(number)), hex(number)), 30), {numbers:Array(UInt64)}[number % 200 + 1],
-        concat('https://example.com/', toString(number % 1000)), 'link', toIPv6('::ffff:10.0.0.1'),
-        ['FR', 'DE', 'US', 'JP'][number % 4 + 1], 'DE-BE', 'Berlin', 'EU', 'Desktop', 'Chrome', 'Linux', 'example.org',
-        concat('https://example.org/', toString(cityHash64(number) % 100000)), 'news'
-      FROM numbers({from:UInt64}, {count:UInt64})`,
-    query_params: { workspaceId: workspace.id, numbers, from, count },
-  })
 }

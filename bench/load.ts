@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 
 /*
  * A load generator in a process of its own: `node bench/load.ts --url U --host H [--connections 64] [--seconds 10]
- * [--rate N] [--distinct] path [path …]`. Each connection sends its next request when the answer to the last one has
+ * [--rate N] [--distinct [--first 1000000]] path [path …]`. Each connection sends its next request when the answer to the last one has
  * come, or with `--rate` when its turn has come. With `--distinct` every request is another visitor. Prints one line of
  * JSON.
  */
@@ -16,6 +16,7 @@ const { values: given, positionals: paths } = parseArgs({
     seconds: { type: 'string', default: '10' },
     rate: { type: 'string', default: '0' },
     distinct: { type: 'boolean', default: false },
+    first: { type: 'string', default: '1000000' },
   },
 })
 const { hostname, port } = new URL(given.url)
@@ -56,7 +57,7 @@ function requestOf(visitor: number): string {
 function nextRequest(): string | Buffer {
   const visitor = sent++
   // None of those who came before.
-  return given.distinct ? requestOf(1_000_000 + visitor) : (requests[visitor % requests.length] as Buffer)
+  return given.distinct ? requestOf(Number(given.first) + visitor) : (requests[visitor % requests.length] as Buffer)
 }
 
 function keepAsking(): Promise<void> {

@@ -15,9 +15,11 @@ export async function runLoad(input: {
   seconds: number
   rate?: number
   distinct?: boolean
+  /** The number of the first of those visitors. */
+  first?: number
 }): Promise<Load> {
-  const { url, host, paths, connections, seconds, rate = 0, distinct = false } = input
-  const options = { url, host, connections, seconds, rate }
+  const { url, host, paths, connections, seconds, rate = 0, distinct = false, first = 1_000_000 } = input
+  const options = { url, host, connections, seconds, rate, first }
   const flags = Object.entries(options).map(([name, value]) => `--${name}=${value}`)
   const args = [script, ...flags, ...(distinct ? ['--distinct'] : []), ...paths]
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: (seconds + 15) * 1000 })
