@@ -7,6 +7,7 @@ const long = [
   'e2e/faults/**/*.test.ts',
   'e2e/fuzz.test.ts',
   'e2e/kill-*.test.ts',
+  'e2e/processes.test.ts',
   'e2e/redirect-faults.test.ts',
   'server/src/features/*/agreement.test.ts',
   'server/src/features/*/journeys.test.ts',
