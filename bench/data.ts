@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import { query } from '../server/src/platform/clickhouse.ts'
 import { sleep } from '../server/src/platform/clock.ts'
 import { buildWorkspace } from '../server/test/build.ts'
-import { columnsOf } from './data-columns.ts'
-import { openKept } from './data-kept.ts'
+import { columnsOf } from './data/columns.ts'
+import { openKept } from './data/kept.ts'
 
 /**
  * `npm run bench:data -- <folder> [clicks]`: events of 13 months, two fifths of them in one workspace, a lead for every

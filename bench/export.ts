@@ -2,7 +2,7 @@ import { linkNumbers } from '../server/src/features/links/service.ts'
 import { buildLink, buildWorkspace } from '../server/test/build.ts'
 import { contextIn } from '../server/test/context.ts'
 import { startServer } from '../server/test/server-process.ts'
-import { generateEvents } from './events.ts'
+import { generateEvents } from './data/events.ts'
 import { openBench } from './stack.ts'
 import { table } from './table.ts'
 

@@ -1,4 +1,4 @@
-import type { Platform } from '../server/src/platform/context.ts'
+import type { Platform } from '../../server/src/platform/context.ts'
 
 const generatedAtOnce = 500_000
 
