@@ -72,6 +72,11 @@ test('every operation on links, through the public SDK and raw', async () => {
   expect(await client.links.update(created.id)).toMatchObject({ archived: true, comments: 'second' })
   expect(await client.links.update(created.id, { archived: false })).toMatchObject({ archived: false })
 
+  const image = 'data:image/gif;base64,R0lGODlhAQABAAAAACw='
+  expect(await client.links.update(created.id, { image })).toMatchObject({ image })
+  const large = client.links.update(created.id, { image: `data:image/gif;base64,R0lGODlh${'A'.repeat(32_000)}` })
+  await expect(large).rejects.toMatchObject({ name: 'UnprocessableEntity' })
+
   const upserted = await client.links.upsert({ url: 'https://shop.example/u', utmSource: 'x', key: 'up' })
   const again = await client.links.upsert({ url: 'https://shop.example/u', utmSource: 'x', title: 'Twice' })
   expect(again).toMatchObject({ id: upserted.id, title: 'Twice', key: 'up' })

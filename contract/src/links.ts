@@ -107,7 +107,9 @@ const settings = {
     .describe('Shows programs that make previews the title, description, image and video of the link.'),
   title: words(500),
   description: words(1_000),
-  image: address,
+  image: address.describe(
+    'Address, or a data URL of a PNG, JPEG, GIF or WebP image in base64, 32,000 characters at most. Previews show an address only.',
+  ),
   video: address,
   rewrite: z.boolean().optional().describe('Shows the destination in a frame, below the short address.'),
   ios: address.describe('Destination for visitors with iOS; before `geo` and `url`.'),

@@ -3,7 +3,7 @@ import { casual } from 'chrono-node/en'
 import type { Config } from '../../platform/config.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { LinkColumns, LinkSelector } from './store.ts'
-import { urlProblem, utmNames, utmOf, webUrlProblem, withParameters } from './url.ts'
+import { imageProblem, urlProblem, utmNames, utmOf, webUrlProblem, withParameters } from './url.ts'
 
 export type Settings = Omit<LinkPatch, 'domain' | 'key'>
 
@@ -42,7 +42,8 @@ export function columnsOf(input: Settings, url: string, now: Date): Partial<Link
     if (input[field] !== undefined) columns[column] = checked(field, input[field], urlProblem)
   }
   for (const [field, column] of entries(media)) {
-    if (input[field] !== undefined) columns[column] = checked(field, input[field], webUrlProblem)
+    const problemOf = field === 'image' ? imageProblem : webUrlProblem
+    if (input[field] !== undefined) columns[column] = checked(field, input[field], problemOf)
   }
   for (const [field, column] of entries(instants)) {
     if (input[field] !== undefined) columns[column] = moment(field, input[field], now)

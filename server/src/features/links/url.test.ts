@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { urlProblem } from './url.ts'
+import { imageProblem, urlProblem } from './url.ts'
 
 test.each([
   'https://example.com',
@@ -48,4 +48,23 @@ test('what is accepted has a form that fits into a Location header and keeps its
       expect(new URL(href).href).toBe(href)
     }),
   )
+})
+
+const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+test.each([
+  ['https://example.com/a.png', true],
+  [`data:image/png;base64,${png}`, true],
+  ['data:image/gif;base64,R0lGODlhAQABAAAAACw=', true],
+  ['data:image/jpg;base64,/9j/4AAQSkZJRg==', true],
+  ['data:image/webp;base64,UklGRiQAAABXRUJQVlA4', true],
+  [`data:image/jpeg;base64,${png}`, false],
+  [`data:image/svg+xml;base64,${Buffer.from('<svg onload="alert(1)"/>').toString('base64')}`, false],
+  ['data:text/html;base64,PHNjcmlwdD4=', false],
+  ['data:image/png,plain', false],
+  ['data:image/png;base64,', false],
+  [`data:image/png;base64,${png}"><script>`, false],
+  ['javascript:alert(1)', false],
+])('an image %s is taken: %s', (url, taken) => {
+  expect(imageProblem(url) === undefined).toBe(taken)
 })

@@ -28,6 +28,25 @@ export function webUrlProblem(url: string): string | undefined {
   return /^https?:/i.test(url) ? undefined : 'must start with http:// or https://'
 }
 
+/** How the bytes of each kind of image begin, in latin1. */
+const imageStarts: Record<string, string> = {
+  png: '\x89PNG\r\n\x1a\n',
+  jpeg: '\xff\xd8\xff',
+  jpg: '\xff\xd8\xff',
+  gif: 'GIF8',
+  webp: 'RIFF',
+}
+
+/** Why an image can't be taken, or undefined: it is an address of the web, or a data URL with the bytes themselves. */
+export function imageProblem(url: string): string | undefined {
+  if (!/^data:/i.test(url)) return webUrlProblem(url)
+  const [, type, data = ''] = /^data:image\/(png|jpe?g|gif|webp);base64,([A-Za-z0-9+/]+={0,2})$/i.exec(url) ?? []
+  const start = imageStarts[type?.toLowerCase() ?? '']
+  const bytes = Buffer.from(data.slice(0, 64), 'base64').toString('latin1')
+  if (start !== undefined && bytes.startsWith(start)) return undefined
+  return 'must be an address, or a data URL of a PNG, JPEG, GIF or WebP image in base64'
+}
+
 /** The destination with these parameters: a text sets one, null takes it out, undefined leaves it. */
 export function withParameters(url: string, parameters: Record<string, string | null | undefined>): string {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined)
