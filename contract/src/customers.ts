@@ -61,6 +61,16 @@ export const customerPatch = z
   .meta({ id: 'CustomerPatch' })
 export type CustomerPatch = z.output<typeof customerPatch>
 
+export const newCustomer = z
+  .object({
+    externalId: customerExternalId.describe('Your own id of the customer. It is stored as given.'),
+    email: customerEmail.nullish(),
+    name: plainText(100).nullish(),
+    avatar: customerAvatar.nullish(),
+  })
+  .meta({ id: 'NewCustomer' })
+export type NewCustomer = z.output<typeof newCustomer>
+
 const params = z.object({ id: z.string().describe('Id of the customer, or your own id prefixed with `ext_`.') })
 const expansion = {
   includeExpandedFields: booleanText.optional().describe('Adds the link, partner and discount of the customer.'),
@@ -89,6 +99,19 @@ export const listCustomers = operation({
   response: z.array(expandedCustomer),
 })
 export type CustomersQuery = z.output<typeof listCustomers.query>
+
+export const createCustomer = operation({
+  id: 'createCustomer',
+  method: 'post',
+  path: '/customers',
+  summary: 'Create a customer',
+  description: 'Without a click: a lead or sale that names the same `externalId` later is attributed by its own click.',
+  tag: 'Customers',
+  scope: 'customers.write',
+  body: newCustomer,
+  status: 201,
+  response: expandedCustomer,
+})
 
 export const getCustomer = operation({
   id: 'getCustomer',

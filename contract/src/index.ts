@@ -1,5 +1,5 @@
 import { retrieveAnalytics } from './analytics.ts'
-import { deleteCustomer, getCustomer, listCustomers, updateCustomer } from './customers.ts'
+import { createCustomer, deleteCustomer, getCustomer, listCustomers, updateCustomer } from './customers.ts'
 import {
   checkDomainStatus,
   createDomain,
@@ -24,11 +24,12 @@ import {
   updateLink,
   upsertLink,
 } from './links.ts'
+import { getMetatags } from './metatags.ts'
 import type { BrowserOperation, OpenOperation, Operation, StreamOperation } from './operation.ts'
 import { changePublicStats, retrievePublicStats } from './public-stats.ts'
 import { getQRCode } from './qr.ts'
 import { createTag, deleteTag, listTags, updateTag } from './tags.ts'
-import { trackLead, trackRefund, trackSale } from './track.ts'
+import { trackCustomer, trackLead, trackRefund, trackSale } from './track.ts'
 import { trackClick, trackOpen, trackVisit } from './track-browser.ts'
 import {
   createWebhook,
@@ -47,6 +48,7 @@ import {
 export const operations = [
   retrieveAnalytics,
   listCustomers,
+  createCustomer,
   getCustomer,
   updateCustomer,
   deleteCustomer,
@@ -74,10 +76,12 @@ export const operations = [
   updateLink,
   deleteLink,
   changePublicStats,
+  getMetatags,
   listTags,
   createTag,
   updateTag,
   deleteTag,
+  trackCustomer,
   trackLead,
   trackSale,
   trackRefund,

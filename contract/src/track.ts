@@ -97,6 +97,37 @@ export const trackLead = operation({
   response: leadResult,
 })
 
+export const newTrackedCustomer = z
+  .object({
+    customerId: customerExternalId.describe('Your own id of the customer.'),
+    ...personal,
+  })
+  .meta({ id: 'NewTrackedCustomer' })
+export type NewTrackedCustomer = z.output<typeof newTrackedCustomer>
+
+const trackedCustomer = z
+  .strictObject({
+    customerId: z.string(),
+    customerName: z.string().nullable(),
+    customerEmail: z.string().nullable(),
+    customerAvatar: z.string().nullable(),
+  })
+  .meta({ id: 'TrackedCustomer' })
+export type TrackedCustomer = z.infer<typeof trackedCustomer>
+
+export const trackCustomer = operation({
+  id: 'trackCustomer',
+  method: 'post',
+  path: '/track/customer',
+  summary: 'Create or update a customer',
+  description:
+    'For clients of older versions; `POST /customers` and `PATCH /customers/{id}` say more. Fields that are left out stay.',
+  tag: 'Track',
+  scope: 'conversions.write',
+  body: newTrackedCustomer,
+  response: trackedCustomer,
+})
+
 const currency = z
   .string()
   .regex(/^[A-Za-z]{3}$/, 'it is no currency of three letters')

@@ -75,7 +75,8 @@ function foreignValue(name: string, path: string): unknown {
     name: secret,
     tag: secret,
     search: secret,
-    url: `https://example.com/${secret}`,
+    // No name of a test may be looked up.
+    url: path === '/metatags' ? `http://localhost/${secret}` : `https://example.com/${secret}`,
   }
   return byName[name]
 }
@@ -165,6 +166,8 @@ function attempts(operation: Operation): Attempt[] {
     data: {},
     eventName: 'mine',
     customerExternalId: 'mine',
+    customerId: 'mine',
+    externalId: 'mine',
     amount: 5,
     invoiceId: 'mine',
     triggers: ['link.created'],
@@ -200,6 +203,8 @@ function fieldsOf(operation: Operation): string[] {
 function required(operation: Operation): string[] {
   if (operation.id === 'bulkCreateLinks' || operation.id === 'upsertLink') return ['url']
   if (operation.method !== 'post') return operation.id === 'bulkUpdateLinks' ? ['data'] : []
+  if (operation.id === 'createCustomer') return ['externalId']
+  if (operation.id === 'trackCustomer') return ['customerId']
   return fieldsOf(operation).filter(
     (name) =>
       ['url', 'name', 'slug', 'eventName', 'customerExternalId', 'amount', 'invoiceId', 'triggers', 'since'].includes(

@@ -113,6 +113,9 @@ test('events, analytics, tracking and customers answer as the tables say', async
   await call(workspace, 'trackLead', '/track/lead', { clickId, eventName: 'Sign up', ...person, metadata: { a: [1] } })
   await call(workspace, 'trackSale', '/track/sale', { customerExternalId: 'ext_1', amount: 100, invoiceId: 'i' })
   await call(workspace, 'trackSale', '/track/sale', { customerExternalId: 'nobody', amount: 100 })
+  await call(workspace, 'createCustomer', '/customers', { externalId: 'c-2', email: 'bob@example.com' })
+  await call(workspace, 'trackCustomer', '/track/customer', { customerId: 'c-3', customerName: 'Eve' })
+  await call(workspace, 'getMetatags', '/metatags?url=http://localhost/')
   await call(workspace, 'getCustomers', '/customers')
   const [customer] = await call<{ id: string; externalId: string }[]>(
     workspace,

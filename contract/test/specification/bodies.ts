@@ -119,6 +119,13 @@ export const bodies: Record<string, Shape> = {
   NewDomain: { slug: host, ...domainSettings },
   DomainPatch: { slug: optional(host), ...domainSettings },
   DomainRegistrationRequest: { domain: ours(bounded(text, { minLength: 1 }), { maxLength: 190 }) },
+  NewCustomer: {
+    externalId: ours(text, { minLength: 1, maxLength: 100 }),
+    email: optional(orNull(bounded(ours(text, { maxLength: 100 }), { format: 'email' }))),
+    name: free(100),
+    avatar: free(2_000),
+  },
+  NewTrackedCustomer: { customerId: ours(text, { minLength: 1, maxLength: 100 }), ...person },
   NewLead: {
     clickId: ours(defaulting(text, ''), { maxLength: 200 }),
     eventName: bounded(text, { minLength: 1, maxLength: 255 }),

@@ -63,7 +63,11 @@ const search = ours(text, { maxLength: 190 })
 const expansion: Shape = { includeExpandedFields: boolean }
 
 /** A parameter of a query is optional unless it is in `required`. */
-export const required: Record<string, string[]> = { bulkDeleteLinks: ['linkIds'], checkDomainStatus: ['domains'] }
+export const required: Record<string, string[]> = {
+  bulkDeleteLinks: ['linkIds'],
+  checkDomainStatus: ['domains'],
+  getMetatags: ['url'],
+}
 
 export const operationTables: OperationTable[] = [
   {
@@ -213,6 +217,23 @@ export const operationTables: OperationTable[] = [
       ...paged(100, ['createdAt', 'saleAmount', 'firstSaleAt', 'subscriptionCanceledAt'], 'desc'),
     },
     response: list(object('ExpandedCustomer')),
+  },
+  {
+    ...{ id: 'createCustomer', method: 'post', path: '/customers', status: 201 },
+    query: none,
+    body: 'NewCustomer',
+    response: object('ExpandedCustomer'),
+  },
+  {
+    ...{ id: 'trackCustomer', method: 'post', path: '/track/customer', status: 200 },
+    query: none,
+    body: 'NewTrackedCustomer',
+    response: object('TrackedCustomer'),
+  },
+  {
+    ...{ id: 'getMetatags', method: 'get', path: '/metatags', status: 200 },
+    query: { url: ours(text, { maxLength: 2_000 }) },
+    response: object('Metatags'),
   },
   {
     ...{ id: 'getCustomer', method: 'get', path: '/customers/{id}', status: 200 },

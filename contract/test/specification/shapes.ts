@@ -235,8 +235,15 @@ export const shapes: Record<string, Shape> = {
     externalId: orNull(text),
   },
   TrackedPerson: trackedPerson,
-  SaleResult: { eventName: text, customer: orNull(object('TrackedCustomer')), sale: orNull(object('TrackedSale')) },
-  TrackedCustomer: { id: text, ...trackedPerson },
+  SaleResult: { eventName: text, customer: orNull(object('SaleCustomer')), sale: orNull(object('TrackedSale')) },
+  SaleCustomer: { id: text, ...trackedPerson },
+  TrackedCustomer: {
+    customerId: text,
+    customerName: orNull(text),
+    customerEmail: orNull(text),
+    customerAvatar: orNull(text),
+  },
+  Metatags: { title: orNull(text), description: orNull(text), image: orNull(text) },
   TrackedSale: {
     amount: number,
     currency: text,

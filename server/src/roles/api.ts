@@ -6,6 +6,7 @@ import { domainsRoutes } from '../features/domains/routes.ts'
 import { eventsRoutes, eventsStreams } from '../features/events/routes.ts'
 import { foldersRoutes } from '../features/folders/routes.ts'
 import { linksRoutes } from '../features/links/routes.ts'
+import { metatagsRoutes } from '../features/metatags/routes.ts'
 import { openPublicStatsRoutes, publicStatsRoutes } from '../features/public-stats/routes.ts'
 import { qrRoutes } from '../features/qr/routes.ts'
 import { openRedirect } from '../features/redirect/service.ts'
@@ -31,6 +32,7 @@ export const routes = [
   ...foldersRoutes,
   ...linksRoutes,
   ...publicStatsRoutes,
+  ...metatagsRoutes,
   ...tagsRoutes,
   ...trackRoutes,
   ...webhooksRoutes,

@@ -144,6 +144,46 @@ describe('getCustomers', () => {
   })
 })
 
+describe('createCustomer', () => {
+  it('201: makes one with a name, and `ext_1` beside `1`', async () => {
+    const workspace = await buildWorkspace(platform)
+    const body = { externalId: '1', email: 'ada@example.com', avatar: 'https://example.com/a.png' }
+    const first = await send(workspace, 'POST', '/customers', body)
+    expect([first.status, first.answer]).toMatchObject([201, { ...body, name: 'ada@example.com', sales: 0 }])
+    const second = await send(workspace, 'POST', '/customers', { externalId: 'ext_1', name: 'Bob' })
+    expect([second.status, second.answer]).toMatchObject([201, { externalId: 'ext_1', name: 'Bob', email: null }])
+    expect((await send(workspace, 'GET', '/customers/ext_1')).answer).toEqual(first.answer)
+    expect((await send(workspace, 'GET', '/customers/ext_ext_1')).answer).toEqual(second.answer)
+  })
+
+  it('400, 409, 422: without an external id, with one that is taken or too long', async () => {
+    const workspace = await buildWorkspace(platform)
+    await send(workspace, 'POST', '/customers', { externalId: '1' })
+    expect((await send(workspace, 'POST', '/customers', {})).status).toBe(400)
+    expect((await send(workspace, 'POST', '/customers', { externalId: '1' })).code).toBe('conflict')
+    expect((await send(workspace, 'POST', '/customers', { externalId: 'x'.repeat(101) })).status).toBe(422)
+  })
+})
+
+describe('trackCustomer', () => {
+  it('200: makes a customer, then changes only what is given', async () => {
+    const workspace = await buildWorkspace(platform)
+    const track = async (body: object) => (await send(workspace, 'POST', '/track/customer', body)).answer
+    const made = { customerId: 'ext_7', customerName: 'Ada', customerEmail: 'ada@example.com', customerAvatar: null }
+    expect(await track({ ...made })).toEqual(made)
+    expect(await track({ customerId: 'ext_7', customerName: 'Ada L.' })).toEqual({ ...made, customerName: 'Ada L.' })
+    const found = await send(workspace, 'GET', '/customers?externalId=ext_7')
+    expect(found.answer).toMatchObject([{ externalId: 'ext_7', name: 'Ada L.', email: 'ada@example.com' }])
+  })
+
+  it('400, 422: without an id, and with an address that is none', async () => {
+    const workspace = await buildWorkspace(platform)
+    expect((await send(workspace, 'POST', '/track/customer', {})).status).toBe(400)
+    const wrong = { customerId: '1', customerEmail: 'nobody' }
+    expect((await send(workspace, 'POST', '/track/customer', wrong)).status).toBe(422)
+  })
+})
+
 describe('getCustomer', () => {
   it('200: by id and by external id, with the twelve fields', async () => {
     const workspace = await buildWorkspace(platform)

@@ -1,9 +1,10 @@
 import * as contract from '@tributary/contract/customers'
 import { route } from '../../platform/http.ts'
-import { deleteCustomer, getCustomer, listCustomers, updateCustomer } from './service.ts'
+import { createCustomer, deleteCustomer, getCustomer, listCustomers, updateCustomer } from './service.ts'
 
 export const customersRoutes = [
   route(contract.listCustomers, (ctx, { query }) => listCustomers(ctx, query)),
+  route(contract.createCustomer, (ctx, { body }) => createCustomer(ctx, body)),
   route(contract.getCustomer, (ctx, { params, query }) => getCustomer(ctx, params.id, query)),
   route(contract.updateCustomer, (ctx, { params, query, body }) => updateCustomer(ctx, params.id, body, query)),
   route(contract.deleteCustomer, (ctx, { params }) => deleteCustomer(ctx, params.id)),

@@ -3,6 +3,7 @@ import type {
   CustomerPatch,
   CustomersQuery,
   ExpandedCustomer,
+  NewCustomer,
 } from '@tributary/contract/customers'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { conflict, invalid, notFound } from '../../platform/errors.ts'
@@ -58,6 +59,24 @@ export async function listCustomers(ctx: Ctx, query: CustomersQuery): Promise<Ex
     count: query.pageSize,
   })
   return presentAll(ctx, backwards ? rows.reverse() : rows, query)
+}
+
+export async function createCustomer(ctx: Ctx, input: NewCustomer): Promise<ExpandedCustomer> {
+  const { externalId, name = null, email = null, avatar = null } = input
+  const row = await insertCustomer(ctx.db, newRow(ctx, { externalId, name, email, avatar }, null))
+  if (!row) throw taken('customers_external_id')
+  return presentOne(ctx, row, {})
+}
+
+/** Makes the customer of this external id, or changes the fields that are given. */
+export async function saveCustomer(ctx: Ctx, externalId: string, fields: Omit<CustomerPatch, 'externalId'>) {
+  return transaction(ctx, async (ctx) => {
+    const known = await findCustomer(ctx, externalId)
+    const { name = null, email = null, avatar = null } = fields
+    const row = known ?? (await makeCustomer(ctx, { externalId, name, email, avatar }, null))
+    const changes = changesTo(row, fields)
+    return Object.keys(changes).length === 0 ? row : updateCustomerRow(ctx.db, ctx.workspaceId, row.id, changes)
+  })
 }
 
 export async function getCustomer(ctx: Ctx, name: string, expansion: Expansion): Promise<ExpandedCustomer> {
@@ -118,7 +137,17 @@ export function holdCustomer(ctx: Ctx, id: string): Promise<Customer | undefined
 
 /** When two make the same customer at once, both get the one that was first. */
 export async function makeCustomer(ctx: Ctx, person: Person, click: FirstClick | null): Promise<Customer> {
-  const row = {
+  const row = newRow(ctx, person, click)
+  // The one who was first may be erased or get another id before it is found.
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const customer = (await insertCustomer(ctx.db, row)) ?? (await findCustomer(ctx, person.externalId))
+    if (customer) return customer
+  }
+  throw conflict('The customer of this external id is being changed by somebody else right now. Try again.')
+}
+
+function newRow(ctx: Ctx, person: Person, click: FirstClick | null) {
+  return {
     id: newId('cus'),
     workspace_id: ctx.workspaceId,
     external_id: person.externalId,
@@ -128,12 +157,6 @@ export async function makeCustomer(ctx: Ctx, person: Person, click: FirstClick |
     click_id: click?.clickId ?? null,
     link_number: click?.linkNumber ?? null,
   }
-  // The one who was first may be erased or get another id before it is found.
-  for (let attempt = 0; attempt < attempts; attempt++) {
-    const customer = (await insertCustomer(ctx.db, row)) ?? (await findCustomer(ctx, person.externalId))
-    if (customer) return customer
-  }
-  throw conflict('The customer of this external id is being changed by somebody else right now. Try again.')
 }
 
 /** Only when none was known before. */

@@ -1,9 +1,9 @@
-import type { LeadResult, NewLead } from '@tributary/contract/track'
+import type { LeadResult, NewLead, NewTrackedCustomer, TrackedCustomer } from '@tributary/contract/track'
 import type { Ctx } from '../../platform/context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
-import { type Customer, findCustomer, makeCustomer, rememberClick } from '../customers/service.ts'
+import { type Customer, findCustomer, makeCustomer, rememberClick, saveCustomer } from '../customers/service.ts'
 import { conversionSettings } from '../workspaces/service.ts'
 import { findClick, type KnownClick, requireClick } from './clicks.ts'
 import { type Attribution, attribute } from './rules/attribution.ts'
@@ -78,4 +78,16 @@ export function personOf(input: {
 
 export function presentPerson({ name, email, avatar, external_id }: Customer): LeadResult['customer'] {
   return { name, email, avatar, externalId: external_id }
+}
+
+/** As clients of older versions make a customer known; it records no event. */
+export async function trackCustomer(ctx: Ctx, input: NewTrackedCustomer): Promise<TrackedCustomer> {
+  const { customerId, customerName, customerEmail, customerAvatar } = input
+  const fields = {
+    name: customerName ?? undefined,
+    email: customerEmail ?? undefined,
+    avatar: customerAvatar ?? undefined,
+  }
+  const { name, email, avatar } = await saveCustomer(ctx, customerId, fields)
+  return { customerId, customerName: name, customerEmail: email, customerAvatar: avatar }
 }

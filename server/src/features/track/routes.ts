@@ -3,11 +3,12 @@ import * as forPages from '@tributary/contract/track-browser'
 import { type BrowserRoute, browserRoute, route } from '../../platform/http.ts'
 import { type Capturing, trackClick, trackOpen, trackVisit } from './browser-clicks.ts'
 import { trackLeadFromPage, trackSaleFromPage } from './from-page.ts'
-import { trackLead } from './leads.ts'
+import { trackCustomer, trackLead } from './leads.ts'
 import { trackRefund } from './refunds.ts'
 import { trackSale } from './sales.ts'
 
 export const trackRoutes = [
+  route(contract.trackCustomer, (ctx, { body }) => trackCustomer(ctx, body)),
   route(contract.trackLead, async (ctx, { body }) =>
     ctx.actor.isPublishable ? trackLeadFromPage(ctx, body) : trackLead(ctx, body),
   ),

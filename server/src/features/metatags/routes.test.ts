@@ -1,0 +1,74 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { buildWorkspace } from '../../../test/build.ts'
+import { openTestPlatform } from '../../../test/stack.ts'
+import { getMetatags } from './service.ts'
+
+const platform = await openTestPlatform()
+const { api } = inject('server')
+const nothing = { title: null, description: null, image: null }
+let visits = 0
+
+const site = createServer((request, response) => {
+  visits += 1
+  if (request.url === '/moved') return response.writeHead(302, { location: '/page' }).end()
+  if (request.url === '/loop') return response.writeHead(302, { location: '/loop' }).end()
+  if (request.url === '/inside') return response.writeHead(302, { location: 'http://10.0.0.1/' }).end()
+  if (request.url === '/broken') return response.writeHead(500).end('<title>Failure</title>')
+  response.writeHead(200, { 'content-type': 'text/html' })
+  response.end(`<title>A page</title><meta name="description" content="d">${' '.repeat(1_000_000)}`)
+})
+beforeAll(() => new Promise<void>((resolve) => site.listen(0, '127.0.0.1', () => resolve())))
+afterAll(() => new Promise<void>((resolve) => site.close(() => resolve())))
+
+/** As a server does that may call this one site. */
+function read(path: string) {
+  const { port } = site.address() as AddressInfo
+  return getMetatags({ config: allowing(port) }, `http://127.0.0.1:${port}${path}`)
+}
+const configs = new Map<number, typeof platform.config>()
+function allowing(port: number) {
+  const config = configs.get(port) ?? {
+    ...platform.config,
+    OUTBOUND_ALLOWED_PORTS: [[port, port] as [number, number]],
+    OUTBOUND_ALLOWED_HOSTS: { names: [], ranges: ['127.0.0.1'] },
+  }
+  configs.set(port, config)
+  return config
+}
+
+async function ask(query: string, key: string) {
+  const response = await fetch(`${api}/metatags?${query}`, { headers: { authorization: `Bearer ${key}` } })
+  return { status: response.status, body: (await response.json()) as unknown }
+}
+
+describe('getMetatags', () => {
+  it('200: title, description and image of a page, fetched once in ten minutes', async () => {
+    const page = { title: 'A page', description: 'd', image: null }
+    const before = visits
+    expect(await Promise.all([read('/page'), read('/page')])).toEqual([page, page])
+    expect(await read('/page')).toEqual(page)
+    expect(visits - before).toBe(1)
+    expect(await read('/moved')).toEqual(page)
+  })
+
+  it('200: nothing of a page that fails, redirects for ever or leads into the network', async () => {
+    for (const path of ['/broken', '/loop', '/inside']) expect(await read(path), path).toEqual(nothing)
+  })
+
+  it('200: nothing of an address that is not public, and nothing about why', async () => {
+    const { key } = await buildWorkspace(platform)
+    for (const url of ['http://127.0.0.1:1/', 'http://169.254.169.254/latest', 'http://[::1]/', 'http://localhost/']) {
+      expect(await ask(`url=${encodeURIComponent(url)}`, key), url).toEqual({ status: 200, body: nothing })
+    }
+  })
+
+  it('400, 422: no address, or none of the web', async () => {
+    const { key } = await buildWorkspace(platform)
+    expect((await ask('', key)).status).toBe(400)
+    for (const url of ['nope', 'file:///etc/passwd', 'javascript:1', `https://a.example/${'x'.repeat(2_000)}`]) {
+      expect((await ask(`url=${encodeURIComponent(url)}`, key)).status, url).toBe(422)
+    }
+  })
+})

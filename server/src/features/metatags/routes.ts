@@ -1,0 +1,5 @@
+import * as contract from '@tributary/contract/metatags'
+import { route } from '../../platform/http.ts'
+import { getMetatags } from './service.ts'
+
+export const metatagsRoutes = [route(contract.getMetatags, (ctx, { query }) => getMetatags(ctx, query.url))]

@@ -1,0 +1,66 @@
+import type { Metatags } from '@tributary/contract/metatags'
+import { LRUCache } from 'lru-cache'
+import type { Config } from '../../platform/config.ts'
+import type { Ctx } from '../../platform/context.ts'
+import { AppError, invalid } from '../../platform/errors.ts'
+import { fetchOutbound, OutboundError } from '../../platform/outbound.ts'
+import { parseMetatags } from './parse.ts'
+
+const timeoutMs = 5_000
+/** The head of a page is in its first bytes; the rest is not read. */
+const maxBytes = 262_144
+const maxRedirects = 3
+const maxReading = 20
+const rememberMs = 600_000
+const rememberFailureMs = 30_000
+const nothing: Metatags = { title: null, description: null, image: null }
+
+type Reader = { known: LRUCache<string, Promise<Metatags>>; reading: number }
+
+/** One per process, which has one configuration. */
+const readers = new WeakMap<Config, Reader>()
+
+/** Pages are fetched through the outbound client only, so that no address inside the network can be read. */
+export async function getMetatags(ctx: Pick<Ctx, 'config'>, url: string): Promise<Metatags> {
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
+    throw invalid('`url` in the query must be an absolute URL such as https://example.com/page.')
+  }
+  const reader = readers.get(ctx.config) ?? { known: new LRUCache({ max: 1_000 }), reading: 0 }
+  readers.set(ctx.config, reader)
+  const known = reader.known.get(url)
+  if (known) return known
+  if (reader.reading >= maxReading) {
+    throw new AppError('rate_limit_exceeded', 'Too many pages are being read at the same time. Try again in 1 s.')
+  }
+  reader.reading += 1
+  const found = readPage(url, ctx.config).finally(() => {
+    reader.reading -= 1
+  })
+  reader.known.set(url, found, { ttl: rememberMs })
+  found.then(
+    (metatags) => metatags === nothing && reader.known.set(url, found, { ttl: rememberFailureMs }),
+    () => reader.known.delete(url),
+  )
+  return found
+}
+
+async function readPage(url: string, config: Config): Promise<Metatags> {
+  const deadline = Date.now() + timeoutMs
+  const headers = { accept: 'text/html, application/xhtml+xml', 'user-agent': 'Tributary' }
+  let address = url
+  try {
+    for (let hop = 0; hop <= maxRedirects && Date.now() < deadline; hop++) {
+      const options = { timeoutMs: deadline - Date.now(), maxBytes, cutsBody: true, headers, allow: config }
+      const { status, headers: answered, body } = await fetchOutbound(address, options)
+      const next = URL.parse(String(answered.location ?? ''), address)
+      if (status >= 300 && status < 400 && answered.location && next) address = next.href
+      else if (status !== 200) return nothing
+      else return parseMetatags(body, String(answered['content-type'] ?? ''), address)
+    }
+    return nothing
+  } catch (error) {
+    // Why it failed would tell a stranger about the network that the server is in.
+    if (error instanceof OutboundError) return nothing
+    throw error
+  }
+}
