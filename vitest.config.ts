@@ -9,6 +9,7 @@ const long = [
   'e2e/kill-*.test.ts',
   'e2e/processes.test.ts',
   'e2e/redirect-faults.test.ts',
+  'e2e/restore.test.ts',
   'server/src/features/*/agreement.test.ts',
   'server/src/features/*/journeys.test.ts',
   'server/src/features/*/memory.test.ts',

@@ -47,7 +47,9 @@ function rewindText({ engine, foundAt, since, lost }: RewindFinding): string {
   const state = since.startsWith('1970') ? 'an empty state' : `its state of ${since}`
   if (engine === 'nats')
     return `The log went back to ${state} (found ${foundAt}). Clicks that were not stored before are lost; recent changes were published again. ${guide}`
-  const counts = Object.entries(lost ?? {}).flatMap(([kind, count]) => (count > 0 ? [`${count} ${kind}`] : []))
+  const counts = ['links', 'leads', 'sales', 'customers'].flatMap((kind) =>
+    lost?.[kind] ? [`${lost[kind]} ${kind}`] : [],
+  )
   const missing =
     counts.length > 0
       ? `${counts.join(', ')} known to ClickHouse are missing`

@@ -288,7 +288,8 @@ export function attributesBetween(
   [before, last]: [bigint, bigint],
   page: { after: string; count: number },
 ): Promise<LaterLink[]> {
-  const versions = { first: (before + 1n) * correctionsPerVersion, last: last * correctionsPerVersion }
+  const first = before < 0n ? 0n : (before + 1n) * correctionsPerVersion
+  const versions = { first, last: last * correctionsPerVersion }
   return selectLaterLinks(platform.clickhouse, { ...page, ...versions })
 }
 

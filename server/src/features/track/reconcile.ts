@@ -265,6 +265,8 @@ export type Lost = { links: number; leads: number; sales: number; customers: num
 
 const lostAtOnce = 5_000
 const settleAfterMs = 10_000
+// PostgreSQL writes a sequence to its log 32 numbers ahead: after a crash it seems to have given them.
+const loggedAhead = 64n
 // Rows of the time shortly before are looked at too: clocks may differ.
 const overlapMs = 60_000
 
@@ -298,7 +300,10 @@ async function countLinks(platform: Platform, { sequences }: Rewind): Promise<nu
   const [before, moved] = sequences.link_versions ?? ['0', '0']
   let lost = 0
   for (let after = '0'; ; ) {
-    const links = await attributesBetween(platform, [BigInt(before), BigInt(moved)], { after, count: lostAtOnce })
+    const links = await attributesBetween(platform, [BigInt(before) - loggedAhead, BigInt(moved)], {
+      after,
+      count: lostAtOnce,
+    })
     for (const [workspaceId, mine] of Map.groupBy(links, ({ workspace_id }) => workspace_id)) {
       const numbers = mine.map(({ number }) => BigInt(number))
       const there = new Set(await announceAgain(asSystem(platform, workspaceId), numbers))
