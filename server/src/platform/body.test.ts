@@ -1,4 +1,4 @@
-import { request } from 'node:http'
+import { Agent, request } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { browserOperations, operations } from '@tributary/contract/index'
 import { describe, expect, inject, test } from 'vitest'
@@ -89,6 +89,22 @@ test('a body that says how long it is gets refused before it is sent', async () 
   sending.write('{')
   expect(await answered.promise).toBe(422)
   sending.destroy()
+})
+
+test('after a refused body the connection is either usable or closed by its header', async () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const send = (body: string) =>
+    new Promise<(string | number | undefined)[]>((resolve, reject) => {
+      const sending = request(`${api}/links`, { method: 'POST', headers: { authorization }, agent }, (response) => {
+        response.resume().on('end', () => resolve([response.statusCode, response.headers.connection]))
+      })
+      sending.on('error', reject).end(body)
+    })
+  for (let round = 0; round < 5; round++) {
+    expect(await send(' '.repeat(3 * megabyte))).toEqual([422, 'keep-alive'])
+    expect(await send(JSON.stringify({ url: 'https://example.com' }))).toEqual([200, 'keep-alive'])
+  }
+  agent.destroy()
 })
 
 test('a body in chunks is cut off at the limit, and the connection closes when it goes on', async () => {

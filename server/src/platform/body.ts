@@ -5,8 +5,9 @@ import { badRequest, invalid } from './errors.ts'
 
 /** Levels of arrays and objects within each other, in every JSON that a client sends. */
 const maxDepth = 32
-/** Bytes past the limit that are read and dropped, so that a client still sending sees the refusal. */
+/** Of a refused body so much is read and dropped, and for so long: many clients read no answer before they have sent all. */
 const drainBytes = 16 * 1024 * 1024
+const drainMs = 5_000
 
 /** The bytes of a body, never more than the operation's limit. */
 export async function readBody(
@@ -17,13 +18,13 @@ export async function readBody(
   const limit = Math.min(bodyLimit, config.BODY_LIMIT_BYTES)
   const encoding = incoming.headers['content-encoding']?.trim().toLowerCase() ?? ''
   if (encoding !== '' && encoding !== 'identity') {
-    drain(incoming)
+    await drain(incoming)
     throw badRequest('The header `Content-Encoding` is not supported. Send the body uncompressed.')
   }
   const announced = Number(incoming.headers['content-length'] ?? 0)
   const bytes = announced > limit ? undefined : await readUpTo(incoming, limit)
   if (bytes) return bytes
-  drain(incoming)
+  await drain(incoming)
   const isOperators = limit === config.BODY_LIMIT_BYTES
   throw invalid(
     `The body is larger than ${limit} bytes, the limit ${isOperators ? 'BODY_LIMIT_BYTES of this server' : 'of this operation'}. Send less in one request.`,
@@ -54,14 +55,29 @@ function readUpTo(incoming: IncomingMessage, limit: number): Promise<Buffer | un
   })
 }
 
-/** Reads on without keeping anything, and closes the connection when too much follows. */
-function drain(incoming: IncomingMessage): void {
+/**
+ * Reads on without keeping anything: a body that says its length to its end, so that the connection stays usable; one in
+ * chunks behind the answer, until the connection closes for being too long.
+ */
+async function drain(incoming: IncomingMessage): Promise<void> {
+  const announced = incoming.headers['content-length']
+  if (Number(announced ?? 0) > drainBytes || incoming.readableEnded) return
+  const { promise, resolve } = Promise.withResolvers<void>()
   let length = 0
-  incoming.on('error', () => {})
   incoming.on('data', (chunk: Buffer) => {
     length += chunk.length
     if (length > drainBytes) incoming.destroy()
   })
+  incoming.on('end', resolve).on('error', resolve).on('close', resolve)
+  if (announced === undefined) return
+  const timer = setTimeout(resolve, drainMs)
+  await promise
+  clearTimeout(timer)
+}
+
+/** Whether a request says that it has more of a body than was read: no other request can follow on the connection. */
+export function hasUnreadBody(incoming: IncomingMessage): boolean {
+  return incoming.headers['content-length'] !== undefined && !incoming.complete
 }
 
 export function parseJson(bytes: Buffer, { bodyValues }: Pick<Operation, 'bodyValues'>): unknown {

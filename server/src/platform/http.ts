@@ -6,7 +6,7 @@ import { cors } from 'hono/cors'
 import { HTTPException } from 'hono/http-exception'
 import type { z } from 'zod'
 import { type Admission, isLargeList, openAdmission, streamList } from './answers.ts'
-import { announcedBytes, parseJson, readBody } from './body.ts'
+import { announcedBytes, hasUnreadBody, parseJson, readBody } from './body.ts'
 import { sleep } from './clock.ts'
 import { type Ctx, type Platform, requirePermission } from './context.ts'
 import { AppError, badRequest, envelopeOf, forbidden } from './errors.ts'
@@ -380,7 +380,11 @@ function respondWith(c: Request, { config, log }: Platform, error: unknown): Res
   const shown =
     known ??
     new AppError('internal_server_error', `The server failed. Its log has the cause under request ${requestId}.`)
-  return c.json(envelopeOf(shown, config.API_URL), shown.status, { ...c.var.headers, 'X-Request-Id': requestId })
+  return c.json(envelopeOf(shown, config.API_URL), shown.status, {
+    ...c.var.headers,
+    'X-Request-Id': requestId,
+    ...(hasUnreadBody(c.env.incoming) && { Connection: 'close' }),
+  })
 }
 
 function knownProblem(error: unknown): AppError | undefined {

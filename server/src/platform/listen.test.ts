@@ -95,7 +95,7 @@ describe('the address and the headers of a request', () => {
 })
 
 describe('a body that never comes', () => {
-  const tooLarge = 'The body is larger than the 1048576 bytes that are allowed.'
+  const tooLarge = 'The body is larger than 131072 bytes, the limit of this operation. Send less in one request.'
 
   test('of 100 MB is refused by its length', async () => {
     const answer = await exchange(`POST /links HTTP/1.1\r\n${authorized}Content-Length: 100000000\r\n\r\n{"url":`)
