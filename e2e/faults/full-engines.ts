@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sql } from 'kysely'
 import type { EngineName } from '../../engines/engine-process.ts'
 import { eventStream, jetStream } from '../../server/src/platform/nats.ts'
 import { waitFor } from './count.ts'
@@ -17,7 +16,7 @@ export const fullFaults: Fault[] = [
   // A stream that could not write keeps refusing until NATS starts again.
   { name: 'NATS disk full, restarted with space', happen: fillDisk('nats', { restart: true }) },
   { name: 'ClickHouse disk full', happen: fillDisk('clickhouse') },
-  { name: 'PostgreSQL disk full', happen: fillPostgres },
+  { name: 'PostgreSQL disk full', happen: fillDisk('postgres') },
   { name: 'Valkey memory full', happen: fillValkey, withoutRepeats: true },
 ]
 
@@ -40,17 +39,6 @@ function fillDisk(name: EngineName, { restart = false } = {}) {
     stopping.abort()
     await watching
   }
-}
-
-async function fillPostgres(stack: FaultStack, pace: Pace): Promise<void> {
-  const filling = fillDisk('postgres')(stack, pace)
-  await sleep(pace.awayMs)
-  const refusal =
-    await sql`CREATE TABLE too_large AS SELECT repeat(md5(n::text), 90) FROM generate_series(1, 9000) AS n`
-      .execute(stack.platform.db)
-      .then(() => 'none', String)
-  await filling
-  if (!/No space left|terminat|recovery|refused/i.test(refusal)) throw new Error(`PostgreSQL was not full: ${refusal}`)
 }
 
 async function restartWhenEnded(engine: NonNullable<FaultStack['engines'][EngineName]>, signal: AbortSignal) {
