@@ -7,10 +7,11 @@ import { invalid } from '../../platform/errors.ts'
 import { customersById, presentCustomer } from '../customers/service.ts'
 import { linksByNumber } from '../links/service.ts'
 import { readCursor, writeCursor } from './feed/cursor.ts'
-import { goneLink, goneLinkId, noLink } from './feed/gone-link.ts'
+import { goneLinkId } from './feed/gone-link.ts'
 import { cutPart, partWith } from './feed/part.ts'
 import { type Cell, csvLine, jsonLine } from './feed/table.ts'
 import { withinLimits } from './limits.ts'
+import { findLostLinks } from './lost-links.ts'
 import { narrowed } from './narrow.ts'
 import type { Period } from './period.ts'
 import { presentClick, presentIp, presentLead, presentSale, shownClickId } from './present.ts'
@@ -78,17 +79,13 @@ function lastPlace(rows: EventRow[]): Place | undefined {
 export async function presentRows(ctx: Ctx, rows: EventRow[], maxBytes = Infinity): Promise<TrackedEvent[]> {
   const ids = rows.flatMap((row) => ('customer_id' in row ? row.customer_id : []))
   const [links, customers] = await Promise.all([linksOf(ctx, rows, maxBytes), customersById(ctx, ids)])
+  const lostLink = await findLostLinks(ctx, rows, links)
   return rows.map((row) => {
-    const link = links.get(row.link_number) ?? missingLink(ctx, row)
+    const link = links.get(row.link_number) ?? lostLink(row)
     if (!('customer_id' in row)) return presentClick(row, link)
     const customer = presentCustomer(customers.get(row.customer_id), row.customer_id)
     return 'amount' in row ? presentSale(row, link, customer) : presentLead(row, link, customer)
   })
-}
-
-function missingLink({ workspaceId, config }: Ctx, row: EventRow): Link {
-  if ('attribution' in row && row.attribution) return noLink(workspaceId, row.attribution, config.API_URL)
-  return goneLink(workspaceId, row.url, config.API_URL)
 }
 
 /** Each link once, however many rows name it. */
@@ -176,9 +173,10 @@ async function learn(ctx: Ctx, rows: EventRow[], { links, customers }: Known): P
   if (customers.size > mostRemembered) customers.clear()
   const unknown = rows.filter(({ link_number }) => !links.has(link_number))
   const there = await linksOf(ctx, unknown)
-  for (const { link_number } of unknown) {
-    const { id: linkId, domain, key, shortLink, externalId } = there.get(link_number) ?? { ...nothing, id: goneLinkId }
-    links.set(link_number, { linkId, domain, key, shortLink, externalId })
+  const lostLink = await findLostLinks(ctx, unknown, there)
+  for (const row of unknown) {
+    const { id: linkId, domain, key, shortLink, externalId } = there.get(row.link_number) ?? lostLink(row)
+    links.set(row.link_number, { linkId, domain, key, shortLink: domain && shortLink, externalId })
   }
   const ids = rows.flatMap((row) => ('customer_id' in row && !customers.has(row.customer_id) ? row.customer_id : []))
   const found = await customersById(ctx, ids)

@@ -1,14 +1,14 @@
-import { eventsQuery } from '@tributary/contract/events'
+import { type ClickEvent, eventsQuery } from '@tributary/contract/events'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { type BuiltWorkspace, buildLink, buildWorkspace } from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'
 import { clickRow, leadRow, type NewEvents, saleRow, storeEvents } from '../../../test/events/feed-rows.ts'
 import { openRandom, type Random } from '../../../test/random.ts'
-import { openTestPlatform } from '../../../test/stack.ts'
+import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import { query } from '../../platform/clickhouse.ts'
 import { sleep } from '../../platform/clock.ts'
-import { linkNumbers } from '../links/service.ts'
+import { deleteLink, linkNumbers } from '../links/service.ts'
 import { listEvents } from './list.ts'
 import { pageStatement } from './store.ts'
 import { type EventKind, whereOf } from './where.ts'
@@ -218,6 +218,33 @@ test('of the events before a page ClickHouse reads the order, not the columns', 
   const lazily = /Lazily read columns:(.*)/.exec(plan)?.[1] ?? plan
   for (const column of ['url', 'referer_url', 'city', 'browser', 'ip', 'link_number']) expect(lazily).toContain(column)
   expect(plan).toContain('InReverseOrder')
+})
+
+test('a deleted link, and one that PostgreSQL has lost, keep their address in lists and exports', async () => {
+  const other = await buildWorkspace(platform)
+  const [deleted, lost] = [
+    await buildLink(platform, other, { key: 'Deleted' }),
+    await buildLink(platform, other, { key: 'Lost/ä' }),
+  ]
+  const numbers = [await numberOf(other, deleted.id), await numberOf(other, lost.id)]
+  const known = "SELECT link_id FROM link_attributes FINAL WHERE workspace_id = {id:String} AND link_id != ''"
+  await eventually(
+    async () => expect(await query(platform.clickhouse, known, { id: other.id })).toHaveLength(2),
+    20_000,
+  )
+  await storeEvents(platform, { clicks: numbers.map((linkNumber) => clickRow({ workspaceId: other.id, linkNumber })) })
+  await deleteLink(contextIn(platform, other.id), deleted.id)
+  await sql`DELETE FROM links WHERE id = ${lost.id}`.execute(platform.db)
+  const headers = { authorization: `Bearer ${other.key}` }
+  const events = (await (await fetch(`${api}/events`, { headers })).json()) as ClickEvent[]
+  const lines = (await (await fetch(`${api}/events/export?format=ndjson`, { headers })).text()).trimEnd().split('\n')
+  for (const link of [deleted, lost]) {
+    const { id, domain, key, shortLink } = link
+    const event = events.find((event) => event.link_id === id)
+    expect(event).toMatchObject({ domain, key, link: { id, domain, key, shortLink } })
+    const row = lines.map((line) => JSON.parse(line)).find((row) => row.linkId === id)
+    expect(row).toMatchObject({ domain, key, shortLink })
+  }
 })
 
 test('a link that is gone for good, or deleted, shortens no page', async () => {

@@ -5,9 +5,9 @@ import { deletedFolders } from '../folders/service.ts'
 import type { LinkChanged } from '../links/messages.ts'
 import { deletedTags } from '../tags/service.ts'
 import { historyDays } from '../workspaces/service.ts'
-import { goneLink } from './feed/gone-link.ts'
 import { forgetFolders, forgetTags } from './forget.ts'
 import { withinLimits } from './limits.ts'
+import { findLostLinks } from './lost-links.ts'
 import { searchableMetadata } from './metadata.ts'
 import { narrowed } from './narrow.ts'
 import { presentLead, presentSale, presentVisit } from './present.ts'
@@ -39,7 +39,7 @@ import { type EventFilter, filterConditions, whereOf } from './where.ts'
 export type { EventFilter, EventRows, NewLeadRow, NewSaleRow, StoredClick, StoredVisit }
 export {
   filterConditions,
-  goneLink,
+  findLostLinks,
   narrowed,
   presentLead,
   presentSale,
@@ -265,6 +265,8 @@ export async function keepLinkAttributes(
   const rows = changes.map((change) => ({
     workspace_id: change.workspaceId,
     link_number: change.linkNumber,
+    link_id: change.id ?? '',
+    key: change.key ?? '',
     domain: change.domain,
     is_root: change.isRoot,
     folder_id: change.folderId,

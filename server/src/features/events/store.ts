@@ -22,7 +22,7 @@ export type SaleRow = LeadRow & { amount: string; currency: string; invoice_id: 
 /** A click as it was stored; `at` in milliseconds. */
 export type StoredClick = Visitor & Origin & Campaign & { id_text: string; at: string }
 export type LinkAttributesRow = { workspace_id: string } & Record<'link_number' | 'domain' | 'folder_id', string> &
-  Record<'tenant_id' | 'partner_id' | 'version', string> &
+  Record<'tenant_id' | 'partner_id' | 'version' | 'link_id' | 'key', string> &
   Record<'is_root' | 'deleted', boolean> & { tag_ids: string[] }
 /** `expires_on` is the day from which on it may be deleted; without it, never. `folded` is a mark for the rollups. */
 export type NewClickRow = Omit<ClickRow, 'timestamp'> & { timestamp: number; expires_on?: string; folded?: number }
@@ -347,6 +347,21 @@ FROM ${table} WHERE stored_at >= fromUnixTimestamp64Milli({since:Int64}) AND id 
     `SELECT * FROM (${part('lead_events', 'lead')} UNION ALL ${part('sale_events', 'sale')})
 ORDER BY id LIMIT {count:UInt32}`,
     values,
+  )
+}
+
+export type LinkAddressRow = Record<'link_number' | 'link_id' | 'domain' | 'key', string>
+
+export function selectLinkAddresses(
+  clickhouse: ClickHouse,
+  workspaceId: string,
+  numbers: string[],
+): Promise<LinkAddressRow[]> {
+  return query(
+    clickhouse,
+    `SELECT toString(link_number) AS link_number, link_id, domain, key FROM link_attributes FINAL
+WHERE workspace_id = {workspaceId:String} AND link_number IN {numbers:Array(UInt64)} AND link_id != '' ${columnsFirst}`,
+    { workspaceId, numbers: numbers.map(BigInt) },
   )
 }
 

@@ -6,6 +6,9 @@ const address = z.object({ domain: z.string(), lookupKey: z.string() })
 export const linkChanged = address.extend({
   workspaceId: z.string(),
   linkNumber: z.string(),
+  /** Processes of an earlier release do not send these two. */
+  id: z.string().optional(),
+  key: z.string().optional(),
   /** The address it had before, when it moved. */
   former: address.optional(),
   isRoot: z.boolean(),

@@ -129,7 +129,7 @@ export function trackedLink(row: LinkRow): TrackedLink {
   }
 }
 
-function shortLinkOf({ domain, key }: Pick<LinkRow, 'domain' | 'key'>): string {
+export function shortLinkOf({ domain, key }: Pick<LinkRow, 'domain' | 'key'>): string {
   return `https://${domain}${key === rootKey ? '' : `/${encodeURI(key)}`}`
 }
 

@@ -17,7 +17,7 @@ import { tagIdsByNames } from '../tags/service.ts'
 import { type DueTest, openTests, settle } from './ab-tests.ts'
 import { keyProblem, lookupKey, rootKey } from './key.ts'
 import type { LinkChanged } from './messages.ts'
-import { presentAll, redirectView, trackedLink } from './present.ts'
+import { presentAll, redirectView, shortLinkOf, trackedLink } from './present.ts'
 import { parseExternalId, parseLinkName } from './settings.ts'
 import {
   addClickCounts,
@@ -44,6 +44,8 @@ import {
 } from './store.ts'
 import type { LinkFilter } from './where.ts'
 import { changeLink, changeMessage, changeOf, makeLink, publishAll, removeLinks } from './write.ts'
+
+export { shortLinkOf }
 
 // A key has 190 characters; composing and lower case can make each of them three.
 const longestLookupKey = 3 * 190

@@ -102,6 +102,8 @@ export function changeOf(row: LinkRow, before?: LinkRow): LinkChanged {
   return {
     workspaceId: row.workspace_id,
     linkNumber: String(row.number),
+    id: row.id,
+    key: row.key,
     domain: row.domain,
     lookupKey: row.lookup_key,
     ...(moved && { former: { domain: before.domain, lookupKey: before.lookup_key } }),

@@ -4,7 +4,7 @@ import { asSystem, type Ctx, type Platform } from '../../platform/context.ts'
 import { transaction } from '../../platform/postgres.ts'
 import type { CustomerErased } from '../customers/messages.ts'
 import { customersById } from '../customers/service.ts'
-import { conversionsById, goneLink } from '../events/service.ts'
+import { conversionsById, findLostLinks } from '../events/service.ts'
 import type { ClicksStored } from '../ingest/messages.ts'
 import type { LinkEvents } from '../links/messages.ts'
 import { linksByNumber } from '../links/service.ts'
@@ -128,13 +128,14 @@ function byTime({ event: a }: Told, { event: b }: Told): number {
   return a.id < b.id ? -1 : 1
 }
 
-async function linksOf(ctx: Ctx, rows: { link_number: string }[]) {
+async function linksOf(ctx: Ctx, rows: { link_number: string; url: string }[]) {
   const links = await linksByNumber(
     ctx,
     rows.map((row) => BigInt(row.link_number)),
   )
-  return ({ link_number, url }: { link_number: string; url: string }): Link =>
-    links.get(BigInt(link_number)) ?? goneLink(ctx.workspaceId, url, ctx.config.API_URL)
+  const known = new Map([...links].map(([number, link]) => [String(number), link]))
+  const lostLink = await findLostLinks(ctx, rows, known)
+  return (row: { link_number: string; url: string }): Link => known.get(row.link_number) ?? lostLink(row)
 }
 
 function* partsOf<T>(items: T[]): Generator<T[]> {

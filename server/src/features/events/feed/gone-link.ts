@@ -8,16 +8,18 @@ const reasons: Record<string, string> = {
 }
 const never = new Date(0).toISOString()
 
+export type LinkAddress = { id: string; domain: string; key: string; shortLink: string }
+
 /**
- * What an event shows of a link whose row is gone for good, so that no page is shorter for it: of the link only where
- * the event led, also as its short address. A deleted link is not gone: it is shown as it was.
+ * Stands for a link whose row PostgreSQL has lost, so that no page is shorter for it. It has the address of the link if
+ * that is known. A deleted link is not lost: its row stays, and it is shown as it was.
  */
-export function goneLink(workspaceId: string, url: string, apiUrl: string): Link {
-  const shortLink = URL.canParse(url) ? url : apiUrl
+export function goneLink(workspaceId: string, url: string, apiUrl: string, address?: LinkAddress): Link {
+  const shortLink = address?.shortLink ?? (URL.canParse(url) ? url : apiUrl)
   return {
-    id: goneLinkId,
-    domain: '',
-    key: '',
+    id: address?.id ?? goneLinkId,
+    domain: address?.domain ?? '',
+    key: address?.key ?? '',
     url,
     trackConversion: false,
     externalId: null,
