@@ -21,7 +21,7 @@ const exitMarginMs = 5_000
 export async function startRole(config: Config, log: Log): Promise<AsyncDisposable> {
   await using started = new AsyncDisposableStack()
   const platform = started.use(await openRolePlatform(config, log, 0))
-  const tlsHosts = started.use(openTlsHosts(platform))
+  const tlsHosts = started.use(openTlsHosts({ ...platform, db: platform.lookups }))
   const isAllowed = (query: URLSearchParams) => tlsHosts.allows(query.get('domain') ?? '')
   started.use(await startOps(platform, reportProcess(platform), { '/internal/tls-allowed': isAllowed }))
   await ensureStreams(platform.nats, config, (text) => log.warn(text))
@@ -54,7 +54,7 @@ export async function runSupervised(config: Config, log: Log, slot: number, sign
 
   async function start(started: AsyncDisposableStack): Promise<void> {
     const platform = started.use(await openRolePlatform(config, log, slot))
-    resolve({ platform, tlsHosts: started.use(openTlsHosts(platform)) })
+    resolve({ platform, tlsHosts: started.use(openTlsHosts({ ...platform, db: platform.lookups })) })
     await prepareStreams(platform, channel)
     started.use(await startWork(platform))
     await channel.ask('up')

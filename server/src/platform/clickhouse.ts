@@ -1,5 +1,6 @@
 import { type ClickHouseClient, ClickHouseLogLevel, type ClickHouseSettings, createClient } from '@clickhouse/client'
 import type { Config } from './config.ts'
+import { refuseInTransaction } from './postgres.ts'
 import { problemOf } from './tracing.ts'
 
 /** A statement that has ended; its text has names for the values. */
@@ -57,6 +58,7 @@ export async function queryLines(
 }
 
 function ask(clickhouse: ClickHouse, query: string, values: Record<string, unknown>, limits: QueryLimits) {
+  refuseInTransaction('ClickHouse', { inRequestsOnly: true })
   return clickhouse.query({ query, query_params: values, format: 'JSONEachRow', clickhouse_settings: limits })
 }
 

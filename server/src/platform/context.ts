@@ -21,6 +21,8 @@ export type Platform = {
   rates: Rates
   now: Clock
   db: Db
+  /** A small pool of its own for what visitors wait for, which requests of the API can't use up. */
+  lookups: Db
   clickhouse: ClickHouse
   nats: NatsConnection
   valkey: Redis

@@ -1,5 +1,6 @@
 import { Resolver } from 'node:dns/promises'
 import ipaddr from 'ipaddr.js'
+import { refuseInTransaction } from './postgres.ts'
 
 export type Dns = {
   /** The texts of the TXT records, each in one piece. */
@@ -20,6 +21,7 @@ const deadlineMs = 5_000
 export function openDns(servers: string[]): Dns {
   const until = Date.now() + deadlineMs
   function ask<T>(question: (resolver: Resolver) => Promise<T[]>): Promise<T[]> {
+    refuseInTransaction('DNS')
     const resolver = new Resolver({ timeout: timeoutMs, tries: 2 })
     if (servers.length > 0) resolver.setServers(servers)
     const deadline = setTimeout(() => resolver.cancel(), Math.max(0, until - Date.now()))

@@ -34,6 +34,10 @@ export async function openPlatform(
   const isReader = config.ROLES.every((role) => role === 'redirect')
   const check = isReader ? undefined : openServerCheck({ config, log, metrics, clickhouse, nats })
   const db = openPostgres(config, use, watcher(watched, 'postgresql'), check)
+  // A redirect alone does nothing else with its connections.
+  const lookups = config.ROLES.includes('api')
+    ? openPostgres(config, 'serving', watcher(watched, 'postgresql'), check, config.POSTGRES_LOOKUP_POOL)
+    : db
   const valkey = openValkey(config, log)
   return {
     config,
@@ -43,6 +47,7 @@ export async function openPlatform(
     geo,
     rates,
     db,
+    lookups,
     clickhouse,
     valkey,
     nats,
@@ -52,6 +57,7 @@ export async function openPlatform(
       geo[Symbol.dispose]()
       valkey.disconnect()
       await clickhouse.close()
+      if (lookups !== db) await lookups.destroy()
       await db.destroy()
       await traces?.[Symbol.asyncDispose]()
     },

@@ -1,3 +1,4 @@
+// Longer than other files: every step from a request to its answer, in one place.
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { BrowserOperation, OpenOperation, Operation } from '@tributary/contract/operation'
@@ -12,7 +13,7 @@ import { type Ctx, type Platform, requirePermission } from './context.ts'
 import { AppError, badRequest, envelopeOf, forbidden } from './errors.ts'
 import { idempotencyKeyOf, once, requestHash } from './idempotency.ts'
 import { clientOf, knownPeers, networkOf, type Peers, type Visitor, visitorOf } from './peers.ts'
-import { isTimedOut } from './postgres.ts'
+import { asTenant, isTimedOut, PoolBusyError } from './postgres.ts'
 import {
   allowanceOf,
   limitHeaders,
@@ -24,7 +25,7 @@ import {
 } from './rate-limit.ts'
 import { openStreams, type StreamRoute, type Streams } from './streams.ts'
 import { tracedRequest } from './tracing.ts'
-import { parse } from './validation.ts'
+import { parse, readQuery } from './validation.ts'
 
 type Input<P, Q, B> = { params: P; query: Q; body: B }
 type Bindings = {
@@ -37,20 +38,26 @@ export type Exchange = { url: URL; setHeader(name: string, value: string): void 
 
 export type Route = {
   operation: Operation
-  handle(ctx: Ctx, input: Input<unknown, unknown, unknown>, exchange: Exchange): Promise<unknown>
+  handle(ctx: Ctx, input: Input<unknown, unknown, unknown>, exchange: Exchange, prepared: unknown): Promise<unknown>
+  prepare?(ctx: Ctx, input: Input<unknown, unknown, unknown>): Promise<unknown>
 }
 export type App = Hono<Bindings>
 
-/** Binds an operation of the contract to the function that answers it; to a publishable key the answer is always `{}`. */
-export function route<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType, R extends z.ZodType>(
+/**
+ * Binds an operation of the contract to the function that answers it; to a publishable key the answer is always `{}`.
+ * `prepare` runs before the transaction of an `Idempotency-Key`: whatever waits for the network belongs there.
+ */
+export function route<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType, R extends z.ZodType, X>(
   operation: Operation<P, Q, B, R>,
   handle: (
     ctx: Ctx,
     input: Input<z.output<P>, z.output<Q>, z.output<B>>,
     exchange: Exchange,
+    prepared: X,
   ) => Promise<z.input<R> | undefined>,
+  prepare?: (ctx: Ctx, input: Input<z.output<P>, z.output<Q>, z.output<B>>) => Promise<X>,
 ): Route {
-  return { operation: operation as unknown as Operation, handle: handle as Route['handle'] }
+  return { operation: operation as unknown as Operation, handle, prepare } as Route
 }
 
 export type Bytes = { body: Uint8Array<ArrayBuffer> | null; status: 200 | 304; headers: Record<string, string> }
@@ -170,14 +177,14 @@ async function timed(
   return response
 }
 
-async function answer(c: Request, { operation, handle }: Route, serving: Guarded): Promise<Response> {
+async function answer(c: Request, { operation, handle, prepare }: Route, serving: Guarded): Promise<Response> {
   const started = performance.now()
   const ctx = await identify(c, operation.limit, serving)
   requirePermission(ctx, operation)
   const isWrite = operation.method !== 'get'
   const key = isWrite ? idempotencyKeyOf(c.req.header('idempotency-key')) : undefined
   const params = parse(operation.params, c.req.param(), 'path')
-  const query = parse(operation.query, queryOf(c), 'query')
+  const query = parse(operation.query, readQuery(c.req.queries()), 'query')
   using held = new DisposableStack()
   const hasBody = isWrite && takesBody(operation)
   if (hasBody) held.defer(serving.admission.reserve(ctx, announcedBytes(c.env.incoming, operation)))
@@ -185,8 +192,10 @@ async function answer(c: Request, { operation, handle }: Route, serving: Guarded
   const body = isWrite ? parse(operation.body, bytes && parseJson(bytes, operation), 'body') : undefined
   held.defer(await serving.admission.enter(ctx, operation.limit))
   const { isPublishable } = ctx.actor
+  const inShare = <R>(work: () => Promise<R>) => asTenant(ctx.workspaceId, work)
+  const prepared = prepare && (await inShare(() => prepare(ctx, { params, query, body })))
   const work = async (ctx: Ctx) => {
-    const result = await handle(ctx, { params, query, body }, exchangeOf(c, serving))
+    const result = await handle(ctx, { params, query, body }, exchangeOf(c, serving), prepared)
     return (isPublishable ? {} : operation.response.parse(result)) as object
   }
   const paced = async <R>(outcome: Promise<R>) => {
@@ -196,16 +205,20 @@ async function answer(c: Request, { operation, handle }: Route, serving: Guarded
     await sleep(pageAnswerStepMs - ((performance.now() - started) % pageAnswerStepMs))
     return result
   }
-  if (key === undefined && isPublishable) return c.json(await paced(work(ctx)), operation.status, c.var.headers)
-  if (key === undefined) return sendJson(c, serving, operation.status, await work(ctx), held.move())
+  if (key === undefined && isPublishable) {
+    return c.json(await paced(inShare(() => work(ctx))), operation.status, c.var.headers)
+  }
+  if (key === undefined) return sendJson(c, serving, operation.status, await inShare(() => work(ctx)), held.move())
   const { pathname, search } = new URL(c.req.url)
   const hash = requestHash([c.req.method, pathname, search, bytes ?? ''])
   const asked = { key, hash }
   const { status, text, isReplayed } = await paced(
-    once(ctx, asked, async (ctx) => ({
-      status: operation.status,
-      text: JSON.stringify(await work(ctx)),
-    })),
+    inShare(() =>
+      once(ctx, asked, async (ctx) => ({
+        status: operation.status,
+        text: JSON.stringify(await work(ctx)),
+      })),
+    ),
   )
   return c.newResponse(text, status as typeof operation.status, {
     ...c.var.headers,
@@ -250,9 +263,9 @@ async function answerStream(
 ): Promise<Response> {
   const ctx = await identify(c, operation.limit, serving)
   requirePermission(ctx, operation)
-  const query = parse(operation.query, queryOf(c), 'query')
+  const query = parse(operation.query, readQuery(c.req.queries()), 'query')
   const header = (name: string) => c.req.header(name) ?? ''
-  const start = (signal: AbortSignal) => handle(ctx, { query, header, signal })
+  const start = (signal: AbortSignal) => asTenant(ctx.workspaceId, () => handle(ctx, { query, header, signal }))
   const authorization = c.req.header('authorization')
   const page = pageOf(c)
   const recheck = async () =>
@@ -263,7 +276,7 @@ async function answerStream(
 
 async function answerOpen(c: Request, { operation, handle }: OpenRoute, serving: Guarded): Promise<Response> {
   await limitVisitor(c, operation, serving)
-  const query = parse(operation.query, queryOf(c), 'query')
+  const query = parse(operation.query, readQuery(c.req.queries()), 'query')
   const network = networkOfClient(c, serving)
   const { body, status, headers } = await handle(query, (name) => c.req.header(name) ?? '', network)
   return c.newResponse(body, status, { ...c.var.headers, ...headers })
@@ -341,19 +354,6 @@ async function limitUnauthenticated(c: Request, network: string, serving: Guarde
   throw tooMany(verdict, { whose: 'without a valid key from one client' })
 }
 
-/** An empty value is the same as none; a repeated name becomes a list. */
-function queryOf(c: Request): Record<string, string | string[]> {
-  const entries = Object.entries(c.req.queries()).map(([name, values]) => [
-    name,
-    values.filter((value) => value !== ''),
-  ])
-  return Object.fromEntries(
-    entries
-      .filter(([, values]) => values?.length)
-      .map(([name, values]) => [name, values?.length === 1 ? values[0] : values]),
-  )
-}
-
 function takesBody({ body }: Pick<Operation, 'body'>): boolean {
   return body.def.type !== 'undefined'
 }
@@ -371,8 +371,12 @@ async function unknownPath(c: Request, serving: Guarded): Promise<AppError> {
 }
 
 /** The one place where an error becomes an answer. */
-function respondWith(c: Request, { config, log }: Platform, error: unknown): Response {
+function respondWith(c: Request, { config, log, metrics }: Platform, error: unknown): Response {
   const known = knownProblem(error)
+  if (error instanceof PoolBusyError) {
+    c.set('headers', { ...c.var.headers, 'Retry-After': '1' })
+    metrics.limited.inc({ plan: 'none', limit: 'connections' })
+  }
   const requestId = c.var.requestId
   const path = withoutNames(c.req.path)
   if (!known) log.error({ error, requestId, method: c.req.method, path }, 'A request failed')
@@ -390,6 +394,9 @@ function respondWith(c: Request, { config, log }: Platform, error: unknown): Res
 function knownProblem(error: unknown): AppError | undefined {
   if (error instanceof AppError) return error
   if (error instanceof HTTPException) return badRequest(error.message)
+  if (error instanceof PoolBusyError) {
+    return new AppError('rate_limit_exceeded', 'The server is busy with other requests. Try again in a second.')
+  }
   if (!isTimedOut(error)) return undefined
   return new AppError('rate_limit_exceeded', 'The database took too long to answer. Ask for less, or try again later.')
 }

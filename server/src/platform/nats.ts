@@ -12,6 +12,7 @@ import { connect, createInbox, headers, type Msg, type NatsConnection, nanos } f
 import { sleep } from './clock.ts'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
+import { refuseInTransaction } from './postgres.ts'
 
 const day = 24 * 60 * 60 * 1000
 
@@ -42,6 +43,7 @@ export async function openNats(config: Config, log: Log): Promise<NatsConnection
 }
 
 export function jetStream(nats: NatsConnection): JetStreamClient {
+  refuseInTransaction('JetStream')
   return jetstream(nats, { timeout: 5_000 })
 }
 

@@ -4,6 +4,7 @@ import ipaddr from 'ipaddr.js'
 import { Agent, buildConnector, type Dispatcher, request } from 'undici'
 import type { Config } from './config.ts'
 import { knownPeers } from './peers.ts'
+import { refuseInTransaction } from './postgres.ts'
 
 const messages = {
   url: 'This is no absolute URL',
@@ -59,6 +60,7 @@ export type OutboundAnswer = { status: number; headers: Record<string, string | 
  * that changes meanwhile leads nowhere; a redirect is an answer like any other; proxies of the environment are unused.
  */
 export async function fetchOutbound(text: string, options: OutboundOptions): Promise<OutboundAnswer> {
+  refuseInTransaction('An outbound call')
   const deadline = AbortSignal.timeout(options.timeoutMs)
   const url = checkedUrl(text, options.allow)
   const addresses = await beforeDeadline(deadline, url, checkedAddresses(url, options))

@@ -1,4 +1,5 @@
-import { Kysely, type LogEvent, PostgresDialect, sql } from 'kysely'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { Kysely, type LogEvent, PostgresDialect, type PostgresPool, sql } from 'kysely'
 import pg from 'pg'
 import type { Config } from './config.ts'
 import { problemOf, type Tracing, traced } from './tracing.ts'
@@ -21,18 +22,41 @@ export function roleUse({ ROLES }: Pick<Config, 'ROLES'>): PoolUse {
   return ROLES.includes('worker') ? 'jobs' : 'serving'
 }
 
+/** No connection was free in time: the server is busy. */
+export class PoolBusyError extends Error {}
+
+const tenants = new AsyncLocalStorage<string>()
+const openTransactions = new AsyncLocalStorage<true>()
+/** Where a call over the network inside a transaction is an error. */
+const guarded = new WeakSet<Db>()
+
+/** Connections that `work` takes count as this workspace's, which may have half of the pool. */
+export function asTenant<R>(workspaceId: string, work: () => Promise<R>): Promise<R> {
+  return tenants.run(workspaceId, work)
+}
+
+/**
+ * Fails inside a transaction, in development and tests: whoever waits for the network there holds a connection that others
+ * need. Workers read ClickHouse under a lock on purpose, so for it only requests count.
+ */
+export function refuseInTransaction(what: string, { inRequestsOnly = false } = {}): void {
+  if (!openTransactions.getStore() || (inRequestsOnly && tenants.getStore() === undefined)) return
+  throw new Error(`${what} is called inside a transaction. Do it before the transaction begins.`)
+}
+
 export function openPostgres(
   config: Config,
   use: PoolUse,
   onStatement?: (statement: Statement) => void,
   /** Awaited for each new connection before it is used. */
   onConnect?: (client: pg.ClientBase) => Promise<void>,
+  connections: number = poolSize(config),
 ): Db {
   const statementMs = config.POSTGRES_STATEMENT_TIMEOUT_MS * patience[use]
   const pool = new pg.Pool({
     connectionString: config.POSTGRES_URL,
-    max: poolSize(config),
-    connectionTimeoutMillis: 5_000,
+    max: connections,
+    connectionTimeoutMillis: config.POSTGRES_WAIT_MS,
     // For a server that does not answer at all; one that works ends the statement by itself.
     query_timeout: statementMs + 5_000,
     idleTimeoutMillis: 30_000,
@@ -56,9 +80,73 @@ export function openPostgres(
     const text = Object.entries(settings).map(([name, value]) => `SET ${name} = ${value}`)
     client.query(text.join('; ')).catch(() => {})
   })
-  return new Kysely({
-    dialect: new PostgresDialect({ pool }),
+  const db: Db = new Kysely({
+    dialect: new PostgresDialect({ pool: fairPool(pool, Math.max(1, connections >> 1), config.POSTGRES_WAIT_MS) }),
     ...(onStatement && { log: (event: LogEvent) => onStatement(statementOf(event)) }),
+  })
+  if (config.ENVIRONMENT === 'development') guarded.add(db)
+  return db
+}
+
+/** The pool, of which one workspace has at most some connections at a time. */
+function fairPool(pool: pg.Pool, mostPerTenant: number, waitMs: number): PostgresPool {
+  const enter = openSlots(mostPerTenant, waitMs)
+  return {
+    async connect() {
+      const tenant = tenants.getStore()
+      const leave = tenant === undefined ? undefined : await enter(tenant)
+      try {
+        const client = await pool.connect()
+        const release = client.release
+        client.release = (error) => {
+          leave?.()
+          release.call(client, error)
+        }
+        return client
+      } catch (error) {
+        leave?.()
+        const isBusy = (error as Error).message === 'timeout exceeded when trying to connect'
+        throw isBusy ? new PoolBusyError(`No connection was free within ${waitMs} ms`) : error
+      }
+    },
+    end: () => pool.end(),
+    options: pool.options,
+  }
+}
+
+type Slots = { taken: number; waiting: (() => void)[] }
+const mostWaiting = 500
+
+function openSlots(most: number, waitMs: number): (tenant: string) => Promise<() => void> {
+  const slotsOfTenants = new Map<string, Slots>()
+  return async (tenant) => {
+    const slots = slotsOfTenants.get(tenant) ?? { taken: 0, waiting: [] }
+    slotsOfTenants.set(tenant, slots)
+    if (slots.taken < most) slots.taken += 1
+    else await waitInLine(slots, waitMs)
+    return () => {
+      const next = slots.waiting.shift()
+      if (next) return next()
+      slots.taken -= 1
+      if (slots.taken === 0) slotsOfTenants.delete(tenant)
+    }
+  }
+}
+
+function waitInLine({ waiting }: Slots, waitMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (waiting.length >= mostWaiting) {
+      return reject(new PoolBusyError(`${mostWaiting} requests of this workspace wait for a connection`))
+    }
+    const enter = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    const timer = setTimeout(() => {
+      waiting.splice(waiting.indexOf(enter), 1)
+      reject(new PoolBusyError(`No connection of this workspace's share was free within ${waitMs} ms`))
+    }, waitMs)
+    waiting.push(enter)
   })
 }
 
@@ -102,7 +190,10 @@ export function transaction<C extends { db: Db; tracing?: Tracing }, R>(
   if (ctx.db.isTransaction) return work(ctx)
   const attributes = { 'db.system.name': 'postgresql' }
   return traced(ctx, { name: 'transaction', kind: 'client', attributes }, () =>
-    ctx.db.transaction().execute((db) => work({ ...ctx, db })),
+    ctx.db.transaction().execute((db) => {
+      const inside = () => work({ ...ctx, db })
+      return guarded.has(ctx.db) ? openTransactions.run(true, inside) : inside()
+    }),
   )
 }
 

@@ -157,6 +157,17 @@ export const settings = {
     meaning:
       'PostgreSQL ends a statement of the api and the redirect that takes longer. The worker has four times as long, commands such as `verify` 40 times.',
   },
+  POSTGRES_LOOKUP_POOL: {
+    type: count,
+    standard: '2',
+    meaning: 'Further connections of a process with the role api, only for looking up links and domains of visitors.',
+  },
+  POSTGRES_WAIT_MS: {
+    type: count,
+    standard: '5000',
+    meaning:
+      'How long a request waits for a connection to PostgreSQL before it is refused with 429. Requests of one workspace get at most half of the connections of a process.',
+  },
   NATS_URL: {
     type: z.string().refine((text) => text.split(',').every((part) => natsAddress.safeParse(part.trim()).success), {
       error: 'Invalid URL',
@@ -347,6 +358,22 @@ export const settings = {
     type: z.coerce.number().int().min(0),
     standard: '0',
     meaning: 'Events that one query of `/analytics` may read; 0 sets no limit.',
+  },
+  LINKS_PER_WORKSPACE: { type: count, standard: '10000000', meaning: 'Links that a workspace can have.' },
+  CUSTOMERS_PER_WORKSPACE: { type: count, standard: '10000000', meaning: 'Customers that a workspace can have.' },
+  DOMAINS_PER_WORKSPACE: { type: count, standard: '1000', meaning: 'Domains that a workspace can have.' },
+  TAGS_PER_WORKSPACE: { type: count, standard: '10000', meaning: 'Tags that a workspace can have.' },
+  FOLDERS_PER_WORKSPACE: { type: count, standard: '10000', meaning: 'Folders that a workspace can have.' },
+  WEBHOOKS_PER_WORKSPACE: { type: count, standard: '100', meaning: 'Webhooks that a workspace can have.' },
+  KEYS_PER_WORKSPACE: {
+    type: count,
+    standard: '1000',
+    meaning: 'API keys that a workspace can have, revoked ones aside.',
+  },
+  CERTIFICATES_PER_WORKSPACE_PER_DAY: {
+    type: count,
+    standard: '100',
+    meaning: 'Hosts of a workspace for which a first certificate is allowed within 24 hours.',
   },
   PUBLISHABLE_VISITOR_REQUESTS_PER_MINUTE: {
     type: count,

@@ -125,3 +125,12 @@ function describe(value: unknown): string {
   if (value === null || typeof value === 'number' || typeof value === 'boolean') return String(value)
   return withArticle(Array.isArray(value) ? 'array' : typeof value)
 }
+
+/** An empty value is the same as none; a repeated name becomes a list. */
+export function readQuery(queries: Record<string, string[]>): Record<string, string | string[]> {
+  const given = Object.entries(queries).flatMap(([name, values]) => {
+    const [first, ...others] = values.filter((value) => value !== '')
+    return first === undefined ? [] : [[name, others.length === 0 ? first : [first, ...others]] as const]
+  })
+  return Object.fromEntries(given)
+}

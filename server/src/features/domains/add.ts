@@ -3,6 +3,7 @@ import type { Ctx } from '../../platform/context.ts'
 import { conflict, invalid } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
+import { requireRoom } from '../workspaces/service.ts'
 import { announce, changed, type DomainCtx } from './announce.ts'
 import { columnsOf, giveUpDomain } from './change.ts'
 import { hostOf, hostProblem } from './host.ts'
@@ -10,17 +11,33 @@ import { presentDomain } from './present.ts'
 import { hasTextProof } from './proof.ts'
 import { recordsFor } from './records.ts'
 import { settingsProblem } from './settings.ts'
-import { type DomainRow, insertDomain, lockDomains, type NewDomainRow, selectDomainBySlug } from './store.ts'
+import {
+  countDomains,
+  type DomainRow,
+  insertDomain,
+  lockDomains,
+  type NewDomainRow,
+  selectDomainBySlug,
+} from './store.ts'
 
 const attempts = 3
 
-export async function createDomain(ctx: Ctx, input: NewDomain): Promise<Domain> {
-  return presentDomain(await create(ctx, input, '`slug` in the body'))
+/** `isProved`: the answer of `proveTakeover`, for those who ask inside a transaction. */
+export async function createDomain(ctx: Ctx, input: NewDomain, isProved?: boolean): Promise<Domain> {
+  return presentDomain(await create(ctx, input, '`slug` in the body', isProved))
+}
+
+/** Asks DNS whether this workspace may take a name from the one that holds it. DNS may take seconds. */
+export async function proveTakeover(ctx: Ctx, name: string): Promise<boolean> {
+  const slug = hostOf(name)
+  const holder = slug === undefined ? undefined : await selectDomainBySlug(ctx.db, slug)
+  if (slug === undefined || !holder || holder.workspace_id === ctx.workspaceId) return false
+  return hasTextProof(ctx.config, { workspace_id: ctx.workspaceId, slug })
 }
 
 /** This installation is no registrar: the name is claimed, and works when its DNS leads here. */
-export async function registerDomain(ctx: Ctx, name: string) {
-  const domain = await create(ctx, { slug: name }, '`domain` in the body')
+export async function registerDomain(ctx: Ctx, name: string, isProved?: boolean) {
+  const domain = await create(ctx, { slug: name }, '`domain` in the body', isProved)
   return { domain: domain.slug, status: domain.verified ? 'active' : 'pending', expiration: null }
 }
 
@@ -31,13 +48,14 @@ export async function insertAnnounced(
 ): Promise<DomainRow | undefined> {
   return transaction(ctx, async (ctx) => {
     await lockDomains(ctx.db, ctx.workspaceId)
+    await requireRoom(ctx, 'domains', () => countDomains(ctx.db, ctx.workspaceId))
     const domain = await insertDomain(ctx.db, { ...row, id: newId('dom'), workspace_id: ctx.workspaceId })
     if (domain) await announce(ctx, changed(domain.slug))
     return domain
   })
 }
 
-async function create(ctx: Ctx, input: NewDomain, field: string): Promise<DomainRow> {
+async function create(ctx: Ctx, input: NewDomain, field: string, isProved?: boolean): Promise<DomainRow> {
   const slug = hostOf(input.slug)
   const problem = hostProblem(slug, ctx.config)
   if (slug === undefined || problem) throw invalid(`${field} ${problem}.`)
@@ -47,7 +65,7 @@ async function create(ctx: Ctx, input: NewDomain, field: string): Promise<Domain
   for (let attempt = 0; attempt < attempts; attempt++) {
     const holder = await selectDomainBySlug(ctx.db, slug)
     if (holder?.workspace_id === ctx.workspaceId) throw conflict(`This workspace already has the domain ${slug}.`)
-    if (holder && !(await hasTextProof(ctx.config, { workspace_id: ctx.workspaceId, slug }))) throw taken(ctx, slug)
+    if (holder && !(isProved ?? (await proveTakeover(ctx, slug)))) throw taken(ctx, slug)
     const domain = await (holder ? takeOver(ctx, holder, row) : insertAnnounced(ctx, { ...row, verified: false }))
     if (domain) return domain
   }

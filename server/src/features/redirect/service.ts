@@ -64,7 +64,7 @@ async function openOwnRedirect(platform: Platform): Promise<Redirect> {
   await using parts = new AsyncDisposableStack()
   const spool = parts.use(await openSpool(platform, config.ROLES.includes('redirect') ? 'clicks' : 'page-clicks'))
   const capture = parts.use(openCapture(platform, spool))
-  const cache = parts.use(openRedirectCache(platform))
+  const cache = parts.use(openRedirectCache({ ...platform, db: platform.lookups }))
   const attempts = openAttempts(platform)
   const withinLimit = openAddressLimit(config.CLICKS_PER_ADDRESS_PER_SECOND)
   const recent = openRecentClicks()
