@@ -17,6 +17,24 @@ const reservedKeys = new Set([
   'apple-touch-icon-precomposed.png',
 ])
 
+/** Further addresses that speak for a host as a whole, by which others judge or verify who owns it. */
+const hostKeys = new Set([
+  'ads.txt',
+  'app-ads.txt',
+  'sellers.json',
+  'security.txt',
+  'humans.txt',
+  'llms.txt',
+  'dnt-policy.txt',
+  'crossdomain.xml',
+  'clientaccesspolicy.xml',
+  'browserconfig.xml',
+  'bingsiteauth.xml',
+  'sw.js',
+  'service-worker.js',
+])
+const ownershipProof = /^(?:google|yandex_|pinterest-|naver|baidu_verify_|mailru-verification)[\w-]*\.html?$/
+
 export function randomKey(prefix = '', length = 7): string {
   const start = normalKey(prefix)
   return start === '' ? randomText(length) : `${start}${prefix.endsWith('/') ? '/' : ''}${randomText(length)}`
@@ -46,6 +64,13 @@ export function keyProblem(key: string): string | undefined {
   if (key.split('/').some((segment) => segment === '' || segment === '.' || segment === '..')) {
     return 'must not contain empty, `.` or `..` path segments'
   }
-  if (reservedKeys.has(lookupKey(key)) || lookupKey(key).startsWith('.well-known/')) return 'is reserved'
+  if (reservedKeys.has(lookupKey(key)) || /^\.well-known(?:\/|$)/.test(lookupKey(key))) return 'is reserved'
   return undefined
+}
+
+/** Why nobody can take a key on a host that many share, or undefined. */
+export function sharedKeyProblem(key: string): string | undefined {
+  if (key === rootKey) return `must not be \`${rootKey}\``
+  const name = lookupKey(key)
+  return hostKeys.has(name) || ownershipProof.test(name) ? 'is reserved' : undefined
 }
