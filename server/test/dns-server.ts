@@ -98,10 +98,13 @@ async function lookUp(folder: string, name: string, type: string, hops = 0): Pro
   return { answers: [...own, ...further.answers], code: 'NOERROR' }
 }
 
+/** A name that is not known here is answered by the wildcard beside it, if there is one. */
 async function readZone(folder: string, name: string): Promise<Zone | undefined> {
-  try {
-    return JSON.parse(await readFile(join(folder, name.toLowerCase()), 'utf8')) as Zone
-  } catch {
-    return undefined
+  const asked = name.toLowerCase()
+  for (const file of [asked, asked.replace(/^[^.]+/, '*')]) {
+    try {
+      return JSON.parse(await readFile(join(folder, file), 'utf8')) as Zone
+    } catch {}
   }
+  return undefined
 }

@@ -12,6 +12,7 @@ import { newId, partitionOf } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { transaction, violatedConstraint } from '../../platform/postgres.ts'
 import { linkNumbers, linksByNumber } from '../links/service.ts'
+import { keepCount, requireKeptRoom } from '../workspaces/service.ts'
 import { customerErasedMessage } from './messages.ts'
 import { anyName } from './names.ts'
 import { present, presentExpanded } from './present.ts'
@@ -21,6 +22,7 @@ import {
   type CustomerFilter,
   type CustomerRow,
   type CustomerSelector,
+  countCustomers,
   eraseCustomerRow,
   fillCountries,
   insertCustomer,
@@ -63,7 +65,7 @@ export async function listCustomers(ctx: Ctx, query: CustomersQuery): Promise<Ex
 
 export async function createCustomer(ctx: Ctx, input: NewCustomer): Promise<ExpandedCustomer> {
   const { externalId, name = null, email = null, avatar = null } = input
-  const row = await insertCustomer(ctx.db, newRow(ctx, { externalId, name, email, avatar }, null))
+  const row = await insertCounted(ctx, newRow(ctx, { externalId, name, email, avatar }, null))
   if (!row) throw taken('customers_external_id')
   return presentOne(ctx, row, {})
 }
@@ -112,6 +114,7 @@ export async function deleteCustomer(ctx: Ctx, name: string): Promise<{ id: stri
     const row = await selectCustomer(ctx.db, ctx.workspaceId, selectorOf(name))
     if (!row) throw notFound('customer', name)
     await eraseCustomerRow(ctx.db, ctx.workspaceId, row.id)
+    await keepCount(ctx, 'customers', -1)
     const ids = [row.id, row.external_id, row.email, row.stripe_customer_id, row.click_id]
     await forgetAnswers(ctx, known(ids))
     const partition = partitionOf(ctx.workspaceId, ctx.config.EVENT_PARTITIONS)
@@ -140,10 +143,20 @@ export async function makeCustomer(ctx: Ctx, person: Person, click: FirstClick |
   const row = newRow(ctx, person, click)
   // The one who was first may be erased or get another id before it is found.
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const customer = (await insertCustomer(ctx.db, row)) ?? (await findCustomer(ctx, person.externalId))
+    const customer = (await insertCounted(ctx, row)) ?? (await findCustomer(ctx, person.externalId))
     if (customer) return customer
   }
   throw conflict('The customer of this external id is being changed by somebody else right now. Try again.')
+}
+
+/** Undefined when the workspace has a customer with this external id already. */
+function insertCounted(ctx: Ctx, row: ReturnType<typeof newRow>): Promise<Customer | undefined> {
+  return transaction(ctx, async (ctx) => {
+    await requireKeptRoom(ctx, 'customers', () => countCustomers(ctx.db, ctx.workspaceId))
+    const customer = await insertCustomer(ctx.db, row)
+    if (customer) await keepCount(ctx, 'customers', 1)
+    return customer
+  })
 }
 
 function newRow(ctx: Ctx, person: Person, click: FirstClick | null) {

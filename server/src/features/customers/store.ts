@@ -64,6 +64,12 @@ export async function insertCustomer(db: Db, row: NewCustomerRow): Promise<Custo
   return result.rows[0]
 }
 
+export async function countCustomers(db: Db, workspaceId: string): Promise<number> {
+  const result = await sql<{ count: bigint }>`
+    SELECT count(*) FROM customers WHERE workspace_id = ${workspaceId} AND erased_at IS NULL`.execute(db)
+  return Number(result.rows[0]?.count ?? 0)
+}
+
 /** Inside a transaction nobody else changes it until that ends. */
 export async function selectCustomer(
   db: Db,

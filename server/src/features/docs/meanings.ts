@@ -101,6 +101,10 @@ export const meanings: Record<ErrorCode, Meaning> = {
       ['The pro plan allows 600 requests per minute here. …', 'Wait, ask less often, or use bulk calls.'],
       ['600 requests per minute are allowed here. …', 'This one is counted by the address of the visitor.'],
       [
+        'The server is busy with other requests. …',
+        'Try again in a second. If it stays, raise <code>POSTGRES_POOL</code>.',
+      ],
+      [
         '120 requests per minute without a valid key from one client are allowed here. …',
         'Send a valid key: requests that have one do not count.',
       ],

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { expect, inject, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { contextIn } from '../../../test/context.ts'
 import { setZone } from '../../../test/dns-server.ts'
 import { openOwnDatabase, takeMessages } from '../../../test/own-database.ts'
@@ -146,5 +146,31 @@ test('who looks at the records has DNS asked soon, but not more often than every
     verified: true,
     checkedAt: platform.now().toISOString(),
     result: 'verified by TXT',
+  })
+})
+
+describe('a name beside one of another workspace', () => {
+  async function claim(slug: string, workspaceId?: string) {
+    const id = workspaceId ?? (await createWorkspace(platform, { name: newId('ws') })).id
+    await createDomain(contextIn(platform, id), { slug })
+    await setZone(dns, slug, [{ type: 'CNAME', data: 'cname.tributary.example' }])
+    return { id, verified: (await checkDomain(platform, await rowOf(slug)))?.verified }
+  }
+
+  test.each([
+    ['below it', (held: string) => `go.${held}`],
+    ['far below it', (held: string) => `a.b.c.${held}`],
+    ['above it', (held: string) => held.slice(held.indexOf('.') + 1)],
+  ])('%s is not verified by an alias', async (_where, claimed) => {
+    const held = `sub.${newId('dom').slice(-12).toLowerCase()}.example.net`
+    const holder = await claim(held)
+    expect(holder.verified).toBe(true)
+    expect((await claim(claimed(held))).verified).toBe(false)
+  })
+
+  test('is verified by an alias for the workspace that has the other', async () => {
+    const held = `${newId('dom').slice(-12).toLowerCase()}.example.net`
+    const { id } = await claim(held)
+    expect((await claim(`go.${held}`, id)).verified).toBe(true)
   })
 })

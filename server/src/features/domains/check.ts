@@ -2,7 +2,7 @@ import type { Platform } from '../../platform/context.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { announce, changed } from './announce.ts'
 import { type Finding, findProof } from './proof.ts'
-import { claimDueDomains, type DomainRow, noteCheck } from './store.ts'
+import { claimDueDomains, type DomainRow, isRelated, noteCheck } from './store.ts'
 
 type Handles = Pick<Platform, 'db' | 'config' | 'now'>
 
@@ -25,7 +25,7 @@ export async function checkDomain(
   domain: DomainRow,
   finding?: Finding,
 ): Promise<DomainRow | undefined> {
-  const { verified, result } = finding ?? (await findProof(platform.config, domain))
+  const { verified, result } = finding ?? (await askDns(platform, domain))
   const now = platform.now()
   return transaction(platform, async ({ db, config }) => {
     const noted = await noteCheck(db, domain, {
@@ -39,6 +39,10 @@ export async function checkDomain(
     if (noted && verified) await announce({ db, config, workspaceId: domain.workspace_id }, changed(domain.slug))
     return noted
   })
+}
+
+async function askDns({ db, config }: Handles, domain: DomainRow): Promise<Finding> {
+  return findProof(config, domain, await isRelated(db, domain.workspace_id, domain.slug))
 }
 
 /** How long to wait after a check, when there were so many before it: 1, 2, 4 … minutes, an hour at most. */

@@ -174,3 +174,30 @@ describe('when DNS does not answer', () => {
     })
   })
 })
+
+describe('a wildcard', () => {
+  test.each<[string, Zone]>([
+    ['alias', [{ type: 'CNAME', data: cname }]],
+    ['address', [{ type: 'A', data: '192.0.2.10' }]],
+  ])('by %s proves no name', async (_kind, zone) => {
+    const parent = newName()
+    await setZone(dns, `*.${parent}`, zone)
+    const slug = `go.${parent}`
+    const finding = await findProof(config, { workspace_id, slug })
+    expect(finding.verified).toBe(false)
+    expect(finding.result).toContain(`${slug} leads here only by a wildcard, so only the TXT record proves it`)
+    await setZone(dns, `_tributary.${slug}`, [{ type: 'TXT', data: valueFor(slug) }])
+    expect(await findProof(config, { workspace_id, slug })).toEqual({ verified: true, result: 'verified by TXT' })
+  })
+})
+
+test('where another workspace has a name above or below it, only the TXT record proves a name', async () => {
+  const slug = newName()
+  await setZone(dns, slug, [{ type: 'CNAME', data: cname }])
+  expect(await findProof(config, { workspace_id, slug })).toMatchObject({ verified: true })
+  const finding = await findProof(config, { workspace_id, slug }, true)
+  expect(finding.verified).toBe(false)
+  expect(finding.result).toContain('another workspace has a name above or below it, so only the TXT record proves it')
+  await setZone(dns, `_tributary.${slug}`, [{ type: 'TXT', data: valueFor(slug) }])
+  expect(await findProof(config, { workspace_id, slug }, true)).toMatchObject({ verified: true })
+})

@@ -1,5 +1,6 @@
 import type { Config } from '../../platform/config.ts'
 import { type Dns, openDns } from '../../platform/dns.ts'
+import { randomText } from '../../platform/ids.ts'
 import { proofs, textRecordName } from './records.ts'
 import type { DomainRow } from './store.ts'
 
@@ -9,15 +10,18 @@ type Owned = Pick<DomainRow, 'workspace_id' | 'slug'>
 // A chain of aliases is short in proper DNS, and may be a circle in other.
 const longestChain = 8
 
-/** Asks DNS whether the workspace has a say in this domain. */
-export async function findProof(config: Config, domain: Owned): Promise<Finding> {
+/**
+ * Asks DNS whether the workspace has a say in this domain. Where another workspace has a name above or below it, an alias
+ * or address may be that workspace's doing: then only the TXT record counts.
+ */
+export async function findProof(config: Config, domain: Owned, isRelated = false): Promise<Finding> {
   const dns = openDns(config.DNS_SERVERS)
-  const findings = await Promise.all(
-    [textProof, aliasProof, addressProof].map((ask) => ask(dns, config, domain).catch(silence)),
-  )
+  const proofs = isRelated ? [textProof] : [textProof, aliasProof, addressProof]
+  const findings = await Promise.all(proofs.map((ask) => ask(dns, config, domain).catch(silence)))
   const verified = findings.find((finding) => finding?.verified)
   if (verified) return verified
   const results = findings.flatMap((finding) => (finding ? [finding.result] : []))
+  if (isRelated) results.push('another workspace has a name above or below it, so only the TXT record proves it')
   return { verified: false, result: [...new Set(results)].join('; ') }
 }
 
@@ -36,16 +40,24 @@ async function textProof(dns: Dns, config: Config, { workspace_id, slug }: Owned
   return { verified: false, result }
 }
 
-async function aliasProof(dns: Dns, { DOMAIN_CNAME }: Config, { slug }: Owned): Promise<Finding | undefined> {
-  if (!DOMAIN_CNAME) return undefined
+async function aliasProof(dns: Dns, config: Config, { slug }: Owned): Promise<Finding | undefined> {
+  if (!config.DOMAIN_CNAME) return undefined
+  if (!(await isAlias(dns, slug, config.DOMAIN_CNAME))) {
+    return { verified: false, result: `${slug} is no alias of ${config.DOMAIN_CNAME}` }
+  }
+  if (await isAlias(dns, neighbour(slug), config.DOMAIN_CNAME)) return wildcard(slug)
+  return { verified: true, result: 'verified by CNAME' }
+}
+
+async function isAlias(dns: Dns, slug: string, target: string): Promise<boolean> {
   let name = slug
   for (let hop = 0; hop < longestChain; hop++) {
     const [next] = await dns.aliases(name)
-    if (next === DOMAIN_CNAME) return { verified: true, result: 'verified by CNAME' }
+    if (next === target) return true
     if (next === undefined) break
     name = next
   }
-  return { verified: false, result: `${slug} is no alias of ${DOMAIN_CNAME}` }
+  return false
 }
 
 /** Every address must be ours: with another one beside it, some visitors would end up elsewhere. */
@@ -53,9 +65,23 @@ async function addressProof(dns: Dns, { DOMAIN_ADDRESSES }: Config, { slug }: Ow
   if (DOMAIN_ADDRESSES.length === 0) return undefined
   const found = await dns.addresses(slug)
   const others = found.filter((address) => !DOMAIN_ADDRESSES.includes(address))
-  if (found.length > 0 && others.length === 0) return { verified: true, result: 'verified by address' }
-  const result = found.length > 0 ? `${slug} has the address ${others[0]}` : `${slug} has no address`
-  return { verified: false, result }
+  if (found.length === 0 || others.length > 0) {
+    const result = found.length > 0 ? `${slug} has the address ${others[0]}` : `${slug} has no address`
+    return { verified: false, result }
+  }
+  const beside = await dns.addresses(neighbour(slug))
+  if (beside.some((address) => DOMAIN_ADDRESSES.includes(address))) return wildcard(slug)
+  return { verified: true, result: 'verified by address' }
+}
+
+/** A name that nobody has entered: DNS knows it only where a wildcard stands. */
+function neighbour(slug: string): string {
+  return slug.replace(/^[^.]+/, `tributary-${randomText(20).toLowerCase()}`)
+}
+
+/** One wildcard would prove any number of names, also for those to whom it does not belong. */
+function wildcard(slug: string): Finding {
+  return { verified: false, result: `${slug} leads here only by a wildcard, so only the TXT record proves it` }
 }
 
 function silence(error: Error): Finding {

@@ -100,6 +100,10 @@ export async function domainForLink(ctx: Ctx, asked: string | undefined): Promis
   return slug
 }
 
+export async function hasDomain(ctx: Pick<Ctx, 'db' | 'workspaceId'>, slug: string): Promise<boolean> {
+  return (await selectDomain(ctx.db, ctx.workspaceId, slug)) !== undefined
+}
+
 /** What the redirect has to know of a host, in a form that survives JSON. */
 export type RedirectDomain = {
   /** Changes when the host gets another owner, so that nothing remembered under the old one is found. */

@@ -59,6 +59,50 @@ export async function insertDomain(db: Db, row: NewDomainRow): Promise<DomainRow
   return inserted as DomainRow | undefined
 }
 
+export async function countDomains(db: Db, workspaceId: string): Promise<number> {
+  const result = await sql<{ count: bigint }>`
+    SELECT count(*) FROM domains WHERE workspace_id = ${workspaceId}`.execute(db)
+  return Number(result.rows[0]?.count ?? 0)
+}
+
+/** Whether another workspace has verified a name above or below this one. */
+export async function isRelated(db: Db, workspaceId: string, slug: string): Promise<boolean> {
+  const labels = slug.split('.')
+  const above = labels.map((_, index) => labels.slice(index).join('.')).slice(1)
+  const below = `${[...slug]
+    .reverse()
+    .join('')
+    .replaceAll(/[\\%_]/g, '\\$&')}.%`
+  const result = await sql`SELECT 1 FROM domains WHERE workspace_id <> ${workspaceId} AND verified
+    AND (slug = ANY(${above}::text[]) OR reverse(slug) LIKE ${below}) LIMIT 1`.execute(db)
+  return result.rows.length > 0
+}
+
+/** Who has the host, unless it may have no certificate, and whether one was allowed before. */
+// NOTE every workspace: a visitor brings only the host, which one workspace has.
+export async function selectCertificateHolder(
+  db: Db,
+  host: string,
+): Promise<{ workspaceId: string; isKnown: boolean } | undefined> {
+  const result = await sql<{ workspaceId: string; isKnown: boolean }>`
+    SELECT d.workspace_id AS "workspaceId", c.host IS NOT NULL AS "isKnown"
+    FROM domains d LEFT JOIN certificate_hosts c ON c.workspace_id = d.workspace_id AND c.host = d.slug
+    WHERE d.slug = ${host} AND d.verified AND NOT d.archived`.execute(db)
+  return result.rows[0]
+}
+
+/** False when the workspace has got as many within a day. In a transaction that has locked its domains. */
+export async function insertCertificate(db: Db, workspaceId: string, host: string, most: number): Promise<boolean> {
+  const isRecent = sql`allowed_at > now() - interval '1 day'`
+  await sql`DELETE FROM certificate_hosts c WHERE workspace_id = ${workspaceId} AND NOT ${isRecent}
+    AND NOT EXISTS (SELECT FROM domains d WHERE d.workspace_id = c.workspace_id AND d.slug = c.host)`.execute(db)
+  const result = await sql`INSERT INTO certificate_hosts (workspace_id, host)
+    SELECT ${workspaceId}, ${host} WHERE ${most} > (
+      SELECT count(*) FROM certificate_hosts WHERE workspace_id = ${workspaceId} AND ${isRecent})
+    ON CONFLICT (workspace_id, host) DO UPDATE SET host = excluded.host RETURNING host`.execute(db)
+  return result.rows.length > 0
+}
+
 export async function selectPrimaryDomain(db: Db, workspaceId: string): Promise<string | undefined> {
   const row = await db
     .withTables<Tables>()

@@ -36,6 +36,13 @@ async function someDomain() {
   return { ctx: contextIn(platform, workspace.id), slug }
 }
 
+/** A domain for which a certificate was allowed before. */
+async function knownDomain() {
+  const domain = await someDomain()
+  expect(await open().allows(domain.slug)).toBe(true)
+  return domain
+}
+
 function passTime(ms: number): void {
   if (!vi.isFakeTimers()) vi.useFakeTimers({ toFake: ['Date'] })
   vi.setSystemTime(Date.now() + ms)
@@ -97,7 +104,7 @@ describe('a certificate', () => {
 
 describe('the answer comes from memory', () => {
   test('also that a name is not known, and for many who ask at once', async () => {
-    const { slug } = await someDomain()
+    const { slug } = await knownDomain()
     const unknown = newName()
     const { allows, statements } = open()
     await Promise.all(Array.from({ length: 100 }, () => Promise.all([allows(slug), allows(unknown)])))
@@ -116,7 +123,7 @@ describe('the answer comes from memory', () => {
   })
 
   test('for 30 s when it was yes, for 5 s when it was no, however often it is asked for', async () => {
-    const { slug } = await someDomain()
+    const { slug } = await knownDomain()
     const unknown = newName()
     const { allows, statements } = open()
     for (let second = 0; second < 30; second++) {
@@ -206,4 +213,39 @@ test('an answer from memory takes far less than a millisecond', async () => {
     if (hosts.allows(slug) !== true || hosts.allows(unknown) !== false) throw new Error('not from memory')
   }
   expect((performance.now() - started) / rounds).toBeLessThan(0.1)
+})
+
+describe('new names of a workspace in a day', () => {
+  const limited = { ...platform, config: { ...platform.config, CERTIFICATES_PER_WORKSPACE_PER_DAY: 2 } }
+
+  function openLimited() {
+    const hosts = openTlsHosts(limited)
+    opened.push(hosts)
+    return hosts
+  }
+
+  test('are as many as the setting allows; known ones and other workspaces are not held up', async () => {
+    const { ctx, slug } = await someDomain()
+    const names = [slug]
+    for (let count = 0; count < 3; count++) {
+      names.push((await addDomain(platform, { workspaceId: ctx.workspaceId, slug: newName() })).slug)
+    }
+    const hosts = openLimited()
+    const allowed: boolean[] = []
+    for (const name of names) allowed.push(await hosts.allows(name))
+    expect(allowed).toEqual([true, true, false, false])
+    const fresh = openLimited()
+    expect(await Promise.all(names.map((name) => fresh.allows(name)))).toEqual(allowed)
+    expect(await fresh.allows((await someDomain()).slug)).toBe(true)
+  })
+
+  test('do not become more by deleting domains', async () => {
+    const { ctx, slug } = await someDomain()
+    const hosts = openLimited()
+    expect(await hosts.allows(slug)).toBe(true)
+    await deleteDomain(ctx, slug)
+    const more = async () => (await addDomain(platform, { workspaceId: ctx.workspaceId, slug: newName() })).slug
+    expect(await hosts.allows(await more())).toBe(true)
+    expect(await hosts.allows(await more())).toBe(false)
+  })
 })

@@ -1,10 +1,12 @@
 import type { Msg } from '@nats-io/transport-node'
 import { openByteCache } from '../../platform/byte-cache.ts'
 import type { Platform } from '../../platform/context.ts'
+import { transaction } from '../../platform/postgres.ts'
 import { hostOf } from './host.ts'
 import { type DomainChanged, domainChanged, domainChangedSubject } from './messages.ts'
-import { selectDomainBySlug } from './store.ts'
+import { insertCertificate, lockDomains, selectCertificateHolder } from './store.ts'
 
+type Handles = Pick<Platform, 'db' | 'nats' | 'config' | 'log'>
 export type TlsHosts = AsyncDisposable & {
   /** Whether a certificate may be had for exactly this host. */
   allows(host: string): Promise<boolean> | boolean
@@ -19,7 +21,7 @@ const mostLookups = 10
  * Answers from memory. Names that were refused are kept apart, so that a flood of them drives none of the good ones out;
  * those are served on while PostgreSQL is away.
  */
-export function openTlsHosts(platform: Pick<Platform, 'db' | 'nats' | 'config'>): TlsHosts {
+export function openTlsHosts(platform: Handles): TlsHosts {
   const allowed = openByteCache<{ freshUntil: number }>({ maxBytes: 16_000_000 })
   const refused = openByteCache<{ freshUntil: number }>({ maxBytes: 8_000_000 })
   const loading = new Map<string, Promise<boolean>>()
@@ -32,9 +34,8 @@ export function openTlsHosts(platform: Pick<Platform, 'db' | 'nats' | 'config'>)
   })
 
   function load(host: string): Promise<boolean> {
-    const found = selectDomainBySlug(platform.db, host)
-      .then((domain) => {
-        const good = domain?.verified === true && !domain.archived
+    const found = mayHaveCertificate(platform, host)
+      .then((good) => {
         // A change that was told meanwhile has removed this load: its result may be old.
         if (loading.get(host) !== found) return good
         const [memory, other] = good ? [allowed, refused] : [refused, allowed]
@@ -68,6 +69,20 @@ export function openTlsHosts(platform: Pick<Platform, 'db' | 'nats' | 'config'>)
       changes.unsubscribe()
     },
   }
+}
+
+/** A name that is new to its workspace counts towards what the workspace may have in a day. */
+async function mayHaveCertificate({ db, config, log }: Handles, host: string): Promise<boolean> {
+  const holder = await selectCertificateHolder(db, host)
+  if (!holder || holder.isKnown) return holder !== undefined
+  const { workspaceId } = holder
+  const most = config.CERTIFICATES_PER_WORKSPACE_PER_DAY
+  const isAllowed = await transaction({ db }, async ({ db }) => {
+    await lockDomains(db, workspaceId)
+    return insertCertificate(db, workspaceId, host, most)
+  })
+  if (!isAllowed) log.warn({ workspaceId, host, most }, 'certificate refused: the workspace has got its share of today')
+  return isAllowed
 }
 
 function changeOf(message: Msg): DomainChanged | undefined {

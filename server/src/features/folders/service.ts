@@ -4,8 +4,10 @@ import { conflict, notFound } from '../../platform/errors.ts'
 import { newId, partitionOf } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { transaction, violatedConstraint } from '../../platform/postgres.ts'
+import { requireRoom } from '../workspaces/service.ts'
 import { type FolderDeleted, folderDeletedMessage } from './messages.ts'
 import {
+  countFolders,
   deleteFolderRow,
   type FolderChanges,
   type FolderRow,
@@ -29,12 +31,15 @@ export async function listFolders(ctx: Ctx, query: FoldersQuery): Promise<Folder
 }
 
 export async function createFolder(ctx: Ctx, input: NewFolder): Promise<Folder> {
-  const row = await insertFolder(ctx.db, {
-    id: newId('fold'),
-    workspace_id: ctx.workspaceId,
-    name: input.name,
-    description: input.description ?? null,
-    access_level: input.accessLevel,
+  const row = await transaction(ctx, async (ctx) => {
+    await requireRoom(ctx, 'folders', () => countFolders(ctx.db, ctx.workspaceId))
+    return insertFolder(ctx.db, {
+      id: newId('fold'),
+      workspace_id: ctx.workspaceId,
+      name: input.name,
+      description: input.description ?? null,
+      access_level: input.accessLevel,
+    })
   })
   if (!row) throw nameTaken(input.name)
   return presentFolder(row)

@@ -43,6 +43,12 @@ export async function selectFoldersByIds(db: Db, workspaceId: string, ids: strin
   return result.rows
 }
 
+export async function countFolders(db: Db, workspaceId: string): Promise<number> {
+  const result = await sql<{ count: bigint }>`
+    SELECT count(*) FROM folders WHERE workspace_id = ${workspaceId}`.execute(db)
+  return Number(result.rows[0]?.count ?? 0)
+}
+
 /** Undefined when the name is taken. */
 export async function insertFolder(db: Db, row: NewFolderRow): Promise<FolderRow | undefined> {
   const result = await sql<FolderRow>`

@@ -345,6 +345,12 @@ export async function countLinks(db: Db, workspaceId: string, filter: LinkFilter
   return Number(result.rows[0]?.count ?? 0)
 }
 
+export async function countAllLinks(db: Db, workspaceId: string): Promise<number> {
+  const result = await sql<{ count: bigint }>`
+    SELECT count(*) FROM links WHERE workspace_id = ${workspaceId} AND deleted_at IS NULL`.execute(db)
+  return Number(result.rows[0]?.count ?? 0)
+}
+
 export async function countLinksBy(
   db: Db,
   workspaceId: string,

@@ -6,15 +6,16 @@ import { newId, partitionOf } from '../../platform/ids.ts'
 import { type Message, publish } from '../../platform/outbox.ts'
 import { violatedConstraint } from '../../platform/postgres.ts'
 import { seal } from '../../platform/seal.ts'
-import { domainForLink } from '../domains/service.ts'
+import { domainForLink, hasDomain } from '../domains/service.ts'
 import { requireFolder } from '../folders/service.ts'
 import { missingTagIds, tagIdsByNames } from '../tags/service.ts'
-import { knownWebhookIds, wantedTriggers } from '../workspaces/service.ts'
-import { keyProblem, lookupKey, normalKey, randomKey, rootKey } from './key.ts'
+import { keepCount, knownWebhookIds, requireKeptRoom, wantedTriggers } from '../workspaces/service.ts'
+import { keyProblem, lookupKey, normalKey, randomKey, rootKey, sharedKeyProblem } from './key.ts'
 import { type LinkChanged, type LinkEvent, linkChangedMessage, linkEventsMessage } from './messages.ts'
 import { presentAll } from './present.ts'
 import { columnsOf, requireSmallLink } from './settings.ts'
 import {
+  countAllLinks,
   deleteLinks,
   insertLink,
   type LinkColumns,
@@ -38,6 +39,7 @@ export async function makeLink(ctx: Ctx, input: NewLink): Promise<LinkRow> {
   const domain = await domainForLink(ctx, asked)
   const tagIds = (await tagsOf(ctx, input)) ?? []
   await checkNamed(ctx, input)
+  await requireKeptRoom(ctx, 'links', () => countAllLinks(ctx.db, ctx.workspaceId))
   const id = newId('link')
   const row = {
     ...columns,
@@ -49,6 +51,7 @@ export async function makeLink(ctx: Ctx, input: NewLink): Promise<LinkRow> {
   }
   const number =
     key === undefined ? await insertWithRandomKey(ctx, row, prefix, keyLength) : await insertWithKey(ctx, row, key)
+  await keepCount(ctx, 'links', 1)
   await replaceTags(ctx.db, ctx.workspaceId, number, tagIds)
   return tell(ctx, number)
 }
@@ -62,6 +65,7 @@ export async function changeLink(ctx: Ctx, link: LinkRow, patch: LinkPatch): Pro
     ...(asked !== undefined && { domain: await domainForLink(ctx, asked) }),
     ...(key !== undefined && keyColumns(key)),
   }
+  await requireOwnAddress(ctx, columns.domain ?? link.domain, columns.key ?? link.key)
   const tagIds = await tagsOf(ctx, patch)
   await checkNamed(ctx, patch)
   const changed = Object.fromEntries(Object.entries(columns).filter(([name, value]) => differs(link, name, value)))
@@ -83,6 +87,7 @@ export async function changeLink(ctx: Ctx, link: LinkRow, patch: LinkPatch): Pro
 /** How many of these links were there and are no more. */
 export async function removeLinks(ctx: Ctx, numbers: bigint[]): Promise<bigint[]> {
   const removed = await deleteLinks(ctx.db, ctx.workspaceId, numbers)
+  await keepCount(ctx, 'links', -removed.length)
   const rows = await selectLinksByNumber(ctx.db, ctx.workspaceId, removed)
   const changes = rows.map((row) => changeMessage(ctx, row))
   await publishAll(ctx, [...changes, ...(await eventMessages(ctx, 'link.deleted', rows))])
@@ -161,6 +166,7 @@ function wantedIn(ctx: Ctx): Promise<Trigger[]> {
 
 async function insertWithKey(ctx: Ctx, row: Omit<NewLinkRow, 'key' | 'lookup_key'>, asked: string): Promise<bigint> {
   const columns = keyColumns(asked)
+  await requireOwnAddress(ctx, row.domain, columns.key)
   const number = await insertLink(ctx.db, { ...row, ...columns })
   if (number !== undefined) return number
   const owner = await selectLink(ctx.db, ctx.workspaceId, { externalId: row.external_id ?? '' })
@@ -181,6 +187,14 @@ async function insertWithRandomKey(
     }
   }
   throw conflict(`No random key of this length was free on ${row.domain}. Ask for a longer one with keyLength.`)
+}
+
+/** On the shared domain, addresses that speak for the whole host belong to no workspace, unless one owns that domain. */
+async function requireOwnAddress(ctx: Ctx, domain: string, key: string): Promise<void> {
+  const problem = domain === ctx.config.SHORT_DOMAIN ? sharedKeyProblem(key) : undefined
+  if (problem && !(await hasDomain(ctx, domain))) {
+    throw invalid(`\`key\` in the body ${problem} on ${domain}, which all workspaces share. Use a domain of your own.`)
+  }
 }
 
 function keyColumns(asked: string): { key: string; lookup_key: string } {

@@ -5,8 +5,10 @@ import { badRequest, conflict, notFound } from '../../platform/errors.ts'
 import { newId, partitionOf } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { transaction, violatedConstraint } from '../../platform/postgres.ts'
+import { requireRoom } from '../workspaces/service.ts'
 import { type TagDeleted, tagDeletedMessage } from './messages.ts'
 import {
+  countTags,
   deleteTagRow,
   insertTag,
   selectMissingTags,
@@ -36,7 +38,10 @@ export async function createTag(ctx: Ctx, input: NewTag): Promise<Tag> {
   const name = input.name ?? input.tag
   if (name === undefined) throw badRequest('`name` in the body is required.')
   const color = input.color ?? (randomColors[randomInt(randomColors.length)] as Tag['color'])
-  const row = await insertTag(ctx.db, { id: newId('tag'), workspace_id: ctx.workspaceId, name, color })
+  const row = await transaction(ctx, async (ctx) => {
+    await requireRoom(ctx, 'tags', () => countTags(ctx.db, ctx.workspaceId))
+    return insertTag(ctx.db, { id: newId('tag'), workspace_id: ctx.workspaceId, name, color })
+  })
   if (!row) throw nameTaken(name)
   return presentTag(row)
 }

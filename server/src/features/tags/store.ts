@@ -26,6 +26,12 @@ export async function selectTags(db: Db, workspaceId: string, selection: TagSele
   return result.rows
 }
 
+export async function countTags(db: Db, workspaceId: string): Promise<number> {
+  const result = await sql<{ count: bigint }>`
+    SELECT count(*) FROM tags WHERE workspace_id = ${workspaceId}`.execute(db)
+  return Number(result.rows[0]?.count ?? 0)
+}
+
 /** Undefined when the name is taken. */
 export async function insertTag(db: Db, row: NewTagRow): Promise<TagRow | undefined> {
   const result = await sql<TagRow>`

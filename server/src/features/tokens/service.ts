@@ -4,11 +4,21 @@ import { openByteCache } from '../../platform/byte-cache.ts'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { AppError, forbidden, unauthorized } from '../../platform/errors.ts'
 import { newId, randomText } from '../../platform/ids.ts'
-import { requirePage, requireWorkspace, type Workspace } from '../workspaces/service.ts'
-import { insertToken, revokeToken, selectTokenByHash, selectTokens, type TokenRow, touchToken } from './store.ts'
+import { transaction } from '../../platform/postgres.ts'
+import { requirePage, requireRoom, requireWorkspace, type Workspace } from '../workspaces/service.ts'
+import {
+  countTokens,
+  insertToken,
+  revokeToken,
+  selectTokenByHash,
+  selectTokens,
+  type TokenRow,
+  touchToken,
+} from './store.ts'
 
 export type Token = TokenRow
 
+const everything: Scope[] = ['apis.all']
 const keyPrefix = 'trib_'
 // After the prefix a secret key has letters and digits only, so no secret key begins like this.
 const publishablePrefix = 'trib_pk_'
@@ -21,21 +31,26 @@ const validMs = 24 * 3_600_000
 
 /** The key itself is in the answer of this call only; what is stored is its hash. */
 export async function createToken(
-  platform: Pick<Platform, 'db'>,
+  platform: Pick<Platform, 'db' | 'config'>,
   input: { workspaceId: string; name: string; scopes?: Scope[]; expiresAt?: Date; isPublishable?: boolean },
 ): Promise<Token & { key: string }> {
   // 190 bits of chance: an unsalted fast hash of it can't be searched.
   const start = input.isPublishable ? publishablePrefix : keyPrefix
   const key = start + randomText(32)
-  const token = await insertToken(platform.db, {
+  const row = {
     id: newId('key'),
     workspace_id: input.workspaceId,
     name: input.name,
     hash: hashOf(key),
     prefix: key.slice(0, start.length + 3),
     last_four: key.slice(-4),
-    scopes: input.isPublishable ? ['conversions.write'] : input.scopes?.length ? input.scopes : ['apis.all'],
+    scopes: input.isPublishable ? ['conversions.write' as const] : input.scopes?.length ? input.scopes : everything,
     expires_at: input.expiresAt ?? null,
+  }
+  const { db, config } = platform
+  const token = await transaction({ db, config, workspaceId: input.workspaceId }, async (ctx) => {
+    await requireRoom(ctx, 'keys', () => countTokens(ctx.db, ctx.workspaceId))
+    return insertToken(ctx.db, row)
   })
   return { ...token, key }
 }

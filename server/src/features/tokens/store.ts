@@ -45,6 +45,12 @@ export async function insertToken(db: Db, row: NewTokenRow): Promise<TokenRow> {
   return inserted as TokenRow
 }
 
+export async function countTokens(db: Db, workspaceId: string): Promise<number> {
+  const result = await sql<{ count: bigint }>`
+    SELECT count(*) FROM tokens WHERE workspace_id = ${workspaceId} AND revoked_at IS NULL`.execute(db)
+  return Number(result.rows[0]?.count ?? 0)
+}
+
 export async function selectTokens(db: Db, workspaceId: string): Promise<TokenRow[]> {
   const rows = await db
     .withTables<Tables>()

@@ -5,7 +5,7 @@ import { newId } from '../../platform/ids.ts'
 import { transaction, violatedConstraint } from '../../platform/postgres.ts'
 import { knownFolderIds } from '../folders/service.ts'
 import { nameWebhook } from '../links/service.ts'
-import { keepWebhooks } from '../workspaces/service.ts'
+import { keepWebhooks, requireRoom } from '../workspaces/service.ts'
 import { presentWebhook } from './present.ts'
 import { bothSignMs, newSecret, sealSecret } from './secrets.ts'
 import { addressOf, scopeOf, standingOf } from './settings.ts'
@@ -17,8 +17,6 @@ import {
   updateWebhookRow,
   type WebhookRow,
 } from './store.ts'
-
-const mostWebhooks = 100
 
 export async function listWebhooks(ctx: Ctx, query: WebhooksQuery): Promise<Webhook[]> {
   const rows = await selectWebhooks(ctx.db, ctx.workspaceId, {
@@ -54,9 +52,7 @@ export async function createWebhook(ctx: Ctx, input: NewWebhook): Promise<Webhoo
     await requireFolders(ctx, row.folder_ids)
     const others = await selectWebhooks(ctx.db, ctx.workspaceId)
     if (others.some((other) => other.url === url)) throw addressTaken(url)
-    if (others.length >= mostWebhooks) {
-      throw invalid(`This workspace has ${mostWebhooks} webhooks, the most there can be. Delete one first.`)
-    }
+    await requireRoom(ctx, 'webhooks', async () => others.length)
     const inserted = await insertWebhook(ctx.db, row)
     if (input.linkIds.length > 0) await nameWebhook(ctx, id, input.linkIds)
     return inserted

@@ -7,10 +7,14 @@ import { AppError, conflict, forbidden, invalid } from '../../platform/errors.ts
 import { newId } from '../../platform/ids.ts'
 import { isAllowedPage, normalHostname } from './hostnames.ts'
 import {
+  addUsage,
+  correctUsage,
   type IpStorage,
   insertWorkspace,
+  lockQuota,
   selectIpStorage,
   selectPlans,
+  selectUsage,
   selectWebhookTriggers,
   selectWorkspace,
   selectWorkspaces,
@@ -195,6 +199,73 @@ export async function historyDays(
   if (Object.keys(days).length === 0) return new Map()
   const plans = await selectPlans(platform.db, [...new Set(workspaceIds)])
   return new Map([...plans].flatMap(([id, plan]) => (days[plan] === undefined ? [] : [[id, days[plan]]])))
+}
+
+const quotas = {
+  links: 'LINKS_PER_WORKSPACE',
+  customers: 'CUSTOMERS_PER_WORKSPACE',
+  domains: 'DOMAINS_PER_WORKSPACE',
+  tags: 'TAGS_PER_WORKSPACE',
+  folders: 'FOLDERS_PER_WORKSPACE',
+  webhooks: 'WEBHOOKS_PER_WORKSPACE',
+  keys: 'KEYS_PER_WORKSPACE',
+} as const satisfies Record<string, keyof Config>
+type Quota = keyof typeof quotas
+type Tenant = Pick<Ctx, 'db' | 'config' | 'workspaceId'>
+
+/** Inside a transaction: refuses one more of what there are so few of that they can be counted each time. */
+export async function requireRoom(ctx: Tenant, noun: Quota, count: () => Promise<number>): Promise<void> {
+  await lockQuota(ctx.db, ctx.workspaceId, noun)
+  const used = await count()
+  if (used >= ctx.config[quotas[noun]]) throw quotaReached(ctx, noun, used)
+}
+
+// More than all transactions under way can add that looked when there was still more room than this.
+const nearQuota = 20_000
+const recounts = new WeakMap<Config, ByteCache<true>>()
+const recountEveryMs = 600_000
+
+/**
+ * Inside a transaction: refuses one more of what there may be millions of. The kept count decides; near the limit one
+ * transaction at a time, so that it is exact. Before the first refusal the rows themselves are counted, once in ten
+ * minutes: the version before this one did not keep the count.
+ */
+export async function requireKeptRoom(
+  ctx: Tenant,
+  noun: 'links' | 'customers',
+  recount: () => Promise<number>,
+): Promise<void> {
+  const most = ctx.config[quotas[noun]]
+  const used = await selectUsage(ctx.db, ctx.workspaceId, noun)
+  if (used < most - nearQuota) return
+  await lockQuota(ctx.db, ctx.workspaceId, noun)
+  const exact = await selectUsage(ctx.db, ctx.workspaceId, noun)
+  if (exact < most) return
+  const known = recounts.get(ctx.config) ?? openByteCache<true>({ maxBytes: 2_000_000, ttlMs: recountEveryMs })
+  recounts.set(ctx.config, known)
+  const name = `${noun} ${ctx.workspaceId}`
+  if (known.has(name)) throw quotaReached(ctx, noun, exact)
+  // Before the count, which may take so long that it fails.
+  known.set(name, true)
+  const counted = await recount()
+  if (counted >= most) throw quotaReached(ctx, noun, counted)
+  await correctUsage(ctx.db, ctx.workspaceId, noun, counted)
+}
+
+/** Inside the transaction that adds or removes them. */
+export async function keepCount(
+  ctx: Pick<Ctx, 'db' | 'workspaceId'>,
+  noun: 'links' | 'customers',
+  change: number,
+): Promise<void> {
+  if (change !== 0) await addUsage(ctx.db, ctx.workspaceId, noun, change)
+}
+
+function quotaReached({ config }: Tenant, noun: Quota, used: number): AppError {
+  const setting = quotas[noun]
+  return forbidden(
+    `This workspace has ${used} ${noun}; the operator's setting ${setting} allows ${config[setting]}. Delete some, or ask the operator to raise it.`,
+  )
 }
 
 function slugOf(name: string): string {

@@ -1,5 +1,6 @@
 import type { Plan } from '@tributary/contract/operation'
 import type { Trigger } from '@tributary/contract/webhooks'
+import { sql } from 'kysely'
 import type { Config } from '../../platform/config.ts'
 import type { Db } from '../../platform/postgres.ts'
 
@@ -109,4 +110,34 @@ export async function selectWebhookTriggers(db: Db, workspaceIds: string[]): Pro
     .where('id', 'in', workspaceIds)
     .execute()
   return new Map(rows.map(({ id, webhook_triggers }) => [id, webhook_triggers ?? []]))
+}
+
+const quotaLocks = 7_240_814
+const shards = 64
+const correction = -1
+
+/** Until the transaction ends nobody else decides whether the workspace has room for one more. */
+export async function lockQuota(db: Db, workspaceId: string, noun: string): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${workspaceId} ${noun}`}, ${quotaLocks}))`.execute(db)
+}
+
+/** A connection always adds to the same row, so that two transactions never wait for each other's rows crosswise. */
+export async function addUsage(db: Db, workspaceId: string, kind: string, change: number): Promise<void> {
+  await sql`INSERT INTO workspace_usage AS known (workspace_id, kind, shard, count)
+    VALUES (${workspaceId}, ${kind}, (pg_backend_pid() % ${shards}::integer)::smallint, ${change})
+    ON CONFLICT (workspace_id, kind, shard) DO UPDATE SET count = known.count + excluded.count`.execute(db)
+}
+
+export async function selectUsage(db: Db, workspaceId: string, kind: string): Promise<number> {
+  const result = await sql<{ count: bigint }>`SELECT coalesce(sum(count), 0)::bigint AS count FROM workspace_usage
+    WHERE workspace_id = ${workspaceId} AND kind = ${kind}`.execute(db)
+  return Number(result.rows[0]?.count ?? 0n)
+}
+
+/** Makes the sum what was counted. */
+export async function correctUsage(db: Db, workspaceId: string, kind: string, counted: number): Promise<void> {
+  await sql`INSERT INTO workspace_usage (workspace_id, kind, shard, count)
+    SELECT ${workspaceId}, ${kind}, ${correction}::smallint, ${counted}::bigint - coalesce(sum(count), 0)
+    FROM workspace_usage WHERE workspace_id = ${workspaceId} AND kind = ${kind} AND shard <> ${correction}
+    ON CONFLICT (workspace_id, kind, shard) DO UPDATE SET count = excluded.count`.execute(db)
 }
