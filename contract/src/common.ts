@@ -23,6 +23,11 @@ export function plainText(most: number) {
     .refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text), 'it has a control character or half of a surrogate pair')
 }
 
+/** A sum that may be larger than a JSON number can say exactly; then it is shown as 2^53 - 1. */
+export function boundedSum(sum: bigint | number | string): number {
+  return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(sum)))
+}
+
 export const sortOrder = z.enum(['asc', 'desc'])
 
 /** What every list takes besides its filters; it sorts by the first of these names unless asked otherwise. */

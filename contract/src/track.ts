@@ -128,6 +128,11 @@ export const trackCustomer = operation({
   response: trackedCustomer,
 })
 
+/** The largest amount of one sale, in the smallest unit of its currency. */
+export const mostAmount = 1_000_000_000_000
+/** The largest amount that it may come to in the currency of the workspace: JSON numbers are exact up to there. */
+export const mostConverted = 1_000_000_000_000_000
+
 const currency = z
   .string()
   .regex(/^[A-Za-z]{3}$/, 'it is no currency of three letters')
@@ -140,8 +145,8 @@ export const newSale = withOldNames(
       .number()
       .int()
       .min(0)
-      .max(Number.MAX_SAFE_INTEGER)
-      .describe('In the smallest unit of the currency: cents, or whole yen.'),
+      .max(mostAmount)
+      .describe('In the smallest unit of the currency: cents, or whole yen. 10^12 at most.'),
     currency: currency.default('usd').describe('ISO 4217.'),
     eventName: eventName.default('Purchase'),
     paymentProcessor: z.enum(paymentProcessors).default('custom'),
@@ -192,7 +197,7 @@ export const newRefund = z
       .number()
       .int()
       .min(1)
-      .max(Number.MAX_SAFE_INTEGER)
+      .max(mostAmount)
       .nullish()
       .describe('In the currency of the sale; all that is left of it when omitted.'),
     refundId: plainText(255).min(1).nullish().describe('Your own id of the refund: one refund for each, for ever.'),

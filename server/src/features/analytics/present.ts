@@ -1,4 +1,5 @@
 import type { AnalyticsCount, AnalyticsRow } from '@tributary/contract/analytics'
+import { boundedSum } from '@tributary/contract/common'
 import type { Ctx } from '../../platform/context.ts'
 import { foldersByIds } from '../folders/service.ts'
 import { linksByNumber } from '../links/service.ts'
@@ -14,7 +15,7 @@ export function presentCount(group: Group | undefined, visitors = false): Analyt
     clicks: Number(group?.clicks ?? 0),
     leads: Number(group?.leads ?? 0),
     sales: Number(group?.sales ?? 0),
-    saleAmount: Number(group?.saleAmount ?? 0),
+    saleAmount: boundedSum(group?.saleAmount ?? 0),
     ...(visitors && { visitors: Number(group?.visitors ?? 0) }),
   }
 }

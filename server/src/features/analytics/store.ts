@@ -83,7 +83,7 @@ const measures: Measure[] = ['clicks', 'leads', 'sales', 'saleAmount']
 const sumsOfRows: Record<Kind, string[]> = {
   clicks: ['count()', '0', '0', '0'],
   leads: ['0', 'count()', '0', '0'],
-  sales: ['0', '0', 'sum(sales)', 'sum(amount)'],
+  sales: ['0', '0', 'sum(sales)', 'sum(toInt128(amount))'],
 }
 const afterSecond = (name: string) => `timestamp >= toDateTime64({${name}:UInt32}, 3, 'UTC')`
 
@@ -98,7 +98,9 @@ function partsOf(counting: Counting): string[] {
   const expressions = columns.map((key, index) => `${expressionOf(key)} AS key${index}`)
   const groupBy = columns.length > 0 ? `GROUP BY ${columns.map((_, index) => `key${index}`).join(', ')}` : ''
   const part = (sums: string[], source: string) => {
-    const counts = measuresOf(counting).map((name, index) => `toInt64(${sums[index]}) AS ${name}`)
+    const counts = measuresOf(counting).map(
+      (name, index) => `${name === 'saleAmount' ? 'toInt128' : 'toInt64'}(${sums[index]}) AS ${name}`,
+    )
     return `SELECT ${[...expressions, ...counts].join(', ')}\n  FROM ${source} ${groupBy}`
   }
   const outside = rollup ? `AND NOT (${afterSecond('middle')} AND NOT ${afterSecond('end')})` : ''

@@ -1,3 +1,4 @@
+import { boundedSum } from '@tributary/contract/common'
 import type { Customer, ExpandedCustomer } from '@tributary/contract/customers'
 import type { Link } from '@tributary/contract/links'
 import type { CustomerRow } from './store.ts'
@@ -19,7 +20,7 @@ export function present(row: CustomerRow | undefined, id: string): Customer {
     ...(person || nobody),
     country: row?.country ?? null,
     sales: Number(row?.sales ?? 0),
-    saleAmount: Number(row?.sale_amount ?? 0),
+    saleAmount: boundedSum(row?.sale_amount ?? 0),
     createdAt: (row?.created_at ?? new Date(0)).toISOString(),
     firstSaleAt: row?.first_sale_at?.toISOString() ?? null,
     subscriptionCanceledAt: row?.subscription_canceled_at?.toISOString() ?? null,

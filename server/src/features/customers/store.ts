@@ -102,6 +102,11 @@ export async function updateFirstClick(
     WHERE workspace_id = ${workspaceId} AND id = ${id} AND click_id IS NULL`.execute(db)
 }
 
+/** A customer's sum stops at the largest value of its column instead of failing. */
+function bounded(sum: RawBuilder<unknown>) {
+  return sql`greatest(-9000000000000000000, least(9000000000000000000, ${sum}))::bigint`
+}
+
 export async function addSales(
   db: Db,
   workspaceId: string,
@@ -109,7 +114,7 @@ export async function addSales(
   { sales, amount, at }: { sales: number; amount: number; at: Date },
 ): Promise<CustomerRow> {
   const result = await sql<CustomerRow>`
-    UPDATE customers SET sales = sales + ${sales}, sale_amount = sale_amount + ${amount},
+    UPDATE customers SET sales = sales + ${sales}, sale_amount = ${bounded(sql`sale_amount::numeric + ${amount}`)},
       first_sale_at = coalesce(first_sale_at, ${at}), updated_at = now()
     WHERE workspace_id = ${workspaceId} AND id = ${id} RETURNING *`.execute(db)
   return result.rows[0] as CustomerRow
@@ -134,9 +139,9 @@ export async function selectSoldTo(
 
 // NOTE every workspace: likewise for the operator.
 export async function replaceSales(db: Db, rows: { number: bigint; sales: number; saleAmount: number }[]) {
-  await sql`UPDATE customers SET sales = n.sales, sale_amount = n.sale_amount FROM unnest(
+  await sql`UPDATE customers SET sales = n.sales, sale_amount = ${bounded(sql`n.sale_amount`)} FROM unnest(
       ${rows.map(({ number }) => number)}::bigint[], ${rows.map(({ sales }) => sales)}::bigint[],
-      ${rows.map(({ saleAmount }) => saleAmount)}::bigint[]) AS n (number, sales, sale_amount)
+      ${rows.map(({ saleAmount }) => String(saleAmount))}::numeric[]) AS n (number, sales, sale_amount)
     WHERE customers.number = n.number`.execute(db)
 }
 

@@ -1,3 +1,4 @@
+import { boundedSum } from '@tributary/contract/common'
 import type { Link } from '@tributary/contract/links'
 import type { Tag } from '@tributary/contract/tags'
 import type { TrackedLink } from '@tributary/contract/track'
@@ -77,7 +78,7 @@ function presentLink(
     leads: Number(row.leads),
     conversions: Number(row.conversions),
     sales: Number(row.sales),
-    saleAmount: Number(row.sale_amount),
+    saleAmount: boundedSum(row.sale_amount),
     lastClicked: instantText(row.last_clicked),
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),

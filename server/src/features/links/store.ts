@@ -58,7 +58,8 @@ type CounterColumns = {
   leads: bigint
   conversions: bigint
   sales: bigint
-  sale_amount: bigint
+  /** A numeric: as text, which may have any number of digits. */
+  sale_amount: string
   last_clicked: Date | null
 }
 
@@ -262,7 +263,7 @@ export async function addConversionCounts(db: Db, counts: ConversionCount[]): Pr
     FROM unnest(
       ${counts.map((count) => count.linkNumber)}::bigint[], ${counts.map((count) => count.leads)}::bigint[],
       ${counts.map((count) => count.conversions)}::bigint[], ${counts.map((count) => count.sales)}::bigint[],
-      ${counts.map((count) => count.saleAmount)}::bigint[]
+      ${counts.map((count) => String(count.saleAmount))}::numeric[]
     ) AS added (link_number, leads, conversions, sales, sale_amount)
     WHERE link_counters.link_number = added.link_number`.execute(db)
 }
@@ -297,7 +298,7 @@ export async function replaceConversionCounts(db: Db, counts: (ConversionCount &
   }))
   await sql`INSERT INTO link_counters (workspace_id, link_number, leads, conversions, sales, sale_amount)
     SELECT * FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS n ("workspaceId" text, "linkNumber" bigint,
-      leads bigint, conversions bigint, sales bigint, "saleAmount" bigint)
+      leads bigint, conversions bigint, sales bigint, "saleAmount" numeric)
     ON CONFLICT (link_number) DO UPDATE SET leads = excluded.leads, conversions = excluded.conversions,
       sales = excluded.sales, sale_amount = excluded.sale_amount`.execute(db)
 }

@@ -62,7 +62,7 @@ SELECT ${[...columns, ...kept.map((column) => `expires_on AS ${column}`)].join('
 function differences(sum: Sum, range: RollupRange): string {
   const { table, join, key, keyOf, counts } = summing(sum)
   const names = Object.keys(counts)
-  const ofRows = Object.entries(counts).map(([name, count]) => `toInt64(${count}) AS ${name}`)
+  const ofRows = Object.entries(counts).map(([name, count]) => `toInt128(${count}) AS ${name}`)
   const within = (day: string) => `toStartOfMonth(${day}) = {month:Date}
     ${range.from === undefined ? '' : `AND ${day} >= {from:Date}`} ${ofWorkspace(range)}`
   return `SELECT ${[key, ...names].join(', ')}, expires AS expires_on FROM (
@@ -102,8 +102,8 @@ export function selectStored(clickhouse: ClickHouse, of: 'clicks' | 'leads and s
   const within = linksWithin(range)
   const ofRows = from.map((source) => {
     const { table, key, keyOf, counts: sums } = summing({ rollup: 'link_counts', source })
-    return `SELECT ${keyOf}, [${counts.map((count) => `toInt64(${sums[count] ?? 0})`).join(', ')}] AS rows,
-      arrayMap(row -> toInt64(0), rows) AS counts,
+    return `SELECT ${keyOf}, [${counts.map((count) => `toInt128(${sums[count] ?? 0})`).join(', ')}] AS rows,
+      arrayMap(row -> toInt128(0), rows) AS counts,
       toInt64(${of === 'clicks' ? '0' : 'count() - uniqExact(id)'}) AS doubles, min(event.expires_on) AS expires_on
     FROM ${table} AS event WHERE ${within} GROUP BY ${key}`
   })
@@ -118,7 +118,7 @@ FROM (
   FROM (
     ${ofRows.join('\n    UNION ALL\n    ')}
     UNION ALL
-    SELECT workspace_id, link_number, bucket, arrayMap(count -> toInt64(0), counts), [${counts.join(', ')}] AS counts, 0, expires_on
+    SELECT workspace_id, link_number, bucket, arrayMap(count -> toInt128(0), counts), [${counts.map((count) => `toInt128(${count})`).join(', ')}] AS counts, 0, expires_on
     FROM link_counts WHERE ${within}
   )
   GROUP BY workspace_id, link_number, bucket

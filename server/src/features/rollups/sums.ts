@@ -47,7 +47,7 @@ const keys: Record<Rollup, Pick<Summing, 'key' | 'keyOf'>> = {
 const countsOf: Record<Source, Summing['counts']> = {
   clicks: { clicks: "countIf(bot = '')", bots: "countIf(bot != '')" },
   leads: { leads: 'count()' },
-  sales: { sales: 'sum(event.sales)', sale_amount: 'sum(event.amount)' },
+  sales: { sales: 'sum(event.sales)', sale_amount: 'sum(toInt128(event.amount))' },
 }
 
 /** Dimensions whose values a visitor can choose; the position of each is its bit in the column `folded`. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { newLead, newRefund, newSale } from '@tributary/contract/track'
+import { mostAmount, newLead, newRefund, newSale } from '@tributary/contract/track'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { buildConversionLink } from '../../../test/build.ts'
@@ -18,6 +18,7 @@ const rates = {
     ['eur', '1'],
     ['usd', '1.25'],
     ['jpy', '160'],
+    ['idr', '2000'],
   ]),
 }
 const platform = { ...(await openTestPlatform()), rates: { current: () => rates } }
@@ -111,6 +112,21 @@ describe('a sale', () => {
     await lead({ clickId: id, mode: 'deferred' })
     await sale()
     expect(await conversions(ctx)).toMatchObject([{ kind: 'lead' }, { kind: 'sale', click_id: id }])
+  })
+
+  test('has a largest amount, before and after it is converted', async () => {
+    const { lead, sale, workspace } = await setUp()
+    await lead()
+    expect(newSale.safeParse({ customerExternalId: 'ada', amount: mostAmount + 1 }).success).toBe(false)
+    expect(await sale({ amount: mostAmount })).toMatchObject({ sale: { amount: mostAmount } })
+    await changeWorkspace(platform, workspace.id, { currency: 'idr' })
+    const sold = (amount: number) => sale({ amount })
+    expect(await sold(500_000_000_000)).toMatchObject({ sale: { amount: 800_000_000_000_000, currency: 'idr' } })
+    await expect(sold(mostAmount)).rejects.toMatchObject({
+      code: 'unprocessable_entity',
+      message:
+        /^`amount` in the body is 1000000000000 usd, which is more than 1000000000000000 in the smallest unit of idr/,
+    })
   })
 
   test('keeps what was sent, and is converted to the currency of the workspace', async () => {

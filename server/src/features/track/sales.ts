@@ -1,4 +1,4 @@
-import type { NewSale, SaleResult } from '@tributary/contract/track'
+import { mostConverted, type NewSale, type SaleResult } from '@tributary/contract/track'
 import type { Ctx } from '../../platform/context.ts'
 import { AppError, invalid } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
@@ -97,10 +97,17 @@ async function recordSale(
 export async function convertSale(ctx: Ctx, original: Pick<NewSale, 'amount' | 'currency'>) {
   const { currency } = await conversionSettings(ctx)
   const converted = convert(original, currency, ctx.rates.current())
-  if (converted) return converted
-  throw invalid(
-    `\`currency\` in the body is ${original.currency}, of which no rate is known. Use another currency, or have the operator add it to the rates.`,
-  )
+  if (!converted) {
+    throw invalid(
+      `\`currency\` in the body is ${original.currency}, of which no rate is known. Use another currency, or have the operator add it to the rates.`,
+    )
+  }
+  if (converted.amount > mostConverted) {
+    throw invalid(
+      `\`amount\` in the body is ${original.amount} ${original.currency}, which is more than ${mostConverted} in the smallest unit of ${currency}, the currency of the workspace. Send a smaller amount, or divide the sale.`,
+    )
+  }
+  return converted
 }
 
 async function answerOf(ctx: Ctx, sale: ConversionRow): Promise<SaleResult> {
