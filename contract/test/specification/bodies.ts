@@ -137,7 +137,7 @@ export const bodies: Record<string, Shape> = {
   },
   NewSale: {
     customerExternalId,
-    amount: ours(bounded(number, { minimum: 0 }), { maximum: Number.MAX_SAFE_INTEGER }),
+    amount: ours(bounded(number, { minimum: 0 }), { maximum: 1_000_000_000_000 }),
     currency: defaulting(text, 'usd'),
     eventName: ours(defaulting(short(255), 'Purchase'), { minLength: 1 }),
     paymentProcessor: defaulting(

@@ -42,7 +42,7 @@ test('dead letters are listed, sent again, and refused in one line', async () =>
     tributary('retry', '--sequence', 'x'),
   ])
   expect(gone).toEqual(refusal('There is no dead letter 1. `tributary events dead-letters list` shows them.'))
-  expect(none).toEqual(refusal('Say which: either --sequence <number> or --all.'))
+  expect(none).toEqual(refusal('Say which: either --sequence <number>, --reference <reference> or --all.'))
   expect(bad).toEqual(refusal('--sequence x must be a whole number from 1 on.'))
   expect(await tributary('retry', '--all')).toEqual({
     code: 1,

@@ -1,59 +1,132 @@
 import { defineCommand } from 'citty'
-import { listDeadLetters, type Retried, retryAllDeadLetters, retryDeadLetter } from '../features/ingest/dead-letters.ts'
+import {
+  dropDeadLetter,
+  listDeadLetters,
+  type Retried,
+  retryAllDeadLetters,
+  retryDeadLetter,
+} from '../features/ingest/dead-letters.ts'
+import { retryConversion } from '../features/track/dead-letters.ts'
 import type { Config } from '../platform/config.ts'
 import { readConfig } from '../platform/config.ts'
-import { invalid } from '../platform/errors.ts'
+import { countLetters, deleteLetters, type Letter, type LetterKind, selectLetters } from '../platform/dead-letters.ts'
+import { AppError, invalid } from '../platform/errors.ts'
 import { openLog } from '../platform/log.ts'
 import { closeNats, openNats } from '../platform/nats.ts'
+import { republish } from '../platform/outbox.ts'
+import { type Db, openPostgres } from '../platform/postgres.ts'
 import { jsonFlag, print, reportProblems, table } from './run.ts'
 
 const list = defineCommand({
-  meta: { name: 'list', description: 'List events and messages that were given up, the oldest first' },
+  meta: { name: 'list', description: 'List events and messages that were refused or given up, the oldest first' },
   args: { limit: { type: 'string', description: 'How many at most', default: '100' }, ...jsonFlag },
   run: ({ args }) =>
-    onLog(async (handles) => {
-      const { letters, total } = await listDeadLetters(handles, wholeNumber('--limit', args.limit))
-      const rows = letters.map(({ sequence, at, subject, reason, excerpt }) => ({
+    onEngines(async (handles) => {
+      const limit = wholeNumber('--limit', args.limit)
+      const { letters, total } = await listDeadLetters(handles, limit)
+      const ofLog = letters.map(({ sequence, at, subject, reason, excerpt }) => ({
         sequence,
         at: at.toISOString(),
         subject,
         reason,
         excerpt,
       }))
-      const lines = rows.map((row) => ({ ...row, sequence: String(row.sequence) }))
-      const more = total > rows.length ? `\n${total - rows.length} more; --limit shows them.` : ''
-      print(args.json, rows, rows.length ? `${table(lines)}${more}` : 'There are no dead letters.')
+      const ofPostgres = (await selectLetters(handles.db, { limit })).map((letter) => ({
+        reference: letter.reference,
+        at: letter.first_seen_at.toISOString(),
+        subject: letter.kind,
+        reason: letter.reason,
+        workspaceId: letter.workspace_id,
+        attempts: letter.attempts,
+      }))
+      const counts = await countLetters(handles.db)
+      const more = total + counts.conversion + counts.outbox - ofLog.length - ofPostgres.length
+      const tables = [
+        ofLog.length > 0 && table(ofLog.map((row) => ({ ...row, sequence: String(row.sequence) }))),
+        ofPostgres.length > 0 && table(ofPostgres.map((row) => ({ ...row, attempts: String(row.attempts) }))),
+        more > 0 && `${more} more; --limit shows them.`,
+      ]
+      const text = tables.filter((part) => part !== false).join('\n')
+      print(args.json, [...ofLog, ...ofPostgres], text || 'There are no dead letters.')
     }),
 })
 
+const which = {
+  sequence: { type: 'string', description: 'The number of a message, as listed' },
+  reference: { type: 'string', description: 'The reference of a lead, sale or outbox message, as listed' },
+  all: { type: 'boolean', description: 'All that are there now', default: false },
+  ...jsonFlag,
+} as const
+
 const retry = defineCommand({
   meta: { name: 'retry', description: 'Send dead letters back to where they came from' },
-  args: {
-    sequence: { type: 'string', description: 'The number of one of them, as listed' },
-    all: { type: 'boolean', description: 'All that are there now', default: false },
-    ...jsonFlag,
-  },
+  args: which,
   run: ({ args }) =>
-    onLog(async (handles) => {
-      if (args.all === (args.sequence !== undefined)) throw invalid('Say which: either --sequence <number> or --all.')
-      const retried: Retried[] = []
+    onEngines(async (handles) => {
+      requireOne(args)
+      const retried: (Retried | RetriedRow)[] = []
       if (args.sequence !== undefined) {
         retried.push(await retryDeadLetter(handles, wholeNumber('--sequence', args.sequence)))
+      } else if (args.reference !== undefined) {
+        retried.push(await retryRow(handles, await requireLetter(handles, args.reference)))
       } else {
         for await (const letter of retryAllDeadLetters(handles)) retried.push(letter)
+        for (const letter of await selectLetters(handles.db, { limit: mostAtOnce }))
+          retried.push(await retryRow(handles, letter))
       }
       const kept = retried.filter((letter) => 'problem' in letter)
-      const done = retried.filter((letter) => 'subject' in letter)
-      const lines = [`Sent again: ${done.length}.`]
+      const lines = [`Sent again: ${retried.length - kept.length}.`]
       for (const { sequence, problem } of kept) lines.push(`Dead letter ${sequence} stays: ${problem}.`)
       print(args.json, retried, lines.join('\n'))
       if (kept.length > 0) process.exitCode = 1
     }),
 })
 
+const drop = defineCommand({
+  meta: {
+    name: 'drop',
+    description: "Delete a dead letter for good: the event is never counted. A sale stays in its customer's totals",
+  },
+  args: { sequence: which.sequence, reference: which.reference, ...jsonFlag },
+  run: ({ args }) =>
+    onEngines(async (handles) => {
+      requireOne(args)
+      if (args.sequence !== undefined) await dropDeadLetter(handles, wholeNumber('--sequence', args.sequence))
+      if (args.reference !== undefined) {
+        const { kind, reference } = await requireLetter(handles, args.reference)
+        await deleteLetters(handles.db, kind, [reference])
+      }
+      print(args.json, { dropped: args.sequence ?? args.reference }, 'The dead letter is deleted.')
+    }),
+})
+
+type RetriedRow = { reference: string; kind: LetterKind }
+// As many as a person would retry at once; a second call takes the next.
+const mostAtOnce = 10_000
+
+function requireOne({ sequence, reference, all = false }: { sequence?: string; reference?: string; all?: boolean }) {
+  if ([sequence !== undefined, reference !== undefined, all].filter(Boolean).length !== 1)
+    throw invalid('Say which: either --sequence <number>, --reference <reference> or --all.')
+}
+
+async function requireLetter({ db }: Handles, reference: string): Promise<Letter> {
+  const [letter] = await selectLetters(db, { limit: 1, reference })
+  if (letter) return letter
+  throw new AppError(
+    'not_found',
+    `There is no dead letter ${reference}. \`tributary events dead-letters list\` shows them.`,
+  )
+}
+
+async function retryRow(handles: Handles, letter: Letter): Promise<RetriedRow> {
+  if (letter.kind === 'outbox') await republish(handles, letter)
+  else await retryConversion(handles, letter.workspace_id, letter.reference)
+  return { reference: letter.reference, kind: letter.kind }
+}
+
 const deadLetters = defineCommand({
-  meta: { name: 'dead-letters', description: 'List and retry what was given up' },
-  subCommands: { list, retry },
+  meta: { name: 'dead-letters', description: 'List, retry and drop what was refused or given up' },
+  subCommands: { list, retry, drop },
 })
 
 export const events = defineCommand({
@@ -61,15 +134,17 @@ export const events = defineCommand({
   subCommands: { 'dead-letters': deadLetters },
 })
 
-type Handles = { config: Config; nats: Awaited<ReturnType<typeof openNats>> }
+type Handles = { config: Config; db: Db; nats: Awaited<ReturnType<typeof openNats>> }
 
-async function onLog(work: (handles: Handles) => Promise<void>): Promise<void> {
+async function onEngines(work: (handles: Handles) => Promise<void>): Promise<void> {
   await reportProblems(async () => {
     const config = readConfig()
     const nats = await openNats(config, openLog('silent'))
+    const db = openPostgres(config, 'command')
     try {
-      await work({ config, nats })
+      await work({ config, db, nats })
     } finally {
+      await db.destroy()
       await closeNats(nats)
     }
   })

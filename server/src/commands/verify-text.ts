@@ -19,6 +19,8 @@ export type Verified = {
   conversions: ConversionFinding[]
   customers: CustomerFinding[]
   rollups: RollupFinding[]
+  /** Events that were refused and are therefore in neither the counters nor the rows; null when NATS did not answer. */
+  deadLetters: { conversions: number; messages: number | null }
 }
 
 const mostShown = 100
@@ -30,6 +32,7 @@ export function verifiedText(found: Verified, repair: boolean): string {
     textOfConversions(found.conversions, repair),
     textOfCustomers(found.customers, repair),
     textOfRollups(found.rollups, repair),
+    textOfLetters(found.deadLetters),
   ]
     .filter(Boolean)
     .join('\n\n')
@@ -144,6 +147,12 @@ function textOfRollups(findings: RollupFinding[], repair: boolean): string {
     ? 'Rollups without yes have a batch under way that does not end: is a worker running? Then try again.'
     : 'Next: tributary verify --repair makes these rollups what their rows come to.'
   return [...shown(rows), `Rollups that differ: ${findings.length}.`, ...nextOf(findings, next)].join('\n')
+}
+
+function textOfLetters({ conversions, messages }: Verified['deadLetters']): string {
+  if (conversions === 0 && !messages) return ''
+  const counts = `Dead letters: ${conversions} leads and sales, ${messages ?? 'an unknown number of'} events and messages.`
+  return `${counts} They are in neither the counters nor the rows. Next: tributary events dead-letters list`
 }
 
 function shown(rows: Record<string, string>[]): string[] {

@@ -41,6 +41,7 @@ test('verify tells what differs with exit code 1, repairs it, and then finds not
     conversions: [],
     customers: [],
     rollups: [],
+    deadLetters: { conversions: 0, messages: 0 },
     findings: [
       {
         linkId: id,

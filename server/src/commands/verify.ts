@@ -1,9 +1,15 @@
 import { defineCommand } from 'citty'
+import { countDeadLetters } from '../features/ingest/dead-letters.ts'
 import { reconcile } from '../features/ingest/reconcile.ts'
 import { reconcileRollups } from '../features/ingest/reconcile-rollups.ts'
 import { reconcileConversions, reconcileCustomers } from '../features/track/reconcile.ts'
 import { requireWorkspace } from '../features/workspaces/service.ts'
+import type { Config } from '../platform/config.ts'
+import { countLetters } from '../platform/dead-letters.ts'
 import { selectRewinds } from '../platform/incarnation.ts'
+import { openLog } from '../platform/log.ts'
+import { closeNats, openNats } from '../platform/nats.ts'
+import type { Db } from '../platform/postgres.ts'
 import { progress } from './progress.ts'
 import { jsonFlag, onDatabases, print } from './run.ts'
 import { isSound, rewindOf, type Verified, verifiedText } from './verify-text.ts'
@@ -24,8 +30,14 @@ export const verify = defineCommand({
       const workspace = args.workspace ? await requireWorkspace(handles, args.workspace) : undefined
       const showProgress = progress()
       const options = { workspaceId: workspace?.id, repair: args.repair }
+      const lists = { findings: [], conversions: [], customers: [], rollups: [] }
       const counts = { links: 0, different: 0, repaired: 0, unknown: 0, doubled: 0 }
-      const found: Verified = { ...counts, rewinds: [], findings: [], conversions: [], customers: [], rollups: [] }
+      const found: Verified = {
+        ...counts,
+        ...lists,
+        deadLetters: await countRefused(handles, workspace?.id),
+        rewinds: [],
+      }
       found.rewinds = (await selectRewinds(handles.db)).flatMap(rewindOf)
       for await (const step of reconcile(handles, options)) {
         found.links += step.links
@@ -56,3 +68,16 @@ export const verify = defineCommand({
       if (!isSound(found)) process.exitCode = 1
     }),
 })
+
+/** Messages of the log are those of all workspaces, so they are counted only without one. */
+async function countRefused(
+  { config, db }: { config: Config; db: Db },
+  workspaceId: string | undefined,
+): Promise<Verified['deadLetters']> {
+  const { conversion, outbox } = await countLetters(db, workspaceId)
+  if (workspaceId !== undefined) return { conversions: conversion, messages: outbox }
+  const nats = await openNats(config, openLog('silent')).catch(() => undefined)
+  const inLog = nats && (await countDeadLetters({ nats }).catch(() => undefined))
+  if (nats) await closeNats(nats)
+  return { conversions: conversion, messages: inLog === undefined ? null : inLog + outbox }
+}

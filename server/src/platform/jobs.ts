@@ -5,6 +5,7 @@ import { batches } from './batches.ts'
 import { sleep } from './clock.ts'
 import type { Platform } from './context.ts'
 import { changeStream, deadLetterStream, jetStream } from './nats.ts'
+import { judgeFailure } from './refusal.ts'
 import { every } from './schedule.ts'
 import { traced } from './tracing.ts'
 
@@ -23,11 +24,15 @@ type JobInput<T> = {
 export type Job = JobInput<unknown>
 
 const mostAtOnce = 500
+// Of messages that are in memory; one of the log has a million bytes at most.
+const mostBytes = 8 * 1024 * 1024
 const measureEveryMs = 5_000
 // NATS gives a message that it hears nothing of for half a minute to the next worker.
 const holdEveryMs = 10_000
 // With a minute between them about eight hours: an engine that is away is no reason to give a message up.
 const attempts = 500
+// What an engine refuses it refuses again.
+const refusedAttempts = 5
 
 export function job<T>(input: JobInput<T>): Job {
   return input as unknown as Job
@@ -50,14 +55,14 @@ export async function startJobs(platform: Platform, jobs: Job[]): Promise<AsyncD
 async function measure({ nats, metrics }: Platform): Promise<void> {
   const manager = await jetstreamManager(nats, { checkAPI: false, timeout: 1_000 }).catch(() => undefined)
   const stream = await manager?.streams.info(deadLetterStream).catch(() => undefined)
-  if (stream) metrics.deadLetters.set(stream.state.messages)
+  if (stream) metrics.deadLetters.set({ kind: 'message' }, stream.state.messages)
 }
 
 async function run(platform: Platform, job: Job, signal: AbortSignal): Promise<void> {
   const stopped = new Promise<undefined>((resolve) => {
     signal.addEventListener('abort', () => resolve(undefined), { once: true })
   })
-  const full = (messages: JsMsg[]) => messages.length >= (job.atOnce ?? mostAtOnce)
+  const full = (messages: JsMsg[]) => messages.length >= (job.atOnce ?? mostAtOnce) || sizeOf(messages) >= mostBytes
   while (!signal.aborted) {
     try {
       const opening = openSource(platform, job)
@@ -109,7 +114,7 @@ async function openSource(
   }
   const consumer = await jetStream(nats).consumers.get(stream, name)
   // When NATS comes back the client waits that long before it asks again; its standard is half a minute.
-  return consumer.consume({ max_messages: atOnce * 2, expires: 2_000 })
+  return consumer.consume({ max_bytes: mostBytes, expires: 2_000 })
 }
 
 /** A batch that fails is tried message by message, so that one bad message does not hold up the others. */
@@ -142,7 +147,9 @@ async function workAlone(
     message.ack()
     platform.metrics.jobs.inc({ job: job.name, outcome: 'done' })
   } catch (error) {
-    if (message.info.deliveryCount >= attempts) await bury(platform, job, message, (error as Error).message)
+    const isRefused = judgeFailure(error) === 'refused'
+    if (message.info.deliveryCount >= (isRefused ? refusedAttempts : attempts))
+      await bury(platform, job, message, (error as Error).message)
     else message.nak(Math.min(60_000, 500 * 2 ** message.info.deliveryCount))
   }
 }
@@ -179,6 +186,10 @@ async function bury(platform: Platform, job: Job, message: JsMsg, problem: strin
     { job: job.name, sequence: message.seq, reason },
     'A message was given up; it is in the dead letters',
   )
+}
+
+function sizeOf(messages: JsMsg[]): number {
+  return messages.reduce((bytes, message) => bytes + message.data.length, 0)
 }
 
 function jsonOf(message: JsMsg): unknown {

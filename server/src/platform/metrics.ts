@@ -153,7 +153,8 @@ export function openMetrics() {
     }),
     deadLetters: new Gauge({
       name: 'tributary_dead_letters',
-      help: 'Events and messages that were given up and wait for somebody to look at them.',
+      help: 'Events and messages that were refused or given up and wait for an operator, by kind.',
+      labelNames: ['kind'],
       registers,
     }),
     relayed: new Counter({ name: 'tributary_outbox_relayed_total', help: 'Outbox rows published.', registers }),

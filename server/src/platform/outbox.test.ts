@@ -8,9 +8,10 @@ import { createDatabase } from '../../../engines/postgres.ts'
 import { startEngines } from '../../../engines/start.ts'
 import { contextIn } from '../../test/context.ts'
 import { eventually, openTestPlatform } from '../../test/stack.ts'
+import { countLetters, type Letter, selectLetters } from './dead-letters.ts'
 import { migrate } from './migrate.ts'
 import { changeStream, ensureStreams, jetStream } from './nats.ts'
-import { publish, startRelay } from './outbox.ts'
+import { publish, republish, startRelay } from './outbox.ts'
 import { openConnection, transaction } from './postgres.ts'
 import type { Tracing } from './tracing.ts'
 
@@ -64,6 +65,34 @@ describe('a message', () => {
     const body = { text: 'Ä " \\ \n 🙂', list: [1, null, true], nested: { empty: {} } }
     await publish(ctx, { subject, body }, { subject, body: [] })
     expect(await arrivals(subject, 2)).toEqual([body, []])
+  })
+
+  test('that NATS refuses becomes a dead letter, those behind it go out, and a retry puts it back', async () => {
+    const subject = newSubject()
+    relayDuringTest()
+    const large = 'x'.repeat(2_000_000)
+    await publish(
+      ctx,
+      { subject, body: large },
+      { subject, body: 'behind' },
+      { subject: `${subject} `, body: 'misnamed' },
+    )
+    await publish(ctx, { subject, body: 'last' })
+    expect(await arrivals(subject, 2)).toEqual(['behind', 'last'])
+    await expectEmptyOutbox()
+    const letters = await selectLetters(platform.db, { limit: 10 })
+    expect(letters).toMatchObject([
+      {
+        kind: 'outbox',
+        workspace_id: 'ws_test',
+        reason: /^NATS refused it: .*payload/,
+        body: { subject, body: large },
+      },
+      { kind: 'outbox', reason: /^NATS refused it: / },
+    ])
+    await republish(platform, { ...(letters[0] as Letter), body: { subject, body: 'shorter', traceparent: null } })
+    expect(await arrivals(subject, 3)).toEqual(['behind', 'last', 'shorter'])
+    expect(await countLetters(platform.db)).toEqual({ conversion: 0, outbox: 1 })
   })
 
   test('goes out at once, not at the next look', async () => {

@@ -3,8 +3,10 @@ import { headers } from '@nats-io/transport-node'
 import { sql } from 'kysely'
 import { sleep } from './clock.ts'
 import type { Ctx, Platform } from './context.ts'
+import { deleteLetters, insertLetter, type Letter, type NewLetter } from './dead-letters.ts'
 import { jetStream } from './nats.ts'
-import { type Db, openConnection } from './postgres.ts'
+import { type Db, openConnection, transaction } from './postgres.ts'
+import { describeFailure, judgeFailure } from './refusal.ts'
 import { every } from './schedule.ts'
 import { traced } from './tracing.ts'
 
@@ -13,6 +15,7 @@ export type Message = { subject: string; body: unknown }
 const channel = 'outbox'
 const lock = 7_240_811
 const batchSize = 500
+const batchBytes = 8 * 1024 * 1024
 const measureEveryMs = 5_000
 const mostCounted = 100_000
 const mostPruned = 20_000
@@ -59,7 +62,7 @@ async function relay(platform: Platform, signal: AbortSignal): Promise<void> {
         // Fails when the connection is gone, and with it the lock.
         await connection.query('SELECT 1')
         const moved = await moveBatch(platform)
-        if (moved < batchSize) await sleep(1_000, AbortSignal.any([signal, heard.signal]))
+        if (moved === 0) await sleep(1_000, AbortSignal.any([signal, heard.signal]))
       }
     } catch (error) {
       platform.log.warn({ error: (error as Error).message }, 'The outbox relay was interrupted and tries again')
@@ -74,13 +77,46 @@ async function moveBatch(platform: Platform): Promise<number> {
   const rows = await selectOutbox(platform.db)
   if (rows.length === 0) return 0
   const stream = jetStream(platform.nats)
-  await Promise.all(rows.map((row) => move(platform, stream, row)))
-  await keepPublished(
-    platform.db,
-    rows.map((row) => row.id),
-  )
+  const refused = (await Promise.all(rows.map((row) => moveOrJudge(platform, stream, row)))).filter(
+    Boolean,
+  ) as Refused[]
+  const refusedIds = new Set(refused.map(({ id }) => id))
+  await transaction(platform, async ({ db }) => {
+    for (const { letter } of refused) await insertLetter(db, letter)
+    await sql`DELETE FROM outbox WHERE id = ANY(${[...refusedIds]}::bigint[])`.execute(db)
+    const published = rows.map((row) => row.id).filter((id) => !refusedIds.has(id))
+    if (published.length > 0) await keepPublished(db, published)
+  })
   platform.metrics.relayed.inc(rows.length)
   return rows.length
+}
+
+type Refused = { id: bigint; letter: NewLetter }
+
+/** A message that NATS refuses, such as one that is too large, becomes a dead letter, and those behind it go on. */
+async function moveOrJudge(platform: Platform, stream: JetStreamClient, row: OutboxRow): Promise<Refused | undefined> {
+  try {
+    await move(platform, stream, row)
+  } catch (error) {
+    if (judgeFailure(error) !== 'refused') throw error
+    const reason = `NATS refused it: ${describeFailure(error)}`
+    platform.log.error({ outbox: row.id, subject: row.subject, reason }, 'a message was refused; see dead letters')
+    const { subject, body, traceparent } = row
+    const reference = `${row.incarnation}-${row.id}`
+    const work = { body: { subject, body, traceparent } }
+    return { id: row.id, letter: { workspaceId: row.workspace_id, kind: 'outbox', reference, reason, ...work } }
+  }
+}
+
+/** Puts a message that was refused back into the outbox. */
+export async function republish(platform: Pick<Platform, 'db'>, letter: Letter): Promise<void> {
+  const { subject, body, traceparent } = letter.body as Pick<OutboxRow, 'subject' | 'body' | 'traceparent'>
+  await transaction(platform, async ({ db }) => {
+    await sql`INSERT INTO outbox (workspace_id, subject, body, traceparent)
+      VALUES (${letter.workspace_id}, ${subject}, ${JSON.stringify(body)}::jsonb, ${traceparent})`.execute(db)
+    await sql`SELECT pg_notify(${channel}, '')`.execute(db)
+    await deleteLetters(db, 'outbox', [letter.reference])
+  })
 }
 
 /** The trace of whoever wrote the row goes on, also where this process itself keeps no traces. */
@@ -111,13 +147,22 @@ async function measure({ config, db, metrics }: Platform): Promise<void> {
 }
 
 /** After a restore the same id may come again in another incarnation; the log would drop it as a repeat. */
-type OutboxRow = { id: bigint; incarnation: string; subject: string; body: unknown; traceparent: string | null }
+type OutboxRow = {
+  id: bigint
+  incarnation: string
+  workspace_id: string
+  subject: string
+  body: unknown
+  traceparent: string | null
+}
 
 // NOTE every workspace: the relay serves them all.
 async function selectOutbox(db: Db): Promise<OutboxRow[]> {
   const result = await sql<OutboxRow>`
-    SELECT id, (SELECT id FROM database_incarnation) AS incarnation, subject, body, traceparent
-    FROM outbox ORDER BY id LIMIT ${batchSize}`.execute(db)
+    SELECT id, (SELECT id FROM database_incarnation) AS incarnation, workspace_id, subject, body, traceparent FROM (
+      SELECT *, sum(octet_length(body::text)) OVER (ORDER BY id) AS bytes, row_number() OVER (ORDER BY id) AS place
+      FROM (SELECT id, workspace_id, subject, body, traceparent FROM outbox ORDER BY id LIMIT ${batchSize}) AS first
+    ) AS sized WHERE place = 1 OR bytes <= ${batchBytes} ORDER BY id`.execute(db)
   return result.rows
 }
 

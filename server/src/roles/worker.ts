@@ -7,6 +7,7 @@ import { startLogRetention } from '../features/log/jobs.ts'
 import { startExport, startLostCount, startOverdueMeter, trackJobs } from '../features/track/jobs.ts'
 import { startDeliveries, startWebhookUpkeep, webhooksJobs } from '../features/webhooks/jobs.ts'
 import type { Platform } from '../platform/context.ts'
+import { startLetterMeter } from '../platform/dead-letters.ts'
 import { startKeyExpiry } from '../platform/idempotency.ts'
 import { startBeats } from '../platform/incarnation.ts'
 import { startJobs } from '../platform/jobs.ts'
@@ -25,6 +26,7 @@ export async function start(platform: Platform): Promise<AsyncDisposable> {
     startLostCount(platform),
     startOverdueMeter(platform),
     startRelay(platform),
+    startLetterMeter(platform),
     startDeliveries(platform),
     startWebhookUpkeep(platform),
   ]

@@ -14,6 +14,7 @@ import { presentLead, presentSale, presentVisit } from './present.ts'
 import {
   addMissing,
   type ConversionTable,
+  deleteRows,
   type EventRows,
   eraseMetadata,
   insertEvents,
@@ -119,6 +120,16 @@ export async function appendMissingConversions(platform: Engines, { leads, sales
     await withoutRow(platform, 'sale_events', sales),
     `sales:${token}`,
   )
+}
+
+/** Deletes the rows of one lead, sale or refund, if there are any; a lead of several has as many. Only between batches. */
+export async function deleteConversion(
+  platform: Pick<Platform, 'clickhouse' | 'config'>,
+  kind: 'leads' | 'sales',
+  conversion: { workspaceId: string; id: string; at: number },
+): Promise<boolean> {
+  const cluster = platform.config.CLICKHOUSE_CLUSTER
+  return deleteRows(platform.clickhouse, cluster, kind === 'leads' ? 'lead_events' : 'sale_events', conversion)
 }
 
 /** Adds those that have no row and have not expired; gives how many. Only between batches. */

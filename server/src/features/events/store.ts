@@ -401,6 +401,22 @@ FROM (SELECT * FROM link_attributes FINAL WHERE workspace_id = {workspaceId:Stri
   })
 }
 
+/** Waits until every copy is gone. False when there was no row. */
+export async function deleteRows(
+  clickhouse: ClickHouse,
+  cluster: string | undefined,
+  table: ConversionTable,
+  values: { workspaceId: string; id: string; at: number },
+): Promise<boolean> {
+  const where = `workspace_id = {workspaceId:String} AND timestamp = ${moment('at')}
+  AND (id = {id:String} OR startsWith(id, concat({id:String}, '_')))`
+  const [row] = await query<{ id: string }>(clickhouse, `SELECT id FROM ${table} WHERE ${where} LIMIT 1`, values)
+  if (!row) return false
+  const statement = `ALTER TABLE ${cluster ? `${table}_local ON CLUSTER '${cluster}'` : table} DELETE WHERE ${where}`
+  await clickhouse.command({ query: statement, query_params: values, clickhouse_settings: { mutations_sync: '2' } })
+  return true
+}
+
 /** Waits until every copy of every row is rewritten; what is empty already costs nothing. */
 export async function eraseMetadata(
   clickhouse: ClickHouse,

@@ -22,13 +22,24 @@ export async function listDeadLetters(
   limit: number,
 ): Promise<{ letters: DeadLetter[]; total: number }> {
   const letters: DeadLetter[] = []
-  const total = await countLetters(platform)
+  const total = await countDeadLetters(platform)
   for await (const stored of storedLetters(platform, Math.min(limit, total))) letters.push(presented(stored))
   return { letters, total }
 }
 
 export async function retryDeadLetter(platform: Handles, sequence: number): Promise<Retried> {
-  await countLetters(platform)
+  return retry(platform, await requireLetter(platform, sequence))
+}
+
+/** Deletes a letter for good. */
+export async function dropDeadLetter(platform: Handles, sequence: number): Promise<void> {
+  const { seq } = await requireLetter(platform, sequence)
+  const manager = await jetstreamManager(platform.nats)
+  await manager.streams.deleteMessage(deadLetterStream, seq, false)
+}
+
+async function requireLetter(platform: Handles, sequence: number): Promise<Stored> {
+  await countDeadLetters(platform)
   const manager = await jetstreamManager(platform.nats)
   const stored = await manager.streams.getMessage(deadLetterStream, { seq: sequence })
   if (!stored) {
@@ -36,12 +47,12 @@ export async function retryDeadLetter(platform: Handles, sequence: number): Prom
     throw new AppError('not_found', `There is no dead letter ${sequence}. ${advice}`)
   }
   const { seq, time, subject, data, header } = stored
-  return retry(platform, { seq, time, subject, data, headers: header })
+  return { seq, time, subject, data, headers: header }
 }
 
 /** Those that are there now, the oldest first; one that fails again becomes a new letter, which is left alone. */
 export async function* retryAllDeadLetters(platform: Handles): AsyncGenerator<Retried> {
-  const total = await countLetters(platform)
+  const total = await countDeadLetters(platform)
   for await (const stored of storedLetters(platform, total)) yield await retry(platform, stored)
 }
 
@@ -103,7 +114,7 @@ async function* storedLetters({ nats }: Handles, count: number): AsyncGenerator<
   }
 }
 
-async function countLetters({ nats }: Handles): Promise<number> {
+export async function countDeadLetters({ nats }: Pick<Handles, 'nats'>): Promise<number> {
   const manager = await jetstreamManager(nats)
   const info = await manager.streams.info(deadLetterStream).catch((error) => {
     if (!/stream not found/.test(error.message)) throw error

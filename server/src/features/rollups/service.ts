@@ -3,6 +3,7 @@ import type { Ctx, Platform } from '../../platform/context.ts'
 import {
   appendClicks,
   appendMissingConversions,
+  deleteConversion,
   lockOutConversions,
   type NewClick,
   type NewConversions,
@@ -105,6 +106,17 @@ export async function appendConversionsAgain(platform: Engines, rows: NewConvers
   await appendMissingConversions(platform, rows, token)
   await restoreConversions(platform, rows)
   await mendDays(platform, [...rows.leads, ...rows.sales], ['leads', 'sales'])
+}
+
+/** Removes the rows of one lead, sale or refund, and what they added to the rollups. */
+export async function removeConversions(
+  platform: Engines & Pick<Platform, 'config'>,
+  kind: 'leads' | 'sales',
+  conversion: { workspaceId: string; id: string; at: number },
+): Promise<void> {
+  await lockOutConversions(platform)
+  if (!(await deleteConversion(platform, kind, conversion))) return
+  await mendDays(platform, [{ workspace_id: conversion.workspaceId, timestamp: conversion.at }], [kind])
 }
 
 async function mendDays(platform: Reading, rows: { workspace_id: string; timestamp: number }[], of: Source[]) {

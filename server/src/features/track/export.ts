@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Platform } from '../../platform/context.ts'
+import { deleteLetters } from '../../platform/dead-letters.ts'
 import { conflict } from '../../platform/errors.ts'
 import { partitionOf } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
-import { transaction } from '../../platform/postgres.ts'
+import { savepoint, transaction } from '../../platform/postgres.ts'
+import { describeFailure, divide, judgeFailure } from '../../platform/refusal.ts'
 import { placeCustomers } from '../customers/service.ts'
 import {
   appendConversions,
@@ -16,13 +18,14 @@ import {
 import { countConversions } from '../links/service.ts'
 import { appendConversionsAgain, foldRareValues } from '../rollups/service.ts'
 import { wantedTriggers } from '../workspaces/service.ts'
-import { fill } from './fill.ts'
+import { buryConversion } from './dead-letters.ts'
 import { conversionsStoredMessage } from './messages.ts'
-import { countsOf, rowsOf } from './rows.ts'
+import { countsOf, type Filled, fill, rowsOf } from './rows.ts'
 import {
   type ConversionRow,
   claimUnattributed,
   fixBatch,
+  forgetAttempt,
   markStored,
   markUnattributed,
   moveToBatch,
@@ -44,6 +47,8 @@ const mostAtOnce = 1_000
 // A batch that is on its way has five seconds each time to get there.
 const patience = 5
 const triggers = { lead: 'lead.created', sale: 'sale.created', refund: 'sale.refunded' } as const
+// A batch that ended so many workers is divided, and divided again when a part of it ends another one.
+const mostAttempts = 4
 // After a day nobody waits for the click any more: its place and device stay unknown.
 const patienceMs = 24 * 3_600_000
 
@@ -69,11 +74,43 @@ async function finishBatch(platform: Platform): Promise<number> {
   const pending = await takeOverBatch(platform.db)
   const batch = pending[0]?.batch
   if (!batch) return 0
-  const { rest, clicks } = await fill(platform, pending, platform.config.CONVERSION_BATCH_BYTES, () => true)
-  if (rest.length > 0) await moveToBatch(platform.db, batch, randomUUID(), numbersOf(rest))
-  const rows = await selectBatch(platform.db, batch)
-  if (rows.length > 0) await store(platform, rows, clicks, appendConversionsAgain)
+  if ((pending[0]?.attempts ?? 0) > mostAttempts) {
+    await split(platform, pending, `A worker stopped ${mostAttempts} times while storing it`, mostAttempts - 1)
+    return pending.length
+  }
+  await orSplit(platform, pending, async () => {
+    const { rest, clicks } = await fill(platform, pending, platform.config.CONVERSION_BATCH_BYTES, () => true)
+    const moved = { from: batch, to: randomUUID(), numbers: numbersOf(rest), attempts: 0 }
+    if (rest.length > 0) await moveToBatch(platform.db, moved)
+    const rows = await selectBatch(platform.db, batch)
+    if (rows.length > 0) await store(platform, rows, clicks, appendConversionsAgain)
+  })
   return pending.length
+}
+
+/** A batch whose data is refused is divided until the culprit is alone; the others are stored. */
+async function orSplit(platform: Platform, rows: PendingRow[], work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    const failure = judgeFailure(error)
+    const batch = rows[0]?.batch
+    if (failure === 'unavailable' && batch) await forgetAttempt(platform.db, batch).catch(() => {})
+    if (failure !== 'refused') throw error
+    platform.log.warn({ error, rows: rows.length }, 'a batch of leads and sales was refused and is divided')
+    await split(platform, rows, describeFailure(error), 0)
+  }
+}
+
+/** Each half becomes a batch of its own, which is taken over at once; one that is alone becomes a dead letter. */
+async function split(platform: Platform, rows: PendingRow[], reason: string, attempts: number): Promise<void> {
+  const [alone, ...others] = rows
+  if (alone && others.length === 0) return buryConversion(platform, alone, reason)
+  const from = alone?.batch as string
+  await transaction(platform, async ({ db }) => {
+    for (const half of divide(rows))
+      await moveToBatch(db, { from, to: randomUUID(), numbers: numbersOf(half), attempts })
+  })
 }
 
 async function exportFresh(platform: Platform): Promise<{ count: number; isMore: boolean }> {
@@ -81,11 +118,33 @@ async function exportFresh(platform: Platform): Promise<{ count: number; isMore:
   if (due.length === 0) return { count: 0, isMore: false }
   const isReady = (row: PendingRow, click: StoredClick | undefined) =>
     click !== undefined || platform.now().getTime() - row.created_at.getTime() > patienceMs
-  const filled = await fill(platform, due, platform.config.CONVERSION_BATCH_BYTES, isReady)
+  const filled = await fillOrBury(platform, due, isReady)
   if (filled.waiting.length > 0) await postpone(platform.db, numbersOf(filled.waiting))
-  const fixed = filled.rows.length > 0 ? await fixBatch(platform.db, randomUUID(), numbersOf(filled.rows)) : []
-  if (fixed.length > 0) await store(platform, fixed, filled.clicks, appendConversions)
+  const batch = randomUUID()
+  const fixed = filled.rows.length > 0 ? await fixBatch(platform.db, batch, numbersOf(filled.rows)) : []
+  const numbers = new Set(numbersOf(fixed))
+  const pending = filled.rows.filter(({ number }) => numbers.has(number)).map((row) => ({ ...row, batch }))
+  if (fixed.length > 0) await orSplit(platform, pending, () => store(platform, fixed, filled.clicks, appendConversions))
   return { count: due.length - filled.rest.length, isMore: filled.rest.length > 0 || due.length === mostAtOnce }
+}
+
+/** One whose click id can't even be looked up becomes a dead letter, and the others are looked up without it. */
+async function fillOrBury(platform: Platform, due: PendingRow[], isReady: Parameters<typeof fill>[3]): Promise<Filled> {
+  try {
+    return await fill(platform, due, platform.config.CONVERSION_BATCH_BYTES, isReady)
+  } catch (error) {
+    if (judgeFailure(error) !== 'refused') throw error
+    const [alone, ...others] = due
+    if (alone && others.length === 0) {
+      await buryConversion(platform, alone, describeFailure(error))
+      return { rows: [], clicks: new Map(), waiting: [], rest: [] }
+    }
+    const [first, second] = divide(due)
+    const filled = await fillOrBury(platform, first, isReady)
+    return filled.rows.length > 0 || filled.rest.length > 0
+      ? { ...filled, rest: [...filled.rest, ...second] }
+      : fillOrBury(platform, second, isReady)
+  }
 }
 
 /** Not knowing is no news here: that PostgreSQL is away is told elsewhere. */
@@ -150,14 +209,32 @@ async function store(
   const batch = rows[0]?.batch as string
   const events = rowsOf(rows, clicks)
   await foldRareValues(platform, [...events.leads, ...events.sales])
-  await transaction(platform, async (platform) => {
-    await append(platform, events, batch)
+  const record = async (platform: Platform) => {
     const stored = await markStored(platform.db, batch)
     await countConversions(platform, countsOf(stored))
     await placeCustomers(platform, countriesOf(rows, clicks))
     await tell(platform, stored)
+    const ids = stored.map(({ id }) => id)
+    await deleteLetters(platform.db, 'conversion', ids)
+  }
+  await transaction(platform, async (platform) => {
+    // Before rows go to ClickHouse again: what PostgreSQL refuses would have to be removed there.
+    if (append === appendConversionsAgain) await rehearse(platform, record)
+    await append(platform, events, batch)
+    await record(platform)
   })
   return rows.length
+}
+
+/** Does the work and undoes it, for the error that it may throw. */
+async function rehearse(platform: Platform, work: (platform: Platform) => Promise<void>): Promise<void> {
+  const done = new Error('undo')
+  await savepoint(platform, async (platform) => {
+    await work(platform)
+    throw done
+  }).catch((error) => {
+    if (error !== done) throw error
+  })
 }
 
 /** Each once: they were marked by this transaction. Those of nobody's click are of no link either, and not told. */

@@ -116,13 +116,13 @@ export type StoredConversion = Pick<
 /** A conversion on its way, without what may be large in it; `bytes` is what its rows take before the click is known. */
 export type PendingRow = Pick<
   ConversionRow,
-  'number' | 'workspace_id' | 'kind' | 'click_id' | 'quantity' | 'created_at' | 'batch'
+  'number' | 'id' | 'workspace_id' | 'kind' | 'click_id' | 'quantity' | 'created_at' | 'batch'
 > & { attempts: number; bytes: bigint }
 
 // What a row takes in an insert besides its metadata and the addresses that it has of its click.
 const rowBytes = 600
 // The length of a text is known without reading it.
-const pendingColumns = sql`number, workspace_id, kind, click_id, quantity, created_at, batch, attempts,
+const pendingColumns = sql`number, id, workspace_id, kind, click_id, quantity, created_at, batch, attempts,
   quantity::bigint * (${rowBytes}::int + coalesce(octet_length(metadata), 0) + octet_length(event_name)) AS bytes`
 
 /** Leases the oldest batch whose lease has ended: its worker is gone. `attempts` counts how often that happened. */
@@ -150,7 +150,7 @@ export async function selectDue(db: Db, count: number): Promise<PendingRow[]> {
 export async function selectOverdue(db: Db): Promise<number> {
   const result = await sql<{ seconds: number }>`
     SELECT greatest(0, coalesce(extract(epoch FROM now() - min(due_at)), 0))::float AS seconds
-    FROM conversions WHERE stored_at IS NULL`.execute(db)
+    FROM conversions WHERE stored_at IS NULL AND due_at < 'infinity'`.execute(db)
   return result.rows[0]?.seconds ?? 0
 }
 
@@ -165,8 +165,11 @@ export async function fixBatch(db: Db, batch: string, numbers: bigint[]): Promis
 
 /** Moves some conversions of a batch to a new one, which the next worker takes over. */
 // NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
-export async function moveToBatch(db: Db, from: string, to: string, numbers: bigint[]): Promise<void> {
-  await sql`UPDATE conversions SET batch = ${to}, due_at = now()
+export async function moveToBatch(
+  db: Db,
+  { from, to, numbers, attempts }: { from: string; to: string; numbers: bigint[]; attempts: number },
+): Promise<void> {
+  await sql`UPDATE conversions SET batch = ${to}, due_at = now(), attempts = ${attempts}
     WHERE number = ANY(${numbers}::bigint[]) AND batch = ${from} AND stored_at IS NULL`.execute(db)
 }
 
@@ -183,6 +186,27 @@ export async function postpone(db: Db, numbers: bigint[]): Promise<void> {
   await sql`UPDATE conversions SET attempts = attempts + 1,
       due_at = now() + least(interval '5 minutes', interval '1 second' * power(2, least(attempts, 9)))
     WHERE number = ANY(${numbers}::bigint[]) AND batch IS NULL AND stored_at IS NULL`.execute(db)
+}
+
+/** An attempt that an unavailable engine ended says nothing about the batch. */
+// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+export async function forgetAttempt(db: Db, batch: string): Promise<void> {
+  await sql`UPDATE conversions SET attempts = greatest(0, attempts - 1)
+    WHERE batch = ${batch} AND stored_at IS NULL`.execute(db)
+}
+
+/** Never due until `makeDue`. False when it has left its batch meanwhile. */
+export async function setAside(db: Db, workspaceId: string, row: Pick<PendingRow, 'number' | 'batch'>) {
+  const result = await sql`UPDATE conversions SET batch = NULL, due_at = 'infinity', attempts = 0
+    WHERE workspace_id = ${workspaceId} AND number = ${row.number} AND stored_at IS NULL
+      AND batch IS NOT DISTINCT FROM ${row.batch}::uuid`.execute(db)
+  return result.numAffectedRows === 1n
+}
+
+export async function makeDue(db: Db, workspaceId: string, id: string): Promise<boolean> {
+  const result = await sql`UPDATE conversions SET due_at = now(), attempts = 0
+    WHERE workspace_id = ${workspaceId} AND id = ${id} AND stored_at IS NULL AND batch IS NULL`.execute(db)
+  return result.numAffectedRows === 1n
 }
 
 /** Those that are in a batch, whether or not it has reached ClickHouse. */
@@ -244,10 +268,12 @@ export async function releaseUnattributed(db: Db): Promise<void> {
 }
 
 /** What has reached ClickHouse, and how much is on its way there. */
-export type RecordedRow = { workspace_id: string; link_number: bigint; under_way: bigint } & Record<
-  'leads' | 'conversions' | 'sales' | 'sale_amount',
-  bigint
->
+export type RecordedRow = {
+  workspace_id: string
+  link_number: bigint
+  under_way: bigint
+  sale_amount: string
+} & Record<'leads' | 'conversions' | 'sales', bigint>
 
 // NOTE every workspace: the operator compares those of all of them, or of the one that is named.
 export async function selectRecorded(
@@ -261,7 +287,7 @@ export async function selectRecorded(
       count(*) FILTER (WHERE kind = 'sale' AND is_first AND stored_at IS NOT NULL) AS conversions,
       count(*) FILTER (WHERE kind = 'sale' AND stored_at IS NOT NULL)
         - count(*) FILTER (WHERE kind = 'refund' AND is_full AND stored_at IS NOT NULL) AS sales,
-      coalesce(sum(amount) FILTER (WHERE stored_at IS NOT NULL), 0)::bigint AS sale_amount,
+      coalesce(sum(amount) FILTER (WHERE stored_at IS NOT NULL), 0)::text AS sale_amount,
       count(*) FILTER (WHERE batch IS NOT NULL AND stored_at IS NULL) AS under_way
     FROM conversions WHERE link_number BETWEEN ${first} AND ${last} AND ${mine}
     GROUP BY workspace_id, link_number`.execute(db)
@@ -305,7 +331,8 @@ export type SoldRow = { customer_id: string; sales: bigint; sale_amount: bigint 
 
 export async function selectSold(db: Db, workspaceId: string, customerIds: string[]): Promise<SoldRow[]> {
   const result = await sql<SoldRow>`
-    SELECT customer_id, sum(amount)::bigint AS sale_amount,
+    SELECT customer_id,
+      greatest(-9000000000000000000, least(9000000000000000000, sum(amount)))::bigint AS sale_amount,
       count(*) FILTER (WHERE kind = 'sale') - count(*) FILTER (WHERE kind = 'refund' AND is_full) AS sales
     FROM conversions
     WHERE workspace_id = ${workspaceId} AND customer_id = ANY(${customerIds}::text[]) GROUP BY customer_id`.execute(db)
