@@ -19,6 +19,7 @@ const rounds = isShort ? 1 : 3
 const perSecond = 1_000
 const connections = 64
 const mostTimes = 3
+const groupings = ['count', 'timeseries', 'countries', 'cities', 'devices', 'browsers', 'os', 'referers', 'top_links']
 
 await using bench = await openBench()
 const { platform, environment } = bench
@@ -117,8 +118,6 @@ function startClients() {
     },
   }
 }
-
-const groupings = ['count', 'timeseries', 'countries', 'cities', 'devices', 'browsers', 'os', 'referers', 'top_links']
 
 function pick<T>(items: T[]): T {
   return items[Math.floor(Math.random() * items.length)] as T
