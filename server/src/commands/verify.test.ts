@@ -42,6 +42,7 @@ test('verify tells what differs with exit code 1, repairs it, and then finds not
     customers: [],
     rollups: [],
     deadLetters: { conversions: 0, messages: 0 },
+    rewinds: [],
     findings: [
       {
         linkId: id,
