@@ -36,10 +36,16 @@ async function someDomain() {
   return { ctx: contextIn(platform, workspace.id), slug }
 }
 
-/** A domain for which a certificate was allowed before. */
+/** A domain for which a certificate was allowed before, and of whose making every process has heard. */
 async function knownDomain() {
   const domain = await someDomain()
-  expect(await open().allows(domain.slug)).toBe(true)
+  const hosts = openTlsHosts(platform)
+  opened.push(hosts)
+  await eventually(async () => {
+    await hosts.allows(domain.slug)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(hosts.allows(domain.slug)).toBe(true)
+  })
   return domain
 }
 
@@ -55,7 +61,7 @@ afterEach(async () => {
 
 describe('a certificate', () => {
   test('may be had for exactly a verified domain, and for the shared one', async () => {
-    const { slug } = await someDomain()
+    const { slug } = await knownDomain()
     const { allows } = open()
     expect(await allows(slug)).toBe(true)
     expect(await allows(slug.toUpperCase())).toBe(true)
@@ -63,7 +69,7 @@ describe('a certificate', () => {
   })
 
   test('may not be had for any other name', async () => {
-    const { slug, ctx } = await someDomain()
+    const { slug, ctx } = await knownDomain()
     const unverified = await createDomain(ctx, { slug: newName() })
     await updateDomain(ctx, slug, { archived: true })
     const { allows } = open()
@@ -82,7 +88,7 @@ describe('a certificate', () => {
   })
 
   test('is answered at the private port, 200 or 404', async () => {
-    const { slug } = await someDomain()
+    const { slug } = await knownDomain()
     const ask = async (query: string) => (await fetch(`${ops}/internal/tls-allowed${query}`)).status
     expect(await ask(`?domain=${slug}`)).toBe(200)
     expect(await ask(`?domain=${platform.config.SHORT_DOMAIN}`)).toBe(200)
@@ -93,7 +99,7 @@ describe('a certificate', () => {
   })
 
   test('is not answered at the public ports', async () => {
-    const { slug } = await someDomain()
+    const { slug } = await knownDomain()
     const { api, redirect } = inject('server')
     for (const door of [api, redirect]) {
       const { status } = await fetch(`${door}/internal/tls-allowed?domain=${slug}`)
@@ -144,7 +150,7 @@ describe('the answer comes from memory', () => {
   })
 
   test('until it changes: within a second, both ways', async () => {
-    const { slug, ctx } = await someDomain()
+    const { slug, ctx } = await knownDomain()
     const name = newName()
     const { allows } = open()
     expect([await allows(slug), await allows(name)]).toEqual([true, false])
@@ -157,7 +163,7 @@ describe('the answer comes from memory', () => {
   })
 
   test('a message that can not be read is passed over', async () => {
-    const { slug, ctx } = await someDomain()
+    const { slug, ctx } = await knownDomain()
     const { allows } = open()
     expect(await allows(slug)).toBe(true)
     for (const body of ['', 'no json', '{}', 'null']) platform.nats.publish('changes.0.domains', body)
@@ -167,7 +173,7 @@ describe('the answer comes from memory', () => {
 })
 
 test('a flood of names that nobody has drives no good one out, and is cut off', async () => {
-  const { slug } = await someDomain()
+  const { slug } = await knownDomain()
   const { allows, statements } = open()
   await allows(slug)
   const flood = await Promise.allSettled(Array.from({ length: 5_000 }, (_, index) => allows(`x${index}.${slug}`)))
@@ -179,7 +185,7 @@ test('a flood of names that nobody has drives no good one out, and is cut off', 
 })
 
 test('while PostgreSQL is away known names stay good, and of others nothing is said', async () => {
-  const { slug } = await someDomain()
+  const { slug } = await knownDomain()
   const away = openPostgres(
     { ...platform.config, POSTGRES_URL: `postgres://x@127.0.0.1:${await freePort()}/x` },
     'serving',
@@ -202,7 +208,7 @@ test('while PostgreSQL is away known names stay good, and of others nothing is s
 })
 
 test('an answer from memory takes far less than a millisecond', async () => {
-  const { slug } = await someDomain()
+  const { slug } = await knownDomain()
   const hosts = openTlsHosts(platform)
   opened.push(hosts)
   const unknown = newName()
