@@ -196,8 +196,8 @@ describe('refused', () => {
     expect(answer).toEqual(refusal('forbidden', expect.stringMatching(/^Unencrypted HTTP is not supported/)))
   })
 
-  test.each(['POST', 'PUT', 'DELETE'])('%s', async (method) => {
-    expect((await get({ url: target }, {}, method)).status).toBe(404)
+  test.each(['POST', 'PUT', 'DELETE'])('%s is a path of its own, which needs a key', async (method) => {
+    expect((await get({ url: target }, {}, method)).status).toBe(401)
   })
 })
 
