@@ -51,11 +51,18 @@ describe('a message', () => {
   test('waits for the commit', async () => {
     const subject = newSubject()
     relayDuringTest()
-    await transaction(ctx, async (inside) => {
+    const written = Promise.withResolvers<void>()
+    const seen = Promise.withResolvers<void>()
+    const committed = transaction(ctx, async (inside) => {
       await publish(inside, { subject, body: 'mine' })
-      await publish(ctx, { subject, body: 'other' })
-      expect(await arrivals(subject, 1)).toEqual(['other'])
+      written.resolve()
+      await seen.promise
     })
+    await written.promise
+    await publish(ctx, { subject, body: 'other' })
+    expect(await arrivals(subject, 1)).toEqual(['other'])
+    seen.resolve()
+    await committed
     expect(await arrivals(subject, 2)).toEqual(['other', 'mine'])
   })
 
