@@ -91,8 +91,8 @@ test('/metrics on the port for operators has the figures of every process, each 
 describe('the public port of the API', () => {
   test('shows the figures to this machine only', async () => {
     const forwarded = await fetch(`${api}/metrics`, { headers: { 'x-forwarded-for': '203.0.113.9' } })
-    expect(forwarded.status).toBe(404)
-    expect(await forwarded.json()).toMatchObject({ error: { code: 'not_found' } })
+    expect(forwarded.status).toBe(401)
+    expect(await forwarded.json()).toMatchObject({ error: { code: 'unauthorized' } })
   })
 })
 

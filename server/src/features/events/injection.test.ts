@@ -97,7 +97,7 @@ function statementOf(given: Record<string, string>): Where | undefined {
 function harmless(name: string, given: string): string {
   if (given === '') return ''
   if (name === 'query') return searches(given)
-  if (['root', 'qr', 'saleType', 'event', 'limit', 'page'].includes(name)) return given
+  if (['root', 'qr', 'saleType', 'event', 'limit', 'page', 'bots', 'attributed'].includes(name)) return given
   if (['start', 'end', 'timezone', 'interval', 'sortBy', 'sortOrder', 'order'].includes(name)) return ''
   if (['key', 'externalId', 'customerId', 'programId', 'cursor'].includes(name)) return 'x'
   const { values, excluded } = parseFilter(given)
