@@ -1,5 +1,5 @@
 import type { Metatags } from '@tributary/contract/metatags'
-import { LRUCache } from 'lru-cache'
+import { type ByteCache, openByteCache } from '../../platform/byte-cache.ts'
 import type { Config } from '../../platform/config.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { AppError, invalid } from '../../platform/errors.ts'
@@ -11,11 +11,12 @@ const timeoutMs = 5_000
 const maxBytes = 262_144
 const maxRedirects = 3
 const maxReading = 20
+const maxKnownBytes = 4_000_000
 const rememberMs = 600_000
 const rememberFailureMs = 30_000
 const nothing: Metatags = { title: null, description: null, image: null }
 
-type Reader = { known: LRUCache<string, Promise<Metatags>>; reading: number }
+type Reader = { known: ByteCache<Metatags>; running: Map<string, Promise<Metatags>> }
 
 /** One per process, which has one configuration. */
 const readers = new WeakMap<Config, Reader>()
@@ -25,23 +26,29 @@ export async function getMetatags(ctx: Pick<Ctx, 'config'>, url: string): Promis
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
     throw invalid('`url` in the query must be an absolute URL such as https://example.com/page.')
   }
-  const reader = readers.get(ctx.config) ?? { known: new LRUCache({ max: 1_000 }), reading: 0 }
-  readers.set(ctx.config, reader)
-  const known = reader.known.get(url)
-  if (known) return known
-  if (reader.reading >= maxReading) {
+  const { known, running } = openReader(ctx.config)
+  const found = known.get(url) ?? running.get(url)
+  if (found) return found
+  if (running.size >= maxReading) {
     throw new AppError('rate_limit_exceeded', 'Too many pages are being read at the same time. Try again in 1 s.')
   }
-  reader.reading += 1
-  const found = readPage(url, ctx.config).finally(() => {
-    reader.reading -= 1
-  })
-  reader.known.set(url, found, { ttl: rememberMs })
-  found.then(
-    (metatags) => metatags === nothing && reader.known.set(url, found, { ttl: rememberFailureMs }),
-    () => reader.known.delete(url),
-  )
-  return found
+  const reading = readPage(url, ctx.config)
+    .then((metatags) => {
+      known.set(url, metatags, { ttl: metatags === nothing ? rememberFailureMs : rememberMs })
+      return metatags
+    })
+    .finally(() => running.delete(url))
+  running.set(url, reading)
+  return reading
+}
+
+function openReader(config: Config): Reader {
+  const reader = readers.get(config) ?? {
+    known: openByteCache<Metatags>({ maxBytes: maxKnownBytes }),
+    running: new Map(),
+  }
+  readers.set(config, reader)
+  return reader
 }
 
 async function readPage(url: string, config: Config): Promise<Metatags> {

@@ -11,6 +11,7 @@ export function trackerScripts({ script, module, released }: TrackerFiles): App 
   app.get('/tracker.js', (c) => send(c, script, shortly))
   app.get('/tracker.mjs', (c) => send(c, module, shortly))
   for (const file of [script, ...released]) app.get(`/tracker.${file.hash}.js`, (c) => send(c, file, forever))
+  app.get('/:name{tracker\\.[0-9a-f]+\\.js}', (c) => c.text('There is no script with this hash.\n', 404))
   return app
 }
 
