@@ -70,7 +70,7 @@ test('nothing of our own files is left to fill in, and all of them can be repeat
     expect(plain.filter((statement) => /[{}]/.test(statement))).toEqual([])
     const clustered = clickHouseStatements(file, 'main')
     for (const statement of [...plain, ...clustered])
-      expect(statement).toMatch(/IF (NOT )?EXISTS|MODIFY (SETTING|QUERY)/)
+      expect(statement).toMatch(/IF (NOT )?EXISTS|MODIFY (SETTING|QUERY|COLUMN)/)
     for (const statement of clustered) {
       expect(statement).toContain("ON CLUSTER 'main'")
       expect(statement.replaceAll(/\{(shard|replica|database|table)\}/g, '')).not.toMatch(/[{}]/)
