@@ -53,7 +53,7 @@ test('what took long is remembered for a while, what did not hardly', async () =
 
 test('what is large is not kept beside much else', async () => {
   let runs = 0
-  const url = 'x'.repeat(2_000_000)
+  const url = 'x'.repeat(1_000_000)
   const ask = (question: object) =>
     answerOnce({ config, workspaceId: 'ws_large', plan: 'pro' }, question, async () => {
       runs += 1

@@ -20,7 +20,6 @@ async function convert(workspaceId: string, customerId: string, kind: 'lead' | '
     kind,
     customer_id: customerId,
     event_name: 'e',
-    // Nobody exports what belongs to no link.
     link_number: null,
     click_id: null,
     attribution: 'no_click',
@@ -32,6 +31,9 @@ async function convert(workspaceId: string, customerId: string, kind: 'lead' | '
       WHERE id = ${row?.id}`.execute(platform.db)
     return
   }
+  await sql`UPDATE conversions SET batch = ${randomUUID()}, stored_at = now() WHERE id = ${row?.id}`.execute(
+    platform.db,
+  )
   const event = { workspace_id: workspaceId, id: row?.id, customer_id: customerId, event_name: 'e', metadata }
   await insert(platform.clickhouse, `${kind}_events`, [{ ...event, timestamp: at.getTime(), link_number: 1 }])
 }

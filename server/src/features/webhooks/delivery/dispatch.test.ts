@@ -68,7 +68,7 @@ test('a quick receiver is called so often at the same time as allowed, and not m
     setTimeout(() => {
       open -= 1
       response.writeHead(204).end()
-    }, 30)
+    }, 150)
   })
   const webhook = await buildWebhook(platform, id, { url: receiver.url })
   const eventIds = await queueEvents(platform, [webhook], 150)
