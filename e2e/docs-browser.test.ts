@@ -81,6 +81,8 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('guides with pag
       const sales = await call(listEvents, { query: { event: 'sales' } })
       expect(sales.map((sale) => (sale as { customer: { externalId: string } }).customer.externalId).sort()).toEqual([
         'customer-1',
+        // Its refund.
+        'customer-1',
         'sdk-user',
         'u_1',
       ])
