@@ -37,6 +37,15 @@ async function placesOf(text: string): Promise<string[]> {
   return places
 }
 
+/** An erased answer is replaced by a refusal. */
+async function countStoredAnswers(workspaceId: string): Promise<number> {
+  const found = await sql<{ count: number }>`
+    SELECT count(*)::int AS count FROM idempotency_keys WHERE workspace_id = ${workspaceId} AND status < 400`.execute(
+    platform.db,
+  )
+  return found.rows[0]?.count ?? 0
+}
+
 async function isInLog(text: string): Promise<boolean> {
   const consumer = await jetstream(platform.nats).consumers.get(changeStream)
   const { num_pending } = await consumer.info()
@@ -71,15 +80,20 @@ test('of a customer who was deleted nothing is found anywhere, and the events st
   await client.track.lead({ clickId, eventName: 'Sign up', ...person, metadata }, { fetchOptions: options })
   const sale = { customerExternalId: person.customerExternalId, amount: 500, invoiceId: randomUUID(), metadata }
   await client.track.sale(sale, { fetchOptions: { headers: { 'Idempotency-Key': randomUUID() } } })
-  await eventually(async () => expect(await placesOf(mark)).toContain('ClickHouse sale_events'), 30_000)
-  expect(await placesOf(mark)).toEqual(
-    expect.arrayContaining(['PostgreSQL customers', 'PostgreSQL conversions', 'ClickHouse lead_events']),
-  )
-  expect(await placesOf(mark)).toContain('PostgreSQL idempotency_keys')
+  const everywhere = [
+    'PostgreSQL customers',
+    'PostgreSQL conversions',
+    'ClickHouse lead_events',
+    'ClickHouse sale_events',
+  ]
+  await eventually(async () => expect(await placesOf(mark)).toEqual(expect.arrayContaining(everywhere)), 30_000)
+  // Stored answers are encrypted, so the mark is not readable there.
+  expect(await countStoredAnswers(workspace.id)).toBe(2)
   expect(await placesOf(workspace.id)).toContain('NATS')
 
   const { id } = await client.customers.delete(`ext_${person.customerExternalId}`)
   await eventually(async () => expect(await placesOf(mark)).toEqual([]), 60_000)
+  expect(await countStoredAnswers(workspace.id)).toBe(0)
 
   const events = await Promise.all(
     (['leads', 'sales'] as const).map((event) => client.events.list({ event, interval: '24h' })),
