@@ -14,6 +14,7 @@ import { presentLead, presentSale, presentVisit } from './present.ts'
 import {
   addMissing,
   type ConversionTable,
+  deleteClickRows,
   deleteRows,
   type EventRows,
   eraseMetadata,
@@ -130,6 +131,33 @@ export async function deleteConversion(
 ): Promise<boolean> {
   const cluster = platform.config.CLICKHOUSE_CLUSTER
   return deleteRows(platform.clickhouse, cluster, kind === 'leads' ? 'lead_events' : 'sale_events', conversion)
+}
+
+/** A click to remove: only its rows that were stored since a time, so that those of an earlier message stay. */
+export type RemovedClick = { workspaceId: string; id: string; at: number; isBot: boolean; since: number }
+
+/** Deletes the rows of clicks of one workspace. False when there were none. Only the worker of their partition may. */
+export async function deleteClicks(
+  { clickhouse, config }: Pick<Platform, 'clickhouse' | 'config'>,
+  workspaceId: string,
+  clicks: RemovedClick[],
+): Promise<boolean> {
+  let isDeleted = false
+  for (let start = 0; start < clicks.length; start += visitsAtOnce) {
+    const some = clicks.slice(start, start + visitsAtOnce)
+    const times = some.map(({ at }) => at)
+    const { bots = [], people = [] } = Object.groupBy(some, ({ isBot }) => (isBot ? 'bots' : 'people'))
+    const isSome = await deleteClickRows(clickhouse, config.CLICKHOUSE_CLUSTER, {
+      workspaceId,
+      people: people.map(({ id }) => id),
+      bots: bots.map(({ id }) => id),
+      from: Math.min(...times),
+      to: Math.max(...times),
+      since: Math.min(...some.map(({ since }) => since)),
+    })
+    isDeleted ||= isSome
+  }
+  return isDeleted
 }
 
 /** Adds those that have no row and have not expired; gives how many. Only between batches. */

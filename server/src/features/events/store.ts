@@ -417,6 +417,27 @@ export async function deleteRows(
   return true
 }
 
+/** Deletes clicks by their ids, of those that were stored since a time. Waits likewise; false when there was no row. */
+export async function deleteClickRows(
+  clickhouse: ClickHouse,
+  cluster: string | undefined,
+  values: { workspaceId: string; people: string[]; bots: string[]; from: number; to: number; since: number },
+): Promise<boolean> {
+  const where = `workspace_id = {workspaceId:String} AND timestamp BETWEEN ${moment('from')} AND ${moment('to')}
+  AND stored_at >= ${moment('since')}
+  AND has(if(bot = '', {people:Array(String)}, {bots:Array(String)}), base64URLEncode(id))`
+  const statement = `SELECT base64URLEncode(id) AS id_text FROM click_events WHERE ${where} LIMIT 1`
+  const [row] = await query<{ id_text: string }>(clickhouse, statement, values)
+  if (!row) return false
+  const table = cluster ? `click_events_local ON CLUSTER '${cluster}'` : 'click_events'
+  await clickhouse.command({
+    query: `ALTER TABLE ${table} DELETE WHERE ${where}`,
+    query_params: values,
+    clickhouse_settings: { mutations_sync: '2' },
+  })
+  return true
+}
+
 /** Waits until every copy of every row is rewritten; what is empty already costs nothing. */
 export async function eraseMetadata(
   clickhouse: ClickHouse,

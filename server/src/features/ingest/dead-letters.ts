@@ -2,19 +2,53 @@ import { jetstreamManager } from '@nats-io/jetstream'
 import type { Platform } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
 import { deadLetterStream, eventStream, jetStream } from '../../platform/nats.ts'
-import { clicksSubject } from '../redirect/messages.ts'
+import { clicksSubject, type RawClick } from '../redirect/messages.ts'
+import type { Place } from './batch.ts'
+import type { Holder } from './store.ts'
 
 type Handles = Pick<Platform, 'config' | 'nats'>
 type Stored = { seq: number; time: Date; subject: string; data: Uint8Array; headers?: Headers }
 type Headers = { get(name: string): string }
+
+/** `visit` names the position of an event that was judged already: a retry of it is not a repeat of itself. */
+export type NewLetter = { reason: string; place: Place; visit?: string }
 
 export type DeadLetter = { sequence: number; at: Date; subject: string; reason: string; excerpt: string }
 export type Retried = { sequence: number; subject: string } | { sequence: number; problem: string }
 
 const fetchedAtOnce = 200
 const excerptLength = 80
-// What ingest cuts ends after this many characters with an ellipsis.
-const cutLength = 50_001
+// A message of the log may have a million bytes.
+const mostBytes = 500_000
+const cutAfter = 50_000
+
+/** Writes dead letters. Each has a fixed message id, so that the worker that takes over writes none twice. */
+export async function buryEvents(
+  platform: Pick<Platform, 'nats'>,
+  { partition, stream }: Holder,
+  letters: NewLetter[],
+): Promise<void> {
+  for (const { reason, place, visit } of letters) {
+    const { sequence, index, body } = place
+    const msgID = ['event', partition, stream ?? [], sequence, index].flat().join('-')
+    const text = letterText({ reason, sequence, index, body, visit })
+    await jetStream(platform.nats).publish(`dead.events.${partition}`, text, { msgID })
+  }
+}
+
+/** What is too large for a message is cut; the whole is at its place in the log. */
+function letterText(letter: {
+  reason: string
+  sequence: number
+  index: number
+  body: unknown
+  visit?: string
+}): string {
+  const text = JSON.stringify(letter)
+  if (Buffer.byteLength(text) <= mostBytes) return text
+  const body = typeof letter.body === 'string' ? letter.body : JSON.stringify(letter.body)
+  return JSON.stringify({ ...letter, body: `${body.slice(0, cutAfter)}…` })
+}
 
 /** The oldest first, and how many there are in all. */
 export async function listDeadLetters(
@@ -77,11 +111,14 @@ function originalOf(
     return subject ? { subject, data: letter.data } : { problem: 'it does not say where it came from' }
   }
   if (partition >= config.EVENT_PARTITIONS) return { problem: `nobody reads partition ${partition} any more` }
-  const { body, sequence } = JSON.parse(textOf(letter)) as { body: unknown; sequence: number }
-  if (typeof body === 'string' && body.length === cutLength && body.endsWith('…')) {
+  const { body, sequence, visit } = JSON.parse(textOf(letter)) as { body: unknown; sequence: number; visit?: string }
+  if (typeof body === 'string' && body.length === cutAfter + 1 && body.endsWith('…')) {
     return { problem: `only its beginning is here; the whole is message ${sequence} of ${eventStream(partition)}` }
   }
-  return { subject: clicksSubject(partition), data: JSON.stringify([body]) }
+  return {
+    subject: clicksSubject(partition),
+    data: JSON.stringify([visit ? { ...(body as RawClick), retryOf: visit } : body]),
+  }
 }
 
 function presented(letter: Stored): DeadLetter {

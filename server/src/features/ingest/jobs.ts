@@ -66,6 +66,7 @@ async function work(platform: Platform, holder: Holder, cursor: Cursor, signal: 
   let reached: Reached = cursor
   const renewing = setInterval(() => void stayOwner(platform, holder, reached, lost), renewEveryMs)
   const stopWatching = onReconnect(platform, () => lost.abort())
+  let storing = Promise.resolve(cursor.sequence)
   try {
     let sequence = cursor.sequence
     if (cursor.intent) {
@@ -84,7 +85,7 @@ async function work(platform: Platform, holder: Holder, cursor: Cursor, signal: 
       signal: AbortSignal.any([signal, lost.signal]),
       full: (messages: JsMsg[]) => sizeOf(messages) >= platform.config.INGEST_BATCH_BYTES,
     }
-    let storing = Promise.resolve(sequence)
+    storing = Promise.resolve(sequence)
     for await (const messages of batches(source, options)) {
       const prepared = await prepare(platform, holder, messages.map(logMessage))
       const before = await storing
@@ -99,6 +100,8 @@ async function work(platform: Platform, holder: Holder, cursor: Cursor, signal: 
     }
     await storing
   } finally {
+    // Else the next attempt would finish a batch that this one still stores.
+    await storing.catch(() => {})
     clearInterval(renewing)
     stopWatching()
   }

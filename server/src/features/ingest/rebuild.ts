@@ -1,16 +1,19 @@
 import { randomUUID } from 'node:crypto'
+import { DeliverPolicy, type JsMsg, jetstreamManager } from '@nats-io/jetstream'
 import type { Platform } from '../../platform/context.ts'
 import { conflict } from '../../platform/errors.ts'
+import { eventStream, jetStream } from '../../platform/nats.ts'
+import { divide, judgeFailure } from '../../platform/refusal.ts'
 import { keepLinkAttributes, restoreClicks } from '../events/service.ts'
 import { linksAsTold } from '../links/service.ts'
 import { rawClick } from '../redirect/messages.ts'
 import { foldRareValues } from '../rollups/service.ts'
-import { begin, judging, run } from './pipeline.ts'
-import { readSpan, type Span, storedSpans } from './rebuild-log.ts'
+import { contextOf, type LogMessage, placesOf, rowsOf } from './batch.ts'
 import { reconcile } from './reconcile.ts'
 import { reconcileRollups } from './reconcile-rollups.ts'
-import { contextOf, type LogMessage, placesOf, rowsOf } from './service.ts'
-import { withRebuildLock } from './store.ts'
+import { begin, judging, run } from './steps/pipeline.ts'
+import type { ClickDraft } from './steps/step.ts'
+import { selectPlaces, withRebuildLock } from './store.ts'
 
 export type Rebuilt = {
   /** Messages of the log that were read, clicks in them, and those of them that had no row. */
@@ -66,26 +69,42 @@ async function restoreLog(platform: Platform, total: ClickTotals, report: Report
   for (const span of spans) {
     for await (const messages of readSpan(platform, span)) {
       const [first, last] = [messages[0]?.sequence ?? 0, messages.at(-1)?.sequence ?? 0]
-      const rows = await storable(platform, messages)
-      await foldRareValues(platform, rows)
+      const clicks = keptClicks(platform, messages)
       total.messages += messages.length
-      total.clicks += rows.length
-      total.added += await restoreClicks(platform, rows, `${name}:${span.partition}:${first}`)
+      total.clicks += clicks.length
+      total.added += await restoreOrDivide(platform, clicks, `${name}:${span.partition}:${first}`)
       report((before + last - span.first + 1) / wanted, `${total.clicks} clicks read, ${total.added} added`)
     }
     before += sizeOf(span)
   }
 }
 
+type Kept = { workspace_id: string; draft: ClickDraft }
+
+/** Clicks that an engine refuses are left out: the worker that met them first has made them dead letters. */
+async function restoreOrDivide(platform: Platform, clicks: Kept[], batch: string): Promise<number> {
+  try {
+    const drafts = clicks.map(({ draft }) => draft)
+    const rows = await rowsOf(platform, drafts)
+    await foldRareValues(platform, rows)
+    return await restoreClicks(platform, rows, batch)
+  } catch (error) {
+    if (judgeFailure(error) !== 'refused') throw error
+    if (clicks.length <= 1) return 0
+    const [first, second] = divide(clicks)
+    const added = await restoreOrDivide(platform, first, `${batch}:0`)
+    return added + (await restoreOrDivide(platform, second, `${batch}:1`))
+  }
+}
+
 /** Repeats are told by what is stored: the first of an id stays. What was rejected is among the dead letters already. */
-async function storable(platform: Platform, messages: LogMessage[]) {
+function keptClicks(platform: Platform, messages: LogMessage[]): Kept[] {
   const context = contextOf(platform, () => false)
-  const kept = placesOf(messages).flatMap(({ body }) => {
+  return placesOf(messages).flatMap(({ body }) => {
     const click = rawClick.safeParse(body)
     const outcome = click.success ? run(begin(click.data), judging, context) : undefined
-    return outcome && 'keep' in outcome ? [outcome.keep] : []
+    return outcome && 'keep' in outcome ? [{ workspace_id: outcome.keep.event.workspaceId, draft: outcome.keep }] : []
   })
-  return rowsOf(platform, kept)
 }
 
 /** What events are filtered by, for all links as they are now. */
@@ -120,4 +139,55 @@ async function settle(platform: Platform, total: ClickTotals, report: Report): P
 
 function sizeOf({ first, last }: Span): number {
   return last - first + 1
+}
+
+/** Messages of a partition that the log still holds and that a worker has stored. */
+type Span = { partition: number; first: number; last: number }
+
+/** What comes after is left to the workers, which store it anyway. */
+async function storedSpans(platform: Platform): Promise<Span[]> {
+  const manager = await jetstreamManager(platform.nats)
+  const places = new Map((await selectPlaces(platform.db)).map(({ partition, sequence }) => [partition, sequence]))
+  const spans: Span[] = []
+  for (let partition = 0; partition < platform.config.EVENT_PARTITIONS; partition++) {
+    const { state } = await manager.streams.info(eventStream(partition))
+    const last = Math.min(places.get(partition) ?? 0, state.last_seq)
+    if (state.messages > 0 && state.first_seq <= last) spans.push({ partition, first: state.first_seq, last })
+  }
+  return spans
+}
+
+async function* readSpan(platform: Platform, { partition, first, last }: Span): AsyncGenerator<LogMessage[]> {
+  const consumer = await jetStream(platform.nats).consumers.get(eventStream(partition), {
+    deliver_policy: DeliverPolicy.StartSequence,
+    opt_start_seq: first,
+  })
+  const size = platform.config.INGEST_BATCH_BYTES
+  const source = await consumer.consume({ max_bytes: size * 2 })
+  let batch: LogMessage[] = []
+  let bytes = 0
+  try {
+    for await (const message of source) {
+      if (message.seq <= last) batch.push(logMessage(message))
+      bytes += message.data.length
+      // A message in the span may have been deleted, also the last one.
+      const isEnd = message.seq >= last || message.info.pending === 0
+      if (bytes >= size || isEnd) {
+        if (batch.length > 0) yield batch
+        batch = []
+        bytes = 0
+      }
+      if (isEnd) break
+    }
+  } finally {
+    await source.close()
+  }
+}
+
+function logMessage(message: JsMsg): LogMessage {
+  try {
+    return { sequence: message.seq, body: message.json() }
+  } catch {
+    return { sequence: message.seq, body: message.string() }
+  }
 }

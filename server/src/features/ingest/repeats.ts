@@ -63,8 +63,8 @@ function visitName(id: string, isBot: boolean): string {
 type Kept = { draft: ClickDraft; place: { sequence: number; arrivedAt?: number } }
 
 /**
- * Asks ClickHouse for clicks that may have been stored before: those that the log held at the claim, and those that
- * were on their way for long. Gives the ones that have their row and are still to be counted, and marks the others as
+ * Asks ClickHouse for clicks that may have been stored before: those that the log held at the claim, those that were on
+ * their way for long, and retried dead letters. Gives the ones that have their row and are still to be counted, and marks the others as
  * repeats. Undefined when no click had to be compared.
  */
 export async function compareWithStored(
@@ -75,7 +75,7 @@ export async function compareWithStored(
 ): Promise<Set<ClickDraft> | undefined> {
   const arrivals = kept
     .map(({ draft, place }) => ({ draft, place, event: draft.event, arrivedAt: place.arrivedAt ?? draft.event.at }))
-    .filter((arrival) => arrival.place.sequence <= until || isLate(arrival))
+    .filter((arrival) => arrival.place.sequence <= until || isLate(arrival) || arrival.draft.raw.retryOf !== undefined)
   if (arrivals.length === 0) return undefined
   const stored = new Set<ClickDraft>()
   for (const [index, storedBy] of (await findStored(platform, arrivals)).entries()) {

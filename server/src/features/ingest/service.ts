@@ -1,42 +1,48 @@
 import { randomUUID } from 'node:crypto'
 import type { Platform } from '../../platform/context.ts'
 import { lastKnownSequence } from '../../platform/incarnation.ts'
-import { eventStream, jetStream } from '../../platform/nats.ts'
-import { transaction } from '../../platform/postgres.ts'
+import { eventStream } from '../../platform/nats.ts'
+import { describeFailure, judgeFailure } from '../../platform/refusal.ts'
 import { appendClicks, type NewClick } from '../events/service.ts'
-import { countClicks } from '../links/service.ts'
-import { type RawClick, rawClick } from '../redirect/messages.ts'
+import { rawClick } from '../redirect/messages.ts'
 import { appendClicksAgain, foldRareValues } from '../rollups/service.ts'
-import { type IpStorage, ipStorageOf, wantedTriggers } from '../workspaces/service.ts'
-import { createdAt, isRewound, type StreamState } from './log/position.ts'
-import { begin, enrich, judging, run, settling } from './pipeline.ts'
-import { compareWithStored, findRepeats } from './repeats.ts'
-import { rowOf } from './row.ts'
-import { type ClickDraft, draftOf, type Outcome, type RejectReason, type StepContext } from './steps/step.ts'
 import {
-  advanceCursor,
+  commitBatch,
+  contextOf,
+  type LogMessage,
+  lastArrival,
+  listenersAmong,
+  PartitionLost,
+  type Place,
+  placesOf,
+  rowsOf,
+  sumClicks,
+  tokenOf,
+  visitPlace,
+} from './batch.ts'
+import { buryEvents, type NewLetter } from './dead-letters.ts'
+import { keptEvents, mostAttempts, storeInParts } from './divide.ts'
+import { createdAt, isRewound, type StreamState } from './log/position.ts'
+import { compareWithStored, findRepeats } from './repeats.ts'
+import { begin, judging, run, settling } from './steps/pipeline.ts'
+import type { ClickDraft, Outcome } from './steps/step.ts'
+import {
   type Cursor,
   claimPartition,
   type Holder,
   type Intent,
   isRebuildLocked,
-  limitPause,
   releasePartition,
   renewLease,
   selectPlaces,
   setStream,
+  updateIntent,
   writeIntent,
 } from './store.ts'
 import { tellClicks } from './tell-clicks.ts'
 
-export type { Cursor, Holder }
-
-/** Another worker holds the partition now: this one has to stop at once. */
-export class PartitionLost extends Error {}
-
-/** `arrivedAt` is when it came to the log, in milliseconds. */
-export type LogMessage = { sequence: number; body: unknown; arrivedAt?: number }
-type Place = LogMessage & { index: number }
+export type { Cursor, Holder, LogMessage }
+export { PartitionLost }
 
 /** The cursor of the partition when it is this holder's now; undefined while another worker has it. */
 export function claim(platform: Platform, holder: Holder): Promise<Cursor | undefined> {
@@ -129,11 +135,45 @@ export async function ingest(
 
 export async function prepare(platform: Platform, holder: Holder, messages: LogMessage[]): Promise<Prepared> {
   const places = placesOf(messages)
-  const { outcomes, stored } = await judge(platform, holder, places)
-  await buryRejected(platform, holder, places, outcomes)
-  const kept = outcomes.flatMap((outcome) => ('keep' in outcome ? [outcome.keep] : []))
-  const rows = await rowsOf(platform, kept)
-  return { last: messages.at(-1)?.sequence ?? 0, arrivedAt: lastArrival(messages), outcomes, rows, stored }
+  const prepared = await prepareEvents(platform, holder, places)
+  await buryRejected(platform, holder, places, prepared.outcomes)
+  return { last: messages.at(-1)?.sequence ?? 0, arrivedAt: lastArrival(messages), ...prepared }
+}
+
+type PreparedEvents = Pick<Prepared, 'outcomes' | 'rows' | 'stored'>
+
+/** Events that an engine refuses to look up, or our own code to read, are divided until the refused one is alone. */
+async function prepareEvents(platform: Platform, holder: Holder, places: Place[]): Promise<PreparedEvents> {
+  try {
+    const { outcomes, stored } = await judge(platform, holder, places)
+    const kept = outcomes.flatMap((outcome) => ('keep' in outcome ? [outcome.keep] : []))
+    return { outcomes, stored, rows: await rowsOf(platform, kept) }
+  } catch (error) {
+    if (judgeFailure(error) !== 'refused') throw error
+    if (places.length === 1) {
+      const outcome = { reject: 'refused', cause: describeFailure(error) } as const
+      return { outcomes: [outcome], rows: [], stored: undefined }
+    }
+    const middle = Math.ceil(places.length / 2)
+    const first = await prepareEvents(platform, holder, places.slice(0, middle))
+    const second = await prepareEvents(platform, holder, places.slice(middle))
+    const stored = [...(first.stored ?? []), ...(second.stored ?? []).map((position) => position + middle)]
+    return {
+      outcomes: [...first.outcomes, ...second.outcomes],
+      rows: [...first.rows, ...second.rows],
+      stored: first.stored || second.stored ? stored : undefined,
+    }
+  }
+}
+
+function buryRejected(platform: Platform, holder: Holder, places: Place[], outcomes: Outcome[]): Promise<void> {
+  const letters = outcomes.flatMap((outcome, position): NewLetter[] => {
+    if (!('reject' in outcome)) return []
+    const place = places[position] as Place
+    const { reject, cause } = outcome
+    return [cause ? { reason: cause, place, visit: visitPlace(holder, place) } : { reason: reject, place }]
+  })
+  return buryEvents(platform, holder, letters)
 }
 
 export async function store(
@@ -147,7 +187,7 @@ export async function store(
     last,
     excluded: outcomes.flatMap((outcome, position) => ('keep' in outcome ? [] : [position])),
     bots: botsOf(outcomes),
-    counts: countsOf(outcomes),
+    counts: sumClicks(outcomes.flatMap((outcome) => ('keep' in outcome ? [outcome.keep.event] : []))),
     ...(stored && { stored, name: randomUUID() }),
   }
   if (!(await writeIntent(platform.db, holder, before, intent))) throw new PartitionLost()
@@ -162,11 +202,10 @@ function missingRows(outcomes: Outcome[], rows: NewClick[], stored: number[] = [
   return rows.filter((_, index) => !known.has(positions[index] as number))
 }
 
-function lastArrival(messages: LogMessage[]): number | null {
-  return messages.at(-1)?.arrivedAt ?? null
-}
-
-/** What a worker that takes over does with the intent it finds: the verdicts stand, whatever it would say itself. */
+/**
+ * What a worker that takes over does with the intent it finds: the verdicts stand, whatever it would say itself. A batch
+ * that is refused, or that failed too often for an unknown reason, is stored in parts.
+ */
 export async function finish(
   platform: Platform,
   holder: Holder,
@@ -174,20 +213,34 @@ export async function finish(
   intent: Intent,
   messages: LogMessage[],
 ): Promise<number> {
-  const excluded = new Set(intent.excluded)
-  const bots = new Map(
-    intent.bots.flatMap(([reason, positions]) => positions.map((position) => [position, reason] as const)),
-  )
+  const { attempts = 0 } = intent
+  const batch = { intent, messages }
+  if (intent.division || attempts >= mostAttempts) return storeInParts(platform, holder, before, batch)
+  // Before the attempt: a worker that dies of it has counted it.
+  const counted = { ...intent, attempts: attempts + 1 }
+  if (!(await updateIntent(platform.db, holder, before, counted))) throw new PartitionLost()
+  try {
+    return await finishWhole(platform, holder, before, batch)
+  } catch (error) {
+    const failure = judgeFailure(error)
+    if (failure === 'unavailable') await updateIntent(platform.db, holder, before, intent).catch(() => false)
+    if (failure !== 'refused') throw error
+    platform.log.warn({ partition: holder.partition, error }, 'a batch of clicks was refused and is divided')
+    return storeInParts(platform, holder, before, batch, describeFailure(error))
+  }
+}
+
+async function finishWhole(
+  platform: Platform,
+  holder: Holder,
+  before: number,
+  { intent, messages }: { intent: Intent; messages: LogMessage[] },
+): Promise<number> {
+  const events = keptEvents(intent, messages)
   const stored = new Set(intent.stored)
-  const positions: number[] = []
-  const kept = placesOf(messages).flatMap(({ body }, position) => {
-    if (excluded.has(position)) return []
-    positions.push(position)
-    const { raw, event } = draftOf(body as RawClick)
-    return [{ raw, event: { ...event, bot: bots.get(position) ?? '' } }]
-  })
-  const rows = await rowsOf(platform, kept)
-  const missing = rows.filter((_, index) => !stored.has(positions[index] as number))
+  const drafts = events.map(({ draft }) => draft)
+  const rows = await rowsOf(platform, drafts)
+  const missing = rows.filter((_, index) => !stored.has(events[index]?.position as number))
   const batch = { intent, rows, missing, arrivedAt: lastArrival(messages) }
   return write(platform, holder, before, batch, appendClicksAgain)
 }
@@ -207,56 +260,7 @@ async function write(
   await foldRareValues(platform, missing)
   await append(platform, missing, token)
   await tellClicks(platform, rows, listeners, token)
-  await transaction(platform, async (platform) => {
-    await limitPause(platform.db)
-    if (intent.counts.length > 0) {
-      await countClicks(
-        platform,
-        intent.counts.map(([linkNumber, clicks, at]) => ({
-          linkNumber: BigInt(linkNumber),
-          clicks,
-          lastClicked: new Date(at),
-        })),
-      )
-    }
-    if (!(await advanceCursor(platform.db, holder, before, intent.last, arrivedAt))) throw new PartitionLost()
-  })
-  return intent.last
-}
-
-/** The workspaces that want to hear of clicks. */
-async function listenersAmong(platform: Platform, rows: NewClick[]): Promise<Set<string>> {
-  const ids = new Set<string>()
-  for (const { workspace_id } of rows) ids.add(workspace_id)
-  const wanted = await wantedTriggers(platform, ids)
-  return new Set([...wanted].flatMap(([id, triggers]) => (triggers.includes('link.clicked') ? [id] : [])))
-}
-
-export async function rowsOf(platform: Platform, kept: ClickDraft[]): Promise<NewClick[]> {
-  const workspaces = kept.map(({ event }) => event.workspaceId)
-  const context = contextOf(platform, () => false, await ipStorageOf(platform, workspaces))
-  return kept.map((draft) => rowOf(enrich(draft, context)))
-}
-
-export function contextOf(
-  { config, geo }: Platform,
-  isRepeat: StepContext['isRepeat'],
-  storages = new Map<string, IpStorage>(),
-): StepContext {
-  return {
-    clickKeys: config.CLICK_ID_KEYS,
-    isRepeat,
-    placeOf: geo.lookup,
-    isDataCentre: config.BOT_RANGES_FILE?.has ?? (() => false),
-    arePlacesRough: geo.source === 'built-in',
-    ipStorageOf: (workspaceId) => storages.get(workspaceId) ?? config.IP_STORAGE,
-  }
-}
-
-export function placesOf(messages: LogMessage[]): Place[] {
-  return messages.flatMap(({ sequence, body, arrivedAt }) =>
-    (Array.isArray(body) ? body : [body]).map((event, index) => ({ sequence, index, body: event, arrivedAt })),
-  )
+  return commitBatch(platform, holder, before, { ...intent, arrivedAt })
 }
 
 async function judge(
@@ -278,7 +282,7 @@ async function judge(
     kept.map(({ draft, place }) => ({
       id: draft.event.id,
       isBot: draft.event.bot !== '',
-      place: `${holder.partition}:${place.sequence}:${place.index}${holder.stream?.match(/\+.*$/s)?.[0] ?? ''}`,
+      place: visitPlace(holder, place),
     })),
   )
   for (const [index, { draft }] of kept.entries()) if (repeats[index]) repeated.add(draft)
@@ -288,56 +292,17 @@ async function judge(
   return { outcomes, stored: stored && outcomes.flatMap((outcome, position) => (isStored(outcome) ? [position] : [])) }
 }
 
-function countsOf(outcomes: Outcome[]): Intent['counts'] {
-  const counts = new Map<string, [number, number]>()
-  for (const outcome of outcomes) {
-    if (!('keep' in outcome) || outcome.keep.event.bot !== '') continue
-    const { linkNumber, at } = outcome.keep.event
-    const [clicks, last] = counts.get(linkNumber) ?? [0, 0]
-    counts.set(linkNumber, [clicks + 1, Math.max(last, at)])
-  }
-  // In one order everywhere, so that two partitions never wait for each other's rows.
-  return [...counts]
-    .map(([linkNumber, [clicks, last]]): Intent['counts'][number] => [linkNumber, clicks, last])
-    .sort(byLink)
-}
-
 function botsOf(outcomes: Outcome[]): [string, number[]][] {
   const bots = new Map<string, number[]>()
   for (const [position, outcome] of outcomes.entries()) {
     if (!('keep' in outcome) || outcome.keep.event.bot === '') continue
-    const positions = bots.get(outcome.keep.event.bot) ?? []
+    // PostgreSQL refuses both in JSON.
+    const reason = outcome.keep.event.bot.toWellFormed().replaceAll('\0', '\uFFFD')
+    const positions = bots.get(reason) ?? []
     positions.push(position)
-    bots.set(outcome.keep.event.bot, positions)
+    bots.set(reason, positions)
   }
   return [...bots]
-}
-
-function byLink([a]: [string, ...unknown[]], [b]: [string, ...unknown[]]): number {
-  return a.length - b.length || (a < b ? -1 : 1)
-}
-
-async function buryRejected(platform: Platform, holder: Holder, places: Place[], outcomes: Outcome[]): Promise<void> {
-  const stream = jetStream(platform.nats)
-  for (const [position, outcome] of outcomes.entries()) {
-    if (!('reject' in outcome)) continue
-    const { sequence, index, body } = places[position] as Place
-    await stream.publish(
-      `dead.events.${holder.partition}`,
-      letterOf({ reason: outcome.reject, sequence, index, body }),
-      {
-        msgID: ['event', holder.partition, holder.stream ?? [], sequence, index].flat().join('-'),
-      },
-    )
-  }
-}
-
-/** What is too large for a message is cut; the whole is at its place in the log. */
-function letterOf(letter: Omit<Place, 'arrivedAt'> & { reason: RejectReason }): string {
-  const text = JSON.stringify(letter)
-  if (Buffer.byteLength(text) <= 500_000) return text
-  const body = typeof letter.body === 'string' ? letter.body : JSON.stringify(letter.body)
-  return JSON.stringify({ ...letter, body: `${body.slice(0, 50_000)}…` })
 }
 
 function tally({ metrics }: Platform, outcomes: Outcome[]): void {
@@ -346,12 +311,4 @@ function tally({ metrics }: Platform, outcomes: Outcome[]): void {
     else if ('drop' in outcome) metrics.ingested.inc({ outcome: 'dropped', reason: outcome.drop })
     else metrics.ingested.inc({ outcome: 'rejected', reason: outcome.reject })
   }
-}
-
-/**
- * Names the rows of a batch for ever: numbers alone come again when the log is made anew. A batch that was compared has
- * a name of its own, since other rows may have been inserted under the same numbers before.
- */
-function tokenOf({ partition, stream = '' }: Holder, { first, last, name }: Intent): string {
-  return [partition, ...(stream ? [stream] : []), first, last, ...(name ? [name] : [])].join(':')
 }

@@ -15,6 +15,19 @@ export type Intent = {
   /** Positions of events that ClickHouse had already; then `name` is part of the token. */
   stored?: number[]
   name?: string
+  /** How often a worker has begun to finish the batch after another attempt failed. */
+  attempts?: number
+  /** How far the batch is stored in parts; absent unless it was refused as a whole. */
+  division?: Division
+}
+export type Division = {
+  /** Still to be stored: ranges of the kept events in the order of workspace, link and position; the end is exclusive. */
+  parts: [from: number, to: number][]
+  /** How often the first of these parts was tried, and how often any part was. */
+  attempts: number
+  tries: number
+  /** Positions of events that become dead letters, by reason. */
+  refused: [reason: string, positions: number[]][]
 }
 /** `stream` says when the stream was made that `sequence` counts in; empty before the first message. */
 export type Cursor = {
@@ -76,6 +89,14 @@ export async function writeIntent(db: Db, holder: Holder, before: number, intent
   const result = await sql`UPDATE ingest_cursors SET intent = ${JSON.stringify(intent)}::jsonb, leased_until = ${lease}
     WHERE partition = ${holder.partition} AND owner = ${holder.owner} AND sequence = ${before}
       AND (SELECT pg_advisory_xact_lock_shared(${intentLock}::bigint)) IS NOT NULL`.execute(db)
+  return result.numAffectedRows === 1n
+}
+
+/** Replaces the intent of a batch that is under way, also while no new batch may begin. False when another owner has taken over. */
+export async function updateIntent(db: Db, holder: Holder, before: number, intent: Intent): Promise<boolean> {
+  const result = await sql`UPDATE ingest_cursors SET intent = ${JSON.stringify(intent)}::jsonb, leased_until = ${lease}
+    WHERE partition = ${holder.partition} AND owner = ${holder.owner} AND sequence = ${before}
+      AND intent IS NOT NULL`.execute(db)
   return result.numAffectedRows === 1n
 }
 

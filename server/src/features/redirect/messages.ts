@@ -18,6 +18,8 @@ export const rawClick = z.object({
   region: z.string(),
   city: z.string(),
   continent: z.string(),
+  /** Only in a retried dead letter: the position in the log at which the click was seen first. */
+  retryOf: z.string().optional(),
 })
 export type RawClick = z.infer<typeof rawClick>
 

@@ -3,12 +3,15 @@ import type { Ctx, Platform } from '../../platform/context.ts'
 import {
   appendClicks,
   appendMissingConversions,
+  deleteClicks,
   deleteConversion,
   lockOutConversions,
   type NewClick,
   type NewConversions,
+  type RemovedClick,
   restoreClicks,
   restoreConversions,
+  visitsById,
 } from '../events/service.ts'
 import { foldRareValues } from './fold.ts'
 import {
@@ -97,6 +100,36 @@ export async function appendClicksAgain(platform: Engines, clicks: NewClick[], t
   await appendClicks(platform, clicks, token)
   await restoreClicks(platform, clicks, `${token}:${randomUUID()}`)
   await mendDays(platform, clicks, ['clicks'])
+}
+
+/** The same for a part of a batch that was divided: earlier attempts may have stored some of its rows with another token. */
+export async function appendMissingClicks(platform: Engines, clicks: NewClick[], token: string): Promise<void> {
+  const missing = await withoutVisit(platform, clicks)
+  await appendClicks(platform, missing, token)
+  const lost = await withoutVisit(platform, missing)
+  if (lost.length > 0) await restoreClicks(platform, lost, `${token}:${randomUUID()}`)
+  // The insert itself brings the rollups what it adds.
+  if (lost.length > 0 || missing.length < clicks.length) await mendDays(platform, clicks, ['clicks'])
+}
+
+/** Those that have no row. */
+async function withoutVisit(platform: Reading, clicks: NewClick[]): Promise<NewClick[]> {
+  if (clicks.length === 0) return []
+  const named = clicks.map(({ workspace_id, id_text, timestamp }) => {
+    return { workspaceId: workspace_id, id: id_text, at: timestamp }
+  })
+  const visits = await visitsById(platform, named)
+  const stored = new Set(visits.map(({ id_text, is_bot, at }) => `${id_text} ${is_bot === 1} ${at}`))
+  return clicks.filter(({ id_text, bot, timestamp }) => !stored.has(`${id_text} ${bot !== ''} ${timestamp}`))
+}
+
+/** Removes the rows of clicks that are to be neither stored nor counted, and what they added to the rollups. */
+export async function removeClicks(platform: Engines, clicks: RemovedClick[]): Promise<void> {
+  for (const [workspaceId, mine] of Map.groupBy(clicks, ({ workspaceId }) => workspaceId)) {
+    if (!(await deleteClicks(platform, workspaceId, mine))) continue
+    const days = mine.map(({ at }) => ({ workspace_id: workspaceId, timestamp: at }))
+    await mendDays(platform, days, ['clicks'])
+  }
 }
 
 /** The same for leads and sales; until the transaction ends nobody else stores any. */

@@ -31,8 +31,9 @@ export type ClickEvent = {
 
 export type ClickDraft = { raw: RawClick; event: ClickEvent }
 export type DropReason = 'duplicate'
-export type RejectReason = 'malformed' | 'forged_click_id'
-export type Outcome = { keep: ClickDraft } | { drop: DropReason } | { reject: RejectReason }
+export type RejectReason = 'malformed' | 'forged_click_id' | 'refused'
+/** `cause` says who refused an event, and why. */
+export type Outcome = { keep: ClickDraft } | { drop: DropReason } | { reject: RejectReason; cause?: string }
 
 export type StepContext = {
   clickKeys: ClickKeys

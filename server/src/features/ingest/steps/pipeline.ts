@@ -1,13 +1,13 @@
-import type { RawClick } from '../redirect/messages.ts'
-import { dropDuplicate } from './steps/drop-duplicate.ts'
-import { markBot } from './steps/mark-bot.ts'
-import { putDevice } from './steps/put-device.ts'
-import { putIp } from './steps/put-ip.ts'
-import { putPlace } from './steps/put-place.ts'
-import { putReferrer } from './steps/put-referrer.ts'
-import { putUtm } from './steps/put-utm.ts'
-import { type ClickDraft, type ClickEvent, draftOf, type Outcome, type Step, type StepContext } from './steps/step.ts'
-import { verify } from './steps/verify.ts'
+import type { RawClick } from '../../redirect/messages.ts'
+import { dropDuplicate } from './drop-duplicate.ts'
+import { markBot } from './mark-bot.ts'
+import { putDevice } from './put-device.ts'
+import { putIp } from './put-ip.ts'
+import { putPlace } from './put-place.ts'
+import { putReferrer } from './put-referrer.ts'
+import { putUtm } from './put-utm.ts'
+import { type ClickDraft, type ClickEvent, draftOf, type Outcome, type Step, type StepContext } from './step.ts'
+import { verify } from './verify.ts'
 
 /** Decide whether an event counts. Their verdicts are written down before anything is stored. */
 export const judging: Step[] = [verify, markBot]

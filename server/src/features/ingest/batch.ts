@@ -1,0 +1,119 @@
+import type { Platform } from '../../platform/context.ts'
+import { transaction } from '../../platform/postgres.ts'
+import type { NewClick } from '../events/service.ts'
+import { countClicks } from '../links/service.ts'
+import type { RawClick } from '../redirect/messages.ts'
+import { type IpStorage, ipStorageOf, wantedTriggers } from '../workspaces/service.ts'
+import { rowOf } from './row.ts'
+import { enrich } from './steps/pipeline.ts'
+import type { ClickDraft, ClickEvent, StepContext } from './steps/step.ts'
+import { advanceCursor, type Holder, type Intent, limitPause } from './store.ts'
+
+/** Another worker holds the partition now: this one has to stop at once. */
+export class PartitionLost extends Error {}
+
+/** `arrivedAt` is when it came to the log, in milliseconds. */
+export type LogMessage = { sequence: number; body: unknown; arrivedAt?: number }
+export type Place = LogMessage & { index: number }
+
+export function placesOf(messages: LogMessage[]): Place[] {
+  return messages.flatMap(({ sequence, body, arrivedAt }) =>
+    (Array.isArray(body) ? body : [body]).map((event, index) => ({ sequence, index, body: event, arrivedAt })),
+  )
+}
+
+/**
+ * Names the position in the log at which a click was seen first: a retried one is not a repeat of itself. Sequences come
+ * again in a log that was restored, whose name has a suffix.
+ */
+export function visitPlace({ partition, stream }: Holder, { sequence, index, body }: Place): string {
+  const { retryOf } = (body ?? {}) as Partial<RawClick>
+  return retryOf ?? `${partition}:${sequence}:${index}${stream?.match(/\+.*$/s)?.[0] ?? ''}`
+}
+
+export function contextOf(
+  { config, geo }: Platform,
+  isRepeat: StepContext['isRepeat'],
+  storages = new Map<string, IpStorage>(),
+): StepContext {
+  return {
+    clickKeys: config.CLICK_ID_KEYS,
+    isRepeat,
+    placeOf: geo.lookup,
+    isDataCentre: config.BOT_RANGES_FILE?.has ?? (() => false),
+    arePlacesRough: geo.source === 'built-in',
+    ipStorageOf: (workspaceId) => storages.get(workspaceId) ?? config.IP_STORAGE,
+  }
+}
+
+export async function rowsOf(platform: Platform, kept: ClickDraft[]): Promise<NewClick[]> {
+  const workspaces = kept.map(({ event }) => event.workspaceId)
+  const context = contextOf(platform, () => false, await ipStorageOf(platform, workspaces))
+  return kept.map((draft) => rowOf(enrich(draft, context)))
+}
+
+/** The workspaces that want to hear of clicks. */
+export async function listenersAmong(platform: Platform, rows: NewClick[]): Promise<Set<string>> {
+  const ids = new Set<string>()
+  for (const { workspace_id } of rows) ids.add(workspace_id)
+  const wanted = await wantedTriggers(platform, ids)
+  return new Set([...wanted].flatMap(([id, triggers]) => (triggers.includes('link.clicked') ? [id] : [])))
+}
+
+/** What these events add to the counters; bots add nothing. */
+export function sumClicks(events: Iterable<Pick<ClickEvent, 'linkNumber' | 'at' | 'bot'>>): Intent['counts'] {
+  const counts = new Map<string, [number, number]>()
+  for (const { linkNumber, at, bot } of events) {
+    if (bot !== '') continue
+    const [clicks, last] = counts.get(linkNumber) ?? [0, 0]
+    counts.set(linkNumber, [clicks + 1, Math.max(last, at)])
+  }
+  // In one order everywhere, so that two partitions never wait for each other's rows.
+  return [...counts]
+    .map(([linkNumber, [clicks, last]]): Intent['counts'][number] => [linkNumber, clicks, last])
+    .sort(byLink)
+}
+
+function byLink([a]: [string, ...unknown[]], [b]: [string, ...unknown[]]): number {
+  return a.length - b.length || (a < b ? -1 : 1)
+}
+
+/** Adds to the counters. Inside a transaction. */
+export async function addCounts(platform: Platform, counts: Intent['counts']): Promise<void> {
+  await limitPause(platform.db)
+  if (counts.length === 0) return
+  await countClicks(
+    platform,
+    counts.map(([linkNumber, clicks, at]) => ({
+      linkNumber: BigInt(linkNumber),
+      clicks,
+      lastClicked: new Date(at),
+    })),
+  )
+}
+
+/** Counts a batch whose rows are stored, moves the cursor past it and clears its intent. */
+export async function commitBatch(
+  platform: Platform,
+  holder: Holder,
+  before: number,
+  { counts, last, arrivedAt }: Pick<Intent, 'counts' | 'last'> & { arrivedAt: number | null },
+): Promise<number> {
+  await transaction(platform, async (platform) => {
+    await addCounts(platform, counts)
+    if (!(await advanceCursor(platform.db, holder, before, last, arrivedAt))) throw new PartitionLost()
+  })
+  return last
+}
+
+export function lastArrival(messages: LogMessage[]): number | null {
+  return messages.at(-1)?.arrivedAt ?? null
+}
+
+/**
+ * Names the rows of a batch for ever: numbers alone come again when the log is made anew. A batch that was compared has
+ * a name of its own, since other rows may have been inserted under the same numbers before.
+ */
+export function tokenOf({ partition, stream = '' }: Holder, { first, last, name }: Intent): string {
+  return [partition, ...(stream ? [stream] : []), first, last, ...(name ? [name] : [])].join(':')
+}

@@ -1,0 +1,270 @@
+import type { Platform } from '../../platform/context.ts'
+import { transaction } from '../../platform/postgres.ts'
+import { describeFailure, judgeFailure } from '../../platform/refusal.ts'
+import type { RawClick } from '../redirect/messages.ts'
+import { appendMissingClicks, foldRareValues, removeClicks } from '../rollups/service.ts'
+import {
+  addCounts,
+  commitBatch,
+  type LogMessage,
+  lastArrival,
+  listenersAmong,
+  PartitionLost,
+  type Place,
+  placesOf,
+  rowsOf,
+  sumClicks,
+  tokenOf,
+  visitPlace,
+} from './batch.ts'
+import { buryEvents } from './dead-letters.ts'
+import { type ClickDraft, draftOf } from './steps/step.ts'
+import { type Division, type Holder, type Intent, updateIntent } from './store.ts'
+import { tellClicks } from './tell-clicks.ts'
+
+/** An event that its batch keeps; `position` is its index among all events of the batch. */
+export type BatchEvent = { position: number; place: Place; draft: ClickDraft }
+type Part = Division['parts'][number]
+
+// A failure that names neither the data nor an outage, or a worker that died: divided after so many attempts,
+export const mostAttempts = 4
+// and set aside after so many when it is alone, because the cause may still be somewhere else.
+const mostAttemptsAlone = 8
+/** From then on refused events of one workspace are set aside together, because the other workspaces wait meanwhile. */
+export const mostTries = 300
+// By as much the clock of a worker, which dates rows, may be behind the clock of the log.
+const skewMs = 60_000
+
+/** The events that a batch keeps, in the order of the log, with the verdicts of its intent. */
+export function keptEvents(intent: Intent, messages: LogMessage[]): BatchEvent[] {
+  const excluded = new Set(intent.excluded)
+  const bots = new Map(
+    intent.bots.flatMap(([reason, positions]) => positions.map((position) => [position, reason] as const)),
+  )
+  return placesOf(messages).flatMap((place, position) => {
+    if (excluded.has(position)) return []
+    const { raw, event } = draftOf(place.body as RawClick)
+    return [{ position, place, draft: { raw, event: { ...event, bot: bots.get(position) ?? '' } } }]
+  })
+}
+
+/**
+ * Stores a batch that was refused as a whole: it is divided until the refused events are alone. These become dead letters
+ * and are in neither the rows nor the counters. The division is part of the intent: a worker that takes over goes on with
+ * the part at which the one before stopped. `reason` says why the whole batch was refused, if it was.
+ */
+export async function storeInParts(
+  platform: Platform,
+  holder: Holder,
+  before: number,
+  batch: { intent: Intent; messages: LogMessage[] },
+  reason?: string,
+): Promise<number> {
+  const events = keptEvents(batch.intent, batch.messages).sort(byOwner)
+  const whole: Part = [0, events.length]
+  const parts = events.length > 0 ? [whole] : []
+  const division = batch.intent.division ?? { parts, attempts: 0, tries: 0, refused: [] }
+  const intent = { ...batch.intent, division }
+  const work: Work = { platform, holder, before, intent, events, division }
+  if (reason && parts.length > 0 && !batch.intent.division) await refuse(work, whole, reason)
+  await storeParts(work)
+  const letters = findRefused(work)
+  await removeRows(platform, letters)
+  await buryEvents(
+    platform,
+    holder,
+    letters.map(({ reason, place }) => ({ reason, place, visit: visitPlace(holder, place) })),
+  )
+  const counts = sumClicks(stored(work).map(({ draft }) => draft.event))
+  const arrivedAt = lastArrival(batch.messages)
+  const last = await commitBatch(platform, holder, before, { counts, last: intent.last, arrivedAt }).catch(
+    async (error) => {
+      if (judgeFailure(error) === 'refused') await startAgain(work)
+      throw error
+    },
+  )
+  if (letters.length > 0) {
+    const { partition } = holder
+    const reasons = Object.fromEntries(division.refused.map(([reason, { length }]) => [reason, length]))
+    platform.metrics.ingested.inc({ outcome: 'rejected', reason: 'refused' }, letters.length)
+    platform.log.error({ partition, clicks: letters.length, reasons }, 'clicks were refused; see dead letters')
+  }
+  return last
+}
+
+type Work = {
+  platform: Platform
+  holder: Holder
+  before: number
+  intent: Intent
+  /** In the order that the parts refer to. */
+  events: BatchEvent[]
+  division: Division
+}
+
+async function storeParts(work: Work): Promise<void> {
+  const { division } = work
+  for (let part = division.parts[0]; part; part = division.parts[0]) {
+    if (division.attempts >= (isAlone(part) ? mostAttemptsAlone : mostAttempts)) {
+      await refuse(work, part, `Storing it failed or stopped the worker ${division.attempts} times`)
+      continue
+    }
+    division.attempts += 1
+    division.tries += 1
+    // Before the attempt: a worker that dies of it has counted it.
+    await save(work)
+    try {
+      await storePart(work, part)
+      division.parts.shift()
+      division.attempts = 0
+    } catch (error) {
+      await giveUpOrRefuse(work, part, error)
+    }
+  }
+  await save(work)
+}
+
+async function giveUpOrRefuse(work: Work, part: Part, error: unknown): Promise<void> {
+  const { division, platform, holder } = work
+  const failure = judgeFailure(error)
+  if (failure === 'unavailable') {
+    division.attempts -= 1
+    await save(work).catch(() => {})
+  }
+  if (failure !== 'refused') throw error
+  platform.log.warn({ error, partition: holder.partition, clicks: part[1] - part[0] }, 'a part of a batch was refused')
+  await refuse(work, part, describeFailure(error), division.tries >= mostTries)
+}
+
+/** Rows that an earlier attempt stored stay; the counters are only rehearsed, because all parts are counted at once. */
+async function storePart(work: Work, part: Part): Promise<void> {
+  const { platform, intent, events } = work
+  const mine = events.slice(...part)
+  const rows = await rowsOf(
+    platform,
+    mine.map(({ draft }) => draft),
+  )
+  // Before ClickHouse has the rows: those of an event that PostgreSQL refuses would have to be removed.
+  await rehearseCounts(platform, [...stored(work), ...mine])
+  const known = new Set(intent.stored)
+  const missing = rows.filter((_, index) => !known.has(mine[index]?.position as number))
+  const token = partToken(work, part)
+  const listeners = await listenersAmong(platform, rows)
+  await foldRareValues(platform, missing)
+  await appendMissingClicks(platform, missing, token)
+  await tellClicks(platform, rows, listeners, token)
+}
+
+/** The first part has the token of the batch: an insert of the whole batch that comes late is ignored. */
+function partToken({ holder, intent }: Work, [from, to]: Part): string {
+  const token = tokenOf(holder, intent)
+  return from === 0 ? token : `${token}:${from}-${to}`
+}
+
+async function rehearseCounts(platform: Platform, events: BatchEvent[]): Promise<void> {
+  const undo = new Error('undo')
+  await transaction(platform, async (platform) => {
+    await addCounts(platform, sumClicks(events.map(({ draft }) => draft.event)))
+    throw undo
+  }).catch((error) => {
+    if (error !== undo) throw error
+  })
+}
+
+/** Divides a part, or sets it aside when it is one event; `together` also when all of it is of one workspace. */
+async function refuse(work: Work, part: Part, reason: string, together = false): Promise<void> {
+  const { division, events } = work
+  const [from, to] = part
+  const isOneWorkspace = workspaceAt(events, from) === workspaceAt(events, to - 1)
+  if (isAlone(part) || (together && isOneWorkspace)) {
+    const refused = events.slice(from, to)
+    // PostgreSQL refuses in JSON what is not well-formed, and NUL.
+    const text = reason.toWellFormed().replaceAll('\0', '')
+    division.refused.push([text, refused.map(({ position }) => position)])
+    division.parts.shift()
+  } else {
+    const middle = findMiddle(events, part)
+    division.parts.splice(0, 1, [from, middle], [middle, to])
+  }
+  division.attempts = 0
+  await save(work)
+}
+
+/** An attempt may have stored rows before it was refused. All at once, because a deletion costs ClickHouse much. */
+async function removeRows(platform: Platform, refused: BatchEvent[]): Promise<void> {
+  await removeClicks(
+    platform,
+    refused.map(({ draft: { event }, place: { arrivedAt = 0 } }) => ({
+      workspaceId: event.workspaceId,
+      id: event.id,
+      at: event.at,
+      isBot: event.bot !== '',
+      since: Math.max(0, arrivedAt - skewMs),
+    })),
+  )
+}
+
+/** Between two workspaces as long as there are several, then between two links; as near to the middle as possible. */
+function findMiddle(events: BatchEvent[], [from, to]: Part): number {
+  const middle = Math.floor((from + to) / 2)
+  for (const column of ['workspaceId', 'linkNumber'] as const) {
+    let nearest = from
+    for (let index = from + 1; index < to; index++) {
+      const isBorder = events[index]?.draft.event[column] !== events[index - 1]?.draft.event[column]
+      if (isBorder && (nearest === from || Math.abs(index - middle) < Math.abs(nearest - middle))) nearest = index
+    }
+    if (nearest > from) return nearest
+  }
+  return middle
+}
+
+/** The counters changed since they were rehearsed; what was refused before stays refused. */
+async function startAgain(work: Work): Promise<void> {
+  const { division, events } = work
+  const refused = refusedPositions(division)
+  division.parts = []
+  for (const [index, { position }] of events.entries()) {
+    const open = division.parts.at(-1)
+    if (refused.has(position)) continue
+    if (open?.[1] === index) open[1] = index + 1
+    else division.parts.push([index, index + 1])
+  }
+  await save(work)
+}
+
+async function save({ platform, holder, before, intent }: Work): Promise<void> {
+  if (!(await updateIntent(platform.db, holder, before, intent))) throw new PartitionLost()
+}
+
+/** Events of the parts that are stored already. */
+function stored({ division, events }: Work): BatchEvent[] {
+  const refused = refusedPositions(division)
+  const isPending = (index: number) => division.parts.some(([from, to]) => index >= from && index < to)
+  return events.filter(({ position }, index) => !refused.has(position) && !isPending(index))
+}
+
+function findRefused({ division, events }: Work): (BatchEvent & { reason: string })[] {
+  const reasons = new Map(division.refused.flatMap(([reason, mine]) => mine.map((position) => [position, reason])))
+  return events.flatMap((event) => {
+    const reason = reasons.get(event.position)
+    return reason === undefined ? [] : [{ ...event, reason }]
+  })
+}
+
+function refusedPositions(division: Division): Set<number> {
+  return new Set(division.refused.flatMap(([, positions]) => positions))
+}
+
+function isAlone([from, to]: Part): boolean {
+  return to - from === 1
+}
+
+function workspaceAt(events: BatchEvent[], index: number): string | undefined {
+  return events[index]?.draft.event.workspaceId
+}
+
+function byOwner({ draft: { event: a }, ...one }: BatchEvent, { draft: { event: b }, ...other }: BatchEvent): number {
+  if (a.workspaceId !== b.workspaceId) return a.workspaceId < b.workspaceId ? -1 : 1
+  if (a.linkNumber !== b.linkNumber) return a.linkNumber < b.linkNumber ? -1 : 1
+  return one.position - other.position
+}
