@@ -16,11 +16,18 @@ import { publish, startRelay } from './outbox.ts'
 
 const engines = await startEngines({ only: ['nats'] })
 afterAll(() => engines.stop())
-const { POSTGRES_URL = '' } = inject('environment')
+const { POSTGRES_URL = '', CLICKHOUSE_URL = '' } = inject('environment')
+const shared = await openTestPlatform()
 
+/** With a ClickHouse database of its own: rows of others have link numbers that this PostgreSQL has never given. */
 async function openDatabase(): Promise<Platform> {
-  const url = await createDatabase(POSTGRES_URL, `inc_${randomUUID().replaceAll('-', '')}`)
-  const platform = await openTestPlatform({ ...engines.urls, POSTGRES_URL: url })
+  const name = `inc_${randomUUID().replaceAll('-', '')}`
+  await shared.clickhouse.command({ query: `CREATE DATABASE ${name}` })
+  const platform = await openTestPlatform({
+    ...engines.urls,
+    POSTGRES_URL: await createDatabase(POSTGRES_URL, name),
+    CLICKHOUSE_URL: new URL(`/${name}`, CLICKHOUSE_URL).href,
+  })
   await migrate(platform.config, platform.clickhouse, () => {})
   await ensureStreams(platform.nats, platform.config)
   return platform
@@ -83,7 +90,8 @@ test('a new PostgreSQL process is checked before its connection is used', async 
   const before = await readIncarnation(platform)
   const links = await lastLinkNumber(platform)
   await goBack(platform, { ...before, beat: 0n }, links)
-  const other = await openTestPlatform({ ...engines.urls, POSTGRES_URL: platform.config.POSTGRES_URL })
+  const { POSTGRES_URL, CLICKHOUSE_URL } = platform.config
+  const other = await openTestPlatform({ ...engines.urls, POSTGRES_URL, CLICKHOUSE_URL })
   expect(await lastLinkNumber(other)).toBeGreaterThan(links)
   expect((await readIncarnation(other)).id).not.toBe(before.id)
 })
