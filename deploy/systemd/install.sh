@@ -42,7 +42,7 @@ install_programs() {
   if command -v redis-server >/dev/null; then had_redis=true; fi
   say 'installing packages of Debian'
   apt-get -qq update
-  packages='caddy ca-certificates postgresql redis-server'
+  packages='caddy ca-certificates curl postgresql redis-server'
   if ! command -v npm >/dev/null; then packages="$packages nodejs npm"; fi
   # shellcheck disable=SC2086
   DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends $packages >/dev/null

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { projectFolder } from '../../engines/programs.ts'
 
-export type Program = AsyncDisposable & { output(): string }
+export type Program = AsyncDisposable & { output(): string; ended: Promise<unknown> }
 export type Start = {
   command: string
   args: string[]
@@ -33,7 +33,8 @@ export async function startProgram({ command, args, env, answers }: Start): Prom
   child.once('error', (error) => {
     output += error.message
   })
-  const program = { output: () => output, [Symbol.asyncDispose]: () => end(child) }
+  const ended = once(child, 'exit')
+  const program = { output: () => output, ended, [Symbol.asyncDispose]: () => end(child) }
   const until = Date.now() + startWithinMs
   for (;;) {
     try {
