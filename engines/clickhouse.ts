@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { EngineProgram } from './engine-process.ts'
@@ -11,9 +12,11 @@ export function findClickHouse(): string | undefined {
   }
 }
 
+/** A `config.xml` in the folder is ClickHouse's configuration. */
 export async function prepareClickHouse(folder: string): Promise<EngineProgram> {
   if (!findClickHouse()) throw new Error('clickhouse: the package chdb is not installed; run `npm install`')
   const port = await freePort()
+  const config = join(folder, 'config.xml')
   const url = `http://127.0.0.1:${port}`
   return {
     name: 'clickhouse',
@@ -21,7 +24,12 @@ export async function prepareClickHouse(folder: string): Promise<EngineProgram> 
     folder,
     command: process.execPath,
     args: [join(import.meta.dirname, 'clickhouse-server/main.ts')],
-    env: { CH_PATH: join(folder, 'data'), CH_PORT: String(port), UV_THREADPOOL_SIZE: '24' },
+    env: {
+      CH_PATH: join(folder, 'data'),
+      CH_PORT: String(port),
+      UV_THREADPOOL_SIZE: '24',
+      ...(existsSync(config) && { CH_ARGS: `--config-file=${config}` }),
+    },
     stopSignal: 'SIGTERM',
     async answers() {
       const response = await fetch(`${url}/?query=SELECT+1`, { signal: AbortSignal.timeout(1000) })

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
 import type { EngineName } from '../../engines/engine-process.ts'
+import type { Platform } from '../../server/src/platform/context.ts'
 import { eventStream, jetStream } from '../../server/src/platform/nats.ts'
 import { waitFor } from './count.ts'
 import type { Fault, Pace } from './faults.ts'
-import type { FaultStack } from './stack.ts'
+import { type FaultStack, keptFreeMegabytes } from './stack.ts'
 
 /** The size of each engine's own disk in megabytes. */
 export const diskSizes: Partial<Record<EngineName, number>> = { postgres: 256, nats: 96, clickhouse: 384, valkey: 16 }
@@ -13,32 +15,61 @@ export const fullSettings = { EVENT_LOG_MAX_MEGABYTES: '16' }
 /** Each engine in turn has no space left while visits come in; then there is space again, and nobody does anything else. */
 export const fullFaults: Fault[] = [
   { name: 'event log full', happen: fillLog },
-  // A stream that could not write keeps refusing until NATS starts again.
+  // As `deploy/nats/start.sh` does it: a stream that could not write keeps refusing until NATS starts again.
   { name: 'NATS disk full, restarted with space', happen: fillDisk('nats', { restart: true }) },
   { name: 'ClickHouse disk full', happen: fillDisk('clickhouse') },
   { name: 'PostgreSQL disk full', happen: fillDisk('postgres') },
+  { name: 'PostgreSQL ends on its full disk', happen: fillDisk('postgres', { kill: true }) },
   { name: 'Valkey memory full', happen: fillValkey, withoutRepeats: true },
 ]
 
 /** Engines end when they can't write, and are started again by whoever watches over them: systemd, Docker, Kubernetes. */
-function fillDisk(name: EngineName, { restart = false } = {}) {
-  return async ({ engines, disks }: FaultStack, { awayMs }: Pace): Promise<void> => {
+function fillDisk(name: 'nats' | 'clickhouse' | 'postgres', { restart = false, kill = false } = {}) {
+  return async ({ engines, disks, platform }: FaultStack, { awayMs }: Pace): Promise<void> => {
     const [engine, disk] = [engines[name], disks[name]]
     if (!engine || !disk) throw new Error(`${name} has no disk of its own here`)
     const stopping = new AbortController()
     const watching = restartWhenEnded(engine, stopping.signal)
-    await disk.fill()
-    // What an engine deletes or has reserved is used up as well.
-    for (let count = 0; count < 2; count++) {
-      await sleep(awayMs)
+    try {
+      if (name === 'clickhouse') {
+        await disk.fill(keptFreeMegabytes / 2)
+        await sleep(awayMs)
+      }
       await disk.fill()
+      // What an engine deletes or has reserved is used up as well.
+      for (let count = 0; count < 2; count++) {
+        await sleep(awayMs)
+        await disk.fill()
+      }
+      await expectRefusal(writes[name](platform), name)
+      if (kill) engine.kill('SIGKILL')
+    } finally {
+      await disk.free()
+      if (restart) await engine.restart()
+      await sleep(awayMs)
+      stopping.abort()
+      await watching
     }
-    await disk.free()
-    if (restart) await engine.restart()
-    await sleep(awayMs)
-    stopping.abort()
-    await watching
   }
+}
+
+/** More than an engine may still have room for in what it has reserved. */
+const writes = {
+  nats: ({ nats }: Platform) => jetStream(nats).publish('changes.0.full-disk', 'x'.repeat(500_000), { timeout: 2_000 }),
+  clickhouse: ({ clickhouse }: Platform) =>
+    clickhouse.command({
+      query: 'CREATE TABLE full_disk ENGINE = MergeTree ORDER BY number AS SELECT number FROM numbers(1e6)',
+    }),
+  postgres: ({ db }: Platform) =>
+    sql`CREATE TABLE full_disk AS SELECT repeat(n::text, 200) FROM generate_series(1, 200000) AS n`.execute(db),
+}
+
+async function expectRefusal(write: Promise<unknown>, name: EngineName): Promise<void> {
+  const accepted = await write.then(
+    () => true,
+    () => false,
+  )
+  if (accepted) throw new Error(`${name} has accepted a write although its disk is full`)
 }
 
 async function restartWhenEnded(engine: NonNullable<FaultStack['engines'][EngineName]>, signal: AbortSignal) {

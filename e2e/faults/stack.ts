@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureBinaries } from '../../engines/binaries.ts'
@@ -43,6 +43,12 @@ export type FaultStack = AsyncDisposable & {
 
 const partitions = 2
 const leastWorkspaces = 4
+/** As `deploy/clickhouse/server.xml`, for a small disk. */
+export const keptFreeMegabytes = 96
+const clickHouseConfig = `<clickhouse><storage_configuration><disks><default>
+  <keep_free_space_bytes>${keptFreeMegabytes * 2 ** 20}</keep_free_space_bytes>
+</default></disks></storage_configuration></clickhouse>
+`
 
 /** All roles in processes of their own, two redirects behind a load balancer, on private engines. */
 export async function openFaultStack(
@@ -64,6 +70,7 @@ export async function openFaultStack(
   const disks: FaultStack['disks'] = {}
   for (const [name, megabytes] of Object.entries(options.disks ?? {}))
     disks[name as EngineName] = parts.use(await openSmallDisk(megabytes, join(data, name)))
+  if (disks.clickhouse) await writeFile(join(disks.clickhouse.folder, 'config.xml'), clickHouseConfig)
   const [engines, cluster] = await Promise.all([
     startEngines({
       directory: options.disks && data,

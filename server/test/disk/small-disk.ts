@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdir, mkdtemp, open, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -8,8 +8,8 @@ const run = promisify(execFile)
 
 export type SmallDisk = AsyncDisposable & {
   folder: string
-  /** Writes one file until no byte is free. */
-  fill(): Promise<void>
+  /** Writes one file until no byte, or no more than that many megabytes, are free. */
+  fill(leftMegabytes?: number): Promise<void>
   /** Removes that file. */
   free(): Promise<void>
 }
@@ -31,7 +31,7 @@ export async function openSmallDisk(megabytes: number, at?: string): Promise<Sma
   const opened = parts.move()
   return {
     folder,
-    fill: () => fillWith(ballast),
+    fill: (leftMegabytes = 0) => fillWith(ballast, leftMegabytes),
     free: () => rm(ballast, { force: true }),
     [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
   }
@@ -47,8 +47,14 @@ export async function canMount(): Promise<boolean> {
   }
 }
 
-async function fillWith(path: string): Promise<void> {
+async function fillWith(path: string, leftMegabytes: number): Promise<void> {
   await using file = await open(path, 'a')
+  if (leftMegabytes > 0) {
+    const { bavail, bsize } = await statfs(path)
+    const chunk = Buffer.alloc(1_048_576)
+    for (let left = bavail * bsize; left > leftMegabytes * chunk.length; left -= chunk.length) await file.write(chunk)
+    return
+  }
   for (let size = 1_048_576; size >= 1; ) {
     try {
       const { bytesWritten } = await file.write(Buffer.alloc(size))
