@@ -6,6 +6,7 @@ import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 export interface FileResult {
   file: string
   passed: number
+  seconds?: number
   failures: { test: string; message: string }[]
 }
 
@@ -49,7 +50,8 @@ function resultOf(module: TestModule): FileResult {
   const isOver = ['passed', 'skipped'].includes(module.state())
   if (!isOver && failures.length === 0) failures.push({ test: '(the file itself)', message: 'did not come to its end' })
   const passed = tests.filter(({ state }) => state === 'passed').length
-  return { file: nameOf(module.moduleId), passed, failures }
+  const seconds = Math.round(module.diagnostic().duration / 1000)
+  return { file: nameOf(module.moduleId), passed, seconds, failures }
 }
 
 function nameOf(path: string): string {

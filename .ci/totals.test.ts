@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { summarize } from './totals.ts'
+import { slowest, summarize } from './totals.ts'
 
 const passing = { file: 'a.test.ts', passed: 2, failures: [] }
 const failing = { file: 'b.test.ts', passed: 1, failures: [{ test: 'divides', message: 'expected 1 to be 2' }] }
@@ -25,4 +25,9 @@ test.each([
 test('what a stage that failed said last', () => {
   const { failures } = summarize([passing], ['verify'], () => `${'ok\n'.repeat(50)}9 of 10 checks passed\n`)
   expect(failures[0]?.message.split('\n')).toEqual([...Array(29).fill('ok'), '9 of 10 checks passed'])
+})
+
+test('names the files that took longest first', () => {
+  const results = [1, 30, 2].map((seconds) => ({ file: `${seconds}.test.ts`, passed: 1, seconds, failures: [] }))
+  expect(slowest(results)).toBe('30.test.ts 30 s, 2.test.ts 2 s, 1.test.ts 1 s')
 })

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { type FileResult, readResults } from './results.ts'
 
 const mostLines = 30
+const mostFiles = 12
 
 export interface Failure {
   file: string
@@ -28,6 +29,11 @@ function endOf(log: string): string {
   return log.trimEnd().split('\n').slice(-mostLines).join('\n')
 }
 
+export function slowest(results: FileResult[]): string {
+  const files = results.toSorted((one, other) => (other.seconds ?? 0) - (one.seconds ?? 0)).slice(0, mostFiles)
+  return files.map(({ file, seconds = 0 }) => `${file} ${seconds} s`).join(', ')
+}
+
 function readIfThere(path: string): string {
   return existsSync(path) ? readFileSync(path, 'utf8') : ''
 }
@@ -35,7 +41,9 @@ function readIfThere(path: string): string {
 if (import.meta.main) {
   const [path = '', ...failedStages] = process.argv.slice(2)
   const logOf = (stage: string) => readIfThere(join(dirname(path), `${stage}.log`))
-  const { passed, failures } = summarize(existsSync(path) ? readResults(path) : [], failedStages, logOf)
+  const results = existsSync(path) ? readResults(path) : []
+  const { passed, failures } = summarize(results, failedStages, logOf)
+  console.log(`slowest: ${slowest(results)}`)
   for (const { file, test, message } of failures)
     console.log(`\nFAILED ${file} > ${test}\n${message.replace(/^/gm, '  ')}`)
   console.log(`\n${passed} passed, ${failures.length} failed`)
