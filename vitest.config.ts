@@ -6,6 +6,7 @@ const unit = ['server/test/floors.test.ts', '{.ci,bench,contract,tracker}/**/*.t
 const long = [
   'e2e/faults/**/*.test.ts',
   'e2e/fuzz.test.ts',
+  'e2e/hostile-tenant.test.ts',
   'e2e/kill-*.test.ts',
   'e2e/processes.test.ts',
   'e2e/redirect-faults.test.ts',
