@@ -8,6 +8,7 @@ import { clickRow, storeEvents } from '../../test/events/feed-rows.ts'
 import { openTestPlatform } from '../../test/stack.ts'
 import { linkNumbers } from '../features/links/service.ts'
 import { isLargeList, openAdmission, streamList } from './answers.ts'
+import { sleep } from './clock.ts'
 
 const platform = await openTestPlatform()
 const { api } = inject('server')
@@ -56,6 +57,46 @@ describe('requests of one workspace', () => {
   })
 })
 
+describe('while the process is busy', () => {
+  const config = { ...platform.config, API_WORKSPACE_CONCURRENCY: 4 }
+  const openBusy = async () => {
+    const admission = openAdmission({ ...platform, config }, () => 0.9)
+    await sleep(110)
+    let running = 0
+    const run = async (asking: typeof one | typeof other, workMs: number) => {
+      const leave = await admission.enter(asking, 'standard')
+      running += 1
+      const seen = running
+      await sleep(workMs)
+      running -= 1
+      leave()
+      return seen
+    }
+    return { admission, run }
+  }
+
+  test('a workspace with many requests gets one at a time and pauses between them, a neighbour waits for none', async () => {
+    const { admission, run } = await openBusy()
+    const neighbour = await admission.enter(other, 'standard')
+    const started = performance.now()
+    const many = Array.from({ length: 8 }, () => run(one, 20))
+    neighbour()
+    const few = [admission.enter(other, 'standard'), admission.enter(other, 'standard')]
+    for (const leave of await Promise.all(few)) leave()
+    expect(performance.now() - started).toBeLessThan(100)
+    const seen = await Promise.all(many)
+    // Those that came before there were many are under way.
+    expect(seen.slice(0, 3)).toEqual([1, 2, 3])
+    expect(seen.slice(5)).toEqual([1, 1, 1])
+    expect(performance.now() - started).toBeGreaterThan(8 * 20)
+  })
+
+  test('a workspace that is alone keeps its whole share', async () => {
+    const { run } = await openBusy()
+    expect(Math.max(...(await Promise.all(Array.from({ length: 8 }, () => run(one, 20)))))).toBe(4)
+  })
+})
+
 describe('a large list', () => {
   const items = () => Array.from({ length: 3_000 }, (_, index) => ({ index, text: 'ü'.repeat(500) }))
 
@@ -65,6 +106,14 @@ describe('a large list', () => {
     expect(await text(stream)).toBe(JSON.stringify(items()))
     expect(ends).toBe(1)
     expect([isLargeList(items()), isLargeList([1, 2]), isLargeList({ a: items() })]).toEqual([true, false, false])
+  })
+
+  test('lets other work pass between its parts, however fast it is read', async () => {
+    let turns = 0
+    const turn = setInterval(() => turns++, 0)
+    await text(streamList(items(), { stallMs: 1_000, cut() {}, ended() {} }))
+    clearInterval(turn)
+    expect(turns).toBeGreaterThan(3)
   })
 
   test('is given up when the client takes nothing', async () => {

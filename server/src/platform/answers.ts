@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Operation } from '@tributary/contract/operation'
 import { estimateBytes } from './byte-cache.ts'
 import type { Ctx, Platform } from './context.ts'
@@ -21,11 +22,25 @@ const bodyBytes = { workspace: 16 * megabyte, process: 64 * megabyte }
 const mostWaiting = 1_000
 // Their answers are the largest ones.
 const analyticsShare = 2
+const longestWaitMs = 20_000
+// A process that works for half of the time answers late.
+const idleUtilization = 0.2
+const busyUtilization = 0.5
+const sampleMs = 100
+const activeMs = 1_000
+// A place stays empty for up to twice the time that the request before took.
+const restFactor = 2
+const longestRestMs = 1_000
 
-export function openAdmission({ config, metrics }: Pick<Platform, 'config' | 'metrics'>): Admission {
+type Line = { name: string; workspaceId: string; isHeavy: boolean; running: number; waiting: (() => void)[] }
+
+export function openAdmission(
+  { config, metrics }: Pick<Platform, 'config' | 'metrics'>,
+  readUtilization = openUtilization(),
+): Admission {
   const reserved = new Map<string, number>()
-  const running = new Map<string, number>()
-  const waiting = new Map<string, (() => void)[]>()
+  const lines = new Map<string, Line>()
+  const readSpare = watchContention(readUtilization)
   let total = 0
 
   function refuse({ plan }: Asking, limit: string, message: string): AppError {
@@ -33,11 +48,38 @@ export function openAdmission({ config, metrics }: Pick<Platform, 'config' | 'me
     return new AppError('rate_limit_exceeded', `${message} Wait for answers before you send more.`)
   }
 
-  function leave(name: string): void {
-    const next = waiting.get(name)?.shift()
-    if (waiting.get(name)?.length === 0) waiting.delete(name)
-    if (next) next()
-    else add(running, name, -1)
+  function findLine(workspaceId: string, isHeavy: boolean): Line {
+    const name = `${isHeavy ? 'heavy' : 'standard'} ${workspaceId}`
+    const line = lines.get(name) ?? { name, workspaceId, isHeavy, running: 0, waiting: [] }
+    lines.set(name, line)
+    return line
+  }
+
+  /** How many may run now, and for how much of the time that a request took its place stays empty. */
+  function computeShare({ workspaceId, isHeavy, running, waiting }: Line): { most: number; rest: number } {
+    const whole = Math.max(1, Math.floor(config.API_WORKSPACE_CONCURRENCY / (isHeavy ? analyticsShare : 1)))
+    const spare = readSpare(workspaceId)
+    if (running + waiting.length <= whole / 2) return { most: whole, rest: 0 }
+    return { most: Math.max(1, Math.round(whole * spare)), rest: restFactor * (1 - spare) }
+  }
+
+  function begin(line: Line): () => void {
+    const startedAt = performance.now()
+    return once(() => {
+      const restMs = Math.min(longestRestMs, computeShare(line).rest * (performance.now() - startedAt))
+      if (restMs < 1) end(line)
+      else setTimeout(end, restMs, line)
+    })
+  }
+
+  function end(line: Line): void {
+    const { most } = computeShare(line)
+    for (line.running -= 1; line.running < most; line.running += 1) {
+      const next = line.waiting.shift()
+      if (!next) break
+      next()
+    }
+    if (line.running === 0) lines.delete(line.name)
   }
 
   return {
@@ -57,21 +99,70 @@ export function openAdmission({ config, metrics }: Pick<Platform, 'config' | 'me
       })
     },
     async enter(ctx, limit) {
-      const isHeavy = limit !== 'standard'
-      const name = `${isHeavy ? 'heavy' : 'standard'} ${ctx.workspaceId}`
-      const most = Math.max(1, Math.floor(config.API_WORKSPACE_CONCURRENCY / (isHeavy ? analyticsShare : 1)))
-      if ((running.get(name) ?? 0) < most) {
-        add(running, name, 1)
-        return once(() => leave(name))
+      const line = findLine(ctx.workspaceId, limit !== 'standard')
+      const { most } = computeShare(line)
+      if (line.running < most && line.waiting.length === 0) {
+        line.running += 1
+        return begin(line)
       }
-      const queue = waiting.get(name) ?? []
-      if (queue.length >= mostWaiting) {
+      if (line.waiting.length >= mostWaiting) {
         throw refuse(ctx, 'waiting', `${mostWaiting} requests of this workspace wait for the ${most} before them.`)
       }
-      waiting.set(name, queue)
-      await new Promise<void>((resolve) => queue.push(resolve))
-      return once(() => leave(name))
+      const isNext = await waitInLine(line)
+      if (isNext) return begin(line)
+      throw refuse(ctx, 'waiting', `The request waited ${longestWaitMs / 1_000} s for others of this workspace.`)
     },
+  }
+}
+
+/** Resolves with false after the longest wait. */
+function waitInLine({ waiting }: Line): Promise<boolean> {
+  return new Promise((resolve) => {
+    const enter = () => {
+      clearTimeout(timer)
+      resolve(true)
+    }
+    const timer = setTimeout(() => {
+      waiting.splice(waiting.indexOf(enter), 1)
+      resolve(false)
+    }, longestWaitMs)
+    waiting.push(enter)
+  })
+}
+
+/**
+ * Reads how much time the event loop has to spare while several workspaces ask, from 0 to 1. A workspace that asks for more
+ * than half of its share gets only so much of it, so that requests of the others pass quickly.
+ */
+function watchContention(readUtilization: () => number): (workspaceId: string) => number {
+  const askedAt = new Map<string, number>()
+  let sampledAt = performance.now()
+  let spare = 1
+  return (workspaceId) => {
+    const now = performance.now()
+    // Moves to the end, so the map is in the order of the last requests.
+    askedAt.delete(workspaceId)
+    askedAt.set(workspaceId, now)
+    if (now - sampledAt >= sampleMs) {
+      sampledAt = now
+      spare = Math.min(1, Math.max(0, (busyUtilization - readUtilization()) / (busyUtilization - idleUtilization)))
+      for (const [id, at] of askedAt) {
+        if (now - at < activeMs) break
+        askedAt.delete(id)
+      }
+    }
+    return askedAt.size > 1 ? spare : 1
+  }
+}
+
+/** The part of the time since the last call that the event loop worked. */
+function openUtilization(): () => number {
+  let last = performance.eventLoopUtilization()
+  return () => {
+    const current = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(current, last)
+    last = current
+    return utilization
   }
 }
 
@@ -103,7 +194,9 @@ export function streamList(
   { stallMs, cut, ended }: { stallMs: number; cut(): void; ended(): void },
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
+  let isEnded = false
   const end = once(() => {
+    isEnded = true
     clearTimeout(timer)
     ended()
   })
@@ -115,7 +208,10 @@ export function streamList(
   let index = 0
   return new ReadableStream<Uint8Array>(
     {
-      pull(controller) {
+      async pull(controller) {
+        // A fast reader would take all of it in one turn of the event loop, and other requests would wait.
+        await nextTurn()
+        if (isEnded) return
         clearTimeout(timer)
         timer = setTimeout(stall, stallMs)
         let text = ''

@@ -189,8 +189,8 @@ async function answer(c: Request, { operation, handle, prepare }: Route, serving
   const hasBody = isWrite && takesBody(operation)
   if (hasBody) held.defer(serving.admission.reserve(ctx, announcedBytes(c.env.incoming, operation)))
   const bytes = hasBody ? await readBody(c.env.incoming, operation, ctx.config) : undefined
-  const body = isWrite ? parse(operation.body, bytes && parseJson(bytes, operation), 'body') : undefined
   held.defer(await serving.admission.enter(ctx, operation.limit))
+  const body = isWrite ? parse(operation.body, bytes && parseJson(bytes, operation), 'body') : undefined
   const { isPublishable } = ctx.actor
   const inShare = <R>(work: () => Promise<R>) => asTenant(ctx.workspaceId, work)
   const prepared = prepare && (await inShare(() => prepare(ctx, { params, query, body })))

@@ -270,7 +270,8 @@ export const settings = {
   INGEST_INTERVAL_MS: {
     type: z.coerce.number().int().min(0),
     standard: '500',
-    meaning: 'Least time between two inserts of one partition; longer makes larger inserts.',
+    meaning:
+      'Least time between two inserts of one partition; longer makes larger inserts. After an insert that took long, the next one waits longer by itself.',
   },
   INGEST_BATCH_BYTES: { type: count, standard: '8388608', meaning: 'Size of log messages that fills one insert.' },
   CONVERSION_BATCH_BYTES: {
@@ -326,7 +327,7 @@ export const settings = {
     type: count,
     standard: '8',
     meaning:
-      'Requests of one workspace that an api process works on at a time; the others wait. Half as many for `/events` and `/analytics`. Keep it below `POSTGRES_POOL`.',
+      'Requests of one workspace that an api process works on at a time; the others wait, up to 20 s. Half as many for `/events` and `/analytics`. A workspace that asks for more than half of it gets fewer, down to one, while the process is busy and other workspaces ask too. Keep it below `POSTGRES_POOL`.',
   },
   ENTERPRISE_REQUESTS_PER_MINUTE: {
     type: count,

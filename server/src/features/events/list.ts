@@ -31,7 +31,9 @@ export type EventRow = ClickRow | LeadRow | SaleRow
 export type ListedEvents = { events: TrackedEvent[]; next?: string; isFull: boolean }
 
 const farDown = 1_000
+const firstLinksAtOnce = 20
 const linksAtOnce = 200
+const partMaxBytes = 262_144
 const pageBytes = 16 * 2 ** 20
 
 export async function listEvents(ctx: Ctx, query: EventsQuery): Promise<ListedEvents> {
@@ -93,12 +95,18 @@ async function linksOf(ctx: Ctx, rows: { link_number: string }[], maxBytes = Inf
   const numbers = [...new Set(rows.map((row) => row.link_number))]
   const links = new Map<string, Link>()
   let bytes = 0
-  for (let start = 0; start < numbers.length; start += linksAtOnce) {
-    const part = await linksByNumber(ctx, numbers.slice(start, start + linksAtOnce).map(BigInt))
+  // Few at first: while links of 60 kB are read, other requests should not wait for long.
+  let count = firstLinksAtOnce
+  for (let start = 0; start < numbers.length; ) {
+    const part = await linksByNumber(ctx, numbers.slice(start, start + count).map(BigInt))
+    let partBytes = 0
     for (const [number, link] of part) {
       links.set(String(number), link)
-      bytes += estimateBytes(link)
+      partBytes += estimateBytes(link)
     }
+    bytes += partBytes
+    start += count
+    count = partBytes > partMaxBytes ? count : linksAtOnce
     if (bytes <= maxBytes) continue
     throw invalid(
       `The ${numbers.length} links of this page have more than ${maxBytes / 2 ** 20} MB. Ask for fewer events: lower \`limit\` in the query.`,
