@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { Agent, buildConnector, type Dispatcher, request } from 'undici'
 import type { Config } from './config.ts'
-import { knownPeers } from './peers.ts'
+import { isInRanges } from './peers.ts'
 import { refuseInTransaction } from './postgres.ts'
 
 const messages = {
@@ -190,7 +190,7 @@ async function checkedAddresses(url: URL, { allow, lookup = systemAddresses }: O
 }
 
 function isAllowedAddress(address: string, { OUTBOUND_ALLOWED_HOSTS }: Allowed): boolean {
-  return isPublicAddress(address) || knownPeers(OUTBOUND_ALLOWED_HOSTS.ranges)(address).trusted
+  return isPublicAddress(address) || isInRanges(address, OUTBOUND_ALLOWED_HOSTS.ranges)
 }
 
 function systemAddresses(hostname: string): Promise<Address[]> {

@@ -35,6 +35,10 @@ export function knownPeers(ranges: string[]): Peers {
   }
 }
 
+export function isInRanges(address: string, ranges: string[]): boolean {
+  return peerOf(address, ranges.map(parseRange)).trusted
+}
+
 function peerOf(text: string, trusted: Range[]): Peer {
   if (!ipaddr.isValid(text)) return { ip: '', trusted: false, loopback: false }
   const address = ipaddr.process(text)

@@ -1,5 +1,5 @@
+import { createHmac } from 'node:crypto'
 import { lookup as systemLookup } from 'node:dns/promises'
-import { Webhook } from 'standardwebhooks'
 import type { Config } from '../../../platform/config.ts'
 import type { Platform } from '../../../platform/context.ts'
 import { openDns } from '../../../platform/dns.ts'
@@ -35,6 +35,7 @@ export async function callReceiver(
   { url, eventId, body, secrets }: Call,
 ): Promise<Called> {
   const at = now()
+  const timestamp = String(Math.floor(at.getTime() / 1_000))
   const started = performance.now()
   const passed = () => ({ at, endedAt: now(), durationMs: Math.round(performance.now() - started) })
   try {
@@ -48,8 +49,8 @@ export async function callReceiver(
         'content-type': 'application/json',
         'user-agent': `Tributary-Webhooks/1.0 (+${config.API_URL})`,
         'webhook-id': eventId,
-        'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
-        'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(eventId, at, body)).join(' '),
+        'webhook-timestamp': timestamp,
+        'webhook-signature': secrets.map((secret) => sign(secret, `${eventId}.${timestamp}.${body}`)).join(' '),
       },
       body,
       timeoutMs,
@@ -70,6 +71,12 @@ export async function callReceiver(
     const outcome = error.reason === 'timeout' ? 'timeout' : 'unreachable'
     return { ...passed(), outcome, responseStatus: null, responseExcerpt: null, problem: problemOf(error.reason) }
   }
+}
+
+/** By OpenSSL: a library in JavaScript takes milliseconds for a large body. */
+function sign(secret: string, content: string): string {
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+  return `v1,${createHmac('sha256', key).update(content).digest('base64')}`
 }
 
 function verdictOn(status: number): Pick<Called, 'outcome' | 'problem'> {

@@ -10,7 +10,7 @@ type Work<Delivery extends { webhook_id: string; event_id: string }> = {
 }
 
 const askEveryMs = 250
-// Between two questions, so that one brings more than a single delivery when receivers are quick.
+// Between two queries, so that one brings more than a single delivery when receivers are quick; longer while PostgreSQL is slow.
 const restMs = 20
 const callsInAll = 500
 
@@ -47,10 +47,11 @@ export function startDispatch<Delivery extends { webhook_id: string; event_id: s
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
+      const started = performance.now()
       await begin().catch((error: unknown) => {
         platform.log.warn({ error }, 'Deliveries of webhooks could not be read; they are asked for again')
       })
-      await sleep(restMs, stopping.signal)
+      await sleep(Math.max(restMs, 2 * (performance.now() - started)), stopping.signal)
       await sleep(askEveryMs, AbortSignal.any([stopping.signal, roomMade.signal]))
     }
   }
