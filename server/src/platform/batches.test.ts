@@ -1,7 +1,7 @@
 import type { ConsumerMessages, JsMsg } from '@nats-io/jetstream'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { batches } from './batches.ts'
+import { batches, paceBatches } from './batches.ts'
 import { sleep } from './clock.ts'
 
 describe('batches', () => {
@@ -140,11 +140,17 @@ test('nothing is lost, repeated or moved, whatever the pace', async () => {
   )
 })
 
+test('batches that take long begin less often, so that the engine has time for others', () => {
+  expect(paceBatches(500, 20)).toBe(500)
+  expect(paceBatches(500, 300)).toBe(900)
+  expect(paceBatches(500, 10_000)).toBe(12_000)
+})
+
 type Options = { intervalMs: number; full?: number; signal?: AbortSignal }
 
 async function* iterate(source: ReturnType<typeof openSource>, { intervalMs, full = 100, signal }: Options) {
   const options = {
-    intervalMs,
+    intervalMs: () => intervalMs,
     signal: signal ?? new AbortController().signal,
     full: (messages: JsMsg[]) => messages.length >= full,
   }

@@ -1,7 +1,17 @@
 import type { ConsumerMessages, JsMsg } from '@nats-io/jetstream'
 import { sleep } from './clock.ts'
 
-type Options = { intervalMs: number; signal: AbortSignal; full: (messages: JsMsg[]) => boolean }
+const longestRestMs = 2_000
+
+/**
+ * The time between the starts of two batches: the interval, or longer when the last batch took long, so that a slow engine
+ * has twice that time for others.
+ */
+export function paceBatches(intervalMs: number, tookMs: number): number {
+  return Math.max(intervalMs, tookMs + Math.min(2 * tookMs, longestRestMs))
+}
+
+type Options = { intervalMs: () => number; signal: AbortSignal; full: (messages: JsMsg[]) => boolean }
 
 /**
  * Messages as they come, in batches: a lone one at once, and under load whatever arrived within the interval
@@ -18,7 +28,7 @@ export async function* batches(source: ConsumerMessages, options: Options): Asyn
       const first = await upcoming
       if (first.done) return
       const batch = [first.value]
-      const late = patience(last + options.intervalMs, options.signal)
+      const late = patience(last + options.intervalMs(), options.signal)
       upcoming = iterator.next()
       while (!options.full(batch)) {
         const next = await Promise.race([upcoming, late])

@@ -1,7 +1,7 @@
 import { AckPolicy, type ConsumerMessages, type JsMsg, jetstreamManager } from '@nats-io/jetstream'
 import { headers } from '@nats-io/transport-node'
 import { z } from 'zod'
-import { batches } from './batches.ts'
+import { batches, paceBatches } from './batches.ts'
 import { sleep } from './clock.ts'
 import type { Platform } from './context.ts'
 import { changeStream, deadLetterStream, jetStream } from './nats.ts'
@@ -17,6 +17,8 @@ type JobInput<T> = {
   stream?: string
   /** How many messages are handled together, at most. */
   atOnce?: number
+  /** Least time between two batches, such as between two inserts. */
+  intervalMs?: number
   schema: z.ZodType<T>
   /** Must bear a repeat: a message comes again when the process dies before it is acknowledged. */
   handle(platform: Platform, bodies: T[]): Promise<void>
@@ -24,6 +26,7 @@ type JobInput<T> = {
 export type Job = JobInput<unknown>
 
 const mostAtOnce = 500
+const shortestIntervalMs = 100
 // Of messages that are in memory; one of the log has a million bytes at most.
 const mostBytes = 8 * 1024 * 1024
 const measureEveryMs = 5_000
@@ -71,9 +74,13 @@ async function run(platform: Platform, job: Job, signal: AbortSignal): Promise<v
         opening.then((late) => late.close()).catch(() => {})
         return
       }
-      for await (const messages of batches(source, { intervalMs: 100, signal, full })) {
+      let tookMs = 0
+      const intervalMs = () => paceBatches(job.intervalMs ?? shortestIntervalMs, tookMs)
+      for await (const messages of batches(source, { intervalMs, signal, full })) {
+        const started = performance.now()
         const holding = setInterval(() => hold(messages), holdEveryMs)
         await work(platform, job, messages).finally(() => clearInterval(holding))
+        tookMs = performance.now() - started
       }
     } catch (error) {
       platform.log.warn({ job: job.name, error: (error as Error).message }, 'A job was interrupted and tries again')

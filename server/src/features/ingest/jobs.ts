@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { DeliverPolicy, type JsMsg, jetstreamManager } from '@nats-io/jetstream'
-import { batches } from '../../platform/batches.ts'
+import { batches, paceBatches } from '../../platform/batches.ts'
 import { sleep } from '../../platform/clock.ts'
 import type { Platform } from '../../platform/context.ts'
 import { eventStream, jetStream } from '../../platform/nats.ts'
@@ -80,8 +80,9 @@ async function work(platform: Platform, holder: Holder, cursor: Cursor, signal: 
     const consumer = await orderedConsumer(platform, holder, sequence + 1)
     // When NATS comes back the client waits that long before it asks again; its standard is half a minute.
     const source = await consumer.consume({ max_bytes: platform.config.INGEST_BATCH_BYTES * 2, expires: 2_000 })
+    let tookMs = 0
     const options = {
-      intervalMs: platform.config.INGEST_INTERVAL_MS,
+      intervalMs: () => paceBatches(platform.config.INGEST_INTERVAL_MS, tookMs),
       signal: AbortSignal.any([signal, lost.signal]),
       full: (messages: JsMsg[]) => sizeOf(messages) >= platform.config.INGEST_BATCH_BYTES,
     }
@@ -91,7 +92,9 @@ async function work(platform: Platform, holder: Holder, cursor: Cursor, signal: 
       const before = await storing
       // The log may have come back older: then these may not be the messages that follow the cursor.
       if (lost.signal.aborted) break
+      const started = performance.now()
       storing = store(platform, holder, before, prepared).then((sequence) => {
+        tookMs = performance.now() - started
         reached = { sequence, arrivedAt: prepared.arrivedAt }
         return sequence
       })
