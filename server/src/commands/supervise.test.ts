@@ -17,6 +17,7 @@ test('each role gets a process with its heap, the redirect as many as there are'
     args: ['serve', '--slot', '2'],
     environment: { POSTGRES_URL: 'kept', ROLES: 'redirect', REDIRECT_PROCESSES: '3' },
   })
+  expect(plans.map(({ niceness }) => niceness)).toEqual([5, 0, 0, 0, 0])
 })
 
 test('only roles that are named get a process', () => {

@@ -18,6 +18,8 @@ const hostWithinMs = 6_000
 // What a process still does after the last request: the worker finishes its batch, connections close.
 const stopMarginMs = 6_000
 const streamsStayMs = 30_000
+// Somebody waits for an answer of the others. It still gets a quarter of a processor that all of them want.
+const workerNiceness = 5
 
 export type Supervised = AsyncDisposable & { ready: Promise<void> }
 
@@ -64,6 +66,7 @@ export function planProcesses(config: Config, redirects: number, environment?: E
       program,
       args: ['serve', '--slot', String(slot)],
       heapMegabytes: heapMegabytes[role],
+      niceness: role === 'worker' ? workerNiceness : 0,
       environment: environmentWith({ ROLES: role, REDIRECT_PROCESSES: String(redirects || 1) }, environment),
     })),
   )

@@ -1,5 +1,5 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { eventually } from '../../test/stack.ts'
@@ -65,6 +65,12 @@ describe('a supervised process', () => {
     expect(megabytes).toBeLessThan(150)
   })
 
+  test('gets less of the processors than its supervisor, by its niceness', async () => {
+    const { supervisor, one } = await start('')
+    await supervisor.ready
+    expect(getPriority(one.pid as number)).toBe(Math.min(19, getPriority() + 3))
+  })
+
   test('that refuses its settings fails the start', async () => {
     const { supervisor } = await start('process.exit(78)')
     await expect(supervisor.ready).rejects.toThrow("The test can't start with these settings.")
@@ -112,6 +118,7 @@ await channel.ask('up')
     program,
     args: ['0'],
     heapMegabytes: 64,
+    niceness: 3,
     environment: { PATH: process.env.PATH, ...environment },
   }
   const supervisor = startSupervisor([plan], { log: openLog('silent'), stopWithinMs: 2_000, answers: {} })

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { constants, getPriority, setPriority } from 'node:os'
 import { type Answer, type Channel, openChannel } from './channel.ts'
 import { sleep } from './clock.ts'
 import { ConfigError } from './config.ts'
@@ -11,6 +12,8 @@ export type ProcessPlan = {
   program: string
   args: string[]
   heapMegabytes: number
+  /** Added to this process's own niceness: when processors are short, higher ones get less of them. */
+  niceness: number
   environment: Record<string, string | undefined>
 }
 export type SupervisedProcess = {
@@ -79,6 +82,16 @@ export function startSupervisor(plans: ProcessPlan[], options: Options): Supervi
   }
 }
 
+/** Before the process has threads of its own, which take it over. */
+function lowerPriority(pid: number, niceness: number): void {
+  if (niceness === 0) return
+  try {
+    setPriority(pid, Math.min(constants.priority.PRIORITY_LOW, getPriority() + niceness))
+  } catch {
+    // The process has ended already, or the system does not allow it: it runs as it is.
+  }
+}
+
 type Running = { child: ChildProcess; channel: Channel; ended: Promise<void> }
 
 function manage(plan: ProcessPlan, { log, answers, stopWithinMs }: Options) {
@@ -126,6 +139,7 @@ function manage(plan: ProcessPlan, { log, answers, stopWithinMs }: Options) {
     const since = performance.now()
     running = { child, channel, ended: ended.promise }
     state.pid = child.pid ?? null
+    if (child.pid !== undefined) lowerPriority(child.pid, plan.niceness)
     const end = (code: number | null, reason: string) => {
       if (running?.child !== child) return
       running = undefined
