@@ -9,7 +9,7 @@ export async function readProcesses(ops: string): Promise<Supervised[]> {
 }
 
 /** The highest resident memory of each process in megabytes, looked at four times a second. */
-export function watchMemory(processes: Supervised[]) {
+export function watchMemory(processes: Pick<Supervised, 'role' | 'pid'>[]) {
   const highest = new Map<string, number>()
   let total = 0
   const look = async () => {
@@ -30,30 +30,4 @@ export function watchMemory(processes: Supervised[]) {
 async function residentMegabytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024)
-}
-
-/** Calls again and again until stopped; how long each call took, and its statuses. */
-export function callRepeatedly(calls: (() => Promise<number>)[], everyMs: number) {
-  const durations: number[] = []
-  const statuses = new Map<number, number>()
-  const stopping = new AbortController()
-  const run = async () => {
-    for (let turn = 0; !stopping.signal.aborted; turn++) {
-      const started = performance.now()
-      const status = await (calls[turn % calls.length] as () => Promise<number>)()
-      durations.push(performance.now() - started)
-      statuses.set(status, (statuses.get(status) ?? 0) + 1)
-      await new Promise((resolve) => setTimeout(resolve, everyMs))
-    }
-  }
-  const running = run()
-  return {
-    statuses,
-    async stop(): Promise<{ p99: number; calls: number }> {
-      stopping.abort()
-      await running
-      durations.sort((a, b) => a - b)
-      return { p99: Math.round(durations[Math.floor(durations.length * 0.99)] ?? 0), calls: durations.length }
-    },
-  }
 }
