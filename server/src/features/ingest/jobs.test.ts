@@ -8,6 +8,7 @@ import { buildClick, buildLink, buildWorkspace } from '../../../test/build.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import { query } from '../../platform/clickhouse.ts'
 import { partitionOf } from '../../platform/ids.ts'
+import { openLog } from '../../platform/log.ts'
 import { migrate } from '../../platform/migrate.ts'
 import { ensureStreams, eventStream, jetStream } from '../../platform/nats.ts'
 import { clicksSubject, type RawClick } from '../redirect/messages.ts'
@@ -59,6 +60,18 @@ async function stored(): Promise<{ rows: number; counted: number }> {
 }
 
 const clicks = (count: number) => Array.from({ length: count }, () => buildClick(platform, link))
+
+// The first test of the file: only here is the log empty.
+test('a worker on the empty log of a new installation logs no warning, and stores the first click', async () => {
+  const lines: string[] = []
+  const log = openLog('warn', { write: (line) => lines.push(line) })
+  const worker = await startIngest({ ...platform, log })
+  await new Promise((resolve) => setTimeout(resolve, 1_500))
+  await publish(clicks(1))
+  await eventually(async () => expect(await stored()).toEqual({ rows: 1, counted: 1 }))
+  await worker[Symbol.asyncDispose]()
+  expect(lines).toEqual([])
+})
 
 test('what is published is stored, by one of several workers; when it ends the other goes on', async () => {
   const first = await startIngest(platform)

@@ -133,7 +133,8 @@ function onReconnect({ nats }: Platform, work: () => void): () => void {
 async function readState(platform: Platform, { partition }: Holder, sequence: number): Promise<StreamState> {
   const manager = await jetstreamManager(platform.nats, { checkAPI: false })
   const { created, state } = await manager.streams.info(eventStream(partition))
-  const isThere = sequence >= state.first_seq && sequence <= state.last_seq
+  // A stream without any message has 0 as its first sequence, and NATS refuses to look that up.
+  const isThere = sequence > 0 && sequence >= state.first_seq && sequence <= state.last_seq
   const message = isThere ? await manager.direct.getMessage(eventStream(partition), { seq: sequence }) : null
   return { created, last: state.last_seq, atCursor: message?.time.getTime() }
 }
