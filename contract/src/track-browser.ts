@@ -75,7 +75,7 @@ export const trackOpen: BrowserOperation<typeof newOpen, typeof openResult> = {
   path: '/track/open',
   summary: 'Track that an app was opened by a link',
   description:
-    'A click with the trigger `link`. Without `deepLink` both parts of the answer are null: visitors are not matched by their address.',
+    'A click with the trigger `link`. With `dubDomain` instead of `deepLink` both parts of the answer are null: visitors are not matched by their address.',
   body: newOpen,
   response: openResult,
 }

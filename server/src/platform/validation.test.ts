@@ -159,6 +159,18 @@ test('the place is named', () => {
   expect(refusal(z.object({ id: z.string() }), {}, 'path')?.message).toBe('`id` in the path is required.')
 })
 
+test('a query parameter that is given twice is named as such, unless it takes a list', () => {
+  const twice = ['1', '2']
+  const message = (name: string) => `\`${name}\` in the query is given more than once. Send it once.`
+  expect(refusal(z.object({ page: amount }), { page: twice }, 'query')).toMatchObject({
+    status: 400,
+    message: message('page'),
+  })
+  expect(refusal(z.object({ plan: anyPlan }), { plan: twice }, 'query')?.message).toBe(message('plan'))
+  expect(refusal(z.object({ all: isRead }), { all: twice }, 'query')?.message).toBe(message('all'))
+  expect(refusal(z.object({ tag: either }), { tag: twice }, 'query')).toBeUndefined()
+})
+
 test('a long value is shown in part, and of many problems five are told', () => {
   const long = refusal(z.object({ plan: anyPlan }), { plan: 'x'.repeat(5_000) })?.message
   expect(long).toBe(`\`plan\` in the body must be one of \`free\`, \`pro\`, not "${'x'.repeat(40)}…".`)

@@ -20,7 +20,11 @@ export function parse<S extends z.ZodType>(schema: S, value: unknown, place: Pla
 function problem(issues: Issue[], value: unknown, place: Place): AppError {
   const message = issues
     .slice(0, 5)
-    .map((issue) => `${field(issue.path, place)} ${complaint(issue, valueAt(value, issue.path))}`)
+    .map((issue) => {
+      const received = valueAt(value, issue.path)
+      const isRepeated = place === 'query' && isListForOne(issue, received)
+      return `${field(issue.path, place)} ${isRepeated ? 'is given more than once. Send it once.' : complaint(issue, received)}`
+    })
     .join(' ')
   const malformed = issues.some((issue) => isMalformed(issue, valueAt(value, issue.path)))
   return malformed ? badRequest(message) : invalid(message)
@@ -70,6 +74,11 @@ function isMalformed(issue: Issue, received: unknown): boolean {
     default:
       return issue.code === 'unrecognized_keys'
   }
+}
+
+function isListForOne(issue: Issue, received: unknown): boolean {
+  if (!Array.isArray(received)) return false
+  return issue.code === 'invalid_value' || (issue.code === 'invalid_type' && issue.expected !== 'array')
 }
 
 function complaint(issue: Issue, received: unknown): string {

@@ -31,15 +31,23 @@ export const meanings: Record<ErrorCode, Meaning> = {
       ['No API key or access token was sent. …', 'Send the header, with the word Bearer and one blank before the key.'],
       ['This API key or access token is not known. …', 'Look for a missing letter; a key is of one installation only.'],
       ['This API key expired at … / has been revoked. …', 'Ask the operator for a new one.'],
+      [
+        'These statistics have a password. … / X-Stats-Password is wrong.',
+        'Send the password of the public statistics in the header <code>X-Stats-Password</code>.',
+      ],
     ],
   },
   forbidden: {
     happens:
-      'The key is valid, but it lacks a scope, the plan of the workspace lacks the operation, or the request came unencrypted.',
+      'The key is valid, but it lacks a scope, the plan of the workspace lacks the operation, the workspace has reached a quota, or the request came unencrypted.',
     remedy: 'The message says which of these it is. Use a key with the scope, another plan, or HTTPS.',
     messages: [
       ['This key lacks the scope links.write. …', 'Create a key with this scope, or with <code>apis.all</code>.'],
       ['/events needs the business plan or higher; …', 'The operator puts the workspace on a higher plan.'],
+      [
+        "This workspace has … links; the operator's setting LINKS_PER_WORKSPACE allows …",
+        'Delete some, or ask the operator to raise the setting that the message names.',
+      ],
       [
         'Unencrypted HTTP is not supported. …',
         'Use the https address. Behind a proxy, list it in <code>TRUSTED_PROXIES</code>.',

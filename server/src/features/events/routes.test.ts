@@ -239,7 +239,7 @@ describe('listEvents', () => {
     ['page=x', '`page` in the query must be a number, not "x".'],
     ['qr=maybe', '`qr` in the query must be true or false, not "maybe".'],
     ['root=yes', '`root` in the query must be true or false, not "yes".'],
-    ['start=2024-01-01&start=2024-01-02', '`start` in the query must be a string, not an array.'],
+    ['start=2024-01-01&start=2024-01-02', '`start` in the query is given more than once. Send it once.'],
   ])('400: %s', async (query, message) => {
     expect(await get(query)).toEqual({ status: 400, body: refusal('bad_request', message) })
   })

@@ -118,7 +118,7 @@ describe('getLinks', () => {
     ['page=abc', '`page` in the query must be a number, not "abc".'],
     ['pageSize=ten', '`pageSize` in the query must be a number, not "ten".'],
     ['showArchived=yes', '`showArchived` in the query must be true or false, not "yes".'],
-    ['domain=a&domain=b', '`domain` in the query must be a string, not an array.'],
+    ['domain=a&domain=b', '`domain` in the query is given more than once. Send it once.'],
   ])('400: %s', async (query, message) => {
     expect(await get(workspace, query)).toEqual({ status: 400, body: refusal('bad_request', message) })
   })

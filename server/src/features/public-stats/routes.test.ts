@@ -64,6 +64,7 @@ describe('retrievePublicStats', () => {
     const { address } = await setUp()
     const [hidden, unknown] = [await read(address), await read({ ...address, key: 'none' })]
     expect(hidden.status).toBe(404)
+    expect(JSON.stringify(hidden)).toContain(`There are no public statistics of link ${address.domain}/sale.`)
     expect(unknown).toEqual(JSON.parse(JSON.stringify(hidden).replace('/sale', '/none')))
   })
 

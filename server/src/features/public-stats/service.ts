@@ -7,7 +7,7 @@ import type {
   PublicStatsSettings,
 } from '@tributary/contract/public-stats'
 import { asSystem, type Ctx, type Platform } from '../../platform/context.ts'
-import { AppError, invalid, notFound } from '../../platform/errors.ts'
+import { AppError, invalid } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { seal } from '../../platform/seal.ts'
 import { retrieveAnalytics } from '../analytics/service.ts'
@@ -73,21 +73,25 @@ function presentRow(row: AnalyticsRow, column: (typeof columns)[keyof typeof col
   return { [column]: String(row[column]), clicks: row.clicks }
 }
 
+function notPublic(subject: string): AppError {
+  return new AppError('not_found', `There are no public statistics of ${subject}.`)
+}
+
 type Subject = { workspaceId: string; id: string; filter: { linkId: string } | { folderId: string } }
 
 /** One answer for what does not exist and what is not public, so that nobody can find out which. */
 async function findSubject(platform: Platform, { domain, key, folderId }: PublicStatsQuery): Promise<Subject> {
   if (folderId !== undefined && domain === undefined && key === undefined) {
     const settings = await selectPublicStats(platform.db, folderId)
-    if (!settings?.enabled) throw notFound('public statistics of folder', folderId)
+    if (!settings?.enabled) throw notPublic(`folder ${folderId}`)
     const { workspace_id: workspaceId } = settings
     if (await isFolder(platform, workspaceId, folderId)) return { workspaceId, id: folderId, filter: { folderId } }
-    throw notFound('public statistics of folder', folderId)
+    throw notPublic(`folder ${folderId}`)
   }
   if (folderId !== undefined || domain === undefined || key === undefined) {
     throw new AppError('bad_request', 'The query must have `domain` and `key`, or `folderId` alone.')
   }
   const link = await findPublicLink(platform, domain, key)
-  if (!link) throw notFound('public statistics of link', `${domain}/${key}`)
+  if (!link) throw notPublic(`link ${domain}/${key}`)
   return { workspaceId: link.workspaceId, id: link.id, filter: { linkId: link.id } }
 }

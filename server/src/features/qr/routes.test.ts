@@ -161,7 +161,7 @@ describe('refused', () => {
   test.each<[Record<string, string> | string, ErrorCode, string]>([
     ['/qr', 'bad_request', '`url` in the query is required.'],
     ['/qr?url=', 'bad_request', '`url` in the query is required.'],
-    ['/qr?url=a&url=b', 'bad_request', '`url` in the query must be a string, not an array.'],
+    ['/qr?url=a&url=b', 'bad_request', '`url` in the query is given more than once. Send it once.'],
     [{ url: 'a', size: 'big' }, 'bad_request', '`size` in the query must be a number, not "big".'],
     [{ url: 'a', hideLogo: 'maybe' }, 'bad_request', '`hideLogo` in the query must be true or false, not "maybe".'],
     [{ url: 'a', size: '2001' }, 'unprocessable_entity', '`size` in the query must be at most 2000, not 2001.'],
