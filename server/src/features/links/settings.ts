@@ -103,6 +103,9 @@ function moment(field: string, text: string | null, now: Date): Date | null {
       `\`${field}\` in the body is no date: write it as 2030-01-31, as 2030-01-31T12:00:00Z or as "in 3 days".`,
     )
   }
+  // Words can name a moment that neither four digits of a year nor PostgreSQL can say.
+  const year = instant.getUTCFullYear()
+  if (year < 1 || year > 9_999) throw invalid(`\`${field}\` in the body must be between the years 1 and 9999.`)
   return instant
 }
 
