@@ -10,10 +10,10 @@ import { type Admission, isLargeList, openAdmission, streamList } from './answer
 import { announcedBytes, hasUnreadBody, parseJson, readBody } from './body.ts'
 import { sleep } from './clock.ts'
 import { type Ctx, type Platform, requirePermission } from './context.ts'
-import { AppError, badRequest, envelopeOf, forbidden } from './errors.ts'
+import { AppError, badRequest, conflict, envelopeOf, forbidden } from './errors.ts'
 import { idempotencyKeyOf, once, requestHash } from './idempotency.ts'
 import { clientOf, knownPeers, networkOf, type Peers, type Visitor, visitorOf } from './peers.ts'
-import { asTenant, isTimedOut, PoolBusyError } from './postgres.ts'
+import { asTenant, isDeadlock, isTimedOut, PoolBusyError } from './postgres.ts'
 import {
   allowanceOf,
   limitHeaders,
@@ -397,6 +397,7 @@ function knownProblem(error: unknown): AppError | undefined {
   if (error instanceof PoolBusyError) {
     return new AppError('rate_limit_exceeded', 'The server is busy with other requests. Try again in a second.')
   }
+  if (isDeadlock(error)) return conflict('Other requests are changing the same things right now. Try again.')
   if (!isTimedOut(error)) return undefined
   return new AppError('rate_limit_exceeded', 'The database took too long to answer. Ask for less, or try again later.')
 }

@@ -171,6 +171,11 @@ export function isTimedOut(error: unknown): boolean {
   return ['57014', '55P03'].includes((error as { code?: string } | undefined)?.code ?? '')
 }
 
+/** Whether PostgreSQL ended a transaction because it and another one waited for each other. */
+export function isDeadlock(error: unknown): boolean {
+  return (error as { code?: string } | undefined)?.code === '40P01'
+}
+
 /** A connection of its own, outside the pool: for LISTEN and for locks of a session. */
 export function openConnection(config: Pick<Config, 'POSTGRES_URL'>): pg.Client {
   const client = new pg.Client({
@@ -182,12 +187,27 @@ export function openConnection(config: Pick<Config, 'POSTGRES_URL'>): pg.Client 
   return client
 }
 
-/** Runs `work` in one transaction; inside another one it joins it. */
-export function transaction<C extends { db: Db; tracing?: Tracing }, R>(
+const deadlockAttempts = 4
+
+/**
+ * Runs `work` in one transaction; inside another one it joins it. When requests wait for each other in a circle,
+ * PostgreSQL ends one of them; that one runs `work` again from the start. Jobs have their own way of trying again.
+ */
+export async function transaction<C extends { db: Db; tracing?: Tracing }, R>(
   ctx: C,
   work: (ctx: C) => Promise<R>,
 ): Promise<R> {
   if (ctx.db.isTransaction) return work(ctx)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await runOnce(ctx, work)
+    } catch (error) {
+      if (!isDeadlock(error) || tenants.getStore() === undefined || attempt === deadlockAttempts) throw error
+    }
+  }
+}
+
+function runOnce<C extends { db: Db; tracing?: Tracing }, R>(ctx: C, work: (ctx: C) => Promise<R>): Promise<R> {
   const attributes = { 'db.system.name': 'postgresql' }
   return traced(ctx, { name: 'transaction', kind: 'client', attributes }, () =>
     ctx.db.transaction().execute((db) => {

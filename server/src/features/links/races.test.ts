@@ -132,3 +132,22 @@ test('a hundred at once with seven bad ones: 93 are made, seven errors stand in 
     if (!(index in bad)) expect(item).toMatchObject({ key: `bulk-${index}` })
   expect(await call(contract.countLinks)).toBe(94)
 })
+
+test('two bulk requests that take the same keys in opposite order both get an answer, and no 500', async () => {
+  const workspace = await buildWorkspace(platform)
+  const keys = Array.from({ length: 30 }, (_, index) => `key-${index}`)
+  const send = async (order: string[]) => {
+    const response = await fetch(`${api}/links/bulk`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${workspace.key}` },
+      body: JSON.stringify(order.map((key) => ({ url: 'https://example.com/', key }))),
+    })
+    const outcomes = (await response.json()) as { id?: string; code?: string }[]
+    return { status: response.status, outcomes }
+  }
+  const answers = await Promise.all([send(keys), send(keys.toReversed()), send(keys), send(keys.toReversed())])
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  const outcomes = answers.flatMap((answer) => answer.outcomes)
+  expect(outcomes.filter(({ id }) => id)).toHaveLength(keys.length)
+  expect(outcomes.filter(({ code }) => code === 'conflict')).toHaveLength(3 * keys.length)
+}, 60_000)
