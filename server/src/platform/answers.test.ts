@@ -7,7 +7,9 @@ import { contextIn } from '../../test/context.ts'
 import { clickRow, storeEvents } from '../../test/events/feed-rows.ts'
 import { openTestPlatform } from '../../test/stack.ts'
 import { linkNumbers } from '../features/links/service.ts'
-import { isLargeList, openAdmission, streamList } from './answers.ts'
+import { createToken } from '../features/tokens/service.ts'
+import { changeWorkspace } from '../features/workspaces/service.ts'
+import { isLargeList, openAdmission, type Sender, streamList } from './answers.ts'
 import { sleep } from './clock.ts'
 
 const platform = await openTestPlatform()
@@ -47,13 +49,14 @@ describe('requests of one workspace', () => {
     await admission.enter(one, 'standard')
     for (let count = 0; count < 1_000; count++) void admission.enter(one, 'standard')
     await expect(admission.enter(one, 'standard')).rejects.toMatchObject({ status: 429 })
-    const release = admission.reserve(one, 10 * megabyte)
-    expect(() => admission.reserve(one, 7 * megabyte)).toThrow('more than 16 MB of bodies')
-    admission.reserve(other, 7 * megabyte)
+    const sender = (name: string): Sender => ({ kind: 'workspace', name, plan: 'free' })
+    const release = admission.reserve(sender('one'), 10 * megabyte)
+    expect(() => admission.reserve(sender('one'), 7 * megabyte)).toThrow('more than 16 MB of bodies')
+    admission.reserve(sender('other'), 7 * megabyte)
     release()
-    admission.reserve(one, 7 * megabyte)
-    for (const workspaceId of ['a', 'b', 'c']) admission.reserve({ ...one, workspaceId }, 16 * megabyte)
-    expect(() => admission.reserve({ ...one, workspaceId: 'd' }, 16 * megabyte)).toThrow('as it has memory for')
+    admission.reserve(sender('one'), 7 * megabyte)
+    for (const name of ['a', 'b', 'c']) admission.reserve(sender(name), 16 * megabyte)
+    expect(() => admission.reserve(sender('d'), 16 * megabyte)).toThrow('as it has memory for')
   })
 })
 
@@ -95,6 +98,16 @@ describe('while the process is busy', () => {
     const { run } = await openBusy()
     expect(Math.max(...(await Promise.all(Array.from({ length: 8 }, () => run(one, 20)))))).toBe(4)
   })
+})
+
+test('visitors have memory of their own for bodies: one fills neither that of others nor that of keys', () => {
+  const admission = openAdmission(platform)
+  const visitor = (name: string): Sender => ({ kind: 'visitor', name, plan: 'none' })
+  for (let count = 0; count < 16; count++) admission.reserve(visitor('one'), 65_536)
+  expect(() => admission.reserve(visitor('one'), 65_536)).toThrow('more than 1 MB of bodies')
+  for (let count = 0; count < 15; count++) admission.reserve(visitor(`other ${count}`), megabyte)
+  expect(() => admission.reserve(visitor('another'), megabyte)).toThrow('as it has memory for')
+  admission.reserve({ kind: 'workspace', name: 'one', plan: 'free' }, 16 * megabyte)
 })
 
 describe('a large list', () => {
@@ -190,3 +203,27 @@ test('slow senders of large bodies get 429 at 16 MB, another workspace is answer
     for (const call of sending) call.destroy()
   }
 })
+
+test('slow bodies with a publishable key get 429 at 1 MB, the own server of the workspace is answered', async () => {
+  const workspace = await buildWorkspace(platform)
+  await changeWorkspace(platform, workspace.id, { allowed_hostnames: ['shop.example'] })
+  const page = await createToken(platform, { workspaceId: workspace.id, name: 'page', isPublishable: true })
+  const statuses: (number | undefined)[] = []
+  const sending = Array.from({ length: 20 }, () => {
+    const headers = { authorization: `Bearer ${page.key}`, origin: 'https://shop.example', 'content-length': 65_536 }
+    const call = request(`${api}/track/lead`, { method: 'POST', headers }, (response) => {
+      statuses.push(response.statusCode)
+      response.resume()
+    })
+    call.on('error', () => {}).write('{')
+    return call
+  })
+  try {
+    await expect.poll(() => statuses, { timeout: 10_000 }).toEqual([429, 429, 429, 429])
+    const headers = { authorization: `Bearer ${workspace.key}` }
+    const body = JSON.stringify({ url: 'https://example.com' })
+    expect((await fetch(`${api}/links`, { method: 'POST', headers, body })).status).toBe(200)
+  } finally {
+    for (const call of sending) call.destroy()
+  }
+}, 20_000)

@@ -6,19 +6,22 @@ import { AppError } from './errors.ts'
 
 /*
  * What the requests of one workspace take of the process: memory for their bodies, and handlers that run at a time. The
- * requests of other workspaces go on beside them.
+ * requests of other workspaces go on beside them, and visitors have memory of their own.
  */
 
 export type Admission = {
   /** Reserves memory for a body until the returned function is called. */
-  reserve(ctx: Asking, bytes: number): () => void
+  reserve(sender: Sender, bytes: number): () => void
   /** Waits until fewer than the allowed number of requests of the workspace are worked on. */
   enter(ctx: Asking, limit: Operation['limit']): Promise<() => void>
 }
 type Asking = Pick<Ctx, 'workspaceId' | 'plan'>
+/** Who sends a body: a workspace with a secret key, or a visitor, whose `name` is that of the network. */
+export type Sender = { kind: 'workspace' | 'visitor'; name: string; plan: Ctx['plan'] | 'none' }
 
 const megabyte = 1_048_576
-const bodyBytes = { workspace: 16 * megabyte, process: 64 * megabyte }
+/** Megabytes of bodies at a time, for one sender and for all of its kind. */
+const bodyMegabytes = { workspace: { each: 16, all: 64 }, visitor: { each: 1, all: 16 } }
 const mostWaiting = 1_000
 // Their answers are the largest ones.
 const analyticsShare = 2
@@ -41,9 +44,8 @@ export function openAdmission(
   const reserved = new Map<string, number>()
   const lines = new Map<string, Line>()
   const readSpare = watchContention(readUtilization)
-  let total = 0
 
-  function refuse({ plan }: Asking, limit: string, message: string): AppError {
+  function refuse({ plan }: Pick<Sender, 'plan'>, limit: string, message: string): AppError {
     metrics.limited.inc({ plan, limit })
     return new AppError('rate_limit_exceeded', `${message} Wait for answers before you send more.`)
   }
@@ -83,19 +85,20 @@ export function openAdmission(
   }
 
   return {
-    reserve(ctx, bytes) {
-      const mine = reserved.get(ctx.workspaceId) ?? 0
-      if (mine > 0 && mine + bytes > bodyBytes.workspace) {
-        throw refuse(ctx, 'bodies', 'This workspace sends more than 16 MB of bodies at the same time.')
+    reserve(sender, bytes) {
+      const { kind, name } = sender
+      const { each, all } = bodyMegabytes[kind]
+      const [own, total] = [`${kind} ${name}`, kind]
+      const [mine = 0, everyones = 0] = [reserved.get(own), reserved.get(total)]
+      if (mine > 0 && mine + bytes > each * megabyte) {
+        throw refuse(sender, 'bodies', `This ${kind} sends more than ${each} MB of bodies at the same time.`)
       }
-      if (total > 0 && total + bytes > bodyBytes.process) {
-        throw refuse(ctx, 'bodies', 'The server is reading as many bodies as it has memory for.')
+      if (everyones > 0 && everyones + bytes > all * megabyte) {
+        throw refuse(sender, 'bodies', 'The server is reading as many bodies as it has memory for.')
       }
-      add(reserved, ctx.workspaceId, bytes)
-      total += bytes
+      for (const share of [own, total]) add(reserved, share, bytes)
       return once(() => {
-        add(reserved, ctx.workspaceId, -bytes)
-        total -= bytes
+        for (const share of [own, total]) add(reserved, share, -bytes)
       })
     },
     async enter(ctx, limit) {

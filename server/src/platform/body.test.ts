@@ -1,11 +1,12 @@
-import { Agent, request } from 'node:http'
+import { Agent, createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { browserOperations, operations } from '@tributary/contract/index'
-import { describe, expect, inject, test } from 'vitest'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { buildConversionLink, buildWorkspace } from '../../test/build.ts'
 import { openTestPlatform } from '../../test/stack.ts'
-import { nestingProblem, parseJson } from './body.ts'
+import { hasUnreadBody, nestingProblem, parseJson, readBody } from './body.ts'
 import { parse } from './validation.ts'
 
 const platform = await openTestPlatform()
@@ -200,3 +201,21 @@ function fieldsOf(operation: Body): string[] {
   const schema = z.toJSONSchema(operation.body as z.ZodType, { io: 'input', unrepresentable: 'any' })
   return Object.keys(schema.properties ?? {})
 }
+
+test.each([{ 'content-length': '1000' }, {}])('a body that does not arrive in time is refused: %o', async (headers) => {
+  const outcome = Promise.withResolvers<unknown>()
+  const server = createServer(async (incoming, response) => {
+    const config = { BODY_LIMIT_BYTES: megabyte, BODY_DEADLINE_MS: 100 }
+    const error = await readBody(incoming, { bodyLimit: 65_536 }, config).catch((error: unknown) => error)
+    outcome.resolve({ error, isUnread: hasUnreadBody(incoming) })
+    response.end()
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => server.closeAllConnections())
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  const sending = request({ port, method: 'POST', headers }).on('error', () => {})
+  onTestFinished(() => void sending.destroy())
+  sending.write('{')
+  const message = expect.stringContaining('did not arrive within 100 ms')
+  expect(await outcome.promise).toMatchObject({ error: { status: 400, message }, isUnread: true })
+})

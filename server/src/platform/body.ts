@@ -8,12 +8,14 @@ const maxDepth = 32
 /** Of a refused body so much is read and dropped, and for so long: many clients read no answer before they have sent all. */
 const drainBytes = 16 * 1024 * 1024
 const drainMs = 5_000
+/** Requests whose body did not arrive in time. */
+const late = new WeakSet<IncomingMessage>()
 
-/** The bytes of a body, never more than the operation's limit. */
+/** The bytes of a body, never more than the operation's limit, and never later than BODY_DEADLINE_MS. */
 export async function readBody(
   incoming: IncomingMessage,
   { bodyLimit }: Pick<Operation, 'bodyLimit'>,
-  config: Pick<Config, 'BODY_LIMIT_BYTES'>,
+  config: Pick<Config, 'BODY_LIMIT_BYTES' | 'BODY_DEADLINE_MS'>,
 ): Promise<Buffer> {
   const limit = Math.min(bodyLimit, config.BODY_LIMIT_BYTES)
   const encoding = incoming.headers['content-encoding']?.trim().toLowerCase() ?? ''
@@ -22,7 +24,7 @@ export async function readBody(
     throw badRequest('The header `Content-Encoding` is not supported. Send the body uncompressed.')
   }
   const announced = Number(incoming.headers['content-length'] ?? 0)
-  const bytes = announced > limit ? undefined : await readUpTo(incoming, limit)
+  const bytes = announced > limit ? undefined : await readUpTo(incoming, limit, config.BODY_DEADLINE_MS)
   if (bytes) return bytes
   await drain(incoming)
   const isOperators = limit === config.BODY_LIMIT_BYTES
@@ -38,7 +40,7 @@ export function announcedBytes(incoming: IncomingMessage, { bodyLimit }: Pick<Op
 }
 
 /** Undefined once there is more than the limit. */
-function readUpTo(incoming: IncomingMessage, limit: number): Promise<Buffer | undefined> {
+function readUpTo(incoming: IncomingMessage, limit: number, deadlineMs: number): Promise<Buffer | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer | undefined>()
   const chunks: Buffer[] = []
   let length = 0
@@ -49,8 +51,14 @@ function readUpTo(incoming: IncomingMessage, limit: number): Promise<Buffer | un
   }
   const onEnd = () => resolve(Buffer.concat(chunks))
   const onBroken = () => reject(badRequest('The connection closed before the whole body arrived. Send it again.'))
+  const onLate = () => {
+    late.add(incoming)
+    reject(badRequest(`The body did not arrive within ${deadlineMs} ms, the limit BODY_DEADLINE_MS. Send it again.`))
+  }
+  const deadline = setTimeout(onLate, deadlineMs)
   incoming.on('data', onData).on('end', onEnd).on('error', onBroken).on('aborted', onBroken)
   return promise.finally(() => {
+    clearTimeout(deadline)
     incoming.off('data', onData).off('end', onEnd).off('aborted', onBroken)
   })
 }
@@ -77,7 +85,7 @@ async function drain(incoming: IncomingMessage): Promise<void> {
 
 /** Whether a request says that it has more of a body than was read: no other request can follow on the connection. */
 export function hasUnreadBody(incoming: IncomingMessage): boolean {
-  return incoming.headers['content-length'] !== undefined && !incoming.complete
+  return !incoming.complete && (incoming.headers['content-length'] !== undefined || late.has(incoming))
 }
 
 export function parseJson(bytes: Buffer, { bodyValues }: Pick<Operation, 'bodyValues'>): unknown {

@@ -6,7 +6,7 @@ import { type Context, Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { HTTPException } from 'hono/http-exception'
 import type { z } from 'zod'
-import { type Admission, isLargeList, openAdmission, streamList } from './answers.ts'
+import { type Admission, isLargeList, openAdmission, type Sender, streamList } from './answers.ts'
 import { announcedBytes, hasUnreadBody, parseJson, readBody } from './body.ts'
 import { sleep } from './clock.ts'
 import { type Ctx, type Platform, requirePermission } from './context.ts'
@@ -187,7 +187,8 @@ async function answer(c: Request, { operation, handle, prepare }: Route, serving
   const query = parse(operation.query, readQuery(c.req.queries()), 'query')
   using held = new DisposableStack()
   const hasBody = isWrite && takesBody(operation)
-  if (hasBody) held.defer(serving.admission.reserve(ctx, announcedBytes(c.env.incoming, operation)))
+  if (hasBody)
+    held.defer(serving.admission.reserve(senderOf(c, serving, ctx), announcedBytes(c.env.incoming, operation)))
   const bytes = hasBody ? await readBody(c.env.incoming, operation, ctx.config) : undefined
   held.defer(await serving.admission.enter(ctx, operation.limit))
   const body = isWrite ? parse(operation.body, bytes && parseJson(bytes, operation), 'body') : undefined
@@ -284,6 +285,8 @@ async function answerOpen(c: Request, { operation, handle }: OpenRoute, serving:
 
 async function answerPage(c: Request, { operation, handle }: BrowserRoute, serving: Guarded): Promise<Response> {
   await limitVisitor(c, operation, serving)
+  using held = new DisposableStack()
+  held.defer(serving.admission.reserve(senderOf(c, serving), announcedBytes(c.env.incoming, operation)))
   const bytes = await readBody(c.env.incoming, operation, serving.platform.config)
   const body = parse(operation.body, parseJson(bytes, operation), 'body')
   const caller = { ...visitorOf(c.env.incoming, serving.peers), page: pageOf(c) }
@@ -308,6 +311,12 @@ async function limitVisitor(
 
 function networkOfClient(c: Request, { peers }: Guarded): string {
   return networkOf(clientOf(c.env.incoming, peers).ip)
+}
+
+/** Whoever has a publishable key is a visitor: none may use up what the workspace's own server needs. */
+function senderOf(c: Request, serving: Guarded, ctx?: Ctx): Sender {
+  if (ctx && !ctx.actor.isPublishable) return { kind: 'workspace', name: ctx.workspaceId, plan: ctx.plan }
+  return { kind: 'visitor', name: networkOfClient(c, serving), plan: ctx?.plan ?? 'none' }
 }
 
 /** Some pages send no `Referer`, some browsers no `Origin`. */

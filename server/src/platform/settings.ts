@@ -465,6 +465,11 @@ export const settings = {
     standard: '1048576',
     meaning: 'Largest request body in bytes, for every operation; most operations have a lower limit of their own.',
   },
+  BODY_DEADLINE_MS: {
+    type: count,
+    standard: '30000',
+    meaning: 'How long a request body may take to arrive; one that is slower is refused with 400.',
+  },
   LINK_MAX_BYTES: {
     type: count,
     standard: '65536',
