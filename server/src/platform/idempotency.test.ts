@@ -181,6 +181,39 @@ test.each([
   expect(again).toEqual({ status: 200, text: '{}', isReplayed: false })
 })
 
+describe('stored answers are bounded', () => {
+  const answer = (bytes: number) => async () => ({ status: 200, text: JSON.stringify('x'.repeat(bytes - 2)) })
+
+  test('one of more than 2 MiB is refused, and nothing is changed', async () => {
+    const workspace = await buildWorkspace(platform)
+    const ctx = contextIn(platform, workspace.id)
+    const asked = { key: 'large', hash }
+    await once(ctx, { key: 'allowed', hash }, answer(2 * 1_048_576))
+    const large = once(ctx, asked, async (ctx) => {
+      await createLink(ctx, { url, key: 'large' })
+      return answer(2 * 1_048_576 + 1)()
+    })
+    await expect(large).rejects.toMatchObject({ status: 422, message: expect.stringContaining('2097153 bytes') })
+    expect(await linkKeys(workspace)).toEqual([])
+  })
+
+  test('a workspace that has used up its storage is refused with 403, a repeat gets its answer, a neighbour goes on', async () => {
+    const workspace = await buildWorkspace(platform)
+    const config = { ...platform.config, IDEMPOTENCY_STORAGE_MEGABYTES: 1 }
+    const ctx = { ...contextIn(platform, workspace.id), config }
+    for (let count = 0; count < 10; count++) await once(ctx, { key: `key ${count}`, hash }, answer(100_000))
+    const refused = () => once(ctx, { key: 'one more', hash }, answer(100))
+    await expect(refused()).rejects.toMatchObject({
+      status: 403,
+      message: expect.stringContaining('IDEMPOTENCY_STORAGE_MEGABYTES'),
+    })
+    expect(await once(ctx, { key: 'key 0', hash }, answer(1))).toMatchObject({ status: 200, isReplayed: true })
+    const other = await buildWorkspace(platform)
+    const neighbour = { ...contextIn(platform, other.id), config }
+    expect(await once(neighbour, { key: 'one more', hash }, answer(100))).toMatchObject({ status: 200 })
+  })
+})
+
 test('a key is free again after a day', async () => {
   const own = await openOwnDatabase()
   const workspace = await buildWorkspace(own)

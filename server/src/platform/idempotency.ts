@@ -1,7 +1,8 @@
 import { createHash, createHmac } from 'node:crypto'
 import { sql } from 'kysely'
+import { openByteCache } from './byte-cache.ts'
 import type { Ctx, Platform } from './context.ts'
-import { AppError, badRequest, conflict, envelopeOf, invalid } from './errors.ts'
+import { AppError, badRequest, conflict, envelopeOf, forbidden, invalid } from './errors.ts'
 import { type Db, savepoint, transaction } from './postgres.ts'
 import { every } from './schedule.ts'
 import { seal, unseal } from './seal.ts'
@@ -17,6 +18,12 @@ const cleanedEveryMs = 600_000
 const cleanedAtOnce = 1_000
 const sealedAtOnce = 100
 const longestMention = 300
+/** More than the answer to any body that an operation takes; a change of many large links may come to more. */
+const largestAnswer = 2 * 1_048_576
+/** Bytes of stored answers as they were measured last, and those that this process has added since. */
+type Usage = { measured: number; added: number; at: number }
+const usages = openByteCache<Usage>({ maxBytes: 4_000_000, most: 20_000 })
+const measuredAgainMs = 10_000
 // Another request may succeed later without any change of its own, so nobody is held to them.
 const passing = [401, 403, 429]
 const lines = new Map<string, Promise<unknown>>()
@@ -47,6 +54,7 @@ export async function once(
   // Visitors share a publishable key: none may use up a key of the server or of another visitor, or learn that it was used.
   const own = `page\n${asked.hash.toString('base64')}\n${asked.key}`
   const mine = ctx.actor.isPublishable ? { ...asked, key: own } : asked
+  await measureStorage(ctx)
   const outcome = await inLine(`${ctx.workspaceId} ${mine.key}`, () => attempt(ctx, mine, work))
   if (outcome instanceof AppError) throw outcome
   return outcome
@@ -134,6 +142,50 @@ function textsIn(json: string): Set<string> {
   return found
 }
 
+/** Before the transaction begins; seldom, because it reads all answers of the workspace. */
+async function measureStorage(ctx: Ctx): Promise<void> {
+  const usage = usageIn(ctx)
+  const { bytes, limit } = storageIn(ctx)
+  const now = performance.now()
+  if (usage.added <= limit / 10 && (bytes < limit || now - usage.at < measuredAgainMs)) return
+  const measured = await sumStored(ctx.db, ctx.workspaceId)
+  Object.assign(usage, { measured, added: 0, at: now })
+}
+
+/** An answer may be far larger than its request, so the limits of requests do not bound what is stored. */
+function requireStorage(ctx: Ctx): void {
+  const { bytes, limit } = storageIn(ctx)
+  if (bytes < limit) return
+  throw forbidden(
+    `The stored answers of this workspace to requests with an \`Idempotency-Key\` take ${limit / 1_000_000} MB, the limit IDEMPOTENCY_STORAGE_MEGABYTES of this server. Each is kept for a day. Send requests without the header, or change fewer things in one request.`,
+  )
+}
+
+function storageIn(ctx: Ctx): { bytes: number; limit: number } {
+  const { measured, added } = usageIn(ctx)
+  return { bytes: measured + added, limit: ctx.config.IDEMPOTENCY_STORAGE_MEGABYTES * 1_000_000 }
+}
+
+function usageIn({ workspaceId }: Pick<Ctx, 'workspaceId'>): Usage {
+  const usage = usages.get(workspaceId) ?? { measured: 0, added: 0, at: 0 }
+  usages.set(workspaceId, usage)
+  return usage
+}
+
+function requireSmall(answer: Answer): Answer {
+  const bytes = Buffer.byteLength(answer.text)
+  if (bytes <= largestAnswer) return answer
+  throw invalid(
+    `The answer has ${bytes} bytes, more than the ${largestAnswer} that are kept for an \`Idempotency-Key\`. Nothing was changed. Change fewer things in one request, or send it without the header.`,
+  )
+}
+
+async function sumStored(db: Db, workspaceId: string): Promise<number> {
+  const result = await sql<{ bytes: string }>`SELECT coalesce(sum(octet_length(sealed)), 0)::text AS bytes
+    FROM idempotency_keys WHERE workspace_id = ${workspaceId}`.execute(db)
+  return Number(result.rows[0]?.bytes)
+}
+
 /** A refusal is given back, not thrown: it is stored as well. */
 async function attempt(
   ctx: Ctx,
@@ -145,7 +197,8 @@ async function attempt(
       const stored = await selectAnswer(ctx.db, ctx.workspaceId, asked.key)
       if (stored) return replay(ctx, stored, asked)
     }
-    const outcome = await savepoint(ctx, work).catch((error: unknown) => {
+    requireStorage(ctx)
+    const outcome = await savepoint(ctx, async (ctx) => requireSmall(await work(ctx))).catch((error: unknown) => {
       if (error instanceof AppError && error.status < 500 && !passing.includes(error.status)) return error
       throw error
     })
@@ -188,8 +241,10 @@ async function selectAnswer(db: Db, workspaceId: string, key: string): Promise<S
 
 async function storeAnswer(ctx: Ctx, key: string, { status, text }: Answer): Promise<void> {
   const mentions = status < 400 ? hashMentions(ctx, textsIn(text)) : []
+  const sealed = sealAnswer(ctx, text)
+  usageIn(ctx).added += sealed.length
   await sql`UPDATE idempotency_keys
-    SET status = ${status}, sealed = ${sealAnswer(ctx, text)}, mentions = ${mentions}::bigint[]
+    SET status = ${status}, sealed = ${sealed}, mentions = ${mentions}::bigint[]
     WHERE workspace_id = ${ctx.workspaceId} AND key = ${key}`.execute(ctx.db)
 }
 

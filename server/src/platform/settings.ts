@@ -470,6 +470,12 @@ export const settings = {
     standard: '30000',
     meaning: 'How long a request body may take to arrive; one that is slower is refused with 400.',
   },
+  IDEMPOTENCY_STORAGE_MEGABYTES: {
+    type: count,
+    standard: '2000',
+    meaning:
+      'Stored answers of one workspace to requests with an `Idempotency-Key`, each kept for a day; beyond it such requests are refused with 403.',
+  },
   LINK_MAX_BYTES: {
     type: count,
     standard: '65536',
