@@ -86,6 +86,15 @@ export function exceededLimit(error: unknown): ExceededLimit | undefined {
   return error.message === 'Timeout error.' ? 'time' : limitByCode[(error as { code?: string }).code ?? '']
 }
 
+// TOO_MANY_SIMULTANEOUS_QUERIES, CANNOT_SCHEDULE_TASK
+const overloadCodes = ['202', '439']
+
+/** Whether ClickHouse had no room for a statement, or did not answer in time. */
+export function isOverloaded(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return error.message === 'Timeout error.' || overloadCodes.includes((error as { code?: string }).code ?? '')
+}
+
 /** For rows that come in whatever was inserted before, and not a moment later where tables are distributed. */
 export const atOnce = {
   insert_deduplicate: 0,

@@ -8,6 +8,7 @@ import { HTTPException } from 'hono/http-exception'
 import type { z } from 'zod'
 import { type Admission, isLargeList, openAdmission, type Sender, streamList } from './answers.ts'
 import { announcedBytes, hasUnreadBody, parseJson, readBody } from './body.ts'
+import { isOverloaded } from './clickhouse.ts'
 import { sleep } from './clock.ts'
 import { type Ctx, type Platform, requirePermission } from './context.ts'
 import { AppError, badRequest, conflict, envelopeOf, forbidden } from './errors.ts'
@@ -407,7 +408,7 @@ function knownProblem(error: unknown): AppError | undefined {
     return new AppError('rate_limit_exceeded', 'The server is busy with other requests. Try again in a second.')
   }
   if (isDeadlock(error)) return conflict('Other requests are changing the same things right now. Try again.')
-  if (!isTimedOut(error)) return undefined
+  if (!isTimedOut(error) && !isOverloaded(error)) return undefined
   return new AppError('rate_limit_exceeded', 'The database took too long to answer. Ask for less, or try again later.')
 }
 

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:net'
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../../../engines/port.ts'
 import { eventually, openTestPlatform } from '../../test/stack.ts'
+import { isOverloaded, query } from './clickhouse.ts'
 import type { Config } from './config.ts'
-import { isTimedOut, openPostgres, type PoolUse, roleUse } from './postgres.ts'
+import { isTimedOut, openPostgres, PoolBusyError, type PoolUse, roleUse } from './postgres.ts'
 
 const platform = await openTestPlatform()
 const quick = { ...platform.config, POSTGRES_STATEMENT_TIMEOUT_MS: 300 }
@@ -59,4 +62,33 @@ test('a transaction that nobody goes on with is ended, and the pool goes on', as
   })
   await expect(left).rejects.toThrow()
   expect((await sql<{ one: number }>`SELECT 1 AS one`.execute(db)).rows).toEqual([{ one: 1 }])
+})
+
+test('a statement without an answer counts as timed out', async () => {
+  const waiting = open('serving')
+    .connection()
+    .execute(async (db) => {
+      await sql`SET statement_timeout = 0`.execute(db)
+      await sql`SELECT pg_sleep(8)`.execute(db)
+    })
+    .catch((error: unknown) => error)
+  expect(isTimedOut(await waiting)).toBe(true)
+})
+
+test('a PostgreSQL that accepts no connection in time is busy', async () => {
+  const port = await freePort()
+  const silent = createServer((socket) => socket.on('error', () => {})).listen(port, '127.0.0.1')
+  onTestFinished(() => void silent.close())
+  const db = open('serving', { ...quick, POSTGRES_URL: `postgres://127.0.0.1:${port}/none`, POSTGRES_WAIT_MS: 300 })
+  await expect(sql`SELECT 1`.execute(db)).rejects.toBeInstanceOf(PoolBusyError)
+})
+
+test('a ClickHouse that has no room for a statement is overloaded, one that refuses it is not', async () => {
+  const fail = (code: number) =>
+    query(
+      platform.clickhouse,
+      `SELECT throwIf(1, 'full', toInt16(${code})) SETTINGS allow_custom_error_code_in_throwif = 1`,
+      {},
+    ).catch((error: unknown) => error)
+  expect([isOverloaded(await fail(202)), isOverloaded(await fail(47))]).toEqual([true, false])
 })

@@ -22,6 +22,14 @@ export function roleUse({ ROLES }: Pick<Config, 'ROLES'>): PoolUse {
   return ROLES.includes('worker') ? 'jobs' : 'serving'
 }
 
+// Of the pool and the client: no connection became free, or a new one was not accepted in time.
+const connectTimeouts = [
+  'timeout exceeded when trying to connect',
+  'Connection terminated due to connection timeout',
+  'timeout expired',
+]
+const readTimeout = 'Query read timeout'
+
 /** No connection was free in time: the server is busy. */
 export class PoolBusyError extends Error {}
 
@@ -105,7 +113,7 @@ function fairPool(pool: pg.Pool, mostPerTenant: number, waitMs: number): Postgre
         return client
       } catch (error) {
         leave?.()
-        const isBusy = (error as Error).message === 'timeout exceeded when trying to connect'
+        const isBusy = connectTimeouts.includes((error as Error).message)
         throw isBusy ? new PoolBusyError(`No connection was free within ${waitMs} ms`) : error
       }
     },
@@ -166,9 +174,10 @@ function statementOf(event: LogEvent): Statement {
   return { text: query.sql, durationMs, ...(event.level === 'error' && { problem: problemOf(event.error) }) }
 }
 
-/** Whether PostgreSQL ended a statement for its time, or for the time that it waited for a lock. */
+/** Whether a statement ended for its time, for the time that it waited for a lock, or without an answer. */
 export function isTimedOut(error: unknown): boolean {
-  return ['57014', '55P03'].includes((error as { code?: string } | undefined)?.code ?? '')
+  const { code = '', message } = (error ?? {}) as { code?: string; message?: string }
+  return ['57014', '55P03'].includes(code) || message === readTimeout
 }
 
 /** Whether PostgreSQL ended a transaction because it and another one waited for each other. */
