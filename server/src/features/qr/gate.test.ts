@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { gate } from './gate.ts'
+import { gate, lanes } from './gate.ts'
 
 test('lets so many through at once, and all in the end', async () => {
   const pass = gate(2, 100)
@@ -23,4 +23,18 @@ test('turns away who would be one too many to wait, and work that fails makes ro
   await expect(first).rejects.toThrow('work 1')
   await expect(second).rejects.toThrow('work 2')
   expect(await pass(async () => 'free again')).toBe('free again')
+})
+
+test('a visitor has one at a time and pauses behind it, another one waits for nothing', async () => {
+  const pass = lanes({ atOnce: 1, mostWaiting: 3, pauseFactor: 3, longestPauseMs: 1_000 })
+  const work = () => sleep(20)
+  const started = performance.now()
+  const mine = Array.from({ length: 4 }, () => pass('one', work))
+  await expect(pass('one', work)).rejects.toMatchObject({ code: 'rate_limit_exceeded' })
+  await pass('other', work)
+  const others = performance.now() - started
+  await Promise.all(mine)
+  const all = performance.now() - started
+  expect(all).toBeGreaterThan(4 * 20 + 3 * 55)
+  expect(others).toBeLessThan(all / 2)
 })

@@ -1,5 +1,44 @@
 import { AppError } from '../../platform/errors.ts'
 
+type Lane = { inside: number; waiting: (() => void)[] }
+type Share = { atOnce: number; mostWaiting: number; pauseFactor?: number; longestPauseMs?: number }
+
+/**
+ * The share of each visitor: few at once, and behind each so many times as long a pause, so that one visitor who asks
+ * without end leaves most of the time to others.
+ */
+export function lanes({ atOnce, mostWaiting, pauseFactor = 0, longestPauseMs = 0 }: Share) {
+  const open = new Map<string, Lane>()
+
+  function leave(visitor: string, lane: Lane): void {
+    const next = lane.waiting.shift()
+    if (next) next()
+    else lane.inside -= 1
+    if (lane.inside === 0) open.delete(visitor)
+  }
+
+  return async function pass<T>(visitor: string, work: () => Promise<T>): Promise<T> {
+    const lane = open.get(visitor) ?? { inside: 0, waiting: [] }
+    open.set(visitor, lane)
+    if (lane.inside >= atOnce) {
+      if (lane.waiting.length >= mostWaiting) throw tooMany()
+      await new Promise<void>((resolve) => lane.waiting.push(resolve))
+    } else lane.inside += 1
+    const started = performance.now()
+    try {
+      return await work()
+    } finally {
+      const pauseMs = Math.min(longestPauseMs, pauseFactor * (performance.now() - started))
+      if (pauseMs < 1) leave(visitor, lane)
+      else setTimeout(leave, pauseMs, visitor, lane).unref()
+    }
+  }
+}
+
+function tooMany(): AppError {
+  return new AppError('rate_limit_exceeded', 'Too many codes are being drawn at the same time. Try again in a moment.')
+}
+
 /** Lets few through at once and some wait; whoever comes then is asked to come again. */
 export function gate(atOnce: number, mostWaiting: number) {
   const waiting: (() => void)[] = []
@@ -7,12 +46,7 @@ export function gate(atOnce: number, mostWaiting: number) {
 
   return async function pass<T>(work: () => Promise<T>): Promise<T> {
     if (inside >= atOnce) {
-      if (waiting.length >= mostWaiting) {
-        throw new AppError(
-          'rate_limit_exceeded',
-          'Too many codes are being drawn at the same time. Try again in a moment.',
-        )
-      }
+      if (waiting.length >= mostWaiting) throw tooMany()
       await new Promise<void>((resolve) => waiting.push(resolve))
     } else inside += 1
     try {

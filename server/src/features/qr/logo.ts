@@ -4,7 +4,7 @@ import type { Config } from '../../platform/config.ts'
 import { AppError, invalid } from '../../platform/errors.ts'
 import { fetchOutbound, OutboundError } from '../../platform/outbound.ts'
 import type { Decoded } from './decode.ts'
-import { gate } from './gate.ts'
+import { gate, lanes } from './gate.ts'
 import { sharedCache } from './shared-cache.ts'
 
 export type LoadedLogo = Decoded & { hash: string }
@@ -17,27 +17,31 @@ const badForMs = 30_000
 const damaged = "can't be decoded: it is damaged, or needs too much memory."
 
 /** Gets, decodes and keeps logos, so that one that many codes show is fetched once in ten minutes. */
-export function openLogos(config: Config): (source: string) => Promise<LoadedLogo> {
+export function openLogos(config: Config): (source: string, visitor: string) => Promise<LoadedLogo> {
   const fetching = gate(20, 100)
   const decoding = gate(2, 100)
+  const fetchLanes = lanes({ atOnce: 4, mostWaiting: 20 })
+  const decodeLanes = lanes({ atOnce: 1, mostWaiting: 20, pauseFactor: 3, longestPauseMs: 15_000 })
   const cache = sharedCache<LoadedLogo | AppError>({
     maxBytes: 32 * 1_048_576,
     bytesOf: (logo) => (logo instanceof AppError ? 0 : logo.pixels.data.length + logo.png.length),
     lifeMsOf: (logo) => (logo instanceof AppError ? badForMs : goodForMs),
   })
 
-  async function load(source: string): Promise<LoadedLogo | AppError> {
+  async function load(source: string, visitor: string): Promise<LoadedLogo | AppError> {
     try {
-      const bytes = inlineBytes(source) ?? (await fetching(() => fetchBytes(source, config)))
-      return { ...(await decoding(() => decode(bytes))), hash: hashOf(bytes) }
+      const fetched = () => fetchLanes(visitor, () => fetching(() => fetchBytes(source, config)))
+      const bytes = inlineBytes(source) ?? (await fetched())
+      const decoded = await decodeLanes(visitor, () => decoding(() => decode(bytes)))
+      return { ...decoded, hash: hashOf(bytes) }
     } catch (error) {
       if (error instanceof AppError && error.code === 'unprocessable_entity') return error
       throw error
     }
   }
 
-  return async (source) => {
-    const logo = await cache(hashOf(source), () => load(source))
+  return async (source, visitor) => {
+    const logo = await cache(hashOf(source), () => load(source, visitor))
     if (logo instanceof AppError) throw logo
     return logo
   }

@@ -9,9 +9,9 @@ const types = { png: 'image/png', svg: 'image/svg+xml' }
 export function qrRoutes(config: Config): OpenRoute[] {
   const codes = openQrCodes(config)
   return [
-    openRoute(getQRCode, async (query, header) => {
+    openRoute(getQRCode, async (query, header, network) => {
       const format = query.format ?? preferredFormat(header('accept'))
-      const { bytes, hash } = await codes.draw(query, format)
+      const { bytes, hash } = await codes.draw(query, format, network)
       const headers = {
         ETag: `"${hash}"`,
         'Cache-Control': 'public, max-age=86400',

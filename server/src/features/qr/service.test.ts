@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getQRCode, type QrQuery } from '@tributary/contract/qr'
@@ -26,7 +27,7 @@ const files = createServer((request, response) => {
     '/busy': () => response.end(manyScans()),
     '/moved': () => response.writeHead(302, { location: '/logo.png' }).end(),
   }
-  ;(answers[request.url ?? ''] ?? (() => response.writeHead(404).end()))()
+  ;(answers[(request.url ?? '').replace(/\?.*/, '')] ?? (() => response.writeHead(404).end()))()
 })
 await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve))
 afterAll(() => void files.close())
@@ -38,7 +39,9 @@ const codes = openQrCodes(allow as unknown as Config)
 const closed = openQrCodes({ ...allow, OUTBOUND_ALLOWED_HOSTS: { names: [], ranges: [] } } as unknown as Config)
 
 function draw(query: Partial<QrQuery>, among = codes) {
-  return among.draw({ ...getQRCode.query.parse({ url: short }), ...query }, 'png').then(({ bytes }) => bytes)
+  return among
+    .draw({ ...getQRCode.query.parse({ url: short }), ...query }, 'png', randomUUID())
+    .then(({ bytes }) => bytes)
 }
 
 describe('a separate decoder reads back', () => {
@@ -212,3 +215,17 @@ function manyScans(): Buffer {
     Buffer.alloc(scan.length * 50_000, Buffer.from(scan)),
   ])
 }
+
+test('a visitor whose logos take the decoder for seconds keeps no other visitor from one', async () => {
+  const some = openQrCodes(allow as unknown as Config)
+  const draw = (logo: string, visitor: string) =>
+    some.draw({ ...getQRCode.query.parse({ url: short }), logo }, 'png', visitor)
+  const hostile = Array.from({ length: 10 }, (_, index) =>
+    draw(`${address}/busy?${index}`, 'hostile').catch((error: unknown) => error),
+  )
+  await new Promise((resolve) => setTimeout(resolve, 1_500))
+  const started = performance.now()
+  await draw(`${address}/logo.png`, 'honest')
+  expect(performance.now() - started).toBeLessThan(12_000)
+  expect(await hostile[0]).toMatchObject({ message: expect.stringContaining('takes too long to decode') })
+}, 60_000)

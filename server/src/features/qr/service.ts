@@ -3,7 +3,7 @@ import type { QrQuery } from '@tributary/contract/qr'
 import type { Config } from '../../platform/config.ts'
 import { encodeText, type Level, logoPlace, withoutMiddle } from './code.ts'
 import { type Color, readableColors } from './color.ts'
-import { gate } from './gate.ts'
+import { gate, lanes } from './gate.ts'
 import { edgesOf, placeLogo } from './layout.ts'
 import { type LoadedLogo, openLogos } from './logo.ts'
 import { drawPng } from './png.ts'
@@ -13,7 +13,10 @@ import { drawSvg } from './svg.ts'
 export type Format = 'png' | 'svg'
 /** Two pictures with the same hash are the same. */
 export type Picture = { bytes: Buffer<ArrayBuffer>; hash: string }
-export type QrCodes = { draw(query: QrQuery, format: Format): Promise<Picture> }
+export type QrCodes = {
+  /** `visitor` tells visitors apart: each has a share of the time. */
+  draw(query: QrQuery, format: Format, visitor: string): Promise<Picture>
+}
 
 type Wanted = {
   format: Format
@@ -31,15 +34,17 @@ const drawnAtOnce = 2
 export function openQrCodes(config: Config): QrCodes {
   const logoOf = openLogos(config)
   const drawing = gate(drawnAtOnce, 200)
+  const drawLanes = lanes({ atOnce: 1, mostWaiting: 50, pauseFactor: 3, longestPauseMs: 2_000 })
   const pictures = sharedCache<Picture>({ maxBytes: 32 * 1_048_576, bytesOf: ({ bytes }) => bytes.length })
   return {
-    async draw(query, format) {
+    async draw(query, format, visitor) {
       const [foreground, background] = readableColors(query.fgColor, query.bgColor)
-      const logo = query.logo && !query.hideLogo ? await logoOf(query.logo) : undefined
+      const logo = query.logo && !query.hideLogo ? await logoOf(query.logo, visitor) : undefined
       const margin = query.includeMargin ? query.margin : 0
       const level = logo ? 'H' : query.level
       const wanted = { format, text: query.url, level, size: query.size, margin, foreground, background }
-      return pictures(hashOf(JSON.stringify([wanted, logo?.hash])), () => drawing(() => drawn(wanted, logo)))
+      const draw = () => drawLanes(visitor, () => drawing(() => drawn(wanted, logo)))
+      return pictures(hashOf(JSON.stringify([wanted, logo?.hash])), draw)
     },
   }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { getQRCode } from '@tributary/contract/qr'
 import { PNG } from 'pngjs'
 import { expect, test } from 'vitest'
@@ -13,7 +14,7 @@ const logo = `data:image/png;base64,${discFile().toString('base64')}`
 
 async function draw(given: Record<string, string>): Promise<string> {
   const query = getQRCode.query.parse({ url: 'https://links.example.com/spring', ...given })
-  return (await codes.draw(query, 'svg')).bytes.toString()
+  return (await codes.draw(query, 'svg', randomUUID())).bytes.toString()
 }
 
 test.each([
