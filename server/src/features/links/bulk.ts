@@ -1,17 +1,19 @@
+import { hash } from 'node:crypto'
 import { type BulkUpdate, type Link, type LinkError, linkBody, newLink } from '@tributary/contract/links'
 import { nestingProblem } from '../../platform/body.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { AppError, badRequest, invalid } from '../../platform/errors.ts'
 import { savepoint, transaction } from '../../platform/postgres.ts'
 import { parse } from '../../platform/validation.ts'
+import { lookupKey } from './key.ts'
 import { presentAll } from './present.ts'
 import { parseLinkName } from './settings.ts'
-import { type LinkRow, type LinkSelector, selectLinkForUpdate } from './store.ts'
+import { type LinkRow, type LinkSelector, lockNames, selectLinkForUpdate } from './store.ts'
 import { changeLink, makeLink, removeLinks } from './write.ts'
 
 /** One transaction; in the place of a link that can't be made stands its error, and the others are made. */
 export async function createLinks(ctx: Ctx, items: unknown[]): Promise<(Link | LinkError)[]> {
-  return inOneTransaction(ctx, items, async (ctx, item) => {
+  return inOneTransaction(ctx, items, addressNames(items), async (ctx, item) => {
     // Thousands of wrong values would each cost an explanation.
     const problem = nestingProblem(Buffer.from(JSON.stringify(item)), linkBody.bodyValues)
     if (problem) throw invalid(`The link ${problem}.`)
@@ -51,13 +53,26 @@ export async function deleteLinks(ctx: Ctx, names: string[]): Promise<{ deletedC
   })
 }
 
+/** What two calls with the same keys or external ids in another order would wait for in a circle. */
+function addressNames(items: unknown[]): string[] {
+  return items.flatMap((item) => {
+    const { key, externalId } = (item ?? {}) as { key?: unknown; externalId?: unknown }
+    const names = typeof key === 'string' ? [`key ${lookupKey(key)}`] : []
+    if (typeof externalId === 'string') names.push(`external id ${externalId}`)
+    // PostgreSQL refuses texts with NUL, which an item that is not valid may have.
+    return names.map((name) => hash('sha256', name))
+  })
+}
+
 /** An item that is refused leaves nothing behind: whatever it wrote is undone to the point before it. */
 async function inOneTransaction<T>(
   ctx: Ctx,
   items: T[],
+  names: string[],
   work: (ctx: Ctx, item: T) => Promise<LinkRow>,
 ): Promise<(Link | LinkError)[]> {
   return transaction(ctx, async (ctx) => {
+    if (names.length > 0) await lockNames(ctx.db, ctx.workspaceId, names)
     const outcomes: (LinkRow | LinkError)[] = []
     for (const item of items) outcomes.push(await attempt(ctx, item, work))
     const rows = outcomes.filter((outcome): outcome is LinkRow => 'number' in outcome)

@@ -313,6 +313,12 @@ export type LinkPage = {
   count: number
 }
 
+/** Locks names of a workspace until the transaction ends, in one order everywhere. */
+export async function lockNames(db: Db, workspaceId: string, names: string[]): Promise<void> {
+  const locks = names.map((name) => `${workspaceId} ${name}`).sort()
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest(${locks}::text[]) name`.execute(db)
+}
+
 const sortColumns: Record<LinkSort, RawBuilder<unknown>> = {
   createdAt: sql`l.number`,
   clicks: sql`c.clicks`,
