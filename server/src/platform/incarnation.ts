@@ -92,14 +92,16 @@ export async function settleIncarnation(engines: Engines, isBeat = false): Promi
     const [newest] = [{ beat: Number(row.beat), logBeat: Number(row.log_beat) }, ...known].sort(
       (a, b) => b.beat - a.beat,
     )
-    const streams = await readStreams(engines)
+    // A log that did not answer now would take its time again, and a stopping process waits for the beat.
+    const answering = marks.log === undefined ? { ...engines, nats: undefined } : engines
+    const streams = await readStreams(answering)
     const isLogBehind = marks.log !== undefined && (marks.log?.beat ?? 0) < (newest?.logBeat ?? 0)
     if (isLogBehind) await recordLogRewind(engines, client, { row, streams, since: new Date(marks.log?.at ?? 0) })
     if (isBehind || isRestarted) await beginIncarnation(engines, client, { row, known, isBehind })
     const logBeat = marks.log === undefined ? (newest?.logBeat ?? 0) : (marks.log?.beat ?? 0)
     const mark = await beat(client, { beat: (newest?.beat ?? 0) + 1, logBeat, streams: streams ?? row.log_streams })
     await client.query('COMMIT')
-    await writeMarks(engines, row.database, mark)
+    await writeMarks(answering, row.database, mark)
   } finally {
     await client.end().catch(() => {})
   }

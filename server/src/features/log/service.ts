@@ -13,7 +13,7 @@ const purgeTo = 0.7
 // A database that is restored from a moment ago reads these again, if there is room for them.
 const keptMs = 15 * 60_000
 const keepBelow = 0.95
-const timeoutMs = 5_000
+const timeoutMs = 2_000
 
 export async function streamUsage(platform: Pick<Platform, 'config' | 'nats'>): Promise<StreamUsage[]> {
   const manager = await openManager(platform)
