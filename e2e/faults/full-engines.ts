@@ -29,7 +29,8 @@ function fillDisk(name: 'nats' | 'clickhouse' | 'postgres', { restart = false, k
     const [engine, disk] = [engines[name], disks[name]]
     if (!engine || !disk) throw new Error(`${name} has no disk of its own here`)
     const stopping = new AbortController()
-    const watching = restartWhenEnded(engine, stopping.signal)
+    // Two who start it again at once would start it twice.
+    const watching = restart ? undefined : restartWhenEnded(engine, stopping.signal)
     try {
       if (name === 'clickhouse') {
         await disk.fill(keptFreeMegabytes / 2)
