@@ -26,7 +26,7 @@ import { trackRefund } from './refunds.ts'
 import { trackSale } from './sales.ts'
 
 vi.setConfig({ testTimeout: 400_000 })
-const journeyCount = 20_000
+const journeyCount = process.env.TEST_SIZE === 'full' ? 20_000 : 5_000
 const journeysAtOnce = 20
 const journeysPerMessage = 1_000
 const dayMs = 24 * 3_600_000
