@@ -13,7 +13,7 @@ import { changeLink, makeLink, removeLinks } from './write.ts'
 
 /** One transaction; in the place of a link that can't be made stands its error, and the others are made. */
 export async function createLinks(ctx: Ctx, items: unknown[]): Promise<(Link | LinkError)[]> {
-  return inOneTransaction(ctx, items, addressNames(items), async (ctx, item) => {
+  return inOneTransaction(ctx, items, lockNamesFor(items), async (ctx, item) => {
     // Thousands of wrong values would each cost an explanation.
     const problem = nestingProblem(Buffer.from(JSON.stringify(item)), linkBody.bodyValues)
     if (problem) throw invalid(`The link ${problem}.`)
@@ -53,15 +53,17 @@ export async function deleteLinks(ctx: Ctx, names: string[]): Promise<{ deletedC
   })
 }
 
-/** What two calls with the same keys or external ids in another order would wait for in a circle. */
-function addressNames(items: unknown[]): string[] {
-  return items.flatMap((item) => {
+/**
+ * Names the locks for the keys and external ids of these items, so that two calls with the same ones in another order do not
+ * deadlock. There are sixteen: PostgreSQL has room for 64 locks per connection, and all workspaces share it.
+ */
+function lockNamesFor(items: unknown[]): string[] {
+  const names = items.flatMap((item) => {
     const { key, externalId } = (item ?? {}) as { key?: unknown; externalId?: unknown }
-    const names = typeof key === 'string' ? [`key ${lookupKey(key)}`] : []
-    if (typeof externalId === 'string') names.push(`external id ${externalId}`)
-    // PostgreSQL refuses texts with NUL, which an item that is not valid may have.
-    return names.map((name) => hash('sha256', name))
+    const given = typeof key === 'string' ? [`key ${lookupKey(key)}`] : []
+    return typeof externalId === 'string' ? [...given, `external id ${externalId}`] : given
   })
+  return [...new Set(names.map((name) => hash('sha256', name).slice(0, 1)))]
 }
 
 /** An item that is refused leaves nothing behind: whatever it wrote is undone to the point before it. */
