@@ -48,7 +48,7 @@ test.skipIf(!(await canMount()))('NATS goes on by itself when its full disk has 
   await disk.free()
   await connection.close()
   await program.ended
-  expect(program.output()).toContain('which has space again')
+  expect(program.output()).toContain('disk has space again')
   await using _again = await nats.start()
   const later = await nats.connect()
   const { seq } = await publish(later)
@@ -56,7 +56,7 @@ test.skipIf(!(await canMount()))('NATS goes on by itself when its full disk has 
   await later.close()
 })
 
-test.skipIf(!(await canMount()))('NATS ends when it is told to', async () => {
+test.skipIf(!(await canMount()))('SIGTERM stops NATS within seconds', async () => {
   await using disk = await openSmallDisk(64)
   const nats = await openNats(disk.folder)
   const program = await nats.start()

@@ -189,7 +189,7 @@ async function answer(c: Request, { operation, handle, prepare }: Route, serving
   using held = new DisposableStack()
   const hasBody = isWrite && takesBody(operation)
   if (hasBody)
-    held.defer(serving.admission.reserve(senderOf(c, serving, ctx), announcedBytes(c.env.incoming, operation)))
+    held.defer(serving.admission.reserve(findSender(c, serving, ctx), announcedBytes(c.env.incoming, operation)))
   const bytes = hasBody ? await readBody(c.env.incoming, operation, ctx.config) : undefined
   held.defer(await serving.admission.enter(ctx, operation.limit))
   const body = isWrite ? parse(operation.body, bytes && parseJson(bytes, operation), 'body') : undefined
@@ -287,7 +287,7 @@ async function answerOpen(c: Request, { operation, handle }: OpenRoute, serving:
 async function answerPage(c: Request, { operation, handle }: BrowserRoute, serving: Guarded): Promise<Response> {
   await limitVisitor(c, operation, serving)
   using held = new DisposableStack()
-  held.defer(serving.admission.reserve(senderOf(c, serving), announcedBytes(c.env.incoming, operation)))
+  held.defer(serving.admission.reserve(findSender(c, serving), announcedBytes(c.env.incoming, operation)))
   const bytes = await readBody(c.env.incoming, operation, serving.platform.config)
   const body = parse(operation.body, parseJson(bytes, operation), 'body')
   const caller = { ...visitorOf(c.env.incoming, serving.peers), page: pageOf(c) }
@@ -314,8 +314,8 @@ function networkOfClient(c: Request, { peers }: Guarded): string {
   return networkOf(clientOf(c.env.incoming, peers).ip)
 }
 
-/** Whoever has a publishable key is a visitor: none may use up what the workspace's own server needs. */
-function senderOf(c: Request, serving: Guarded, ctx?: Ctx): Sender {
+/** A publishable key is a visitor's: visitors can't use up the memory that the workspace's own server needs. */
+function findSender(c: Request, serving: Guarded, ctx?: Ctx): Sender {
   if (ctx && !ctx.actor.isPublishable) return { kind: 'workspace', name: ctx.workspaceId, plan: ctx.plan }
   return { kind: 'visitor', name: networkOfClient(c, serving), plan: ctx?.plan ?? 'none' }
 }
