@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdir, readdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -26,8 +27,18 @@ export async function unpackOldVersion(folder: string): Promise<string | undefin
 async function commitsBeforeLastMigration(): Promise<string[]> {
   const migrations = 'server/migrations'
   const isChanged = (await git('status', '--porcelain', '--', migrations)) !== ''
-  const last = isChanged ? 'HEAD' : `${await git('log', '-1', '--diff-filter=A', '--format=%H', '--', migrations)}^`
+  const last = isChanged ? 'HEAD' : `${await lastMigrationCommit(migrations)}^`
   return (await git('log', `-${mostCommits}`, '--format=%H', last)).split('\n')
+}
+
+/** The commit that added the newest migration which is still there. */
+async function lastMigrationCommit(migrations: string): Promise<string> {
+  const log = await git('log', '--diff-filter=A', '--name-only', '--format=commit %H', '--', migrations)
+  for (const entry of log.split('commit ').slice(1)) {
+    const [commit = '', ...files] = entry.split('\n').filter(Boolean)
+    if (files.some((file) => existsSync(join(root, file)))) return commit
+  }
+  throw new Error(`No commit added a file to ${migrations}`)
 }
 
 /** Of commits that landed together, one in the middle may lack a file that comes with the next. */
@@ -44,8 +55,8 @@ async function git(...words: string[]): Promise<string> {
   return (await run('git', words, { cwd: root })).stdout.trim()
 }
 
-/** The packages that are installed, but its own contract and tracker. */
-async function linkPackages(folder: string): Promise<void> {
+/** Links the installed packages into a copy of the project, which gets its own contract, server and tracker. */
+export async function linkPackages(folder: string): Promise<void> {
   const packages = join(folder, 'node_modules')
   await mkdir(join(packages, '@tributary'), { recursive: true })
   for (const name of await readdir(join(root, 'node_modules'))) {

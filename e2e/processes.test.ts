@@ -5,9 +5,11 @@ import { createClient } from '@tributary/contract/client'
 import { listLinks } from '@tributary/contract/links'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeEach, expect, inject, test } from 'vitest'
+import { pastClicks, sendToLog } from '../demo/visitors.ts'
 import { createDatabase } from '../engines/postgres.ts'
 import { startEngines } from '../engines/start.ts'
 import type { SupervisedReadiness } from '../server/src/commands/role-health.ts'
+import { clickKeys } from '../server/src/features/click-ids/service.ts'
 import { linkNumbers } from '../server/src/features/links/service.ts'
 import { migrate } from '../server/src/platform/migrate.ts'
 import { buildLink, buildWorkspace } from '../server/test/build.ts'
@@ -15,7 +17,6 @@ import { contextIn } from '../server/test/context.ts'
 import { type ServerProcess, startServer } from '../server/test/server-process.ts'
 import { eventually, openTestPlatform } from '../server/test/stack.ts'
 import { visit } from '../server/test/visit.ts'
-import { pastClicks, sendToLog } from './demo/visitors.ts'
 
 // Starting four processes takes long on a busy machine.
 const patienceMs = 180_000
@@ -112,7 +113,12 @@ test('a worker that runs out of memory ends no redirect and is restarted; with e
   server = await startServer({ ...settings, WORKER_HEAP_MEGABYTES: '80', INGEST_BATCH_BYTES: '400000000' })
   const [number] = await linkNumbers(contextIn(platform, workspace.id), { ids: [link.id] })
   const target = { number: number as bigint, workspaceId: workspace.id, url: link.url }
-  const past = pastClicks(platform.config.CLICK_ID_KEYS, [target], 120_000, 30, Date.now())
+  const past = pastClicks(clickKeys(platform.config), [target], {
+    count: 120_000,
+    first: 0,
+    from: Date.now() - 30 * 86_400_000,
+    to: Date.now() - 60_000,
+  })
   const load = keepOpening()
   await sendToLog(platform, workspace.id, past)
   await eventually(async () => expect((await processOf('worker')).restarts).toBeGreaterThanOrEqual(1), patienceMs)

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { EngineProgram } from './engine-process.ts'
-import { freePort } from './port.ts'
 
 export function findClickHouse(): string | undefined {
   try {
@@ -13,9 +12,8 @@ export function findClickHouse(): string | undefined {
 }
 
 /** A `config.xml` in the folder is ClickHouse's configuration. */
-export async function prepareClickHouse(folder: string): Promise<EngineProgram> {
+export async function prepareClickHouse(folder: string, port: number): Promise<EngineProgram> {
   if (!findClickHouse()) throw new Error('clickhouse: the package chdb is not installed; run `npm install`')
-  const port = await freePort()
   const config = join(folder, 'config.xml')
   const url = `http://127.0.0.1:${port}`
   return {

@@ -11,6 +11,7 @@ import { Redis } from 'ioredis'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ensureBinaries } from './binaries.ts'
+import { freePort } from './port.ts'
 import { createDatabase } from './postgres.ts'
 import { type Engines, startEngines } from './start.ts'
 
@@ -118,6 +119,13 @@ test('given URLs win', async () => {
   const engines = await startEngines({ only: ['postgres', 'nats'], env })
   expect(engines.urls).toEqual({ POSTGRES_URL: env.POSTGRES_URL, NATS_URL: env.NATS_URL })
   expect(engines.processes).toEqual({})
+  await engines.stop()
+})
+
+test('an engine listens on the given port', async () => {
+  const port = await freePort()
+  const engines = await startEngines({ only: ['valkey'], ports: { valkey: port } })
+  expect(engines.urls.VALKEY_URL).toBe(`redis://127.0.0.1:${port}`)
   await engines.stop()
 })
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EngineProgram } from './engine-process.ts'
-import { firstAnswer, freePort } from './port.ts'
+import { firstAnswer } from './port.ts'
 import { findOnPath, isExecutable, projectFolder, versionOf } from './programs.ts'
 
 // `sync_interval: always` must be known: 2.9 refuses to start with it.
@@ -21,9 +21,8 @@ export async function requireNats(): Promise<string> {
   return program
 }
 
-export async function prepareNats(folder: string): Promise<EngineProgram> {
+export async function prepareNats(folder: string, port: number): Promise<EngineProgram> {
   const command = await requireNats()
-  const port = await freePort()
   const configFile = join(folder, 'nats.conf')
   await writeFile(configFile, configOf(port, join(folder, 'jetstream')))
   return {

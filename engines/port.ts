@@ -32,7 +32,7 @@ export async function firstAnswer(port: number, question: string, expected: RegE
   }
 }
 
-function canListen(port: number): Promise<boolean> {
+export function canListen(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()
     server.once('error', () => resolve(false))

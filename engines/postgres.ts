@@ -4,13 +4,12 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import type { EngineProgram, Log } from './engine-process.ts'
-import { freePort } from './port.ts'
 import { type PostgresBinaries, unprivilegedUser, usableBinaries } from './postgres-binaries.ts'
 import type { SystemUser } from './programs.ts'
 
 const run = promisify(execFile)
 
-export async function preparePostgres(folder: string, log: Log): Promise<EngineProgram> {
+export async function preparePostgres(folder: string, port: number, log: Log): Promise<EngineProgram> {
   const user = await unprivilegedUser()
   if (user) {
     await chown(folder, user.uid, user.gid)
@@ -19,7 +18,6 @@ export async function preparePostgres(folder: string, log: Log): Promise<EngineP
   const binaries = await usableBinaries(folder, user, log)
   const dataFolder = join(folder, 'data')
   await initialise(binaries, dataFolder, user)
-  const port = await freePort()
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   return {
     name: 'postgres',
@@ -89,7 +87,7 @@ async function initialise({ folder, majorVersion }: PostgresBinaries, dataFolder
 async function requireEntry(folder: string, user: SystemUser): Promise<void> {
   await run('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { cwd: '/', uid: user.uid, gid: user.gid }).catch(() => {
     throw new Error(
-      `postgres: the user ${user.name} may not enter ${folder}; choose another folder by TMPDIR, such as /tmp`,
+      `postgres: the user ${user.name} may not enter ${folder}; allow it with chmod o+x on the folders above, or use a folder below /tmp (for temporary data: TMPDIR=/tmp)`,
     )
   })
 }

@@ -11,6 +11,7 @@ import {
 } from './engine-process.ts'
 import { openFolder } from './folder.ts'
 import { prepareNats } from './nats.ts'
+import { freePort } from './port.ts'
 import { preparePostgres, requireTrigrams } from './postgres.ts'
 import { prepareValkey } from './valkey.ts'
 
@@ -19,6 +20,8 @@ export type Environment = Record<string, string | undefined>
 export type EngineOptions<Name extends EngineName = EngineName> = {
   /** Holds the data and stays after stop(); without it a temporary folder is made and removed. */
   directory?: string
+  /** An engine without a port here listens on any free one. */
+  ports?: Partial<Record<Name, number>>
   only?: readonly Name[]
   log?: Log
   /** An engine whose URL stands here is used as it is and not started. */
@@ -38,6 +41,7 @@ export async function startEngines<Name extends EngineName = EngineName>(
   options: EngineOptions<Name> = {},
 ): Promise<Engines<Name>> {
   const { log = () => {}, env = {}, directory } = options
+  const ports: Partial<Record<EngineName, number>> = options.ports ?? {}
   const wanted: readonly EngineName[] = options.only ?? engineNames
   const urls: Record<string, string | undefined> = {}
   for (const name of wanted) urls[urlNameOf(name)] = env[urlNameOf(name)]
@@ -47,7 +51,7 @@ export async function startEngines<Name extends EngineName = EngineName>(
 
   const start = async (name: EngineName, engineFolder: string) => {
     await mkdir(engineFolder, { recursive: true })
-    const program = await preparations[name](engineFolder, log)
+    const program = await preparations[name](engineFolder, ports[name] ?? (await freePort()), log)
     processes[name] = await runEngine(program, log)
     urls[urlNameOf(name)] = program.url
     if (name === 'postgres') await requireTrigrams(program.url)
@@ -75,7 +79,7 @@ export function urlNameOf<Name extends EngineName>(name: Name): UrlName<Name> {
   return `${name.toUpperCase() as Uppercase<Name>}_URL`
 }
 
-const preparations: Record<EngineName, (folder: string, log: Log) => Promise<EngineProgram>> = {
+const preparations: Record<EngineName, (folder: string, port: number, log: Log) => Promise<EngineProgram>> = {
   postgres: preparePostgres,
   nats: prepareNats,
   valkey: prepareValkey,

@@ -1,5 +1,5 @@
 import type { EngineProgram } from './engine-process.ts'
-import { firstAnswer, freePort } from './port.ts'
+import { firstAnswer } from './port.ts'
 import { findOnPath } from './programs.ts'
 
 export async function findValkey(): Promise<string | undefined> {
@@ -7,10 +7,9 @@ export async function findValkey(): Promise<string | undefined> {
   return program
 }
 
-export async function prepareValkey(folder: string): Promise<EngineProgram> {
+export async function prepareValkey(folder: string, port: number): Promise<EngineProgram> {
   const command = await findValkey()
   if (!command) throw new Error('valkey: neither valkey-server nor redis-server is on PATH; run `npm run setup`')
-  const port = await freePort()
   return {
     name: 'valkey',
     url: `redis://127.0.0.1:${port}`,

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { booleanDefault, instant } from './common.ts'
 import { botsFilter, eventFilters } from './events.ts'
 import { folder } from './folders.ts'
@@ -102,7 +102,7 @@ const analyticsRow = z
     const grouping = row !== null && typeof row === 'object' ? rowsByNames.get(namesOf(row)) : undefined
     return grouping !== undefined && analyticsRows[grouping].safeParse(row).success
   }, 'it is the row of no grouping')
-  .openapi({
+  .meta({
     type: 'object',
     anyOf: [...new Set(rowsByNames.values())].map((grouping) => {
       const { $schema: _, ...shape } = z.toJSONSchema(analyticsRows[grouping])

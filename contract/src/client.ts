@@ -1,7 +1,9 @@
-import type { z } from '@hono/zod-openapi'
-import type { ErrorCode, ErrorEnvelope, Operation } from './operation.ts'
+import type { z } from 'zod'
+import { endpoints } from './endpoints.ts'
+import type { OperationsById } from './index.ts'
+import type { ErrorCode, ErrorEnvelope } from './operation.ts'
 
-/** What the API said when it refused. */
+/** The API refused the request. */
 export class ApiError extends Error {
   readonly status: number
   readonly code: ErrorCode | undefined
@@ -16,34 +18,58 @@ export class ApiError extends Error {
   }
 }
 
-type Input<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> = {
-  params?: z.input<P>
-  query?: z.input<Q>
-  body?: z.input<B>
+type Server = {
+  url: string
+  /** A key. Without one the browser sends the cookie of its session, if `credentials` lets it. */
+  token?: string
+  credentials?: 'include' | 'same-origin' | 'omit'
 }
 
-/** Calls the operations of the contract: `call(createLink, { body: { url } })`. */
-export function createClient(server: { url: string; token: string }) {
-  return async function call<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType, R extends z.ZodType>(
-    operation: Operation<P, Q, B, R>,
-    input: Input<P, Q, B> = {},
-  ): Promise<z.output<R>> {
-    const response = await fetch(addressOf(server.url, operation.path, input.params ?? {}, input.query ?? {}), {
-      method: operation.method.toUpperCase(),
-      headers: { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' },
-      body: input.body === undefined ? undefined : JSON.stringify(input.body),
+type Id = keyof OperationsById
+type Accepted<O, Field extends string> = Field extends keyof O ? z.input<O[Field]> : undefined
+type Input<O> = {
+  params?: Accepted<O, 'params'>
+  query?: Accepted<O, 'query'>
+  body?: Accepted<O, 'body'>
+  signal?: AbortSignal
+}
+/** The caller reads an image, a file or a stream itself. */
+type Answer<O> = O extends { response: unknown } ? z.output<O['response']> : Response
+
+/** Calls operations by id, or by the operation where zod is loaded anyway: `call('createLink', { body: { url } })`. */
+export function createClient({ url, token, credentials = 'omit' }: Server) {
+  return async function call<I extends Id>(
+    operation: I | { id: I },
+    input: Input<OperationsById[I]> = {},
+  ): Promise<Answer<OperationsById[I]>> {
+    const { body, signal } = input
+    const { params = {}, query = {} } = input as Record<string, Record<string, unknown>>
+    const endpoint = endpoints[typeof operation === 'object' ? operation.id : operation]
+    const [method, path] = endpoint.split(' ') as [string, string]
+    const response = await fetch(url.replace(/\/+$/, '') + fillPath(path, params) + writeQuery(query), {
+      method,
+      headers: {
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      credentials,
+      signal,
     })
-    const answer = await response.json().catch(() => ({}))
-    if (!response.ok) throw new ApiError(response, answer as Partial<ErrorEnvelope>)
-    return operation.response.parse(answer)
+    if (!response.ok) throw new ApiError(response, (await response.json().catch(() => ({}))) as Partial<ErrorEnvelope>)
+    const isJson = response.headers.get('content-type')?.startsWith('application/json')
+    return (isJson ? await response.json() : response) as Answer<OperationsById[I]>
   }
 }
 
-function addressOf(base: string, path: string, params: Record<string, unknown>, query: Record<string, unknown>): URL {
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])))
-  const url = new URL(base.replace(/\/+$/, '') + filled)
+function fillPath(path: string, params: Record<string, unknown>): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])))
+}
+
+function writeQuery(query: Record<string, unknown>): string {
+  const written = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== null) url.searchParams.set(name, String(value))
+    if (value !== undefined && value !== null) written.set(name, String(value))
   }
-  return url
+  return written.size === 0 ? '' : `?${written}`
 }

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 
 const prefixes = ['ws', 'key', 'dom', 'link', 'tag', 'fold', 'cus', 'evt', 'whk', 'user'] as const
 export type IdPrefix = (typeof prefixes)[number]
@@ -51,11 +51,11 @@ export function listing<const Names extends readonly [string, ...string[]]>(
 /** `true` or `false` in a query string. */
 export const booleanText = z
   .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], case: 'sensitive' })
-  .openapi({ type: 'boolean' })
+  .meta({ type: 'boolean' })
 
 /** The same with a default, which the document would lose otherwise. */
 export function booleanDefault(value: boolean) {
-  return booleanText.default(value).openapi({ type: 'boolean', default: value })
+  return booleanText.default(value).meta({ type: 'boolean', default: value })
 }
 
 /** One value, several separated by commas (match any), or a value prefixed with `-` (exclusion). */
@@ -81,5 +81,5 @@ export function listOf(meaning: string, most = 100) {
     )
     .pipe(z.array(z.string()).max(most))
     .describe(meaning)
-    .openapi({ type: 'array', items: { type: 'string' } })
+    .meta({ type: 'array', items: { type: 'string' } })
 }

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { booleanText, instant, listing, plainText } from './common.ts'
 import { operation } from './operation.ts'
 

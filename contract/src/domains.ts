@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { booleanDefault, instant, listing, listOf } from './common.ts'
 import { operation } from './operation.ts'
 

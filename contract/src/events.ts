@@ -1,8 +1,8 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { advancedFilter, booleanText, instant, pageNumber, sortOrder } from './common.ts'
 import { customer } from './customers.ts'
 import { link } from './links.ts'
-import { operation, type StreamOperation } from './operation.ts'
+import { defaultActors, operation, type StreamOperation } from './operation.ts'
 import { paymentProcessors } from './track.ts'
 
 export const intervals = ['24h', '7d', '30d', '90d', '1y', 'mtd', 'qtd', 'ytd', 'all'] as const
@@ -114,7 +114,7 @@ export const eventFilters = {
     .describe(
       'Period up to now; `24h` when omitted. `7d`, `30d`, `90d` and `1y` are 7, 30, 90 and 365 days of 24 hours; `mtd`, `qtd` and `ytd` begin with the month, quarter or year in `timezone`. Ignored when `start` is given.',
     )
-    .openapi({ default: '24h' }),
+    .meta({ default: '24h' }),
   start: z
     .string()
     .max(100)
@@ -186,9 +186,9 @@ export const eventsQuery = z.object({
     .describe('`X-Next-Cursor` of the answer before, instead of `page`: goes on right after its last event.'),
   limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Items per page.'),
   // No default of zod's: `order` counts when this one is omitted.
-  sortOrder: sortOrder.optional().describe('`desc` when omitted.').openapi({ default: 'desc' }),
+  sortOrder: sortOrder.optional().describe('`desc` when omitted.').meta({ default: 'desc' }),
   sortBy: z.enum(['timestamp']).default('timestamp'),
-  order: sortOrder.optional().describe('Use `sortOrder`.').meta({ deprecated: true }).openapi({ default: 'desc' }),
+  order: sortOrder.optional().describe('Use `sortOrder`.').meta({ deprecated: true }).meta({ default: 'desc' }),
 })
 export type EventsQuery = z.infer<typeof eventsQuery>
 
@@ -219,7 +219,8 @@ const streamQuery = z.object({
 })
 export type StreamQuery = z.infer<typeof streamQuery>
 
-export const streamEvents: StreamOperation<typeof streamQuery> = {
+export const streamEvents = {
+  kind: 'stream',
   id: 'streamEvents',
   method: 'get',
   path: '/events/stream',
@@ -227,6 +228,7 @@ export const streamEvents: StreamOperation<typeof streamQuery> = {
   description:
     'New events as they are stored, as Server-Sent Events. Each has the form that the list gives, and an id to go on from.',
   tag: 'Events',
+  actors: defaultActors,
   scope: 'analytics.read',
   limit: 'analytics',
   plan: 'business',
@@ -235,8 +237,8 @@ export const streamEvents: StreamOperation<typeof streamQuery> = {
     'Last-Event-ID': z.string().max(1_000).optional().describe('Id of the last event that came: the next ones follow.'),
   }),
   contents: ['text/event-stream'],
-  openPerKey: 5,
-}
+  openPerActor: 5,
+} as const satisfies StreamOperation
 
 const clickColumns = [
   ...['event', 'timestamp', 'clickId', 'linkId', 'domain', 'key', 'shortLink', 'externalId', 'url', 'trigger', 'qr'],
@@ -264,17 +266,19 @@ const exportQuery = z.object({
 })
 export type ExportQuery = z.infer<typeof exportQuery>
 
-export const exportEvents: StreamOperation<typeof exportQuery> = {
+export const exportEvents = {
+  kind: 'stream',
   id: 'exportEvents',
   method: 'get',
   path: '/events/export',
   summary: 'Export events',
   description: 'All events of a period as one file, however many they are.',
   tag: 'Events',
+  actors: defaultActors,
   scope: 'analytics.read',
   limit: 'export',
   plan: 'business',
   query: exportQuery,
   contents: ['text/csv', 'application/x-ndjson'],
-  openPerKey: 2,
-}
+  openPerActor: 2,
+} as const satisfies StreamOperation

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { instant, listing } from './common.ts'
 import { operation } from './operation.ts'
 import { label } from './tags.ts'

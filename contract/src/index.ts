@@ -25,7 +25,7 @@ import {
   upsertLink,
 } from './links.ts'
 import { getMetatags } from './metatags.ts'
-import type { BrowserOperation, OpenOperation, Operation, StreamOperation } from './operation.ts'
+import type { Operation } from './operation.ts'
 import { changePublicStats, retrievePublicStats } from './public-stats.ts'
 import { getQRCode } from './qr.ts'
 import { createTag, deleteTag, listTags, updateTag } from './tags.ts'
@@ -45,7 +45,8 @@ import {
   updateWebhook,
 } from './webhooks.ts'
 
-export const operations = [
+/** Every operation, with its own type. */
+const all = [
   retrieveAnalytics,
   listCustomers,
   createCustomer,
@@ -96,13 +97,15 @@ export const operations = [
   getDelivery,
   replayDelivery,
   replayFailed,
-] as unknown as Operation[]
+  getQRCode,
+  retrievePublicStats,
+  streamEvents,
+  exportEvents,
+  trackClick,
+  trackVisit,
+  trackOpen,
+] as const satisfies Operation[]
 
-/** Those that need no key. */
-export const openOperations = [getQRCode, retrievePublicStats] as unknown as OpenOperation[]
+export type OperationsById = { [O in (typeof all)[number] as O['id']]: O }
 
-/** Those that answer bit by bit. */
-export const streamOperations = [streamEvents, exportEvents] as unknown as StreamOperation[]
-
-/** Those that pages and apps call. */
-export const browserOperations = [trackClick, trackVisit, trackOpen] as unknown as BrowserOperation[]
+export const operations: readonly Operation[] = all

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { booleanDefault, instant, instantOrEmpty, listing, listOf } from './common.ts'
 import { errorCodes, operation } from './operation.ts'
 import { tag } from './tags.ts'
@@ -6,7 +6,7 @@ import { tag } from './tags.ts'
 const text = z.string().nullable()
 
 /** Always sent. The document states the default; `.default()` would make the field optional there. */
-const counter = z.number().openapi({ default: 0 })
+const counter = z.number().meta({ default: 0 })
 
 const testVariant = z.strictObject({ url: z.string(), percentage: z.number().min(10).max(90) })
 
@@ -163,7 +163,7 @@ export const linkError = z
   .strictObject({
     link: z
       .custom<unknown>((sent) => sent !== undefined)
-      .openapi({
+      .meta({
         type: ['object', 'array', 'string', 'number', 'boolean', 'null'],
         description: 'What was sent for it.',
       }),
@@ -336,7 +336,7 @@ export const bulkCreateLinks = operation({
     .array(z.unknown())
     .min(1)
     .max(100)
-    .openapi({ type: 'array', items: { $ref: '#/components/schemas/NewLink' } }),
+    .meta({ type: 'array', items: { $ref: '#/components/schemas/NewLink' } }),
   response: z.array(z.union([link, linkError])),
 })
 

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { operation } from './operation.ts'
 
 export const metatags = z

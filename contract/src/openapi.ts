@@ -1,22 +1,27 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { OpenAPIHono } from '@hono/zod-openapi'
-import { browserOperations, openOperations, operations, streamOperations } from './index.ts'
-import { browserRouteOf, openRouteOf, routeOf, streamRouteOf } from './operation.ts'
+import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteasolutions/zod-to-openapi'
+import { z } from 'zod'
+import { operations } from './index.ts'
+import {
+  type Access,
+  type BodyLimits,
+  type ErrorCode,
+  errorCodes,
+  errorEnvelope,
+  errorStatuses,
+  type Operation,
+} from './operation.ts'
 import { triggers, webhookRouteOf } from './webhooks.ts'
 
 const file = fileURLToPath(new URL('../openapi.json', import.meta.url))
 
 export function openApiDocument(serverUrl: string) {
-  const app = new OpenAPIHono()
-  const registry = app.openAPIRegistry
+  const registry = new OpenAPIRegistry()
   registry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
-  for (const operation of operations) registry.registerPath(routeOf(operation))
-  for (const operation of openOperations) registry.registerPath(openRouteOf(operation))
-  for (const operation of streamOperations) registry.registerPath(streamRouteOf(operation))
-  for (const operation of browserOperations) registry.registerPath(browserRouteOf(operation))
+  for (const operation of operations) registry.registerPath(describeOperation(operation))
   for (const trigger of triggers) registry.registerWebhook(webhookRouteOf(trigger))
-  const document = app.getOpenAPI31Document({
+  const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: {
       title: 'Tributary API',
@@ -40,6 +45,156 @@ function flag(parameter: Parameter): void {
   if (!parameter.schema?.deprecated) return
   const { deprecated, ...schema } = parameter.schema
   Object.assign(parameter, { deprecated, schema })
+}
+
+const errorConditions: Record<ErrorCode, string> = {
+  bad_request: 'The request is malformed: a required field is missing, a type is wrong, or the syntax is broken.',
+  unauthorized: 'No valid API key or access token was sent.',
+  forbidden: 'The key is valid but may not do this.',
+  not_found: 'Nothing is there, or it belongs to another workspace.',
+  conflict: 'Another resource already uses this identifier.',
+  invite_expired: 'The invite has expired.',
+  unprocessable_entity: 'The types are right but a value is not allowed.',
+  rate_limit_exceeded: 'Too many requests for the plan of this key.',
+  internal_server_error: 'The server failed. The request id in the message finds the cause in its log.',
+}
+
+const writeHeaders = z.object({
+  'Idempotency-Key': z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .describe(
+      'Of your choice, new for each request: a repeat with it gets the same answer for 24 hours, and does nothing.',
+    ),
+})
+
+const nothing = z
+  .strictObject({})
+  .describe('What a publishable key gets, whatever was found or recorded.')
+  .meta({ id: 'PublishableResult' })
+
+function describeOperation(operation: Operation): RouteConfig {
+  const { id: operationId, method, path, summary, description, tag } = operation
+  const needsActor = operation.kind === 'json' || operation.kind === 'stream'
+  const status = operation.kind === 'json' ? operation.status : 200
+  const headers = operation.kind === 'json' ? textHeaders(operation.responseHeaders) : {}
+  const isImage = operation.kind === 'public' && !operation.response
+  return {
+    ...{ operationId, method, path, summary, description, tags: [tag] },
+    ...(needsActor && describeAccess(operation, description)),
+    security: needsActor ? [{ token: [] }] : [],
+    request: describeRequest(operation),
+    responses: {
+      [status]: {
+        description: 'The operation was successful.',
+        headers: { ...rateLimitHeaders, ...headers },
+        content: describeContent(operation),
+      },
+      ...(isImage && { 304: { description: 'What the client has (`If-None-Match`) is still right.' } }),
+      ...errorResponses(possibleErrors(operation)),
+    },
+  }
+}
+
+function describeRequest(operation: Operation): RouteConfig['request'] {
+  switch (operation.kind) {
+    case 'json': {
+      const { method, params, query, body } = operation
+      const hasBody = !(body instanceof z.ZodUndefined)
+      const required = !body.safeParse(undefined).success
+      return {
+        params,
+        query,
+        ...(method !== 'get' && { headers: writeHeaders }),
+        ...(hasBody && { body: { required, ...describeBody(operation) } }),
+      }
+    }
+    case 'browser':
+      return { body: { required: true, ...describeBody(operation) } }
+    default:
+      return { query: operation.query, ...(operation.headers && { headers: operation.headers }) }
+  }
+}
+
+function describeBody({ body, bodyLimit, bodyValues }: BodyLimits & { body: z.ZodType }) {
+  const [bytes, values] = [bodyLimit, bodyValues].map((most) => most.toLocaleString('en'))
+  const description = `At most ${bytes} bytes, ${values} values and 32 levels of arrays and objects.`
+  return { description, content: { 'application/json': { schema: body } } }
+}
+
+function describeContent(operation: Operation) {
+  const json = (schema: z.ZodType) => ({ 'application/json': { schema } })
+  switch (operation.kind) {
+    case 'json':
+      return json(operation.isForPages ? z.union([operation.response, nothing]) : operation.response)
+    case 'browser':
+      return json(operation.response)
+    case 'public':
+      return operation.response ? json(operation.response) : describeText(operation.contents, { format: 'binary' })
+    case 'stream':
+      return describeText(operation.contents)
+  }
+}
+
+function describeText(contents: readonly string[], facts = {}) {
+  return Object.fromEntries(contents.map((type) => [type, { schema: { type: 'string' as const, ...facts } }]))
+}
+
+function possibleErrors(operation: Operation): ErrorCode[] {
+  const always = [
+    'bad_request',
+    'forbidden',
+    'unprocessable_entity',
+    'rate_limit_exceeded',
+    'internal_server_error',
+  ] as const
+  switch (operation.kind) {
+    case 'browser':
+      return [...always, 'not_found']
+    case 'public':
+      return operation.response ? [...always, 'unauthorized', 'not_found'] : [...always]
+    default:
+      return errorCodes
+  }
+}
+
+/** What an actor needs, in words for readers and as extensions for programs. */
+function describeAccess({ scope, plan, limit }: Access, description: string | undefined) {
+  const plans = plan === 'free' ? 'Available on every plan.' : `Needs the ${plan} plan or higher.`
+  const access = `Needs the scope \`${scope}\`. ${plans} Counts against the ${limit} rate limit.`
+  return {
+    description: description === undefined ? access : `${description}\n\n${access}`,
+    'x-scope': scope,
+    'x-plan': plan,
+    'x-rate-limit': limit,
+  }
+}
+
+function errorResponses(codes: ErrorCode[]) {
+  const content = { 'application/json': { schema: errorEnvelope } }
+  return Object.fromEntries(
+    codes.map((code) => {
+      const headers = code === 'rate_limit_exceeded' ? rateLimitHeaders : undefined
+      return [errorStatuses[code], { description: errorConditions[code], content, ...(headers && { headers }) }]
+    }),
+  )
+}
+
+function textHeaders(texts: Record<string, string> = {}) {
+  const header = (description: string) => ({ description, schema: { type: 'string' as const } })
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, header(text)]))
+}
+
+const rateLimitHeaders = {
+  'X-RateLimit-Limit': { description: 'Requests allowed in a window.', schema: { type: 'integer' as const } },
+  'X-RateLimit-Remaining': { description: 'Requests left in this window.', schema: { type: 'integer' as const } },
+  'X-RateLimit-Reset': {
+    description: 'When this window ends, in seconds since 1970 (UTC).',
+    schema: { type: 'integer' as const },
+  },
+  'Retry-After': { description: 'Whole seconds until the window ends.', schema: { type: 'integer' as const } },
 }
 
 if (import.meta.main) {

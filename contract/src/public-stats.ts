@@ -1,6 +1,6 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { intervals } from './events.ts'
-import { type OpenOperation, operation } from './operation.ts'
+import { operation, type PublicOperation } from './operation.ts'
 
 /** Groupings that tell nothing of a single visitor. */
 export const publicGroupings = [
@@ -45,7 +45,8 @@ export const publicStats = z
   .meta({ id: 'PublicStats' })
 export type PublicStats = z.infer<typeof publicStats>
 
-export const retrievePublicStats: OpenOperation<typeof publicStatsQuery> = {
+export const retrievePublicStats = {
+  kind: 'public',
   id: 'retrievePublicStats',
   method: 'get',
   path: '/public-stats',
@@ -60,7 +61,7 @@ export const retrievePublicStats: OpenOperation<typeof publicStatsQuery> = {
   response: publicStats,
   contents: ['application/json'],
   requestsPerMinute: 120,
-}
+} as const satisfies PublicOperation
 
 const publicStatsSettings = z
   .strictObject({

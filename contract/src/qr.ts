@@ -1,6 +1,6 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { booleanDefault } from './common.ts'
-import type { OpenOperation } from './operation.ts'
+import type { PublicOperation } from './operation.ts'
 
 const color = z.string().regex(/^#?([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$/)
 
@@ -25,7 +25,7 @@ const qrQuery = z.object({
     .min(0)
     .max(20)
     .default(2)
-    .openapi({ type: 'integer', description: 'Quiet zone around the code, in modules.' }),
+    .meta({ type: 'integer', description: 'Quiet zone around the code, in modules.' }),
   includeMargin: booleanDefault(true).describe('`false` is the same as `margin=0`.').meta({ deprecated: true }),
   format: z
     .enum(['png', 'svg'])
@@ -34,7 +34,8 @@ const qrQuery = z.object({
 })
 export type QrQuery = z.output<typeof qrQuery>
 
-export const getQRCode: OpenOperation<typeof qrQuery> = {
+export const getQRCode = {
+  kind: 'public',
   id: 'getQRCode',
   method: 'get',
   path: '/qr',
@@ -44,4 +45,4 @@ export const getQRCode: OpenOperation<typeof qrQuery> = {
   query: qrQuery,
   contents: ['image/png', 'image/svg+xml'],
   requestsPerMinute: 600,
-}
+} as const satisfies PublicOperation

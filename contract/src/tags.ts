@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { listing, listOf } from './common.ts'
 import { operation } from './operation.ts'
 
@@ -18,7 +18,7 @@ export function label(most: number) {
     .max(most)
     .refine((text) => text !== '', 'it is blank')
     .refine((text) => !/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(text), 'it has a line break or another control character')
-    .openapi({ minLength: 1 })
+    .meta({ minLength: 1 })
 }
 
 const name = label(50).optional().describe('Unique in the workspace, without regard to case.')

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { type BrowserOperation, defaultBody } from './operation.ts'
 
 const host = z.string().trim().toLowerCase().min(1).max(253)
@@ -6,7 +6,7 @@ const address = z.string().trim().max(32_000)
 const referrer = address
   .nullish()
   .describe('Where the visitor came from: `document.referrer`. Beats the header `Referer`.')
-const open = { method: 'post', tag: 'Track', requestsPerMinute: 600, ...defaultBody } as const
+const open = { kind: 'browser', method: 'post', tag: 'Track', requestsPerMinute: 600, ...defaultBody } as const
 
 export const newClick = z
   .object({
@@ -48,7 +48,7 @@ const openResult = z
   .meta({ id: 'OpenResult' })
 export type OpenResult = z.infer<typeof openResult>
 
-export const trackClick: BrowserOperation<typeof newClick, typeof clickResult> = {
+export const trackClick = {
   ...open,
   id: 'trackClick',
   path: '/track/click',
@@ -57,9 +57,9 @@ export const trackClick: BrowserOperation<typeof newClick, typeof clickResult> =
     'For pages that are reached without the redirect. The same visitor gets the same id for an hour, here and there, and counts once. Only from the allowed hostnames of the workspace, if it has any.',
   body: newClick,
   response: clickResult,
-}
+} as const satisfies BrowserOperation
 
-export const trackVisit: BrowserOperation<typeof newVisit, typeof clickResult> = {
+export const trackVisit = {
   ...open,
   id: 'trackVisit',
   path: '/track/visit',
@@ -67,9 +67,9 @@ export const trackVisit: BrowserOperation<typeof newVisit, typeof clickResult> =
   description: 'A click with the trigger `pageview` on the link whose slug is the path of the page.',
   body: newVisit,
   response: clickResult,
-}
+} as const satisfies BrowserOperation
 
-export const trackOpen: BrowserOperation<typeof newOpen, typeof openResult> = {
+export const trackOpen = {
   ...open,
   id: 'trackOpen',
   path: '/track/open',
@@ -78,4 +78,4 @@ export const trackOpen: BrowserOperation<typeof newOpen, typeof openResult> = {
     'A click with the trigger `link`. With `dubDomain` instead of `deepLink` both parts of the answer are null: visitors are not matched by their address.',
   body: newOpen,
   response: openResult,
-}
+} as const satisfies BrowserOperation

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { plainText } from './common.ts'
 import { customerAvatar, customerEmail, customerExternalId } from './customers.ts'
 import { operation } from './operation.ts'

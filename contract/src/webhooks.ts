@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { instant, listing, plainText } from './common.ts'
 import { customer } from './customers.ts'
 import { click } from './events.ts'
@@ -143,6 +143,12 @@ export const delivery = z
     eventId: z.string().describe('`webhook-id` of the call.'),
     event: z.enum(triggers),
     status: z.enum(deliveryStatuses),
+    waitingFor: z
+      .enum(['click'])
+      .nullable()
+      .describe(
+        '`click`: the first attempt waits until the click of the lead or sale, with its place and device, is stored.',
+      ),
     attempts: z.number().int(),
     responseStatus: z.number().int().nullable().describe('Of the last attempt; null when there was no answer.'),
     lastAttemptAt: instant.nullable(),

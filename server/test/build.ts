@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { Link, NewLink } from '@tributary/contract/links'
 import type { Plan, Scope } from '@tributary/contract/operation'
 import { sql } from 'kysely'
+import { clickKeys, mintClickId } from '../src/features/click-ids/service.ts'
 import { type Customer, makeCustomer, type Person } from '../src/features/customers/service.ts'
 import { addDomain } from '../src/features/domains/service.ts'
 import { createLink } from '../src/features/links/service.ts'
 import type { RawClick } from '../src/features/redirect/messages.ts'
 import { createToken } from '../src/features/tokens/service.ts'
 import { createWorkspace, type Workspace } from '../src/features/workspaces/service.ts'
-import { mintClickId } from '../src/platform/click-id.ts'
 import type { Platform } from '../src/platform/context.ts'
 import { contextIn } from './context.ts'
 
@@ -50,7 +50,7 @@ export function buildClick(
 ): RawClick {
   const visitor = { ip: nextAddress(), userAgent: browser, at: Date.now(), ...given }
   return {
-    id: mintClickId(platform.config.CLICK_ID_KEYS, { ...visitor, linkNumber: link.number }),
+    id: mintClickId(clickKeys(platform.config), { ...visitor, linkNumber: link.number }),
     workspaceId: link.workspaceId,
     linkNumber: String(link.number),
     url: link.url,

@@ -1,20 +1,25 @@
-import { browserOperations, operations, streamOperations } from '@tributary/contract/index'
+import { operations } from '@tributary/contract/index'
 import { scopes } from '@tributary/contract/operation'
 import { describe, expect, inject, test } from 'vitest'
-import { routes } from '../src/roles/api.ts'
+import { openRedirect } from '../src/features/redirect/service.ts'
+import { bindRoutes } from '../src/roles/api.ts'
 import { buildWorkspace } from './build.ts'
 import { openTestPlatform } from './stack.ts'
 
+const guarded = operations.filter((operation) => operation.kind === 'json' || operation.kind === 'stream')
 const platform = await openTestPlatform()
 const { api } = inject('server')
 
-test('every operation of the contract is answered, and nothing else', () => {
-  const answered = routes.map((route) => route.operation.id).sort()
+test('every operation of the contract is answered, and nothing else', async () => {
+  await using redirect = await openRedirect(platform)
+  const answered = bindRoutes(platform, redirect)
+    .map((route) => route.operation.id)
+    .sort()
   expect(answered).toEqual(operations.map((operation) => operation.id).sort())
 })
 
 test('only what the specification gates needs a plan', () => {
-  const gated = [...operations, ...streamOperations].filter(({ plan }) => plan !== 'free')
+  const gated = guarded.filter(({ plan }) => plan !== 'free')
   expect(Object.fromEntries(gated.map(({ id, plan }) => [id, plan]))).toEqual({
     listEvents: 'business',
     streamEvents: 'business',
@@ -23,13 +28,16 @@ test('only what the specification gates needs a plan', () => {
   })
 })
 
-test.each(browserOperations)('$id is answered without a key, to pages of any site', async ({ path }) => {
-  const response = await fetch(api + path, { method: 'POST', headers: { origin: 'https://example.com' }, body: '[]' })
-  expect(response.status).toBe(400)
-  expect(response.headers.get('access-control-allow-origin')).toBe('*')
-})
+test.each(operations.filter(({ kind }) => kind === 'browser'))(
+  '$id is answered without a key, to pages of any site',
+  async ({ path }) => {
+    const response = await fetch(api + path, { method: 'POST', headers: { origin: 'https://example.com' }, body: '[]' })
+    expect(response.status).toBe(400)
+    expect(response.headers.get('access-control-allow-origin')).toBe('*')
+  },
+)
 
-describe.each([...operations, ...streamOperations])('$id', (operation) => {
+describe.each(guarded)('$id', (operation) => {
   const url = api + operation.path.replaceAll(/\{\w+\}/g, 'unknown')
   const request = { method: operation.method.toUpperCase() }
 

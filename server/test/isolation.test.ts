@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { operations } from '@tributary/contract/index'
-import type { Operation } from '@tributary/contract/operation'
+import type { JsonOperation } from '@tributary/contract/operation'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { createFolder } from '../src/features/folders/service.ts'
@@ -18,6 +18,7 @@ import { buildWebhook } from './webhooks.ts'
  */
 const platform = await openTestPlatform()
 const { api, redirect } = inject('server')
+const jsonOperations = operations.filter((operation) => operation.kind === 'json')
 const secret = `secret-${randomUUID()}`
 
 type Foreign = BuiltWorkspace & {
@@ -131,7 +132,7 @@ beforeAll(async () => {
   await insertDeliveries(platform.db, workspace.id, [event], new Date())
 })
 
-describe.each(operations)('$id', (operation) => {
+describe.each(jsonOperations)('$id', (operation) => {
   test('has only parameters and fields that this test knows', () => {
     const names = [...pathNames(operation), ...Object.keys(operation.query.shape), ...fieldsOf(operation)]
     expect(names.filter((name) => foreignValue(name, operation.path) === undefined && !harmless.has(name))).toEqual([])
@@ -153,7 +154,7 @@ describe.each(operations)('$id', (operation) => {
 
 type Attempt = { path: string; query: Record<string, string>; body?: unknown }
 
-function attempts(operation: Operation): Attempt[] {
+function attempts(operation: JsonOperation): Attempt[] {
   const value = (name: string) => foreignValue(name, operation.path)
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(value(name))))
   const list = operation.body.def.type === 'array'
@@ -185,22 +186,23 @@ function attempts(operation: Operation): Attempt[] {
 }
 
 /** Without the right scope these would be refused before anyone looks for them. */
-function neededBy(name: string, { path }: Operation): object {
+function neededBy(name: string, { path }: JsonOperation): object {
   if (!path.startsWith('/webhooks')) return {}
   return { ...(name === 'folderIds' && { linkScope: 'folders' }), ...(name === 'linkIds' && { linkScope: 'links' }) }
 }
 
-function pathNames({ path }: Operation): string[] {
+function pathNames({ path }: JsonOperation): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string)
 }
 
-function fieldsOf(operation: Operation): string[] {
-  if (operation.id === 'bulkCreateLinks') return fieldsOf(operations.find(({ id }) => id === 'createLink') as Operation)
+function fieldsOf(operation: JsonOperation): string[] {
+  if (operation.id === 'bulkCreateLinks')
+    return fieldsOf(jsonOperations.find(({ id }) => id === 'createLink') as JsonOperation)
   const body = 'out' in operation.body.def ? (operation.body.def.out as object) : operation.body
   return 'shape' in body ? Object.keys(body.shape as object) : []
 }
 
-function required(operation: Operation): string[] {
+function required(operation: JsonOperation): string[] {
   if (operation.id === 'bulkCreateLinks' || operation.id === 'upsertLink') return ['url']
   if (operation.method !== 'post') return operation.id === 'bulkUpdateLinks' ? ['data'] : []
   if (operation.id === 'createCustomer') return ['externalId']

@@ -1,10 +1,11 @@
+import { clickKeys } from '../src/features/click-ids/service.ts'
 import type { StepContext } from '../src/features/ingest/steps/step.ts'
-import { parseClickKeys } from '../src/platform/click-id.ts'
+import { parseKeys } from '../src/platform/seal.ts'
 
 /** What a step gets besides the click, where nothing is known but what is given. */
 export function stepContext(given: Partial<StepContext> = {}): StepContext {
   return {
-    clickKeys: parseClickKeys(`1:${'11'.repeat(32)}`),
+    clickKeys: clickKeys({ CLICK_ID_KEYS: parseKeys(`1:${'11'.repeat(32)}`) }),
     isRepeat: () => false,
     placeOf: () => undefined,
     isDataCentre: () => false,

@@ -1,6 +1,14 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { sql } from 'kysely'
+import type { NewClick } from '../src/features/event-storage/service.ts'
+import type { ClickBatchStored } from '../src/features/ingest/messages.ts'
+import { clickWebhooks, draftClicks } from '../src/features/ingest/webhooks.ts'
+import type { LinkChanged } from '../src/features/links/messages.ts'
+import { linkWebhooks } from '../src/features/links/webhooks.ts'
+import type { ClickFactsSettled, ConversionRecorded } from '../src/features/track/messages.ts'
+import { clickFactsRelease, conversionWebhooks } from '../src/features/track/webhooks.ts'
+import { fanOut, releaseWaiting } from '../src/features/webhooks/fan-out.ts'
 import { newSecret, sealSecret } from '../src/features/webhooks/secrets.ts'
 import { insertWebhook, updateWebhookRow, type WebhookRow } from '../src/features/webhooks/store.ts'
 import type { Platform } from '../src/platform/context.ts'
@@ -87,3 +95,32 @@ export async function queueEvents(platform: Platform, webhooks: WebhookRow[], co
     SELECT workspace_id, webhook_id, id, 'link.created', ${at}, ${at}, ${at} FROM listener, told`.execute(platform.db)
   return ids
 }
+
+/** The triggers of the enabled webhooks of a workspace, and the ids of all its webhooks. */
+export async function subscribed(platform: Platform, workspaceId: string) {
+  const result = await sql<{ id: string; triggers: string[]; disabled_at: Date | null }>`
+    SELECT id, triggers, disabled_at FROM webhooks WHERE workspace_id = ${workspaceId} AND deleted_at IS NULL
+    ORDER BY created_at, id`.execute(platform.db)
+  const enabled = result.rows.filter(({ disabled_at }) => disabled_at === null)
+  const triggers = [...new Set(enabled.flatMap((webhook) => webhook.triggers))].sort()
+  return { triggers, ids: result.rows.map(({ id }) => id) }
+}
+
+export const fanOutLinks = (platform: Platform, changes: LinkChanged[]) => fanOut(platform, linkWebhooks, changes)
+
+export const fanOutClicks = (platform: Platform, batches: ClickBatchStored[]) =>
+  fanOut(platform, clickWebhooks, batches)
+
+/** As if these clicks had been read from the log. */
+export const enqueueClicks = (platform: Platform, clicks: NewClick[]) =>
+  fanOut(platform, { ...clickWebhooks, read: () => draftClicks(platform, clicks) }, [])
+
+export async function fanOutConversions(platform: Platform, recorded: ConversionRecorded[]): Promise<void> {
+  for (const source of conversionWebhooks) {
+    const mine = recorded.filter(({ kind }) => source.name === `webhooks-${kind}s`)
+    await fanOut(platform, source, mine)
+  }
+}
+
+export const releaseConversions = (platform: Platform, settled: ClickFactsSettled[]) =>
+  releaseWaiting(platform, clickFactsRelease, settled)

@@ -1,17 +1,20 @@
 import { defineCommand } from 'citty'
+import { downloadExchangeRates } from '../features/money/service.ts'
 import { type Config, ConfigError, readConfig } from '../platform/config.ts'
-import { downloadRates } from '../platform/rates.ts'
 import { jsonFlag, print, reportProblems } from './run.ts'
 
 const update = defineCommand({
-  meta: { name: 'update', description: 'Get the exchange rates of today into RATES_FILE; running processes take them' },
+  meta: {
+    name: 'update',
+    description: 'Download the exchange rates of today to RATES_FILE; running processes reload it',
+  },
   args: jsonFlag,
   run: ({ args }) =>
     reportProblems(async () => {
       const config = readConfig()
-      const file = fileOf(config)
-      const { date, rates } = await downloadRates(config.RATES_URL, file)
-      const text = `Updated ${file} with ${rates.size} rates of ${date} from ${config.RATES_URL}.`
+      const file = requireFile(config)
+      const { date, rates } = await downloadExchangeRates(config.RATES_URL, file)
+      const text = `Updated ${file} with ${rates.size} exchange rates of ${date} from ${config.RATES_URL}.`
       print(args.json, { file, date, currencies: rates.size }, text)
     }),
 })
@@ -21,7 +24,9 @@ export const rates = defineCommand({
   subCommands: { update },
 })
 
-function fileOf({ RATES_FILE }: Config): string {
+function requireFile({ RATES_FILE }: Config): string {
   if (RATES_FILE) return RATES_FILE
-  throw new ConfigError('RATES_FILE is not set. Set it to the file in which the exchange rates are, or are to be put.')
+  throw new ConfigError(
+    'RATES_FILE is not set. Set it to the file where the exchange rates are stored, then run this again.',
+  )
 }

@@ -8,7 +8,7 @@ import {
   type IpStorage,
   listWorkspaces,
   type Workspace,
-  type WorkspaceSettings,
+  type WorkspaceChanges,
 } from '../features/workspaces/service.ts'
 import { invalid } from '../platform/errors.ts'
 import { settings } from '../platform/settings.ts'
@@ -87,7 +87,7 @@ const set = defineCommand({
     }),
 })
 
-function settingsIn(args: Record<string, unknown>): WorkspaceSettings {
+function settingsIn(args: Record<string, unknown>): WorkspaceChanges {
   const ipStorage = args['ip-storage'] as IpStorage | 'default' | undefined
   const days = args['attribution-days'] === undefined ? undefined : Number(args['attribution-days'])
   const currency = (args.currency as string | undefined)?.toLowerCase()

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Operation } from '@tributary/contract/operation'
+import type { Access } from '@tributary/contract/operation'
 import { estimateBytes } from './byte-cache.ts'
 import type { Ctx, Platform } from './context.ts'
 import { AppError } from './errors.ts'
@@ -13,7 +13,7 @@ export type Admission = {
   /** Reserves memory for a body until the returned function is called. */
   reserve(sender: Sender, bytes: number): () => void
   /** Waits until fewer than the allowed number of requests of the workspace are worked on. */
-  enter(ctx: Asking, limit: Operation['limit']): Promise<() => void>
+  enter(ctx: Asking, limit: Access['limit']): Promise<() => void>
 }
 type Asking = Pick<Ctx, 'workspaceId' | 'plan'>
 /** Who sends a body: a workspace with a secret key, or a visitor, whose `name` is that of the network. */

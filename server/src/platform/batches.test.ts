@@ -1,8 +1,13 @@
 import type { ConsumerMessages, JsMsg } from '@nats-io/jetstream'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { batches, paceBatches } from './batches.ts'
+import { batches, chunks, paceBatches } from './batches.ts'
 import { sleep } from './clock.ts'
+
+test('chunks are full but for the last one, and hold every item in order', () => {
+  expect([...chunks([1, 2, 3, 4, 5], 2)]).toEqual([[1, 2], [3, 4], [5]])
+  expect([...chunks([], 2)]).toEqual([])
+})
 
 describe('batches', () => {
   test('a lone message comes at once', async () => {

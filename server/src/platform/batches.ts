@@ -11,6 +11,11 @@ export function paceBatches(intervalMs: number, tookMs: number): number {
   return Math.max(intervalMs, tookMs + Math.min(2 * tookMs, longestRestMs))
 }
 
+/** Cuts a list into parts of at most `size` items. */
+export function* chunks<T>(items: readonly T[], size: number): Generator<T[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
+}
+
 type Options = { intervalMs: () => number; signal: AbortSignal; full: (messages: JsMsg[]) => boolean }
 
 /**

@@ -1,7 +1,7 @@
 import { Agent, createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { browserOperations, operations } from '@tributary/contract/index'
+import { operations } from '@tributary/contract/index'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { buildConversionLink, buildWorkspace } from '../../test/build.ts'
@@ -15,7 +15,9 @@ const workspace = await buildWorkspace(platform)
 const authorization = `Bearer ${workspace.key}`
 const megabyte = 1_048_576
 
-const withBody = [...operations, ...browserOperations].filter(({ body }) => body.def.type !== 'undefined')
+const withBody = operations
+  .filter((operation) => 'body' in operation)
+  .filter(({ body }) => body.def.type !== 'undefined')
 
 type Body = (typeof withBody)[number]
 
@@ -117,14 +119,16 @@ test('a body in chunks is cut off at the limit, and the connection closes when i
   })
   sending.on('error', () => closed.resolve()).on('close', () => closed.resolve())
   let sent = 0
-  const send = () => {
-    while (!sending.destroyed && sent < 200 * megabyte) {
+  const send = (most: number) => {
+    while (!sending.destroyed && sent < most) {
       sent += 65_536
-      if (!sending.write(Buffer.alloc(65_536, 0x20))) return void sending.once('drain', send)
+      if (!sending.write(Buffer.alloc(65_536, 0x20))) return void sending.once('drain', () => send(most))
     }
   }
-  send()
+  // A client that does not pause may get a reset instead of the answer.
+  send(2 * megabyte)
   expect(await answered.promise).toBe(422)
+  send(200 * megabyte)
   await closed.promise
   expect(sent).toBeLessThan(60 * megabyte)
 })

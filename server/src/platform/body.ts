@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Operation } from '@tributary/contract/operation'
+import type { BodyLimits } from '@tributary/contract/operation'
 import type { Config } from './config.ts'
 import { badRequest, invalid } from './errors.ts'
 
@@ -14,7 +14,7 @@ const late = new WeakSet<IncomingMessage>()
 /** The bytes of a body, never more than the operation's limit, and never later than BODY_DEADLINE_MS. */
 export async function readBody(
   incoming: IncomingMessage,
-  { bodyLimit }: Pick<Operation, 'bodyLimit'>,
+  { bodyLimit }: Pick<BodyLimits, 'bodyLimit'>,
   config: Pick<Config, 'BODY_LIMIT_BYTES' | 'BODY_DEADLINE_MS'>,
 ): Promise<Buffer> {
   const limit = Math.min(bodyLimit, config.BODY_LIMIT_BYTES)
@@ -34,7 +34,7 @@ export async function readBody(
 }
 
 /** How many bytes a body may become; without a length, as many as the operation takes. */
-export function announcedBytes(incoming: IncomingMessage, { bodyLimit }: Pick<Operation, 'bodyLimit'>): number {
+export function announcedBytes(incoming: IncomingMessage, { bodyLimit }: Pick<BodyLimits, 'bodyLimit'>): number {
   const length = incoming.headers['content-length']
   return Math.min(length === undefined ? bodyLimit : Number(length), bodyLimit)
 }
@@ -88,7 +88,7 @@ export function hasUnreadBody(incoming: IncomingMessage): boolean {
   return !incoming.complete && (incoming.headers['content-length'] !== undefined || late.has(incoming))
 }
 
-export function parseJson(bytes: Buffer, { bodyValues }: Pick<Operation, 'bodyValues'>): unknown {
+export function parseJson(bytes: Buffer, { bodyValues }: Pick<BodyLimits, 'bodyValues'>): unknown {
   if (bytes.length === 0) return {}
   const problem = nestingProblem(bytes, bodyValues)
   if (problem) throw invalid(`The body ${problem}. Send less in one request.`)

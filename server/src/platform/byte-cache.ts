@@ -9,14 +9,14 @@ const entryBytes = 150
  */
 export type ByteCache<V extends {}, K extends string | number = string> = LRUCache<K, V>
 
-type Options<V> = { maxBytes: number; most?: number; ttlMs?: number; measure?(value: V): number }
+export type CacheOptions = { maxBytes: number; most?: number; ttlMs?: number }
 
 export function openByteCache<V extends {}, K extends string | number = string>({
   maxBytes,
   most,
   ttlMs,
   measure = estimateBytes,
-}: Options<V>): ByteCache<V, K> {
+}: CacheOptions & { measure?(value: V): number }): ByteCache<V, K> {
   return new LRUCache<K, V>({
     maxSize: maxBytes,
     sizeCalculation: (value, key) => entryBytes + estimateBytes(key) + Math.ceil(measure(value)),

@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import { type Operation, type Plan, plans, type Scope } from '@tributary/contract/operation'
+import { type Access, type ActorKind, type Plan, plans, type Scope } from '@tributary/contract/operation'
 import type { Redis } from 'ioredis'
 import type { ClickHouse } from './clickhouse.ts'
 import type { Clock } from './clock.ts'
@@ -9,7 +9,6 @@ import type { Geo } from './geo.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { Db } from './postgres.ts'
-import type { Rates } from './rates.ts'
 import type { Tracing } from './tracing.ts'
 
 /** The handles of a process. */
@@ -18,7 +17,6 @@ export type Platform = {
   log: Log
   metrics: Metrics
   geo: Geo
-  rates: Rates
   now: Clock
   db: Db
   /** A small pool of its own for what visitors wait for, which requests of the API can't use up. */
@@ -30,28 +28,42 @@ export type Platform = {
   tracing?: Tracing
 }
 
-export type Actor = {
-  keyId: string
-  scopes: Scope[]
-  /** A key that pages show to everyone: it does only what is for pages. */
-  isPublishable?: boolean
-}
+/** Who makes a request. `id` is unique among actors of all kinds: rate limits and logs use it. */
+export type Actor = { id: string; scopes: Scope[] } & (
+  | {
+      kind: 'key'
+      /** A key that pages show to everyone: it may call only what is for pages. */
+      isPublishable?: boolean
+    }
+  | { kind: Exclude<ActorKind, 'key'>; isPublishable?: false }
+)
 
 /** The handles, and who is asking. */
 export type Ctx = Platform & { workspaceId: string; plan: Plan; actor: Actor; requestId: string }
 
-/** For work that no key has asked for. */
+/** As the log names it. */
+export function formatActor({ kind, id }: Actor): string {
+  return `${kind} ${id}`
+}
+
+/** For work that no request asked for. */
 export function asSystem(platform: Platform, workspaceId: string): Ctx {
-  const actor = { keyId: 'system', scopes: ['apis.all' as const] }
+  const actor: Actor = { kind: 'system', id: 'system', scopes: ['apis.all'] }
   return { ...platform, workspaceId, plan: 'enterprise', actor, requestId: 'system' }
 }
 
-/** Refuses a key that may not call the operation. A publishable key is public, so its refusal names nothing of the workspace. */
+/** Refuses an actor that may not call the operation. A publishable key is public, so its refusal names nothing of the workspace. */
 export function requirePermission(
-  ctx: Pick<Ctx, 'actor' | 'plan'>,
-  operation: Pick<Operation, 'path' | 'scope' | 'plan'> & { isForPages?: boolean },
+  { actor, plan }: Pick<Ctx, 'actor' | 'plan'>,
+  operation: Access & { path: string; isForPages?: boolean },
 ): void {
-  if (ctx.actor.isPublishable && !operation.isForPages) {
+  if (!operation.actors.includes(actor.kind)) {
+    const kinds = operation.actors.join(', ')
+    throw forbidden(
+      `Only these actors may call ${operation.path}: ${kinds}. This request comes from: ${actor.kind}. Use the credentials of one of them.`,
+    )
+  }
+  if (actor.isPublishable && !operation.isForPages) {
     throw forbidden(`${operation.path} is not for publishable keys. Call it from your server, with a secret key.`)
   }
   const read = operation.scope.endsWith('.read')
@@ -60,11 +72,12 @@ export function requirePermission(
     operation.scope,
     ...(read ? ['apis.read', operation.scope.replace('.read', '.write')] : []),
   ]
-  if (!ctx.actor.scopes.some((scope) => accepted.includes(scope))) {
-    throw forbidden(`This key lacks the scope ${operation.scope}. Create a key that has it.`)
+  if (!actor.scopes.some((scope) => accepted.includes(scope))) {
+    const advice = actor.kind === 'key' ? 'Create a key that has it.' : 'Ask an owner of the workspace for it.'
+    throw forbidden(`This ${actor.kind} lacks the scope ${operation.scope}. ${advice}`)
   }
-  if (plans.indexOf(ctx.plan) < plans.indexOf(operation.plan)) {
-    const current = ctx.actor.isPublishable ? '' : `; this workspace has ${ctx.plan}`
+  if (plans.indexOf(plan) < plans.indexOf(operation.plan)) {
+    const current = actor.isPublishable ? '' : `; this workspace has ${plan}`
     throw forbidden(`${operation.path} needs the ${operation.plan} plan or higher${current}.`)
   }
 }

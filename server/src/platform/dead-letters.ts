@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Platform } from './context.ts'
 import type { Db } from './postgres.ts'
-import { every } from './schedule.ts'
+import { startInterval } from './schedule.ts'
 
 export type LetterKind = 'conversion' | 'outbox'
 export type NewLetter = {
@@ -63,7 +63,7 @@ export async function deleteLetters(db: Db, kind: LetterKind, references: string
 }
 
 export function startLetterMeter(platform: Platform): AsyncDisposable {
-  return every(platform, 'count dead letters', measureEveryMs, async () => {
+  return startInterval(platform, 'count dead letters', measureEveryMs, async () => {
     const counts = await countLetters(platform.db).catch(() => undefined)
     if (counts) for (const kind of kinds) platform.metrics.deadLetters.set({ kind }, counts[kind])
   })

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../engines/port.ts'
 import { type DnsServer, setZone, startDnsServer, type Zone } from '../../test/dns-server.ts'
-import { openDns, parseAddress, parseDnsServer } from './dns.ts'
+import { openDns } from './dns.ts'
+import { parseAddress, parseDnsServer } from './ranges.ts'
 
 let server: DnsServer
 let counter = 0

@@ -52,22 +52,6 @@ export function openDns(servers: string[]): Dns {
   }
 }
 
-/** Reads `192.0.2.1`, `192.0.2.1:53`, `2001:db8::1` or `[2001:db8::1]:53`. */
-export function parseDnsServer(text: string): string {
-  try {
-    new Resolver().setServers([text])
-    return text
-  } catch {
-    throw new Error(`${JSON.stringify(text)} is no address of a DNS server, such as 192.0.2.1 or 192.0.2.1:53`)
-  }
-}
-
-/** Reads an IPv4 or IPv6 address, in its shortest form. */
-export function parseAddress(text: string): string {
-  if (ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)) return plainAddress(text)
-  throw new Error(`${JSON.stringify(text)} is no IP address, such as 192.0.2.1 or 2001:db8::1`)
-}
-
 function plainAddress(text: string): string {
   return ipaddr.process(text).toString()
 }

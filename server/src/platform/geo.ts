@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import { createWriteStream, readFileSync, statSync } from 'node:fs'
-import { readFile, rename, rm, stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 import { Readable } from 'node:stream'
@@ -11,7 +10,9 @@ import ipaddr from 'ipaddr.js'
 import { type CityResponse, Reader } from 'maxmind'
 import { openByteCache } from './byte-cache.ts'
 import { type Config, ConfigError } from './config.ts'
+import { replaceFile, startDownload } from './download.ts'
 import type { Log } from './log.ts'
+import { memo } from './memo.ts'
 
 /** Codes of ISO 3166, the region as `US-CA`; what is not known is empty. */
 export type Place = { country: string; region: string; city: string; continent: string }
@@ -23,15 +24,12 @@ export type Geo = Disposable & {
 
 type Database = Reader<CityResponse>
 
-const downloadWithinMs = 600_000
-
 /** Finds places in the file GEO_DATABASE, and in its successor once it has changed; without one, built-in countries. */
 export function openGeo(config: Pick<Config, 'GEO_DATABASE'>, log: Log, checkEveryMs = 30_000): Geo {
   const file = config.GEO_DATABASE
   if (!file) return { lookup: builtInCountries(log), source: 'built-in', [Symbol.dispose]() {} }
-  const opened = openFirst(file)
-  const known = openByteCache<{ place: Place | undefined }>({ maxBytes: 16_000_000, most: 20_000 })
-  let { database, version } = opened
+  let { database, version } = openFirst(file)
+  let lookup = remember()
   let isChecking = false
   let isDamaged = false
 
@@ -44,7 +42,7 @@ export function openGeo(config: Pick<Config, 'GEO_DATABASE'>, log: Log, checkEve
       // Also when it can't be used, so that a bad file is told of once.
       version = found
       database = parse(await readFile(file))
-      known.clear()
+      lookup = remember()
       isDamaged = false
       log.info({ file }, 'The geo database has changed and was loaded')
     } catch (error) {
@@ -53,6 +51,10 @@ export function openGeo(config: Pick<Config, 'GEO_DATABASE'>, log: Log, checkEve
     } finally {
       isChecking = false
     }
+  }
+
+  function remember(): Geo['lookup'] {
+    return memo(tryLookup, { maxBytes: 16_000_000, most: 20_000 })
   }
 
   /** A click must not be lost, nor hold up others, because of a damaged file. */
@@ -68,14 +70,7 @@ export function openGeo(config: Pick<Config, 'GEO_DATABASE'>, log: Log, checkEve
 
   const checking = setInterval(() => void check(file), checkEveryMs).unref()
   return {
-    lookup(ip) {
-      let found = known.get(ip)
-      if (!found) {
-        found = { place: tryLookup(ip) }
-        known.set(ip, found)
-      }
-      return found.place
-    },
+    lookup: (ip) => lookup(ip),
     source: 'GEO_DATABASE',
     [Symbol.dispose]: () => clearInterval(checking),
   }
@@ -166,34 +161,16 @@ function parse(content: Buffer): Database {
 }
 
 /** Puts a database from the network in place of the file, when it is one. `{month}` is this month or the one before. */
-export async function downloadGeo(address: string, file: string, now: Date): Promise<string> {
-  const temporary = `${file}.${randomUUID()}.part`
-  try {
-    const { url, response } = await newest(address, now)
+export function downloadGeo(address: string, file: string, now: Date): Promise<string> {
+  return replaceFile(file, async (temporary) => {
+    const before = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1))
+    const urls = [now, before].map((date) => address.replaceAll('{month}', date.toISOString().slice(0, 7)))
+    const { url, response } = await startDownload(...urls)
     const unpack = url.endsWith('.gz') ? [createGunzip()] : []
     await pipeline([Readable.fromWeb(response.body as ReadableStream), ...unpack, createWriteStream(temporary)])
     parse(await readFile(temporary))
-    await rename(temporary, file)
     return url
-  } catch (error) {
-    await rm(temporary, { force: true })
-    const cause = (error as Error).cause
-    const reason = cause instanceof Error ? cause.message || (error as Error).message : (error as Error).message
-    throw new ConfigError(`${file} was not updated: ${reason}.`)
-  }
-}
-
-async function newest(address: string, now: Date): Promise<{ url: string; response: Response }> {
-  const before = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1))
-  const urls = [now, before].map((date) => address.replaceAll('{month}', date.toISOString().slice(0, 7)))
-  const tried: string[] = []
-  for (const url of new Set(urls)) {
-    const response = await fetch(url, { signal: AbortSignal.timeout(downloadWithinMs) })
-    if (response.ok) return { url, response }
-    await response.body?.cancel()
-    tried.push(`${url} answers ${response.status}`)
-  }
-  throw new Error(tried.join(', '))
+  })
 }
 
 function openFirst(file: string): { database: Database; version: string } {

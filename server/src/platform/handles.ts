@@ -8,7 +8,6 @@ import { type Log, openLog } from './log.ts'
 import { openMetrics } from './metrics.ts'
 import { closeNats, openNats } from './nats.ts'
 import { openPostgres, type PoolUse, roleUse } from './postgres.ts'
-import { openRates } from './rates.ts'
 import { openValkey } from './valkey.ts'
 
 /** Opens every handle of a process; disposing closes them in reverse. */
@@ -18,10 +17,9 @@ export async function openPlatform(
   now: Clock = systemClock,
   use: PoolUse = roleUse(config),
 ): Promise<Platform & AsyncDisposable> {
-  // First, because only these can fail here, and hardly anything else is open then.
+  // First, because only this can fail here, and hardly anything else is open then.
   using opening = new DisposableStack()
   const geo = opening.use(openGeo(config, log))
-  const rates = openRates(config, log)
   const nats = await openNats(config, log)
   opening.move()
   const metrics = openMetrics()
@@ -45,7 +43,6 @@ export async function openPlatform(
     metrics,
     now,
     geo,
-    rates,
     db,
     lookups,
     clickhouse,

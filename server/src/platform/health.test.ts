@@ -56,7 +56,7 @@ test('/readyz on the port for operators tells the state of each engine, role and
       roles: { worker: { ready: true }, api: { ready: true }, redirect: { ready: true } },
       engines: engineStates,
       partitions: { 0: partition, 1: partition },
-      streams: { EVENTS_0: stream, EVENTS_1: stream, CHANGES: stream, WEBHOOKS: stream, DEAD_LETTERS: stream },
+      streams: { EVENTS_0: stream, EVENTS_1: stream, CHANGES: stream, DEAD_LETTERS: stream },
       processes: ['worker', 'api', 'redirect'].map((role) => ({ role, ...shared, engines: expect.any(Object) })),
     },
   })

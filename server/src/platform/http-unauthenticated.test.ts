@@ -78,7 +78,7 @@ test('an unknown key is looked up once, and those of a suspect one at a time', a
     refused(`trib_${randomUUID()}`, true),
     read(counting, `Bearer ${key}`, '', true),
   ])
-  expect(known.actor.keyId).toMatch(/^key_/)
+  expect(known.actor.id).toMatch(/^key_/)
 })
 
 /** Counts the statements that ask for a key. */

@@ -1,7 +1,7 @@
 // Longer than other files: every step from a request to its answer, in one place.
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { BrowserOperation, OpenOperation, Operation } from '@tributary/contract/operation'
+import type { Access, JsonOperation, Operation } from '@tributary/contract/operation'
 import { type Context, Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { HTTPException } from 'hono/http-exception'
@@ -9,11 +9,18 @@ import type { z } from 'zod'
 import { type Admission, isLargeList, openAdmission, type Sender, streamList } from './answers.ts'
 import { announcedBytes, hasUnreadBody, parseJson, readBody } from './body.ts'
 import { isOverloaded } from './clickhouse.ts'
+import {
+  type AddressReader,
+  clientNetwork,
+  openAddressReader,
+  readClient,
+  readVisitor,
+  type Visitor,
+} from './client-address.ts'
 import { sleep } from './clock.ts'
-import { type Ctx, type Platform, requirePermission } from './context.ts'
+import { type Actor, type Ctx, formatActor, type Platform, requirePermission } from './context.ts'
 import { AppError, badRequest, conflict, envelopeOf, forbidden } from './errors.ts'
 import { idempotencyKeyOf, once, requestHash } from './idempotency.ts'
-import { clientOf, knownPeers, networkOf, type Peers, type Visitor, visitorOf } from './peers.ts'
 import { asTenant, isDeadlock, isTimedOut, PoolBusyError } from './postgres.ts'
 import {
   allowanceOf,
@@ -24,68 +31,67 @@ import {
   tooMany,
   type UnauthenticatedLimit,
 } from './rate-limit.ts'
-import { openStreams, type StreamRoute, type Streams } from './streams.ts'
+import { openStreams, type Streamed, type Streams } from './streams.ts'
 import { tracedRequest } from './tracing.ts'
 import { parse, readQuery } from './validation.ts'
 
-type Input<P, Q, B> = { params: P; query: Q; body: B }
 type Bindings = {
   Bindings: { incoming: IncomingMessage; outgoing?: ServerResponse }
-  Variables: { requestId: string; headers: Record<string, string> }
+  Variables: { requestId: string; headers: Record<string, string>; actor?: Actor }
 }
 type Request = Context<Bindings>
-/** The address that was called, as clients write it, and headers for the answer. */
-export type Exchange = { url: URL; setHeader(name: string, value: string): void }
-
-export type Route = {
-  operation: Operation
-  handle(ctx: Ctx, input: Input<unknown, unknown, unknown>, exchange: Exchange, prepared: unknown): Promise<unknown>
-  prepare?(ctx: Ctx, input: Input<unknown, unknown, unknown>): Promise<unknown>
-}
 export type App = Hono<Bindings>
 
-/**
- * Binds an operation of the contract to the function that answers it; to a publishable key the answer is always `{}`.
- * `prepare` runs before the transaction of an `Idempotency-Key`: whatever waits for the network belongs there.
- */
-export function route<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType, R extends z.ZodType, X>(
-  operation: Operation<P, Q, B, R>,
-  handle: (
-    ctx: Ctx,
-    input: Input<z.output<P>, z.output<Q>, z.output<B>>,
-    exchange: Exchange,
-    prepared: X,
-  ) => Promise<z.input<R> | undefined>,
-  prepare?: (ctx: Ctx, input: Input<z.output<P>, z.output<Q>, z.output<B>>) => Promise<X>,
-): Route {
-  return { operation: operation as unknown as Operation, handle, prepare } as Route
-}
-
-export type Bytes = { body: Uint8Array<ArrayBuffer> | null; status: 200 | 304; headers: Record<string, string> }
-export type OpenRoute = {
-  operation: OpenOperation
-  /** `network` tells visitors apart: an IPv4 address, or the network of an IPv6 address. */
-  handle(query: unknown, header: (name: string) => string, network: string): Promise<Bytes>
-}
-
-/** Binds an operation that is open to everyone and answers with bytes. */
-export function openRoute<Q extends z.ZodObject>(
-  operation: OpenOperation<Q>,
-  handle: (query: z.output<Q>, header: (name: string) => string, network: string) => Promise<Bytes>,
-): OpenRoute {
-  return { operation: operation as unknown as OpenOperation, handle: handle as OpenRoute['handle'] }
-}
-
-/** The visitor, and the host of the page that calls, without `www.`; empty when nothing tells it. */
+type Kind = Operation['kind']
+/** The visitor, and the host of the page that calls, without `www.`; empty if the request does not say it. */
 export type Caller = Visitor & { page: string }
-export type BrowserRoute = { operation: BrowserOperation; handle(body: unknown, caller: Caller): Promise<unknown> }
+export type Bytes = { body: Uint8Array<ArrayBuffer> | null; status: 200 | 304; headers: Record<string, string> }
+type Exchange = {
+  /** The address that was called, as clients write it. */
+  url: URL
+  /** A header of the request, or the empty string. */
+  header(name: string): string
+  setHeader(name: string, value: string): void
+}
 
-/** Binds an operation that pages of any site and apps call without a key. */
-export function browserRoute<B extends z.ZodType, R extends z.ZodType>(
-  operation: BrowserOperation<B, R>,
-  handle: (body: z.output<B>, caller: Caller) => Promise<z.input<R>>,
-): BrowserRoute {
-  return { operation: operation as unknown as BrowserOperation, handle: handle as BrowserRoute['handle'] }
+/** A handler's arguments and result, by kind of operation. */
+type Askers = { json: Ctx; stream: Ctx; public: Caller; browser: Caller }
+type Exchanges = {
+  json: Exchange
+  /** `signal` fires when the client is gone or the server is about to end. */
+  stream: Exchange & { signal: AbortSignal }
+  public: Exchange
+  browser: Exchange
+}
+type Results<Json> = { json: Json | undefined; stream: Streamed; public: Bytes; browser: Json }
+
+type Parsed<O, Field extends string> = Field extends keyof O ? z.output<O[Field]> : undefined
+type Input<O> = { params: Parsed<O, 'params'>; query: Parsed<O, 'query'>; body: Parsed<O, 'body'> }
+type Result<O extends Operation> = Results<O extends { response: unknown } ? z.input<O['response']> : never>
+
+type AnyInput = { params?: unknown; query?: unknown; body?: unknown }
+type Bound<K extends Kind> = {
+  operation: Extract<Operation, { kind: K }>
+  handle(asker: Askers[K], input: AnyInput, exchange: Exchanges[K], prepared: unknown): Promise<Results<unknown>[K]>
+  prepare?(ctx: Ctx, input: AnyInput): Promise<unknown>
+}
+export type Route = { [K in Kind]: Bound<K> }[Kind]
+
+/**
+ * Binds an operation of the contract to the function that answers it; a publishable key always gets `{}`.
+ * `prepare` runs before the transaction of an `Idempotency-Key`: put there what waits for the network.
+ */
+export function route<O extends Operation, X>(
+  operation: O,
+  handle: (
+    asker: Askers[O['kind']],
+    input: Input<O>,
+    exchange: Exchanges[O['kind']],
+    prepared: X,
+  ) => Promise<Result<O>[O['kind']]>,
+  prepare?: (ctx: Ctx, input: Input<O>) => Promise<X>,
+): Route {
+  return { operation, handle, prepare } as unknown as Route
 }
 
 export type Serving = {
@@ -105,7 +111,11 @@ export type Serving = {
     isSuspect?: boolean,
   ): Promise<Omit<Ctx, 'requestId'>>
 }
-type Guarded = Serving & { peers: Peers; unauthenticated: UnauthenticatedLimit; admission: Admission }
+type Guarded = Required<Serving> & {
+  readAddress: AddressReader
+  unauthenticated: UnauthenticatedLimit
+  admission: Admission
+}
 
 const crossOrigin = cors({
   origin: '*',
@@ -116,43 +126,27 @@ const crossOrigin = cors({
 // Answers to publishable keys come at multiples of it, so that their time does not show what was found.
 const pageAnswerStepMs = 50
 
-export function serve(
-  routes: Route[],
-  given: Serving,
-  openRoutes: OpenRoute[] = [],
-  browserRoutes: BrowserRoute[] = [],
-  streamRoutes: StreamRoute[] = [],
-): App {
+export function serve(routes: Route[], given: Serving): App {
   const app: App = new Hono<Bindings>()
   const { config } = given.platform
-  const peers = knownPeers(config.TRUSTED_PROXIES)
-  const unauthenticated = openUnauthenticatedLimit(given.limiter, config)
-  const serving = { ...given, peers, unauthenticated, admission: openAdmission(given.platform) }
-  const streams = serving.streams ?? openStreams(serving.platform)
+  const serving: Guarded = {
+    ...given,
+    streams: given.streams ?? openStreams(given.platform),
+    readAddress: openAddressReader(config.TRUSTED_PROXIES),
+    unauthenticated: openUnauthenticatedLimit(given.limiter, config),
+    admission: openAdmission(given.platform),
+  }
   app.use(async (c, next) => {
     c.set('requestId', requestIdOf(c))
     c.set('headers', {})
-    requireEncryption(c, serving.platform, peers)
+    requireEncryption(c, serving)
     await next()
     c.header('X-Request-Id', c.var.requestId)
   })
-  const forPages = [...browserRoutes, ...routes.filter((route) => route.operation.isForPages)]
-  for (const { operation } of forPages) app.use(operation.path, crossOrigin)
+  for (const { operation } of routes) if (isForPages(operation)) app.use(operation.path, crossOrigin)
   for (const route of routes) {
     const path = route.operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
-    app.on(route.operation.method, path, (c) => timed(c, route, serving, () => answer(c, route, serving)))
-  }
-  for (const route of openRoutes) {
-    const { method, path } = route.operation
-    app.on(method, path, (c) => timed(c, route, serving, () => answerOpen(c, route, serving)))
-  }
-  for (const route of streamRoutes) {
-    const { method, path } = route.operation
-    app.on(method, path, (c) => timed(c, route, serving, () => answerStream(c, route, serving, streams)))
-  }
-  for (const route of browserRoutes) {
-    const { method, path } = route.operation
-    app.on(method, path, (c) => timed(c, route, serving, () => answerPage(c, route, serving)))
+    app.on(route.operation.method, path, (c) => answer(c, route, serving))
   }
   app.notFound(async (c) => {
     const refused = await unknownPath(c, serving).catch((error: unknown) => error)
@@ -162,26 +156,39 @@ export function serve(
   return app
 }
 
-async function timed(
-  c: Request,
-  { operation }: { operation: { id: string; method: string; path: string } },
-  { platform }: Serving,
-  respond: () => Promise<Response>,
-): Promise<Response> {
+function isForPages(operation: Operation): boolean {
+  return operation.kind === 'browser' || (operation.kind === 'json' && operation.isForPages === true)
+}
+
+const answerKinds: { [K in Kind]: (c: Request, route: Bound<K>, serving: Guarded) => Promise<Response> } = {
+  json: answerJson,
+  stream: answerStream,
+  public: answerPublic,
+  browser: answerBrowser,
+}
+
+/** Answers, traces and measures one request. */
+async function answer(c: Request, route: Route, serving: Guarded): Promise<Response> {
+  const { operation } = route
+  const { platform } = serving
   const started = performance.now()
+  const answerKind = answerKinds[operation.kind] as (c: Request, route: Route, serving: Guarded) => Promise<Response>
   const asked = { ...operation, requestId: c.var.requestId, traceparent: c.req.header('traceparent') }
   const response = await tracedRequest(platform, asked, () =>
-    respond().catch((error: unknown) => respondWith(c, platform, error)),
+    answerKind(c, route, serving).catch((error: unknown) => respondWith(c, platform, error)),
   )
   const labels = { operation: operation.id, status: String(response.status) }
   platform.metrics.requests.observe(labels, (performance.now() - started) / 1000)
   return response
 }
 
-async function answer(c: Request, { operation, handle, prepare }: Route, serving: Guarded): Promise<Response> {
+async function answerJson(
+  c: Request,
+  { operation, handle, prepare }: Bound<'json'>,
+  serving: Guarded,
+): Promise<Response> {
   const started = performance.now()
-  const ctx = await identify(c, operation.limit, serving)
-  requirePermission(ctx, operation)
+  const ctx = await authorize(c, operation, serving)
   const isWrite = operation.method !== 'get'
   const key = isWrite ? idempotencyKeyOf(c.req.header('idempotency-key')) : undefined
   const params = parse(operation.params, c.req.param(), 'path')
@@ -197,7 +204,7 @@ async function answer(c: Request, { operation, handle, prepare }: Route, serving
   const inShare = <R>(work: () => Promise<R>) => asTenant(ctx.workspaceId, work)
   const prepared = prepare && (await inShare(() => prepare(ctx, { params, query, body })))
   const work = async (ctx: Ctx) => {
-    const result = await handle(ctx, { params, query, body }, exchangeOf(c, serving), prepared)
+    const result = await handle(ctx, { params, query, body }, openExchange(c, serving), prepared)
     return (isPublishable ? {} : operation.response.parse(result)) as object
   }
   const paced = async <R>(outcome: Promise<R>) => {
@@ -233,7 +240,7 @@ async function answer(c: Request, { operation, handle, prepare }: Route, serving
 function sendJson(
   c: Request,
   { platform }: Serving,
-  status: Operation['status'],
+  status: JsonOperation['status'],
   value: unknown,
   held: DisposableStack,
 ): Response {
@@ -249,60 +256,60 @@ function sendJson(
   return c.newResponse(body, status, { ...c.var.headers, 'Content-Type': 'application/json' })
 }
 
-function exchangeOf(c: Request, { platform }: Serving): Exchange {
-  const { pathname, search } = new URL(c.req.url)
+function openExchange(c: Request, { platform }: Serving): Exchange {
   return {
-    url: new URL(platform.config.API_URL.replace(/\/+$/, '') + pathname + search),
+    get url() {
+      const { pathname, search } = new URL(c.req.url)
+      return new URL(platform.config.API_URL.replace(/\/+$/, '') + pathname + search)
+    },
+    header: (name) => c.req.header(name) ?? '',
     setHeader: (name, value) => c.set('headers', { ...c.var.headers, [name]: value }),
   }
 }
 
-async function answerStream(
-  c: Request,
-  { operation, handle }: StreamRoute,
-  serving: Guarded,
-  streams: Streams,
-): Promise<Response> {
-  const ctx = await identify(c, operation.limit, serving)
-  requirePermission(ctx, operation)
+async function answerStream(c: Request, { operation, handle }: Bound<'stream'>, serving: Guarded): Promise<Response> {
+  const ctx = await authorize(c, operation, serving)
   const query = parse(operation.query, readQuery(c.req.queries()), 'query')
-  const header = (name: string) => c.req.header(name) ?? ''
-  const start = (signal: AbortSignal) => asTenant(ctx.workspaceId, () => handle(ctx, { query, header, signal }))
+  const exchange = openExchange(c, serving)
+  const start = (signal: AbortSignal) =>
+    asTenant(ctx.workspaceId, () => handle(ctx, { query }, { ...exchange, signal }, undefined))
   const authorization = c.req.header('authorization')
   const page = pageOf(c)
   const recheck = async () =>
     requirePermission(await serving.contextOf(serving.platform, authorization, page), operation)
-  const { headers, body } = await streams.open(ctx, operation, start, () => c.env.outgoing?.destroy(), recheck)
+  const { headers, body } = await serving.streams.open(ctx, operation, start, () => c.env.outgoing?.destroy(), recheck)
   return c.newResponse(body, 200, { ...c.var.headers, ...headers })
 }
 
-async function answerOpen(c: Request, { operation, handle }: OpenRoute, serving: Guarded): Promise<Response> {
+async function answerPublic(c: Request, { operation, handle }: Bound<'public'>, serving: Guarded): Promise<Response> {
   await limitVisitor(c, operation, serving)
   const query = parse(operation.query, readQuery(c.req.queries()), 'query')
-  const network = networkOfClient(c, serving)
-  const { body, status, headers } = await handle(query, (name) => c.req.header(name) ?? '', network)
+  const { body, status, headers } = await handle(findCaller(c, serving), { query }, openExchange(c, serving), undefined)
   return c.newResponse(body, status, { ...c.var.headers, ...headers })
 }
 
-async function answerPage(c: Request, { operation, handle }: BrowserRoute, serving: Guarded): Promise<Response> {
+async function answerBrowser(c: Request, { operation, handle }: Bound<'browser'>, serving: Guarded): Promise<Response> {
   await limitVisitor(c, operation, serving)
   using held = new DisposableStack()
   held.defer(serving.admission.reserve(findSender(c, serving), announcedBytes(c.env.incoming, operation)))
   const bytes = await readBody(c.env.incoming, operation, serving.platform.config)
   const body = parse(operation.body, parseJson(bytes, operation), 'body')
-  const caller = { ...visitorOf(c.env.incoming, serving.peers), page: pageOf(c) }
-  const result = operation.response.parse(await handle(body, caller))
-  return c.json(result as object, 200, c.var.headers)
+  const result = await handle(findCaller(c, serving), { body }, openExchange(c, serving), undefined)
+  return c.json(operation.response.parse(result) as object, 200, c.var.headers)
+}
+
+function findCaller(c: Request, { readAddress }: Guarded): Caller {
+  return { ...readVisitor(c.env.incoming, readAddress), page: pageOf(c) }
 }
 
 async function limitVisitor(
   c: Request,
-  operation: Pick<OpenOperation, 'id' | 'requestsPerMinute'>,
+  operation: { id: string; requestsPerMinute: number },
   serving: Guarded,
 ): Promise<void> {
   const { platform, limiter } = serving
   const allowance = { limit: operation.requestsPerMinute, windowSeconds: 60 }
-  const verdict = await limiter(`${operation.id}:${networkOfClient(c, serving)}`, allowance, platform.now())
+  const verdict = await limiter(`${operation.id}:${readNetwork(c, serving)}`, allowance, platform.now())
   c.set('headers', limitHeaders(verdict))
   if (!verdict.allowed) {
     platform.metrics.limited.inc({ plan: 'none', limit: operation.id })
@@ -310,14 +317,14 @@ async function limitVisitor(
   }
 }
 
-function networkOfClient(c: Request, { peers }: Guarded): string {
-  return networkOf(clientOf(c.env.incoming, peers).ip)
+function readNetwork(c: Request, { readAddress }: Guarded): string {
+  return clientNetwork(readClient(c.env.incoming, readAddress).ip)
 }
 
 /** A publishable key is a visitor's: visitors can't use up the memory that the workspace's own server needs. */
 function findSender(c: Request, serving: Guarded, ctx?: Ctx): Sender {
   if (ctx && !ctx.actor.isPublishable) return { kind: 'workspace', name: ctx.workspaceId, plan: ctx.plan }
-  return { kind: 'visitor', name: networkOfClient(c, serving), plan: ctx?.plan ?? 'none' }
+  return { kind: 'visitor', name: readNetwork(c, serving), plan: ctx?.plan ?? 'none' }
 }
 
 /** Some pages send no `Referer`, some browsers no `Origin`. */
@@ -326,28 +333,36 @@ function pageOf(c: Request): string {
   return (address?.hostname ?? '').replace(/^www\./, '')
 }
 
-function requireEncryption(c: Request, { config }: Platform, peers: Peers): void {
-  const client = clientOf(c.env.incoming, peers)
+function requireEncryption(c: Request, { platform: { config }, readAddress }: Guarded): void {
+  const client = readClient(c.env.incoming, readAddress)
   if (client.secure || (config.ENVIRONMENT === 'development' && client.loopback)) return
   throw forbidden(`Unencrypted HTTP is not supported. Use ${config.API_URL.replace(/^http:/, 'https:')}.`)
 }
 
-/** Finds who is asking; every request of a key counts, whatever becomes of it. */
-async function identify(c: Request, limit: Operation['limit'], serving: Guarded): Promise<Ctx> {
+/** Finds the actor, and refuses it unless the operation is for it. */
+async function authorize(c: Request, operation: Access & { path: string }, serving: Guarded): Promise<Ctx> {
+  const ctx = await identify(c, operation.limit, serving)
+  requirePermission(ctx, operation)
+  return ctx
+}
+
+/** Finds the actor; every request of an actor counts against its rate limit, also one that is refused later. */
+async function identify(c: Request, limit: Access['limit'], serving: Guarded): Promise<Ctx> {
   const { platform, contextOf, limiter, unauthenticated } = serving
-  const network = networkOfClient(c, serving)
+  const network = readNetwork(c, serving)
   const isSuspect = unauthenticated.isUsedUp(network)
   const found = await contextOf(platform, c.req.header('authorization'), pageOf(c), isSuspect).catch(async (error) => {
     if (error instanceof AppError && error.code === 'unauthorized') await limitUnauthenticated(c, network, serving)
     throw error
   })
   const ctx = { ...found, requestId: c.var.requestId }
-  const { isPublishable, keyId } = ctx.actor
+  const { isPublishable, id } = ctx.actor
+  c.set('actor', ctx.actor)
   const now = ctx.now()
   const allowance = allowanceOf(ctx.plan, limit, ctx.config)
   const verdict = isPublishable
-    ? await limitPublishable(limiter, { keyId, network, config: ctx.config, now })
-    : await limiter(limit === 'export' ? `export:${keyId}` : keyId, allowance, now)
+    ? await limitPublishable(limiter, { keyId: id, network, config: ctx.config, now })
+    : await limiter(limit === 'export' ? `export:${id}` : id, allowance, now)
   c.set('headers', limitHeaders(verdict))
   if (verdict.allowed) return ctx
   ctx.metrics.limited.inc({ plan: ctx.plan, limit })
@@ -364,7 +379,7 @@ async function limitUnauthenticated(c: Request, network: string, serving: Guarde
   throw tooMany(verdict, { whose: 'without a valid key from one client' })
 }
 
-function takesBody({ body }: Pick<Operation, 'body'>): boolean {
+function takesBody({ body }: Pick<JsonOperation, 'body'>): boolean {
   return body.def.type !== 'undefined'
 }
 
@@ -387,10 +402,10 @@ function respondWith(c: Request, { config, log, metrics }: Platform, error: unkn
     c.set('headers', { ...c.var.headers, 'Retry-After': '1' })
     metrics.limited.inc({ plan: 'none', limit: 'connections' })
   }
-  const requestId = c.var.requestId
-  const path = withoutNames(c.req.path)
-  if (!known) log.error({ error, requestId, method: c.req.method, path }, 'A request failed')
-  else log.debug({ code: known.code, message: withoutNames(known.message), requestId, path }, 'A request was refused')
+  const { requestId, actor } = c.var
+  const request = { requestId, actor: actor && formatActor(actor), path: withoutNames(c.req.path) }
+  if (!known) log.error({ error, ...request, method: c.req.method }, 'A request failed')
+  else log.debug({ code: known.code, message: withoutNames(known.message), ...request }, 'A request was refused')
   const shown =
     known ??
     new AppError('internal_server_error', `The server failed. Its log has the cause under request ${requestId}.`)

@@ -236,7 +236,7 @@ test('a key is free again after a day', async () => {
 test('visitors of a page have keys apart from those of the server', async () => {
   const workspace = await buildWorkspace(platform)
   const server = contextIn(platform, workspace.id)
-  const page = { ...server, actor: { ...server.actor, isPublishable: true } }
+  const page = { ...server, actor: { ...server.actor, kind: 'key' as const, isPublishable: true } }
   const answer = (text: string) => async () => ({ status: 200, text: JSON.stringify(text) })
   await once(page, { key: 'k', hash: requestHash(['other']) }, answer('page'))
   expect(await once(server, { key: 'k', hash }, answer('server'))).toMatchObject({

@@ -4,7 +4,7 @@ import { openByteCache } from './byte-cache.ts'
 import type { Ctx, Platform } from './context.ts'
 import { AppError, badRequest, conflict, envelopeOf, forbidden, invalid } from './errors.ts'
 import { type Db, savepoint, transaction } from './postgres.ts'
-import { every } from './schedule.ts'
+import { startInterval } from './schedule.ts'
 import { seal, unseal } from './seal.ts'
 
 export type Answer = { status: number; text: string }
@@ -75,7 +75,7 @@ export async function forgetAnswers(ctx: Pick<Ctx, 'db' | 'workspaceId' | 'confi
 
 /** Deletes old keys with their answers, and seals answers that an earlier release stored in clear text. */
 export function startKeyExpiry(platform: Platform): AsyncDisposable {
-  return every(platform, 'expiry of idempotency keys', cleanedEveryMs, async (signal) => {
+  return startInterval(platform, 'expiry of idempotency keys', cleanedEveryMs, async (signal) => {
     while (!signal.aborted && (await sealOld(platform, { count: sealedAtOnce })) === sealedAtOnce);
     while (!signal.aborted && (await deleteOld(platform)) === cleanedAtOnce);
   })

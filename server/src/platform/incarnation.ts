@@ -5,7 +5,7 @@ import { query } from './clickhouse.ts'
 import type { Platform } from './context.ts'
 import { databaseStream, jetStream } from './nats.ts'
 import { type Db, openConnection } from './postgres.ts'
-import { every } from './schedule.ts'
+import { startInterval } from './schedule.ts'
 
 /** What ClickHouse and the log keep of PostgreSQL: how far it was, and the highest numbers it had given. */
 type Mark = {
@@ -60,7 +60,7 @@ export function openServerCheck(engines: Engines): (client: pg.ClientBase) => Pr
 
 /** Keeps the marks current, and notices when PostgreSQL or the log is older than they are. */
 export function startBeats(platform: Platform): AsyncDisposable {
-  return every(platform, 'database beat', beatEveryMs, async () => {
+  return startInterval(platform, 'database beat', beatEveryMs, async () => {
     await settleIncarnation(platform, true)
     const rewinds = await selectRewinds(platform.db)
     for (const { engine, found_at, is_certain } of rewinds)

@@ -4,17 +4,16 @@ import { z } from 'zod'
 import { batches, paceBatches } from './batches.ts'
 import { sleep } from './clock.ts'
 import type { Platform } from './context.ts'
+import { pruneHandledEvents } from './handled-events.ts'
 import { changeStream, deadLetterStream, jetStream } from './nats.ts'
 import { judgeFailure } from './refusal.ts'
-import { every } from './schedule.ts'
+import { startInterval } from './schedule.ts'
 import { traced } from './tracing.ts'
 
 type JobInput<T> = {
   /** Also the durable name of its place in the stream. */
   name: string
-  /** Of the stream of changes, when no other is named. */
   subject: string
-  stream?: string
   /** How many messages are handled together, at most. */
   atOnce?: number
   /** Least time between two batches, such as between two inserts. */
@@ -30,6 +29,7 @@ const shortestIntervalMs = 100
 // Of messages that are in memory; one of the log has a million bytes at most.
 const mostBytes = 8 * 1024 * 1024
 const measureEveryMs = 5_000
+const pruneEveryMs = 600_000
 // NATS gives a message that it hears nothing of for half a minute to the next worker.
 const holdEveryMs = 10_000
 // With a minute between them about eight hours: an engine that is away is no reason to give a message up.
@@ -45,11 +45,16 @@ export function job<T>(input: JobInput<T>): Job {
 export async function startJobs(platform: Platform, jobs: Job[]): Promise<AsyncDisposable> {
   const stopping = new AbortController()
   const running = jobs.map((job) => run(platform, job, stopping.signal))
-  const measuring = every(platform, 'measure of the dead letters', measureEveryMs, () => measure(platform))
+  const upkeep = [
+    startInterval(platform, 'measure dead letters', measureEveryMs, () => measure(platform)),
+    startInterval(platform, 'prune handled events', pruneEveryMs, async (signal) => {
+      while (!signal.aborted && (await pruneHandledEvents(platform)) > 0);
+    }),
+  ]
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort()
-      await Promise.all([...running, measuring[Symbol.asyncDispose]()])
+      await Promise.all([...running, ...upkeep.map((part) => part[Symbol.asyncDispose]())])
     },
   }
 }
@@ -99,7 +104,7 @@ function hold(messages: JsMsg[]): void {
 
 async function openSource(
   { nats, log }: Platform,
-  { name, subject, stream = changeStream, atOnce = mostAtOnce }: Job,
+  { name, subject, atOnce = mostAtOnce }: Job,
 ): Promise<ConsumerMessages> {
   const manager = await jetstreamManager(nats)
   const config = {
@@ -108,18 +113,18 @@ async function openSource(
     ack_policy: AckPolicy.Explicit,
     max_ack_pending: atOnce * 4,
   }
-  const { delivered } = await manager.consumers.add(stream, config)
-  const { state } = await manager.streams.info(stream)
+  const { delivered } = await manager.consumers.add(changeStream, config)
+  const { state } = await manager.streams.info(changeStream)
   if (delivered.stream_seq > state.last_seq) {
     // The stream was restored without its consumers: from the start, since every job bears a repeat.
     log.error(
-      { job: name, stream, read: delivered.stream_seq, last: state.last_seq },
+      { job: name, stream: changeStream, read: delivered.stream_seq, last: state.last_seq },
       'stream went back; reading it again',
     )
-    await manager.consumers.delete(stream, name)
-    await manager.consumers.add(stream, config)
+    await manager.consumers.delete(changeStream, name)
+    await manager.consumers.add(changeStream, config)
   }
-  const consumer = await jetStream(nats).consumers.get(stream, name)
+  const consumer = await jetStream(nats).consumers.get(changeStream, name)
   // When NATS comes back the client waits that long before it asks again; its standard is half a minute.
   return consumer.consume({ max_bytes: mostBytes, expires: 2_000 })
 }

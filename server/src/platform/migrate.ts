@@ -4,11 +4,10 @@ import type pg from 'pg'
 import type { ClickHouse } from './clickhouse.ts'
 import { sleep } from './clock.ts'
 import type { Config } from './config.ts'
+import { locks } from './locks.ts'
 import { isLockTimeout, openConnection } from './postgres.ts'
 
 const ours = new URL('../../migrations/', import.meta.url)
-/** Held by who migrates, and shared by those who must not see a migration. */
-export const migrationLock = 7_240_810
 export const migrationTable = 'migrations'
 // Whoever waits for a table keeps all others from it, so that is given up soon and tried again.
 const lockTimeoutMs = 2_000
@@ -101,7 +100,7 @@ async function read(folder: URL, engine: Migration['engine']): Promise<Migration
 
 /** Asks again and again: an index that is made meanwhile would wait for a statement that waits for its turn. */
 async function takeTurn(connection: pg.Client): Promise<void> {
-  const ask = () => connection.query('SELECT pg_try_advisory_lock($1) AS taken', [migrationLock])
+  const ask = () => connection.query('SELECT pg_try_advisory_lock($1) AS taken', [locks.migrations])
   while (!(await ask()).rows[0].taken) await sleep(turnEveryMs)
 }
 

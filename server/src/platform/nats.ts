@@ -5,7 +5,6 @@ import {
   type JetStreamManager,
   jetstream,
   jetstreamManager,
-  RetentionPolicy,
   type StreamConfig,
 } from '@nats-io/jetstream'
 import { connect, createInbox, headers, type Msg, type NatsConnection, nanos } from '@nats-io/transport-node'
@@ -18,8 +17,6 @@ const day = 24 * 60 * 60 * 1000
 
 export const eventStream = (partition: number) => `EVENTS_${partition}`
 export const changeStream = 'CHANGES'
-/** A queue: what was handled is gone. */
-export const webhookStream = 'WEBHOOKS'
 export const deadLetterStream = 'DEAD_LETTERS'
 /** The newest mark of each PostgreSQL database (incarnation.ts). */
 export const databaseStream = 'DATABASE'
@@ -122,6 +119,8 @@ function refusalIn(message: Msg): string | undefined {
 const mebibyte = 1_048_576
 const leastMegabytes = 16
 const storeTooSmall = 10_047
+// Installations before 0.2 have it; its share of the store belongs to CHANGES now.
+const obsoleteStream = 'WEBHOOKS'
 
 /**
  * Makes the streams that are missing; an existing one gets its settings. Each has its own part of
@@ -133,6 +132,7 @@ export async function ensureStreams(
   warn: (text: string) => void = () => {},
 ): Promise<void> {
   const manager = await jetstreamManager(nats)
+  await manager.streams.delete(obsoleteStream).catch(() => {})
   for (let megabytes = config.EVENT_LOG_MAX_MEGABYTES; ; megabytes = Math.floor(megabytes / 2)) {
     try {
       for (const stream of streamConfigs(config, megabytes)) await patiently(() => ensureStream(manager, stream))
@@ -157,14 +157,7 @@ function streamConfigs(config: Config, megabytes: number): NamedStream[] {
       max_age: nanos(config.EVENT_RETENTION_DAYS * day),
       ...wall(share(27 / 32 / config.EVENT_PARTITIONS)),
     })),
-    { name: changeStream, subjects: ['changes.>'], max_age: nanos(7 * day), ...wall(share(2 / 32)) },
-    {
-      name: webhookStream,
-      subjects: ['webhooks.>'],
-      retention: RetentionPolicy.Workqueue,
-      max_age: nanos(7 * day),
-      ...wall(share(2 / 32)),
-    },
+    { name: changeStream, subjects: ['changes.>'], max_age: nanos(7 * day), ...wall(share(4 / 32)) },
     // Refusing a dead letter would stop the worker that writes it.
     {
       name: deadLetterStream,

@@ -1,10 +1,10 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
+import { openAddressReader } from './client-address.ts'
 import type { Platform } from './context.ts'
 import { figures, readiness } from './health.ts'
 import { type Listening, listen } from './listen.ts'
 import type { Log } from './log.ts'
-import { knownPeers } from './peers.ts'
 
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
 const paths = ['/healthz', '/readyz', '/metrics']
@@ -38,11 +38,11 @@ export function reportProcess(platform: Platform): Report {
 
 /** The same beside the API; the figures only for this machine itself, since that port is public. */
 export function opsListener(platform: Platform, otherwise: RequestListener): RequestListener {
-  const peers = knownPeers([])
+  const readAddress = openAddressReader([])
   const report = reportProcess(platform)
   return (request, response) => {
     const path = pathOf(request)
-    const local = peers(request.socket.remoteAddress ?? '').loopback && !request.headers['x-forwarded-for']
+    const local = readAddress(request.socket.remoteAddress ?? '').loopback && !request.headers['x-forwarded-for']
     if (path === '/healthz' || path === '/readyz' || (path === '/metrics' && local))
       answer(platform.log, report, request, response)
     else otherwise(request, response)

@@ -2,8 +2,8 @@ import { lookup as systemLookup } from 'node:dns/promises'
 import type { Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { Agent, buildConnector, type Dispatcher, request } from 'undici'
+import { isInRanges } from './client-address.ts'
 import type { Config } from './config.ts'
-import { isInRanges } from './peers.ts'
 import { refuseInTransaction } from './postgres.ts'
 
 const messages = {

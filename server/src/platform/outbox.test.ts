@@ -9,6 +9,7 @@ import { startEngines } from '../../../engines/start.ts'
 import { contextIn } from '../../test/context.ts'
 import { eventually, openTestPlatform } from '../../test/stack.ts'
 import { countLetters, type Letter, selectLetters } from './dead-letters.ts'
+import { locks } from './locks.ts'
 import { migrate } from './migrate.ts'
 import { changeStream, ensureStreams, jetStream } from './nats.ts'
 import { publish, republish, startRelay } from './outbox.ts'
@@ -184,7 +185,7 @@ test('what waits is told: how much, and since when', async () => {
   const leader = openConnection(platform.config)
   await leader.connect()
   onTestFinished(() => leader.end())
-  await leader.query('SELECT pg_advisory_lock(7240811)')
+  await leader.query('SELECT pg_advisory_lock($1)', [locks.outboxRelay])
   const subject = newSubject()
   for (let number = 0; number < 3; number++) await publish(ctx, { subject, body: number })
   relayDuringTest()
@@ -194,7 +195,7 @@ test('what waits is told: how much, and since when', async () => {
     expect(await figure('outboxMessages')).toBe(3)
     expect(await figure('outboxAge')).toBeGreaterThan(0)
   }, 20_000)
-  await leader.query('SELECT pg_advisory_unlock(7240811)')
+  await leader.query('SELECT pg_advisory_unlock($1)', [locks.outboxRelay])
   await eventually(async () => {
     expect(await figure('outboxMessages')).toBe(0)
     expect(await figure('outboxAge')).toBe(0)

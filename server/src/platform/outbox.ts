@@ -4,16 +4,16 @@ import { sql } from 'kysely'
 import { sleep } from './clock.ts'
 import type { Ctx, Platform } from './context.ts'
 import { deleteLetters, insertLetter, type Letter, type NewLetter } from './dead-letters.ts'
+import { locks } from './locks.ts'
 import { jetStream } from './nats.ts'
 import { type Db, openConnection, transaction } from './postgres.ts'
 import { describeFailure, judgeFailure } from './refusal.ts'
-import { every } from './schedule.ts'
+import { startInterval } from './schedule.ts'
 import { traced } from './tracing.ts'
 
 export type Message = { subject: string; body: unknown }
 
 const channel = 'outbox'
-const lock = 7_240_811
 const batchSize = 500
 const batchBytes = 8 * 1024 * 1024
 const measureEveryMs = 5_000
@@ -26,15 +26,16 @@ export async function publish(ctx: Pick<Ctx, 'db' | 'workspaceId' | 'tracing'>, 
   const rows = messages.map(
     (message) => sql`(${ctx.workspaceId}, ${message.subject}, ${JSON.stringify(message.body)}::jsonb, ${traceparent})`,
   )
-  await sql`INSERT INTO outbox (workspace_id, subject, body, traceparent) VALUES ${sql.join(rows)}`.execute(ctx.db)
-  await sql`SELECT pg_notify(${channel}, '')`.execute(ctx.db)
+  await sql`WITH published AS (
+      INSERT INTO outbox (workspace_id, subject, body, traceparent) VALUES ${sql.join(rows)})
+    SELECT pg_notify(${channel}, '')`.execute(ctx.db)
 }
 
 /** Moves committed messages to the log. Of several processes one works, the others stand by. */
 export function startRelay(platform: Platform): AsyncDisposable {
   const stopping = new AbortController()
   const work = relay(platform, stopping.signal)
-  const measuring = every(platform, 'measure of the outbox', measureEveryMs, () => measure(platform))
+  const measuring = startInterval(platform, 'measure of the outbox', measureEveryMs, () => measure(platform))
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort()
@@ -48,7 +49,7 @@ async function relay(platform: Platform, signal: AbortSignal): Promise<void> {
     const connection = openConnection(platform.config)
     try {
       await connection.connect()
-      const leads = await connection.query('SELECT pg_try_advisory_lock($1) AS taken', [lock])
+      const leads = await connection.query('SELECT pg_try_advisory_lock($1) AS taken', [locks.outboxRelay])
       if (!leads.rows[0].taken) {
         await sleep(1_000, signal)
         continue

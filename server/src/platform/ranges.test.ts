@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import { knownPeers } from './peers.ts'
+import { openAddressReader } from './client-address.ts'
 import { parseRanges, readRanges } from './ranges.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'ranges-'))
@@ -93,7 +93,7 @@ test('finds what a look at every range finds', () => {
   fc.assert(
     fc.property(lists, addresses, (list, addresses) => {
       const ranges = parseRanges(list.join('\n'))
-      const naive = knownPeers(list)
+      const naive = openAddressReader(list)
       const edges = list.map((range) => range.split('/')[0] as string)
       for (const ip of [...addresses, ...edges]) expect([ip, ranges.has(ip)]).toEqual([ip, naive(ip).trusted])
     }),

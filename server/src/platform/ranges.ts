@@ -1,7 +1,8 @@
+import { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { isIPv4, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { parseRange } from './peers.ts'
+import { parseRange } from './client-address.ts'
 
 export type Ranges = { readonly count: number; has(ip: string): boolean }
 
@@ -83,4 +84,20 @@ function numberOf(address: ipaddr.IPv4 | ipaddr.IPv6): number | bigint {
 
 function numberOfIpv4(ip: string): number {
   return ip.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
+}
+
+/** Reads `192.0.2.1`, `192.0.2.1:53`, `2001:db8::1` or `[2001:db8::1]:53`. */
+export function parseDnsServer(text: string): string {
+  try {
+    new Resolver().setServers([text])
+    return text
+  } catch {
+    throw new Error(`${JSON.stringify(text)} is no address of a DNS server, such as 192.0.2.1 or 192.0.2.1:53`)
+  }
+}
+
+/** Reads an IPv4 or IPv6 address, in its shortest form. */
+export function parseAddress(text: string): string {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)) return ipaddr.process(text).toString()
+  throw new Error(`${JSON.stringify(text)} is no IP address, such as 192.0.2.1 or 2001:db8::1`)
 }

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest'
 import { eventually } from '../../test/stack.ts'
 import { sleep } from './clock.ts'
 import { openLog } from './log.ts'
-import { every } from './schedule.ts'
+import { startInterval } from './schedule.ts'
 
 const log = openLog('silent')
 
 test('works at once, and again after each pause', async () => {
   const at: number[] = []
-  await using _loop = every({ log }, 'test', 30, async () => void at.push(Date.now()))
+  await using _loop = startInterval({ log }, 'test', 30, async () => void at.push(Date.now()))
   expect(at).toHaveLength(1)
   await eventually(async () => expect(at.length).toBeGreaterThanOrEqual(4))
   for (let index = 1; index < 4; index++) expect((at[index] ?? 0) - (at[index - 1] ?? 0)).toBeGreaterThanOrEqual(25)
@@ -18,7 +18,7 @@ test('never twice at a time, however long the work takes', async () => {
   let running = 0
   let most = 0
   let count = 0
-  await using _loop = every({ log }, 'test', 1, async () => {
+  await using _loop = startInterval({ log }, 'test', 1, async () => {
     most = Math.max(most, ++running)
     await sleep(20)
     running--
@@ -32,7 +32,7 @@ test('an error is logged with the name, and the next turn comes', async () => {
   const lines: string[] = []
   const loud = openLog('info', { write: (line: string) => void lines.push(line) })
   let count = 0
-  await using _loop = every({ log: loud }, 'sweep', 10, async () => {
+  await using _loop = startInterval({ log: loud }, 'sweep', 10, async () => {
     if (count++ === 0) throw new Error('the broom is broken')
   })
   await eventually(async () => expect(count).toBeGreaterThanOrEqual(2))
@@ -46,7 +46,7 @@ test('an error is logged with the name, and the next turn comes', async () => {
 
 test('an error that is thrown at once is caught too', async () => {
   let count = 0
-  await using _loop = every({ log }, 'test', 5, () => {
+  await using _loop = startInterval({ log }, 'test', 5, () => {
     count++
     throw new Error('at once')
   })
@@ -55,14 +55,14 @@ test('an error that is thrown at once is caught too', async () => {
 
 test('the end waits for the work under way, tells it, and ends a pause early', async () => {
   let finished = false
-  const busy = every({ log }, 'test', 60_000, async (signal) => {
+  const busy = startInterval({ log }, 'test', 60_000, async (signal) => {
     await sleep(50)
     finished = signal.aborted
   })
   await busy[Symbol.asyncDispose]()
   expect(finished).toBe(true)
 
-  const resting = every({ log }, 'test', 60_000, async () => {})
+  const resting = startInterval({ log }, 'test', 60_000, async () => {})
   await sleep(10)
   const started = Date.now()
   await resting[Symbol.asyncDispose]()

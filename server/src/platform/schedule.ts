@@ -2,7 +2,7 @@ import { sleep } from './clock.ts'
 import type { Platform } from './context.ts'
 
 /** Works at once and then again after each pause, until disposed; what is under way is finished first. */
-export function every(
+export function startInterval(
   platform: Pick<Platform, 'log'>,
   name: string,
   intervalMs: number,

@@ -1,14 +1,16 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseSealKeys, seal, unseal } from './seal.ts'
+import { parseKeys, seal, unseal } from './seal.ts'
 
-const keys = parseSealKeys(`2:${'ab'.repeat(32)},1:${'cd'.repeat(32)}`)
+const hexA = 'a1'.repeat(32)
+const hexB = 'b2'.repeat(32)
+const keys = parseKeys(`2:${'ab'.repeat(32)},1:${'cd'.repeat(32)}`)
 
 test('opens what it sealed, also after a new key was put in front', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string(), (text, purpose) => {
       const sealed = seal(keys, purpose, text)
-      const later = parseSealKeys(`3:${'ef'.repeat(32)},2:${'ab'.repeat(32)}`)
+      const later = parseKeys(`3:${'ef'.repeat(32)},2:${'ab'.repeat(32)}`)
       expect(unseal(later, purpose, sealed)).toBe(Buffer.from(text).toString())
     }),
   )
@@ -28,10 +30,30 @@ test('refuses what was changed, moved to another purpose, or sealed with an unkn
     changed[index] = (changed[index] ?? 0) ^ 1
     expect(() => unseal(keys, 'link_1', changed), String(index)).toThrow()
   }
-  expect(() => unseal(parseSealKeys(`9:${'ab'.repeat(32)}`), 'link_1', sealed)).toThrow('ENCRYPTION_KEYS')
+  expect(() => unseal(parseKeys(`9:${'ab'.repeat(32)}`), 'link_1', sealed)).toThrow('ENCRYPTION_KEYS')
 })
 
-test.each(['', '1:12', `1:${'zz'.repeat(32)}`, `300:${'ab'.repeat(32)}`, `1:${'ab'.repeat(32)},1:${'cd'.repeat(32)}`])(
-  'refuses the keys %s',
-  (text) => expect(() => parseSealKeys(text)).toThrow(),
-)
+test('the first key is current, case and spaces do not matter', () => {
+  const read = parseKeys(` 15:${hexA.toUpperCase()} , 0:${hexB} `)
+  expect(read.current).toBe(15)
+  expect([...read.secrets.keys()]).toEqual([15, 0])
+})
+
+test.each([
+  ['', 'key 1 of 1 is malformed'],
+  [`1:${hexA},`, 'key 2 of 2 is malformed'],
+  [hexA, 'key 1 of 1 is malformed'],
+  [`1:${hexA.slice(2)}`, 'key 1 of 1 is malformed'],
+  [`1:${hexA}00`, 'key 1 of 1 is malformed'],
+  [`1:${'g'.repeat(64)}`, 'key 1 of 1 is malformed'],
+  [`-1:${hexA}`, 'key 1 of 1 is malformed'],
+  [`16:${hexA}`, 'key 1 of 1 has id 16: use an id from 0 to 15'],
+  [`16:${hexA},256:${hexB}`, 'key 1 of 2 has id 16'],
+  [`1:${hexA},01:${hexB}`, 'key 2 of 2 repeats id 1'],
+])('the keys %s are refused', (text, message) => {
+  expect(() => parseKeys(text, 15)).toThrow(message)
+})
+
+test('the message never holds a secret', () => {
+  expect(() => parseKeys(`99:${hexA}`, 15)).not.toThrow(hexA)
+})

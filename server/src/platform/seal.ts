@@ -1,33 +1,37 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-export type SealKeys = { current: number; secrets: Map<number, Buffer> }
+/** By id, newest first. */
+export type SecretKeys = { current: number; secrets: Map<number, Buffer> }
 
 const nonceBytes = 12
 const tagBytes = 16
 
-/** Reads `1:<64 hex digits>,0:<64 hex digits>`: the first key seals, all of them open. */
-export function parseSealKeys(text: string): SealKeys {
+/** Reads `1:<64 hex digits>,0:<64 hex digits>`: the first key is used, the others still open or verify. */
+export function parseKeys(text: string, maxId = 255): SecretKeys {
   const secrets = new Map<number, Buffer>()
-  for (const entry of text.split(',')) {
-    const [, id, hex] = /^(\d{1,3}):([0-9a-f]{64})$/i.exec(entry.trim()) ?? []
-    if (id === undefined || hex === undefined || Number(id) > 255) {
-      throw new Error('write each key as <id 0 to 255>:<64 hex digits>, separated by commas')
+  const entries = text.split(',').map((entry) => entry.trim())
+  for (const [index, entry] of entries.entries()) {
+    const [, id, hex] = /^(\d+):([0-9a-f]{64})$/i.exec(entry) ?? []
+    const key = `key ${index + 1} of ${entries.length}`
+    if (id === undefined || hex === undefined) {
+      throw new Error(`${key} is malformed: write it as <id 0 to ${maxId}>:<64 hex digits>, separated by commas`)
     }
-    if (secrets.has(Number(id))) throw new Error(`the key id ${id} stands there twice`)
+    if (Number(id) > maxId) throw new Error(`${key} has id ${id}: use an id from 0 to ${maxId}`)
+    if (secrets.has(Number(id))) throw new Error(`${key} repeats id ${Number(id)}: give every key an id of its own`)
     secrets.set(Number(id), Buffer.from(hex, 'hex'))
   }
   return { current: [...secrets.keys()][0] as number, secrets }
 }
 
 /** AES-256-GCM: key id, nonce, tag, text. Bound to `purpose`, so that it can't be moved to another place. */
-export function seal(keys: SealKeys, purpose: string, text: string): Buffer {
+export function seal(keys: SecretKeys, purpose: string, text: string): Buffer {
   const nonce = randomBytes(nonceBytes)
   const cipher = createCipheriv('aes-256-gcm', secretOf(keys, keys.current), nonce).setAAD(Buffer.from(purpose))
   const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
   return Buffer.concat([Buffer.of(keys.current), nonce, cipher.getAuthTag(), sealed])
 }
 
-export function unseal(keys: SealKeys, purpose: string, bytes: Uint8Array): string {
+export function unseal(keys: SecretKeys, purpose: string, bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes)
   const secret = secretOf(keys, buffer[0] ?? -1)
   const text = 1 + nonceBytes + tagBytes
@@ -43,7 +47,7 @@ export function isSamePassword(one: string, other: string): boolean {
   return timingSafeEqual(left as Buffer, right as Buffer)
 }
 
-function secretOf(keys: SealKeys, id: number): Buffer {
+function secretOf(keys: SecretKeys, id: number): Buffer {
   const secret = keys.secrets.get(id)
   if (!secret) throw new Error(`The secret was sealed with key ${id}, which ENCRYPTION_KEYS does not have`)
   return secret

@@ -2,11 +2,9 @@
 import { availableParallelism } from 'node:os'
 import { type Plan, plans } from '@tributary/contract/operation'
 import { z } from 'zod'
-import { parseClickKeys } from './click-id.ts'
-import { parseAddress, parseDnsServer } from './dns.ts'
-import { parseRange } from './peers.ts'
-import { readRanges } from './ranges.ts'
-import { parseSealKeys } from './seal.ts'
+import { parseRange } from './client-address.ts'
+import { parseAddress, parseDnsServer, readRanges } from './ranges.ts'
+import { parseKeys } from './seal.ts'
 
 const port = z.coerce.number().int().min(0).max(65_535)
 const count = z.coerce.number().int().min(1)
@@ -196,12 +194,12 @@ export const settings = {
     url: true,
   },
   CLICK_ID_KEYS: {
-    type: read(parseClickKeys),
+    type: read((text) => parseKeys(text, 15)),
     meaning: 'Secrets of the click ids, newest first: `1:` and 64 hex digits (`openssl rand -hex 32`). Keep old ones.',
     secret: true,
   },
   ENCRYPTION_KEYS: {
-    type: read(parseSealKeys),
+    type: read((text) => parseKeys(text)),
     meaning:
       'Keys that encrypt link passwords, webhook secrets and the stored answers of requests with an `Idempotency-Key`, newest first, in the same form. Keep old ones.',
     secret: true,
@@ -314,12 +312,13 @@ export const settings = {
     type: optional,
     standard: '',
     meaning:
-      'JSON file with exchange rates, by which sales are converted to the currency of their workspace. A changed file is taken without a restart. Without one, rates as old as the release are used.',
+      'JSON file with the exchange rates that convert sales to the currency of their workspace. A changed file is loaded without a restart. Default: the exchange rates of the release date.',
   },
   RATES_URL: {
     type: z.url({ protocol: /^https?$/ }),
     standard: 'https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml',
-    meaning: 'Where `tributary rates update` gets that file: rates in the XML of the European Central Bank.',
+    meaning:
+      'Address from which `tributary rates update` downloads exchange rates, in the XML of the European Central Bank.',
     url: true,
   },
   DEFAULT_PLAN: { type: z.enum(plans), standard: 'enterprise', meaning: 'Plan of a new workspace.' },

@@ -7,7 +7,7 @@ import { openStreams, type Streamed, type Streams } from './streams.ts'
 
 const platform = await openTestPlatform({ STREAM_STALL_MS: '100' })
 const ctx = contextIn(platform, 'ws_streams')
-const operation = { id: 'followAll', path: '/all/stream', openPerKey: 2 } as StreamOperation
+const operation = { id: 'followAll', path: '/all/stream', openPerActor: 2 } as StreamOperation
 let streams: Streams
 let cuts: number
 
@@ -92,7 +92,7 @@ describe('how many a key has open', () => {
   test('is limited, for each key alone, and falls when one ends, fails or is left', async () => {
     const [one, two] = [await open(() => counting(1)), await open(() => counting(1))]
     await expect(open(() => counting(1))).rejects.toMatchObject({ code: 'rate_limit_exceeded' })
-    const other = { ...ctx, actor: { ...ctx.actor, keyId: 'key_other' } }
+    const other = { ...ctx, actor: { ...ctx.actor, id: 'key_other' } }
     await open(() => counting(1), other)
     await new Response(one.body).text()
     await expect(open(() => failing(0))).rejects.toThrow('away')

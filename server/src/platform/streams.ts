@@ -1,23 +1,8 @@
 import type { StreamOperation } from '@tributary/contract/operation'
-import type { z } from 'zod'
-import type { Ctx, Platform } from './context.ts'
+import { type Ctx, formatActor, type Platform } from './context.ts'
 import { AppError } from './errors.ts'
 
 export type Streamed = { headers: Record<string, string>; chunks: AsyncIterable<string> }
-/** `signal` fires when the client is gone or the server is about to end. */
-export type StreamInput<Q> = { query: Q; header: (name: string) => string; signal: AbortSignal }
-export type StreamRoute = {
-  operation: StreamOperation
-  handle(ctx: Ctx, input: StreamInput<unknown>): Promise<Streamed>
-}
-
-/** Binds an operation that answers bit by bit. */
-export function streamRoute<Q extends z.ZodObject>(
-  operation: StreamOperation<Q>,
-  handle: (ctx: Ctx, input: StreamInput<z.output<Q>>) => Promise<Streamed>,
-): StreamRoute {
-  return { operation: operation as unknown as StreamOperation, handle: handle as StreamRoute['handle'] }
-}
 
 type Body = { headers: Record<string, string>; body: ReadableStream<Uint8Array> }
 export type Streams = AsyncDisposable & {
@@ -40,13 +25,16 @@ export function openStreams({ config, metrics, log }: Pick<Platform, 'config' | 
   const openOf = new Map<string, number>()
   const closing = new AbortController()
 
-  function enter(ctx: Ctx, { id, path, openPerKey }: StreamOperation): () => void {
-    const name = `${id} ${ctx.actor.keyId}`
+  function enter(ctx: Ctx, { id, path, openPerActor }: StreamOperation): () => void {
+    const name = `${id} ${ctx.actor.id}`
     const open = openOf.get(name) ?? 0
-    if (open >= openPerKey) {
+    if (open >= openPerActor) {
       metrics.limited.inc({ plan: ctx.plan, limit: id })
       const advice = 'End one of them, or wait until one has ended.'
-      throw new AppError('rate_limit_exceeded', `This key has ${open} answers of ${path} open, the most. ${advice}`)
+      throw new AppError(
+        'rate_limit_exceeded',
+        `This ${ctx.actor.kind} has ${open} answers of ${path} open, the most. ${advice}`,
+      )
     }
     openOf.set(name, open + 1)
     metrics.openStreams.inc({ operation: id })
@@ -62,12 +50,13 @@ export function openStreams({ config, metrics, log }: Pick<Platform, 'config' | 
     async open(ctx, operation, start, cut, recheck) {
       const exit = enter(ctx, operation)
       const gone = new AbortController()
+      const stream = { requestId: ctx.requestId, operation: operation.id, actor: formatActor(ctx.actor) }
       const rechecking = setInterval(() => {
         recheck().catch((error: unknown) => {
           // PostgreSQL being down is no reason to end a stream.
           if (!(error instanceof AppError)) return
           clearInterval(rechecking)
-          log.info({ requestId: ctx.requestId, operation: operation.id, code: error.code }, 'stream ended with its key')
+          log.info({ ...stream, code: error.code }, 'stream ended with its key')
           gone.abort()
           cut()
         })
@@ -81,11 +70,11 @@ export function openStreams({ config, metrics, log }: Pick<Platform, 'config' | 
         const iterator = chunks[Symbol.asyncIterator]()
         const first = await iterator.next()
         const onFailure = (error: unknown) => {
-          log.error({ error, requestId: ctx.requestId, operation: operation.id }, 'A stream broke off')
+          log.error({ error, ...stream }, 'A stream broke off')
           cut()
         }
         const onStall = () => {
-          log.info({ requestId: ctx.requestId, operation: operation.id }, 'A slow reader was cut off')
+          log.info(stream, 'A slow reader was cut off')
           cut()
         }
         const onEnd = () => {

@@ -3,13 +3,14 @@ import { analyticsRoutes } from '../features/analytics/routes.ts'
 import { customersRoutes } from '../features/customers/routes.ts'
 import { docsPages } from '../features/docs/routes.ts'
 import { domainsRoutes } from '../features/domains/routes.ts'
-import { eventsRoutes, eventsStreams } from '../features/events/routes.ts'
+import { eventsRoutes } from '../features/events/routes.ts'
 import { foldersRoutes } from '../features/folders/routes.ts'
 import { linksRoutes } from '../features/links/routes.ts'
 import { metatagsRoutes } from '../features/metatags/routes.ts'
-import { openPublicStatsRoutes, publicStatsRoutes } from '../features/public-stats/routes.ts'
+import { exchangeRates } from '../features/money/service.ts'
+import { publicStatsRoutes } from '../features/public-stats/routes.ts'
 import { qrRoutes } from '../features/qr/routes.ts'
-import { openRedirect } from '../features/redirect/service.ts'
+import { openRedirect, type Redirect } from '../features/redirect/service.ts'
 import { tagsRoutes } from '../features/tags/routes.ts'
 import { contextReader } from '../features/tokens/service.ts'
 import { trackPageRoutes, trackRoutes } from '../features/track/routes.ts'
@@ -17,35 +18,41 @@ import { trackerScripts } from '../features/tracker/routes.ts'
 import { readTracker } from '../features/tracker/service.ts'
 import { webhooksRoutes } from '../features/webhooks/routes.ts'
 import type { Platform } from '../platform/context.ts'
-import { serve } from '../platform/http.ts'
+import { type Route, serve } from '../platform/http.ts'
 import { type Listening, listen, webServer } from '../platform/listen.ts'
 import { opsListener } from '../platform/ops.ts'
 import { startRelay } from '../platform/outbox.ts'
 import { openRateLimiter } from '../platform/rate-limit.ts'
 import { openStreams } from '../platform/streams.ts'
+import { webhookScopes } from './webhooks.ts'
 
-export const routes = [
-  ...analyticsRoutes,
-  ...customersRoutes,
-  ...domainsRoutes,
-  ...eventsRoutes,
-  ...foldersRoutes,
-  ...linksRoutes,
-  ...publicStatsRoutes,
-  ...metatagsRoutes,
-  ...tagsRoutes,
-  ...trackRoutes,
-  ...webhooksRoutes,
-]
+/** Every operation of the contract with what answers it. */
+export function bindRoutes(platform: Platform, redirect: Redirect): Route[] {
+  return [
+    ...analyticsRoutes,
+    ...customersRoutes,
+    ...domainsRoutes,
+    ...eventsRoutes,
+    ...foldersRoutes,
+    ...linksRoutes,
+    ...publicStatsRoutes(platform),
+    ...metatagsRoutes,
+    ...tagsRoutes,
+    ...trackRoutes,
+    ...webhooksRoutes(webhookScopes),
+    ...qrRoutes(platform.config),
+    ...trackPageRoutes({ ...platform, redirect }),
+  ]
+}
 
 export async function start(platform: Platform): Promise<Listening> {
   const { config } = platform
+  exchangeRates(platform)
   await using parts = new AsyncDisposableStack()
   const streams = openStreams(platform)
   const serving = { platform, limiter: openRateLimiter(platform.valkey), contextOf: contextReader(), streams }
   const redirect = parts.use(await openRedirect(platform))
-  const open = [...qrRoutes(config), ...openPublicStatsRoutes(platform)]
-  const app = serve(routes, serving, open, trackPageRoutes({ ...platform, redirect }), eventsStreams)
+  const app = serve(bindRoutes(platform, redirect), serving)
   app.route('/', docsPages(config))
   app.route('/', trackerScripts(await readTracker()))
   const server = webServer(config, opsListener(platform, getRequestListener(app.fetch)), config.API_HEADER_BYTES)

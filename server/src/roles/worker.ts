@@ -1,6 +1,7 @@
 import { startTestClosing } from '../features/analytics/jobs.ts'
 import { startDomainChecks } from '../features/domains/jobs.ts'
-import { eventsJobs } from '../features/events/jobs.ts'
+import { eventStorageJobs } from '../features/event-storage/jobs.ts'
+import { startClickDayClosing } from '../features/ingest/click-days.ts'
 import { startIngest } from '../features/ingest/jobs.ts'
 import { linksJobs } from '../features/links/jobs.ts'
 import { startLogRetention } from '../features/log/jobs.ts'
@@ -12,11 +13,13 @@ import { startKeyExpiry } from '../platform/idempotency.ts'
 import { startBeats } from '../platform/incarnation.ts'
 import { startJobs } from '../platform/jobs.ts'
 import { startRelay } from '../platform/outbox.ts'
+import { webhookEventJobs } from './webhooks.ts'
 
 export async function start(platform: Platform): Promise<AsyncDisposable> {
   const parts = [
     await startIngest(platform),
-    await startJobs(platform, [...eventsJobs, ...linksJobs, ...trackJobs, ...webhooksJobs]),
+    startClickDayClosing(platform),
+    await startJobs(platform, [...eventStorageJobs, ...linksJobs, ...trackJobs, ...webhooksJobs, ...webhookEventJobs]),
     startDomainChecks(platform),
     startKeyExpiry(platform),
     startLogRetention(platform),

@@ -4,7 +4,7 @@ import {
   appendConversions,
   type NewClick,
   type NewConversions,
-} from '../../src/features/events/service.ts'
+} from '../../src/features/event-storage/service.ts'
 import type { Platform } from '../../src/platform/context.ts'
 import { transaction } from '../../src/platform/postgres.ts'
 

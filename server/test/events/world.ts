@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { addDomain } from '../../src/features/domains/service.ts'
-import { searchableMetadata } from '../../src/features/events/service.ts'
+import { searchableMetadata } from '../../src/features/event-storage/service.ts'
 import { createFolder } from '../../src/features/folders/service.ts'
 import { createTag } from '../../src/features/tags/service.ts'
 import { insert } from '../../src/platform/clickhouse.ts'

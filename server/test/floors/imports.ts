@@ -1,10 +1,17 @@
+import { posix } from 'node:path'
 import type { Source } from './source.ts'
 import { type Check, type Finding, fileInFeature, floorOf, isTest, nounOf } from './tree.ts'
 
-const contractPackages = /^(zod|hono|@hono\/zod-openapi)(\/|$)/
-const contractFilesThatRun = new Set(['contract/src/openapi.ts'])
+/** The one file of the contract that no browser loads: it prints the document. */
+const openApiPrinter = 'contract/src/openapi.ts'
+const openApiPackages = /^(node:|@asteasolutions\/zod-to-openapi$)/
 const httpParts = /^(hono|@hono\/.+|node:https?|node:http2|server\/src\/platform\/http\.ts)(\/|$)/
 const databaseParts = /^(pg|kysely|@clickhouse\/client|server\/src\/platform\/(postgres|clickhouse)\.ts)(\/|$)/
+
+/** Parts of the contract that state no noun. */
+const sharedContract = /^contract\/src\/(operation|common)\.ts$/
+/** Files of platform/ that share a word with a feature and mean another thing: the process log, and any event. */
+const platformWords = ['log', 'handled-events']
 
 interface Edge {
   from: string
@@ -27,9 +34,9 @@ export const importChecks = {
   }),
 
   'contract-alone': perImport(({ from, to }) => {
-    if (floorOf(from) !== 0 || floorOf(to) === 0 || contractPackages.test(to)) return false
-    if (to.startsWith('node:') && contractFilesThatRun.has(from)) return false
-    return 'is more than the contract may know (itself, zod and hono), since browsers load it'
+    if (floorOf(from) !== 0 || floorOf(to) === 0 || /^zod(\/|$)/.test(to)) return false
+    if (from === openApiPrinter && openApiPackages.test(to)) return false
+    return 'is more than the contract may know: itself and zod'
   }),
 
   'clients-know-only-contract': perImport(({ from, to, isOurs }) => {
@@ -83,11 +90,46 @@ export const importChecks = {
     return 'is not for messages.ts, which is subjects and zod schemas made from the contract'
   }),
 
-  'pure-below': perImport(({ file, to, toFile }) => {
-    if (!file.includes('/')) return false
-    const isWrong = isFile(toFile, 'store', 'service') || databaseParts.test(to)
-    return isWrong && "is not for a folder below a feature's, where files take values and return values"
-  }),
+  'service-per-feature': ({ product }) => {
+    const paths = new Set(product.map(({ path }) => path))
+    const lacks = (file: string) => {
+      const noun = nounOf(file)
+      return noun !== undefined && !paths.has(`server/src/features/${noun}/service.ts`)
+    }
+    return product
+      .filter(({ path }) => isFile(fileInFeature(path), 'routes', 'jobs') && lacks(path))
+      .map((source) => ({ source, message: 'is a door of a feature without service.ts; write one for it to call' }))
+  },
+
+  'noun-in-platform': ({ product }) => {
+    const nouns = new Set(product.flatMap(({ path }) => nounOf(path) ?? []))
+    return product
+      .filter(({ path }) => floorOf(path) === 1)
+      .flatMap((source): Finding[] => {
+        const name = posix.basename(source.path, '.ts')
+        const noun = [...nouns].find((noun) => !platformWords.includes(name) && namesNoun(name, noun))
+        const contract = source.imports.find(({ target }) => floorOf(target) === 0 && !sharedContract.test(target))
+        if (noun) return [{ source, message: `is named after the feature ${noun}; move it to features/${noun}/` }]
+        if (!contract) return []
+        const message = `imports ${contract.target}, which states a noun; take the value as an argument, or move the file to its feature`
+        return [{ source, offset: contract.offset, message }]
+      })
+  },
+
+  'no-file-cycle': ({ product }) => {
+    const files = new Map(product.map((source) => [source.path, source]))
+    const imports = new Map<string, Map<string, Finding>>()
+    for (const source of product) {
+      const ours = source.imports.filter(({ target }) => files.has(target) && target !== source.path)
+      const found = ours.map(({ target, offset }): [string, Finding] => [target, { source, offset, message: '' }])
+      imports.set(source.path, new Map(found))
+    }
+    return cyclesOf(imports).flatMap((cycle) => {
+      const closing = imports.get(cycle.at(-2) ?? '')?.get(cycle.at(-1) ?? '')
+      const message = `closes the circle of files ${cycle.join(' -> ')}; move what both need below them`
+      return closing ? [{ ...closing, message }] : []
+    })
+  },
 
   'no-call-cycle': ({ product }) => {
     const calls = new Map<string, Map<string, Finding>>()
@@ -124,6 +166,12 @@ function edgeOf(source: Source, to: string, isOurs: boolean): Edge {
   const from = source.path
   const isForeign = nounOf(from) !== undefined && nounOf(to) !== undefined && nounOf(from) !== nounOf(to)
   return { from, to, file: fileInFeature(from), toFile: fileInFeature(to), isOurs, isForeign }
+}
+
+/** Whether a file name has the noun among its words, as singular or plural: `click-id-keys` and `click-ids`. */
+function namesNoun(name: string, noun: string): boolean {
+  const singular = (text: string) => `-${text}-`.replace(/s-/g, '-')
+  return singular(name).includes(singular(noun))
 }
 
 function isFile(file: string, ...names: string[]): boolean {

@@ -1,31 +1,34 @@
 import { posix } from 'node:path'
 import type { Source } from './source.ts'
-import { type Check, fileInFeature, floorOf, isTest } from './tree.ts'
+import { type Check, fileInFeature, floorOf } from './tree.ts'
 
 /** Closed: a file joins it by an ADR. */
 // docs/adr/0008 says what each is for.
 const platformFiles = [
   ...['config', 'context', 'errors', 'http', 'jobs', 'postgres', 'clickhouse', 'nats', 'valkey', 'outbox', 'log'],
-  ...['metrics', 'clock', 'ids', 'idempotency', 'rate-limit', 'health', 'migrate', 'batches', 'click-id', 'handles'],
+  ...['metrics', 'clock', 'ids', 'idempotency', 'rate-limit', 'health', 'migrate', 'batches', 'handles'],
   ...[
     'answers',
     'body',
     'byte-cache',
     'channel',
+    'client-address',
     'dead-letters',
     'dns',
+    'download',
     'email',
     'geo',
+    'handled-events',
     'incarnation',
     'listen',
+    'locks',
+    'memo',
     'metrics-text',
     'object-storage',
     'ops',
     'otlp',
     'outbound',
-    'peers',
     'ranges',
-    'rates',
     'refusal',
     'schedule',
     'seal',
@@ -41,10 +44,8 @@ const environmentReaders = ['server/src/platform/config.ts', 'cli/src/config.ts'
 const networkCallers = /^(server\/src\/platform\/|contract\/src\/client\.ts$|cli\/|dashboard\/|tracker\/)/
 const forbiddenFolder = /^(lib|libs|utils?|helpers?|shared|common|core|misc|legacy|ee|v\d+|new-.+)$/
 const forbiddenFile = /^(lib|utils?|helpers?|shared|common|core|misc|types|constants)\.tsx?$/
-const foldersOfAnySize = /^(contract\/src|server\/src\/(platform|commands))$/
 const duties = /^(routes|jobs|service|store|messages)\.ts$/
 const maxLines = 400
-const maxFilesInFolder = 15
 
 export const shapeChecks = {
   'known-places': perProductFile(({ path }) => {
@@ -82,10 +83,10 @@ export const shapeChecks = {
   'no-barrels': perFile((source) => {
     const isIndex = /^index\.tsx?$/.test(posix.basename(source.path)) && source.path !== 'contract/src/index.ts'
     if (isIndex) return 'is a barrel; import the file itself'
-    return found(
-      source,
-      /^export\s+(?:type\s+)?(?:\*(?:\s+as\s+\w+)?|\{[^}]*\})\s*from\b/m,
-      'passes on an export; import the file itself',
+    const advice = 'passes on an export; import the file itself, or write the function here'
+    return (
+      found(source, /^export\s+(?:type\s+)?(?:\*(?:\s+as\s+\w+)?|\{[^}]*\})\s*from\b/m, advice) ||
+      (source.path.startsWith('server/src/') && found(source, /^export\s+(?:type\s+)?\{/m, advice))
     )
   }),
 
@@ -93,18 +94,6 @@ export const shapeChecks = {
     if (lineCount <= maxLines || /^(\/\/|\/\*).{15}/.test(firstLine)) return false
     return `has ${lineCount} lines, more than ${maxLines}; split it, or give the reason in a comment on its first line`
   }),
-
-  'folder-size': ({ sources }) => {
-    const folders = Map.groupBy(
-      sources.filter(({ path }) => !isTest(path)),
-      ({ path }) => posix.dirname(path),
-    )
-    return [...folders].flatMap(([folder, [source, ...others]]) => {
-      if (!source || others.length < maxFilesInFolder || foldersOfAnySize.test(folder)) return []
-      const message = `is one of ${others.length + 1} files in ${folder}, more than ${maxFilesInFolder}; find the second noun in it`
-      return [{ source, message }]
-    })
-  },
 
   'environment-in-config': perProductFile((source) => {
     if (environmentReaders.includes(source.path)) return false

@@ -3,7 +3,7 @@ import type { Source } from './source.ts'
 import { type Check, fileInFeature, nounOf, type Tree } from './tree.ts'
 
 const platformFilesWithSql =
-  /^server\/src\/platform\/(postgres|clickhouse|migrate|outbox|dead-letters|idempotency|incarnation|health)\.ts$/
+  /^server\/src\/platform\/(postgres|clickhouse|migrate|outbox|handled-events|dead-letters|idempotency|incarnation|health)\.ts$/
 const databasePackage = /^(pg|kysely|@clickhouse\/client)(\/|$)/
 const kyselyCall = /\.(selectFrom|insertInto|updateTable|deleteFrom|mergeInto|replaceInto)\s*[(<]/
 // NOTE Title Case is left to sentences: "Select a folder from the list".

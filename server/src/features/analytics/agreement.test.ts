@@ -17,7 +17,7 @@ import { type BuiltWorld, buildWorld } from '../../../test/events/world.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 import type { ClickHouse } from '../../platform/clickhouse.ts'
 import type { Ctx } from '../../platform/context.ts'
-import { listEvents } from '../events/list.ts'
+import { listEvents } from '../events/service.ts'
 import { countEvents } from './service.ts'
 
 // Many small questions at once are answered sooner when each has one thread.

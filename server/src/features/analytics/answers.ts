@@ -1,5 +1,6 @@
 import { type ByteCache, openByteCache } from '../../platform/byte-cache.ts'
 import type { Ctx } from '../../platform/context.ts'
+import { memoByObject } from '../../platform/memo.ts'
 
 const longestMs = 10_000
 const timesAsLong = 10
@@ -16,7 +17,7 @@ export async function answerOnce<Answer extends object>(
   question: object,
   find: () => Promise<Answer>,
 ): Promise<Answer> {
-  const { running, known } = memoryOf(ctx)
+  const { running, known } = openMemory(ctx.config)
   const key = keyOf(ctx, question)
   const answer = known.get(key)
   if (answer) return answer as Answer
@@ -39,14 +40,6 @@ function keyOf({ workspaceId, plan }: Pick<Ctx, 'workspaceId' | 'plan'>, questio
   return JSON.stringify([workspaceId, plan, parts.sort(([one], [other]) => (one < other ? -1 : 1))])
 }
 
-const memories = new WeakMap<Ctx['config'], Memory>()
-
-/** One for each process, which has one configuration. */
-function memoryOf({ config }: Pick<Ctx, 'config'>): Memory {
-  const memory = memories.get(config) ?? {
-    running: new Map(),
-    known: openByteCache<object>({ maxBytes, ttlMs: longestMs }),
-  }
-  memories.set(config, memory)
-  return memory
-}
+const openMemory = memoByObject((_: Ctx['config']): Memory => {
+  return { running: new Map(), known: openByteCache({ maxBytes, ttlMs: longestMs }) }
+})

@@ -3,7 +3,7 @@ import { buildLink, buildWorkspace } from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import { transaction } from '../../platform/postgres.ts'
-import { appendClicks, appendConversions, type NewClick } from '../events/service.ts'
+import { appendClicks, appendConversions, type NewClick } from '../event-storage/service.ts'
 import { getLink, linkNumbers, updateLink } from '../links/service.ts'
 
 const platform = await openTestPlatform()

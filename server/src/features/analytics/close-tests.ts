@@ -1,5 +1,5 @@
 import type { Platform } from '../../platform/context.ts'
-import { whereOf } from '../events/service.ts'
+import { buildWhere } from '../events/service.ts'
 import { dueTests, settleTest } from '../links/service.ts'
 import { presentCount } from './present.ts'
 import { selectGroups } from './store.ts'
@@ -24,8 +24,8 @@ async function outcomesOf(platform: Platform, { workspaceId, linkNumber, started
   const filter = { linkNumbers: [{ numbers: [linkNumber], excluded: false }] }
   const groups = await selectGroups(platform.clickhouse, {
     wheres: {
-      clicks: whereOf(workspaceId, period, filter, 'clicks'),
-      leads: whereOf(workspaceId, period, filter, 'leads'),
+      clicks: buildWhere(workspaceId, period, filter, 'clicks'),
+      leads: buildWhere(workspaceId, period, filter, 'leads'),
     },
     keys: ['url'],
     most: 'clicks',

@@ -1,7 +1,7 @@
 import type { Platform } from '../../platform/context.ts'
-import { every } from '../../platform/schedule.ts'
+import { startInterval } from '../../platform/schedule.ts'
 import { closeTests } from './close-tests.ts'
 
 export function startTestClosing(platform: Platform): AsyncDisposable {
-  return every(platform, 'close A/B tests', 1_000, () => closeTests(platform))
+  return startInterval(platform, 'close A/B tests', 1_000, () => closeTests(platform))
 }

@@ -13,19 +13,7 @@ export type Question = {
   edges: number[]
 }
 
-const linkFilters = [
-  'domain',
-  'key',
-  'linkId',
-  'externalId',
-  'tenantId',
-  'tagId',
-  'tagIds',
-  'folderId',
-  'partnerId',
-  'root',
-]
-const noFilters = ['interval', 'start', 'end', 'timezone', 'programId', 'linkNumbers', 'bots']
+const linkFilters = ['domain', 'linkId', 'tenantId', 'tagIds', 'folderId', 'partnerId', 'root']
 /** One column is all of the value, so that a filter on it can be put to the rollup. */
 const plainDimensions = ['continent', 'country', 'device', 'browser', 'os', 'trigger', 'referer'].concat([
   'utm_source',
@@ -86,9 +74,11 @@ export function rollupFor(plan: Plan, question: Question, period: { from: Date; 
 }
 
 /** `qr` is a condition on the trigger, which the rollup knows. */
-function filtersOf(filter: EventFilter): string[] {
-  return Object.entries(filter).flatMap(([name, value]) => {
-    if (value === undefined || value === '' || noFilters.includes(name)) return []
-    return name === 'qr' ? ['trigger'] : [name]
-  })
+function filtersOf({ lists = {}, linkNumbers = [], ...flags }: EventFilter): string[] {
+  const used = Object.keys(lists)
+  if (linkNumbers.length > 0) used.push('linkId')
+  if (flags.qr !== undefined) used.push('trigger')
+  if (flags.root !== undefined) used.push('root')
+  if (flags.customerId || flags.saleType || flags.query?.trim()) used.push('conversion')
+  return used
 }

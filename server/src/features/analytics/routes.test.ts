@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { type BuiltWorkspace, buildLink, buildWorkspace } from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
-import { appendClicks, appendConversions, type NewClick, type NewSaleRow } from '../events/service.ts'
+import { appendClicks, appendConversions, type NewClick, type NewSale } from '../event-storage/service.ts'
 import { createFolder } from '../folders/service.ts'
 import { linkNumbers } from '../links/service.ts'
 import { createTag } from '../tags/service.ts'
@@ -50,7 +50,7 @@ beforeAll(async () => {
   )
   const { id_text: _, ...ofClick } = click({ link_number: quietNumber, country: 'FR' })
   const conversion = { ...ofClick, ...conversionFields }
-  const sale = (given: Partial<NewSaleRow> & { amount: string }): NewSaleRow => ({
+  const sale = (given: Partial<NewSale> & { amount: string }): NewSale => ({
     ...conversion,
     ...saleFields,
     ...given,

@@ -1,7 +1,7 @@
 import type { AnalyticsCount, AnalyticsQuery, AnalyticsRow } from '@tributary/contract/analytics'
 import type { Ctx } from '../../platform/context.ts'
 import { invalid } from '../../platform/errors.ts'
-import { filterConditions, narrowed, whereOf, withinLimits } from '../events/service.ts'
+import { buildWhere, countWithinLimits, filterConditions, resolveQuery } from '../events/service.ts'
 import { isFolded } from '../rollups/service.ts'
 import { answerOnce } from './answers.ts'
 import { type Bucket, bucketsOf, unitOf } from './buckets.ts'
@@ -19,7 +19,7 @@ export async function retrieveAnalytics(ctx: Ctx, query: AnalyticsQuery): Promis
   if (query.visitors && groupBy !== 'count' && groupBy !== 'timeseries') {
     throw invalid('`visitors` in the query is for `groupBy` count and timeseries only.')
   }
-  return answerOnce(ctx, query, () => withinLimits(ctx, (limits) => countEvents(ctx, query, limits), query, 'count'))
+  return answerOnce(ctx, query, () => countWithinLimits(ctx, query, (limits) => countEvents(ctx, query, limits)))
 }
 
 /** `plan` is what it is answered from, when not the best that there is. */
@@ -30,10 +30,10 @@ export async function countEvents(
   plan?: Plan,
 ): Promise<Answer> {
   const { event, groupBy, bots, visitors, ...filters } = query
-  const { period, filter: wanted } = await narrowed(ctx, filters)
+  const { period, filter: wanted } = await resolveQuery(ctx, filters)
   const filter = { ...wanted, bots }
   const wheres = Object.fromEntries(
-    kindsOf[event].map((kind) => [kind, whereOf(ctx.workspaceId, period, filter, kind)]),
+    kindsOf[event].map((kind) => [kind, buildWhere(ctx.workspaceId, period, filter, kind)]),
   )
   // Partners have no groups or tags yet.
   if (groupBy === 'top_groups' || groupBy === 'top_partner_tags') return []

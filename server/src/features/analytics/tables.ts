@@ -1,4 +1,4 @@
-import { eventTables } from '../events/service.ts'
+import { eventTables } from '../event-storage/service.ts'
 import { rollupTables } from '../rollups/service.ts'
 
 /** What is counted here belongs to others, who say what may be read. */

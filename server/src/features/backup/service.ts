@@ -3,7 +3,7 @@ import type { Config } from '../../platform/config.ts'
 import { conflict, invalid } from '../../platform/errors.ts'
 import { appliedMigrations } from '../../platform/migrate.ts'
 import type { ObjectStorage } from '../../platform/object-storage.ts'
-import { eventTables } from '../events/service.ts'
+import { eventTables } from '../event-storage/service.ts'
 import { chunksOf } from './chunks.ts'
 import {
   type BackupFile,

@@ -4,7 +4,8 @@ import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { type ClickHouse, query } from '../../platform/clickhouse.ts'
 import type { Config } from '../../platform/config.ts'
-import { migrationLock, migrationTable } from '../../platform/migrate.ts'
+import { locks } from '../../platform/locks.ts'
+import { migrationTable } from '../../platform/migrate.ts'
 import { openConnection } from '../../platform/postgres.ts'
 
 // Tables are found in the catalogues of the engines, so that a new one is never forgotten.
@@ -20,8 +21,6 @@ export type EventTable = {
 }
 type ClickHouseHandles = { clickhouse: ClickHouse; config: Pick<Config, 'CLICKHOUSE_CLUSTER'> }
 
-const backupLock = 7_240_815
-
 /** A connection whose text is the same everywhere. */
 export async function openSession(config: Config): Promise<Session> {
   const session = openConnection(config)
@@ -34,16 +33,16 @@ export async function openSession(config: Config): Promise<Session> {
 
 /** False while there is another backup or restore; from now on until the session ends there is none. */
 export async function lockBackups(session: Session): Promise<boolean> {
-  return (await session.query('SELECT pg_try_advisory_lock($1) AS free', [backupLock])).rows[0].free
+  return (await session.query('SELECT pg_try_advisory_lock($1) AS free', [locks.backups])).rows[0].free
 }
 
 /** False while one is running; from now on they wait. */
 export async function forbidMigrations(session: Session): Promise<boolean> {
-  return (await session.query('SELECT pg_try_advisory_lock_shared($1) AS free', [migrationLock])).rows[0].free
+  return (await session.query('SELECT pg_try_advisory_lock_shared($1) AS free', [locks.migrations])).rows[0].free
 }
 
 export async function allowMigrations(session: Session): Promise<void> {
-  await session.query('SELECT pg_advisory_unlock_shared($1)', [migrationLock])
+  await session.query('SELECT pg_advisory_unlock_shared($1)', [locks.migrations])
 }
 
 export async function beginSnapshot(session: Session): Promise<Date> {

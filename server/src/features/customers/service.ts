@@ -13,7 +13,7 @@ import { publish } from '../../platform/outbox.ts'
 import { transaction, violatedConstraint } from '../../platform/postgres.ts'
 import { linkNumbers, linksByNumber } from '../links/service.ts'
 import { keepCount, requireKeptRoom } from '../workspaces/service.ts'
-import { customerErasedMessage } from './messages.ts'
+import { customerCreatedMessage, customerErasedMessage } from './messages.ts'
 import { anyName } from './names.ts'
 import { present, presentExpanded } from './present.ts'
 import {
@@ -154,7 +154,11 @@ function insertCounted(ctx: Ctx, row: ReturnType<typeof newRow>): Promise<Custom
   return transaction(ctx, async (ctx) => {
     await requireKeptRoom(ctx, 'customers', () => countCustomers(ctx.db, ctx.workspaceId))
     const customer = await insertCustomer(ctx.db, row)
-    if (customer) await keepCount(ctx, 'customers', 1)
+    if (!customer) return undefined
+    await keepCount(ctx, 'customers', 1)
+    const { workspaceId } = ctx
+    const created = { workspaceId, customerId: customer.id, createdAt: customer.created_at.toISOString() }
+    await publish(ctx, customerCreatedMessage(created, partitionOf(workspaceId, ctx.config.EVENT_PARTITIONS)))
     return customer
   })
 }

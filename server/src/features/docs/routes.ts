@@ -1,23 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { serveStatic } from '@hono/node-server/serve-static'
-import { openApiDocument } from '@tributary/contract/openapi'
-import { type ErrorCode, errorCodes } from '@tributary/contract/operation'
 import { type Context, Hono } from 'hono'
 import { etag } from 'hono/etag'
 import type { Config } from '../../platform/config.ts'
 import type { App } from '../../platform/http.ts'
-import { errorPage, errorsPage, referencePage, referenceStart, siteMissingPage } from './pages.ts'
+import { errorsPage, referencePage, referenceStart, siteMissingPage } from './pages.ts'
 import { pageHeaders } from './policy.ts'
-
-// Its package does not export the bundle for browsers, so it is found beside the entry that it does export.
-const script = new URL('./browser/standalone.js', import.meta.resolve('@scalar/api-reference'))
-/** Where `npm run docs` puts the site. */
-const builtSite = fileURLToPath(new URL('../../../../docs/dist', import.meta.url))
+import { builtSite, explainError, findSite, readDocument, readReferenceScript } from './service.ts'
 
 const documentHeaders = { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' }
 const scriptHeaders = {
@@ -34,14 +24,14 @@ const assetHeaders = {
 export function docsPages(config: Config, siteFolder = builtSite): App {
   const app: App = new Hono()
   for (const path of ['/openapi.json', '/docs/*']) app.use(path, etag())
-  const document = Buffer.from(JSON.stringify(openApiDocument(config.API_URL)))
+  const document = readDocument(config.API_URL)
   const answerDocument = packable(async () => document)
   app.get('/openapi.json', (c) => answerDocument(c, documentHeaders))
   app.get('/docs/reference', (c) => {
     const html = referencePage()
     return c.html(html, 200, pageHeaders(html, [new URL(config.API_URL).origin]))
   })
-  const answerScript = packable(() => readFile(script))
+  const answerScript = packable(readReferenceScript)
   app.get('/docs/reference.js', (c) => answerScript(c, scriptHeaders))
   app.get('/docs/reference-start.js', (c) => c.body(referenceStart, 200, scriptHeaders))
   app.route('/', sitePages(siteFolder) ?? plainPages())
@@ -61,11 +51,11 @@ function packable(read: () => Promise<Buffer<ArrayBuffer>>) {
 
 /** The built site as it lies in its folder; undefined where it was not built. */
 function sitePages(folder: string): App | undefined {
-  const home = join(folder, 'index.html')
-  if (!existsSync(home)) return undefined
+  const site = findSite(folder)
+  if (!site) return undefined
   const app: App = new Hono()
   // The scripts within a page are the same in all of them.
-  const headers = pageHeaders(readFileSync(home, 'utf8'))
+  const headers = pageHeaders(site.home)
   // Else the program in the page would look for a page of that name, and not find it.
   for (const path of ['/docs', '/docs/errors', '/docs/adr']) app.get(path, (c) => c.redirect(`${path}/`, 302))
   app.get('/docs/*', async (c, next) => {
@@ -81,7 +71,7 @@ function sitePages(folder: string): App | undefined {
   // Programs get the error of the API instead, in JSON.
   app.get('/docs/*', async (c, next) => {
     if (!c.req.header('accept')?.includes('text/html')) return next()
-    return c.html(await readFile(join(folder, '404.html'), 'utf8'), 404, headers)
+    return c.html(await site.readNotFound(), 404, headers)
   })
   return app
 }
@@ -98,8 +88,8 @@ function plainPages(): App {
   for (const path of ['/docs', '/docs/']) app.get(path, (c) => c.html(...html(siteMissingPage())))
   app.get('/docs/errors', (c) => c.html(...html(errorsPage())))
   app.get('/docs/errors/:code', (c, next) => {
-    const code = c.req.param('code') as ErrorCode
-    return errorCodes.includes(code) ? c.html(...html(errorPage(code))) : next()
+    const page = explainError(c.req.param('code'))
+    return page ? c.html(...html(page)) : next()
   })
   return app
 }

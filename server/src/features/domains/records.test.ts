@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { readConfig } from '../../platform/config.ts'
-import { parseSealKeys } from '../../platform/seal.ts'
+import { parseKeys } from '../../platform/seal.ts'
 import { proofs, recordsFor } from './records.ts'
 
 const [one, other] = ['1'.repeat(64), '2'.repeat(64)]
-const keys = parseSealKeys(`1:${one}`)
+const keys = parseKeys(`1:${one}`)
 
 test('a proof is 32 hex digits, the same every time', () => {
   const [proof, ...rest] = proofs(keys, 'ws_1', 'go.example.com')
@@ -18,15 +18,15 @@ test('another workspace, name or key has another proof', () => {
     ...proofs(keys, 'ws_1', 'go.example.com'),
     ...proofs(keys, 'ws_2', 'go.example.com'),
     ...proofs(keys, 'ws_1', 'go.example.org'),
-    ...proofs(parseSealKeys(`1:${other}`), 'ws_1', 'go.example.com'),
+    ...proofs(parseKeys(`1:${other}`), 'ws_1', 'go.example.com'),
   ]
   expect(new Set(all).size).toBe(4)
 })
 
 test('after a change of keys the new one gives the proof, and those of old ones still count', () => {
-  const changed = parseSealKeys(`2:${other},1:${one}`)
+  const changed = parseKeys(`2:${other},1:${one}`)
   const [proof, ...older] = proofs(changed, 'ws_1', 'go.example.com')
-  expect(proof).toBe(proofs(parseSealKeys(`2:${other}`), 'ws_1', 'go.example.com')[0])
+  expect(proof).toBe(proofs(parseKeys(`2:${other}`), 'ws_1', 'go.example.com')[0])
   expect(older).toEqual(proofs(keys, 'ws_1', 'go.example.com'))
 })
 

@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync } from 'node:crypto'
 import type { Config } from '../../platform/config.ts'
-import type { SealKeys } from '../../platform/seal.ts'
+import type { SecretKeys } from '../../platform/seal.ts'
 
 export type DnsRecord = { type: 'TXT' | 'CNAME' | 'A' | 'AAAA'; name: string; value: string }
 
@@ -11,7 +11,7 @@ export function textRecordName(slug: string): string {
 }
 
 /** Values of the TXT record that prove a domain for a workspace. The first is to be entered; the others are of older keys. */
-export function proofs(keys: SealKeys, workspaceId: string, slug: string): [string, ...string[]] {
+export function proofs(keys: SecretKeys, workspaceId: string, slug: string): [string, ...string[]] {
   const ids = [keys.current, ...[...keys.secrets.keys()].filter((id) => id !== keys.current)]
   return ids.map((id) => proof(keys.secrets.get(id) as Buffer, workspaceId, slug)) as [string, ...string[]]
 }

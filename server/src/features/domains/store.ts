@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { locks } from '../../platform/locks.ts'
 import type { Db } from '../../platform/postgres.ts'
 
 export type DomainRow = {
@@ -26,15 +27,13 @@ export type NewDomainRow = Pick<DomainRow, 'id' | 'workspace_id' | 'slug' | 'ver
 export type DomainChanges = Partial<Omit<DomainRow, 'id' | 'workspace_id' | 'created_at'>>
 type Tables = { domains: NewDomainRow & Partial<DomainRow> }
 
-const lockSpace = 7_240_812
-
 /**
  * Until the end of the transaction nobody else adds, switches or deletes domains of these workspaces. Taken in one order
  * by all, so that two who want the same do not wait for each other for ever.
  */
 export async function lockDomains(db: Db, ...workspaceIds: string[]): Promise<void> {
   for (const workspaceId of [...new Set(workspaceIds)].sort()) {
-    await sql`SELECT pg_advisory_xact_lock(hashtextextended(${workspaceId}, ${lockSpace}))`.execute(db)
+    await sql`SELECT pg_advisory_xact_lock(hashtextextended(${workspaceId}, ${locks.domains}))`.execute(db)
   }
 }
 

@@ -7,7 +7,7 @@ import { type Asked, questionsAbout } from '../../../test/events/questions.ts'
 import { type BuiltWorld, buildWorld } from '../../../test/events/world.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 import type { Ctx } from '../../platform/context.ts'
-import { listEvents } from './list.ts'
+import { listEvents } from './service.ts'
 
 // Many small questions at once are answered sooner when each has one thread.
 const platform = await openTestPlatform({ CLICKHOUSE_URL: `${inject('environment').CLICKHOUSE_URL}?ch_max_threads=1` })

@@ -13,7 +13,7 @@ import { createFolder } from '../folders/service.ts'
 import { clicksSubject, type RawClick } from '../redirect/messages.ts'
 import { createTag } from '../tags/service.ts'
 import { createToken } from '../tokens/service.ts'
-import { listEvents } from './list.ts'
+import { listEvents } from './service.ts'
 
 /** What a click is expected to be told as, beside the raw click that it comes from. */
 type Sample = ReturnType<typeof sampleOf>

@@ -6,8 +6,9 @@ import { buildLink, buildWorkspace } from '../../../test/build.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 import { AppError } from '../../platform/errors.ts'
 import { createToken } from '../tokens/service.ts'
+import { parseFilter, parseValues } from './filter.ts'
 import { settlePeriod } from './period.ts'
-import { parseFilter, type Where, whereOf } from './where.ts'
+import { buildWhere, type Where } from './where.ts'
 
 const platform = await openTestPlatform()
 const { api } = inject('server')
@@ -86,7 +87,7 @@ function statementOf(given: Record<string, string>): Where | undefined {
   const period = settlePeriod(query, new Date('2025-04-07T13:45:30.500Z'))
   if ('problem' in period) return undefined
   try {
-    return whereOf('ws_1', period, query, query.event)
+    return buildWhere('ws_1', period, parseFilter(query).filter, query.event)
   } catch (error) {
     expect(error).toBeInstanceOf(AppError)
     return undefined
@@ -100,7 +101,7 @@ function harmless(name: string, given: string): string {
   if (['root', 'qr', 'saleType', 'event', 'limit', 'page', 'bots', 'attributed'].includes(name)) return given
   if (['start', 'end', 'timezone', 'interval', 'sortBy', 'sortOrder', 'order'].includes(name)) return ''
   if (['key', 'externalId', 'customerId', 'programId', 'cursor'].includes(name)) return 'x'
-  const { values, excluded } = parseFilter(given)
+  const { values, excluded } = parseValues(given)
   return values.length > 0 ? `${excluded ? '-' : ''}x` : ''
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { openTestPlatform } from '../../../test/stack.ts'
 import { type QueryLimits, query } from '../../platform/clickhouse.ts'
-import { queryLimits, withinLimits } from './limits.ts'
+import { queryLimits, runLimited } from './limits.ts'
 
 const { clickhouse, config } = await openTestPlatform()
 const generous = { QUERY_MAX_SECONDS: 25, QUERY_MAX_MEGABYTES: 0, QUERY_MAX_ROWS: 0 }
@@ -50,17 +50,17 @@ test.each<[string, Partial<typeof generous>, string, QueryLimits, string]>([
   ],
 ])('a query over the limit of %s is cut off, and the next one is answered', async (_, less, statement, own, excess) => {
   const ctx = { config: { ...generous, ...less } }
-  const ask = (query: { start?: string }) => withinLimits(ctx, (limits) => run({ ...limits, ...own }), query, 'count')
+  const ask = (query: { start?: string }) => runLimited(ctx, (limits) => run({ ...limits, ...own }), query, 'count')
   const run = (limits: QueryLimits) => query(clickhouse, statement, {}, limits)
   const message = (parameter: string) =>
     `This query ${excess}. Narrow ${parameter} in the query, or filter by \`linkId\`.`
   await expect(ask({})).rejects.toMatchObject({ status: 422, message: message('`interval`') })
   await expect(ask({ start: 'x' })).rejects.toMatchObject({ status: 422, message: message('`start` and `end`') })
-  expect(await withinLimits(ctx, (limits) => query(clickhouse, 'SELECT 1 AS one', {}, limits))).toEqual([{ one: 1 }])
+  expect(await runLimited(ctx, (limits) => query(clickhouse, 'SELECT 1 AS one', {}, limits))).toEqual([{ one: 1 }])
 })
 
 test('another failure stays what it is', async () => {
-  const asked = withinLimits({ config }, (limits) => query(clickhouse, 'SELECT nonsense', {}, limits))
+  const asked = runLimited({ config }, (limits) => query(clickhouse, 'SELECT nonsense', {}, limits))
   await expect(asked).rejects.toMatchObject({ code: '47' })
 })
 

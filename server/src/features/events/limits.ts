@@ -15,7 +15,7 @@ export function queryLimits(settings: LimitSettings, work: 'list' | 'count'): Qu
 }
 
 /** Runs a query within the operator's limits; the error for one that is cut off names the parameter to narrow. */
-export async function withinLimits<T>(
+export async function runLimited<T>(
   ctx: { config: LimitSettings },
   ask: (limits: QueryLimits) => Promise<T>,
   query: { start?: string } = {},

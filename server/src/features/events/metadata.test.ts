@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { metadataCondition, searchableMetadata } from './metadata.ts'
+import { searchableMetadata } from '../event-storage/service.ts'
+import { metadataCondition } from './metadata.ts'
 
 test('keys and values are bound', () => {
   const values: Record<string, unknown> = {}

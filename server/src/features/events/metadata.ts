@@ -1,3 +1,4 @@
+import { searchableMetadata } from '../event-storage/service.ts'
 import { type Condition, type MetadataQuery, type Operator, parseMetadataQuery } from './metadata-query.ts'
 
 // As JSON writes a number.
@@ -16,14 +17,6 @@ export function metadataCondition(text: string, values: Record<string, unknown>)
     return comparison(query, `metadata${count++}`, values)
   }
   return sqlOf(parseMetadataQuery(text))
-}
-
-/** ClickHouse reads no JSON with a whole number beyond 64 bits; the same number in another form does no harm. */
-export function searchableMetadata(json: string): string {
-  if (!/\d{19}/.test(json)) return json
-  return json.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi, (token) =>
-    /^-?\d{19,}$/.test(token) ? Number(token).toExponential() : token,
-  )
 }
 
 /** A number or boolean is compared by its value with what the text says; null is as if the key were not there. */

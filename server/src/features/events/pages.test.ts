@@ -9,9 +9,9 @@ import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import { query } from '../../platform/clickhouse.ts'
 import { sleep } from '../../platform/clock.ts'
 import { deleteLink, linkNumbers } from '../links/service.ts'
-import { listEvents } from './list.ts'
+import { listEvents } from './service.ts'
 import { pageStatement } from './store.ts'
-import { type EventKind, whereOf } from './where.ts'
+import { buildWhere, type EventKind } from './where.ts'
 
 const platform = await openTestPlatform()
 const { api } = inject('server')
@@ -210,7 +210,7 @@ describe('cursor', () => {
 })
 
 test('of the events before a page ClickHouse reads the order, not the columns', async () => {
-  const where = whereOf(workspace.id, { from: new Date(0), to: new Date() }, {}, 'clicks')
+  const where = buildWhere(workspace.id, { from: new Date(0), to: new Date() }, {}, 'clicks')
   const values = { ...where.values, limit: 100, offset: 100_000 }
   const statement = pageStatement('clicks', where, { ascending: false, limit: 100 })
   const rows = await query<{ explain: string }>(platform.clickhouse, `EXPLAIN ${statement}`, values)

@@ -2,9 +2,36 @@ import type { Interval } from '@tributary/contract/events'
 import type { Component, ParsedComponents, ParsedResult } from 'chrono-node'
 import { casual as english } from 'chrono-node/en'
 import { Temporal } from 'temporal-polyfill'
+import { invalid } from '../../platform/errors.ts'
+
 export type PeriodInput = { interval?: Interval; start?: string; end?: string; timezone?: string }
 export type Period = { from: Date; to: Date }
 export type PeriodProblem = { problem: { field: 'start' | 'end' | 'timezone'; message: string } }
+
+/**
+ * The period of a query within the history of its plan. Refuses one that begins before; `interval=all` and a cursor, which
+ * has `from`, get the part that is left.
+ */
+export function readPeriod(
+  query: PeriodInput,
+  now: Date,
+  history: { plan: string; days?: number },
+  from?: number,
+): Period {
+  const resolved = settlePeriod(query, now)
+  if ('problem' in resolved) throw invalid(`\`${resolved.problem.field}\` in the query: ${resolved.problem.message}.`)
+  const period = from === undefined ? resolved : { ...resolved, from: new Date(from) }
+  const { plan, days } = history
+  if (days === undefined) return period
+  const hasStart = Boolean(query.start?.trim())
+  const first = now.getTime() - days * dayMs
+  // A day of tolerance: the date of the first day, and an interval as long as the history, are never refused.
+  const isCut = from !== undefined || (query.interval === 'all' && !hasStart)
+  if (isCut || period.from.getTime() >= first - dayMs) return cutToHistory(period, first)
+  throw invalid(
+    `\`${hasStart ? 'start' : 'interval'}\` in the query begins at ${period.from.toISOString()}, but the ${plan} plan has ${days} days of history. Begin at ${new Date(first).toISOString()} or later.`,
+  )
+}
 
 /**
  * The half-open range [from, to) that a query asks for, in its time zone. `start` takes precedence over `interval`;

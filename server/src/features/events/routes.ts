@@ -1,8 +1,10 @@
 import * as contract from '@tributary/contract/events'
 import { route } from '../../platform/http.ts'
-import { streamRoute } from '../../platform/streams.ts'
-import { exportEvents, listEvents } from './list.ts'
-import { streamEvents } from './stream.ts'
+import { exportEvents, listEvents, streamEvents } from './service.ts'
+
+const types = { csv: 'text/csv; charset=utf-8; header=present', ndjson: 'application/x-ndjson' }
+// A proxy that gathers the answer would hold back what is meant to be seen at once.
+const unbuffered = { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no', 'X-Content-Type-Options': 'nosniff' }
 
 export const eventsRoutes = [
   route(contract.listEvents, async (ctx, { query }, { url, setHeader }) => {
@@ -15,18 +17,11 @@ export const eventsRoutes = [
     }
     return events
   }),
-]
-
-const types = { csv: 'text/csv; charset=utf-8; header=present', ndjson: 'application/x-ndjson' }
-// A proxy that gathers the answer would hold back what is meant to be seen at once.
-const unbuffered = { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no', 'X-Content-Type-Options': 'nosniff' }
-
-export const eventsStreams = [
-  streamRoute(contract.streamEvents, async (ctx, { query, header, signal }) => ({
+  route(contract.streamEvents, async (ctx, { query }, { header, signal }) => ({
     headers: { ...unbuffered, 'Content-Type': 'text/event-stream; charset=utf-8' },
     chunks: await streamEvents(ctx, query, header('last-event-id'), signal),
   })),
-  streamRoute(contract.exportEvents, async (ctx, { query }) => {
+  route(contract.exportEvents, async (ctx, { query }) => {
     const name = `${query.event}-${ctx.now().toISOString().slice(0, 10)}.${query.format}`
     return {
       headers: {

@@ -1,355 +1,114 @@
-import type { Ctx, Platform } from '../../platform/context.ts'
-import { incarnationStart } from '../../platform/incarnation.ts'
-import { isLockTimeout, savepoint, transaction } from '../../platform/postgres.ts'
-import { deletedFolders } from '../folders/service.ts'
-import type { LinkChanged } from '../links/messages.ts'
-import { deletedTags } from '../tags/service.ts'
-import { historyDays } from '../workspaces/service.ts'
-import { forgetFolders, forgetTags } from './forget.ts'
-import { withinLimits } from './limits.ts'
-import { findLostLinks } from './lost-links.ts'
-import { searchableMetadata } from './metadata.ts'
-import { narrowed } from './narrow.ts'
-import { presentLead, presentSale, presentVisit } from './present.ts'
-import {
-  addMissing,
-  type ConversionTable,
-  deleteClickRows,
-  deleteRows,
-  type EventRows,
-  eraseMetadata,
-  insertEvents,
-  insertLinkAttributes,
-  insertStaged,
-  type LaterLink,
-  lockConversions,
-  type NewClickRow,
-  type NewLeadRow,
-  type NewSaleRow,
-  type StoredClick,
-  type StoredConversion,
-  type StoredVisit,
-  selectClicksById,
-  selectConversionsById,
-  selectLaterLinks,
-  selectStoredIds,
-  selectStoredSince,
-  selectVisits,
-} from './store.ts'
-import { type EventFilter, filterConditions, whereOf } from './where.ts'
+import type {
+  EventFilters,
+  EventsQuery,
+  ExportQuery,
+  LeadEvent,
+  SaleEvent,
+  StreamQuery,
+  TrackedEvent,
+} from '@tributary/contract/events'
+import type { Link } from '@tributary/contract/links'
+import type { QueryLimits } from '../../platform/clickhouse.ts'
+import type { Ctx } from '../../platform/context.ts'
+import type { Customer } from '../customers/service.ts'
+import { presentCustomer } from '../customers/service.ts'
+import { openListCursor } from './cursor.ts'
+import { exportAll } from './export.ts'
+import type { EventFilter as Filter } from './filter.ts'
+import { lastPlace, loadLinks, presentRows } from './join.ts'
+import { type LimitSettings, runLimited } from './limits.ts'
+import { partWith } from './part.ts'
+import type { Period } from './period.ts'
+import { presentLead, presentSale, presentVisit, type Visit } from './present.ts'
+import { type Resolved, resolve } from './resolve.ts'
+import { type LeadRow, openPages, type SaleRow } from './store.ts'
+import { followEvents } from './stream.ts'
+import * as filters from './where.ts'
 
-export type { EventFilter, EventRows, NewLeadRow, NewSaleRow, StoredClick, StoredVisit }
-export {
-  filterConditions,
-  findLostLinks,
-  narrowed,
-  presentLead,
-  presentSale,
-  presentVisit,
-  searchableMetadata,
-  whereOf,
-  withinLimits,
-}
-export type NewClick = NewClickRow
-export type NewConversions = { leads: NewLeadRow[]; sales: NewSaleRow[] }
-type NotAttributed = { attribution: string }
-type NewUnattributed = { leads: (NewLeadRow & NotAttributed)[]; sales: (NewSaleRow & NotAttributed)[] }
-/** For those who count what is stored; only this feature writes. */
-export const eventTables = {
-  clicks: 'click_events',
-  leads: 'lead_events',
-  sales: 'sale_events',
-  attributes: 'link_attributes',
-} as const
-type Engines = Pick<Platform, 'clickhouse' | 'db' | 'config'>
-type Expiring = { workspace_id: string; timestamp: number; expires_on?: string }
+export type EventFilter = Filter
+export type LeadRecord = LeadRow
+export type SaleRecord = SaleRow
+/** `next` continues after the last event; in ascending order there is one also at the present end. */
+export type ListedEvents = { events: TrackedEvent[]; next?: string; isFull: boolean }
 
-const hourMs = 60 * 60 * 1000
-const dayMs = 24 * hourMs
-// The last day that ClickHouse's type has: what is kept for ever.
-const lastDay = 65_535
-// Room between two versions of a link: a correction is newer than what it corrects and older than the next change.
-const correctionsPerVersion = 1_000_000n
-// Values travel in the address of a ClickHouse request, which servers limit.
-const namedAtOnce = 100
-const visitsAtOnce = 2_000
-// By as much the clocks of PostgreSQL and of an api may differ.
-const skewMs = 60_000
+// From this offset on, counting finds the part of the period that has the page, which is cheaper than skipping rows.
+const farOffset = 1_000
+const pageBytes = 16 * 2 ** 20
 
-/** Each is kept for the history of its workspace's present plan. */
-export async function appendClicks(platform: Engines, clicks: NewClick[], token: string): Promise<void> {
-  if (clicks.length === 0) return
-  await stampExpiry(platform, clicks)
-  await insertEvents(platform.clickhouse, 'click_events', clicks, token)
-}
-
-/** Inside a transaction: until it ends nobody counts or mends leads and sales, who would see half of them. */
-export async function appendConversions(platform: Engines, { leads, sales }: NewConversions, token: string) {
-  await lockConversions(platform.db, 'shared')
-  await stampExpiry(platform, [...leads, ...sales])
-  // PostgreSQL may have lost the note that these are stored.
-  const until = (await incarnationStart(platform.db)).getTime() + skewMs
-  const newLeads = await withoutStored(platform, 'lead_events', leads, until)
-  const newSales = await withoutStored(platform, 'sale_events', sales, until)
-  await insertEvents(platform.clickhouse, 'lead_events', newLeads, `leads:${token}`)
-  await insertEvents(platform.clickhouse, 'sale_events', newSales, `sales:${token}`)
-}
-
-/** Without those up to a time that have a row. */
-async function withoutStored<Row extends NewLeadRow>(
-  platform: Engines,
-  table: ConversionTable,
-  rows: Row[],
-  until: number,
-): Promise<Row[]> {
-  const { old = [], young = [] } = Object.groupBy(rows, ({ timestamp }) => (timestamp <= until ? 'old' : 'young'))
-  return old.length === 0 ? rows : [...(await withoutRow(platform, table, old)), ...young]
-}
-
-/** The same for those that have no row yet: a batch that was divided may have come as a whole before. */
-export async function appendMissingConversions(platform: Engines, { leads, sales }: NewConversions, token: string) {
-  await stampExpiry(platform, [...leads, ...sales])
-  await insertEvents(
-    platform.clickhouse,
-    'lead_events',
-    await withoutRow(platform, 'lead_events', leads),
-    `leads:${token}`,
-  )
-  await insertEvents(
-    platform.clickhouse,
-    'sale_events',
-    await withoutRow(platform, 'sale_events', sales),
-    `sales:${token}`,
-  )
-}
-
-/** Deletes the rows of one lead, sale or refund, if there are any; a lead of several has as many. Only between batches. */
-export async function deleteConversion(
-  platform: Pick<Platform, 'clickhouse' | 'config'>,
-  kind: 'leads' | 'sales',
-  conversion: { workspaceId: string; id: string; at: number },
-): Promise<boolean> {
-  const cluster = platform.config.CLICKHOUSE_CLUSTER
-  return deleteRows(platform.clickhouse, cluster, kind === 'leads' ? 'lead_events' : 'sale_events', conversion)
-}
-
-/** A click to remove: only its rows that were stored since a time, so that those of an earlier message stay. */
-export type RemovedClick = { workspaceId: string; id: string; at: number; isBot: boolean; since: number }
-
-/** Deletes the rows of clicks of one workspace. False when there were none. Only the worker of their partition may. */
-export async function deleteClicks(
-  { clickhouse, config }: Pick<Platform, 'clickhouse' | 'config'>,
-  workspaceId: string,
-  clicks: RemovedClick[],
-): Promise<boolean> {
-  let isDeleted = false
-  for (let start = 0; start < clicks.length; start += visitsAtOnce) {
-    const some = clicks.slice(start, start + visitsAtOnce)
-    const times = some.map(({ at }) => at)
-    const { bots = [], people = [] } = Object.groupBy(some, ({ isBot }) => (isBot ? 'bots' : 'people'))
-    const isSome = await deleteClickRows(clickhouse, config.CLICKHOUSE_CLUSTER, {
-      workspaceId,
-      people: people.map(({ id }) => id),
-      bots: bots.map(({ id }) => id),
-      from: Math.min(...times),
-      to: Math.max(...times),
-      since: Math.min(...some.map(({ since }) => since)),
-    })
-    isDeleted ||= isSome
+export async function listEvents(ctx: Ctx, query: EventsQuery): Promise<ListedEvents> {
+  const { event: kind, limit } = query
+  const ascending = (query.sortOrder ?? query.order) === 'asc'
+  const { after, next } = openListCursor(ctx, query, ascending)
+  const { period, filter } = await resolve(ctx, query, after?.from)
+  const offset = (query.page - 1) * limit
+  const attributed = query.attributed === 'true' ? undefined : query.attributed
+  const page = { ascending, limit, offset, attributed, ...(after && { after: { at: after.at, id: after.id } }) }
+  const whereIn = (part: Period) => filters.buildWhere(ctx.workspaceId, part, filter, kind)
+  const select = async (limits: QueryLimits) => {
+    const pages = openPages(ctx.clickhouse, kind, whereIn, page, limits)
+    return pages.select(offset < farOffset ? period : await partWith(offset + limit, period, ascending, pages.count))
   }
-  return isDeleted
+  const rows = await runLimited(ctx, select, query)
+  const events = await presentRows(ctx, rows, pageBytes)
+  const isFull = rows.length === limit
+  if (!isFull && !ascending) return { events, isFull }
+  const from = period.from.getTime()
+  const { at, id } = lastPlace(rows) ?? after ?? { at: from, id: '' }
+  return { events, isFull, next: next({ from, at, id }) }
 }
 
-/** Adds those that have no row and have not expired; gives how many. Only between batches. */
-export async function restoreConversions(platform: Engines, { leads, sales }: NewConversions): Promise<number> {
-  await stampExpiry(platform, [...leads, ...sales])
-  const missingLeads = await withoutRow(platform, 'lead_events', leads.filter(isKept))
-  const missingSales = await withoutRow(platform, 'sale_events', sales.filter(isKept))
-  await insertEvents(platform.clickhouse, 'lead_events', missingLeads)
-  await insertEvents(platform.clickhouse, 'sale_events', missingSales)
-  return missingLeads.length + missingSales.length
+/** Lines of CSV or NDJSON. */
+export function exportEvents(ctx: Ctx, query: ExportQuery): Promise<AsyncIterable<string>> {
+  return exportAll(ctx, query)
 }
 
-function isKept({ expires_on }: Expiring): boolean {
-  return expires_on !== undefined && expires_on > dayText(Math.floor(Date.now() / dayMs))
+/** New events in the order in which they are stored, from now on or from `lastEventId` on, until the signal. */
+export function streamEvents(
+  ctx: Ctx,
+  query: StreamQuery,
+  lastEventId: string,
+  signal: AbortSignal,
+): Promise<AsyncIterable<string>> {
+  return followEvents(ctx, query, lastEventId, signal)
 }
 
-/** Adds those that are not stored yet. The caller owns them: nobody else may add them at the same time. */
-export async function appendUnattributed(platform: Engines, { leads, sales }: NewUnattributed): Promise<void> {
-  await stampExpiry(platform, [...leads, ...sales])
-  const missingLeads = await withoutRow(platform, 'unattributed_leads', leads)
-  const missingSales = await withoutRow(platform, 'unattributed_sales', sales)
-  await insertEvents(platform.clickhouse, 'unattributed_leads', missingLeads)
-  await insertEvents(platform.clickhouse, 'unattributed_sales', missingSales)
+/** The period and the links that a query names. */
+export function resolveQuery(ctx: Ctx, query: EventFilters): Promise<Resolved> {
+  return resolve(ctx, query)
 }
 
-async function withoutRow<Row extends NewLeadRow>(platform: Engines, table: ConversionTable, rows: Row[]) {
-  const stored = new Set<string>()
-  for (const some of partsOf([...new Map(rows.map((row) => [`${row.workspace_id} ${row.timestamp}`, row])).values()])) {
-    const among = { workspaceIds: workspacesOf(some), moments: some.map(({ timestamp }) => timestamp) }
-    for (const id of await selectStoredIds(platform.clickhouse, table, among)) stored.add(id)
-  }
-  return rows.filter(({ id }) => !stored.has(id))
+export function buildWhere(workspaceId: string, period: Period, filter: EventFilter, kind: filters.EventKind) {
+  return filters.buildWhere(workspaceId, period, filter, kind)
 }
 
-function workspacesOf(rows: { workspace_id: string }[]): string[] {
-  return [...new Set(rows.map(({ workspace_id }) => workspace_id))]
+/** The conditions of a filter alone; adds their values to `values`. */
+export function filterConditions(
+  filter: EventFilter,
+  kind: filters.EventKind,
+  values: Record<string, unknown>,
+): string[] {
+  return filters.buildConditions(filter, kind, values)
 }
 
-/** Until the transaction ends nobody else stores leads or sales; a batch of them that does not end is an error. */
-export function lockOutConversions({ db }: Pick<Platform, 'db'>): Promise<void> {
-  return lockConversions(db, 'alone')
+/** Runs a count within the operator's limits. */
+export function countWithinLimits<T>(
+  ctx: { config: LimitSettings },
+  query: { start?: string },
+  count: (limits: QueryLimits) => Promise<T>,
+): Promise<T> {
+  return runLimited(ctx, count, query, 'count')
 }
 
-/** In a transaction until whose end no leads or sales are stored. `isStill` is false when a batch of them does not end. */
-export function betweenConversions<C extends Pick<Platform, 'db'>, R>(
-  platform: C,
-  work: (platform: C, isStill: boolean) => Promise<R>,
-): Promise<R> {
-  return transaction(platform, async (platform) => {
-    const isStill = await savepoint(platform, lockOutConversions).then(
-      () => true,
-      (error) => {
-        if (isLockTimeout(error)) return false
-        throw error
-      },
-    )
-    return work(platform, isStill)
-  })
+/** Loads the links of stored clicks, leads or sales. */
+export function loadEventLinks(ctx: Ctx, rows: { link_number: string; url: string }[]) {
+  return loadLinks(ctx, rows)
 }
 
-/** Those of them that have arrived. */
-export async function clicksById(
-  platform: Pick<Platform, 'clickhouse'>,
-  clicks: { workspace_id: string; click_id: string }[],
-): Promise<StoredClick[]> {
-  const found: StoredClick[] = []
-  for (const some of partsOf(clicks)) {
-    const ids = some.map(({ click_id }) => click_id)
-    found.push(...(await selectClicksById(platform.clickhouse, workspacesOf(some), ids)))
-  }
-  return found
+export function presentClickData(row: Visit, clickId: string, timestamp: string) {
+  return presentVisit(row, clickId, timestamp)
 }
 
-/** The rows that ClickHouse has of these clicks, by their ids; `at` is the time of each in milliseconds. */
-export async function visitsById(
-  platform: Pick<Platform, 'clickhouse'>,
-  clicks: { workspaceId: string; id: string; at: number }[],
-): Promise<StoredVisit[]> {
-  const found: StoredVisit[] = []
-  const sorted = clicks.toSorted((a, b) => a.at - b.at)
-  for (let start = 0; start < sorted.length; start += visitsAtOnce) {
-    const some = sorted.slice(start, start + visitsAtOnce)
-    const workspaceIds = [...new Set(some.map(({ workspaceId }) => workspaceId))]
-    // An id belongs to one hour, and a click of it may be one off.
-    const [from, to] = [(some[0]?.at ?? 0) - 3 * hourMs, (some.at(-1)?.at ?? 0) + 3 * hourMs]
-    const ids = [...new Set(some.map(({ id }) => id))]
-    found.push(...(await selectVisits(platform.clickhouse, { workspaceIds, ids, from, to })))
-  }
-  return found
-}
-
-/** Those of these leads or sales that are stored; `at` is the time of each in milliseconds. */
-export async function conversionsById<Kind extends 'leads' | 'sales'>(
-  { clickhouse, workspaceId }: Pick<Ctx, 'clickhouse' | 'workspaceId'>,
-  kind: Kind,
-  named: { id: string; at: number }[],
-): Promise<EventRows[Kind][]> {
-  const found: EventRows[Kind][] = []
-  for (const some of partsOf(named)) {
-    const [ids, moments] = [some.map(({ id }) => id), some.map(({ at }) => at)]
-    found.push(...(await selectConversionsById(clickhouse, kind, { workspaceId, ids, moments })))
-  }
-  return found
-}
-
-function* partsOf<T>(items: T[]): Generator<T[]> {
-  for (let start = 0; start < items.length; start += namedAtOnce) yield items.slice(start, start + namedAtOnce)
-}
-
-/** Writes into the rows, which are made for one insert: a copy of each would cost as much as making them. */
-async function stampExpiry(platform: Omit<Engines, 'clickhouse'>, clicks: Expiring[]): Promise<void> {
-  if (clicks.length === 0) return
-  const days = await historyDays(platform, new Set(clicks.map(({ workspace_id }) => workspace_id)))
-  const dayOf = new Map<number, string>()
-  for (const click of clicks) {
-    const history = days.get(click.workspace_id)
-    const day = history === undefined ? lastDay : Math.min(Math.floor(click.timestamp / dayMs) + history + 1, lastDay)
-    const text = dayOf.get(day) ?? dayText(day)
-    dayOf.set(day, text)
-    click.expires_on = text
-  }
-}
-
-function dayText(day: number): string {
-  return new Date(day * dayMs).toISOString().slice(0, 10)
-}
-
-/** Adds those clicks that are not stored, in the order of the log; gives how many. Only one may do it at a time. */
-export async function restoreClicks(platform: Engines, clicks: NewClick[], batch: string): Promise<number> {
-  if (clicks.length === 0) return 0
-  await stampExpiry(platform, clicks)
-  const staged = clicks.map((click, position) => ({ ...click, batch, position }))
-  await insertStaged(platform.clickhouse, staged)
-  let [from, to] = [Number.POSITIVE_INFINITY, 0]
-  for (const { timestamp } of clicks) [from, to] = [Math.min(from, timestamp), Math.max(to, timestamp)]
-  // An id belongs to one hour, and a click of it may be one off.
-  return addMissing(platform.clickhouse, batch, { from: from - 3 * hourMs, to: to + 3 * hourMs })
-}
-
-export async function keepLinkAttributes(
-  platform: Pick<Platform, 'clickhouse' | 'db'>,
-  changes: LinkChanged[],
-): Promise<void> {
-  const rows = changes.map((change) => ({
-    workspace_id: change.workspaceId,
-    link_number: change.linkNumber,
-    link_id: change.id ?? '',
-    key: change.key ?? '',
-    domain: change.domain,
-    is_root: change.isRoot,
-    folder_id: change.folderId,
-    tenant_id: change.tenantId,
-    partner_id: change.partnerId,
-    tag_ids: change.tagIds,
-    deleted: change.deleted,
-    version: String(BigInt(change.version) * correctionsPerVersion),
-  }))
-  await insertLinkAttributes(platform.clickhouse, rows)
-  // A change can come later than the message that a tag or folder in it is gone, which found nothing to correct then.
-  const tags = changes.flatMap(({ workspaceId, tagIds }) => tagIds.map((tagId) => ({ workspaceId, tagId })))
-  await forgetTags(platform, await deletedTags(platform, tags))
-  const folders = changes.filter(({ folderId }) => folderId !== '')
-  await forgetFolders(platform, await deletedFolders(platform, folders))
-}
-
-/** Links whose attributes have a version beyond the first of these, up to the second; in the order of their numbers. */
-export function attributesBetween(
-  platform: Pick<Platform, 'clickhouse'>,
-  [before, last]: [bigint, bigint],
-  page: { after: string; count: number },
-): Promise<LaterLink[]> {
-  const first = before < 0n ? 0n : (before + 1n) * correctionsPerVersion
-  const versions = { first, last: last * correctionsPerVersion }
-  return selectLaterLinks(platform.clickhouse, { ...page, ...versions })
-}
-
-/** Leads and sales that were stored from a time on, in the order of their ids. */
-export function conversionsStoredSince(
-  platform: Pick<Platform, 'clickhouse'>,
-  since: Date,
-  page: { after: string; count: number },
-): Promise<StoredConversion[]> {
-  return selectStoredSince(platform.clickhouse, { ...page, since: since.getTime() })
-}
-
-/** What was sent along with the leads and sales of these customers is emptied; the events stay. */
-export async function eraseCustomers(
-  platform: Pick<Platform, 'clickhouse' | 'config'>,
-  workspaceId: string,
-  customerIds: string[],
-): Promise<void> {
-  const { CLICKHOUSE_CLUSTER: cluster } = platform.config
-  for (const part of partsOf(customerIds))
-    await eraseMetadata(platform.clickhouse, cluster, { workspaceId, customerIds: part })
+export function presentConversion(row: LeadRow | SaleRow, link: Link, customer?: Customer): LeadEvent | SaleEvent {
+  const person = presentCustomer(customer, row.customer_id)
+  return 'amount' in row ? presentSale(row, link, person) : presentLead(row, link, person)
 }

@@ -1,36 +1,15 @@
-// Longer than 400 lines: all statements on the event tables stand together, because they share their column lists.
-import { sql } from 'kysely'
-import { atOnce, type ClickHouse, insert, type QueryLimits, query, queryLines } from '../../platform/clickhouse.ts'
-import type { Db } from '../../platform/postgres.ts'
+import { type ClickHouse, type QueryLimits, query, queryLines } from '../../platform/clickhouse.ts'
+import { type ClickColumns, tables } from './tables.ts'
 import type { Where } from './where.ts'
 
-const linkLock = 7_240_812
-const conversionLock = 7_240_814
-
-type Visitor = Record<'country' | 'region' | 'city' | 'continent' | 'device' | 'browser' | 'os', string>
-type Origin = Record<'url' | 'trigger' | 'ip' | 'referer' | 'referer_url', string>
-type Campaign = Record<'utm_source' | 'utm_medium' | 'utm_campaign' | 'utm_term' | 'utm_content', string>
-/** What a row tells of its click; leads and sales have a copy. */
-export type ClickFields = { timestamp: string; link_number: string } & Visitor & Origin
-export type ClickRow = ClickFields & Campaign & { workspace_id: string; id_text: string; bot: string }
+export type ClickFields = { timestamp: string; link_number: string } & ClickColumns
+export type ClickRow = ClickFields & { workspace_id: string; id_text: string; bot: string }
 export type ConversionFields = Record<'id' | 'event_name' | 'customer_id' | 'metadata' | 'click_id_text', string> & {
   click_timestamp: string
 }
 /** `attribution` says why it belongs to no link; empty for one that does. */
-export type LeadRow = ClickFields & Campaign & ConversionFields & { attribution?: string }
+export type LeadRow = ClickFields & ConversionFields & { attribution?: string }
 export type SaleRow = LeadRow & { amount: string; currency: string; invoice_id: string; payment_processor: string }
-/** A click as it was stored; `at` in milliseconds. */
-export type StoredClick = Visitor & Origin & Campaign & { id_text: string; at: string }
-export type LinkAttributesRow = { workspace_id: string } & Record<'link_number' | 'domain' | 'folder_id', string> &
-  Record<'tenant_id' | 'partner_id' | 'version' | 'link_id' | 'key', string> &
-  Record<'is_root' | 'deleted', boolean> & { tag_ids: string[] }
-/** `expires_on` is the day from which on it may be deleted; without it, never. `folded` is a mark for the rollups. */
-export type NewClickRow = Omit<ClickRow, 'timestamp'> & { timestamp: number; expires_on?: string; folded?: number }
-export type NewLeadRow = Omit<NewClickRow, 'id_text'> &
-  Omit<ConversionFields, 'click_timestamp'> & { click_timestamp: number }
-export type NewSaleRow = NewLeadRow &
-  Record<'kind' | 'amount' | 'currency' | 'invoice_id' | 'payment_processor' | 'sale_type', string> & { sales: number }
-
 /** A place in the order of a list: right after this event. */
 export type Place = { at: number; id: string }
 /** A place in the order in which events were stored. */
@@ -46,12 +25,11 @@ const conversionFields = `id, event_name, customer_id, metadata, base64URLEncode
   ${clickFields}`
 const clickId = { shown: 'base64URLEncode(id)', bound: 'toFixedString(base64URLDecode({id:String}), 30)' }
 const conversionId = { shown: 'id', bound: '{id:String}' }
-// NOTE every workspace: only names; each statement has the condition.
 const kinds = {
-  clicks: { table: 'click_events', fields: `base64URLEncode(id) AS id_text, bot, ${clickFields}`, ...clickId },
-  leads: { table: 'lead_events', fields: conversionFields, ...conversionId },
+  clicks: { table: tables.clicks, fields: `base64URLEncode(id) AS id_text, bot, ${clickFields}`, ...clickId },
+  leads: { table: tables.leads, fields: conversionFields, ...conversionId },
   sales: {
-    table: 'sale_events',
+    table: tables.sales,
     fields: `toString(amount) AS amount, currency, invoice_id, payment_processor, ${conversionFields}`,
     ...conversionId,
   },
@@ -97,26 +75,30 @@ function pageValues(where: Where, { limit, offset = 0, after }: Page): Record<st
   return { ...where.values, ...after, limit, offset, last: limit + offset }
 }
 
-export function selectPage<Kind extends keyof EventRows>(
+/** Reads pages of a list whose conditions depend on the part of the period that has the page. */
+export function openPages<Kind extends keyof EventRows, Part>(
   clickhouse: ClickHouse,
   kind: Kind,
-  where: Where,
+  whereIn: (part: Part) => Where,
   page: Page,
-  limits?: QueryLimits,
-): Promise<EventRows[Kind][]> {
-  return query(clickhouse, pageStatement(kind, where, page), pageValues(where, page), limits)
-}
-
-export async function countRows(
-  clickhouse: ClickHouse,
-  kind: keyof EventRows,
-  where: Where,
-  { attributed, ...limits }: QueryLimits & { attributed?: Attributed } = {},
-): Promise<number> {
-  const counts = tablesFor(kind, attributed).map((table) => `SELECT count() AS part FROM ${table} WHERE ${where.text}`)
-  const statement = `SELECT toString(sum(part)) AS rows FROM (${counts.join(' UNION ALL ')})`
-  const [row] = await query<{ rows: string }>(clickhouse, statement, where.values, limits)
-  return Number(row?.rows ?? 0)
+  limits: QueryLimits,
+) {
+  return {
+    async count(part: Part): Promise<number> {
+      const { text, values } = whereIn(part)
+      const counts = tablesFor(kind, page.attributed).map(
+        (table) => `SELECT count() AS part FROM ${table} WHERE ${text}`,
+      )
+      const statement = `SELECT toString(sum(part)) AS rows FROM (${counts.join(' UNION ALL ')})`
+      const [row] = await query<{ rows: string }>(clickhouse, statement, values, limits)
+      return Number(row?.rows ?? 0)
+    },
+    select(part: Part): Promise<EventRows[Kind][]> {
+      const where = whereIn(part)
+      const statement = pageStatement(kind, where, page)
+      return query(clickhouse, statement, pageValues(where, page), limits)
+    },
+  }
 }
 
 /** The rows of a page as JSON, each still to be parsed. */
@@ -194,273 +176,4 @@ FROM ${table} WHERE ${where.text} AND ${condition}
 ORDER BY stored_at, timestamp, id LIMIT {limit:UInt32} ${columnsFirst}`,
     { ...where.values, ...(isBeyond ? which.place : { ...which, marks: which.marks.map(BigInt) }), limit },
   )
-}
-
-export type ConversionTable = keyof typeof conversionTables
-type NewRows = { click_events: NewClickRow } & Record<'lead_events' | 'unattributed_leads', NewLeadRow> &
-  Record<'sale_events' | 'unattributed_sales', NewSaleRow>
-// NOTE every workspace: only names; each statement has the condition.
-const conversionTables = { lead_events: 1, sale_events: 1, unattributed_leads: 1, unattributed_sales: 1 }
-
-/** A repeat with the same token is ignored; without a token all come in, whatever was inserted before. */
-export async function insertEvents<Table extends keyof NewRows>(
-  clickhouse: ClickHouse,
-  table: Table,
-  rows: NewRows[Table][],
-  token?: string,
-): Promise<void> {
-  if (!isFilled(rows)) return
-  const stored_at = Date.now()
-  if (token !== undefined) return insert(clickhouse, table, rows, token, { stored_at })
-  const stamped = rows.map((row) => ({ ...row, stored_at }))
-  await insertAtOnce(clickhouse, table, [...Object.keys(rows[0]), 'stored_at'], stamped)
-}
-
-/** The ids that these rows have among those of the same moments. */
-// NOTE every workspace: a batch holds conversions of those that are named.
-export async function selectStoredIds(
-  clickhouse: ClickHouse,
-  table: ConversionTable,
-  among: { workspaceIds: string[]; moments: number[] },
-): Promise<string[]> {
-  const rows = await query<{ id: string }>(
-    clickhouse,
-    `SELECT id FROM ${table} WHERE workspace_id IN {workspaceIds:Array(String)}
-  AND timestamp IN (SELECT fromUnixTimestamp64Milli(arrayJoin({moments:Array(Int64)}), 'UTC'))`,
-    among,
-  )
-  return rows.map(({ id }) => id)
-}
-
-/** Those of them that are there; `moments` are their times, by which they are found. */
-export function selectConversionsById<Kind extends 'leads' | 'sales'>(
-  clickhouse: ClickHouse,
-  kind: Kind,
-  named: { workspaceId: string; ids: string[]; moments: number[] },
-): Promise<EventRows[Kind][]> {
-  return query(
-    clickhouse,
-    `SELECT ${kinds[kind].fields} FROM ${kinds[kind].table} WHERE workspace_id = {workspaceId:String}
-  AND timestamp IN (SELECT fromUnixTimestamp64Milli(arrayJoin({moments:Array(Int64)}), 'UTC'))
-  AND id IN {ids:Array(String)} ${columnsFirst}`,
-    named,
-  )
-}
-
-// NOTE every workspace: a batch holds conversions of those that are named.
-export function selectClicksById(
-  clickhouse: ClickHouse,
-  workspaceIds: string[],
-  ids: string[],
-): Promise<StoredClick[]> {
-  return query<StoredClick>(
-    clickhouse,
-    `SELECT base64URLEncode(id) AS id_text, toString(toUnixTimestamp64Milli(timestamp)) AS at, url, trigger, toString(ip) AS ip,
-  country, region, city, continent, device, browser, os, referer, referer_url, utm_source, utm_medium, utm_campaign,
-  utm_term, utm_content
-FROM click_events
-WHERE workspace_id IN {workspaceIds:Array(String)}
-  AND id IN (SELECT toFixedString(base64URLDecode(arrayJoin({ids:Array(String)})), 30))
-ORDER BY bot != '' DESC`,
-    { workspaceIds, ids },
-  )
-}
-
-/** A row of a click; times in milliseconds. */
-export type StoredVisit = { id_text: string; is_bot: number; at: string; stored: string }
-
-// NOTE every workspace: a batch of the log holds the events of those that are named.
-export function selectVisits(
-  clickhouse: ClickHouse,
-  visits: { workspaceIds: string[]; ids: string[]; from: number; to: number },
-): Promise<StoredVisit[]> {
-  return query<StoredVisit>(
-    clickhouse,
-    `SELECT base64URLEncode(id) AS id_text, bot != '' AS is_bot, toString(toUnixTimestamp64Milli(timestamp)) AS at,
-  toString(toUnixTimestamp64Milli(stored_at)) AS stored
-FROM click_events
-WHERE workspace_id IN {workspaceIds:Array(String)}
-  AND timestamp BETWEEN fromUnixTimestamp64Milli({from:Int64}) AND fromUnixTimestamp64Milli({to:Int64})
-  AND id IN (SELECT toFixedString(base64URLDecode(arrayJoin({ids:Array(String)})), 30))`,
-    visits,
-  )
-}
-
-export type StagedRow = NewClickRow & { batch: string; position: number }
-
-export async function insertStaged(clickhouse: ClickHouse, rows: StagedRow[]): Promise<void> {
-  if (isFilled(rows)) await insertAtOnce(clickhouse, 'click_events_staged', Object.keys(rows[0]), rows)
-}
-
-/** Adds those rows of a batch that are not stored, of several with one id the first; gives how many that were. */
-// NOTE every workspace: a batch of the log holds the events of many.
-export async function addMissing(clickhouse: ClickHouse, batch: string, period: { from: number; to: number }) {
-  const columns = `workspace_id, timestamp, id, link_number, url, trigger, ip, country, region, city, continent, device,
-  browser, os, referer, referer_url, utm_source, utm_medium, utm_campaign, utm_term, utm_content, bot, expires_on, folded`
-  const missing = `FROM (
-  SELECT * FROM click_events_staged WHERE batch = {batch:String} ORDER BY position LIMIT 1 BY id, bot != ''
-) WHERE expires_on > today() AND (id, bot != '') NOT IN (
-  SELECT id, bot != '' FROM click_events
-  WHERE workspace_id IN (SELECT workspace_id FROM click_events_staged WHERE batch = {batch:String})
-    AND timestamp BETWEEN fromUnixTimestamp64Milli({from:Int64}) AND fromUnixTimestamp64Milli({to:Int64})
-    AND id IN (SELECT id FROM click_events_staged WHERE batch = {batch:String})
-)`
-  const values = { batch, ...period }
-  const [found] = await query<{ rows: string }>(clickhouse, `SELECT toString(count()) AS rows ${missing}`, values)
-  const rows = Number(found?.rows ?? 0)
-  if (rows === 0) return 0
-  await clickhouse.command({
-    query: `INSERT INTO click_events (${columns}, stored_at) SELECT ${columns}, now64(3) ${missing}`,
-    query_params: values,
-    clickhouse_settings: { ...atOnce, distributed_product_mode: 'local' },
-  })
-  return rows
-}
-
-export type LaterLink = { workspace_id: string; number: string; is_deleted: number }
-
-// NOTE every workspace: after a restore of PostgreSQL all of them are looked through.
-export function selectLaterLinks(
-  clickhouse: ClickHouse,
-  values: { first: bigint; last: bigint; after: string; count: number },
-): Promise<LaterLink[]> {
-  return query<LaterLink>(
-    clickhouse,
-    `SELECT workspace_id, toString(link_number) AS number, argMax(deleted, version) AS is_deleted
-FROM link_attributes WHERE version BETWEEN {first:UInt64} AND {last:UInt64} AND link_number > {after:UInt64}
-GROUP BY workspace_id, link_number ORDER BY link_number LIMIT {count:UInt32} ${columnsFirst}`,
-    values,
-  )
-}
-
-export type StoredConversion = { workspace_id: string; id: string; customer_id: string; kind: 'lead' | 'sale' }
-
-// NOTE every workspace: likewise.
-export function selectStoredSince(
-  clickhouse: ClickHouse,
-  values: { since: number; after: string; count: number },
-): Promise<StoredConversion[]> {
-  const part = (table: ConversionTable, kind: string) => `SELECT workspace_id, id, customer_id, '${kind}' AS kind
-FROM ${table} WHERE stored_at >= fromUnixTimestamp64Milli({since:Int64}) AND id > {after:String}`
-  return query<StoredConversion>(
-    clickhouse,
-    `SELECT * FROM (${part('lead_events', 'lead')} UNION ALL ${part('sale_events', 'sale')})
-ORDER BY id LIMIT {count:UInt32}`,
-    values,
-  )
-}
-
-export type LinkAddressRow = Record<'link_number' | 'link_id' | 'domain' | 'key', string>
-
-export function selectLinkAddresses(
-  clickhouse: ClickHouse,
-  workspaceId: string,
-  numbers: string[],
-): Promise<LinkAddressRow[]> {
-  return query(
-    clickhouse,
-    `SELECT toString(link_number) AS link_number, link_id, domain, key FROM link_attributes FINAL
-WHERE workspace_id = {workspaceId:String} AND link_number IN {numbers:Array(UInt64)} AND link_id != '' ${columnsFirst}`,
-    { workspaceId, numbers: numbers.map(BigInt) },
-  )
-}
-
-/** Newer versions replace older ones, in whatever order they come. */
-export async function insertLinkAttributes(clickhouse: ClickHouse, rows: LinkAttributesRow[]): Promise<void> {
-  if (isFilled(rows)) await insert(clickhouse, 'link_attributes', rows)
-}
-
-/** Until the transaction ends, nobody else corrects links of this workspace. */
-export async function lockLinkAttributes(db: Db, workspaceId: string): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(${linkLock}, hashtext(${workspaceId}))`.execute(db)
-}
-
-/** Until the transaction ends, others may do it too (`shared`), or nobody else; that is waited for five seconds. */
-export async function lockConversions(db: Db, mode: 'shared' | 'alone'): Promise<void> {
-  await sql`SET LOCAL idle_in_transaction_session_timeout = '40s'`.execute(db)
-  if (mode === 'alone') await sql`SET LOCAL lock_timeout = '5s'`.execute(db)
-  const lock = mode === 'alone' ? sql`pg_advisory_xact_lock` : sql`pg_advisory_xact_lock_shared`
-  await sql`SELECT ${lock}(${conversionLock})`.execute(db)
-}
-
-export async function removeTags(clickhouse: ClickHouse, workspaceId: string, tagIds: string[]): Promise<void> {
-  const change = 'arrayFilter(id -> NOT has({ids:Array(String)}, id), tag_ids) AS tag_ids'
-  await correct(clickhouse, workspaceId, 'hasAny(tag_ids, {ids:Array(String)})', change, tagIds)
-}
-
-export async function removeFolders(clickhouse: ClickHouse, workspaceId: string, folderIds: string[]): Promise<void> {
-  await correct(clickhouse, workspaceId, 'folder_id IN {ids:Array(String)}', "'' AS folder_id", folderIds)
-}
-
-async function correct(clickhouse: ClickHouse, workspaceId: string, condition: string, change: string, ids: string[]) {
-  await clickhouse.command({
-    query: `INSERT INTO link_attributes
-SELECT * REPLACE (${change}, version + 1 AS version)
-FROM (SELECT * FROM link_attributes FINAL WHERE workspace_id = {workspaceId:String} AND ${condition})`,
-    query_params: { workspaceId, ids },
-  })
-}
-
-/** Waits until every copy is gone. False when there was no row. */
-export async function deleteRows(
-  clickhouse: ClickHouse,
-  cluster: string | undefined,
-  table: ConversionTable,
-  values: { workspaceId: string; id: string; at: number },
-): Promise<boolean> {
-  const where = `workspace_id = {workspaceId:String} AND timestamp = ${moment('at')}
-  AND (id = {id:String} OR startsWith(id, concat({id:String}, '_')))`
-  const [row] = await query<{ id: string }>(clickhouse, `SELECT id FROM ${table} WHERE ${where} LIMIT 1`, values)
-  if (!row) return false
-  const statement = `ALTER TABLE ${cluster ? `${table}_local ON CLUSTER '${cluster}'` : table} DELETE WHERE ${where}`
-  await clickhouse.command({ query: statement, query_params: values, clickhouse_settings: { mutations_sync: '2' } })
-  return true
-}
-
-/** Deletes clicks by their ids, of those that were stored since a time. Waits likewise; false when there was no row. */
-export async function deleteClickRows(
-  clickhouse: ClickHouse,
-  cluster: string | undefined,
-  values: { workspaceId: string; people: string[]; bots: string[]; from: number; to: number; since: number },
-): Promise<boolean> {
-  const where = `workspace_id = {workspaceId:String} AND timestamp BETWEEN ${moment('from')} AND ${moment('to')}
-  AND stored_at >= ${moment('since')}
-  AND has(if(bot = '', {people:Array(String)}, {bots:Array(String)}), base64URLEncode(id))`
-  const statement = `SELECT base64URLEncode(id) AS id_text FROM click_events WHERE ${where} LIMIT 1`
-  const [row] = await query<{ id_text: string }>(clickhouse, statement, values)
-  if (!row) return false
-  const table = cluster ? `click_events_local ON CLUSTER '${cluster}'` : 'click_events'
-  await clickhouse.command({
-    query: `ALTER TABLE ${table} DELETE WHERE ${where}`,
-    query_params: values,
-    clickhouse_settings: { mutations_sync: '2' },
-  })
-  return true
-}
-
-/** Waits until every copy of every row is rewritten; what is empty already costs nothing. */
-export async function eraseMetadata(
-  clickhouse: ClickHouse,
-  cluster: string | undefined,
-  values: { workspaceId: string; customerIds: string[] },
-): Promise<void> {
-  const where = `workspace_id = {workspaceId:String} AND customer_id IN {customerIds:Array(String)} AND metadata != ''`
-  for (const table of Object.keys(conversionTables)) {
-    const [left] = await query<{ id: string }>(clickhouse, `SELECT id FROM ${table} WHERE ${where} LIMIT 1`, values)
-    if (!left) continue
-    await clickhouse.command({
-      query: `ALTER TABLE ${cluster ? `${table}_local ON CLUSTER '${cluster}'` : table} UPDATE metadata = '' WHERE ${where}`,
-      query_params: values,
-      clickhouse_settings: { mutations_sync: '2' },
-    })
-  }
-}
-
-async function insertAtOnce(clickhouse: ClickHouse, table: string, columns: string[], values: object[]): Promise<void> {
-  const named = columns as [string, ...string[]]
-  await clickhouse.insert({ table, columns: named, values, format: 'JSONEachRow', clickhouse_settings: atOnce })
-}
-
-function isFilled<T>(rows: T[]): rows is [T, ...T[]] {
-  return rows.length > 0
 }

@@ -2,12 +2,12 @@ import type { StreamQuery } from '@tributary/contract/events'
 import { sleep } from '../../platform/clock.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { invalid } from '../../platform/errors.ts'
-import { readCursor, writeCursor } from './feed/cursor.ts'
-import { addSeen, emptySeen, forgetSeen, keepSeen, lateMs, type Seen } from './feed/seen.ts'
-import { presentRows } from './list.ts'
-import { narrowed } from './narrow.ts'
+import { readCursor, writeCursor } from './cursor.ts'
+import { presentRows } from './join.ts'
+import { resolve } from './resolve.ts'
+import { addSeen, emptySeen, forgetSeen, keepSeen, lateMs, type Seen } from './seen.ts'
 import { type Mark, type Stored, selectMarks, selectStored, sumStored } from './store.ts'
-import { type EventKind, type Where, whereOf } from './where.ts'
+import { buildWhere, type EventKind, type Where } from './where.ts'
 
 const pollMs = 1_000
 const heartbeatMs = 15_000
@@ -21,15 +21,15 @@ type Following = { ctx: Ctx; kind: EventKind; where: Where; seen: Seen }
  * New events in the order in which they are stored, not in that of their timestamps, so that none is missed that comes
  * late: from now on, or from where `lastEventId` is from. Ends with the signal.
  */
-export async function streamEvents(
+export async function followEvents(
   ctx: Ctx,
   query: StreamQuery,
   lastEventId: string,
   signal: AbortSignal,
 ): Promise<AsyncIterable<string>> {
   const kind = query.event
-  const { period, filter } = await narrowed(ctx, { ...query, interval: 'all', timezone: 'UTC' })
-  const where = whereOf(ctx.workspaceId, { ...period, to: never }, filter, kind)
+  const { period, filter } = await resolve(ctx, { ...query, interval: 'all', timezone: 'UTC' })
+  const where = buildWhere(ctx.workspaceId, { ...period, to: never }, filter, kind)
   const cursor = lastEventId || query.cursor
   const seen = cursor ? await seenAt(ctx, kind, where, cursor) : await seenNow(ctx, kind, where)
   return follow({ ctx, kind, where, seen }, signal)

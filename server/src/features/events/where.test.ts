@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { type EventFilter, type FilterQuery, parseFilter, parseValues } from './filter.ts'
 import { metadataCondition } from './metadata.ts'
-import { type EventFilter, type EventKind, parseFilter, whereOf } from './where.ts'
+import { buildWhere, type EventKind } from './where.ts'
 
 const period = { from: new Date(1_000), to: new Date(2_000) }
 const always = [
@@ -12,16 +13,20 @@ const always = [
 ].join('\n  AND ')
 const bound = { workspaceId: 'ws_1', from: 1_000, to: 2_000 }
 
+type Given = FilterQuery & Pick<EventFilter, 'linkNumbers'>
+const whereFor = ({ linkNumbers, ...query }: Given, kind?: EventKind) =>
+  buildWhere('ws_1', period, { ...parseFilter(query).filter, linkNumbers }, kind)
+
 const ofLinks = (condition: string, operator = 'IN') =>
   `link_number ${operator} (SELECT link_number FROM link_attributes FINAL WHERE workspace_id = {workspaceId:String} AND ${condition})`
 const notOfLinks = (condition: string) => ofLinks(`(${condition})`, 'NOT IN')
 
 test('without a filter: the workspace first, then the period, people only', () => {
-  expect(whereOf('ws_1', period, {})).toEqual({ text: always, values: bound })
+  expect(whereFor({})).toEqual({ text: always, values: bound })
 })
 
 describe('each filter adds one condition', () => {
-  test.each<[EventFilter, string, Record<string, unknown>]>([
+  test.each<[Given, string, Record<string, unknown>]>([
     [{ country: 'US' }, 'country IN {country:Array(String)}', { country: ['US'] }],
     [{ country: 'US,DE' }, 'country IN {country:Array(String)}', { country: ['US', 'DE'] }],
     [{ country: '-US,DE' }, 'country NOT IN {country:Array(String)}', { country: ['US', 'DE'] }],
@@ -73,7 +78,7 @@ describe('each filter adds one condition', () => {
       { links0: [1n] },
     ],
   ])('%o', (filter, condition, values) => {
-    expect(whereOf('ws_1', period, filter)).toEqual({
+    expect(whereFor(filter)).toEqual({
       text: `${always}\n  AND ${condition}`,
       values: { ...bound, ...values },
     })
@@ -81,7 +86,7 @@ describe('each filter adds one condition', () => {
 })
 
 test('filters hold together, in one order', () => {
-  const filter: EventFilter = {
+  const filter: Given = {
     root: false,
     domain: 'a.example,b.example',
     tagId: 't',
@@ -94,7 +99,7 @@ test('filters hold together, in one order', () => {
     trigger: '-pageview',
     country: 'US',
   }
-  expect(whereOf('ws_1', period, filter).text).toBe(`workspace_id = {workspaceId:String}
+  expect(whereFor(filter).text).toBe(`workspace_id = {workspaceId:String}
   AND timestamp >= fromUnixTimestamp64Milli({from:Int64})
   AND timestamp < fromUnixTimestamp64Milli({to:Int64})
   AND bot = ''
@@ -106,7 +111,7 @@ test('filters hold together, in one order', () => {
   AND link_number NOT IN (SELECT link_number FROM link_attributes FINAL WHERE workspace_id = {workspaceId:String} AND (tenant_id IN {tenantId:Array(String)} OR partner_id IN {partnerId:Array(String)}))`)
 })
 
-test.each<[string, EventFilter]>([
+test.each<[string, Given]>([
   ['an empty text', { country: '' }],
   ['only commas', { country: ' , ,', tagId: ',', groupId: ',' }],
   ['only the mark of exclusion', { country: '-', tagId: '-', groupId: '-' }],
@@ -114,14 +119,14 @@ test.each<[string, EventFilter]>([
   ['what is only for leads and sales', { saleType: 'new', query: "metadata['a']:'b'" }],
   ['the program, of which a workspace has one', { programId: 'prog_1' }],
 ])('%s narrows nothing', (_name, filter) => {
-  expect(whereOf('ws_1', period, filter)).toEqual({ text: always, values: bound })
+  expect(whereFor(filter)).toEqual({ text: always, values: bound })
 })
 
 describe('leads and sales', () => {
   const query = "metadata['plan']:'pro'"
   const ofMetadata = metadataCondition(query, {})
 
-  test.each<[EventKind, EventFilter, string[]]>([
+  test.each<[EventKind, Given, string[]]>([
     ['leads', {}, []],
     ['sales', {}, []],
     ['leads', { customerId: 'c', saleType: 'new' }, ['customer_id = {customerId:String}']],
@@ -131,20 +136,18 @@ describe('leads and sales', () => {
     ['sales', { query }, [ofMetadata]],
     ['leads', { query: ' ' }, []],
   ])('%s %o', (kind, filter, conditions) => {
-    expect(whereOf('ws_1', period, filter, kind).text).toBe([always, ...conditions].join('\n  AND '))
+    expect(whereFor(filter, kind).text).toBe([always, ...conditions].join('\n  AND '))
   })
 
   test.each(['clicks', 'leads', 'sales'] as const)('a wrong query is refused for %s', (kind) => {
-    expect(() => whereOf('ws_1', period, { query: 'plan:pro' }, kind)).toThrow('`query` in the query')
+    expect(() => whereFor({ query: 'plan:pro' }, kind)).toThrow('`query` in the query')
   })
 })
 
 test('a filter has 1000 values at most', () => {
   const country = (count: number) => ({ country: Array.from({ length: count }, (_, index) => index).join(',') })
-  expect(whereOf('ws_1', period, country(1_000)).values.country).toHaveLength(1_000)
-  expect(() => whereOf('ws_1', period, country(1_001))).toThrow(
-    '`country` in the query must have at most 1000 values, not 1001.',
-  )
+  expect(whereFor(country(1_000)).values.country).toHaveLength(1_000)
+  expect(() => whereFor(country(1_001))).toThrow('`country` in the query must have at most 1000 values, not 1001.')
 })
 
 test.each([
@@ -165,7 +168,7 @@ test.each([
   ['\\ a \\ ', [' a  '], false],
   ['a  b ,😀', ['a  b', '😀'], false],
 ])('%j is read as %j', (text, values, excluded) => {
-  expect(parseFilter(text)).toEqual({ values, excluded })
+  expect(parseValues(text)).toEqual({ values, excluded })
 })
 
 test('every value can be written', () => {
@@ -177,7 +180,7 @@ test('every value can be written', () => {
         const wanted = values.filter((value) => !/[\t-\r\u0085-\uffff]/.test(value.trim() === value ? '' : value))
         fc.pre(wanted.length > 0)
         const text = wanted.map((value) => value.replaceAll(/[\\, -]/g, '\\$&')).join(',')
-        expect(parseFilter(excluded ? `-${text}` : text)).toEqual({ values: wanted, excluded })
+        expect(parseValues(excluded ? `-${text}` : text)).toEqual({ values: wanted, excluded })
       },
     ),
   )

@@ -1,16 +1,10 @@
-import type { EventFilters } from '@tributary/contract/events'
-import { invalid } from '../../platform/errors.ts'
+import type { EventFilter } from './filter.ts'
 import { metadataCondition } from './metadata.ts'
 import type { Period } from './period.ts'
+import { tables } from './tables.ts'
 
 export type Where = { text: string; values: Record<string, unknown> }
 export type EventKind = 'clicks' | 'leads' | 'sales'
-export type EventFilter = Partial<EventFilters> & {
-  /** Numbers of the links that the query names by id, external id or address; undefined when it names none. */
-  linkNumbers?: { numbers: bigint[]; excluded: boolean }[]
-  /** Bots are left out unless asked for. */
-  bots?: 'exclude' | 'include' | 'only'
-}
 
 const eventColumns = {
   country: 'country',
@@ -35,73 +29,50 @@ const eventColumns = {
 const unassigned = ['partnerTagId', 'groupId'] as const
 
 const linkColumns = {
-  domain: 'domain',
-  tenantId: 'tenant_id',
-  folderId: 'folder_id',
-  partnerId: 'partner_id',
+  domain: 'domain IN {domain:Array(String)}',
+  tenantId: 'tenant_id IN {tenantId:Array(String)}',
+  folderId: 'folder_id IN {folderId:Array(String)}',
+  partnerId: 'partner_id IN {partnerId:Array(String)}',
+  tagIds: 'hasAny(tag_ids, {tagIds:Array(String)})',
 } as const
 
-const mostValues = 1_000
 const botCondition = { exclude: ["bot = ''"], include: [], only: ["bot != ''"] }
 
 const ofCustomer = 'customer_id = {customerId:String}'
 /** No click has a customer, since whoever it was became one later; these brought the leads and sales of one. */
-const clicksOfCustomer = `id IN (${['lead_events', 'sale_events']
+const clicksOfCustomer = `id IN (${[tables.leads, tables.sales]
   .map((table) => `SELECT click_id FROM ${table} WHERE workspace_id = {workspaceId:String} AND ${ofCustomer}`)
   .join(' UNION ALL ')})`
 
-/**
- * One value, several separated by commas, or all of that excluded by a leading `-`. After a backslash a comma, a `-`, a
- * blank or a backslash is part of the value.
- */
-export function parseFilter(text: string): { values: string[]; excluded: boolean } {
-  const excluded = text.startsWith('-')
-  const values = ['']
-  let blanks = ''
-  for (const token of text.slice(excluded ? 1 : 0).match(/\\[\\, -]|./gsu) ?? []) {
-    const value = values.at(-1) as string
-    if (token === ',') values.push('')
-    else if (/^\s$/u.test(token)) blanks += token
-    else values[values.length - 1] = value + (value && blanks) + (token.length > 1 ? token.replace('\\', '') : token)
-    if (!/^\s$/u.test(token)) blanks = ''
-  }
-  return { values: values.filter((value) => value !== ''), excluded }
-}
-
-/** The same of one parameter, with a limit; undefined when it narrows nothing. */
-export function readFilter(parameter: string, text: string | undefined) {
-  const { values, excluded } = parseFilter(text ?? '')
-  if (values.length > mostValues) {
-    throw invalid(`\`${parameter}\` in the query must have at most ${mostValues} values, not ${values.length}.`)
-  }
-  return values.length > 0 ? { values, excluded } : undefined
-}
-
 /** The condition of a query: the workspace first, every value bound by name, none in the text. */
-export function whereOf(workspaceId: string, period: Period, filter: EventFilter, kind: EventKind = 'clicks'): Where {
+export function buildWhere(
+  workspaceId: string,
+  period: Period,
+  filter: EventFilter,
+  kind: EventKind = 'clicks',
+): Where {
   const values: Record<string, unknown> = { workspaceId, from: period.from.getTime(), to: period.to.getTime() }
   const conditions = [
     'workspace_id = {workspaceId:String}',
     'timestamp >= fromUnixTimestamp64Milli({from:Int64})',
     'timestamp < fromUnixTimestamp64Milli({to:Int64})',
     ...botCondition[filter.bots ?? 'exclude'],
-    ...filterConditions(filter, kind, values),
+    ...buildConditions(filter, kind, values),
   ]
   return { text: conditions.join('\n  AND '), values }
 }
 
 /** Without the workspace, the period and bots: all that has to be true of a bucket within them. */
-export function filterConditions(filter: EventFilter, kind: EventKind, values: Record<string, unknown>): string[] {
+export function buildConditions(filter: EventFilter, kind: EventKind, values: Record<string, unknown>): string[] {
+  const { lists = {} } = filter
   const conditions: string[] = []
-  for (const [parameter, column] of Object.entries(eventColumns)) {
-    const wanted = readFilter(parameter, filter[parameter as keyof typeof eventColumns])
-    if (!wanted) continue
-    values[parameter] = wanted.values
-    conditions.push(`${column} ${wanted.excluded ? 'NOT IN' : 'IN'} {${parameter}:Array(String)}`)
+  for (const [name, column] of Object.entries(eventColumns)) {
+    const list = lists[name as keyof typeof eventColumns]
+    if (!list) continue
+    values[name] = list.values
+    conditions.push(`${column} ${list.excluded ? 'NOT IN' : 'IN'} {${name}:Array(String)}`)
   }
-  for (const parameter of unassigned) {
-    if (readFilter(parameter, filter[parameter])?.excluded === false) conditions.push('false')
-  }
+  for (const name of unassigned) if (lists[name]?.excluded === false) conditions.push('false')
   if (filter.qr !== undefined) conditions.push(`trigger = '${filter.qr ? 'qr' : 'link'}'`)
   conditions.push(...conversionConditions(filter, kind, values))
   for (const [index, { numbers, excluded }] of (filter.linkNumbers ?? []).entries()) {
@@ -132,19 +103,12 @@ function conversionConditions(filter: EventFilter, kind: EventKind, values: Reco
 function linkConditions(filter: EventFilter, values: Record<string, unknown>): string[] {
   const included: string[] = []
   const excluded: string[] = []
-  for (const [parameter, column] of Object.entries(linkColumns)) {
-    const text = filter[parameter as keyof typeof linkColumns]
-    const wanted = readFilter(parameter, parameter === 'domain' ? text?.toLowerCase() : text)
-    if (!wanted) continue
-    values[parameter] = wanted.values
-    const conditions = wanted.excluded ? excluded : included
-    conditions.push(`${column} IN {${parameter}:Array(String)}`)
-  }
-  const tags = readFilter('tagId', filter.tagId) ?? readFilter('tagIds', filter.tagIds)
-  if (tags) {
-    values.tagIds = tags.values
-    const conditions = tags.excluded ? excluded : included
-    conditions.push('hasAny(tag_ids, {tagIds:Array(String)})')
+  for (const [name, condition] of Object.entries(linkColumns)) {
+    const list = filter.lists?.[name as keyof typeof linkColumns]
+    if (!list) continue
+    values[name] = list.values
+    const conditions = list.excluded ? excluded : included
+    conditions.push(condition)
   }
   if (filter.root !== undefined) included.push(filter.root ? 'is_root' : 'NOT is_root')
   return [
@@ -154,5 +118,5 @@ function linkConditions(filter: EventFilter, values: Record<string, unknown>): s
 }
 
 function linksWith(condition: string): string {
-  return `SELECT link_number FROM link_attributes FINAL WHERE workspace_id = {workspaceId:String} AND ${condition}`
+  return `SELECT link_number FROM ${tables.attributes} FINAL WHERE workspace_id = {workspaceId:String} AND ${condition}`
 }

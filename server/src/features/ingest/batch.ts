@@ -1,9 +1,13 @@
 import type { Platform } from '../../platform/context.ts'
+import { publish } from '../../platform/outbox.ts'
 import { transaction } from '../../platform/postgres.ts'
-import type { NewClick } from '../events/service.ts'
+import { clickKeys } from '../click-ids/service.ts'
+import type { NewClick } from '../event-storage/service.ts'
 import { countClicks } from '../links/service.ts'
 import type { RawClick } from '../redirect/messages.ts'
-import { type IpStorage, ipStorageOf, wantedTriggers } from '../workspaces/service.ts'
+import { type IpStorage, ipStorageOf } from '../workspaces/service.ts'
+import { createdAt } from './log/position.ts'
+import { clickBatchMessage } from './messages.ts'
 import { rowOf } from './row.ts'
 import { enrich } from './steps/pipeline.ts'
 import type { ClickDraft, ClickEvent, StepContext } from './steps/step.ts'
@@ -37,7 +41,7 @@ export function contextOf(
   storages = new Map<string, IpStorage>(),
 ): StepContext {
   return {
-    clickKeys: config.CLICK_ID_KEYS,
+    clickKeys: clickKeys(config),
     isRepeat,
     placeOf: geo.lookup,
     isDataCentre: config.BOT_RANGES_FILE?.has ?? (() => false),
@@ -50,14 +54,6 @@ export async function rowsOf(platform: Platform, kept: ClickDraft[]): Promise<Ne
   const workspaces = kept.map(({ event }) => event.workspaceId)
   const context = contextOf(platform, () => false, await ipStorageOf(platform, workspaces))
   return kept.map((draft) => rowOf(enrich(draft, context)))
-}
-
-/** The workspaces that want to hear of clicks. */
-export async function listenersAmong(platform: Platform, rows: NewClick[]): Promise<Set<string>> {
-  const ids = new Set<string>()
-  for (const { workspace_id } of rows) ids.add(workspace_id)
-  const wanted = await wantedTriggers(platform, ids)
-  return new Set([...wanted].flatMap(([id, triggers]) => (triggers.includes('link.clicked') ? [id] : [])))
 }
 
 /** What these events add to the counters; bots add nothing. */
@@ -92,18 +88,39 @@ export async function addCounts(platform: Platform, counts: Intent['counts']): P
   )
 }
 
-/** Counts a batch whose rows are stored, moves the cursor past it and clears its intent. */
+export type StoredBatch = Pick<Intent, 'counts' | 'first' | 'last' | 'excluded' | 'bots'> & {
+  arrivedAt: number | null
+  rows: Pick<NewClick, 'workspace_id' | 'bot'>[]
+}
+
+/** Counts a batch whose rows are stored, moves the cursor past it, clears its intent, and publishes it. */
 export async function commitBatch(
   platform: Platform,
   holder: Holder,
   before: number,
-  { counts, last, arrivedAt }: Pick<Intent, 'counts' | 'last'> & { arrivedAt: number | null },
+  { counts, arrivedAt, rows, first, last, excluded, bots }: StoredBatch,
 ): Promise<number> {
+  const { partition, stream = '' } = holder
+  const workspaceIds = workspacesWithPeople(rows)
   await transaction(platform, async (platform) => {
     await addCounts(platform, counts)
     if (!(await advanceCursor(platform.db, holder, before, last, arrivedAt))) throw new PartitionLost()
+    if (workspaceIds?.length === 0) return
+    const stored = { partition, stream: createdAt(stream), first, last, excluded, bots, workspaceIds }
+    await publish({ db: platform.db, workspaceId: systemWorkspace }, clickBatchMessage(stored))
   })
   return last
+}
+
+// A batch has clicks of many workspaces.
+const systemWorkspace = ''
+const mostNamed = 1_000
+
+/** Null when they are too many to name. */
+function workspacesWithPeople(rows: Pick<NewClick, 'workspace_id' | 'bot'>[]): string[] | null {
+  const ids = new Set<string>()
+  for (const { workspace_id, bot } of rows) if (bot === '') ids.add(workspace_id)
+  return ids.size > mostNamed ? null : [...ids]
 }
 
 export function lastArrival(messages: LogMessage[]): number | null {

@@ -9,7 +9,9 @@ import { query } from '../../platform/clickhouse.ts'
 import type { Platform } from '../../platform/context.ts'
 import type { Db } from '../../platform/postgres.ts'
 import type { RawClick } from '../redirect/messages.ts'
-import { type Cursor, claim, finish, type Holder, ingest, type LogMessage, PartitionLost } from './service.ts'
+import { type LogMessage, PartitionLost } from './batch.ts'
+import { claim, finish, ingest } from './service.ts'
+import type { Cursor, Holder } from './store.ts'
 
 const engines = await startEngines({ only: ['valkey'] })
 const platform = await openTestPlatform(engines.urls)

@@ -7,10 +7,10 @@ import { createDatabase } from '../../../../engines/postgres.ts'
 import { startEngines } from '../../../../engines/start.ts'
 import { buildClick, buildLink, buildWorkspace } from '../../../test/build.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
-import { parseClickKeys } from '../../platform/click-id.ts'
 import { partitionOf } from '../../platform/ids.ts'
 import { migrate } from '../../platform/migrate.ts'
 import { deadLetterStream, ensureStreams, jetStream } from '../../platform/nats.ts'
+import { parseKeys } from '../../platform/seal.ts'
 import { clicksSubject } from '../redirect/messages.ts'
 import { listDeadLetters, retryAllDeadLetters, retryDeadLetter } from './dead-letters.ts'
 import { startIngest } from './jobs.ts'
@@ -60,7 +60,7 @@ test('an event that failed for want of a key counts once when it is retried with
   const newKey = `2:${randomBytes(32).toString('hex')}`
   const both = {
     ...platform,
-    config: { ...platform.config, CLICK_ID_KEYS: parseClickKeys(`${newKey},${CLICK_ID_KEYS}`) },
+    config: { ...platform.config, CLICK_ID_KEYS: parseKeys(`${newKey},${CLICK_ID_KEYS}`) },
   }
   const click = buildClick(both, { number, workspaceId: workspace.id, url })
   const partition = partitionOf(workspace.id, platform.config.EVENT_PARTITIONS)

@@ -14,12 +14,13 @@ import { deadLetterStream, ensureStreams, jetStream } from '../../platform/nats.
 import type { Db } from '../../platform/postgres.ts'
 import { clicksSubject, type RawClick } from '../redirect/messages.ts'
 import { rollupDifferences } from '../rollups/service.ts'
+import type { LogMessage } from './batch.ts'
 import { countDeadLetters, listDeadLetters, retryAllDeadLetters } from './dead-letters.ts'
 import { mostTries } from './divide.ts'
 import { startIngest } from './jobs.ts'
 import { rebuild } from './rebuild.ts'
 import { reconcile } from './reconcile.ts'
-import { claim, finish, ingest, type LogMessage } from './service.ts'
+import { claim, finish, ingest } from './service.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
 const name = `divided_${randomUUID().replaceAll('-', '')}`

@@ -8,11 +8,11 @@ import {
   commitBatch,
   type LogMessage,
   lastArrival,
-  listenersAmong,
   PartitionLost,
   type Place,
   placesOf,
   rowsOf,
+  type StoredBatch,
   sumClicks,
   tokenOf,
   visitPlace,
@@ -20,7 +20,6 @@ import {
 import { buryEvents } from './dead-letters.ts'
 import { type ClickDraft, draftOf } from './steps/step.ts'
 import { type Division, type Holder, type Intent, updateIntent } from './store.ts'
-import { tellClicks } from './tell-clicks.ts'
 
 /** An event that its batch keeps; `position` is its index among all events of the batch. */
 export type BatchEvent = { position: number; place: Place; draft: ClickDraft }
@@ -36,7 +35,7 @@ export const mostTries = 300
 const skewMs = 60_000
 
 /** The events that a batch keeps, in the order of the log, with the verdicts of its intent. */
-export function keptEvents(intent: Intent, messages: LogMessage[]): BatchEvent[] {
+export function keptEvents(intent: Pick<Intent, 'excluded' | 'bots'>, messages: LogMessage[]): BatchEvent[] {
   const excluded = new Set(intent.excluded)
   const bots = new Map(
     intent.bots.flatMap(([reason, positions]) => positions.map((position) => [position, reason] as const)),
@@ -75,9 +74,7 @@ export async function storeInParts(
     holder,
     letters.map(({ reason, place }) => ({ reason, place, visit: visitPlace(holder, place) })),
   )
-  const counts = sumClicks(stored(work).map(({ draft }) => draft.event))
-  const arrivedAt = lastArrival(batch.messages)
-  const last = await commitBatch(platform, holder, before, { counts, last: intent.last, arrivedAt }).catch(
+  const last = await commitBatch(platform, holder, before, describeStored(work, batch.messages)).catch(
     async (error) => {
       if (judgeFailure(error) === 'refused') await startAgain(work)
       throw error
@@ -90,6 +87,18 @@ export async function storeInParts(
     platform.log.error({ partition, clicks: letters.length, reasons }, 'clicks were refused; see dead letters')
   }
   return last
+}
+
+function describeStored(work: Work, messages: LogMessage[]): StoredBatch {
+  const { intent, division } = work
+  const events = stored(work).map(({ draft }) => draft.event)
+  return {
+    ...intent,
+    excluded: [...intent.excluded, ...refusedPositions(division)],
+    counts: sumClicks(events),
+    arrivedAt: lastArrival(messages),
+    rows: events.map(({ workspaceId, bot }) => ({ workspace_id: workspaceId, bot })),
+  }
 }
 
 type Work = {
@@ -149,10 +158,8 @@ async function storePart(work: Work, part: Part): Promise<void> {
   const known = new Set(intent.stored)
   const missing = rows.filter((_, index) => !known.has(mine[index]?.position as number))
   const token = partToken(work, part)
-  const listeners = await listenersAmong(platform, rows)
   await foldRareValues(platform, missing)
   await appendMissingClicks(platform, missing, token)
-  await tellClicks(platform, rows, listeners, token)
 }
 
 /** The first part has the token of the batch: an insert of the whole batch that comes late is ignored. */

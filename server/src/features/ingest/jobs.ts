@@ -4,16 +4,16 @@ import { batches, paceBatches } from '../../platform/batches.ts'
 import { sleep } from '../../platform/clock.ts'
 import type { Platform } from '../../platform/context.ts'
 import { eventStream, jetStream } from '../../platform/nats.ts'
+import { type LogMessage, PartitionLost } from './batch.ts'
 import { startLagMeter } from './lag.ts'
 import { createdAt, isRewound, type StreamState } from './log/position.ts'
+import { logMessage } from './read-log.ts'
 import {
-  type Cursor,
   claim,
   finish,
   followStream,
-  type Holder,
-  type LogMessage,
-  PartitionLost,
+  type PartitionCursor,
+  type PartitionHolder,
   prepare,
   release,
   renew,
@@ -39,7 +39,7 @@ export async function startIngest(platform: Platform): Promise<AsyncDisposable> 
   }
 }
 
-async function keepWorking(platform: Platform, holder: Holder, signal: AbortSignal): Promise<void> {
+async function keepWorking(platform: Platform, holder: PartitionHolder, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
       const cursor = await claim(platform, holder)
@@ -54,14 +54,24 @@ async function keepWorking(platform: Platform, holder: Holder, signal: AbortSign
   await release(platform, holder).catch(() => {})
 }
 
-async function workOn(platform: Platform, holder: Holder, cursor: Cursor, signal: AbortSignal): Promise<void> {
+async function workOn(
+  platform: Platform,
+  holder: PartitionHolder,
+  cursor: PartitionCursor,
+  signal: AbortSignal,
+): Promise<void> {
   const state = await readState(platform, holder, cursor.sequence)
   const firstAfter = (time: number) => firstSequenceAfter(platform, holder, time)
   const { comparison, ...followed } = await followStream(platform, holder, cursor, { state, firstAfter })
   await work(platform, { ...holder, stream: followed.stream, comparison }, followed, signal)
 }
 
-async function work(platform: Platform, holder: Holder, cursor: Cursor, signal: AbortSignal): Promise<void> {
+async function work(
+  platform: Platform,
+  holder: PartitionHolder,
+  cursor: PartitionCursor,
+  signal: AbortSignal,
+): Promise<void> {
   const lost = new AbortController()
   let reached: Reached = cursor
   const renewing = setInterval(() => void stayOwner(platform, holder, reached, lost), renewEveryMs)
@@ -110,9 +120,14 @@ async function work(platform: Platform, holder: Holder, cursor: Cursor, signal: 
   }
 }
 
-type Reached = Pick<Cursor, 'sequence' | 'arrivedAt'>
+type Reached = Pick<PartitionCursor, 'sequence' | 'arrivedAt'>
 
-async function stayOwner(platform: Platform, holder: Holder, reached: Reached, lost: AbortController): Promise<void> {
+async function stayOwner(
+  platform: Platform,
+  holder: PartitionHolder,
+  reached: Reached,
+  lost: AbortController,
+): Promise<void> {
   const held = await renew(platform, holder).catch(() => true)
   const state = await readState(platform, holder, reached.sequence).catch(() => undefined)
   const isOther = state && (state.created !== createdAt(holder.stream ?? '') || isRewound(reached, state))
@@ -130,7 +145,7 @@ function onReconnect({ nats }: Platform, work: () => void): () => void {
   return () => void statuses.return?.()
 }
 
-async function readState(platform: Platform, { partition }: Holder, sequence: number): Promise<StreamState> {
+async function readState(platform: Platform, { partition }: PartitionHolder, sequence: number): Promise<StreamState> {
   const manager = await jetstreamManager(platform.nats, { checkAPI: false })
   const { created, state } = await manager.streams.info(eventStream(partition))
   // A stream without any message has 0 as its first sequence, and NATS refuses to look that up.
@@ -140,7 +155,7 @@ async function readState(platform: Platform, { partition }: Holder, sequence: nu
 }
 
 /** The sequence of the first message that arrived at a time or later; the next one to come when there is none. */
-async function firstSequenceAfter(platform: Platform, { partition }: Holder, time: number): Promise<number> {
+async function firstSequenceAfter(platform: Platform, { partition }: PartitionHolder, time: number): Promise<number> {
   const consumer = await jetStream(platform.nats).consumers.get(eventStream(partition), {
     deliver_policy: DeliverPolicy.StartTime,
     opt_start_time: new Date(time).toISOString(),
@@ -151,7 +166,12 @@ async function firstSequenceAfter(platform: Platform, { partition }: Holder, tim
   return last_seq + 1
 }
 
-async function readRange(platform: Platform, holder: Holder, first: number, last: number): Promise<LogMessage[]> {
+async function readRange(
+  platform: Platform,
+  holder: PartitionHolder,
+  first: number,
+  last: number,
+): Promise<LogMessage[]> {
   const consumer = await orderedConsumer(platform, holder, first)
   const messages: LogMessage[] = []
   for await (const message of await consumer.fetch({ max_messages: last - first + 1, expires: 30_000 })) {
@@ -162,19 +182,11 @@ async function readRange(platform: Platform, holder: Holder, first: number, last
   return messages
 }
 
-function orderedConsumer(platform: Platform, { partition }: Holder, first: number) {
+function orderedConsumer(platform: Platform, { partition }: PartitionHolder, first: number) {
   return jetStream(platform.nats).consumers.get(eventStream(partition), {
     deliver_policy: DeliverPolicy.StartSequence,
     opt_start_seq: first,
   })
-}
-
-function logMessage(message: JsMsg): LogMessage {
-  try {
-    return { sequence: message.seq, body: message.json(), arrivedAt: message.time.getTime() }
-  } catch {
-    return { sequence: message.seq, body: message.string(), arrivedAt: message.time.getTime() }
-  }
 }
 
 function sizeOf(messages: JsMsg[]): number {

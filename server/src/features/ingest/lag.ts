@@ -1,7 +1,7 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import type { Platform } from '../../platform/context.ts'
 import { eventStream } from '../../platform/nats.ts'
-import { every } from '../../platform/schedule.ts'
+import { startInterval } from '../../platform/schedule.ts'
 import { type Place, selectPlaces } from './store.ts'
 
 type Lag = { partition: number; messages: number; oldestAt: number | undefined; isOwned: boolean }
@@ -12,7 +12,7 @@ const measureEveryMs = 2_000
 export function startLagMeter(platform: Platform, owner: string): AsyncDisposable {
   const { metrics, log } = platform
   let lags: Lag[] = []
-  return every(platform, 'ingest lag', measureEveryMs, async () => {
+  return startInterval(platform, 'ingest lag', measureEveryMs, async () => {
     try {
       lags = await measureLags(platform, owner)
     } catch (error) {

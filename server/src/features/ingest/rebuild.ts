@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { DeliverPolicy, type JsMsg, jetstreamManager } from '@nats-io/jetstream'
+import { jetstreamManager } from '@nats-io/jetstream'
 import type { Platform } from '../../platform/context.ts'
 import { conflict } from '../../platform/errors.ts'
-import { eventStream, jetStream } from '../../platform/nats.ts'
+import { eventStream } from '../../platform/nats.ts'
 import { divide, judgeFailure } from '../../platform/refusal.ts'
-import { keepLinkAttributes, restoreClicks } from '../events/service.ts'
+import { keepLinkAttributes, restoreClicks } from '../event-storage/service.ts'
 import { linksAsTold } from '../links/service.ts'
 import { rawClick } from '../redirect/messages.ts'
 import { foldRareValues } from '../rollups/service.ts'
 import { contextOf, type LogMessage, placesOf, rowsOf } from './batch.ts'
+import { readSpan, type Span } from './read-log.ts'
 import { reconcile } from './reconcile.ts'
 import { reconcileRollups } from './reconcile-rollups.ts'
 import { begin, judging, run } from './steps/pipeline.ts'
@@ -141,10 +142,7 @@ function sizeOf({ first, last }: Span): number {
   return last - first + 1
 }
 
-/** Messages of a partition that the log still holds and that a worker has stored. */
-type Span = { partition: number; first: number; last: number }
-
-/** What comes after is left to the workers, which store it anyway. */
+/** The messages that the log still holds and that a worker has stored. Workers store what comes after. */
 async function storedSpans(platform: Platform): Promise<Span[]> {
   const manager = await jetstreamManager(platform.nats)
   const places = new Map((await selectPlaces(platform.db)).map(({ partition, sequence }) => [partition, sequence]))
@@ -155,39 +153,4 @@ async function storedSpans(platform: Platform): Promise<Span[]> {
     if (state.messages > 0 && state.first_seq <= last) spans.push({ partition, first: state.first_seq, last })
   }
   return spans
-}
-
-async function* readSpan(platform: Platform, { partition, first, last }: Span): AsyncGenerator<LogMessage[]> {
-  const consumer = await jetStream(platform.nats).consumers.get(eventStream(partition), {
-    deliver_policy: DeliverPolicy.StartSequence,
-    opt_start_seq: first,
-  })
-  const size = platform.config.INGEST_BATCH_BYTES
-  const source = await consumer.consume({ max_bytes: size * 2 })
-  let batch: LogMessage[] = []
-  let bytes = 0
-  try {
-    for await (const message of source) {
-      if (message.seq <= last) batch.push(logMessage(message))
-      bytes += message.data.length
-      // A message in the span may have been deleted, also the last one.
-      const isEnd = message.seq >= last || message.info.pending === 0
-      if (bytes >= size || isEnd) {
-        if (batch.length > 0) yield batch
-        batch = []
-        bytes = 0
-      }
-      if (isEnd) break
-    }
-  } finally {
-    await source.close()
-  }
-}
-
-function logMessage(message: JsMsg): LogMessage {
-  try {
-    return { sequence: message.seq, body: message.json() }
-  } catch {
-    return { sequence: message.seq, body: message.string() }
-  }
 }

@@ -1,6 +1,6 @@
 import { sleep } from '../../platform/clock.ts'
 import type { Platform } from '../../platform/context.ts'
-import { betweenConversions } from '../events/service.ts'
+import { betweenConversions } from '../event-storage/service.ts'
 import { type Difference, mendRollups, monthsOfEvents, rollupDifferences } from '../rollups/service.ts'
 import { betweenBatches } from './between-batches.ts'
 

@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis'
-import { type ByteCache, openByteCache } from '../../platform/byte-cache.ts'
+import { openByteCache } from '../../platform/byte-cache.ts'
 import type { Platform } from '../../platform/context.ts'
-import { type StoredVisit, visitsById } from '../events/service.ts'
+import { memoByObject } from '../../platform/memo.ts'
+import { type StoredVisit, visitsById } from '../event-storage/service.ts'
 import type { ClickDraft, ClickEvent } from './steps/step.ts'
 import type { Comparison } from './store.ts'
 
@@ -18,7 +19,7 @@ const rememberedSeconds = 2 * 60 * 60
 export async function findRepeats(valkey: Redis, sightings: Sighting[]): Promise<boolean[]> {
   const names = sightings.map(nameOf)
   const earlier = await firstPlaces(valkey, sightings, names)
-  const seen = memoryOf(valkey)
+  const seen = seenVisits(valkey)
   return sightings.map(({ place }, index) => {
     const name = names[index] as string
     const first = seen.get(name) ?? earlier[index] ?? place
@@ -86,13 +87,7 @@ export async function compareWithStored(
   return stored
 }
 
-const memories = new WeakMap<Redis, ByteCache<string>>()
-
-function memoryOf(valkey: Redis): ByteCache<string> {
-  const memory = memories.get(valkey) ?? openByteCache<string>({ maxBytes: 80_000_000, most: 200_000 })
-  memories.set(valkey, memory)
-  return memory
-}
+const seenVisits = memoByObject((_: Redis) => openByteCache<string>({ maxBytes: 80_000_000, most: 200_000 }))
 
 async function firstPlaces(valkey: Redis, sightings: Sighting[], names: string[]): Promise<(string | null)[]> {
   const places = sightings.map(({ place }) => place)

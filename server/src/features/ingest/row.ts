@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { NewClick } from '../events/service.ts'
+import type { NewClick } from '../event-storage/service.ts'
 import type { ClickEvent } from './steps/step.ts'
 
 /** One value that ClickHouse can't read would hold up the whole partition, so none is left. */

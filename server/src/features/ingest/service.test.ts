@@ -14,7 +14,9 @@ import { openGeo } from '../../platform/geo.ts'
 import { jetStream } from '../../platform/nats.ts'
 import { parseRanges } from '../../platform/ranges.ts'
 import type { RawClick } from '../redirect/messages.ts'
-import { claim, finish, type Holder, ingest, type LogMessage, PartitionLost, release, renew } from './service.ts'
+import { type LogMessage, PartitionLost } from './batch.ts'
+import { claim, finish, ingest, release, renew } from './service.ts'
+import type { Holder } from './store.ts'
 
 const engines = await startEngines({ only: ['valkey'] })
 const platform = await openTestPlatform(engines.urls)

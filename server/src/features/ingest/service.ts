@@ -3,7 +3,7 @@ import type { Platform } from '../../platform/context.ts'
 import { lastKnownSequence } from '../../platform/incarnation.ts'
 import { eventStream } from '../../platform/nats.ts'
 import { describeFailure, judgeFailure } from '../../platform/refusal.ts'
-import { appendClicks, type NewClick } from '../events/service.ts'
+import { appendClicks, type NewClick } from '../event-storage/service.ts'
 import { rawClick } from '../redirect/messages.ts'
 import { appendClicksAgain, foldRareValues } from '../rollups/service.ts'
 import {
@@ -11,7 +11,6 @@ import {
   contextOf,
   type LogMessage,
   lastArrival,
-  listenersAmong,
   PartitionLost,
   type Place,
   placesOf,
@@ -23,6 +22,8 @@ import {
 import { buryEvents, type NewLetter } from './dead-letters.ts'
 import { keptEvents, mostAttempts, storeInParts } from './divide.ts'
 import { createdAt, isRewound, type StreamState } from './log/position.ts'
+import type { ClickBatchStored } from './messages.ts'
+import { readWhole } from './read-log.ts'
 import { compareWithStored, findRepeats } from './repeats.ts'
 import { begin, judging, run, settling } from './steps/pipeline.ts'
 import type { ClickDraft, Outcome } from './steps/step.ts'
@@ -39,10 +40,9 @@ import {
   updateIntent,
   writeIntent,
 } from './store.ts'
-import { tellClicks } from './tell-clicks.ts'
 
-export type { Cursor, Holder, LogMessage }
-export { PartitionLost }
+export type PartitionHolder = Holder
+export type PartitionCursor = Cursor
 
 /** The cursor of the partition when it is this holder's now; undefined while another worker has it. */
 export function claim(platform: Platform, holder: Holder): Promise<Cursor | undefined> {
@@ -245,7 +245,7 @@ async function finishWhole(
   return write(platform, holder, before, batch, appendClicksAgain)
 }
 
-/** `rows` are counted and published; only those that are `missing` in ClickHouse are inserted. */
+/** `rows` are counted; only those that are `missing` in ClickHouse are inserted. */
 type Batch = { intent: Intent; rows: NewClick[]; missing: NewClick[]; arrivedAt: number | null }
 
 async function write(
@@ -256,11 +256,17 @@ async function write(
   append = appendClicks,
 ): Promise<number> {
   const token = tokenOf(holder, intent)
-  const listeners = await listenersAmong(platform, rows)
   await foldRareValues(platform, missing)
   await append(platform, missing, token)
-  await tellClicks(platform, rows, listeners, token)
-  return commitBatch(platform, holder, before, { ...intent, arrivedAt })
+  return commitBatch(platform, holder, before, { ...intent, arrivedAt, rows })
+}
+
+/** The clicks of a stored batch, read from the log again; undefined when the log no longer has them. */
+export async function readStoredClicks(platform: Platform, batch: ClickBatchStored): Promise<NewClick[] | undefined> {
+  const messages = await readWhole(platform, batch)
+  if (!messages) return undefined
+  const drafts = keptEvents(batch, messages).map(({ draft }) => draft)
+  return rowsOf(platform, drafts)
 }
 
 async function judge(

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { locks } from '../../platform/locks.ts'
 import type { Db } from '../../platform/postgres.ts'
 
 /**
@@ -46,8 +47,6 @@ export type Holder = { partition: number; owner: string; stream?: string; compar
 /** Up to where a partition is stored, and by whom while that worker lives. */
 export type Place = { partition: number; sequence: number; stream: string; owner: string | null }
 
-const rebuildLock = 7_240_813
-const intentLock = 7_240_816
 const lease = sql`now() + interval '6 seconds'`
 
 // NOTE every workspace: a partition of the log holds the events of many.
@@ -88,7 +87,7 @@ export async function renewLease(db: Db, { partition, owner }: Holder): Promise<
 export async function writeIntent(db: Db, holder: Holder, before: number, intent: Intent): Promise<boolean> {
   const result = await sql`UPDATE ingest_cursors SET intent = ${JSON.stringify(intent)}::jsonb, leased_until = ${lease}
     WHERE partition = ${holder.partition} AND owner = ${holder.owner} AND sequence = ${before}
-      AND (SELECT pg_advisory_xact_lock_shared(${intentLock}::bigint)) IS NOT NULL`.execute(db)
+      AND (SELECT pg_advisory_xact_lock_shared(${locks.ingestIntents}::bigint)) IS NOT NULL`.execute(db)
   return result.numAffectedRows === 1n
 }
 
@@ -102,7 +101,7 @@ export async function updateIntent(db: Db, holder: Holder, before: number, inten
 
 /** Until the transaction ends no batch begins; those under way can end. */
 export async function forbidIntents(db: Db): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(${intentLock}::bigint)`.execute(db)
+  await sql`SELECT pg_advisory_xact_lock(${locks.ingestIntents}::bigint)`.execute(db)
 }
 
 /** A worker that is paused in the middle of a transaction must not keep its rows from the one that takes over. */
@@ -159,7 +158,7 @@ export async function selectPlaces(db: Db): Promise<Place[]> {
 }
 
 export async function isRebuildLocked(db: Db): Promise<boolean> {
-  const result = await sql`SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = 0 AND objid = ${rebuildLock}
+  const result = await sql`SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = 0 AND objid = ${locks.rebuild}
     AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`.execute(db)
   return result.rows.length > 0
 }
@@ -167,12 +166,51 @@ export async function isRebuildLocked(db: Db): Promise<boolean> {
 /** Undefined while another process does the same. */
 export function withRebuildLock<R>(db: Db, work: () => Promise<R>): Promise<R | undefined> {
   return db.connection().execute(async (connection) => {
-    const result = await sql<{ free: boolean }>`SELECT pg_try_advisory_lock(${rebuildLock}) AS free`.execute(connection)
+    const result = await sql<{ free: boolean }>`SELECT pg_try_advisory_lock(${locks.rebuild}) AS free`.execute(
+      connection,
+    )
     if (!result.rows[0]?.free) return undefined
     try {
       return await work()
     } finally {
-      await sql`SELECT pg_advisory_unlock(${rebuildLock})`.execute(connection)
+      await sql`SELECT pg_advisory_unlock(${locks.rebuild})`.execute(connection)
     }
   })
+}
+
+/** `after` is the last link whose days are published. */
+export type ClickDayTarget = { day: string; until: string; after?: { workspaceId: string; linkNumber: string } }
+export type ClickDayProgress = { closed_day: string; stored_until: Date; target: ClickDayTarget | null }
+
+export async function selectClickDays(db: Db): Promise<ClickDayProgress | undefined> {
+  const result = await sql<ClickDayProgress>`SELECT closed_day::text, stored_until, target FROM click_days`.execute(db)
+  return result.rows[0]
+}
+
+/** The first day whose closing is published is the one after `closedDay`. */
+export async function insertClickDays(db: Db, closedDay: string, storedUntil: Date): Promise<void> {
+  await sql`INSERT INTO click_days (closed_day, stored_until) VALUES (${closedDay}, ${storedUntil})
+    ON CONFLICT DO NOTHING`.execute(db)
+}
+
+/** False when another worker has begun a run. */
+export async function startClickDays(db: Db, target: ClickDayTarget): Promise<boolean> {
+  const result = await sql`UPDATE click_days SET target = ${JSON.stringify(target)}::jsonb
+    WHERE target IS NULL AND closed_day <= ${target.day}::date AND stored_until < ${target.until}`.execute(db)
+  return result.numAffectedRows === 1n
+}
+
+/** False when another worker has published these days. */
+export async function advanceClickDays(db: Db, from: ClickDayTarget, to: ClickDayTarget): Promise<boolean> {
+  const result = await sql`UPDATE click_days SET target = ${JSON.stringify(to)}::jsonb
+    WHERE target = ${JSON.stringify(from)}::jsonb`.execute(db)
+  return result.numAffectedRows === 1n
+}
+
+/** False when another worker has published these days. */
+export async function finishClickDays(db: Db, target: ClickDayTarget): Promise<boolean> {
+  const result = await sql`UPDATE click_days
+    SET target = NULL, closed_day = ${target.day}::date, stored_until = ${target.until}
+    WHERE target = ${JSON.stringify(target)}::jsonb`.execute(db)
+  return result.numAffectedRows === 1n
 }

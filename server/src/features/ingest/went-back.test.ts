@@ -14,7 +14,8 @@ import { migrate } from '../../platform/migrate.ts'
 import { ensureStreams, jetStream } from '../../platform/nats.ts'
 import { clicksSubject, type RawClick } from '../redirect/messages.ts'
 import { startIngest } from './jobs.ts'
-import { claim, type Holder, ingest } from './service.ts'
+import { claim, ingest } from './service.ts'
+import type { Holder } from './store.ts'
 
 const name = `back_${randomUUID().replaceAll('-', '')}`
 const { POSTGRES_URL = '', CLICKHOUSE_URL = '' } = inject('environment')

@@ -2,7 +2,7 @@ import { asSystem, type Platform } from '../../platform/context.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { selectDueTests, selectLinkForUpdate, updateLink } from './store.ts'
 import { utmOf } from './url.ts'
-import { tell } from './write.ts'
+import { publishChange } from './write.ts'
 
 export type DueTest = {
   workspaceId: string
@@ -34,6 +34,6 @@ export async function settle(
     if (!link || link.test_winner_at !== null) return
     const destination = url === undefined ? {} : { url, ...utmOf(url) }
     await updateLink(ctx.db, workspaceId, link.number, { ...destination, test_winner_at: ctx.now() })
-    await tell(ctx, link.number, link)
+    await publishChange(ctx, link.number, link)
   })
 }

@@ -2,7 +2,7 @@ import { asSystem, type Ctx, type Platform } from '../../platform/context.ts'
 import { transaction } from '../../platform/postgres.ts'
 import type { DomainChanged } from '../domains/messages.ts'
 import { selectLinksByNumber, selectNumbersOfDomain, updateLink } from './store.ts'
-import { changeMessage, eventMessages, publishAll, removeLinks } from './write.ts'
+import { publishEvents, removeLinks } from './write.ts'
 
 const atOnce = 500
 
@@ -33,6 +33,5 @@ async function move(ctx: Ctx, numbers: bigint[], { renamedTo }: DomainChanged): 
   for (const { number } of before) await updateLink(ctx.db, ctx.workspaceId, number, { domain: renamedTo })
   const after = await selectLinksByNumber(ctx.db, ctx.workspaceId, numbers)
   const former = new Map(before.map((row) => [row.number, row]))
-  const changes = after.map((row) => changeMessage(ctx, row, former.get(row.number)))
-  await publishAll(ctx, [...changes, ...(await eventMessages(ctx, 'link.updated', after))])
+  await publishEvents(ctx, 'link.updated', after, former)
 }

@@ -3,6 +3,15 @@ import { z } from 'zod'
 
 const address = z.object({ domain: z.string(), lookupKey: z.string() })
 
+const linkEvent = z.object({
+  id: z.string(),
+  type: z.enum(['link.created', 'link.updated', 'link.deleted']),
+  createdAt: z.string(),
+  /** The link at that time, without its password. A link that is too large for a message is read later. */
+  link: z.custom<Link>((value) => typeof value === 'object' && value !== null).optional(),
+})
+export type LinkEvent = z.infer<typeof linkEvent>
+
 export const linkChanged = address.extend({
   workspaceId: z.string(),
   linkNumber: z.string(),
@@ -18,6 +27,8 @@ export const linkChanged = address.extend({
   tagIds: z.array(z.string()),
   deleted: z.boolean(),
   version: z.number(),
+  /** Absent when the link itself did not change, and only its copies are brought up to date. */
+  event: linkEvent.optional(),
 })
 export type LinkChanged = z.infer<typeof linkChanged>
 
@@ -25,24 +36,4 @@ export const linkChangedSubject = 'changes.*.links'
 
 export function linkChangedMessage(body: LinkChanged, partition: number) {
   return { subject: `changes.${partition}.links`, body }
-}
-
-const linkEvent = z.object({
-  id: z.string(),
-  event: z.enum(['link.created', 'link.updated', 'link.deleted']),
-  createdAt: z.string(),
-  linkNumber: z.string(),
-  /** As it was then; one that is too large for a message is read when it is told. */
-  link: z.custom<Link>((value) => typeof value === 'object' && value !== null).optional(),
-})
-export type LinkEvent = z.infer<typeof linkEvent>
-
-/** What webhooks tell of links. */
-export const linkEvents = z.object({ workspaceId: z.string(), events: z.array(linkEvent) })
-export type LinkEvents = z.infer<typeof linkEvents>
-
-export const linkEventsSubject = 'webhooks.*.links'
-
-export function linkEventsMessage(body: LinkEvents, partition: number) {
-  return { subject: `webhooks.${partition}.links`, body }
 }

@@ -6,9 +6,8 @@ import type { Ctx } from '../../platform/context.ts'
 import { unseal } from '../../platform/seal.ts'
 import { knownFolderIds } from '../folders/service.ts'
 import { tagsByIds } from '../tags/service.ts'
-import { knownWebhookIds } from '../workspaces/service.ts'
+import { knownWebhookIds } from '../webhooks/service.ts'
 import { rootKey } from './key.ts'
-import type { RedirectLink } from './service.ts'
 import type { LinkRow } from './store.ts'
 
 export async function presentAll(ctx: Ctx, rows: LinkRow[]): Promise<Link[]> {
@@ -31,7 +30,7 @@ function presentLink(
   row: LinkRow,
   given: Pick<Link, 'folderId' | 'webhookIds' | 'password'> & { apiUrl: string; tags: Tag[] },
 ): Link {
-  const shortLink = shortLinkOf(row)
+  const shortLink = buildShortLink(row)
   return {
     id: row.id,
     domain: row.domain,
@@ -43,9 +42,9 @@ function presentLink(
     programId: row.program_id,
     partnerId: row.partner_id,
     archived: row.archived,
-    expiresAt: instantText(row.expires_at),
+    expiresAt: row.expires_at?.toISOString() ?? '',
     expiredUrl: row.expired_url,
-    disabledAt: instantText(row.disabled_at),
+    disabledAt: row.disabled_at?.toISOString() ?? '',
     password: given.password,
     proxy: row.proxy,
     title: row.title,
@@ -70,8 +69,8 @@ function presentLink(
     utm_term: row.utm_term,
     utm_content: row.utm_content,
     ...(row.test_variants && { testVariants: row.test_variants }),
-    testStartedAt: instantText(row.test_started_at),
-    testCompletedAt: instantText(row.test_completed_at),
+    testStartedAt: row.test_started_at?.toISOString() ?? '',
+    testCompletedAt: row.test_completed_at?.toISOString() ?? '',
     userId: row.user_id,
     workspaceId: row.workspace_id,
     clicks: Number(row.clicks),
@@ -79,7 +78,7 @@ function presentLink(
     conversions: Number(row.conversions),
     sales: Number(row.sales),
     saleAmount: boundedSum(row.sale_amount),
-    lastClicked: instantText(row.last_clicked),
+    lastClicked: row.last_clicked?.toISOString() ?? '',
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
     tagId: given.tags[0]?.id ?? null,
@@ -87,7 +86,36 @@ function presentLink(
   }
 }
 
-export function redirectView(row: LinkRow): RedirectLink {
+/** A link as the redirect needs it, as plain JSON; instants are milliseconds. */
+export type RedirectView = {
+  number: string
+  id: string
+  workspaceId: string
+  key: string
+  url: string
+  trackConversion: boolean
+  expiresAt: number | null
+  expiredUrl: string | null
+  disabledAt: number | null
+  bannedAt: number | null
+  /** Base64 of the sealed password (platform/seal.ts, purpose: the id of the link). */
+  sealedPassword: string | null
+  proxy: boolean
+  title: string | null
+  description: string | null
+  image: string | null
+  video: string | null
+  rewrite: boolean
+  doIndex: boolean
+  ios: string | null
+  android: string | null
+  geo: Record<string, string> | null
+  testVariants: { url: string; percentage: number }[] | null
+  testStartedAt: number | null
+  testCompletedAt: number | null
+}
+
+export function redirectView(row: LinkRow): RedirectView {
   return {
     number: String(row.number),
     id: row.id,
@@ -121,7 +149,7 @@ export function trackedLink(row: LinkRow): TrackedLink {
     id: row.id,
     domain: row.domain,
     key: row.key,
-    shortLink: shortLinkOf(row),
+    shortLink: buildShortLink(row),
     url: row.url,
     partnerId: row.partner_id,
     programId: row.program_id,
@@ -130,10 +158,6 @@ export function trackedLink(row: LinkRow): TrackedLink {
   }
 }
 
-export function shortLinkOf({ domain, key }: Pick<LinkRow, 'domain' | 'key'>): string {
+export function buildShortLink({ domain, key }: Pick<LinkRow, 'domain' | 'key'>): string {
   return `https://${domain}${key === rootKey ? '' : `/${encodeURI(key)}`}`
-}
-
-function instantText(instant: Date | null): string {
-  return instant?.toISOString() ?? ''
 }

@@ -17,7 +17,7 @@ import { tagIdsByNames } from '../tags/service.ts'
 import { type DueTest, openTests, settle } from './ab-tests.ts'
 import { keyProblem, lookupKey, rootKey } from './key.ts'
 import type { LinkChanged } from './messages.ts'
-import { presentAll, redirectView, shortLinkOf, trackedLink } from './present.ts'
+import { buildShortLink, presentAll, type RedirectView, redirectView, trackedLink } from './present.ts'
 import { parseExternalId, parseLinkName } from './settings.ts'
 import {
   addClickCounts,
@@ -44,8 +44,6 @@ import {
 } from './store.ts'
 import type { LinkFilter } from './where.ts'
 import { changeLink, changeMessage, changeOf, makeLink, publishAll, removeLinks } from './write.ts'
-
-export { shortLinkOf }
 
 // A key has 190 characters; composing and lower case can make each of them three.
 const longestLookupKey = 3 * 190
@@ -131,6 +129,10 @@ export async function linkNumbers(
   return row ? [row.number] : []
 }
 
+export function formatShortLink(address: { domain: string; key: string }): string {
+  return buildShortLink(address)
+}
+
 export function countClicks(platform: Pick<Platform, 'db'>, counts: ClickCount[]): Promise<void> {
   return addClickCounts(platform.db, counts)
 }
@@ -196,8 +198,8 @@ export function correctConversions(
   return replaceConversionCounts(platform.db, counts)
 }
 
-/** From now on these links, and no others, name the webhook in their `webhookIds`. */
-export async function nameWebhook(ctx: Ctx, webhookId: string, linkIds: string[]): Promise<void> {
+/** From now on these links, and no others, have the webhook in their `webhookIds`. */
+export async function assignWebhook(ctx: Ctx, webhookId: string, linkIds: string[]): Promise<void> {
   const found = await replaceWebhookOfLinks(ctx.db, ctx.workspaceId, webhookId, linkIds)
   const missing = linkIds.filter((id) => !found.includes(id))
   if (missing.length === 0) return
@@ -241,34 +243,7 @@ export function addressedKey(path: string): string | null {
   return key.length > longestLookupKey || key === rootKey || keyProblem(key) ? null : key
 }
 
-/** What the redirect has to know, in a form that survives JSON; instants are milliseconds. */
-export type RedirectLink = {
-  number: string
-  id: string
-  workspaceId: string
-  key: string
-  url: string
-  trackConversion: boolean
-  expiresAt: number | null
-  expiredUrl: string | null
-  disabledAt: number | null
-  bannedAt: number | null
-  /** Base64 of the sealed password (platform/seal.ts, purpose: the id of the link). */
-  sealedPassword: string | null
-  proxy: boolean
-  title: string | null
-  description: string | null
-  image: string | null
-  video: string | null
-  rewrite: boolean
-  doIndex: boolean
-  ios: string | null
-  android: string | null
-  geo: Record<string, string> | null
-  testVariants: { url: string; percentage: number }[] | null
-  testStartedAt: number | null
-  testCompletedAt: number | null
-}
+export type RedirectLink = RedirectView
 
 export async function findForRedirect(
   platform: Pick<Platform, 'db'>,

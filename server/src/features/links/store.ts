@@ -1,5 +1,6 @@
 import type { Link } from '@tributary/contract/links'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { locks } from '../../platform/locks.ts'
 import type { Db } from '../../platform/postgres.ts'
 import { conditionsOf, type LinkFilter } from './where.ts'
 
@@ -93,9 +94,8 @@ export async function insertLink(db: Db, row: NewLinkRow): Promise<bigint | unde
     .returning('number')
     .executeTakeFirst()
   if (!link?.number) return undefined
-  await sql`INSERT INTO link_counters (link_number, workspace_id) VALUES (${link.number}, ${row.workspace_id})`.execute(
-    db,
-  )
+  await sql`INSERT INTO link_counters (link_number, workspace_id)
+    VALUES (${link.number}, ${row.workspace_id})`.execute(db)
   return link.number
 }
 
@@ -173,7 +173,7 @@ export async function selectNumbersById(db: Db, workspaceId: string, ids: string
 
 /** The newest link with this destination; nobody else decides about the same one meanwhile. */
 export async function selectNewestByUrl(db: Db, workspaceId: string, url: string): Promise<LinkRow | undefined> {
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${workspaceId} ${url}`}, 0))`.execute(db)
+  await lockNames(db, workspaceId, [url])
   const result = await sql<LinkRow>`SELECT ${whole} FROM ${wholeLink}
     WHERE l.workspace_id = ${workspaceId} AND md5(l.url) = md5(${url}) AND l.url = ${url} AND l.deleted_at IS NULL
     ORDER BY l.number DESC LIMIT 1`.execute(db)
@@ -315,8 +315,8 @@ export type LinkPage = {
 
 /** Locks names of a workspace until the transaction ends, in one order everywhere. */
 export async function lockNames(db: Db, workspaceId: string, names: string[]): Promise<void> {
-  const locks = names.map((name) => `${workspaceId} ${name}`).sort()
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest(${locks}::text[]) name`.execute(db)
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(name, ${locks.linkNames}))
+    FROM unnest(${names.map((name) => `${workspaceId} ${name}`).sort()}::text[]) name`.execute(db)
 }
 
 const sortColumns: Record<LinkSort, RawBuilder<unknown>> = {

@@ -1,5 +1,4 @@
 import type { Link, LinkPatch, NewLink } from '@tributary/contract/links'
-import type { Trigger } from '@tributary/contract/webhooks'
 import type { Ctx } from '../../platform/context.ts'
 import { conflict, invalid } from '../../platform/errors.ts'
 import { newId, partitionOf } from '../../platform/ids.ts'
@@ -9,9 +8,10 @@ import { seal } from '../../platform/seal.ts'
 import { domainForLink, hasDomain } from '../domains/service.ts'
 import { requireFolder } from '../folders/service.ts'
 import { missingTagIds, tagIdsByNames } from '../tags/service.ts'
-import { keepCount, knownWebhookIds, requireKeptRoom, wantedTriggers } from '../workspaces/service.ts'
+import { knownWebhookIds } from '../webhooks/service.ts'
+import { keepCount, requireKeptRoom } from '../workspaces/service.ts'
 import { keyProblem, lookupKey, normalKey, randomKey, rootKey, sharedKeyProblem } from './key.ts'
-import { type LinkChanged, type LinkEvent, linkChangedMessage, linkEventsMessage } from './messages.ts'
+import { type LinkChanged, type LinkEvent, linkChangedMessage } from './messages.ts'
 import { presentAll } from './present.ts'
 import { columnsOf, requireSmallLink } from './settings.ts'
 import {
@@ -27,10 +27,7 @@ import {
   updateLink,
 } from './store.ts'
 
-/*
- * What every verb that writes shares. All of it runs inside the caller's transaction, together with the message that
- * tells the change.
- */
+/* Shared by all verbs that write. It runs inside the caller's transaction, with the event that it publishes. */
 
 export async function makeLink(ctx: Ctx, input: NewLink): Promise<LinkRow> {
   const { url, domain: asked, key, keyLength, prefix, ...settings } = input
@@ -53,7 +50,7 @@ export async function makeLink(ctx: Ctx, input: NewLink): Promise<LinkRow> {
     key === undefined ? await insertWithRandomKey(ctx, row, prefix, keyLength) : await insertWithKey(ctx, row, key)
   await keepCount(ctx, 'links', 1)
   await replaceTags(ctx.db, ctx.workspaceId, number, tagIds)
-  return tell(ctx, number)
+  return publishChange(ctx, number)
 }
 
 /** The link as it is then; untouched when nothing in the patch differs. */
@@ -81,7 +78,7 @@ export async function changeLink(ctx: Ctx, link: LinkRow, patch: LinkPatch): Pro
     throw error
   }
   if (retagged) await replaceTags(ctx.db, ctx.workspaceId, link.number, tagIds)
-  return tell(ctx, link.number, link)
+  return publishChange(ctx, link.number, link)
 }
 
 /** How many of these links were there and are no more. */
@@ -89,8 +86,7 @@ export async function removeLinks(ctx: Ctx, numbers: bigint[]): Promise<bigint[]
   const removed = await deleteLinks(ctx.db, ctx.workspaceId, numbers)
   await keepCount(ctx, 'links', -removed.length)
   const rows = await selectLinksByNumber(ctx.db, ctx.workspaceId, removed)
-  const changes = rows.map((row) => changeMessage(ctx, row))
-  await publishAll(ctx, [...changes, ...(await eventMessages(ctx, 'link.deleted', rows))])
+  await publishEvents(ctx, 'link.deleted', rows)
   return removed
 }
 
@@ -98,8 +94,9 @@ export async function publishAll(ctx: Ctx, messages: Message[]): Promise<void> {
   if (messages.length > 0) await publish(ctx, ...messages)
 }
 
-export function changeMessage(ctx: Ctx, row: LinkRow, before?: LinkRow): Message {
-  return linkChangedMessage(changeOf(row, before), partitionOf(ctx.workspaceId, ctx.config.EVENT_PARTITIONS))
+export function changeMessage(ctx: Ctx, row: LinkRow, before?: LinkRow, event?: LinkEvent): Message {
+  const change = { ...changeOf(row, before), ...(event && { event }) }
+  return linkChangedMessage(change, partitionOf(ctx.workspaceId, ctx.config.EVENT_PARTITIONS))
 }
 
 export function changeOf(row: LinkRow, before?: LinkRow): LinkChanged {
@@ -122,46 +119,34 @@ export function changeOf(row: LinkRow, before?: LinkRow): LinkChanged {
   }
 }
 
-/** Reads the link as it is now and tells that it changed. */
-export async function tell(ctx: Ctx, number: bigint, before?: LinkRow): Promise<LinkRow> {
+/** Reads the link as it is now and publishes that it was created, or changed when there is a row from before. */
+export async function publishChange(ctx: Ctx, number: bigint, before?: LinkRow): Promise<LinkRow> {
   const [row] = await selectLinksByNumber(ctx.db, ctx.workspaceId, [number])
   if (!row) throw new Error(`Link ${number} is gone in its own transaction`)
-  const events = await eventMessages(ctx, before ? 'link.updated' : 'link.created', [row])
-  await publish(ctx, changeMessage(ctx, row, before), ...events)
+  const former = before && new Map([[number, before]])
+  await publishEvents(ctx, before ? 'link.updated' : 'link.created', [row], former)
   return row
 }
 
-const wanted = new WeakMap<Ctx['db'], Promise<Trigger[]>>()
 // A message of the log may have a million bytes.
-const largestEvents = 500_000
+const largestLink = 500_000
 
-/** What webhooks hear of it, if one wants to. */
-export async function eventMessages(ctx: Ctx, event: LinkEvent['event'], rows: LinkRow[]): Promise<Message[]> {
-  if (!(await wantedIn(ctx)).includes(event)) return []
+/** Publishes an event for each of these links; `former` has the rows from before the change. */
+export async function publishEvents(
+  ctx: Ctx,
+  type: LinkEvent['type'],
+  rows: LinkRow[],
+  former = new Map<bigint, LinkRow>(),
+): Promise<void> {
   const links = await presentAll(ctx, rows)
   const createdAt = ctx.now().toISOString()
-  const parts: LinkEvent[][] = []
-  let room = 0
-  for (const [index, { number }] of rows.entries()) {
-    // Who may hear of a link need not know its password, and it would lie about unsealed.
+  const messages = rows.map((row, index) => {
     const link = { ...(links[index] as Link), password: null }
-    const size = Buffer.byteLength(JSON.stringify(link))
-    if (size > room) room = parts.push([]) && largestEvents
-    room -= size
-    const told = { id: newId('evt'), event, createdAt, linkNumber: String(number) }
-    parts.at(-1)?.push(size > largestEvents ? told : { ...told, link })
-  }
-  const partition = partitionOf(ctx.workspaceId, ctx.config.EVENT_PARTITIONS)
-  return parts.map((events) => linkEventsMessage({ workspaceId: ctx.workspaceId, events }, partition))
-}
-
-/** Read once in a transaction, which may write very many links. */
-function wantedIn(ctx: Ctx): Promise<Trigger[]> {
-  const known = wanted.get(ctx.db)
-  if (known !== undefined) return known
-  const read = wantedTriggers(ctx, [ctx.workspaceId]).then((all) => all.get(ctx.workspaceId) ?? [])
-  if (ctx.db.isTransaction) wanted.set(ctx.db, read)
-  return read
+    const isSmall = Buffer.byteLength(JSON.stringify(link)) <= largestLink
+    const event = { id: newId('evt'), type, createdAt, ...(isSmall && { link }) }
+    return changeMessage(ctx, row, former.get(row.number), event)
+  })
+  await publishAll(ctx, messages)
 }
 
 async function insertWithKey(ctx: Ctx, row: Omit<NewLinkRow, 'key' | 'lookup_key'>, asked: string): Promise<bigint> {

@@ -1,5 +1,5 @@
 import type { Platform } from '../../platform/context.ts'
-import { every } from '../../platform/schedule.ts'
+import { startInterval } from '../../platform/schedule.ts'
 import { clickhouseFreeRatio, purgeStored, streamUsage } from './service.ts'
 
 const intervalMs = 5_000
@@ -8,9 +8,9 @@ const diskIntervalMs = 15_000
 /** Purges what is stored above the watermark, and measures streams and disks; every worker may do it. */
 export function startLogRetention(platform: Platform): AsyncDisposable {
   const parts = [
-    every(platform, 'log size', intervalMs, () => measureStreams(platform)),
-    every(platform, 'log retention', intervalMs, () => purge(platform)),
-    every(platform, 'disks', diskIntervalMs, () => measureDisks(platform)),
+    startInterval(platform, 'log size', intervalMs, () => measureStreams(platform)),
+    startInterval(platform, 'log retention', intervalMs, () => purge(platform)),
+    startInterval(platform, 'disks', diskIntervalMs, () => measureDisks(platform)),
   ]
   return {
     async [Symbol.asyncDispose]() {

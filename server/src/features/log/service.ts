@@ -1,6 +1,7 @@
 import { type JetStreamManager, jetstreamManager, type StreamInfo } from '@nats-io/jetstream'
 import type { Platform } from '../../platform/context.ts'
-import { changeStream, deadLetterStream, eventStream, webhookStream } from '../../platform/nats.ts'
+import { changeStream, deadLetterStream, eventStream } from '../../platform/nats.ts'
+import { clickBatchStored, clickBatchSubject } from '../ingest/messages.ts'
 import { isRebuildRunning, storedSequences } from '../ingest/service.ts'
 import { selectFreeRatio } from './store.ts'
 
@@ -27,8 +28,8 @@ export async function streamUsage(platform: Pick<Platform, 'config' | 'nats'>): 
 
 /**
  * Purges the oldest messages of every stream that is above its watermark. Only messages that every reader has finished
- * with are purged: events whose partition's cursor is past them, changes that every job has acknowledged. Nothing is
- * purged while `tributary rebuild` reads the log.
+ * with are purged: clicks that are stored and that webhooks have read, changes that every job has acknowledged. A stream
+ * that is almost full does not wait for webhooks. Nothing is purged while `tributary rebuild` reads the log.
  */
 export async function purgeStored(
   platform: Pick<Platform, 'config' | 'nats' | 'db' | 'now'>,
@@ -42,9 +43,11 @@ export async function purgeStored(
     const limit = info.config.max_bytes
     if (limit <= 0 || bytes <= limit * purgeAbove || (await isRebuildRunning(platform))) continue
     const surplus = Math.ceil((bytes - limit * purgeTo) / (bytes / messages))
+    const isAlmostFull = bytes > limit * keepBelow
     const read = stream === changeStream ? await acknowledged(manager, info) : await stored(platform, info)
-    const last = Math.min(first + surplus - 1, read)
-    const before = bytes > limit * keepBelow ? Number.POSITIVE_INFINITY : platform.now().getTime() - keepMs
+    const needed = isAlmostFull || stream === changeStream ? read : Math.min(read, await fannedOut(manager, info))
+    const last = Math.min(first + surplus - 1, needed)
+    const before = isAlmostFull ? Number.POSITIVE_INFINITY : platform.now().getTime() - keepMs
     if (last < first || !(await isOld(manager, stream, last, before))) continue
     const { purged: count } = await manager.streams.purge(stream, { seq: last + 1 })
     purged.push({ stream, messages: count })
@@ -73,6 +76,21 @@ async function acknowledged(manager: JetStreamManager, { config, state }: Stream
   return floor
 }
 
+/** Up to where every subscriber of click batches has read the clicks of this stream. */
+async function fannedOut(manager: JetStreamManager, { config, state }: StreamInfo): Promise<number> {
+  const partition = config.name.split('_').at(-1)
+  let last = state.last_seq
+  for await (const consumer of manager.consumers.list(changeStream)) {
+    const isBehind = consumer.num_pending + consumer.num_ack_pending > 0
+    if (consumer.config.filter_subject !== clickBatchSubject || !isBehind) continue
+    const place = { seq: consumer.ack_floor.stream_seq + 1, next_by_subj: `changes.${partition}.click-batches` }
+    const next = await manager.direct.getMessage(changeStream, place).catch(() => null)
+    const batch = next && clickBatchStored.safeParse(next.json())
+    if (batch?.success) last = Math.min(last, batch.data.first - 1)
+  }
+  return last
+}
+
 async function isOld(manager: JetStreamManager, stream: string, sequence: number, before: number): Promise<boolean> {
   const message = await manager.direct.getMessage(stream, { seq: sequence, next_by_subj: '>' })
   return message !== null && message.time.getTime() < before
@@ -87,5 +105,5 @@ function eventStreams({ EVENT_PARTITIONS }: Platform['config']): string[] {
 }
 
 function streamNames(config: Platform['config']): string[] {
-  return [...eventStreams(config), changeStream, webhookStream, deadLetterStream]
+  return [...eventStreams(config), changeStream, deadLetterStream]
 }

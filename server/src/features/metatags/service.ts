@@ -3,6 +3,7 @@ import { type ByteCache, openByteCache } from '../../platform/byte-cache.ts'
 import type { Config } from '../../platform/config.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { AppError, invalid } from '../../platform/errors.ts'
+import { memoByObject } from '../../platform/memo.ts'
 import { fetchOutbound, OutboundError } from '../../platform/outbound.ts'
 import { parseMetatags } from './parse.ts'
 
@@ -18,8 +19,9 @@ const nothing: Metatags = { title: null, description: null, image: null }
 
 type Reader = { known: ByteCache<Metatags>; running: Map<string, Promise<Metatags>> }
 
-/** One per process, which has one configuration. */
-const readers = new WeakMap<Config, Reader>()
+const openReader = memoByObject((_: Config): Reader => {
+  return { known: openByteCache({ maxBytes: maxKnownBytes }), running: new Map() }
+})
 
 /** Pages are fetched through the outbound client only, so that no address inside the network can be read. */
 export async function getMetatags(ctx: Pick<Ctx, 'config'>, url: string): Promise<Metatags> {
@@ -40,15 +42,6 @@ export async function getMetatags(ctx: Pick<Ctx, 'config'>, url: string): Promis
     .finally(() => running.delete(url))
   running.set(url, reading)
   return reading
-}
-
-function openReader(config: Config): Reader {
-  const reader = readers.get(config) ?? {
-    known: openByteCache<Metatags>({ maxBytes: maxKnownBytes }),
-    running: new Map(),
-  }
-  readers.set(config, reader)
-  return reader
 }
 
 async function readPage(url: string, config: Config): Promise<Metatags> {

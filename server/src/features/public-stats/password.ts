@@ -2,7 +2,6 @@ import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limite
 import type { Platform } from '../../platform/context.ts'
 import { AppError, unauthorized } from '../../platform/errors.ts'
 import { isSamePassword, unseal } from '../../platform/seal.ts'
-import { purpose } from './service.ts'
 
 export type CheckPassword = (
   subject: { id: string; sealedPassword: Buffer },
@@ -31,8 +30,13 @@ export function openPasswordCheck({ config, valkey }: Pick<Platform, 'config' | 
       const seconds = Math.max(1, Math.ceil(refusal.msBeforeNext / 1_000))
       throw new AppError('rate_limit_exceeded', `Too many wrong passwords. Try again in ${seconds} s.`)
     }
-    const secret = unseal(config.ENCRYPTION_KEYS, purpose(id), sealedPassword)
+    const secret = unseal(config.ENCRYPTION_KEYS, sealPurpose(id), sealedPassword)
     if (!isSamePassword(secret, password)) throw unauthorized('X-Stats-Password is wrong.')
     await limiter.reward(visitor)
   }
+}
+
+/** A password is sealed for its link or folder and can't be moved to another. */
+export function sealPurpose(subjectId: string): string {
+  return `public statistics of ${subjectId}`
 }

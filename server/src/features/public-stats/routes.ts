@@ -1,10 +1,9 @@
 import * as contract from '@tributary/contract/public-stats'
+import { clientNetwork } from '../../platform/client-address.ts'
 import type { Platform } from '../../platform/context.ts'
-import { type OpenRoute, openRoute, route } from '../../platform/http.ts'
+import { type Bytes, type Route, route } from '../../platform/http.ts'
 import { openPasswordCheck } from './password.ts'
 import { changePublicStats, retrievePublicStats } from './service.ts'
-
-export const publicStatsRoutes = [route(contract.changePublicStats, (ctx, { body }) => changePublicStats(ctx, body))]
 
 const headers = {
   'Content-Type': 'application/json',
@@ -14,10 +13,12 @@ const headers = {
 }
 const longestPassword = 200
 
-export function openPublicStatsRoutes(platform: Platform): OpenRoute[] {
+export function publicStatsRoutes(platform: Platform): Route[] {
   const checkPassword = openPasswordCheck(platform)
   return [
-    openRoute(contract.retrievePublicStats, async (query, header, network) => {
+    route(contract.changePublicStats, (ctx, { body }) => changePublicStats(ctx, body)),
+    route(contract.retrievePublicStats, async ({ ip }, { query }, { header }): Promise<Bytes> => {
+      const network = clientNetwork(ip)
       const password = header('x-stats-password').slice(0, longestPassword + 1)
       const stats = await retrievePublicStats(platform, query, (subject) => checkPassword(subject, password, network))
       const body = new TextEncoder().encode(JSON.stringify(contract.publicStats.parse(stats)))

@@ -14,7 +14,7 @@ import { retrieveAnalytics } from '../analytics/service.ts'
 import { isFolder, requireFolder } from '../folders/service.ts'
 import { findPublicLink, updateLink } from '../links/service.ts'
 import { requireWorkspace } from '../workspaces/service.ts'
-import type { CheckPassword } from './password.ts'
+import { type CheckPassword, sealPurpose } from './password.ts'
 import { selectPublicStats, upsertPublicStats } from './store.ts'
 
 const mostRows = 100
@@ -29,15 +29,11 @@ export async function changePublicStats(ctx: Ctx, change: PublicStatsChange): Pr
     const link = linkId === undefined ? undefined : await updateLink(ctx, linkId, { publicStats: enabled })
     if (folderId !== undefined) await requireFolder(ctx, folderId)
     const id = link?.id ?? (folderId as string)
-    const sealed = typeof password === 'string' ? seal(ctx.config.ENCRYPTION_KEYS, purpose(id), password) : password
+    const sealed = typeof password === 'string' ? seal(ctx.config.ENCRYPTION_KEYS, sealPurpose(id), password) : password
     const row = await upsertPublicStats(ctx.db, ctx.workspaceId, id, { enabled, password: sealed })
     const hasPassword = row.sealed_password !== null
     return { linkId: link?.id ?? null, folderId: folderId ?? null, enabled, hasPassword }
   })
-}
-
-export function purpose(subjectId: string): string {
-  return `public statistics of ${subjectId}`
 }
 
 /** Decided anew for each request: turning the statistics off, or a new password, holds at once. */

@@ -39,22 +39,8 @@ function tooMany(): AppError {
   return new AppError('rate_limit_exceeded', 'Too many codes are being drawn at the same time. Try again in a moment.')
 }
 
-/** Lets few through at once and some wait; whoever comes then is asked to come again. */
+/** Limits concurrency: a few run, some queue, the rest get 429. */
 export function gate(atOnce: number, mostWaiting: number) {
-  const waiting: (() => void)[] = []
-  let inside = 0
-
-  return async function pass<T>(work: () => Promise<T>): Promise<T> {
-    if (inside >= atOnce) {
-      if (waiting.length >= mostWaiting) throw tooMany()
-      await new Promise<void>((resolve) => waiting.push(resolve))
-    } else inside += 1
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else inside -= 1
-    }
-  }
+  const pass = lanes({ atOnce, mostWaiting })
+  return <T>(work: () => Promise<T>): Promise<T> => pass('', work)
 }

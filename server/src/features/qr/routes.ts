@@ -1,17 +1,18 @@
 import { getQRCode } from '@tributary/contract/qr'
+import { clientNetwork } from '../../platform/client-address.ts'
 import type { Config } from '../../platform/config.ts'
-import { type OpenRoute, openRoute } from '../../platform/http.ts'
+import { type Bytes, type Route, route } from '../../platform/http.ts'
 import { preferredFormat } from './accept.ts'
 import { openQrCodes } from './service.ts'
 
 const types = { png: 'image/png', svg: 'image/svg+xml' }
 
-export function qrRoutes(config: Config): OpenRoute[] {
+export function qrRoutes(config: Config): Route[] {
   const codes = openQrCodes(config)
   return [
-    openRoute(getQRCode, async (query, header, network) => {
+    route(getQRCode, async ({ ip }, { query }, { header }): Promise<Bytes> => {
       const format = query.format ?? preferredFormat(header('accept'))
-      const { bytes, hash } = await codes.draw(query, format, network)
+      const { bytes, hash } = await codes.draw(query, format, clientNetwork(ip))
       const headers = {
         ETag: `"${hash}"`,
         'Cache-Control': 'public, max-age=86400',

@@ -1,5 +1,5 @@
-import ipaddr from 'ipaddr.js'
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import { clientNetwork } from '../../platform/client-address.ts'
 import type { Platform } from '../../platform/context.ts'
 import { isSamePassword, unseal } from '../../platform/seal.ts'
 import type { RedirectLink } from '../links/service.ts'
@@ -18,7 +18,7 @@ export function openAttempts({ config, valkey }: Pick<Platform, 'config' | 'valk
     insuranceLimiter: new RateLimiterMemory(limit),
   })
   return async (link, password, ip) => {
-    const visitor = `${link.number}/${networkOf(ip)}`
+    const visitor = `${link.number}/${clientNetwork(ip)}`
     try {
       // Counted before it is compared, so that guesses sent at the same time are counted too.
       await limiter.consume(visitor)
@@ -31,9 +31,4 @@ export function openAttempts({ config, valkey }: Pick<Platform, 'config' | 'valk
     await limiter.reward(visitor)
     return { outcome: 'right' }
   }
-}
-
-/** Whoever has one IPv6 address has a whole network of them. */
-function networkOf(ip: string): string {
-  return ipaddr.IPv6.isValid(ip) ? ipaddr.IPv6.parse(ip).toByteArray().slice(0, 8).join('.') : ip
 }

@@ -1,4 +1,4 @@
-import type { Visitor } from '../../platform/peers.ts'
+import type { Visitor } from '../../platform/client-address.ts'
 import type { RedirectLink } from '../links/service.ts'
 import type { RawClick } from './messages.ts'
 

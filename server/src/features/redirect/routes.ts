@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { type AddressReader, openAddressReader, readVisitor } from '../../platform/client-address.ts'
 import type { Platform } from '../../platform/context.ts'
-import { knownPeers, type Peers, visitorOf } from '../../platform/peers.ts'
 import type { Decision, Page } from './decide.ts'
 import { decoded } from './destination.ts'
 import { renderPage } from './pages/render.ts'
@@ -12,7 +12,7 @@ const uncached = 'private, no-store'
 
 /** Answers every request for a short link. */
 export function redirectListener(platform: Platform, redirect: Redirect) {
-  const peers = knownPeers(platform.config.TRUSTED_PROXIES)
+  const readAddress = openAddressReader(platform.config.TRUSTED_PROXIES)
   return (request: IncomingMessage, response: ServerResponse) => {
     const started = performance.now()
     const fail = (error: unknown) => {
@@ -30,7 +30,7 @@ export function redirectListener(platform: Platform, redirect: Redirect) {
       }
     }
     try {
-      const visit = visitOf(request, peers)
+      const visit = visitOf(request, readAddress)
       const slow = visit.method === 'POST' ? visitWithForm(request, visit, send) : redirect.visit(visit, send)
       slow?.catch(fail)
     } catch (error) {
@@ -44,12 +44,12 @@ export function redirectListener(platform: Platform, redirect: Redirect) {
   }
 }
 
-function visitOf(request: IncomingMessage, peers: Peers): Visit {
+function visitOf(request: IncomingMessage, readAddress: AddressReader): Visit {
   const { headers } = request
   const address = request.url ?? '/'
   const mark = address.indexOf('?')
   return {
-    ...visitorOf(request, peers),
+    ...readVisitor(request, readAddress),
     domain: domainOf(headers.host ?? ''),
     path: decoded(mark === -1 ? address.slice(1) : address.slice(1, mark)),
     method: request.method ?? 'GET',

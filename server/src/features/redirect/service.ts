@@ -1,8 +1,8 @@
-import { openByteCache } from '../../platform/byte-cache.ts'
-import { mintClickId, visitorShare } from '../../platform/click-id.ts'
+import type { Visitor } from '../../platform/client-address.ts'
 import type { Platform } from '../../platform/context.ts'
 import type { Geo } from '../../platform/geo.ts'
-import type { Visitor } from '../../platform/peers.ts'
+import { memo } from '../../platform/memo.ts'
+import { clickKeys, mintClickId, visitorShare } from '../click-ids/service.ts'
 import { addressedKey, type RedirectLink } from '../links/service.ts'
 import { openAttempts } from './attempts.ts'
 import { type Found, openRedirectCache } from './cache.ts'
@@ -33,7 +33,6 @@ export type Redirect = AsyncDisposable & {
   report(link: RedirectLink, visitor: Visitor, trigger: RawClick['trigger'], url?: string): Promise<string | null>
 }
 
-const longestRemembered = 200
 const longestDomain = 253
 const noAttempt: Attempt = { outcome: 'none' }
 const nothing: Found = { domain: null, link: null }
@@ -60,6 +59,7 @@ export async function openRedirect(platform: Platform): Promise<Redirect> {
 /** Decides about visits; a click is stored before its decision is given. */
 async function openOwnRedirect(platform: Platform): Promise<Redirect> {
   const { config, metrics } = platform
+  const secrets = clickKeys(config)
   const waits = config.CLICK_DURABILITY === 'ack'
   await using parts = new AsyncDisposableStack()
   const spool = parts.use(await openSpool(platform, config.ROLES.includes('redirect') ? 'clicks' : 'page-clicks'))
@@ -71,15 +71,7 @@ async function openOwnRedirect(platform: Platform): Promise<Redirect> {
   const opened = parts.move()
 
   // Most visits ask for few links, and bringing a path to the form that is matched costs more than looking it up.
-  const keys = openByteCache<{ key: string | null }>({ maxBytes: 8_000_000, most: 20_000 })
-  function keyOf(path: string): string | null {
-    if (path.length > longestRemembered) return addressedKey(path)
-    const known = keys.get(path)
-    if (known) return known.key
-    const key = addressedKey(path)
-    keys.set(path, { key })
-    return key
-  }
+  const readKey = memo(addressedKey, { maxBytes: 8_000_000, most: 20_000, maxKeyLength: 200 })
 
   async function attemptOf(link: RedirectLink | null, { form, ip }: Visit): Promise<Attempt> {
     if (!form || !link?.sealedPassword) return noAttempt
@@ -90,8 +82,8 @@ async function openOwnRedirect(platform: Platform): Promise<Redirect> {
     const now = platform.now().getTime()
     const { ip, userAgent } = visit
     const linkNumber = link ? BigInt(link.number) : 0n
-    const id = link ? mintClickId(config.CLICK_ID_KEYS, { linkNumber, ip, userAgent, at: now }) : ''
-    const share = link?.testVariants ? visitorShare(config.CLICK_ID_KEYS, linkNumber, ip, userAgent) : 0
+    const id = link ? mintClickId(secrets, { linkNumber, ip, userAgent, at: now }) : ''
+    const share = link?.testVariants ? visitorShare(secrets, linkNumber, ip, userAgent) : 0
     const click = { id, parameter: config.CLICK_ID_PARAMETER }
     const located = link?.geo && !visit.place.country ? withCountry(visit, platform.geo) : visit
     const question = { domain, key, link, visit: located, now, click, share, attempt }
@@ -132,7 +124,7 @@ async function openOwnRedirect(platform: Platform): Promise<Redirect> {
 
   return {
     visit(visit, send) {
-      const key = visit.path === null ? null : keyOf(visit.path)
+      const key = visit.path === null ? null : readKey(visit.path)
       const found = visit.domain.length <= longestDomain ? cache.find(visit.domain, key) : nothing
       if (visit.form || found instanceof Promise) return answerLater(visit, key, found, send)
       answer(visit, key, found, noAttempt, send)
@@ -149,7 +141,7 @@ async function openOwnRedirect(platform: Platform): Promise<Redirect> {
     async report(link, visitor, trigger, reported) {
       const at = platform.now().getTime()
       const { ip, userAgent } = visitor
-      const id = mintClickId(config.CLICK_ID_KEYS, { linkNumber: BigInt(link.number), ip, userAgent, at })
+      const id = mintClickId(secrets, { linkNumber: BigInt(link.number), ip, userAgent, at })
       const bot = visitor.purpose ? 'prefetch' : ''
       const name = repeatName(id, bot)
       if (recent.has(name, at)) {

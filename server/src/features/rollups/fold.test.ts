@@ -6,7 +6,7 @@ import { contextIn } from '../../../test/context.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 import { query } from '../../platform/clickhouse.ts'
 import { countEvents } from '../analytics/service.ts'
-import { appendClicks, type NewClick } from '../events/service.ts'
+import { appendClicks, type NewClick } from '../event-storage/service.ts'
 import { foldRareValues, mendRollups, rollupDifferences } from './service.ts'
 
 const limit = 5

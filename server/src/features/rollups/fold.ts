@@ -1,5 +1,6 @@
 import type { ClickHouse } from '../../platform/clickhouse.ts'
 import type { Platform } from '../../platform/context.ts'
+import { memoByObject } from '../../platform/memo.ts'
 import { selectValues } from './store.ts'
 import { type Foldable, foldable } from './sums.ts'
 
@@ -23,11 +24,11 @@ const plain = new Set(['', 'Unknown', '(direct)'])
  * different ones of a workspace, day and dimension. The row itself keeps its values; whoever compares or rebuilds the rollup
  * reads this mark from the row, so that it always comes to the same.
  */
-export async function foldRareValues(
+export async function markFolded(
   { clickhouse, config }: Pick<Platform, 'clickhouse' | 'config'>,
   rows: Foldables[],
 ): Promise<void> {
-  const memory = memoryOf(clickhouse)
+  const memory = openMemory(clickhouse)
   const limit = config.ROLLUP_VALUES_PER_DAY
   const unknown = new Set<Admitted>()
   for (const row of rows) markRow(memory, row, limit, unknown)
@@ -97,10 +98,4 @@ function forgetOldest(memory: Memory): void {
   }
 }
 
-const memories = new WeakMap<ClickHouse, Memory>()
-
-function memoryOf(clickhouse: ClickHouse): Memory {
-  const memory = memories.get(clickhouse) ?? { admitted: new Map(), bytes: 0 }
-  memories.set(clickhouse, memory)
-  return memory
-}
+const openMemory = memoByObject((_: ClickHouse): Memory => ({ admitted: new Map(), bytes: 0 }))

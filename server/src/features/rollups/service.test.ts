@@ -6,7 +6,7 @@ import { buildWorkspace } from '../../../test/build.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import { query } from '../../platform/clickhouse.ts'
 import { clickHouseStatements } from '../../platform/migrate.ts'
-import { appendClicks, type NewClick } from '../events/service.ts'
+import { appendClicks, type NewClick } from '../event-storage/service.ts'
 import { appendClicksAgain, mendRollups, monthsOfEvents, rollupDifferences } from './service.ts'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 })

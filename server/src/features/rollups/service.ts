@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { chunks } from '../../platform/batches.ts'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import {
   appendClicks,
@@ -12,8 +13,8 @@ import {
   restoreClicks,
   restoreConversions,
   visitsById,
-} from '../events/service.ts'
-import { foldRareValues } from './fold.ts'
+} from '../event-storage/service.ts'
+import { type Foldables, markFolded } from './fold.ts'
 import {
   insertKeptCounts,
   type KeptCount,
@@ -27,8 +28,6 @@ import {
   selectStored,
 } from './store.ts'
 import { type Count, foldable, foldedName, type Rollup, type Source, sources, sums } from './sums.ts'
-
-export { foldRareValues }
 
 type Reading = Pick<Platform, 'clickhouse'>
 type Engines = Pick<Platform, 'clickhouse' | 'db' | 'config'>
@@ -49,6 +48,11 @@ export const rollupTables = {
 } as const
 // Ids travel in the address of a ClickHouse request, which servers limit.
 const mendedAtOnce = 100
+
+/** Marks in each row the values that the daily rollup counts in sum (ROLLUP_VALUES_PER_DAY). */
+export function foldRareValues(platform: Pick<Platform, 'clickhouse' | 'config'>, rows: Foldables[]): Promise<void> {
+  return markFolded(platform, rows)
+}
 
 export function monthsOfEvents(platform: Reading, workspaceId?: string): Promise<string[]> {
   return selectMonths(platform.clickhouse, workspaceId)
@@ -84,8 +88,7 @@ export async function mendRollups(
   range: Omit<RollupRange, 'workspaceId'> & { workspaceIds: string[] },
   of: Source[] = sources,
 ): Promise<void> {
-  for (let start = 0; start < range.workspaceIds.length; start += mendedAtOnce) {
-    const workspaceIds = range.workspaceIds.slice(start, start + mendedAtOnce)
+  for (const workspaceIds of chunks(range.workspaceIds, mendedAtOnce)) {
     for (const sum of sums.filter(({ source }) => of.includes(source)))
       await mendRollup(platform.clickhouse, sum, { ...range, workspaceIds })
   }

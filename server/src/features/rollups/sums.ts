@@ -1,4 +1,4 @@
-import { eventTables } from '../events/service.ts'
+import { eventTables } from '../event-storage/service.ts'
 
 export type Rollup = 'workspace_counts' | 'link_counts' | 'dimension_counts'
 export type Source = 'clicks' | 'leads' | 'sales'

@@ -55,7 +55,8 @@ describe('createToken', () => {
     const limited = await createToken(platform, { workspaceId, name: 'few', scopes: ['links.read', 'analytics.read'] })
     expect(limited.scopes).toEqual(['links.read', 'analytics.read'])
     expect((await ask(limited.key)).actor).toEqual({
-      keyId: limited.id,
+      kind: 'key',
+      id: limited.id,
       scopes: ['links.read', 'analytics.read'],
       isPublishable: false,
     })
@@ -84,7 +85,7 @@ describe('contextReader', () => {
     expect(context).toMatchObject({
       workspaceId: workspace.id,
       plan: 'business',
-      actor: { keyId: workspace.keyId, scopes: ['apis.all'] },
+      actor: { kind: 'key', id: workspace.keyId, scopes: ['apis.all'] },
     })
   })
 

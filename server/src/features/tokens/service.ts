@@ -122,7 +122,7 @@ export function contextReader() {
     if (token.expires_at && token.expires_at <= platform.now()) {
       throw unauthorized(`This API key expired at ${token.expires_at.toISOString()}. Create a new one.`)
     }
-    const actor = { keyId: token.id, scopes: token.scopes, isPublishable: isPublishable(token) }
+    const actor = { kind: 'key' as const, id: token.id, scopes: token.scopes, isPublishable: isPublishable(token) }
     if (actor.isPublishable) requireOwnPage(workspace, page)
     return { ...platform, workspaceId: token.workspace_id, plan: workspace.plan, actor }
   }

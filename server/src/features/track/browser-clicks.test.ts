@@ -6,8 +6,8 @@ import { describe, expect, inject, test } from 'vitest'
 import { type BuiltWorkspace, browser, buildLink, buildWorkspace } from '../../../test/build.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import { visit } from '../../../test/visit.ts'
-import { readClickId } from '../../platform/click-id.ts'
 import { seal } from '../../platform/seal.ts'
+import { clickKeys, readClickId } from '../click-ids/service.ts'
 import { changeWorkspace } from '../workspaces/service.ts'
 
 const platform = await openTestPlatform()
@@ -70,7 +70,7 @@ describe('POST /track/click', () => {
     const { status, body } = await post('click', { domain: `www.${link.domain}`, key: 'SPRING', url, referrer })
     expect(status).toBe(200)
     expect(Object.keys(body)).toEqual(['clickId'])
-    expect(readClickId(platform.config.CLICK_ID_KEYS, body.clickId as string)).not.toBeNull()
+    expect(readClickId(clickKeys(platform.config), body.clickId as string)).not.toBeNull()
     await eventually(async () =>
       expect(await storedClicks(workspace.id)).toEqual([
         {

@@ -1,7 +1,7 @@
 import type { NewClick, NewOpen, NewVisit, OpenResult } from '@tributary/contract/track-browser'
+import type { Visitor } from '../../platform/client-address.ts'
 import type { Platform } from '../../platform/context.ts'
 import { AppError, badRequest, invalid } from '../../platform/errors.ts'
-import type { Visitor } from '../../platform/peers.ts'
 import type { Redirect } from '../redirect/service.ts'
 import { requirePageOf } from '../workspaces/service.ts'
 

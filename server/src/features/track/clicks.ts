@@ -1,7 +1,7 @@
 import type { TrackedLink } from '@tributary/contract/track'
-import { readClickId } from '../../platform/click-id.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
+import { clickKeys, readClickId } from '../click-ids/service.ts'
 import { linkForConversion } from '../links/service.ts'
 import type { ClickSeen } from './rules/attribution.ts'
 
@@ -15,7 +15,7 @@ export async function requireClick(ctx: Ctx, clickId: string): Promise<KnownClic
 }
 
 export async function findClick(ctx: Ctx, clickId: string): Promise<KnownClick | null> {
-  const token = readClickId(ctx.config.CLICK_ID_KEYS, clickId)
+  const token = readClickId(clickKeys(ctx.config), clickId)
   const link = token && (await linkForConversion(ctx, token.linkNumber))
   return token && link ? { clickId, linkNumber: token.linkNumber, hour: token.hour, link } : null
 }

@@ -1,7 +1,7 @@
 import type { Platform } from '../../platform/context.ts'
 import type { CustomerErased } from '../customers/messages.ts'
-import { eraseCustomers } from '../events/service.ts'
-import { areUnderWay, clearMetadata } from './store.ts'
+import { eraseCustomers } from '../event-storage/service.ts'
+import { areUnderWay, clearPersonalData } from './store.ts'
 
 /**
  * Empties what was sent along with the conversions of customers who were erased: first where it is exported from, then
@@ -14,7 +14,7 @@ export async function eraseConversions(
   const byWorkspace = Map.groupBy(erased, ({ workspaceId }) => workspaceId)
   for (const [workspaceId, customers] of byWorkspace) {
     const ids = customers.map(({ customerId }) => customerId)
-    await clearMetadata(platform.db, workspaceId, ids)
+    await clearPersonalData(platform.db, workspaceId, ids)
     if (await areUnderWay(platform.db, workspaceId, ids)) {
       throw new Error(`Conversions of customers to erase in ${workspaceId} are on their way to ClickHouse`)
     }

@@ -2,25 +2,20 @@ import { randomUUID } from 'node:crypto'
 import type { Platform } from '../../platform/context.ts'
 import { deleteLetters } from '../../platform/dead-letters.ts'
 import { conflict } from '../../platform/errors.ts'
-import { partitionOf } from '../../platform/ids.ts'
-import { publish } from '../../platform/outbox.ts'
 import { savepoint, transaction } from '../../platform/postgres.ts'
 import { describeFailure, divide, judgeFailure } from '../../platform/refusal.ts'
-import { placeCustomers } from '../customers/service.ts'
 import {
   appendConversions,
   appendUnattributed,
   betweenConversions,
-  conversionsById,
+  isAnyStored,
   restoreConversions,
-  type StoredClick,
-} from '../events/service.ts'
+} from '../event-storage/service.ts'
 import { countConversions } from '../links/service.ts'
 import { appendConversionsAgain, foldRareValues } from '../rollups/service.ts'
-import { wantedTriggers } from '../workspaces/service.ts'
+import { enrichSome, loadClicks } from './click-facts.ts'
 import { buryConversion } from './dead-letters.ts'
-import { conversionsStoredMessage } from './messages.ts'
-import { countsOf, type Filled, fill, rowsOf } from './rows.ts'
+import { countsOf, rowsOf, takePortion } from './rows.ts'
 import {
   type ConversionRow,
   claimUnattributed,
@@ -30,8 +25,6 @@ import {
   markUnattributed,
   moveToBatch,
   type PendingRow,
-  postpone,
-  type StoredConversion,
   selectBatch,
   selectByNumber,
   selectDue,
@@ -46,11 +39,8 @@ type Engines = Pick<Platform, 'clickhouse' | 'db' | 'config'>
 const mostAtOnce = 1_000
 // A batch that is on its way has five seconds each time to get there.
 const patience = 5
-const triggers = { lead: 'lead.created', sale: 'sale.created', refund: 'sale.refunded' } as const
 // A batch that ended so many workers is divided, and divided again when a part of it ends another one.
 const mostAttempts = 4
-// After a day nobody waits for the click any more: its place and device stay unknown.
-const patienceMs = 24 * 3_600_000
 
 /** Brings some conversions to ClickHouse and the counters, each exactly once; says how many were due. */
 export async function exportSome(platform: Platform): Promise<number> {
@@ -64,9 +54,10 @@ export async function exportDue(platform: Platform, signal: AbortSignal): Promis
 
 /** A batch that was cut off does not keep back what has become due since. */
 async function exportNext(platform: Platform): Promise<{ count: number; isMore: boolean }> {
+  const enriched = await enrichSome(platform)
   const takenOver = await finishBatch(platform)
   const fresh = await exportFresh(platform)
-  return { count: takenOver + fresh.count, isMore: takenOver > 0 || fresh.isMore }
+  return { count: enriched + takenOver + fresh.count, isMore: enriched > 0 || takenOver > 0 || fresh.isMore }
 }
 
 /** Stores what fits into one insert of a batch that was cut off; the rest becomes a batch of its own. */
@@ -79,11 +70,11 @@ async function finishBatch(platform: Platform): Promise<number> {
     return pending.length
   }
   await orSplit(platform, pending, async () => {
-    const { rest, clicks } = await fill(platform, pending, platform.config.CONVERSION_BATCH_BYTES, () => true)
+    const { rest } = takePortion(pending, platform.config.CONVERSION_BATCH_BYTES)
     const moved = { from: batch, to: randomUUID(), numbers: numbersOf(rest), attempts: 0 }
     if (rest.length > 0) await moveToBatch(platform.db, moved)
     const rows = await selectBatch(platform.db, batch)
-    if (rows.length > 0) await store(platform, rows, clicks, appendConversionsAgain)
+    if (rows.length > 0) await store(platform, rows, appendConversionsAgain)
   })
   return pending.length
 }
@@ -116,35 +107,13 @@ async function split(platform: Platform, rows: PendingRow[], reason: string, att
 async function exportFresh(platform: Platform): Promise<{ count: number; isMore: boolean }> {
   const due = await selectDue(platform.db, mostAtOnce)
   if (due.length === 0) return { count: 0, isMore: false }
-  const isReady = (row: PendingRow, click: StoredClick | undefined) =>
-    click !== undefined || platform.now().getTime() - row.created_at.getTime() > patienceMs
-  const filled = await fillOrBury(platform, due, isReady)
-  if (filled.waiting.length > 0) await postpone(platform.db, numbersOf(filled.waiting))
+  const { rows, rest } = takePortion(due, platform.config.CONVERSION_BATCH_BYTES)
   const batch = randomUUID()
-  const fixed = filled.rows.length > 0 ? await fixBatch(platform.db, batch, numbersOf(filled.rows)) : []
+  const fixed = await fixBatch(platform.db, batch, numbersOf(rows))
   const numbers = new Set(numbersOf(fixed))
-  const pending = filled.rows.filter(({ number }) => numbers.has(number)).map((row) => ({ ...row, batch }))
-  if (fixed.length > 0) await orSplit(platform, pending, () => store(platform, fixed, filled.clicks, appendConversions))
-  return { count: due.length - filled.rest.length, isMore: filled.rest.length > 0 || due.length === mostAtOnce }
-}
-
-/** One whose click id can't even be looked up becomes a dead letter, and the others are looked up without it. */
-async function fillOrBury(platform: Platform, due: PendingRow[], isReady: Parameters<typeof fill>[3]): Promise<Filled> {
-  try {
-    return await fill(platform, due, platform.config.CONVERSION_BATCH_BYTES, isReady)
-  } catch (error) {
-    if (judgeFailure(error) !== 'refused') throw error
-    const [alone, ...others] = due
-    if (alone && others.length === 0) {
-      await buryConversion(platform, alone, describeFailure(error))
-      return { rows: [], clicks: new Map(), waiting: [], rest: [] }
-    }
-    const [first, second] = divide(due)
-    const filled = await fillOrBury(platform, first, isReady)
-    return filled.rows.length > 0 || filled.rest.length > 0
-      ? { ...filled, rest: [...filled.rest, ...second] }
-      : fillOrBury(platform, second, isReady)
-  }
+  const pending = rows.filter(({ number }) => numbers.has(number)).map((row) => ({ ...row, batch }))
+  if (fixed.length > 0) await orSplit(platform, pending, () => store(platform, fixed, appendConversions))
+  return { count: rows.length, isMore: rest.length > 0 || due.length === mostAtOnce }
 }
 
 /** Not knowing is no news here: that PostgreSQL is away is told elsewhere. */
@@ -158,9 +127,9 @@ export function restoreSome(platform: Engines, from: { linkNumber?: bigint; afte
   return betweenConversions(platform, async (platform, isStill) => {
     if (!isStill) throw conflict('A batch of leads and sales does not end. Is a worker stuck? Try again in a minute.')
     const stored = await selectStored(platform.db, { ...from, count: mostAtOnce })
-    const { rows, rest, clicks } = await fill(platform, stored, platform.config.CONVERSION_BATCH_BYTES, () => true)
+    const { rows, rest } = takePortion(stored, platform.config.CONVERSION_BATCH_BYTES)
     const conversions = await selectByNumber(platform.db, numbersOf(rows))
-    const events = rowsOf(conversions, clicks)
+    const events = rowsOf(conversions, await loadClicks(platform, conversions))
     await foldRareValues(platform, [...events.leads, ...events.sales])
     const added = await restoreConversions(platform, events)
     const isEnd = rest.length === 0 && stored.length < mostAtOnce
@@ -187,11 +156,8 @@ async function isCutOff(platform: Engines): Promise<boolean> {
   for (const [workspaceId, mine] of Map.groupBy(rows, ({ workspace_id }) => workspace_id)) {
     const { leads = [], sales = [] } = Object.groupBy(mine, ({ kind }) => (kind === 'lead' ? 'leads' : 'sales'))
     const ctx = { clickhouse: platform.clickhouse, workspaceId }
-    const stored = [
-      ...(await conversionsById(ctx, 'leads', leads.map(momentOf))),
-      ...(await conversionsById(ctx, 'sales', sales.map(momentOf))),
-    ]
-    if (stored.length > 0) return true
+    if (await isAnyStored(ctx, 'leads', leads.map(momentOf))) return true
+    if (await isAnyStored(ctx, 'sales', sales.map(momentOf))) return true
   }
   return false
 }
@@ -200,20 +166,13 @@ function momentOf({ id, created_at }: Pick<ConversionRow, 'id' | 'created_at'>) 
   return { id, at: created_at.getTime() }
 }
 
-async function store(
-  platform: Platform,
-  rows: ConversionRow[],
-  clicks: Map<string, StoredClick>,
-  append: typeof appendConversions,
-): Promise<number> {
+async function store(platform: Platform, rows: ConversionRow[], append: typeof appendConversions): Promise<number> {
   const batch = rows[0]?.batch as string
-  const events = rowsOf(rows, clicks)
+  const events = rowsOf(rows, await loadClicks(platform, rows))
   await foldRareValues(platform, [...events.leads, ...events.sales])
   const record = async (platform: Platform) => {
     const stored = await markStored(platform.db, batch)
     await countConversions(platform, countsOf(stored))
-    await placeCustomers(platform, countriesOf(rows, clicks))
-    await tell(platform, stored)
     const ids = stored.map(({ id }) => id)
     await deleteLetters(platform.db, 'conversion', ids)
   }
@@ -235,29 +194,6 @@ async function rehearse(platform: Platform, work: (platform: Platform) => Promis
   }).catch((error) => {
     if (error !== done) throw error
   })
-}
-
-/** Each once: they were marked by this transaction. Those of nobody's click are of no link either, and not told. */
-async function tell(platform: Platform, stored: StoredConversion[]): Promise<void> {
-  const wanted = await wantedTriggers(platform, new Set(stored.map(({ workspace_id }) => workspace_id)))
-  const told = stored.filter((row) => row.click_id && wanted.get(row.workspace_id)?.includes(triggers[row.kind]))
-  for (const [workspaceId, mine] of Map.groupBy(told, ({ workspace_id }) => workspace_id)) {
-    const partition = partitionOf(workspaceId, platform.config.EVENT_PARTITIONS)
-    const messages = [...Map.groupBy(mine, ({ kind }) => kind)].map(([kind, rows]) => {
-      const conversions = rows.map(({ id, created_at }) => ({ id, at: created_at.getTime() }))
-      return conversionsStoredMessage({ workspaceId, kind, conversions }, partition)
-    })
-    await publish({ db: platform.db, workspaceId }, ...messages)
-  }
-}
-
-/** In one order everywhere, so that two workers never wait for each other. */
-function countriesOf(rows: ConversionRow[], clicks: Map<string, StoredClick>): { id: string; country: string }[] {
-  const countries = new Map(rows.map((row) => [row.customer_id, clicks.get(row.click_id ?? '')?.country ?? '']))
-  const isCountry = (country: string) => /^[A-Z]{2}$/.test(country)
-  return [...countries]
-    .flatMap(([id, country]) => (isCountry(country) ? [{ id, country }] : []))
-    .sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 function numbersOf(rows: { number: bigint }[]): bigint[] {

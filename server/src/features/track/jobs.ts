@@ -1,6 +1,6 @@
 import type { Platform } from '../../platform/context.ts'
 import { job } from '../../platform/jobs.ts'
-import { every } from '../../platform/schedule.ts'
+import { startInterval } from '../../platform/schedule.ts'
 import { customerErased, customerErasedSubject } from '../customers/messages.ts'
 import { eraseConversions } from './erase.ts'
 import { claimedAtOnce, exportDue, exportUnattributed, measureOverdue } from './export.ts'
@@ -14,7 +14,7 @@ export const trackJobs = [
 ]
 
 export function startExport(platform: Platform): AsyncDisposable {
-  return every(platform, 'export of conversions', everyMs, async (signal) => {
+  return startInterval(platform, 'export of conversions', everyMs, async (signal) => {
     await exportDue(platform, signal)
     while (!signal.aborted && (await exportUnattributed(platform)) >= claimedAtOnce);
   })
@@ -22,9 +22,9 @@ export function startExport(platform: Platform): AsyncDisposable {
 
 /** What PostgreSQL lost when it went back is counted a moment later: then nothing of it is on its way any more. */
 export function startLostCount(platform: Platform): AsyncDisposable {
-  return every(platform, 'count of lost records', measureEveryMs, () => settleRewinds(platform))
+  return startInterval(platform, 'count of lost records', measureEveryMs, () => settleRewinds(platform))
 }
 
 export function startOverdueMeter(platform: Platform): AsyncDisposable {
-  return every(platform, 'measure of conversions', measureEveryMs, () => measureOverdue(platform))
+  return startInterval(platform, 'measure of conversions', measureEveryMs, () => measureOverdue(platform))
 }

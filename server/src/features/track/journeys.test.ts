@@ -259,7 +259,7 @@ function play({ space, customer, steps }: Journey): void {
 /** Ten-thousandths of each currency for a euro, from the file itself. */
 const rates = new Map<string, bigint>(
   Object.entries(
-    JSON.parse(readFileSync(new URL('../../../data/rates.json', import.meta.url), 'utf8')).rates as Record<
+    JSON.parse(readFileSync(new URL('../../../data/exchange-rates.json', import.meta.url), 'utf8')).rates as Record<
       string,
       string
     >,

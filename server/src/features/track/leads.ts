@@ -6,8 +6,9 @@ import { transaction } from '../../platform/postgres.ts'
 import { type Customer, findCustomer, makeCustomer, rememberClick, saveCustomer } from '../customers/service.ts'
 import { conversionSettings } from '../workspaces/service.ts'
 import { findClick, type KnownClick, requireClick } from './clicks.ts'
+import { recordConversion } from './record.ts'
 import { type Attribution, attribute } from './rules/attribution.ts'
-import { type ConversionRow, insertConversion, selectLead } from './store.ts'
+import { type ConversionRow, selectLead } from './store.ts'
 
 /** Everything is decided inside the transaction that records it, so retries and races end in one lead. */
 export async function trackLead(ctx: Ctx, input: NewLead): Promise<LeadResult> {
@@ -43,10 +44,10 @@ export async function attributeClick(ctx: Ctx, given: KnownClick | null, stored:
 export async function recordLead(
   ctx: Ctx,
   customer: Customer,
-  { click, reason }: Attribution,
+  { click, reason }: Attribution<KnownClick>,
   lead: Pick<NewLead, 'eventName' | 'eventQuantity' | 'metadata'>,
 ): Promise<ConversionRow> {
-  const row = await insertConversion(ctx.db, {
+  const row = await recordConversion(ctx, {
     id: newId('evt'),
     workspace_id: ctx.workspaceId,
     kind: 'lead',
@@ -54,6 +55,7 @@ export async function recordLead(
     event_name: lead.eventName,
     link_number: click?.linkNumber ?? null,
     click_id: click?.clickId ?? null,
+    partner_id: click?.link.partnerId ?? null,
     attribution: reason,
     quantity: lead.eventQuantity ?? 1,
     metadata: lead.metadata ? JSON.stringify(lead.metadata) : null,

@@ -1,15 +1,41 @@
 import { z } from 'zod'
 
-/** Ids only: the queue must not tell of a person. `at` in milliseconds finds them where they are stored. */
-export const conversionsStored = z.object({
+/**
+ * A lead, sale or refund, published in the transaction that records it. Ids and facts that never change: the log can't
+ * forget a person, so a subscriber reads everything else from PostgreSQL.
+ */
+export const conversionRecorded = z.object({
+  id: z.string(),
   workspaceId: z.string(),
   kind: z.enum(['lead', 'sale', 'refund']),
-  conversions: z.array(z.object({ id: z.string(), at: z.number() })),
+  customerId: z.string(),
+  linkNumber: z.string().nullable(),
+  partnerId: z.string().nullable(),
+  clickId: z.string().nullable(),
+  quantity: z.number(),
+  /** In the smallest unit of the currency; negative for a refund. */
+  amount: z.number(),
+  currency: z.string().nullable(),
+  /** The sale that a refund belongs to. */
+  saleNumber: z.string().nullable(),
+  recordedAt: z.string(),
 })
-export type ConversionsStored = z.infer<typeof conversionsStored>
+export type ConversionRecorded = z.infer<typeof conversionRecorded>
 
-export const conversionsStoredSubject = 'webhooks.*.conversions'
+const nouns = { lead: 'leads', sale: 'sales', refund: 'refunds' } as const
 
-export function conversionsStoredMessage(body: ConversionsStored, partition: number) {
-  return { subject: `webhooks.${partition}.conversions`, body }
+export const conversionSubjects = { lead: 'changes.*.leads', sale: 'changes.*.sales', refund: 'changes.*.refunds' }
+
+export function conversionRecordedMessage(body: ConversionRecorded, partition: number) {
+  return { subject: `changes.${partition}.${nouns[body.kind]}`, body }
+}
+
+/** The click facts of these conversions are in PostgreSQL now, or will never be. */
+export const clickFactsSettled = z.object({ workspaceId: z.string(), conversionIds: z.array(z.string()) })
+export type ClickFactsSettled = z.infer<typeof clickFactsSettled>
+
+export const clickFactsSubject = 'changes.*.click-facts'
+
+export function clickFactsMessage(body: ClickFactsSettled, partition: number) {
+  return { subject: `changes.${partition}.click-facts`, body }
 }

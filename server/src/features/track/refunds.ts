@@ -4,7 +4,9 @@ import { conflict, invalid, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { countSale, holdCustomer } from '../customers/service.ts'
-import { type ConversionRow, holdSale, insertConversion, selectRefunds, selectSale } from './store.ts'
+import { roundShare } from '../money/service.ts'
+import { recordConversion } from './record.ts'
+import { type ConversionRow, holdSale, selectRefunds, selectSale } from './store.ts'
 
 /** The sale is held until the transaction ends, so that two refunds never take back more than there was. */
 export async function trackRefund(ctx: Ctx, input: NewRefund): Promise<RefundResult> {
@@ -36,7 +38,7 @@ async function recordRefund(
   const part = refundOf(sale, before, input)
   // What is said about somebody who was erased is not kept.
   const customer = await holdCustomer(ctx, sale.customer_id)
-  const refund = await insertConversion(ctx.db, {
+  const refund = await recordConversion(ctx, {
     id: newId('evt'),
     workspace_id: ctx.workspaceId,
     kind: 'refund',
@@ -45,6 +47,9 @@ async function recordRefund(
     link_number: sale.link_number,
     click_id: sale.click_id,
     attribution: sale.attribution,
+    partner_id: sale.partner_id,
+    click_facts: customer && sale.click_facts,
+    click_facts_at: sale.click_facts_at,
     amount: -part.amount,
     currency: sale.currency,
     original_amount: part.original,
@@ -81,7 +86,7 @@ function refundOf(sale: Sale, before: Refund[], input: Pick<NewRefund, 'amount'>
     )
   }
   const isFull = original === left
-  const share = (sale.amount * original * 2n + total) / (total * 2n)
+  const share = roundShare(sale.amount, original, total)
   return { original, isFull, amount: isFull || share > amountLeft ? amountLeft : share }
 }
 

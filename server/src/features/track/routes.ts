@@ -1,6 +1,6 @@
 import * as contract from '@tributary/contract/track'
 import * as forPages from '@tributary/contract/track-browser'
-import { type BrowserRoute, browserRoute, route } from '../../platform/http.ts'
+import { type Route, route } from '../../platform/http.ts'
 import { type Capturing, trackClick, trackOpen, trackVisit } from './browser-clicks.ts'
 import { trackLeadFromPage, trackSaleFromPage } from './from-page.ts'
 import { trackCustomer, trackLead } from './leads.ts'
@@ -18,10 +18,10 @@ export const trackRoutes = [
   route(contract.trackRefund, (ctx, { body }) => trackRefund(ctx, body)),
 ]
 
-export function trackPageRoutes(capturing: Capturing): BrowserRoute[] {
+export function trackPageRoutes(capturing: Capturing): Route[] {
   return [
-    browserRoute(forPages.trackClick, (body, caller) => trackClick(capturing, body, caller)),
-    browserRoute(forPages.trackVisit, (body, caller) => trackVisit(capturing, body, caller)),
-    browserRoute(forPages.trackOpen, (body, caller) => trackOpen(capturing, body, caller)),
+    route(forPages.trackClick, (caller, { body }) => trackClick(capturing, body, caller)),
+    route(forPages.trackVisit, (caller, { body }) => trackVisit(capturing, body, caller)),
+    route(forPages.trackOpen, (caller, { body }) => trackOpen(capturing, body, caller)),
   ]
 }

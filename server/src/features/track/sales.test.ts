@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { mostAmount, newLead, newRefund, newSale } from '@tributary/contract/track'
 import { sql } from 'kysely'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { buildConversionLink } from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
@@ -12,16 +15,12 @@ import { trackLead } from './leads.ts'
 import { trackRefund } from './refunds.ts'
 import { trackSale } from './sales.ts'
 
-const rates = {
-  date: '2026-01-01',
-  rates: new Map([
-    ['eur', '1'],
-    ['usd', '1.25'],
-    ['jpy', '160'],
-    ['idr', '2000'],
-  ]),
-}
-const platform = { ...(await openTestPlatform()), rates: { current: () => rates } }
+const folder = await mkdtemp(join(tmpdir(), 'tributary-sales-'))
+afterAll(() => rm(folder, { recursive: true }))
+const RATES_FILE = join(folder, 'exchange-rates.json')
+const rates = { eur: '1', usd: '1.25', jpy: '160', idr: '2000' }
+await writeFile(RATES_FILE, JSON.stringify({ base: 'eur', date: '2026-01-01', rates }))
+const platform = await openTestPlatform({ RATES_FILE })
 
 async function setUp() {
   const { workspace, link, click } = await buildConversionLink(platform)

@@ -4,13 +4,13 @@ import { AppError, invalid } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { type Customer, countSale, findCustomer, holdCustomer, makeCustomer } from '../customers/service.ts'
+import { convert, exchangeRates, type Money } from '../money/service.ts'
 import { conversionSettings } from '../workspaces/service.ts'
 import { findClick, requireClick } from './clicks.ts'
 import { attributeClick, personOf, presentPerson, recordLead } from './leads.ts'
+import { recordConversion } from './record.ts'
 import { takeBackSale } from './refunds.ts'
-import type { Attribution } from './rules/attribution.ts'
-import { convert } from './rules/money.ts'
-import { type ConversionRow, insertConversion, lockInvoice, selectLead, selectSale } from './store.ts'
+import { type ConversionRow, lockInvoice, selectLead, selectSale } from './store.ts'
 
 const directLead = 'Direct sale'
 
@@ -39,30 +39,39 @@ export async function trackSale(ctx: Ctx, input: NewSale): Promise<SaleResult> {
   })
 }
 
+/** A sale has the click of its lead, and with it the facts that are known of that click. */
+type AttributedTo = Pick<
+  ConversionRow,
+  'link_number' | 'click_id' | 'attribution' | 'partner_id' | 'click_facts' | 'click_facts_at'
+>
+
 /** The click of the lead, the latest or the one that is named; without a lead one is made from the click. */
 async function attributeSale(
   ctx: Ctx,
   customer: Customer,
   given: Awaited<ReturnType<typeof requireClick>> | null,
   { leadEventName, customerExternalId }: NewSale,
-): Promise<Pick<ConversionRow, 'link_number' | 'click_id'> & { attribution: string }> {
+): Promise<AttributedTo> {
   const lead = await selectLead(ctx.db, ctx.workspaceId, customer.id, leadEventName ?? undefined)
-  const attribution = lead?.link_number === null ? lead.attribution : 'lead'
-  if (lead) return { link_number: lead.link_number, click_id: lead.click_id, attribution }
+  if (lead) return followLead(lead, lead.link_number === null ? lead.attribution : 'lead')
   if (leadEventName && !given) {
     throw new AppError('not_found', `Customer ${customerExternalId} has no lead named ${leadEventName}.`)
   }
   const stored = customer.click_id ? await findClick(ctx, customer.click_id) : null
-  const found: Attribution = await attributeClick(ctx, given, stored)
+  const found = await attributeClick(ctx, given, stored)
   if (found.reason === 'no_click') {
     throw new AppError(
       'not_found',
       `Customer ${customerExternalId} has neither a lead nor a click. Track a lead first.`,
     )
   }
-  await recordLead(ctx, customer, found, { eventName: leadEventName ?? directLead })
-  const { click, reason } = found
-  return { link_number: click?.linkNumber ?? null, click_id: click?.clickId ?? null, attribution: reason }
+  const made = await recordLead(ctx, customer, found, { eventName: leadEventName ?? directLead })
+  return followLead(made, found.reason)
+}
+
+function followLead(lead: ConversionRow, attribution: string): AttributedTo {
+  const { link_number, click_id, partner_id, click_facts, click_facts_at } = lead
+  return { link_number, click_id, attribution, partner_id, click_facts, click_facts_at }
 }
 
 async function recordSale(
@@ -71,19 +80,18 @@ async function recordSale(
   attribution: Awaited<ReturnType<typeof attributeSale>>,
   input: NewSale,
 ): Promise<ConversionRow | undefined> {
-  const original = { amount: input.amount, currency: input.currency }
-  const converted = await convertSale(ctx, original)
-  return insertConversion(ctx.db, {
+  const converted = await convertSale(ctx, input)
+  return recordConversion(ctx, {
     id: newId('evt'),
     workspace_id: ctx.workspaceId,
     kind: 'sale',
     customer_id: customer.id,
     event_name: input.eventName,
     ...attribution,
-    amount: BigInt(converted.amount),
+    amount: converted.amount,
     currency: converted.currency,
-    original_amount: BigInt(original.amount),
-    original_currency: original.currency,
+    original_amount: BigInt(input.amount),
+    original_currency: input.currency,
     payment_processor: input.paymentProcessor,
     invoice_id: input.invoiceId ?? null,
     from_page: ctx.actor.isPublishable ?? false,
@@ -94,17 +102,17 @@ async function recordSale(
 }
 
 /** The amount in the workspace's currency. */
-export async function convertSale(ctx: Ctx, original: Pick<NewSale, 'amount' | 'currency'>) {
+export async function convertSale(ctx: Ctx, sale: Pick<NewSale, 'amount' | 'currency'>): Promise<Money> {
   const { currency } = await conversionSettings(ctx)
-  const converted = convert(original, currency, ctx.rates.current())
+  const converted = convert({ ...sale, amount: BigInt(sale.amount) }, currency, exchangeRates(ctx))
   if (!converted) {
     throw invalid(
-      `\`currency\` in the body is ${original.currency}, of which no rate is known. Use another currency, or have the operator add it to the rates.`,
+      `\`currency\` in the body is ${sale.currency}, which has no exchange rate. Use another currency, or ask the operator to add its exchange rate.`,
     )
   }
   if (converted.amount > mostConverted) {
     throw invalid(
-      `\`amount\` in the body is ${original.amount} ${original.currency}, which is more than ${mostConverted} in the smallest unit of ${currency}, the currency of the workspace. Send a smaller amount, or divide the sale.`,
+      `\`amount\` in the body is ${sale.amount} ${sale.currency}, which is more than ${mostConverted} in the smallest unit of ${currency}, the currency of the workspace. Send a smaller amount, or divide the sale.`,
     )
   }
   return converted

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
+import { locks } from '../../platform/locks.ts'
 import type { Db } from '../../platform/postgres.ts'
 
-const invoiceLocks = 7_240_813
 const lease = sql`now() + interval '30 seconds'`
 
 export type ConversionKind = 'lead' | 'sale' | 'refund'
@@ -29,29 +29,36 @@ export type ConversionRow = {
   is_full: boolean
   sale_number: bigint | null
   metadata: string | null
+  /** The partner of the link at that time. */
+  partner_id: string | null
+  /** JSON; null while the click has not been found, and when it never will be. */
+  click_facts: string | null
+  click_facts_at: Date | null
   created_at: Date
+  stored_at: Date | null
   batch: string | null
 }
 export type NewConversion = Pick<
   ConversionRow,
   'id' | 'workspace_id' | 'kind' | 'customer_id' | 'event_name' | 'link_number' | 'click_id' | 'attribution'
 > &
-  Partial<Omit<ConversionRow, 'number' | 'created_at' | 'batch'>> & { created_at: Date }
+  Partial<Omit<ConversionRow, 'number' | 'created_at' | 'stored_at' | 'batch'>> & { created_at: Date }
 
 /** Undefined when there is one already: this lead, this invoice or this refund. */
 export async function insertConversion(db: Db, row: NewConversion): Promise<ConversionRow | undefined> {
   // What belongs to no link is counted nowhere, so it counts as stored at once.
   const storedAt = row.link_number === null ? row.created_at : null
+  const factsAt = row.click_id === null ? row.created_at : (row.click_facts_at ?? null)
   const result = await sql<ConversionRow>`
     INSERT INTO conversions (id, workspace_id, kind, customer_id, event_name, link_number, click_id, attribution, quantity,
       amount, currency, original_amount, original_currency, payment_processor, invoice_id, refund_id, from_page, is_first, is_full,
-      sale_number, metadata, created_at, stored_at)
+      sale_number, metadata, partner_id, click_facts, click_facts_at, created_at, stored_at)
     VALUES (${row.id}, ${row.workspace_id}, ${row.kind}, ${row.customer_id}, ${row.event_name}, ${row.link_number},
       ${row.click_id}, ${row.attribution}, ${row.quantity ?? 1}, ${row.amount ?? 0}, ${row.currency ?? null},
       ${row.original_amount ?? null}, ${row.original_currency ?? null}, ${row.payment_processor ?? null},
       ${row.invoice_id ?? null}, ${row.refund_id ?? null}, ${row.from_page ?? false}, ${row.is_first ?? false},
-      ${row.is_full ?? false}, ${row.sale_number ?? null}, ${row.metadata ?? null}, ${row.created_at},
-      ${storedAt})
+      ${row.is_full ?? false}, ${row.sale_number ?? null}, ${row.metadata ?? null},
+      ${row.partner_id ?? null}, ${row.click_facts ?? null}, ${factsAt}, ${row.created_at}, ${storedAt})
     ON CONFLICT DO NOTHING RETURNING *`.execute(db)
   return result.rows[0]
 }
@@ -72,7 +79,7 @@ export async function selectLead(
 
 /** Holds a lock until the transaction ends: nobody else decides about the same invoice meanwhile. */
 export async function lockInvoice(db: Db, workspaceId: string, invoiceId: string): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${workspaceId} ${invoiceId}`}, ${invoiceLocks}))`.execute(
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${workspaceId} ${invoiceId}`}, ${locks.invoices}))`.execute(
     db,
   )
 }
@@ -113,7 +120,7 @@ export type StoredConversion = Pick<
   | 'created_at'
 >
 
-/** A conversion on its way, without what may be large in it; `bytes` is what its rows take before the click is known. */
+/** A conversion on its way, without what may be large in it; `bytes` is what its rows take. */
 export type PendingRow = Pick<
   ConversionRow,
   'number' | 'id' | 'workspace_id' | 'kind' | 'click_id' | 'quantity' | 'created_at' | 'batch'
@@ -123,7 +130,8 @@ export type PendingRow = Pick<
 const rowBytes = 600
 // The length of a text is known without reading it.
 const pendingColumns = sql`number, id, workspace_id, kind, click_id, quantity, created_at, batch, attempts,
-  quantity::bigint * (${rowBytes}::int + coalesce(octet_length(metadata), 0) + octet_length(event_name)) AS bytes`
+  quantity::bigint * (${rowBytes}::int + coalesce(octet_length(metadata), 0) + octet_length(event_name)
+    + coalesce(octet_length(click_facts), 0)) AS bytes`
 
 /** Leases the oldest batch whose lease has ended: its worker is gone. `attempts` counts how often that happened. */
 // NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
@@ -140,8 +148,37 @@ export async function takeOverBatch(db: Db): Promise<PendingRow[]> {
 // NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
 export async function selectDue(db: Db, count: number): Promise<PendingRow[]> {
   const result = await sql<PendingRow>`
-    SELECT ${pendingColumns} FROM conversions WHERE stored_at IS NULL AND batch IS NULL AND due_at <= now()
+    SELECT ${pendingColumns} FROM conversions
+    WHERE stored_at IS NULL AND batch IS NULL AND due_at <= now() AND click_facts_at IS NOT NULL
     ORDER BY due_at, number LIMIT ${count}`.execute(db)
+  return result.rows
+}
+
+/** Those whose click is still to be looked up. */
+// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+export async function selectWithoutClickFacts(db: Db, count: number): Promise<PendingRow[]> {
+  const result = await sql<PendingRow>`
+    SELECT ${pendingColumns} FROM conversions
+    WHERE stored_at IS NULL AND batch IS NULL AND due_at <= now() AND click_facts_at IS NULL
+    ORDER BY due_at, number LIMIT ${count}`.execute(db)
+  return result.rows
+}
+
+export type ClickFacts = { number: bigint; facts: string | null }
+
+/** Skips conversions whose facts were saved before or cleared by an erasure. Returns those that this call saved. */
+// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+export async function saveClickFacts(
+  db: Db,
+  facts: ClickFacts[],
+): Promise<Pick<ConversionRow, 'id' | 'workspace_id' | 'customer_id'>[]> {
+  const result = await sql<Pick<ConversionRow, 'id' | 'workspace_id' | 'customer_id'>>`
+    UPDATE conversions SET click_facts_at = now(), due_at = now(), attempts = 0,
+      click_facts = found.facts
+    FROM unnest(${facts.map(({ number }) => number)}::bigint[], ${facts.map(({ facts }) => facts)}::text[])
+      AS found (number, facts)
+    WHERE conversions.number = found.number AND click_facts_at IS NULL AND stored_at IS NULL
+    RETURNING conversions.id, workspace_id, customer_id`.execute(db)
   return result.rows
 }
 
@@ -231,9 +268,11 @@ export async function markStored(db: Db, batch: string): Promise<StoredConversio
   return result.rows
 }
 
-export async function clearMetadata(db: Db, workspaceId: string, customerIds: string[]): Promise<void> {
-  await sql`UPDATE conversions SET metadata = NULL WHERE workspace_id = ${workspaceId}
-    AND customer_id = ANY(${customerIds}::text[]) AND metadata IS NOT NULL`.execute(db)
+/** Also ends the search for their clicks, so that a worker which has just read one does not save it. */
+export async function clearPersonalData(db: Db, workspaceId: string, customerIds: string[]): Promise<void> {
+  await sql`UPDATE conversions SET metadata = NULL, click_facts = NULL, click_facts_at = coalesce(click_facts_at, now())
+    WHERE workspace_id = ${workspaceId} AND customer_id = ANY(${customerIds}::text[])
+      AND (metadata IS NOT NULL OR click_facts IS NOT NULL OR click_facts_at IS NULL)`.execute(db)
 }
 
 /** Whether some may have been read before and not have reached ClickHouse yet. */
@@ -318,6 +357,12 @@ export async function selectByNumber(db: Db, numbers: bigint[]): Promise<Convers
 export async function selectHighestNumber(db: Db): Promise<bigint> {
   const result = await sql<{ highest: bigint | null }>`SELECT max(number) AS highest FROM conversions`.execute(db)
   return result.rows[0]?.highest ?? 0n
+}
+
+export async function selectConversions(db: Db, workspaceId: string, ids: string[]): Promise<ConversionRow[]> {
+  const result = await sql<ConversionRow>`SELECT * FROM conversions
+    WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[]) ORDER BY number`.execute(db)
+  return result.rows
 }
 
 /** Those of these conversions that are there. */

@@ -4,14 +4,21 @@ import { buildWorkspace } from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'
 import { openOwnDatabase, takeMessages } from '../../../test/own-database.ts'
 import { eventually } from '../../../test/stack.ts'
-import { allowLoopback, buildWebhook, queueEvents, type Receiver, startReceiver } from '../../../test/webhooks.ts'
-import { requireWorkspace } from '../workspaces/service.ts'
+import {
+  allowLoopback,
+  buildWebhook,
+  queueEvents,
+  type Receiver,
+  startReceiver,
+  subscribed,
+} from '../../../test/webhooks.ts'
+import { webhookScopes } from '../../roles/webhooks.ts'
 import { deliver, measurePending, takeDue } from './deliver.ts'
 import { pruneSome, replayDelivery } from './deliveries.ts'
 import { openLines } from './delivery/lines.ts'
 import { offsetsMs } from './delivery/schedule.ts'
-import { eraseTold } from './fan-out.ts'
-import { requireWebhook, settleWanted, updateWebhook } from './service.ts'
+import { eraseCustomerEvents } from './fan-out.ts'
+import { requireWebhook, updateWebhook } from './service.ts'
 import { type DeliveryRow, selectAttempts, selectDelivery, type WebhookRow } from './store.ts'
 
 const real = await openOwnDatabase(allowLoopback)
@@ -83,7 +90,6 @@ describe('a webhook is disabled', () => {
   test('after five days in which every call failed, with a message for the e-mail, and goes on when enabled', async () => {
     let status = 500
     const { webhook, receiver } = await build((response) => response.writeHead(status).end())
-    await wantTriggers(webhook)
     const start = clock
     await takeMessages(platform)
     const eventIds: string[] = []
@@ -93,7 +99,7 @@ describe('a webhook is disabled', () => {
       await deliverDue()
       expect(await current(webhook)).toMatchObject({ disabled_at: null, failing_since: start })
     }
-    expect(await wanted(webhook)).toEqual(['link.created'])
+    expect((await subscribed(platform, webhook.workspace_id)).triggers).toEqual(['link.created'])
     expect(await takeMessages(platform)).toEqual([])
 
     setClock(start.getTime() + 5 * day + hour)
@@ -104,7 +110,7 @@ describe('a webhook is disabled', () => {
     }
     const disabled = await current(webhook)
     expect(disabled).toMatchObject({ disabled_at: clock, disabled_reason: 'failing', failing_since: start })
-    expect(await wanted(webhook)).toEqual([])
+    expect((await subscribed(platform, webhook.workspace_id)).triggers).toEqual([])
     const { workspace_id: workspaceId, id: webhookId } = webhook
     expect(await takeMessages(platform)).toEqual([{ workspaceId, webhookId }])
 
@@ -114,7 +120,9 @@ describe('a webhook is disabled', () => {
     expect(receiver.heard).toHaveLength(calls)
 
     status = 204
-    await updateWebhook({ ...contextIn(platform, workspaceId), now: platform.now }, webhookId, { disabled: false })
+    await updateWebhook({ ...contextIn(platform, workspaceId), now: platform.now }, webhookScopes, webhookId, {
+      disabled: false,
+    })
     const pending = await statesOf(webhook, 'pending')
     expect(pending.length).toBeGreaterThan(0)
     await deliverDue()
@@ -133,12 +141,11 @@ describe('a webhook is disabled', () => {
 
   test('at once by 410, without an e-mail; what is still to be sent waits', async () => {
     const { webhook } = await build((response) => response.writeHead(410).end())
-    await wantTriggers(webhook)
     await takeMessages(platform)
     await queueEvents(platform, [webhook], 12)
     expect(await deliverDue()).toBe(10)
     expect(await current(webhook)).toMatchObject({ disabled_at: clock, disabled_reason: 'gone' })
-    expect(await wanted(webhook)).toEqual([])
+    expect((await subscribed(platform, webhook.workspace_id)).triggers).toEqual([])
     expect(await takeMessages(platform)).toEqual([])
     setClock(clock.getTime() + day)
     expect(await deliverDue()).toBe(0)
@@ -299,7 +306,7 @@ test('an erasure while an answer is written down leaves nothing of it', async ()
   let erasing: Promise<void> | undefined
   await platform.db.transaction().execute(async (db) => {
     if (taken) await deliver({ ...platform, db }, taken)
-    erasing = eraseTold(platform, [{ workspaceId: webhook.workspace_id, customerId: 'cus_jane' }])
+    erasing = eraseCustomerEvents(platform, [{ workspaceId: webhook.workspace_id, customerId: 'cus_jane' }])
     await eventually(async () => {
       const waiting = sql`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
       expect((await waiting.execute(platform.db)).rows).toHaveLength(1)
@@ -378,14 +385,6 @@ async function statesOf({ id }: WebhookRow, status: string): Promise<string[]> {
 
 function current({ workspace_id, id }: WebhookRow): Promise<WebhookRow> {
   return requireWebhook(contextIn(platform, workspace_id), id)
-}
-
-function wantTriggers({ workspace_id: workspaceId }: WebhookRow): Promise<void> {
-  return settleWanted({ ...platform, workspaceId })
-}
-
-async function wanted({ workspace_id }: WebhookRow): Promise<string[]> {
-  return (await requireWorkspace(platform, workspace_id)).webhook_triggers
 }
 
 async function countIn(table: string, { workspace_id }: WebhookRow): Promise<number> {

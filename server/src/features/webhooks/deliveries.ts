@@ -1,10 +1,10 @@
+import { sampleEvent } from '@tributary/contract/webhook-samples'
 import type { DeliveriesQuery, Delivery, DeliveryInFull, Trigger } from '@tributary/contract/webhooks'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { invalid, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { seal, unseal } from '../../platform/seal.ts'
-import { sampleEvent } from './delivery/sample.ts'
 import { presentAttempt, presentDelivery } from './present.ts'
 import { requireWebhook } from './service.ts'
 import {
@@ -84,7 +84,7 @@ export async function replayFailed(ctx: Ctx, id: string, since: string): Promise
 export async function sendTest(ctx: Ctx, id: string, trigger: Trigger): Promise<Delivery> {
   const webhook = await requireEnabled(ctx, id)
   const now = ctx.now()
-  const event = sampleEvent(newId('evt'), trigger, now, ctx)
+  const event = sampleEvent(newId('evt'), trigger, now, { workspaceId: ctx.workspaceId, apiUrl: ctx.config.API_URL })
   const told = { ...event, customerId: null, body: JSON.stringify(event), webhookIds: [id] }
   await transaction(ctx, async ({ db, workspaceId }) => {
     await insertEvents(db, workspaceId, [told])
@@ -121,7 +121,7 @@ function placeOf(ctx: Ctx, id: string, cursor: string): bigint {
   try {
     return BigInt(unseal(ctx.config.ENCRYPTION_KEYS, purposeOf(ctx, id), Buffer.from(cursor, 'base64url')))
   } catch {
-    throw invalid('`cursor` in the query is not from an answer of this list. Take it over as it came.')
+    throw invalid('`cursor` in the query is not from an answer of this list. Pass the cursor back unchanged.')
   }
 }
 

@@ -8,7 +8,6 @@ import type { Called } from './delivery/call.ts'
 import { disabledNotice } from './delivery/notice.ts'
 import { isGivenUp } from './delivery/schedule.ts'
 import { type WebhookDisabled, webhookDisabledMessage } from './messages.ts'
-import { settleWanted } from './service.ts'
 import { type DueDelivery, disableWebhook, lockWebhooks, selectWebhook } from './store.ts'
 
 /** After a call: when the receiver wants no more, or all calls have failed for too long. */
@@ -20,7 +19,6 @@ export async function disableIfHopeless(platform: Platform, delivery: DueDeliver
     await lockWebhooks(ctx.db, workspaceId)
     const failingSince = reason === 'failing' ? delivery.failing_since : null
     if (!(await disableWebhook(ctx.db, delivery, { reason, now: called.endedAt, failingSince }))) return false
-    await settleWanted(ctx)
     const partition = partitionOf(workspaceId, ctx.config.EVENT_PARTITIONS)
     if (reason === 'failing') await publish(ctx, webhookDisabledMessage({ workspaceId, webhookId }, partition))
     return true

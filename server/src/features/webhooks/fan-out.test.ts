@@ -1,28 +1,37 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { newLink } from '@tributary/contract/links'
 import { newLead, newRefund, newSale } from '@tributary/contract/track'
-import { newWebhook, triggers, type WebhookEvent, webhookEvent } from '@tributary/contract/webhooks'
+import {
+  listDeliveries as listDeliveriesOperation,
+  newWebhook,
+  triggers,
+  type WebhookEvent,
+  webhookEvent,
+} from '@tributary/contract/webhooks'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { buildConversionLink } from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'
 import { clickRow } from '../../../test/events/feed-rows.ts'
 import { openOwnDatabase } from '../../../test/own-database.ts'
+import { enqueueClicks, fanOutConversions, fanOutLinks, releaseConversions } from '../../../test/webhooks.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { transaction } from '../../platform/postgres.ts'
+import { webhookScopes } from '../../roles/webhooks.ts'
 import { customerErased } from '../customers/messages.ts'
 import { customersById, deleteCustomer, findCustomer } from '../customers/service.ts'
 import { createFolder } from '../folders/service.ts'
 import { claim, ingest } from '../ingest/service.ts'
-import { linkEvents } from '../links/messages.ts'
+import { clickEventId } from '../ingest/webhooks.ts'
+import { linkChanged } from '../links/messages.ts'
 import { createLink, deleteLink, getLink, linkNumbers, updateLink } from '../links/service.ts'
 import { exportSome } from '../track/export.ts'
 import { trackLead } from '../track/leads.ts'
-import { conversionsStored } from '../track/messages.ts'
+import { clickFactsSettled, conversionRecorded } from '../track/messages.ts'
 import { trackRefund } from '../track/refunds.ts'
 import { trackSale } from '../track/sales.ts'
-import { clickEventId } from './events.ts'
-import { eraseTold, tellClicks, tellConversions, tellLinks } from './fan-out.ts'
+import { listDeliveries } from './deliveries.ts'
+import { eraseCustomerEvents } from './fan-out.ts'
 import { createWebhook, deleteWebhook, updateWebhook } from './service.ts'
 import type { DeliveryRow, EventRow } from './store.ts'
 
@@ -37,6 +46,7 @@ async function setUp(given: Record<string, unknown> = {}) {
   const hook = (given: Record<string, unknown> = {}) =>
     createWebhook(
       ctx,
+      webhookScopes,
       newWebhook.parse({ name: 'n', url: `https://example.com/${randomUUID()}`, triggers: [...triggers], ...given }),
     )
   return { ctx, link, click, hook, webhook: await hook(given) }
@@ -50,9 +60,14 @@ async function takeMessages({ workspaceId }: Ctx, subject: string): Promise<unkn
 }
 
 const takeLinks = async (ctx: Ctx) =>
-  (await takeMessages(ctx, 'webhooks.%.links')).map((body) => linkEvents.parse(body))
-const takeConversions = async (ctx: Ctx) =>
-  (await takeMessages(ctx, 'webhooks.%.conversions')).map((body) => conversionsStored.parse(body))
+  (await takeMessages(ctx, 'changes.%.links')).map((body) => linkChanged.parse(body))
+const takeConversions = async (ctx: Ctx) => {
+  const nouns = ['leads', 'sales', 'refunds']
+  const bodies = await Promise.all(nouns.map((noun) => takeMessages(ctx, `changes.%.${noun}`)))
+  return bodies.flat().map((body) => conversionRecorded.parse(body))
+}
+const takeClickFacts = async (ctx: Ctx) =>
+  (await takeMessages(ctx, 'changes.%.click-facts')).map((body) => clickFactsSettled.parse(body))
 
 async function told({ workspaceId }: Ctx): Promise<WebhookEvent[]> {
   const result = await sql<EventRow>`
@@ -81,9 +96,13 @@ async function convert({ ctx, click }: Pick<Awaited<ReturnType<typeof setUp>>, '
   await trackLead(ctx, newLead.parse(lead))
   await trackSale(ctx, newSale.parse({ customerExternalId: 'ada', amount: 1_000, invoiceId: 'in_1' }))
   await trackRefund(ctx, newRefund.parse({ invoiceId: 'in_1', amount: 400 }))
+  await exportNow()
+  return visit
+}
+
+async function exportNow(): Promise<void> {
   await sql`UPDATE conversions SET due_at = now() - interval '1 second' WHERE stored_at IS NULL`.execute(platform.db)
   while ((await exportSome(platform)) > 0);
-  return visit
 }
 
 describe('links', () => {
@@ -93,9 +112,9 @@ describe('links', () => {
     const changed = await updateLink(ctx, link.id, { title: 'New' })
     await deleteLink(ctx, link.id)
     const messages = await takeLinks(ctx)
-    await tellLinks(platform, messages)
-    await tellLinks(platform, [...messages, ...messages])
-    await Promise.all([tellLinks(platform, messages), tellLinks(platform, messages)])
+    await fanOutLinks(platform, messages)
+    await fanOutLinks(platform, [...messages, ...messages])
+    await Promise.all([fanOutLinks(platform, messages), fanOutLinks(platform, messages)])
     const events = (await told(ctx)).sort((one, other) => (one.id < other.id ? -1 : 1))
     expect(events.map(({ event }) => event)).toEqual(['link.created', 'link.updated', 'link.deleted'])
     expect(events.map(({ data }) => data)).toEqual(
@@ -112,10 +131,15 @@ describe('links', () => {
   test('that were too large for a message are read', async () => {
     const { ctx } = await setUp()
     const link = await createLink(ctx, newLink.parse({ url: 'https://example.com/a', key: 'a' }))
-    const [message] = await takeLinks(ctx)
-    const events = (message?.events ?? []).map(({ link: _, ...event }) => event)
-    const gone = events.map((event) => ({ ...event, id: 'evt_gone', linkNumber: '4100000000' }))
-    await tellLinks(platform, [{ workspaceId: ctx.workspaceId, events: [...events, ...gone] }])
+    const changes = (await takeLinks(ctx)).flatMap((change) => {
+      if (!change.event) return []
+      const { link: _, ...event } = change.event
+      return [
+        { ...change, event },
+        { ...change, event: { ...event, id: 'evt_gone' }, linkNumber: '4100000000' },
+      ]
+    })
+    await fanOutLinks(platform, changes)
     expect((await told(ctx)).map(({ data }) => data)).toEqual([link])
   })
 })
@@ -126,9 +150,8 @@ describe('clicks', () => {
     const [linkNumber = 0n] = await linkNumbers(ctx, { ids: [link.id] })
     const owner = { workspaceId: ctx.workspaceId, linkNumber }
     const clicks = [clickRow(owner), clickRow(owner, { trigger: 'qr', ip: '::' })]
-    const message = { workspaceId: ctx.workspaceId, clicks }
-    await tellClicks(platform, [message])
-    await tellClicks(platform, [message, message])
+    await enqueueClicks(platform, clicks)
+    await enqueueClicks(platform, [...clicks, ...clicks])
     const events = await told(ctx)
     expect(events.map(({ id }) => id).toSorted()).toEqual(clicks.map(({ id_text }) => clickEventId(id_text)).toSorted())
     expect(await deliveries(ctx)).toHaveLength(2)
@@ -146,7 +169,7 @@ describe('clicks', () => {
   test('of links that are gone for good are told all the same', async () => {
     const { ctx } = await setUp()
     const clicks = [clickRow({ workspaceId: ctx.workspaceId, linkNumber: 4_100_000_000n })]
-    await tellClicks(platform, [{ workspaceId: ctx.workspaceId, clicks }])
+    await enqueueClicks(platform, clicks)
     expect(await told(ctx)).toMatchObject([{ data: { link: { id: 'link_deleted' } } }])
   })
 })
@@ -158,8 +181,8 @@ describe('leads, sales and refunds', () => {
     const visit = await convert(given)
     const messages = await takeConversions(ctx)
     expect(JSON.stringify(messages)).not.toContain('ada')
-    await tellConversions(platform, messages)
-    await tellConversions(platform, messages)
+    await fanOutConversions(platform, messages)
+    await fanOutConversions(platform, messages)
     const events = await told(ctx)
     expect(events.map(({ event }) => event)).toEqual(['lead.created', 'sale.created', 'sale.refunded'])
     expect(await deliveries(ctx)).toHaveLength(3)
@@ -176,16 +199,65 @@ describe('leads, sales and refunds', () => {
     expect(refund?.data).toMatchObject({ sale: { amount: -400, currency: 'usd', invoiceId: 'in_1' } })
   })
 
-  test('that are not where they should be are not passed over', async () => {
-    const { ctx } = await setUp()
-    const message = { workspaceId: ctx.workspaceId, kind: 'lead' as const, conversions: [{ id: 'evt_x', at: 1 }] }
-    await expect(tellConversions(platform, [message])).rejects.toThrow('1 of 1 conversions are not stored yet')
+  test('are published whether or not a webhook exists, with nothing personal', async () => {
+    const { workspace, click } = await buildConversionLink(platform)
+    const ctx = contextIn(platform, workspace.id)
+    await convert({ ctx, click })
+    const events = await takeConversions(ctx)
+    expect(events.map(({ kind, amount }) => [kind, amount])).toEqual([
+      ['lead', 0],
+      ['sale', 1_000],
+      ['refund', -400],
+    ])
+    expect(JSON.stringify(events)).not.toMatch(/ada|in_1|pro/)
+    await fanOutConversions(platform, events)
+    expect(await told(ctx)).toEqual([])
   })
 
-  test('without anybody who listens cost no message', async () => {
-    const given = await setUp({ triggers: ['sale.created'] })
+  test('wait until the click is stored, and the delivery says so', async () => {
+    const given = await setUp()
+    const { ctx, click, webhook } = given
+    const visit = click({ country: 'FR', city: 'Paris' })
+    await trackLead(ctx, newLead.parse({ clickId: visit.id, eventName: 'Sign up', customerExternalId: 'eve' }))
+    await fanOutConversions(platform, await takeConversions(ctx))
+    const waiting = await deliveries(ctx)
+    expect(waiting).toMatchObject([{ status: 'pending', due_at: null, waits_for: 'click' }])
+    const listed = await listDeliveries(ctx, webhook.id, listDeliveriesOperation.query.parse({}))
+    expect(listed.deliveries).toMatchObject([{ status: 'pending', waitingFor: 'click', nextAttemptAt: null }])
+    sequence = await ingest(platform, holder, sequence, [{ sequence: sequence + 1, body: [visit] }])
+    await exportNow()
+    const settled = await takeClickFacts(ctx)
+    await releaseConversions(platform, settled)
+    await releaseConversions(platform, settled)
+    expect((await told(ctx)).map(({ data }) => data)).toMatchObject([{ click: { id: visit.id, city: 'Paris' } }])
+    const [due] = await deliveries(ctx)
+    expect(due).toMatchObject({ status: 'pending', waits_for: null })
+    expect(due?.due_at).toEqual(due?.started_at)
+  })
+
+  test('of a click whose facts are known wait for nothing', async () => {
+    const given = await setUp()
+    const { ctx } = given
     await convert(given)
-    expect((await takeConversions(given.ctx)).map(({ kind }) => kind)).toEqual(['sale'])
+    await trackSale(ctx, newSale.parse({ customerExternalId: 'ada', amount: 500, invoiceId: 'in_2' }))
+    await fanOutConversions(platform, await takeConversions(ctx))
+    const events = await told(ctx)
+    expect(events.map(({ data }) => data)).toMatchObject(Array(4).fill({ click: { city: 'Berlin' } }))
+    expect((await deliveries(ctx)).map(({ waits_for }) => waits_for)).toEqual([null, null, null, null])
+  })
+
+  test('of a customer who is erased while they wait are never sent', async () => {
+    const { ctx, click } = await setUp()
+    const visit = click()
+    await trackLead(ctx, newLead.parse({ clickId: visit.id, eventName: 'Sign up', customerExternalId: 'eve' }))
+    await fanOutConversions(platform, await takeConversions(ctx))
+    await deleteCustomer(ctx, 'ext_eve')
+    const erased = (await takeMessages(ctx, 'changes.%.customer-erased')).map((body) => customerErased.parse(body))
+    await eraseCustomerEvents(platform, erased)
+    sequence = await ingest(platform, holder, sequence, [{ sequence: sequence + 1, body: [visit] }])
+    await exportNow()
+    await releaseConversions(platform, await takeClickFacts(ctx))
+    expect(await deliveries(ctx)).toMatchObject([{ status: 'failed', due_at: null, waits_for: null }])
   })
 })
 
@@ -200,27 +272,44 @@ describe('who hears', () => {
     await hook({ linkScope: 'links' })
     await hook({ triggers: ['link.clicked'] })
     const disabled = await hook()
-    await updateWebhook(ctx, disabled.id, { disabled: true })
+    await updateWebhook(ctx, webhookScopes, disabled.id, { disabled: true })
     const deleted = await hook()
     await deleteWebhook(ctx, deleted.id)
     await updateLink(ctx, link.id, { folderId: folder.id })
-    await tellLinks(platform, await takeLinks(ctx))
+    await fanOutLinks(platform, await takeLinks(ctx))
     const heard = (await deliveries(ctx)).map(({ webhook_id }) => webhook_id)
     expect(heard.toSorted()).toEqual([webhook.id, inFolder.id, named.id].toSorted())
     await updateLink(ctx, link.id, { folderId: other.id })
-    await tellLinks(platform, await takeLinks(ctx))
+    await fanOutLinks(platform, await takeLinks(ctx))
     const then = (await deliveries(ctx)).slice(heard.length).map(({ webhook_id }) => webhook_id)
     expect(then.toSorted()).toEqual([webhook.id, inOther.id, named.id].toSorted())
+  })
+
+  test('is a webhook that existed before the event, as long as it is enabled', async () => {
+    const { workspace } = await buildConversionLink(platform)
+    const ctx = contextIn(platform, workspace.id)
+    await takeLinks(ctx)
+    await createLink(ctx, newLink.parse({ url: 'https://example.com/a', key: 'before' }))
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    const given = { name: 'n', url: 'https://example.com/hook', triggers: [...triggers] }
+    const { id } = await createWebhook(ctx, webhookScopes, newWebhook.parse(given))
+    await createLink(ctx, newLink.parse({ url: 'https://example.com/a', key: 'after' }))
+    await fanOutLinks(platform, await takeLinks(ctx))
+    expect((await told(ctx)).map(({ data }) => data)).toMatchObject([{ key: 'after' }])
+    await updateWebhook(ctx, webhookScopes, id, { disabled: true })
+    await createLink(ctx, newLink.parse({ url: 'https://example.com/a', key: 'disabled' }))
+    await fanOutLinks(platform, await takeLinks(ctx))
+    expect(await told(ctx)).toHaveLength(1)
   })
 
   test('is nobody: then nothing is kept', async () => {
     const { ctx, webhook } = await setUp({ linkScope: 'links' })
     await createLink(ctx, newLink.parse({ url: 'https://example.com/a' }))
     const messages = await takeLinks(ctx)
-    await tellLinks(platform, messages)
+    await fanOutLinks(platform, messages)
     expect(await told(ctx)).toEqual([])
     await deleteWebhook(ctx, webhook.id)
-    await tellLinks(platform, messages)
+    await fanOutLinks(platform, messages)
     expect(await told(ctx)).toEqual([])
   })
 })
@@ -233,7 +322,7 @@ describe('a customer who is erased', () => {
     const given = await setUp()
     const { ctx } = given
     await convert(given)
-    await tellConversions(platform, await takeConversions(ctx))
+    await fanOutConversions(platform, await takeConversions(ctx))
     const [first] = await deliveries(ctx)
     await sql`UPDATE webhook_deliveries SET status = 'delivered', due_at = NULL WHERE number = ${first?.number}`.execute(
       platform.db,
@@ -244,8 +333,8 @@ describe('a customer who is erased', () => {
     )
     await deleteCustomer(ctx, 'ext_ada')
     const erased = await takeErased(ctx)
-    await eraseTold(platform, erased)
-    await eraseTold(platform, erased)
+    await eraseCustomerEvents(platform, erased)
+    await eraseCustomerEvents(platform, erased)
     const bodies = await sql<EventRow>`
       SELECT * FROM webhook_events WHERE workspace_id = ${ctx.workspaceId} AND customer_id IS NOT NULL`.execute(
       platform.db,
@@ -267,7 +356,7 @@ describe('a customer who is erased', () => {
     const { ctx } = given
     await convert(given)
     await deleteCustomer(ctx, 'ext_ada')
-    await tellConversions(platform, await takeConversions(ctx))
+    await fanOutConversions(platform, await takeConversions(ctx))
     const events = await told(ctx)
     expect(events).toHaveLength(3)
     expect(JSON.stringify(events)).not.toMatch(/ada@example|"Ada"|"ada"|"pro"/)
@@ -299,7 +388,7 @@ describe('a customer who is erased', () => {
 test('nobody hears of another workspace', async () => {
   const [mine, other] = [await setUp(), await setUp()]
   await updateLink(mine.ctx, mine.link.id, { title: 'Mine' })
-  await tellLinks(platform, await takeLinks(mine.ctx))
+  await fanOutLinks(platform, await takeLinks(mine.ctx))
   expect(await told(other.ctx)).toEqual([])
   expect((await told(mine.ctx)).map(({ data }) => data)).toEqual([await getLink(mine.ctx, { linkId: mine.link.id })])
 })

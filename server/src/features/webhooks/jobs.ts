@@ -1,33 +1,27 @@
 import type { Platform } from '../../platform/context.ts'
-import { job } from '../../platform/jobs.ts'
-import { webhookStream as stream } from '../../platform/nats.ts'
-import { every } from '../../platform/schedule.ts'
-import { customerErased, customerErasedSubject } from '../customers/messages.ts'
-import { clicksStored, clicksStoredSubject } from '../ingest/messages.ts'
-import { linkEvents, linkEventsSubject } from '../links/messages.ts'
-import { conversionsStored, conversionsStoredSubject } from '../track/messages.ts'
+import { type Job, job } from '../../platform/jobs.ts'
+import { startInterval } from '../../platform/schedule.ts'
 import { deliver, measurePending, takeDue } from './deliver.ts'
 import { pruneSome } from './deliveries.ts'
 import { startDispatch } from './delivery/dispatch.ts'
 import { tellOfDisabled } from './disable.ts'
-import { eraseTold, tellClicks, tellConversions, tellLinks } from './fan-out.ts'
+import { eraseCustomerEvents, fanOut, releaseWaiting } from './fan-out.ts'
 import { webhookDisabled, webhookDisabledSubject } from './messages.ts'
+import type { ErasedCustomer, WebhookErasure, WebhookRelease, WebhookSource } from './service.ts'
 
-// A message holds many events.
-const atOnce = 20
+export function sourceJob<Body>(source: WebhookSource<Body>): Job {
+  return job({ ...source, handle: (platform, bodies) => fanOut(platform, source, bodies) })
+}
+
+export function releaseJob<Body>(release: WebhookRelease<Body>): Job {
+  return job({ ...release, handle: (platform, bodies) => releaseWaiting(platform, release, bodies) })
+}
+
+export function erasureJob<Body extends ErasedCustomer>(erasure: WebhookErasure<Body>): Job {
+  return job({ ...erasure, handle: eraseCustomerEvents })
+}
 
 export const webhooksJobs = [
-  job({ name: 'tell-links', stream, atOnce, subject: linkEventsSubject, schema: linkEvents, handle: tellLinks }),
-  job({ name: 'tell-clicks', stream, atOnce, subject: clicksStoredSubject, schema: clicksStored, handle: tellClicks }),
-  job({
-    name: 'tell-conversions',
-    stream,
-    atOnce,
-    subject: conversionsStoredSubject,
-    schema: conversionsStored,
-    handle: tellConversions,
-  }),
-  job({ name: 'erase-webhook-events', subject: customerErasedSubject, schema: customerErased, handle: eraseTold }),
   job({
     name: 'tell-of-disabled-webhooks',
     // Else one that fails would bring the others of its batch a second time.
@@ -47,10 +41,10 @@ export function startDeliveries(platform: Platform): AsyncDisposable {
 
 export function startWebhookUpkeep(platform: Platform): AsyncDisposable {
   const parts = [
-    every(platform, 'prune webhook events', pruneEveryMs, async (signal) => {
+    startInterval(platform, 'prune webhook events', pruneEveryMs, async (signal) => {
       while (!signal.aborted && (await pruneSome(platform)));
     }),
-    every(platform, 'count pending deliveries', measureEveryMs, () => measurePending(platform)),
+    startInterval(platform, 'count pending deliveries', measureEveryMs, () => measurePending(platform)),
   ]
   return {
     async [Symbol.asyncDispose]() {

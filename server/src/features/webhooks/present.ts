@@ -10,9 +10,9 @@ export function presentWebhook(row: WebhookRow, folders: Set<string>): Webhook {
     triggers: row.triggers,
     linkScope: row.scope,
     folderIds: row.folder_ids.filter((id) => folders.has(id)),
-    disabledAt: instantText(row.disabled_at),
+    disabledAt: row.disabled_at?.toISOString() ?? null,
     disabledReason: row.disabled_reason,
-    failingSince: instantText(row.failing_since),
+    failingSince: row.failing_since?.toISOString() ?? null,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
   }
@@ -24,10 +24,11 @@ export function presentDelivery(row: DeliveryRow, { disabled_at }: Pick<WebhookR
     eventId: row.event_id,
     event: row.event,
     status: row.status,
+    waitingFor: row.waits_for,
     attempts: row.attempts,
     responseStatus: row.response_status,
-    lastAttemptAt: instantText(row.last_attempt_at),
-    nextAttemptAt: row.status === 'pending' && disabled_at === null ? instantText(row.due_at) : null,
+    lastAttemptAt: row.last_attempt_at?.toISOString() ?? null,
+    nextAttemptAt: row.status === 'pending' && disabled_at === null ? (row.due_at?.toISOString() ?? null) : null,
     createdAt: row.created_at.toISOString(),
   }
 }
@@ -42,8 +43,4 @@ export function presentAttempt(row: AttemptRow): Attempt {
     responseExcerpt: row.response_excerpt,
     problem: row.problem,
   }
-}
-
-function instantText(instant: Date | null): string | null {
-  return instant?.toISOString() ?? null
 }

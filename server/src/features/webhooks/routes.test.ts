@@ -14,8 +14,8 @@ import { describe, expect, inject, it } from 'vitest'
 import { type BuiltWorkspace, buildLink, buildWorkspace } from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
+import { subscribed } from '../../../test/webhooks.ts'
 import { createFolder, deleteFolder } from '../folders/service.ts'
-import { requireWorkspace } from '../workspaces/service.ts'
 import { secretsOf } from './secrets.ts'
 import { selectWebhook } from './store.ts'
 
@@ -33,10 +33,7 @@ function make(workspace: BuiltWorkspace, given: Partial<NewWebhook> = {}) {
   return as(workspace)(createWebhook, { body })
 }
 
-async function known(workspace: BuiltWorkspace) {
-  const { webhook_triggers: triggers, webhook_ids: ids } = await requireWorkspace(platform, workspace.id)
-  return { triggers, ids }
-}
+const known = (workspace: BuiltWorkspace) => subscribed(platform, workspace.id)
 
 describe('createWebhook', () => {
   it('201: answers the webhook with its secret, which no other answer has', async () => {

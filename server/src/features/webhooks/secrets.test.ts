@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
-import { parseSealKeys } from '../../platform/seal.ts'
+import { parseKeys } from '../../platform/seal.ts'
 import { newSecret, sealSecret, secretsOf } from './secrets.ts'
 
-const keys = parseSealKeys(`1:${randomBytes(32).toString('hex')}`)
+const keys = parseKeys(`1:${randomBytes(32).toString('hex')}`)
 const [early, late] = [new Date('2026-01-01T00:00:00Z'), new Date('2026-01-02T00:00:00Z')]
 
 test('a secret has the form of Standard Webhooks, and each is another', () => {

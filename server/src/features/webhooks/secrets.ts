@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type SealKeys, seal, unseal } from '../../platform/seal.ts'
+import { type SecretKeys, seal, unseal } from '../../platform/seal.ts'
 import type { WebhookRow } from './store.ts'
 
 /** For that long after a new secret was made the former one signs too. */
@@ -11,13 +11,13 @@ export function newSecret(): string {
 }
 
 /** Bound to its webhook. */
-export function sealSecret(keys: SealKeys, webhookId: string, secret: string): Buffer {
+export function sealSecret(keys: SecretKeys, webhookId: string, secret: string): Buffer {
   return seal(keys, webhookId, secret)
 }
 
 /** Those that sign at this time, the newest first. */
 export function secretsOf(
-  keys: SealKeys,
+  keys: SecretKeys,
   webhook: Pick<WebhookRow, 'id' | 'sealed_secret' | 'sealed_former_secret' | 'former_secret_until'>,
   now: Date,
 ): string[] {

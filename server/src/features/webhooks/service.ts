@@ -1,38 +1,95 @@
-import type { NewWebhook, Webhook, WebhookPatch, WebhooksQuery, WebhookWithSecret } from '@tributary/contract/webhooks'
-import type { Ctx } from '../../platform/context.ts'
+import type { Link } from '@tributary/contract/links'
+import type {
+  NewWebhook,
+  Trigger,
+  Webhook,
+  WebhookEvent,
+  WebhookPatch,
+  WebhooksQuery,
+  WebhookWithSecret,
+} from '@tributary/contract/webhooks'
+import type { z } from 'zod'
+import type { Ctx, Platform } from '../../platform/context.ts'
 import { conflict, invalid, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { transaction, violatedConstraint } from '../../platform/postgres.ts'
-import { knownFolderIds } from '../folders/service.ts'
-import { nameWebhook } from '../links/service.ts'
-import { keepWebhooks, requireRoom } from '../workspaces/service.ts'
+import { requireRoom } from '../workspaces/service.ts'
 import { presentWebhook } from './present.ts'
 import { bothSignMs, newSecret, sealSecret } from './secrets.ts'
 import { addressOf, scopeOf, standingOf } from './settings.ts'
 import {
   insertWebhook,
   lockWebhooks,
+  selectKnownIds,
   selectWebhook,
   selectWebhooks,
   updateWebhookRow,
   type WebhookRow,
 } from './store.ts'
 
-export async function listWebhooks(ctx: Ctx, query: WebhooksQuery): Promise<Webhook[]> {
+/** An event to be sent. Its link decides which webhooks get it; erasing its customer erases it. */
+export type WebhookDraft = {
+  event: WebhookEvent
+  link: Pick<Link, 'folderId' | 'webhookIds'>
+  customerId: string | null
+  /** Stored without a body until this is known. */
+  waitsFor?: 'click'
+}
+
+/** Some events of one workspace, built in the transaction that stores them. */
+export type WebhookDrafts = { workspaceId: string; build(ctx: Ctx): Promise<WebhookDraft[]> }
+
+/** The workspaces among these, or among all, that have an enabled webhook with one of these triggers. */
+export type FindListening = (triggers: Set<Trigger>, workspaceIds: string[] | null) => Promise<Set<string>>
+
+type Subscription<Body> = {
+  /** The durable name of the subscriber. */
+  name: string
+  subject: string
+  schema: z.ZodType<Body>
+}
+
+/** Turns the messages of a noun into webhook events. An event has the same id whenever it is read again. */
+export type WebhookSource<Body> = Subscription<Body> & {
+  atOnce?: number
+  read(platform: Platform, bodies: Body[], findListening: FindListening): AsyncIterable<WebhookDrafts>
+  rebuild?: WebhookRelease<Body>['rebuild']
+}
+
+/** Names events that no longer wait. */
+export type WebhookRelease<Body> = Subscription<Body> & {
+  readIds(body: Body): { workspaceId: string; ids: string[] }
+  /** Prepares the events among these that no longer wait. */
+  rebuild(ctx: Ctx, ids: string[]): Promise<WebhookDrafts['build']>
+}
+
+export type ErasedCustomer = { workspaceId: string; customerId: string }
+
+/** Names customers whose events are erased. */
+export type WebhookErasure<Body extends ErasedCustomer> = Subscription<Body>
+
+/** The links and folders that a webhook can be limited to. */
+export type WebhookScopes = {
+  knownFolderIds(ctx: Ctx, ids: string[]): Promise<Set<string>>
+  /** From now on these links, and no others, have the webhook. */
+  assignWebhook(ctx: Ctx, webhookId: string, linkIds: string[]): Promise<void>
+}
+
+export async function listWebhooks(ctx: Ctx, scopes: WebhookScopes, query: WebhooksQuery): Promise<Webhook[]> {
   const rows = await selectWebhooks(ctx.db, ctx.workspaceId, {
     sort: query.sortBy,
     ascending: query.sortOrder === 'asc',
     offset: (query.page - 1) * query.pageSize,
     count: query.pageSize,
   })
-  return presentAll(ctx, rows)
+  return presentAll(ctx, scopes, rows)
 }
 
-export async function getWebhook(ctx: Ctx, id: string): Promise<Webhook> {
-  return present(ctx, await requireWebhook(ctx, id))
+export async function getWebhook(ctx: Ctx, scopes: WebhookScopes, id: string): Promise<Webhook> {
+  return present(ctx, scopes, await requireWebhook(ctx, id))
 }
 
-export async function createWebhook(ctx: Ctx, input: NewWebhook): Promise<WebhookWithSecret> {
+export async function createWebhook(ctx: Ctx, scopes: WebhookScopes, input: NewWebhook): Promise<WebhookWithSecret> {
   const now = ctx.now()
   const id = newId('whk')
   const secret = newSecret()
@@ -48,25 +105,30 @@ export async function createWebhook(ctx: Ctx, input: NewWebhook): Promise<Webhoo
     created_at: now,
     updated_at: now,
   }
-  const webhook = await changing(ctx, async (ctx) => {
-    await requireFolders(ctx, row.folder_ids)
+  const webhook = await lockedTransaction(ctx, async (ctx) => {
+    await requireFolders(ctx, scopes, row.folder_ids)
     const others = await selectWebhooks(ctx.db, ctx.workspaceId)
     if (others.some((other) => other.url === url)) throw addressTaken(url)
     await requireRoom(ctx, 'webhooks', async () => others.length)
     const inserted = await insertWebhook(ctx.db, row)
-    if (input.linkIds.length > 0) await nameWebhook(ctx, id, input.linkIds)
+    if (input.linkIds.length > 0) await scopes.assignWebhook(ctx, id, input.linkIds)
     return inserted
   })
-  return { ...(await present(ctx, webhook)), secret }
+  return { ...(await present(ctx, scopes, webhook)), secret }
 }
 
-export async function updateWebhook(ctx: Ctx, id: string, patch: WebhookPatch): Promise<Webhook> {
+export async function updateWebhook(
+  ctx: Ctx,
+  scopes: WebhookScopes,
+  id: string,
+  patch: WebhookPatch,
+): Promise<Webhook> {
   const url = patch.url === undefined ? undefined : addressOf(patch.url, ctx.config)
-  const row = await changing(ctx, async (ctx) => {
+  const row = await lockedTransaction(ctx, async (ctx) => {
     const current = await requireWebhook(ctx, id)
     const scope = scopeOf(patch, current)
-    if (patch.folderIds) await requireFolders(ctx, scope.folder_ids)
-    if (patch.linkIds && scope.scope === 'links') await nameWebhook(ctx, id, patch.linkIds)
+    if (patch.folderIds) await requireFolders(ctx, scopes, scope.folder_ids)
+    if (patch.linkIds && scope.scope === 'links') await scopes.assignWebhook(ctx, id, patch.linkIds)
     return change(ctx, id, {
       ...scope,
       ...(patch.name !== undefined && { name: patch.name }),
@@ -76,19 +138,19 @@ export async function updateWebhook(ctx: Ctx, id: string, patch: WebhookPatch): 
       ...standingOf(patch, current, ctx.now()),
     })
   })
-  return present(ctx, row)
+  return present(ctx, scopes, row)
 }
 
-/** It is gone at once; the worker takes away what is left of it. */
+/** Ends it at once; the worker deletes its rows. */
 export async function deleteWebhook(ctx: Ctx, id: string): Promise<{ id: string }> {
-  await changing(ctx, (ctx) => change(ctx, id, { deleted_at: ctx.now(), disabled_at: ctx.now() }))
+  await lockedTransaction(ctx, (ctx) => change(ctx, id, { deleted_at: ctx.now(), disabled_at: ctx.now() }))
   return { id }
 }
 
-/** The one that signed until now signs too for a day; one before it no more. */
-export async function rotateSecret(ctx: Ctx, id: string): Promise<WebhookWithSecret> {
+/** For a day the previous secret signs too. */
+export async function rotateSecret(ctx: Ctx, scopes: WebhookScopes, id: string): Promise<WebhookWithSecret> {
   const secret = newSecret()
-  const row = await changing(ctx, async (ctx) => {
+  const row = await lockedTransaction(ctx, async (ctx) => {
     const current = await requireWebhook(ctx, id)
     return change(ctx, id, {
       sealed_secret: sealSecret(ctx.config.ENCRYPTION_KEYS, id, secret),
@@ -96,7 +158,7 @@ export async function rotateSecret(ctx: Ctx, id: string): Promise<WebhookWithSec
       former_secret_until: new Date(ctx.now().getTime() + bothSignMs),
     })
   })
-  return { ...(await present(ctx, row)), secret }
+  return { ...(await present(ctx, scopes, row)), secret }
 }
 
 export async function requireWebhook(ctx: Ctx, id: string): Promise<WebhookRow> {
@@ -105,24 +167,15 @@ export async function requireWebhook(ctx: Ctx, id: string): Promise<WebhookRow> 
   return row
 }
 
-/**
- * Tells the workspace what its webhooks want. Belongs into every transaction that adds, changes, disables or deletes
- * one, after `lockWebhooks` and the change.
- */
-export async function settleWanted(ctx: Pick<Ctx, 'db' | 'workspaceId'>): Promise<void> {
-  const webhooks = await selectWebhooks(ctx.db, ctx.workspaceId)
-  const enabled = webhooks.filter((webhook) => webhook.disabled_at === null)
-  const triggers = [...new Set(enabled.flatMap((webhook) => webhook.triggers))].sort()
-  await keepWebhooks(ctx, { triggers, ids: webhooks.map((webhook) => webhook.id) })
+/** The ids among these that name a webhook of the workspace. */
+export async function knownWebhookIds(ctx: Pick<Ctx, 'db' | 'workspaceId'>, ids: string[]): Promise<Set<string>> {
+  return new Set(ids.length === 0 ? [] : await selectKnownIds(ctx.db, ctx.workspaceId, ids))
 }
 
-/** One change after the other, and the workspace knows of each what its webhooks want then. */
-function changing(ctx: Ctx, work: (ctx: Ctx) => Promise<WebhookRow>): Promise<WebhookRow> {
+function lockedTransaction(ctx: Ctx, work: (ctx: Ctx) => Promise<WebhookRow>): Promise<WebhookRow> {
   return transaction(ctx, async (ctx) => {
     await lockWebhooks(ctx.db, ctx.workspaceId)
-    const row = await work(ctx)
-    await settleWanted(ctx)
-    return row
+    return work(ctx)
   })
 }
 
@@ -135,8 +188,8 @@ async function change(ctx: Ctx, id: string, changes: Parameters<typeof updateWeb
   return row
 }
 
-async function requireFolders(ctx: Ctx, ids: string[]): Promise<void> {
-  const known = await knownFolderIds(ctx, ids)
+async function requireFolders(ctx: Ctx, scopes: WebhookScopes, ids: string[]): Promise<void> {
+  const known = await scopes.knownFolderIds(ctx, ids)
   const missing = ids.filter((id) => !known.has(id))
   if (missing.length > 0) {
     throw invalid(`\`folderIds\` in the body names folders that do not exist: ${missing.join(', ')}.`)
@@ -147,11 +200,11 @@ function addressTaken(url: string) {
   return conflict(`Another webhook already has the address ${url}. Change that one, or choose another address.`)
 }
 
-async function presentAll(ctx: Ctx, rows: WebhookRow[]): Promise<Webhook[]> {
-  const folders = await knownFolderIds(ctx, [...new Set(rows.flatMap((row) => row.folder_ids))])
+async function presentAll(ctx: Ctx, scopes: WebhookScopes, rows: WebhookRow[]): Promise<Webhook[]> {
+  const folders = await scopes.knownFolderIds(ctx, [...new Set(rows.flatMap((row) => row.folder_ids))])
   return rows.map((row) => presentWebhook(row, folders))
 }
 
-async function present(ctx: Ctx, row: WebhookRow): Promise<Webhook> {
-  return (await presentAll(ctx, [row]))[0] as Webhook
+async function present(ctx: Ctx, scopes: WebhookScopes, row: WebhookRow): Promise<Webhook> {
+  return (await presentAll(ctx, scopes, [row]))[0] as Webhook
 }

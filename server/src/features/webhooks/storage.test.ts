@@ -6,9 +6,10 @@ import { buildLink, buildWorkspace } from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'
 import { clickRow } from '../../../test/events/feed-rows.ts'
 import { openOwnDatabase } from '../../../test/own-database.ts'
+import { enqueueClicks } from '../../../test/webhooks.ts'
+import { webhookScopes } from '../../roles/webhooks.ts'
 import { linkNumbers } from '../links/service.ts'
 import { pruneSome } from './deliveries.ts'
-import { tellClicks } from './fan-out.ts'
 import { createWebhook } from './service.ts'
 
 const platform = await openOwnDatabase({ WEBHOOK_STORAGE_MEGABYTES: '1' })
@@ -21,10 +22,10 @@ async function setUp() {
   const { id } = await buildLink(platform, workspace, { geo })
   const [linkNumber = 0n] = await linkNumbers(ctx, { ids: [id] })
   const url = `https://example.com/${randomUUID()}`
-  await createWebhook(ctx, newWebhook.parse({ name: 'n', url, triggers: ['link.clicked'] }))
+  await createWebhook(ctx, webhookScopes, newWebhook.parse({ name: 'n', url, triggers: ['link.clicked'] }))
   const tell = async (count: number) => {
     const clicks = Array.from({ length: count }, () => clickRow({ workspaceId: workspace.id, linkNumber }))
-    for (const click of clicks) await tellClicks(platform, [{ workspaceId: workspace.id, clicks: [click] }])
+    for (const click of clicks) await enqueueClicks(platform, [click])
   }
   return { ctx, tell }
 }

@@ -1,6 +1,7 @@
 // Longer than 400 lines, because a table has one store: webhooks, events, deliveries and attempts name each other.
 import type { Trigger, Webhook } from '@tributary/contract/webhooks'
 import { type RawBuilder, sql } from 'kysely'
+import { locks } from '../../platform/locks.ts'
 import type { Db } from '../../platform/postgres.ts'
 
 export type WebhookRow = {
@@ -36,6 +37,7 @@ export type EventRow = {
   body: string | null
   created_at: Date
 }
+export type WaitsFor = 'click'
 export type DeliveryRow = {
   number: bigint
   workspace_id: string
@@ -43,6 +45,8 @@ export type DeliveryRow = {
   event_id: string
   event: Trigger
   status: 'pending' | 'delivered' | 'failed'
+  /** Then it is not due, and its event has no body yet. */
+  waits_for: WaitsFor | null
   started_at: Date
   tries: number
   due_at: Date | null
@@ -64,11 +68,9 @@ export type AttemptRow = {
 }
 type Tables = { webhooks: NewWebhookRow & Partial<WebhookRow> }
 
-const lockSpace = 7_240_813
-
 /** Until the end of the transaction nobody else adds, changes or deletes webhooks of this workspace. */
 export async function lockWebhooks(db: Db, workspaceId: string): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${workspaceId}, ${lockSpace}))`.execute(db)
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${workspaceId}, ${locks.webhooks}))`.execute(db)
 }
 
 /** Fails on the index `webhooks_url`. */
@@ -119,18 +121,44 @@ export async function updateWebhookRow(
   return row as WebhookRow | undefined
 }
 
-export type ListenerRow = Pick<WebhookRow, 'id' | 'triggers' | 'scope' | 'folder_ids'>
+export type ListenerRow = Pick<WebhookRow, 'id' | 'triggers' | 'scope' | 'folder_ids' | 'created_at'>
+
+export async function selectKnownIds(db: Db, workspaceId: string, ids: string[]): Promise<string[]> {
+  const result = await sql<{ id: string }>`SELECT id FROM webhooks
+    WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[]) AND deleted_at IS NULL`.execute(db)
+  return result.rows.map((row) => row.id)
+}
 
 /** The enabled webhooks that have one of these triggers. Inside a transaction their rows stay until that ends. */
 export async function selectListeners(db: Db, workspaceId: string, triggers: Trigger[]): Promise<ListenerRow[]> {
   const held = db.isTransaction ? sql`FOR KEY SHARE` : sql``
-  const result = await sql<ListenerRow>`SELECT id, triggers, scope, folder_ids FROM webhooks
+  const result = await sql<ListenerRow>`SELECT id, triggers, scope, folder_ids, created_at FROM webhooks
     WHERE workspace_id = ${workspaceId} AND triggers && ${triggers}::text[]
       AND disabled_at IS NULL AND deleted_at IS NULL ORDER BY id ${held}`.execute(db)
   return result.rows
 }
 
-export type NewEvent = { id: string; event: Trigger; customerId: string | null; body: string; createdAt: string }
+/** The workspaces among these, or all, that have an enabled webhook with one of these triggers. */
+// NOTE every workspace: a batch of clicks has those of many.
+export async function selectListening(
+  db: Db,
+  triggers: Trigger[],
+  workspaceIds: string[] | null,
+): Promise<Set<string>> {
+  const among = workspaceIds === null ? sql`true` : sql`workspace_id = ANY(${workspaceIds}::text[])`
+  const result = await sql<{ workspace_id: string }>`SELECT DISTINCT workspace_id FROM webhooks
+    WHERE ${among} AND triggers && ${triggers}::text[] AND disabled_at IS NULL AND deleted_at IS NULL`.execute(db)
+  return new Set(result.rows.map((row) => row.workspace_id))
+}
+
+/** Without a body, it waits. */
+export type NewEvent = {
+  id: string
+  event: Trigger
+  customerId: string | null
+  body: string | null
+  createdAt: string
+}
 
 /** What is there stays as it is. */
 export async function insertEvents(db: Db, workspaceId: string, events: NewEvent[]): Promise<void> {
@@ -153,19 +181,60 @@ export async function selectStoredBytes(db: Db, workspaceId: string): Promise<nu
   return Number(result.rows[0]?.bytes ?? 0)
 }
 
-/** Due at once; what is there stays as it is. */
+/** Due at once, unless the event waits for something. Existing deliveries stay as they are. */
 export async function insertDeliveries(
   db: Db,
   workspaceId: string,
-  events: { id: string; event: Trigger; webhookIds: string[] }[],
+  events: { id: string; event: Trigger; webhookIds: string[]; waitsFor?: WaitsFor }[],
   now: Date,
 ): Promise<void> {
-  const rows = events.flatMap(({ id, event, webhookIds }) => webhookIds.map((webhookId) => ({ webhookId, id, event })))
-  await sql`INSERT INTO webhook_deliveries (workspace_id, webhook_id, event_id, event, started_at, due_at, created_at)
-    SELECT ${workspaceId}, webhook_id, event_id, event, ${now}, ${now}, ${now} FROM unnest(
-      ${rows.map(({ webhookId }) => webhookId)}::text[], ${rows.map(({ id }) => id)}::text[],
-      ${rows.map(({ event }) => event)}::text[]) AS new (webhook_id, event_id, event)
+  const rows = events.flatMap(({ webhookIds, ...event }) => webhookIds.map((webhookId) => ({ webhookId, ...event })))
+  await sql`
+    INSERT INTO webhook_deliveries (workspace_id, webhook_id, event_id, event, started_at, due_at, created_at, waits_for)
+    SELECT ${workspaceId}, webhook_id, event_id, event, ${now},
+      CASE WHEN waits_for IS NULL THEN ${now}::timestamptz END, ${now}, waits_for
+    FROM unnest(${rows.map(({ webhookId }) => webhookId)}::text[], ${rows.map(({ id }) => id)}::text[],
+      ${rows.map(({ event }) => event)}::text[], ${rows.map(({ waitsFor }) => waitsFor ?? null)}::text[])
+      AS new (webhook_id, event_id, event, waits_for)
     ON CONFLICT DO NOTHING`.execute(db)
+}
+
+/** The ids among these whose deliveries wait for the facts of their click. */
+export async function selectWaiting(db: Db, workspaceId: string, eventIds: string[]): Promise<string[]> {
+  const result = await sql<{ event_id: string }>`SELECT DISTINCT event_id FROM webhook_deliveries
+    WHERE workspace_id = ${workspaceId} AND event_id = ANY(${eventIds}::text[])
+      AND waits_for IS NOT NULL`.execute(db)
+  return result.rows.map((row) => row.event_id)
+}
+
+/** Stores the bodies of waiting events and makes their deliveries due. Events of erased customers stay empty. */
+export async function releaseEvents(
+  db: Db,
+  workspaceId: string,
+  events: { id: string; body: string }[],
+  now: Date,
+): Promise<void> {
+  await sql`
+    WITH released AS (
+      UPDATE webhook_deliveries SET waits_for = NULL, due_at = ${now}, started_at = ${now}
+      WHERE workspace_id = ${workspaceId} AND event_id = ANY(${events.map(({ id }) => id)}::text[])
+        AND waits_for IS NOT NULL AND status = 'pending' RETURNING event_id
+    ), filled AS (
+      UPDATE webhook_events event SET body = new.body
+      FROM unnest(${events.map(({ id }) => id)}::text[], ${events.map(({ body }) => body)}::text[]) AS new (id, body)
+      WHERE workspace_id = ${workspaceId} AND event.id = new.id AND event.body IS NULL
+        AND EXISTS (SELECT FROM released WHERE event_id = event.id)
+      RETURNING octet_length(new.body) AS bytes
+    )
+    INSERT INTO webhook_storage AS known (workspace_id, bytes)
+    SELECT ${workspaceId}, coalesce(sum(bytes), 0) FROM filled
+    ON CONFLICT (workspace_id) DO UPDATE SET bytes = known.bytes + excluded.bytes`.execute(db)
+}
+
+/** For want of room. */
+export async function dropWaiting(db: Db, workspaceId: string, eventIds: string[]): Promise<void> {
+  await sql`DELETE FROM webhook_events WHERE workspace_id = ${workspaceId} AND id = ANY(${eventIds}::text[])
+    AND body IS NULL`.execute(db)
 }
 
 /** What was told of these customers goes, with what receivers answered to it; what was to be sent of it is not. */
@@ -179,7 +248,7 @@ export async function eraseEvents(db: Db, workspaceId: string, customerIds: stri
     WHERE event.workspace_id = ${workspaceId} AND event.id = old.id RETURNING event.id`.execute(db)
   const ids = erased.rows.map((row) => row.id)
   // Before the answers: it waits for whoever writes one down, and later ones are not kept.
-  await sql`UPDATE webhook_deliveries SET status = 'failed', due_at = NULL
+  await sql`UPDATE webhook_deliveries SET status = 'failed', due_at = NULL, waits_for = NULL
     WHERE workspace_id = ${workspaceId} AND event_id = ANY(${ids}::text[]) AND status = 'pending'`.execute(db)
   await sql`UPDATE webhook_attempts a SET response_excerpt = NULL FROM webhook_deliveries d
     WHERE d.workspace_id = ${workspaceId} AND d.event_id = ANY(${ids}::text[])
@@ -405,7 +474,8 @@ export async function deleteFinishedEvents(db: Db, workspaceId: string, count: n
   return deleteEvents(
     db,
     sql`workspace_id = ${workspaceId} AND NOT EXISTS (SELECT FROM webhook_deliveries
-      WHERE workspace_id = event.workspace_id AND event_id = event.id AND due_at IS NOT NULL)`,
+      WHERE workspace_id = event.workspace_id AND event_id = event.id
+        AND (due_at IS NOT NULL OR waits_for IS NOT NULL))`,
     count,
   )
 }

@@ -6,6 +6,7 @@ import { contextIn } from '../../../test/context.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 import type { Config } from '../../platform/config.ts'
 import type { Ctx } from '../../platform/context.ts'
+import { webhookScopes } from '../../roles/webhooks.ts'
 import { deleteCustomer } from '../customers/service.ts'
 import { createDomain } from '../domains/add.ts'
 import { createFolder } from '../folders/service.ts'
@@ -46,7 +47,8 @@ const newTag = (ctx: Ctx) => createTag(ctx, { name: randomUUID() })
 const newFolder = (ctx: Ctx) => createFolder(ctx, { name: randomUUID(), accessLevel: null })
 const newDomain = (ctx: Ctx) => createDomain(ctx, { slug: `${randomUUID()}.example.com` })
 const newKey = (ctx: Ctx) => createToken(ctx, { workspaceId: ctx.workspaceId, name: 'one more' })
-const newWebhook = (ctx: Ctx) => createWebhook(ctx, { ...webhook, url: `https://${randomUUID()}.example.com/` })
+const newWebhook = (ctx: Ctx) =>
+  createWebhook(ctx, webhookScopes, { ...webhook, url: `https://${randomUUID()}.example.com/` })
 
 describe('the setting of the operator is the most that a workspace has, also when all come at once', () => {
   test.each<[noun: string, setting: keyof Config, make: (ctx: Ctx) => Promise<unknown>, before: number]>([

@@ -1,21 +1,19 @@
 import type { Plan } from '@tributary/contract/operation'
-import type { Trigger } from '@tributary/contract/webhooks'
-import { type ByteCache, openByteCache } from '../../platform/byte-cache.ts'
+import { openByteCache } from '../../platform/byte-cache.ts'
 import type { Config } from '../../platform/config.ts'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { AppError, conflict, forbidden, invalid } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
+import { memoByObject } from '../../platform/memo.ts'
 import { isAllowedPage, normalHostname } from './hostnames.ts'
 import {
   addUsage,
   correctUsage,
-  type IpStorage,
   insertWorkspace,
   lockQuota,
   selectIpStorage,
   selectPlans,
   selectUsage,
-  selectWebhookTriggers,
   selectWorkspace,
   selectWorkspaces,
   updateWorkspace,
@@ -24,7 +22,8 @@ import {
 } from './store.ts'
 
 export type Workspace = WorkspaceRow
-export type { IpStorage, WorkspaceSettings }
+export type IpStorage = Config['IP_STORAGE']
+export type WorkspaceChanges = WorkspaceSettings
 
 export async function createWorkspace(
   platform: Pick<Platform, 'db' | 'config'>,
@@ -78,7 +77,7 @@ export async function ipStorageOf(
   platform: Pick<Platform, 'db' | 'config'>,
   workspaceIds: Iterable<string>,
 ): Promise<Map<string, IpStorage>> {
-  const known = rememberedIn(platform.config)
+  const known = ipStorageCache(platform.config)
   const storages = new Map<string, IpStorage>()
   const unknown: string[] = []
   for (const id of new Set(workspaceIds)) {
@@ -96,56 +95,10 @@ export async function ipStorageOf(
   return storages
 }
 
-const remembered = new WeakMap<Pick<Config, 'IP_STORAGE'>, ByteCache<IpStorage>>()
-const rememberMs = 30_000
-
-/** One memory for each process, which has one configuration. */
-function rememberedIn(config: Pick<Config, 'IP_STORAGE'>): ByteCache<IpStorage> {
-  const known = remembered.get(config) ?? openByteCache<IpStorage>({ maxBytes: 4_000_000, ttlMs: rememberMs })
-  remembered.set(config, known)
-  return known
-}
-
-const wanted = new WeakMap<Config, ByteCache<Trigger[]>>()
-const rememberWantedMs = 1_000
-
-/**
- * What the webhooks of each of these workspaces are to be told of. Asked for every batch of clicks, so it is remembered
- * for a second; inside a transaction it is read.
- */
-export async function wantedTriggers(
-  platform: Pick<Platform, 'db' | 'config'>,
-  workspaceIds: Iterable<string>,
-): Promise<Map<string, Trigger[]>> {
-  const known =
-    wanted.get(platform.config) ?? openByteCache<Trigger[]>({ maxBytes: 4_000_000, ttlMs: rememberWantedMs })
-  wanted.set(platform.config, known)
-  const triggers = new Map<string, Trigger[]>()
-  for (const id of workspaceIds) triggers.set(id, (!platform.db.isTransaction && known.get(id)) || [])
-  const unknown = [...triggers.keys()].filter((id) => platform.db.isTransaction || !known.has(id))
-  if (unknown.length === 0) return triggers
-  const read = await selectWebhookTriggers(platform.db, unknown)
-  for (const id of unknown) {
-    triggers.set(id, read.get(id) ?? [])
-    if (!platform.db.isTransaction) known.set(id, read.get(id) ?? [])
-  }
-  return triggers
-}
-
-/** Told by webhooks in the transaction that changes one. */
-export async function keepWebhooks(
-  ctx: Pick<Ctx, 'db' | 'workspaceId'>,
-  { triggers, ids }: { triggers: Trigger[]; ids: string[] },
-): Promise<void> {
-  await updateWorkspace(ctx.db, ctx.workspaceId, { webhook_triggers: triggers, webhook_ids: ids })
-}
-
-/** Those of these ids that are webhooks of the workspace. */
-export async function knownWebhookIds(ctx: Pick<Ctx, 'db' | 'workspaceId'>, ids: string[]): Promise<Set<string>> {
-  if (ids.length === 0) return new Set()
-  const { webhook_ids } = await requireWorkspace(ctx, ctx.workspaceId)
-  return new Set(ids.filter((id) => webhook_ids.includes(id)))
-}
+/** Caches by configuration: a process has one, a test its own. */
+const ipStorageCache = memoByObject((_: Config) => openByteCache<IpStorage>({ maxBytes: 4_000_000, ttlMs: 30_000 }))
+const pageCache = memoByObject((_: Config) => openByteCache<Workspace>({ maxBytes: 8_000_000, ttlMs: 5_000 }))
+const recountCache = memoByObject((_: Config) => openByteCache<true>({ maxBytes: 2_000_000, ttlMs: 600_000 }))
 
 const mostHostnames = 10
 
@@ -174,17 +127,13 @@ export function requirePage({ allowed_hostnames }: Pick<Workspace, 'allowed_host
   throw forbidden(`${where} may not track for this workspace. ${remedy}`)
 }
 
-const pages = new WeakMap<Platform['config'], ByteCache<Workspace>>()
-const rememberPagesMs = 5_000
-
 /** The same by the id of the workspace; asked for every click of a page, so it is remembered for a while. */
 export async function requirePageOf(
   platform: Pick<Platform, 'db' | 'config'>,
   workspaceId: string,
   page: string,
 ): Promise<void> {
-  const known = pages.get(platform.config) ?? openByteCache<Workspace>({ maxBytes: 8_000_000, ttlMs: rememberPagesMs })
-  pages.set(platform.config, known)
+  const known = pageCache(platform.config)
   const workspace = known.get(workspaceId) ?? (await requireWorkspace(platform, workspaceId))
   if (!known.has(workspaceId)) known.set(workspaceId, workspace)
   requirePage(workspace, page)
@@ -222,8 +171,6 @@ export async function requireRoom(ctx: Tenant, noun: Quota, count: () => Promise
 
 // More than all transactions under way can add that looked when there was still more room than this.
 const nearQuota = 20_000
-const recounts = new WeakMap<Config, ByteCache<true>>()
-const recountEveryMs = 600_000
 
 /**
  * Inside a transaction: refuses one more of what there may be millions of. The kept count decides; near the limit one
@@ -241,8 +188,7 @@ export async function requireKeptRoom(
   await lockQuota(ctx.db, ctx.workspaceId, noun)
   const exact = await selectUsage(ctx.db, ctx.workspaceId, noun)
   if (exact < most) return
-  const known = recounts.get(ctx.config) ?? openByteCache<true>({ maxBytes: 2_000_000, ttlMs: recountEveryMs })
-  recounts.set(ctx.config, known)
+  const known = recountCache(ctx.config)
   const name = `${noun} ${ctx.workspaceId}`
   if (known.has(name)) throw quotaReached(ctx, noun, exact)
   // Before the count, which may take so long that it fails.

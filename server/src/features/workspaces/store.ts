@@ -1,7 +1,7 @@
 import type { Plan } from '@tributary/contract/operation'
-import type { Trigger } from '@tributary/contract/webhooks'
 import { sql } from 'kysely'
 import type { Config } from '../../platform/config.ts'
+import { locks } from '../../platform/locks.ts'
 import type { Db } from '../../platform/postgres.ts'
 
 export type IpStorage = Config['IP_STORAGE']
@@ -19,9 +19,6 @@ export type WorkspaceRow = {
   attribution_model: 'first-click' | 'last-click'
   /** Where scripts in browsers may track from; empty: from everywhere. */
   allowed_hostnames: string[]
-  /** Of its enabled webhooks, and the ids of all of them: kept here by webhooks, for those that may not call them. */
-  webhook_triggers: Trigger[]
-  webhook_ids: string[]
   /** Whom the installation writes to about this workspace. */
   contact_email: string | null
   created_at: Date
@@ -32,8 +29,6 @@ type Standard =
   | 'attribution_days'
   | 'attribution_model'
   | 'allowed_hostnames'
-  | 'webhook_triggers'
-  | 'webhook_ids'
   | 'contact_email'
   | 'created_at'
 export type WorkspaceSettings = Partial<Pick<WorkspaceRow, 'plan' | Exclude<Standard, 'created_at'>>>
@@ -102,23 +97,12 @@ export async function selectPlans(db: Db, workspaceIds: string[]): Promise<Map<s
   return new Map(rows.map(({ id, plan }) => [id, plan]))
 }
 
-export async function selectWebhookTriggers(db: Db, workspaceIds: string[]): Promise<Map<string, Trigger[]>> {
-  const rows = await db
-    .withTables<Tables>()
-    .selectFrom('workspaces')
-    .select(['id', 'webhook_triggers'])
-    .where('id', 'in', workspaceIds)
-    .execute()
-  return new Map(rows.map(({ id, webhook_triggers }) => [id, webhook_triggers ?? []]))
-}
-
-const quotaLocks = 7_240_814
 const shards = 64
 const correction = -1
 
 /** Until the transaction ends nobody else decides whether the workspace has room for one more. */
 export async function lockQuota(db: Db, workspaceId: string, noun: string): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${workspaceId} ${noun}`}, ${quotaLocks}))`.execute(db)
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${workspaceId} ${noun}`}, ${locks.quotas}))`.execute(db)
 }
 
 /** A connection always adds to the same row, so that two transactions never wait for each other's rows crosswise. */

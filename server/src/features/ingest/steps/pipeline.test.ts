@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stepContext } from '../../../../test/step-context.ts'
-import { mintClickId, parseClickKeys } from '../../../platform/click-id.ts'
+import { parseKeys } from '../../../platform/seal.ts'
+import { clickKeys as deriveKeys, mintClickId } from '../../click-ids/service.ts'
 import { type RawClick, rawClick } from '../../redirect/messages.ts'
 import { dropDuplicate } from './drop-duplicate.ts'
 import { markBot } from './mark-bot.ts'
@@ -14,7 +15,7 @@ import { putUtm } from './put-utm.ts'
 import { draftOf, type Step } from './step.ts'
 import { verify } from './verify.ts'
 
-const clickKeys = parseClickKeys(`1:${'ab'.repeat(32)}`)
+const clickKeys = deriveKeys({ CLICK_ID_KEYS: parseKeys(`1:${'ab'.repeat(32)}`) })
 const context = stepContext({ clickKeys, ipStorageOf: () => 'eu-truncated' })
 const at = Date.UTC(2026, 0, 15, 12)
 const visitor = { ip: '203.0.113.9', userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/128.0', at }

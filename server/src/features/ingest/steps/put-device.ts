@@ -1,5 +1,5 @@
 import { UAParser } from 'ua-parser-js'
-import { openByteCache } from '../../../platform/byte-cache.ts'
+import { memo } from '../../../platform/memo.ts'
 import { type ClickDraft, type Outcome, unknown } from './step.ts'
 
 /** Puts device, browser and operating system as the user agent tells them. */
@@ -10,20 +10,8 @@ export function putDevice(draft: ClickDraft): Outcome {
 
 type Device = { device: string; browser: string; os: string }
 
-// What is longer is parsed anew each time, so that no visitor can fill the memory.
-const longestCached = 500
 const longestName = 100
-const known = openByteCache<Device>({ maxBytes: 8_000_000, most: 20_000 })
-
-function readUserAgent(userAgent: string): Device {
-  if (userAgent.length > longestCached) return parseUserAgent(userAgent)
-  let device = known.get(userAgent)
-  if (!device) {
-    device = parseUserAgent(userAgent)
-    known.set(userAgent, device)
-  }
-  return device
-}
+const readUserAgent = memo(parseUserAgent, { maxBytes: 8_000_000, most: 20_000, maxKeyLength: 500 })
 
 function parseUserAgent(userAgent: string): Device {
   if (userAgent === '') return { device: unknown, browser: unknown, os: unknown }

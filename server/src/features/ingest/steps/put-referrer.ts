@@ -1,30 +1,17 @@
-import { openByteCache } from '../../../platform/byte-cache.ts'
+import { memo } from '../../../platform/memo.ts'
 import type { ClickDraft, Outcome } from './step.ts'
 
 /** Puts host and address of the page that the visitor came from. */
 export function putReferrer(draft: ClickDraft): Outcome {
-  const page = readReferrer(draft.raw.referer)
+  const page = draft.raw.referer === '' ? null : readReferrer(draft.raw.referer)
   if (!page) return { keep: draft }
   return { keep: { raw: draft.raw, event: { ...draft.event, referer: page.host, refererUrl: page.url } } }
 }
 
 type Page = { host: string; url: string }
 
-// What is longer is read anew each time, so that no visitor can fill the memory.
-const longestCached = 300
 const longestHost = 253
-const known = openByteCache<{ page: Page | null }>({ maxBytes: 4_000_000, most: 5_000 })
-
-function readReferrer(text: string): Page | null {
-  if (text === '') return null
-  if (text.length > longestCached) return parseReferrer(text)
-  let remembered = known.get(text)
-  if (!remembered) {
-    remembered = { page: parseReferrer(text) }
-    known.set(text, remembered)
-  }
-  return remembered.page
-}
+const readReferrer = memo(parseReferrer, { maxBytes: 4_000_000, most: 5_000, maxKeyLength: 300 })
 
 function parseReferrer(text: string): Page | null {
   const url = URL.parse(text)

@@ -1,30 +1,19 @@
-import { openByteCache } from '../../../platform/byte-cache.ts'
+import { memo } from '../../../platform/memo.ts'
 import type { ClickDraft, ClickEvent, Outcome } from './step.ts'
 
 /** Puts the five utm values of the destination. */
 export function putUtm(draft: ClickDraft): Outcome {
   const query = queryOf(draft.raw.url)
   if (!query.includes('utm') && !query.includes('%')) return { keep: draft }
-  return { keep: { raw: draft.raw, event: { ...draft.event, ...valuesIn(query) } } }
+  return { keep: { raw: draft.raw, event: { ...draft.event, ...readUtm(query) } } }
 }
 
 type Utm = Pick<ClickEvent, 'utmSource' | 'utmMedium' | 'utmCampaign' | 'utmTerm' | 'utmContent'>
 
-// Most clicks lead to few destinations; what is longer is read anew each time, so that nobody can fill the memory.
-const longestCached = 500
-const known = openByteCache<Utm>({ maxBytes: 4_000_000, most: 5_000 })
+// Most clicks lead to few destinations.
+const readUtm = memo(parseUtm, { maxBytes: 4_000_000, most: 5_000, maxKeyLength: 500 })
 
-function valuesIn(query: string): Utm {
-  if (query.length > longestCached) return readValues(query)
-  let utm = known.get(query)
-  if (!utm) {
-    utm = readValues(query)
-    known.set(query, utm)
-  }
-  return utm
-}
-
-function readValues(query: string): Utm {
+function parseUtm(query: string): Utm {
   const values = new URLSearchParams(query)
   return {
     utmSource: truncated(values.get('utm_source')),

@@ -1,6 +1,6 @@
-import type { ClickKeys } from '../../../platform/click-id.ts'
 import type { Config } from '../../../platform/config.ts'
 import type { Place } from '../../../platform/geo.ts'
+import type { ClickKeys } from '../../click-ids/service.ts'
 import type { RawClick } from '../../redirect/messages.ts'
 
 /** A click as it is stored. */

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
 import { stepContext } from '../../../../test/step-context.ts'
-import { mintClickId, parseClickKeys } from '../../../platform/click-id.ts'
+import { parseKeys } from '../../../platform/seal.ts'
+import { clickKeys as deriveKeys, mintClickId } from '../../click-ids/service.ts'
 import type { RawClick } from '../../redirect/messages.ts'
 import { draftOf } from './step.ts'
 import { verify } from './verify.ts'
 
-const clickKeys = parseClickKeys(`2:${'22'.repeat(32)},1:${'11'.repeat(32)}`)
+const clickKeys = deriveKeys({ CLICK_ID_KEYS: parseKeys(`2:${'22'.repeat(32)},1:${'11'.repeat(32)}`) })
 const at = Date.UTC(2025, 5, 18, 15, 30)
 const hourMs = 3_600_000
 const largest = 2n ** 64n - 1n
@@ -18,7 +19,10 @@ test.each<[string, Partial<RawClick>]>([
   ['our own id', { id: minted(42n), linkNumber: '42' }],
   ['the smallest number', { id: minted(0n), linkNumber: '0' }],
   ['the largest number', { id: minted(largest), linkNumber: `${largest}` }],
-  ['an id of an older key', { id: minted(42n, parseClickKeys(`1:${'11'.repeat(32)}`)), linkNumber: '42' }],
+  [
+    'an id of an older key',
+    { id: minted(42n, deriveKeys({ CLICK_ID_KEYS: parseKeys(`1:${'11'.repeat(32)}`) })), linkNumber: '42' },
+  ],
   ['a time in the hour before', { id: minted(42n), linkNumber: '42', at: at - hourMs }],
   ['a time in the hour after', { id: minted(42n), linkNumber: '42', at: at + hourMs }],
 ])('%s is kept as it is', (_name, raw) => {
@@ -29,8 +33,16 @@ test.each<[string, Partial<RawClick>]>([
 test.each<[string, Partial<RawClick>, string]>([
   ['another link', { id: minted(42n), linkNumber: '43' }, 'forged_click_id'],
   ['a number beyond 64 bits', { id: minted(0n), linkNumber: `${2n ** 64n}` }, 'forged_click_id'],
-  ['another secret', { id: minted(42n, parseClickKeys(`1:${'33'.repeat(32)}`)), linkNumber: '42' }, 'forged_click_id'],
-  ['an unknown key', { id: minted(42n, parseClickKeys(`3:${'11'.repeat(32)}`)), linkNumber: '42' }, 'forged_click_id'],
+  [
+    'another secret',
+    { id: minted(42n, deriveKeys({ CLICK_ID_KEYS: parseKeys(`1:${'33'.repeat(32)}`) })), linkNumber: '42' },
+    'forged_click_id',
+  ],
+  [
+    'an unknown key',
+    { id: minted(42n, deriveKeys({ CLICK_ID_KEYS: parseKeys(`3:${'11'.repeat(32)}`) })), linkNumber: '42' },
+    'forged_click_id',
+  ],
   ['no id', { id: '', linkNumber: '42' }, 'forged_click_id'],
   ['a time two hours before', { id: minted(42n), linkNumber: '42', at: at - 2 * hourMs }, 'forged_click_id'],
   ['a time two hours after', { id: minted(42n), linkNumber: '42', at: at + 2 * hourMs }, 'forged_click_id'],

@@ -1,4 +1,4 @@
-import { clickHour, readClickId } from '../../../platform/click-id.ts'
+import { clickHour, readClickId } from '../../click-ids/service.ts'
 import type { ClickDraft, Outcome, StepContext } from './step.ts'
 
 /** Rejects a click whose id we did not mint for its link and hour. */

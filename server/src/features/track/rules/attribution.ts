@@ -1,22 +1,22 @@
 export type AttributionModel = 'first-click' | 'last-click'
 /** A click that was verified, with the hour in which it was made. */
 export type ClickSeen = { clickId: string; linkNumber: bigint; hour: number }
-export type Attribution =
-  | { click: ClickSeen; reason: 'last_click' | 'first_click' | 'stored_click' }
+export type Attribution<Click extends ClickSeen = ClickSeen> =
+  | { click: Click; reason: 'last_click' | 'first_click' | 'stored_click' }
   | { click: null; reason: 'outside_window' | 'no_click' }
 
 /** Which click a lead, or a sale without one, belongs to: the one that came with it, or the first of the customer. */
-export function attribute(question: {
-  given: ClickSeen | null
+export function attribute<Click extends ClickSeen>(question: {
+  given: Click | null
   /** The first click that is known of the customer. */
-  stored: ClickSeen | null
+  stored: Click | null
   model: AttributionModel
   windowDays: number
   now: Date
-}): Attribution {
+}): Attribution<Click> {
   const { given, stored, model, windowDays, now } = question
   const earliest = Math.floor(now.getTime() / hourMs) - windowDays * 24
-  const isInside = (click: ClickSeen | null): click is ClickSeen => click !== null && click.hour >= earliest
+  const isInside = (click: Click | null): click is Click => click !== null && click.hour >= earliest
   if (model === 'first-click' && isInside(stored)) {
     return { click: stored, reason: given && given.clickId !== stored.clickId ? 'first_click' : 'stored_click' }
   }

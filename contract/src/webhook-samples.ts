@@ -1,0 +1,124 @@
+import type { Customer } from './customers.ts'
+import type { Link } from './links.ts'
+import type { Trigger, WebhookData, WebhookEvent } from './webhooks.ts'
+
+type Sender = { workspaceId: string; apiUrl: string }
+
+/** An event with made-up data, which tests a receiver. */
+export function sampleEvent(id: string, event: Trigger, now: Date, sender: Sender): WebhookEvent {
+  const createdAt = now.toISOString()
+  return { id, event, createdAt, data: sampleData(createdAt, sender)[event] } as WebhookEvent
+}
+
+function sampleData(at: string, sender: Sender): WebhookData {
+  const link = sampleLink(at, sender)
+  const click = sampleClick(at, link.url)
+  const lead = { eventName: 'Sign up', customer: sampleCustomer(at), click, link, partner: null, metadata: null }
+  const money = { currency: 'usd', paymentProcessor: 'custom' as const, invoiceId: 'INV_123' }
+  return {
+    'link.created': link,
+    'link.updated': link,
+    'link.deleted': link,
+    'link.clicked': { click, link },
+    'lead.created': lead,
+    'sale.created': { ...lead, eventName: 'Purchase', sale: { amount: 4_900, ...money } },
+    'sale.refunded': { ...lead, eventName: 'Refund', sale: { amount: -4_900, ...money } },
+  }
+}
+
+function sampleClick(timestamp: string, url: string): WebhookData['link.clicked']['click'] {
+  return {
+    id: 'click_test',
+    timestamp,
+    url,
+    country: 'US',
+    city: 'San Francisco',
+    region: 'US-CA',
+    continent: 'NA',
+    device: 'Desktop',
+    browser: 'Chrome',
+    os: 'macOS',
+    trigger: 'link',
+    referer: '(direct)',
+    refererUrl: '(direct)',
+    qr: false,
+    ip: '192.0.2.1',
+  }
+}
+
+function sampleCustomer(createdAt: string): Customer {
+  return {
+    id: 'cus_test',
+    name: 'Test Person',
+    email: 'test@example.com',
+    avatar: null,
+    externalId: 'test',
+    stripeCustomerId: null,
+    country: 'US',
+    sales: 1,
+    saleAmount: 4_900,
+    createdAt,
+    firstSaleAt: createdAt,
+    subscriptionCanceledAt: null,
+  }
+}
+
+function sampleLink(createdAt: string, { workspaceId, apiUrl }: Sender): Link {
+  const shortLink = 'https://example.com/test'
+  return {
+    id: 'link_test',
+    domain: 'example.com',
+    key: 'test',
+    url: 'https://example.com/landing',
+    shortLink,
+    qrCode: `${apiUrl}/qr?url=${encodeURIComponent(shortLink)}`,
+    trackConversion: true,
+    archived: false,
+    proxy: false,
+    rewrite: false,
+    doIndex: false,
+    publicStats: false,
+    tags: [],
+    webhookIds: [],
+    workspaceId,
+    projectId: workspaceId,
+    clicks: 1,
+    leads: 1,
+    conversions: 1,
+    sales: 1,
+    saleAmount: 4_900,
+    createdAt,
+    updatedAt: createdAt,
+    lastClicked: createdAt,
+    expiresAt: '',
+    disabledAt: '',
+    testStartedAt: '',
+    testCompletedAt: '',
+    ...nothing,
+  }
+}
+
+const nothing = {
+  externalId: null,
+  tenantId: null,
+  programId: null,
+  partnerId: null,
+  expiredUrl: null,
+  password: null,
+  title: null,
+  description: null,
+  image: null,
+  video: null,
+  ios: null,
+  android: null,
+  geo: null,
+  folderId: null,
+  comments: null,
+  utm_source: null,
+  utm_medium: null,
+  utm_campaign: null,
+  utm_term: null,
+  utm_content: null,
+  userId: null,
+  tagId: null,
+}

@@ -1,0 +1,15 @@
+import { join } from 'node:path'
+import { build } from 'rolldown'
+
+/** The client as a browser loads it, under the global name `tributary`, and the files that it is made of. */
+export async function bundleClient(): Promise<{ code: string; files: string[] }> {
+  const { output } = await build({
+    input: join(import.meta.dirname, '../src/client.ts'),
+    platform: 'browser',
+    write: false,
+    logLevel: 'warn',
+    transform: { target: 'es2022' },
+    output: { format: 'iife', name: 'tributary', minify: true, comments: false },
+  })
+  return { code: output[0].code, files: output[0].moduleIds }
+}

@@ -1,0 +1,31 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { openApiDocument } from '@tributary/contract/openapi'
+import { type ErrorCode, errorCodes } from '@tributary/contract/operation'
+import { errorPage } from './pages.ts'
+
+// Its package does not export the bundle for browsers, so it is found beside the entry that it does export.
+const referenceBundle = new URL('./browser/standalone.js', import.meta.resolve('@scalar/api-reference'))
+/** Where `npm run docs` puts the site. */
+export const builtSite = fileURLToPath(new URL('../../../../docs/dist', import.meta.url))
+
+export function readDocument(apiUrl: string): Buffer<ArrayBuffer> {
+  return Buffer.from(JSON.stringify(openApiDocument(apiUrl)))
+}
+
+export function readReferenceScript(): Promise<Buffer<ArrayBuffer>> {
+  return readFile(referenceBundle)
+}
+
+/** Undefined where the site was not built. */
+export function findSite(folder: string): { home: string; readNotFound(): Promise<string> } | undefined {
+  const home = join(folder, 'index.html')
+  if (!existsSync(home)) return undefined
+  return { home: readFileSync(home, 'utf8'), readNotFound: () => readFile(join(folder, '404.html'), 'utf8') }
+}
+
+export function explainError(code: string): string | undefined {
+  return errorCodes.includes(code as ErrorCode) ? errorPage(code as ErrorCode) : undefined
+}

@@ -1,0 +1,21 @@
+import { job } from '../../platform/jobs.ts'
+import { folderDeleted, folderDeletedSubject } from '../folders/messages.ts'
+import { linkChanged, linkChangedSubject } from '../links/messages.ts'
+import { tagDeleted, tagDeletedSubject } from '../tags/messages.ts'
+import { forgetFolders, forgetTags } from './forget.ts'
+import { keepLinkAttributes } from './service.ts'
+
+// Each insert becomes a part that ClickHouse has to merge.
+const attributesEveryMs = 500
+
+export const eventStorageJobs = [
+  job({
+    name: 'keep-link-attributes',
+    intervalMs: attributesEveryMs,
+    subject: linkChangedSubject,
+    schema: linkChanged,
+    handle: keepLinkAttributes,
+  }),
+  job({ name: 'forget-tags', subject: tagDeletedSubject, schema: tagDeleted, handle: forgetTags }),
+  job({ name: 'forget-folders', subject: folderDeletedSubject, schema: folderDeleted, handle: forgetFolders }),
+]

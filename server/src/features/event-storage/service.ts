@@ -1,0 +1,377 @@
+import { chunks } from '../../platform/batches.ts'
+import type { Ctx, Platform } from '../../platform/context.ts'
+import { incarnationStart } from '../../platform/incarnation.ts'
+import { isLockTimeout, savepoint, transaction } from '../../platform/postgres.ts'
+import { deletedFolders } from '../folders/service.ts'
+import type { LinkChanged } from '../links/messages.ts'
+import { deletedTags } from '../tags/service.ts'
+import { historyDays } from '../workspaces/service.ts'
+import { forgetFolders, forgetTags } from './forget.ts'
+import {
+  addMissing,
+  type ClickDayRow,
+  type ConversionTable,
+  deleteClickRows,
+  deleteRows,
+  eraseMetadata,
+  insertEvents,
+  insertLinkAttributes,
+  insertStaged,
+  type LaterLink,
+  type LinkAddressRow,
+  lockConversions,
+  type NewClickRow,
+  type NewLeadRow,
+  type NewSaleRow,
+  type StoredClickRow,
+  type StoredConversion,
+  type StoredVisitRow,
+  selectClickDays,
+  selectClicksById,
+  selectLaterLinks,
+  selectLinkAddresses,
+  selectStoredIds,
+  selectStoredSince,
+  selectVisits,
+} from './store.ts'
+
+export type NewClick = NewClickRow
+export type NewLead = NewLeadRow
+export type NewSale = NewSaleRow
+export type NewConversions = { leads: NewLead[]; sales: NewSale[] }
+export type StoredClick = StoredClickRow
+export type StoredVisit = StoredVisitRow
+export type ClickDay = ClickDayRow
+type NotAttributed = { attribution: string }
+type NewUnattributed = { leads: (NewLeadRow & NotAttributed)[]; sales: (NewSaleRow & NotAttributed)[] }
+/** For those who count what is stored; only this feature writes. */
+export const eventTables = {
+  clicks: 'click_events',
+  leads: 'lead_events',
+  sales: 'sale_events',
+  attributes: 'link_attributes',
+} as const
+type Engines = Pick<Platform, 'clickhouse' | 'db' | 'config'>
+type Expiring = { workspace_id: string; timestamp: number; expires_on?: string }
+
+const hourMs = 60 * 60 * 1000
+const dayMs = 24 * hourMs
+// The last day that ClickHouse's type has: what is kept for ever.
+const lastDay = 65_535
+// Room between two versions of a link: a correction is newer than what it corrects and older than the next change.
+const correctionsPerVersion = 1_000_000n
+// Values travel in the address of a ClickHouse request, which servers limit.
+const namedAtOnce = 100
+const visitsAtOnce = 2_000
+// By as much the clocks of PostgreSQL and of an api may differ.
+const skewMs = 60_000
+
+/** Each is kept for the history of its workspace's present plan. */
+export async function appendClicks(platform: Engines, clicks: NewClick[], token: string): Promise<void> {
+  if (clicks.length === 0) return
+  await stampExpiry(platform, clicks)
+  await insertEvents(platform.clickhouse, 'click_events', clicks, token)
+}
+
+/** Inside a transaction: until it ends nobody counts or mends leads and sales, who would see half of them. */
+export async function appendConversions(platform: Engines, { leads, sales }: NewConversions, token: string) {
+  await lockConversions(platform.db, 'shared')
+  await stampExpiry(platform, [...leads, ...sales])
+  // PostgreSQL may have lost the note that these are stored.
+  const until = (await incarnationStart(platform.db)).getTime() + skewMs
+  const newLeads = await withoutStored(platform, 'lead_events', leads, until)
+  const newSales = await withoutStored(platform, 'sale_events', sales, until)
+  await insertEvents(platform.clickhouse, 'lead_events', newLeads, `leads:${token}`)
+  await insertEvents(platform.clickhouse, 'sale_events', newSales, `sales:${token}`)
+}
+
+/** Without those up to a time that have a row. */
+async function withoutStored<Row extends NewLeadRow>(
+  platform: Engines,
+  table: ConversionTable,
+  rows: Row[],
+  until: number,
+): Promise<Row[]> {
+  const { old = [], young = [] } = Object.groupBy(rows, ({ timestamp }) => (timestamp <= until ? 'old' : 'young'))
+  return old.length === 0 ? rows : [...(await withoutRow(platform, table, old)), ...young]
+}
+
+/** The same for those that have no row yet: a batch that was divided may have come as a whole before. */
+export async function appendMissingConversions(platform: Engines, { leads, sales }: NewConversions, token: string) {
+  await stampExpiry(platform, [...leads, ...sales])
+  await insertEvents(
+    platform.clickhouse,
+    'lead_events',
+    await withoutRow(platform, 'lead_events', leads),
+    `leads:${token}`,
+  )
+  await insertEvents(
+    platform.clickhouse,
+    'sale_events',
+    await withoutRow(platform, 'sale_events', sales),
+    `sales:${token}`,
+  )
+}
+
+/** Deletes the rows of one lead, sale or refund, if there are any; a lead of several has as many. Only between batches. */
+export async function deleteConversion(
+  platform: Pick<Platform, 'clickhouse' | 'config'>,
+  kind: 'leads' | 'sales',
+  conversion: { workspaceId: string; id: string; at: number },
+): Promise<boolean> {
+  const cluster = platform.config.CLICKHOUSE_CLUSTER
+  return deleteRows(platform.clickhouse, cluster, kind === 'leads' ? 'lead_events' : 'sale_events', conversion)
+}
+
+/** A click to remove: only its rows that were stored since a time, so that those of an earlier message stay. */
+export type RemovedClick = { workspaceId: string; id: string; at: number; isBot: boolean; since: number }
+
+/** Deletes the rows of clicks of one workspace. False when there were none. Only the worker of their partition may. */
+export async function deleteClicks(
+  { clickhouse, config }: Pick<Platform, 'clickhouse' | 'config'>,
+  workspaceId: string,
+  clicks: RemovedClick[],
+): Promise<boolean> {
+  let isDeleted = false
+  for (const some of chunks(clicks, visitsAtOnce)) {
+    const times = some.map(({ at }) => at)
+    const { bots = [], people = [] } = Object.groupBy(some, ({ isBot }) => (isBot ? 'bots' : 'people'))
+    const isSome = await deleteClickRows(clickhouse, config.CLICKHOUSE_CLUSTER, {
+      workspaceId,
+      people: people.map(({ id }) => id),
+      bots: bots.map(({ id }) => id),
+      from: Math.min(...times),
+      to: Math.max(...times),
+      since: Math.min(...some.map(({ since }) => since)),
+    })
+    isDeleted ||= isSome
+  }
+  return isDeleted
+}
+
+/** Adds those that have no row and have not expired; gives how many. Only between batches. */
+export async function restoreConversions(platform: Engines, { leads, sales }: NewConversions): Promise<number> {
+  await stampExpiry(platform, [...leads, ...sales])
+  const missingLeads = await withoutRow(platform, 'lead_events', leads.filter(isKept))
+  const missingSales = await withoutRow(platform, 'sale_events', sales.filter(isKept))
+  await insertEvents(platform.clickhouse, 'lead_events', missingLeads)
+  await insertEvents(platform.clickhouse, 'sale_events', missingSales)
+  return missingLeads.length + missingSales.length
+}
+
+function isKept({ expires_on }: Expiring): boolean {
+  return expires_on !== undefined && expires_on > dayText(Math.floor(Date.now() / dayMs))
+}
+
+/** Adds those that are not stored yet. The caller owns them: nobody else may add them at the same time. */
+export async function appendUnattributed(platform: Engines, { leads, sales }: NewUnattributed): Promise<void> {
+  await stampExpiry(platform, [...leads, ...sales])
+  const missingLeads = await withoutRow(platform, 'unattributed_leads', leads)
+  const missingSales = await withoutRow(platform, 'unattributed_sales', sales)
+  await insertEvents(platform.clickhouse, 'unattributed_leads', missingLeads)
+  await insertEvents(platform.clickhouse, 'unattributed_sales', missingSales)
+}
+
+async function withoutRow<Row extends NewLeadRow>(platform: Engines, table: ConversionTable, rows: Row[]) {
+  const stored = new Set<string>()
+  const distinct = new Map(rows.map((row) => [`${row.workspace_id} ${row.timestamp}`, row]))
+  for (const some of chunks([...distinct.values()], namedAtOnce)) {
+    const among = { workspaceIds: workspacesOf(some), moments: some.map(({ timestamp }) => timestamp) }
+    for (const id of await selectStoredIds(platform.clickhouse, table, among)) stored.add(id)
+  }
+  return rows.filter(({ id }) => !stored.has(id))
+}
+
+function workspacesOf(rows: { workspace_id: string }[]): string[] {
+  return [...new Set(rows.map(({ workspace_id }) => workspace_id))]
+}
+
+/** Until the transaction ends nobody else stores leads or sales; a batch of them that does not end is an error. */
+export function lockOutConversions({ db }: Pick<Platform, 'db'>): Promise<void> {
+  return lockConversions(db, 'alone')
+}
+
+/** In a transaction until whose end no leads or sales are stored. `isStill` is false when a batch of them does not end. */
+export function betweenConversions<C extends Pick<Platform, 'db'>, R>(
+  platform: C,
+  work: (platform: C, isStill: boolean) => Promise<R>,
+): Promise<R> {
+  return transaction(platform, async (platform) => {
+    const isStill = await savepoint(platform, lockOutConversions).then(
+      () => true,
+      (error) => {
+        if (isLockTimeout(error)) return false
+        throw error
+      },
+    )
+    return work(platform, isStill)
+  })
+}
+
+/** Those of them that have arrived. */
+export async function clicksById(
+  platform: Pick<Platform, 'clickhouse'>,
+  clicks: { workspace_id: string; click_id: string }[],
+): Promise<StoredClick[]> {
+  const found: StoredClick[] = []
+  for (const some of chunks(clicks, namedAtOnce)) {
+    const ids = some.map(({ click_id }) => click_id)
+    found.push(...(await selectClicksById(platform.clickhouse, workspacesOf(some), ids)))
+  }
+  return found
+}
+
+/** The rows that ClickHouse has of these clicks, by their ids; `at` is the time of each in milliseconds. */
+export async function visitsById(
+  platform: Pick<Platform, 'clickhouse'>,
+  clicks: { workspaceId: string; id: string; at: number }[],
+): Promise<StoredVisit[]> {
+  const found: StoredVisit[] = []
+  const sorted = clicks.toSorted((a, b) => a.at - b.at)
+  for (const some of chunks(sorted, visitsAtOnce)) {
+    const workspaceIds = [...new Set(some.map(({ workspaceId }) => workspaceId))]
+    // An id belongs to one hour, and a click of it may be one off.
+    const [from, to] = [(some[0]?.at ?? 0) - 3 * hourMs, (some.at(-1)?.at ?? 0) + 3 * hourMs]
+    const ids = [...new Set(some.map(({ id }) => id))]
+    found.push(...(await selectVisits(platform.clickhouse, { workspaceIds, ids, from, to })))
+  }
+  return found
+}
+
+/** ClickHouse reads no JSON with a whole number beyond 64 bits; the same number in another form does no harm. */
+export function searchableMetadata(json: string): string {
+  if (!/\d{19}/.test(json)) return json
+  return json.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi, (token) =>
+    /^-?\d{19,}$/.test(token) ? Number(token).toExponential() : token,
+  )
+}
+
+/** Whether one of these leads or sales is stored; `at` is the time of each in milliseconds. */
+export async function isAnyStored(
+  { clickhouse, workspaceId }: Pick<Ctx, 'clickhouse' | 'workspaceId'>,
+  kind: 'leads' | 'sales',
+  named: { id: string; at: number }[],
+): Promise<boolean> {
+  for (const some of chunks(named, namedAtOnce)) {
+    const among = { workspaceIds: [workspaceId], moments: some.map(({ at }) => at) }
+    const stored = await selectStoredIds(clickhouse, kind === 'leads' ? 'lead_events' : 'sale_events', among)
+    if (some.some(({ id }) => stored.includes(id))) return true
+  }
+  return false
+}
+
+/** The last known addresses of links. */
+export function linkAddresses(
+  { clickhouse, workspaceId }: Pick<Ctx, 'clickhouse' | 'workspaceId'>,
+  numbers: string[],
+): Promise<LinkAddressRow[]> {
+  return selectLinkAddresses(clickhouse, workspaceId, numbers)
+}
+
+/** Writes into the rows, which are made for one insert: a copy of each would cost as much as making them. */
+async function stampExpiry(platform: Omit<Engines, 'clickhouse'>, clicks: Expiring[]): Promise<void> {
+  if (clicks.length === 0) return
+  const days = await historyDays(platform, new Set(clicks.map(({ workspace_id }) => workspace_id)))
+  const dayOf = new Map<number, string>()
+  for (const click of clicks) {
+    const history = days.get(click.workspace_id)
+    const day = history === undefined ? lastDay : Math.min(Math.floor(click.timestamp / dayMs) + history + 1, lastDay)
+    const text = dayOf.get(day) ?? dayText(day)
+    dayOf.set(day, text)
+    click.expires_on = text
+  }
+}
+
+function dayText(day: number): string {
+  return new Date(day * dayMs).toISOString().slice(0, 10)
+}
+
+/** Adds those clicks that are not stored, in the order of the log; gives how many. Only one may do it at a time. */
+export async function restoreClicks(platform: Engines, clicks: NewClick[], batch: string): Promise<number> {
+  if (clicks.length === 0) return 0
+  await stampExpiry(platform, clicks)
+  const staged = clicks.map((click, position) => ({ ...click, batch, position }))
+  await insertStaged(platform.clickhouse, staged)
+  let [from, to] = [Number.POSITIVE_INFINITY, 0]
+  for (const { timestamp } of clicks) [from, to] = [Math.min(from, timestamp), Math.max(to, timestamp)]
+  // An id belongs to one hour, and a click of it may be one off.
+  return addMissing(platform.clickhouse, batch, { from: from - 3 * hourMs, to: to + 3 * hourMs })
+}
+
+export async function keepLinkAttributes(
+  platform: Pick<Platform, 'clickhouse' | 'db'>,
+  changes: LinkChanged[],
+): Promise<void> {
+  const rows = changes.map((change) => ({
+    workspace_id: change.workspaceId,
+    link_number: change.linkNumber,
+    link_id: change.id ?? '',
+    key: change.key ?? '',
+    domain: change.domain,
+    is_root: change.isRoot,
+    folder_id: change.folderId,
+    tenant_id: change.tenantId,
+    partner_id: change.partnerId,
+    tag_ids: change.tagIds,
+    deleted: change.deleted,
+    version: String(BigInt(change.version) * correctionsPerVersion),
+  }))
+  await insertLinkAttributes(platform.clickhouse, rows)
+  // A change can come later than the message that a tag or folder in it is gone, which found nothing to correct then.
+  const tags = changes.flatMap(({ workspaceId, tagIds }) => tagIds.map((tagId) => ({ workspaceId, tagId })))
+  await forgetTags(platform, await deletedTags(platform, tags))
+  const folders = changes.filter(({ folderId }) => folderId !== '')
+  await forgetFolders(platform, await deletedFolders(platform, folders))
+}
+
+/** Links whose attributes have a version beyond the first of these, up to the second; in the order of their numbers. */
+export function attributesBetween(
+  platform: Pick<Platform, 'clickhouse'>,
+  [before, last]: [bigint, bigint],
+  page: { after: string; count: number },
+): Promise<LaterLink[]> {
+  const first = before < 0n ? 0n : (before + 1n) * correctionsPerVersion
+  const versions = { first, last: last * correctionsPerVersion }
+  return selectLaterLinks(platform.clickhouse, { ...page, ...versions })
+}
+
+/** Leads and sales that were stored from a time on, in the order of their ids. */
+export function conversionsStoredSince(
+  platform: Pick<Platform, 'clickhouse'>,
+  since: Date,
+  page: { after: string; count: number },
+): Promise<StoredConversion[]> {
+  return selectStoredSince(platform.clickhouse, { ...page, since: since.getTime() })
+}
+
+/** Empties the metadata of the leads and sales of these customers; the events stay. */
+export async function eraseCustomers(
+  platform: Pick<Platform, 'clickhouse' | 'config'>,
+  workspaceId: string,
+  customerIds: string[],
+): Promise<void> {
+  const { CLICKHOUSE_CLUSTER: cluster } = platform.config
+  for (const part of chunks(customerIds, namedAtOnce))
+    await eraseMetadata(platform.clickhouse, cluster, { workspaceId, customerIds: part })
+}
+
+/** Clicks of people by link and day: whole days since the last closed one, and late clicks of the days before. */
+export function clickDays(
+  platform: Pick<Platform, 'clickhouse'>,
+  progress: {
+    closed_day: string
+    stored_until: Date
+    target: { day: string; until: string; after?: { workspaceId: string; linkNumber: string } }
+    count: number
+  },
+): Promise<ClickDay[]> {
+  const { closed_day, stored_until, target, count } = progress
+  return selectClickDays(platform.clickhouse, {
+    closedDay: closed_day,
+    storedAfter: stored_until.getTime(),
+    day: target.day,
+    storedUntil: Date.parse(target.until),
+    after: target.after ?? { workspaceId: '', linkNumber: '0' },
+    count,
+  })
+}

@@ -1,0 +1,39 @@
+import type { Period } from './period.ts'
+
+const dayMs = 86_400_000
+const mostTries = 4
+
+/**
+ * The part of a period, from the end at which a list begins, that holds as many events as a page far down needs: to
+ * pass over them in all of a year costs ten times as much as to count in a few days and pass over those.
+ */
+export async function partWith(
+  needed: number,
+  period: Period,
+  ascending: boolean,
+  count: (part: Period) => Promise<number>,
+): Promise<Period> {
+  let lengthMs = dayMs
+  for (let tries = 0; tries < mostTries && lengthMs < lengthOf(period) / 2; tries++) {
+    const part = firstPart(period, ascending, lengthMs)
+    const found = await count(part)
+    if (found >= needed) return part
+    lengthMs *= Math.min(32, (1.5 * needed) / Math.max(found, 1))
+  }
+  return period
+}
+
+/** The beginning of a list of a period, and what is left of the period then; nothing when that was all. */
+export function cutPart(period: Period, ascending: boolean, lengthMs: number): { part: Period; rest?: Period } {
+  if (lengthMs >= lengthOf(period)) return { part: period }
+  const part = firstPart(period, ascending, lengthMs)
+  return { part, rest: ascending ? { from: part.to, to: period.to } : { from: period.from, to: part.from } }
+}
+
+function firstPart({ from, to }: Period, ascending: boolean, lengthMs: number): Period {
+  return ascending ? { from, to: new Date(from.getTime() + lengthMs) } : { from: new Date(to.getTime() - lengthMs), to }
+}
+
+function lengthOf({ from, to }: Period): number {
+  return to.getTime() - from.getTime()
+}

@@ -1,0 +1,77 @@
+import type { Link } from '@tributary/contract/links'
+
+export const placeholderLinkId = 'link_deleted'
+const noLinkId = 'link_none'
+const reasons: Record<string, string> = {
+  outside_window: 'Not attributed: the click is older than the attribution window.',
+  no_click: 'Not attributed: no click of the customer is known.',
+}
+const never = new Date(0).toISOString()
+
+export type LinkAddress = { id: string; domain: string; key: string; shortLink: string }
+
+/**
+ * Stands for a link whose row PostgreSQL has lost, so that no page is shorter for it. It has the address of the link if
+ * that is known. A deleted link is not lost: its row stays, and it is shown as it was.
+ */
+export function placeholderLink(workspaceId: string, url: string, apiUrl: string, address?: LinkAddress): Link {
+  const shortLink = address?.shortLink ?? (URL.canParse(url) ? url : apiUrl)
+  return {
+    id: address?.id ?? placeholderLinkId,
+    domain: address?.domain ?? '',
+    key: address?.key ?? '',
+    url,
+    trackConversion: false,
+    externalId: null,
+    tenantId: null,
+    programId: null,
+    partnerId: null,
+    archived: true,
+    expiresAt: '',
+    expiredUrl: null,
+    disabledAt: '',
+    password: null,
+    proxy: false,
+    title: null,
+    description: null,
+    image: null,
+    video: null,
+    rewrite: false,
+    doIndex: false,
+    ios: null,
+    android: null,
+    geo: null,
+    publicStats: false,
+    tags: [],
+    folderId: null,
+    webhookIds: [],
+    comments: null,
+    shortLink,
+    qrCode: `${apiUrl}/qr?url=${encodeURIComponent(shortLink)}`,
+    utm_source: null,
+    utm_medium: null,
+    utm_campaign: null,
+    utm_term: null,
+    utm_content: null,
+    testStartedAt: '',
+    testCompletedAt: '',
+    userId: null,
+    workspaceId,
+    clicks: 0,
+    leads: 0,
+    conversions: 0,
+    sales: 0,
+    saleAmount: 0,
+    lastClicked: '',
+    createdAt: never,
+    updatedAt: never,
+    tagId: null,
+    projectId: workspaceId,
+  }
+}
+
+/** The link of a lead or sale that belongs to none; its comment gives the reason. */
+export function noLink(workspaceId: string, attribution: string, apiUrl: string): Link {
+  const comments = reasons[attribution] ?? `Not attributed: ${attribution}.`
+  return { ...placeholderLink(workspaceId, '', apiUrl), id: noLinkId, comments }
+}

@@ -1,0 +1,22 @@
+import type { EventFilters } from '@tributary/contract/events'
+import type { Ctx } from '../../platform/context.ts'
+import { notFound } from '../../platform/errors.ts'
+import { linkNumbers } from '../links/service.ts'
+import { type EventFilter, type FilterQuery, parseFilter } from './filter.ts'
+import { type Period, readPeriod } from './period.ts'
+
+export type Resolved = { period: Period; filter: EventFilter }
+
+/** The period and the links that a query names. `from` is the begin of the period that a cursor has. */
+export async function resolve(ctx: Ctx, query: EventFilters & FilterQuery, from?: number): Promise<Resolved> {
+  const history = { plan: ctx.plan, days: ctx.config.HISTORY_DAYS_BY_PLAN[ctx.plan] }
+  const period = readPeriod(query, ctx.now(), history, from)
+  const { filter, links } = parseFilter(query)
+  const named: NonNullable<EventFilter['linkNumbers']> = []
+  for (const { by, excluded, name } of links) {
+    const numbers = await linkNumbers(ctx, by)
+    if (name !== undefined && numbers.length === 0) throw notFound('link', name)
+    named.push({ numbers, excluded })
+  }
+  return { period, filter: { ...filter, linkNumbers: named } }
+}

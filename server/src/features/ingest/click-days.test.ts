@@ -1,0 +1,79 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { afterEach, expect, inject, test, vi } from 'vitest'
+import { buildConversionLink } from '../../../test/build.ts'
+import { openOwnDatabase } from '../../../test/own-database.ts'
+import { openTestPlatform } from '../../../test/stack.ts'
+import type { RawClick } from '../redirect/messages.ts'
+import { closeSome, lastClosedDay } from './click-days.ts'
+import { type ClickDaysClosed, clickDaysClosed } from './messages.ts'
+import { claim, ingest } from './service.ts'
+
+// Days of all workspaces are closed, so nobody else may have rows there.
+const name = `days_${randomUUID().replaceAll('-', '')}`
+const shared = await openTestPlatform()
+await shared.clickhouse.command({ query: `CREATE DATABASE ${name}` })
+const url = new URL(`/${name}`, inject('environment').CLICKHOUSE_URL)
+const platform = await openOwnDatabase({ CLICKHOUSE_URL: url.href })
+const holder = { partition: randomInt(1_000, 2 ** 31), owner: randomUUID() }
+let sequence = 0
+await claim(platform, holder)
+
+vi.useFakeTimers({ toFake: ['Date'] })
+afterEach(() => void vi.setSystemTime(new Date(midday)))
+const dayMs = 86_400_000
+const midday = Date.parse('2026-05-10T12:00:00Z')
+/** At that time of today plus some days. */
+const at = (days: number, hours = 12) => new Date(midday + days * dayMs + (hours - 12) * 3_600_000)
+const dayAt = (days: number) => at(days).toISOString().slice(0, 10)
+
+async function close(now: Date): Promise<void> {
+  while (await closeSome({ ...platform, now: () => now }));
+}
+
+/** Rows are dated by the clock of the process. */
+async function arrive(when: Date, ...clicks: RawClick[]): Promise<void> {
+  vi.setSystemTime(when)
+  sequence = await ingest(platform, holder, sequence, [{ sequence: sequence + 1, body: clicks }])
+}
+
+async function takeDays(workspaceId: string): Promise<Pick<ClickDaysClosed['days'][0], 'day' | 'clicks' | 'isLate'>[]> {
+  const taken = await sql<{ body: unknown }>`DELETE FROM outbox
+    WHERE workspace_id = ${workspaceId} AND subject LIKE 'changes.%.click-days' RETURNING body`.execute(platform.db)
+  const days = taken.rows.flatMap(({ body }) => clickDaysClosed.parse(body).days)
+  expect(new Set(days.map(({ id }) => id)).size).toBe(days.length)
+  return days
+    .map(({ day, clicks, isLate }) => ({ day, clicks, isLate }))
+    .sort((one, other) => (one.day < other.day ? -1 : 1))
+}
+
+test('a day ends six hours after midnight UTC', () => {
+  expect(lastClosedDay(new Date('2026-03-02T05:59:59Z'))).toBe('2026-02-28')
+  expect(lastClosedDay(new Date('2026-03-02T06:00:00Z'))).toBe('2026-03-01')
+})
+
+test('each click is in one event: with its day, or late', async () => {
+  const { workspace, click } = await buildConversionLink(platform)
+  const visit = (given: Partial<RawClick> = {}) => click({ at: at(0).getTime(), ...given })
+  await close(at(0))
+  await arrive(at(0), visit(), visit(), visit({ userAgent: 'Googlebot/2.1' }))
+  await close(at(0, 18))
+  expect(await takeDays(workspace.id)).toEqual([])
+  await close(at(1))
+  expect(await takeDays(workspace.id)).toEqual([{ day: dayAt(0), clicks: 2, isLate: false }])
+  await arrive(at(1, 15), visit(), visit({ at: at(1).getTime() }))
+  await close(at(1, 17))
+  expect(await takeDays(workspace.id)).toEqual([{ day: dayAt(0), clicks: 1, isLate: true }])
+  await close(at(2))
+  expect(await takeDays(workspace.id)).toEqual([{ day: dayAt(1), clicks: 1, isLate: false }])
+  await close(at(3))
+  expect(await takeDays(workspace.id)).toEqual([])
+})
+
+test('two workers publish a day once', async () => {
+  const { workspace, click } = await buildConversionLink(platform)
+  await close(at(4))
+  await arrive(at(4), click({ at: at(4).getTime() }))
+  await Promise.all([close(at(5)), close(at(5)), close(at(5))])
+  expect(await takeDays(workspace.id)).toEqual([{ day: dayAt(4), clicks: 1, isLate: false }])
+})

@@ -1,0 +1,92 @@
+import { chunks } from '../../platform/batches.ts'
+import type { Platform } from '../../platform/context.ts'
+import { partitionOf } from '../../platform/ids.ts'
+import { publish } from '../../platform/outbox.ts'
+import { transaction } from '../../platform/postgres.ts'
+import { startInterval } from '../../platform/schedule.ts'
+import { type ClickDay, clickDays } from '../event-storage/service.ts'
+import { betweenAllBatches } from './between-batches.ts'
+import { clickDaysMessage } from './messages.ts'
+import {
+  advanceClickDays,
+  type ClickDayProgress,
+  type ClickDayTarget,
+  finishClickDays,
+  insertClickDays,
+  selectClickDays,
+  startClickDays,
+} from './store.ts'
+
+const dayMs = 86_400_000
+// Clicks that waited in a spool during an outage of a few hours still belong to the day's first event.
+const closesAfterMs = 6 * 3_600_000
+const lateEveryMs = 3_600_000
+// The clock of a worker, which dates rows, may be behind by this much.
+const skewMs = 60_000
+const linksAtOnce = 5_000
+const daysPerMessage = 500
+const checkEveryMs = 60_000
+
+export function startClickDayClosing(platform: Platform): AsyncDisposable {
+  return startInterval(platform, 'close days of clicks', checkEveryMs, async (signal) => {
+    while (!signal.aborted && (await closeSome(platform)));
+  })
+}
+
+/** Publishes some closed days of links, or begins a run when one is due. Returns false when nothing is left to do. */
+export async function closeSome(platform: Platform): Promise<boolean> {
+  const progress = await selectClickDays(platform.db)
+  if (!progress) {
+    await insertClickDays(platform.db, lastClosedDay(platform.now()), new Date(platform.now().getTime() - skewMs))
+    return false
+  }
+  if (!progress.target) return begin(platform, progress)
+  const { target } = progress
+  const found = await clickDays(platform, { ...progress, target, count: linksAtOnce })
+  const isEnd = found.length < linksAtOnce
+  // A link may have several days: those of the last one are read again by the next step, unless this is the end.
+  const last = found.at(-1)
+  const isOfLast = (day: ClickDay) => day.workspaceId === last?.workspaceId && day.linkNumber === last.linkNumber
+  const whole = isEnd ? found : found.filter((day) => !isOfLast(day))
+  await transaction(platform, async (platform) => {
+    const reached = whole.at(-1)
+    const isMine = isEnd
+      ? await finishClickDays(platform.db, target)
+      : await advanceClickDays(platform.db, target, { ...target, after: reached && linkName(reached) })
+    if (isMine) await publishDays(platform, whole, progress)
+  })
+  return true
+}
+
+/** Days are closed at a moment at which no batch is under way, so that each stored click is before or after it. */
+async function begin(platform: Platform, progress: ClickDayProgress): Promise<boolean> {
+  const day = lastClosedDay(platform.now())
+  const isNewDay = day > progress.closed_day
+  const isLateDue = platform.now().getTime() - progress.stored_until.getTime() > lateEveryMs
+  if (!isNewDay && !isLateDue) return false
+  return betweenAllBatches(platform, async ({ db }) => {
+    const until = new Date(platform.now().getTime() - skewMs).toISOString()
+    return startClickDays(db, { day: isNewDay ? day : progress.closed_day, until })
+  })
+}
+
+/** The last day that ended long enough ago. */
+export function lastClosedDay(now: Date): string {
+  return new Date(now.getTime() - closesAfterMs - dayMs).toISOString().slice(0, 10)
+}
+
+async function publishDays(platform: Platform, days: ClickDay[], progress: ClickDayProgress): Promise<void> {
+  const { until = '' } = progress.target ?? {}
+  for (const [workspaceId, mine] of Map.groupBy(days, (day) => day.workspaceId)) {
+    const partition = partitionOf(workspaceId, platform.config.EVENT_PARTITIONS)
+    const described = mine.map(({ day, linkNumber, clicks }) => {
+      return { id: `${day}:${linkNumber}:${until}`, day, linkNumber, clicks, isLate: day <= progress.closed_day }
+    })
+    for (const days of chunks(described, daysPerMessage))
+      await publish({ db: platform.db, workspaceId }, clickDaysMessage({ workspaceId, days }, partition))
+  }
+}
+
+function linkName({ workspaceId, linkNumber }: ClickDay): NonNullable<ClickDayTarget['after']> {
+  return { workspaceId, linkNumber }
+}

@@ -1,0 +1,114 @@
+import { chunks } from '../../platform/batches.ts'
+import type { Platform } from '../../platform/context.ts'
+import { partitionOf } from '../../platform/ids.ts'
+import { publish } from '../../platform/outbox.ts'
+import { transaction } from '../../platform/postgres.ts'
+import { describeFailure, divide, judgeFailure } from '../../platform/refusal.ts'
+import { placeCustomers } from '../customers/service.ts'
+import { clicksById, type StoredClick } from '../event-storage/service.ts'
+import { buryConversion } from './dead-letters.ts'
+import { clickFactsMessage } from './messages.ts'
+import { type ConversionRow, type PendingRow, postpone, saveClickFacts, selectWithoutClickFacts } from './store.ts'
+
+const rowsAtOnce = 200
+// A click that has not arrived after a day is lost: the conversion stays without place and device.
+const patienceMs = 24 * 3_600_000
+
+/**
+ * Copies the facts of clicks from ClickHouse to the conversions that name them. Everything else that needs them reads
+ * PostgreSQL. Returns how many conversions were due.
+ */
+export async function enrichSome(platform: Platform): Promise<number> {
+  const due = await selectWithoutClickFacts(platform.db, rowsAtOnce)
+  if (due.length > 0) await enrich(platform, due)
+  return due.length
+}
+
+async function enrich(platform: Platform, rows: PendingRow[]): Promise<void> {
+  const clicks = await readOrBury(platform, rows)
+  if (!clicks) return
+  const oldest = platform.now().getTime() - patienceMs
+  const isSettled = (row: PendingRow) => clicks.has(row.click_id ?? '') || row.created_at.getTime() < oldest
+  const waiting = rows.filter((row) => !isSettled(row))
+  if (waiting.length > 0)
+    await postpone(
+      platform.db,
+      waiting.map(({ number }) => number),
+    )
+  await settle(platform, rows.filter(isSettled), clicks)
+}
+
+/** A click id that ClickHouse refuses to look up makes its conversion a dead letter; the others go on without it. */
+async function readOrBury(platform: Platform, rows: PendingRow[]): Promise<Map<string, StoredClick> | undefined> {
+  try {
+    return await readClicks(platform, rows)
+  } catch (error) {
+    if (judgeFailure(error) !== 'refused') throw error
+    const [alone, ...others] = rows
+    if (alone && others.length === 0) await buryConversion(platform, alone, describeFailure(error))
+    else for (const half of divide(rows)) await enrich(platform, half)
+  }
+}
+
+async function settle(platform: Platform, rows: PendingRow[], clicks: Map<string, StoredClick>): Promise<void> {
+  if (rows.length === 0) return
+  const found = rows.map(({ number, click_id }) => {
+    const click = clicks.get(click_id ?? '')
+    return { number, facts: click ? JSON.stringify(click) : null }
+  })
+  const clickOf = new Map(rows.map(({ id, click_id }) => [id, clicks.get(click_id ?? '')]))
+  await transaction(platform, async (platform) => {
+    const settled = await saveClickFacts(platform.db, found)
+    await placeCustomers(platform, customerCountries(settled, clickOf))
+    for (const [workspaceId, mine] of Map.groupBy(settled, (row) => row.workspace_id)) {
+      const body = { workspaceId, conversionIds: mine.map(({ id }) => id) }
+      const partition = partitionOf(workspaceId, platform.config.EVENT_PARTITIONS)
+      await publish({ db: platform.db, workspaceId }, clickFactsMessage(body, partition))
+    }
+  })
+}
+
+/** Sorted, so that two workers never wait for each other. */
+function customerCountries(
+  rows: Pick<ConversionRow, 'id' | 'customer_id'>[],
+  clicks: Map<string, StoredClick | undefined>,
+): { id: string; country: string }[] {
+  const countries = new Map(rows.map(({ id, customer_id }) => [customer_id, clicks.get(id)?.country ?? '']))
+  const isCountry = (country: string) => /^[A-Z]{2}$/.test(country)
+  return [...countries]
+    .flatMap(([id, country]) => (isCountry(country) ? [{ id, country }] : []))
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+/**
+ * The clicks of these conversions by id. Only conversions that were stored by a version without click facts are looked up
+ * in ClickHouse.
+ */
+export async function loadClicks(
+  platform: Pick<Platform, 'clickhouse'>,
+  rows: ConversionRow[],
+): Promise<Map<string, StoredClick>> {
+  const clicks = await readClicks(
+    platform,
+    rows.filter(({ click_facts_at }) => click_facts_at === null),
+  )
+  for (const { click_id, click_facts } of rows) {
+    if (click_id !== null && click_facts !== null) clicks.set(click_id, JSON.parse(click_facts))
+  }
+  return clicks
+}
+
+async function readClicks(
+  platform: Pick<Platform, 'clickhouse'>,
+  rows: Pick<ConversionRow, 'workspace_id' | 'click_id'>[],
+): Promise<Map<string, StoredClick>> {
+  const named = new Map(
+    rows.flatMap(({ workspace_id, click_id }) => (click_id === null ? [] : [[click_id, { workspace_id, click_id }]])),
+  )
+  const clicks = new Map<string, StoredClick>()
+  for (const part of chunks([...named.values()], clicksAtOnce))
+    for (const click of await clicksById(platform, part)) clicks.set(click.id_text, click)
+  return clicks
+}
+
+const clicksAtOnce = 50

@@ -1,0 +1,87 @@
+import type { Link } from '@tributary/contract/links'
+import { chunks } from '../../platform/batches.ts'
+import { asSystem, type Ctx } from '../../platform/context.ts'
+import { type Customer, customersById } from '../customers/service.ts'
+import { loadEventLinks, presentConversion } from '../events/service.ts'
+import type { WebhookDraft, WebhookDrafts, WebhookRelease, WebhookSource } from '../webhooks/service.ts'
+import {
+  type ClickFactsSettled,
+  type ConversionRecorded,
+  clickFactsSettled,
+  clickFactsSubject,
+  conversionRecorded,
+  conversionSubjects,
+} from './messages.ts'
+import { type RecordedConversion, readConversions } from './service.ts'
+
+const conversionsAtOnce = 100
+const triggers = { lead: 'lead.created', sale: 'sale.created', refund: 'sale.refunded' } as const
+
+/** `lead.created`, `sale.created` and `sale.refunded`. They wait until the facts of their click are known. */
+export const conversionWebhooks = (['lead', 'sale', 'refund'] as const).map(
+  (kind): WebhookSource<ConversionRecorded> => ({
+    name: `webhooks-${kind}s`,
+    subject: conversionSubjects[kind],
+    schema: conversionRecorded,
+    async *read(platform, recorded, findListening) {
+      const attributed = recorded.filter(({ linkNumber }) => linkNumber !== null)
+      for (const [workspaceId, mine] of Map.groupBy(attributed, (event) => event.workspaceId)) {
+        const listening = await findListening(new Set([triggers[kind]]), [workspaceId])
+        if (listening.size === 0) continue
+        const ctx = asSystem(platform, workspaceId)
+        for (const part of chunks(mine, conversionsAtOnce)) {
+          const ids = part.map(({ id }) => id)
+          yield { workspaceId, build: await prepareDrafts(ctx, await readConversions(ctx, ids)) }
+        }
+      }
+    },
+    rebuild: rebuildKnown,
+  }),
+)
+
+/** The click facts of these leads and sales are known now. */
+export const clickFactsRelease: WebhookRelease<ClickFactsSettled> = {
+  name: 'webhooks-click-facts',
+  subject: clickFactsSubject,
+  schema: clickFactsSettled,
+  readIds: ({ workspaceId, conversionIds }) => ({ workspaceId, ids: conversionIds }),
+  rebuild: rebuildKnown,
+}
+
+async function rebuildKnown(ctx: Ctx, ids: string[]): Promise<WebhookDrafts['build']> {
+  const known = (await readConversions(ctx, ids)).filter(({ hasClickFacts }) => hasClickFacts)
+  return prepareDrafts(ctx, known)
+}
+
+/** Building locks the customers: a customer who is erased after that is erased from the stored events too. */
+async function prepareDrafts(ctx: Ctx, conversions: RecordedConversion[]): Promise<WebhookDrafts['build']> {
+  const findLink = await loadEventLinks(
+    ctx,
+    conversions.map(({ row }) => row),
+  )
+  return async (ctx) => {
+    const customers = await customersById(
+      ctx,
+      conversions.map(({ row }) => row.customer_id),
+    )
+    return conversions.map((conversion) => {
+      const customer = customers.get(conversion.row.customer_id)
+      return draftConversion(conversion, findLink(conversion.row), customer)
+    })
+  }
+}
+
+function draftConversion(conversion: RecordedConversion, link: Link, customer: Customer | undefined): WebhookDraft {
+  const { row, kind, hasClickFacts } = conversion
+  const presented = presentConversion(row, { ...link, password: null }, customer)
+  const { eventName, customer: person, click, link: shown, metadata } = presented
+  // The metadata of an erased customer may still be stored.
+  const isErased = !customer || customer.erased_at !== null
+  const lead = { eventName, customer: person, click, link: shown, partner: null, metadata: isErased ? null : metadata }
+  const about = { id: row.id, createdAt: row.timestamp }
+  const draft = { link, customerId: row.customer_id, ...(!hasClickFacts && { waitsFor: 'click' as const }) }
+  if (presented.event === 'lead') return { ...draft, event: { ...about, event: 'lead.created', data: lead } }
+  const { amount, currency, paymentProcessor, invoiceId } = presented.sale
+  const data = { ...lead, sale: { amount, currency, paymentProcessor, invoiceId } }
+  return { ...draft, event: { ...about, event: kind === 'refund' ? 'sale.refunded' : 'sale.created', data } }
+}

@@ -1,0 +1,142 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import ipaddr from 'ipaddr.js'
+import { memo } from './memo.ts'
+
+type ClientAddress = { ip: string; trusted: boolean; loopback: boolean }
+/** What is known of an address: its plain form, and whether it is one of ours. */
+export type AddressReader = (address: string) => ClientAddress
+export type Client = { ip: string; secure: boolean; trusted: boolean; loopback: boolean }
+
+export type Place = { country: string; region: string; city: string; continent: string }
+export type Visitor = {
+  ip: string
+  userAgent: string
+  referer: string
+  /** What the browser says it asks for, such as `prefetch`; else empty. */
+  purpose: string
+  /** What a trusted proxy says. */
+  place: Place
+}
+
+const nowhere: Place = { country: '', region: '', city: '', continent: '' }
+
+type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
+
+export function openAddressReader(ranges: string[]): AddressReader {
+  const parsed = ranges.map(parseRange)
+  // The same few proxies and visitors ask again and again; reading an address costs more than the rest of a redirect.
+  return memo((address) => parseClientAddress(address, parsed), { maxBytes: 4_000_000, most: 10_000 })
+}
+
+export function isInRanges(address: string, ranges: string[]): boolean {
+  return parseClientAddress(address, ranges.map(parseRange)).trusted
+}
+
+function parseClientAddress(text: string, trusted: Range[]): ClientAddress {
+  if (!ipaddr.isValid(text)) return { ip: '', trusted: false, loopback: false }
+  const address = ipaddr.process(text)
+  return {
+    ip: address.toString(),
+    trusted: trusted.some((range) => matches(address, range)),
+    loopback: address.range() === 'loopback',
+  }
+}
+
+/** Reads an address or a CIDR range; an IPv4 range may be written as IPv6. */
+export function parseRange(text: string): Range {
+  const [address = '', bits, ...rest] = text.split('/')
+  if (!isAddress(address) || rest.length > 0 || (bits !== undefined && !/^\d{1,3}$/.test(bits))) throw notRange(text)
+  const given = ipaddr.parse(address)
+  const plain = ipaddr.process(address)
+  const most = plain.kind() === 'ipv4' ? 32 : 128
+  const unmapped = given.kind() === plain.kind() ? 0 : 96
+  const length = bits === undefined ? most : Number(bits) - unmapped
+  if (length < 0 || length > most) throw notRange(text)
+  return [plain, length]
+}
+
+/** Who is really asking: forwarded headers count only when a trusted proxy sent them. */
+export function readClient(request: Pick<IncomingMessage, 'headers' | 'socket'>, readAddress: AddressReader): Client {
+  const { ip, trusted, loopback } = readAddress(request.socket.remoteAddress ?? '')
+  const encrypted = 'encrypted' in request.socket && request.socket.encrypted === true
+  if (!trusted) return { ip, secure: encrypted, trusted, loopback }
+  const secure = encrypted || isHttps(String(request.headers['x-forwarded-proto'] ?? ''))
+  return {
+    ip: forwardedFor(String(request.headers['x-forwarded-for'] ?? ''), ip, readAddress),
+    secure,
+    trusted,
+    loopback,
+  }
+}
+
+/** What a request tells about the person behind it; wherever it arrives, the same person gets the same click id. */
+export function readVisitor(request: Pick<IncomingMessage, 'headers' | 'socket'>, readAddress: AddressReader): Visitor {
+  const { headers } = request
+  const client = readClient(request, readAddress)
+  return {
+    ip: client.ip,
+    userAgent: (headers['user-agent'] ?? '').slice(0, 1_000),
+    referer: (headers.referer ?? '').slice(0, 2_000),
+    purpose: String(headers['sec-purpose'] ?? headers.purpose ?? headers['x-purpose'] ?? headers['x-moz'] ?? ''),
+    place: client.trusted ? placeOf(headers) : nowhere,
+  }
+}
+
+/** What counts as one visitor: of IPv6 everyone has a whole /64. */
+export function clientNetwork(ip: string): string {
+  return ipaddr.IPv6.isValid(ip) ? ipaddr.IPv6.networkAddressFromCIDR(`${ip}/64`).toString() : ip
+}
+
+/** What content delivery networks and proxies say about the visitor's place. */
+function placeOf(headers: IncomingHttpHeaders): Place {
+  const hint = (...names: string[]) => String(names.map((name) => headers[name]).find(Boolean) ?? '')
+  return {
+    country: hint('cf-ipcountry', 'x-country'),
+    region: hint('cf-region-code', 'x-region'),
+    city: decoded(hint('cf-ipcity', 'x-city')),
+    continent: hint('cf-ipcontinent', 'x-continent'),
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return ''
+  }
+}
+
+/** The nearest address that is not one of ours: anything further left could have been written by the visitor. */
+function forwardedFor(header: string, peer: string, readAddress: AddressReader): string {
+  let nearest = peer
+  for (const part of header.split(',').reverse()) {
+    const address = withoutPort(part.trim())
+    if (!isAddress(address)) return nearest
+    const { ip, trusted } = readAddress(address)
+    nearest = ip
+    if (!trusted) return nearest
+  }
+  return nearest
+}
+
+/** Several proxies may each add what they saw; one that saw plain HTTP is enough to refuse. */
+function isHttps(header: string): boolean {
+  return header.split(',').every((part) => part.trim().toLowerCase() === 'https')
+}
+
+/** Some proxies write the port of the visitor too. */
+function withoutPort(text: string): string {
+  return /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
+}
+
+function isAddress(text: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)
+}
+
+function notRange(text: string): Error {
+  return new Error(`${JSON.stringify(text)} is no address or CIDR range, such as 10.0.0.0/8 or fd00::/8`)
+}
+
+function matches(address: ipaddr.IPv4 | ipaddr.IPv6, [network, bits]: Range): boolean {
+  return address.kind() === network.kind() && address.match(network, bits)
+}

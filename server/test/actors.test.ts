@@ -1,0 +1,121 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { operations } from '@tributary/contract/index'
+import { type ActorKind, actorKinds, operation, type Scope } from '@tributary/contract/operation'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { openRedirect } from '../src/features/redirect/service.ts'
+import type { Actor } from '../src/platform/context.ts'
+import { unauthorized } from '../src/platform/errors.ts'
+import { route, serve } from '../src/platform/http.ts'
+import { openLog } from '../src/platform/log.ts'
+import { openRateLimiter } from '../src/platform/rate-limit.ts'
+import { bindRoutes } from '../src/roles/api.ts'
+import { buildWorkspace } from './build.ts'
+import { openTestPlatform } from './stack.ts'
+
+/*
+ * Every operation is called by every kind of actor. The test decides who calls: the header `Authorization` names the
+ * kind. A new operation joins by itself.
+ */
+const platform = await openTestPlatform()
+const workspace = await buildWorkspace(platform)
+const redirect = await openRedirect(platform)
+let actors = 0
+
+/** No operation of the contract names these actors yet. */
+const forPartners = operation({
+  id: 'forPartners',
+  method: 'get',
+  path: '/for-partners',
+  summary: 'A test',
+  tag: 'Test',
+  actors: ['partner', 'embed', 'system'],
+  scope: 'links.read',
+  response: z.strictObject({ kind: z.string(), id: z.string() }),
+})
+
+const logged: object[] = []
+const log = openLog('debug', { write: (line) => void logged.push(JSON.parse(line)) })
+const app = serve(
+  [...bindRoutes(platform, redirect), route(forPartners, async ({ actor: { kind, id } }) => ({ kind, id }))],
+  {
+    platform: { ...platform, log },
+    limiter: openRateLimiter(platform.valkey),
+    async contextOf(platform, authorization) {
+      const [kind, scope = 'apis.all'] = (authorization ?? '').split(' ') as [ActorKind, Scope]
+      if (!actorKinds.includes(kind)) throw unauthorized('This test knows no such actor.')
+      // Each request is another actor, so that no rate limit counts two of them.
+      const actor: Actor = { kind, id: `${workspace.id}_${actors++}`, scopes: [scope] }
+      return { ...platform, workspaceId: workspace.id, plan: 'enterprise', actor }
+    },
+  },
+)
+const server = createServer(getRequestListener(app.fetch))
+let api = ''
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  api = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(async () => {
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+  await redirect[Symbol.asyncDispose]()
+})
+
+describe.each([...operations, forPartners])('$id', (operation) => {
+  const allowed: readonly ActorKind[] = 'actors' in operation ? operation.actors : actorKinds
+
+  test.each(actorKinds)('called by: %s', async (kind) => {
+    const { status, message } = await call(operation, kind)
+    if (allowed.includes(kind)) expect([401, 403], message).not.toContain(status)
+    else {
+      expect(status).toBe(403)
+      expect(message).toContain(`call ${operation.path}: ${allowed.join(', ')}.`)
+      expect(message).toContain(`comes from: ${kind}.`)
+    }
+  })
+})
+
+test('an operation that names no actors is for keys, users and apps', () => {
+  const named = operations.filter((operation) => 'actors' in operation).map(({ actors }) => actors.join())
+  expect(new Set(named)).toEqual(new Set(['key,user,app']))
+})
+
+test('a service knows which actor calls', async () => {
+  const response = await fetch(`${api}/for-partners`, { headers: { authorization: 'partner' } })
+  expect(await response.json()).toEqual({ kind: 'partner', id: expect.stringMatching(workspace.id) })
+})
+
+test('the log names the actor of a refused request', async () => {
+  logged.length = 0
+  await call(forPartners, 'user')
+  expect(logged).toEqual([
+    expect.objectContaining({ actor: expect.stringMatching(/^user \S+_\d+$/), code: 'forbidden' }),
+  ])
+})
+
+test.each([
+  ['key', 'This key lacks the scope links.write. Create a key that has it.'],
+  ['user', 'This user lacks the scope links.write. Ask an owner of the workspace for it.'],
+])('a %s needs the scope of the operation', async (kind, message) => {
+  const response = await fetch(`${api}/links`, { method: 'POST', headers: { authorization: `${kind} links.read` } })
+  expect(response.status).toBe(403)
+  expect(await response.json()).toMatchObject({ error: { code: 'forbidden', message } })
+})
+
+async function call({ method, path }: { method: string; path: string }, kind: ActorKind) {
+  const leave = new AbortController()
+  const response = await fetch(api + path.replaceAll(/\{\w+\}/g, 'unknown'), {
+    method: method.toUpperCase(),
+    headers: { authorization: kind },
+    ...(method !== 'get' && { body: '[]' }),
+    signal: leave.signal,
+  })
+  // A stream that was opened would not end by itself.
+  const answer = response.ok ? undefined : ((await response.json()) as { error: { message: string } })
+  leave.abort()
+  return { status: response.status, message: answer?.error.message ?? '' }
+}
