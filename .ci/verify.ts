@@ -10,6 +10,7 @@ const checks = [
   { name: 'unused', command: 'npx knip' },
   { name: 'floors', command: 'npx vitest run --project unit' },
   { name: 'openapi', command: 'node contract/src/openapi.ts --check' },
+  { name: 'breaking', command: 'node .ci/breaking.ts', showsResult: true },
   { name: 'licences', command: 'node .ci/licences.ts' },
   { name: 'lockfile', command: 'node .ci/lockfile.ts' },
   { name: 'title', command: 'node .ci/title.ts' },
@@ -34,11 +35,12 @@ console.log(
 )
 process.exitCode = failed.length > 0 ? 1 : 0
 
-async function verify({ name, command }: (typeof checks)[number]): Promise<void> {
+async function verify({ name, command, showsResult }: (typeof checks)[number]): Promise<void> {
   const checkStartedAt = performance.now()
   const { code, output } = await run(command)
   const line = `${name.padEnd(9)} ${secondsSince(checkStartedAt)}`
-  if (code === 0) return console.log(`ok   ${line}`)
+  const result = showsResult ? `, ${output.trim().split('\n').at(-1)}` : ''
+  if (code === 0) return console.log(`ok   ${line}${result}`)
   failed.push(name)
   console.log(`FAIL ${line}\n${output.trimEnd().replace(/^/gm, '     ')}\n     Again: ${command}`)
 }

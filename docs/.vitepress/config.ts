@@ -12,7 +12,7 @@ export default defineConfig({
   lang: 'en',
   base: '/docs/',
   outDir: join(docs, 'dist'),
-  srcExclude: ['README.md', 'dist/**'],
+  srcExclude: ['README.md', 'releasing.md', 'dist/**'],
   cleanUrls: true,
   // Keeps the one script within the pages the same in all of them, so that a hash of it can be in the policy.
   metaChunk: true,

@@ -1,0 +1,66 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import type { SampleWorkspaces } from './sample.ts'
+import type { Settings } from './settings.ts'
+
+/** Sample data that was loaded, with the keys to read it. */
+export type Sample = { workspaces: SampleWorkspaces; clicks: number }
+
+/** Everything that `npm run dev` keeps between two starts. Git ignores it; remove it to begin with empty engines. */
+export const folder = '.dev'
+
+// Relative, because the path of a socket has room for about 100 characters.
+const socket = join(folder, 'running.sock')
+const files = { settings: join(folder, 'settings.json'), sample: join(folder, 'sample.json') }
+
+/** Takes the folder until it is disposed, or fails when another `npm run dev` has it. */
+export async function claimFolder(): Promise<AsyncDisposable> {
+  await mkdir(folder, { recursive: true })
+  if (await isRunning()) throw new Error('`npm run dev` already runs in this checkout. Use it, or stop it first.')
+  // A process that was killed leaves its socket behind.
+  await rm(socket, { force: true })
+  const server = createServer((connection) => connection.destroy())
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(socket, resolve))
+  return {
+    async [Symbol.asyncDispose]() {
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+export function isRunning(): Promise<boolean> {
+  return new Promise((resolve) => {
+    const connection = connect(socket)
+    connection.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    connection.once('connect', () => connection.destroy())
+  })
+}
+
+export function readSettings(): Promise<Settings | undefined> {
+  return readJson<Settings>(files.settings)
+}
+
+export function writeSettings(settings: Settings): Promise<void> {
+  return writeJson(files.settings, settings)
+}
+
+export function readSample(): Promise<Sample | undefined> {
+  return readJson<Sample>(files.sample)
+}
+
+export function writeSample(sample: Sample): Promise<void> {
+  return writeJson(files.sample, sample)
+}
+
+async function readJson<T>(file: string): Promise<T | undefined> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
+  return text === undefined ? undefined : (JSON.parse(text) as T)
+}
+
+function writeJson(file: string, value: unknown): Promise<void> {
+  // The settings hold secrets, the sample holds keys.
+  return writeFile(file, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
+}

@@ -1,0 +1,9 @@
+/** Resolves on ctrl-c, on SIGTERM, or when the npm that started this process is gone. */
+export function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => resolve())
+    // npm can end without passing its signal on.
+    const parent = process.ppid
+    if (process.env.npm_lifecycle_event) setInterval(() => process.ppid !== parent && resolve(), 500).unref()
+  })
+}

@@ -1,0 +1,42 @@
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { watchFolders } from './watch.ts'
+
+let folder: string
+const file = (name: string) => join(folder, name)
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'watch-test-'))
+  await mkdir(file('deep/er'), { recursive: true })
+  await writeFile(file('deep/er/a.ts'), 'one')
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+test('several writes in a row are one change, and only watched files count', async () => {
+  using changes = watchFolders([folder], (name) => name.endsWith('.ts'))
+  const next = changes.next()
+  await writeFile(file('deep/er/a.ts'), 'two')
+  await writeFile(file('b.ts'), 'one')
+  await writeFile(file('c.md'), 'one')
+  expect(await next).toEqual([file('b.ts'), file('deep/er/a.ts')])
+})
+
+test('a file that an editor replaces counts as changed, and a change between two calls is kept', async () => {
+  using changes = watchFolders([folder], (name) => name.endsWith('.ts'))
+  await writeFile(file('deep/er/a.ts.tmp'), 'three')
+  await rename(file('deep/er/a.ts.tmp'), file('deep/er/a.ts'))
+  expect(await changes.next()).toEqual([file('deep/er/a.ts')])
+  await writeFile(file('b.ts'), 'two')
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(await changes.next()).toEqual([file('b.ts')])
+})
+
+test('files of a folder that was created later are watched', async () => {
+  using changes = watchFolders([folder], (name) => name.endsWith('.ts'))
+  await mkdir(file('later'))
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  await writeFile(file('later/d.ts'), 'one')
+  expect(await changes.next()).toContain(file('later/d.ts'))
+})
