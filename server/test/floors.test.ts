@@ -78,6 +78,7 @@ const cases: Record<Rule, [broken: string | Files, right: string | Files][]> = {
   ],
   'faces-only': [
     ['features/redirect/cache.ts < ../links/store.ts', 'features/redirect/cache.ts < ../links/messages.ts'],
+    ['commands/verify.ts < ../features/links/tags-store.ts', 'features/links/service.ts < ./tags-store.ts'],
     ['features/redirect/cache.ts < ../links/bulk.ts', 'features/links/service.ts < ./bulk.ts'],
     ['commands/verify.ts < ../features/links/store.ts', 'commands/verify.ts < ../features/links/service.ts'],
   ],
@@ -103,6 +104,7 @@ const cases: Record<Rule, [broken: string | Files, right: string | Files][]> = {
   'store-duty': [
     ['features/redirect/store.ts < ../links/service.ts', 'features/redirect/store.ts < ../../platform/postgres.ts'],
     ['features/redirect/store.ts < ./service.ts', 'features/redirect/store.ts < ./where.ts'],
+    ['features/redirect/tags-store.ts < ./service.ts', 'features/redirect/tags-store.ts < ./store.ts'],
     ['features/redirect/store.ts < ../../platform/http.ts', 'features/redirect/store.ts < kysely'],
   ],
   'messages-duty': [
@@ -166,6 +168,7 @@ const cases: Record<Rule, [broken: string | Files, right: string | Files][]> = {
     [links('const now = sql<Date>`now()`'), { 'features/tags/store.ts': 'const now = sql<Date>`now()`' }],
     [links("const found = db.selectFrom('links')"), { 'features/tags/where.ts': "db.selectFrom('tags')" }],
     ['features/links/bulk.ts < kysely', 'features/links/store.ts < kysely'],
+    [links('const now = sql`now()`'), { 'features/links/tags-store.ts': 'const now = sql`now()`' }],
     [{ 'platform/log.ts': "'delete from outbox'" }, { 'platform/outbox.ts': "'delete from outbox'" }],
   ],
   'one-owner-per-table': [

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import type { Source } from './source.ts'
-import { type Check, type Finding, fileInFeature, floorOf, isTest, nounOf } from './tree.ts'
+import { type Check, type Finding, fileInFeature, floorOf, isStore, isTest, nounOf } from './tree.ts'
 
 /** The one file of the contract that no browser loads: it prints the document. */
 const openApiPrinter = 'contract/src/openapi.ts'
@@ -51,7 +51,7 @@ export const importChecks = {
       return !isFile(toFile, 'service', 'messages') && "is another feature's inside; use its service.ts or messages.ts"
     }
     const isFromAbove = (floorOf(from) ?? 0) > 2
-    return isFromAbove && isFile(toFile, 'store', 'where') && `is for its own feature; use ${nounOf(to)}/service.ts`
+    return isFromAbove && isStore(toFile) && `is for its own feature; use ${nounOf(to)}/service.ts`
   }),
 
   'redirect-alone': perImport(({ from, to, toFile }) => {
@@ -61,25 +61,25 @@ export const importChecks = {
 
   'routes-duty': perImport(({ file, to, toFile, isForeign }) => {
     if (!isFile(file, 'routes')) return false
-    const isWrong = isForeign || isFile(toFile, 'store', 'where', 'jobs') || databaseParts.test(to)
+    const isWrong = isForeign || isStore(toFile) || isFile(toFile, 'jobs') || databaseParts.test(to)
     return isWrong && 'is not for routes.ts, which binds operations of the contract to its own service'
   }),
 
   'jobs-duty': perImport(({ file, to, toFile, isForeign }) => {
     if (!isFile(file, 'jobs')) return false
     const isForeignCall = isForeign && !isFile(toFile, 'messages')
-    const isWrong = isFile(toFile, 'store', 'where', 'routes') || databaseParts.test(to) || httpParts.test(to)
+    const isWrong = isStore(toFile) || isFile(toFile, 'routes') || databaseParts.test(to) || httpParts.test(to)
     return (isForeignCall || isWrong) && 'is not for jobs.ts, which binds messages and schedules to its own service'
   }),
 
   'service-duty': perImport(({ file, to, toFile }) => {
-    if (file === '' || isFile(file, 'routes', 'jobs', 'store', 'messages')) return false
+    if (file === '' || isStore(file) || isFile(file, 'routes', 'jobs', 'messages')) return false
     const isWrong = isFile(toFile, 'routes', 'jobs') || httpParts.test(to)
     return isWrong && 'is not for a service, which decides without knowing HTTP or who called'
   }),
 
   'store-duty': perImport(({ file, to, toFile, isForeign }) => {
-    if (!isFile(file, 'store', 'where')) return false
+    if (!isStore(file)) return false
     const isAbove =
       isFile(toFile, 'routes', 'jobs', 'service') || httpParts.test(to) || to.endsWith('/platform/jobs.ts')
     return (isForeign || isAbove) && 'is not for a store, which knows its database and its rows; let the service join'

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import type { Source } from './source.ts'
-import { type Check, fileInFeature, nounOf, type Tree } from './tree.ts'
+import { type Check, fileInFeature, isStore, nounOf, type Tree } from './tree.ts'
 
 const platformFilesWithSql =
   /^server\/src\/platform\/(postgres|clickhouse|migrate|outbox|handled-events|dead-letters|idempotency|incarnation|health)\.ts$/
@@ -20,7 +20,7 @@ export const tableChecks = {
         const text = source.strings.find(({ value, isTaggedSql }) => isTaggedSql || sqlStart.test(value))
         const driver = source.imports.find(({ target }) => databasePackage.test(target) && nounOf(source.path))
         const offset = text?.offset ?? source.code.match(kyselyCall)?.index ?? driver?.offset
-        const message = 'speaks SQL, which is for store.ts and where.ts of a feature'
+        const message = 'speaks SQL, which is for store.ts, <part>-store.ts and where.ts of a feature'
         return offset === undefined ? [] : [{ source, offset, message }]
       }),
 
@@ -44,7 +44,7 @@ export const tableChecks = {
 
   'workspace-first': ({ product, tables }) =>
     product
-      .filter(({ path }) => isStore(path))
+      .filter(({ path }) => isStore(fileInFeature(path)))
       .flatMap((source) =>
         declarationsOf(source).flatMap(({ name, start, end }) => {
           const strings = source.strings.filter(({ offset }) => offset >= start && offset < end)
@@ -58,11 +58,7 @@ export const tableChecks = {
 } satisfies Record<string, Check>
 
 function mayHoldSql(path: string): boolean {
-  return isStore(path) || platformFilesWithSql.test(path)
-}
-
-function isStore(path: string): boolean {
-  return /^(store|where)\.ts$/.test(fileInFeature(path))
+  return isStore(fileInFeature(path)) || platformFilesWithSql.test(path)
 }
 
 function tablesIn(strings: Source['strings'], tables: Tree['tables']): string[] {

@@ -53,6 +53,11 @@ export function fileInFeature(path: string): string {
   return path.match(/^server\/src\/features\/[^/]+\/(.+)/)?.[1] ?? ''
 }
 
+/** A path within a feature. `deliveries-store.ts` is for a second table that would make `store.ts` too long. */
+export function isStore(file: string): boolean {
+  return /^((\w+-)?store|where)\.ts$/.test(file)
+}
+
 export function isTest(path: string): boolean {
   return /\.test\.tsx?$/.test(path)
 }

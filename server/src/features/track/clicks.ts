@@ -3,7 +3,7 @@ import type { Ctx } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
 import { clickKeys, readClickId } from '../click-ids/service.ts'
 import { linkForConversion } from '../links/service.ts'
-import type { ClickSeen } from './rules/attribution.ts'
+import type { ClickSeen } from './attribution.ts'
 
 export type KnownClick = ClickSeen & { link: TrackedLink }
 

@@ -5,9 +5,9 @@ import { newId } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { type Customer, findCustomer, makeCustomer, rememberClick, saveCustomer } from '../customers/service.ts'
 import { conversionSettings } from '../workspaces/service.ts'
+import { type Attribution, attribute } from './attribution.ts'
 import { findClick, type KnownClick, requireClick } from './clicks.ts'
 import { recordConversion } from './record.ts'
-import { type Attribution, attribute } from './rules/attribution.ts'
 import { type ConversionRow, selectLead } from './store.ts'
 
 /** Everything is decided inside the transaction that records it, so retries and races end in one lead. */

@@ -15,11 +15,12 @@ import {
 import { webhookScopes } from '../../roles/webhooks.ts'
 import { deliver, measurePending, takeDue } from './deliver.ts'
 import { pruneSome, replayDelivery } from './deliveries.ts'
-import { openLines } from './delivery/lines.ts'
-import { offsetsMs } from './delivery/schedule.ts'
+import { type DeliveryRow, selectAttempts, selectDelivery } from './deliveries-store.ts'
 import { eraseCustomerEvents } from './fan-out.ts'
+import { openLines } from './lines.ts'
+import { offsetsMs } from './schedule.ts'
 import { requireWebhook, updateWebhook } from './service.ts'
-import { type DeliveryRow, selectAttempts, selectDelivery, type WebhookRow } from './store.ts'
+import type { WebhookRow } from './store.ts'
 
 const real = await openOwnDatabase(allowLoopback)
 // By the clock of the test.

@@ -1,9 +1,5 @@
 import type { Platform } from '../../platform/context.ts'
-import { type Called, callReceiver, timeoutMs } from './delivery/call.ts'
-import type { Lines } from './delivery/lines.ts'
-import { nextTry } from './delivery/schedule.ts'
-import { disableIfHopeless } from './disable.ts'
-import { secretsOf } from './secrets.ts'
+import { type Called, callReceiver, timeoutMs } from './call.ts'
 import {
   claimDeliveries,
   countDue,
@@ -12,7 +8,11 @@ import {
   endDelivery,
   recordAttempt,
   selectDueWebhooks,
-} from './store.ts'
+} from './deliveries-store.ts'
+import { disableIfHopeless } from './disable.ts'
+import type { Lines } from './lines.ts'
+import { nextTry } from './schedule.ts'
+import { secretsOf } from './secrets.ts'
 
 // A worker that dies leaves what it had taken to the others then.
 const leaseMs = timeoutMs + 10_000

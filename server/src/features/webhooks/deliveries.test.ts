@@ -16,8 +16,8 @@ import { type BuiltWorkspace, buildWorkspace } from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 import { pruneSome, replayFailed as replay } from './deliveries.ts'
+import { type DeliveryRow, insertDeliveries, insertEvents } from './deliveries-store.ts'
 import { deleteWebhook } from './service.ts'
-import { type DeliveryRow, insertDeliveries, insertEvents } from './store.ts'
 
 const platform = await openTestPlatform()
 const { api } = inject('server')

@@ -5,8 +5,6 @@ import { invalid, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { seal, unseal } from '../../platform/seal.ts'
-import { presentAttempt, presentDelivery } from './present.ts'
-import { requireWebhook } from './service.ts'
 import {
   deleteEventsBefore,
   deletePieceOfDeleted,
@@ -17,8 +15,10 @@ import {
   selectDeliveries,
   selectDelivery,
   selectFailed,
-  type WebhookRow,
-} from './store.ts'
+} from './deliveries-store.ts'
+import { presentAttempt, presentDelivery } from './present.ts'
+import { requireWebhook } from './service.ts'
+import type { WebhookRow } from './store.ts'
 
 const keptMs = 30 * 86_400_000
 const replayedAtOnce = 1_000

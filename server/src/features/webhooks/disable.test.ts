@@ -11,9 +11,9 @@ import { ensureStreams } from '../../platform/nats.ts'
 import { startRelay } from '../../platform/outbox.ts'
 import { changeWorkspace } from '../workspaces/service.ts'
 import { deliver, takeDue } from './deliver.ts'
-import { openLines } from './delivery/lines.ts'
 import { tellOfDisabled } from './disable.ts'
 import { webhooksJobs } from './jobs.ts'
+import { openLines } from './lines.ts'
 
 const lines: string[] = []
 const platform = {

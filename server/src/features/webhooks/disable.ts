@@ -4,11 +4,12 @@ import { partitionOf } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { requireWorkspace } from '../workspaces/service.ts'
-import type { Called } from './delivery/call.ts'
-import { disabledNotice } from './delivery/notice.ts'
-import { isGivenUp } from './delivery/schedule.ts'
+import type { Called } from './call.ts'
+import type { DueDelivery } from './deliveries-store.ts'
 import { type WebhookDisabled, webhookDisabledMessage } from './messages.ts'
-import { type DueDelivery, disableWebhook, lockWebhooks, selectWebhook } from './store.ts'
+import { disabledNotice } from './notice.ts'
+import { isGivenUp } from './schedule.ts'
+import { disableWebhook, lockWebhooks, selectWebhook } from './store.ts'
 
 /** After a call: when the receiver wants no more, or all calls have failed for too long. */
 export async function disableIfHopeless(platform: Platform, delivery: DueDelivery, called: Called): Promise<void> {

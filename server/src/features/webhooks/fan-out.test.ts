@@ -31,9 +31,9 @@ import { clickFactsSettled, conversionRecorded } from '../track/messages.ts'
 import { trackRefund } from '../track/refunds.ts'
 import { trackSale } from '../track/sales.ts'
 import { listDeliveries } from './deliveries.ts'
+import type { DeliveryRow, EventRow } from './deliveries-store.ts'
 import { eraseCustomerEvents } from './fan-out.ts'
 import { createWebhook, deleteWebhook, updateWebhook } from './service.ts'
-import type { DeliveryRow, EventRow } from './store.ts'
 
 const platform = await openOwnDatabase()
 const holder = { partition: randomInt(1_000, 2 ** 31), owner: randomUUID() }

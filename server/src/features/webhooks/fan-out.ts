@@ -2,7 +2,15 @@ import type { Trigger } from '@tributary/contract/webhooks'
 import { chunks } from '../../platform/batches.ts'
 import { asSystem, type Ctx, type Platform } from '../../platform/context.ts'
 import { transaction } from '../../platform/postgres.ts'
-import { isInScope } from './delivery/scope.ts'
+import {
+  dropWaiting,
+  eraseEvents,
+  insertDeliveries,
+  insertEvents,
+  releaseEvents,
+  selectWaiting,
+} from './deliveries-store.ts'
+import { isInScope } from './scope.ts'
 import type {
   ErasedCustomer,
   FindListening,
@@ -12,17 +20,7 @@ import type {
   WebhookSource,
 } from './service.ts'
 import { hasRoom } from './storage.ts'
-import {
-  dropWaiting,
-  eraseEvents,
-  insertDeliveries,
-  insertEvents,
-  type ListenerRow,
-  releaseEvents,
-  selectListeners,
-  selectListening,
-  selectWaiting,
-} from './store.ts'
+import { type ListenerRow, selectListeners, selectListening } from './store.ts'
 
 const releasedAtOnce = 100
 

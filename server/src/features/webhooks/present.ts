@@ -1,5 +1,6 @@
 import type { Attempt, Delivery, Webhook } from '@tributary/contract/webhooks'
-import type { AttemptRow, DeliveryRow, WebhookRow } from './store.ts'
+import type { AttemptRow, DeliveryRow } from './deliveries-store.ts'
+import type { WebhookRow } from './store.ts'
 
 /** Folders that were deleted are left out. */
 export function presentWebhook(row: WebhookRow, folders: Set<string>): Webhook {

@@ -8,7 +8,7 @@ import { buildWebhook, queueEvents, startReceiver } from '../../../test/webhooks
 import { readConfig } from '../../platform/config.ts'
 import type { Platform } from '../../platform/context.ts'
 import { deliver, takeDue } from './deliver.ts'
-import { openLines } from './delivery/lines.ts'
+import { openLines } from './lines.ts'
 import type { WebhookRow } from './store.ts'
 
 // A friend stands for the internet: 127.0.0.2 may be called, 127.0.0.1 and all else on this machine may not.

@@ -1,5 +1,5 @@
 import type { Ctx } from '../../platform/context.ts'
-import { deleteFinishedEvents, selectStoredBytes } from './store.ts'
+import { deleteFinishedEvents, selectStoredBytes } from './deliveries-store.ts'
 
 const deletedAtOnce = 500
 

@@ -1,5 +1,5 @@
-import { sleep } from '../../../platform/clock.ts'
-import type { Platform } from '../../../platform/context.ts'
+import { sleep } from '../../platform/clock.ts'
+import type { Platform } from '../../platform/context.ts'
 import { type Lines, openLines } from './lines.ts'
 
 type Work<Delivery extends { webhook_id: string; event_id: string }> = {

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { lookup as systemLookup } from 'node:dns/promises'
-import type { Config } from '../../../platform/config.ts'
-import type { Platform } from '../../../platform/context.ts'
-import { openDns } from '../../../platform/dns.ts'
-import { fetchOutbound, OutboundError, type OutboundReason } from '../../../platform/outbound.ts'
+import type { Config } from '../../platform/config.ts'
+import type { Platform } from '../../platform/context.ts'
+import { openDns } from '../../platform/dns.ts'
+import { fetchOutbound, OutboundError, type OutboundReason } from '../../platform/outbound.ts'
 import { retryAfterMs } from './schedule.ts'
 
 export const timeoutMs = 15_000

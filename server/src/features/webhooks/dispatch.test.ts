@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { buildWorkspace } from '../../../../test/build.ts'
-import { openOwnDatabase } from '../../../../test/own-database.ts'
-import { eventually } from '../../../../test/stack.ts'
-import { allowLoopback, buildWebhook, queueEvents, type Receiver, startReceiver } from '../../../../test/webhooks.ts'
-import { startDeliveries } from '../jobs.ts'
-import type { WebhookRow } from '../store.ts'
+import { buildWorkspace } from '../../../test/build.ts'
+import { openOwnDatabase } from '../../../test/own-database.ts'
+import { eventually } from '../../../test/stack.ts'
+import { allowLoopback, buildWebhook, queueEvents, type Receiver, startReceiver } from '../../../test/webhooks.ts'
+import { startDeliveries } from './jobs.ts'
+import type { WebhookRow } from './store.ts'
 
 const platform = await openOwnDatabase({ ...allowLoopback, POSTGRES_POOL: '10', SHUTDOWN_GRACE_MS: '500' })
 const receivers = 20

@@ -1,10 +1,10 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
-import { setZone } from '../../../../test/dns-server.ts'
-import { allowLoopback, type Receiver, startReceiver } from '../../../../test/webhooks.ts'
-import { readConfig } from '../../../platform/config.ts'
-import { newSecret } from '../secrets.ts'
+import { setZone } from '../../../test/dns-server.ts'
+import { allowLoopback, type Receiver, startReceiver } from '../../../test/webhooks.ts'
+import { readConfig } from '../../platform/config.ts'
 import { callReceiver } from './call.ts'
+import { newSecret } from './secrets.ts'
 
 const config = readConfig({ ...inject('environment'), ...allowLoopback, API_URL: 'https://api.example.com' })
 const platform = { config, now: () => new Date() }
