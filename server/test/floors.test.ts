@@ -55,6 +55,7 @@ const cases: Record<Rule, [broken: string | Files, right: string | Files][]> = {
     ['platform/log.ts < ../features/links/service.ts', 'platform/log.ts < ./config.ts'],
     ['features/links/slug.ts < ../../roles/api.ts', 'features/links/slug.ts < ../../platform/config.ts'],
     ['roles/worker.ts < ../main.ts', 'roles/worker.ts < ../features/links/service.ts'],
+    ['maintenance/clicks.ts < ../commands/verify.ts', 'maintenance/clicks.ts < ../platform/config.ts'],
     ['platform/ids.ts < ../../test/build.ts', 'platform/ids.test.ts < ../../test/build.ts'],
     [
       { 'platform/clock.ts': "export const clock = () => import('../features/links/service.ts')" },
@@ -81,6 +82,11 @@ const cases: Record<Rule, [broken: string | Files, right: string | Files][]> = {
     ['commands/verify.ts < ../features/links/tags-store.ts', 'features/links/service.ts < ./tags-store.ts'],
     ['features/redirect/cache.ts < ../links/bulk.ts', 'features/links/service.ts < ./bulk.ts'],
     ['commands/verify.ts < ../features/links/store.ts', 'commands/verify.ts < ../features/links/service.ts'],
+    ['commands/verify.ts < ../maintenance/store.ts', 'commands/verify.ts < ../maintenance/clicks.ts'],
+    ['maintenance/clicks.ts < ../features/links/store.ts', 'maintenance/clicks.ts < ../features/links/service.ts'],
+    ['maintenance/clicks.ts < ../features/links/bulk.ts', 'maintenance/clicks.ts < ../features/links/messages.ts'],
+    ['features/links/bulk.ts < ../../maintenance/clicks.ts', 'roles/worker.ts < ../maintenance/jobs.ts'],
+    ['features/links/bulk.ts < ../../maintenance/service.ts', 'maintenance/jobs.ts < ./rewinds.ts'],
   ],
   'redirect-alone': [
     ['roles/redirect.ts < ../features/links/routes.ts', 'roles/redirect.ts < ../features/redirect/routes.ts'],
@@ -164,6 +170,7 @@ const cases: Record<Rule, [broken: string | Files, right: string | Files][]> = {
     [links('const text = `select id\n from links where id = ${id}`'), links('// SELECT id FROM links')],
     [links("const text = 'insert into links values (1)'"), links("const text = 'an insert into links'")],
     [links("const text = 'update links set key = 1'"), links("const text = 'update links'")],
+    [{ 'maintenance/verify.ts': "'select 1 from links'" }, { 'maintenance/verify.ts': "'links'" }],
     [links('const now = sql`now()`'), links('const sql = now')],
     [links('const now = sql<Date>`now()`'), { 'features/tags/store.ts': 'const now = sql<Date>`now()`' }],
     [links("const found = db.selectFrom('links')"), { 'features/tags/where.ts': "db.selectFrom('tags')" }],
@@ -175,6 +182,7 @@ const cases: Record<Rule, [broken: string | Files, right: string | Files][]> = {
     [{ 'features/redirect/store.ts': select }, { 'features/links/where.ts': select }],
     [{ 'features/redirect/store.ts': select }, { 'features/redirect/store.ts': 'const name = `links${index}`' }],
     [{ 'platform/outbox.ts': select }, { 'platform/outbox.ts': "'select id from outbox'" }],
+    [{ 'maintenance/store.ts': select }, { 'maintenance/store.ts': "'select version() from system.one'" }],
     [
       { 'features/redirect/store.ts': "const find = (workspaceId) => db.selectFrom('links as l')" },
       {
@@ -210,12 +218,16 @@ const cases: Record<Rule, [broken: string | Files, right: string | Files][]> = {
       ),
     ],
   ],
-  'known-places': [[{ 'boot.ts': '' }, { 'commands/boot.ts': '' }]],
+  'known-places': [
+    [{ 'boot.ts': '' }, { 'commands/boot.ts': '' }],
+    [{ 'operations/verify.ts': '' }, { 'maintenance/verify.ts': '' }],
+  ],
   'platform-closed': [[{ 'platform/strings.ts': '' }, { 'platform/nats.ts': '', 'platform/nats-away.test.ts': '' }]],
   'feature-files': [
     [{ 'features/links/schema.ts': '' }, { 'features/links/slug.ts': '' }],
     [{ 'features/links/bulk/store.ts': '' }, { 'features/links/bulk/rows.ts': '' }],
     [{ 'features/ingest/steps/geo/place.ts': '' }, { 'features/ingest/steps/place.ts': '' }],
+    [{ 'maintenance/archive/store.ts': '' }, { 'maintenance/archive/pack.ts': '' }],
   ],
   'forbidden-names': [
     ...['lib', 'utils', 'helpers', 'shared', 'common', 'core', 'legacy', 'v2'].map((name): [Files, Files] => [

@@ -1,7 +1,7 @@
 import { defineCommand } from 'citty'
-import { backup, type Report } from '../features/backup/service.ts'
-import { betweenAllBatches } from '../features/ingest/between-batches.ts'
-import { betweenExports } from '../features/track/export.ts'
+import { pauseAllIngest } from '../features/ingest/service.ts'
+import { pauseExport } from '../features/track/service.ts'
+import { backup, type Report } from '../maintenance/backup.ts'
 import { configLines, keyPrints } from '../platform/config.ts'
 import { openObjectStorage } from '../platform/object-storage.ts'
 import { progress } from './progress.ts'
@@ -23,7 +23,7 @@ export const backupCommand = defineCommand({
       const isEncrypted = handles.config.BACKUP_KEY !== undefined
       const settings = { configuration: `${configLines(isEncrypted).join('\n')}\n`, keys: keyPrints() }
       const made = await backup(handles, { storage, report }, settings, (work) =>
-        betweenAllBatches(handles, (held) => betweenExports({ ...handles, db: held.db }, work)),
+        pauseAllIngest(handles, (held) => pauseExport({ ...handles, db: held.db }, work)),
       )
       const files = made.tables.flatMap((table) => table.files)
       const rows = made.tables.reduce((sum, table) => sum + table.rows, 0)

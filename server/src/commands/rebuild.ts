@@ -1,6 +1,5 @@
 import { defineCommand } from 'citty'
-import { rebuild } from '../features/ingest/rebuild.ts'
-import { rebuildConversions } from '../features/track/reconcile.ts'
+import { rebuild } from '../maintenance/rebuild.ts'
 import { systemClock } from '../platform/clock.ts'
 import { readConfig } from '../platform/config.ts'
 import { openPlatform } from '../platform/handles.ts'
@@ -17,7 +16,7 @@ export const rebuildCommand = defineCommand({
   run: ({ args }) =>
     reportProblems(async () => {
       await using platform = await openPlatform(readConfig(), openLog('silent'), systemClock, 'command')
-      const rebuilt = await rebuild(platform, progress(), (report) => rebuildConversions(platform, report))
+      const rebuilt = await rebuild(platform, progress())
       const { messages, clicks, added, links, conversions, conversionsAdded, mended, unmended } = rebuilt
       const lines = [
         `Messages read from the log: ${messages}, with ${clicks} clicks. Clicks added: ${added}.`,

@@ -1,5 +1,5 @@
 import { defineCommand } from 'citty'
-import { checkUpgrade } from '../features/upgrade/service.ts'
+import { checkUpgrade } from '../maintenance/upgrade-check.ts'
 import { systemClock } from '../platform/clock.ts'
 import { readConfig } from '../platform/config.ts'
 import { openPlatform } from '../platform/handles.ts'

@@ -1,6 +1,7 @@
-import type { Finding } from '../features/ingest/reconcile.ts'
-import type { RollupFinding } from '../features/ingest/reconcile-rollups.ts'
-import type { ConversionFinding, CustomerFinding } from '../features/track/reconcile.ts'
+import type { Finding } from '../maintenance/clicks.ts'
+import type { ConversionFinding } from '../maintenance/conversions.ts'
+import type { CustomerFinding } from '../maintenance/customers.ts'
+import type { RollupFinding } from '../maintenance/rollups.ts'
 import type { Rewind } from '../platform/incarnation.ts'
 import { table } from './run.ts'
 

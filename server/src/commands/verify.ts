@@ -1,9 +1,10 @@
 import { defineCommand } from 'citty'
-import { countDeadLetters } from '../features/ingest/dead-letters.ts'
-import { reconcile } from '../features/ingest/reconcile.ts'
-import { reconcileRollups } from '../features/ingest/reconcile-rollups.ts'
-import { reconcileConversions, reconcileCustomers } from '../features/track/reconcile.ts'
+import { countDeadEvents } from '../features/ingest/service.ts'
 import { requireWorkspace } from '../features/workspaces/service.ts'
+import { reconcile } from '../maintenance/clicks.ts'
+import { reconcileConversions } from '../maintenance/conversions.ts'
+import { reconcileCustomers } from '../maintenance/customers.ts'
+import { reconcileRollups } from '../maintenance/rollups.ts'
 import type { Config } from '../platform/config.ts'
 import { countLetters } from '../platform/dead-letters.ts'
 import { selectRewinds } from '../platform/incarnation.ts'
@@ -77,7 +78,7 @@ async function countRefused(
   const { conversion, outbox } = await countLetters(db, workspaceId)
   if (workspaceId !== undefined) return { conversions: conversion, messages: outbox }
   const nats = await openNats(config, openLog('silent')).catch(() => undefined)
-  const inLog = nats && (await countDeadLetters({ nats }).catch(() => undefined))
+  const inLog = nats && (await countDeadEvents({ nats }).catch(() => undefined))
   if (nats) await closeNats(nats)
   return { conversions: conversion, messages: inLog === undefined ? null : inLog + outbox }
 }

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import type { Source } from './source.ts'
-import { type Check, type Finding, fileInFeature, floorOf, isStore, isTest, nounOf } from './tree.ts'
+import { type Check, type Finding, fileInFeature, floorOf, isMaintenance, isStore, isTest, nounOf } from './tree.ts'
 
 /** The one file of the contract that no browser loads: it prints the document. */
 const openApiPrinter = 'contract/src/openapi.ts'
@@ -47,11 +47,12 @@ export const importChecks = {
   }),
 
   'faces-only': perImport(({ from, to, toFile, isForeign }) => {
+    if (isForeign && isMaintenance(to)) return 'calls features and is called by none; let roles/worker.ts bind its job'
     if (isForeign) {
       return !isFile(toFile, 'service', 'messages') && "is another feature's inside; use its service.ts or messages.ts"
     }
     const isFromAbove = (floorOf(from) ?? 0) > 2
-    return isFromAbove && isStore(toFile) && `is for its own feature; use ${nounOf(to)}/service.ts`
+    return isFromAbove && isStore(toFile) && `is for ${nounOf(to)}/ alone; call what uses it`
   }),
 
   'redirect-alone': perImport(({ from, to, toFile }) => {
@@ -94,7 +95,7 @@ export const importChecks = {
     const paths = new Set(product.map(({ path }) => path))
     const lacks = (file: string) => {
       const noun = nounOf(file)
-      return noun !== undefined && !paths.has(`server/src/features/${noun}/service.ts`)
+      return !isMaintenance(file) && !paths.has(`server/src/features/${noun}/service.ts`)
     }
     return product
       .filter(({ path }) => isFile(fileInFeature(path), 'routes', 'jobs') && lacks(path))

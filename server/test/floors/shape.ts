@@ -50,7 +50,7 @@ const maxLines = 400
 export const shapeChecks = {
   'known-places': perProductFile(({ path }) => {
     if (!path.startsWith('server/src/') || floorOf(path) !== undefined) return false
-    return 'has no place: server/src is main.ts, roles/*.ts, commands/*.ts, features/<noun>/ and platform/'
+    return 'has no place: server/src is main.ts, roles/*.ts, commands/*.ts, features/<noun>/, maintenance/ and platform/'
   }),
 
   'platform-closed': perProductFile(({ path }) => {

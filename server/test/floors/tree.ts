@@ -35,7 +35,7 @@ export function readTree(files: Map<string, string>): Tree {
   }
 }
 
-/** 4 starts, 3 composes, 2 is a noun, 1 knows no noun, 0 knows no server. */
+/** 4 starts, 3 composes, 2 is a noun or the operator's work on several, 1 knows no noun, 0 knows no server. */
 export function floorOf(path: string): number | undefined {
   if (path === 'server/src/main.ts') return 4
   if (/^server\/src\/(roles|commands)\/[^/]+$/.test(path)) return 3
@@ -44,13 +44,22 @@ export function floorOf(path: string): number | undefined {
   return path.startsWith('contract/src/') ? 0 : undefined
 }
 
+/** The folder of floor 2 that a file lies in: a feature, or maintenance. */
 export function nounOf(path: string): string | undefined {
-  return path.match(/^server\/src\/features\/([^/]+)\/./)?.[1]
+  return path
+    .match(/^server\/src\/(?:features\/([^/]+)|(maintenance))\/./)
+    ?.slice(1)
+    .find(Boolean)
 }
 
-/** `service.ts`, `steps/verify.ts`; empty outside of features. */
+/** `service.ts`, `steps/verify.ts`; empty outside of floor 2. */
 export function fileInFeature(path: string): string {
-  return path.match(/^server\/src\/features\/[^/]+\/(.+)/)?.[1] ?? ''
+  return path.match(/^server\/src\/(?:features\/[^/]+|maintenance)\/(.+)/)?.[1] ?? ''
+}
+
+/** The room that works on several nouns for the operator: it calls features, and none calls it. */
+export function isMaintenance(path: string): boolean {
+  return nounOf(path) === 'maintenance'
 }
 
 /** A path within a feature. `deliveries-store.ts` is for a second table that would make `store.ts` too long. */

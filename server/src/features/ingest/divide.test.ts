@@ -7,6 +7,8 @@ import { createDatabase } from '../../../../engines/postgres.ts'
 import { startEngines } from '../../../../engines/start.ts'
 import { buildClick, buildLink, buildWorkspace } from '../../../test/build.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
+import { reconcile } from '../../maintenance/clicks.ts'
+import { rebuild } from '../../maintenance/rebuild.ts'
 import { query } from '../../platform/clickhouse.ts'
 import type { Platform } from '../../platform/context.ts'
 import { migrate } from '../../platform/migrate.ts'
@@ -18,8 +20,6 @@ import type { LogMessage } from './batch.ts'
 import { countDeadLetters, listDeadLetters, retryAllDeadLetters } from './dead-letters.ts'
 import { mostTries } from './divide.ts'
 import { startIngest } from './jobs.ts'
-import { rebuild } from './rebuild.ts'
-import { reconcile } from './reconcile.ts'
 import { claim, finish, ingest } from './service.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
@@ -172,12 +172,7 @@ test('a rebuild adds the clicks beside one that ClickHouse refuses', async () =>
     query: `ALTER TABLE click_events ${where}`,
     clickhouse_settings: { mutations_sync: '2' },
   })
-  const nothing = { conversions: 0, conversionsAdded: 0, mended: 0, unmended: 0 }
-  await rebuild(
-    platform,
-    () => {},
-    async () => nothing,
-  )
+  await rebuild(platform, () => {})
   expect(await readStored(honest)).toEqual(stored(2))
   expect(await readStored(hostile)).toEqual(stored(0))
 })

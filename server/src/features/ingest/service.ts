@@ -19,12 +19,14 @@ import {
   tokenOf,
   visitPlace,
 } from './batch.ts'
-import { buryEvents, type NewLetter } from './dead-letters.ts'
+import { betweenAllBatches, betweenBatches } from './between-batches.ts'
+import { buryEvents, countDeadLetters, type NewLetter } from './dead-letters.ts'
 import { keptEvents, mostAttempts, storeInParts } from './divide.ts'
 import { createdAt, isRewound, type StreamState } from './log/position.ts'
 import type { ClickBatchStored } from './messages.ts'
 import { readWhole } from './read-log.ts'
 import { compareWithStored, findRepeats } from './repeats.ts'
+import { type Replayed, replayLog } from './replay.ts'
 import { begin, judging, run, settling } from './steps/pipeline.ts'
 import type { ClickDraft, Outcome } from './steps/step.ts'
 import {
@@ -103,6 +105,34 @@ export async function storedSequences(
 /** Whether `tributary rebuild` reads the log. */
 export function isRebuildRunning(platform: Pick<Platform, 'db'>): Promise<boolean> {
   return isRebuildLocked(platform.db)
+}
+
+type Engines = Pick<Platform, 'config' | 'db' | 'clickhouse'>
+
+/** Holds the workers of these workspaces between two batches; `isStill` is false when a batch does not end. */
+export function pauseIngest<R>(
+  platform: Engines,
+  workspaceIds: string[],
+  work: (platform: Engines, isStill: boolean) => Promise<R>,
+): Promise<R> {
+  return betweenBatches(platform, workspaceIds, work)
+}
+
+/** Holds all workers between two batches, for the state of one moment. */
+export function pauseAllIngest<R>(platform: Engines, work: (platform: Engines) => Promise<R>): Promise<R> {
+  return betweenAllBatches(platform, work)
+}
+
+export type ReplayedLog = Replayed
+
+/** Adds to ClickHouse the clicks that it lacks and the log still has. */
+export function restoreFromLog(platform: Platform, report: (share: number, text: string) => void): Promise<Replayed> {
+  return replayLog(platform, report)
+}
+
+/** How many messages are in the dead-letter stream. */
+export function countDeadEvents(platform: Pick<Platform, 'nats'>): Promise<number> {
+  return countDeadLetters(platform)
 }
 
 export function renew(platform: Platform, holder: Holder): Promise<boolean> {

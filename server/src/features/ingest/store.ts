@@ -163,21 +163,6 @@ export async function isRebuildLocked(db: Db): Promise<boolean> {
   return result.rows.length > 0
 }
 
-/** Undefined while another process does the same. */
-export function withRebuildLock<R>(db: Db, work: () => Promise<R>): Promise<R | undefined> {
-  return db.connection().execute(async (connection) => {
-    const result = await sql<{ free: boolean }>`SELECT pg_try_advisory_lock(${locks.rebuild}) AS free`.execute(
-      connection,
-    )
-    if (!result.rows[0]?.free) return undefined
-    try {
-      return await work()
-    } finally {
-      await sql`SELECT pg_advisory_unlock(${locks.rebuild})`.execute(connection)
-    }
-  })
-}
-
 /** `after` is the last link whose days are published. */
 export type ClickDayTarget = { day: string; until: string; after?: { workspaceId: string; linkNumber: string } }
 export type ClickDayProgress = { closed_day: string; stored_until: Date; target: ClickDayTarget | null }

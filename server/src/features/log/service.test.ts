@@ -5,9 +5,9 @@ import { afterAll, beforeEach, expect, inject, test } from 'vitest'
 import { createDatabase } from '../../../../engines/postgres.ts'
 import { startEngines } from '../../../../engines/start.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
+import { withRebuildLock } from '../../maintenance/store.ts'
 import { migrate } from '../../platform/migrate.ts'
 import { changeStream, deadLetterStream, ensureStreams, eventStream, jetStream } from '../../platform/nats.ts'
-import { withRebuildLock } from '../ingest/store.ts'
 import { clickhouseFreeRatio, purgeStored, streamUsage } from './service.ts'
 
 const engines = await startEngines({ only: ['nats'] })

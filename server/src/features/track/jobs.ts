@@ -4,7 +4,6 @@ import { startInterval } from '../../platform/schedule.ts'
 import { customerErased, customerErasedSubject } from '../customers/messages.ts'
 import { eraseConversions } from './erase.ts'
 import { claimedAtOnce, exportDue, exportUnattributed, measureOverdue } from './export.ts'
-import { settleRewinds } from './reconcile.ts'
 
 const everyMs = 500
 const measureEveryMs = 5_000
@@ -18,11 +17,6 @@ export function startExport(platform: Platform): AsyncDisposable {
     await exportDue(platform, signal)
     while (!signal.aborted && (await exportUnattributed(platform)) >= claimedAtOnce);
   })
-}
-
-/** What PostgreSQL lost when it went back is counted a moment later: then nothing of it is on its way any more. */
-export function startLostCount(platform: Platform): AsyncDisposable {
-  return startInterval(platform, 'count of lost records', measureEveryMs, () => settleRewinds(platform))
 }
 
 export function startOverdueMeter(platform: Platform): AsyncDisposable {

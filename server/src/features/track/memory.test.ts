@@ -8,11 +8,11 @@ import { contextIn } from '../../../test/context.ts'
 import { openOwnDatabase } from '../../../test/own-database.ts'
 import { type ServerProcess, startServer } from '../../../test/server-process.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
+import { type ConversionFinding, rebuildConversions, reconcileConversions } from '../../maintenance/conversions.ts'
 import { query } from '../../platform/clickhouse.ts'
 import { ensureStreams } from '../../platform/nats.ts'
 import { claim, ingest } from '../ingest/service.ts'
 import { trackLead } from './leads.ts'
-import { type ConversionFinding, rebuildConversions, reconcileConversions } from './reconcile.ts'
 
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 60_000 })
 const name = `memory_${randomUUID().replaceAll('-', '')}`

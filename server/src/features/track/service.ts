@@ -1,9 +1,19 @@
-import type { Ctx } from '../../platform/context.ts'
+import type { Ctx, Platform } from '../../platform/context.ts'
 import type { NewLead } from '../event-storage/service.ts'
 import type { LeadRecord, SaleRecord } from '../events/service.ts'
+import type { StoredConversions } from '../rollups/service.ts'
 import { loadClicks } from './click-facts.ts'
+import { betweenExports, restoreSome } from './export.ts'
 import { rowsOf } from './rows.ts'
-import { type ConversionKind, selectConversions } from './store.ts'
+import {
+  type ConversionKind,
+  releaseUnattributed,
+  selectConversions,
+  selectHighestNumber,
+  selectIds,
+  selectRecorded,
+  selectSold,
+} from './store.ts'
 
 /** A lead, sale or refund as its event shows it. Without settled click facts, place and device are unknown so far. */
 export type RecordedConversion = { id: string; hasClickFacts: boolean } & (
@@ -28,4 +38,59 @@ export async function readConversions(ctx: Ctx, ids: string[]): Promise<Recorded
 function presentTimes<Row extends NewLead>(row: Row) {
   const [timestamp, click_timestamp] = [row.timestamp, row.click_timestamp].map((at) => new Date(at).toISOString())
   return { ...row, timestamp: timestamp as string, click_timestamp: click_timestamp as string }
+}
+
+export type RecordedCounts = StoredConversions & { conversions: number }
+/** What PostgreSQL has recorded of a link and brought to ClickHouse, and whether more is on its way there. */
+export type RecordedConversions = {
+  workspaceId: string
+  linkNumber: bigint
+  recorded: RecordedCounts
+  isUnderWay: boolean
+}
+
+export async function recordedByLink(
+  { db }: Pick<Platform, 'db'>,
+  range: { workspaceId?: string; first: bigint; last: bigint },
+): Promise<RecordedConversions[]> {
+  const rows = await selectRecorded(db, range)
+  return rows.map(({ workspace_id, link_number, under_way, leads, conversions, sales, sale_amount }) => {
+    const counts = { leads: Number(leads), conversions: Number(conversions), sales: Number(sales) }
+    const recorded = { ...counts, saleAmount: Number(sale_amount) }
+    return { workspaceId: workspace_id, linkNumber: link_number, recorded, isUnderWay: under_way > 0n }
+  })
+}
+
+/** Sales less refunds, by customer; without those who have neither. */
+export async function recordedByCustomer({ db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>, customerIds: string[]) {
+  const rows = await selectSold(db, workspaceId, customerIds)
+  return new Map(
+    rows.map((row) => [row.customer_id, { sales: Number(row.sales), saleAmount: Number(row.sale_amount) }]),
+  )
+}
+
+/** Those of these conversions that PostgreSQL has. */
+export async function knownConversions({ db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>, ids: string[]) {
+  return new Set(await selectIds(db, workspaceId, [...new Set(ids)]))
+}
+
+export function highestConversion({ db }: Pick<Platform, 'db'>): Promise<bigint> {
+  return selectHighestNumber(db)
+}
+
+/** Lets the worker compare leads and sales without a link with ClickHouse again, and add those that it lacks. */
+export function exportUnattributedAgain({ db }: Pick<Platform, 'db'>): Promise<void> {
+  return releaseUnattributed(db)
+}
+
+type Engines = Pick<Platform, 'clickhouse' | 'db' | 'config'>
+
+/** Adds some rows that ClickHouse had and has lost: of one link or of all, after a number. */
+export function restoreMissingRows(platform: Engines, from: { linkNumber?: bigint; after: bigint }) {
+  return restoreSome(platform, from)
+}
+
+/** Runs `work` while no batch of leads and sales is on its way to ClickHouse. */
+export function pauseExport<R>(platform: Engines, work: () => Promise<R>): Promise<R> {
+  return betweenExports(platform, work)
 }

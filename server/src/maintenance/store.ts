@@ -1,12 +1,14 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { sql } from 'kysely'
 import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
-import { type ClickHouse, query } from '../../platform/clickhouse.ts'
-import type { Config } from '../../platform/config.ts'
-import { locks } from '../../platform/locks.ts'
-import { migrationTable } from '../../platform/migrate.ts'
-import { openConnection } from '../../platform/postgres.ts'
+import { type ClickHouse, query } from '../platform/clickhouse.ts'
+import type { Config } from '../platform/config.ts'
+import { locks } from '../platform/locks.ts'
+import { migrationTable } from '../platform/migrate.ts'
+import { type Db, openConnection } from '../platform/postgres.ts'
+import type { Transaction } from './judge-upgrade.ts'
 
 // Tables are found in the catalogues of the engines, so that a new one is never forgotten.
 
@@ -228,4 +230,38 @@ const unlimited = { max_execution_time: 0, max_table_size_to_drop: '0' }
 
 async function command({ clickhouse }: ClickHouseHandles, statement: string): Promise<void> {
   await clickhouse.command({ query: statement, clickhouse_settings: unlimited })
+}
+
+export async function selectPostgresVersion(db: Db): Promise<string> {
+  const result = await sql<{ version: string }>`SELECT current_setting('server_version') AS version`.execute(db)
+  return result.rows[0]?.version ?? ''
+}
+
+export async function selectClickHouseVersion(clickhouse: ClickHouse): Promise<string> {
+  const [found] = await query<{ version: string }>(clickhouse, 'SELECT version() AS version', {})
+  return found?.version ?? ''
+}
+
+/** Those that have been open for longer than a minute. */
+export async function selectLongTransactions(db: Db): Promise<Transaction[]> {
+  const result = await sql<Transaction>`
+    SELECT pid, application_name AS program, extract(epoch FROM now() - xact_start)::int AS seconds
+    FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'
+      AND xact_start < now() - interval '1 minute' ORDER BY xact_start`.execute(db)
+  return result.rows
+}
+
+/** Undefined while another process does the same. */
+export function withRebuildLock<R>(db: Db, work: () => Promise<R>): Promise<R | undefined> {
+  return db.connection().execute(async (connection) => {
+    const result = await sql<{ free: boolean }>`SELECT pg_try_advisory_lock(${locks.rebuild}) AS free`.execute(
+      connection,
+    )
+    if (!result.rows[0]?.free) return undefined
+    try {
+      return await work()
+    } finally {
+      await sql`SELECT pg_advisory_unlock(${locks.rebuild})`.execute(connection)
+    }
+  })
 }

@@ -1,7 +1,7 @@
-import { sleep } from '../../platform/clock.ts'
-import type { Platform } from '../../platform/context.ts'
-import { appliedMigrations, knownMigrations } from '../../platform/migrate.ts'
-import { type Check, judgeMigrations, judgeTransactions, judgeVersions } from './judge.ts'
+import { sleep } from '../platform/clock.ts'
+import type { Platform } from '../platform/context.ts'
+import { appliedMigrations, knownMigrations } from '../platform/migrate.ts'
+import { type Check, judgeMigrations, judgeTransactions, judgeVersions } from './judge-upgrade.ts'
 import { selectClickHouseVersion, selectLongTransactions, selectPostgresVersion } from './store.ts'
 
 /** Whether this version can take over from what runs now. Nothing is changed. */

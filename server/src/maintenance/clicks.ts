@@ -1,8 +1,8 @@
-import { sleep } from '../../platform/clock.ts'
-import type { Platform } from '../../platform/context.ts'
-import { correctClicks, countedLinks } from '../links/service.ts'
-import { keepCounts, peopleByLink } from '../rollups/service.ts'
-import { betweenBatches } from './between-batches.ts'
+import { pauseIngest } from '../features/ingest/service.ts'
+import { correctClicks, countedLinks } from '../features/links/service.ts'
+import { keepCounts, peopleByLink } from '../features/rollups/service.ts'
+import { sleep } from '../platform/clock.ts'
+import type { Platform } from '../platform/context.ts'
 
 type Handles = Pick<Platform, 'config' | 'db' | 'clickhouse'>
 /** With `keep`, a counter that is too high stays: what is missing is counted without rows. */
@@ -70,7 +70,7 @@ async function lookAgain(platform: Handles, options: Options, after: bigint, bef
   await sleep(recheckAfterMs)
   const known = new Set(before.findings.map(nameOf))
   const workspaces = before.findings.map(({ workspaceId }) => workspaceId)
-  return betweenBatches(platform, workspaces, async (platform, isStill) => {
+  return pauseIngest(platform, workspaces, async (platform, isStill) => {
     const chunk = await readChunk(platform, options, after)
     const found = chunk.findings.filter((finding) => known.has(nameOf(finding)))
     const findings = options.repair && isStill ? await repair(platform, found, options.repair === 'keep') : found

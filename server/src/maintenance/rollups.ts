@@ -1,8 +1,8 @@
-import { sleep } from '../../platform/clock.ts'
-import type { Platform } from '../../platform/context.ts'
-import { betweenConversions } from '../event-storage/service.ts'
-import { type Difference, mendRollups, monthsOfEvents, rollupDifferences } from '../rollups/service.ts'
-import { betweenBatches } from './between-batches.ts'
+import { betweenConversions } from '../features/event-storage/service.ts'
+import { pauseIngest } from '../features/ingest/service.ts'
+import { type Difference, mendRollups, monthsOfEvents, rollupDifferences } from '../features/rollups/service.ts'
+import { sleep } from '../platform/clock.ts'
+import type { Platform } from '../platform/context.ts'
 
 type Handles = Pick<Platform, 'config' | 'db' | 'clickhouse'>
 type Options = { workspaceId?: string; repair?: boolean }
@@ -38,7 +38,7 @@ async function lookAgain(
   await sleep(recheckAfterMs)
   const workspaces = [...new Set(before.map((finding) => finding.workspaceId))]
   const known = new Set(before.map(nameOf))
-  return betweenBatches(platform, workspaces, (platform, areClicksStill) =>
+  return pauseIngest(platform, workspaces, (platform, areClicksStill) =>
     betweenConversions(platform, async (platform, areConversionsStill) => {
       const findings = (await read(platform, workspaceId, month)).filter((finding) => known.has(nameOf(finding)))
       if (!repair || !areClicksStill || !areConversionsStill) return findings

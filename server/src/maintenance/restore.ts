@@ -1,7 +1,7 @@
-import { conflict, invalid } from '../../platform/errors.ts'
-import { appliedMigrations, knownMigrations, migrate } from '../../platform/migrate.ts'
-import { type BackupTable, type Manifest, nameOf, refusalOf } from './manifest.ts'
-import { inOrder } from './order.ts'
+import { conflict, invalid } from '../platform/errors.ts'
+import { appliedMigrations, knownMigrations, migrate } from '../platform/migrate.ts'
+import { type BackupTable, type Manifest, nameOf, refusalOf } from './archive/manifest.ts'
+import { inOrder } from './archive/order.ts'
 import {
   type Handles,
   isCopy,
@@ -11,7 +11,7 @@ import {
   readManifest,
   requireAlone,
   requireNoMigration,
-} from './service.ts'
+} from './backup.ts'
 import {
   allowMigrations,
   attachAll,

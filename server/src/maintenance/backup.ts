@@ -1,10 +1,10 @@
-import type { ClickHouse } from '../../platform/clickhouse.ts'
-import type { Config } from '../../platform/config.ts'
-import { conflict, invalid } from '../../platform/errors.ts'
-import { appliedMigrations } from '../../platform/migrate.ts'
-import type { ObjectStorage } from '../../platform/object-storage.ts'
-import { eventTables } from '../event-storage/service.ts'
-import { chunksOf } from './chunks.ts'
+import { eventTables } from '../features/event-storage/service.ts'
+import type { ClickHouse } from '../platform/clickhouse.ts'
+import type { Config } from '../platform/config.ts'
+import { conflict, invalid } from '../platform/errors.ts'
+import { appliedMigrations } from '../platform/migrate.ts'
+import type { ObjectStorage } from '../platform/object-storage.ts'
+import { chunksOf } from './archive/chunks.ts'
 import {
   type BackupFile,
   type BackupTable,
@@ -13,8 +13,8 @@ import {
   manifest,
   signManifest,
   type Trust,
-} from './manifest.ts'
-import { checksumOf, pack, unpack } from './pack.ts'
+} from './archive/manifest.ts'
+import { checksumOf, pack, unpack } from './archive/pack.ts'
 import {
   attachAll,
   beginSnapshot,

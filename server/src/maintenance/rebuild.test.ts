@@ -5,20 +5,19 @@ import { fileURLToPath } from 'node:url'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { sql } from 'kysely'
 import { afterAll, beforeEach, expect, inject, test, vi } from 'vitest'
-import { createDatabase } from '../../../../engines/postgres.ts'
-import { startEngines } from '../../../../engines/start.ts'
-import { type BuiltWorkspace, buildClick, buildLink, buildWorkspace } from '../../../test/build.ts'
-import { eventually, openTestPlatform } from '../../../test/stack.ts'
-import { query } from '../../platform/clickhouse.ts'
-import { partitionOf } from '../../platform/ids.ts'
-import { migrate } from '../../platform/migrate.ts'
-import { ensureStreams, eventStream, jetStream } from '../../platform/nats.ts'
-import { clicksSubject, type RawClick } from '../redirect/messages.ts'
-import { rebuildConversions } from '../track/reconcile.ts'
-import { startIngest } from './jobs.ts'
+import { createDatabase } from '../../../engines/postgres.ts'
+import { startEngines } from '../../../engines/start.ts'
+import { type BuiltWorkspace, buildClick, buildLink, buildWorkspace } from '../../test/build.ts'
+import { eventually, openTestPlatform } from '../../test/stack.ts'
+import { startIngest } from '../features/ingest/jobs.ts'
+import { clicksSubject, type RawClick } from '../features/redirect/messages.ts'
+import { query } from '../platform/clickhouse.ts'
+import { partitionOf } from '../platform/ids.ts'
+import { migrate } from '../platform/migrate.ts'
+import { ensureStreams, eventStream, jetStream } from '../platform/nats.ts'
+import { reconcile } from './clicks.ts'
 import { rebuild as rebuildWith } from './rebuild.ts'
-import { reconcile } from './reconcile.ts'
-import { reconcileRollups } from './reconcile-rollups.ts'
+import { reconcileRollups } from './rollups.ts'
 import { withRebuildLock } from './store.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
@@ -61,7 +60,7 @@ beforeEach(async () => {
 })
 
 function rebuild(report: (percent: number) => void = () => {}) {
-  return rebuildWith(platform, report, (report) => rebuildConversions(platform, report))
+  return rebuildWith(platform, report)
 }
 
 async function send(clicks: unknown[]): Promise<void> {
@@ -201,7 +200,7 @@ test('of two at once one is refused', async () => {
 
 /** As soon as it has added something. */
 async function killHalfway(): Promise<void> {
-  const main = fileURLToPath(new URL('../../main.ts', import.meta.url))
+  const main = fileURLToPath(new URL('../main.ts', import.meta.url))
   const env = { PATH: process.env.PATH, ...inject('environment'), ...own }
   const before = (await stored()).length
   const child = spawn(process.execPath, [main, 'rebuild'], { env, stdio: 'ignore' })

@@ -1,0 +1,74 @@
+import { keepLinkAttributes } from '../features/event-storage/service.ts'
+import { type ReplayedLog, restoreFromLog } from '../features/ingest/service.ts'
+import { linksAsTold } from '../features/links/service.ts'
+import type { Platform } from '../platform/context.ts'
+import { conflict } from '../platform/errors.ts'
+import { reconcile } from './clicks.ts'
+import { rebuildConversions } from './conversions.ts'
+import { reconcileRollups } from './rollups.ts'
+import { withRebuildLock } from './store.ts'
+
+export type Rebuilt = ReplayedLog & {
+  links: number
+  /** Leads, sales and refunds of PostgreSQL that were read, and those of their rows that were missing. */
+  conversions: number
+  conversionsAdded: number
+  /** Counters and rollups that were mended, and those that a batch under way kept from being mended. */
+  mended: number
+  unmended: number
+}
+type Report = (percent: number, text: string) => void
+
+const linksAtOnce = 1_000
+
+/**
+ * Adds to ClickHouse what the log and PostgreSQL have and it has not. Nothing is deleted or changed there, so it can be
+ * cut off and run again, and workers need not stop: they only add what comes after.
+ */
+export async function rebuild(platform: Platform, report: Report): Promise<Rebuilt> {
+  const rebuilt = await withRebuildLock(platform.db, async () => {
+    const replayed = await restoreFromLog(platform, (share, text) => report(Math.floor(share * 60), text))
+    const total = { ...replayed, links: 0, mended: 0, unmended: 0 }
+    await restoreLinks(platform, total, (text) => report(60, text))
+    // After the clicks, which tell places and devices.
+    const restored = await rebuildConversions(platform, (share, text) => report(60 + Math.floor(share * 25), text))
+    await settle(platform, total, (share, text) => report(85 + Math.floor(share * 15), text))
+    const mended = { mended: total.mended + restored.mended, unmended: total.unmended + restored.unmended }
+    return { ...total, ...restored, ...mended }
+  })
+  if (!rebuilt) throw conflict('Another `tributary rebuild` is running. Wait for its end.')
+  report(100, `${rebuilt.added} clicks added`)
+  return rebuilt
+}
+
+type ClickTotals = Omit<Rebuilt, 'conversions' | 'conversionsAdded'>
+
+/** What events are filtered by, for all links as they are now. */
+export async function restoreLinks(
+  platform: Pick<Platform, 'clickhouse' | 'db'>,
+  total: Pick<ClickTotals, 'links'>,
+  report: (text: string) => void,
+): Promise<void> {
+  let after = -1n
+  for (;;) {
+    const links = await linksAsTold(platform, after, linksAtOnce)
+    await keepLinkAttributes(platform, links)
+    total.links += links.length
+    report(`${total.links} links`)
+    if (links.length < linksAtOnce) return
+    after = BigInt(links.at(-1)?.linkNumber ?? 0)
+  }
+}
+
+/** An insert that was cut off may have left the rollups behind; and what nobody has a row of any more stays counted. */
+async function settle(platform: Platform, total: ClickTotals, report: Report): Promise<void> {
+  for await (const { findings, month, percent } of reconcileRollups(platform, { repair: true })) {
+    for (const { repaired } of findings) total[repaired ? 'mended' : 'unmended'] += 1
+    report(percent / 200, `rollups of ${month.slice(0, 7)}`)
+  }
+  for await (const { findings, percent } of reconcile(platform, { repair: 'keep' })) {
+    for (const { repaired, counter, rows } of findings)
+      if (counter !== null && counter !== rows) total[repaired ? 'mended' : 'unmended'] += 1
+    report(0.5 + percent / 200, 'counters')
+  }
+}

@@ -1,0 +1,89 @@
+import { customersById } from '../features/customers/service.ts'
+import { attributesBetween, conversionsStoredSince } from '../features/event-storage/service.ts'
+import { announceAgain } from '../features/links/service.ts'
+import { knownConversions } from '../features/track/service.ts'
+import { asSystem, type Platform } from '../platform/context.ts'
+import { type Rewind, saveLost, selectRewinds } from '../platform/incarnation.ts'
+
+/** Records that ClickHouse knows and PostgreSQL does not. */
+export type Lost = { links: number; leads: number; sales: number; customers: number }
+
+const lostAtOnce = 5_000
+const settleAfterMs = 10_000
+// PostgreSQL writes a sequence to its log 32 numbers ahead: after a crash it seems to have given them.
+const loggedAhead = 64n
+// Rows of the time shortly before are looked at too: clocks may differ.
+const overlapMs = 60_000
+
+/** After PostgreSQL went back: counts what it lost, once, and makes known again what it has. */
+export async function settleRewinds(platform: Platform): Promise<void> {
+  for (const rewind of await selectRewinds(platform.db)) {
+    if (rewind.engine !== 'postgresql') continue
+    if (rewind.lost === null) await settleRewind(platform, rewind)
+    else for (const [kind, count] of Object.entries(rewind.lost)) platform.metrics.lostRecords.set({ kind }, count)
+  }
+}
+
+async function settleRewind(platform: Platform, rewind: Rewind): Promise<void> {
+  if (platform.now().getTime() - rewind.found_at.getTime() < settleAfterMs) return
+  const lost = await countLost(platform, rewind)
+  await saveLost(platform.db, rewind, lost)
+  if (Object.values(lost).every((count) => count === 0)) return
+  platform.log.error(
+    { since: rewind.since, until: rewind.until, ...lost },
+    'PostgreSQL lost records that ClickHouse knows: `tributary verify` lists them',
+  )
+}
+
+/** Links that PostgreSQL has in an older version than ClickHouse get a new one, so that its state counts again. */
+async function countLost(platform: Platform, rewind: Rewind): Promise<Lost> {
+  const { leads, sales, customers } = await countConversions(platform, rewind)
+  return { links: await countLinks(platform, rewind), leads, sales, customers }
+}
+
+async function countLinks(platform: Platform, { sequences }: Rewind): Promise<number> {
+  const [before, moved] = sequences.link_versions ?? ['0', '0']
+  let lost = 0
+  for (let after = '0'; ; ) {
+    const links = await attributesBetween(platform, [BigInt(before) - loggedAhead, BigInt(moved)], {
+      after,
+      count: lostAtOnce,
+    })
+    for (const [workspaceId, mine] of Map.groupBy(links, ({ workspace_id }) => workspace_id)) {
+      const numbers = mine.map(({ number }) => BigInt(number))
+      const there = new Set(await announceAgain(asSystem(platform, workspaceId), numbers))
+      lost += mine.filter(({ number, is_deleted }) => !is_deleted && !there.has(BigInt(number))).length
+    }
+    if (links.length < lostAtOnce) return lost
+    after = links.at(-1)?.number ?? after
+  }
+}
+
+async function countConversions(platform: Platform, { since }: Rewind): Promise<Omit<Lost, 'links'>> {
+  const lost = { leads: 0, sales: 0 }
+  const customers = new Set<string>()
+  for (let after = ''; ; ) {
+    const stored = await conversionsStoredSince(platform, new Date(since.getTime() - overlapMs), {
+      after,
+      count: lostAtOnce,
+    })
+    for (const [workspaceId, mine] of Map.groupBy(stored, ({ workspace_id }) => workspace_id)) {
+      const there = await knownConversions(
+        { db: platform.db, workspaceId },
+        mine.map(({ id }) => wholeId(id)),
+      )
+      const missing = mine.filter(({ id }) => !there.has(wholeId(id)))
+      for (const { kind } of missing) lost[kind === 'lead' ? 'leads' : 'sales'] += 1
+      const people = missing.map(({ customer_id }) => customer_id)
+      const known = await customersById(asSystem(platform, workspaceId), people)
+      for (const id of people) if (!known.has(id)) customers.add(id)
+    }
+    if (stored.length < lostAtOnce) return { ...lost, customers: customers.size }
+    after = stored.at(-1)?.id ?? after
+  }
+}
+
+/** A lead of several has several rows, whose ids end with a number. */
+function wholeId(id: string): string {
+  return id.replace(/^([^_]+_[^_]+)_\d+$/, '$1')
+}
