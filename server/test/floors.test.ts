@@ -131,6 +131,14 @@ const cases: Record<Rule, [broken: string | Files, right: string | Files][]> = {
       { 'platform/log.ts': '', 'features/log/service.ts': '' },
     ],
     ['platform/ids.ts < @tributary/contract/links', 'platform/ids.ts < @tributary/contract/common'],
+    [{ 'platform/nats.ts': 'const linkSubject = 1' }, { 'platform/nats.ts': 'const subject = config.LINK_SUBJECT' }],
+    [{ 'platform/nats.ts': "const subject = 'links.>'" }, { 'platform/nats.ts': '// links\nconst blinks = 1' }],
+    [
+      { 'platform/metrics.ts': "counter('tributary_clicks_lost_total')" },
+      { 'platform/metrics.ts': "query('tributary_clickhouse_seconds')" },
+    ],
+    [{ 'platform/otlp.ts': 'const redirect = 1' }, { 'platform/otlp.ts': 'const links = 1' }],
+    [{ 'platform/seal.ts': 'const links = 1' }, { 'platform/locks.ts': 'const links = 1' }],
   ],
   'no-file-cycle': [
     [
@@ -181,7 +189,10 @@ const cases: Record<Rule, [broken: string | Files, right: string | Files][]> = {
   'one-owner-per-table': [
     [{ 'features/redirect/store.ts': select }, { 'features/links/where.ts': select }],
     [{ 'features/redirect/store.ts': select }, { 'features/redirect/store.ts': 'const name = `links${index}`' }],
-    [{ 'platform/outbox.ts': select }, { 'platform/outbox.ts': "'select id from outbox'" }],
+    [
+      { 'platform/outbox.ts': "'select id from events'", 'features/events/where.ts': "'select id from events'" },
+      { 'platform/outbox.ts': "'select id from outbox'" },
+    ],
     [{ 'maintenance/store.ts': select }, { 'maintenance/store.ts': "'select version() from system.one'" }],
     [
       { 'features/redirect/store.ts': "const find = (workspaceId) => db.selectFrom('links as l')" },

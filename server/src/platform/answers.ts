@@ -23,8 +23,8 @@ const megabyte = 1_048_576
 /** Megabytes of bodies at a time, for one sender and for all of its kind. */
 const bodyMegabytes = { workspace: { each: 16, all: 64 }, visitor: { each: 1, all: 16 } }
 const mostWaiting = 1_000
-// Their answers are the largest ones.
-const analyticsShare = 2
+// Analytics: their answers are the largest ones.
+const heavyShare = 2
 const longestWaitMs = 20_000
 // A process that works for half of the time answers late.
 const idleUtilization = 0.2
@@ -59,7 +59,7 @@ export function openAdmission(
 
   /** How many may run now, and for how much of the time that a request took its place stays empty. */
   function computeShare({ workspaceId, isHeavy, running, waiting }: Line): { most: number; rest: number } {
-    const whole = Math.max(1, Math.floor(config.API_WORKSPACE_CONCURRENCY / (isHeavy ? analyticsShare : 1)))
+    const whole = Math.max(1, Math.floor(config.API_WORKSPACE_CONCURRENCY / (isHeavy ? heavyShare : 1)))
     const spare = readSpare(workspaceId)
     if (running + waiting.length <= whole / 2) return { most: whole, rest: 0 }
     return { most: Math.max(1, Math.round(whole * spare)), rest: restFactor * (1 - spare) }

@@ -7,6 +7,11 @@ export type Config = { [Name in keyof Settings]: z.output<Settings[Name]['type']
 
 export class ConfigError extends Error {}
 
+/** Whether the process only redirects. It may run where ClickHouse can't be reached, and starts without NATS. */
+export function servesVisitorsOnly({ ROLES }: Pick<Config, 'ROLES'>): boolean {
+  return ROLES.every((role) => role === 'redirect')
+}
+
 /** Reads all settings, or refuses with every bad one named. */
 export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
   return readSome(Object.keys(settings) as (keyof Settings)[], environment)

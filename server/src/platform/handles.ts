@@ -1,6 +1,6 @@
 import { openClickHouse } from './clickhouse.ts'
 import { type Clock, systemClock } from './clock.ts'
-import type { Config } from './config.ts'
+import { type Config, servesVisitorsOnly } from './config.ts'
 import type { Platform } from './context.ts'
 import { openGeo } from './geo.ts'
 import { openServerCheck } from './incarnation.ts'
@@ -29,8 +29,7 @@ export async function openPlatform(
     : undefined
   const watched = { metrics, tracing: traces }
   const clickhouse = openClickHouse(config, watcher(watched, 'clickhouse'))
-  const isReader = config.ROLES.every((role) => role === 'redirect')
-  const check = isReader ? undefined : openServerCheck({ config, log, metrics, clickhouse, nats })
+  const check = servesVisitorsOnly(config) ? undefined : openServerCheck({ config, log, metrics, clickhouse, nats })
   const db = openPostgres(config, use, watcher(watched, 'postgresql'), check)
   // A redirect alone does nothing else with its connections.
   const lookups = config.ROLES.includes('api')

@@ -67,7 +67,7 @@ export async function once(
 export async function forgetAnswers(ctx: Pick<Ctx, 'db' | 'workspaceId' | 'config'>, ids: string[]): Promise<void> {
   await sealOld(ctx, { workspaceId: ctx.workspaceId, count: Number.MAX_SAFE_INTEGER })
   await sql`DELETE FROM idempotency_keys WHERE workspace_id = ${ctx.workspaceId} AND status >= 400`.execute(ctx.db)
-  const gone = conflict('The request was done, but its answer was erased together with the customer it named.')
+  const gone = conflict('The request was done, but its answer was erased together with the person it named.')
   const sealed = sealAnswer(ctx, JSON.stringify(envelopeOf(gone, ctx.config.API_URL)))
   await sql`UPDATE idempotency_keys SET status = ${gone.status}, sealed = ${sealed}, mentions = NULL
     WHERE workspace_id = ${ctx.workspaceId} AND mentions && ${hashMentions(ctx, ids)}::bigint[]`.execute(ctx.db)

@@ -1,6 +1,14 @@
-import { readFile } from 'node:fs/promises'
+import { glob, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openMetrics } from './metrics.ts'
+import { type Metrics, openMetrics } from './metrics.ts'
+
+const metrics = openMetrics()
+const features = join(import.meta.dirname, '../features')
+for await (const file of glob('*/metrics.ts', { cwd: features })) {
+  const declared: Record<string, (platform: { metrics: Metrics }) => unknown> = await import(join(features, file))
+  for (const open of Object.values(declared)) open({ metrics })
+}
 
 const guide = new URL('../../../docs/guides/observability.md', import.meta.url)
 
@@ -23,12 +31,12 @@ const supervisorMetrics = [
 ]
 
 function ourMetrics() {
-  const metrics = openMetrics().registry.getMetricsAsArray() as unknown as {
+  const all = metrics.registry.getMetricsAsArray() as unknown as {
     name: string
     labelNames: string[]
     constructor: { name: string }
   }[]
-  return metrics
+  return all
     .filter(({ name }) => !/^tributary_(nodejs|process)_/.test(name))
     .map((metric) => ({
       name: metric.name,

@@ -9,7 +9,7 @@ import {
 } from '@nats-io/jetstream'
 import { connect, createInbox, headers, type Msg, type NatsConnection, nanos } from '@nats-io/transport-node'
 import { sleep } from './clock.ts'
-import type { Config } from './config.ts'
+import { type Config, servesVisitorsOnly } from './config.ts'
 import type { Log } from './log.ts'
 import { refuseInTransaction } from './postgres.ts'
 
@@ -27,7 +27,7 @@ export async function openNats(config: Config, log: Log): Promise<NatsConnection
   const nats = await connect({
     ...target,
     name: `tributary ${config.ROLES.join('+')}`,
-    waitOnFirstConnect: config.ROLES.includes('redirect') && config.ROLES.length === 1,
+    waitOnFirstConnect: servesVisitorsOnly(config),
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,
     reconnectJitter: 100,
@@ -233,7 +233,7 @@ export function natsServers(urls: string) {
 
 async function watch(nats: NatsConnection, log: Log): Promise<void> {
   for await (const status of nats.status()) {
-    if (status.type === 'disconnect') log.warn('NATS is away: clicks go to the spool')
+    if (status.type === 'disconnect') log.warn('NATS is unreachable, publishing waits until it is back')
     if (status.type === 'reconnect') log.info('NATS is back')
   }
 }

@@ -49,8 +49,8 @@ async function relay(platform: Platform, signal: AbortSignal): Promise<void> {
     const connection = openConnection(platform.config)
     try {
       await connection.connect()
-      const leads = await connection.query('SELECT pg_try_advisory_lock($1) AS taken', [locks.outboxRelay])
-      if (!leads.rows[0].taken) {
+      const lock = await connection.query('SELECT pg_try_advisory_lock($1) AS taken', [locks.outboxRelay])
+      if (!lock.rows[0].taken) {
         await sleep(1_000, signal)
         continue
       }

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Kysely, type LogEvent, PostgresDialect, type PostgresPool, sql } from 'kysely'
 import pg from 'pg'
-import type { Config } from './config.ts'
+import { type Config, servesVisitorsOnly } from './config.ts'
 import { problemOf, type Tracing, traced } from './tracing.ts'
 
 /** Stores name their own tables: `db.withTables<{ links: LinkRow }>()`. */
@@ -165,7 +165,7 @@ export function poolSize({
   REDIRECT_PROCESSES,
 }: Pick<Config, 'ROLES' | 'REDIRECT_PROCESSES'> & Partial<Pick<Config, 'POSTGRES_POOL'>>): number {
   if (POSTGRES_POOL !== undefined) return POSTGRES_POOL
-  if (ROLES.some((role) => role !== 'redirect')) return 10
+  if (!servesVisitorsOnly({ ROLES })) return 10
   return Math.max(1, Math.min(5, Math.floor(40 / REDIRECT_PROCESSES)))
 }
 

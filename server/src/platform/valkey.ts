@@ -14,7 +14,11 @@ export function openValkey(config: Config, log: Log): Redis {
   })
   let lost = false
   valkey.on('error', (error) => {
-    if (!lost) log.warn({ error: error.message }, 'Valkey is away: local limits hold, links come from PostgreSQL')
+    if (!lost)
+      log.warn(
+        { error: error.message },
+        'Valkey is unreachable: each process limits rates by itself and caches in its own memory',
+      )
     lost = true
   })
   valkey.on('ready', () => {

@@ -12,6 +12,24 @@ const databaseParts = /^(pg|kysely|@clickhouse\/client|server\/src\/platform\/(p
 const sharedContract = /^contract\/src\/(operation|common)\.ts$/
 /** Files of platform/ that share a word with a feature and mean another thing: the process log, and any event. */
 const platformWords = ['log', 'handled-events']
+/** Features whose name is an ordinary word here: the HTTP header `Upgrade`, a folder on a disk, the tag of a cipher. */
+const ordinaryWords = ['docs', 'events', 'folders', 'log', 'tags', 'tokens', 'track', 'upgrade', 'workspaces']
+/** Nouns of features that have no folder of their own. */
+const innerNouns = ['clicks', 'conversions', 'leads', 'sales', 'spools']
+/** Files that may name nouns, and which; a list without names allows all. */
+const allowedNouns: Record<string, string[]> = {
+  // One list for all features, so that no two take the same name or number.
+  settings: [],
+  config: [],
+  locks: [],
+  // The kind is stored in rows.
+  'dead-letters': ['conversions'],
+  // A limit that operations of the contract choose.
+  'rate-limit': ['analytics'],
+  // OpenTelemetry's word for a span that refers to another.
+  otlp: ['links'],
+  tracing: ['links'],
+}
 
 interface Edge {
   from: string
@@ -109,8 +127,10 @@ export const importChecks = {
       .flatMap((source): Finding[] => {
         const name = posix.basename(source.path, '.ts')
         const noun = [...nouns].find((noun) => !platformWords.includes(name) && namesNoun(name, noun))
+        const inside = nounInside(source, name, nouns)
         const contract = source.imports.find(({ target }) => floorOf(target) === 0 && !sharedContract.test(target))
         if (noun) return [{ source, message: `is named after the feature ${noun}; move it to features/${noun}/` }]
+        if (inside) return [inside]
         if (!contract) return []
         const message = `imports ${contract.target}, which states a noun; take the value as an argument, or move the file to its feature`
         return [{ source, offset: contract.offset, message }]
@@ -167,6 +187,27 @@ function edgeOf(source: Source, to: string, isOurs: boolean): Edge {
   const from = source.path
   const isForeign = nounOf(from) !== undefined && nounOf(to) !== undefined && nounOf(from) !== nounOf(to)
   return { from, to, file: fileInFeature(from), toFile: fileInFeature(to), isOurs, isForeign }
+}
+
+/** Words of identifiers and strings. Names of settings (`WEBHOOK_CONCURRENCY`) come from one list and are passed over. */
+function nounInside(source: Source, name: string, features: Set<string>): Finding | undefined {
+  const allowed = allowedNouns[name] ?? ordinaryWords
+  if (allowed.length === 0) return undefined
+  const nouns = [...features, ...innerNouns].filter((noun) => !ordinaryWords.includes(noun) && !allowed.includes(noun))
+  for (const { 0: word, index } of source.text.matchAll(/[a-zA-Z][\w$-]*/g)) {
+    const isImport = source.imports.some(
+      ({ offset, specifier }) => index >= offset && index < offset + specifier.length,
+    )
+    if (isImport || /^[A-Z][A-Z0-9_]+$/.test(word)) continue
+    const kebab = word
+      .replace(/click_?house/gi, 'engine')
+      .replace(/([a-z0-9])(?=[A-Z])|_/g, '$1-')
+      .toLowerCase()
+    const noun = nouns.find((noun) => namesNoun(kebab, noun))
+    if (noun)
+      return { source, offset: index, message: `names ${noun} (${word}); let the feature declare it and hand it in` }
+  }
+  return undefined
 }
 
 /** Whether a file name has the noun among its words, as singular or plural: `click-id-keys` and `click-ids`. */

@@ -20,6 +20,7 @@ import type { LogMessage } from './batch.ts'
 import { countDeadLetters, listDeadLetters, retryAllDeadLetters } from './dead-letters.ts'
 import { mostTries } from './divide.ts'
 import { startIngest } from './jobs.ts'
+import { ingestMetrics } from './metrics.ts'
 import { claim, finish, ingest } from './service.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
@@ -119,7 +120,7 @@ test('a click that ClickHouse refuses becomes a dead letter, all others are stor
   await eventually(async () => expect(await readStored(honest)).toEqual(stored(9)), 30_000)
   expect(await readStored(hostile)).toEqual(stored(1))
   await expectLetters(2, /^ClickHouse refused it: VIOLATED_CONSTRAINT \(469\)$/)
-  const { values } = await platform.metrics.ingested.get()
+  const { values } = await ingestMetrics(platform).ingested.get()
   expect(values.find(({ labels }) => labels.reason === 'refused')?.value).toBe(2)
 
   // Still refused: there are two new letters.

@@ -18,6 +18,7 @@ import {
   visitPlace,
 } from './batch.ts'
 import { buryEvents } from './dead-letters.ts'
+import { ingestMetrics } from './metrics.ts'
 import { type ClickDraft, draftOf } from './steps/step.ts'
 import { type Division, type Holder, type Intent, updateIntent } from './store.ts'
 
@@ -83,7 +84,7 @@ export async function storeInParts(
   if (letters.length > 0) {
     const { partition } = holder
     const reasons = Object.fromEntries(division.refused.map(([reason, { length }]) => [reason, length]))
-    platform.metrics.ingested.inc({ outcome: 'rejected', reason: 'refused' }, letters.length)
+    ingestMetrics(platform).ingested.inc({ outcome: 'rejected', reason: 'refused' }, letters.length)
     platform.log.error({ partition, clicks: letters.length, reasons }, 'clicks were refused; see dead letters')
   }
   return last

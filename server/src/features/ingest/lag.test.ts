@@ -8,6 +8,7 @@ import { migrate } from '../../platform/migrate.ts'
 import { ensureStreams, eventStream, jetStream } from '../../platform/nats.ts'
 import { clicksSubject } from '../redirect/messages.ts'
 import { measureLags, startLagMeter } from './lag.ts'
+import { ingestMetrics } from './metrics.ts'
 import { advanceCursor, claimPartition } from './store.ts'
 
 const engines = await startEngines({ only: ['nats'] })
@@ -60,18 +61,18 @@ test('messages that the log has forgotten are not waited for', async () => {
 test('the figures grow while nobody stores anything, also when the log is away', async () => {
   await publish()
   await using _meter = startLagMeter(platform, owner)
-  const seconds = async () => (await figures(platform.metrics.ingestLagSeconds))['1'] ?? 0
-  await eventually(async () => expect(await figures(platform.metrics.ingestLag)).toEqual({ 0: 0, 1: 1 }))
+  const seconds = async () => (await figures(ingestMetrics(platform).lagSeconds))['1'] ?? 0
+  await eventually(async () => expect(await figures(ingestMetrics(platform).lag)).toEqual({ 0: 0, 1: 1 }))
   const first = await seconds()
   await eventually(async () => expect(await seconds()).toBeGreaterThan(first), 20_000)
   await engines.processes.nats?.stop()
   const atStop = await seconds()
   await eventually(async () => expect(await seconds()).toBeGreaterThan(atStop + 3), 30_000)
-  expect(await figures(platform.metrics.ingestLag)).toEqual({ 0: 0, 1: 1 })
+  expect(await figures(ingestMetrics(platform).lag)).toEqual({ 0: 0, 1: 1 })
   await engines.processes.nats?.restart()
 })
 
-async function figures(gauge: typeof platform.metrics.ingestLag): Promise<Record<string, number>> {
+async function figures(gauge: ReturnType<typeof ingestMetrics>['lag']): Promise<Record<string, number>> {
   const { values } = await gauge.get()
   return Object.fromEntries(values.map(({ labels, value }) => [labels.partition, value]))
 }

@@ -2,6 +2,7 @@ import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import type { Platform } from '../../platform/context.ts'
 import { eventStream } from '../../platform/nats.ts'
 import { startInterval } from '../../platform/schedule.ts'
+import { ingestMetrics } from './metrics.ts'
 import { type Place, selectPlaces } from './store.ts'
 
 type Lag = { partition: number; messages: number; oldestAt: number | undefined; isOwned: boolean }
@@ -10,7 +11,8 @@ const measureEveryMs = 2_000
 
 /** Keeps the figures of every partition, held by this worker or not, also while it is idle or stuck. */
 export function startLagMeter(platform: Platform, owner: string): AsyncDisposable {
-  const { metrics, log } = platform
+  const { log } = platform
+  const metrics = ingestMetrics(platform)
   let lags: Lag[] = []
   return startInterval(platform, 'ingest lag', measureEveryMs, async () => {
     try {
@@ -21,9 +23,9 @@ export function startLagMeter(platform: Platform, owner: string): AsyncDisposabl
     }
     const now = platform.now().getTime()
     for (const { partition, messages, oldestAt, isOwned } of lags) {
-      metrics.ingestLag.set({ partition }, messages)
-      metrics.ingestLagSeconds.set({ partition }, oldestAt === undefined ? 0 : Math.max(0, now - oldestAt) / 1000)
-      metrics.ingestOwned.set({ partition }, isOwned ? 1 : 0)
+      metrics.lag.set({ partition }, messages)
+      metrics.lagSeconds.set({ partition }, oldestAt === undefined ? 0 : Math.max(0, now - oldestAt) / 1000)
+      metrics.owned.set({ partition }, isOwned ? 1 : 0)
     }
   })
 }

@@ -24,6 +24,7 @@ import { buryEvents, countDeadLetters, type NewLetter } from './dead-letters.ts'
 import { keptEvents, mostAttempts, storeInParts } from './divide.ts'
 import { createdAt, isRewound, type StreamState } from './log/position.ts'
 import type { ClickBatchStored } from './messages.ts'
+import { ingestMetrics } from './metrics.ts'
 import { readWhole } from './read-log.ts'
 import { compareWithStored, findRepeats } from './repeats.ts'
 import { type Replayed, replayLog } from './replay.ts'
@@ -77,8 +78,8 @@ export async function followStream(
   if (!(await setStream(platform.db, holder, followed))) throw new PartitionLost()
   if (isFirst) return { ...followed, comparison: { until, areStoredCounted: false } }
   const lostMessages = Math.max(0, (await lastKnownSequence(platform.db, eventStream(partition))) - cursor.sequence)
-  platform.metrics.logRewinds.inc({ partition })
-  platform.metrics.logLostMessages.inc({ partition }, lostMessages)
+  ingestMetrics(platform).logRewinds.inc({ partition })
+  ingestMetrics(platform).logLostMessages.inc({ partition }, lostMessages)
   const fields = { partition, cursor: cursor.sequence, last: state.last, readFrom: sequence + 1, lostMessages }
   const event = isSame ? 'event log came back older than the cursor' : 'event log was created again'
   platform.log.error(fields, `${event}; clicks that were not stored yet are lost: run \`tributary verify\``)
@@ -341,10 +342,11 @@ function botsOf(outcomes: Outcome[]): [string, number[]][] {
   return [...bots]
 }
 
-function tally({ metrics }: Platform, outcomes: Outcome[]): void {
+function tally(platform: Platform, outcomes: Outcome[]): void {
+  const { ingested } = ingestMetrics(platform)
   for (const outcome of outcomes) {
-    if ('keep' in outcome) metrics.ingested.inc({ outcome: 'kept', reason: outcome.keep.event.bot ? 'bot' : 'person' })
-    else if ('drop' in outcome) metrics.ingested.inc({ outcome: 'dropped', reason: outcome.drop })
-    else metrics.ingested.inc({ outcome: 'rejected', reason: outcome.reject })
+    if ('keep' in outcome) ingested.inc({ outcome: 'kept', reason: outcome.keep.event.bot ? 'bot' : 'person' })
+    else if ('drop' in outcome) ingested.inc({ outcome: 'dropped', reason: outcome.drop })
+    else ingested.inc({ outcome: 'rejected', reason: outcome.reject })
   }
 }

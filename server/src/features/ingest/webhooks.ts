@@ -4,7 +4,7 @@ import { chunks } from '../../platform/batches.ts'
 import { asSystem, type Platform } from '../../platform/context.ts'
 import type { NewClick } from '../event-storage/service.ts'
 import { loadEventLinks, presentClickData } from '../events/service.ts'
-import type { WebhookDraft, WebhookDrafts, WebhookSource } from '../webhooks/service.ts'
+import { countDroppedEvents, type WebhookDraft, type WebhookDrafts, type WebhookSource } from '../webhooks/service.ts'
 import { type ClickBatchStored, clickBatchStored, clickBatchSubject } from './messages.ts'
 import { readStoredClicks } from './service.ts'
 
@@ -23,7 +23,7 @@ export const clickWebhooks: WebhookSource<ClickBatchStored> = {
       if (listening.size === 0) continue
       const rows = await readStoredClicks(platform, batch)
       if (!rows) {
-        platform.metrics.webhookEventsDropped.inc(listening.size)
+        countDroppedEvents(platform, listening.size)
         platform.log.error(batch, 'webhook events dropped, the log no longer has their clicks')
         continue
       }

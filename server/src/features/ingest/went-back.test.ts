@@ -14,6 +14,7 @@ import { migrate } from '../../platform/migrate.ts'
 import { ensureStreams, jetStream } from '../../platform/nats.ts'
 import { clicksSubject, type RawClick } from '../redirect/messages.ts'
 import { startIngest } from './jobs.ts'
+import { ingestMetrics } from './metrics.ts'
 import { claim, ingest } from './service.ts'
 import type { Holder } from './store.ts'
 
@@ -151,7 +152,7 @@ describe('the log went back', () => {
     for (let message = 0; message < 12; message++) await publish(clicks(2))
     await expectStored(51)
     await worker[Symbol.asyncDispose]()
-    const found = await platform.metrics.logRewinds.get()
+    const found = await ingestMetrics(platform).logRewinds.get()
     expect(found.values.find(({ labels }) => labels.partition === partition)?.value).toBe(1)
   })
 

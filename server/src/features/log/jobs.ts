@@ -1,5 +1,6 @@
 import type { Platform } from '../../platform/context.ts'
 import { startInterval } from '../../platform/schedule.ts'
+import { logMetrics } from './metrics.ts'
 import { clickhouseFreeRatio, purgeStored, streamUsage } from './service.ts'
 
 const intervalMs = 5_000
@@ -20,18 +21,17 @@ export function startLogRetention(platform: Platform): AsyncDisposable {
 }
 
 async function measureStreams(platform: Platform): Promise<void> {
-  const { metrics } = platform
+  const metrics = logMetrics(platform)
   for (const { stream, bytes, limitBytes } of await streamUsage(platform)) {
-    metrics.logBytes.set({ stream }, bytes)
-    metrics.logLimit.set({ stream }, limitBytes)
+    metrics.bytes.set({ stream }, bytes)
+    metrics.limit.set({ stream }, limitBytes)
   }
 }
 
 async function purge(platform: Platform): Promise<void> {
-  const { metrics, log } = platform
   for (const { stream, messages } of await purgeStored(platform)) {
-    metrics.logPurged.inc({ stream }, messages)
-    log.warn({ stream, messages }, 'stored messages purged: the log is above its watermark')
+    logMetrics(platform).purged.inc({ stream }, messages)
+    platform.log.warn({ stream, messages }, 'stored messages purged: the log is above its watermark')
   }
 }
 

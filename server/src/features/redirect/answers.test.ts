@@ -7,6 +7,7 @@ import { type BuiltWorkspace, browser, buildLink, buildWorkspace } from '../../.
 import { openTestPlatform } from '../../../test/stack.ts'
 import { type Answer, visit } from '../../../test/visit.ts'
 import { start } from '../../roles/redirect.ts'
+import { redirectMetrics } from './metrics.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'tributary-answers-'))
 const settings = { TRUSTED_PROXIES: '127.0.0.1', REDIRECT_PORT: '0', SPOOL_DIRECTORY: folder }
@@ -163,6 +164,6 @@ describe('addresses of the domain', () => {
 })
 
 async function linkLookups(): Promise<number> {
-  const { values } = await platform.metrics.linkLookups.get()
+  const { values } = await redirectMetrics(platform).linkLookups.get()
   return values.reduce((sum, { value }) => sum + value, 0)
 }

@@ -7,6 +7,7 @@ import type { Platform } from '../../platform/context.ts'
 import { migrate } from '../../platform/migrate.ts'
 import { openConnection } from '../../platform/postgres.ts'
 import { openRedirectCache } from './cache.ts'
+import { redirectMetrics } from './metrics.ts'
 
 const engines: Engines<'postgres' | 'valkey'> = await startEngines({ only: ['postgres', 'valkey'] })
 const platform = await openTestPlatform(engines.urls)
@@ -33,7 +34,7 @@ async function age(ms = 61_000): Promise<void> {
 }
 
 async function count(on: Platform, from: string): Promise<number> {
-  const { values } = await on.metrics.linkLookups.get()
+  const { values } = await redirectMetrics(on).linkLookups.get()
   return values.find(({ labels }) => labels.from === from)?.value ?? 0
 }
 

@@ -7,6 +7,7 @@ import type { Platform } from '../../platform/context.ts'
 import type { DomainChanged } from '../domains/messages.ts'
 import { addDomain } from '../domains/service.ts'
 import { openRedirectCache, type RedirectCache } from './cache.ts'
+import { redirectMetrics } from './metrics.ts'
 
 const platform = await openTestPlatform()
 const otherPlatform = await openTestPlatform()
@@ -24,8 +25,8 @@ function openCache(on: Platform) {
 
 /** How often links were found where, since the last call. */
 async function lookups(on: Platform): Promise<Record<string, number>> {
-  const { values } = await on.metrics.linkLookups.get()
-  on.metrics.linkLookups.reset()
+  const { values } = await redirectMetrics(on).linkLookups.get()
+  redirectMetrics(on).linkLookups.reset()
   return Object.fromEntries(values.map(({ labels, value }) => [labels.from, value]))
 }
 

@@ -6,6 +6,7 @@ import { findDomainForRedirect, type RedirectDomain } from '../domains/service.t
 import { linkChanged, linkChangedSubject } from '../links/messages.ts'
 import { findForRedirect, type RedirectLink } from '../links/service.ts'
 import { type Hearing, type Lookup, openLookup } from './lookup.ts'
+import { redirectMetrics } from './metrics.ts'
 import { openShelf } from './shelf.ts'
 
 export type Found = { domain: RedirectDomain | null; link: RedirectLink | null }
@@ -24,7 +25,8 @@ const nothing: Found = { domain: null, link: null }
  * changes hands leads to nothing of before. What changes is forgotten by every process as soon as it is told.
  */
 export function openRedirectCache(platform: Handles): RedirectCache {
-  const { log, metrics, nats, config } = platform
+  const { log, nats, config } = platform
+  const metrics = redirectMetrics(platform)
   const cacheBytes = config.REDIRECT_CACHE_MEGABYTES * 1_000_000
   // What others stored before may have changed while nobody here was listening.
   const hearing: Hearing = { isOn: true, since: Date.now() }

@@ -12,6 +12,7 @@ import { openMetrics } from '../../platform/metrics.ts'
 import { ensureStreams, eventStream, jetStream } from '../../platform/nats.ts'
 import { type Capture, openCapture } from './capture.ts'
 import type { RawClick } from './messages.ts'
+import { redirectMetrics } from './metrics.ts'
 import { openSpool, type Spool } from './spool.ts'
 
 const partitions = 2
@@ -75,7 +76,7 @@ async function loggedIds(): Promise<string[]> {
 }
 
 async function outcomes(): Promise<Record<string, number>> {
-  const { values } = await platform.metrics.captureSeconds.get()
+  const { values } = await redirectMetrics(platform).captureSeconds.get()
   const counts = values.filter(({ metricName }) => metricName?.endsWith('_count'))
   return Object.fromEntries(counts.map(({ labels, value }) => [labels.outcome, value]))
 }
@@ -189,7 +190,7 @@ describe('while the log is away', () => {
         await add(someClick())
         expect((await outcomes()).log).toBeGreaterThan(1)
       })
-      expect((await platform.metrics.spoolBytes.get()).values[0]?.value).toBe(0)
+      expect((await redirectMetrics(platform).spoolBytes.get()).values[0]?.value).toBe(0)
     },
   )
 

@@ -3,6 +3,7 @@ import type { Platform } from '../../platform/context.ts'
 import { partitionOf } from '../../platform/ids.ts'
 import { openPublisher } from '../../platform/nats.ts'
 import { clicksSubject, type RawClick } from './messages.ts'
+import { redirectMetrics } from './metrics.ts'
 import type { Spool } from './spool.ts'
 
 export type Capture = AsyncDisposable & {
@@ -29,7 +30,8 @@ const mostTurns = 2
 
 /** Group commit: while two batches are being acknowledged the next one fills, so a busy server shares the wait. */
 export function openCapture(platform: Platform, spool: Spool): Capture {
-  const { config, log, metrics, nats } = platform
+  const { config, log, nats } = platform
+  const metrics = redirectMetrics(platform)
   const publisher = openPublisher(nats, config.CAPTURE_DEADLINE_MS)
   const lanes = Array.from(
     { length: config.EVENT_PARTITIONS },

@@ -14,6 +14,7 @@ import { ensureStreams, eventStream, jetStream } from '../../platform/nats.ts'
 import type { Decision } from './decide.ts'
 import { openAddressLimit, openRecentClicks } from './limit.ts'
 import type { RawClick } from './messages.ts'
+import { redirectMetrics } from './metrics.ts'
 import { openRedirect, type Redirect, type Visit } from './service.ts'
 
 setFlagsFromString('--expose-gc')
@@ -110,7 +111,7 @@ describe('the log', () => {
   }
 
   async function notLogged(): Promise<Record<string, number>> {
-    const { values } = await platform.metrics.clicksNotLogged.get()
+    const { values } = await redirectMetrics(platform).clicksNotLogged.get()
     return Object.fromEntries(values.map(({ labels, value }) => [labels.reason, value]))
   }
 
@@ -153,7 +154,7 @@ describe('the log', () => {
     const { config } = await manager.streams.info(eventStream(0))
     await manager.streams.delete(eventStream(0))
     await open()
-    expect((await platform.metrics.clicksLost.get()).values[0]?.value).toBe(1)
+    expect((await redirectMetrics(platform).clicksLost.get()).values[0]?.value).toBe(1)
     await manager.streams.add(config)
     await open()
     expect((await logged()).clicks).toHaveLength(1)

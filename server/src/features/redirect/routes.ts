@@ -3,6 +3,7 @@ import { type AddressReader, openAddressReader, readVisitor } from '../../platfo
 import type { Platform } from '../../platform/context.ts'
 import type { Decision, Page } from './decide.ts'
 import { decoded } from './destination.ts'
+import { redirectMetrics } from './metrics.ts'
 import { renderPage } from './pages/render.ts'
 import type { Redirect, Visit } from './service.ts'
 
@@ -13,18 +14,19 @@ const uncached = 'private, no-store'
 /** Answers every request for a short link. */
 export function redirectListener(platform: Platform, redirect: Redirect) {
   const readAddress = openAddressReader(platform.config.TRUSTED_PROXIES)
+  const metrics = redirectMetrics(platform)
   return (request: IncomingMessage, response: ServerResponse) => {
     const started = performance.now()
     const fail = (error: unknown) => {
       platform.log.error({ error }, 'A redirect failed')
-      platform.metrics.redirects.count(503)
+      metrics.redirects.count(503)
       if (response.headersSent) return void response.destroy()
       respondWithPage(request, response, 503, { kind: 'unavailable' }, { 'Retry-After': 5 })
     }
     const send = (decision: Decision) => {
       try {
         respond(request, response, decision)
-        platform.metrics.redirectSeconds.observe((performance.now() - started) / 1_000)
+        metrics.redirectSeconds.observe((performance.now() - started) / 1_000)
       } catch (error) {
         fail(error)
       }

@@ -11,6 +11,7 @@ import { type Attempt, type Decision, decide } from './decide.ts'
 import { withVisitorQuery } from './destination.ts'
 import { openAddressLimit, openRecentClicks } from './limit.ts'
 import type { RawClick } from './messages.ts'
+import { redirectMetrics } from './metrics.ts'
 import { buildRawClick, fitAddress } from './raw-click.ts'
 import { openSpool } from './spool.ts'
 
@@ -58,7 +59,8 @@ export async function openRedirect(platform: Platform): Promise<Redirect> {
 
 /** Decides about visits; a click is stored before its decision is given. */
 async function openOwnRedirect(platform: Platform): Promise<Redirect> {
-  const { config, metrics } = platform
+  const { config } = platform
+  const metrics = redirectMetrics(platform)
   const secrets = clickKeys(config)
   const waits = config.CLICK_DURABILITY === 'ack'
   await using parts = new AsyncDisposableStack()

@@ -10,6 +10,7 @@ import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import type { Platform } from '../../platform/context.ts'
 import { openMetrics } from '../../platform/metrics.ts'
 import { ensureStreams, eventStream, jetStream } from '../../platform/nats.ts'
+import { redirectMetrics } from './metrics.ts'
 import { openSpool, type Spool, type SpooledMessage } from './spool.ts'
 
 const engines = await startEngines({ only: ['nats'] })
@@ -58,7 +59,7 @@ async function readLog(): Promise<{ id: string; body: string }[]> {
 }
 
 async function spoolBytes(): Promise<number | undefined> {
-  return (await platform.metrics.spoolBytes.get()).values[0]?.value
+  return (await redirectMetrics(platform).spoolBytes.get()).values[0]?.value
 }
 
 const drained = () => eventually(async () => expect(await readdir(directory)).toEqual([]))

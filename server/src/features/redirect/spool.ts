@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { sleep } from '../../platform/clock.ts'
 import type { Platform } from '../../platform/context.ts'
 import { jetStream } from '../../platform/nats.ts'
+import { redirectMetrics } from './metrics.ts'
 import { claimAbandoned, claimFolder, messageFiles } from './spool/folders.ts'
 
 export type SpooledMessage = { subject: string; id: string; body: string }
@@ -18,7 +19,8 @@ const abandonedMs = 10_000
 
 /** One file a message, named so that a restart sends the same message id again, oldest first. */
 export async function openSpool(platform: Platform, folder = 'clicks'): Promise<Spool> {
-  const { config, log, metrics } = platform
+  const { config, log } = platform
+  const metrics = redirectMetrics(platform)
   await using opening = new AsyncDisposableStack()
   const { path: directory } = opening.use(await claimFolder(config.SPOOL_DIRECTORY, folder, log))
   await removeDrafts(directory)
@@ -76,7 +78,7 @@ export async function openSpool(platform: Platform, folder = 'clicks'): Promise<
     const names = [...(bytes > 0 ? await messageFiles(directory) : []), ...abandoned].sort()
     metrics.spoolMessages.set(names.length)
     const { bavail, blocks } = await statfs(directory)
-    metrics.diskFree.set({ disk: 'spool' }, bavail / blocks)
+    platform.metrics.diskFree.set({ disk: 'spool' }, bavail / blocks)
     metrics.spoolAge.set(names[0] ? Math.max(0, Date.now() - Number.parseInt(names[0], 10)) / 1000 : 0)
   }
 

@@ -17,6 +17,7 @@ import { retryConversion } from './dead-letters.ts'
 import { eraseConversions } from './erase.ts'
 import { exportSome, measureOverdue } from './export.ts'
 import { trackLead } from './leads.ts'
+import { trackMetrics } from './metrics.ts'
 import { trackSale } from './sales.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
@@ -93,7 +94,7 @@ test('leads that an engine refuses become dead letters, all others are stored, a
   )
   expect(await countLetters(platform.db)).toEqual({ conversion: 4, outbox: 0 })
   await measureOverdue(platform)
-  expect((await platform.metrics.conversionsOverdue.get()).values[0]?.value).toBe(0)
+  expect((await trackMetrics(platform).overdue.get()).values[0]?.value).toBe(0)
 
   // Still refused: the letter is there again, and says how often.
   const ids = letters.filter(({ reason }) => reason.includes('22003')).map(({ reference }) => reference)

@@ -16,6 +16,7 @@ import type { RawClick } from '../redirect/messages.ts'
 import { exportSome, measureOverdue } from './export.ts'
 import { trackLead } from './leads.ts'
 import { type ClickFactsSettled, clickFactsSettled } from './messages.ts'
+import { trackMetrics } from './metrics.ts'
 import { trackRefund } from './refunds.ts'
 import { trackSale } from './sales.ts'
 
@@ -66,7 +67,7 @@ async function list(ctx: Ctx, event: string, given: Record<string, unknown> = {}
 test('how late the first conversion is can be told', async () => {
   const overdue = async () => {
     await measureOverdue(platform)
-    return (await platform.metrics.conversionsOverdue.get()).values[0]?.value
+    return (await trackMetrics(platform).overdue.get()).values[0]?.value
   }
   const { click, lead } = await setUp()
   const visit = click()

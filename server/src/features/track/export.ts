@@ -15,6 +15,7 @@ import { countConversions } from '../links/service.ts'
 import { appendConversionsAgain, foldRareValues } from '../rollups/service.ts'
 import { enrichSome, loadClicks } from './click-facts.ts'
 import { buryConversion } from './dead-letters.ts'
+import { trackMetrics } from './metrics.ts'
 import { countsOf, rowsOf, takePortion } from './rows.ts'
 import {
   type ConversionRow,
@@ -117,9 +118,9 @@ async function exportFresh(platform: Platform): Promise<{ count: number; isMore:
 }
 
 /** Not knowing is no news here: that PostgreSQL is away is told elsewhere. */
-export async function measureOverdue({ db, metrics }: Pick<Platform, 'db' | 'metrics'>): Promise<void> {
-  const seconds = await selectOverdue(db).catch(() => undefined)
-  if (seconds !== undefined) metrics.conversionsOverdue.set(seconds)
+export async function measureOverdue(platform: Pick<Platform, 'db' | 'metrics'>): Promise<void> {
+  const seconds = await selectOverdue(platform.db).catch(() => undefined)
+  if (seconds !== undefined) trackMetrics(platform).overdue.set(seconds)
 }
 
 /** Adds to ClickHouse what was stored there, after a number and of one link or of all, and has no row any more. */

@@ -13,6 +13,7 @@ import { webhookScopes } from '../../roles/webhooks.ts'
 import { startIngest } from '../ingest/jobs.ts'
 import { type ClickBatchStored, clickBatchStored } from '../ingest/messages.ts'
 import type { RawClick } from '../redirect/messages.ts'
+import { webhookMetrics } from './metrics.ts'
 import { createWebhook } from './service.ts'
 
 const engines = await startEngines({ only: ['nats', 'valkey'] })
@@ -69,7 +70,7 @@ test('clicks that the log has lost are counted, and the next batches go on', asy
   const { workspaceId, click } = await setUp({ listens: true })
   const [batch] = await takeBatches([click()])
   if (!batch) throw new Error('There should be a batch')
-  const dropped = async () => (await platform.metrics.webhookEventsDropped.get()).values[0]?.value ?? 0
+  const dropped = async () => (await webhookMetrics(platform).eventsDropped.get()).values[0]?.value ?? 0
   const before = await dropped()
   await fanOutClicks(platform, [{ ...batch, stream: 'another' }, batch])
   expect(await dropped()).toBe(before + 1)

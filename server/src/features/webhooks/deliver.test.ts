@@ -18,6 +18,7 @@ import { pruneSome, replayDelivery } from './deliveries.ts'
 import { type DeliveryRow, selectAttempts, selectDelivery } from './deliveries-store.ts'
 import { eraseCustomerEvents } from './fan-out.ts'
 import { openLines } from './lines.ts'
+import { webhookMetrics } from './metrics.ts'
 import { offsetsMs } from './schedule.ts'
 import { requireWebhook, updateWebhook } from './service.ts'
 import type { WebhookRow } from './store.ts'
@@ -214,7 +215,7 @@ describe('what is due', () => {
     const { webhook } = await build()
     await queueEvents(platform, [webhook], 7)
     await measurePending(platform)
-    expect((await platform.metrics.webhookPending.get()).values[0]?.value).toBe(7)
+    expect((await webhookMetrics(platform).pending.get()).values[0]?.value).toBe(7)
   })
 
   test('is called again under the same id when the worker died between the call and its record', async () => {

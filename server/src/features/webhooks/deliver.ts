@@ -11,6 +11,7 @@ import {
 } from './deliveries-store.ts'
 import { disableIfHopeless } from './disable.ts'
 import type { Lines } from './lines.ts'
+import { webhookMetrics } from './metrics.ts'
 import { nextTry } from './schedule.ts'
 import { secretsOf } from './secrets.ts'
 
@@ -39,8 +40,9 @@ export async function deliver(platform: Platform, delivery: DueDelivery): Promis
   }
   const secrets = secretsOf(platform.config.ENCRYPTION_KEYS, { ...delivery, id: delivery.webhook_id }, platform.now())
   const called = await callReceiver(platform, { url, eventId, body, secrets })
-  platform.metrics.webhookAttempts.inc({ outcome: called.outcome })
-  platform.metrics.webhookSeconds.observe({ outcome: called.outcome }, called.durationMs / 1_000)
+  const metrics = webhookMetrics(platform)
+  metrics.attempts.inc({ outcome: called.outcome })
+  metrics.callSeconds.observe({ outcome: called.outcome }, called.durationMs / 1_000)
   const attempt = {
     at: called.at,
     duration_ms: called.durationMs,
@@ -59,6 +61,6 @@ function endOf({ started_at: startedAt, tries }: DueDelivery, called: Called): D
   return dueAt ? { status: 'pending', due_at: dueAt } : { status: 'failed', due_at: null }
 }
 
-export async function measurePending({ db, now, metrics }: Pick<Platform, 'db' | 'now' | 'metrics'>): Promise<void> {
-  metrics.webhookPending.set(await countDue(db, now(), mostCounted))
+export async function measurePending(platform: Pick<Platform, 'db' | 'now' | 'metrics'>): Promise<void> {
+  webhookMetrics(platform).pending.set(await countDue(platform.db, platform.now(), mostCounted))
 }

@@ -7,6 +7,7 @@ import { requireWorkspace } from '../workspaces/service.ts'
 import type { Called } from './call.ts'
 import type { DueDelivery } from './deliveries-store.ts'
 import { type WebhookDisabled, webhookDisabledMessage } from './messages.ts'
+import { webhookMetrics } from './metrics.ts'
 import { disabledNotice } from './notice.ts'
 import { isGivenUp } from './schedule.ts'
 import { disableWebhook, lockWebhooks, selectWebhook } from './store.ts'
@@ -25,7 +26,7 @@ export async function disableIfHopeless(platform: Platform, delivery: DueDeliver
     return true
   })
   if (!isDisabled) return
-  platform.metrics.webhooksDisabled.inc({ reason })
+  webhookMetrics(platform).disabled.inc({ reason })
   platform.log.info({ workspaceId, webhookId, reason }, 'A webhook was disabled')
 }
 

@@ -14,6 +14,7 @@ import { conflict, invalid, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { transaction, violatedConstraint } from '../../platform/postgres.ts'
 import { requireRoom } from '../workspaces/service.ts'
+import { webhookMetrics } from './metrics.ts'
 import { presentWebhook } from './present.ts'
 import { bothSignMs, newSecret, sealSecret } from './secrets.ts'
 import { addressOf, scopeOf, standingOf } from './settings.ts'
@@ -73,6 +74,11 @@ export type WebhookScopes = {
   knownFolderIds(ctx: Ctx, ids: string[]): Promise<Set<string>>
   /** From now on these links, and no others, have the webhook. */
   assignWebhook(ctx: Ctx, webhookId: string, linkIds: string[]): Promise<void>
+}
+
+/** For a source that can't read what it should send. */
+export function countDroppedEvents(platform: Pick<Platform, 'metrics'>, count: number): void {
+  webhookMetrics(platform).eventsDropped.inc(count)
 }
 
 export async function listWebhooks(ctx: Ctx, scopes: WebhookScopes, query: WebhooksQuery): Promise<Webhook[]> {

@@ -10,6 +10,7 @@ import { enqueueClicks } from '../../../test/webhooks.ts'
 import { webhookScopes } from '../../roles/webhooks.ts'
 import { linkNumbers } from '../links/service.ts'
 import { pruneSome } from './deliveries.ts'
+import { webhookMetrics } from './metrics.ts'
 import { createWebhook } from './service.ts'
 
 const platform = await openOwnDatabase({ WEBHOOK_STORAGE_MEGABYTES: '1' })
@@ -44,7 +45,7 @@ test('a workspace whose receivers are behind stores no more than the limit, and 
   const { ctx, tell } = await setUp()
   await tell(perMegabyte + 5)
   expect(await stored(ctx)).toBe(perMegabyte)
-  const dropped = await platform.metrics.webhookEventsDropped.get()
+  const dropped = await webhookMetrics(platform).eventsDropped.get()
   expect(dropped.values[0]?.value).toBe(5)
 })
 

@@ -1,5 +1,6 @@
 import type { Ctx } from '../../platform/context.ts'
 import { deleteFinishedEvents, selectStoredBytes } from './deliveries-store.ts'
+import { webhookMetrics } from './metrics.ts'
 
 const deletedAtOnce = 500
 
@@ -14,7 +15,7 @@ export async function hasRoom(ctx: Ctx, bodies: string[]): Promise<boolean> {
     if ((await selectStoredBytes(ctx.db, ctx.workspaceId)) + wanted <= limit) return true
     if ((await deleteFinishedEvents(ctx.db, ctx.workspaceId, deletedAtOnce)) === 0) break
   }
-  ctx.metrics.webhookEventsDropped.inc(bodies.length)
+  webhookMetrics(ctx).eventsDropped.inc(bodies.length)
   const about = { workspaceId: ctx.workspaceId, events: bodies.length }
   ctx.log.warn(about, 'webhook events dropped, their receivers are behind by WEBHOOK_STORAGE_MEGABYTES')
   return false
