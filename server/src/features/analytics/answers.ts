@@ -1,38 +1,20 @@
-import { type ByteCache, openByteCache } from '../../platform/byte-cache.ts'
 import type { Ctx } from '../../platform/context.ts'
-import { memoByObject } from '../../platform/memo.ts'
+import { memoByObject, openAsyncMemo } from '../../platform/memo.ts'
 
 const longestMs = 10_000
 const timesAsLong = 10
 const maxBytes = 32_000_000
 
-type Memory = { running: Map<string, Promise<object>>; known: ByteCache<object> }
-
 /**
  * The answer to a question of a workspace. While it is being found, all who ask the same wait for it; afterwards it is
  * remembered ten times as long as that took, ten seconds at most.
  */
-export async function answerOnce<Answer extends object>(
+export function answerOnce<Answer extends object>(
   ctx: Pick<Ctx, 'config' | 'workspaceId' | 'plan'>,
   question: object,
   find: () => Promise<Answer>,
 ): Promise<Answer> {
-  const { running, known } = openMemory(ctx.config)
-  const key = keyOf(ctx, question)
-  const answer = known.get(key)
-  if (answer) return answer as Answer
-  const underWay = running.get(key)
-  if (underWay !== undefined) return underWay as Promise<Answer>
-  const started = performance.now()
-  const finding = find()
-    .then((answer) => {
-      const ttl = Math.min(Math.ceil((performance.now() - started) * timesAsLong), longestMs)
-      known.set(key, answer, { ttl })
-      return answer
-    })
-    .finally(() => running.delete(key))
-  running.set(key, finding)
-  return finding
+  return openAnswers(ctx.config)(keyOf(ctx, question), find)
 }
 
 function keyOf({ workspaceId, plan }: Pick<Ctx, 'workspaceId' | 'plan'>, question: object): string {
@@ -40,6 +22,6 @@ function keyOf({ workspaceId, plan }: Pick<Ctx, 'workspaceId' | 'plan'>, questio
   return JSON.stringify([workspaceId, plan, parts.sort(([one], [other]) => (one < other ? -1 : 1))])
 }
 
-const openMemory = memoByObject((_: Ctx['config']): Memory => {
-  return { running: new Map(), known: openByteCache({ maxBytes, ttlMs: longestMs }) }
+const openAnswers = memoByObject((_: Ctx['config']) => {
+  return openAsyncMemo({ maxBytes, ttlMs: (_, tookMs) => Math.min(Math.ceil(tookMs * timesAsLong), longestMs) })
 })

@@ -1,9 +1,8 @@
 import type { Metatags } from '@tributary/contract/metatags'
-import { type ByteCache, openByteCache } from '../../platform/byte-cache.ts'
 import type { Config } from '../../platform/config.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { AppError, invalid } from '../../platform/errors.ts'
-import { memoByObject } from '../../platform/memo.ts'
+import { memoByObject, openAsyncMemo } from '../../platform/memo.ts'
 import { fetchOutbound, OutboundError } from '../../platform/outbound.ts'
 import { parseMetatags } from './parse.ts'
 
@@ -17,31 +16,23 @@ const rememberMs = 600_000
 const rememberFailureMs = 30_000
 const nothing: Metatags = { title: null, description: null, image: null }
 
-type Reader = { known: ByteCache<Metatags>; running: Map<string, Promise<Metatags>> }
-
-const openReader = memoByObject((_: Config): Reader => {
-  return { known: openByteCache({ maxBytes: maxKnownBytes }), running: new Map() }
-})
+const openPages = memoByObject((_: Config) =>
+  openAsyncMemo<Metatags>({
+    maxBytes: maxKnownBytes,
+    ttlMs: (metatags) => (metatags === nothing ? rememberFailureMs : rememberMs),
+    admit(running) {
+      if (running < maxReading) return
+      throw new AppError('rate_limit_exceeded', 'Too many pages are being read at the same time. Try again in 1 s.')
+    },
+  }),
+)
 
 /** Pages are fetched through the outbound client only, so that no address inside the network can be read. */
 export async function getMetatags(ctx: Pick<Ctx, 'config'>, url: string): Promise<Metatags> {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
     throw invalid('`url` in the query must be an absolute URL such as https://example.com/page.')
   }
-  const { known, running } = openReader(ctx.config)
-  const found = known.get(url) ?? running.get(url)
-  if (found) return found
-  if (running.size >= maxReading) {
-    throw new AppError('rate_limit_exceeded', 'Too many pages are being read at the same time. Try again in 1 s.')
-  }
-  const reading = readPage(url, ctx.config)
-    .then((metatags) => {
-      known.set(url, metatags, { ttl: metatags === nothing ? rememberFailureMs : rememberMs })
-      return metatags
-    })
-    .finally(() => running.delete(url))
-  running.set(url, reading)
-  return reading
+  return openPages(ctx.config)(url, () => readPage(url, ctx.config))
 }
 
 async function readPage(url: string, config: Config): Promise<Metatags> {

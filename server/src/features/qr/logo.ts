@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import type { Config } from '../../platform/config.ts'
 import { AppError, invalid } from '../../platform/errors.ts'
+import { openAsyncMemo } from '../../platform/memo.ts'
 import { fetchOutbound, OutboundError } from '../../platform/outbound.ts'
 import type { Decoded } from './decode.ts'
 import { gate, lanes } from './gate.ts'
-import { sharedCache } from './shared-cache.ts'
 
 export type LoadedLogo = Decoded & { hash: string }
 
@@ -22,10 +22,10 @@ export function openLogos(config: Config): (source: string, visitor: string) => 
   const decoding = gate(2, 100)
   const fetchLanes = lanes({ atOnce: 4, mostWaiting: 20 })
   const decodeLanes = lanes({ atOnce: 1, mostWaiting: 20, pauseFactor: 3, longestPauseMs: 15_000 })
-  const cache = sharedCache<LoadedLogo | AppError>({
+  const cache = openAsyncMemo<LoadedLogo | AppError>({
     maxBytes: 32 * 1_048_576,
-    bytesOf: (logo) => (logo instanceof AppError ? 0 : logo.pixels.data.length + logo.png.length),
-    lifeMsOf: (logo) => (logo instanceof AppError ? badForMs : goodForMs),
+    measure: (logo) => (logo instanceof AppError ? 0 : logo.pixels.data.length + logo.png.length),
+    ttlMs: (logo) => (logo instanceof AppError ? badForMs : goodForMs),
   })
 
   async function load(source: string, visitor: string): Promise<LoadedLogo | AppError> {

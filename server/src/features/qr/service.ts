@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { QrQuery } from '@tributary/contract/qr'
 import type { Config } from '../../platform/config.ts'
+import { openAsyncMemo } from '../../platform/memo.ts'
 import { encodeText, type Level, logoPlace, withoutMiddle } from './code.ts'
 import { type Color, readableColors } from './color.ts'
 import { gate, lanes } from './gate.ts'
 import { edgesOf, placeLogo } from './layout.ts'
 import { type LoadedLogo, openLogos } from './logo.ts'
 import { drawPng } from './png.ts'
-import { sharedCache } from './shared-cache.ts'
 import { drawSvg } from './svg.ts'
 
 export type Format = 'png' | 'svg'
@@ -35,7 +35,7 @@ export function openQrCodes(config: Config): QrCodes {
   const logoOf = openLogos(config)
   const drawing = gate(drawnAtOnce, 200)
   const drawLanes = lanes({ atOnce: 1, mostWaiting: 50, pauseFactor: 3, longestPauseMs: 2_000 })
-  const pictures = sharedCache<Picture>({ maxBytes: 32 * 1_048_576, bytesOf: ({ bytes }) => bytes.length })
+  const pictures = openAsyncMemo<Picture>({ maxBytes: 32 * 1_048_576, measure: ({ bytes }) => bytes.length })
   return {
     async draw(query, format, visitor) {
       const [foreground, background] = readableColors(query.fgColor, query.bgColor)
