@@ -16,7 +16,7 @@ export const tributary: CommandDef = defineCommand({
     workspace: () => import('./workspace.ts').then((module) => module.workspace),
     key: () => import('./key.ts').then((module) => module.key),
     domain: () => import('./domain.ts').then((module) => module.domain),
-    verify: () => import('./verify.ts').then((module) => module.verify),
+    verify: () => import('./verify.ts').then((module) => module.verifyCommand),
     rebuild: () => import('./rebuild.ts').then((module) => module.rebuildCommand),
     backup: () => import('./backup.ts').then((module) => module.backupCommand),
     restore: () => import('./restore.ts').then((module) => module.restoreCommand),

@@ -1,28 +1,8 @@
-import type { Finding } from '../maintenance/clicks.ts'
 import type { ConversionFinding } from '../maintenance/conversions.ts'
 import type { CustomerFinding } from '../maintenance/customers.ts'
 import type { RollupFinding } from '../maintenance/rollups.ts'
-import type { Rewind } from '../platform/incarnation.ts'
+import type { RewindFinding, Verified } from '../maintenance/verify.ts'
 import { table } from './run.ts'
-
-type ClickFinding = Omit<Finding, 'lastClicked'>
-/** An engine that came back older; `lost` is null until a worker has counted. */
-export type RewindFinding = Pick<Rewind, 'engine' | 'lost'> & Record<'foundAt' | 'since' | 'until', string>
-/** What `tributary verify --json` prints. */
-export type Verified = {
-  links: number
-  different: number
-  repaired: number
-  unknown: number
-  doubled: number
-  rewinds: RewindFinding[]
-  findings: ClickFinding[]
-  conversions: ConversionFinding[]
-  customers: CustomerFinding[]
-  rollups: RollupFinding[]
-  /** Events that were refused and are therefore in neither the counters nor the rows; null when NATS did not answer. */
-  deadLetters: { conversions: number; messages: number | null }
-}
 
 const mostShown = 100
 
@@ -39,13 +19,6 @@ export function verifiedText(found: Verified, repair: boolean): string {
     .join('\n\n')
 }
 
-/** A restart of PostgreSQL that has lost nothing as far as is known is not worth a word. */
-export function rewindOf({ engine, found_at, since, until, is_certain, lost }: Rewind): RewindFinding[] {
-  if (!is_certain && lost === null) return []
-  const times = { foundAt: found_at.toISOString(), since: since.toISOString(), until: until.toISOString() }
-  return [{ engine, lost, ...times }]
-}
-
 function rewindText({ engine, foundAt, since, lost }: RewindFinding): string {
   const guide = 'docs/guides/backup.md tells what to do after a restore.'
   const state = since.startsWith('1970') ? 'an empty state' : `its state of ${since}`
@@ -60,12 +33,6 @@ function rewindText({ engine, foundAt, since, lost }: RewindFinding): string {
       : 'nothing that ClickHouse knows is missing'
   const result = lost === null ? 'a worker has not counted yet what is missing' : missing
   return `PostgreSQL went back to ${state} (found ${foundAt}): ${result}. ${guide}`
-}
-
-/** Whether nothing differs, or not any more. */
-export function isSound({ different, repaired, unknown, doubled, conversions, customers, rollups }: Verified): boolean {
-  const others = [...conversions, ...customers, ...rollups]
-  return different === repaired && unknown === 0 && doubled === 0 && others.every(({ repaired }) => repaired)
 }
 
 function textOfClicks(found: Verified, repair: boolean): string {

@@ -12,7 +12,7 @@ import { query } from '../platform/clickhouse.ts'
 import { partitionOf } from '../platform/ids.ts'
 import { migrate } from '../platform/migrate.ts'
 import { ensureStreams, jetStream } from '../platform/nats.ts'
-import { type Finding, reconcile } from './clicks.ts'
+import { type Finding, reconcileClicks } from './clicks.ts'
 
 // A difference is looked at again after two seconds.
 vi.setConfig({ testTimeout: 40_000 })
@@ -64,10 +64,12 @@ async function tamper(link: TestLink, clicks: number): Promise<void> {
     WHERE link_number = ${link.number}`.execute(platform.db)
 }
 
-async function check(options: Parameters<typeof reconcile>[1] = {}): Promise<{ links: number; findings: Finding[] }> {
+async function check(
+  options: Parameters<typeof reconcileClicks>[1] = {},
+): Promise<{ links: number; findings: Finding[] }> {
   const whole = { links: 0, findings: [] as Finding[] }
   let percent = 0
-  for await (const step of reconcile(platform, options)) {
+  for await (const step of reconcileClicks(platform, options)) {
     whole.links += step.links
     whole.findings.push(...step.findings)
     expect(step.percent).toBeGreaterThanOrEqual(percent)

@@ -1,86 +1,57 @@
 import { pauseIngest } from '../features/ingest/service.ts'
-import { correctClicks, countedLinks } from '../features/links/service.ts'
+import { correctClicks } from '../features/links/service.ts'
 import { keepCounts, peopleByLink } from '../features/rollups/service.ts'
-import { sleep } from '../platform/clock.ts'
-import type { Platform } from '../platform/context.ts'
+import { compare, type Handles, joinByBucket } from './compare.ts'
+import { type FoundLink, foundLink, type LinkOptions, linkBucket, readLinks } from './links.ts'
 
-type Handles = Pick<Platform, 'config' | 'db' | 'clickhouse'>
 /** With `keep`, a counter that is too high stays: what is missing is counted without rows. */
-type Options = { workspaceId?: string; repair?: boolean | 'keep'; linksAtOnce?: number }
+type Options = LinkOptions & { repair?: boolean | 'keep' }
 
-/**
- * A link whose counter is not what is stored, or that has rows twice. Without id: rows of a link that does not exist.
- * `rows` has those that have expired since they were counted.
- */
-export type Finding = {
-  linkId: string | null
-  linkNumber: string
-  workspaceId: string
-  address: string | null
+/** A link whose counter is not what is stored, or that has rows twice. `rows` includes those that expired after they were counted. */
+export type Finding = FoundLink & {
   counter: number | null
   rows: number
   doubled: number
   lastClicked: Date | null
   repaired: boolean
 }
-export type Step = { links: number; findings: Finding[]; percent: number }
-type Chunk = { links: number; findings: Finding[]; highest: bigint; last: bigint | undefined }
 
 const highestNumber = 2n ** 64n - 1n
-const recheckAfterMs = 2_000
 
-/** Compares the counters of links with their rows, some thousand links at a time. */
-export async function* reconcile(platform: Handles, options: Options): AsyncGenerator<Step> {
-  let after = -1n
-  for (;;) {
-    let chunk = await readChunk(platform, options, after)
-    if (chunk.findings.some(isWrong)) chunk = await lookAgain(platform, options, after, chunk)
-    const percent = chunk.last === undefined ? 100 : Number((chunk.last * 100n) / (chunk.highest || 1n))
-    yield { links: chunk.links, findings: chunk.findings, percent }
-    if (chunk.last === undefined) return
-    after = chunk.last
-  }
+/** Compares the counters of links with the rows of their clicks, some thousand links at a time. */
+export function reconcileClicks(platform: Handles, options: Options) {
+  return compare(
+    platform,
+    {
+      first: -1n,
+      read: (platform: Handles, after: bigint) => readClicks(platform, options, after),
+      bucketOf: linkBucket,
+      pause: (platform, suspects, work) => {
+        const workspaceIds = suspects.map(({ workspaceId }) => workspaceId)
+        return pauseIngest(platform, workspaceIds, work)
+      },
+      repair: (platform, findings) => repairClicks(platform, findings, options.repair === 'keep'),
+    },
+    options.repair !== undefined && options.repair !== false,
+  )
 }
 
 /** The rows are read after the counters: then only rows can be ahead, by the batch under way. */
-async function readChunk(platform: Handles, options: Options, after: bigint): Promise<Chunk> {
-  const { workspaceId, linksAtOnce = 10_000 } = options
-  const { links, highest } = await countedLinks(platform, { workspaceId, after, count: linksAtOnce })
-  const last = links.length < linksAtOnce ? undefined : links.at(-1)?.number
-  const range = { workspaceId, first: after + 1n, last: last ?? highestNumber }
-  const people = new Map((await peopleByLink(platform, range)).map((link) => [nameOf(link), link]))
-  const findings: Finding[] = []
-  for (const { number: linkNumber, id, workspaceId, address, clicks } of links) {
-    const name = nameOf({ workspaceId, linkNumber })
-    const { rows = 0, doubled = 0, last = null } = people.get(name) ?? {}
-    people.delete(name)
-    if (clicks === rows && doubled === 0) continue
-    const link = { linkId: id, linkNumber: String(linkNumber), workspaceId, address, counter: clicks }
-    findings.push({ ...link, rows, doubled, lastClicked: last, repaired: false })
-  }
-  for (const { workspaceId, linkNumber, rows, doubled, last } of people.values()) {
-    const link = { linkId: null, linkNumber: String(linkNumber), workspaceId, address: null, counter: null }
-    findings.push({ ...link, rows, doubled, lastClicked: last, repaired: false })
-  }
-  return { links: links.length, findings, highest, last }
-}
-
-/** What differs only because a batch was under way is gone when its partition stands still. */
-async function lookAgain(platform: Handles, options: Options, after: bigint, before: Chunk): Promise<Chunk> {
-  await sleep(recheckAfterMs)
-  const known = new Set(before.findings.map(nameOf))
-  const workspaces = before.findings.map(({ workspaceId }) => workspaceId)
-  return pauseIngest(platform, workspaces, async (platform, isStill) => {
-    const chunk = await readChunk(platform, options, after)
-    const found = chunk.findings.filter((finding) => known.has(nameOf(finding)))
-    const findings = options.repair && isStill ? await repair(platform, found, options.repair === 'keep') : found
-    return { ...chunk, findings }
+async function readClicks(platform: Handles, options: Options, after: bigint) {
+  const { links, range, progress } = await readLinks(platform, options, after, highestNumber)
+  const people = await peopleByLink(platform, range)
+  const findings = joinByBucket({ link: links, stored: people }, linkBucket).flatMap(({ link, stored }): Finding[] => {
+    const counter = link?.clicks ?? null
+    const { rows = 0, doubled = 0, last = null } = stored ?? {}
+    if (counter === rows && doubled === 0) return []
+    return [{ ...foundLink(link, stored), counter, rows, doubled, lastClicked: last, repaired: false }]
   })
+  return { ...progress, findings }
 }
 
-async function repair(platform: Handles, findings: Finding[], keep: boolean): Promise<Finding[]> {
-  const mendable = findings.filter((finding) => finding.linkId !== null && isWrong(finding))
-  const { kept = [], set = [] } = Object.groupBy(mendable, ({ counter, rows }) =>
+async function repairClicks(platform: Handles, findings: Finding[], keep: boolean): Promise<Finding[]> {
+  const wrong = findings.filter((finding) => finding.linkId !== null && isWrong(finding))
+  const { kept = [], set = [] } = Object.groupBy(wrong, ({ counter, rows }) =>
     keep && (counter ?? 0) > rows ? 'kept' : 'set',
   )
   const counts = set.map(({ workspaceId, linkNumber, rows, doubled, lastClicked }) => ({
@@ -96,14 +67,10 @@ async function repair(platform: Handles, findings: Finding[], keep: boolean): Pr
     clicks: (counter ?? 0) - rows,
   }))
   await keepCounts(platform, rowless)
-  return findings.map((finding) => ({ ...finding, repaired: mendable.includes(finding) }))
+  return findings.map((finding) => ({ ...finding, repaired: wrong.includes(finding) }))
 }
 
 /** A click that is stored twice is one click: a counter is never set to the number of doubled rows. */
 function isWrong({ counter, rows, doubled }: Finding): boolean {
   return counter !== rows - doubled
-}
-
-function nameOf({ workspaceId, linkNumber }: { workspaceId: string; linkNumber: string | bigint }): string {
-  return `${workspaceId} ${linkNumber}`
 }

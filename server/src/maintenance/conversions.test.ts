@@ -12,8 +12,9 @@ import { trackLead } from '../features/track/leads.ts'
 import { trackRefund } from '../features/track/refunds.ts'
 import { trackSale } from '../features/track/sales.ts'
 import { query } from '../platform/clickhouse.ts'
-import { rebuildConversions, reconcileConversions } from './conversions.ts'
+import { reconcileConversions } from './conversions.ts'
 import { reconcileCustomers } from './customers.ts'
+import { rebuildConversions } from './rebuild.ts'
 import { reconcileRollups } from './rollups.ts'
 
 // A difference is looked at again after two seconds.

@@ -1,13 +1,12 @@
 import { correctSales, highestCustomer, type SoldTo, soldTo } from '../features/customers/service.ts'
 import { recordedByCustomer } from '../features/track/service.ts'
-import type { Platform } from '../platform/context.ts'
 import { transaction } from '../platform/postgres.ts'
+import { compare, type Handles } from './compare.ts'
 
-type Handles = Pick<Platform, 'db'>
 type Options = { workspaceId?: string; repair?: boolean; customersAtOnce?: number }
 type Sold = Pick<SoldTo, 'sales' | 'saleAmount'>
 
-/** A customer who is counted to have bought something else than is recorded. */
+/** A customer whose counted sales are not those that are recorded. */
 export type CustomerFinding = {
   customerId: string
   workspaceId: string
@@ -15,49 +14,49 @@ export type CustomerFinding = {
   recorded: Sold
   repaired: boolean
 }
-export type CustomerStep = { customers: number; findings: CustomerFinding[]; percent: number }
+type Numbered = CustomerFinding & { number: bigint }
 
-/** Compares what customers are counted to have bought with their sales and refunds, some thousand at a time. */
-export async function* reconcileCustomers(platform: Handles, options: Options): AsyncGenerator<CustomerStep> {
-  const { workspaceId, customersAtOnce = 10_000 } = options
+/** Compares the counted sales of customers with their recorded sales and refunds, some thousand customers at a time. */
+export async function* reconcileCustomers(platform: Handles, options: Options) {
+  const { workspaceId, customersAtOnce: count = 10_000, repair = false } = options
   const highest = await highestCustomer(platform)
-  let after = -1n
-  for (;;) {
-    const customers = await soldTo(platform, { workspaceId, after, count: customersAtOnce })
-    const wrong = (await compareCustomers(platform, customers)).map(({ number }) => number)
-    const findings = wrong.length > 0 ? await lookAtCustomersAgain(platform, wrong, options.repair) : []
-    after = customers.at(-1)?.number ?? after
-    const isEnd = customers.length < customersAtOnce
-    const percent = isEnd ? 100 : Math.min(100, Number((after * 100n) / (highest || 1n)))
-    yield { customers: customers.length, findings, percent }
-    if (isEnd) return
+  const read = async (platform: Handles, after: bigint, suspects?: Numbered[]) => {
+    const numbers = suspects?.map(({ number }) => number)
+    const customers = await soldTo(platform, numbers ? { numbers } : { workspaceId, after, count })
+    const next = customers.length < count ? undefined : customers.at(-1)?.number
+    const percent = next === undefined ? 100 : Math.min(100, Number((next * 100n) / (highest || 1n)))
+    return { findings: await findDifferences(platform, customers), percent, next }
   }
+  const comparison = { first: -1n, read, bucketOf: ({ number }: Numbered) => String(number), pause, repair: setSales }
+  for await (const { findings, percent } of compare(platform, comparison, repair))
+    yield { findings: findings.map(({ number, ...finding }): CustomerFinding => finding), percent }
 }
 
-type Difference = SoldTo & { recorded: Sold }
-
-async function compareCustomers({ db }: Handles, customers: SoldTo[]): Promise<Difference[]> {
-  const wrong: Difference[] = []
+async function findDifferences({ db }: Handles, customers: SoldTo[]): Promise<Numbered[]> {
+  const findings: Numbered[] = []
   for (const [workspaceId, mine] of Map.groupBy(customers, (customer) => customer.workspaceId)) {
     const ids = mine.map(({ id }) => id)
     const sold = await recordedByCustomer({ db, workspaceId }, ids)
-    for (const customer of mine) {
-      const recorded = sold.get(customer.id) ?? { sales: 0, saleAmount: 0 }
-      const isRight = customer.sales === recorded.sales && customer.saleAmount === recorded.saleAmount
-      if (!isRight) wrong.push({ ...customer, recorded })
+    for (const { number, id: customerId, sales, saleAmount } of mine) {
+      const recorded = sold.get(customerId) ?? { sales: 0, saleAmount: 0 }
+      if (sales === recorded.sales && saleAmount === recorded.saleAmount) continue
+      findings.push({ number, customerId, workspaceId, counted: { sales, saleAmount }, recorded, repaired: false })
     }
   }
-  return wrong
+  return findings
 }
 
-/** A sale changes both in one transaction, which waits while we hold its customer. */
-function lookAtCustomersAgain(platform: Handles, numbers: bigint[], repair = false): Promise<CustomerFinding[]> {
-  return transaction(platform, async (platform) => {
-    const wrong = await compareCustomers(platform, await soldTo(platform, { numbers }))
-    const right = wrong.map(({ number, recorded }) => ({ number, ...recorded }))
-    if (repair && right.length > 0) await correctSales(platform, right)
-    return wrong.map(({ id, workspaceId, sales, saleAmount, recorded }) => {
-      return { customerId: id, workspaceId, counted: { sales, saleAmount }, recorded, repaired: repair }
-    })
-  })
+/** A sale changes both in one transaction, which waits while the second read locks its customer. */
+function pause<Result>(
+  platform: Handles,
+  _: Numbered[],
+  work: (platform: Handles, isStill: boolean) => Promise<Result>,
+): Promise<Result> {
+  return transaction(platform, (platform) => work(platform, true))
+}
+
+async function setSales(platform: Handles, findings: Numbered[]): Promise<Numbered[]> {
+  const sales = findings.map(({ number, recorded }) => ({ number, ...recorded }))
+  if (sales.length > 0) await correctSales(platform, sales)
+  return findings.map((finding) => ({ ...finding, repaired: true }))
 }

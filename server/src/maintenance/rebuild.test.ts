@@ -15,7 +15,7 @@ import { query } from '../platform/clickhouse.ts'
 import { partitionOf } from '../platform/ids.ts'
 import { migrate } from '../platform/migrate.ts'
 import { ensureStreams, eventStream, jetStream } from '../platform/nats.ts'
-import { reconcile } from './clicks.ts'
+import { reconcileClicks } from './clicks.ts'
 import { rebuild as rebuildWith } from './rebuild.ts'
 import { reconcileRollups } from './rollups.ts'
 import { withRebuildLock } from './store.ts'
@@ -111,7 +111,7 @@ async function truncate(): Promise<void> {
 }
 
 async function expectClean(): Promise<void> {
-  for await (const { findings } of reconcile(platform, {})) expect(findings).toEqual([])
+  for await (const { findings } of reconcileClicks(platform, {})) expect(findings).toEqual([])
   for await (const { findings } of reconcileRollups(platform, {})) expect(findings).toEqual([])
 }
 

@@ -1,10 +1,18 @@
 import { keepLinkAttributes } from '../features/event-storage/service.ts'
 import { type ReplayedLog, restoreFromLog } from '../features/ingest/service.ts'
 import { linksAsTold } from '../features/links/service.ts'
+import {
+  exportUnattributedAgain,
+  highestConversion,
+  type RestoredRows,
+  restoreMissingRows,
+} from '../features/track/service.ts'
 import type { Platform } from '../platform/context.ts'
 import { conflict } from '../platform/errors.ts'
-import { reconcile } from './clicks.ts'
-import { rebuildConversions } from './conversions.ts'
+import { reconcileClicks } from './clicks.ts'
+import type { Handles } from './compare.ts'
+import { reconcileConversions } from './conversions.ts'
+import { reconcileCustomers } from './customers.ts'
 import { reconcileRollups } from './rollups.ts'
 import { withRebuildLock } from './store.ts'
 
@@ -60,13 +68,38 @@ export async function restoreLinks(
   }
 }
 
+/** Adds the leads, sales and refunds that PostgreSQL has and ClickHouse has not, and sets all counters right. */
+export async function rebuildConversions(platform: Handles, report: Report) {
+  const total = { conversions: 0, conversionsAdded: 0, mended: 0, unmended: 0 }
+  await exportUnattributedAgain(platform)
+  const highest = await highestConversion(platform)
+  let after: bigint | undefined = -1n
+  while (after !== undefined) {
+    const { read, added, last }: RestoredRows = await restoreMissingRows(platform, { after })
+    total.conversions += read
+    total.conversionsAdded += added
+    const share = last === undefined || highest === 0n ? 1 : Number((last * 1_000n) / highest) / 1_000
+    report(share * 0.6, `${total.conversions} leads and sales read, ${total.conversionsAdded} rows added`)
+    after = last
+  }
+  for await (const { findings, percent } of reconcileConversions(platform, { repair: true })) {
+    for (const { repaired } of findings) total[repaired ? 'mended' : 'unmended'] += 1
+    report(0.6 + percent / 500, 'leads and sales of links')
+  }
+  for await (const { findings, percent } of reconcileCustomers(platform, { repair: true })) {
+    total.mended += findings.length
+    report(0.8 + percent / 500, 'customers')
+  }
+  return total
+}
+
 /** An insert that was cut off may have left the rollups behind; and what nobody has a row of any more stays counted. */
 async function settle(platform: Platform, total: ClickTotals, report: Report): Promise<void> {
   for await (const { findings, month, percent } of reconcileRollups(platform, { repair: true })) {
     for (const { repaired } of findings) total[repaired ? 'mended' : 'unmended'] += 1
     report(percent / 200, `rollups of ${month.slice(0, 7)}`)
   }
-  for await (const { findings, percent } of reconcile(platform, { repair: 'keep' })) {
+  for await (const { findings, percent } of reconcileClicks(platform, { repair: 'keep' })) {
     for (const { repaired, counter, rows } of findings)
       if (counter !== null && counter !== rows) total[repaired ? 'mended' : 'unmended'] += 1
     report(0.5 + percent / 200, 'counters')

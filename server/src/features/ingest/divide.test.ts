@@ -7,7 +7,7 @@ import { createDatabase } from '../../../../engines/postgres.ts'
 import { startEngines } from '../../../../engines/start.ts'
 import { buildClick, buildLink, buildWorkspace } from '../../../test/build.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
-import { reconcile } from '../../maintenance/clicks.ts'
+import { reconcileClicks } from '../../maintenance/clicks.ts'
 import { rebuild } from '../../maintenance/rebuild.ts'
 import { query } from '../../platform/clickhouse.ts'
 import type { Platform } from '../../platform/context.ts'
@@ -88,7 +88,7 @@ const stored = (count: number) => ({ rows: count, ids: count, counted: count })
 async function differences({ workspaceId }: TestLink): Promise<unknown[]> {
   const month = `${new Date().toISOString().slice(0, 7)}-01`
   const found: unknown[] = await rollupDifferences(platform, { month, workspaceId })
-  for await (const { findings } of reconcile(platform, { workspaceId })) found.push(...findings)
+  for await (const { findings } of reconcileClicks(platform, { workspaceId })) found.push(...findings)
   return found
 }
 

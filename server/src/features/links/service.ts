@@ -147,10 +147,13 @@ export async function linkForConversion(ctx: Ctx, number: bigint): Promise<Track
   return row && row.deleted_at === null && row.disabled_at === null ? trackedLink(row) : undefined
 }
 
-export type CountedLink = { number: bigint; id: string; workspaceId: string; address: string; clicks: number } & Record<
-  'leads' | 'conversions' | 'sales' | 'saleAmount',
-  number
->
+export type CountedLink = {
+  linkNumber: bigint
+  id: string
+  workspaceId: string
+  address: string
+  clicks: number
+} & Record<'leads' | 'conversions' | 'sales' | 'saleAmount', number>
 
 /** Links after a number with their counters, deleted ones too; and the highest number that any link has. */
 export async function countedLinks(
@@ -159,7 +162,7 @@ export async function countedLinks(
 ): Promise<{ links: CountedLink[]; highest: bigint }> {
   const rows = await selectCounters(platform.db, workspaceId, after, count)
   const links = rows.map(({ number, id, workspace_id, domain, key, ...counts }) => ({
-    number,
+    linkNumber: number,
     id,
     workspaceId: workspace_id,
     address: key === rootKey ? domain : `${domain}/${key}`,

@@ -85,8 +85,14 @@ export function exportUnattributedAgain({ db }: Pick<Platform, 'db'>): Promise<v
 
 type Engines = Pick<Platform, 'clickhouse' | 'db' | 'config'>
 
+/** `last` is undefined at the end. */
+export type RestoredRows = { read: number; added: number; last: bigint | undefined }
+
 /** Adds some rows that ClickHouse had and has lost: of one link or of all, after a number. */
-export function restoreMissingRows(platform: Engines, from: { linkNumber?: bigint; after: bigint }) {
+export function restoreMissingRows(
+  platform: Engines,
+  from: { linkNumber?: bigint; after: bigint },
+): Promise<RestoredRows> {
   return restoreSome(platform, from)
 }
 

@@ -1,0 +1,94 @@
+import { countDeadEvents } from '../features/ingest/service.ts'
+import { countLetters } from '../platform/dead-letters.ts'
+import { type Rewind, selectRewinds } from '../platform/incarnation.ts'
+import { openLog } from '../platform/log.ts'
+import { closeNats, openNats } from '../platform/nats.ts'
+import { type Finding, reconcileClicks } from './clicks.ts'
+import type { Handles } from './compare.ts'
+import { type ConversionFinding, reconcileConversions } from './conversions.ts'
+import { type CustomerFinding, reconcileCustomers } from './customers.ts'
+import { type RollupFinding, reconcileRollups } from './rollups.ts'
+
+/** An engine that came back older; `lost` is null until a worker has counted. */
+export type RewindFinding = Pick<Rewind, 'engine' | 'lost'> & Record<'foundAt' | 'since' | 'until', string>
+/** What `tributary verify --json` prints. */
+export type Verified = {
+  links: number
+  different: number
+  repaired: number
+  unknown: number
+  doubled: number
+  rewinds: RewindFinding[]
+  findings: Omit<Finding, 'lastClicked'>[]
+  conversions: ConversionFinding[]
+  customers: CustomerFinding[]
+  rollups: RollupFinding[]
+  /** Events that were refused and are therefore in neither the counters nor the rows; null when NATS did not answer. */
+  deadLetters: { conversions: number; messages: number | null }
+}
+
+/** Compares everything that is counted with what is stored. */
+export async function verify(
+  platform: Handles,
+  options: { workspaceId?: string; repair: boolean },
+  report: (percent: number, text: string) => void,
+): Promise<Verified> {
+  const found: Verified = {
+    ...{ links: 0, different: 0, repaired: 0, unknown: 0, doubled: 0 },
+    ...{ findings: [], conversions: [], customers: [], rollups: [] },
+    deadLetters: await countRefused(platform, options.workspaceId),
+    rewinds: (await selectRewinds(platform.db)).flatMap(presentRewind),
+  }
+  for await (const { links, findings, percent } of reconcileClicks(platform, options)) {
+    found.links += links
+    for (const { lastClicked, ...finding } of findings) {
+      if (finding.linkId === null) found.unknown += 1
+      else if (finding.counter !== finding.rows - finding.doubled) found.different += 1
+      if (finding.repaired) found.repaired += 1
+      found.doubled += finding.doubled
+      found.findings.push(finding)
+    }
+    report(Math.floor(percent * 0.4), `clicks of ${found.links} links`)
+  }
+  for await (const { findings, percent } of reconcileConversions(platform, options)) {
+    found.conversions.push(...findings)
+    report(40 + Math.floor(percent * 0.2), 'leads and sales of links')
+  }
+  for await (const { findings, percent } of reconcileCustomers(platform, options)) {
+    found.customers.push(...findings)
+    report(60 + Math.floor(percent * 0.1), 'customers')
+  }
+  // Last, since rows that were added above may have been counted before they were lost.
+  for await (const { month, findings, percent } of reconcileRollups(platform, options)) {
+    found.rollups.push(...findings)
+    report(70 + Math.floor(percent * 0.3), `rollups of ${month.slice(0, 7)}`)
+  }
+  report(100, `${found.links} links`)
+  return found
+}
+
+/** Whether nothing differs, or not any more. */
+export function isSound({ different, repaired, unknown, doubled, conversions, customers, rollups }: Verified): boolean {
+  const others = [...conversions, ...customers, ...rollups]
+  return different === repaired && unknown === 0 && doubled === 0 && others.every(({ repaired }) => repaired)
+}
+
+/** A restart of PostgreSQL that has lost nothing as far as is known is left out. */
+function presentRewind({ engine, found_at, since, until, is_certain, lost }: Rewind): RewindFinding[] {
+  if (!is_certain && lost === null) return []
+  const times = { foundAt: found_at.toISOString(), since: since.toISOString(), until: until.toISOString() }
+  return [{ engine, lost, ...times }]
+}
+
+/** The dead-letter stream belongs to all workspaces, so it is counted only without one. */
+async function countRefused(
+  { config, db }: Handles,
+  workspaceId: string | undefined,
+): Promise<Verified['deadLetters']> {
+  const { conversion, outbox } = await countLetters(db, workspaceId)
+  if (workspaceId !== undefined) return { conversions: conversion, messages: outbox }
+  const nats = await openNats(config, openLog('silent')).catch(() => undefined)
+  const inLog = nats && (await countDeadEvents({ nats }).catch(() => undefined))
+  if (nats) await closeNats(nats)
+  return { conversions: conversion, messages: inLog === undefined ? null : inLog + outbox }
+}
