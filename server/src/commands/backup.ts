@@ -1,6 +1,4 @@
 import { defineCommand } from 'citty'
-import { pauseAllIngest } from '../features/ingest/service.ts'
-import { pauseExport } from '../features/track/service.ts'
 import { backup, type Report } from '../maintenance/backup.ts'
 import { configLines, keyPrints } from '../platform/config.ts'
 import { openObjectStorage } from '../platform/object-storage.ts'
@@ -22,9 +20,7 @@ export const backupCommand = defineCommand({
       const storage = openObjectStorage(handles.config, args.to)
       const isEncrypted = handles.config.BACKUP_KEY !== undefined
       const settings = { configuration: `${configLines(isEncrypted).join('\n')}\n`, keys: keyPrints() }
-      const made = await backup(handles, { storage, report }, settings, (work) =>
-        pauseAllIngest(handles, (held) => pauseExport({ ...handles, db: held.db }, work)),
-      )
+      const made = await backup(handles, { storage, report }, settings)
       const files = made.tables.flatMap((table) => table.files)
       const rows = made.tables.reduce((sum, table) => sum + table.rows, 0)
       const bytes = files.reduce((sum, file) => sum + file.bytes, 0)

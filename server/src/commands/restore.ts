@@ -1,6 +1,5 @@
 import { defineCommand } from 'citty'
 import { readConfiguration } from '../maintenance/backup.ts'
-import { restoreLinks } from '../maintenance/rebuild.ts'
 import { restore } from '../maintenance/restore.ts'
 import { keyPrints, readSome } from '../platform/config.ts'
 import { openObjectStorage } from '../platform/object-storage.ts'
@@ -33,13 +32,10 @@ function restoreFrom(args: Arguments): Promise<void> {
     const storage = openObjectStorage(handles.config, args.from)
     const options = { replace: args.replace, otherKeys: args['other-keys'], unsigned: args.unsigned, keys: keyPrints() }
     const restored = await restore(handles, { storage, report }, options)
-    const total = { links: 0 }
-    await restoreLinks(handles, total, (text) => report(99, text))
-    report(100, `${restored.rows} rows`)
-    const lines = [`The state of ${restored.madeAt} is back: ${restored.rows} rows, ${total.links} links.`]
+    const lines = [`The state of ${restored.madeAt} is back: ${restored.rows} rows, ${restored.links} links.`]
     if (restored.migrated.length > 0) lines.push(`Migrations applied since: ${restored.migrated.length}.`)
     lines.push('Next: start the processes, then tributary verify.')
-    print(args.json, { ...restored, links: total.links }, lines.join('\n'))
+    print(args.json, restored, lines.join('\n'))
   }, patienceMs)
 }
 

@@ -1,6 +1,6 @@
 import { eventTables } from '../features/event-storage/service.ts'
-import type { ClickHouse } from '../platform/clickhouse.ts'
-import type { Config } from '../platform/config.ts'
+import { pauseAllIngest } from '../features/ingest/service.ts'
+import { pauseExport } from '../features/track/service.ts'
 import { conflict, invalid } from '../platform/errors.ts'
 import { appliedMigrations } from '../platform/migrate.ts'
 import type { ObjectStorage } from '../platform/object-storage.ts'
@@ -15,6 +15,7 @@ import {
   type Trust,
 } from './archive/manifest.ts'
 import { checksumOf, pack, unpack } from './archive/pack.ts'
+import type { Handles } from './compare.ts'
 import {
   attachAll,
   beginSnapshot,
@@ -36,10 +37,7 @@ import {
   syncReplicas,
 } from './store.ts'
 
-export type Handles = { config: Config; clickhouse: ClickHouse }
 export type Report = (percent: number, text: string) => void
-/** Runs `work` at a moment when PostgreSQL has counted exactly what ClickHouse has stored. */
-export type StandStill = (work: () => Promise<void>) => Promise<void>
 export type Place = { storage: ObjectStorage; report: Report }
 /** The settings as an .env file, and the prints of the keys among them. */
 export type Settings = { configuration: string; keys: Manifest['keys'] }
@@ -61,12 +59,7 @@ export function isCopy(name: string): boolean {
  * The state of one moment. PostgreSQL is read in one snapshot; ClickHouse from copies of its tables, made at that
  * moment, which share the files of the originals. Nothing is held up but the workers, while the copies are made.
  */
-export async function backup(
-  handles: Handles,
-  place: Place,
-  settings: Settings,
-  standStill: StandStill,
-): Promise<Manifest> {
+export async function backup(handles: Handles, place: Place, settings: Settings): Promise<Manifest> {
   const { storage } = place
   if (await storage.get(manifestName)) {
     throw conflict(`${storage.place} already holds a backup. Name a new place, or remove that one.`)
@@ -83,7 +76,7 @@ export async function backup(
       copies.push({ table, name: copyOf(table) })
     }
     let madeAt = new Date()
-    await standStill(async () => {
+    await pauseStoring(handles, async () => {
       madeAt = await beginSnapshot(session)
       await Promise.all(copies.map((copy) => fill(handles, copy)))
     })
@@ -92,6 +85,11 @@ export async function backup(
     for (const { name } of copies) await dropCopy(handles, name).catch(() => {})
     await session.end().catch(() => {})
   }
+}
+
+/** Runs `work` at a moment when PostgreSQL has counted exactly what ClickHouse has stored. */
+function pauseStoring(handles: Handles, work: () => Promise<void>): Promise<void> {
+  return pauseAllIngest(handles, ({ db }) => pauseExport({ ...handles, db }, work))
 }
 
 async function fill(handles: Handles, { table, name }: Copy): Promise<void> {

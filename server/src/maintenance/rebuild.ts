@@ -36,8 +36,8 @@ const linksAtOnce = 1_000
 export async function rebuild(platform: Platform, report: Report): Promise<Rebuilt> {
   const rebuilt = await withRebuildLock(platform.db, async () => {
     const replayed = await restoreFromLog(platform, (share, text) => report(Math.floor(share * 60), text))
-    const total = { ...replayed, links: 0, mended: 0, unmended: 0 }
-    await restoreLinks(platform, total, (text) => report(60, text))
+    const links = await restoreLinks(platform, (text) => report(60, text))
+    const total = { ...replayed, links, mended: 0, unmended: 0 }
     // After the clicks, which tell places and devices.
     const restored = await rebuildConversions(platform, (share, text) => report(60 + Math.floor(share * 25), text))
     await settle(platform, total, (share, text) => report(85 + Math.floor(share * 15), text))
@@ -52,18 +52,15 @@ export async function rebuild(platform: Platform, report: Report): Promise<Rebui
 type ClickTotals = Omit<Rebuilt, 'conversions' | 'conversionsAdded'>
 
 /** What events are filtered by, for all links as they are now. */
-export async function restoreLinks(
-  platform: Pick<Platform, 'clickhouse' | 'db'>,
-  total: Pick<ClickTotals, 'links'>,
-  report: (text: string) => void,
-): Promise<void> {
+export async function restoreLinks(platform: Handles, report: (text: string) => void): Promise<number> {
   let after = -1n
+  let total = 0
   for (;;) {
     const links = await linksAsTold(platform, after, linksAtOnce)
     await keepLinkAttributes(platform, links)
-    total.links += links.length
-    report(`${total.links} links`)
-    if (links.length < linksAtOnce) return
+    total += links.length
+    report(`${total} links`)
+    if (links.length < linksAtOnce) return total
     after = BigInt(links.at(-1)?.linkNumber ?? 0)
   }
 }

@@ -2,16 +2,9 @@ import { conflict, invalid } from '../platform/errors.ts'
 import { appliedMigrations, knownMigrations, migrate } from '../platform/migrate.ts'
 import { type BackupTable, type Manifest, nameOf, refusalOf } from './archive/manifest.ts'
 import { inOrder } from './archive/order.ts'
-import {
-  type Handles,
-  isCopy,
-  isLeftOut,
-  type Place,
-  readFile,
-  readManifest,
-  requireAlone,
-  requireNoMigration,
-} from './backup.ts'
+import { isCopy, isLeftOut, type Place, readFile, readManifest, requireAlone, requireNoMigration } from './backup.ts'
+import type { Handles } from './compare.ts'
+import { restoreLinks } from './rebuild.ts'
 import {
   allowMigrations,
   attachAll,
@@ -41,7 +34,7 @@ export type RestoreOptions = {
   unsigned: boolean
   keys: Manifest['keys']
 }
-export type Restored = { madeAt: string; rows: number; migrated: string[] }
+export type Restored = { madeAt: string; rows: number; migrated: string[]; links: number }
 
 // Numbers that were given after the backup are not given again: clicks in the log and click ids still name them.
 const numbersSkipped = 1_000_000n
@@ -84,7 +77,10 @@ export async function restore(handles: Handles, place: Place, options: RestoreOp
     await allowMigrations(session)
     const migrated: string[] = []
     await migrate(config, clickhouse, (line) => migrated.push(line))
-    return { madeAt: backup.madeAt, rows: reading.count(0), migrated }
+    const rows = reading.count(0)
+    const links = await restoreLinks(handles, (text) => place.report(99, text))
+    place.report(100, `${rows} rows`)
+    return { madeAt: backup.madeAt, rows, migrated, links }
   } finally {
     for (const table of staged) await dropCopy(handles, stagedAs(table)).catch(() => {})
     await session.end().catch(() => {})
