@@ -169,6 +169,25 @@ export function poolSize({
   return Math.max(1, Math.min(5, Math.floor(40 / REDIRECT_PROCESSES)))
 }
 
+/** Undefined when the workspace has no such row. */
+export async function updateById<Row>(db: Db, table: string, workspaceId: string, id: string, changes: Partial<Row>) {
+  const row = await db
+    .withTables<Record<string, Record<string, unknown>>>()
+    .updateTable(table)
+    .set({ ...changes, updated_at: sql<Date>`now()` })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+  return row as Row | undefined
+}
+
+export async function deleteById(db: Db, table: string, workspaceId: string, id: string): Promise<boolean> {
+  const result = await sql`
+    DELETE FROM ${sql.table(table)} WHERE workspace_id = ${workspaceId} AND id = ${id} RETURNING id`.execute(db)
+  return result.rows.length > 0
+}
+
 function statementOf(event: LogEvent): Statement {
   const { query, queryDurationMillis: durationMs } = event
   return { text: query.sql, durationMs, ...(event.level === 'error' && { problem: problemOf(event.error) }) }

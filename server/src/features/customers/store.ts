@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Db } from '../../platform/postgres.ts'
+import { type Db, updateById } from '../../platform/postgres.ts'
 
 export type CustomerRow = {
   number: bigint
@@ -186,14 +186,9 @@ export async function updateCustomerRow(
   id: string,
   changes: CustomerChanges,
 ): Promise<CustomerRow> {
-  return db
-    .withTables<{ customers: CustomerRow }>()
-    .updateTable('customers')
-    .set({ ...changes, updated_at: sql<Date>`now()` })
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow()
+  const row = await updateById<CustomerRow>(db, 'customers', workspaceId, id, changes)
+  if (!row) throw new Error(`The customer ${id} has no row`)
+  return row
 }
 
 /** What tells who it was goes; the row stays for the events that name it. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../../platform/postgres.ts'
+import { type Db, deleteById, updateById } from '../../platform/postgres.ts'
 
 export type FolderRow = {
   id: string
@@ -59,26 +59,12 @@ export async function insertFolder(db: Db, row: NewFolderRow): Promise<FolderRow
 }
 
 /** Undefined when there is no such folder. */
-export async function updateFolderRow(
-  db: Db,
-  workspaceId: string,
-  id: string,
-  changes: FolderChanges,
-): Promise<FolderRow | undefined> {
-  return db
-    .withTables<{ folders: FolderRow }>()
-    .updateTable('folders')
-    .set({ ...changes, updated_at: sql<Date>`now()` })
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst()
+export function updateFolderRow(db: Db, workspaceId: string, id: string, changes: FolderChanges) {
+  return updateById<FolderRow>(db, 'folders', workspaceId, id, changes)
 }
 
-export async function deleteFolderRow(db: Db, workspaceId: string, id: string): Promise<boolean> {
-  const result = await sql`
-    DELETE FROM folders WHERE workspace_id = ${workspaceId} AND id = ${id} RETURNING id`.execute(db)
-  return result.rows.length > 0
+export function deleteFolderRow(db: Db, workspaceId: string, id: string): Promise<boolean> {
+  return deleteById(db, 'folders', workspaceId, id)
 }
 
 type NamedFolder = { workspaceId: string; folderId: string }

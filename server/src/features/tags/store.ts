@@ -1,6 +1,6 @@
 import type { Tag } from '@tributary/contract/tags'
 import { sql } from 'kysely'
-import type { Db } from '../../platform/postgres.ts'
+import { type Db, deleteById, updateById } from '../../platform/postgres.ts'
 
 export type TagRow = Tag & { workspace_id: string; created_at: Date; updated_at: Date }
 type NewTagRow = Tag & { workspace_id: string }
@@ -65,26 +65,17 @@ function held(db: Db) {
 }
 
 /** Undefined when there is no such tag. */
-export async function updateTagRow(
+export function updateTagRow(
   db: Db,
   workspaceId: string,
   id: string,
   changes: { name?: string; color?: Tag['color'] },
-): Promise<TagRow | undefined> {
-  return db
-    .withTables<{ tags: TagRow }>()
-    .updateTable('tags')
-    .set({ ...changes, updated_at: sql<Date>`now()` })
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst()
+) {
+  return updateById<TagRow>(db, 'tags', workspaceId, id, changes)
 }
 
-export async function deleteTagRow(db: Db, workspaceId: string, id: string): Promise<boolean> {
-  const result = await sql`
-    DELETE FROM tags WHERE workspace_id = ${workspaceId} AND id = ${id} RETURNING id`.execute(db)
-  return result.rows.length > 0
+export function deleteTagRow(db: Db, workspaceId: string, id: string): Promise<boolean> {
+  return deleteById(db, 'tags', workspaceId, id)
 }
 
 type NamedTag = { workspaceId: string; tagId: string }
