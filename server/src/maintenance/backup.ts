@@ -115,7 +115,7 @@ async function write(
   { configuration, keys }: Settings,
   { session, copies, madeAt }: Moment,
 ): Promise<Manifest> {
-  const { config, clickhouse } = handles
+  const { config, db, clickhouse } = handles
   const key = config.BACKUP_KEY
   const postgres = await selectTables(session)
   const events = []
@@ -133,7 +133,7 @@ async function write(
   const made: Manifest = {
     format: 1,
     madeAt: madeAt.toISOString(),
-    versions: await selectVersions(session, clickhouse),
+    versions: await selectVersions(db, clickhouse),
     migrations: await appliedMigrations(config),
     keys,
     encrypted: key !== undefined,

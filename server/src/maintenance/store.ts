@@ -60,12 +60,6 @@ export async function commit(session: Session): Promise<void> {
   await session.query('COMMIT')
 }
 
-export async function selectVersions(session: Session, clickhouse: ClickHouse) {
-  const { rows } = await session.query("SELECT current_setting('server_version') AS postgres")
-  const [found] = await query<{ clickhouse: string }>(clickhouse, 'SELECT version() AS clickhouse', {})
-  return { postgres: rows[0].postgres as string, clickhouse: found?.clickhouse ?? '' }
-}
-
 export async function selectTables(session: Session): Promise<PostgresTable[]> {
   const found = await session.query(
     `SELECT c.relname AS name, greatest(c.reltuples, 0)::float8 AS "rowsEstimated",
@@ -232,14 +226,13 @@ async function command({ clickhouse }: ClickHouseHandles, statement: string): Pr
   await clickhouse.command({ query: statement, clickhouse_settings: unlimited })
 }
 
-export async function selectPostgresVersion(db: Db): Promise<string> {
-  const result = await sql<{ version: string }>`SELECT current_setting('server_version') AS version`.execute(db)
-  return result.rows[0]?.version ?? ''
-}
-
-export async function selectClickHouseVersion(clickhouse: ClickHouse): Promise<string> {
+export async function selectVersions(
+  db: Db,
+  clickhouse: ClickHouse,
+): Promise<{ postgres: string; clickhouse: string }> {
+  const { rows } = await sql<{ version: string }>`SELECT current_setting('server_version') AS version`.execute(db)
   const [found] = await query<{ version: string }>(clickhouse, 'SELECT version() AS version', {})
-  return found?.version ?? ''
+  return { postgres: rows[0]?.version ?? '', clickhouse: found?.version ?? '' }
 }
 
 /** Those that have been open for longer than a minute. */

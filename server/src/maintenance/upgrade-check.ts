@@ -2,13 +2,12 @@ import { sleep } from '../platform/clock.ts'
 import type { Platform } from '../platform/context.ts'
 import { appliedMigrations, knownMigrations } from '../platform/migrate.ts'
 import { type Check, judgeMigrations, judgeTransactions, judgeVersions } from './judge-upgrade.ts'
-import { selectClickHouseVersion, selectLongTransactions, selectPostgresVersion } from './store.ts'
+import { selectLongTransactions, selectVersions } from './store.ts'
 
 /** Whether this version can take over from what runs now. Nothing is changed. */
 export async function checkUpgrade(platform: Platform): Promise<Check[]> {
   const versions = {
-    postgres: await selectPostgresVersion(platform.db),
-    clickhouse: await selectClickHouseVersion(platform.clickhouse),
+    ...(await selectVersions(platform.db, platform.clickhouse)),
     nats: platform.nats.info?.version ?? '',
     valkey: await valkeyVersion(platform),
   }
