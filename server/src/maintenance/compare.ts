@@ -63,16 +63,18 @@ async function confirm<Part extends Step>(
   return finished
 }
 
+type Joined<Sources extends Record<string, object[]>> = { [Name in keyof Sources]?: Sources[Name][number] }
+
 /** Joins the rows of several sources by bucket. A source that lacks a bucket leaves its name undefined. */
 export function joinByBucket<Sources extends Record<string, object[]>>(
   sources: Sources,
   bucketOf: (row: Sources[keyof Sources][number]) => string,
-): { [Name in keyof Sources]?: Sources[Name][number] }[] {
-  const buckets = new Map<string, { [Name in keyof Sources]?: Sources[Name][number] }>()
+): Joined<Sources>[] {
+  const buckets = new Map<string, Joined<Sources>>()
   for (const name of Object.keys(sources) as (keyof Sources)[]) {
     for (const row of sources[name] ?? []) {
       const bucket = bucketOf(row)
-      buckets.set(bucket, { ...buckets.get(bucket), [name]: row } as { [Name in keyof Sources]?: typeof row })
+      buckets.set(bucket, { ...buckets.get(bucket), [name]: row } as Joined<Sources>)
     }
   }
   return [...buckets.values()]

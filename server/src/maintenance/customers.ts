@@ -27,8 +27,19 @@ export async function* reconcileCustomers(platform: Handles, options: Options) {
     const percent = next === undefined ? 100 : Math.min(100, Number((next * 100n) / (highest || 1n)))
     return { findings: await findDifferences(platform, customers), percent, next }
   }
-  const comparison = { first: -1n, read, bucketOf: ({ number }: Numbered) => String(number), pause, repair: setSales }
-  for await (const { findings, percent } of compare(platform, comparison, repair))
+  const steps = compare(
+    platform,
+    {
+      first: -1n,
+      read,
+      bucketOf: ({ number }) => String(number),
+      // A sale changes both in one transaction, which waits while the second read locks its customer.
+      pause: (platform, _, work) => transaction(platform, (platform) => work(platform, true)),
+      repair: setSales,
+    },
+    repair,
+  )
+  for await (const { findings, percent } of steps)
     yield { findings: findings.map(({ number, ...finding }): CustomerFinding => finding), percent }
 }
 
@@ -44,15 +55,6 @@ async function findDifferences({ db }: Handles, customers: SoldTo[]): Promise<Nu
     }
   }
   return findings
-}
-
-/** A sale changes both in one transaction, which waits while the second read locks its customer. */
-function pause<Result>(
-  platform: Handles,
-  _: Numbered[],
-  work: (platform: Handles, isStill: boolean) => Promise<Result>,
-): Promise<Result> {
-  return transaction(platform, (platform) => work(platform, true))
 }
 
 async function setSales(platform: Handles, findings: Numbered[]): Promise<Numbered[]> {

@@ -18,23 +18,20 @@ export async function* reconcileRollups(
     const done = months.indexOf(month) + 1
     return { month, findings, percent: Math.floor((done * 100) / months.length), next: months[done] }
   }
-  yield* compare(platform, { first: months[0], read, bucketOf, pause, repair: repairMonth }, repair)
-}
-
-function bucketOf({ workspaceId, rollup, count }: RollupFinding): string {
-  return `${workspaceId} ${rollup} ${count}`
-}
-
-/** Rows and counts can't be read at one moment, so nothing is stored meanwhile. */
-function pause<Result>(
-  platform: Handles,
-  suspects: RollupFinding[],
-  work: (platform: Handles, isStill: boolean) => Promise<Result>,
-): Promise<Result> {
-  return pauseIngest(platform, workspacesOf(suspects), (platform, areClicksStill) =>
-    betweenConversions(platform, (platform, areConversionsStill) =>
-      work(platform, areClicksStill && areConversionsStill),
-    ),
+  yield* compare(
+    platform,
+    {
+      first: months[0],
+      read,
+      bucketOf: ({ workspaceId, rollup, count }) => `${workspaceId} ${rollup} ${count}`,
+      // Rows and counts can't be read at one moment, so nothing is stored meanwhile.
+      pause: (platform, suspects, work) =>
+        pauseIngest(platform, workspacesOf(suspects), (platform, areClicksStill) =>
+          betweenConversions(platform, (platform, isStill) => work(platform, isStill && areClicksStill)),
+        ),
+      repair: repairMonth,
+    },
+    repair,
   )
 }
 
