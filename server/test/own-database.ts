@@ -1,18 +1,47 @@
+import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import { inject } from 'vitest'
+import { afterAll, inject } from 'vitest'
 import { createDatabase } from '../../engines/postgres.ts'
+import { startEngines } from '../../engines/start.ts'
+import { openClickHouse } from '../src/platform/clickhouse.ts'
+import { readConfig } from '../src/platform/config.ts'
 import type { Platform } from '../src/platform/context.ts'
-import { newId } from '../src/platform/ids.ts'
 import { migrate } from '../src/platform/migrate.ts'
+import { ensureStreams } from '../src/platform/nats.ts'
 import { openTestPlatform } from './stack.ts'
+
+const newName = () => `own_${randomUUID().replaceAll('-', '')}`
 
 /** A platform on a database of its own: no worker touches its rows or takes its messages. */
 export async function openOwnDatabase(overrides: Record<string, string> = {}): Promise<Platform> {
-  const { POSTGRES_URL } = inject('environment')
-  const url = await createDatabase(POSTGRES_URL as string, `own_${newId('ws').slice(-12)}`)
+  const url = overrides.POSTGRES_URL ?? (await createDatabase(inject('environment').POSTGRES_URL as string, newName()))
   const platform = await openTestPlatform({ POSTGRES_URL: url, POSTGRES_POOL: '25', ...overrides })
   await migrate(platform.config, platform.clickhouse, () => {})
   return platform
+}
+
+/** Settings that name new, empty databases of PostgreSQL and ClickHouse. */
+export async function createDatabases(): Promise<{ POSTGRES_URL: string; CLICKHOUSE_URL: string }> {
+  const environment = inject('environment')
+  const name = newName()
+  const clickhouse = openClickHouse(readConfig(environment))
+  await clickhouse.command({ query: `CREATE DATABASE ${name}` })
+  await clickhouse.close()
+  return {
+    POSTGRES_URL: await createDatabase(environment.POSTGRES_URL as string, name),
+    CLICKHOUSE_URL: new URL(`/${name}`, environment.CLICKHOUSE_URL).href,
+  }
+}
+
+/** A platform on a log, a Valkey and databases of its own, with tables and streams; stopped after the file's tests. */
+export async function openOwnEngines(overrides: Record<string, string> = {}, directory?: string) {
+  const engines = await startEngines({ only: ['nats', 'valkey'], directory })
+  const environment = { ...inject('environment'), ...engines.urls, ...(await createDatabases()), ...overrides }
+  const platform = await openTestPlatform(environment)
+  await migrate(platform.config, platform.clickhouse, () => {})
+  await ensureStreams(platform.nats, platform.config)
+  afterAll(() => engines.stop())
+  return { engines, environment, platform }
 }
 
 /** What was published since the last call, in order; without the time, which every test would have to pass over. */

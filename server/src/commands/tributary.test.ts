@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { scopes } from '@tributary/contract/operation'
 import { afterAll, describe, expect, inject, test, vi } from 'vitest'
-import { createDatabase } from '../../../engines/postgres.ts'
+import { createDatabases } from '../../test/own-database.ts'
 import { openTestPlatform } from '../../test/stack.ts'
 import { query } from '../platform/clickhouse.ts'
 import { tributary as commands } from './tributary.ts'
@@ -268,12 +268,7 @@ test('domain add gives the first domain as primary, and refuses one that is take
 })
 
 test('migrate brings empty databases to the newest state, and then has nothing to do', async () => {
-  const name = `t${randomUUID().replaceAll('-', '')}`
-  await clickhouse.command({ query: `CREATE DATABASE ${name}` })
-  const fresh = {
-    POSTGRES_URL: await createDatabase(environment.POSTGRES_URL as string, name),
-    CLICKHOUSE_URL: `${environment.CLICKHOUSE_URL}/${name}`,
-  }
+  const fresh = await createDatabases()
   const before = await tributaryIn(fresh, 'workspace', 'list')
   expect(before).toEqual(refusal('The database has no tables yet. Run: tributary migrate'))
 
@@ -282,7 +277,11 @@ test('migrate brings empty databases to the newest state, and then has nothing t
   expect(applied).toContain('postgres: 0001_workspaces.sql')
   expect(applied).toContain('clickhouse: 0001_events.sql')
   expect(first).toEqual({ code: 0, stdout: `${JSON.stringify({ applied })}\n`, stderr: `${applied.join('\n')}\n` })
-  const tables = await query<{ name: string }>(clickhouse, `SHOW TABLES FROM ${name}`, {})
+  const tables = await query<{ name: string }>(
+    clickhouse,
+    `SHOW TABLES FROM ${new URL(fresh.CLICKHOUSE_URL).pathname.slice(1)}`,
+    {},
+  )
   expect(tables.map((table) => table.name)).toContain('click_events')
 
   const second = await tributaryIn(fresh, 'migrate')

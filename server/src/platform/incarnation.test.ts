@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { sql } from 'kysely'
-import { afterAll, expect, inject, test } from 'vitest'
-import { createDatabase } from '../../../engines/postgres.ts'
+import { afterAll, expect, test } from 'vitest'
 import { startEngines } from '../../../engines/start.ts'
 import { buildLink, buildWorkspace } from '../../test/build.ts'
 import { contextIn } from '../../test/context.ts'
+import { createDatabases } from '../../test/own-database.ts'
 import { eventually, openTestPlatform } from '../../test/stack.ts'
 import { settleRewinds } from '../maintenance/rewinds.ts'
 import type { Platform } from './context.ts'
@@ -16,18 +16,10 @@ import { publish, startRelay } from './outbox.ts'
 
 const engines = await startEngines({ only: ['nats'] })
 afterAll(() => engines.stop())
-const { POSTGRES_URL = '', CLICKHOUSE_URL = '' } = inject('environment')
-const shared = await openTestPlatform()
 
 /** With a ClickHouse database of its own: rows of others have link numbers that this PostgreSQL has never given. */
 async function openDatabase(): Promise<Platform> {
-  const name = `inc_${randomUUID().replaceAll('-', '')}`
-  await shared.clickhouse.command({ query: `CREATE DATABASE ${name}` })
-  const platform = await openTestPlatform({
-    ...engines.urls,
-    POSTGRES_URL: await createDatabase(POSTGRES_URL, name),
-    CLICKHOUSE_URL: new URL(`/${name}`, CLICKHOUSE_URL).href,
-  })
+  const platform = await openTestPlatform({ ...engines.urls, ...(await createDatabases()) })
   await migrate(platform.config, platform.clickhouse, () => {})
   await ensureStreams(platform.nats, platform.config)
   return platform

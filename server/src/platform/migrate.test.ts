@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,8 +7,8 @@ import { json } from 'node:stream/consumers'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type pg from 'pg'
 import { afterAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest'
-import { createDatabase } from '../../../engines/postgres.ts'
-import { eventually, openTestPlatform } from '../../test/stack.ts'
+import { createDatabases } from '../../test/own-database.ts'
+import { eventually } from '../../test/stack.ts'
 import { openClickHouse, query } from './clickhouse.ts'
 import { readConfig } from './config.ts'
 import { MigrationError, migrate } from './migrate.ts'
@@ -17,7 +16,6 @@ import { openConnection } from './postgres.ts'
 
 // Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
-const platform = await openTestPlatform()
 const environment = inject('environment')
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 const folders: string[] = []
@@ -170,13 +168,7 @@ test('what was stored before a migration is there after it', async () => {
 
 /** New databases of both engines, and an empty folder of migrations for them. */
 async function emptyDatabases() {
-  const name = `t${randomUUID().replaceAll('-', '')}`
-  await platform.clickhouse.command({ query: `CREATE DATABASE ${name}` })
-  const env = {
-    ...environment,
-    POSTGRES_URL: await createDatabase(environment.POSTGRES_URL as string, name),
-    CLICKHOUSE_URL: `${environment.CLICKHOUSE_URL}/${name}`,
-  }
+  const env = { ...environment, ...(await createDatabases()) }
   const path = await mkdtemp(join(tmpdir(), 'tributary-migrations-'))
   folders.push(path)
   await Promise.all(['postgres', 'clickhouse'].map((engine) => mkdir(join(path, engine))))

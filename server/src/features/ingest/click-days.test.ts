@@ -1,20 +1,15 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import { afterEach, expect, inject, test, vi } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { buildConversionLink } from '../../../test/build.ts'
-import { openOwnDatabase } from '../../../test/own-database.ts'
-import { openTestPlatform } from '../../../test/stack.ts'
+import { createDatabases, openOwnDatabase } from '../../../test/own-database.ts'
 import type { RawClick } from '../redirect/messages.ts'
 import { closeSome, lastClosedDay } from './click-days.ts'
 import { type ClickDaysClosed, clickDaysClosed } from './messages.ts'
 import { claim, ingest } from './service.ts'
 
 // Days of all workspaces are closed, so nobody else may have rows there.
-const name = `days_${randomUUID().replaceAll('-', '')}`
-const shared = await openTestPlatform()
-await shared.clickhouse.command({ query: `CREATE DATABASE ${name}` })
-const url = new URL(`/${name}`, inject('environment').CLICKHOUSE_URL)
-const platform = await openOwnDatabase({ CLICKHOUSE_URL: url.href })
+const platform = await openOwnDatabase(await createDatabases())
 const holder = { partition: randomInt(1_000, 2 ** 31), owner: randomUUID() }
 let sequence = 0
 await claim(platform, holder)

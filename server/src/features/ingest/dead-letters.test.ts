@@ -1,34 +1,20 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { headers } from '@nats-io/transport-node'
 import { sql } from 'kysely'
-import { afterAll, beforeEach, expect, inject, test } from 'vitest'
-import { createDatabase } from '../../../../engines/postgres.ts'
-import { startEngines } from '../../../../engines/start.ts'
+import { beforeEach, expect, inject, test } from 'vitest'
 import { buildClick, buildLink, buildWorkspace } from '../../../test/build.ts'
-import { eventually, openTestPlatform } from '../../../test/stack.ts'
+import { openOwnEngines } from '../../../test/own-database.ts'
+import { eventually } from '../../../test/stack.ts'
 import { partitionOf } from '../../platform/ids.ts'
-import { migrate } from '../../platform/migrate.ts'
-import { deadLetterStream, ensureStreams, jetStream } from '../../platform/nats.ts'
+import { deadLetterStream, jetStream } from '../../platform/nats.ts'
 import { parseKeys } from '../../platform/seal.ts'
 import { clicksSubject } from '../redirect/messages.ts'
 import { listDeadLetters, retryAllDeadLetters, retryDeadLetter } from './dead-letters.ts'
 import { startIngest } from './jobs.ts'
 
-const name = `letters_${randomUUID().replaceAll('-', '')}`
-const { POSTGRES_URL = '', CLICKHOUSE_URL = '', CLICK_ID_KEYS = '' } = inject('environment')
-const engines = await startEngines({ only: ['nats', 'valkey'] })
-const shared = await openTestPlatform()
-await shared.clickhouse.command({ query: `CREATE DATABASE ${name}` })
-const platform = await openTestPlatform({
-  ...engines.urls,
-  POSTGRES_URL: await createDatabase(POSTGRES_URL, name),
-  CLICKHOUSE_URL: new URL(`/${name}`, CLICKHOUSE_URL).href,
-  INGEST_INTERVAL_MS: '20',
-})
-await migrate(platform.config, platform.clickhouse, () => {})
-await ensureStreams(platform.nats, platform.config)
-afterAll(() => engines.stop())
+const { CLICK_ID_KEYS = '' } = inject('environment')
+const { platform } = await openOwnEngines({ INGEST_INTERVAL_MS: '20' })
 
 beforeEach(async () => {
   const manager = await jetstreamManager(platform.nats)

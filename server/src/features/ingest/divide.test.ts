@@ -2,17 +2,15 @@ import { randomInt, randomUUID } from 'node:crypto'
 import { jetstreamManager } from '@nats-io/jetstream'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, beforeEach, expect, inject, test, vi } from 'vitest'
-import { createDatabase } from '../../../../engines/postgres.ts'
-import { startEngines } from '../../../../engines/start.ts'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { buildClick, buildLink, buildWorkspace } from '../../../test/build.ts'
-import { eventually, openTestPlatform } from '../../../test/stack.ts'
+import { openOwnEngines } from '../../../test/own-database.ts'
+import { eventually } from '../../../test/stack.ts'
 import { reconcileClicks } from '../../maintenance/clicks.ts'
 import { rebuild } from '../../maintenance/rebuild.ts'
 import { query } from '../../platform/clickhouse.ts'
 import type { Platform } from '../../platform/context.ts'
-import { migrate } from '../../platform/migrate.ts'
-import { deadLetterStream, ensureStreams, jetStream } from '../../platform/nats.ts'
+import { deadLetterStream, jetStream } from '../../platform/nats.ts'
 import type { Db } from '../../platform/postgres.ts'
 import { clicksSubject, type RawClick } from '../redirect/messages.ts'
 import { rollupDifferences } from '../rollups/service.ts'
@@ -24,21 +22,7 @@ import { ingestMetrics } from './metrics.ts'
 import { claim, finish, ingest } from './service.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
-const name = `divided_${randomUUID().replaceAll('-', '')}`
-const { POSTGRES_URL = '', CLICKHOUSE_URL = '' } = inject('environment')
-const engines = await startEngines({ only: ['nats', 'valkey'] })
-const shared = await openTestPlatform()
-await shared.clickhouse.command({ query: `CREATE DATABASE ${name}` })
-const platform = await openTestPlatform({
-  ...engines.urls,
-  POSTGRES_URL: await createDatabase(POSTGRES_URL, name),
-  CLICKHOUSE_URL: new URL(`/${name}`, CLICKHOUSE_URL).href,
-  INGEST_INTERVAL_MS: '20',
-  EVENT_PARTITIONS: '1',
-})
-await migrate(platform.config, platform.clickhouse, () => {})
-await ensureStreams(platform.nats, platform.config)
-afterAll(() => engines.stop())
+const { platform } = await openOwnEngines({ INGEST_INTERVAL_MS: '20', EVENT_PARTITIONS: '1' })
 
 const most = 9_223_372_036_854_775_807n
 type TestLink = { number: bigint; workspaceId: string; url: string }

@@ -1,34 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { sql } from 'kysely'
-import { afterAll, beforeEach, expect, inject, test } from 'vitest'
-import { createDatabase } from '../../../../engines/postgres.ts'
-import { startEngines } from '../../../../engines/start.ts'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import { buildClick, buildLink, buildWorkspace } from '../../../test/build.ts'
-import { eventually, openTestPlatform } from '../../../test/stack.ts'
+import { openOwnEngines } from '../../../test/own-database.ts'
+import { eventually } from '../../../test/stack.ts'
 import { query } from '../../platform/clickhouse.ts'
 import { partitionOf } from '../../platform/ids.ts'
 import { openLog } from '../../platform/log.ts'
-import { migrate } from '../../platform/migrate.ts'
 import { ensureStreams, eventStream, jetStream } from '../../platform/nats.ts'
 import { clicksSubject, type RawClick } from '../redirect/messages.ts'
 import { startIngest } from './jobs.ts'
 import { claim } from './service.ts'
 
-const name = `ingest_${randomUUID().replaceAll('-', '')}`
-const { POSTGRES_URL = '', CLICKHOUSE_URL = '' } = inject('environment')
-const engines = await startEngines({ only: ['nats', 'valkey'] })
-const shared = await openTestPlatform()
-await shared.clickhouse.command({ query: `CREATE DATABASE ${name}` })
-const platform = await openTestPlatform({
-  ...engines.urls,
-  POSTGRES_URL: await createDatabase(POSTGRES_URL, name),
-  CLICKHOUSE_URL: new URL(`/${name}`, CLICKHOUSE_URL).href,
-  INGEST_INTERVAL_MS: '20',
-})
-await migrate(platform.config, platform.clickhouse, () => {})
-await ensureStreams(platform.nats, platform.config)
-afterAll(() => engines.stop())
+const { platform } = await openOwnEngines({ INGEST_INTERVAL_MS: '20' })
 
 let link: { number: bigint; workspaceId: string; url: string }
 let partition: number

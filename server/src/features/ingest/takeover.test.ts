@@ -1,35 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeEach, expect, inject, test, vi } from 'vitest'
-import { createDatabase } from '../../../../engines/postgres.ts'
-import { startEngines } from '../../../../engines/start.ts'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { buildClick, buildLink, buildWorkspace } from '../../../test/build.ts'
+import { openOwnEngines } from '../../../test/own-database.ts'
 import { type ServerProcess, startServer } from '../../../test/server-process.ts'
-import { eventually, openTestPlatform } from '../../../test/stack.ts'
+import { eventually } from '../../../test/stack.ts'
 import { query } from '../../platform/clickhouse.ts'
-import { migrate } from '../../platform/migrate.ts'
-import { ensureStreams, jetStream } from '../../platform/nats.ts'
+import { jetStream } from '../../platform/nats.ts'
 import { clicksSubject } from '../redirect/messages.ts'
 import { advanceCursor, claimPartition, limitPause } from './store.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
-const engines = await startEngines({ only: ['nats', 'valkey'] })
-const name = `takeover_${Date.now()}`
-const { POSTGRES_URL = '', CLICKHOUSE_URL = '', ...shared } = inject('environment')
-const other = await openTestPlatform()
-await other.clickhouse.command({ query: `CREATE DATABASE ${name}` })
-const environment = {
-  ...shared,
-  ...engines.urls,
-  POSTGRES_URL: await createDatabase(POSTGRES_URL, name),
-  CLICKHOUSE_URL: new URL(`/${name}`, CLICKHOUSE_URL).href,
-  EVENT_PARTITIONS: '1',
-}
-const platform = await openTestPlatform(environment)
-await migrate(platform.config, platform.clickhouse, () => {})
-await ensureStreams(platform.nats, platform.config)
-afterAll(() => engines.stop())
+const { environment, platform } = await openOwnEngines({ EVENT_PARTITIONS: '1' })
 
 // A lease ends 6 s after its last renewal and others look every second; the slack is for a busy machine.
 const takeOverWithinMs = 10_000

@@ -3,40 +3,24 @@ import { chmod, cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { afterAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
-import { createDatabase } from '../../../../engines/postgres.ts'
-import { startEngines } from '../../../../engines/start.ts'
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { buildClick, buildLink, buildWorkspace } from '../../../test/build.ts'
-import { eventually, openTestPlatform } from '../../../test/stack.ts'
+import { openOwnEngines } from '../../../test/own-database.ts'
+import { eventually } from '../../../test/stack.ts'
 import { query } from '../../platform/clickhouse.ts'
 import { partitionOf } from '../../platform/ids.ts'
-import { migrate } from '../../platform/migrate.ts'
-import { ensureStreams, jetStream } from '../../platform/nats.ts'
+import { jetStream } from '../../platform/nats.ts'
 import { clicksSubject, type RawClick } from '../redirect/messages.ts'
 import { startIngest } from './jobs.ts'
 import { ingestMetrics } from './metrics.ts'
 import { claim, ingest } from './service.ts'
 import type { Holder } from './store.ts'
 
-const name = `back_${randomUUID().replaceAll('-', '')}`
-const { POSTGRES_URL = '', CLICKHOUSE_URL = '' } = inject('environment')
 const directory = await mkdtemp(join(tmpdir(), 'tributary-back-'))
 await chmod(directory, 0o711)
-const engines = await startEngines({ only: ['nats', 'valkey'], directory })
-const shared = await openTestPlatform()
-await shared.clickhouse.command({ query: `CREATE DATABASE ${name}` })
-const platform = await openTestPlatform({
-  ...engines.urls,
-  POSTGRES_URL: await createDatabase(POSTGRES_URL, name),
-  CLICKHOUSE_URL: new URL(`/${name}`, CLICKHOUSE_URL).href,
-  INGEST_INTERVAL_MS: '20',
-})
-await migrate(platform.config, platform.clickhouse, () => {})
-await ensureStreams(platform.nats, platform.config)
-afterAll(async () => {
-  await engines.stop()
-  await rm(directory, { recursive: true, force: true })
-})
+// Before the engines, so that it runs after they were stopped.
+afterAll(() => rm(directory, { recursive: true, force: true }))
+const { engines, platform } = await openOwnEngines({ INGEST_INTERVAL_MS: '20' }, directory)
 
 let link: { number: bigint; workspaceId: string; url: string }
 let partition: number
