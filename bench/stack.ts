@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { newSecrets } from '../demo/settings.ts'
 import { ensureBinaries } from '../engines/binaries.ts'
 import { freePort } from '../engines/port.ts'
 import { startEngines } from '../engines/start.ts'
@@ -29,8 +29,7 @@ export async function openBench(overrides: Record<string, string> = {}): Promise
   const environment = {
     ...engines.urls,
     ENVIRONMENT: 'development',
-    CLICK_ID_KEYS: `1:${randomBytes(32).toString('hex')}`,
-    ENCRYPTION_KEYS: `1:${randomBytes(32).toString('hex')}`,
+    ...newSecrets(),
     SPOOL_DIRECTORY: spool,
     ...overrides,
   }

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { afterAll, expect, test, vi } from 'vitest'
+import { newSecrets } from '../demo/settings.ts'
 import { ensureBinaries } from '../engines/binaries.ts'
 import type { EngineProcess } from '../engines/engine-process.ts'
 import { startEngines } from '../engines/start.ts'
@@ -35,8 +35,7 @@ const folders = { postgres: join(directory, 'postgres/data'), nats: join(directo
 const environment = {
   ...engines.urls,
   ...allowLoopback,
-  CLICK_ID_KEYS: `1:${randomBytes(32).toString('hex')}`,
-  ENCRYPTION_KEYS: `1:${randomBytes(32).toString('hex')}`,
+  ...newSecrets(),
   SPOOL_DIRECTORY: join(directory, 'spool'),
   ENVIRONMENT: 'development',
   EVENT_PARTITIONS: '1',

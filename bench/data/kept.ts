@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { newSecrets } from '../../demo/settings.ts'
 import { ensureBinaries } from '../../engines/binaries.ts'
 import { startEngines } from '../../engines/start.ts'
 import { readConfig } from '../../server/src/platform/config.ts'
@@ -33,8 +33,7 @@ export async function openKept(folder: string): Promise<KeptBench> {
   const file = join(folder, 'made.json')
   const made = existsSync(file) ? (JSON.parse(await readFile(file, 'utf8')) as Made) : undefined
   const secrets = made?.secrets ?? {
-    CLICK_ID_KEYS: `1:${randomBytes(32).toString('hex')}`,
-    ENCRYPTION_KEYS: `1:${randomBytes(32).toString('hex')}`,
+    ...newSecrets(),
   }
   await ensureBinaries(console.error, process.env)
   const engines = await startEngines({ directory: resolve(folder) })

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { newSecrets } from '../../demo/settings.ts'
 import { ensureBinaries } from '../../engines/binaries.ts'
 import type { EngineName, EngineProcess } from '../../engines/engine-process.ts'
 import { type NatsCluster, startNatsCluster } from '../../engines/nats-cluster.ts'
@@ -83,8 +83,7 @@ export async function openFaultStack(
   const environment: Record<string, string> = {
     ...engines.urls,
     ...(cluster && { NATS_URL: cluster.url, NATS_REPLICAS: '3' }),
-    CLICK_ID_KEYS: `1:${randomBytes(32).toString('hex')}`,
-    ENCRYPTION_KEYS: `1:${randomBytes(32).toString('hex')}`,
+    ...newSecrets(),
     SPOOL_DIRECTORY: folder,
     ENVIRONMENT: 'development',
     EVENT_PARTITIONS: String(partitions),

@@ -1,8 +1,9 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
+import { newSecrets } from '../../demo/settings.ts'
 import { ensureBinaries } from '../../engines/binaries.ts'
 import { createDatabase } from '../../engines/postgres.ts'
 import { startEngines } from '../../engines/start.ts'
@@ -52,8 +53,7 @@ async function startStack(): Promise<Stack> {
   const environment = {
     ...engines.urls,
     POSTGRES_URL: await createDatabase(engines.urls.POSTGRES_URL, `test_${randomUUID().replaceAll('-', '')}`),
-    CLICK_ID_KEYS: `1:${randomBytes(32).toString('hex')}`,
-    ENCRYPTION_KEYS: `1:${randomBytes(32).toString('hex')}`,
+    ...newSecrets(),
     DNS_SERVERS: dns.address,
     DOMAIN_CNAME: 'cname.tributary.example',
     DOMAIN_ADDRESSES: '192.0.2.10,2001:db8::10',
