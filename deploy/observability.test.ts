@@ -6,10 +6,12 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { readPage } from '../e2e/docs/blocks.ts'
 import { freePort } from '../engines/port.ts'
 import { projectFolder } from '../engines/programs.ts'
-import { openMetrics } from '../server/src/platform/metrics.ts'
+import { openAllMetrics } from '../server/test/metrics.ts'
 import { eventually } from '../server/test/stack.ts'
 import { startProgram, temporaryFolder } from './test/program.ts'
 import { copyInstaller, install, readCompose } from './test/settings.ts'
+
+const allMetrics = await openAllMetrics()
 
 type Target = { expr: string; datasource: { uid: string } }
 type Panel = {
@@ -91,9 +93,7 @@ describe('every metric', () => {
 
   test('of ours is on the dashboard', () => {
     const shown = questions.flatMap(({ expr }) => selectorsIn(expr)).map(({ name }) => withoutSuffix(name))
-    const ours = openMetrics()
-      .registry.getMetricsAsArray()
-      .map(({ name }) => name)
+    const ours = allMetrics.registry.getMetricsAsArray().map(({ name }) => name)
     const missing = ours.filter((name) => !/^tributary_(nodejs|process)_/.test(name) && !shown.includes(name))
     expect(missing).toEqual([])
   })
@@ -208,7 +208,7 @@ function selectorsIn(text: string): { name: string; asked: string[] }[] {
 }
 
 function labelsByMetric(): (name: string) => string[] {
-  const metrics = openMetrics().registry.getMetricsAsArray() as unknown as { name: string; labelNames: string[] }[]
+  const metrics = allMetrics.registry.getMetricsAsArray() as unknown as { name: string; labelNames: string[] }[]
   const labels = new Map(metrics.map(({ name, labelNames }) => [name, labelNames]))
   return (name) => [
     'instance',

@@ -1,15 +1,8 @@
-import { glob, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { type Metrics, openMetrics } from './metrics.ts'
+import { openAllMetrics } from '../../test/metrics.ts'
 
-const metrics = openMetrics()
-const features = join(import.meta.dirname, '../features')
-for await (const file of glob('*/metrics.ts', { cwd: features })) {
-  const declared: Record<string, (platform: { metrics: Metrics }) => unknown> = await import(join(features, file))
-  for (const open of Object.values(declared)) open({ metrics })
-}
-
+const metrics = await openAllMetrics()
 const guide = new URL('../../../docs/guides/observability.md', import.meta.url)
 
 test('the guide tells every figure, its type and its labels, and no other', async () => {
