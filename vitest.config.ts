@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-const unit = ['server/test/floors.test.ts', '{.ci,bench,contract,demo,tracker}/**/*.test.ts']
+const unit = ['server/test/{floors,words}.test.ts', '{.ci,bench,contract,demo,tracker}/**/*.test.ts']
 
 /** What takes longer than all the rest together: load, faults, and thousands of random cases. */
 const long = [

@@ -30,8 +30,8 @@ if (import.meta.main) {
   } else {
     const merged = withSecondTry(first, readResults(secondFile))
     writeFileSync(firstFile, JSON.stringify(merged))
-    const isMended = !merged.some(hasFailed)
-    if (isMended) console.log(`UNSTABLE: failed among all others, passed alone: ${files.join(', ')}`)
-    process.exit(isMended ? 0 : 1)
+    const hasPassed = !merged.some(hasFailed)
+    if (hasPassed) console.log(`UNSTABLE: failed among all others, passed alone: ${files.join(', ')}`)
+    process.exit(hasPassed ? 0 : 1)
   }
 }

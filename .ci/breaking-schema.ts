@@ -56,25 +56,25 @@ function compareSchemas(comparison: Comparison, before: Schema, after: Schema, f
   if (before.$ref && after.$ref && comparison.open.has(pair)) return []
   const inner = before.$ref && after.$ref ? { ...comparison, open: new Set([...comparison.open, pair]) } : comparison
   const olds = listVariants(comparison.schemas.before, before)
-  const news = listVariants(comparison.schemas.after, after)
-  if (olds.length === 1 && news.length === 1) return compareVariant(inner, olds[0] ?? {}, news[0] ?? {}, field)
-  return compareVariants(inner, olds, news, field)
+  const fresh = listVariants(comparison.schemas.after, after)
+  if (olds.length === 1 && fresh.length === 1) return compareVariant(inner, olds[0] ?? {}, fresh[0] ?? {}, field)
+  return compareVariants(inner, olds, fresh, field)
 }
 
 /** Every variant that a client sends must be accepted, and every variant that it gets must be known. */
-function compareVariants(comparison: Comparison, olds: Schema[], news: Schema[], field: string): Finding[] {
+function compareVariants(comparison: Comparison, olds: Schema[], fresh: Schema[], field: string): Finding[] {
   const isRequest = comparison.direction === 'request'
   const findingsFor = (one: Schema, other: Schema) =>
     isRequest ? compareVariant(comparison, one, other, field) : compareVariant(comparison, other, one, field)
-  return (isRequest ? olds : news).flatMap((one) => {
-    const others = isRequest ? news : olds
+  return (isRequest ? olds : fresh).flatMap((one) => {
+    const others = isRequest ? fresh : olds
     const fitting = others.map((other) => findingsFor(one, other)).filter((findings) => countBreaks(findings) === 0)
     const [best] = fitting.toSorted((left, right) => left.length - right.length)
     if (best) return best
     const alike = others.filter((other) => formatTypes(listTypes(other)) === formatTypes(listTypes(one)))
     const findings = alike.map((other) => findingsFor(one, other))
     const [closest] = findings.toSorted((left, right) => countBreaks(left) - countBreaks(right))
-    if (closest && olds.length === news.length) return closest
+    if (closest && olds.length === fresh.length) return closest
     const what = `${isRequest ? 'no longer accepts' : 'can now be'} ${describeVariant(one)}`
     return [finding(comparison, field, what)]
   })
@@ -119,7 +119,7 @@ function compareEnums(comparison: Comparison, before: Schema, after: Schema, fie
 }
 
 function compareLimits(comparison: Comparison, before: Schema, after: Schema, field: string): Finding[] {
-  const narrowed = [
+  const removedValues = [
     ...lowerLimits.filter(
       (name) => (after[name] ?? Number.NEGATIVE_INFINITY) > (before[name] ?? Number.NEGATIVE_INFINITY),
     ),
@@ -128,7 +128,7 @@ function compareLimits(comparison: Comparison, before: Schema, after: Schema, fi
     ),
     ...(['pattern', 'format'] as const).filter((name) => after[name] !== undefined && after[name] !== before[name]),
   ]
-  return narrowed.map((name) =>
+  return removedValues.map((name) =>
     finding(comparison, field, `changes its ${name} from ${before[name] ?? 'none'} to ${after[name]}`),
   )
 }
@@ -137,7 +137,7 @@ function compareProperties(comparison: Comparison, before: Schema, after: Schema
   const isRequest = comparison.direction === 'request'
   const [required, nowRequired] = [before.required ?? [], after.required ?? []]
   const at = (name: string) => (field ? `${field}.${name}` : name)
-  const kept = Object.entries(before.properties ?? {}).flatMap(([name, property]) => {
+  const shared = Object.entries(before.properties ?? {}).flatMap(([name, property]) => {
     const other = after.properties?.[name]
     if (!other) return [finding(comparison, at(name), 'is removed')]
     const findings = compareSchemas(comparison, property, other, at(name))
@@ -150,7 +150,7 @@ function compareProperties(comparison: Comparison, before: Schema, after: Schema
     return findings
   })
   const added = isRequest ? nowRequired.filter((name) => !before.properties?.[name] && !required.includes(name)) : []
-  return [...kept, ...added.map((name) => finding(comparison, at(name), 'is new and required'))]
+  return [...shared, ...added.map((name) => finding(comparison, at(name), 'is new and required'))]
 }
 
 function compareAdditional(comparison: Comparison, before: Schema, after: Schema, field: string): Finding[] {

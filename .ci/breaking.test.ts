@@ -67,7 +67,7 @@ const object = (properties: Record<string, Schema>, required: string[] = []): Sc
   properties,
   required,
 })
-const listOf = (items: Schema): Schema => ({ type: 'array', items })
+const buildList = (items: Schema): Schema => ({ type: 'array', items })
 const nullable = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] })
 
 test('the parameters of a path may get other names', () => {
@@ -99,7 +99,7 @@ describe('responses', () => {
     ['two ways to say nullable', nullable(text), { type: ['string', 'null'] }, []],
     ['a new value of an enum', { enum: ['a'] }, { enum: ['a', 'b'] }, ['warning: can now be "b"']],
     ['a removed value of an enum', { enum: ['a', 'b'] }, { enum: ['a'] }, []],
-    ['a field below a list', listOf(link), listOf(object({ id: text }, ['id'])), ['[].domain is removed']],
+    ['a field below a list', buildList(link), buildList(object({ id: text }, ['id'])), ['[].domain is removed']],
     [
       'a field below a nullable object',
       object({ link: nullable(link) }),
@@ -178,7 +178,7 @@ describe('requests', () => {
 
 test('references are followed, and a schema may contain itself', () => {
   const ref = { $ref: '#/components/schemas/Node' }
-  const node = (leaf: Schema) => ({ Node: object({ leaf, children: listOf(ref) }) })
+  const node = (leaf: Schema) => ({ Node: object({ leaf, children: buildList(ref) }) })
   const before = document({ response: ref, schemas: node(text) })
   expect(changes(before, before)).toEqual([])
   const after = document({ response: ref, schemas: node({ type: 'number' }) })

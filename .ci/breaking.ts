@@ -89,7 +89,7 @@ function compareParameters(documents: Documents, before: Parameter[] = [], after
     parameters.find((other) => other.name === one.name && other.in === one.in)
   const inPath = (parameters: Parameter[]) => parameters.filter((one) => one.in === 'path')
   const where = (one: Parameter) => `${one.in} parameter ${one.name}`
-  const kept = before.flatMap((one) => {
+  const shared = before.flatMap((one) => {
     const other = find(after, one) ?? inPath(after)[inPath(before).indexOf(one)]
     if (!other) return [{ where: where(one), what: 'is removed', breaks: true }]
     const required =
@@ -97,7 +97,7 @@ function compareParameters(documents: Documents, before: Parameter[] = [], after
     return [...required, ...compare(documents, one.schema, other.schema, 'request', where(one))]
   })
   const added = after.filter((one) => one.required && one.in !== 'path' && !find(before, one))
-  return [...kept, ...added.map((one) => ({ where: where(one), what: 'is new and required', breaks: true }))]
+  return [...shared, ...added.map((one) => ({ where: where(one), what: 'is new and required', breaks: true }))]
 }
 
 function compareBody(documents: Documents, before: Body | undefined, after: Body | undefined): Finding[] {

@@ -88,7 +88,7 @@ interface Manifest {
 }
 
 /** What is locked, for every platform, and whatever else lies in node_modules. */
-function packagesOf(root: string): Package[] {
+function listPackages(root: string): Package[] {
   const locked: Record<string, Manifest> = readJson(join(root, 'package-lock.json')).packages
   const installed = globSync('node_modules/{*,@*/*}/package.json', { cwd: root }).map((path) => path.slice(0, -13))
   const paths = new Set([...Object.keys(locked), ...installed.filter((path) => !/\/(\.|@[^/]+$)/.test(path))])
@@ -134,7 +134,7 @@ function readJson(file: string) {
 }
 
 if (import.meta.main) {
-  const packages = packagesOf(join(import.meta.dirname, '..'))
+  const packages = listPackages(join(import.meta.dirname, '..'))
   const faults = licenceFaults(packages)
   for (const fault of faults) console.error(fault)
   console.log(`${packages.length} packages, ${faults.length} with a licence that is not allowed`)

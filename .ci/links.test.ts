@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { anchorsOf, deadLinks } from './links.ts'
+import { deadLinks, findAnchors } from './links.ts'
 
 const root = join(import.meta.dirname, '..')
 const ignored = (name: string) => /(^|\/)(node_modules|dist|\.\w+)$/.test(name)
@@ -29,7 +29,7 @@ test('finds links to files and headings that are not there', () => {
 })
 
 test('anchors are those that repositories and the documentation site make', () => {
-  expect(anchorsOf("# One\n\n## Who can `do` what?\n\n### It's 1, 2\n\n## One\n\n```\n# no\n```\n")).toEqual([
+  expect(findAnchors("# One\n\n## Who can `do` what?\n\n### It's 1, 2\n\n## One\n\n```\n# no\n```\n")).toEqual([
     'one',
     'who-can-do-what',
     'its-1-2',

@@ -18,10 +18,10 @@ function isDead(root: string, file: string, markdown: string, target: string): b
   if (path !== '' && !existsSync(found)) return true
   if (!anchor) return false
   const text = path === '' ? markdown : found.endsWith('.md') ? readFileSync(found, 'utf8') : ''
-  return !anchorsOf(text).includes(anchor)
+  return !findAnchors(text).includes(anchor)
 }
 
-export function anchorsOf(markdown: string): string[] {
+export function findAnchors(markdown: string): string[] {
   const seen = new Map<string, number>()
   return [...withoutCode(markdown).matchAll(/^#{1,6} (.+)$/gm)].map(([, title = '']) => {
     const anchor = title

@@ -30,10 +30,12 @@ export function hostFaults(packages: Record<string, LockedPackage>): string[] {
 export function driftFaults(path: string, manifest: Manifest, locked: LockedPackage = {}): string[] {
   const kinds = ['dependencies', 'devDependencies', 'optionalDependencies'] as const
   return kinds.flatMap((kind) => {
-    const [asked, kept] = [manifest[kind] ?? {}, locked[kind] ?? {}]
-    return [...new Set([...Object.keys(asked), ...Object.keys(kept)])]
-      .filter((name) => asked[name] !== kept[name])
-      .map((name) => `${path} asks for ${name} ${asked[name] ?? '(not at all)'}, locked is ${kept[name] ?? 'nothing'}`)
+    const [asked, pinned] = [manifest[kind] ?? {}, locked[kind] ?? {}]
+    return [...new Set([...Object.keys(asked), ...Object.keys(pinned)])]
+      .filter((name) => asked[name] !== pinned[name])
+      .map(
+        (name) => `${path} asks for ${name} ${asked[name] ?? '(not at all)'}, locked is ${pinned[name] ?? 'nothing'}`,
+      )
   })
 }
 

@@ -11,7 +11,7 @@ const ownScope = '@tributary/'
 /** Negative when the first is lower. Both are three numbers. */
 export function compareVersions(one: string, other: string): number {
   const [left, right] = [one, other].map((version) => version.split('.').map(Number)) as [number[], number[]]
-  const index = left.findIndex((number, place) => number !== right[place])
+  const index = left.findIndex((number, position) => number !== right[position])
   return index < 0 ? 0 : (left[index] ?? 0) - (right[index] ?? 0)
 }
 

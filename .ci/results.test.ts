@@ -41,7 +41,7 @@ test.each([
     ],
   ],
 ])('a file that %s', async (_, text, passed, failures) => {
-  const results = await resultsOf(text)
+  const results = await runReporter(text)
   expect(results.reduce((sum, result) => sum + result.passed, 0)).toBe(passed)
   const found = results.flatMap((result) => result.failures)
   expect(found).toEqual(
@@ -49,7 +49,7 @@ test.each([
   )
 })
 
-async function resultsOf(text: string): Promise<FileResult[]> {
+async function runReporter(text: string): Promise<FileResult[]> {
   const folder = await mkdtemp(join(tmpdir(), 'tributary-results-'))
   try {
     await writeFile(join(folder, 'a.test.ts'), text)

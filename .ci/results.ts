@@ -18,7 +18,7 @@ export const noFile = '(no file)'
 export default function reporter(): Reporter {
   return {
     onTestRunEnd: (modules, unhandled) =>
-      writeFileSync(process.env.TEST_RESULTS ?? '', JSON.stringify(resultsOf(modules, unhandled))),
+      writeFileSync(process.env.TEST_RESULTS ?? '', JSON.stringify(buildResults(modules, unhandled))),
   }
 }
 
@@ -26,18 +26,18 @@ export function readResults(path: string): FileResult[] {
   return JSON.parse(readFileSync(path, 'utf8'))
 }
 
-function resultsOf(modules: readonly TestModule[], unhandled: readonly SerializedError[]): FileResult[] {
-  const results = new Map(modules.map((module) => [nameOf(module.moduleId), resultOf(module)]))
+function buildResults(modules: readonly TestModule[], unhandled: readonly SerializedError[]): FileResult[] {
+  const results = new Map(modules.map((module) => [filePath(module.moduleId), buildResult(module)]))
   for (const error of unhandled) {
-    const file = error.VITEST_TEST_PATH ? nameOf(error.VITEST_TEST_PATH) : noFile
+    const file = error.VITEST_TEST_PATH ? filePath(error.VITEST_TEST_PATH) : noFile
     const result = results.get(file) ?? { file, passed: 0, failures: [] }
-    result.failures.push({ test: '(an error that nobody handled)', message: textOf(error) })
+    result.failures.push({ test: '(an error that nobody handled)', message: errorText(error) })
     results.set(file, result)
   }
   return [...results.values()]
 }
 
-function resultOf(module: TestModule): FileResult {
+function buildResult(module: TestModule): FileResult {
   const tests = [...module.children.allTests()].map((test) => ({ name: test.fullName, ...test.result() }))
   const parts = [...module.children.allSuites()].map((suite) => ({ name: suite.fullName, errors: suite.errors() }))
   const failures = [
@@ -45,21 +45,21 @@ function resultOf(module: TestModule): FileResult {
     ...parts,
     ...tests.filter(({ state }) => state === 'failed'),
   ].flatMap(({ name, errors = [] }) =>
-    errors.length > 0 ? [{ test: name, message: errors.map(textOf).join('\n') }] : [],
+    errors.length > 0 ? [{ test: name, message: errors.map(errorText).join('\n') }] : [],
   )
   const isOver = ['passed', 'skipped'].includes(module.state())
   if (!isOver && failures.length === 0) failures.push({ test: '(the file itself)', message: 'did not come to its end' })
   const passed = tests.filter(({ state }) => state === 'passed').length
   const seconds = Math.round(module.diagnostic().duration / 1000)
-  return { file: nameOf(module.moduleId), passed, seconds, failures }
+  return { file: filePath(module.moduleId), passed, seconds, failures }
 }
 
-function nameOf(path: string): string {
+function filePath(path: string): string {
   return relative(process.cwd(), path)
 }
 
 /** Without the places inside of vitest and Node. */
-function textOf({ stack, message, cause }: Pick<SerializedError, 'stack' | 'message' | 'cause'>): string {
+function errorText({ stack, message, cause }: Pick<SerializedError, 'stack' | 'message' | 'cause'>): string {
   const text = (stack || message).replace(/\n\s+at (?=.*(node_modules|new Promise|node:)).*/g, '')
-  return cause ? `${text}\nCause: ${textOf(cause)}` : text
+  return cause ? `${text}\nCause: ${errorText(cause)}` : text
 }

@@ -15,7 +15,7 @@ export function parseShard(text: string): Shard {
 export function selectShard(files: TestFile[], { index, count }: Shard): string[] {
   const byProject = files.toSorted((one, other) => sortKey(one).localeCompare(sortKey(other)))
   const unique = [...new Set(byProject.map(({ file }) => file))]
-  return unique.filter((_, place) => place % count === index - 1)
+  return unique.filter((_, position) => position % count === index - 1)
 }
 
 function sortKey({ projectName = '', file }: TestFile): string {

@@ -14,18 +14,18 @@ export interface Failure {
 type Summary = { passed: number; failures: Failure[] }
 
 /** A file that could not be loaded, a run that broke off and a stage that failed count as one failure each. */
-export function summarize(results: FileResult[], failedStages: string[], logOf = (_stage: string) => ''): Summary {
+export function summarize(results: FileResult[], failedStages: string[], readLog = (_stage: string) => ''): Summary {
   const failures = results.flatMap((result) => result.failures.map((failure) => ({ file: result.file, ...failure })))
   const explained = failures.length > 0 ? failedStages.filter((stage) => stage !== 'test') : failedStages
   const stages = explained.map((stage) => ({
     file: '.ci/run',
     test: stage,
-    message: endOf(logOf(stage)) || 'failed, see above',
+    message: lastLines(readLog(stage)) || 'failed, see above',
   }))
   return { passed: results.reduce((sum, { passed }) => sum + passed, 0), failures: [...failures, ...stages] }
 }
 
-function endOf(log: string): string {
+function lastLines(log: string): string {
   return log.trimEnd().split('\n').slice(-mostLines).join('\n')
 }
 
@@ -40,9 +40,9 @@ function readIfThere(path: string): string {
 
 if (import.meta.main) {
   const [path = '', ...failedStages] = process.argv.slice(2)
-  const logOf = (stage: string) => readIfThere(join(dirname(path), `${stage}.log`))
+  const readLog = (stage: string) => readIfThere(join(dirname(path), `${stage}.log`))
   const results = existsSync(path) ? readResults(path) : []
-  const { passed, failures } = summarize(results, failedStages, logOf)
+  const { passed, failures } = summarize(results, failedStages, readLog)
   console.log(`slowest: ${slowest(results)}`)
   for (const { file, test, message } of failures)
     console.log(`\nFAILED ${file} > ${test}\n${message.replace(/^/gm, '  ')}`)

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import { query } from '../server/src/platform/clickhouse.ts'
 import { sleep } from '../server/src/platform/clock.ts'
 import { buildWorkspace } from '../server/test/build.ts'
-import { columnsOf } from './data/columns.ts'
-import { openKept } from './data/kept.ts'
+import { columnsByTable } from './data/columns.ts'
+import { openBenchFolder } from './data/kept.ts'
 
 /**
  * `npm run bench:data -- <folder> [clicks]`: events of 13 months, two fifths of them in one workspace, a lead for every
@@ -18,7 +18,7 @@ const spanMs = 395 * dayMs
 // An insert has thirty seconds, on a busy machine too.
 const slices = Math.max(13, Math.ceil(clicks / 250_000))
 
-await using bench = await openKept(folder)
+await using bench = await openBenchFolder(folder)
 if (bench.made) throw new Error(`${folder} has ${bench.made.clicks} clicks already. Name another folder, or delete it.`)
 const { clickhouse, db } = bench.platform
 const until = Date.now()
@@ -28,8 +28,8 @@ const first = await makeLinks()
 const started = performance.now()
 for (let slice = 0; slice < slices; slice++) {
   // A slice is a stretch of time: an insert touches two months or three.
-  const [begin, end] = [slice, slice + 1].map((place) => Math.floor((place * clicks) / slices)) as [number, number]
-  const [from, to] = [slice, slice + 1].map((place) => until - spanMs + Math.floor((place * spanMs) / slices)) as [
+  const [begin, end] = [slice, slice + 1].map((folder) => Math.floor((folder * clicks) / slices)) as [number, number]
+  const [from, to] = [slice, slice + 1].map((folder) => until - spanMs + Math.floor((folder * spanMs) / slices)) as [
     number,
     number,
   ]
@@ -48,13 +48,13 @@ console.log(`${clicks} clicks, with leads and sales, in ${seconds} s`)
 for (const { table, rows, megabytes } of await sizes()) console.log(`${table}: ${rows} rows, ${megabytes} MB`)
 
 async function make(
-  table: keyof typeof columnsOf,
+  table: keyof typeof columnsByTable,
   begin: number,
   end: number,
   every: number,
   values: Record<string, unknown>,
 ): Promise<void> {
-  const columns = Object.entries(columnsOf[table])
+  const columns = Object.entries(columnsByTable[table])
   const count = Math.floor((end - begin) / every)
   await clickhouse.command({
     query: `INSERT INTO ${table} (${columns.map(([name]) => name).join(', ')})

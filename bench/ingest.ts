@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { prepare } from '../server/src/features/ingest/service.ts'
 import { clicksSubject } from '../server/src/features/redirect/messages.ts'
 import { sleep } from '../server/src/platform/clock.ts'
-import { partitionOf } from '../server/src/platform/ids.ts'
+import { hashPartition } from '../server/src/platform/ids.ts'
 import { ensureStreams, openPublisher } from '../server/src/platform/nats.ts'
 import { startServer } from '../server/test/server-process.ts'
 import { buildLinks, someClicks } from './clicks.ts'
@@ -20,7 +20,7 @@ await using bench = await openBench()
 const { platform, environment } = bench
 await ensureStreams(platform.nats, platform.config)
 const links = await buildLinks(platform, 200)
-const partition = partitionOf(links[0]?.workspaceId ?? '', platform.config.EVENT_PARTITIONS)
+const partition = hashPartition(links[0]?.workspaceId ?? '', platform.config.EVENT_PARTITIONS)
 const messages = chunks(someClicks(platform, links, clicks), clicksInMessage)
 const { rows } = await prepare(
   platform,

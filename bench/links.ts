@@ -18,7 +18,7 @@ await fill()
 const call = createClient({ url: server.api, token: workspace.key })
 const newest = await call(listLinks, { query: { pageSize: 1 } })
 
-const questions: [string, Record<string, string | number>][] = [
+const queries: [string, Record<string, string | number>][] = [
   ['newest 100', {}],
   ['page 50', { page: 50 }],
   ['page 1,000', { page: 1_000 }],
@@ -35,7 +35,7 @@ const questions: [string, Record<string, string | number>][] = [
 
 console.log(`| GET /links, ${total} links in the workspace | p50 ms | p95 ms |\n| --- | --- | --- |`)
 await report('bare statement, newest 100', () => bareStatement())
-for (const [name, query] of questions) await report(name, () => call(listLinks, { query }))
+for (const [name, query] of queries) await report(name, () => call(listLinks, { query }))
 await report('count', () => call(countLinks))
 await server.stop()
 

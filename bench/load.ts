@@ -25,7 +25,7 @@ const [connections, seconds, rate] = [given.connections, given.seconds, given.ra
   number,
   number,
 ]
-const requests = Array.from({ length: 5_000 }, (_, visitor) => Buffer.from(requestOf(visitor)))
+const requests = Array.from({ length: 5_000 }, (_, visitor) => Buffer.from(formatRequest(visitor)))
 const latencies: number[] = []
 let sent = 0
 let failures = 0
@@ -49,7 +49,7 @@ console.log(
   }),
 )
 
-function requestOf(visitor: number): string {
+function formatRequest(visitor: number): string {
   const agent = `Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/${visitor}.0`
   return `GET ${paths[visitor % paths.length]} HTTP/1.1\r\nHost: ${given.host}\r\nUser-Agent: ${agent}\r\nAccept: text/html\r\n\r\n`
 }
@@ -57,7 +57,7 @@ function requestOf(visitor: number): string {
 function nextRequest(): string | Buffer {
   const visitor = sent++
   // None of those who came before.
-  return given.distinct ? requestOf(Number(given.first) + visitor) : (requests[visitor % requests.length] as Buffer)
+  return given.distinct ? formatRequest(Number(given.first) + visitor) : (requests[visitor % requests.length] as Buffer)
 }
 
 function keepAsking(): Promise<void> {

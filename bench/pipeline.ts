@@ -32,11 +32,11 @@ const target = {
 let isOver = false
 try {
   const warm = await runLoad({ ...target, seconds: 5 })
-  const before = await settled(Number.POSITIVE_INFINITY)
+  const before = await waitForRows(Number.POSITIVE_INFINITY)
   const lags = watchLag()
   const load = await runLoad({ ...target, seconds, distinct: true })
   const ended = performance.now()
-  const stored = await settled(before + load.answered)
+  const stored = await waitForRows(before + load.answered)
   isOver = true
   const rows = await storedRows()
   const worst = Math.max(0, ...(await lags))
@@ -80,7 +80,7 @@ async function watchLag(): Promise<number[]> {
 }
 
 /** Waits until that many are counted, or nothing moves any more. */
-async function settled(expected: number): Promise<number> {
+async function waitForRows(expected: number): Promise<number> {
   for (let [last, stuck] = [-1, 0]; ; await sleep(500)) {
     const now = await counted()
     stuck = now === last ? stuck + 1 : 0

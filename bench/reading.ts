@@ -1,6 +1,6 @@
 import { query } from '../server/src/platform/clickhouse.ts'
 import { startServer } from '../server/test/server-process.ts'
-import { openKept } from './data/kept.ts'
+import { openBenchFolder } from './data/kept.ts'
 import { table } from './table.ts'
 
 /** `npm run bench:reading -- <folder> [rounds]`: questions to what `bench:data` made, each beside its bare statement. Fails when one takes too long. */
@@ -9,7 +9,7 @@ if (folder === undefined) throw new Error('Say where the data are: npm run bench
 const rounds = Number(roundsText)
 const dayMs = 86_400_000
 
-await using bench = await openKept(folder)
+await using bench = await openBenchFolder(folder)
 if (!bench.made) throw new Error(`${folder} has no data. Make them: npm run bench:data -- ${folder}`)
 const { made } = bench
 const { clickhouse } = bench.platform
@@ -27,7 +27,7 @@ const ofBuckets = (what: string, from: string, rest = '') => `SELECT ${what} FRO
 const sums = 'sum(clicks), sum(leads), sum(sales), sum(sale_amount)'
 const byMonth = (rest: string) => `toStartOfMonth(bucket) AS month, ${sums}${rest}`
 
-type Question = {
+type BenchQuery = {
   name: string
   path: string
   days: number
@@ -36,7 +36,7 @@ type Question = {
   allowed?: (bareMs: number) => number
   query?: Record<string, string>
 }
-const questions: Question[] = [
+const queries: BenchQuery[] = [
   { name: 'latest 100 of 30 days', path: 'events', days: 30, bare: latest(), allowed: (bareMs) => 1.25 * bareMs + 15 },
   {
     name: 'latest 100 of a link few opened, all time',
@@ -90,12 +90,19 @@ const questions: Question[] = [
 ]
 
 const rows: (string | number)[][] = []
-for (const question of questions) rows.push(await measure(question))
+for (const query of queries) rows.push(await measure(query))
 console.log(table(`${made.clicks} clicks`, ['bare p50 ms', 'p95', 'HTTP p50 ms', 'p95', 'p95 allowed'], rows))
 await server.stop()
 
 /** In turns, so that both meet the same load; each time of another moment, so that no answer is remembered. */
-async function measure({ name, path, days, bare, query: more = {}, allowed }: Question): Promise<(string | number)[]> {
+async function measure({
+  name,
+  path,
+  days,
+  bare,
+  query: more = {},
+  allowed,
+}: BenchQuery): Promise<(string | number)[]> {
   const times = { bare: [] as number[], http: [] as number[] }
   for (let round = -3; round < rounds; round++) {
     const to = made.until - (round + 3) * 1_000

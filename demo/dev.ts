@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { ensureBinaries } from '../engines/binaries.ts'
 import { engineNames } from '../engines/engine-process.ts'
 import { canListen } from '../engines/port.ts'
-import { startEngines, urlNameOf } from '../engines/start.ts'
+import { startEngines, urlName } from '../engines/start.ts'
 import { settings as knownSettings } from '../server/src/platform/settings.ts'
 import { claimFolder, folder, readSample, readSettings, writeSettings } from './installation.ts'
 import { demoLinks } from './links.ts'
@@ -98,7 +98,7 @@ async function restartOnChange(roles: Roles, changes: Changes, settings: Setting
 async function describe(settings: Settings): Promise<string> {
   const { API_URL, REDIRECT_PORT } = settings
   const key = (await readSample())?.workspaces.business.key ?? 'none, run `npm run seed`'
-  const addresses = engineNames.map((name) => new URL(settings[urlNameOf(name)] ?? ''))
+  const addresses = engineNames.map((name) => new URL(settings[urlName(name)] ?? ''))
   const ports = engineNames.map((name, index) => `${name} ${addresses[index]?.host}`)
   return [
     `Ready. API: ${API_URL}`,

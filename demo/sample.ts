@@ -72,8 +72,8 @@ export async function fillWorkspace(
   }
   await waitUntilStored(count)
 
-  async function waitUntilStored(wanted: number): Promise<void> {
-    for (let changedAt = performance.now(); known < wanted; ) {
+  async function waitUntilStored(target: number): Promise<void> {
+    for (let changedAt = performance.now(); known < target; ) {
       const stored = await countStored()
       if (stored !== known) {
         known = stored
@@ -85,7 +85,7 @@ export async function fillWorkspace(
           `${formatCount(known)} of ${formatCount(count)} clicks are stored, and no more were within ${stalledMs / 1000} s. Look for the reason in the log lines of the roles.`,
         )
       }
-      if (known < wanted) await new Promise((resolve) => setTimeout(resolve, pollMs))
+      if (known < target) await new Promise((resolve) => setTimeout(resolve, pollMs))
     }
   }
 }

@@ -1,13 +1,13 @@
 import { type ClickKeys, mintClickId } from '../server/src/features/click-ids/service.ts'
 import { clicksSubject, type RawClick } from '../server/src/features/redirect/messages.ts'
 import type { Platform } from '../server/src/platform/context.ts'
-import { partitionOf } from '../server/src/platform/ids.ts'
+import { hashPartition } from '../server/src/platform/ids.ts'
 import { jetStream } from '../server/src/platform/nats.ts'
 
 type GeoLocation = [country: string, region: string, city: string]
 export type Target = { number: bigint; workspaceId: string; url: string }
 
-const places: GeoLocation[] = [
+const locations: GeoLocation[] = [
   ['US', 'US-CA', 'San Francisco'],
   ['US', 'US-NY', 'New York'],
   ['US', 'US-TX', 'Austin'],
@@ -64,7 +64,7 @@ export function pastClicks(keys: ClickKeys, links: Target[], { count, first, fro
   const pick = <T>(items: T[]): T => items[Math.floor(random() * items.length)] as T
   const clicks = Array.from({ length: count }, (_, index) => {
     const link = links[Math.floor(random() ** 2 * links.length)] as Target
-    const [country, region, city] = pick(places)
+    const [country, region, city] = pick(locations)
     const visitor = {
       ip: visitorAddress(first + index),
       userAgent: pick(userAgents),
@@ -89,7 +89,7 @@ export function pastClicks(keys: ClickKeys, links: Target[], { count, first, fro
 }
 
 export async function sendToLog(platform: Platform, workspaceId: string, clicks: RawClick[]): Promise<void> {
-  const partition = partitionOf(workspaceId, platform.config.EVENT_PARTITIONS)
+  const partition = hashPartition(workspaceId, platform.config.EVENT_PARTITIONS)
   const stream = jetStream(platform.nats)
   for (let start = 0; start < clicks.length; start += messageClicks) {
     await stream.publish(clicksSubject(partition), JSON.stringify(clicks.slice(start, start + messageClicks)))

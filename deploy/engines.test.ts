@@ -158,8 +158,8 @@ test('server.xml and users.xml: ClickHouse takes every setting', async () => {
 // chdb has no such tables, so this is about the text.
 test('server.xml: ClickHouse keeps no journal of itself for longer than three days', async () => {
   const text = await readFile(configured('clickhouse/server.xml'), 'utf8')
-  const kept = ['error_log', 'part_log', 'query_log']
-  for (const name of kept) expect(text).toContain(`<${name}><ttl>event_date + INTERVAL 3 DAY DELETE</ttl></${name}>`)
+  const logs = ['error_log', 'part_log', 'query_log']
+  for (const name of logs) expect(text).toContain(`<${name}><ttl>event_date + INTERVAL 3 DAY DELETE</ttl></${name}>`)
   const others = `asynchronous_metric_log background_schedule_pool_log latency_log metric_log opentelemetry_span_log
     processors_profile_log query_metric_log query_thread_log query_views_log session_log text_log trace_log`
   for (const name of others.split(/\s+/)) expect(text).toContain(`<${name} remove="1"/>`)
@@ -172,8 +172,8 @@ async function clickHouseConfiguration(folder: string): Promise<string> {
   await cp(configured('clickhouse/users.xml'), join(folder, 'users.d/tributary.xml'))
   const users = join(folder, 'users.xml')
   await writeFile(join(folder, 'config.xml'), `<clickhouse><users_config>${users}</users_config></clickhouse>`)
-  const standard = '<profiles><default/></profiles><quotas><default/></quotas>'
-  await writeFile(users, `<clickhouse>${standard}<users><default><password/></default></users></clickhouse>`)
+  const defaults = '<profiles><default/></profiles><quotas><default/></quotas>'
+  await writeFile(users, `<clickhouse>${defaults}<users><default><password/></default></users></clickhouse>`)
   const own = '<password/><profile>default</profile><quota>default</quota><networks><ip>::/0</ip></networks>'
   await writeFile(
     join(folder, 'users.d/zz-test.xml'),

@@ -18,7 +18,7 @@ type Manifest = { apiVersion: string; kind: string; metadata: any; spec: any; da
 
 const environment = { GO111MODULE: 'off', GOPATH: '/usr/share/gocode', GOCACHE: join(folder.path, 'go') }
 const program = join(folder.path, 'render')
-let standard: Manifest[] = []
+let defaults: Manifest[] = []
 
 beforeAll(async () => {
   const options = { env: { PATH: process.env.PATH, ...environment }, timeout: 110_000 }
@@ -27,7 +27,7 @@ beforeAll(async () => {
       throw new Error(`${error.message}\nIf go or a library of it is missing: npm run setup -- --deploy`)
     },
   )
-  standard = await render({})
+  defaults = await render({})
 }, 120_000)
 
 async function render(values: object, release = 'test'): Promise<Manifest[]> {
@@ -49,10 +49,10 @@ const kinds = { api: 'Deployment', redirect: 'StatefulSet', worker: 'Deployment'
 
 test('has the roles, each with its budget and its autoscaler', () => {
   for (const kind of ['PodDisruptionBudget', 'HorizontalPodAutoscaler']) {
-    const names = ofKind(standard, kind).map(({ metadata }) => metadata.name)
+    const names = ofKind(defaults, kind).map(({ metadata }) => metadata.name)
     expect(names, kind).toEqual(roles.map((role) => `test-tributary-${role}`))
   }
-  const versions = new Map(standard.map(({ kind, apiVersion }) => [kind, apiVersion]))
+  const versions = new Map(defaults.map(({ kind, apiVersion }) => [kind, apiVersion]))
   expect(Object.fromEntries(versions)).toEqual({
     ConfigMap: 'v1',
     Deployment: 'apps/v1',
@@ -65,7 +65,7 @@ test('has the roles, each with its budget and its autoscaler', () => {
 })
 
 describe.each(roles)('%s', (role) => {
-  const part = (kind: string) => find(standard, kind, `-${role}`)
+  const part = (kind: string) => find(defaults, kind, `-${role}`)
   const set = () => part(kinds[role])
   const pod = () => set().spec.template
 
@@ -114,7 +114,7 @@ describe.each(roles)('%s', (role) => {
   test('has settings that the server takes', () => {
     const [container] = pod().spec.containers
     const own = container.env.map(({ name, value }: { name: string; value: string }) => [name, value])
-    const config = readConfig({ ...find(standard, 'ConfigMap', '').data, ...Object.fromEntries(own), ...secret })
+    const config = readConfig({ ...find(defaults, 'ConfigMap', '').data, ...Object.fromEntries(own), ...secret })
     expect([config.ROLES, config.HOST, config.NATS_REPLICAS]).toEqual([[role], '0.0.0.0', 3])
     const names = container.envFrom.map((from: object) => Object.values(from)[0].name)
     expect(names).toEqual(['test-tributary', 'tributary'])
@@ -134,7 +134,7 @@ const persistence = (manifests: Manifest[], role: 'api' | 'redirect') =>
   ['Deployment', 'StatefulSet'].flatMap((kind) => find(manifests, kind, `-${role}`)?.kind ?? [])
 
 test('a redirect keeps its spool when its node dies: each pod has a volume, which outlives it', async () => {
-  const { spec } = find(standard, 'StatefulSet', '-redirect')
+  const { spec } = find(defaults, 'StatefulSet', '-redirect')
   expect(spec).toMatchObject({ serviceName: 'test-tributary-redirect', podManagementPolicy: 'Parallel' })
   expect(spec).not.toHaveProperty('strategy')
   const [claim] = spec.volumeClaimTemplates
@@ -147,7 +147,7 @@ test('a redirect keeps its spool when its node dies: each pod has a volume, whic
   const { mountPath } = container.volumeMounts.find(({ name }: { name: string }) => name === 'state')
   const { value } = container.env.find(({ name }: { name: string }) => name === 'SPOOL_DIRECTORY')
   expect(value.startsWith(`${mountPath}/`)).toBe(true)
-  expect(Number(settings.SPOOL_MAX_MEGABYTES.standard)).toBeLessThan(2 * 1024)
+  expect(Number(settings.SPOOL_MAX_MEGABYTES.default)).toBeLessThan(2 * 1024)
   expect(spec.template.spec.securityContext.fsGroup).toBe(1000)
 })
 
@@ -172,7 +172,7 @@ test('names are short enough for the labels that Kubernetes adds, whatever the r
 
 test('migrates before anything is changed, after the settings are there', () => {
   const weight = ({ metadata }: Manifest) => Number(metadata.annotations['helm.sh/hook-weight'])
-  const [job, map] = [find(standard, 'Job', '-migrate'), find(standard, 'ConfigMap', '')]
+  const [job, map] = [find(defaults, 'Job', '-migrate'), find(defaults, 'ConfigMap', '')]
   expect(weight(map)).toBeLessThan(weight(job))
   expect(job.spec.template.spec.containers[0].args).toEqual(['migrate'])
 })
@@ -197,7 +197,7 @@ test('other values: fixed replicas, an ingress, names of settings that exist', a
     expect(find(manifests, 'Service', name.slice('test-tributary'.length)).spec.type).toBe('LoadBalancer')
   expect(find(manifests, 'Service', '-ops').spec.type).toBe('ClusterIP')
   const known = [...Object.keys(settings), 'NODE_OPTIONS']
-  for (const name of Object.keys(find(standard, 'ConfigMap', '').data)) expect(known).toContain(name)
+  for (const name of Object.keys(find(defaults, 'ConfigMap', '').data)) expect(known).toContain(name)
 })
 
 test('is of the version of the server', async () => {

@@ -15,7 +15,7 @@ const stages = readStages(text)
 const final = stages.at(-1) as Stage
 const steps = (stage: Stage, instruction: string) =>
   stage.steps.filter((step) => step.instruction === instruction).map((step) => step.text)
-const every = (instruction: string) => stages.flatMap((stage) => steps(stage, instruction))
+const findSteps = (instruction: string) => stages.flatMap((stage) => steps(stage, instruction))
 
 describe('the Dockerfile', () => {
   test('has stages, of which the last is what runs', () => {
@@ -31,13 +31,13 @@ describe('the Dockerfile', () => {
   })
 
   test('keeps to what linters of such files ask for', () => {
-    for (const folder of every('WORKDIR')) expect(folder).toMatch(/^\//)
-    for (const command of every('RUN')) expect(command).not.toMatch(/\bsudo\b|\bcd \/|apt-get|curl|wget|:latest/)
-    expect([...every('ADD'), ...every('MAINTAINER'), ...every('SHELL')]).toEqual([])
+    for (const folder of findSteps('WORKDIR')) expect(folder).toMatch(/^\//)
+    for (const command of findSteps('RUN')) expect(command).not.toMatch(/\bsudo\b|\bcd \/|apt-get|curl|wget|:latest/)
+    expect([...findSteps('ADD'), ...findSteps('MAINTAINER'), ...findSteps('SHELL')]).toEqual([])
     for (const { steps } of stages) expect(steps[0]?.instruction).not.toBe('COPY')
-    const copied = every('COPY').filter((copy) => copy.split(' ').length > 2 && !copy.startsWith('--from'))
+    const copied = findSteps('COPY').filter((copy) => copy.split(' ').length > 2 && !copy.startsWith('--from'))
     for (const copy of copied) expect(copy).toMatch(/\/$/)
-    for (const from of every('COPY').flatMap((copy) => /--from=(\S+)/.exec(copy)?.[1] ?? [])) {
+    for (const from of findSteps('COPY').flatMap((copy) => /--from=(\S+)/.exec(copy)?.[1] ?? [])) {
       expect(stages.map(({ name }) => name)).toContain(from)
     }
     const last = final.steps.map(({ instruction }) => instruction)

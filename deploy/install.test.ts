@@ -41,9 +41,9 @@ test('install.sh writes secrets that nobody else can read, and keeps them when i
 
   expect(await install(path, ['--domain', 'GO.example.com', '--settings-only'])).not.toContain('stays')
   const other = ['--domain', 'other.example.com', '--email', 'internal', '--settings-only']
-  const told = await install(path, other)
-  expect(told).toContain('SHORT_DOMAIN stays go.example.com, because it stands in .env')
-  expect(told).toContain('CADDY_TLS stays me@example.com')
+  const output = await install(path, other)
+  expect(output).toContain('SHORT_DOMAIN stays go.example.com, because it stands in .env')
+  expect(output).toContain('CADDY_TLS stays me@example.com')
   expect(await settings()).toEqual(first)
 })
 

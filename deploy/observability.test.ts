@@ -37,7 +37,7 @@ const dashboard = JSON.parse(
 }
 const guide = await readFile(join(projectFolder, 'docs/guides/observability.md'), 'utf8')
 const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name]) => name as string)
-const questions = dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })))
+const queries = dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })))
 const page = readPage('guides/observability')
 const promtool = (...args: string[]) => promisify(execFile)('promtool', args, { cwd: folder })
 
@@ -68,7 +68,7 @@ describe('every alert', () => {
     expect(ruleTests).toContain(`name: ${alert} fires`)
     expect(ruleTests).toContain(`name: ${alert} is quiet`)
     expect(rules).toContain(`runbook: docs/guides/observability.md#${alert.toLowerCase()}`)
-    expect(guide).toContain(`\n### ${alert}\n\n${severityOf(alert)}. `)
+    expect(guide).toContain(`\n### ${alert}\n\n${findSeverity(alert)}. `)
   })
 })
 
@@ -78,21 +78,21 @@ describe('every metric', () => {
     const exported = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].flatMap(([, name, type]) =>
       type === 'histogram' ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
     )
-    const named = [rules, ...questions.map(({ expr }) => expr)].flatMap(selectorsIn).map(({ name }) => name)
+    const named = [rules, ...queries.map(({ expr }) => expr)].flatMap(selectorsIn).map(({ name }) => name)
     expect(named.length).toBeGreaterThan(50)
     expect([...new Set(named)].filter((name) => !exported.includes(name))).toEqual([])
   })
 
   test('is asked for by labels that it has', async () => {
     const labels = labelsByMetric()
-    const wrong = [rules, ruleTests, ...questions.map(({ expr }) => expr)]
+    const wrong = [rules, ruleTests, ...queries.map(({ expr }) => expr)]
       .flatMap(selectorsIn)
       .filter(({ name, asked }) => !asked.every((label) => labels(name).includes(label)))
     expect(wrong).toEqual([])
   })
 
   test('of ours is on the dashboard', () => {
-    const shown = questions.flatMap(({ expr }) => selectorsIn(expr)).map(({ name }) => withoutSuffix(name))
+    const shown = queries.flatMap(({ expr }) => selectorsIn(expr)).map(({ name }) => withoutSuffix(name))
     const ours = allMetrics.registry.getMetricsAsArray().map(({ name }) => name)
     const missing = ours.filter((name) => !/^tributary_(nodejs|process)_/.test(name) && !shown.includes(name))
     expect(missing).toEqual([])
@@ -138,7 +138,7 @@ test('a real Prometheus reads a server, judges every rule and answers every ques
   }, 40_000)
   expect(judged.map(({ name }) => name).sort()).toEqual([...alerts].sort())
   expect(judged.filter(({ health }) => health !== 'ok')).toEqual([])
-  for (const { title, expr } of questions) {
+  for (const { title, expr } of queries) {
     const { status, error } = await ask('query', { query: withVariables(expr) })
     expect({ title, expr, status, error }).toEqual({ title, expr, status: 'success', error: undefined })
   }
@@ -196,7 +196,7 @@ async function followGuide(folder: string): Promise<string[]> {
   return [...start.matchAll(/--file (\S+)/g)].map(([, file]) => file as string)
 }
 
-function severityOf(alert: string): string | undefined {
+function findSeverity(alert: string): string | undefined {
   return new RegExp(`- alert: ${alert}\\n[\\s\\S]*?severity: (\\w+)`).exec(rules)?.[1]
 }
 

@@ -40,7 +40,7 @@ const environment: Record<string, string> = {
   TRUSTED_PROXIES: '127.0.0.1',
   SPOOL_DIRECTORY: join(folder, 'spool'),
 }
-const place = join(folder, 'backup')
+const folder_ = join(folder, 'backup')
 
 type Installation = { env: Record<string, string>; name: string }
 
@@ -53,40 +53,40 @@ test('what was backed up under load comes back as it was, with and without the e
   await platform.db.destroy()
   await fill(server, quiet)
   await post(server, busy, '/links', { url: 'https://example.com/busy', domain: busy.domain, key: 'busy' })
-  const before = await answersOf(server, quiet)
+  const before = await readAnswers(server, quiet)
 
   // Clicks go on while it is made: none of them may be counted on one side only.
   const load = visitAgainAndAgain(server, busy)
-  await eventually(async () => expect(await clicksOf(server, busy)).toBeGreaterThan(20))
-  const made = await tributary(first, 'backup', place, '--json')
+  await eventually(async () => expect(await countClicks(server, busy)).toBeGreaterThan(20))
+  const made = await tributary(first, 'backup', folder_, '--json')
   expect(made, made.stderr).toMatchObject({ code: 0 })
-  expect(JSON.parse(made.stdout)).toMatchObject({ place, encrypted: false })
+  expect(JSON.parse(made.stdout)).toMatchObject({ folder_, encrypted: false })
   const visits = await load.stop()
-  await eventually(async () => expect(await clicksOf(server, busy)).toBe(visits))
-  expect(await tributary(first, 'backup', place)).toMatchObject({
+  await eventually(async () => expect(await countClicks(server, busy)).toBe(visits))
+  expect(await tributary(first, 'backup', folder_)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('already holds'),
   })
   const copies = `SELECT name FROM system.tables WHERE name LIKE 'backup_of%' AND database = '${first.name}'`
   expect(await (await shared.clickhouse.query({ query: copies, format: 'JSONEachRow' })).json()).toEqual([])
 
-  const running = await tributary(first, 'restore', place, '--replace')
+  const running = await tributary(first, 'restore', folder_, '--replace')
   expect(running).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/^Processes work on this database: tributary api/),
   })
   await server.stop()
-  const filled = await tributary(first, 'restore', place)
+  const filled = await tributary(first, 'restore', folder_)
   expect(filled).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/^These tables are not empty: .*click_events/),
   })
 
   // The log survived, so clicks that came after the backup are read again.
-  expect(await tributary(first, 'restore', place, '--replace')).toMatchObject({ code: 0 })
+  expect(await tributary(first, 'restore', folder_, '--replace')).toMatchObject({ code: 0 })
   const again = await start(first)
-  await eventually(async () => expect(await clicksOf(again, busy)).toBe(visits), 60_000)
-  expect(await answersOf(again, quiet)).toEqual(before)
+  await eventually(async () => expect(await countClicks(again, busy)).toBe(visits), 60_000)
+  expect(await readAnswers(again, quiet)).toEqual(before)
   await expectSound(first)
   await again.stop()
 
@@ -94,58 +94,58 @@ test('what was backed up under load comes back as it was, with and without the e
   await shared.clickhouse.command({ query: `DROP DATABASE ${first.name} SYNC` })
   await sql`DROP DATABASE ${sql.id(first.name)} WITH (FORCE)`.execute(shared.db)
   const second = await emptyInstallation({ ...(await newLog()) })
-  const restored = await tributary(second, 'restore', place, '--json')
+  const restored = await tributary(second, 'restore', folder_, '--json')
   expect(restored).toMatchObject({ code: 0 })
   expect(JSON.parse(restored.stdout)).toMatchObject({ links: 4, migrated: [] })
   await expectSound(second)
-  const anew = await start(second)
-  expect(await answersOf(anew, quiet)).toEqual(before)
-  const kept = await clicksOf(anew, busy)
-  expect(kept).toBeGreaterThan(20)
-  expect(kept).toBeLessThanOrEqual(visits)
+  const fresh = await start(second)
+  expect(await readAnswers(fresh, quiet)).toEqual(before)
+  const clicks = await countClicks(fresh, busy)
+  expect(clicks).toBeGreaterThan(20)
+  expect(clicks).toBeLessThanOrEqual(visits)
 
   // It works on: a click, a new link that gets a number of its own, and a delivery of the restored webhook.
   const heard = receiver.heard.length
-  await visitor(anew, quiet, 'plain', 250)
-  const link = await post(anew, quiet, '/links', {
+  await visitor(fresh, quiet, 'plain', 250)
+  const link = await post(fresh, quiet, '/links', {
     url: 'https://example.com/after',
     domain: quiet.domain,
     key: 'after',
   })
   await eventually(async () => {
-    expect(await clicksOf(anew, quiet)).toBe(13)
+    expect(await countClicks(fresh, quiet)).toBe(13)
     expect(receiver.heard.slice(heard).map(({ body }) => JSON.parse(body).event)).toContain('link.created')
   }, 30_000)
   expect(link).toMatchObject({ key: 'after' })
   await expectSound(second)
-  await anew.stop()
+  await fresh.stop()
 }, 240_000)
 
 test('a backup that is damaged, not whole or of other keys is refused, and nothing is changed', async () => {
   const target = await emptyInstallation()
   const otherKeys = { ...target, env: { ...target.env, ENCRYPTION_KEYS: `1:${'ab'.repeat(32)}` } }
-  expect(await tributary(otherKeys, 'restore', place)).toMatchObject({
+  expect(await tributary(otherKeys, 'restore', folder_)).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/^Keys of the backup are not set here: ENCRYPTION_KEYS 1\./),
   })
-  const manifest = JSON.parse(await readFile(join(place, 'manifest.json'), 'utf8'))
+  const manifest = JSON.parse(await readFile(join(folder_, 'manifest.json'), 'utf8'))
   const { name } = manifest.tables.find((table: { name: string }) => table.name === 'links').files[0]
-  const bytes = await readFile(join(place, name))
-  await writeFile(join(place, name), Buffer.concat([bytes, Buffer.of(0)]))
-  expect(await tributary(target, 'restore', place)).toMatchObject({
+  const bytes = await readFile(join(folder_, name))
+  await writeFile(join(folder_, name), Buffer.concat([bytes, Buffer.of(0)]))
+  expect(await tributary(target, 'restore', folder_)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining(`${name} in ${place} is damaged`),
+    stderr: expect.stringContaining(`${name} in ${folder_} is damaged`),
   })
-  await rm(join(place, name))
-  expect(await tributary(target, 'restore', place)).toMatchObject({
+  await rm(join(folder_, name))
+  expect(await tributary(target, 'restore', folder_)).toMatchObject({
     stderr: expect.stringContaining(`${name} is missing`),
   })
-  await writeFile(join(place, name), bytes)
+  await writeFile(join(folder_, name), bytes)
   expect(await tributary(target, 'restore', join(folder, 'nowhere'))).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('holds no backup'),
   })
-  expect(await tributary(target, 'restore', place)).toMatchObject({ code: 0 })
+  expect(await tributary(target, 'restore', folder_)).toMatchObject({ code: 0 })
   await expectSound(target)
 }, 120_000)
 
@@ -170,8 +170,8 @@ test('every command of the guide works', async () => {
   expect(await tributary(one, 'migrate')).toMatchObject({ code: 0 })
   await runShell(here([...making, ...others, ...upgrading]), { folder, env: one.env })
   const two = await emptyInstallation(settings)
-  const told = await runShell(here(restoring), { folder, env: two.env })
-  expect(told).toContain('Every counter is what is stored')
+  const output = await runShell(here(restoring), { folder, env: two.env })
+  expect(output).toContain('Every counter is what is stored')
   expect(await readFile(join(folder, 'settings.env'), 'utf8')).toContain('CLICK_ID_KEYS=***')
 }, 120_000)
 
@@ -208,7 +208,7 @@ async function fill(server: ServerProcess, workspace: BuiltWorkspace): Promise<v
   }
   await post(server, workspace, '/track/refund', { invoiceId: 'in_11', amount: 400 })
   await eventually(async () => {
-    const answers = await answersOf(server, workspace)
+    const answers = await readAnswers(server, workspace)
     for (const name of ['links', 'days', 'browsers', 'top']) {
       const sums = (answers[name] as Counted[]).reduce(
         ([clicks = 0, leads = 0, amount = 0], row) => [clicks + row.clicks, leads + row.leads, amount + row.saleAmount],
@@ -225,7 +225,7 @@ async function fill(server: ServerProcess, workspace: BuiltWorkspace): Promise<v
 type Counted = { clicks: number; leads: number; saleAmount: number }
 
 /** What the API says about everything in a workspace. */
-async function answersOf(server: ServerProcess, workspace: BuiltWorkspace): Promise<Record<string, unknown>> {
+async function readAnswers(server: ServerProcess, workspace: BuiltWorkspace): Promise<Record<string, unknown>> {
   const paths = {
     links: '/links',
     tags: '/tags',
@@ -248,7 +248,7 @@ async function answersOf(server: ServerProcess, workspace: BuiltWorkspace): Prom
   return answers
 }
 
-async function clicksOf(server: ServerProcess, workspace: BuiltWorkspace): Promise<number> {
+async function countClicks(server: ServerProcess, workspace: BuiltWorkspace): Promise<number> {
   const path = '/analytics?event=clicks&groupBy=count&interval=all'
   return ((await get(server, workspace, path)) as { clicks: number }).clicks
 }

@@ -14,7 +14,7 @@ import { eventually } from '../server/test/stack.ts'
 import { visit } from '../server/test/visit.ts'
 import { startReceiver } from '../server/test/webhooks.ts'
 
-type Told = { api: string; redirect: string; domain: string; keys: Record<string, string> }
+type DemoState = { api: string; redirect: string; domain: string; keys: Record<string, string> }
 
 test('the demo tells one line of JSON, has what it promises, and leaves nothing behind', async () => {
   const temporary = await mkdtemp(join(tmpdir(), 'demo-test-'))
@@ -36,7 +36,7 @@ test('the demo tells one line of JSON, has what it promises, and leaves nothing 
   try {
     await eventually(async () => expect(printed, progress).toMatch(/\n$/), 60_000)
     expect(printed.trimEnd().split('\n')).toHaveLength(1)
-    const demo = JSON.parse(printed) as Told
+    const demo = JSON.parse(printed) as DemoState
     expect(Object.keys(demo)).toEqual(['api', 'redirect', 'domain', 'keys'])
     expect(Object.keys(demo.keys)).toEqual([...plans])
     expect(demo.domain).toMatch(/\.localhost$/)

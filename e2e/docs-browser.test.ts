@@ -14,7 +14,7 @@ import { buildLink } from '../server/test/build.ts'
 import { eventually, openTestPlatform } from '../server/test/stack.ts'
 import { type Block, readPage } from './docs/blocks.ts'
 import { runProgram } from './docs/program.ts'
-import { javascriptOf, newReader } from './docs/reader.ts'
+import { newReader, readJavascript } from './docs/reader.ts'
 import { runShell } from './docs/shell.ts'
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
@@ -73,7 +73,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('guides with pag
     const before = `import { Dub } from 'dub'
       const sdk = new Dub({ token: '${workspace.key}', serverURL: '${api}' })
       const [clickId, user, invoice] = ['${clickId}', { id: 'sdk-user' }, { id: 'sdk-invoice' }]\n`
-    await writeFile(join(reader.folder, 'sdk.mjs'), before + javascriptOf(fromServer.text))
+    await writeFile(join(reader.folder, 'sdk.mjs'), before + readJavascript(fromServer.text))
     await runProgram([process.execPath, 'sdk.mjs'], reader)
 
     const call = createClient({ url: api, token: workspace.key })

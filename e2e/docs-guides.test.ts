@@ -12,7 +12,7 @@ import { eventually, openTestPlatform } from '../server/test/stack.ts'
 import { visit } from '../server/test/visit.ts'
 import { type Page, readPage } from './docs/blocks.ts'
 import { runProgram, startProgram } from './docs/program.ts'
-import { javascriptOf, newReader, type Reader } from './docs/reader.ts'
+import { newReader, type Reader, readJavascript } from './docs/reader.ts'
 import { runShell } from './docs/shell.ts'
 
 const platform = await openTestPlatform()
@@ -35,7 +35,7 @@ const runners: Record<string, (page: Page, reader: Reader) => Promise<void>> = {
   'guides/compatibility': async (page, reader) => {
     for (const { text } of page.take('ts')) {
       const file = join(reader.folder, 'sdk.mjs')
-      await writeFile(file, javascriptOf(reader.fill(text)))
+      await writeFile(file, readJavascript(reader.fill(text)))
       await runProgram([process.execPath, file], reader)
     }
   },
@@ -76,12 +76,12 @@ const runners: Record<string, (page: Page, reader: Reader) => Promise<void>> = {
   },
 
   'guides/mobile': async (page, reader) => {
-    const [{ text } = { text: '' }] = page.take('ts', 'clickOf')
+    const [{ text } = { text: '' }] = page.take('ts', 'readClickId')
     const file = join(reader.folder, 'app.mjs')
-    await writeFile(file, javascriptOf(text))
-    const { clickOf } = await import(pathToFileURL(file).href)
-    expect(await clickOf(`https://${reader.workspace.domain}/clicked`, api)).toMatch(/^[\w-]{40}$/)
-    expect(await clickOf(`https://${reader.workspace.domain}/none`, api)).toBeNull()
+    await writeFile(file, readJavascript(text))
+    const { readClickId } = await import(pathToFileURL(file).href)
+    expect(await readClickId(`https://${reader.workspace.domain}/clicked`, api)).toMatch(/^[\w-]{40}$/)
+    expect(await readClickId(`https://${reader.workspace.domain}/none`, api)).toBeNull()
   },
 
   'guides/operating': async (page, { fill }) => {

@@ -32,8 +32,8 @@ afterAll(async () => {
 
 test('has every page of the plan', () => {
   const guides = ['nextjs', 'shop', 'mobile', 'migrating', 'domains', 'privacy', 'scaling', 'security', 'configuration']
-  const wanted = ['index', 'quick-start', 'concepts', 'errors/index', ...guides.map((name) => `guides/${name}`)]
-  for (const page of [...wanted, ...errorCodes.map((code) => `errors/${code}`)])
+  const expectedPages = ['index', 'quick-start', 'concepts', 'errors/index', ...guides.map((name) => `guides/${name}`)]
+  for (const page of [...expectedPages, ...errorCodes.map((code) => `errors/${code}`)])
     expect([...pages.keys()]).toContain(`${page}.html`)
   for (const code of errorCodes) expect(pages.get(`errors/${code}.html`)).toMatch(new RegExp(`<h1[^>]*>${code} `))
   const shown = pages.get('guides/configuration.html') ?? ''
@@ -102,7 +102,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('in a browser', 
     await page.goto(`${origin}/docs/`, { waitUntil: 'networkidle' })
     await page.getByRole('button', { name: 'Search' }).click()
     const first = 'li:first-child > .result'
-    for (const [words, place] of [
+    for (const [words, position] of [
       ['webhook', 'guides/webhooks'],
       ['422', 'guides/errors'],
       ['currency', 'guides/tracking'],
@@ -111,7 +111,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('in a browser', 
       ['sizing table', 'guides/scaling'],
     ] as const) {
       await page.locator('#localsearch-input').fill(words)
-      await page.locator(`${first}[href^="/docs/${place}"]`).waitFor()
+      await page.locator(`${first}[href^="/docs/${position}"]`).waitFor()
     }
     await page.locator(first).click()
     await page.waitForURL(/\/docs\/guides\/scaling/)

@@ -14,15 +14,15 @@ const platform = await openTestPlatform()
 const { redirect } = inject('server')
 
 /** Where a text is: every column of every table of both engines, and the messages of the log. */
-async function placesOf(text: string): Promise<string[]> {
-  const places: string[] = []
+async function findTables(text: string): Promise<string[]> {
+  const foundIn: string[] = []
   const tables = await sql<{ name: string }>`
     SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`.execute(platform.db)
   for (const { name } of tables.rows) {
     const found = await sql`SELECT 1 FROM ${sql.table(name)} t WHERE strpos(t::text, ${text}) > 0 LIMIT 1`.execute(
       platform.db,
     )
-    if (found.rows.length > 0) places.push(`PostgreSQL ${name}`)
+    if (found.rows.length > 0) foundIn.push(`PostgreSQL ${name}`)
   }
   const stored = await query<{ name: string }>(
     platform.clickhouse,
@@ -31,10 +31,10 @@ async function placesOf(text: string): Promise<string[]> {
   )
   for (const { name } of stored) {
     const statement = `SELECT 1 FROM ${name} WHERE position(formatRow('JSONEachRow', *), {text:String}) > 0 LIMIT 1`
-    if ((await query(platform.clickhouse, statement, { text })).length > 0) places.push(`ClickHouse ${name}`)
+    if ((await query(platform.clickhouse, statement, { text })).length > 0) foundIn.push(`ClickHouse ${name}`)
   }
-  if (await isInLog(text)) places.push('NATS')
-  return places
+  if (await isInLog(text)) foundIn.push('NATS')
+  return foundIn
 }
 
 /** An erased answer is replaced by a refusal. */
@@ -86,13 +86,13 @@ test('of a customer who was deleted nothing is found anywhere, and the events st
     'ClickHouse lead_events',
     'ClickHouse sale_events',
   ]
-  await eventually(async () => expect(await placesOf(mark)).toEqual(expect.arrayContaining(everywhere)), 30_000)
+  await eventually(async () => expect(await findTables(mark)).toEqual(expect.arrayContaining(everywhere)), 30_000)
   // Stored answers are encrypted, so the mark is not readable there.
   expect(await countStoredAnswers(workspace.id)).toBe(2)
-  expect(await placesOf(workspace.id)).toContain('NATS')
+  expect(await findTables(workspace.id)).toContain('NATS')
 
   const { id } = await client.customers.delete(`ext_${person.customerExternalId}`)
-  await eventually(async () => expect(await placesOf(mark)).toEqual([]), 60_000)
+  await eventually(async () => expect(await findTables(mark)).toEqual([]), 60_000)
   expect(await countStoredAnswers(workspace.id)).toBe(0)
 
   const events = await Promise.all(

@@ -8,7 +8,7 @@ import { openTestPlatform } from '../server/test/stack.ts'
 const platform = await openTestPlatform()
 const { api } = inject('server')
 const jsonOperations = operations.filter((operation) => operation.kind === 'json')
-const wanted = 10_000
+const requestCount = 10_000
 const atOnce = 16
 
 /** Values that no field of the API takes, or takes only by chance. */
@@ -54,7 +54,7 @@ test('10,000 malformed inputs over all operations get an error in the envelope, 
   const { key } = await buildWorkspace(platform)
   let refused = 0
   let taken = 0
-  for (let round = 0; refused < wanted; round++) {
+  for (let round = 0; refused < requestCount; round++) {
     const requests = fc.sample(fc.constantFrom(...jsonOperations).chain(requestFor), { numRuns: 400, seed: round + 1 })
     for (let start = 0; start < requests.length; start += atOnce) {
       await Promise.all(
@@ -75,7 +75,7 @@ type Request = { operation: JsonOperation; path: string; query: string; body?: s
 
 function requestFor(operation: JsonOperation): fc.Arbitrary<Request> {
   const fields = 'shape' in operation.body ? Object.keys(operation.body.shape as object) : []
-  const pathText = hostile.map((value) => encodeURIComponent(textOf(value).toWellFormed().slice(0, 300)) || '%20')
+  const pathText = hostile.map((value) => encodeURIComponent(formatText(value).toWellFormed().slice(0, 300)) || '%20')
   return fc.record({
     operation: fc.constant(operation),
     path: fc.array(pathText, { minLength: 3, maxLength: 3 }).map((texts) => {
@@ -84,7 +84,7 @@ function requestFor(operation: JsonOperation): fc.Arbitrary<Request> {
     }),
     query: fc
       .dictionary(fc.constantFrom(...Object.keys(operation.query.shape), 'unknown'), hostile, { maxKeys: 4 })
-      .map(queryOf),
+      .map(formatQuery),
     body:
       operation.method === 'get' || operation.method === 'delete'
         ? fc.constant(undefined)
@@ -93,9 +93,9 @@ function requestFor(operation: JsonOperation): fc.Arbitrary<Request> {
               weight: 6,
               arbitrary: fc
                 .dictionary(fc.constantFrom(...fields, 'unknown'), hostile, { minKeys: 1, maxKeys: 5 })
-                .map(jsonOf),
+                .map(formatJson),
             },
-            { weight: 2, arbitrary: hostile.map(jsonOf) },
+            { weight: 2, arbitrary: hostile.map(formatJson) },
             { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 300 }) },
           ),
   })
@@ -108,29 +108,29 @@ async function send(key: string, { operation, path, query, body }: Request): Pro
     body,
   })
   const text = await response.text()
-  const told = `${operation.id} ${path.slice(0, 200)}?${query.slice(0, 300)} ${body?.slice(0, 300)}: ${response.status} ${text.slice(0, 300)}`
-  if (response.status >= 500) throw new Error(told)
+  const request = `${operation.id} ${path.slice(0, 200)}?${query.slice(0, 300)} ${body?.slice(0, 300)}: ${response.status} ${text.slice(0, 300)}`
+  if (response.status >= 500) throw new Error(request)
   if (response.status >= 400) {
     const envelope = JSON.parse(text) as { error: Record<string, string> }
-    expect(Object.keys(envelope), told).toEqual(['error'])
-    expect(Object.keys(envelope.error).sort(), told).toEqual(['code', 'doc_url', 'message'])
+    expect(Object.keys(envelope), request).toEqual(['error'])
+    expect(Object.keys(envelope.error).sort(), request).toEqual(['code', 'doc_url', 'message'])
   }
   return response.status
 }
 
-function queryOf(parameters: Record<string, unknown>): string {
+function formatQuery(parameters: Record<string, unknown>): string {
   const pairs = Object.entries(parameters).map(([name, value]): [string, string] => [
     name,
-    textOf(value).slice(0, 4_000),
+    formatText(value).slice(0, 4_000),
   ])
   return new URLSearchParams(pairs).toString()
 }
 
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : jsonOf(value)
+function formatText(value: unknown): string {
+  return typeof value === 'string' ? value : formatJson(value)
 }
 
-function jsonOf(value: unknown): string {
+function formatJson(value: unknown): string {
   try {
     return JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? Number(inner) : inner)) ?? 'null'
   } catch {

@@ -20,7 +20,7 @@ import { allowLoopback, startReceiver } from '../server/test/webhooks.ts'
 const [created, updated, clicked] = [1_000, 600, 400]
 const all = created + updated + clicked
 
-type Told = { id: string; event: string; data: { id?: string; click?: { id: string } } }
+type Delivered = { id: string; event: string; data: { id?: string; click?: { id: string } } }
 
 test('kill -9 of worker and NATS amid 2,000 events: a receiver that fails at random gets each once by its id', async () => {
   const engines = await startEngines({ only: ['nats', 'clickhouse'] })
@@ -64,16 +64,16 @@ test('kill -9 of worker and NATS amid 2,000 events: a receiver that fails at ran
     }
     await killing
     expect(links).toHaveLength(created)
-    const told = () => [...receiver.accepted.values()].map(({ event }) => event)
+    const listEvents = () => [...receiver.accepted.values()].map(({ event }) => event)
     await eventually(async () => {
       const query = { status: 'pending' as const }
       const waiting = await call(listDeliveries, { params: { id: webhook.id }, query })
-      const counts = triggers.map((trigger) => told().filter(({ event }) => event === trigger).length)
+      const counts = triggers.map((trigger) => listEvents().filter(({ event }) => event === trigger).length)
       expect({ counts, waiting }).toEqual({ counts: [created, updated, clicked], waiting: [] })
     }, 240_000)
 
     expect(receiver.problems).toEqual([])
-    const subjects = told().map(({ event, data }) => `${event} ${data.id ?? data.click?.id}`)
+    const subjects = listEvents().map(({ event, data }) => `${event} ${data.id ?? data.click?.id}`)
     expect(new Set(subjects).size, 'events that are told under two ids').toBe(all)
     for (const mood of ['answered 500', 'hung', 'cut off', 'cut off after taking it'] as const) {
       expect(receiver.moods.get(mood), mood).toBeGreaterThan(0)
@@ -114,7 +114,7 @@ async function openAll(redirect: string, host: string, links: { key: string }[])
 
 /** Verifies each call, and is in a bad mood at the first call of some events. */
 async function startMoodyReceiver() {
-  const accepted = new Map<string, { event: Told; times: number }>()
+  const accepted = new Map<string, { event: Delivered; times: number }>()
   const moods = new Map<string, number>()
   const problems: string[] = []
   const seen = new Set<string>()
@@ -125,7 +125,7 @@ async function startMoodyReceiver() {
     seen.add(id)
     moods.set(mood, (moods.get(mood) ?? 0) + 1)
     try {
-      const event = verifier?.verify(body, headers as Record<string, string>) as Told
+      const event = verifier?.verify(body, headers as Record<string, string>) as Delivered
       if (event.id !== id) throw new Error(`${id} tells of ${event.id}`)
       if (mood === 'answered 500') return void response.writeHead(500).end()
       if (mood === 'hung') return

@@ -90,12 +90,12 @@ test('kill -9 of the worker and of the api: no redirect fails, both are back, ev
   const load = keepOpening()
   await sleep(1_000)
   for (const role of ['worker', 'api']) {
-    const pid = await pidOf(role)
+    const pid = await readPid(role)
     process.kill(pid, 'SIGKILL')
     await eventually(async () => expect(logged('process ended, will restart').at(-1)).toMatchObject({ role, pid }))
     expect((await readiness('?role=redirect')).status).toBe(200)
-    await eventually(async () => expect(await processOf(role)).toMatchObject({ up: true, restarts: 1 }), patienceMs)
-    expect(await pidOf(role)).not.toBe(pid)
+    await eventually(async () => expect(await findProcess(role)).toMatchObject({ up: true, restarts: 1 }), patienceMs)
+    expect(await readPid(role)).not.toBe(pid)
   }
   const { answers } = await load.stop()
   expect([...answers.keys()]).toEqual([302])
@@ -121,7 +121,7 @@ test('a worker that runs out of memory ends no redirect and is restarted; with e
   })
   const load = keepOpening()
   await sendToLog(platform, workspace.id, past)
-  await eventually(async () => expect((await processOf('worker')).restarts).toBeGreaterThanOrEqual(1), patienceMs)
+  await eventually(async () => expect((await findProcess('worker')).restarts).toBeGreaterThanOrEqual(1), patienceMs)
   expect((await readiness('?role=redirect')).status).toBe(200)
   expect((await readiness('?role=api')).status).toBe(200)
   const { answers } = await load.stop()
@@ -214,11 +214,11 @@ function keepOpening(headers: Record<string, string> = {}) {
 }
 
 async function open(visitor: number, headers: Record<string, string> = {}): Promise<number> {
-  const own = { host: workspace.domain, 'user-agent': browserOf(visitor), ...headers }
+  const own = { host: workspace.domain, 'user-agent': browserName(visitor), ...headers }
   return (await visit(`${server.redirect}/${link.key}`, own)).status
 }
 
-function browserOf(visitor: number): string {
+function browserName(visitor: number): string {
   return `Mozilla/5.0 (X11; Linux x86_64) Firefox/${visitor}.0`
 }
 
@@ -227,14 +227,14 @@ async function readiness(query = ''): Promise<{ status: number; body: Supervised
   return { status: response.status, body: (await response.json()) as SupervisedReadiness }
 }
 
-async function processOf(role: string) {
+async function findProcess(role: string) {
   const found = (await readiness()).body.processes.find((one) => one.role === role)
   if (!found) throw new Error(`no ${role}`)
   return found
 }
 
-async function pidOf(role: string): Promise<number> {
-  return (await processOf(role)).pid as number
+async function readPid(role: string): Promise<number> {
+  return (await findProcess(role)).pid as number
 }
 
 async function counted(): Promise<number> {

@@ -123,7 +123,7 @@ async function readOne(statement: string): Promise<string> {
 const highestNumber = async () =>
   BigInt(await readOne('SELECT toString(max(link_number)) AS value FROM link_attributes'))
 
-async function numbersOf(ids: string[]): Promise<Map<string, bigint>> {
+async function findNumbers(ids: string[]): Promise<Map<string, bigint>> {
   const found = await sql<{ id: string; number: bigint }>`SELECT id, number FROM links WHERE id = ANY(${ids})`.execute(
     platform.db,
   )
@@ -134,7 +134,7 @@ async function numbersOf(ids: string[]): Promise<Map<string, bigint>> {
 async function expectNewLinks(traffic: Traffic, above: bigint): Promise<void> {
   const ids = traffic.links.map(({ id }) => id)
   expect(ids.length).toBeGreaterThan(3)
-  const numbers = await numbersOf(ids)
+  const numbers = await findNumbers(ids)
   expect(numbers.size).toBe(ids.length)
   for (const number of numbers.values()) expect(number).toBeGreaterThan(above)
   await eventually(async () => {
@@ -143,8 +143,8 @@ async function expectNewLinks(traffic: Traffic, above: bigint): Promise<void> {
       `SELECT toString(uniqExact(link_number)) AS value FROM link_attributes WHERE link_number IN (${list})`,
     )
     expect(known).toBe(String(ids.length))
-    const told = new Set(receiver.heard.map(({ body }) => (JSON.parse(body) as { data: { id?: string } }).data.id))
-    expect(ids.filter((id) => !told.has(id))).toEqual([])
+    const delivered = new Set(receiver.heard.map(({ body }) => (JSON.parse(body) as { data: { id?: string } }).data.id))
+    expect(ids.filter((id) => !delivered.has(id))).toEqual([])
   }, 60_000)
 }
 
@@ -200,7 +200,7 @@ test('PostgreSQL restored to 10 s earlier under load: nothing doubled, no id reu
   await expectNewLinks(after, highest)
 
   const lostLinks = before.links.filter(({ at }) => at > copiedAt)
-  const there = await numbersOf(lostLinks.map(({ id }) => id))
+  const there = await findNumbers(lostLinks.map(({ id }) => id))
   const { lost, doubled } = await readVerdict('postgresql')
   expect(doubled).toBe(0)
   expect(lost.links).toBeGreaterThan(0)

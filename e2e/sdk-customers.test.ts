@@ -72,7 +72,7 @@ test('a client of the public SDK lists customers, page after page', async () => 
     const person = { externalId: `c-${index}`, email: `c${index}@example.com`, name: `Customer ${index}` }
     made.unshift((await buildCustomer(platform, workspace, person)).id)
   }
-  const idsOf = async (request?: Parameters<typeof client.customers.list>[0]) => {
+  const listIds = async (request?: Parameters<typeof client.customers.list>[0]) => {
     const first = await client.customers.list(request)
     return first.result.map(({ id }) => id)
   }
@@ -83,15 +83,15 @@ test('a client of the public SDK lists customers, page after page', async () => 
   expect(seen).toEqual(made)
   expect(calls() - before).toBe(4)
 
-  expect(await idsOf()).toEqual(made)
-  expect(await idsOf({ sortOrder: 'asc' })).toEqual(made.toReversed())
-  expect(await idsOf({ sortBy: 'saleAmount', startingAfter: made[1], pageSize: 2 })).toEqual([made[2], made[3]])
-  expect(await idsOf({ endingBefore: made[3], pageSize: 2 })).toEqual([made[1], made[2]])
-  expect(await idsOf({ page: 3, pageSize: 2 })).toEqual([made[4]])
-  expect(await idsOf({ email: 'c3@example.com', search: 'c1' })).toEqual([made[1]])
-  expect(await idsOf({ externalId: 'c-2' })).toEqual([made[2]])
-  expect(await idsOf({ search: 'CUSTOMER 4' })).toEqual([made[0]])
-  expect(await idsOf({ country: 'US', linkId: 'link_x', programId: 'prog_x', partnerId: 'pn_x' })).toEqual([])
+  expect(await listIds()).toEqual(made)
+  expect(await listIds({ sortOrder: 'asc' })).toEqual(made.toReversed())
+  expect(await listIds({ sortBy: 'saleAmount', startingAfter: made[1], pageSize: 2 })).toEqual([made[2], made[3]])
+  expect(await listIds({ endingBefore: made[3], pageSize: 2 })).toEqual([made[1], made[2]])
+  expect(await listIds({ page: 3, pageSize: 2 })).toEqual([made[4]])
+  expect(await listIds({ email: 'c3@example.com', search: 'c1' })).toEqual([made[1]])
+  expect(await listIds({ externalId: 'c-2' })).toEqual([made[2]])
+  expect(await listIds({ search: 'CUSTOMER 4' })).toEqual([made[0]])
+  expect(await listIds({ country: 'US', linkId: 'link_x', programId: 'prog_x', partnerId: 'pn_x' })).toEqual([])
   const [only] = (await client.customers.list({ externalId: 'c-0', includeExpandedFields: true })).result
   expect(only).toMatchObject({ externalId: 'c-0', link: null, partner: null, discount: null })
 })

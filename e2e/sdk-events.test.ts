@@ -50,11 +50,11 @@ function checkClosed(body: Body, keys: string[]): void {
 
 test('a client of the public SDK lists clicks, leads and sales', async () => {
   const { link, owner, customer, client, bodies } = await setUp()
-  const gone = { ...owner, linkNumber: 4_100_000_000n }
+  const deletedLink = { ...owner, linkNumber: 4_100_000_000n }
   const about = { customer_id: customer.id, metadata: '{"plan":{"seats":3},"isTrial":false}' }
   const first = Date.now() - 60_000
   const moments = [0, 1, 2, 3, 4].map((index) => first + index)
-  const owners = [owner, owner, gone, owner, owner]
+  const owners = [owner, owner, deletedLink, owner, owner]
   const stored = {
     clicks: moments.map((timestamp, index) => clickRow(owners[index] ?? owner, { timestamp })),
     leads: moments.map((timestamp, index) => leadRow(owners[index] ?? owner, { timestamp, ...(index > 1 && about) })),

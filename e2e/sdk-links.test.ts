@@ -9,7 +9,7 @@ const platform = await openTestPlatform()
 const { api } = inject('server')
 
 /** A client whose every raw answer is checked: each link in it has exactly the keys of the specification. */
-function clientOf(workspace: BuiltWorkspace) {
+function openClient(workspace: BuiltWorkspace) {
   const fetcher = async (input: Parameters<typeof fetch>[0], init?: RequestInit) => {
     const response = await fetch(input, init)
     for (const link of linksIn(await response.clone().json())) expectExactKeys(link)
@@ -35,7 +35,7 @@ function expectExactKeys(link: object): void {
 
 test('every operation on links, through the public SDK and raw', async () => {
   const workspace = await buildWorkspace(platform)
-  const { client, raw } = clientOf(workspace)
+  const { client, raw } = openClient(workspace)
 
   const created = await client.links.create({
     url: 'https://shop.example/a',

@@ -93,7 +93,7 @@ test('what a receiver gets of every trigger, bulk calls included, is what the pu
 
   const bodies = await eventually(async () => {
     const found = receiver.heard.map(({ body }) => JSON.parse(body) as Body)
-    expect(found.map(nameOf).toSorted()).toEqual(expected.toSorted())
+    expect(found.map(eventName).toSorted()).toEqual(expected.toSorted())
     return found
   }, 60_000)
   expect(new Set(bodies.map(({ id }) => id)).size).toBe(expected.length)
@@ -110,19 +110,19 @@ test('what a receiver gets of every trigger, bulk calls included, is what the pu
   }
   expect(JSON.stringify(bodies)).not.toContain('hush')
 
-  const dataOf = (event: string) => bodies.find((body) => body.event === event)?.data
-  expect(dataOf('link.clicked')).toMatchObject({ click: { id: clickId, browser: 'Chrome' }, link: { id: link.id } })
-  expect(dataOf('lead.created')).toMatchObject({
+  const findData = (event: string) => bodies.find((body) => body.event === event)?.data
+  expect(findData('link.clicked')).toMatchObject({ click: { id: clickId, browser: 'Chrome' }, link: { id: link.id } })
+  expect(findData('lead.created')).toMatchObject({
     eventName: 'Sign up',
     metadata: { plan: { seats: 3 } },
     customer: { externalId: 'ada', email: 'ada@example.com' },
     click: { id: clickId },
   })
-  expect(dataOf('sale.created')).toMatchObject({ sale: { ...money, currency: 'usd' }, metadata: null, partner: null })
-  expect(dataOf('sale.refunded')).toMatchObject({ sale: { ...money, amount: -900, currency: 'usd' } })
+  expect(findData('sale.created')).toMatchObject({ sale: { ...money, currency: 'usd' }, metadata: null, partner: null })
+  expect(findData('sale.refunded')).toMatchObject({ sale: { ...money, amount: -900, currency: 'usd' } })
 })
 
-function nameOf({ event, data }: Body): string {
+function eventName({ event, data }: Body): string {
   const link = isLinkEvent(event) ? data : (data.link as Part)
   return `${event} ${link.key}`
 }

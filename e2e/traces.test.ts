@@ -5,7 +5,7 @@ import { migrate } from '../server/src/platform/migrate.ts'
 import { buildWorkspace } from '../server/test/build.ts'
 import { startServer } from '../server/test/server-process.ts'
 import { eventually, openTestPlatform } from '../server/test/stack.ts'
-import { attributesOf, type ReceivedSpan, startCollector } from '../server/test/traces/collector.ts'
+import { type ReceivedSpan, readAttributes, startCollector } from '../server/test/traces/collector.ts'
 
 // Engines of its own: the relay and the worker of the shared server keep no traces.
 const engines = await startEngines({ only: ['nats', 'clickhouse', 'valkey'] })
@@ -36,7 +36,7 @@ test('a new link is one trace: the request, its transaction and statements, the 
   const response = await createLink({ traceparent: `00-${callerTrace}-${callerSpan}-01` })
   expect(response.status).toBe(200)
   const job = await eventually(async () => {
-    const found = spansOf(callerTrace).find(({ name }) => name === 'job keep-link-attributes')
+    const found = findSpans(callerTrace).find(({ name }) => name === 'job keep-link-attributes')
     expect(found).toBeDefined()
     return found as ReceivedSpan
   }, 30_000)
@@ -45,10 +45,10 @@ test('a new link is one trace: the request, its transaction and statements, the 
     expect(found.map((spans) => spans.length)).toEqual([1, 1])
     return found.flat() as [ReceivedSpan, ReceivedSpan]
   }, 30_000)
-  const relay = spansOf(callerTrace).find(({ spanId }) => spanId === job.parentSpanId) as ReceivedSpan
+  const relay = findSpans(callerTrace).find(({ spanId }) => spanId === job.parentSpanId) as ReceivedSpan
 
   expect(request).toMatchObject({ parentSpanId: callerSpan, kind: 2, resource: { 'tributary.roles': 'api' } })
-  expect(attributesOf(request)).toMatchObject({
+  expect(readAttributes(request)).toMatchObject({
     'http.route': '/links',
     'http.response.status_code': '200',
     'tributary.request_id': response.headers.get('x-request-id'),
@@ -66,14 +66,14 @@ test('what was asked for and by whom stays out of traces', async () => {
   const response = await createLink({}, { url: secret, externalId: 'jane-doe' })
   const requestId = response.headers.get('x-request-id')
   const request = await eventually(async () => {
-    const found = collector.spans.find((span) => attributesOf(span)['tributary.request_id'] === requestId)
+    const found = collector.spans.find((span) => readAttributes(span)['tributary.request_id'] === requestId)
     expect(found).toBeDefined()
     return found as ReceivedSpan
   })
   await eventually(async () => {
-    expect(spansOf(request.traceId).map(({ name }) => name)).toContain('job keep-link-attributes')
+    expect(findSpans(request.traceId).map(({ name }) => name)).toContain('job keep-link-attributes')
   }, 30_000)
-  expect(JSON.stringify(spansOf(request.traceId))).not.toMatch(/jane|trib_|Bearer/i)
+  expect(JSON.stringify(findSpans(request.traceId))).not.toMatch(/jane|trib_|Bearer/i)
 })
 
 test('nor does a failure tell it', async () => {
@@ -83,11 +83,11 @@ test('nor does a failure tell it', async () => {
   expect((await createLink({}, link)).status).toBe(200)
   expect((await createLink({ traceparent }, link)).status).toBe(409)
   await eventually(async () => {
-    expect(spansOf(traceId)).toContainEqual(expect.objectContaining({ name: 'POST /links' }))
+    expect(findSpans(traceId)).toContainEqual(expect.objectContaining({ name: 'POST /links' }))
   })
-  const told = spansOf(traceId).filter((span) => 'status' in span)
-  expect(told.length).toBeGreaterThan(0)
-  expect(JSON.stringify(spansOf(traceId))).not.toMatch(/jane/i)
+  const failed = findSpans(traceId).filter((span) => 'status' in span)
+  expect(failed.length).toBeGreaterThan(0)
+  expect(JSON.stringify(findSpans(traceId))).not.toMatch(/jane/i)
 })
 
 test('a request that fails is told, one that is refused is no failure', async () => {
@@ -95,9 +95,9 @@ test('a request that fails is told, one that is refused is no failure', async ()
   const response = await createLink({ traceparent: `00-${traceId}-${callerSpan}-01` }, { url: 'no address' })
   expect(response.status).toBe(422)
   await eventually(async () => {
-    expect(spansOf(traceId)).toContainEqual(expect.objectContaining({ name: 'POST /links' }))
+    expect(findSpans(traceId)).toContainEqual(expect.objectContaining({ name: 'POST /links' }))
   })
-  const [request] = spansOf(traceId).filter(({ name }) => name === 'POST /links')
+  const [request] = findSpans(traceId).filter(({ name }) => name === 'POST /links')
   expect(request).not.toHaveProperty('status')
 })
 
@@ -106,7 +106,7 @@ test('the last spans of a process that stops are sent', async () => {
   const traceId = 'd'.repeat(32)
   await fetch(`${another.api}/links`, { headers: { traceparent: `00-${traceId}-${callerSpan}-01` } })
   expect(await another.stop()).toBe(0)
-  expect(spansOf(traceId).map(({ name }) => name)).toContain('GET /links')
+  expect(findSpans(traceId).map(({ name }) => name)).toContain('GET /links')
 })
 
 function createLink(headers: Record<string, string>, body: object = { url: 'https://shop.example/' }) {
@@ -117,16 +117,16 @@ function createLink(headers: Record<string, string>, body: object = { url: 'http
   })
 }
 
-function spansOf(traceId: string): ReceivedSpan[] {
+function findSpans(traceId: string): ReceivedSpan[] {
   return collector.spans.filter((span) => span.traceId === traceId)
 }
 
 function named(name: string): ReceivedSpan[] {
-  return spansOf(callerTrace).filter((span) => span.name === name)
+  return findSpans(callerTrace).filter((span) => span.name === name)
 }
 
 function statementsBelow({ traceId, spanId }: ReceivedSpan): unknown[] {
-  return spansOf(traceId)
+  return findSpans(traceId)
     .filter(({ parentSpanId }) => parentSpanId === spanId)
-    .map((span) => attributesOf(span)['db.query.text'])
+    .map((span) => readAttributes(span)['db.query.text'])
 }

@@ -50,7 +50,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the tracker in 
     await page.goto(`${shortLinks}/story`)
     const clickId = new URL(page.url()).searchParams.get('trib_id') ?? ''
     expect(clickId).toMatch(/^[\w-]{40}$/)
-    const [cookie, ...others] = await cookiesOf(context)
+    const [cookie, ...others] = await readCookies(context)
     expect(others).toEqual([])
     expect(cookie).toMatchObject({ name: 'trib_id', value: clickId, domain: shop, path: '/', sameSite: 'Lax' })
     expect(Math.abs((cookie?.expires ?? 0) - Date.now() / 1000 - ninetyDays)).toBeLessThan(600)
@@ -62,7 +62,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the tracker in 
     await page.getByText('sale: 200').waitFor()
     expect(problems).toEqual([])
 
-    const [lead] = await eventually(() => eventsOf('leads', link.id), 30_000)
+    const [lead] = await eventually(() => readEvents('leads', link.id), 30_000)
     expect(lead).toMatchObject({
       event: 'lead',
       eventName: 'Sign up',
@@ -70,7 +70,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the tracker in 
       link: { id: link.id },
       customer: { externalId: 'customer-1' },
     })
-    const [sale] = await eventually(() => eventsOf('sales', link.id), 30_000)
+    const [sale] = await eventually(() => readEvents('sales', link.id), 30_000)
     expect(sale).toMatchObject({
       event: 'sale',
       click: { id: clickId },
@@ -85,7 +85,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the tracker in 
     const { page, context, problems } = await openPage()
     await page.goto(pageAt('/queue', { key: publishableKey }))
     await eventually(async () => expect(await page.title()).toMatch(/^done [\w-]{40}$/))
-    const [cookie] = await cookiesOf(context)
+    const [cookie] = await readCookies(context)
     expect(await page.title()).toBe(`done ${cookie?.value}`)
     expect(await page.evaluate('tributary.clickId()')).toBe(cookie?.value)
     const lead = `tributary.trackLead({ eventName: 'Trial', customerExternalId: 'customer-2' })`
@@ -103,7 +103,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the tracker in 
     const settings = { param: 'via_id,trib_id', cookie: 'our_click', 'cookie-domain': shop, outbound: `*.${shop}` }
     const id = 'a'.repeat(40)
     await page.goto(`${pageAt('/links', settings)}&via_id=${id}&trib_id=${'b'.repeat(40)}`)
-    expect(await cookiesOf(context)).toMatchObject([{ name: 'our_click', value: id, domain: `.${shop}` }])
+    expect(await readCookies(context)).toMatchObject([{ name: 'our_click', value: id, domain: `.${shop}` }])
     await page.getByRole('link', { name: 'Checkout' }).click()
     await page.waitForURL(/checkout\./)
     expect(new URL(page.url()).searchParams.get('via_id')).toBe(id)
@@ -120,12 +120,12 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the tracker in 
     ['first-click', 'a'],
     ['last-click', 'b'],
     [undefined, 'b'],
-  ])('of two clicks %s keeps the right one', async (attribution, kept) => {
+  ])('of two clicks %s keeps the right one', async (attribution, value) => {
     const { page, context } = await openPage()
     const settings: Record<string, string> = attribution ? { attribution } : {}
     for (const letter of ['a', 'b']) await page.goto(`${pageAt('/', settings)}&trib_id=${letter.repeat(40)}`)
     await page.goto(pageAt('/', settings))
-    expect(await cookiesOf(context)).toMatchObject([{ value: kept.repeat(40) }])
+    expect(await readCookies(context)).toMatchObject([{ value: value.repeat(40) }])
   })
 
   test('on https the cookie is for https only', async () => {
@@ -143,7 +143,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the tracker in 
     async (id) => {
       const { page, context } = await openPage()
       await page.goto(`${pageAt('/')}&trib_id=${encodeURIComponent(id)}`)
-      expect(await cookiesOf(context)).toEqual([])
+      expect(await readCookies(context)).toEqual([])
     },
   )
 
@@ -151,7 +151,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the tracker in 
     const { page, context } = await openPage()
     await page.addInitScript(`Object.defineProperty(navigator, '${signal}', { value: '1' })`)
     await page.goto(`${pageAt('/', { 'honour-dnt': '', key: publishableKey })}&trib_id=${'a'.repeat(40)}`)
-    expect(await cookiesOf(context)).toEqual([])
+    expect(await readCookies(context)).toEqual([])
     expect(await page.evaluate('tributary.clickId()')).toBeNull()
     const requests: string[] = []
     page.on('request', (request) => requests.push(request.url()))
@@ -159,7 +159,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the tracker in 
     expect(await page.evaluate(`tributary.trackLead({ eventName: 'x', customerExternalId: 'x' })`)).toBeNull()
     expect(requests).toEqual([])
     await page.goto(`${pageAt('/')}&trib_id=${'a'.repeat(40)}`)
-    expect(await cookiesOf(context)).toHaveLength(1)
+    expect(await readCookies(context)).toHaveLength(1)
   })
 
   test('a refusal is told to the page', async () => {
@@ -234,11 +234,11 @@ async function openPage(): Promise<{ page: Page; context: BrowserContext; proble
   return { page, context, problems }
 }
 
-async function cookiesOf(context: BrowserContext) {
+async function readCookies(context: BrowserContext) {
   return (await context.cookies()).filter(({ domain }) => domain.endsWith(shop))
 }
 
-async function eventsOf(event: 'leads' | 'sales', linkId: string): Promise<object[]> {
+async function readEvents(event: 'leads' | 'sales', linkId: string): Promise<object[]> {
   const response = await fetch(`${api}/events?event=${event}&interval=24h&linkId=${linkId}`, {
     headers: { authorization: `Bearer ${workspace.key}` },
   })

@@ -41,7 +41,7 @@ test.skipIf(!old)(
 
     const before = await start(env, oldMain)
     const load = useAgainAndAgain(before, key)
-    await eventually(async () => expect((await countsOf(before, key)).sales).toBeGreaterThan(5), 60_000)
+    await eventually(async () => expect((await readCounts(before, key)).sales).toBeGreaterThan(5), 60_000)
 
     await upgrade(env)
 
@@ -55,7 +55,7 @@ test.skipIf(!old)(
     const used = await load.stop()
     expect(used.problems).toEqual([])
     await eventually(async () => {
-      expect(await countsOf(after, key)).toEqual({ clicks: used.count, leads: used.count, sales: used.count })
+      expect(await readCounts(after, key)).toEqual({ clicks: used.count, leads: used.count, sales: used.count })
     }, 60_000)
     const links = await fetch(`${after.api}/links/count`, { headers: { authorization: `Bearer ${key}` } })
     expect(await links.json()).toBe(used.count)
@@ -70,7 +70,7 @@ test('the tables of the migrations before the newest ones, with what is in them,
   const { config, clickhouse, db } = await openTestPlatform(env)
   const known = await knownMigrations()
   const newest = ['postgres', 'clickhouse'].map((engine) => known.findLast((file) => file.engine === engine)?.name)
-  await migrate(config, clickhouse, () => {}, { wanted: ({ name }) => !newest.includes(name) })
+  await migrate(config, clickhouse, () => {}, { isSelected: ({ name }) => !newest.includes(name) })
   // Written by hand and with columns of the first day, since the code of today may need the tables of today.
   await sql`INSERT INTO workspaces (id, name, slug, plan) VALUES ('ws_old', 'Old', 'upgrade', 'enterprise')`.execute(db)
   await sql`INSERT INTO domains (id, workspace_id, slug, verified) VALUES ('dom_old', 'ws_old', ${domain}, true)`.execute(
@@ -91,7 +91,7 @@ test('the tables of the migrations before the newest ones, with what is in them,
   expect(await upgrade(env)).toHaveLength(newest.length)
   const server = await start(env, main)
   const key = JSON.parse((await tributary(main, env, 'key', 'create', 'upgrade', '--json')).stdout).key as string
-  expect(await countsOf(server, key)).toEqual({ clicks: 2, leads: 0, sales: 0 })
+  expect(await readCounts(server, key)).toEqual({ clicks: 2, leads: 0, sales: 0 })
   const load = useAgainAndAgain(server, key)
   await load.seconds(1)
   const { count, problems } = await load.stop()
@@ -99,7 +99,7 @@ test('the tables of the migrations before the newest ones, with what is in them,
   const headers = { host: domain, 'user-agent': browser, 'x-forwarded-for': '198.51.100.251' }
   expect((await visit(`${server.redirect}/old`, headers)).headers.location).toBe('https://example.com/old')
   await eventually(async () => {
-    expect(await countsOf(server, key)).toEqual({ clicks: count + 3, leads: count, sales: count })
+    expect(await readCounts(server, key)).toEqual({ clicks: count + 3, leads: count, sales: count })
   }, 60_000)
   const verified = await tributary(main, env, 'verify')
   expect(verified, verified.stdout).toMatchObject({ code: 0 })
@@ -156,7 +156,10 @@ function useAgainAndAgain(server: ServerProcess, key: string) {
   }
 }
 
-async function countsOf(server: ServerProcess, key: string): Promise<{ clicks: number; leads: number; sales: number }> {
+async function readCounts(
+  server: ServerProcess,
+  key: string,
+): Promise<{ clicks: number; leads: number; sales: number }> {
   const analytics = await fetch(`${server.api}/analytics?event=composite&groupBy=count&interval=all`, {
     headers: { authorization: `Bearer ${key}` },
   })

@@ -7,17 +7,17 @@ import { type EngineName, engineNames, type Log } from './engine-process.ts'
 import { findNats } from './nats.ts'
 import { findPostgres } from './postgres-binaries.ts'
 import { findOnPath } from './programs.ts'
-import { type Environment, urlNameOf } from './start.ts'
+import { type Environment, urlName } from './start.ts'
 import { findValkey } from './valkey.ts'
 
 /** Installs what the engines without a URL in `env` need and the machine lacks, or says what to do. */
 export async function ensureBinaries(log: Log, env: Environment = {}): Promise<void> {
-  const needed = engineNames.filter((name) => !env[urlNameOf(name)])
-  const missing = await missingOf(needed)
+  const needed = engineNames.filter((name) => !env[urlName(name)])
+  const missing = await findMissing(needed)
   if (missing.some((name) => name === 'nats' || name === 'valkey')) await runSetup(missing, log)
-  const stillMissing = await missingOf(missing)
-  if (stillMissing.length > 0) {
-    throw new Error(`${stillMissing.join(' and ')}: programs are missing; run \`npm install\` and \`npm run setup\``)
+  const unavailable = await findMissing(missing)
+  if (unavailable.length > 0) {
+    throw new Error(`${unavailable.join(' and ')}: programs are missing; run \`npm install\` and \`npm run setup\``)
   }
 }
 
@@ -28,7 +28,7 @@ const finders: Record<EngineName, () => Promise<string | undefined> | string | u
   clickhouse: findClickHouse,
 }
 
-async function missingOf(names: readonly EngineName[]): Promise<EngineName[]> {
+async function findMissing(names: readonly EngineName[]): Promise<EngineName[]> {
   const found = await Promise.all(names.map((name) => finders[name]()))
   return names.filter((_, index) => found[index] === undefined)
 }

@@ -36,14 +36,14 @@ export type Log = (line: string) => void
 
 const startWithinMs = 30_000
 const stopWithinMs = 5000
-const askEveryMs = 20
+const pollIntervalMs = 20
 const expectedToEnd = new WeakSet<ChildProcess>()
 
 export async function runEngine(program: EngineProgram, log: Log): Promise<EngineProcess> {
   let child = await launchUntilReady(program, log, startWithinMs)
   return {
     get pid() {
-      return pidOf(child)
+      return requirePid(child)
     },
     get exited() {
       return hasExited(child)
@@ -72,7 +72,7 @@ export async function endProcess(child: ChildProcess, signal: NodeJS.Signals): P
   clearTimeout(killTimer)
 }
 
-export function pidFileOf(engineFolder: string): string {
+export function pidFilePath(engineFolder: string): string {
   return join(engineFolder, 'pid')
 }
 
@@ -94,18 +94,18 @@ async function launchUntilReady(program: EngineProgram, log: Log, withinMs: numb
   const child = launch(program)
   let lastRefusal: unknown
   while (performance.now() - startedAt < withinMs) {
-    if (hasExited(child)) throw engineError(program, `ended with ${causeOf(child)} while starting`)
+    if (hasExited(child)) throw engineError(program, `ended with ${exitCause(child)} while starting`)
     try {
       await program.answers()
       log(`${program.name} answers on ${program.url} after ${Math.round(performance.now() - startedAt)} ms`)
       child.once('exit', () => {
-        if (!expectedToEnd.has(child)) log(engineError(program, `ended with ${causeOf(child)}`).message)
+        if (!expectedToEnd.has(child)) log(engineError(program, `ended with ${exitCause(child)}`).message)
       })
       return child
     } catch (refusal) {
       lastRefusal = refusal
     }
-    await sleep(askEveryMs)
+    await sleep(pollIntervalMs)
   }
   await endProcess(child, 'SIGKILL')
   throw engineError(program, `did not answer within ${Math.round(withinMs / 1000)} s (${String(lastRefusal)})`)
@@ -115,7 +115,7 @@ async function launchUntilReady(program: EngineProgram, log: Log, withinMs: numb
 const notePidAndRun = 'echo "$1 $$" >"$2" && shift 2 && exec "$@"'
 
 function launch({ folder, command, args, env, user, stopSignal }: EngineProgram): ChildProcess {
-  const pidFile = pidFileOf(folder)
+  const pidFile = pidFilePath(folder)
   const logFile = openSync(logPath(folder), 'a')
   const shellArguments = ['-c', notePidAndRun, 'sh', stopSignal.replace('SIG', ''), pidFile, command, ...args]
   const child = spawn('/bin/sh', shellArguments, {
@@ -137,11 +137,11 @@ function hasExited(child: ChildProcess): boolean {
   return child.pid === undefined || child.exitCode !== null || child.signalCode !== null
 }
 
-function causeOf(child: ChildProcess): string {
+function exitCause(child: ChildProcess): string {
   return child.signalCode ?? `code ${child.exitCode}`
 }
 
-function pidOf(child: ChildProcess): number {
+function requirePid(child: ChildProcess): number {
   if (child.pid === undefined) throw new Error('the engine has not been started')
   return child.pid
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { endProcess, engineNames, pidFileOf } from './engine-process.ts'
+import { endProcess, engineNames, pidFilePath } from './engine-process.ts'
 
 export type EngineFolder = { path: string; close(): Promise<void> }
 
@@ -11,7 +11,7 @@ export type EngineFolder = { path: string; close(): Promise<void> }
 export async function openFolder(directory: string | undefined): Promise<EngineFolder> {
   const path = directory ? resolve(directory) : await makeTemporaryFolder()
   // Left behind by a crash of the machine, they would name processes of others.
-  await Promise.all(engineNames.map((name) => rm(pidFileOf(join(path, name)), { force: true })))
+  await Promise.all(engineNames.map((name) => rm(pidFilePath(join(path, name)), { force: true })))
   const watcher = await watchForOrphans(path, directory ? [] : ['remove'])
   return {
     path,

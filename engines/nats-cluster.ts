@@ -40,7 +40,7 @@ export async function startNatsCluster(log: Log = () => {}): Promise<NatsCluster
     await stop()
     throw failed.reason
   }
-  return { url: cluster.map(urlOf).join(','), nodes, stop }
+  return { url: cluster.map(nodeUrl).join(','), nodes, stop }
 }
 
 async function prepareNode(
@@ -50,10 +50,10 @@ async function prepareNode(
 ): Promise<EngineProgram> {
   await mkdir(folder, { recursive: true })
   const configFile = join(folder, 'nats.conf')
-  await writeFile(configFile, configOf(node, cluster, join(folder, 'jetstream')))
+  await writeFile(configFile, formatConfig(node, cluster, join(folder, 'jetstream')))
   return {
     name: 'nats',
-    url: urlOf(node),
+    url: nodeUrl(node),
     folder,
     command,
     args: ['--config', configFile],
@@ -66,7 +66,7 @@ async function prepareNode(
   }
 }
 
-function configOf(node: Node, cluster: Node[], storeFolder: string): string {
+function formatConfig(node: Node, cluster: Node[], storeFolder: string): string {
   return `server_name: ${node.name}
 listen: "127.0.0.1:${node.port}"
 http: "127.0.0.1:${node.healthPort}"
@@ -82,6 +82,6 @@ cluster {
 `
 }
 
-function urlOf({ port }: Node): string {
+function nodeUrl({ port }: Node): string {
   return `nats://127.0.0.1:${port}`
 }

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EngineProgram } from './engine-process.ts'
 import { firstAnswer } from './port.ts'
-import { findOnPath, isExecutable, projectFolder, versionOf } from './programs.ts'
+import { findOnPath, isExecutable, projectFolder, readVersion } from './programs.ts'
 
 // `sync_interval: always` must be known: 2.9 refuses to start with it.
 const oldestVersion = [2, 12] as const
@@ -11,7 +11,7 @@ export async function findNats(): Promise<string | undefined> {
   const ownProgram = join(projectFolder, '.tools/nats/usr/sbin/nats-server')
   const programs = [...((await isExecutable(ownProgram)) ? [ownProgram] : []), ...(await findOnPath('nats-server'))]
   for (const program of programs) {
-    if (isNewEnough(await versionOf(program))) return program
+    if (isNewEnough(await readVersion(program))) return program
   }
 }
 
@@ -24,7 +24,7 @@ export async function requireNats(): Promise<string> {
 export async function prepareNats(folder: string, port: number): Promise<EngineProgram> {
   const command = await requireNats()
   const configFile = join(folder, 'nats.conf')
-  await writeFile(configFile, configOf(port, join(folder, 'jetstream')))
+  await writeFile(configFile, formatConfig(port, join(folder, 'jetstream')))
   return {
     name: 'nats',
     url: `nats://127.0.0.1:${port}`,
@@ -36,7 +36,7 @@ export async function prepareNats(folder: string, port: number): Promise<EngineP
   }
 }
 
-function configOf(port: number, storeFolder: string): string {
+function formatConfig(port: number, storeFolder: string): string {
   return `listen: "127.0.0.1:${port}"
 jetstream {
   store_dir: ${JSON.stringify(storeFolder)}

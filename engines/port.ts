@@ -19,12 +19,12 @@ export async function freePort(): Promise<number> {
   throw new Error(`no free port between ${lowestPort} and ${highestPort} on 127.0.0.1; stop what holds them`)
 }
 
-export async function firstAnswer(port: number, question: string, expected: RegExp): Promise<void> {
+export async function firstAnswer(port: number, request: string, expected: RegExp): Promise<void> {
   const socket = connect(port, '127.0.0.1')
   try {
     const signal = AbortSignal.timeout(1000)
     await once(socket, 'connect', { signal })
-    if (question) socket.write(question)
+    if (request) socket.write(request)
     const [answer] = await once(socket, 'data', { signal })
     if (!expected.test(String(answer))) throw new Error(`it answered ${String(answer)}`)
   } finally {

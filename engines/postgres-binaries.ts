@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Log } from './engine-process.ts'
-import { findOnPath, isExecutable, type SystemUser, versionOf } from './programs.ts'
+import { findOnPath, isExecutable, readVersion, type SystemUser } from './programs.ts'
 
 export type PostgresBinaries = { folder: string; majorVersion: number }
 
@@ -26,7 +26,7 @@ export async function unprivilegedUser(): Promise<SystemUser | undefined> {
   if (process.getuid?.() !== 0) return undefined
   for (const name of ['postgres', 'nobody']) {
     try {
-      const [uid, gid] = await Promise.all([idOf('-u', name), idOf('-g', name)])
+      const [uid, gid] = await Promise.all([findId('-u', name), findId('-g', name)])
       return { name, uid, gid }
     } catch {}
   }
@@ -50,7 +50,7 @@ export async function usableBinaries(engineFolder: string, user: SystemUser | un
 }
 
 async function inspect(folder: string, user: SystemUser | undefined): Promise<PostgresBinaries> {
-  const [majorVersion = 0] = await versionOf(join(folder, 'initdb'), user)
+  const [majorVersion = 0] = await readVersion(join(folder, 'initdb'), user)
   return { folder, majorVersion }
 }
 
@@ -73,7 +73,7 @@ async function debianFolders(): Promise<string[]> {
   return versions.sort((a, b) => Number(b) - Number(a)).map((version) => join(debianFolder, version, 'bin'))
 }
 
-async function idOf(kind: '-u' | '-g', name: string): Promise<number> {
+async function findId(kind: '-u' | '-g', name: string): Promise<number> {
   const { stdout } = await run('id', [kind, name])
   return Number(stdout)
 }

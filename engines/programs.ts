@@ -28,7 +28,7 @@ export async function isExecutable(path: string): Promise<boolean> {
 
 export type SystemUser = { name: string; uid: number; gid: number }
 
-export async function versionOf(program: string, user?: SystemUser): Promise<number[]> {
+export async function readVersion(program: string, user?: SystemUser): Promise<number[]> {
   const { stdout } = await run(program, ['--version'], { cwd: '/', uid: user?.uid, gid: user?.gid, timeout: 10_000 })
   const version = /\d+(\.\d+)+/.exec(stdout)?.[0]
   if (!version) throw new Error(`${program} --version names no version: ${stdout.trim()}`)

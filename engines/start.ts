@@ -42,10 +42,10 @@ export async function startEngines<Name extends EngineName = EngineName>(
 ): Promise<Engines<Name>> {
   const { log = () => {}, env = {}, directory } = options
   const ports: Partial<Record<EngineName, number>> = options.ports ?? {}
-  const wanted: readonly EngineName[] = options.only ?? engineNames
+  const names: readonly EngineName[] = options.only ?? engineNames
   const urls: Record<string, string | undefined> = {}
-  for (const name of wanted) urls[urlNameOf(name)] = env[urlNameOf(name)]
-  const missing = wanted.filter((name) => !urls[urlNameOf(name)])
+  for (const name of names) urls[urlName(name)] = env[urlName(name)]
+  const missing = names.filter((name) => !urls[urlName(name)])
   const processes: Engines['processes'] = {}
   const folder = missing.length > 0 ? await openFolder(directory) : undefined
 
@@ -53,7 +53,7 @@ export async function startEngines<Name extends EngineName = EngineName>(
     await mkdir(engineFolder, { recursive: true })
     const program = await preparations[name](engineFolder, ports[name] ?? (await freePort()), log)
     processes[name] = await runEngine(program, log)
-    urls[urlNameOf(name)] = program.url
+    urls[urlName(name)] = program.url
     if (name === 'postgres') await requireTrigrams(program.url)
   }
   const stopAll = async () => {
@@ -70,12 +70,12 @@ export async function startEngines<Name extends EngineName = EngineName>(
   const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
   if (reasons.length > 0) {
     await stop()
-    throw new Error(reasons.map(messageOf).join('\n'), { cause: reasons[0] })
+    throw new Error(reasons.map(errorMessage).join('\n'), { cause: reasons[0] })
   }
   return { urls: urls as Engines<Name>['urls'], processes, stop }
 }
 
-export function urlNameOf<Name extends EngineName>(name: Name): UrlName<Name> {
+export function urlName<Name extends EngineName>(name: Name): UrlName<Name> {
   return `${name.toUpperCase() as Uppercase<Name>}_URL`
 }
 
@@ -86,6 +86,6 @@ const preparations: Record<EngineName, (folder: string, port: number, log: Log) 
   clickhouse: prepareClickHouse,
 }
 
-function messageOf(reason: unknown): string {
+function errorMessage(reason: unknown): string {
   return reason instanceof Error ? reason.message : String(reason)
 }

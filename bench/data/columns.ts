@@ -47,7 +47,7 @@ const conversion = {
   bot: text(''),
 }
 
-export const columnsOf: Record<'click_events' | 'lead_events' | 'sale_events', Record<string, string>> = {
+export const columnsByTable: Record<'click_events' | 'lead_events' | 'sale_events', Record<string, string>> = {
   click_events: {
     workspace_id: workspace,
     timestamp: clickedAt,

@@ -19,7 +19,7 @@ export type Made = {
   until: number
   clicks: number
 }
-export type KeptBench = AsyncDisposable & {
+export type BenchFolder = AsyncDisposable & {
   platform: Platform
   environment: Record<string, string>
   made: Made | undefined
@@ -27,7 +27,7 @@ export type KeptBench = AsyncDisposable & {
 }
 
 /** Engines on a folder that stays; what is in it is found again by the next run. */
-export async function openKept(folder: string): Promise<KeptBench> {
+export async function openBenchFolder(folder: string): Promise<BenchFolder> {
   await using stack = new AsyncDisposableStack()
   mkdirSync(folder, { recursive: true })
   const file = join(folder, 'made.json')

@@ -11,8 +11,8 @@ export const instantOrEmpty = z.string().describe('ISO 8601 in UTC, or the empty
 
 export const pageNumber = z.coerce.number().int().min(1).default(1).describe('Page number, from 1.')
 
-export function pageSize(standard: number) {
-  return z.coerce.number().int().min(1).max(100).default(standard).describe('Items per page, 100 at most.')
+export function pageSize(defaultSize: number) {
+  return z.coerce.number().int().min(1).max(100).default(defaultSize).describe('Items per page, 100 at most.')
 }
 
 /** Text on one line that every engine can store. */
@@ -59,17 +59,17 @@ export function booleanDefault(value: boolean) {
 }
 
 /** One value, several separated by commas (match any), or a value prefixed with `-` (exclusion). */
-export function advancedFilter(meaning: string) {
+export function advancedFilter(description: string) {
   return z
     .string()
     .optional()
     .describe(
-      `${meaning} One value, several separated by commas (\`\\,\` is a comma within one), or \`-\` before to exclude.`,
+      `${description} One value, several separated by commas (\`\\,\` is a comma within one), or \`-\` before to exclude.`,
     )
 }
 
 /** Several values: a repeated name, or one text separated by commas. */
-export function listOf(meaning: string, most = 100) {
+export function listParameter(description: string, most = 100) {
   return z
     .union([z.string(), z.array(z.string())])
     .transform((value) =>
@@ -80,6 +80,6 @@ export function listOf(meaning: string, most = 100) {
         .filter(Boolean),
     )
     .pipe(z.array(z.string()).max(most))
-    .describe(meaning)
+    .describe(description)
     .meta({ type: 'array', items: { type: 'string' } })
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { booleanDefault, instant, listing, listOf } from './common.ts'
+import { booleanDefault, instant, listing, listParameter } from './common.ts'
 import { operation } from './operation.ts'
 
 const text = z.string().nullable()
@@ -148,7 +148,7 @@ export const checkDomainStatus = operation({
     'Available is what no workspace of this installation has verified. Names are not sold here, so there are no prices.',
   tag: 'Domains',
   scope: 'domains.read',
-  query: z.object({ domains: listOf('Host names.', 100) }),
+  query: z.object({ domains: listParameter('Host names.', 100) }),
   response: z.array(
     z.strictObject({
       domain: z.string(),

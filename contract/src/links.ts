@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { booleanDefault, instant, instantOrEmpty, listing, listOf } from './common.ts'
+import { booleanDefault, instant, instantOrEmpty, listing, listParameter } from './common.ts'
 import { errorCodes, operation } from './operation.ts'
 import { tag } from './tags.ts'
 
@@ -181,8 +181,8 @@ const params = z.object({ linkId: z.string().describe('Id of the link, or `ext_`
 const filters = {
   domain: z.string().optional().describe('Only links of this host.'),
   tagId: z.string().optional().meta({ deprecated: true }),
-  tagIds: listOf('Only links with one of these tags.').optional(),
-  tagNames: listOf('Only links with a tag of one of these names.').optional(),
+  tagIds: listParameter('Only links with one of these tags.').optional(),
+  tagNames: listParameter('Only links with a tag of one of these names.').optional(),
   folderId: z.string().optional().describe('Only links of this folder; `unsorted` for those of none.'),
   search: z.string().max(500).optional().describe('Only links whose short address or destination contains this.'),
   userId: z.string().optional().describe('Only links that this user made.'),
@@ -373,6 +373,6 @@ export const bulkDeleteLinks = operation({
   description: 'Up to 100; those that do not exist are passed over.',
   tag: 'Links',
   scope: 'links.write',
-  query: z.object({ linkIds: listOf('Ids of the links, or `ext_` and your own ids of them.', 100) }),
+  query: z.object({ linkIds: listParameter('Ids of the links, or `ext_` and your own ids of them.', 100) }),
   response: z.strictObject({ deletedCount: z.number() }),
 })

@@ -12,7 +12,7 @@ import {
   errorStatuses,
   type Operation,
 } from './operation.ts'
-import { triggers, webhookRouteOf } from './webhooks.ts'
+import { triggers, webhookRoute } from './webhooks.ts'
 
 const file = fileURLToPath(new URL('../openapi.json', import.meta.url))
 
@@ -20,7 +20,7 @@ export function openApiDocument(serverUrl: string) {
   const registry = new OpenAPIRegistry()
   registry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
   for (const operation of operations) registry.registerPath(describeOperation(operation))
-  for (const trigger of triggers) registry.registerWebhook(webhookRouteOf(trigger))
+  for (const trigger of triggers) registry.registerWebhook(webhookRoute(trigger))
   const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: {

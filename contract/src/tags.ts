@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listing, listOf } from './common.ts'
+import { listing, listParameter } from './common.ts'
 import { operation } from './operation.ts'
 
 export const tagColors = ['red', 'yellow', 'green', 'blue', 'purple', 'brown', 'gray', 'pink'] as const
@@ -43,7 +43,7 @@ export const listTags = operation({
   scope: 'tags.read',
   query: z.object({
     search: z.string().max(190).optional(),
-    ids: listOf('Only the tags with these ids.').optional(),
+    ids: listParameter('Only the tags with these ids.').optional(),
     ...listing(100, ['name', 'createdAt'], 'asc'),
   }),
   response: z.array(tag),

@@ -35,7 +35,7 @@ const sale = {
     invoiceId: z.string().nullable(),
   }),
 }
-const dataOf = {
+const dataSchemas = {
   'link.created': link,
   'link.updated': link,
   'link.deleted': link,
@@ -45,12 +45,12 @@ const dataOf = {
   'sale.refunded': z.object(sale),
 } satisfies Record<Trigger, z.ZodType>
 
-const eventOf = <Event extends Trigger>(event: Event) =>
-  z.object({ id: z.string(), event: z.literal(event), createdAt: instant, data: dataOf[event] })
+const eventSchema = <Event extends Trigger>(event: Event) =>
+  z.object({ id: z.string(), event: z.literal(event), createdAt: instant, data: dataSchemas[event] })
 
 /** The body of a call: the same for every receiver and every attempt. */
-export const webhookEvent = z.union(triggers.map(eventOf))
-export type WebhookData = { [Event in Trigger]: z.infer<(typeof dataOf)[Event]> }
+export const webhookEvent = z.union(triggers.map(eventSchema))
+export type WebhookData = { [Event in Trigger]: z.infer<(typeof dataSchemas)[Event]> }
 export type WebhookEvent = {
   [Event in Trigger]: { id: string; event: Event; createdAt: string; data: WebhookData[Event] }
 }[Trigger]
@@ -62,7 +62,7 @@ const callHeaders = z.object({
 })
 
 /** The call that a receiver gets, as OpenAPI tells it. */
-export function webhookRouteOf(trigger: Trigger) {
+export function webhookRoute(trigger: Trigger) {
   return {
     method: 'post' as const,
     path: trigger,
@@ -70,7 +70,7 @@ export function webhookRouteOf(trigger: Trigger) {
     tags: ['Webhooks'],
     request: {
       headers: callHeaders,
-      body: { required: true, content: { 'application/json': { schema: eventOf(trigger) } } },
+      body: { required: true, content: { 'application/json': { schema: eventSchema(trigger) } } },
     },
     responses: {
       '2XX': { description: 'It was received. Any other answer, or none in 15 seconds: it is sent again.' },

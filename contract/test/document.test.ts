@@ -52,8 +52,9 @@ describe.each(operationTables)('$id', ({ id, method, path, status, query, additi
     const found = parameters.flatMap((parameter) => {
       const field = query[parameter.name]
       if (!field) return []
-      const wanted = required[id]?.includes(parameter.name) ?? false
-      const wrong = (parameter.required ?? false) === wanted ? [] : [`${parameter.name}: required is ${!wanted}`]
+      const isRequired = required[id]?.includes(parameter.name) ?? false
+      const wrong =
+        (parameter.required ?? false) === isRequired ? [] : [`${parameter.name}: required is ${!isRequired}`]
       return [...wrong, ...differences(parameter.name, flagged(parameter), field)]
     })
     expect(found).toEqual([])
@@ -159,7 +160,10 @@ function flagged({ schema, deprecated }: Parameter): Schema {
 function withDefaults(name: string) {
   const entries = Object.entries(bodies[name] ?? {})
   return Object.fromEntries(
-    entries.map(([field, told]) => [field, told.default === undefined ? told : { ...told, optional: true as const }]),
+    entries.map(([field, documented]) => [
+      field,
+      documented.default === undefined ? documented : { ...documented, optional: true as const },
+    ]),
   )
 }
 

@@ -36,7 +36,7 @@ const facts = ['default', 'format', 'minimum', 'maximum', 'minLength', 'maxLengt
 /** Where a schema of the document says something else than the table; empty when they agree. */
 export function differences(where: string, schema: Schema, field: Field): string[] {
   if (field.type === 'any') return []
-  const { type, nullable } = typeOf(schema)
+  const { type, nullable } = schemaType(schema)
   const found: string[] = []
   const expect = (fact: string, inDocument: unknown, inTable: unknown) => {
     if (JSON.stringify(inDocument) === JSON.stringify(inTable)) return
@@ -95,7 +95,7 @@ export function resolve(schema: Schema): Schema {
   return component === undefined ? schema : (document.components.schemas[component] as Schema)
 }
 
-function typeOf(schema: Schema): { type: string | undefined; nullable: boolean } {
+function schemaType(schema: Schema): { type: string | undefined; nullable: boolean } {
   const types = [schema.type ?? []].flat()
   const [type] = types.filter((name) => name !== 'null')
   const nullable = types.includes('null') || (schema.anyOf ?? schema.oneOf ?? []).some(({ type }) => type === 'null')

@@ -3,7 +3,7 @@ import { type RequestOptions, request } from 'node:https'
 import { join } from 'node:path'
 import { freePort } from '../../engines/port.ts'
 import { findOnPath } from '../../engines/programs.ts'
-import { type Answer, answerOf } from '../../server/test/visit.ts'
+import { type Answer, readAnswer } from '../../server/test/visit.ts'
 import { startProgram, temporaryFolder } from './program.ts'
 
 export type Asked = { path?: string; method?: string; headers?: Record<string, string>; body?: string; from?: string }
@@ -56,7 +56,7 @@ async function requireCaddy(): Promise<string> {
 function ask(target: RequestOptions, host: string, { path = '/', method, headers, body, from }: Asked = {}) {
   return new Promise<Answer>((resolve, reject) => {
     const options = { ...target, path, method, localAddress: from, agent: false, headers: { host, ...headers } }
-    request(options, (response) => resolve(answerOf(response)))
+    request(options, (response) => resolve(readAnswer(response)))
       .on('error', reject)
       .end(body)
   })

@@ -2,10 +2,11 @@ import { errorCodes, errorStatuses } from '../../contract/src/operation.ts'
 import { meanings } from '../../server/src/features/docs/meanings.ts'
 
 export default {
-  paths: () => errorCodes.map((code) => ({ params: { code, status: errorStatuses[code] }, content: contentOf(code) })),
+  paths: () =>
+    errorCodes.map((code) => ({ params: { code, status: errorStatuses[code] }, content: pageContent(code) })),
 }
 
-function contentOf(code: (typeof errorCodes)[number]): string {
+function pageContent(code: (typeof errorCodes)[number]): string {
   const { happens, remedy, messages } = meanings[code]
   const rows = messages.map(([message, advice]) => `| ${message} | ${advice} |`)
   const table = ['| The message says | Then |', '|---|---|', ...rows].join('\n')

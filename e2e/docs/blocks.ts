@@ -13,7 +13,7 @@ export type Page = {
 const docs = join(import.meta.dirname, '../../docs')
 
 export function readPage(name: string, file = join(docs, `${name}.md`)): Page {
-  const blocks = new Set(blocksOf(name, readFileSync(file, 'utf8')))
+  const blocks = new Set(findBlocks(name, readFileSync(file, 'utf8')))
   return {
     name,
     take(language, containing = '') {
@@ -26,7 +26,7 @@ export function readPage(name: string, file = join(docs, `${name}.md`)): Page {
 }
 
 /** Fenced blocks, also those within a list. A block without a language is what a command prints, or a picture. */
-function blocksOf(page: string, markdown: string): Block[] {
+function findBlocks(page: string, markdown: string): Block[] {
   const blocks: Block[] = []
   let open: { indent: string; block: Block } | undefined
   for (const [index, line] of markdown.split('\n').entries()) {

@@ -56,6 +56,6 @@ export async function newReader(platform: Platform): Promise<Reader> {
 }
 
 /** For Node: a block in TypeScript runs from a folder of packages only without its types. */
-export function javascriptOf(text: string): string {
+export function readJavascript(text: string): string {
   return stripTypeScriptTypes(text, { mode: 'strip' })
 }

@@ -20,8 +20,8 @@ type Surroundings = { folder: string; env: Record<string, string | undefined>; s
 
 /** Runs the blocks one after the other in one bash, as a reader would; fails with what they printed. */
 export async function runShell(blocks: Block[], { folder, env, stdin = '' }: Surroundings): Promise<string> {
-  const told = blocks.map((block) => `echo '== ${block.page}.md:${block.line}'\n${block.text}\n`)
-  const child = spawn('bash', ['-c', prelude + told.join('')], { cwd: folder, env: { ...process.env, ...env } })
+  const commands = blocks.map((block) => `echo '== ${block.page}.md:${block.line}'\n${block.text}\n`)
+  const child = spawn('bash', ['-c', prelude + commands.join('')], { cwd: folder, env: { ...process.env, ...env } })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {

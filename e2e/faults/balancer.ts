@@ -28,10 +28,13 @@ export function openBalancer(): Balancer {
 
   return {
     use(urls) {
-      const kept = targets.filter(({ url }) => urls.includes(url))
-      for (const target of targets) if (!kept.includes(target)) closeIdle(target)
-      const added = urls.filter((url) => !kept.some((target) => target.url === url))
-      targets = [...kept, ...added.map((url) => ({ url, port: Number(new URL(url).port), idle: [], downUntil: 0 }))]
+      const remaining = targets.filter(({ url }) => urls.includes(url))
+      for (const target of targets) if (!remaining.includes(target)) closeIdle(target)
+      const added = urls.filter((url) => !remaining.some((target) => target.url === url))
+      targets = [
+        ...remaining,
+        ...added.map((url) => ({ url, port: Number(new URL(url).port), idle: [], downUntil: 0 })),
+      ]
     },
     async send(request) {
       const until = performance.now() + answerWithinMs

@@ -6,7 +6,7 @@ import { query } from '../../server/src/platform/clickhouse.ts'
 import type { ServerProcess } from '../../server/test/server-process.ts'
 import { send, type Tally } from './load.ts'
 import type { FaultStack } from './stack.ts'
-import { openVisits, visitOf } from './visits.ts'
+import { buildVisit, openVisits } from './visits.ts'
 
 export type Counts = {
   rows: number
@@ -22,20 +22,21 @@ export type Counts = {
 }
 
 const main = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))
-const askEveryMs = 100
+const pollIntervalMs = 100
 const patienceMs = 20_000
 let lastVisitor = 1_000_000_000
 
 /** Waits until the pipeline is empty: nothing in a spool, and the last click of every workspace is counted. */
-export async function settle(stack: FaultStack, tally: Tally, withinMs: number): Promise<void> {
+export async function waitUntilCounted(stack: FaultStack, tally: Tally, withinMs: number): Promise<void> {
   const until = Date.now() + withinMs
   await waitFor(until, 'the spools to be empty', async () => {
-    const bytes = await Promise.all(stack.redirects.map((redirect) => metricOf(redirect, 'tributary_spool_bytes')))
+    const bytes = await Promise.all(stack.redirects.map((redirect) => readMetric(redirect, 'tributary_spool_bytes')))
     return bytes.every((size) => size === 0)
   })
   const before = await readCounters(stack)
   const visits = openVisits(stack.lastLinks, { repeats: false })
-  for (const link of stack.lastLinks) await send(stack.balancer, visits, visitOf('person', link, lastVisitor++), tally)
+  for (const link of stack.lastLinks)
+    await send(stack.balancer, visits, buildVisit('person', link, lastVisitor++), tally)
   await waitFor(until, 'the last clicks to be counted', async () => {
     const now = await readCounters(stack)
     return stack.lastLinks.every(({ id }) => (now.byLink.get(id) ?? 0) > (before.byLink.get(id) ?? 0))
@@ -54,7 +55,7 @@ export async function readCounts(stack: FaultStack): Promise<Counts> {
   const rows = Number(people?.rows ?? 0)
   const bots = byReason.flatMap(({ bot, rows }) => (bot === '' ? [] : [[bot, Number(rows)] as const]))
   const lost = stack.redirects.map(async (redirect) => {
-    return [redirect.pid, await metricOf(redirect, 'tributary_clicks_lost_total')] as const
+    return [redirect.pid, await readMetric(redirect, 'tributary_clicks_lost_total')] as const
   })
   const { byLink, total } = await readCounters(stack)
   return {
@@ -80,7 +81,7 @@ export function verify(stack: FaultStack): Promise<string | undefined> {
   })
 }
 
-async function metricOf({ ops }: ServerProcess, name: string): Promise<number> {
+async function readMetric({ ops }: ServerProcess, name: string): Promise<number> {
   const text = await (await fetch(`${ops}/metrics`)).text()
   const lines = text.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
@@ -97,11 +98,11 @@ export async function readCounters({ workspaces, api }: FaultStack) {
         ),
       )
       const links = pages.flat()
-      const sums = pages.map((page, index) => [workspaces[index]?.id ?? '', sumOf(page)] as const)
+      const sums = pages.map((page, index) => [workspaces[index]?.id ?? '', sumClicks(page)] as const)
       return {
         byLink: new Map(links.map(({ id, clicks }) => [id, clicks])),
         byWorkspace: new Map(sums),
-        total: sumOf(links),
+        total: sumClicks(links),
       }
     } catch (error) {
       if (Date.now() > until) throw error
@@ -117,10 +118,10 @@ export async function waitFor(until: number, what: string, isTrue: () => Promise
   }
 }
 
-function sumOf(links: { clicks: number }[]): number {
+function sumClicks(links: { clicks: number }[]): number {
   return links.reduce((sum, { clicks }) => sum + clicks, 0)
 }
 
 function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, askEveryMs))
+  return new Promise((resolve) => setTimeout(resolve, pollIntervalMs))
 }

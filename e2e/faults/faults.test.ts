@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { canMount } from '../../server/test/disk/small-disk.ts'
 import { clusterFaults, type Fault, faults, shortPace } from './faults.ts'
 import { diskSizes, fullFaults, fullSettings } from './full-engines.ts'
-import { type Line, tableOf } from './line.ts'
+import { formatTable, type Line } from './line.ts'
 import { runFaults } from './run.ts'
 import { openFaultStack } from './stack.ts'
 
@@ -14,7 +14,7 @@ async function runShort(list: Fault[], options: Options = {}): Promise<Line[]> {
   const settings = { INGEST_INTERVAL_MS: '100', ...options.settings }
   await using stack = await openFaultStack({ ...options, settings })
   const lines = await runFaults(stack, list, { pace: shortPace, report: console.info })
-  console.info(tableOf(lines))
+  console.info(formatTable(lines))
   return lines
 }
 

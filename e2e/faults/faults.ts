@@ -11,9 +11,9 @@ import type { FaultStack } from './stack.ts'
 export type Pace = {
   perSecond: number
   steadyMs: number
-  awayMs: number
+  downMs: number
   /** The one long absence. */
-  natsAwayMs: number
+  natsDownMs: number
   /** `tributary verify` after each fault, or once after the last. */
   verifyEach: boolean
 }
@@ -30,11 +30,11 @@ export type Fault = {
   mayLose?: boolean
 }
 
-export const shortPace: Pace = { perSecond: 300, steadyMs: 600, awayMs: 1_500, natsAwayMs: 8_000, verifyEach: false }
-export const longPace: Pace = { perSecond: 400, steadyMs: 5_000, awayMs: 6_000, natsAwayMs: 60_000, verifyEach: true }
+export const shortPace: Pace = { perSecond: 300, steadyMs: 600, downMs: 1_500, natsDownMs: 8_000, verifyEach: false }
+export const longPace: Pace = { perSecond: 400, steadyMs: 5_000, downMs: 6_000, natsDownMs: 60_000, verifyEach: true }
 
 export const faults: Fault[] = [
-  { name: 'none', happen: (_, { awayMs }) => sleep(awayMs) },
+  { name: 'none', happen: (_, { downMs }) => sleep(downMs) },
   { name: 'redirect killed', happen: killRedirects },
   { name: 'worker killed', happen: killWorker },
   { name: 'worker paused, wakes up after takeover', happen: pauseWorker },
@@ -43,8 +43,8 @@ export const faults: Fault[] = [
   { name: 'Valkey killed', happen: killEngine('valkey'), withoutRepeats: true },
   { name: 'Valkey stalls', happen: stallValkey },
   { name: 'PostgreSQL killed', happen: killEngine('postgres') },
-  { name: 'NATS away', happen: (stack, { natsAwayMs }) => killEngine('nats')(stack, { awayMs: natsAwayMs }) },
-  { name: 'spool disk full', prepare: useFullDisk, happen: (_, { awayMs }) => sleep(awayMs) },
+  { name: 'NATS away', happen: (stack, { natsDownMs }) => killEngine('nats')(stack, { downMs: natsDownMs }) },
+  { name: 'spool disk full', prepare: useFullDisk, happen: (_, { downMs }) => sleep(downMs) },
   {
     name: 'spool disk full and NATS away',
     prepare: useFullDisk,
@@ -56,23 +56,23 @@ export const faults: Fault[] = [
 
 export const clusterFaults: Fault[] = [{ name: 'leader of 3 NATS nodes killed', happen: killLeader }]
 
-async function killRedirects(stack: FaultStack, { awayMs }: Pace): Promise<void> {
+async function killRedirects(stack: FaultStack, { downMs }: Pace): Promise<void> {
   for (const [number, redirect] of stack.redirects.entries()) {
     redirect.kill('SIGKILL')
-    await sleep(awayMs / 2)
+    await sleep(downMs / 2)
     stack.redirects[number] = await stack.startRedirect(number)
     stack.balance()
   }
 }
 
-async function killWorker(stack: FaultStack, { awayMs }: Pace): Promise<void> {
+async function killWorker(stack: FaultStack, { downMs }: Pace): Promise<void> {
   stack.workers[0]?.kill('SIGKILL')
-  await sleep(awayMs / 2)
+  await sleep(downMs / 2)
   stack.workers = [await stack.startWorker()]
 }
 
 /** The one that slept must not write what the other has written meanwhile. */
-async function pauseWorker(stack: FaultStack, { awayMs }: Pace): Promise<void> {
+async function pauseWorker(stack: FaultStack, { downMs }: Pace): Promise<void> {
   const [sleeper] = stack.workers as [ServerProcess]
   const successor = await stack.startWorker()
   sleeper.kill('SIGSTOP')
@@ -84,44 +84,44 @@ async function pauseWorker(stack: FaultStack, { awayMs }: Pace): Promise<void> {
     return stack.workspaces.every(({ id }) => (now.byWorkspace.get(id) ?? 0) > (before.byWorkspace.get(id) ?? 0))
   })
   sleeper.kill('SIGCONT')
-  await sleep(Math.max(awayMs, 2_000))
+  await sleep(Math.max(downMs, 2_000))
   stack.workers = [successor]
   await sleeper.stop()
 }
 
 function killEngine(name: EngineName) {
-  return async ({ engines }: FaultStack, { awayMs }: Pick<Pace, 'awayMs'>): Promise<void> => {
+  return async ({ engines }: FaultStack, { downMs }: Pick<Pace, 'downMs'>): Promise<void> => {
     engines[name]?.kill('SIGKILL')
-    await sleep(awayMs)
+    await sleep(downMs)
     await engines[name]?.restart()
   }
 }
 
 /** What is on its way when NATS dies may be stored or not, and nobody could tell: here nothing is on its way. */
-async function takeNatsBetweenVisits({ engines }: FaultStack, { awayMs }: Pace, load: Load): Promise<void> {
+async function takeNatsBetweenVisits({ engines }: FaultStack, { downMs }: Pace, load: Load): Promise<void> {
   await load.pause()
   await engines.nats?.stop()
   load.resume()
-  await sleep(awayMs * 2)
+  await sleep(downMs * 2)
   await engines.nats?.restart()
 }
 
 /** Slow is not away: who came twice meanwhile must still be noticed. */
-async function stallValkey({ engines }: FaultStack, { awayMs }: Pace): Promise<void> {
+async function stallValkey({ engines }: FaultStack, { downMs }: Pace): Promise<void> {
   for (let stalls = 0; stalls < 3; stalls++) {
     engines.valkey?.kill('SIGSTOP')
     await sleep(1_000)
     engines.valkey?.kill('SIGCONT')
-    await sleep(awayMs / 4)
+    await sleep(downMs / 4)
   }
 }
 
-async function killLeader({ platform, cluster }: FaultStack, { awayMs }: Pace): Promise<void> {
+async function killLeader({ platform, cluster }: FaultStack, { downMs }: Pace): Promise<void> {
   const manager = await jetstreamManager(platform.nats)
   const { cluster: replicas } = await manager.streams.info(eventStream(0))
   const leader = cluster?.nodes.get(replicas?.leader ?? '')
   if (!leader) throw new Error(`The stream ${eventStream(0)} has no leader among the nodes of the cluster`)
   leader.kill('SIGKILL')
-  await sleep(awayMs)
+  await sleep(downMs)
   await leader.restart()
 }

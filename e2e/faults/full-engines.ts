@@ -5,7 +5,7 @@ import type { Platform } from '../../server/src/platform/context.ts'
 import { eventStream, jetStream } from '../../server/src/platform/nats.ts'
 import { waitFor } from './count.ts'
 import type { Fault, Pace } from './faults.ts'
-import { type FaultStack, keptFreeMegabytes } from './stack.ts'
+import { type FaultStack, reservedMegabytes } from './stack.ts'
 
 /** The size of each engine's own disk in megabytes. */
 export const diskSizes: Partial<Record<EngineName, number>> = { postgres: 256, nats: 96, clickhouse: 384, valkey: 16 }
@@ -25,7 +25,7 @@ export const fullFaults: Fault[] = [
 
 /** Engines end when they can't write, and are started again by whoever watches over them: systemd, Docker, Kubernetes. */
 function fillDisk(name: 'nats' | 'clickhouse' | 'postgres', { restart = false, kill = false } = {}) {
-  return async ({ engines, disks, platform }: FaultStack, { awayMs }: Pace): Promise<void> => {
+  return async ({ engines, disks, platform }: FaultStack, { downMs }: Pace): Promise<void> => {
     const [engine, disk] = [engines[name], disks[name]]
     if (!engine || !disk) throw new Error(`${name} has no disk of its own here`)
     const stopping = new AbortController()
@@ -33,13 +33,13 @@ function fillDisk(name: 'nats' | 'clickhouse' | 'postgres', { restart = false, k
     const watching = restart ? undefined : restartWhenEnded(engine, stopping.signal)
     try {
       if (name === 'clickhouse') {
-        await disk.fill(keptFreeMegabytes / 2)
-        await sleep(awayMs)
+        await disk.fill(reservedMegabytes / 2)
+        await sleep(downMs)
       }
       await disk.fill()
       // What an engine deletes or has reserved is used up as well.
       for (let count = 0; count < 2; count++) {
-        await sleep(awayMs)
+        await sleep(downMs)
         await disk.fill()
       }
       await expectRefusal(writes[name](platform), name)
@@ -47,7 +47,7 @@ function fillDisk(name: 'nats' | 'clickhouse' | 'postgres', { restart = false, k
     } finally {
       await disk.free()
       if (restart) await engine.restart()
-      await sleep(awayMs)
+      await sleep(downMs)
       stopping.abort()
       await watching
     }
@@ -82,7 +82,7 @@ async function restartWhenEnded(engine: NonNullable<FaultStack['engines'][Engine
 }
 
 /** Unread messages fill every partition; arrays without clicks, so that only their size counts. */
-async function fillLog(stack: FaultStack, { awayMs }: Pace): Promise<void> {
+async function fillLog(stack: FaultStack, { downMs }: Pace): Promise<void> {
   const { platform } = stack
   stack.workers[0]?.kill('SIGKILL')
   const filler = `[${' '.repeat(200_000)}]`
@@ -95,7 +95,7 @@ async function fillLog(stack: FaultStack, { awayMs }: Pace): Promise<void> {
       )
     );
   }
-  await sleep(awayMs * 2)
+  await sleep(downMs * 2)
   stack.workers = [await stack.startWorker()]
   const manager = await jetStream(platform.nats).jetstreamManager()
   await waitFor(Date.now() + 60_000, 'the log to have room again', async () => {
@@ -104,10 +104,10 @@ async function fillLog(stack: FaultStack, { awayMs }: Pace): Promise<void> {
   })
 }
 
-async function fillValkey({ platform }: FaultStack, { awayMs }: Pace): Promise<void> {
+async function fillValkey({ platform }: FaultStack, { downMs }: Pace): Promise<void> {
   await platform.valkey.config('SET', 'maxmemory-policy', 'noeviction')
   await platform.valkey.config('SET', 'maxmemory', '1mb')
-  await sleep(awayMs * 2)
+  await sleep(downMs * 2)
   await platform.valkey.config('SET', 'maxmemory', '0')
-  await sleep(awayMs)
+  await sleep(downMs)
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Counts } from './count.ts'
-import { lineOf, tableOf } from './line.ts'
+import { buildLine, formatTable } from './line.ts'
 import { newTally, type Tally } from './load.ts'
 
 const nothing: Counts = {
@@ -24,7 +24,7 @@ const exact: Counts = {
 }
 
 const lineAfter = (after: Partial<Counts>, given: Partial<Tally> = {}, mayLose = false) =>
-  lineOf('a fault', { tally: { ...tally, ...given }, before: nothing, after: { ...exact, ...after } }, mayLose)
+  buildLine('a fault', { tally: { ...tally, ...given }, before: nothing, after: { ...exact, ...after } }, mayLose)
 
 test('what is stored and counted once has no problem', () => {
   expect(lineAfter({})).toMatchObject({ rows: 10, counters: 10, lost: 0, doubled: 0, failures: 0, problems: [] })
@@ -44,15 +44,15 @@ test.each(wrong)('%s is a problem', (_name, after, given, problem) => {
 })
 
 test('what may be lost has to be admitted exactly, bots too', () => {
-  const gone = { rows: 7, counted: 7, bots: { head: 1 } }
-  expect(lineAfter({ ...gone, lost: new Map([[1, 4]]) }, {}, true)).toMatchObject({ lost: 3, problems: [] })
+  const lost = { rows: 7, counted: 7, bots: { head: 1 } }
+  expect(lineAfter({ ...lost, lost: new Map([[1, 4]]) }, {}, true)).toMatchObject({ lost: 3, problems: [] })
   for (const admitted of [3, 5]) {
-    expect(lineAfter({ ...gone, lost: new Map([[1, admitted]]) }, {}, true).problems).toHaveLength(1)
+    expect(lineAfter({ ...lost, lost: new Map([[1, admitted]]) }, {}, true).problems).toHaveLength(1)
   }
 })
 
 test('the table has a row for each fault', () => {
-  const [head, rule, row, ...more] = tableOf([lineAfter({}, { worstMs: 12.3 })]).split('\n')
+  const [head, rule, row, ...more] = formatTable([lineAfter({}, { worstMs: 12.3 })]).split('\n')
   expect(head).toMatch(/^\| fault +\| sent \| answered \| rows/)
   expect(rule).toMatch(/^\|-+\|/)
   expect(row).toMatch(/^\| a fault \| 10 +\| 10 +\| 10 +\| 10 +\| 0 +\| 0 +\| 12 /)

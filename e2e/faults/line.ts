@@ -21,7 +21,7 @@ export type Line = {
 type Measured = { tally: Tally; before: Counts; after: Counts }
 
 /** Compares what was answered with what is stored; `mayLose` when log and spool were both away. */
-export function lineOf(fault: string, { tally, before, after }: Measured, mayLose: boolean): Line {
+export function buildLine(fault: string, { tally, before, after }: Measured, mayLose: boolean): Line {
   const rows = after.rows - before.rows
   const doubled = after.doubled - before.doubled
   const counted = after.counted - before.counted
@@ -37,7 +37,7 @@ export function lineOf(fault: string, { tally, before, after }: Measured, mayLos
   if (doubled !== 0) problems.push(`doubled: ${doubled}, ${twice} of them the same visit, the others repeated ones`)
   expect('counters', counted, rows)
   if (mayLose) {
-    const lostBots = sumOf(tally.bots) + sumOf(before.bots) - sumOf(after.bots)
+    const lostBots = sumCounts(tally.bots) + sumCounts(before.bots) - sumCounts(after.bots)
     expect('tributary_clicks_lost_total', admitted, lost + lostBots)
   } else {
     expect('lost', lost, 0)
@@ -61,7 +61,7 @@ export function lineOf(fault: string, { tally, before, after }: Measured, mayLos
     worstMs,
     failures,
     repeats,
-    bots: sumOf(tally.bots),
+    bots: sumCounts(tally.bots),
     problems,
   }
 }
@@ -81,7 +81,7 @@ const columns: [string, (line: Line) => string | number][] = [
 ]
 
 /** As Markdown, so that it can go into a guide as it is. */
-export function tableOf(lines: Line[]): string {
+export function formatTable(lines: Line[]): string {
   const rows = [columns.map(([name]) => name), ...lines.map((line) => columns.map(([, cell]) => String(cell(line))))]
   const widths = columns.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   const texts = rows.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`)
@@ -89,6 +89,6 @@ export function tableOf(lines: Line[]): string {
   return texts.join('\n')
 }
 
-function sumOf(counts: Record<string, number>): number {
+function sumCounts(counts: Record<string, number>): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0)
 }

@@ -1,7 +1,7 @@
 import { canMount } from '../../server/test/disk/small-disk.ts'
 import { clusterFaults, faults, longPace, shortPace } from './faults.ts'
 import { diskSizes, fullFaults, fullSettings } from './full-engines.ts'
-import { type Line, tableOf } from './line.ts'
+import { formatTable, type Line } from './line.ts'
 import { runFaults } from './run.ts'
 import { openFaultStack } from './stack.ts'
 
@@ -29,5 +29,5 @@ for (const [list, options] of [
   await using stack = await openFaultStack({ ...options, settings })
   lines.push(...(await runFaults(stack, chosen, { pace, report })))
 }
-console.log(tableOf(lines))
+console.log(formatTable(lines))
 if (lines.some(({ problems }) => problems.length > 0)) process.exitCode = 1

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { readCounters, readCounts, settle, verify } from './count.ts'
-import { type Line, lineOf, tableOf } from './line.ts'
+import { readCounters, readCounts, verify, waitUntilCounted } from './count.ts'
+import { buildLine, formatTable, type Line } from './line.ts'
 import { loadFully, newTally } from './load.ts'
-import { complaintsOf } from './run.ts'
+import { readComplaints } from './run.ts'
 import { type FaultStack, openFaultStack } from './stack.ts'
 import { openVisits } from './visits.ts'
 
@@ -21,15 +21,15 @@ const { values } = parseArgs({
   },
 })
 const people = Number(values.clicks)
-const settleWithinMs = 600_000
-const lineEveryMs = 5_000
+const countedWithinMs = 600_000
+const lineIntervalMs = 5_000
 const victims = ['redirect', 'worker', 'nats', 'clickhouse', 'valkey', 'postgres'] as const
 
-type Kill = { victim: (typeof victims)[number]; after: number; awayMs: number }
+type Kill = { victim: (typeof victims)[number]; after: number; downMs: number }
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 await using stack = await openFaultStack({ linksPerWorkspace: 30 })
-const kills = values['no-kills'] ? [] : planOf(Number(values.seed), people)
+const kills = values['no-kills'] ? [] : planKills(Number(values.seed), people)
 const killed: string[] = []
 const tally = newTally()
 const started = performance.now()
@@ -38,7 +38,7 @@ const note = (text: string) => process.stderr.write(`${text}\n`)
 note(`seed ${values.seed}, ${people} clicks on ${stack.links.length} links`)
 const reporting = reportProgress()
 const line = await run(stack).catch((error: Error) => {
-  note(`${error.message}\n${complaintsOf(stack)}`)
+  note(`${error.message}\n${readComplaints(stack)}`)
   process.exitCode = 1
 })
 isOver = true
@@ -53,51 +53,51 @@ async function run(stack: FaultStack): Promise<Line> {
     loadFully(stack.balancer, visits, tally, { connections: Number(values.connections), people }).then(secondsSoFar),
     killAll(stack),
   ])
-  await settle(stack, tally, settleWithinMs)
+  await waitUntilCounted(stack, tally, countedWithinMs)
   const seconds = secondsSoFar()
   note(`answered ${perSecond(people, loadSeconds)} a second, stored and counted ${perSecond(people, seconds)} a second`)
   const after = await readCounts(stack)
   const found = await verify(stack)
   const fault = killed.length > 0 ? `killed: ${killed.join(', ')}` : 'none'
-  const line = lineOf(fault, { tally, before, after }, false)
+  const line = buildLine(fault, { tally, before, after }, false)
   if (found !== undefined) line.problems.push(`tributary verify: ${found}`)
   return line
 }
 
 async function killAll(stack: FaultStack): Promise<void> {
-  for (const { victim, after, awayMs } of kills) {
+  for (const { victim, after, downMs } of kills) {
     while (tally.answered < after) await sleep(20)
     killed.push(victim)
-    await killOne(stack, victim, awayMs)
+    await killOne(stack, victim, downMs)
   }
 }
 
-async function killOne(stack: FaultStack, victim: Kill['victim'], awayMs: number): Promise<void> {
+async function killOne(stack: FaultStack, victim: Kill['victim'], downMs: number): Promise<void> {
   if (victim === 'redirect') {
     stack.redirects[0]?.kill('SIGKILL')
-    await sleep(awayMs)
+    await sleep(downMs)
     stack.redirects[0] = await stack.startRedirect(0)
     stack.balance()
   } else if (victim === 'worker') {
     stack.workers[0]?.kill('SIGKILL')
-    await sleep(awayMs)
+    await sleep(downMs)
     stack.workers = [await stack.startWorker()]
   } else {
     stack.engines[victim]?.kill('SIGKILL')
-    await sleep(awayMs)
+    await sleep(downMs)
     await stack.engines[victim]?.restart()
   }
 }
 
 /** In random order, at random moments of the run, for up to two seconds. */
-function planOf(seed: number, people: number): Kill[] {
+function planKills(seed: number, people: number): Kill[] {
   const random = randomFrom(seed)
   const order = victims
-    .map((victim) => ({ victim, place: random() }))
-    .sort((one, other) => one.place - other.place)
+    .map((victim) => ({ victim, at: random() }))
+    .sort((one, other) => one.at - other.at)
     .map(({ victim }) => victim)
   const moments = order.map(() => Math.floor((0.03 + random() * 0.9) * people)).sort((one, other) => one - other)
-  return order.map((victim, index) => ({ victim, after: moments[index] ?? 0, awayMs: random() * 2_000 }))
+  return order.map((victim, index) => ({ victim, after: moments[index] ?? 0, downMs: random() * 2_000 }))
 }
 
 /** Mulberry32: the same seed gives the same row of numbers from 0 to below 1. */
@@ -113,7 +113,7 @@ function randomFrom(seed: number): () => number {
 
 async function reportProgress(): Promise<void> {
   for (let last = performance.now(); !isOver; await sleep(100)) {
-    if (performance.now() - last < lineEveryMs) continue
+    if (performance.now() - last < lineIntervalMs) continue
     last = performance.now()
     const counted = await readCounters(stack).then(({ total }) => total, String)
     note(`${tally.answered} of ${people} answered, ${counted} counted, ${Math.round(secondsSoFar())} s${suffix()}`)
@@ -125,9 +125,9 @@ function suffix(): string {
 }
 
 function conclude(line: Line): void {
-  console.log(tableOf([line]))
+  console.log(formatTable([line]))
   if (line.problems.length === 0) return
-  note(`${line.problems.slice(0, 20).join('\n')}\n${complaintsOf(stack)}`)
+  note(`${line.problems.slice(0, 20).join('\n')}\n${readComplaints(stack)}`)
   process.exitCode = 1
 }
 

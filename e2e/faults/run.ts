@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { canMount } from '../../server/test/disk/small-disk.ts'
-import { readCounts, settle, verify } from './count.ts'
+import { readCounts, verify, waitUntilCounted } from './count.ts'
 import type { Fault, Pace } from './faults.ts'
 import { useFullDisk } from './full-disk.ts'
-import { type Line, lineOf } from './line.ts'
+import { buildLine, type Line } from './line.ts'
 import { startLoad } from './load.ts'
 import type { FaultStack } from './stack.ts'
 import { openVisits } from './visits.ts'
 
 export type Report = (text: string) => void
 
-const settleWithinMs = 120_000
+const countedWithinMs = 120_000
 let visitors = 0
 
 /** Lets each fault happen under a steady load, and counts after each. */
@@ -36,7 +36,7 @@ export async function runFaults(
       lines.push(line)
       const seconds = ((performance.now() - started) / 1000).toFixed(1)
       report(`${fault.name}: ${line.problems.length === 0 ? 'exact' : line.problems.join('\n  ')} (${seconds} s)`)
-      if (line.problems.length > 0) report(complaintsOf(stack))
+      if (line.problems.length > 0) report(readComplaints(stack))
     }
   } finally {
     await prepared.parts?.[Symbol.asyncDispose]()
@@ -56,17 +56,17 @@ async function runFault(stack: FaultStack, fault: Fault, pace: Pace): Promise<Li
   } finally {
     await load.pause()
   }
-  const stuck = await settle(stack, load.tally, settleWithinMs).then(
+  const stuck = await waitUntilCounted(stack, load.tally, countedWithinMs).then(
     () => [],
     (error: Error) => [error.message],
   )
   const after = await readCounts(stack)
-  const line = lineOf(fault.name, { tally: load.tally, before, after }, fault.mayLose === true)
+  const line = buildLine(fault.name, { tally: load.tally, before, after }, fault.mayLose === true)
   return { ...line, problems: [...stuck, ...line.problems] }
 }
 
 /** What the processes complained about last, for whoever has to find the cause. */
-export function complaintsOf({ api, redirects, workers }: FaultStack): string {
+export function readComplaints({ api, redirects, workers }: FaultStack): string {
   const named = { api: [api], redirect: redirects, worker: workers }
   return Object.entries(named)
     .flatMap(([role, servers]) =>

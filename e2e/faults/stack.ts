@@ -9,7 +9,7 @@ import { startEngines } from '../../engines/start.ts'
 import { readConfig } from '../../server/src/platform/config.ts'
 import type { Platform } from '../../server/src/platform/context.ts'
 import { openPlatform } from '../../server/src/platform/handles.ts'
-import { partitionOf } from '../../server/src/platform/ids.ts'
+import { hashPartition } from '../../server/src/platform/ids.ts'
 import { openLog } from '../../server/src/platform/log.ts'
 import { migrate } from '../../server/src/platform/migrate.ts'
 import { ensureStreams } from '../../server/src/platform/nats.ts'
@@ -44,9 +44,9 @@ export type FaultStack = AsyncDisposable & {
 const partitions = 2
 const leastWorkspaces = 4
 /** As `deploy/clickhouse/server.xml`, for a small disk. */
-export const keptFreeMegabytes = 96
+export const reservedMegabytes = 96
 const clickHouseConfig = `<clickhouse><storage_configuration><disks><default>
-  <keep_free_space_bytes>${keptFreeMegabytes * 2 ** 20}</keep_free_space_bytes>
+  <keep_free_space_bytes>${reservedMegabytes * 2 ** 20}</keep_free_space_bytes>
 </default></disks></storage_configuration></clickhouse>
 `
 
@@ -158,7 +158,7 @@ async function buildLinks(platform: Platform, linksPerWorkspace: number) {
   while (workspaces.length < leastWorkspaces || covered.size < partitions) {
     const workspace = await buildWorkspace(platform)
     workspaces.push(workspace)
-    covered.add(partitionOf(workspace.id, partitions))
+    covered.add(hashPartition(workspace.id, partitions))
   }
   const build = async (workspace: BuiltWorkspace, key: string): Promise<TargetLink> => {
     const { id } = await buildLink(platform, workspace, { key })

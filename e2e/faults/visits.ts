@@ -33,7 +33,7 @@ export function openVisits(
       // A visit counts again in the next hour, so near its turn nobody comes a second time.
       if (kind === 'repeat' && earlier && repeats && !isNearHour(Date.now())) return { ...earlier, kind }
       const link = links[Math.floor(visitor / cycle + visitor) % links.length] as TargetLink
-      return visitOf(kind === 'repeat' ? 'person' : kind, link, visitor)
+      return buildVisit(kind === 'repeat' ? 'person' : kind, link, visitor)
     },
     remember(visit) {
       if (visit.kind !== 'person') return
@@ -43,7 +43,7 @@ export function openVisits(
   }
 }
 
-export function visitOf(kind: Kind, link: TargetLink, visitor: number): Visit {
+export function buildVisit(kind: Kind, link: TargetLink, visitor: number): Visit {
   const lines = [
     `${kind === 'head' ? 'HEAD' : 'GET'} /${link.key} HTTP/1.1`,
     `Host: ${link.domain}`,

@@ -19,7 +19,7 @@ export function databaseError(code: number, name: string, message: string): Erro
 }
 
 export async function sendWhole(response: ServerResponse, query: QueryRequest, progress: Progress, bytes: Uint8Array) {
-  response.setHeader('X-ClickHouse-Summary', summaryOf(progress))
+  response.setHeader('X-ClickHouse-Summary', formatSummary(progress))
   await send(response, query, [bytes])
 }
 
@@ -34,7 +34,7 @@ export async function sendStream(
   const first = await iterator.next()
   const tag = randomBytes(8).toString('hex')
   response.setHeader('X-ClickHouse-Exception-Tag', tag)
-  await send(response, query, first.done ? [] : restOf(first.value, iterator, tag, version))
+  await send(response, query, first.done ? [] : readRest(first.value, iterator, tag, version))
 }
 
 export function sendError(response: ServerResponse, error: unknown, version: string): void {
@@ -44,7 +44,7 @@ export function sendError(response: ServerResponse, error: unknown, version: str
   }
   const text = errorText(error, version)
   const code = Number(/^Code: (\d+)/.exec(text)?.[1])
-  response.statusCode = statusOf(code)
+  response.statusCode = findStatus(code)
   response.removeHeader('X-ClickHouse-Summary')
   response.removeHeader('Content-Encoding')
   response.setHeader('X-ClickHouse-Exception-Code', code)
@@ -74,7 +74,7 @@ async function send(
   await pipeline([Readable.from(pieces, { objectMode: false }), ...encoders, response])
 }
 
-async function* restOf(first: Uint8Array, rest: AsyncIterator<Uint8Array>, tag: string, version: string) {
+async function* readRest(first: Uint8Array, rest: AsyncIterator<Uint8Array>, tag: string, version: string) {
   try {
     yield first
     for (let piece = await rest.next(); !piece.done; piece = await rest.next()) yield piece.value
@@ -89,7 +89,7 @@ async function* restOf(first: Uint8Array, rest: AsyncIterator<Uint8Array>, tag: 
   }
 }
 
-function summaryOf(progress: Progress): string {
+function formatSummary(progress: Progress): string {
   return JSON.stringify({
     read_rows: String(progress.rowsRead ?? 0),
     read_bytes: String(progress.bytesRead ?? 0),
@@ -121,7 +121,7 @@ const codesOfStatus: Record<number, number[]> = {
   503: [76, 202, 209, 439],
 }
 
-function statusOf(code: number): number {
+function findStatus(code: number): number {
   for (const [status, codes] of Object.entries(codesOfStatus)) {
     if (codes.includes(code)) return Number(status)
   }

@@ -30,7 +30,7 @@ async function insert(session: Session, query: QueryRequest, rows: Buffer, respo
 
 async function stream(session: Session, query: QueryRequest, response: ServerResponse, version: string) {
   await prepare(session, query)
-  await sendStream(response, query, piecesOf(session.queryStream(query.sql, { format: query.format })), version)
+  await sendStream(response, query, readPieces(session.queryStream(query.sql, { format: query.format })), version)
 }
 
 async function runWhole(session: Session, query: QueryRequest, response: ServerResponse) {
@@ -43,7 +43,7 @@ async function prepare(session: Session, query: QueryRequest) {
   await session.queryAsync(query.preamble, { format: 'TabSeparated' })
 }
 
-async function* piecesOf(rows: ChdbQueryStream) {
+async function* readPieces(rows: ChdbQueryStream) {
   for await (const chunk of rows) yield chunk.raw()
 }
 

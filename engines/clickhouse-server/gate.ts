@@ -1,13 +1,13 @@
 export type Gate = { enter(): Promise<void>; leave(): void }
 
 // Lets `places` callers in at a time; further ones wait in order, and beyond `queueLength` are refused with `refusal()`.
-export function createGate(places: number, queueLength: number, refusal: () => Error): Gate {
+export function createGate(size: number, queueLength: number, refusal: () => Error): Gate {
   let inside = 0
   const waiting: (() => void)[] = []
 
   return {
     async enter() {
-      if (inside < places) {
+      if (inside < size) {
         inside++
         return
       }

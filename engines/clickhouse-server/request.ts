@@ -25,8 +25,8 @@ export async function readQueryRequest(request: IncomingMessage, parameters: URL
     queryId,
     sql,
     rows,
-    format: formatOf(sql, request, parameters),
-    preamble: preambleOf(request, parameters, queryId),
+    format: findFormat(sql, request, parameters),
+    preamble: buildPreamble(request, parameters, queryId),
     waitForEnd: parameters.get('wait_end_of_query') === '1',
     acceptsGzip:
       parameters.get('enable_http_compression') === '1' &&
@@ -35,7 +35,7 @@ export async function readQueryRequest(request: IncomingMessage, parameters: URL
 }
 
 export function requireCredentials(request: IncomingMessage, parameters: URLSearchParams, expected: Credentials): void {
-  const given = credentialsOf(request, parameters)
+  const given = readCredentials(request, parameters)
   const givenBytes = Buffer.from(`${given.user}\0${given.password}`)
   const expectedBytes = Buffer.from(`${expected.user}\0${expected.password}`)
   if (givenBytes.length === expectedBytes.length && timingSafeEqual(givenBytes, expectedBytes)) return
@@ -52,15 +52,15 @@ export function quote(text: string): string {
   return `'${text.replace(/[\\'\0]/g, (character) => escapes[character] ?? character)}'`
 }
 
-function credentialsOf(request: IncomingMessage, parameters: URLSearchParams): Credentials {
+function readCredentials(request: IncomingMessage, parameters: URLSearchParams): Credentials {
   const { authorization } = request.headers
   if (authorization?.startsWith('Basic ')) {
     const [user = '', ...password] = Buffer.from(authorization.slice(6), 'base64').toString().split(':')
     return { user, password: password.join(':') }
   }
   return {
-    user: headerOf(request, 'x-clickhouse-user') ?? parameters.get('user') ?? 'default',
-    password: headerOf(request, 'x-clickhouse-key') ?? parameters.get('password') ?? '',
+    user: readHeader(request, 'x-clickhouse-user') ?? parameters.get('user') ?? 'default',
+    password: readHeader(request, 'x-clickhouse-key') ?? parameters.get('password') ?? '',
   }
 }
 
@@ -100,11 +100,11 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-function formatOf(sql: string, request: IncomingMessage, parameters: URLSearchParams): string {
+function findFormat(sql: string, request: IncomingMessage, parameters: URLSearchParams): string {
   return (
     /\bFORMAT\s+(\w+)\s*;?\s*$/i.exec(sql)?.[1] ??
     parameters.get('default_format') ??
-    headerOf(request, 'x-clickhouse-format') ??
+    readHeader(request, 'x-clickhouse-format') ??
     'TabSeparated'
   )
 }
@@ -136,7 +136,7 @@ const interfaceParameters = new Set([
   'cancel_http_readonly_queries_on_client_close',
 ])
 
-function preambleOf(request: IncomingMessage, parameters: URLSearchParams, queryId: string): string {
+function buildPreamble(request: IncomingMessage, parameters: URLSearchParams, queryId: string): string {
   const settings: string[] = []
   for (const [name, value] of parameters) {
     if (interfaceParameters.has(name)) continue
@@ -145,12 +145,12 @@ function preambleOf(request: IncomingMessage, parameters: URLSearchParams, query
   }
   if (!parameters.has('log_comment')) settings.push(`log_comment = ${quote(queryId)}`)
 
-  const database = parameters.get('database') ?? headerOf(request, 'x-clickhouse-database') ?? 'default'
+  const database = parameters.get('database') ?? readHeader(request, 'x-clickhouse-database') ?? 'default'
   const use = database === 'default' ? '' : `USE \`${database.replace(/[`\\]/g, '')}\`; `
   return `${use}SET ${settings.join(', ')}`
 }
 
-function headerOf(request: IncomingMessage, name: string): string | undefined {
+function readHeader(request: IncomingMessage, name: string): string | undefined {
   const value = request.headers[name]
   return Array.isArray(value) ? value[0] : value
 }

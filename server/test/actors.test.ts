@@ -43,7 +43,7 @@ const app = serve(
   {
     platform: { ...platform, log },
     limiter: openRateLimiter(platform.valkey),
-    async contextOf(platform, authorization) {
+    async openContext(platform, authorization) {
       const [kind, scope = 'apis.all'] = (authorization ?? '').split(' ') as [ActorKind, Scope]
       if (!actorKinds.includes(kind)) throw unauthorized('This test knows no such actor.')
       // Each request is another actor, so that no rate limit counts two of them.

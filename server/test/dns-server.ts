@@ -76,11 +76,11 @@ async function bind(): Promise<{ udp: Socket; tcp: Server; port: number }> {
 }
 
 async function answerTo(folder: string, query: Packet): Promise<Packet | undefined> {
-  const question = query.questions?.[0]
-  if (!question) return undefined
-  const { answers, code } = await lookUp(folder, question.name, question.type)
+  const asked = query.questions?.[0]
+  if (!asked) return undefined
+  const { answers, code } = await lookUp(folder, asked.name, asked.type)
   if (code === 'silent') return undefined
-  return { type: 'response', id: query.id, flags: authoritative | codes[code], questions: [question], answers }
+  return { type: 'response', id: query.id, flags: authoritative | codes[code], questions: [asked], answers }
 }
 
 type Answer = StringAnswer | TxtAnswer

@@ -296,7 +296,7 @@ const cases: Record<Rule, [broken: string | Files, right: string | Files][]> = {
   ],
 }
 
-function violationsOf(change: string | Files) {
+function findViolations(change: string | Files) {
   const [path = '', target = ''] = typeof change === 'string' ? change.split(' < ') : []
   const changed = typeof change === 'string' ? { [path]: importing(target) } : change
   const files = Object.entries({ ...sound, ...changed })
@@ -306,18 +306,18 @@ function violationsOf(change: string | Files) {
 }
 
 test('a small project that keeps the rules has no violation', () => {
-  expect(violationsOf({})).toEqual([])
+  expect(findViolations({})).toEqual([])
 })
 
 describe.each(rules)('%s', (rule) => {
   test.each(cases[rule])('%j', (broken, right) => {
-    expect(new Set(violationsOf(broken).map((violation) => violation.rule))).toEqual(new Set([rule]))
-    expect(violationsOf(right)).toEqual([])
+    expect(new Set(findViolations(broken).map((violation) => violation.rule))).toEqual(new Set([rule]))
+    expect(findViolations(right)).toEqual([])
   })
 })
 
 test('a violation says what is wrong and where', () => {
-  expect(violationsOf({ '/contract/src/tags.ts': `// a tag\n\n${importing('pino')}` })).toEqual([
+  expect(findViolations({ '/contract/src/tags.ts': `// a tag\n\n${importing('pino')}` })).toEqual([
     {
       rule: 'contract-alone',
       file: 'contract/src/tags.ts',

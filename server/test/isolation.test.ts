@@ -126,15 +126,15 @@ beforeAll(async () => {
   // Last and disabled, so that no worker changes it while it is looked at.
   const webhook = { url: `https://localhost/${secret}`, name: secret, disabled_at: new Date() }
   foreign.webhookId = (await buildWebhook(platform, workspace.id, webhook)).id
-  const told = { id: secret, event: 'link.created' as const, customerId: null, body: secret }
-  const event = { ...told, createdAt: new Date().toISOString(), webhookIds: [foreign.webhookId] }
+  const published = { id: secret, event: 'link.created' as const, customerId: null, body: secret }
+  const event = { ...published, createdAt: new Date().toISOString(), webhookIds: [foreign.webhookId] }
   await insertEvents(platform.db, workspace.id, [event])
   await insertDeliveries(platform.db, workspace.id, [event], new Date())
 })
 
 describe.each(jsonOperations)('$id', (operation) => {
   test('has only parameters and fields that this test knows', () => {
-    const names = [...pathNames(operation), ...Object.keys(operation.query.shape), ...fieldsOf(operation)]
+    const names = [...pathNames(operation), ...Object.keys(operation.query.shape), ...bodyFields(operation)]
     expect(names.filter((name) => foreignValue(name, operation.path) === undefined && !harmless.has(name))).toEqual([])
   })
 
@@ -143,10 +143,10 @@ describe.each(jsonOperations)('$id', (operation) => {
     const before = await snapshot(foreign.id)
     for (const { path, query, body } of attempts(operation)) {
       const { status, text } = await ask(own.key, operation.method, path, query, body)
-      const told = `${operation.method} ${path} ${JSON.stringify([query, body])}: ${status} ${text}`
-      if (pathNames(operation).length > 0) expect(status, told).toBe(404)
-      expect(status, told).toBeLessThan(500)
-      expect(leaks(JSON.parse(text)), told).toEqual([])
+      const published = `${operation.method} ${path} ${JSON.stringify([query, body])}: ${status} ${text}`
+      if (pathNames(operation).length > 0) expect(status, published).toBe(404)
+      expect(status, published).toBeLessThan(500)
+      expect(leaks(JSON.parse(text)), published).toEqual([])
     }
     expect(await snapshot(foreign.id)).toEqual(before)
   })
@@ -179,7 +179,7 @@ function attempts(operation: JsonOperation): Attempt[] {
   const inQuery = Object.keys(operation.query.shape)
     .filter((name) => value(name) !== undefined)
     .map((name) => ({ ...plain, query: { domain: foreign.domain, [name]: String(value(name)) } }))
-  const inBody = fieldsOf(operation)
+  const inBody = bodyFields(operation)
     .filter((name) => value(name) !== undefined)
     .map((name) => ({ ...plain, body: wrap({ ...usual, ...neededBy(name, operation), [name]: value(name) }) }))
   return [plain, ...inQuery, ...inBody]
@@ -195,9 +195,9 @@ function pathNames({ path }: JsonOperation): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string)
 }
 
-function fieldsOf(operation: JsonOperation): string[] {
+function bodyFields(operation: JsonOperation): string[] {
   if (operation.id === 'bulkCreateLinks')
-    return fieldsOf(jsonOperations.find(({ id }) => id === 'createLink') as JsonOperation)
+    return bodyFields(jsonOperations.find(({ id }) => id === 'createLink') as JsonOperation)
   const body = 'out' in operation.body.def ? (operation.body.def.out as object) : operation.body
   return 'shape' in body ? Object.keys(body.shape as object) : []
 }
@@ -207,7 +207,7 @@ function required(operation: JsonOperation): string[] {
   if (operation.method !== 'post') return operation.id === 'bulkUpdateLinks' ? ['data'] : []
   if (operation.id === 'createCustomer') return ['externalId']
   if (operation.id === 'trackCustomer') return ['customerId']
-  return fieldsOf(operation).filter(
+  return bodyFields(operation).filter(
     (name) =>
       ['url', 'name', 'slug', 'eventName', 'customerExternalId', 'amount', 'invoiceId', 'triggers', 'since'].includes(
         name,

@@ -9,7 +9,7 @@ export function mmdb(records: Record<string, Value>, { ipVersion = 6 }: { ipVers
   const data: Buffer[] = []
   let dataBytes = 0
   for (const [network, record] of Object.entries(records)) {
-    place(nodes, bitsOf(network, ipVersion), { data: dataBytes })
+    insertLeaf(nodes, networkBits(network, ipVersion), { data: dataBytes })
     const encoded = encode(record)
     data.push(encoded)
     dataBytes += encoded.length
@@ -38,7 +38,7 @@ export function mmdb(records: Record<string, Value>, { ipVersion = 6 }: { ipVers
   return Buffer.concat([tree, Buffer.alloc(16), ...data, marker, metadata])
 }
 
-function place(nodes: [Child, Child][], bits: number[], leaf: Child): void {
+function insertLeaf(nodes: [Child, Child][], bits: number[], leaf: Child): void {
   let current = 0
   for (const [depth, bit] of bits.entries()) {
     const node = nodes[current] as [Child, Child]
@@ -54,7 +54,7 @@ function place(nodes: [Child, Child][], bits: number[], leaf: Child): void {
 }
 
 /** IPv4 lies at the start of an IPv6 tree. */
-function bitsOf(network: string, ipVersion: 4 | 6): number[] {
+function networkBits(network: string, ipVersion: 4 | 6): number[] {
   const [address, length] = ipaddr.parseCIDR(network)
   const bits = address.toByteArray().flatMap((byte) => [...byte.toString(2).padStart(8, '0')].map(Number))
   const before = address.kind() === 'ipv4' && ipVersion === 6 ? Array<number>(96).fill(0) : []

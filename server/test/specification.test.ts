@@ -8,12 +8,12 @@ import {
   errorCodes,
   mostLinksInBulk,
   planGates,
+  planLimits,
   randomKeyLength,
   rateLimitHeaders,
-  standardLimits,
 } from '../../contract/test/specification/rules.ts'
 import { linkNumbers } from '../src/features/links/service.ts'
-import { allowanceOf } from '../src/platform/rate-limit.ts'
+import { findAllowance } from '../src/platform/rate-limit.ts'
 import { type BuiltWorkspace, buildClick, buildLink, buildWorkspace } from './build.ts'
 import { contextIn } from './context.ts'
 import { clickRow, leadRow, saleRow, storeEvents } from './events/feed-rows.ts'
@@ -127,12 +127,12 @@ test('events, analytics, tracking and customers answer as the tables say', async
   await call(workspace, 'getCustomer', '/customers/ext_ext_1')
   await call(workspace, 'updateCustomer', `/customers/${customer?.id}`, { country: 'de' })
 
-  const gone = { ...owner, linkNumber: 4_100_000_000n }
+  const deletedLink = { ...owner, linkNumber: 4_100_000_000n }
   const about = { customer_id: customer?.id, metadata: '{"plan":"pro"}' }
   await storeEvents(platform, {
-    clicks: [clickRow(owner), clickRow(gone)],
+    clicks: [clickRow(owner), clickRow(deletedLink)],
     leads: [leadRow(owner), leadRow(owner, about)],
-    sales: [saleRow(owner), saleRow(gone, about)],
+    sales: [saleRow(owner), saleRow(deletedLink, about)],
   })
   for (const event of ['clicks', 'leads', 'sales']) {
     const events = await call<unknown[]>(workspace, 'listEvents', `/events?event=${event}&interval=all`)
@@ -187,12 +187,12 @@ test('refusals have the envelope, its code for its status, and the headers', asy
 })
 
 test('plans have the rate limits of the specification', () => {
-  for (const [plan, limit] of Object.entries(standardLimits)) {
-    const allowance = allowanceOf(plan as keyof typeof standardLimits, 'standard', platform.config)
+  for (const [plan, limit] of Object.entries(planLimits)) {
+    const allowance = findAllowance(plan as keyof typeof planLimits, 'standard', platform.config)
     expect(allowance, plan).toEqual({ limit, windowSeconds: 60 })
   }
   for (const [plan, limit] of Object.entries(analyticsLimits)) {
-    const allowance = allowanceOf(plan as keyof typeof analyticsLimits, 'analytics', platform.config)
+    const allowance = findAllowance(plan as keyof typeof analyticsLimits, 'analytics', platform.config)
     expect(allowance, plan).toEqual({ limit, windowSeconds: 1 })
   }
 })

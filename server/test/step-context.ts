@@ -7,10 +7,10 @@ export function stepContext(given: Partial<StepContext> = {}): StepContext {
   return {
     clickKeys: clickKeys({ CLICK_ID_KEYS: parseKeys(`1:${'11'.repeat(32)}`) }),
     isRepeat: () => false,
-    placeOf: () => undefined,
+    locate: () => undefined,
     isDataCentre: () => false,
-    arePlacesRough: false,
-    ipStorageOf: () => 'full',
+    isGeoCountryOnly: false,
+    findIpStorage: () => 'full',
     ...given,
   }
 }

@@ -7,13 +7,13 @@ const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 /** A request of a visitor; unlike `fetch` it may name any host. */
 export function visit(url: string, headers: Record<string, string>, method = 'GET'): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    request(url, { agent, headers, method }, (response) => resolve(answerOf(response)))
+    request(url, { agent, headers, method }, (response) => resolve(readAnswer(response)))
       .on('error', reject)
       .end()
   })
 }
 
-export async function answerOf(response: IncomingMessage): Promise<Answer> {
+export async function readAnswer(response: IncomingMessage): Promise<Answer> {
   const chunks: Buffer[] = await Array.fromAsync(response)
   return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString() }
 }

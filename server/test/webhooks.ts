@@ -6,7 +6,7 @@ import type { ClickBatchStored } from '../src/features/ingest/messages.ts'
 import { clickWebhooks, draftClicks } from '../src/features/ingest/webhooks.ts'
 import type { LinkChanged } from '../src/features/links/messages.ts'
 import { linkWebhooks } from '../src/features/links/webhooks.ts'
-import type { ClickFactsSettled, ConversionRecorded } from '../src/features/track/messages.ts'
+import type { ClickFactsResolved, ConversionRecorded } from '../src/features/track/messages.ts'
 import { clickFactsRelease, conversionWebhooks } from '../src/features/track/webhooks.ts'
 import { fanOut, releaseWaiting } from '../src/features/webhooks/fan-out.ts'
 import { newSecret, sealSecret } from '../src/features/webhooks/secrets.ts'
@@ -122,5 +122,5 @@ export async function fanOutConversions(platform: Platform, recorded: Conversion
   }
 }
 
-export const releaseConversions = (platform: Platform, settled: ClickFactsSettled[]) =>
-  releaseWaiting(platform, clickFactsRelease, settled)
+export const releaseConversions = (platform: Platform, resolved: ClickFactsResolved[]) =>
+  releaseWaiting(platform, clickFactsRelease, resolved)

@@ -8,12 +8,12 @@ const { dataset: data } = script
 const page = window as unknown as { tributary?: Call[] }
 const tracker = startTracker({
   api: data.api || new URL(script.src).origin,
-  parameters: listOf(data.param),
+  parameters: splitList(data.param),
   cookie: data.cookie,
   cookieDomain: data.cookieDomain,
   cookieDays: Number(data.cookieDays) || undefined,
   attribution: data.attribution as Settings['attribution'],
-  outbound: listOf(data.outbound),
+  outbound: splitList(data.outbound),
   key: data.key,
   honourDoNotTrack: 'honourDnt' in data,
 })
@@ -25,6 +25,6 @@ function push([name, input, then]: Call): void {
   tracker[name](input).then(then, console.error)
 }
 
-function listOf(text: string | undefined): string[] | undefined {
+function splitList(text: string | undefined): string[] | undefined {
   return text ? text.split(/[\s,]+/) : undefined
 }

@@ -14,7 +14,7 @@ export const errorCodes: Record<string, number> = {
 export const rateLimitHeaders = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'Retry-After']
 
 /** Requests per minute on every endpoint but the analytics ones. */
-export const standardLimits = { free: 60, pro: 600, business: 1_200, advanced: 3_000 } as const
+export const planLimits = { free: 60, pro: 600, business: 1_200, advanced: 3_000 } as const
 
 /** Requests per second on `GET /analytics` and `GET /events`; Free has none. */
 export const analyticsLimits = { pro: 2, business: 4, advanced: 8 } as const

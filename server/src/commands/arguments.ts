@@ -5,16 +5,16 @@ import { type ArgsDef, type CommandDef, parseArgs } from 'citty'
 export async function argumentProblem(command: CommandDef, words: string[]): Promise<string | undefined> {
   let [at, rest, name] = [command, words, 'tributary']
   while (at.subCommands) {
-    const known = (await settled(at.subCommands)) ?? {}
+    const known = (await resolved(at.subCommands)) ?? {}
     const [word, ...others] = rest
     if (word === undefined) return undefined
     if (!Object.hasOwn(known, word))
       return `There is no command ${name} ${word}. Known: ${Object.keys(known).join(', ')}.`
-    at = (await settled(known[word])) as CommandDef
+    at = (await resolved(known[word])) as CommandDef
     rest = others
     name = `${name} ${word}`
   }
-  const problem = problemWith((await settled(at.args)) ?? {}, rest)
+  const problem = problemWith((await resolved(at.args)) ?? {}, rest)
   return problem && `${problem} See: ${name} --help`
 }
 
@@ -33,6 +33,6 @@ function problemWith(args: ArgsDef, words: string[]): string | undefined {
 }
 
 /** The library lets most parts of a command be a value, a promise or a function. */
-async function settled<T>(part: T | Promise<T> | (() => T | Promise<T>) | undefined): Promise<T | undefined> {
+async function resolved<T>(part: T | Promise<T> | (() => T | Promise<T>) | undefined): Promise<T | undefined> {
   return typeof part === 'function' ? (part as () => T | Promise<T>)() : part
 }

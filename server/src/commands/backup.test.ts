@@ -29,33 +29,36 @@ test('an encrypted backup in a bucket is restored by its key only, and holds all
   const storage = await bucket()
   const settings = { ...storage.env, BACKUP_KEY: 'ab'.repeat(32) }
   const link = await buildLink(platform, await buildWorkspace(platform), { comments: 'a secret plan' })
-  const place = 's3://backups/today'
-  const made = await tributary({ ...env, ...settings }, 'backup', place)
+  const folder = 's3://backups/today'
+  const made = await tributary({ ...env, ...settings }, 'backup', folder)
   expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining('It is encrypted') })
   const names = [...storage.objects.keys()]
   expect(names).toContain('/backups/today/manifest.json')
   expect(names).toContain('/backups/today/postgres/links-00001.tsv.zst.aes')
   expect(names.filter((name) => storage.objects.get(name)?.includes('a secret plan'))).toEqual([])
 
-  const configuration = await tributary(settings, 'restore', place, '--configuration')
+  const configuration = await tributary(settings, 'restore', folder, '--configuration')
   expect(configuration).toMatchObject({
     code: 0,
     stdout: expect.stringContaining(`\nCLICK_ID_KEYS=${env.CLICK_ID_KEYS}\n`),
   })
   const target = await empty()
-  const wrong = await tributary({ ...target, ...settings, BACKUP_KEY: 'cd'.repeat(32) }, 'restore', place)
+  const wrong = await tributary({ ...target, ...settings, BACKUP_KEY: 'cd'.repeat(32) }, 'restore', folder)
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('its signature is wrong') })
   const name = '/backups/today/manifest.json'
   const genuine = storage.objects.get(name) as Buffer
   storage.objects.set(name, Buffer.from(String(genuine).replace('"encrypted": true', '"encrypted": false')))
-  expect(await tributary({ ...target, ...settings }, 'restore', place)).toMatchObject({
+  expect(await tributary({ ...target, ...settings }, 'restore', folder)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('The backup is not encrypted, but BACKUP_KEY is set'),
   })
   storage.objects.set(name, genuine)
-  const without = await tributary({ ...target, ...storage.env }, 'restore', place)
+  const without = await tributary({ ...target, ...storage.env }, 'restore', folder)
   expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('The backup is encrypted') })
-  expect(await tributary({ ...target, ...settings }, 'restore', place)).toMatchObject({ code: 0, stderr: onlyProgress })
+  expect(await tributary({ ...target, ...settings }, 'restore', folder)).toMatchObject({
+    code: 0,
+    stderr: onlyProgress,
+  })
   const restored = await openTestPlatform(target)
   const found = await sql`SELECT comments FROM links WHERE id = ${link.id}`.execute(restored.db)
   expect(found.rows).toEqual([{ comments: 'a secret plan' }])
@@ -118,7 +121,7 @@ test('rows of ClickHouse come back byte for byte, and are counted once', async (
 
 test('tables that ClickHouse would not let anybody drop for their size are no obstacle', async () => {
   const { env, platform } = await installation()
-  await insert(platform.clickhouse, 'click_events', [clickOf(1)])
+  await insert(platform.clickhouse, 'click_events', [buildClick(1)])
   const storage = await bucket()
   const careful = { ...env, CLICKHOUSE_URL: `${env.CLICKHOUSE_URL}?ch_max_table_size_to_drop=1`, ...storage.env }
   expect(await tributary(careful, 'backup', 's3://backups/large')).toMatchObject({ code: 0, stderr: onlyProgress })
@@ -133,25 +136,25 @@ test('tables that ClickHouse would not let anybody drop for their size are no ob
 
 test('a backup that was killed is made again in the same place, and a restore that was killed likewise', async () => {
   const { env, platform } = await installation()
-  await insert(platform.clickhouse, 'click_events', [clickOf(1), clickOf(2)])
+  await insert(platform.clickhouse, 'click_events', [buildClick(1), buildClick(2)])
   const link = await buildLink(platform, await buildWorkspace(platform))
   const storage = await bucket()
   const all = { ...env, ...storage.env }
-  const place = 's3://backups/killed'
-  expect(await killedAfter(storage.objects, 'set', 4, all, 'backup', place)).toBe('SIGKILL')
+  const folder = 's3://backups/killed'
+  expect(await killedAfter(storage.objects, 'set', 4, all, 'backup', folder)).toBe('SIGKILL')
   expect(await copiesIn(platform)).not.toEqual([])
-  expect(await tributary(all, 'restore', place, '--replace')).toMatchObject({
+  expect(await tributary(all, 'restore', folder, '--replace')).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('holds no backup: there is no manifest.json. One that was cut off has none'),
   })
-  expect(await tributary(all, 'backup', place)).toMatchObject({ code: 0, stderr: onlyProgress })
+  expect(await tributary(all, 'backup', folder)).toMatchObject({ code: 0, stderr: onlyProgress })
   expect(await copiesIn(platform)).toEqual([])
 
   const target = { ...(await empty()), ...storage.env }
   for (const files of [3, 6]) {
-    expect(await killedAfter(storage.objects, 'get', files, target, 'restore', place)).toBe('SIGKILL')
+    expect(await killedAfter(storage.objects, 'get', files, target, 'restore', folder)).toBe('SIGKILL')
   }
-  expect(await tributary(target, 'restore', place)).toMatchObject({ code: 0, stderr: onlyProgress })
+  expect(await tributary(target, 'restore', folder)).toMatchObject({ code: 0, stderr: onlyProgress })
   const restored = await openTestPlatform(target)
   expect(await copiesIn(restored)).toEqual([])
   expect(await query(restored.clickhouse, 'SELECT link_number FROM click_events', {})).toHaveLength(2)
@@ -224,7 +227,7 @@ async function bucket() {
   return { objects: server.objects, env, refuse }
 }
 
-function clickOf(number: number): object {
+function buildClick(number: number): object {
   return { workspace_id: 'ws_one', timestamp: Date.UTC(2026, 0, number), id_text: `click ${number}`, link_number: '1' }
 }
 
@@ -256,10 +259,10 @@ async function killedAfter(
   return signal
 }
 
-async function installation(wanted = (_file: { name: string }) => true) {
+async function installation(isSelected = (_file: { name: string }) => true) {
   const env = await empty()
   const platform = await openTestPlatform(env)
-  await migrate(platform.config, platform.clickhouse, () => {}, { wanted })
+  await migrate(platform.config, platform.clickhouse, () => {}, { isSelected })
   return { env, platform }
 }
 

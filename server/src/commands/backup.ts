@@ -29,8 +29,8 @@ export const backupCommand = defineCommand({
         : 'It is not encrypted and holds personal data. The keys are not in it: keep CLICK_ID_KEYS and ENCRYPTION_KEYS.'
       print(
         args.json,
-        { place: storage.place, madeAt: made.madeAt, rows, files: files.length, bytes, encrypted: isEncrypted },
-        `${storage.place} holds the state of ${made.madeAt}: ${rows} rows in ${files.length} files, ${size(bytes)}.\n${keys}`,
+        { address: storage.address, madeAt: made.madeAt, rows, files: files.length, bytes, encrypted: isEncrypted },
+        `${storage.address} holds the state of ${made.madeAt}: ${rows} rows in ${files.length} files, ${size(bytes)}.\n${keys}`,
       )
     }, patienceMs),
 })

@@ -36,12 +36,12 @@ test('dead letters are listed, sent again, and refused in one line', async () =>
   ])
 
   expect(await tributary('retry', '--sequence', '1')).toEqual({ code: 0, stdout: 'Sent again: 1.\n', stderr: '' })
-  const [gone, none, bad] = await Promise.all([
+  const [missing, none, bad] = await Promise.all([
     tributary('retry', '--sequence', '1'),
     tributary('retry'),
     tributary('retry', '--sequence', 'x'),
   ])
-  expect(gone).toEqual(refusal('There is no dead letter 1. `tributary events dead-letters list` shows them.'))
+  expect(missing).toEqual(refusal('There is no dead letter 1. `tributary events dead-letters list` shows them.'))
   expect(none).toEqual(refusal('Say which: either --sequence <number>, --reference <reference> or --all.'))
   expect(bad).toEqual(refusal('--sequence x must be a whole number from 1 on.'))
   expect(await tributary('retry', '--all')).toEqual({

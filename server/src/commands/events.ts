@@ -74,11 +74,11 @@ const retry = defineCommand({
         for (const letter of await selectLetters(handles.db, { limit: mostAtOnce }))
           retried.push(await retryRow(handles, letter))
       }
-      const kept = retried.filter((letter) => 'problem' in letter)
-      const lines = [`Sent again: ${retried.length - kept.length}.`]
-      for (const { sequence, problem } of kept) lines.push(`Dead letter ${sequence} stays: ${problem}.`)
+      const failed = retried.filter((letter) => 'problem' in letter)
+      const lines = [`Sent again: ${retried.length - failed.length}.`]
+      for (const { sequence, problem } of failed) lines.push(`Dead letter ${sequence} stays: ${problem}.`)
       print(args.json, retried, lines.join('\n'))
-      if (kept.length > 0) process.exitCode = 1
+      if (failed.length > 0) process.exitCode = 1
     }),
 })
 

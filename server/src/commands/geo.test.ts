@@ -46,8 +46,8 @@ test.each([
 })
 
 test('lookup as JSON', async () => {
-  const place = { country: 'DE', region: '', city: '', continent: 'EU', source: 'GEO_DATABASE' }
-  expect(JSON.parse((await tributary('lookup', '203.0.113.9', '--json')).stdout)).toEqual(place)
+  const location = { country: 'DE', region: '', city: '', continent: 'EU', source: 'GEO_DATABASE' }
+  expect(JSON.parse((await tributary('lookup', '203.0.113.9', '--json')).stdout)).toEqual(location)
 })
 
 test('without a file lookup asks the built-in countries, and update says what to set', async () => {
@@ -59,8 +59,8 @@ test('without a file lookup asks the built-in countries, and update says what to
     run(none, 'update'),
   ])
   expect(known).toEqual({ code: 0, stdout: '8.8.8.8: US, NA (the built-in countries)\n', stderr: '' })
-  const place = { country: 'DE', region: '', city: '', continent: 'EU', source: 'built-in' }
-  expect(JSON.parse(json.stdout)).toEqual(place)
+  const location = { country: 'DE', region: '', city: '', continent: 'EU', source: 'built-in' }
+  expect(JSON.parse(json.stdout)).toEqual(location)
   expect(unknown).toEqual({ code: 1, stdout: '203.0.113.9: not in the built-in countries\n', stderr: '' })
   expect(update).toMatchObject({ code: 1, stderr: expect.stringMatching(/^GEO_DATABASE is not set\./) })
 })

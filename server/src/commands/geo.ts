@@ -11,7 +11,7 @@ const update = defineCommand({
   run: ({ args }) =>
     reportProblems(async () => {
       const config = readConfig()
-      const file = fileOf(config)
+      const file = databaseFile(config)
       const url = await downloadGeo(config.GEO_DATABASE_URL, file, systemClock())
       print(args.json, { file, url }, `Updated ${file} from ${url}.`)
     }),
@@ -27,16 +27,16 @@ const lookup = defineCommand({
     reportProblems(async () => {
       const config = readConfig()
       using geo = openGeo(config, openLog('silent'))
-      const place = geo.lookup(args.ip)
-      const { country = '', region = '', city = '', continent = '' } = place ?? {}
+      const location = geo.lookup(args.ip)
+      const { country = '', region = '', city = '', continent = '' } = location ?? {}
       const text = [city, region || country, continent].filter(Boolean).join(', ')
       const source = config.GEO_DATABASE ?? 'the built-in countries'
       print(
         args.json,
-        place ? { ...place, source: geo.source } : null,
+        location ? { ...location, source: geo.source } : null,
         `${args.ip}: ${text ? `${text} (${source})` : `not in ${source}`}`,
       )
-      if (!place) process.exitCode = 1
+      if (!location) process.exitCode = 1
     }),
 })
 
@@ -45,7 +45,7 @@ export const geo = defineCommand({
   subCommands: { update, lookup },
 })
 
-function fileOf({ GEO_DATABASE }: Config): string {
+function databaseFile({ GEO_DATABASE }: Config): string {
   if (GEO_DATABASE) return GEO_DATABASE
   throw new ConfigError('GEO_DATABASE is not set. Set it to the file in which the geo database is, or is to be put.')
 }

@@ -32,8 +32,8 @@ const create = defineCommand({
         workspaceId: workspace.id,
         name: args.name,
         isPublishable: args.publishable,
-        scopes: scopesOf(args.scopes),
-        expiresAt: args.expires === undefined ? undefined : dateOf(args.expires),
+        scopes: parseScopes(args.scopes),
+        expiresAt: args.expires === undefined ? undefined : parseDate(args.expires),
       })
       print(
         args.json,
@@ -70,14 +70,14 @@ export const key = defineCommand({
   subCommands: { create, list, revoke: revokeKey },
 })
 
-function scopesOf(text: string): Scope[] {
+function parseScopes(text: string): Scope[] {
   const asked = text.split(',').map((scope) => scope.trim())
   const unknown = asked.filter((scope) => !scopes.includes(scope as Scope))
   if (unknown.length > 0) throw invalid(`There is no scope ${unknown.join(', ')}. Allowed: ${scopes.join(', ')}.`)
   return asked as Scope[]
 }
 
-function dateOf(text: string): Date {
+function parseDate(text: string): Date {
   const date = new Date(text)
   if (Number.isNaN(date.getTime())) throw invalid(`--expires ${text} is no date. Write it as 2027-01-31.`)
   return date

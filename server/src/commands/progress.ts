@@ -1,4 +1,4 @@
-const lineEveryMs = 5_000
+const lineIntervalMs = 5_000
 
 /** One line that changes on a terminal; elsewhere a line now and then. */
 export function progress(): (percent: number, text: string) => void {
@@ -8,7 +8,7 @@ export function progress(): (percent: number, text: string) => void {
     if (process.stderr.isTTY) {
       const bar = '#'.repeat(Math.floor(percent / 5)).padEnd(20, '.')
       process.stderr.write(`\r\x1b[K[${bar}] ${line}${percent === 100 ? '\n' : ''}`)
-    } else if (Date.now() - last >= lineEveryMs) {
+    } else if (Date.now() - last >= lineIntervalMs) {
       last = Date.now()
       process.stderr.write(`${line}\n`)
     }

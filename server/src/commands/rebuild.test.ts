@@ -34,7 +34,7 @@ test('rebuild tells what it read and added', async () => {
     stderr: onlyProgress,
     stdout: `Messages read from the log: 0, with 0 clicks. Clicks added: 0.
 Leads, sales and refunds read from PostgreSQL: 0. Rows added: 0.
-Links written: 1. Counters and rollups mended: 1.\n`,
+Links written: 1. Counters and rollups repaired: 1.\n`,
   })
   const json = await tributary(own, 'rebuild', '--json')
   expect(JSON.parse(json.stdout)).toEqual({
@@ -44,8 +44,8 @@ Links written: 1. Counters and rollups mended: 1.\n`,
     links: 1,
     conversions: 0,
     conversionsAdded: 0,
-    mended: 0,
-    unmended: 0,
+    recovered: 0,
+    unrepaired: 0,
   })
 })
 

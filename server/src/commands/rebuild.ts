@@ -17,17 +17,17 @@ export const rebuildCommand = defineCommand({
     reportProblems(async () => {
       await using platform = await openPlatform(readConfig(), openLog('silent'), systemClock, 'command')
       const rebuilt = await rebuild(platform, progress())
-      const { messages, clicks, added, links, conversions, conversionsAdded, mended, unmended } = rebuilt
+      const { messages, clicks, added, links, conversions, conversionsAdded, recovered, unrepaired } = rebuilt
       const lines = [
         `Messages read from the log: ${messages}, with ${clicks} clicks. Clicks added: ${added}.`,
         `Leads, sales and refunds read from PostgreSQL: ${conversions}. Rows added: ${conversionsAdded}.`,
-        `Links written: ${links}. Counters and rollups mended: ${mended}.`,
+        `Links written: ${links}. Counters and rollups repaired: ${recovered}.`,
       ]
-      if (unmended > 0)
+      if (unrepaired > 0)
         lines.push(
-          `Not mended: ${unmended}. Run: tributary verify. If a batch does not end, start a worker and try again.`,
+          `Not repaired: ${unrepaired}. Run: tributary verify. If a batch does not end, start a worker and try again.`,
         )
       print(args.json, rebuilt, lines.join('\n'))
-      if (unmended > 0) process.exitCode = 1
+      if (unrepaired > 0) process.exitCode = 1
     }),
 })

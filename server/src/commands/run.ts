@@ -31,7 +31,7 @@ export async function reportProblems(work: () => Promise<void>): Promise<void> {
     await work()
   } catch (error) {
     process.exitCode = 1
-    console.error(remedyOf(error) ?? error)
+    console.error(findRemedy(error) ?? error)
   }
 }
 
@@ -57,15 +57,15 @@ export function size(bytes: number): string {
   return bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 }
 
-function remedyOf(error: unknown): string | undefined {
+function findRemedy(error: unknown): string | undefined {
   if (error instanceof ConfigError || error instanceof AppError) return error.message
-  const code = codeOf(error) ?? codeOf((error as Error).cause) ?? ''
+  const code = readCode(error) ?? readCode((error as Error).cause) ?? ''
   if (unreachable.includes(code)) {
-    return `An engine does not answer: ${messageOf(error)}. Is it running, and is its URL right?`
+    return `An engine does not answer: ${errorMessage(error)}. Is it running, and is its URL right?`
   }
   if (code === '42P01') return 'The database has no tables yet. Run: tributary migrate'
   if (error instanceof MigrationError) return error.message
-  if (refused.includes(code)) return `PostgreSQL refused the connection: ${messageOf(error)}. Correct POSTGRES_URL.`
+  if (refused.includes(code)) return `PostgreSQL refused the connection: ${errorMessage(error)}. Correct POSTGRES_URL.`
   return undefined
 }
 
@@ -73,12 +73,12 @@ const unreachable = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'ECO
 // No such user, wrong password, no such database.
 const refused = ['28000', '28P01', '3D000']
 
-function codeOf(error: unknown): string | undefined {
-  if (error instanceof AggregateError) return codeOf(error.errors[0])
+function readCode(error: unknown): string | undefined {
+  if (error instanceof AggregateError) return readCode(error.errors[0])
   return (error as { code?: string } | undefined)?.code
 }
 
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ')
+function errorMessage(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(errorMessage).join('; ')
   return error instanceof Error ? error.message : String(error)
 }

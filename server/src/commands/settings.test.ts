@@ -17,8 +17,10 @@ test('the printed example names every setting and lacks only the secrets', async
   const named = [...stdout.matchAll(/^(?:# )?([A-Z0-9_]+)=(.*)$/gm)].map(([, name, value]) => [name, value])
   expect(named.map(([name]) => name)).toEqual(Object.keys(settings))
   const example = Object.fromEntries(named)
-  const all = Object.entries(settings as Record<string, { secret?: true; standard?: string }>)
-  const secrets = all.filter(([, { secret, standard }]) => secret && standard === undefined).map(([name]) => name)
+  const all = Object.entries(settings as Record<string, { secret?: true; default?: string }>)
+  const secrets = all
+    .filter(([, { secret, default: defaultValue }]) => secret && defaultValue === undefined)
+    .map(([name]) => name)
   const problem = `usable:${secrets.map((name) => `\n- ${name} is not set. .+`).join('')}$`
   expect(() => readConfig(example)).toThrow(new RegExp(problem))
   const filled = secrets.map((name) => [name, `1:${'a1'.repeat(32)}`])

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { defineCommand } from 'citty'
 import { settings } from '../platform/settings.ts'
 
-type Setting = { standard?: string; meaning: string; secret?: true }
+type Setting = { default?: string; description: string; secret?: true }
 
 const root = new URL('../../../', import.meta.url)
 const files = {
@@ -30,17 +30,17 @@ export const settingsCommand = defineCommand({
 })
 
 function envExample(): string {
-  const lines = list().map(([name, { standard, meaning }]) => {
-    const example = standard === undefined ? `${name}=${examples[name] ?? ''}` : `# ${name}=${standard}`
-    return `# ${meaning}\n${example}\n`
+  const lines = list().map(([name, { default: defaultValue, description }]) => {
+    const example = defaultValue === undefined ? `${name}=${examples[name] ?? ''}` : `# ${name}=${defaultValue}`
+    return `# ${description}\n${example}\n`
   })
   return `# Every setting of Tributary. Those without a # before the name have no default and must be set.\n\n${lines.join('\n')}`
 }
 
 function configurationPage(): string {
-  const rows = list().map(([name, { standard, meaning }]) => {
-    const shown = standard === undefined ? 'must be set' : standard === '' ? 'not set' : `\`${standard}\``
-    return `| \`${name}\` | ${shown} | ${meaning} |`
+  const rows = list().map(([name, { default: defaultValue, description }]) => {
+    const shown = defaultValue === undefined ? 'must be set' : defaultValue === '' ? 'not set' : `\`${defaultValue}\``
+    return `| \`${name}\` | ${shown} | ${description} |`
   })
   return `# Configuration
 

@@ -102,7 +102,7 @@ export function openTurns(stayMs = streamsStayMs) {
 function reportAll(processes: SupervisedProcess[]): Report {
   return {
     async readiness(query) {
-      return judgeReadiness(await Promise.all(processes.map(healthOf)), query.get('role') ?? undefined)
+      return judgeReadiness(await Promise.all(processes.map(checkHealth)), query.get('role') ?? undefined)
     },
     async figures() {
       const running = processes.filter(({ up }) => up)
@@ -112,7 +112,7 @@ function reportAll(processes: SupervisedProcess[]): Report {
   }
 }
 
-async function healthOf(one: SupervisedProcess): Promise<ProcessHealth> {
+async function checkHealth(one: SupervisedProcess): Promise<ProcessHealth> {
   const asked = one.up
     ? one.ask('readiness', undefined, readinessWithinMs)
     : Promise.reject(new Error('it is starting'))
@@ -148,11 +148,11 @@ function ownFigures(processes: SupervisedProcess[]): string[] {
 }
 
 /** Any process can answer; the redirects first, because they wait for nothing else. */
-async function askAny(processes: SupervisedProcess[], question: string, value: string): Promise<boolean> {
+async function askAny(processes: SupervisedProcess[], command: string, value: string): Promise<boolean> {
   let problem = new Error('no process is up')
   for (const one of processes.filter(({ up }) => up).toReversed()) {
     try {
-      return (await one.ask(question, value, hostWithinMs)) === true
+      return (await one.ask(command, value, hostWithinMs)) === true
     } catch (error) {
       problem = error as Error
     }

@@ -46,10 +46,10 @@ describe('workspace', () => {
       attribution: 'last-click, 90 days',
       createdAt: instant,
     }
-    expect(answerOf(json)).toEqual(made)
+    expect(readAnswer(json)).toEqual(made)
 
     const [table, list] = await Promise.all([tributary('workspace', 'list'), tributary('workspace', 'list', '--json')])
-    expect(answerOf(list)).toEqual(expect.arrayContaining([expect.objectContaining({ id, name: `Ä ${one}` }), made]))
+    expect(readAnswer(list)).toEqual(expect.arrayContaining([expect.objectContaining({ id, name: `Ä ${one}` }), made]))
     const [head, ...rows] = table.stdout.trimEnd().split('\n')
     expect(head).toMatch(
       /^ID +SLUG +NAME +PLAN +IPSTORAGE +CURRENCY +ALLOWEDHOSTNAMES +CONTACTEMAIL +ATTRIBUTION +CREATEDAT$/,
@@ -87,13 +87,13 @@ test('a workspace stores addresses as it was told, until it takes the default ag
   expect(wrong.stderr).toContain('eu-truncated')
   expect(nobody.stderr).toMatch(/^There is no workspace /)
   const again = await tributary('workspace', 'set', slug, '--ip-storage', 'default', '--json')
-  expect(answerOf(again)).toMatchObject({ slug, ipStorage: 'default' })
+  expect(readAnswer(again)).toMatchObject({ slug, ipStorage: 'default' })
 })
 
 test('the plan of a workspace can be changed, and applies within a second', async () => {
   const slug = newName()
   await tributary('workspace', 'create', slug, '--plan', 'free')
-  const { key } = answerOf(await tributary('key', 'create', slug, '--json')) as { key: string }
+  const { key } = readAnswer(await tributary('key', 'create', slug, '--json')) as { key: string }
   const listEvents = async () => {
     const response = await fetch(`${api}/events`, { headers: { authorization: `Bearer ${key}` } })
     return [response.status, response.headers.get('x-ratelimit-limit')]
@@ -101,7 +101,7 @@ test('the plan of a workspace can be changed, and applies within a second', asyn
   expect(await listEvents()).toEqual([403, '60'])
   const changed = await tributary('workspace', 'set', slug, '--plan', 'advanced', '--json')
   const changedAt = performance.now()
-  expect(answerOf(changed)).toMatchObject({ slug, plan: 'advanced' })
+  expect(readAnswer(changed)).toMatchObject({ slug, plan: 'advanced' })
   while ((await listEvents())[0] !== 200) expect(performance.now() - changedAt).toBeLessThan(1_000)
   expect(await listEvents()).toEqual([200, '8'])
   expect((await tributary('workspace', 'set', slug, '--plan', 'gold')).code).toBe(1)
@@ -112,7 +112,7 @@ test('a workspace counts conversions as it was told', async () => {
   await tributary('workspace', 'create', slug)
   const settings = ['--currency', 'EUR', '--attribution-days', '30', '--attribution-model', 'first-click']
   const changed = await tributary('workspace', 'set', slug, ...settings, '--json')
-  expect(answerOf(changed)).toMatchObject({ currency: 'eur', attribution: 'first-click, 30 days' })
+  expect(readAnswer(changed)).toMatchObject({ currency: 'eur', attribution: 'first-click, 30 days' })
   for (const wrong of [
     ['--currency', 'euro'],
     ['--attribution-days', '0'],
@@ -127,26 +127,26 @@ test('a workspace lets those pages track that it was told of', async () => {
   const slug = newName()
   await tributary('workspace', 'create', slug)
   const set = (hostnames: string) => tributary('workspace', 'set', slug, '--allowed-hostnames', hostnames, '--json')
-  const told = await set('WWW.Example.com, *.shop.example,example.com')
-  expect(answerOf(told)).toMatchObject({ allowedHostnames: 'example.com,*.shop.example' })
+  const answer = await set('WWW.Example.com, *.shop.example,example.com')
+  expect(readAnswer(answer)).toMatchObject({ allowedHostnames: 'example.com,*.shop.example' })
   expect(await set('https://example.com')).toEqual(
     refusal('"https://example.com" is no hostname. Write it as example.com or *.example.com, or say any.'),
   )
   expect(await set(Array.from({ length: 11 }, (_, index) => `${index}.example`).join())).toEqual(
     refusal('These are 11 hostnames; 10 are allowed. `*.example.com` has all subdomains.'),
   )
-  expect(answerOf(await set('any'))).toMatchObject({ allowedHostnames: 'any' })
+  expect(readAnswer(await set('any'))).toMatchObject({ allowedHostnames: 'any' })
 })
 
 test('a workspace says whom to write to', async () => {
   const slug = newName()
   await tributary('workspace', 'create', slug)
   const set = (email: string) => tributary('workspace', 'set', slug, '--contact-email', email, '--json')
-  expect(answerOf(await set('ops@example.com'))).toMatchObject({ contactEmail: 'ops@example.com' })
+  expect(readAnswer(await set('ops@example.com'))).toMatchObject({ contactEmail: 'ops@example.com' })
   expect(await set('nobody')).toEqual(
     refusal('--contact-email must be an e-mail address such as ops@example.com, or none.'),
   )
-  expect(answerOf(await set('none'))).toMatchObject({ contactEmail: 'none' })
+  expect(readAnswer(await set('none'))).toMatchObject({ contactEmail: 'none' })
 })
 
 test('tracker prints the tag for a page', async () => {
@@ -154,7 +154,7 @@ test('tracker prints the tag for a page', async () => {
   const [, url = '', integrity = ''] =
     /^<script defer src="(.+)" integrity="(.+)" crossorigin="anonymous">/.exec(stdout) ?? []
   expect((await fetch(url, { integrity })).status).toBe(200)
-  expect(answerOf(await tributaryIn({ API_URL: api }, 'tracker', '--json'))).toMatchObject({ url, integrity })
+  expect(readAnswer(await tributaryIn({ API_URL: api }, 'tracker', '--json'))).toMatchObject({ url, integrity })
 })
 
 describe('key', () => {
@@ -168,7 +168,7 @@ describe('key', () => {
       "Put it in your pages: it isn't secret. It works on the allowed hostnames of the workspace.",
     )
     expect(await statusWith(key)).toBe(403)
-    const list = answerOf(await tributary('key', 'list', slug, '--json'))
+    const list = readAnswer(await tributary('key', 'list', slug, '--json'))
     expect(list).toMatchObject([{ key: `${key.slice(0, 11)}…${key.slice(-4)}`, scopes: ['conversions.write'] }])
   })
 
@@ -196,7 +196,7 @@ describe('key', () => {
     const [key, ...explanation] = plain.stdout.trimEnd().split('\n')
     expect(key).toMatch(/^trib_[A-Za-z0-9]{32}$/)
     expect(explanation).toEqual(["Keep it: it is stored only as a hash and can't be shown again."])
-    const created = answerOf(json) as { id: string; key: string }
+    const created = readAnswer(json) as { id: string; key: string }
     expect(created).toEqual({
       id: expect.stringMatching(/^key_/),
       name: 'CI',
@@ -212,13 +212,13 @@ describe('key', () => {
 
     const [table, list] = await Promise.all([tributary('key', 'list', slug), tributary('key', 'list', slug, '--json')])
     const masked = `${created.key.slice(0, 8)}…${created.key.slice(-4)}`
-    expect(answerOf(list)).toContainEqual({ ...created, key: masked, lastUsedAt: instant })
+    expect(readAnswer(list)).toContainEqual({ ...created, key: masked, lastUsedAt: instant })
     expect(table.stdout).toContain(masked)
     expect(table.stdout + list.stdout).not.toContain(created.key)
     expect(table.stdout + list.stdout).not.toContain(key)
 
     const revoked = await tributary('key', 'revoke', created.id, '--json')
-    expect(answerOf(revoked)).toMatchObject({ id: created.id, key: masked, revokedAt: instant })
+    expect(readAnswer(revoked)).toMatchObject({ id: created.id, key: masked, revokedAt: instant })
     const again = await tributary('key', 'revoke', created.id)
     expect(again).toEqual({ code: 0, stdout: `Revoked ${masked}.\n`, stderr: '' })
     expect(await statusWith(created.key)).toBe(401)
@@ -245,7 +245,7 @@ describe('key', () => {
 
 test('domain add gives the first domain as primary, and refuses one that is taken or none', async () => {
   const slug = newName()
-  const { id } = answerOf(await tributary('workspace', 'create', slug, '--json')) as { id: string }
+  const { id } = readAnswer(await tributary('workspace', 'create', slug, '--json')) as { id: string }
   const first = await tributary('domain', 'add', slug, `GO.${slug}.example.com`)
   expect(first).toEqual({
     code: 0,
@@ -257,7 +257,7 @@ test('domain add gives the first domain as primary, and refuses one that is take
     tributary('domain', 'add', slug, `go.${slug}.example.com`),
     tributary('domain', 'add', slug, 'http://x/', '--json'),
   ])
-  expect(answerOf(second)).toEqual({
+  expect(readAnswer(second)).toEqual({
     id: expect.stringMatching(/^dom_/),
     slug: `two.${slug}.example.com`,
     primary: false,
@@ -298,17 +298,22 @@ test('bad input is told in one line, before anything is done', async () => {
 })
 
 describe.concurrent('an engine that is away is told in one line', () => {
-  const away = '127.0.0.1:1'
+  const unreachable = '127.0.0.1:1'
   test.each<[string, string, Record<string, string>, string]>([
     [
       'PostgreSQL',
       'workspace list',
-      { POSTGRES_URL: `postgres://u:s3cret@${away}/x` },
+      { POSTGRES_URL: `postgres://u:s3cret@${unreachable}/x` },
       'connect ECONNREFUSED 127.0.0.1:1',
     ],
-    ['ClickHouse', 'migrate', { CLICKHOUSE_URL: `http://${away}` }, 'connect ECONNREFUSED 127.0.0.1:1'],
-    ['NATS', 'migrate', { NATS_URL: `nats://u:s3cret@${away}` }, 'NATS at 127.0.0.1:1: connection refused'],
-    ['NATS', 'serve', { NATS_URL: `nats://u:s3cret@${away}`, ROLES: 'api' }, 'NATS at 127.0.0.1:1: connection refused'],
+    ['ClickHouse', 'migrate', { CLICKHOUSE_URL: `http://${unreachable}` }, 'connect ECONNREFUSED 127.0.0.1:1'],
+    ['NATS', 'migrate', { NATS_URL: `nats://u:s3cret@${unreachable}` }, 'NATS at 127.0.0.1:1: connection refused'],
+    [
+      'NATS',
+      'serve',
+      { NATS_URL: `nats://u:s3cret@${unreachable}`, ROLES: 'api' },
+      'NATS at 127.0.0.1:1: connection refused',
+    ],
   ])('%s, for tributary %s', async (_name, line, given, reason) => {
     const answer = await tributaryIn(given, ...line.split(' '))
     expect(answer).toMatchObject({ code: 1, stdout: '' })
@@ -346,7 +351,7 @@ async function tributaryIn(given: Record<string, string>, ...words: string[]) {
   return { code: await code, stdout, stderr }
 }
 
-function answerOf(answer: { code: unknown; stdout: string; stderr: string }): unknown {
+function readAnswer(answer: { code: unknown; stdout: string; stderr: string }): unknown {
   expect(answer).toMatchObject({ code: 0, stderr: '' })
   expect(answer.stdout).toMatch(/^.+\n$/)
   return JSON.parse(answer.stdout)

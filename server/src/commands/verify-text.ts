@@ -39,12 +39,12 @@ function textOfClicks(found: Verified, repair: boolean): string {
   const { links, different, repaired, unknown, doubled, findings } = found
   if (findings.length === 0) return `Links checked: ${links}. Every counter is what is stored.`
   const rows = findings.map((finding) => ({
-    link: nameOf(finding),
+    link: linkName(finding),
     address: finding.address ?? '',
     counter: String(finding.counter ?? ''),
     rows: String(finding.rows),
     doubled: String(finding.doubled),
-    ...doneOf(finding, repair),
+    ...repairedColumn(finding, repair),
   }))
   const lines = [
     ...shown(rows),
@@ -66,14 +66,14 @@ function textOfConversions(findings: ConversionFinding[], repair: boolean): stri
       const stored = count === 'conversions' ? undefined : finding.stored[count]
       if (counter === recorded && (stored ?? recorded) === recorded && finding.doubled === 0) return []
       return {
-        link: nameOf(finding),
+        link: linkName(finding),
         address: finding.address ?? '',
         count,
         counter: String(counter ?? ''),
         recorded: String(recorded),
         stored: String(stored ?? ''),
         doubled: String(finding.doubled),
-        ...doneOf(finding, repair),
+        ...repairedColumn(finding, repair),
       }
     }),
   )
@@ -81,7 +81,7 @@ function textOfConversions(findings: ConversionFinding[], repair: boolean): stri
     ? 'Without yes: rows that are doubled or that nobody has recorded, a link that is unknown, or a batch that does not end.'
     : 'Next: tributary verify --repair sets the counters to what is recorded, and brings missing rows to ClickHouse.'
   const summary = `Links whose leads or sales differ: ${findings.length}.`
-  return [...shown(rows), summary, ...nextOf(findings, next)].join('\n')
+  return [...shown(rows), summary, ...nextSteps(findings, next)].join('\n')
 }
 
 function textOfCustomers(findings: CustomerFinding[], repair: boolean): string {
@@ -93,10 +93,10 @@ function textOfCustomers(findings: CustomerFinding[], repair: boolean): string {
     recorded: String(finding.recorded.sales),
     amount: String(finding.counted.saleAmount),
     'recorded amount': String(finding.recorded.saleAmount),
-    ...doneOf(finding, repair),
+    ...repairedColumn(finding, repair),
   }))
   const next = 'Next: tributary verify --repair sets them to what is recorded.'
-  return [...shown(rows), `Customers whose sales differ: ${findings.length}.`, ...nextOf(findings, next)].join('\n')
+  return [...shown(rows), `Customers whose sales differ: ${findings.length}.`, ...nextSteps(findings, next)].join('\n')
 }
 
 function textOfRollups(findings: RollupFinding[], repair: boolean): string {
@@ -109,12 +109,12 @@ function textOfRollups(findings: RollupFinding[], repair: boolean): string {
     buckets: String(finding.buckets),
     missing: String(finding.missing),
     surplus: String(finding.surplus),
-    ...doneOf(finding, repair),
+    ...repairedColumn(finding, repair),
   }))
   const next = repair
     ? 'Rollups without yes have a batch under way that does not end: is a worker running? Then try again.'
     : 'Next: tributary verify --repair makes these rollups what their rows come to.'
-  return [...shown(rows), `Rollups that differ: ${findings.length}.`, ...nextOf(findings, next)].join('\n')
+  return [...shown(rows), `Rollups that differ: ${findings.length}.`, ...nextSteps(findings, next)].join('\n')
 }
 
 function textOfLetters({ conversions, messages }: Verified['deadLetters']): string {
@@ -129,14 +129,14 @@ function shown(rows: Record<string, string>[]): string[] {
   return lines
 }
 
-function nextOf(findings: { repaired: boolean }[], next: string): string[] {
+function nextSteps(findings: { repaired: boolean }[], next: string): string[] {
   return findings.every(({ repaired }) => repaired) ? [] : [next]
 }
 
-function doneOf({ repaired }: { repaired: boolean }, repair: boolean): { repaired?: string } {
+function repairedColumn({ repaired }: { repaired: boolean }, repair: boolean): { repaired?: string } {
   return repair ? { repaired: repaired ? 'yes' : 'no' } : {}
 }
 
-function nameOf({ linkId, linkNumber }: { linkId: string | null; linkNumber: string }): string {
+function linkName({ linkId, linkNumber }: { linkId: string | null; linkNumber: string }): string {
   return linkId ?? `unknown (number ${linkNumber})`
 }

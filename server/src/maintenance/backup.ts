@@ -4,7 +4,7 @@ import { pauseExport } from '../features/track/service.ts'
 import { conflict, invalid } from '../platform/errors.ts'
 import { appliedMigrations } from '../platform/migrate.ts'
 import type { ObjectStorage } from '../platform/object-storage.ts'
-import { chunksOf } from './archive/chunks.ts'
+import { splitChunks } from './archive/chunks.ts'
 import {
   type BackupFile,
   type BackupTable,
@@ -14,7 +14,7 @@ import {
   signManifest,
   type Trust,
 } from './archive/manifest.ts'
-import { checksumOf, pack, unpack } from './archive/pack.ts'
+import { computeChecksum, pack, unpack } from './archive/pack.ts'
 import type { Handles } from './compare.ts'
 import {
   attachAll,
@@ -38,7 +38,7 @@ import {
 } from './store.ts'
 
 export type Report = (percent: number, text: string) => void
-export type Place = { storage: ObjectStorage; report: Report }
+export type BackupDestination = { storage: ObjectStorage; report: Report }
 /** The settings as an .env file, and the prints of the keys among them. */
 export type Settings = { configuration: string; keys: Manifest['keys'] }
 
@@ -59,10 +59,10 @@ export function isCopy(name: string): boolean {
  * The state of one moment. PostgreSQL is read in one snapshot; ClickHouse from copies of its tables, made at that
  * moment, which share the files of the originals. Nothing is held up but the workers, while the copies are made.
  */
-export async function backup(handles: Handles, place: Place, settings: Settings): Promise<Manifest> {
-  const { storage } = place
+export async function backup(handles: Handles, destination: BackupDestination, settings: Settings): Promise<Manifest> {
+  const { storage } = destination
   if (await storage.get(manifestName)) {
-    throw conflict(`${storage.place} already holds a backup. Name a new place, or remove that one.`)
+    throw conflict(`${storage.address} already holds a backup. Name a new place, or remove that one.`)
   }
   const session = await openSession(handles.config)
   const copies: Copy[] = []
@@ -70,17 +70,17 @@ export async function backup(handles: Handles, place: Place, settings: Settings)
     await requireAlone(session)
     await requireNoMigration(session)
     const tables = (await selectEventTables(handles)).filter((table) => !isLeftOut(table))
-    for (const table of tables) await dropCopy(handles, copyOf(table))
+    for (const table of tables) await dropCopy(handles, copyName(table))
     for (const table of tables) {
-      await makeCopy(handles, table, copyOf(table))
-      copies.push({ table, name: copyOf(table) })
+      await makeCopy(handles, table, copyName(table))
+      copies.push({ table, name: copyName(table) })
     }
     let madeAt = new Date()
     await pauseStoring(handles, async () => {
       madeAt = await beginSnapshot(session)
       await Promise.all(copies.map((copy) => fill(handles, copy)))
     })
-    return await write(handles, place, settings, { session, copies, madeAt })
+    return await write(handles, destination, settings, { session, copies, madeAt })
   } finally {
     for (const { name } of copies) await dropCopy(handles, name).catch(() => {})
     await session.end().catch(() => {})
@@ -111,7 +111,7 @@ type Moment = { session: Session; copies: Copy[]; madeAt: Date }
 
 async function write(
   handles: Handles,
-  { storage, report }: Place,
+  { storage, report }: BackupDestination,
   { configuration, keys }: Settings,
   { session, copies, madeAt }: Moment,
 ): Promise<Manifest> {
@@ -120,7 +120,7 @@ async function write(
   const postgres = await selectTables(session)
   const events = []
   for (const copy of copies) events.push({ ...copy, parts: await countRows(handles, copy.name) })
-  const expected = sum(postgres.map((table) => table.rowsEstimated)) + sum(events.flatMap(rowsOf))
+  const expected = sum(postgres.map((table) => table.rowsEstimated)) + sum(events.flatMap(countPartRows))
   let done = 0
   const tally = (name: string) => (rows: number) => {
     done += rows
@@ -150,7 +150,10 @@ async function write(
   return made
 }
 
-type Writing = Pick<Place, 'storage'> & { key: Buffer | undefined; tally: (name: string) => (rows: number) => void }
+type Writing = Pick<BackupDestination, 'storage'> & {
+  key: Buffer | undefined
+  tally: (name: string) => (rows: number) => void
+}
 
 async function writePostgres(session: Session, table: PostgresTable, writing: Writing): Promise<BackupTable> {
   const files = await putChunks(writing, `postgres/${table.name}`, copyOut(session, table))
@@ -192,7 +195,7 @@ async function putChunks(writing: Writing, name: string, source: AsyncIterable<B
   const tally = writing.tally(name)
   let storing: Promise<void> = Promise.resolve()
   let count = 0
-  for await (const chunk of chunksOf(source, chunkBytes)) {
+  for await (const chunk of splitChunks(source, chunkBytes)) {
     await storing
     count += 1
     const path = `${name}-${String(count).padStart(5, '0')}.tsv.zst${writing.key ? '.aes' : ''}`
@@ -214,15 +217,15 @@ async function putFile(
 ): Promise<BackupFile> {
   const packed = await pack(name, bytes, key)
   await storage.put(name, packed)
-  return { name, rows, bytes: packed.length, sha256: checksumOf(packed) }
+  return { name, rows, bytes: packed.length, sha256: computeChecksum(packed) }
 }
 
 export async function readManifest(storage: ObjectStorage): Promise<Manifest> {
   const bytes = await storage.get(manifestName)
   if (!bytes)
-    throw invalid(`${storage.place} holds no backup: there is no ${manifestName}. One that was cut off has none.`)
+    throw invalid(`${storage.address} holds no backup: there is no ${manifestName}. One that was cut off has none.`)
   const found = manifest.safeParse(parsed(bytes))
-  if (!found.success) throw invalid(`${manifestName} in ${storage.place} can't be read. Is it of a newer version?`)
+  if (!found.success) throw invalid(`${manifestName} in ${storage.address} can't be read. Is it of a newer version?`)
   return found.data
 }
 
@@ -236,9 +239,9 @@ function parsed(bytes: Buffer): unknown {
 
 export async function readFile(storage: ObjectStorage, file: BackupFile, key: Buffer | undefined): Promise<Buffer> {
   const bytes = await storage.get(file.name)
-  if (!bytes) throw invalid(`${file.name} is missing in ${storage.place}. The backup is not whole; use another one.`)
-  if (checksumOf(bytes) !== file.sha256) {
-    throw invalid(`${file.name} in ${storage.place} is damaged: its checksum differs. Use another backup.`)
+  if (!bytes) throw invalid(`${file.name} is missing in ${storage.address}. The backup is not whole; use another one.`)
+  if (computeChecksum(bytes) !== file.sha256) {
+    throw invalid(`${file.name} in ${storage.address} is damaged: its checksum differs. Use another backup.`)
   }
   return unpack(file.name, bytes, key).catch((cause) => {
     const advice = key ? 'Is BACKUP_KEY the one it was made with?' : 'Use another backup.'
@@ -258,11 +261,11 @@ export async function readConfiguration(
   return (await readFile(storage, backup.configuration, backup.encrypted ? key : undefined)).toString('utf8')
 }
 
-function copyOf({ name }: { name: string }): string {
+function copyName({ name }: { name: string }): string {
   return `backup_of_${name}`
 }
 
-function rowsOf({ parts }: { parts: { rows: number }[] }): number[] {
+function countPartRows({ parts }: { parts: { rows: number }[] }): number[] {
   return parts.map(({ rows }) => rows)
 }
 

@@ -9,7 +9,7 @@ import { startIngest } from '../features/ingest/jobs.ts'
 import { claim, ingest } from '../features/ingest/service.ts'
 import { clicksSubject } from '../features/redirect/messages.ts'
 import { query } from '../platform/clickhouse.ts'
-import { partitionOf } from '../platform/ids.ts'
+import { hashPartition } from '../platform/ids.ts'
 import { migrate } from '../platform/migrate.ts'
 import { ensureStreams, jetStream } from '../platform/nats.ts'
 import { type Finding, reconcileClicks } from './clicks.ts'
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 type TestLink = { number: bigint; id: string; workspaceId: string; url: string; address: string }
 
-async function linkOf(workspace: BuiltWorkspace): Promise<TestLink> {
+async function buildTestLink(workspace: BuiltWorkspace): Promise<TestLink> {
   const { id, url, domain, key } = await buildLink(platform, workspace)
   const result = await sql<{ number: bigint }>`SELECT number FROM links WHERE id = ${id}`.execute(platform.db)
   return { id, url, workspaceId: workspace.id, number: result.rows[0]?.number ?? 0n, address: `${domain}/${key}` }
@@ -45,18 +45,18 @@ async function linkOf(workspace: BuiltWorkspace): Promise<TestLink> {
 
 async function send(link: TestLink, count: number): Promise<void> {
   const clicks = Array.from({ length: count }, () => buildClick(platform, link))
-  const partition = partitionOf(link.workspaceId, platform.config.EVENT_PARTITIONS)
+  const partition = hashPartition(link.workspaceId, platform.config.EVENT_PARTITIONS)
   await jetStream(platform.nats).publish(clicksSubject(partition), JSON.stringify(clicks))
 }
 
-async function counterOf(link: TestLink): Promise<{ clicks: number; last: Date | null }> {
+async function readCounter(link: TestLink): Promise<{ clicks: number; last: Date | null }> {
   const result = await sql<{ clicks: bigint; last_clicked: Date | null }>`
     SELECT clicks, last_clicked FROM link_counters WHERE link_number = ${link.number}`.execute(platform.db)
   return { clicks: Number(result.rows[0]?.clicks), last: result.rows[0]?.last_clicked ?? null }
 }
 
 async function counted(link: TestLink, clicks: number): Promise<void> {
-  await eventually(async () => expect(await counterOf(link)).toMatchObject({ clicks }), 15_000)
+  await eventually(async () => expect(await readCounter(link)).toMatchObject({ clicks }), 15_000)
 }
 
 async function tamper(link: TestLink, clicks: number): Promise<void> {
@@ -81,11 +81,11 @@ async function check(
 
 test('what was counted as it came has no difference, bots and several steps included', async () => {
   const workspace = await buildWorkspace(platform)
-  const links = [await linkOf(workspace), await linkOf(workspace), await linkOf(workspace)]
+  const links = [await buildTestLink(workspace), await buildTestLink(workspace), await buildTestLink(workspace)]
   for (const [index, link] of links.entries()) await send(link, index)
   const [, , last] = links as [TestLink, TestLink, TestLink]
   const bot = buildClick(platform, last, { bot: 'head' })
-  const partition = partitionOf(workspace.id, platform.config.EVENT_PARTITIONS)
+  const partition = hashPartition(workspace.id, platform.config.EVENT_PARTITIONS)
   await jetStream(platform.nats).publish(clicksSubject(partition), JSON.stringify([bot]))
   await counted(last, 2)
   for (const linksAtOnce of [1, 2, 3, 4]) {
@@ -96,11 +96,15 @@ test('what was counted as it came has no difference, bots and several steps incl
 
 test('a counter that is wrong is found, and set to its rows when that is asked for', async () => {
   const workspace = await buildWorkspace(platform)
-  const [high, low, right] = [await linkOf(workspace), await linkOf(workspace), await linkOf(workspace)]
+  const [high, low, right] = [
+    await buildTestLink(workspace),
+    await buildTestLink(workspace),
+    await buildTestLink(workspace),
+  ]
   for (const link of [low, right]) await send(link, 3)
   await counted(right, 3)
   await counted(low, 3)
-  const { last } = await counterOf(low)
+  const { last } = await readCounter(low)
   await tamper(high, 7)
   await tamper(low, 1)
   const different = [
@@ -109,17 +113,17 @@ test('a counter that is wrong is found, and set to its rows when that is asked f
   ]
   const found = await check({ workspaceId: workspace.id })
   expect(found).toMatchObject({ links: 3, findings: different })
-  expect(await counterOf(high)).toMatchObject({ clicks: 7 })
+  expect(await readCounter(high)).toMatchObject({ clicks: 7 })
   const repaired = await check({ workspaceId: workspace.id, repair: true })
   expect(repaired.findings).toMatchObject(different.map((finding) => ({ ...finding, repaired: true })))
-  expect(await counterOf(high)).toEqual({ clicks: 0, last: null })
-  expect(await counterOf(low)).toEqual({ clicks: 3, last })
+  expect(await readCounter(high)).toEqual({ clicks: 0, last: null })
+  expect(await readCounter(low)).toEqual({ clicks: 3, last })
   expect(await check({ workspaceId: workspace.id })).toEqual({ links: 3, findings: [] })
 })
 
 test('rows that are missing, doubled, or of no link are found; a repair never counts doubled rows', async () => {
   const workspace = await buildWorkspace(platform)
-  const [missing, doubled] = [await linkOf(workspace), await linkOf(workspace)]
+  const [missing, doubled] = [await buildTestLink(workspace), await buildTestLink(workspace)]
   const unknown = { ...missing, number: 2n ** 62n }
   await send(missing, 3)
   await send(doubled, 2)
@@ -144,12 +148,12 @@ test('rows that are missing, doubled, or of no link are found; a repair never co
   ])
   await tamper(doubled, 3)
   await check({ workspaceId: workspace.id, repair: true })
-  expect(await counterOf(doubled)).toMatchObject({ clicks: 2 })
+  expect(await readCounter(doubled)).toMatchObject({ clicks: 2 })
 })
 
 test('under traffic no batch is taken for a difference, and a repair counts none twice', async () => {
   const workspace = await buildWorkspace(platform)
-  const link = await linkOf(workspace)
+  const link = await buildTestLink(workspace)
   await send(link, 1)
   await counted(link, 1)
   await tamper(link, 500)
@@ -172,10 +176,10 @@ test('under traffic no batch is taken for a difference, and a repair counts none
 
 test('a repair waits for a batch whose rows are stored and not yet counted', async () => {
   const workspace = await buildWorkspace(platform)
-  const link = await linkOf(workspace)
+  const link = await buildTestLink(workspace)
   await tamper(link, 500)
   await worker[Symbol.asyncDispose]()
-  const holder = { partition: partitionOf(workspace.id, platform.config.EVENT_PARTITIONS), owner: randomUUID() }
+  const holder = { partition: hashPartition(workspace.id, platform.config.EVENT_PARTITIONS), owner: randomUUID() }
   const { sequence = 0 } = (await claim(platform, holder)) ?? {}
   const stored = Promise.withResolvers<void>()
   const clickhouse = new Proxy(platform.clickhouse, {
@@ -193,18 +197,18 @@ test('a repair waits for a batch whose rows are stored and not yet counted', asy
   const { findings } = await check({ workspaceId: workspace.id, repair: true })
   expect(await batch).toBe(sequence + 1)
   expect(findings).toMatchObject([{ linkId: link.id, counter: 502, rows: 2, repaired: true }])
-  expect(await counterOf(link)).toMatchObject({ clicks: 2 })
+  expect(await readCounter(link)).toMatchObject({ clicks: 2 })
 })
 
 test('while a batch does not end its links are told, but not repaired', async () => {
   const workspace = await buildWorkspace(platform)
-  const link = await linkOf(workspace)
+  const link = await buildTestLink(workspace)
   await tamper(link, 2)
-  const partition = partitionOf(workspace.id, platform.config.EVENT_PARTITIONS)
+  const partition = hashPartition(workspace.id, platform.config.EVENT_PARTITIONS)
   await worker[Symbol.asyncDispose]()
   await sql`INSERT INTO ingest_cursors (partition, intent) VALUES (${partition}, '{}')
     ON CONFLICT (partition) DO UPDATE SET intent = '{}'`.execute(platform.db)
   const { findings } = await check({ workspaceId: workspace.id, repair: true })
   expect(findings).toMatchObject([{ linkId: link.id, counter: 2, rows: 0, repaired: false }])
-  expect(await counterOf(link)).toMatchObject({ clicks: 2 })
+  expect(await readCounter(link)).toMatchObject({ clicks: 2 })
 })

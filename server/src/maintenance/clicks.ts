@@ -25,7 +25,7 @@ export function reconcileClicks(platform: Handles, options: Options) {
     {
       first: -1n,
       read: (platform: Handles, after: bigint) => readClicks(platform, options, after),
-      bucketOf: linkBucket,
+      findBucket: linkBucket,
       pause: (platform, suspects, work) => {
         const workspaceIds = suspects.map(({ workspaceId }) => workspaceId)
         return pauseIngest(platform, workspaceIds, work)
@@ -51,7 +51,7 @@ async function readClicks(platform: Handles, options: Options, after: bigint) {
 
 async function repairClicks(platform: Handles, findings: Finding[], keep: boolean): Promise<Finding[]> {
   const wrong = findings.filter((finding) => finding.linkId !== null && isWrong(finding))
-  const { kept = [], set = [] } = Object.groupBy(wrong, ({ counter, rows }) =>
+  const { kept: retained = [], set = [] } = Object.groupBy(wrong, ({ counter, rows }) =>
     keep && (counter ?? 0) > rows ? 'kept' : 'set',
   )
   const counts = set.map(({ workspaceId, linkNumber, rows, doubled, lastClicked }) => ({
@@ -61,7 +61,7 @@ async function repairClicks(platform: Handles, findings: Finding[], keep: boolea
     last_clicked: lastClicked,
   }))
   if (counts.length > 0) await correctClicks(platform, counts)
-  const rowless = kept.map(({ workspaceId, linkNumber, counter, rows }) => ({
+  const rowless = retained.map(({ workspaceId, linkNumber, counter, rows }) => ({
     workspace_id: workspaceId,
     link_number: linkNumber,
     clicks: (counter ?? 0) - rows,

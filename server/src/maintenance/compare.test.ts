@@ -21,7 +21,7 @@ describe('a comparison', () => {
   const platform = {} as Handles
 
   /** Each position has the buckets that differ at the first read, and those at the second. */
-  async function run(reads: [first: string[], second: string[]][], { repair = false, isStill = true } = {}) {
+  async function run(reads: [first: string[], second: string[]][], { repair = false, isLocked = true } = {}) {
     const calls: string[] = []
     let isPaused = false
     const read = async (_: Handles, position: number) => {
@@ -33,11 +33,11 @@ describe('a comparison', () => {
     const comparison = {
       first: 0,
       read,
-      bucketOf: ({ name }: Finding) => name,
-      pause: async <Result>(_: Handles, found: Finding[], work: (_: Handles, isStill: boolean) => Promise<Result>) => {
+      findBucket: ({ name }: Finding) => name,
+      pause: async <Result>(_: Handles, found: Finding[], work: (_: Handles, isLocked: boolean) => Promise<Result>) => {
         calls.push(`pause ${found.map(({ name }) => name)}`)
         isPaused = true
-        const result = await work(platform, isStill)
+        const result = await work(platform, isLocked)
         isPaused = false
         return result
       },
@@ -94,7 +94,7 @@ describe('a comparison', () => {
   })
 
   test('repairs nothing while a batch does not end', async () => {
-    expect(await run([[['a'], ['a']]], { repair: true, isStill: false })).toEqual({
+    expect(await run([[['a'], ['a']]], { repair: true, isLocked: false })).toEqual({
       found: [[['a', false]]],
       calls: ['pause a'],
     })

@@ -12,12 +12,12 @@ type Comparison<Part extends Step> = {
   first: Position<Part> | undefined
   /** The second read, during the pause, also gets what the first one found. */
   read: (platform: Handles, position: Position<Part>, suspects?: Finding<Part>[]) => Promise<Part>
-  bucketOf: (finding: Finding<Part>) => string
-  /** Runs `work` while no source changes; `isStill` is false when a batch does not end. */
+  findBucket: (finding: Finding<Part>) => string
+  /** Runs `work` while no source changes; `isLocked` is false when a batch does not end. */
   pause: <Result>(
     platform: Handles,
     suspects: Finding<Part>[],
-    work: (platform: Handles, isStill: boolean) => Promise<Result>,
+    work: (platform: Handles, isLocked: boolean) => Promise<Result>,
   ) => Promise<Result>
   /** Makes the sources agree, during the pause. */
   repair: (platform: Handles, findings: Finding<Part>[]) => Promise<Finding<Part>[]>
@@ -46,15 +46,15 @@ export async function* compare<Part extends Step>(
 /** Reads the same again while no source changes, and repairs what still differs. */
 async function confirm<Part extends Step>(
   platform: Handles,
-  { read, bucketOf, pause, repair, finish }: Comparison<Part>,
+  { read, findBucket, pause, repair, finish }: Comparison<Part>,
   suspected: { position: Position<Part>; findings: Finding<Part>[]; repair: boolean },
 ): Promise<Finding<Part>[]> {
   await sleep(recheckAfterMs)
-  const known = new Set(suspected.findings.map(bucketOf))
-  const { findings, isRepairing } = await pause(platform, suspected.findings, async (platform, isStill) => {
+  const known = new Set(suspected.findings.map(findBucket))
+  const { findings, isRepairing } = await pause(platform, suspected.findings, async (platform, isLocked) => {
     const again = await read(platform, suspected.position, suspected.findings)
-    const confirmed = again.findings.filter((finding) => known.has(bucketOf(finding)))
-    const isRepairing = suspected.repair && isStill
+    const confirmed = again.findings.filter((finding) => known.has(findBucket(finding)))
+    const isRepairing = suspected.repair && isLocked
     return { findings: isRepairing ? await repair(platform, confirmed) : confirmed, isRepairing }
   })
   if (!isRepairing || !finish) return findings
@@ -68,12 +68,12 @@ type Joined<Sources extends Record<string, object[]>> = { [Name in keyof Sources
 /** Joins the rows of several sources by bucket. A source that lacks a bucket leaves its name undefined. */
 export function joinByBucket<Sources extends Record<string, object[]>>(
   sources: Sources,
-  bucketOf: (row: Sources[keyof Sources][number]) => string,
+  findBucket: (row: Sources[keyof Sources][number]) => string,
 ): Joined<Sources>[] {
   const buckets = new Map<string, Joined<Sources>>()
   for (const name of Object.keys(sources) as (keyof Sources)[]) {
     for (const row of sources[name] ?? []) {
-      const bucket = bucketOf(row)
+      const bucket = findBucket(row)
       buckets.set(bucket, { ...buckets.get(bucket), [name]: row } as Joined<Sources>)
     }
   }

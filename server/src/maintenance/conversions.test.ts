@@ -130,13 +130,13 @@ test('a rebuild brings back what PostgreSQL has recorded, and a second one nothi
   const shares: number[] = []
   const rebuilt = await rebuildConversions(platform, (share) => shares.push(share))
   expect(rebuilt.conversionsAdded).toBe(8)
-  expect(rebuilt.unmended).toBe(0)
+  expect(rebuilt.unrepaired).toBe(0)
   expect(shares).toEqual(shares.toSorted((one, other) => one - other))
   expect(shares.at(-1)).toBe(1)
   expect([await stored('lead_events'), await stored('sale_events')]).toEqual(before)
   for await (const _ of reconcileRollups(platform, { workspaceId, repair: true }));
   expect(await check()).toEqual(nothing)
-  expect(await rebuildConversions(platform, () => {})).toMatchObject({ conversionsAdded: 0, mended: 0 })
+  expect(await rebuildConversions(platform, () => {})).toMatchObject({ conversionsAdded: 0, recovered: 0 })
 })
 
 test('what has expired is not brought back, and stays counted', async () => {
@@ -145,7 +145,7 @@ test('what has expired is not brought back, and stays counted', async () => {
     WHERE workspace_id = ${workspaceId}`.execute(db)
   for (const table of ['lead_events', 'sale_events', 'workspace_counts', 'link_counts', 'dimension_counts'])
     await lose(table)
-  expect(await rebuildConversions(platform, () => {})).toMatchObject({ conversionsAdded: 0, unmended: 0 })
+  expect(await rebuildConversions(platform, () => {})).toMatchObject({ conversionsAdded: 0, unrepaired: 0 })
   expect(await stored('lead_events')).toEqual([])
   for await (const _ of reconcileRollups(platform, { workspaceId, repair: true }));
   expect(await check()).toEqual(nothing)

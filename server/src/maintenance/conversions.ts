@@ -27,7 +27,7 @@ export function reconcileConversions(platform: Handles, options: LinkOptions & {
     {
       first: -1n,
       read: (platform: Handles, after: bigint) => readConversions(platform, options, after),
-      bucketOf: linkBucket,
+      findBucket: linkBucket,
       pause: (platform, _, work) => betweenConversions(platform, work),
       repair: correctCounters,
       finish: finishRepair,
@@ -46,7 +46,7 @@ async function readConversions(platform: Handles, options: LinkOptions, after: b
       const { leads, sales, saleAmount, doubled } = found ?? { ...nothing, doubled: 0 }
       const finding = {
         ...foundLink(link, known ?? found),
-        counted: link ? countersOf(link) : null,
+        counted: link ? readCounters(link) : null,
         recorded: known?.recorded ?? nothing,
         stored: { leads, sales, saleAmount },
         doubled,
@@ -59,7 +59,7 @@ async function readConversions(platform: Handles, options: LinkOptions, after: b
   return { ...progress, findings }
 }
 
-function countersOf({ leads, conversions, sales, saleAmount }: RecordedCounts): RecordedCounts {
+function readCounters({ leads, conversions, sales, saleAmount }: RecordedCounts): RecordedCounts {
   return { leads, conversions, sales, saleAmount }
 }
 
@@ -83,10 +83,10 @@ async function restoreRows(platform: Handles, { workspaceId, linkNumber }: Conve
   const number = BigInt(linkNumber)
   let after: bigint | undefined = -1n
   while (after !== undefined) after = (await restoreMissingRows(platform, { linkNumber: number, after })).last
-  return betweenConversions(platform, async (platform, isStill) => {
+  return betweenConversions(platform, async (platform, isLocked) => {
     const range = { workspaceId, first: number, last: number }
     const [known] = await recordedByLink(platform, range)
-    if (!known || known.isUnderWay || !isStill) return false
+    if (!known || known.isUnderWay || !isLocked) return false
     const [stored = nothing] = await conversionsByLink(platform, range)
     const leads = known.recorded.leads - stored.leads
     const sales = known.recorded.sales - stored.sales

@@ -32,7 +32,7 @@ export async function* reconcileCustomers(platform: Handles, options: Options) {
     {
       first: -1n,
       read,
-      bucketOf: ({ number }) => String(number),
+      findBucket: ({ number }) => String(number),
       // A sale changes both in one transaction, which waits while the second read locks its customer.
       pause: (platform, _, work) => transaction(platform, (platform) => work(platform, true)),
       repair: setSales,

@@ -25,11 +25,13 @@ export function judgeVersions(versions: Versions): Check[] {
 }
 
 export function judgeMigrations(known: Migration[], applied: Migration[]): Check[] {
-  const there = new Map(applied.map((file) => [nameOf(file), file.checksum]))
-  const ours = new Set(known.map(nameOf))
-  const pending = known.filter((file) => !there.has(nameOf(file))).map(nameOf)
-  const changed = known.filter((file) => (there.get(nameOf(file)) ?? file.checksum) !== file.checksum).map(nameOf)
-  const unknown = applied.map(nameOf).filter((name) => !ours.has(name))
+  const there = new Map(applied.map((file) => [migrationName(file), file.checksum]))
+  const ours = new Set(known.map(migrationName))
+  const pending = known.filter((file) => !there.has(migrationName(file))).map(migrationName)
+  const changed = known
+    .filter((file) => (there.get(migrationName(file)) ?? file.checksum) !== file.checksum)
+    .map(migrationName)
+  const unknown = applied.map(migrationName).filter((name) => !ours.has(name))
   const checks: Check[] = []
   if (changed.length > 0) {
     const next = 'These files were edited after they were applied. Install the release again.'
@@ -60,14 +62,16 @@ export function judgeTransactions(long: Transaction[]): Check {
 }
 
 function isOlder(found: string, least: string): boolean {
-  const [numbers, wanted] = [found, least].map((text) => (/\d+(\.\d+)*/.exec(text)?.[0] ?? '0').split('.').map(Number))
-  for (const [index, number] of (wanted ?? []).entries()) {
+  const [numbers, expected] = [found, least].map((text) =>
+    (/\d+(\.\d+)*/.exec(text)?.[0] ?? '0').split('.').map(Number),
+  )
+  for (const [index, number] of (expected ?? []).entries()) {
     const difference = (numbers?.[index] ?? 0) - number
     if (difference !== 0) return difference < 0
   }
   return false
 }
 
-function nameOf({ engine, name }: Migration): string {
+function migrationName({ engine, name }: Migration): string {
   return `${engine}/${name}`
 }

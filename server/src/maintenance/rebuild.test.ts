@@ -12,7 +12,7 @@ import { eventually, openTestPlatform } from '../../test/stack.ts'
 import { startIngest } from '../features/ingest/jobs.ts'
 import { clicksSubject, type RawClick } from '../features/redirect/messages.ts'
 import { query } from '../platform/clickhouse.ts'
-import { partitionOf } from '../platform/ids.ts'
+import { hashPartition } from '../platform/ids.ts'
 import { migrate } from '../platform/migrate.ts'
 import { ensureStreams, eventStream, jetStream } from '../platform/nats.ts'
 import { reconcileClicks } from './clicks.ts'
@@ -64,7 +64,7 @@ function rebuild(report: (percent: number) => void = () => {}) {
 }
 
 async function send(clicks: unknown[]): Promise<void> {
-  const partition = partitionOf(workspace.id, platform.config.EVENT_PARTITIONS)
+  const partition = hashPartition(workspace.id, platform.config.EVENT_PARTITIONS)
   await jetStream(platform.nats).publish(clicksSubject(partition), JSON.stringify(clicks))
 }
 
@@ -89,7 +89,7 @@ async function counters(): Promise<number[]> {
 async function counted(people: number): Promise<void> {
   await eventually(async () => {
     expect((await counters()).reduce((sum, clicks) => sum + clicks, 0)).toBe(people)
-    const partition = partitionOf(workspace.id, platform.config.EVENT_PARTITIONS)
+    const partition = hashPartition(workspace.id, platform.config.EVENT_PARTITIONS)
     const cursor = await sql<{ sequence: bigint }>`
       SELECT sequence FROM ingest_cursors WHERE partition = ${partition} AND intent IS NULL`.execute(platform.db)
     const manager = await jetstreamManager(platform.nats)
@@ -124,7 +124,7 @@ test('a ClickHouse that has lost everything gets the same rows again, and a seco
   await truncate()
   const percents: number[] = []
   const rebuilt = await rebuild((percent) => percents.push(percent))
-  expect(rebuilt).toMatchObject({ added: expect.any(Number), mended: 0, unmended: 0 })
+  expect(rebuilt).toMatchObject({ added: expect.any(Number), recovered: 0, unrepaired: 0 })
   expect(rebuilt.added).toBeGreaterThanOrEqual(64)
   expect(await stored()).toEqual(before)
   expect(await counters()).toEqual([30, 30])
@@ -132,7 +132,7 @@ test('a ClickHouse that has lost everything gets the same rows again, and a seco
   expect(percents).toEqual(percents.toSorted((one, other) => one - other))
   expect(percents.at(-1)).toBe(100)
   await expectClean()
-  expect(await rebuild()).toMatchObject({ added: 0, mended: 0, unmended: 0 })
+  expect(await rebuild()).toMatchObject({ added: 0, recovered: 0, unrepaired: 0 })
   expect(await stored()).toEqual(before)
 })
 
@@ -152,7 +152,7 @@ test('rows that are missing come back while clicks go on; the others stay as the
   const left = (await stored()).length
   const rebuilding = rebuild()
   for (let message = 0; message < 50; message++) await send([buildClick(platform, links[0] as TestLink)])
-  expect(await rebuilding).toMatchObject({ added: before.length - left, unmended: 0 })
+  expect(await rebuilding).toMatchObject({ added: before.length - left, unrepaired: 0 })
   await counted(90)
   const rows = (await stored()) as { city: string }[]
   expect(rows).toHaveLength(before.length + 50)
@@ -163,13 +163,13 @@ test('rows that are missing come back while clicks go on; the others stay as the
 
 test('a counter keeps what the log does not hold any more', async () => {
   await sendMixed(20)
-  const partition = partitionOf(workspace.id, platform.config.EVENT_PARTITIONS)
+  const partition = hashPartition(workspace.id, platform.config.EVENT_PARTITIONS)
   const manager = await jetstreamManager(platform.nats)
   await manager.streams.purge(eventStream(partition), { keep: 1 })
   await send([buildClick(platform, links[0] as TestLink)])
   await counted(21)
   await truncate()
-  expect(await rebuild()).toMatchObject({ unmended: 0 })
+  expect(await rebuild()).toMatchObject({ unrepaired: 0 })
   expect(await counters()).toEqual([11, 10])
   await expectClean()
   const sums = await query<{ clicks: number; rowless: number }>(

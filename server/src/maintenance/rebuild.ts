@@ -1,6 +1,6 @@
 import { keepLinkAttributes } from '../features/event-storage/service.ts'
 import { type ReplayedLog, restoreFromLog } from '../features/ingest/service.ts'
-import { linksAsTold } from '../features/links/service.ts'
+import { linksAtEvent } from '../features/links/service.ts'
 import {
   exportUnattributedAgain,
   highestConversion,
@@ -21,9 +21,9 @@ export type Rebuilt = ReplayedLog & {
   /** Leads, sales and refunds of PostgreSQL that were read, and those of their rows that were missing. */
   conversions: number
   conversionsAdded: number
-  /** Counters and rollups that were mended, and those that a batch under way kept from being mended. */
-  mended: number
-  unmended: number
+  /** Counters and rollups that were recovered, and those that a batch under way kept from being recovered. */
+  recovered: number
+  unrepaired: number
 }
 type Report = (percent: number, text: string) => void
 
@@ -37,12 +37,15 @@ export async function rebuild(platform: Platform, report: Report): Promise<Rebui
   const rebuilt = await withRebuildLock(platform.db, async () => {
     const replayed = await restoreFromLog(platform, (share, text) => report(Math.floor(share * 60), text))
     const links = await restoreLinks(platform, (text) => report(60, text))
-    const total = { ...replayed, links, mended: 0, unmended: 0 }
+    const total = { ...replayed, links, recovered: 0, unrepaired: 0 }
     // After the clicks, which tell places and devices.
     const restored = await rebuildConversions(platform, (share, text) => report(60 + Math.floor(share * 25), text))
-    await settle(platform, total, (share, text) => report(85 + Math.floor(share * 15), text))
-    const mended = { mended: total.mended + restored.mended, unmended: total.unmended + restored.unmended }
-    return { ...total, ...restored, ...mended }
+    await finishCounts(platform, total, (share, text) => report(85 + Math.floor(share * 15), text))
+    const recovered = {
+      recovered: total.recovered + restored.recovered,
+      unrepaired: total.unrepaired + restored.unrepaired,
+    }
+    return { ...total, ...restored, ...recovered }
   })
   if (!rebuilt) throw conflict('Another `tributary rebuild` is running. Wait for its end.')
   report(100, `${rebuilt.added} clicks added`)
@@ -56,7 +59,7 @@ export async function restoreLinks(platform: Handles, report: (text: string) => 
   let after = -1n
   let total = 0
   for (;;) {
-    const links = await linksAsTold(platform, after, linksAtOnce)
+    const links = await linksAtEvent(platform, after, linksAtOnce)
     await keepLinkAttributes(platform, links)
     total += links.length
     report(`${total} links`)
@@ -67,7 +70,7 @@ export async function restoreLinks(platform: Handles, report: (text: string) => 
 
 /** Adds the leads, sales and refunds that PostgreSQL has and ClickHouse has not, and sets all counters right. */
 export async function rebuildConversions(platform: Handles, report: Report) {
-  const total = { conversions: 0, conversionsAdded: 0, mended: 0, unmended: 0 }
+  const total = { conversions: 0, conversionsAdded: 0, recovered: 0, unrepaired: 0 }
   await exportUnattributedAgain(platform)
   const highest = await highestConversion(platform)
   let after: bigint | undefined = -1n
@@ -80,25 +83,25 @@ export async function rebuildConversions(platform: Handles, report: Report) {
     after = last
   }
   for await (const { findings, percent } of reconcileConversions(platform, { repair: true })) {
-    for (const { repaired } of findings) total[repaired ? 'mended' : 'unmended'] += 1
+    for (const { repaired } of findings) total[repaired ? 'recovered' : 'unrepaired'] += 1
     report(0.6 + percent / 500, 'leads and sales of links')
   }
   for await (const { findings, percent } of reconcileCustomers(platform, { repair: true })) {
-    total.mended += findings.length
+    total.recovered += findings.length
     report(0.8 + percent / 500, 'customers')
   }
   return total
 }
 
 /** An insert that was cut off may have left the rollups behind; and what nobody has a row of any more stays counted. */
-async function settle(platform: Platform, total: ClickTotals, report: Report): Promise<void> {
+async function finishCounts(platform: Platform, total: ClickTotals, report: Report): Promise<void> {
   for await (const { findings, month, percent } of reconcileRollups(platform, { repair: true })) {
-    for (const { repaired } of findings) total[repaired ? 'mended' : 'unmended'] += 1
+    for (const { repaired } of findings) total[repaired ? 'recovered' : 'unrepaired'] += 1
     report(percent / 200, `rollups of ${month.slice(0, 7)}`)
   }
   for await (const { findings, percent } of reconcileClicks(platform, { repair: 'keep' })) {
     for (const { repaired, counter, rows } of findings)
-      if (counter !== null && counter !== rows) total[repaired ? 'mended' : 'unmended'] += 1
+      if (counter !== null && counter !== rows) total[repaired ? 'recovered' : 'unrepaired'] += 1
     report(0.5 + percent / 200, 'counters')
   }
 }

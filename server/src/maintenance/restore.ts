@@ -1,8 +1,16 @@
 import { conflict, invalid } from '../platform/errors.ts'
 import { appliedMigrations, knownMigrations, migrate } from '../platform/migrate.ts'
-import { type BackupTable, type Manifest, nameOf, refusalOf } from './archive/manifest.ts'
+import { type BackupTable, checkManifest, type Manifest, migrationName } from './archive/manifest.ts'
 import { inOrder } from './archive/order.ts'
-import { isCopy, isLeftOut, type Place, readFile, readManifest, requireAlone, requireNoMigration } from './backup.ts'
+import {
+  type BackupDestination,
+  isCopy,
+  isLeftOut,
+  readFile,
+  readManifest,
+  requireAlone,
+  requireNoMigration,
+} from './backup.ts'
 import type { Handles } from './compare.ts'
 import { restoreLinks } from './rebuild.ts'
 import {
@@ -43,13 +51,13 @@ const numbersSkipped = 1_000_000n
  * Fills both databases with a backup. The state of the migrations is first made that of the backup, and brought to the
  * newest at the end. Rows come to tables beside the real ones, and into these when all of them are there.
  */
-export async function restore(handles: Handles, place: Place, options: RestoreOptions): Promise<Restored> {
+export async function restore(handles: Handles, source: BackupDestination, options: RestoreOptions): Promise<Restored> {
   const { config, clickhouse } = handles
-  const backup = await readManifest(place.storage)
+  const backup = await readManifest(source.storage)
   const reading: Reading = {
-    ...place,
+    ...source,
     key: backup.encrypted ? config.BACKUP_KEY : undefined,
-    count: counter(backup, place),
+    count: counter(backup, source),
   }
   const session = await openSession(config)
   const staged: EventTable[] = []
@@ -58,8 +66,8 @@ export async function restore(handles: Handles, place: Place, options: RestoreOp
     await requireFit(handles, backup, options)
     await requireStopped(session)
     if (!options.replace) await requireEmpty(handles, session)
-    const wanted = new Set(backup.migrations.map(nameOf))
-    await migrate(config, clickhouse, () => {}, { wanted: (file) => wanted.has(nameOf(file)) })
+    const expected = new Set(backup.migrations.map(migrationName))
+    await migrate(config, clickhouse, () => {}, { isSelected: (file) => expected.has(migrationName(file)) })
     await requireNoMigration(session)
 
     const tables = await eventTablesFor(handles, session, backup)
@@ -72,14 +80,14 @@ export async function restore(handles: Handles, place: Place, options: RestoreOp
     await begin(session)
     await fillPostgres(reading, session, backup)
     await commit(session)
-    await putInPlace(handles, tables, staged)
+    await swapTables(handles, tables, staged)
 
     await allowMigrations(session)
     const migrated: string[] = []
     await migrate(config, clickhouse, (line) => migrated.push(line))
     const rows = reading.count(0)
-    const links = await restoreLinks(handles, (text) => place.report(99, text))
-    place.report(100, `${rows} rows`)
+    const links = await restoreLinks(handles, (text) => source.report(99, text))
+    source.report(100, `${rows} rows`)
     return { madeAt: backup.madeAt, rows, migrated, links }
   } finally {
     for (const table of staged) await dropCopy(handles, stagedAs(table)).catch(() => {})
@@ -88,7 +96,7 @@ export async function restore(handles: Handles, place: Place, options: RestoreOp
 }
 
 /** After this failed the two databases are of different times. */
-async function putInPlace(handles: Handles, tables: EventTable[], staged: EventTable[]): Promise<void> {
+async function swapTables(handles: Handles, tables: EventTable[], staged: EventTable[]): Promise<void> {
   try {
     for (const { name } of tables) await emptyTable(handles, name)
     for (const table of staged) await attachAll(handles, stagedAs(table), table.name)
@@ -101,7 +109,7 @@ async function putInPlace(handles: Handles, tables: EventTable[], staged: EventT
 
 async function requireFit({ config }: Handles, backup: Manifest, { keys, ...trust }: RestoreOptions): Promise<void> {
   const [known, applied] = [await knownMigrations(), await appliedMigrations(config)]
-  const refusal = refusalOf(backup, { known, applied, keys, key: config.BACKUP_KEY }, trust)
+  const refusal = checkManifest(backup, { known, applied, keys, key: config.BACKUP_KEY }, trust)
   if (refusal) throw conflict(refusal)
 }
 
@@ -129,28 +137,28 @@ async function requireEmpty(handles: Handles, session: Session): Promise<void> {
 async function eventTablesFor(handles: Handles, session: Session, backup: Manifest): Promise<EventTable[]> {
   const tables = await realTables(handles)
   const present = new Set([
-    ...(await selectTables(session)).flatMap((table) => partsOf({ ...table, engine: 'postgres' })),
-    ...tables.flatMap((table) => partsOf({ ...table, engine: 'clickhouse' })),
+    ...(await selectTables(session)).flatMap((table) => listParts({ ...table, engine: 'postgres' })),
+    ...tables.flatMap((table) => listParts({ ...table, engine: 'clickhouse' })),
   ])
   // Without BACKUP_KEY nobody signs a manifest, and names of columns become part of statements.
-  const missing = backup.tables.flatMap(partsOf).filter((name) => !present.has(name))
+  const missing = backup.tables.flatMap(listParts).filter((name) => !present.has(name))
   if (missing.length === 0) return tables
   throw invalid(
     `Tables or columns of the backup are not here: ${missing.join(', ')}. Name two empty databases in POSTGRES_URL and CLICKHOUSE_URL.`,
   )
 }
 
-function partsOf(table: Pick<BackupTable, 'engine' | 'name' | 'columns'>): string[] {
-  return [nameOf(table), ...table.columns.map((column) => `${nameOf(table)}.${column}`)]
+function listParts(table: Pick<BackupTable, 'engine' | 'name' | 'columns'>): string[] {
+  return [migrationName(table), ...table.columns.map((column) => `${migrationName(table)}.${column}`)]
 }
 
 async function realTables(handles: Handles): Promise<EventTable[]> {
   return (await selectEventTables(handles)).filter(({ name }) => !isCopy(name))
 }
 
-type Reading = Place & { key: Buffer | undefined; count: (rows: number, name?: string) => number }
+type Reading = BackupDestination & { key: Buffer | undefined; count: (rows: number, name?: string) => number }
 
-function counter(backup: Manifest, { report }: Place): Reading['count'] {
+function counter(backup: Manifest, { report }: BackupDestination): Reading['count'] {
   const expected = backup.tables.reduce((sum, { rows }) => sum + rows, 0)
   let done = 0
   return (rows, name) => {
@@ -163,10 +171,10 @@ function counter(backup: Manifest, { report }: Place): Reading['count'] {
 async function stage(handles: Handles, { storage, key, count }: Reading, table: BackupTable): Promise<void> {
   for (const file of table.files) {
     await insertRows(handles, stagedAs(table), table.columns, await readFile(storage, file, key))
-    count(file.rows, nameOf(table))
+    count(file.rows, migrationName(table))
   }
   const rows = (await countRows(handles, stagedAs(table))).reduce((sum, { rows }) => sum + rows, 0)
-  if (rows !== table.rows) throw new Error(`${nameOf(table)}: ${rows} rows arrived of ${table.rows}. Try again.`)
+  if (rows !== table.rows) throw new Error(`${migrationName(table)}: ${rows} rows arrived of ${table.rows}. Try again.`)
 }
 
 /** Inside a transaction, so that a restore that fails leaves PostgreSQL as it was. */
@@ -180,7 +188,7 @@ async function fillPostgres({ storage, key, count }: Reading, session: Session, 
       for (const file of table.files) {
         const rows = await copyIn(session, table, await readFile(storage, file, key))
         if (rows !== file.rows) throw new Error(`${file.name}: ${rows} rows arrived of ${file.rows}. Try again.`)
-        count(rows, nameOf(table))
+        count(rows, migrationName(table))
       }
     }
   }

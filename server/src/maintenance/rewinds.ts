@@ -9,23 +9,23 @@ import { type Rewind, saveLost, selectRewinds } from '../platform/incarnation.ts
 export type Lost = { links: number; leads: number; sales: number; customers: number }
 
 const lostAtOnce = 5_000
-const settleAfterMs = 10_000
+const finishAfterMs = 10_000
 // PostgreSQL writes a sequence to its log 32 numbers ahead: after a crash it seems to have given them.
 const loggedAhead = 64n
 // Rows of the time shortly before are looked at too: clocks may differ.
 const overlapMs = 60_000
 
 /** After PostgreSQL went back: counts what it lost, once, and makes known again what it has. */
-export async function settleRewinds(platform: Platform): Promise<void> {
+export async function finishRewinds(platform: Platform): Promise<void> {
   for (const rewind of await selectRewinds(platform.db)) {
     if (rewind.engine !== 'postgresql') continue
-    if (rewind.lost === null) await settleRewind(platform, rewind)
+    if (rewind.lost === null) await finishRewind(platform, rewind)
     else for (const [kind, count] of Object.entries(rewind.lost)) platform.metrics.lostRecords.set({ kind }, count)
   }
 }
 
-async function settleRewind(platform: Platform, rewind: Rewind): Promise<void> {
-  if (platform.now().getTime() - rewind.found_at.getTime() < settleAfterMs) return
+async function finishRewind(platform: Platform, rewind: Rewind): Promise<void> {
+  if (platform.now().getTime() - rewind.found_at.getTime() < finishAfterMs) return
   const lost = await countLost(platform, rewind)
   await saveLost(platform.db, rewind, lost)
   if (Object.values(lost).every((count) => count === 0)) return

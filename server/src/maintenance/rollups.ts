@@ -1,6 +1,6 @@
 import { betweenConversions } from '../features/event-storage/service.ts'
 import { pauseIngest } from '../features/ingest/service.ts'
-import { type Difference, mendRollups, monthsOfEvents, rollupDifferences } from '../features/rollups/service.ts'
+import { type Difference, monthsOfEvents, repairRollups, rollupDifferences } from '../features/rollups/service.ts'
 import { compare, type Handles } from './compare.ts'
 
 /** A count of a workspace in a month that is not what the rows come to: too low by `missing`, too high by `surplus`. */
@@ -23,11 +23,11 @@ export async function* reconcileRollups(
     {
       first: months[0],
       read,
-      bucketOf: ({ workspaceId, rollup, count }) => `${workspaceId} ${rollup} ${count}`,
+      findBucket: ({ workspaceId, rollup, count }) => `${workspaceId} ${rollup} ${count}`,
       // Rows and counts can't be read at one moment, so nothing is stored meanwhile.
       pause: (platform, suspects, work) =>
-        pauseIngest(platform, workspacesOf(suspects), (platform, areClicksStill) =>
-          betweenConversions(platform, (platform, isStill) => work(platform, isStill && areClicksStill)),
+        pauseIngest(platform, listWorkspaces(suspects), (platform, areClicksLocked) =>
+          betweenConversions(platform, (platform, isLocked) => work(platform, isLocked && areClicksLocked)),
         ),
       repair: repairMonth,
     },
@@ -37,10 +37,10 @@ export async function* reconcileRollups(
 
 async function repairMonth(platform: Handles, findings: RollupFinding[]): Promise<RollupFinding[]> {
   const [first] = findings
-  if (first) await mendRollups(platform, { workspaceIds: workspacesOf(findings), month: first.month })
+  if (first) await repairRollups(platform, { workspaceIds: listWorkspaces(findings), month: first.month })
   return findings.map((finding) => ({ ...finding, repaired: true }))
 }
 
-function workspacesOf(findings: RollupFinding[]): string[] {
+function listWorkspaces(findings: RollupFinding[]): string[] {
   return [...new Set(findings.map(({ workspaceId }) => workspaceId))]
 }

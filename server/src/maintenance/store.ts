@@ -144,7 +144,7 @@ export async function selectEventTables({ clickhouse, config }: ClickHouseHandle
 /** An empty table of the same rows that no view reads from and that nothing expires from. */
 export async function makeCopy(handles: ClickHouseHandles, table: EventTable, copy: string): Promise<void> {
   const { partition_key, primary_key, sorting_key } = table
-  const [local, cluster, on] = namesOf(handles)
+  const [local, cluster, on] = tableNames(handles)
   const partition = partition_key ? `PARTITION BY ${partition_key}` : ''
   const order = `PRIMARY KEY (${primary_key}) ORDER BY (${sorting_key})`
   await command(
@@ -159,24 +159,24 @@ export async function makeCopy(handles: ClickHouseHandles, table: EventTable, co
 
 /** All rows of one table become rows of the other too. No row is copied and no view hears of it. */
 export async function attachAll(handles: ClickHouseHandles, from: string, to: string): Promise<void> {
-  const [local, , on] = namesOf(handles)
+  const [local, , on] = tableNames(handles)
   await command(handles, `ALTER TABLE ${local(to)} ${on} ATTACH PARTITION ALL FROM ${local(from)}`)
 }
 
 /** On a cluster, until every replica has what any of them has. */
 export async function syncReplicas(handles: ClickHouseHandles, name: string): Promise<void> {
-  const [local, cluster, on] = namesOf(handles)
+  const [local, cluster, on] = tableNames(handles)
   if (cluster) await command(handles, `SYSTEM SYNC REPLICA ${on} ${local(name)}`)
 }
 
 export async function emptyTable(handles: ClickHouseHandles, name: string): Promise<void> {
-  const [local, , on] = namesOf(handles)
+  const [local, , on] = tableNames(handles)
   await command(handles, `TRUNCATE TABLE ${local(name)} ${on}`)
 }
 
 /** Its files go some minutes later: to wait for that (SYNC) is to wait for a reader that was cut off, maybe for ever. */
 export async function dropCopy(handles: ClickHouseHandles, copy: string): Promise<void> {
-  const [local, cluster, on] = namesOf(handles)
+  const [local, cluster, on] = tableNames(handles)
   if (cluster) await command(handles, `DROP TABLE IF EXISTS ${copy} ${on}`)
   await command(handles, `DROP TABLE IF EXISTS ${local(copy)} ${on}`)
 }
@@ -214,7 +214,7 @@ export async function insertRows({ clickhouse }: ClickHouseHandles, copy: string
   for await (const _ of stream);
 }
 
-function namesOf({ config }: ClickHouseHandles): [(name: string) => string, string | undefined, string] {
+function tableNames({ config }: ClickHouseHandles): [(name: string) => string, string | undefined, string] {
   const cluster = config.CLICKHOUSE_CLUSTER
   return [(name) => (cluster ? `${name}_local` : name), cluster, cluster ? `ON CLUSTER '${cluster}'` : '']
 }

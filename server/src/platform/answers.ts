@@ -42,7 +42,7 @@ export function openAdmission(
   readUtilization = openUtilization(),
 ): Admission {
   const reserved = new Map<string, number>()
-  const lines = new Map<string, Line>()
+  const queues = new Map<string, Line>()
   const readSpare = watchContention(readUtilization)
 
   function refuse({ plan }: Pick<Sender, 'plan'>, limit: string, message: string): AppError {
@@ -52,8 +52,8 @@ export function openAdmission(
 
   function findLine(workspaceId: string, isHeavy: boolean): Line {
     const name = `${isHeavy ? 'heavy' : 'standard'} ${workspaceId}`
-    const line = lines.get(name) ?? { name, workspaceId, isHeavy, running: 0, waiting: [] }
-    lines.set(name, line)
+    const line = queues.get(name) ?? { name, workspaceId, isHeavy, running: 0, waiting: [] }
+    queues.set(name, line)
     return line
   }
 
@@ -67,7 +67,7 @@ export function openAdmission(
 
   function begin(line: Line): () => void {
     const startedAt = performance.now()
-    return once(() => {
+    return callOnce(() => {
       const restMs = Math.min(longestRestMs, computeShare(line).rest * (performance.now() - startedAt))
       if (restMs < 1) end(line)
       else setTimeout(end, restMs, line)
@@ -81,7 +81,7 @@ export function openAdmission(
       if (!next) break
       next()
     }
-    if (line.running === 0) lines.delete(line.name)
+    if (line.running === 0) queues.delete(line.name)
   }
 
   return {
@@ -97,7 +97,7 @@ export function openAdmission(
         throw refuse(sender, 'bodies', 'The server is reading as many bodies as it has memory for.')
       }
       for (const share of [own, total]) add(reserved, share, bytes)
-      return once(() => {
+      return callOnce(() => {
         for (const share of [own, total]) add(reserved, share, -bytes)
       })
     },
@@ -175,7 +175,7 @@ function add(counts: Map<string, number>, name: string, change: number): void {
   else counts.delete(name)
 }
 
-function once(work: () => void): () => void {
+function callOnce(work: () => void): () => void {
   let isDone = false
   return () => {
     if (!isDone) work()
@@ -198,7 +198,7 @@ export function streamList(
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   let isEnded = false
-  const end = once(() => {
+  const end = callOnce(() => {
     isEnded = true
     clearTimeout(timer)
     ended()

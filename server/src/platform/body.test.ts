@@ -197,11 +197,11 @@ function worstBodies(operation: Body) {
     `"https://${'a.'.repeat(room / 2)}"`,
     `"${' '.repeat(room)}"`,
   ]
-  const texts = fieldsOf(operation).flatMap((field) => values.map((value) => `{"${field}":${value}}`))
+  const texts = bodyFields(operation).flatMap((field) => values.map((value) => `{"${field}":${value}}`))
   return [...values, ...texts].map((text) => ({ operation, text }))
 }
 
-function fieldsOf(operation: Body): string[] {
+function bodyFields(operation: Body): string[] {
   const schema = z.toJSONSchema(operation.body as z.ZodType, { io: 'input', unrepresentable: 'any' })
   return Object.keys(schema.properties ?? {})
 }

@@ -4,13 +4,13 @@ import type { ChildProcess } from 'node:child_process'
 export type Answer = (value: unknown) => unknown
 export type Channel = {
   /** Fails when the other end fails, does not answer in time, or is gone. Without a time it waits until then. */
-  ask(question: string, value?: unknown, withinMs?: number): Promise<unknown>
+  ask(command: string, value?: unknown, withinMs?: number): Promise<unknown>
   /** Resolves when the other end is gone. */
   closed: Promise<void>
   close(): void
 }
 
-type Question = { question: string; id: number; value?: unknown }
+type Command = { command: string; id: number; value?: unknown }
 type Reply = { reply: number; value?: unknown; error?: string }
 type Waiting = { resolve(value: unknown): void; reject(error: Error): void; timer?: NodeJS.Timeout }
 
@@ -29,12 +29,12 @@ export function openChannel(end: ChildProcess | NodeJS.Process, answers: Record<
   }
 
   // With a callback, a channel that is gone is no exception.
-  const send = (message: Question | Reply) => end.connected && end.send?.(message, undefined, undefined, () => {})
+  const send = (message: Command | Reply) => end.connected && end.send?.(message, undefined, undefined, () => {})
 
-  async function reply({ question, id, value }: Question): Promise<void> {
+  async function reply({ command, id, value }: Command): Promise<void> {
     try {
-      const answer = Object.hasOwn(answers, question) ? answers[question] : undefined
-      if (!answer) throw new Error(`unknown question ${question}`)
+      const answer = Object.hasOwn(answers, command) ? answers[command] : undefined
+      if (!answer) throw new Error(`unknown question ${command}`)
       send({ reply: id, value: await answer(value) })
     } catch (error) {
       send({ reply: id, error: (error as Error).message })
@@ -42,7 +42,7 @@ export function openChannel(end: ChildProcess | NodeJS.Process, answers: Record<
   }
 
   const emitter: NodeJS.EventEmitter = end
-  emitter.on('message', (message: Question | Reply) => {
+  emitter.on('message', (message: Command | Reply) => {
     if ('reply' in message) finish(message.reply, message.error, message.value)
     else void reply(message)
   })
@@ -56,13 +56,13 @@ export function openChannel(end: ChildProcess | NodeJS.Process, answers: Record<
 
   return {
     closed,
-    ask(question, value, withinMs) {
+    ask(command, value, withinMs) {
       if (!end.connected) return Promise.reject(new Error('the other process is gone'))
       return new Promise((resolve, reject) => {
         const id = count++
         const timer = withinMs && setTimeout(finish, withinMs, id, `no answer in ${withinMs} ms`)
         waiting.set(id, { resolve, reject, ...(timer && { timer }) })
-        send({ question, id, value })
+        send({ command, id, value })
       })
     },
     close() {

@@ -1,7 +1,7 @@
 import { type ClickHouseClient, ClickHouseLogLevel, type ClickHouseSettings, createClient } from '@clickhouse/client'
 import type { Config } from './config.ts'
 import { refuseInTransaction } from './postgres.ts'
-import { problemOf } from './tracing.ts'
+import { describeProblem } from './tracing.ts'
 
 /** A statement that has ended; its text has names for the values. */
 type Statement = { text: string; durationMs: number; problem?: string }
@@ -71,7 +71,7 @@ async function observed<T>({ onStatement }: ClickHouse, text: string, work: () =
     end()
     return result
   } catch (error) {
-    end(problemOf(error))
+    end(describeProblem(error))
     throw error
   }
 }

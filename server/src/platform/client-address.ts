@@ -7,7 +7,7 @@ type ClientAddress = { ip: string; trusted: boolean; loopback: boolean }
 export type AddressReader = (address: string) => ClientAddress
 export type Client = { ip: string; secure: boolean; trusted: boolean; loopback: boolean }
 
-export type Place = { country: string; region: string; city: string; continent: string }
+export type GeoHeaders = { country: string; region: string; city: string; continent: string }
 export type Visitor = {
   ip: string
   userAgent: string
@@ -15,10 +15,10 @@ export type Visitor = {
   /** What the browser says it asks for, such as `prefetch`; else empty. */
   purpose: string
   /** What a trusted proxy says. */
-  place: Place
+  location: GeoHeaders
 }
 
-const nowhere: Place = { country: '', region: '', city: '', continent: '' }
+const nowhere: GeoHeaders = { country: '', region: '', city: '', continent: '' }
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
@@ -78,7 +78,7 @@ export function readVisitor(request: Pick<IncomingMessage, 'headers' | 'socket'>
     userAgent: (headers['user-agent'] ?? '').slice(0, 1_000),
     referer: (headers.referer ?? '').slice(0, 2_000),
     purpose: String(headers['sec-purpose'] ?? headers.purpose ?? headers['x-purpose'] ?? headers['x-moz'] ?? ''),
-    place: client.trusted ? placeOf(headers) : nowhere,
+    location: client.trusted ? readLocation(headers) : nowhere,
   }
 }
 
@@ -88,7 +88,7 @@ export function clientNetwork(ip: string): string {
 }
 
 /** What content delivery networks and proxies say about the visitor's place. */
-function placeOf(headers: IncomingHttpHeaders): Place {
+function readLocation(headers: IncomingHttpHeaders): GeoHeaders {
   const hint = (...names: string[]) => String(names.map((name) => headers[name]).find(Boolean) ?? '')
   return {
     country: hint('cf-ipcountry', 'x-country'),

@@ -148,17 +148,17 @@ describe('a bad value is refused', () => {
     ['a private key alone', { TLS_KEY: 'key.pem' }, 'TLS_CERT and TLS_KEY go together: set both or neither.'],
   ])('%s', (_name, given, message) => {
     expect(() => readConfig({ ...needed, ...given })).toThrow(ConfigError)
-    expect(problemsOf({ ...needed, ...given })).toEqual([expect.stringContaining(message)])
+    expect(readProblems({ ...needed, ...given })).toEqual([expect.stringContaining(message)])
   })
 
   test('with the meaning of the setting, which says what to write', () => {
-    const [problem] = problemsOf({ ...needed, NATS_REPLICAS: '9' })
+    const [problem] = readProblems({ ...needed, NATS_REPLICAS: '9' })
     expect(problem).toMatch(/^NATS_REPLICAS is "9": .+ Copies of each stream; 3 with a cluster of three nodes\.$/)
   })
 })
 
 test('every bad and every missing value is named in one error', () => {
-  const problems = problemsOf({ API_PORT: 'x', LOG_LEVEL: 'loud', TLS_KEY: 'key.pem' })
+  const problems = readProblems({ API_PORT: 'x', LOG_LEVEL: 'loud', TLS_KEY: 'key.pem' })
   const names = problems.map((problem) => problem.split(/[ :]/, 1)[0])
   expect(names.toSorted()).toEqual([...Object.keys(needed), 'API_PORT', 'LOG_LEVEL', 'TLS_CERT'].toSorted())
   expect(problems).toContain('POSTGRES_URL is not set. PostgreSQL: workspaces, keys, links, counters, money.')
@@ -210,11 +210,11 @@ describe('secrets', () => {
     const environment = { ...needed, [name]: value, API_PORT: 'x' }
     expect(configSummary(environment)[name]).not.toContain(secret)
     expect(configSummary(environment)[name]).toContain('***')
-    expect(problemsOf(environment).join()).not.toContain(secret)
+    expect(readProblems(environment).join()).not.toContain(secret)
   })
 })
 
-function problemsOf(environment: Record<string, string>): string[] {
+function readProblems(environment: Record<string, string>): string[] {
   try {
     readConfig(environment)
   } catch (error) {

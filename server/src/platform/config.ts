@@ -25,16 +25,16 @@ export function readSome<Name extends keyof Settings>(
   const problems: string[] = []
   const entries = names.map((name) => {
     const setting: Setting = settings[name]
-    const value = environment[name]?.trim() || setting.standard
+    const value = environment[name]?.trim() || setting.default
     if (value === undefined) {
-      problems.push(`${name} is not set. ${setting.meaning}`)
+      problems.push(`${name} is not set. ${setting.description}`)
       return [name, undefined]
     }
     const parsed = setting.type.safeParse(value)
     if (!parsed.success) {
       const shown = setting.secret ? '' : ` is ${JSON.stringify(mask(value, setting))}`
       problems.push(
-        `${name}${shown}: ${parsed.error.issues.map((issue) => issue.message).join('; ')}. ${setting.meaning}`,
+        `${name}${shown}: ${parsed.error.issues.map((issue) => issue.message).join('; ')}. ${setting.description}`,
       )
     }
     return [name, parsed.data]
@@ -59,7 +59,7 @@ export function configSummary(environment: Record<string, string | undefined> = 
   return Object.fromEntries(
     Object.entries(settings as Record<string, Setting>).map(([name, setting]) => [
       name,
-      mask(environment[name] || setting.standard || '', setting),
+      mask(environment[name] || setting.default || '', setting),
     ]),
   )
 }
@@ -79,12 +79,12 @@ export function configLines(
 export function keyPrints(
   environment: Record<string, string | undefined> = process.env,
 ): Record<string, Record<string, string>> {
-  const printOf = (key: string) =>
+  const formatSetting = (key: string) =>
     createHash('sha256').update(`tributary ${key.toLowerCase()}`).digest('hex').slice(0, 16)
   return Object.fromEntries(
     ['CLICK_ID_KEYS', 'ENCRYPTION_KEYS'].map((name) => {
       const keys = (environment[name] ?? '').split(',').map((entry) => entry.trim().split(':'))
-      return [name, Object.fromEntries(keys.map(([id = '', key = '']) => [id, printOf(`${name} ${key}`)]))]
+      return [name, Object.fromEntries(keys.map(([id = '', key = '']) => [id, formatSetting(`${name} ${key}`)]))]
     }),
   )
 }

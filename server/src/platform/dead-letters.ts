@@ -24,7 +24,7 @@ export type Letter = {
 }
 
 const kinds: LetterKind[] = ['conversion', 'outbox']
-const measureEveryMs = 5_000
+const measureIntervalMs = 5_000
 
 /** Inside the transaction that takes the work out of its queue. A letter that comes again keeps its first date. */
 export async function insertLetter(db: Db, letter: NewLetter): Promise<void> {
@@ -63,7 +63,7 @@ export async function deleteLetters(db: Db, kind: LetterKind, references: string
 }
 
 export function startLetterMeter(platform: Platform): AsyncDisposable {
-  return startInterval(platform, 'count dead letters', measureEveryMs, async () => {
+  return startInterval(platform, 'count dead letters', measureIntervalMs, async () => {
     const counts = await countLetters(platform.db).catch(() => undefined)
     if (counts) for (const kind of kinds) platform.metrics.deadLetters.set({ kind }, counts[kind])
   })

@@ -93,15 +93,15 @@ describe('no answer is an error', () => {
     const name = await nameWith('silent')
     const dns = open()
     const started = Date.now()
-    for (let question = 0; question < 3; question++) await expect(dns.texts(name)).rejects.toThrow('it took too long')
+    for (let lookup = 0; lookup < 3; lookup++) await expect(dns.texts(name)).rejects.toThrow('it took too long')
     expect(Date.now() - started).toBeLessThan(6_000)
   })
 
   test('a server that is not there; with a second one that is, there is an answer', async () => {
-    const away = `127.0.0.1:${await freePort()}`
-    await expect(openDns([away]).texts('a.example.com')).rejects.toThrow('the server could not be reached')
+    const unreachable = `127.0.0.1:${await freePort()}`
+    await expect(openDns([unreachable]).texts('a.example.com')).rejects.toThrow('the server could not be reached')
     const name = await nameWith([{ type: 'TXT', data: 'here' }])
-    expect(await openDns([away, server.address]).texts(name)).toEqual(['here'])
+    expect(await openDns([unreachable, server.address]).texts(name)).toEqual(['here'])
   })
 })
 

@@ -20,12 +20,12 @@ const deadlineMs = 5_000
  */
 export function openDns(servers: string[]): Dns {
   const until = Date.now() + deadlineMs
-  function ask<T>(question: (resolver: Resolver) => Promise<T[]>): Promise<T[]> {
+  function ask<T>(resolve: (resolver: Resolver) => Promise<T[]>): Promise<T[]> {
     refuseInTransaction('DNS')
     const resolver = new Resolver({ timeout: timeoutMs, tries: 2 })
     if (servers.length > 0) resolver.setServers(servers)
     const deadline = setTimeout(() => resolver.cancel(), Math.max(0, until - Date.now()))
-    return question(resolver)
+    return resolve(resolver)
       .catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENODATA' || error.code === 'ENOTFOUND') return []
         throw new Error(reasons[error.code ?? ''] ?? error.message, { cause: error })

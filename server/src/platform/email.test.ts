@@ -20,10 +20,10 @@ test('an e-mail goes to the server of the operator', async () => {
 test('a server that refuses it, or is not there, is an error, so that it is tried again', async () => {
   const { port } = await startMailServer({ RCPT: '550 nobody here' })
   await expect(sendEmail(handlesFor(`smtp://127.0.0.1:${port}`), email)).rejects.toThrow('nobody here')
-  const gone = await startMailServer()
-  gone.server.close()
-  await once(gone.server, 'close')
-  await expect(sendEmail(handlesFor(`smtp://127.0.0.1:${gone.port}`), email)).rejects.toThrow('ECONNREFUSED')
+  const stopped = await startMailServer()
+  stopped.server.close()
+  await once(stopped.server, 'close')
+  await expect(sendEmail(handlesFor(`smtp://127.0.0.1:${stopped.port}`), email)).rejects.toThrow('ECONNREFUSED')
 })
 
 test('without a server it is shown in the log', async () => {

@@ -21,6 +21,6 @@ export const notFound = (noun: string, id: string) =>
 export const conflict = (message: string) => new AppError('conflict', message)
 export const invalid = (message: string) => new AppError('unprocessable_entity', message)
 
-export function envelopeOf({ code, message }: AppError, apiUrl: string): ErrorEnvelope {
+export function errorEnvelope({ code, message }: AppError, apiUrl: string): ErrorEnvelope {
   return { error: { code, message, doc_url: `${apiUrl}/docs/errors/${code}` } }
 }

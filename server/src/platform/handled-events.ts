@@ -3,7 +3,7 @@ import type { Platform } from './context.ts'
 import type { Db } from './postgres.ts'
 
 // Longer than the log keeps an event.
-const keptDays = 8
+const retentionDays = 8
 const deletedAtOnce = 10_000
 
 /**
@@ -25,7 +25,7 @@ export async function claimEvents(db: Db, subscriber: string, eventIds: string[]
 export async function pruneHandledEvents({ db }: Pick<Platform, 'db'>): Promise<number> {
   const result = await sql`
     DELETE FROM handled_events WHERE (subscriber, event_id) IN (SELECT subscriber, event_id FROM handled_events
-      WHERE handled_at < now() - make_interval(days => ${keptDays}) ORDER BY handled_at LIMIT ${deletedAtOnce})`.execute(
+      WHERE handled_at < now() - make_interval(days => ${retentionDays}) ORDER BY handled_at LIMIT ${deletedAtOnce})`.execute(
     db,
   )
   return Number(result.numAffectedRows ?? 0n)

@@ -144,8 +144,8 @@ describe('an engine that is away', () => {
     const platform = await openWith({ CLICKHOUSE_URL: `http://${closed}`, ROLES: role, OPS_PORT: '0' })
     const text = await figures(platform)
     for (const [engine, up] of Object.entries(expected)) {
-      const [, told] = text.match(new RegExp(`^tributary_engine_up\\{engine="${engine}"\\} (\\d)$`, 'm')) ?? []
-      expect([engine, told]).toEqual([engine, up === undefined ? undefined : String(up)])
+      const [, reported] = text.match(new RegExp(`^tributary_engine_up\\{engine="${engine}"\\} (\\d)$`, 'm')) ?? []
+      expect([engine, reported]).toEqual([engine, up === undefined ? undefined : String(up)])
     }
   })
 

@@ -56,13 +56,13 @@ async function state(name: string, needed: boolean, ask: () => Promise<unknown>)
   const tooLate = new Promise((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer in ${timeoutMs} ms`)), timeoutMs)
   })
-  const problem = await Promise.race([ask(), tooLate]).then(() => undefined, messageOf)
+  const problem = await Promise.race([ask(), tooLate]).then(() => undefined, errorMessage)
   clearTimeout(timer)
   const milliseconds = Math.round((performance.now() - started) * 10) / 10
   return [name, { ok: problem === undefined, milliseconds, needed, ...(problem !== undefined && { error: problem }) }]
 }
 
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ')
+function errorMessage(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(errorMessage).join('; ')
   return error instanceof Error ? error.message : String(error)
 }

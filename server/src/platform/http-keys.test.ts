@@ -27,7 +27,7 @@ describe('the Authorization header', () => {
   ])('of %s is 401 and says how to write it', async (_name, header) => {
     const response = await get('/links', header)
     expect(response.status).toBe(401)
-    expect(await messageOf(response)).toBe(
+    expect(await readMessage(response)).toBe(
       'No API key or access token was sent. Send the header `Authorization: Bearer <API_KEY>`.',
     )
   })
@@ -40,7 +40,7 @@ describe('the Authorization header', () => {
   ])('with %s is 401', async (_name, key) => {
     const response = await get('/links', `Bearer ${key}`)
     expect(response.status).toBe(401)
-    expect(await messageOf(response)).toMatch(/^This API key or access token is not known\./)
+    expect(await readMessage(response)).toMatch(/^This API key or access token is not known\./)
     expect(response.headers.has('x-ratelimit-limit')).toBe(false)
   })
 })
@@ -56,7 +56,7 @@ describe('a key stops', () => {
     await revoke(platform, id)
     await eventually(async () => expect(await statuses()).toEqual([401, 401]), 1_000)
     const response = await get('/links', `Bearer ${key}`)
-    expect(await messageOf(response)).toBe('This API key has been revoked. Create a new one.')
+    expect(await readMessage(response)).toBe('This API key has been revoked. Create a new one.')
   })
 
   test('when it expires', async () => {
@@ -69,7 +69,7 @@ describe('a key stops', () => {
       return response
     }, 3_000)
     expect(Date.now()).toBeGreaterThanOrEqual(expiresAt.getTime())
-    expect(await messageOf(refused)).toBe(`This API key expired at ${expiresAt.toISOString()}. Create a new one.`)
+    expect(await readMessage(refused)).toBe(`This API key expired at ${expiresAt.toISOString()}. Create a new one.`)
   })
 })
 
@@ -107,7 +107,7 @@ function get(path: string, authorization: string, base = api, request: RequestIn
   return fetch(base + path, { ...request, headers: { authorization } })
 }
 
-async function messageOf(response: Response): Promise<string> {
+async function readMessage(response: Response): Promise<string> {
   return ((await response.json()) as { error: { message: string } }).error.message
 }
 

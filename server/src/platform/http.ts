@@ -19,11 +19,11 @@ import {
 } from './client-address.ts'
 import { sleep } from './clock.ts'
 import { type Actor, type Ctx, formatActor, type Platform, requirePermission } from './context.ts'
-import { AppError, badRequest, conflict, envelopeOf, forbidden } from './errors.ts'
-import { idempotencyKeyOf, once, requestHash } from './idempotency.ts'
+import { AppError, badRequest, conflict, errorEnvelope, forbidden } from './errors.ts'
+import { parseIdempotencyKey, requestHash, withIdempotency } from './idempotency.ts'
 import { asTenant, isDeadlock, isTimedOut, PoolBusyError } from './postgres.ts'
 import {
-  allowanceOf,
+  findAllowance,
   limitHeaders,
   limitPublishable,
   openUnauthenticatedLimit,
@@ -103,7 +103,7 @@ export type Serving = {
    * Who a request comes from, by its `Authorization` header and the host of the page that sends it; knows keys, which
    * this floor does not.
    */
-  contextOf(
+  openContext(
     platform: Platform,
     authorization: string | undefined,
     page: string,
@@ -137,7 +137,7 @@ export function serve(routes: Route[], given: Serving): App {
     admission: openAdmission(given.platform),
   }
   app.use(async (c, next) => {
-    c.set('requestId', requestIdOf(c))
+    c.set('requestId', readRequestId(c))
     c.set('headers', {})
     requireEncryption(c, serving)
     await next()
@@ -190,15 +190,15 @@ async function answerJson(
   const started = performance.now()
   const ctx = await authorize(c, operation, serving)
   const isWrite = operation.method !== 'get'
-  const key = isWrite ? idempotencyKeyOf(c.req.header('idempotency-key')) : undefined
+  const key = isWrite ? parseIdempotencyKey(c.req.header('idempotency-key')) : undefined
   const params = parse(operation.params, c.req.param(), 'path')
   const query = parse(operation.query, readQuery(c.req.queries()), 'query')
-  using held = new DisposableStack()
+  using slots = new DisposableStack()
   const hasBody = isWrite && takesBody(operation)
   if (hasBody)
-    held.defer(serving.admission.reserve(findSender(c, serving, ctx), announcedBytes(c.env.incoming, operation)))
+    slots.defer(serving.admission.reserve(findSender(c, serving, ctx), announcedBytes(c.env.incoming, operation)))
   const bytes = hasBody ? await readBody(c.env.incoming, operation, ctx.config) : undefined
-  held.defer(await serving.admission.enter(ctx, operation.limit))
+  slots.defer(await serving.admission.enter(ctx, operation.limit))
   const body = isWrite ? parse(operation.body, bytes && parseJson(bytes, operation), 'body') : undefined
   const { isPublishable } = ctx.actor
   const inShare = <R>(work: () => Promise<R>) => asTenant(ctx.workspaceId, work)
@@ -210,20 +210,20 @@ async function answerJson(
   const paced = async <R>(outcome: Promise<R>) => {
     const result = await outcome
     if (!isPublishable) return result
-    held.dispose()
+    slots.dispose()
     await sleep(pageAnswerStepMs - ((performance.now() - started) % pageAnswerStepMs))
     return result
   }
   if (key === undefined && isPublishable) {
     return c.json(await paced(inShare(() => work(ctx))), operation.status, c.var.headers)
   }
-  if (key === undefined) return sendJson(c, serving, operation.status, await inShare(() => work(ctx)), held.move())
+  if (key === undefined) return sendJson(c, serving, operation.status, await inShare(() => work(ctx)), slots.move())
   const { pathname, search } = new URL(c.req.url)
   const hash = requestHash([c.req.method, pathname, search, bytes ?? ''])
   const asked = { key, hash }
   const { status, text, isReplayed } = await paced(
     inShare(() =>
-      once(ctx, asked, async (ctx) => ({
+      withIdempotency(ctx, asked, async (ctx) => ({
         status: operation.status,
         text: JSON.stringify(await work(ctx)),
       })),
@@ -242,16 +242,16 @@ function sendJson(
   { platform }: Serving,
   status: JsonOperation['status'],
   value: unknown,
-  held: DisposableStack,
+  slots: DisposableStack,
 ): Response {
   if (!isLargeList(value)) {
-    held.dispose()
+    slots.dispose()
     return c.json(value as object, status, c.var.headers)
   }
   const body = streamList(value, {
     stallMs: platform.config.STREAM_STALL_MS,
     cut: () => c.env.outgoing?.destroy(),
-    ended: () => held.dispose(),
+    ended: () => slots.dispose(),
   })
   return c.newResponse(body, status, { ...c.var.headers, 'Content-Type': 'application/json' })
 }
@@ -274,9 +274,9 @@ async function answerStream(c: Request, { operation, handle }: Bound<'stream'>, 
   const start = (signal: AbortSignal) =>
     asTenant(ctx.workspaceId, () => handle(ctx, { query }, { ...exchange, signal }, undefined))
   const authorization = c.req.header('authorization')
-  const page = pageOf(c)
+  const page = pageOrigin(c)
   const recheck = async () =>
-    requirePermission(await serving.contextOf(serving.platform, authorization, page), operation)
+    requirePermission(await serving.openContext(serving.platform, authorization, page), operation)
   const { headers, body } = await serving.streams.open(ctx, operation, start, () => c.env.outgoing?.destroy(), recheck)
   return c.newResponse(body, 200, { ...c.var.headers, ...headers })
 }
@@ -290,8 +290,8 @@ async function answerPublic(c: Request, { operation, handle }: Bound<'public'>, 
 
 async function answerBrowser(c: Request, { operation, handle }: Bound<'browser'>, serving: Guarded): Promise<Response> {
   await limitVisitor(c, operation, serving)
-  using held = new DisposableStack()
-  held.defer(serving.admission.reserve(findSender(c, serving), announcedBytes(c.env.incoming, operation)))
+  using slots = new DisposableStack()
+  slots.defer(serving.admission.reserve(findSender(c, serving), announcedBytes(c.env.incoming, operation)))
   const bytes = await readBody(c.env.incoming, operation, serving.platform.config)
   const body = parse(operation.body, parseJson(bytes, operation), 'body')
   const result = await handle(findCaller(c, serving), { body }, openExchange(c, serving), undefined)
@@ -299,7 +299,7 @@ async function answerBrowser(c: Request, { operation, handle }: Bound<'browser'>
 }
 
 function findCaller(c: Request, { readAddress }: Guarded): Caller {
-  return { ...readVisitor(c.env.incoming, readAddress), page: pageOf(c) }
+  return { ...readVisitor(c.env.incoming, readAddress), page: pageOrigin(c) }
 }
 
 async function limitVisitor(
@@ -328,7 +328,7 @@ function findSender(c: Request, serving: Guarded, ctx?: Ctx): Sender {
 }
 
 /** Some pages send no `Referer`, some browsers no `Origin`. */
-function pageOf(c: Request): string {
+function pageOrigin(c: Request): string {
   const address = URL.parse(c.req.header('referer') ?? '') ?? URL.parse(c.req.header('origin') ?? '')
   return (address?.hostname ?? '').replace(/^www\./, '')
 }
@@ -348,18 +348,20 @@ async function authorize(c: Request, operation: Access & { path: string }, servi
 
 /** Finds the actor; every request of an actor counts against its rate limit, also one that is refused later. */
 async function identify(c: Request, limit: Access['limit'], serving: Guarded): Promise<Ctx> {
-  const { platform, contextOf, limiter, unauthenticated } = serving
+  const { platform, openContext, limiter, unauthenticated } = serving
   const network = readNetwork(c, serving)
   const isSuspect = unauthenticated.isUsedUp(network)
-  const found = await contextOf(platform, c.req.header('authorization'), pageOf(c), isSuspect).catch(async (error) => {
-    if (error instanceof AppError && error.code === 'unauthorized') await limitUnauthenticated(c, network, serving)
-    throw error
-  })
+  const found = await openContext(platform, c.req.header('authorization'), pageOrigin(c), isSuspect).catch(
+    async (error) => {
+      if (error instanceof AppError && error.code === 'unauthorized') await limitUnauthenticated(c, network, serving)
+      throw error
+    },
+  )
   const ctx = { ...found, requestId: c.var.requestId }
   const { isPublishable, id } = ctx.actor
   c.set('actor', ctx.actor)
   const now = ctx.now()
-  const allowance = allowanceOf(ctx.plan, limit, ctx.config)
+  const allowance = findAllowance(ctx.plan, limit, ctx.config)
   const verdict = isPublishable
     ? await limitPublishable(limiter, { keyId: id, network, config: ctx.config, now })
     : await limiter(limit === 'export' ? `export:${id}` : id, allowance, now)
@@ -383,7 +385,7 @@ function takesBody({ body }: Pick<JsonOperation, 'body'>): boolean {
   return body.def.type !== 'undefined'
 }
 
-function requestIdOf(c: Request): string {
+function readRequestId(c: Request): string {
   const given = c.req.header('x-request-id')
   return given && /^[\w.-]{1,100}$/.test(given) ? given : randomUUID()
 }
@@ -409,7 +411,7 @@ function respondWith(c: Request, { config, log, metrics }: Platform, error: unkn
   const shown =
     known ??
     new AppError('internal_server_error', `The server failed. Its log has the cause under request ${requestId}.`)
-  return c.json(envelopeOf(shown, config.API_URL), shown.status, {
+  return c.json(errorEnvelope(shown, config.API_URL), shown.status, {
     ...c.var.headers,
     'X-Request-Id': requestId,
     ...(hasUnreadBody(c.env.incoming) && { Connection: 'close' }),

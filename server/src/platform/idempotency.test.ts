@@ -8,7 +8,7 @@ import { startServer } from '../../test/server-process.ts'
 import { eventually, openTestPlatform } from '../../test/stack.ts'
 import { createLink } from '../features/links/service.ts'
 import { conflict, forbidden } from './errors.ts'
-import { deleteOld, forgetAnswers, once, requestHash, sealOld } from './idempotency.ts'
+import { deleteOld, forgetAnswers, requestHash, sealOld, withIdempotency } from './idempotency.ts'
 import { savepoint } from './postgres.ts'
 import { seal } from './seal.ts'
 
@@ -40,7 +40,7 @@ async function linkKeys({ id }: BuiltWorkspace): Promise<string[]> {
   return result.rows.map(({ key }) => key)
 }
 
-async function keptKeys(workspaceId: string, { db } = platform): Promise<string[]> {
+async function listKeys(workspaceId: string, { db } = platform): Promise<string[]> {
   const result = await sql<{ key: string }>`
     SELECT key FROM idempotency_keys WHERE workspace_id = ${workspaceId} ORDER BY key`.execute(db)
   return result.rows.map(({ key }) => key)
@@ -74,7 +74,7 @@ describe('the header', () => {
     await call(workspace, 'POST', '/links', { body: { url, key: 'a' } })
     const { answer, replayed } = await call(workspace, 'GET', '/links', { key: 'k' })
     expect([answer, replayed]).toMatchObject([[{ key: 'a' }], null])
-    expect(await keptKeys(workspace.id)).toEqual([])
+    expect(await listKeys(workspace.id)).toEqual([])
   })
 })
 
@@ -150,7 +150,7 @@ describe('savepoints inside one another', () => {
 
   test('a refusal after refused items undoes all of them', async () => {
     const workspace = await buildWorkspace(platform)
-    const work = once(contextIn(platform, workspace.id), { key: 'k', hash }, async (ctx) => {
+    const work = withIdempotency(contextIn(platform, workspace.id), { key: 'k', hash }, async (ctx) => {
       await savepoint(ctx, (ctx) => createLink(ctx, { url, key: 'a', trackConversion: false }))
       const refused = savepoint(ctx, async (ctx) => {
         await createLink(ctx, { url, key: 'b', trackConversion: false })
@@ -161,7 +161,7 @@ describe('savepoints inside one another', () => {
     })
     await expect(work).rejects.toThrow('outer')
     expect(await linkKeys(workspace)).toEqual([])
-    expect(await keptKeys(workspace.id)).toEqual(['k'])
+    expect(await listKeys(workspace.id)).toEqual(['k'])
   })
 })
 
@@ -171,13 +171,13 @@ test.each([
 ])('%s is not kept, and what was written is undone', async (_name, problem) => {
   const workspace = await buildWorkspace(platform)
   const context = contextIn(platform, workspace.id)
-  const work = once(context, { key: 'k', hash }, async (ctx) => {
+  const work = withIdempotency(context, { key: 'k', hash }, async (ctx) => {
     await createLink(ctx, { url, key: 'a', trackConversion: false })
     throw problem
   })
   await expect(work).rejects.toThrow(problem.message)
-  expect([await linkKeys(workspace), await keptKeys(workspace.id)]).toEqual([[], []])
-  const again = await once(context, { key: 'k', hash }, async () => ({ status: 200, text: '{}' }))
+  expect([await linkKeys(workspace), await listKeys(workspace.id)]).toEqual([[], []])
+  const again = await withIdempotency(context, { key: 'k', hash }, async () => ({ status: 200, text: '{}' }))
   expect(again).toEqual({ status: 200, text: '{}', isReplayed: false })
 })
 
@@ -188,8 +188,8 @@ describe('stored answers are bounded', () => {
     const workspace = await buildWorkspace(platform)
     const ctx = contextIn(platform, workspace.id)
     const asked = { key: 'large', hash }
-    await once(ctx, { key: 'allowed', hash }, answer(2 * 1_048_576))
-    const large = once(ctx, asked, async (ctx) => {
+    await withIdempotency(ctx, { key: 'allowed', hash }, answer(2 * 1_048_576))
+    const large = withIdempotency(ctx, asked, async (ctx) => {
       await createLink(ctx, { url, key: 'large' })
       return answer(2 * 1_048_576 + 1)()
     })
@@ -201,16 +201,19 @@ describe('stored answers are bounded', () => {
     const workspace = await buildWorkspace(platform)
     const config = { ...platform.config, IDEMPOTENCY_STORAGE_MEGABYTES: 1 }
     const ctx = { ...contextIn(platform, workspace.id), config }
-    for (let count = 0; count < 10; count++) await once(ctx, { key: `key ${count}`, hash }, answer(100_000))
-    const refused = () => once(ctx, { key: 'one more', hash }, answer(100))
+    for (let count = 0; count < 10; count++) await withIdempotency(ctx, { key: `key ${count}`, hash }, answer(100_000))
+    const refused = () => withIdempotency(ctx, { key: 'one more', hash }, answer(100))
     await expect(refused()).rejects.toMatchObject({
       status: 403,
       message: expect.stringContaining('IDEMPOTENCY_STORAGE_MEGABYTES'),
     })
-    expect(await once(ctx, { key: 'key 0', hash }, answer(1))).toMatchObject({ status: 200, isReplayed: true })
+    expect(await withIdempotency(ctx, { key: 'key 0', hash }, answer(1))).toMatchObject({
+      status: 200,
+      isReplayed: true,
+    })
     const other = await buildWorkspace(platform)
     const neighbour = { ...contextIn(platform, other.id), config }
-    expect(await once(neighbour, { key: 'one more', hash }, answer(100))).toMatchObject({ status: 200 })
+    expect(await withIdempotency(neighbour, { key: 'one more', hash }, answer(100))).toMatchObject({ status: 200 })
   })
 })
 
@@ -220,7 +223,8 @@ test('a key is free again after a day', async () => {
   let now = new Date('2026-03-01T00:00:00Z')
   const context = { ...contextIn(own, workspace.id), now: () => now }
   const answers = ['"first"', '"second"', '"third"']
-  const ask = () => once(context, { key: 'k', hash }, async () => ({ status: 200, text: answers.shift() ?? '' }))
+  const ask = () =>
+    withIdempotency(context, { key: 'k', hash }, async () => ({ status: 200, text: answers.shift() ?? '' }))
   expect(await ask()).toMatchObject({ text: '"first"', isReplayed: false })
   now = new Date(now.getTime() + 24 * hourMs - 1)
   expect(await ask()).toMatchObject({ text: '"first"', isReplayed: true })
@@ -230,7 +234,7 @@ test('a key is free again after a day', async () => {
   expect(await deleteOld(context)).toBe(0)
   now = new Date(now.getTime() + 24 * hourMs)
   expect(await deleteOld(context)).toBe(1)
-  expect(await keptKeys(workspace.id, own)).toEqual([])
+  expect(await listKeys(workspace.id, own)).toEqual([])
 })
 
 test('visitors of a page have keys apart from those of the server', async () => {
@@ -238,8 +242,8 @@ test('visitors of a page have keys apart from those of the server', async () => 
   const server = contextIn(platform, workspace.id)
   const page = { ...server, actor: { ...server.actor, kind: 'key' as const, isPublishable: true } }
   const answer = (text: string) => async () => ({ status: 200, text: JSON.stringify(text) })
-  await once(page, { key: 'k', hash: requestHash(['other']) }, answer('page'))
-  expect(await once(server, { key: 'k', hash }, answer('server'))).toMatchObject({
+  await withIdempotency(page, { key: 'k', hash: requestHash(['other']) }, answer('page'))
+  expect(await withIdempotency(server, { key: 'k', hash }, answer('server'))).toMatchObject({
     text: '"server"',
     isReplayed: false,
   })
@@ -282,7 +286,7 @@ describe('stored answers', () => {
       await sql`INSERT INTO idempotency_keys (workspace_id, key, request_hash, status, response)
         VALUES (${workspace.id}, ${key}, ${hash}, 200, ${response})`.execute(platform.db)
     }
-    const again = async (key: string) => (await once(context, { key, hash }, async () => failed())).text
+    const again = async (key: string) => (await withIdempotency(context, { key, hash }, async () => failed())).text
     expect([await again('clear'), await again('secret')]).toEqual([text, '{"secret":"s"}'])
     expect(await sealOld(platform, { workspaceId: workspace.id, count: 100 })).toBe(2)
     expect(await storedIn(workspace.id)).not.toContain('sesame')
@@ -296,15 +300,15 @@ describe('stored answers', () => {
     const context = contextIn(platform, workspace.id)
     const stored = { a: '{"id":"c1"}', b: '{"id":"c11"}', c: '[{"email":"x\\"y"}]', d: '{"note":"c1 too"}' }
     for (const [key, text] of Object.entries(stored))
-      await once(context, { key, hash }, async () => ({ status: 200, text }))
+      await withIdempotency(context, { key, hash }, async () => ({ status: 200, text }))
     const refuse = async () => {
       throw conflict('There is no customer ext_c1.')
     }
-    await expect(once(context, { key: 'e', hash }, refuse)).rejects.toThrow()
+    await expect(withIdempotency(context, { key: 'e', hash }, refuse)).rejects.toThrow()
     await forgetAnswers(context, ['c1', 'x"y'])
-    expect(await keptKeys(workspace.id)).toEqual(['a', 'b', 'c', 'd'])
+    expect(await listKeys(workspace.id)).toEqual(['a', 'b', 'c', 'd'])
     const again = async (key: string) => {
-      const { status, text } = await once(context, { key, hash }, async () => failed())
+      const { status, text } = await withIdempotency(context, { key, hash }, async () => failed())
       return [status, text]
     }
     for (const key of ['a', 'c']) expect(await again(key)).toEqual([409, expect.stringContaining('was erased')])
@@ -338,23 +342,23 @@ describe('twins at the same time', () => {
     const key = `crash-${randomUUID()}`
     const body = { url, key: 'wanted' }
     // An address that somebody else is about to take holds the first one in the middle of its work.
-    const holding = Promise.withResolvers<void>()
-    const held = Promise.withResolvers<void>()
+    const started = Promise.withResolvers<void>()
+    const release = Promise.withResolvers<void>()
     const holder = platform.db.transaction().execute(async (db) => {
       await createLink({ ...contextIn(platform, workspace.id), db }, { ...body, trackConversion: false })
-      held.resolve()
-      await holding.promise
+      release.resolve()
+      await started.promise
       throw new Error('given up')
     })
     holder.catch(() => {})
-    await held.promise
+    await release.promise
     const first = call(workspace, 'POST', '/links', { key, body })
     const firstPid = await eventually(async () => waiting('insert into "links"'))
     const twin = call(workspace, 'POST', '/links', { key, body, api: second.api })
     await eventually(async () => waiting('%INSERT INTO idempotency_keys'))
     await sql`SELECT pg_terminate_backend(${firstPid})`.execute(platform.db)
     expect(await first).toMatchObject({ status: 500 })
-    holding.resolve()
+    started.resolve()
     const { status, replayed, text } = await twin
     expect([status, replayed]).toEqual([200, null])
     const again = await call(workspace, 'POST', '/links', { key, body })

@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import { openByteCache } from './byte-cache.ts'
 import type { Ctx, Platform } from './context.ts'
-import { AppError, badRequest, conflict, envelopeOf, forbidden, invalid } from './errors.ts'
+import { AppError, badRequest, conflict, errorEnvelope, forbidden, invalid } from './errors.ts'
 import { type Db, savepoint, transaction } from './postgres.ts'
 import { startInterval } from './schedule.ts'
 import { seal, unseal } from './seal.ts'
@@ -13,8 +13,8 @@ type Asked = { key: string; hash: Buffer }
 type Stored = { request_hash: Buffer; status: number; sealed: Buffer | null; response: string | null }
 type Sealing = Pick<Ctx, 'config' | 'workspaceId'>
 
-const keptMs = 24 * 3_600_000
-const cleanedEveryMs = 600_000
+const retentionMs = 24 * 3_600_000
+const cleanIntervalMs = 600_000
 const cleanedAtOnce = 1_000
 const sealedAtOnce = 100
 const longestMention = 300
@@ -26,10 +26,10 @@ const usages = openByteCache<Usage>({ maxBytes: 4_000_000, most: 20_000 })
 const measuredAgainMs = 10_000
 // Another request may succeed later without any change of its own, so nobody is held to them.
 const passing = [401, 403, 429]
-const lines = new Map<string, Promise<unknown>>()
+const queues = new Map<string, Promise<unknown>>()
 
 /** Undefined when the client sent none. */
-export function idempotencyKeyOf(header: string | undefined): string | undefined {
+export function parseIdempotencyKey(header: string | undefined): string | undefined {
   if (header === undefined || /^[\x20-\x7e]{1,255}$/.test(header)) return header
   throw badRequest('The header `Idempotency-Key` must have 1 to 255 printable ASCII characters.')
 }
@@ -46,7 +46,7 @@ export function requestHash(parts: (string | Uint8Array)[]): Buffer {
  * answer and what the work wrote are one transaction. A twin that comes meanwhile waits; when the first one fails, it
  * does the work.
  */
-export async function once(
+export async function withIdempotency(
   ctx: Ctx,
   asked: Asked,
   work: (ctx: Ctx) => Promise<Answer>,
@@ -67,15 +67,15 @@ export async function once(
 export async function forgetAnswers(ctx: Pick<Ctx, 'db' | 'workspaceId' | 'config'>, ids: string[]): Promise<void> {
   await sealOld(ctx, { workspaceId: ctx.workspaceId, count: Number.MAX_SAFE_INTEGER })
   await sql`DELETE FROM idempotency_keys WHERE workspace_id = ${ctx.workspaceId} AND status >= 400`.execute(ctx.db)
-  const gone = conflict('The request was done, but its answer was erased together with the person it named.')
-  const sealed = sealAnswer(ctx, JSON.stringify(envelopeOf(gone, ctx.config.API_URL)))
-  await sql`UPDATE idempotency_keys SET status = ${gone.status}, sealed = ${sealed}, mentions = NULL
+  const erasedConflict = conflict('The request was done, but its answer was erased together with the person it named.')
+  const sealed = sealAnswer(ctx, JSON.stringify(errorEnvelope(erasedConflict, ctx.config.API_URL)))
+  await sql`UPDATE idempotency_keys SET status = ${erasedConflict.status}, sealed = ${sealed}, mentions = NULL
     WHERE workspace_id = ${ctx.workspaceId} AND mentions && ${hashMentions(ctx, ids)}::bigint[]`.execute(ctx.db)
 }
 
 /** Deletes old keys with their answers, and seals answers that an earlier release stored in clear text. */
 export function startKeyExpiry(platform: Platform): AsyncDisposable {
-  return startInterval(platform, 'expiry of idempotency keys', cleanedEveryMs, async (signal) => {
+  return startInterval(platform, 'expiry of idempotency keys', cleanIntervalMs, async (signal) => {
     while (!signal.aborted && (await sealOld(platform, { count: sealedAtOnce })) === sealedAtOnce);
     while (!signal.aborted && (await deleteOld(platform)) === cleanedAtOnce);
   })
@@ -204,7 +204,7 @@ async function attempt(
     })
     const answer =
       outcome instanceof AppError
-        ? { status: outcome.status, text: JSON.stringify(envelopeOf(outcome, ctx.config.API_URL)) }
+        ? { status: outcome.status, text: JSON.stringify(errorEnvelope(outcome, ctx.config.API_URL)) }
         : outcome
     await storeAnswer(ctx, asked.key, answer)
     return outcome instanceof AppError ? outcome : { ...outcome, isReplayed: false }
@@ -250,15 +250,15 @@ async function storeAnswer(ctx: Ctx, key: string, { status, text }: Answer): Pro
 
 /** One at a time in this process, so that twins who wait do not each hold a connection that the first may need. */
 async function inLine<R>(name: string, work: () => Promise<R>): Promise<R> {
-  const turn = (lines.get(name) ?? Promise.resolve()).then(work, work)
-  lines.set(name, turn)
+  const turn = (queues.get(name) ?? Promise.resolve()).then(work, work)
+  queues.set(name, turn)
   try {
     return await turn
   } finally {
-    if (lines.get(name) === turn) lines.delete(name)
+    if (queues.get(name) === turn) queues.delete(name)
   }
 }
 
 function oldest(now: Date): Date {
-  return new Date(now.getTime() - keptMs)
+  return new Date(now.getTime() - retentionMs)
 }

@@ -20,7 +20,7 @@ export function randomText(length: number): string {
 }
 
 /** Same workspace, same partition, in every process. */
-export function partitionOf(workspaceId: string, partitions: number): number {
+export function hashPartition(workspaceId: string, partitions: number): number {
   if (partitions === 1) return 0
   let hash = 0x811c9dc5
   for (let index = 0; index < workspaceId.length; index++) {

@@ -7,9 +7,9 @@ import { buildLink, buildWorkspace } from '../../test/build.ts'
 import { contextIn } from '../../test/context.ts'
 import { createDatabases } from '../../test/own-database.ts'
 import { eventually, openTestPlatform } from '../../test/stack.ts'
-import { settleRewinds } from '../maintenance/rewinds.ts'
+import { finishRewinds } from '../maintenance/rewinds.ts'
 import type { Platform } from './context.ts'
-import { selectRewinds, settleIncarnation } from './incarnation.ts'
+import { checkIncarnation, selectRewinds } from './incarnation.ts'
 import { migrate } from './migrate.ts'
 import { changeStream, databaseStream, ensureStreams, jetStream } from './nats.ts'
 import { publish, startRelay } from './outbox.ts'
@@ -44,9 +44,9 @@ async function goBack({ db }: Platform, { beat, beat_at }: Incarnation, links: b
 
 test('a database that goes on keeps its incarnation and counts beats', async () => {
   const platform = await openDatabase()
-  await settleIncarnation(platform, true)
+  await checkIncarnation(platform, true)
   const first = await readIncarnation(platform)
-  await settleIncarnation(platform, true)
+  await checkIncarnation(platform, true)
   const second = await readIncarnation(platform)
   expect(second.id).toBe(first.id)
   expect(second.beat).toBe(first.beat + 1n)
@@ -55,30 +55,30 @@ test('a database that goes on keeps its incarnation and counts beats', async () 
 
 test('a database that went back gets a new incarnation, and no number is given twice', async () => {
   const platform = await openDatabase()
-  await settleIncarnation(platform, true)
+  await checkIncarnation(platform, true)
   const older = await readIncarnation(platform)
   const links = await lastLinkNumber(platform)
   const workspace = await buildWorkspace(platform)
   for (let count = 0; count < 3; count++) await buildLink(platform, workspace)
-  await settleIncarnation(platform, true)
+  await checkIncarnation(platform, true)
   const highest = await lastLinkNumber(platform)
   await goBack(platform, older, links)
-  await settleIncarnation(platform)
+  await checkIncarnation(platform)
   const now = await readIncarnation(platform)
   expect(now.id).not.toBe(older.id)
   expect(await lastLinkNumber(platform)).toBeGreaterThan(highest)
   const [rewind] = await selectRewinds(platform.db)
   expect(rewind).toMatchObject({ engine: 'postgresql', is_certain: true, since: older.beat_at, lost: null })
   // Once is enough.
-  await settleIncarnation(platform)
-  await settleIncarnation(platform, true)
+  await checkIncarnation(platform)
+  await checkIncarnation(platform, true)
   expect((await readIncarnation(platform)).id).toBe(now.id)
   expect(await selectRewinds(platform.db)).toHaveLength(1)
 })
 
 test('a new PostgreSQL process is checked before its connection is used', async () => {
   const platform = await openDatabase()
-  await settleIncarnation(platform, true)
+  await checkIncarnation(platform, true)
   const before = await readIncarnation(platform)
   const links = await lastLinkNumber(platform)
   await goBack(platform, { ...before, beat: 0n }, links)
@@ -90,13 +90,13 @@ test('a new PostgreSQL process is checked before its connection is used', async 
 
 test('a plain restart skips numbers and reports nothing when nothing was lost', async () => {
   const platform = await openDatabase()
-  await settleIncarnation(platform, true)
+  await checkIncarnation(platform, true)
   const links = await lastLinkNumber(platform)
   await sql`UPDATE database_incarnation SET server = 'another'`.execute(platform.db)
-  await settleIncarnation(platform)
+  await checkIncarnation(platform)
   expect(await lastLinkNumber(platform)).toBeGreaterThan(links)
   const later = { ...platform, now: () => new Date(Date.now() + 60_000) }
-  await settleRewinds(later)
+  await finishRewinds(later)
   expect(await selectRewinds(platform.db)).toEqual([])
 })
 
@@ -109,13 +109,13 @@ test('messages with the number of an earlier incarnation are not taken for repea
     const manager = await jetstreamManager(platform.nats)
     return (await manager.streams.getMessage(changeStream, { last_by_subj: subject }))?.json()
   }
-  await settleIncarnation(platform, true)
+  await checkIncarnation(platform, true)
   const older = await readIncarnation(platform)
   await publish(ctx, { subject, body: 'first' })
   await eventually(async () => expect(await last()).toBe('first'))
-  await settleIncarnation(platform, true)
+  await checkIncarnation(platform, true)
   await goBack(platform, older, await lastLinkNumber(platform))
-  await settleIncarnation(platform)
+  await checkIncarnation(platform)
   await sql`SELECT setval('outbox_id_seq', 1, false)`.execute(platform.db)
   await publish(ctx, { subject, body: 'second' })
   await eventually(async () => expect(await last()).toBe('second'))
@@ -131,19 +131,19 @@ test('a log that lost messages gets those of the last minutes again', async () =
   const read = async () => (await manager.streams.getMessage(changeStream, { last_by_subj: subject }))?.json()
   const { database } = (await sql<{ database: string }>`SELECT database FROM database_incarnation`.execute(platform.db))
     .rows[0] as { database: string }
-  await settleIncarnation(platform, true)
+  await checkIncarnation(platform, true)
   const mark = (await manager.streams.getMessage(databaseStream, { last_by_subj: `database.${database}` }))?.string()
-  await settleIncarnation(platform, true)
-  await settleIncarnation(platform, true)
+  await checkIncarnation(platform, true)
+  await checkIncarnation(platform, true)
   await publish(ctx, { subject, body: 'published' })
   await eventually(async () => expect(await read()).toBe('published'))
   await manager.streams.delete(changeStream)
   await ensureStreams(platform.nats, platform.config)
   await jetStream(platform.nats).publish(`database.${database}`, mark ?? '')
-  await settleIncarnation(platform, true)
+  await checkIncarnation(platform, true)
   await eventually(async () => expect(await read()).toBe('published'))
   expect(await selectRewinds(platform.db)).toMatchObject([{ engine: 'nats', is_certain: true }])
-  await settleIncarnation(platform, true)
+  await checkIncarnation(platform, true)
   expect(await selectRewinds(platform.db)).toHaveLength(1)
   await relay[Symbol.asyncDispose]()
 })

@@ -30,7 +30,7 @@ type Row = {
 /** Undefined where the engine did not answer; null where it has no mark. */
 type Marks = { clickhouse: Mark | null | undefined; log: Mark | null | undefined }
 
-const beatEveryMs = 5_000
+const beatIntervalMs = 5_000
 const patienceMs = 2_000
 // More than any sequence moves between two beats: numbers that were given after the last one are skipped too.
 const numbersSkipped = 1_000_000n
@@ -51,7 +51,7 @@ export function openServerCheck(engines: Engines): (client: pg.ClientBase) => Pr
       throw error
     })
     if (found.rows[0]?.is_same !== false) return
-    settling ??= settleIncarnation(engines).finally(() => {
+    settling ??= checkIncarnation(engines).finally(() => {
       settling = undefined
     })
     await settling
@@ -60,8 +60,8 @@ export function openServerCheck(engines: Engines): (client: pg.ClientBase) => Pr
 
 /** Keeps the marks current, and notices when PostgreSQL or the log is older than they are. */
 export function startBeats(platform: Platform): AsyncDisposable {
-  return startInterval(platform, 'database beat', beatEveryMs, async () => {
-    await settleIncarnation(platform, true)
+  return startInterval(platform, 'database beat', beatIntervalMs, async () => {
+    await checkIncarnation(platform, true)
     const rewinds = await selectRewinds(platform.db)
     for (const { engine, found_at, is_certain } of rewinds)
       if (is_certain) platform.metrics.engineRewound.set({ engine }, found_at.getTime() / 1_000)
@@ -73,7 +73,7 @@ export function startBeats(platform: Platform): AsyncDisposable {
  * every number that was ever given and a new incarnation begins; if the log went back, messages it may have lost are
  * published again.
  */
-export async function settleIncarnation(engines: Engines, isBeat = false): Promise<void> {
+export async function checkIncarnation(engines: Engines, isBeat = false): Promise<void> {
   const client = openConnection(engines.config)
   try {
     await client.connect()

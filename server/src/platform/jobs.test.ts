@@ -169,14 +169,14 @@ describe('a stop', () => {
 
 test('a job that has not begun because NATS is away stops at once', async () => {
   const engines = await startEngines({ only: ['nats'] })
-  const away = await openPlatform({ ...platform.config, ...engines.urls }, openLog('silent'))
+  const second = await openPlatform({ ...platform.config, ...engines.urls }, openLog('silent'))
   onTestFinished(async () => {
-    await away[Symbol.asyncDispose]()
+    await second[Symbol.asyncDispose]()
     await engines.stop()
   })
   await engines.processes.nats?.stop()
   const { name, subject } = newJob()
-  const running = await startJobs(away, [job({ name, subject, schema: z.number(), handle: async () => {} })])
+  const running = await startJobs(second, [job({ name, subject, schema: z.number(), handle: async () => {} })])
   const started = performance.now()
   await running[Symbol.asyncDispose]()
   expect(performance.now() - started).toBeLessThan(3_000)

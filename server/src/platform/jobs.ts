@@ -28,10 +28,10 @@ const mostAtOnce = 500
 const shortestIntervalMs = 100
 // Of messages that are in memory; one of the log has a million bytes at most.
 const mostBytes = 8 * 1024 * 1024
-const measureEveryMs = 5_000
-const pruneEveryMs = 600_000
+const measureIntervalMs = 5_000
+const pruneIntervalMs = 600_000
 // NATS gives a message that it hears nothing of for half a minute to the next worker.
-const holdEveryMs = 10_000
+const extendIntervalMs = 10_000
 // With a minute between them about eight hours: an engine that is away is no reason to give a message up.
 const attempts = 500
 // What an engine refuses it refuses again.
@@ -46,8 +46,8 @@ export async function startJobs(platform: Platform, jobs: Job[]): Promise<AsyncD
   const stopping = new AbortController()
   const running = jobs.map((job) => run(platform, job, stopping.signal))
   const upkeep = [
-    startInterval(platform, 'measure dead letters', measureEveryMs, () => measure(platform)),
-    startInterval(platform, 'prune handled events', pruneEveryMs, async (signal) => {
+    startInterval(platform, 'measure dead letters', measureIntervalMs, () => measure(platform)),
+    startInterval(platform, 'prune handled events', pruneIntervalMs, async (signal) => {
       while (!signal.aborted && (await pruneHandledEvents(platform)) > 0);
     }),
   ]
@@ -70,7 +70,7 @@ async function run(platform: Platform, job: Job, signal: AbortSignal): Promise<v
   const stopped = new Promise<undefined>((resolve) => {
     signal.addEventListener('abort', () => resolve(undefined), { once: true })
   })
-  const full = (messages: JsMsg[]) => messages.length >= (job.atOnce ?? mostAtOnce) || sizeOf(messages) >= mostBytes
+  const full = (messages: JsMsg[]) => messages.length >= (job.atOnce ?? mostAtOnce) || sumBytes(messages) >= mostBytes
   while (!signal.aborted) {
     try {
       const opening = openSource(platform, job)
@@ -83,8 +83,8 @@ async function run(platform: Platform, job: Job, signal: AbortSignal): Promise<v
       const intervalMs = () => paceBatches(job.intervalMs ?? shortestIntervalMs, tookMs)
       for await (const messages of batches(source, { intervalMs, signal, full })) {
         const started = performance.now()
-        const holding = setInterval(() => hold(messages), holdEveryMs)
-        await work(platform, job, messages).finally(() => clearInterval(holding))
+        const extending = setInterval(() => extendAckDeadline(messages), extendIntervalMs)
+        await work(platform, job, messages).finally(() => clearInterval(extending))
         tookMs = performance.now() - started
       }
     } catch (error) {
@@ -94,7 +94,7 @@ async function run(platform: Platform, job: Job, signal: AbortSignal): Promise<v
   }
 }
 
-function hold(messages: JsMsg[]): void {
+function extendAckDeadline(messages: JsMsg[]): void {
   try {
     for (const message of messages) message.working()
   } catch {
@@ -131,7 +131,7 @@ async function openSource(
 
 /** A batch that fails is tried message by message, so that one bad message does not hold up the others. */
 async function work(platform: Platform, job: Job, messages: JsMsg[]): Promise<void> {
-  const readable = messages.map((message) => ({ message, body: job.schema.safeParse(jsonOf(message)) }))
+  const readable = messages.map((message) => ({ message, body: job.schema.safeParse(parseJson(message)) }))
   const good = readable.flatMap(({ message, body }) => (body.success ? [{ message, body: body.data }] : []))
   for (const { message, body } of readable)
     if (!body.success) await bury(platform, job, message, z.prettifyError(body.error))
@@ -200,11 +200,11 @@ async function bury(platform: Platform, job: Job, message: JsMsg, problem: strin
   )
 }
 
-function sizeOf(messages: JsMsg[]): number {
+function sumBytes(messages: JsMsg[]): number {
   return messages.reduce((bytes, message) => bytes + message.data.length, 0)
 }
 
-function jsonOf(message: JsMsg): unknown {
+function parseJson(message: JsMsg): unknown {
   try {
     return message.json()
   } catch {

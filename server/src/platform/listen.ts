@@ -10,7 +10,7 @@ import {
 import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { type Config, ConfigError } from './config.ts'
-import { type AppError, badRequest, envelopeOf, invalid } from './errors.ts'
+import { type AppError, badRequest, errorEnvelope, invalid } from './errors.ts'
 
 export type Listening = AsyncDisposable & { port: number }
 
@@ -107,7 +107,7 @@ function createServer(config: Config, options: ServerOptions): Server {
 }
 
 function refusal(config: Config, problem: AppError) {
-  const text = JSON.stringify(envelopeOf(problem, config.API_URL))
+  const text = JSON.stringify(errorEnvelope(problem, config.API_URL))
   const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text), Connection: 'close' }
   return { headers, text }
 }

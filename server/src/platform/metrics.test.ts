@@ -7,8 +7,8 @@ const guide = new URL('../../../docs/guides/observability.md', import.meta.url)
 
 test('the guide tells every figure, its type and its labels, and no other', async () => {
   const rows = [...(await readFile(guide, 'utf8')).matchAll(/^\| `(tributary_\w+)` \| (\w+) \| ([^|]*?) ?\| \S/gm)]
-  const told = rows.map(([, name, type, labels = '']) => ({ name, type, labels: labels.match(/\w+/g) ?? [] }))
-  expect(told.toSorted(byName)).toEqual([...ourMetrics(), ...supervisorMetrics].toSorted(byName))
+  const documented = rows.map(([, name, type, labels = '']) => ({ name, type, labels: labels.match(/\w+/g) ?? [] }))
+  expect(documented.toSorted(byName)).toEqual([...ourMetrics(), ...supervisorMetrics].toSorted(byName))
 })
 
 test('names say the unit, and counters that they count', () => {

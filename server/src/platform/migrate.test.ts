@@ -50,11 +50,11 @@ describe('a migration of PostgreSQL that fails', () => {
     await expect(run()).rejects.toThrow(
       new MigrationError('postgres/0002_two.sql failed and left nothing behind: relation "nowhere" does not exist'),
     )
-    expect(await tablesOf(connection)).toEqual(['migrations', 'one'])
+    expect(await listTables(connection)).toEqual(['migrations', 'one'])
 
     await write('postgres/0002_two.sql', 'CREATE TABLE two (id int);\nINSERT INTO two VALUES (1);')
     expect(await run()).toEqual(['postgres: 0002_two.sql', 'postgres: 0003_three.sql'])
-    expect(await tablesOf(connection)).toEqual(['migrations', 'one', 'three', 'two'])
+    expect(await listTables(connection)).toEqual(['migrations', 'one', 'three', 'two'])
     expect((await connection.query('SELECT count(*)::int AS rows FROM two')).rows).toEqual([{ rows: 1 }])
   })
 
@@ -109,7 +109,7 @@ test('a file that was changed after it was applied is refused, and nothing else 
   await write('postgres/0001_one.sql', 'CREATE TABLE one (id bigint);')
   await write('postgres/0002_two.sql', 'CREATE TABLE two (id int);')
   await expect(run()).rejects.toThrow('postgres/0001_one.sql was changed after it was applied. Add a new file.')
-  expect(await tablesOf(connection)).toEqual(['migrations', 'one'])
+  expect(await listTables(connection)).toEqual(['migrations', 'one'])
 })
 
 test('while a migration waits for a table, others go on reading it', async () => {
@@ -198,7 +198,7 @@ async function emptyDatabases() {
   }
 }
 
-async function tablesOf(connection: pg.Client): Promise<string[]> {
+async function listTables(connection: pg.Client): Promise<string[]> {
   const found = await connection.query("SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1")
   return found.rows.map((row) => row.name)
 }

@@ -12,13 +12,13 @@ export const migrationTable = 'migrations'
 // Whoever waits for a table keeps all others from it, so that is given up soon and tried again.
 const lockTimeoutMs = 2_000
 const lockAttempts = 60
-const turnEveryMs = 200
+const turnIntervalMs = 200
 
 export class MigrationError extends Error {}
 
 type Migration = { engine: 'postgres' | 'clickhouse'; name: string; text: string; checksum: string }
 type MigrationName = Omit<Migration, 'text'>
-type MigrateOptions = { folder?: URL; wanted?: (migration: MigrationName) => boolean }
+type MigrateOptions = { folder?: URL; isSelected?: (migration: MigrationName) => boolean }
 
 /**
  * Brings both databases to the newest state, or applies those that are `wanted`; several processes may call it at once,
@@ -29,7 +29,7 @@ export async function migrate(
   config: Config,
   clickhouse: ClickHouse,
   report: (line: string) => void,
-  { folder = ours, wanted = () => true }: MigrateOptions = {},
+  { folder = ours, isSelected = () => true }: MigrateOptions = {},
 ): Promise<number> {
   const connection = openConnection(config)
   await connection.connect()
@@ -39,13 +39,14 @@ export async function migrate(
     await takeTurn(connection)
     await connection.query(`CREATE TABLE IF NOT EXISTS migrations (
       engine text, name text, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (engine, name))`)
-    const known = new Map((await selectApplied(connection)).map((row) => [nameOf(row), row.checksum]))
+    const known = new Map((await selectApplied(connection)).map((row) => [migrationName(row), row.checksum]))
     let count = 0
     for (const migration of await readAll(folder)) {
-      if (!wanted(migration)) continue
-      const checksum = known.get(nameOf(migration))
+      if (!isSelected(migration)) continue
+      const checksum = known.get(migrationName(migration))
       if (checksum === migration.checksum) continue
-      if (checksum) throw new MigrationError(`${nameOf(migration)} was changed after it was applied. Add a new file.`)
+      if (checksum)
+        throw new MigrationError(`${migrationName(migration)} was changed after it was applied. Add a new file.`)
       report(`${migration.engine}: ${migration.name}`)
       await (migration.engine === 'postgres' ? applyPostgres : applyClickHouse)(
         connection,
@@ -101,7 +102,7 @@ async function read(folder: URL, engine: Migration['engine']): Promise<Migration
 /** Asks again and again: an index that is made meanwhile would wait for a statement that waits for its turn. */
 async function takeTurn(connection: pg.Client): Promise<void> {
   const ask = () => connection.query('SELECT pg_try_advisory_lock($1) AS taken', [locks.migrations])
-  while (!(await ask()).rows[0].taken) await sleep(turnEveryMs)
+  while (!(await ask()).rows[0].taken) await sleep(turnIntervalMs)
 }
 
 async function applyPostgres(connection: pg.Client, migration: Migration): Promise<void> {
@@ -122,7 +123,9 @@ async function applyPostgres(connection: pg.Client, migration: Migration): Promi
       }
       const advice = isLockTimeout(error) ? '. A long transaction keeps it waiting: end that, and try again' : ''
       const reason = `${(error as Error).message}${advice}`
-      throw new MigrationError(`${nameOf(migration)} failed and left nothing behind: ${reason}`, { cause: error })
+      throw new MigrationError(`${migrationName(migration)} failed and left nothing behind: ${reason}`, {
+        cause: error,
+      })
     }
   }
 }
@@ -130,10 +133,12 @@ async function applyPostgres(connection: pg.Client, migration: Migration): Promi
 /** For an index of a large table, made while others write to it. Its statements must bear a repeat. */
 async function applyStatements(connection: pg.Client, migration: Migration): Promise<void> {
   try {
-    for (const statement of statementsOf(migration.text)) await connection.query(statement)
+    for (const statement of splitStatements(migration.text)) await connection.query(statement)
   } catch (error) {
     const reason = (error as Error).message
-    throw new MigrationError(`${nameOf(migration)} failed; it is run from its start again: ${reason}`, { cause: error })
+    throw new MigrationError(`${migrationName(migration)} failed; it is run from its start again: ${reason}`, {
+      cause: error,
+    })
   }
   await record(connection, migration)
 }
@@ -145,12 +150,14 @@ async function applyClickHouse(connection: pg.Client, migration: Migration, clic
     }
   } catch (error) {
     const reason = (error as Error).message
-    throw new MigrationError(`${nameOf(migration)} failed; it is run from its start again: ${reason}`, { cause: error })
+    throw new MigrationError(`${migrationName(migration)} failed; it is run from its start again: ${reason}`, {
+      cause: error,
+    })
   }
   await record(connection, migration)
 }
 
-function nameOf({ engine, name }: MigrationName): string {
+function migrationName({ engine, name }: MigrationName): string {
   return `${engine}/${name}`
 }
 
@@ -184,10 +191,10 @@ export function clickHouseStatements(text: string, cluster: string | undefined):
     .replaceAll(/\{distributed-alter:(\w+):(.+?)\}/g, (_, table, change) =>
       cluster ? `ALTER TABLE ${table} ON CLUSTER '${cluster}' ${change}` : '',
     )
-  return statementsOf(filled)
+  return splitStatements(filled)
 }
 
-function statementsOf(text: string): string[] {
+function splitStatements(text: string): string[] {
   return text
     .replaceAll(/^--.*$/gm, '')
     .split(/;\s*$/m)

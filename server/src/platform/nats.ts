@@ -58,9 +58,9 @@ export function openPublisher(nats: NatsConnection, deadlineMs: number): Publish
   const inbox = createInbox()
   const waiting = new Map<string, Waiting>()
   let count = 0
-  let away = false
+  let isDisconnected = false
 
-  function settle(name: string, problem: string | undefined): void {
+  function reportState(name: string, problem: string | undefined): void {
     const waiter = waiting.get(name)
     if (!waiter) return
     waiting.delete(name)
@@ -69,15 +69,15 @@ export function openPublisher(nats: NatsConnection, deadlineMs: number): Publish
   }
 
   const answers = nats.subscribe(`${inbox}.*`, {
-    callback: (error, message) => settle(message.subject, error ? error.message : refusalIn(message)),
+    callback: (error, message) => reportState(message.subject, error ? error.message : refusalIn(message)),
   })
   // What was sent before NATS went away has to wait no longer: nobody knows whether it arrived, and its id stays.
   async function follow(): Promise<void> {
     for await (const { type } of nats.status()) {
-      if (type === 'reconnect') away = false
+      if (type === 'reconnect') isDisconnected = false
       if (type !== 'disconnect') continue
-      away = true
-      for (const name of [...waiting.keys()]) settle(name, 'NATS is away')
+      isDisconnected = true
+      for (const name of [...waiting.keys()]) reportState(name, 'NATS is away')
     }
   }
 
@@ -86,14 +86,14 @@ export function openPublisher(nats: NatsConnection, deadlineMs: number): Publish
     const now = performance.now()
     for (const [name, { until }] of waiting) {
       if (until > now) break
-      settle(name, `no answer in ${deadlineMs} ms`)
+      reportState(name, `no answer in ${deadlineMs} ms`)
     }
   }, 20)
   watching.unref()
 
   return {
     publish({ subject, id, body }) {
-      if (away) return Promise.reject(new Error('NATS is away'))
+      if (isDisconnected) return Promise.reject(new Error('NATS is away'))
       return new Promise((resolve, reject) => {
         const reply = `${inbox}.${count++}`
         const about = headers()
@@ -105,7 +105,7 @@ export function openPublisher(nats: NatsConnection, deadlineMs: number): Publish
     [Symbol.dispose]() {
       clearInterval(watching)
       if (!nats.isClosed()) answers.unsubscribe()
-      for (const name of [...waiting.keys()]) settle(name, 'the process stops')
+      for (const name of [...waiting.keys()]) reportState(name, 'the process stops')
     },
   }
 }
@@ -182,10 +182,10 @@ async function ensureStream(manager: JetStreamManager, stream: NamedStream): Pro
   const existing = await manager.streams.info(stream.name).catch(() => undefined)
   if (!existing) await manager.streams.add(stream)
   // An update writes to the disk of NATS, which may be full.
-  else if (!isAsWanted(existing.config, stream)) await manager.streams.update(stream.name, stream)
+  else if (!hasConfig(existing.config, stream)) await manager.streams.update(stream.name, stream)
 }
 
-function isAsWanted(config: StreamConfig, stream: NamedStream): boolean {
+function hasConfig(config: StreamConfig, stream: NamedStream): boolean {
   const current = config as Record<string, unknown>
   return Object.entries(stream).every(([name, value]) => JSON.stringify(current[name]) === JSON.stringify(value))
 }

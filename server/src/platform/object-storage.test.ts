@@ -51,8 +51,8 @@ test.each([
   ['another key', 's3://backups/x', { BACKUP_S3_SECRET_KEY: 'wrong' }, /403 .*SignatureDoesNotMatch/],
   ['another region', 's3://backups/x', { BACKUP_S3_REGION: 'mars' }, /403 .*AuthorizationHeaderMalformed/],
   ['no such bucket', 's3://others/x', {}, /404 .*NoSuchBucket.*Check the BACKUP_S3_ settings/],
-])('what the storage refuses is told: %s', async (_, place, settings, message) => {
-  const { storage } = await openBucket(place, settings)
+])('what the storage refuses is told: %s', async (_, address, settings, message) => {
+  const { storage } = await openBucket(address, settings)
   await expect(storage.put('a', bytes)).rejects.toThrow(message)
 })
 
@@ -71,7 +71,7 @@ test('a place that can not be is refused at once', () => {
   expect(() => openObjectStorage(none, 's3:backups')).toThrow('"s3:backups" is no place: write s3://bucket/folder')
 })
 
-async function openBucket(place: string, settings = {}) {
+async function openBucket(address: string, settings = {}) {
   const server = await startS3Server(keys, 'backups')
   onTestFinished(() => server[Symbol.asyncDispose]())
   const storage = openObjectStorage(
@@ -82,7 +82,7 @@ async function openBucket(place: string, settings = {}) {
       BACKUP_S3_SECRET_KEY: keys.secretKey,
       ...settings,
     },
-    place,
+    address,
   )
   return { server, storage }
 }

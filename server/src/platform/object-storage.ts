@@ -8,7 +8,7 @@ import { invalid } from './errors.ts'
 
 /** Named files of a few megabytes each, in a folder or in a bucket. A file is there whole or not at all. */
 export type ObjectStorage = {
-  place: string
+  address: string
   put(name: string, bytes: Buffer): Promise<void>
   /** Undefined when there is no such file. */
   get(name: string): Promise<Buffer | undefined>
@@ -23,13 +23,13 @@ const attempts = 6
 const timeoutMs = 60_000
 
 /** `s3://bucket/folder`, or a folder of this machine. */
-export function openObjectStorage(settings: Settings, place: string): ObjectStorage {
-  return /^s3:/i.test(place) ? openBucket(settings, place) : openFolder(resolve(place))
+export function openObjectStorage(settings: Settings, address: string): ObjectStorage {
+  return /^s3:/i.test(address) ? openBucket(settings, address) : openFolder(resolve(address))
 }
 
 function openFolder(folder: string): ObjectStorage {
   return {
-    place: folder,
+    address: folder,
     async put(name, bytes) {
       const path = join(folder, name)
       await write(path, bytes).catch(async (error) => {
@@ -54,9 +54,10 @@ async function write(path: string, bytes: Buffer): Promise<void> {
   await rename(`${path}.part`, path)
 }
 
-function openBucket(settings: Settings, place: string): ObjectStorage {
-  const [, bucket, folder = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,62})(?:\/(.*?))?\/*$/i.exec(place) ?? []
-  if (!bucket) throw invalid(`${JSON.stringify(place)} is no place: write s3://bucket/folder, or the path of a folder.`)
+function openBucket(settings: Settings, address: string): ObjectStorage {
+  const [, bucket, folder = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,62})(?:\/(.*?))?\/*$/i.exec(address) ?? []
+  if (!bucket)
+    throw invalid(`${JSON.stringify(address)} is no place: write s3://bucket/folder, or the path of a folder.`)
   const { BACKUP_S3_ENDPOINT, BACKUP_S3_REGION, BACKUP_S3_ACCESS_KEY, BACKUP_S3_SECRET_KEY } = settings
   if (!BACKUP_S3_ACCESS_KEY || !BACKUP_S3_SECRET_KEY) {
     throw invalid('For a place that begins with s3:// set BACKUP_S3_ACCESS_KEY and BACKUP_S3_SECRET_KEY.')
@@ -69,15 +70,15 @@ function openBucket(settings: Settings, place: string): ObjectStorage {
     retries: 0,
   })
   const base = [BACKUP_S3_ENDPOINT.replace(/\/+$/, ''), bucket, folder].filter(Boolean).join('/')
-  const addressOf = (name: string) => `${base}/${name.split('/').map(encodeURIComponent).join('/')}`
+  const objectUrl = (name: string) => `${base}/${name.split('/').map(encodeURIComponent).join('/')}`
   return {
-    place,
+    address,
     async put(name, bytes) {
       // Signed, so that the storage refuses what arrives damaged.
       const headers = { 'x-amz-content-sha256': createHash('sha256').update(bytes).digest('hex') }
-      await ask(client, addressOf(name), { method: 'PUT', body: new Uint8Array(bytes), headers })
+      await ask(client, objectUrl(name), { method: 'PUT', body: new Uint8Array(bytes), headers })
     },
-    get: (name) => ask(client, addressOf(name), { method: 'GET' }),
+    get: (name) => ask(client, objectUrl(name), { method: 'GET' }),
   }
 }
 

@@ -10,7 +10,7 @@ const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
 const paths = ['/healthz', '/readyz', '/metrics']
 
 /** Questions of other programs, by path: 200 is yes, 404 is no. */
-export type Questions = Record<string, (query: URLSearchParams) => boolean | Promise<boolean>>
+export type Checks = Record<string, (query: URLSearchParams) => boolean | Promise<boolean>>
 
 /** Where `/readyz` and `/metrics` come from: this process, or the processes of a supervisor. */
 export type Report = {
@@ -20,13 +20,13 @@ export type Report = {
 type Base = Pick<Platform, 'config' | 'log'>
 
 /** A listener of its own for `/healthz`, `/readyz`, `/metrics` and questions; it belongs to the supervisor if there is one. */
-export function startOps({ config, log }: Base, report: Report, questions: Questions = {}): Promise<Listening> {
-  const known = [...paths, ...Object.keys(questions)].join(', ')
+export function startOps({ config, log }: Base, report: Report, checks: Checks = {}): Promise<Listening> {
+  const known = [...paths, ...Object.keys(checks)].join(', ')
   const server = createServer((request, response) => {
-    const path = pathOf(request)
-    const question = Object.hasOwn(questions, path) ? questions[path] : undefined
+    const path = readPath(request)
+    const check = Object.hasOwn(checks, path) ? checks[path] : undefined
     if (paths.includes(path)) answer(log, report, request, response)
-    else if (question) void decide(log, question, request, response)
+    else if (check) void decide(log, check, request, response)
     else response.writeHead(404).end(`Here are only ${known}.\n`)
   })
   return listen(server, config.HOST, config.OPS_PORT)
@@ -41,7 +41,7 @@ export function opsListener(platform: Platform, otherwise: RequestListener): Req
   const readAddress = openAddressReader([])
   const report = reportProcess(platform)
   return (request, response) => {
-    const path = pathOf(request)
+    const path = readPath(request)
     const local = readAddress(request.socket.remoteAddress ?? '').loopback && !request.headers['x-forwarded-for']
     if (path === '/healthz' || path === '/readyz' || (path === '/metrics' && local))
       answer(platform.log, report, request, response)
@@ -49,16 +49,16 @@ export function opsListener(platform: Platform, otherwise: RequestListener): Req
   }
 }
 
-function pathOf(request: IncomingMessage): string {
+function readPath(request: IncomingMessage): string {
   return (request.url ?? '/').split('?', 1)[0] ?? '/'
 }
 
-function queryOf(request: IncomingMessage): URLSearchParams {
+function readQuery(request: IncomingMessage): URLSearchParams {
   return new URLSearchParams(request.url?.split('?', 2)[1])
 }
 
 function answer(log: Log, report: Report, request: IncomingMessage, response: ServerResponse): void {
-  contentOf(report, request)
+  readContent(report, request)
     .then(({ status, type, text }) => response.writeHead(status, { 'Content-Type': type }).end(text))
     .catch((error) => {
       log.error({ error }, 'A health or metrics request failed')
@@ -68,23 +68,23 @@ function answer(log: Log, report: Report, request: IncomingMessage, response: Se
 
 async function decide(
   log: Log,
-  question: Questions[string],
+  check: Checks[string],
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   try {
-    const yes = await question(queryOf(request))
+    const yes = await check(readQuery(request))
     response.writeHead(yes ? 200 : 404).end(yes ? 'yes\n' : 'no\n')
   } catch (error) {
-    log.warn({ error: (error as Error).message, path: pathOf(request) }, 'A question could not be answered')
+    log.warn({ error: (error as Error).message, path: readPath(request) }, 'A question could not be answered')
     response.writeHead(503).end()
   }
 }
 
-async function contentOf(report: Report, request: IncomingMessage) {
-  const path = pathOf(request)
+async function readContent(report: Report, request: IncomingMessage) {
+  const path = readPath(request)
   if (path === '/metrics') return { status: 200, type: metricsType, text: await report.figures() }
   if (path === '/healthz') return { status: 200, type: 'application/json', text: '{"status":"alive"}' }
-  const state = await report.readiness(queryOf(request))
+  const state = await report.readiness(readQuery(request))
   return { status: state.ready ? 200 : 503, type: 'application/json', text: JSON.stringify(state) }
 }

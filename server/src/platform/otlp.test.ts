@@ -1,7 +1,7 @@
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { freePort } from '../../../engines/port.ts'
 import { eventually, openTestPlatform } from '../../test/stack.ts'
-import { attributesOf, startCollector } from '../../test/traces/collector.ts'
+import { readAttributes, startCollector } from '../../test/traces/collector.ts'
 import { readConfig } from './config.ts'
 import { openLog } from './log.ts'
 import { openMetrics } from './metrics.ts'
@@ -13,7 +13,7 @@ async function open(url: string, given: Record<string, string> = {}) {
   const lines: string[] = []
   const log = openLog('warn', { write: (line) => void lines.push(line) })
   const tracing = openOtlp({ config, log, metrics })
-  const spansOf = async (outcome: string) =>
+  const countSpans = async (outcome: string) =>
     (await metrics.spans.get()).values.find(({ labels }) => labels.outcome === outcome)?.value ?? 0
   const work = async (name: string) =>
     tracing.span(
@@ -22,13 +22,13 @@ async function open(url: string, given: Record<string, string> = {}) {
         if (span && name === 'broken') span.problem = 'no room'
       },
     )
-  return { tracing, lines, spansOf, work }
+  return { tracing, lines, countSpans, work }
 }
 
 test('spans arrive as OTLP says, with the headers that were set', async () => {
   const collector = await startCollector()
   onTestFinished(() => collector[Symbol.asyncDispose]())
-  const { tracing, work, spansOf } = await open(`${collector.url}/`, {
+  const { tracing, work, countSpans } = await open(`${collector.url}/`, {
     OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b,Authorization=Basic%20eA%3D%3D',
     OTEL_SERVICE_NAME: 'shop-links',
   })
@@ -52,36 +52,36 @@ test('spans arrive as OTLP says, with the headers that were set', async () => {
     { key: 'part', value: { doubleValue: 0.5 } },
     { key: 'yes', value: { boolValue: true } },
   ])
-  expect(attributesOf(good as typeof good & object)).toHaveProperty('whole', '7')
+  expect(readAttributes(good as typeof good & object)).toHaveProperty('whole', '7')
   expect(Math.abs(Number(BigInt(good?.endTimeUnixNano ?? 0) / 1_000_000n) - Date.now())).toBeLessThan(60_000)
   expect(broken?.status).toEqual({ code: 2, message: 'no room' })
-  expect(await spansOf('sent')).toBe(2)
+  expect(await countSpans('sent')).toBe(2)
 })
 
 test('a collector that is away gets them when it is back', async () => {
   const port = await freePort()
-  const { tracing, work, lines, spansOf } = await open(`http://127.0.0.1:${port}`)
+  const { tracing, work, lines, countSpans } = await open(`http://127.0.0.1:${port}`)
   await work('early')
   await eventually(async () => expect(lines.join()).toContain('The collector takes no traces'))
   const collector = await startCollector(port)
   onTestFinished(() => collector[Symbol.asyncDispose]())
   await work('late')
   await eventually(async () => expect(collector.spans.map(({ name }) => name)).toEqual(['early', 'late']))
-  expect(await spansOf('dropped')).toBe(0)
+  expect(await countSpans('dropped')).toBe(0)
   await tracing[Symbol.asyncDispose]()
 })
 
 test('what a collector refuses for good is dropped, and what is too much for it too', async () => {
   const collector = await startCollector()
   onTestFinished(() => collector[Symbol.asyncDispose]())
-  const { tracing, work, lines, spansOf } = await open(collector.url)
+  const { tracing, work, lines, countSpans } = await open(collector.url)
   collector.status = 400
   await work('refused')
-  await eventually(async () => expect(await spansOf('dropped')).toBe(1))
+  await eventually(async () => expect(await countSpans('dropped')).toBe(1))
   expect(lines.join()).toContain('The collector refused traces')
   collector.status = 503
   for (let span = 0; span < 9_000; span++) await work('many')
-  expect(await spansOf('dropped')).toBe(1 + 9_000 - 8_192)
+  expect(await countSpans('dropped')).toBe(1 + 9_000 - 8_192)
   collector.status = 200
   await tracing[Symbol.asyncDispose]()
   expect(collector.spans).toHaveLength(8_192)

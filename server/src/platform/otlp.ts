@@ -25,7 +25,7 @@ export function openOtlp({ config, log, metrics }: Handles): Tracing & AsyncDisp
   }
   const stopping = new AbortController()
   let waiting: EndedSpan[] = []
-  let isAway = false
+  let isDown = false
 
   function take(span: EndedSpan): void {
     if (waiting.length < mostWaiting) waiting.push(span)
@@ -37,15 +37,15 @@ export function openOtlp({ config, log, metrics }: Handles): Tracing & AsyncDisp
       const spans = waiting.slice(0, mostAtOnce)
       const problem = await send(spans, withinMs)
       if (problem?.isTemporary) {
-        if (!isAway)
+        if (!isDown)
           log.warn({ url, error: problem.message }, 'The collector takes no traces: they wait, up to a limit')
-        isAway = true
+        isDown = true
         return
       }
       waiting = waiting.slice(spans.length)
       metrics.spans.inc({ outcome: problem ? 'dropped' : 'sent' }, spans.length)
       if (problem) log.warn({ url, error: problem.message, spans: spans.length }, 'The collector refused traces')
-      else isAway = false
+      else isDown = false
     }
   }
 
@@ -54,13 +54,13 @@ export function openOtlp({ config, log, metrics }: Handles): Tracing & AsyncDisp
     withinMs: number,
   ): Promise<{ message: string; isTemporary: boolean } | undefined> {
     try {
-      const body = JSON.stringify(requestOf(resource, spans))
+      const body = JSON.stringify(buildRequest(resource, spans))
       const answer = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(withinMs) })
       await answer.arrayBuffer()
       if (answer.ok) return undefined
       return { message: `status ${answer.status}`, isTemporary: answer.status === 429 || answer.status >= 500 }
     } catch (error) {
-      return { message: reasonOf(error), isTemporary: true }
+      return { message: failureReason(error), isTemporary: true }
     }
   }
 
@@ -83,27 +83,27 @@ export function openOtlp({ config, log, metrics }: Handles): Tracing & AsyncDisp
   }
 }
 
-function requestOf(resource: Attributes, spans: EndedSpan[]) {
-  const scopeSpans = [{ scope: { name: 'tributary' }, spans: spans.map(spanOf) }]
-  return { resourceSpans: [{ resource: { attributes: attributesOf(resource) }, scopeSpans }] }
+function buildRequest(resource: Attributes, spans: EndedSpan[]) {
+  const scopeSpans = [{ scope: { name: 'tributary' }, spans: spans.map(formatSpan) }]
+  return { resourceSpans: [{ resource: { attributes: formatAttributes(resource) }, scopeSpans }] }
 }
 
-function spanOf({ traceId, spanId, parentId, linkTo, name, kind, startMs, endMs, attributes, problem }: EndedSpan) {
+function formatSpan({ traceId, spanId, parentId, linkTo, name, kind, startMs, endMs, attributes, problem }: EndedSpan) {
   return {
     traceId,
     spanId,
     ...(parentId && { parentSpanId: parentId }),
     name,
     kind: kinds[kind],
-    startTimeUnixNano: nanosOf(startMs),
-    endTimeUnixNano: nanosOf(endMs),
-    attributes: attributesOf(attributes),
+    startTimeUnixNano: formatNanos(startMs),
+    endTimeUnixNano: formatNanos(endMs),
+    attributes: formatAttributes(attributes),
     ...(linkTo && { links: [{ traceId: linkTo.traceId, spanId: linkTo.spanId }] }),
     ...(problem !== undefined && { status: { code: failed, message: problem } }),
   }
 }
 
-function attributesOf(attributes: Attributes) {
+function formatAttributes(attributes: Attributes) {
   return Object.entries(attributes).map(([key, value]) => ({ key, value: typedValue(value) }))
 }
 
@@ -114,11 +114,11 @@ function typedValue(value: Attributes[string]) {
 }
 
 /** JSON of OTLP writes 64-bit numbers as text. */
-function nanosOf(timeMs: number): string {
+function formatNanos(timeMs: number): string {
   return `${Math.round(timeMs * 1_000)}000`
 }
 
-function reasonOf(error: unknown): string {
+function failureReason(error: unknown): string {
   const { message, cause } = error as Error
   return cause instanceof Error ? cause.message : message
 }

@@ -36,7 +36,7 @@ describe('a flood', () => {
   ])('%s ends soon', async (_where, beginning, endless) => {
     const { url, open } = await listen((socket) => flood(socket, beginning, endless))
     const started = Date.now()
-    expect(await reasonOf(url)).toMatch(/^(size|unreachable)$/)
+    expect(await readReason(url)).toMatch(/^(size|unreachable)$/)
     expect(Date.now() - started).toBeLessThan(options.timeoutMs / 2)
     await eventually(async () => expect(open.size).toBe(0))
   })
@@ -62,7 +62,7 @@ describe('a trickle', () => {
     ['of the body', `${ok}\r\n`, 'x'],
   ])('%s ends with the time', async (_where, beginning, drop) => {
     const { url } = await listen((socket) => trickle(socket, beginning, drop))
-    expect(await reasonOf(url, { timeoutMs: 500 })).toBe('timeout')
+    expect(await readReason(url, { timeoutMs: 500 })).toBe('timeout')
   })
 
   test('of a body does not hold up who wants the status only', async () => {
@@ -75,7 +75,7 @@ describe('a trickle', () => {
 
   test('of a handshake ends with the time', async () => {
     const { url } = await listen((socket) => trickle(socket, '\x16\x03\x03\x3f\xff\x02', '\0'))
-    expect(await reasonOf(url.replace('http:', 'https:'), { timeoutMs: 500 })).toBe('timeout')
+    expect(await readReason(url.replace('http:', 'https:'), { timeoutMs: 500 })).toBe('timeout')
   })
 })
 
@@ -96,11 +96,11 @@ describe('an answer', () => {
     ['of another protocol', 'SSH-2.0-OpenSSH_9.6\r\n'],
   ])('%s is none', async (_what, text) => {
     const { url } = await listen((socket) => socket.write(text))
-    expect(await reasonOf(url)).toBe('unreachable')
+    expect(await readReason(url)).toBe('unreachable')
   })
 })
 
-async function reasonOf(url: string, given: Partial<OutboundOptions> = {}): Promise<string> {
+async function readReason(url: string, given: Partial<OutboundOptions> = {}): Promise<string> {
   const error = await fetchOutbound(url, { ...options, ...given }).catch((error: unknown) => error)
   if (!(error instanceof OutboundError)) throw new Error(`${url} was answered: ${JSON.stringify(error)}`)
   return error.reason

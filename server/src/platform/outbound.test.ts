@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { spellings } from '../../test/spellings.ts'
-import { fetchOutbound, isPublicAddress, OutboundError, type OutboundOptions, refusalOf } from './outbound.ts'
+import { checkUrl, fetchOutbound, isPublicAddress, OutboundError, type OutboundOptions } from './outbound.ts'
 
 let canaryHits = 0
 const canary = await serve('127.0.0.1', 0, (_request, response) => {
@@ -25,7 +25,7 @@ await serve('::1', canary, (_request, response) => {
 const friend = await serve('127.0.0.2', 0, answerAsFriend)
 
 const everyPort: [number, number][] = [[1, 65_535]]
-const standard: OutboundOptions = {
+const defaults: OutboundOptions = {
   timeoutMs: 2_000,
   maxBytes: 1_000,
   allow: { OUTBOUND_ALLOWED_PORTS: everyPort, OUTBOUND_ALLOWED_HOSTS: { names: [], ranges: [] } },
@@ -33,7 +33,7 @@ const standard: OutboundOptions = {
   lookup: async () => [{ address: '127.0.0.1', family: 4 }],
 }
 const toFriend: OutboundOptions = {
-  ...standard,
+  ...defaults,
   allow: { OUTBOUND_ALLOWED_PORTS: everyPort, OUTBOUND_ALLOWED_HOSTS: { names: [], ranges: ['127.0.0.2'] } },
   lookup: async () => [{ address: '127.0.0.2', family: 4 }],
 }
@@ -48,14 +48,14 @@ describe('what must not be reached', () => {
   })
 
   test.each(spellings)('%s', async (spelling, reason) => {
-    expect(await reasonOf(spelling.replaceAll('{p}', String(canary)))).toBe(reason)
+    expect(await readReason(spelling.replaceAll('{p}', String(canary)))).toBe(reason)
     expect(canaryHits).toBe(0)
   })
 
   test.each(['\t', '\n', '\r\n'])('white space %j hides nothing', async (space) => {
     const spelling = `ht${space}tp://127.${space}0.0.1:${canary}/`
-    expect(await reasonOf(spelling)).toBe('private')
-    expect(await reasonOf(space + spelling + space)).toBe('private')
+    expect(await readReason(spelling)).toBe('private')
+    expect(await readReason(space + spelling + space)).toBe('private')
     expect(canaryHits).toBe(0)
   })
 
@@ -69,7 +69,7 @@ describe('what must not be reached', () => {
     ['as no address at all', ['8.8.8.8', 'localhost']],
   ])('a name with public addresses and a private one %s', async (_where, addresses) => {
     const lookup = async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
-    expect(await reasonOf(`http://both.example:${canary}/`, { lookup })).toBe('private')
+    expect(await readReason(`http://both.example:${canary}/`, { lookup })).toBe('private')
     expect(canaryHits).toBe(0)
   })
 
@@ -80,7 +80,7 @@ describe('what must not be reached', () => {
     const { body } = await fetchOutbound(`http://rebind.example:${friend}/`, { ...toFriend, lookup })
     expect(body.toString()).toBe('friend of rebind.example')
     expect([asked, canaryHits]).toEqual([1, 0])
-    expect(await reasonOf(`http://rebind.example:${canary}/`, { ...toFriend, lookup })).toBe('private')
+    expect(await readReason(`http://rebind.example:${canary}/`, { ...toFriend, lookup })).toBe('private')
     expect(canaryHits).toBe(0)
   })
 
@@ -103,7 +103,7 @@ describe('what must not be reached', () => {
   test('another port than 80 and 443', async () => {
     const allow = { ...toFriend.allow, OUTBOUND_ALLOWED_PORTS: [[friend, friend + 1]] as [number, number][] }
     for (const port of [22, 25, 8_080, friend - 1, friend + 2]) {
-      expect(await reasonOf(`http://friend.example:${port}/`, { ...toFriend, allow }), String(port)).toBe('port')
+      expect(await readReason(`http://friend.example:${port}/`, { ...toFriend, allow }), String(port)).toBe('port')
     }
     const { status } = await fetchOutbound(`http://friend.example:${friend}/`, { ...toFriend, allow })
     expect(status).toBe(200)
@@ -129,7 +129,7 @@ describe('what must not be reached', () => {
           `[::ffff:${a}.${b}.${c}.${d}]`,
           `[64:ff9b::${a}.${b}.${c}.${d}]`,
         ]
-        expect(await reasonOf(`http://${forms[form]}:${canary}/`)).toBe('private')
+        expect(await readReason(`http://${forms[form]}:${canary}/`)).toBe('private')
       }),
     )
   })
@@ -162,12 +162,12 @@ describe('what the operator allowed', () => {
   })
 
   test('a name, with any address', async () => {
-    const allow = { ...standard.allow, OUTBOUND_ALLOWED_HOSTS: { names: ['hook.internal'], ranges: [] } }
+    const allow = { ...defaults.allow, OUTBOUND_ALLOWED_HOSTS: { names: ['hook.internal'], ranges: [] } }
     const lookup = toFriend.lookup
-    const { body } = await fetchOutbound(`http://HOOK.internal.:${friend}/`, { ...standard, allow, lookup })
+    const { body } = await fetchOutbound(`http://HOOK.internal.:${friend}/`, { ...defaults, allow, lookup })
     expect(body.toString()).toBe('friend of hook.internal.')
-    expect(await reasonOf(`http://127.0.0.2:${friend}/`, { allow, lookup })).toBe('private')
-    expect(await reasonOf(`http://not.hook.internal:${friend}/`, { allow, lookup })).toBe('private')
+    expect(await readReason(`http://127.0.0.2:${friend}/`, { allow, lookup })).toBe('private')
+    expect(await readReason(`http://not.hook.internal:${friend}/`, { allow, lookup })).toBe('private')
   })
 
   test('method, headers and body arrive', async () => {
@@ -187,7 +187,7 @@ describe('an answer', () => {
     ['/half', 'unreachable'],
   ])('%s ends with %s', async (path, reason) => {
     const started = Date.now()
-    expect(await reasonOf(`http://friend.example:${friend}${path}`, { ...toFriend, timeoutMs: 300 })).toBe(reason)
+    expect(await readReason(`http://friend.example:${friend}${path}`, { ...toFriend, timeoutMs: 300 })).toBe(reason)
     expect(Date.now() - started).toBeLessThan(1_000)
   })
 
@@ -205,8 +205,8 @@ describe('an answer', () => {
 
   test('without a status is none, also when only that counts', async () => {
     const options = { timeoutMs: 300, cutsBody: true }
-    expect(await reasonOf(`http://friend.example:${friend}/silent`, { ...toFriend, ...options })).toBe('timeout')
-    expect(await reasonOf(`http://friend.example:${friend}/broken`, { ...toFriend, ...options })).toBe('unreachable')
+    expect(await readReason(`http://friend.example:${friend}/silent`, { ...toFriend, ...options })).toBe('timeout')
+    expect(await readReason(`http://friend.example:${friend}/broken`, { ...toFriend, ...options })).toBe('unreachable')
   })
 
   test('of exactly the allowed size is taken, and compressed bytes stay compressed', async () => {
@@ -218,15 +218,15 @@ describe('an answer', () => {
 
   test('of a resolver that says nothing, or fails, ends too', async () => {
     const url = `http://friend.example:${friend}/`
-    expect(await reasonOf(url, { lookup: () => new Promise(() => {}), timeoutMs: 100 })).toBe('timeout')
-    expect(await reasonOf(url, { lookup: () => Promise.reject(new Error('ENOTFOUND')) })).toBe('unresolvable')
-    expect(await reasonOf(url, { lookup: async () => [] })).toBe('unresolvable')
+    expect(await readReason(url, { lookup: () => new Promise(() => {}), timeoutMs: 100 })).toBe('timeout')
+    expect(await readReason(url, { lookup: () => Promise.reject(new Error('ENOTFOUND')) })).toBe('unresolvable')
+    expect(await readReason(url, { lookup: async () => [] })).toBe('unresolvable')
   })
 
   test('the resolver of the system is asked when no other is given', async () => {
-    expect(await reasonOf(`http://localhost:${canary}/`, { lookup: undefined })).toBe('private')
-    const allow = { ...standard.allow, OUTBOUND_ALLOWED_HOSTS: { names: ['localhost'], ranges: [] } }
-    const { body } = await fetchOutbound(`http://localhost:${canary}/`, { ...standard, allow, lookup: undefined })
+    expect(await readReason(`http://localhost:${canary}/`, { lookup: undefined })).toBe('private')
+    const allow = { ...defaults.allow, OUTBOUND_ALLOWED_HOSTS: { names: ['localhost'], ranges: [] } }
+    const { body } = await fetchOutbound(`http://localhost:${canary}/`, { ...defaults, allow, lookup: undefined })
     expect(body.toString()).toBe('canary')
   })
 
@@ -239,14 +239,14 @@ describe('an answer', () => {
     const port = await new Promise<number>((resolve) => {
       server.listen(0, '127.0.0.2', () => resolve((server.address() as AddressInfo).port))
     })
-    expect(await reasonOf(`https://friend.example:${port}/`, toFriend)).toBe('unreachable')
+    expect(await readReason(`https://friend.example:${port}/`, toFriend)).toBe('unreachable')
     server.close()
     await rm(folder, { recursive: true })
   })
 })
 
-async function reasonOf(url: string, options: Partial<OutboundOptions> = {}): Promise<string> {
-  const error = await fetchOutbound(url, { ...standard, ...options }).catch((error: unknown) => error)
+async function readReason(url: string, options: Partial<OutboundOptions> = {}): Promise<string> {
+  const error = await fetchOutbound(url, { ...defaults, ...options }).catch((error: unknown) => error)
   if (!(error instanceof OutboundError)) throw new Error(`${url} was not refused: ${JSON.stringify(error)}`)
   return error.reason
 }
@@ -302,10 +302,10 @@ describe('refusalOf tells before any call', () => {
     ['gopher://example.com/', 'scheme'],
     ['http://a:b@example.com/', 'credentials'],
     ['example.com', 'url'],
-  ])('%s: %s', (url, reason) => expect(refusalOf(url, standard.allow)).toBe(reason))
+  ])('%s: %s', (url, reason) => expect(checkUrl(url, defaults.allow)).toBe(reason))
 
   test('the port, unless it is allowed, and what the operator allows', () => {
-    expect(refusalOf('http://example.com:8080/', { ...standard.allow, OUTBOUND_ALLOWED_PORTS: [] })).toBe('port')
-    expect(refusalOf('http://127.0.0.2/', toFriend.allow)).toBeUndefined()
+    expect(checkUrl('http://example.com:8080/', { ...defaults.allow, OUTBOUND_ALLOWED_PORTS: [] })).toBe('port')
+    expect(checkUrl('http://127.0.0.2/', toFriend.allow)).toBeUndefined()
   })
 })

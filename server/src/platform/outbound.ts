@@ -35,7 +35,7 @@ const cutAfterMs = 1_000
 // What may come beside the body. It is looked at from time to time: the client itself has no limit for the answers
 // before the last one, for the reason of the status, nor for what stands beside a chunk.
 const besidesBytes = 65_536
-const watchEveryMs = 100
+const watchIntervalMs = 100
 
 type Address = { address: string; family: number }
 type Allowed = Pick<Config, 'OUTBOUND_ALLOWED_PORTS' | 'OUTBOUND_ALLOWED_HOSTS'>
@@ -85,7 +85,7 @@ export async function fetchOutbound(text: string, options: OutboundOptions): Pro
   })
   const watching = setInterval(() => {
     if (socket && socket.bytesRead > 2 * options.maxBytes + besidesBytes) socket.destroy(tooLarge)
-  }, watchEveryMs)
+  }, watchIntervalMs)
   try {
     const answer = await request(url, {
       dispatcher: agent,
@@ -96,7 +96,7 @@ export async function fetchOutbound(text: string, options: OutboundOptions): Pro
     })
     const announced = options.method === 'HEAD' ? 0 : Number(answer.headers['content-length'])
     if (announced > options.maxBytes && !options.cutsBody) throw tooLarge
-    const body = await beginningOf(answer.body, options)
+    const body = await readBeginning(answer.body, options)
     if (body.length > options.maxBytes && !options.cutsBody) throw tooLarge
     return { status: answer.statusCode, headers: answer.headers, body: body.subarray(0, options.maxBytes) }
   } catch (error) {
@@ -109,7 +109,7 @@ export async function fetchOutbound(text: string, options: OutboundOptions): Pro
 }
 
 /** All of it, unless it is too large. */
-async function beginningOf(
+async function readBeginning(
   body: Dispatcher.ResponseData['body'],
   { maxBytes, cutsBody }: Pick<OutboundOptions, 'maxBytes' | 'cutsBody'>,
 ): Promise<Buffer> {
@@ -131,7 +131,7 @@ async function beginningOf(
 }
 
 /** Why an address can't be called, as far as that can be told without asking for the addresses of its name. */
-export function refusalOf(text: string, allow: Allowed): OutboundReason | undefined {
+export function checkUrl(text: string, allow: Allowed): OutboundReason | undefined {
   try {
     const host = checkedUrl(text, allow).hostname.replace(/^\[|\]$/g, '')
     return ipaddr.isValid(host) && !isAllowedAddress(host, allow) ? 'private' : undefined

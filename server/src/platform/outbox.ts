@@ -16,7 +16,7 @@ export type Message = { subject: string; body: unknown }
 const channel = 'outbox'
 const batchSize = 500
 const batchBytes = 8 * 1024 * 1024
-const measureEveryMs = 5_000
+const measureIntervalMs = 5_000
 const mostCounted = 100_000
 const mostPruned = 20_000
 
@@ -35,7 +35,7 @@ export async function publish(ctx: Pick<Ctx, 'db' | 'workspaceId' | 'tracing'>, 
 export function startRelay(platform: Platform): AsyncDisposable {
   const stopping = new AbortController()
   const work = relay(platform, stopping.signal)
-  const measuring = startInterval(platform, 'measure of the outbox', measureEveryMs, () => measure(platform))
+  const measuring = startInterval(platform, 'measure of the outbox', measureIntervalMs, () => measure(platform))
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort()
@@ -141,7 +141,7 @@ async function move(platform: Platform, stream: JetStreamClient, row: OutboxRow)
 /** Not knowing is no news here: that PostgreSQL is away is told elsewhere. */
 async function measure({ config, db, metrics }: Platform): Promise<void> {
   await prunePublished(db, config.PUBLISHED_RETENTION_MINUTES).catch(() => {})
-  const size = await sizeOf(db).catch(() => undefined)
+  const size = await measureOutbox(db).catch(() => undefined)
   if (!size) return
   metrics.outboxMessages.set(size.messages)
   metrics.outboxAge.set(size.seconds)
@@ -185,7 +185,7 @@ async function prunePublished(db: Db, minutes: number): Promise<void> {
 }
 
 // NOTE every workspace: the relay serves them all.
-async function sizeOf(db: Db) {
+async function measureOutbox(db: Db) {
   const result = await sql<{ messages: number; seconds: number }>`
     SELECT count(*)::int AS messages, greatest(0, coalesce(extract(epoch FROM now() - min(created_at)), 0))::float AS seconds
     FROM (SELECT created_at FROM outbox ORDER BY id LIMIT ${mostCounted}) AS waiting`.execute(db)

@@ -57,12 +57,12 @@ test('a workspace that holds its share gets 429, and leaves the rest to the othe
   const [busy, honest] = [await buildWorkspace(platform), await buildWorkspace(platform)]
   const { external_id } = await buildCustomer(platform, busy)
   const lead = { eventName: 'Sign up', customerExternalId: external_id, clickId: '' }
-  const held = await holdCustomers(busy)
+  const locked = await lockCustomers(busy)
   const waiting = Array.from({ length: 8 }, () => call(server.api, busy, '/track/lead', lead))
   await new Promise((resolve) => setTimeout(resolve, 300))
   for (let count = 0; count < 10; count++) expect((await call(server.api, honest, '/links')).status).toBe(200)
   await new Promise((resolve) => setTimeout(resolve, 1_500))
-  await held.release()
+  await locked.release()
   const answers = await Promise.all(waiting)
   const refused = answers.filter(({ status }) => status === 429)
   expect(refused).toHaveLength(6)
@@ -78,7 +78,7 @@ describe('a pool', () => {
   test('gives one workspace half of its connections, in turn', async () => {
     let most = 0
     let open = 0
-    const hold = () =>
+    const lockOne = () =>
       asTenant('ws_one', () =>
         transaction({ db: small.db }, async ({ db }) => {
           open += 1
@@ -87,7 +87,7 @@ describe('a pool', () => {
           open -= 1
         }),
       )
-    await Promise.all(Array.from({ length: 6 }, hold))
+    await Promise.all(Array.from({ length: 6 }, lockOne))
     expect(most).toBe(2)
   })
 
@@ -116,10 +116,10 @@ describe('inside a transaction', () => {
 })
 
 /** Locks the customers of a workspace, so that its leads wait. */
-async function holdCustomers({ id }: BuiltWorkspace) {
+async function lockCustomers({ id }: BuiltWorkspace) {
   const { promise, resolve } = Promise.withResolvers<void>()
   const { promise: locked, resolve: isLocked } = Promise.withResolvers<void>()
-  const holding = transaction(contextIn(platform, id), async ({ db }) => {
+  const locking = transaction(contextIn(platform, id), async ({ db }) => {
     await sql`SELECT FROM customers WHERE workspace_id = ${id} FOR UPDATE`.execute(db)
     isLocked()
     await promise
@@ -128,7 +128,7 @@ async function holdCustomers({ id }: BuiltWorkspace) {
   return {
     release() {
       resolve()
-      return holding
+      return locking
     },
   }
 }

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { Kysely, type LogEvent, PostgresDialect, type PostgresPool, sql } from 'kysely'
 import pg from 'pg'
 import { type Config, servesVisitorsOnly } from './config.ts'
-import { problemOf, type Tracing, traced } from './tracing.ts'
+import { describeProblem, type Tracing, traced } from './tracing.ts'
 
 /** Stores name their own tables: `db.withTables<{ links: LinkRow }>()`. */
 // biome-ignore lint/complexity/noBannedTypes: no table is known here
@@ -90,7 +90,7 @@ export function openPostgres(
   })
   const db: Db = new Kysely({
     dialect: new PostgresDialect({ pool: fairPool(pool, Math.max(1, connections >> 1), config.POSTGRES_WAIT_MS) }),
-    ...(onStatement && { log: (event: LogEvent) => onStatement(statementOf(event)) }),
+    ...(onStatement && { log: (event: LogEvent) => onStatement(describeStatement(event)) }),
   })
   if (config.ENVIRONMENT === 'development') guarded.add(db)
   return db
@@ -188,9 +188,9 @@ export async function deleteById(db: Db, table: string, workspaceId: string, id:
   return result.rows.length > 0
 }
 
-function statementOf(event: LogEvent): Statement {
+function describeStatement(event: LogEvent): Statement {
   const { query, queryDurationMillis: durationMs } = event
-  return { text: query.sql, durationMs, ...(event.level === 'error' && { problem: problemOf(event.error) }) }
+  return { text: query.sql, durationMs, ...(event.level === 'error' && { problem: describeProblem(event.error) }) }
 }
 
 /** Whether a statement ended for its time, for the time that it waited for a lock, or without an answer. */

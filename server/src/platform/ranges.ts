@@ -20,7 +20,7 @@ export function readRanges(file: string): Ranges {
 export function parseRanges(text: string): Ranges {
   const ranges = text.split('\n').flatMap((line, index) => {
     const range = line.replace(/#.*/s, '').trim()
-    return range === '' ? [] : [boundsOf(range, index + 1)]
+    return range === '' ? [] : [parseBounds(range, index + 1)]
   })
   const ipv4 = joined(ranges.filter(({ kind }) => kind === 'ipv4'))
   const ipv6 = joined(ranges.filter(({ kind }) => kind === 'ipv6'))
@@ -30,7 +30,7 @@ export function parseRanges(text: string): Ranges {
       if (isIPv4(ip)) return isWithin(ipv4, numberOfIpv4(ip))
       if (!isIPv6(ip)) return false
       const address = ipaddr.process(ip)
-      return isWithin(address.kind() === 'ipv4' ? ipv4 : ipv6, numberOf(address))
+      return isWithin(address.kind() === 'ipv4' ? ipv4 : ipv6, addressNumber(address))
     },
   }
 }
@@ -39,12 +39,12 @@ type Bounds = { kind: string; first: bigint; last: bigint }
 /** In order and apart from each other. IPv4 is in plain numbers, which are many times faster. */
 type Sorted = { firsts: (number | bigint)[]; lasts: (number | bigint)[] }
 
-function boundsOf(range: string, line: number): Bounds {
+function parseBounds(range: string, line: number): Bounds {
   try {
     const [address, bits] = parseRange(range)
     const kind = address.kind()
     const size = 1n << BigInt((kind === 'ipv4' ? 32 : 128) - bits)
-    const first = (BigInt(numberOf(address)) / size) * size
+    const first = (BigInt(addressNumber(address)) / size) * size
     return { kind, first, last: first + size - 1n }
   } catch (error) {
     throw new Error(`line ${line}: ${(error as Error).message}`)
@@ -76,7 +76,7 @@ function isWithin({ firsts, lasts }: Sorted, address: number | bigint): boolean 
   return from > 0 && address <= (lasts[from - 1] as number | bigint)
 }
 
-function numberOf(address: ipaddr.IPv4 | ipaddr.IPv6): number | bigint {
+function addressNumber(address: ipaddr.IPv4 | ipaddr.IPv6): number | bigint {
   const bytes = address.toByteArray()
   if (bytes.length === 4) return bytes.reduce((sum, byte) => sum * 256 + byte, 0)
   return bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)

@@ -5,7 +5,7 @@ import { startEngines } from '../../../engines/start.ts'
 import { buildWorkspace } from '../../test/build.ts'
 import { type ServerProcess, startServer } from '../../test/server-process.ts'
 import { eventually, openTestPlatform } from '../../test/stack.ts'
-import { allowanceOf } from './rate-limit.ts'
+import { findAllowance } from './rate-limit.ts'
 
 const platform = await openTestPlatform()
 const valkey = await startEngines({ only: ['valkey'] })
@@ -60,8 +60,8 @@ describe('the request after the limit of a plan', patient, () => {
     expectRefusal(refused, { plan, limit, seconds: 1, window: 'second' })
     await eventually(async () => expect((await call(`${one.api}/events`, key)).status).toBe(200), 2_000)
     // The two tables are counted apart.
-    const standard = await call(one.api + cheap, key)
-    expect(standard.headers['x-ratelimit-remaining']).toBe(String(Number(standard.headers['x-ratelimit-limit']) - 1))
+    const response = await call(one.api + cheap, key)
+    expect(response.headers['x-ratelimit-remaining']).toBe(String(Number(response.headers['x-ratelimit-limit']) - 1))
   })
 
   test.each<[Plan, number]>([
@@ -127,8 +127,8 @@ test('a Valkey that hangs holds no request up', async () => {
 test('what the operator sets for enterprise changes no other plan', () => {
   const plans: Plan[] = ['free', 'pro', 'business', 'advanced', 'enterprise']
   const config = { ...platform.config, ENTERPRISE_REQUESTS_PER_MINUTE: 7, ENTERPRISE_ANALYTICS_PER_SECOND: 3 }
-  expect(plans.map((plan) => allowanceOf(plan, 'standard', config).limit)).toEqual([60, 600, 1_200, 3_000, 7])
-  expect(plans.map((plan) => allowanceOf(plan, 'analytics', config).limit)).toEqual([60, 2, 4, 8, 3])
+  expect(plans.map((plan) => findAllowance(plan, 'standard', config).limit)).toEqual([60, 600, 1_200, 3_000, 7])
+  expect(plans.map((plan) => findAllowance(plan, 'analytics', config).limit)).toEqual([60, 2, 4, 8, 3])
 })
 
 type Answer = { status: number; headers: Record<string, string | string[] | undefined>; body: string }

@@ -14,7 +14,7 @@ const exportsPerMinute: Record<Plan, number> = { free: 0, pro: 0, business: 6, a
 const perSecond: Record<Exclude<Plan, 'enterprise'>, number> = { free: 0, pro: 2, business: 4, advanced: 8 }
 
 /** Free has no analytics: its requests there count as ordinary ones and are refused by plan. */
-export function allowanceOf(plan: Plan, limit: Access['limit'], config: Config): Allowance {
+export function findAllowance(plan: Plan, limit: Access['limit'], config: Config): Allowance {
   if (limit === 'export' && exportsPerMinute[plan] > 0) return { limit: exportsPerMinute[plan], windowSeconds: 60 }
   if (limit === 'analytics' && plan !== 'free') {
     return { limit: plan === 'enterprise' ? config.ENTERPRISE_ANALYTICS_PER_SECOND : perSecond[plan], windowSeconds: 1 }

@@ -26,14 +26,14 @@ export function parseKeys(text: string, maxId = 255): SecretKeys {
 /** AES-256-GCM: key id, nonce, tag, text. Bound to `purpose`, so that it can't be moved to another place. */
 export function seal(keys: SecretKeys, purpose: string, text: string): Buffer {
   const nonce = randomBytes(nonceBytes)
-  const cipher = createCipheriv('aes-256-gcm', secretOf(keys, keys.current), nonce).setAAD(Buffer.from(purpose))
+  const cipher = createCipheriv('aes-256-gcm', findSecret(keys, keys.current), nonce).setAAD(Buffer.from(purpose))
   const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
   return Buffer.concat([Buffer.of(keys.current), nonce, cipher.getAuthTag(), sealed])
 }
 
 export function unseal(keys: SecretKeys, purpose: string, bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes)
-  const secret = secretOf(keys, buffer[0] ?? -1)
+  const secret = findSecret(keys, buffer[0] ?? -1)
   const text = 1 + nonceBytes + tagBytes
   const opener = createDecipheriv('aes-256-gcm', secret, buffer.subarray(1, 1 + nonceBytes))
     .setAAD(Buffer.from(purpose))
@@ -47,7 +47,7 @@ export function isSamePassword(one: string, other: string): boolean {
   return timingSafeEqual(left as Buffer, right as Buffer)
 }
 
-function secretOf(keys: SecretKeys, id: number): Buffer {
+function findSecret(keys: SecretKeys, id: number): Buffer {
   const secret = keys.secrets.get(id)
   if (!secret) throw new Error(`The secret was sealed with key ${id}, which ENCRYPTION_KEYS does not have`)
   return secret

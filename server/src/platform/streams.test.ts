@@ -77,14 +77,14 @@ describe('a stream', () => {
   })
 
   test('is told when all of them are to end', async () => {
-    let told: AbortSignal | undefined
+    let received: AbortSignal | undefined
     await open((signal) => {
-      told = signal
+      received = signal
       return counting(10)
     })
-    expect(told?.aborted).toBe(false)
+    expect(received?.aborted).toBe(false)
     await streams[Symbol.asyncDispose]()
-    expect(told?.aborted).toBe(true)
+    expect(received?.aborted).toBe(true)
   })
 })
 

@@ -18,16 +18,16 @@ export type Streams = AsyncDisposable & {
 }
 
 // With the time for which a key is remembered, an open answer ends within five seconds of its key.
-const recheckEveryMs = 3_000
+const recheckIntervalMs = 3_000
 
 /** The streams of a process; disposing asks all of them to end. */
 export function openStreams({ config, metrics, log }: Pick<Platform, 'config' | 'metrics' | 'log'>): Streams {
-  const openOf = new Map<string, number>()
+  const openStreams = new Map<string, number>()
   const closing = new AbortController()
 
   function enter(ctx: Ctx, { id, path, openPerActor }: StreamOperation): () => void {
     const name = `${id} ${ctx.actor.id}`
-    const open = openOf.get(name) ?? 0
+    const open = openStreams.get(name) ?? 0
     if (open >= openPerActor) {
       metrics.limited.inc({ plan: ctx.plan, limit: id })
       const advice = 'End one of them, or wait until one has ended.'
@@ -36,12 +36,12 @@ export function openStreams({ config, metrics, log }: Pick<Platform, 'config' | 
         `This ${ctx.actor.kind} has ${open} answers of ${path} open, the most. ${advice}`,
       )
     }
-    openOf.set(name, open + 1)
+    openStreams.set(name, open + 1)
     metrics.openStreams.inc({ operation: id })
     return () => {
-      const left = (openOf.get(name) ?? 1) - 1
-      if (left === 0) openOf.delete(name)
-      else openOf.set(name, left)
+      const left = (openStreams.get(name) ?? 1) - 1
+      if (left === 0) openStreams.delete(name)
+      else openStreams.set(name, left)
       metrics.openStreams.dec({ operation: id })
     }
   }
@@ -49,7 +49,7 @@ export function openStreams({ config, metrics, log }: Pick<Platform, 'config' | 
   return {
     async open(ctx, operation, start, cut, recheck) {
       const exit = enter(ctx, operation)
-      const gone = new AbortController()
+      const closed = new AbortController()
       const stream = { requestId: ctx.requestId, operation: operation.id, actor: formatActor(ctx.actor) }
       const rechecking = setInterval(() => {
         recheck().catch((error: unknown) => {
@@ -57,16 +57,16 @@ export function openStreams({ config, metrics, log }: Pick<Platform, 'config' | 
           if (!(error instanceof AppError)) return
           clearInterval(rechecking)
           log.info({ ...stream, code: error.code }, 'stream ended with its key')
-          gone.abort()
+          closed.abort()
           cut()
         })
-      }, recheckEveryMs)
+      }, recheckIntervalMs)
       const leave = () => {
         clearInterval(rechecking)
         exit()
       }
       try {
-        const { headers, chunks } = await start(AbortSignal.any([gone.signal, closing.signal]))
+        const { headers, chunks } = await start(AbortSignal.any([closed.signal, closing.signal]))
         const iterator = chunks[Symbol.asyncIterator]()
         const first = await iterator.next()
         const onFailure = (error: unknown) => {
@@ -78,10 +78,10 @@ export function openStreams({ config, metrics, log }: Pick<Platform, 'config' | 
           cut()
         }
         const onEnd = () => {
-          gone.abort()
+          closed.abort()
           leave()
         }
-        return { headers, body: bodyOf(iterator, first, config.STREAM_STALL_MS, { onFailure, onStall, onEnd }) }
+        return { headers, body: streamBody(iterator, first, config.STREAM_STALL_MS, { onFailure, onStall, onEnd }) }
       } catch (error) {
         leave()
         throw error
@@ -96,7 +96,7 @@ export function openStreams({ config, metrics, log }: Pick<Platform, 'config' | 
 type Watchers = { onFailure: (error: unknown) => void; onStall: () => void; onEnd: () => void }
 
 /** Nothing is made before the one before was taken, so that no more than one chunk waits for a slow reader. */
-function bodyOf(
+function streamBody(
   iterator: AsyncIterator<string>,
   first: IteratorResult<string>,
   stallMs: number,

@@ -27,7 +27,7 @@ export type SupervisedProcess = {
   problem: string | null
   /** By `performance.now()`; undefined until it has answered for the first time. */
   answeredAt: number | undefined
-  ask(question: string, value?: unknown, withinMs?: number): Promise<unknown>
+  ask(command: string, value?: unknown, withinMs?: number): Promise<unknown>
 }
 /** Resolves when the process that asks has ended. */
 export type Asking = { ended: Promise<void> }
@@ -49,7 +49,7 @@ export const refusedSettingsCode = 78
 const firstDelayMs = 250
 const longestDelayMs = 30_000
 const stableMs = 60_000
-const pingEveryMs = 5_000
+const pingIntervalMs = 5_000
 // A restart ends what a process was doing, so it has to be certain that nothing else will.
 const hangsAfterMs = 60_000
 // V8 has three of them.
@@ -71,7 +71,7 @@ export function startSupervisor(plans: ProcessPlan[], options: Options): Supervi
   const ready = Promise.all(managed.map(({ wasUp }) => wasUp)).then(() => {})
   // Whoever does not wait for it must not die of it.
   ready.catch(() => {})
-  const pinging = setInterval(() => managed.forEach(({ ping }) => void ping()), pingEveryMs)
+  const pinging = setInterval(() => managed.forEach(({ ping }) => void ping()), pingIntervalMs)
   return {
     processes: managed.map(({ state }) => state),
     ready,
@@ -110,9 +110,9 @@ function manage(plan: ProcessPlan, { log, answers, stopWithinMs }: Options) {
     restarts: 0,
     problem: null,
     answeredAt: undefined,
-    async ask(question, value, withinMs) {
+    async ask(command, value, withinMs) {
       if (!running) throw new Error(state.problem ?? 'it has not been started yet')
-      const answer = await running.channel.ask(question, value, withinMs)
+      const answer = await running.channel.ask(command, value, withinMs)
       state.answeredAt = performance.now()
       return answer
     },
@@ -131,10 +131,7 @@ function manage(plan: ProcessPlan, { log, answers, stopWithinMs }: Options) {
     })
     const ended = Promise.withResolvers<void>()
     const asking = { ended: ended.promise }
-    const bound = Object.entries(answers).map(([question, answer]): [string, Answer] => [
-      question,
-      () => answer(asking),
-    ])
+    const bound = Object.entries(answers).map(([command, answer]): [string, Answer] => [command, () => answer(asking)])
     const channel = openChannel(child, { ...Object.fromEntries(bound), up: markUp })
     const since = performance.now()
     running = { child, channel, ended: ended.promise }
@@ -183,7 +180,7 @@ function manage(plan: ProcessPlan, { log, answers, stopWithinMs }: Options) {
     async ping(): Promise<void> {
       const pinged = running
       if (!pinged || !state.up) return
-      await state.ask('ping', undefined, pingEveryMs - 500).catch(() => {})
+      await state.ask('ping', undefined, pingIntervalMs - 500).catch(() => {})
       const silentMs = performance.now() - (state.answeredAt ?? 0)
       if (running !== pinged || silentMs < hangsAfterMs) return
       log.error({ role, slot, pid: state.pid, silentMs: Math.round(silentMs) }, 'process does not answer, killing it')

@@ -19,7 +19,7 @@ export type EndedSpan = {
   spanId: string
   parentId?: string
   /** Another span that did the work of this one too. */
-  linkTo?: Place
+  linkTo?: SpanContext
   name: string
   kind: SpanKind
   startMs: number
@@ -27,7 +27,7 @@ export type EndedSpan = {
   attributes: Attributes
   problem?: string
 }
-type Place = { traceId: string; spanId: string; isSampled: boolean }
+type SpanContext = { traceId: string; spanId: string; isSampled: boolean }
 
 export type Tracing = {
   /** With several parents each gets a span, and what `work` does inside is shown below the first. */
@@ -48,7 +48,7 @@ export function traced<T>(
 }
 
 /** What kind of failure it was. The message may name a person, and is in the log. */
-export function problemOf(error: unknown): string {
+export function describeProblem(error: unknown): string {
   const { type, code, name } = error as { type?: unknown; code?: unknown; name?: unknown }
   return String(type ?? code ?? name ?? 'Error')
 }
@@ -81,15 +81,15 @@ export function tracedRequest<R extends { status: number }>(
 
 /** Of all traces the share `sampleRatio` is taken, whole: their number decides, in every process alike. */
 export function openTracing(sampleRatio: number, take: (span: EndedSpan) => void): Tracing {
-  const open = new AsyncLocalStorage<Place>()
+  const open = new AsyncLocalStorage<SpanContext>()
 
-  function placesFor({ parents, begins }: SpanInput): [parent: Place | undefined, own: Place][] {
-    const given = parents?.flatMap((text) => placeOf(text) ?? []) ?? []
+  function spanContexts({ parents, begins }: SpanInput): [parent: SpanContext | undefined, own: SpanContext][] {
+    const given = parents?.flatMap((text) => parseTraceparent(text) ?? []) ?? []
     const current = open.getStore()
     const above = given.length > 0 || !current ? given : [current]
     if (above.length > 0) {
       // A caller may ask for less than the share, and not for more.
-      const isTaken = ({ traceId, isSampled }: Place) => isSampled && (!begins || isInShare(traceId, sampleRatio))
+      const isTaken = ({ traceId, isSampled }: SpanContext) => isSampled && (!begins || isInShare(traceId, sampleRatio))
       return above.map((parent) => [parent, { ...parent, spanId: newId(8), isSampled: isTaken(parent) }])
     }
     if (!begins) return []
@@ -99,20 +99,20 @@ export function openTracing(sampleRatio: number, take: (span: EndedSpan) => void
 
   return {
     async span(input, work) {
-      const places = placesFor(input).filter(([, own]) => own.isSampled || input.begins)
-      const [first] = places
+      const contexts = spanContexts(input).filter(([, own]) => own.isSampled || input.begins)
+      const [first] = contexts
       if (!first) return work()
-      const span: Span = { traceparent: textOf(first[1]), attributes: { ...input.attributes } }
+      const span: Span = { traceparent: formatTraceparent(first[1]), attributes: { ...input.attributes } }
       const startMs = nowMs()
       try {
         return await open.run(first[1], () => work(span))
       } catch (error) {
-        span.problem ??= problemOf(error)
+        span.problem ??= describeProblem(error)
         throw error
       } finally {
         const { name, kind } = input
         const shared = { name, kind, startMs, endMs: nowMs(), attributes: span.attributes, problem: span.problem }
-        for (const [parent, { traceId, spanId, isSampled }] of places) {
+        for (const [parent, { traceId, spanId, isSampled }] of contexts) {
           const linkTo = spanId === first[1].spanId ? undefined : first[1]
           if (isSampled) take({ traceId, spanId, parentId: parent?.spanId, linkTo, ...shared })
         }
@@ -127,19 +127,19 @@ export function openTracing(sampleRatio: number, take: (span: EndedSpan) => void
     },
     traceparent() {
       const current = open.getStore()
-      return current?.isSampled ? textOf(current) : undefined
+      return current?.isSampled ? formatTraceparent(current) : undefined
     },
   }
 }
 
-function placeOf(traceparent: string): Place | undefined {
+function parseTraceparent(traceparent: string): SpanContext | undefined {
   const [, traceId, spanId, flags] =
     /^(?!ff)[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})\b/.exec(traceparent) ?? []
   if (!traceId || !spanId || !flags || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 }
 }
 
-function textOf({ traceId, spanId, isSampled }: Place): string {
+function formatTraceparent({ traceId, spanId, isSampled }: SpanContext): string {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
 }
 

@@ -184,9 +184,9 @@ test('what is right comes back as the schema makes it', () => {
   expect(parse(event, { type: 'sale', cents: 5 }, 'body')).toEqual({ type: 'sale', cents: 5 })
 })
 
-function refusal(schema: z.ZodType, value: unknown, place: Parameters<typeof parse>[2] = 'body') {
+function refusal(schema: z.ZodType, value: unknown, part: Parameters<typeof parse>[2] = 'body') {
   try {
-    parse(schema, value, place)
+    parse(schema, value, part)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return { status: error.status, code: error.code, message: error.message }

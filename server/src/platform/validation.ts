@@ -2,28 +2,28 @@ import type { z } from 'zod'
 import { type AppError, badRequest, invalid } from './errors.ts'
 
 type Issue = z.core.$ZodIssue
-type Place = 'path' | 'query' | 'body' | 'header'
+type RequestPart = 'path' | 'query' | 'body' | 'header'
 
 /** Wrong or missing types are malformed (400); right types with values that are not allowed are invalid (422). */
-export function parse<S extends z.ZodType>(schema: S, value: unknown, place: Place): z.output<S> {
+export function parse<S extends z.ZodType>(schema: S, value: unknown, part: RequestPart): z.output<S> {
   const parsed = schema.safeParse(value)
-  if (!parsed.success) throw problem(parsed.error.issues, value, place)
+  if (!parsed.success) throw problem(parsed.error.issues, value, part)
   const unstorable = findUnstorable(parsed.data)
-  if (unstorable?.isNumber) throw invalid(`${field(unstorable.path, place)} must be a number below 1.8e308.`)
+  if (unstorable?.isNumber) throw invalid(`${field(unstorable.path, part)} must be a number below 1.8e308.`)
   if (unstorable) {
     const complaint = 'must not contain the character U+0000 or half of a surrogate pair.'
-    throw invalid(`${field(unstorable.path, place)} ${complaint}`)
+    throw invalid(`${field(unstorable.path, part)} ${complaint}`)
   }
   return parsed.data
 }
 
-function problem(issues: Issue[], value: unknown, place: Place): AppError {
+function problem(issues: Issue[], value: unknown, part: RequestPart): AppError {
   const message = issues
     .slice(0, 5)
     .map((issue) => {
       const received = valueAt(value, issue.path)
-      const isRepeated = place === 'query' && isListForOne(issue, received)
-      return `${field(issue.path, place)} ${isRepeated ? 'is given more than once. Send it once.' : complaint(issue, received)}`
+      const isRepeated = part === 'query' && isListForOne(issue, received)
+      return `${field(issue.path, part)} ${isRepeated ? 'is given more than once. Send it once.' : complaint(issue, received)}`
     })
     .join(' ')
   const malformed = issues.some((issue) => isMalformed(issue, valueAt(value, issue.path)))
@@ -53,13 +53,13 @@ function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed()
 }
 
-function field(path: PropertyKey[], place: Place): string {
-  if (path.length === 0) return `The ${place}`
+function field(path: PropertyKey[], part: RequestPart): string {
+  if (path.length === 0) return `The ${part}`
   const name = path
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
     .join('')
     .replace(/^\./, '')
-  return `\`${name}\` in the ${place}`
+  return `\`${name}\` in the ${part}`
 }
 
 function isMalformed(issue: Issue, received: unknown): boolean {
@@ -92,7 +92,7 @@ function complaint(issue: Issue, received: unknown): string {
     case 'too_small':
       return `must be ${bound(issue, Number(issue.minimum), 'at least')}, not ${size(issue.origin, received)}.`
     case 'invalid_value':
-      return `must be ${isBooleanText(issue) ? 'true or false' : oneOf(issue.values)}, not ${describe(received)}.`
+      return `must be ${isBooleanText(issue) ? 'true or false' : formatChoices(issue.values)}, not ${describe(received)}.`
     case 'invalid_format':
       if (issue.format === 'regex') return `must match ${issue.pattern}.`
       if (issue.format === 'datetime') return 'must be a date and time such as 2030-01-31T12:00:00Z.'
@@ -100,7 +100,7 @@ function complaint(issue: Issue, received: unknown): string {
     case 'unrecognized_keys':
       return `has unknown fields: ${issue.keys.join(', ')}.`
     case 'invalid_union':
-      if ('options' in issue) return `must be ${oneOf(issue.options as string[])}, not ${describe(received)}.`
+      if ('options' in issue) return `must be ${formatChoices(issue.options as string[])}, not ${describe(received)}.`
       return `has none of the allowed forms, it is ${describe(received)}.`
     default:
       return `is not allowed: ${issue.message}.`
@@ -111,7 +111,7 @@ function isBooleanText(issue: object): boolean {
   return 'expected' in issue && issue.expected === 'stringbool'
 }
 
-function oneOf(values: readonly unknown[]): string {
+function formatChoices(values: readonly unknown[]): string {
   return `one of ${values.map((allowed) => `\`${String(allowed)}\``).join(', ')}`
 }
 

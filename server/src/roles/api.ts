@@ -50,7 +50,7 @@ export async function start(platform: Platform): Promise<Listening> {
   exchangeRates(platform)
   await using parts = new AsyncDisposableStack()
   const streams = openStreams(platform)
-  const serving = { platform, limiter: openRateLimiter(platform.valkey), contextOf: contextReader(), streams }
+  const serving = { platform, limiter: openRateLimiter(platform.valkey), openContext: contextReader(), streams }
   const redirect = parts.use(await openRedirect(platform))
   const app = serve(bindRoutes(platform, redirect), serving)
   app.route('/', docsPages(config))

@@ -1,10 +1,10 @@
 import { clockIn } from './local-time.ts'
-import { type Kind, type ModelEvent, matching, type Question, type World } from './model.ts'
+import { type Kind, type ModelEvent, type ModelQuery, matching, type World } from './model.ts'
 
 export type Counts = { clicks: number; leads: number; sales: number; saleAmount: number }
 export type Unit = 'hour' | 'day' | 'month'
-export type AnalyticsQuestion = {
-  about: Omit<Question, 'kind'>
+export type AnalyticsCase = {
+  about: Omit<ModelQuery, 'kind'>
   kinds: Kind[]
   groupBy: string
   timezone: string
@@ -14,12 +14,12 @@ export type AnalyticsQuestion = {
 const hourMs = 3_600_000
 
 /** What GET /analytics has to count, by the text that tells its rows apart; groups that come to nothing are left out. */
-export function analyticsOf(world: World, { about, kinds, groupBy, timezone, unit }: AnalyticsQuestion) {
+export function modelAnalytics(world: World, { about, kinds, groupBy, timezone, unit }: AnalyticsCase) {
   const groups = new Map<string, Counts>()
-  const keysOf = keysBy(groupBy, namesIn(timezone, unit))
+  const findKeys = keysBy(groupBy, namesIn(timezone, unit))
   for (const kind of kinds) {
     for (const event of matching(world, { ...about, kind })) {
-      for (const key of keysOf(event)) {
+      for (const key of findKeys(event)) {
         const counts = groups.get(key) ?? { clicks: 0, leads: 0, sales: 0, saleAmount: 0 }
         if (kind === 'clicks') counts.clicks += 1
         if (kind === 'leads') counts.leads += 1
@@ -35,14 +35,14 @@ export function analyticsOf(world: World, { about, kinds, groupBy, timezone, uni
 
 /** The names of all hours, days or months that a clock shows within a period. */
 export function periodNames(from: number, to: number, timezone: string, unit: Unit): Set<string> {
-  const nameOf = namesIn(timezone, unit)
+  const nameBucket = namesIn(timezone, unit)
   const names = new Set<string>()
   const step = unit === 'hour' ? quarterMs : 6 * hourMs
-  for (let at = from; at < to; at += step) names.add(nameOf(at))
-  return names.add(nameOf(to - 1))
+  for (let at = from; at < to; at += step) names.add(nameBucket(at))
+  return names.add(nameBucket(to - 1))
 }
 
-const lengthOf: Record<Unit, number> = { hour: 13, day: 10, month: 7 }
+const unitLengths: Record<Unit, number> = { hour: 13, day: 10, month: 7 }
 const quarterMs = hourMs / 4
 const known = new Map<string, Map<number, string>>()
 
@@ -52,7 +52,7 @@ function namesIn(timezone: string, unit: Unit): (at: number) => string {
   known.set(`${timezone} ${unit}`, names)
   return (at) => {
     const quarter = Math.floor(at / quarterMs)
-    const name = names.get(quarter) ?? clockIn(timezone, quarter * quarterMs).slice(0, lengthOf[unit])
+    const name = names.get(quarter) ?? clockIn(timezone, quarter * quarterMs).slice(0, unitLengths[unit])
     names.set(quarter, name)
     return name
   }
@@ -61,7 +61,7 @@ function namesIn(timezone: string, unit: Unit): (at: number) => string {
 /** The same texts of a row that was answered. */
 export function keyOfRow(row: Record<string, unknown>, groupBy: string, unit: Unit): string {
   const { clicks: _, leads: __, sales: ___, saleAmount: ____, ...own } = row
-  if (groupBy === 'timeseries') return String(own.start).replace('T', ' ').slice(0, lengthOf[unit])
+  if (groupBy === 'timeseries') return String(own.start).replace('T', ' ').slice(0, unitLengths[unit])
   if (groupBy === 'top_links') return String(own.id)
   if (groupBy === 'top_folders') return String(own.folderId ?? '')
   if (groupBy === 'top_link_tags') return String(own.tagId ?? '')
@@ -71,12 +71,12 @@ export function keyOfRow(row: Record<string, unknown>, groupBy: string, unit: Un
     .join('|')
 }
 
-function keysBy(groupBy: string, nameOf: (at: number) => string): (event: ModelEvent) => string[] {
+function keysBy(groupBy: string, nameBucket: (at: number) => string): (event: ModelEvent) => string[] {
   switch (groupBy) {
     case 'count':
       return () => ['']
     case 'timeseries':
-      return ({ at }) => [nameOf(at)]
+      return ({ at }) => [nameBucket(at)]
     case 'continents':
       return ({ facts }) => continents.filter((continent) => continent === facts.continent)
     case 'trigger':

@@ -13,7 +13,7 @@ type Owner = { workspaceId: string; linkNumber: bigint }
 
 /** Rows as the worker would store them; what is not given is the same for all. */
 export function clickRow({ workspaceId, linkNumber }: Owner, given: Partial<NewClick> = {}): NewClick {
-  const place = { country: 'DE', region: 'DE-BE', city: 'Berlin', continent: 'EU' }
+  const location = { country: 'DE', region: 'DE-BE', city: 'Berlin', continent: 'EU' }
   const device = { device: 'Desktop', browser: 'Chrome', os: 'Linux' }
   const campaign = { utm_source: '', utm_medium: '', utm_campaign: '', utm_term: '', utm_content: '' }
   return {
@@ -27,7 +27,7 @@ export function clickRow({ workspaceId, linkNumber }: Owner, given: Partial<NewC
     referer: '(direct)',
     referer_url: '(direct)',
     bot: '',
-    ...place,
+    ...location,
     ...device,
     ...campaign,
     ...given,

@@ -57,7 +57,7 @@ export type MetadataTest =
   | { any: MetadataTest[] }
 export type Choice = { values: string[]; excluded: boolean }
 /** What is wanted, before it is written as text. */
-export type Question = {
+export type ModelQuery = {
   kind: Kind
   from: number
   /** The first moment after it. */
@@ -74,19 +74,19 @@ export type Question = {
 }
 
 /** Those that a question is about, in the order of time. */
-export function matching(world: World, question: Question): ModelEvent[] {
-  return [...found(world, question, true)]
+export function matching(world: World, query: ModelQuery): ModelEvent[] {
+  return [...found(world, query, true)]
 }
 
 /** A page of them. */
-export function pageOf(
+export function modelPage(
   world: World,
-  question: Question,
+  query: ModelQuery,
   { page, limit, ascending }: { page: number; limit: number; ascending: boolean },
 ): ModelEvent[] {
   const events: ModelEvent[] = []
   let position = 0
-  for (const event of found(world, question, ascending)) {
+  for (const event of found(world, query, ascending)) {
     if (position >= page * limit) break
     if (position >= (page - 1) * limit) events.push(event)
     position += 1
@@ -94,11 +94,11 @@ export function pageOf(
   return events
 }
 
-function* found(world: World, question: Question, ascending: boolean): Generator<ModelEvent> {
-  const events = world[question.kind]
-  const first = firstFrom(events, question.from)
-  const next = firstFrom(events, question.to)
-  const isFound = testOf(world, question)
+function* found(world: World, query: ModelQuery, ascending: boolean): Generator<ModelEvent> {
+  const events = world[query.kind]
+  const first = firstFrom(events, query.from)
+  const next = firstFrom(events, query.to)
+  const isFound = buildTest(world, query)
   for (let step = 0; step < next - first; step++) {
     const event = events[ascending ? first + step : next - 1 - step] as ModelEvent
     if (isFound(event)) yield event
@@ -119,7 +119,7 @@ function firstFrom(events: ModelEvent[], at: number): number {
 
 const remembered = new WeakMap<World, Map<string, Set<string>>>()
 
-function clicksOf(world: World, customerId: string): Set<string> {
+function findClicks(world: World, customerId: string): Set<string> {
   let known = remembered.get(world)
   if (!known) {
     known = new Map()
@@ -132,10 +132,10 @@ function clicksOf(world: World, customerId: string): Set<string> {
   return known.get(customerId) ?? new Set()
 }
 
-function testOf(world: World, question: Question): (event: ModelEvent) => boolean {
-  const { kind, link, root, qr, saleType, metadata, customerId, bots } = question
-  const ofCustomer = customerId === undefined ? undefined : clicksOf(world, customerId)
-  const choices = Object.entries(question.choices)
+function buildTest(world: World, query: ModelQuery): (event: ModelEvent) => boolean {
+  const { kind, link, root, qr, saleType, metadata, customerId, bots } = query
+  const ofCustomer = customerId === undefined ? undefined : findClicks(world, customerId)
+  const choices = Object.entries(query.choices)
   return (event) => {
     if (event.bot === '' ? bots === 'only' : bots === undefined) return false
     if (link && event.link !== link) return false
@@ -143,14 +143,14 @@ function testOf(world: World, question: Question): (event: ModelEvent) => boolea
     if (qr !== undefined && event.facts.trigger !== (qr ? 'qr' : 'link')) return false
     if (ofCustomer && !(kind === 'clicks' ? ofCustomer.has(event.id) : event.customerId === customerId)) return false
     for (const [parameter, choice] of choices) {
-      if (choice && holds(event, parameter, choice.values) === choice.excluded) return false
+      if (choice && matches(event, parameter, choice.values) === choice.excluded) return false
     }
     if (saleType && kind === 'sales' && event.saleType !== saleType) return false
     return !metadata || kind === 'clicks' || passes(event.metadata, metadata)
   }
 }
 
-function holds({ link, facts }: ModelEvent, parameter: string, values: string[]): boolean {
+function matches({ link, facts }: ModelEvent, parameter: string, values: string[]): boolean {
   switch (parameter) {
     case 'domain':
       return values.some((value) => value.toLowerCase() === link.domain)
@@ -182,7 +182,7 @@ function passes(metadata: unknown, test: MetadataTest): boolean {
   )
   if (test.comparison === '=') return isSame(value, test.text)
   if (test.comparison === '!=') return !isSame(value, test.text)
-  const order = orderOf(value, test.text)
+  const order = compareWith(value, test.text)
   if (order === undefined) return false
   if (order === 0) return test.comparison.endsWith('=')
   return test.comparison.startsWith(order < 0 ? '<' : '>')
@@ -194,15 +194,15 @@ function isSame(value: unknown, text: string): boolean {
 }
 
 /** Below, at or above zero; undefined when they can't be compared. */
-function orderOf(value: unknown, text: string): number | undefined {
-  const wanted = numberIn(text)
-  if (typeof value === 'number') return wanted === undefined ? undefined : value - wanted
+function compareWith(value: unknown, text: string): number | undefined {
+  const expected = numberIn(text)
+  if (typeof value === 'number') return expected === undefined ? undefined : value - expected
   if (typeof value !== 'string') return undefined
-  if (wanted === undefined) return Buffer.compare(Buffer.from(value), Buffer.from(text))
+  if (expected === undefined) return Buffer.compare(Buffer.from(value), Buffer.from(text))
   const [whole = '', fraction = ''] = value.split('.')
   const isShort = !/e/i.test(value) && whole.replace('-', '').length <= 18 && fraction.length <= 18
   const number = isShort ? numberIn(value) : undefined
-  return number === undefined ? undefined : number - wanted
+  return number === undefined ? undefined : number - expected
 }
 
 /** What JSON would read a text as, if that is a number. */

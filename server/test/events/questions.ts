@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { addDays, clockIn, firstSame, midnightIn } from './local-time.ts'
-import type { Choice, Comparison, Kind, MetadataTest, ModelEvent, Question } from './model.ts'
+import type { Choice, Comparison, Kind, MetadataTest, ModelEvent, ModelQuery } from './model.ts'
 import type { BuiltWorld } from './world.ts'
 
 /** What is wanted, and how it is asked: the text of each parameter. */
-export type Asked = { question: Question; query: Record<string, string> }
+export type Asked = { model: ModelQuery; query: Record<string, string> }
 
 const factNames = [
   'country',
@@ -52,21 +52,21 @@ const intervals = ['24h', '7d', '30d', '90d', '1y', 'mtd', 'qtd', 'ytd', 'all']
 const hourMs = 3_600_000
 
 /** Random questions; the values come from the events, so that many find some. */
-export function questionsAbout(world: BuiltWorld, kinds: Kind[] = ['clicks', 'leads', 'sales']): fc.Arbitrary<Asked> {
-  const pools = poolsOf(world)
+export function arbitraryQueries(world: BuiltWorld, kinds: Kind[] = ['clicks', 'leads', 'sales']): fc.Arbitrary<Asked> {
+  const pools = buildPools(world)
   return fc
     .record({
       kind: fc.constantFrom(...kinds),
-      isKindTold: fc.boolean(),
+      namesKind: fc.boolean(),
       target: fc.nat(1_000_000),
       filters: fc.uniqueArray(filterDraft(world), { maxLength: 5, selector: ({ name }) => name }),
       period: periodDraft,
     })
-    .map(({ kind, isKindTold, target, filters, period }) => {
+    .map(({ kind, namesKind, target, filters, period }) => {
       const events = world[kind]
       const event = events[target % events.length] as ModelEvent
-      const asked: Asked = { question: { kind, from: 0, to: 0, choices: {} }, query: {} }
-      if (isKindTold || kind !== 'clicks') asked.query.event = kind
+      const asked: Asked = { model: { kind, from: 0, to: 0, choices: {} }, query: {} }
+      if (namesKind || kind !== 'clicks') asked.query.event = kind
       askPeriod(asked, period, world.now)
       for (const draft of filters) askFilter(asked, draft, event, pools, world)
       return asked
@@ -97,7 +97,7 @@ function filterDraft(world: BuiltWorld): fc.Arbitrary<FilterDraft> {
   })
 }
 
-function poolsOf(world: BuiltWorld): Record<string, string[]> {
+function buildPools(world: BuiltWorld): Record<string, string[]> {
   const distinct = (values: string[]) => [...new Set(values)].filter((value) => value !== '')
   const ofLinks = (read: (link: BuiltWorld['links'][number]) => string[]) => distinct(world.links.flatMap(read))
   return {
@@ -122,37 +122,37 @@ function askFilter(
   pools: Record<string, string[]>,
   world: BuiltWorld,
 ): void {
-  const { question, query } = asked
+  const { model, query } = asked
   const { name, picks, isOfTarget, flag, excluded } = draft
   const pick = <T>(from: T[]) => from[(picks[0] ?? 0) % from.length] as T
   const link = isOfTarget ? event.link : pick(world.links)
   switch (name) {
     case 'key':
       // Beside an external id both name a link, which must be the same one.
-      question.link = question.link && question.link !== link ? { ...link } : link
-      delete question.choices.domain
+      model.link = model.link && model.link !== link ? { ...link } : link
+      delete model.choices.domain
       query.domain = flag ? link.domain.toUpperCase() : link.domain
       query.key = flag ? link.key.toUpperCase() : link.key
       return
     case 'externalId':
-      question.link = question.link && question.link !== link ? { ...link } : link
+      model.link = model.link && model.link !== link ? { ...link } : link
       query.externalId = `ext_${link.externalId}`
       return
     case 'customerId':
-      question.customerId = isOfTarget && event.customerId ? event.customerId : pick(world.customerIds)
-      query.customerId = question.customerId
+      model.customerId = isOfTarget && event.customerId ? event.customerId : pick(world.customerIds)
+      query.customerId = model.customerId
       return
     case 'root':
     case 'qr':
-      question[name] = flag
+      model[name] = flag
       query[name] = String(flag)
       return
     case 'saleType':
-      question.saleType = flag ? 'new' : 'recurring'
-      query.saleType = question.saleType
+      model.saleType = flag ? 'new' : 'recurring'
+      query.saleType = model.saleType
       return
     case 'query':
-      question.metadata = draft.test
+      model.metadata = draft.test
       query.query = writeTest(draft.test, excluded)
       return
     case 'programId':
@@ -160,15 +160,15 @@ function askFilter(
       return
     default: {
       if (name === 'domain' && query.key !== undefined) return
-      const choice = choiceOf(draft, event, pools)
+      const choice = chooseValues(draft, event, pools)
       const isHidden = name === 'tagIds' && query.tagId !== undefined
-      if (!isHidden) question.choices[name === 'tagIds' ? 'tagId' : name] = choice
+      if (!isHidden) model.choices[name === 'tagIds' ? 'tagId' : name] = choice
       query[name] = writeChoice(choice, draft.blanks)
     }
   }
 }
 
-function choiceOf(
+function chooseValues(
   { name, picks, excluded, isOfTarget, text }: FilterDraft,
   event: ModelEvent,
   pools: Record<string, string[]>,
@@ -262,11 +262,11 @@ type PeriodDraft = typeof periodDraft extends fc.Arbitrary<infer Draft> ? Draft 
 type MomentDraft = NonNullable<PeriodDraft['start']>
 
 function askPeriod(asked: Asked, draft: PeriodDraft, now: number): void {
-  const { question, query } = asked
+  const { model, query } = asked
   const zone = draft.zone ?? 'UTC'
   if (draft.zone) query.timezone = draft.zone
-  const start = draft.start && momentOf(draft.start, zone, now)
-  const end = draft.end && momentOf(draft.end, zone, now)
+  const start = draft.start && chooseMoment(draft.start, zone, now)
+  const end = draft.end && chooseMoment(draft.end, zone, now)
   // Without a start, an end has no effect.
   const to = (start && end?.next) || now + 1
   if (draft.interval) query.interval = draft.interval
@@ -278,11 +278,11 @@ function askPeriod(asked: Asked, draft: PeriodDraft, now: number): void {
   }
   if (start) query.start = start.text
   if (end) query.end = end.text
-  question.from = from
-  question.to = to
+  model.from = from
+  model.to = to
 }
 
-function momentOf(
+function chooseMoment(
   { form, hoursAgo, ms }: MomentDraft,
   zone: string,
   now: number,

@@ -28,13 +28,15 @@ export async function buildWorld(platform: Platform, seed: number, size: WorldSi
   for (let count = size.customers ?? 40; count > 0; count--) {
     customerIds.push((await buildCustomer(platform, workspace)).id)
   }
-  const metadataDocuments = Array.from({ length: 300 }, () => metadataOf(random))
-  const clicks = Array.from({ length: size.clicks }, (_, index) => clickOf(random, links, `${workspace.id} ${index}`))
+  const metadataDocuments = Array.from({ length: 300 }, () => buildMetadata(random))
+  const clicks = Array.from({ length: size.clicks }, (_, index) =>
+    buildClick(random, links, `${workspace.id} ${index}`),
+  )
   const leads = Array.from({ length: size.leads }, (_, index) => {
-    return conversionOf(random, clicks, customerIds, metadataDocuments, `evt_l${index}`)
+    return buildConversion(random, clicks, customerIds, metadataDocuments, `evt_l${index}`)
   })
   const sales = Array.from({ length: size.sales }, (_, index) => {
-    return saleOf(random, conversionOf(random, clicks, customerIds, metadataDocuments, `evt_s${index}`))
+    return buildSale(random, buildConversion(random, clicks, customerIds, metadataDocuments, `evt_s${index}`))
   })
   const events = { clicks: inOrder(clicks), leads: inOrder(leads), sales: inOrder(sales) }
   const world = { now: worldNow, workspace, links, customerIds, metadataDocuments, ...events }
@@ -72,7 +74,7 @@ async function buildLinks(platform: Platform, workspace: BuiltWorkspace, random:
   return links
 }
 
-const places = [
+const locations = [
   ['US', 'US-CA', 'San Francisco', 'NA'],
   ['US', 'US-DC', 'Washington, D.C.', 'NA'],
   ['DE', 'DE-BE', 'Berlin', 'EU'],
@@ -96,8 +98,8 @@ const referrers = [
 const words = ['', '', 'mail', 'mail,news', ' Spring Sale ', "' OR 1=1--", '-minus', 'ünïcode 😀', 'a\\b', '{to:Int64}']
 const urls = ['https://example.com/', 'https://example.com/?a=1,2', 'https://example.com/?utm_source=mail']
 
-function clickOf({ pick, chance, below }: Random, links: ModelLink[], name: string): ModelEvent {
-  const [country, region, city, continent] = pick([...places])
+function buildClick({ pick, chance, below }: Random, links: ModelLink[], name: string): ModelEvent {
+  const [country, region, city, continent] = pick([...locations])
   const [device, browser, os] = pick([...devices])
   const [referer, refererUrl] = pick([...referrers])
   const facts: ClickFacts = {
@@ -113,20 +115,20 @@ function clickOf({ pick, chance, below }: Random, links: ModelLink[], name: stri
   const id = createHash('sha256').update(name).digest().subarray(0, 30).toString('base64url')
   return {
     ...{ id, clickId: id, facts, link: pick(links), bot: chance(0.1) ? pick(['prefetch', 'agent']) : '' },
-    at: momentOf({ pick, chance, below }),
+    at: chooseMoment({ pick, chance, below }),
     ...{ customerId: '', metadata: null, saleType: '', isRefund: false, amount: 0, sales: 0 },
   }
 }
 
 /** Most lately, a few more than a year ago; some of one second together. */
-function momentOf({ pick, chance, below }: Random): number {
+function chooseMoment({ pick, chance, below }: Random): number {
   const old = (340 + below(60)) * dayMs
   const ago = chance(0.03) ? old : below(pick([26 * hourMs, 26 * hourMs, 9 * dayMs, 35 * dayMs, 98 * dayMs]))
   const at = worldNow - ago
   return chance(0.3) ? at - (at % 60_000) : at
 }
 
-function conversionOf(
+function buildConversion(
   random: Random,
   clicks: ModelEvent[],
   customerIds: string[],
@@ -136,10 +138,10 @@ function conversionOf(
   const { pick, chance } = random
   const click = pick(clicks)
   const metadata = chance(0.2) ? null : pick(documents)
-  return { ...click, id, bot: '', at: momentOf(random), customerId: pick(customerIds), metadata }
+  return { ...click, id, bot: '', at: chooseMoment(random), customerId: pick(customerIds), metadata }
 }
 
-function saleOf({ below, chance, pick }: Random, event: ModelEvent): ModelEvent {
+function buildSale({ below, chance, pick }: Random, event: ModelEvent): ModelEvent {
   const isRefund = chance(0.1)
   const amount = below(1_000_000) * (isRefund ? -1 : 1)
   const sales = isRefund ? pick([0, -1]) : 1
@@ -147,7 +149,7 @@ function saleOf({ below, chance, pick }: Random, event: ModelEvent): ModelEvent 
 }
 
 /** Values of every kind under keys of every kind. */
-function metadataOf({ pick, chance, below }: Random): Record<string, unknown> {
+function buildMetadata({ pick, chance, below }: Random): Record<string, unknown> {
   const values = () =>
     pick<unknown>([
       ...[

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import type { Source } from './source.ts'
-import { type Check, type Finding, fileInFeature, floorOf, isMaintenance, isStore, isTest, nounOf } from './tree.ts'
+import { type Check, type Finding, fileInFeature, findFloor, findNoun, isMaintenance, isStore, isTest } from './tree.ts'
 
 /** The one file of the contract that no browser loads: it prints the document. */
 const openApiPrinter = 'contract/src/openapi.ts'
@@ -45,14 +45,14 @@ interface Edge {
 /** Each check says what the imported thing is that it may not be. */
 export const importChecks = {
   'imports-go-down': perImport(({ from, to, isOurs }) => {
-    const [floor, toFloor] = [floorOf(from), floorOf(to)]
+    const [floor, toFloor] = [findFloor(from), findFloor(to)]
     if (!isOurs || !floor) return false
     if (toFloor === undefined) return 'is no part of what ships'
     return toFloor > floor && 'is a floor above; take it as an argument, or listen to a message'
   }),
 
   'contract-alone': perImport(({ from, to }) => {
-    if (floorOf(from) !== 0 || floorOf(to) === 0 || /^zod(\/|$)/.test(to)) return false
+    if (findFloor(from) !== 0 || findFloor(to) === 0 || /^zod(\/|$)/.test(to)) return false
     if (from === openApiPrinter && openApiPackages.test(to)) return false
     return 'is more than the contract may know: itself and zod'
   }),
@@ -61,7 +61,7 @@ export const importChecks = {
     const client = from.match(/^(dashboard\/|cli\/|tracker\/src\/)/)?.[0]
     if (!client || to.startsWith(client)) return false
     if (client === 'tracker/src/') return 'is a dependency, and the tracker has none'
-    return isOurs && floorOf(to) !== 0 && 'is not for clients; they know the contract and themselves'
+    return isOurs && findFloor(to) !== 0 && 'is not for clients; they know the contract and themselves'
   }),
 
   'faces-only': perImport(({ from, to, toFile, isForeign }) => {
@@ -69,12 +69,12 @@ export const importChecks = {
     if (isForeign) {
       return !isFile(toFile, 'service', 'messages') && "is another feature's inside; use its service.ts or messages.ts"
     }
-    const isFromAbove = (floorOf(from) ?? 0) > 2
-    return isFromAbove && isStore(toFile) && `is for ${nounOf(to)}/ alone; call what uses it`
+    const isFromAbove = (findFloor(from) ?? 0) > 2
+    return isFromAbove && isStore(toFile) && `is for ${findNoun(to)}/ alone; call what uses it`
   }),
 
   'redirect-alone': perImport(({ from, to, toFile }) => {
-    if (from !== 'server/src/roles/redirect.ts' || nounOf(to) === 'redirect') return false
+    if (from !== 'server/src/roles/redirect.ts' || findNoun(to) === 'redirect') return false
     return isFile(toFile, 'routes', 'jobs') && 'is not for the redirect role, which loads features/redirect only'
   }),
 
@@ -105,14 +105,14 @@ export const importChecks = {
   }),
 
   'messages-duty': perImport(({ file, to }) => {
-    if (!isFile(file, 'messages') || floorOf(to) === 0 || /^zod(\/|$)/.test(to)) return false
+    if (!isFile(file, 'messages') || findFloor(to) === 0 || /^zod(\/|$)/.test(to)) return false
     return 'is not for messages.ts, which is subjects and zod schemas made from the contract'
   }),
 
   'service-per-feature': ({ product }) => {
     const paths = new Set(product.map(({ path }) => path))
     const lacks = (file: string) => {
-      const noun = nounOf(file)
+      const noun = findNoun(file)
       return !isMaintenance(file) && !paths.has(`server/src/features/${noun}/service.ts`)
     }
     return product
@@ -121,14 +121,14 @@ export const importChecks = {
   },
 
   'noun-in-platform': ({ product }) => {
-    const nouns = new Set(product.flatMap(({ path }) => nounOf(path) ?? []))
+    const nouns = new Set(product.flatMap(({ path }) => findNoun(path) ?? []))
     return product
-      .filter(({ path }) => floorOf(path) === 1)
+      .filter(({ path }) => findFloor(path) === 1)
       .flatMap((source): Finding[] => {
         const name = posix.basename(source.path, '.ts')
         const noun = [...nouns].find((noun) => !platformWords.includes(name) && namesNoun(name, noun))
         const inside = nounInside(source, name, nouns)
-        const contract = source.imports.find(({ target }) => floorOf(target) === 0 && !sharedContract.test(target))
+        const contract = source.imports.find(({ target }) => findFloor(target) === 0 && !sharedContract.test(target))
         if (noun) return [{ source, message: `is named after the feature ${noun}; move it to features/${noun}/` }]
         if (inside) return [inside]
         if (!contract) return []
@@ -145,7 +145,7 @@ export const importChecks = {
       const found = ours.map(({ target, offset }): [string, Finding] => [target, { source, offset, message: '' }])
       imports.set(source.path, new Map(found))
     }
-    return cyclesOf(imports).flatMap((cycle) => {
+    return findCycles(imports).flatMap((cycle) => {
       const closing = imports.get(cycle.at(-2) ?? '')?.get(cycle.at(-1) ?? '')
       const message = `closes the circle of files ${cycle.join(' -> ')}; move what both need below them`
       return closing ? [{ ...closing, message }] : []
@@ -156,14 +156,14 @@ export const importChecks = {
     const calls = new Map<string, Map<string, Finding>>()
     for (const source of product) {
       for (const { target, offset } of source.imports) {
-        const { isForeign, toFile } = edgeOf(source, target, true)
-        const [noun, called] = [nounOf(source.path), nounOf(target)]
+        const { isForeign, toFile } = buildEdge(source, target, true)
+        const [noun, called] = [findNoun(source.path), findNoun(target)]
         if (!isForeign || !noun || !called || !isFile(toFile, 'service')) continue
         const callees = calls.get(noun) ?? new Map<string, Finding>()
         calls.set(noun, callees.set(called, { source, offset, message: '' }))
       }
     }
-    return cyclesOf(calls).flatMap((cycle) => {
+    return findCycles(calls).flatMap((cycle) => {
       const call = calls.get(cycle.at(-2) ?? '')?.get(cycle.at(-1) ?? '')
       const message = `closes the circle of calls ${cycle.join(' -> ')}; let the lower noun listen to a message instead`
       return call ? [{ ...call, message }] : []
@@ -177,15 +177,15 @@ function perImport(judge: (edge: Edge) => string | false): Check {
       .filter(({ path }) => !isTest(path))
       .flatMap((source) =>
         source.imports.flatMap(({ target, isOurs, offset }) => {
-          const fault = judge(edgeOf(source, target, isOurs))
+          const fault = judge(buildEdge(source, target, isOurs))
           return fault ? [{ source, offset, message: `imports ${target}, which ${fault}` }] : []
         }),
       )
 }
 
-function edgeOf(source: Source, to: string, isOurs: boolean): Edge {
+function buildEdge(source: Source, to: string, isOurs: boolean): Edge {
   const from = source.path
-  const isForeign = nounOf(from) !== undefined && nounOf(to) !== undefined && nounOf(from) !== nounOf(to)
+  const isForeign = findNoun(from) !== undefined && findNoun(to) !== undefined && findNoun(from) !== findNoun(to)
   return { from, to, file: fileInFeature(from), toFile: fileInFeature(to), isOurs, isForeign }
 }
 
@@ -221,7 +221,7 @@ function isFile(file: string, ...names: string[]): boolean {
 }
 
 /** Each circle once, as the nouns along it with the first one repeated at the end. */
-function cyclesOf(calls: Map<string, Map<string, unknown>>): string[][] {
+function findCycles(calls: Map<string, Map<string, unknown>>): string[][] {
   const cycles: string[][] = []
   const done = new Set<string>()
   const visit = (noun: string, path: string[]) => {

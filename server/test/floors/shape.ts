@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import type { Source } from './source.ts'
-import { type Check, fileInFeature, floorOf } from './tree.ts'
+import { type Check, fileInFeature, findFloor } from './tree.ts'
 
 /** Closed: a file joins it by an ADR. */
 // docs/adr/0008 says what each is for.
@@ -49,12 +49,12 @@ const maxLines = 400
 
 export const shapeChecks = {
   'known-places': perProductFile(({ path }) => {
-    if (!path.startsWith('server/src/') || floorOf(path) !== undefined) return false
+    if (!path.startsWith('server/src/') || findFloor(path) !== undefined) return false
     return 'has no place: server/src is main.ts, roles/*.ts, commands/*.ts, features/<noun>/, maintenance/ and platform/'
   }),
 
   'platform-closed': perProductFile(({ path }) => {
-    if (floorOf(path) !== 1 || platformFiles.includes(path)) return false
+    if (findFloor(path) !== 1 || platformFiles.includes(path)) return false
     return 'is not on the closed list of platform files; move it to its noun, or extend the list by an ADR'
   }),
 
@@ -112,7 +112,7 @@ export const shapeChecks = {
   }),
 
   'connects-on-import': perProductFile((source) => {
-    if (!source.path.startsWith('server/src/') || floorOf(source.path) === 4) return false
+    if (!source.path.startsWith('server/src/') || findFloor(source.path) === 4) return false
     const connection =
       /^(?:export\s+)?(?:const|let)\s+\w+[^\n=]*=\s*(?:await\b|new\s+(?:\w+\.)?(?:Pool|Redis|Kysely)\b|createClient\s*\(|connect\s*\()/m
     return found(source, connection, 'opens a connection when imported; do it in a function that a role calls')
@@ -144,14 +144,14 @@ interface Fault {
 type Judge = (source: Source) => string | Fault | false
 
 function perFile(judge: Judge): Check {
-  return ({ sources }) => sources.flatMap((source) => findingsOf(source, judge))
+  return ({ sources }) => sources.flatMap((source) => judgeSource(source, judge))
 }
 
 function perProductFile(judge: Judge): Check {
-  return ({ product }) => product.flatMap((source) => findingsOf(source, judge))
+  return ({ product }) => product.flatMap((source) => judgeSource(source, judge))
 }
 
-function findingsOf(source: Source, judge: Judge) {
+function judgeSource(source: Source, judge: Judge) {
   const fault = judge(source)
   if (!fault) return []
   return [{ source, ...(typeof fault === 'string' ? { message: fault } : fault) }]

@@ -17,7 +17,7 @@ export interface Source {
 
 /** Reads TypeScript well enough for the rules of floors.ts, without a parser. */
 export function readSource(path: string, content: string): Source {
-  const spans = spansOf(content)
+  const spans = findSpans(content)
   const comments = spans.filter((span) => span.kind === 'comment')
   const text = blank(content, comments)
   const code = blank(content, spans)
@@ -27,7 +27,7 @@ export function readSource(path: string, content: string): Source {
     firstLine: content.split('\n', 1)[0] ?? '',
     text,
     code,
-    comments: commentsOf(content, comments),
+    comments: readComments(content, comments),
     strings: spans
       .filter((span) => span.kind === 'string')
       .map(({ start, end }) => ({
@@ -36,7 +36,7 @@ export function readSource(path: string, content: string): Source {
         isWhole: content[start] !== '}' && content[end] !== '$',
         isTaggedSql: /\bsql(?:<[^<>]*>)?$/.test(content.slice(Math.max(0, start - 80), start)),
       })),
-    imports: importsOf(path, text, code),
+    imports: readImports(path, text, code),
   }
 }
 
@@ -53,7 +53,7 @@ interface Span {
 
 const regexMayFollow = /(?:^|[(,=:[!&|?{};+\-*%<>~^]|\b(?:return|case|typeof|of|in))\s*$/
 
-function spansOf(content: string): Span[] {
+function findSpans(content: string): Span[] {
   const spans: Span[] = []
   const openTemplates: number[] = []
   let braces = 0
@@ -67,16 +67,16 @@ function spansOf(content: string): Span[] {
       at = close < 2 ? content.length : close
       spans.push({ kind: 'comment', start, end: at })
     } else if (char === "'" || char === '"') {
-      at = closeOf(content, at, char)
+      at = findClose(content, at, char)
       spans.push({ kind: 'string', start, end: at++ })
     } else if (char === '`' || resumesTemplate) {
       if (resumesTemplate) openTemplates.pop()
-      at = closeOf(content, at, '`')
+      at = findClose(content, at, '`')
       spans.push({ kind: 'string', start, end: at })
       if (content[at] === '$') openTemplates.push(braces)
       at += content[at] === '$' ? 2 : 1
     } else if (char === '/' && regexMayFollow.test(content.slice(Math.max(0, at - 40), at))) {
-      const end = closeOf(content, at, '/')
+      const end = findClose(content, at, '/')
       if (content[end] === '/') spans.push({ kind: 'regex', start, end })
       at = content[end] === '/' ? end + 1 : at + 1
     } else {
@@ -95,7 +95,7 @@ const closings = {
   '/': /\\.|\[(?:\\.|[^\]\\\n])*\]|\/|\n/g,
 }
 
-function closeOf(content: string, open: number, mark: keyof typeof closings): number {
+function findClose(content: string, open: number, mark: keyof typeof closings): number {
   const closing = closings[mark]
   closing.lastIndex = open + 1
   for (let match = closing.exec(content); match; match = closing.exec(content)) {
@@ -115,7 +115,7 @@ function blank(content: string, spans: Span[]): string {
   return result + content.slice(at)
 }
 
-function commentsOf(content: string, spans: Span[]): string {
+function readComments(content: string, spans: Span[]): string {
   let result = ''
   for (const { start, end } of spans) {
     result += content.slice(result.length, start).replace(/[^\n]/g, ' ') + content.slice(start, end)
@@ -126,17 +126,17 @@ function commentsOf(content: string, spans: Span[]): string {
 const importPattern =
   /\b(?:import|export)\b(?:[\w\s*{},$]*?\bfrom)?\s*(['"])([^'"\n]+)\1|\bimport\s*\(\s*(['"])([^'"\n]+)\3/g
 
-function importsOf(path: string, text: string, code: string): Source['imports'] {
+function readImports(path: string, text: string, code: string): Source['imports'] {
   return [...text.matchAll(importPattern)]
     .filter((match) => code.startsWith(match[0].slice(0, 6), match.index))
     .map((match) => {
       const specifier = match[2] ?? match[4] ?? ''
-      const target = targetOf(path, specifier)
+      const target = resolveTarget(path, specifier)
       return { specifier, target, isOurs: target !== specifier, offset: match.index + match[0].lastIndexOf(specifier) }
     })
 }
 
-function targetOf(path: string, specifier: string): string {
+function resolveTarget(path: string, specifier: string): string {
   if (specifier.startsWith('.')) return posix.join(posix.dirname(path), specifier)
   const [, workspace, file] = specifier.match(/^@tributary\/([^/]+)(?:\/(.+))?$/) ?? []
   return workspace ? `${workspace}/src/${file ?? 'index'}.ts` : specifier

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import type { Source } from './source.ts'
-import { type Check, fileInFeature, isStore, nounOf, type Tree } from './tree.ts'
+import { type Check, fileInFeature, findNoun, isStore, type Tree } from './tree.ts'
 
 const platformFilesWithSql =
   /^server\/src\/platform\/(postgres|clickhouse|migrate|outbox|handled-events|dead-letters|idempotency|incarnation|health)\.ts$/
@@ -15,25 +15,25 @@ const tableInSql = /\b(?:from|join|into|update|table)\s+(?:only\s+)?(?:"?\w+"?\.
 export const tableChecks = {
   'sql-in-stores': ({ product }) =>
     product
-      .filter(({ path }) => path.startsWith('server/src/') && !mayHoldSql(path))
+      .filter(({ path }) => path.startsWith('server/src/') && !mayContainSql(path))
       .flatMap((source) => {
         const text = source.strings.find(({ value, isTaggedSql }) => isTaggedSql || sqlStart.test(value))
-        const driver = source.imports.find(({ target }) => databasePackage.test(target) && nounOf(source.path))
+        const driver = source.imports.find(({ target }) => databasePackage.test(target) && findNoun(source.path))
         const offset = text?.offset ?? source.code.match(kyselyCall)?.index ?? driver?.offset
         const message = 'speaks SQL, which is for store.ts, <part>-store.ts and where.ts of a feature'
         return offset === undefined ? [] : [{ source, offset, message }]
       }),
 
   'one-owner-per-table': ({ product, tables }) => {
-    const ownersOf = new Map<string, Map<string, Source>>()
-    for (const source of product.filter(({ path }) => mayHoldSql(path))) {
+    const ownersByTable = new Map<string, Map<string, Source>>()
+    for (const source of product.filter(({ path }) => mayContainSql(path))) {
       for (const table of tablesIn(source.strings, tables)) {
-        const owners = ownersOf.get(table) ?? new Map<string, Source>()
-        const owner = nounOf(source.path) ?? 'platform'
-        ownersOf.set(table, owners.has(owner) ? owners : owners.set(owner, source))
+        const owners = ownersByTable.get(table) ?? new Map<string, Source>()
+        const owner = findNoun(source.path) ?? 'platform'
+        ownersByTable.set(table, owners.has(owner) ? owners : owners.set(owner, source))
       }
     }
-    return [...ownersOf].flatMap(([table, owners]) => {
+    return [...ownersByTable].flatMap(([table, owners]) => {
       const nouns = [...owners.keys()].sort((one, other) => Number(other === table) - Number(one === table))
       // NOTE a name may be a table of both engines, as links is; each has its owner.
       const intruders = nouns.slice(tables.get(table)?.engines.size)
@@ -46,7 +46,7 @@ export const tableChecks = {
     product
       .filter(({ path }) => isStore(fileInFeature(path)))
       .flatMap((source) =>
-        declarationsOf(source).flatMap(({ name, start, end }) => {
+        findDeclarations(source).flatMap(({ name, start, end }) => {
           const strings = source.strings.filter(({ offset }) => offset >= start && offset < end)
           const owned = tablesIn(strings, tables).filter((table) => tables.get(table)?.hasWorkspace)
           const isExplained = /NOTE every workspace: .{10}/.test(source.comments.slice(start, end))
@@ -57,7 +57,7 @@ export const tableChecks = {
       ),
 } satisfies Record<string, Check>
 
-function mayHoldSql(path: string): boolean {
+function mayContainSql(path: string): boolean {
   return isStore(fileInFeature(path)) || platformFilesWithSql.test(path)
 }
 
@@ -90,7 +90,7 @@ function typesWithWorkspace({ code }: Source): string[] {
 }
 
 /** The declarations at the left margin, each from the comment above it up to the next. */
-function declarationsOf({ code, text }: Source): { name: string; start: number; end: number }[] {
+function findDeclarations({ code, text }: Source): { name: string; start: number; end: number }[] {
   const heads = [...code.matchAll(/^(?:export\s+)?(?:async\s+)?(?:function\*?|const|let)\s+(\w+)/gm)]
   const starts = heads.map((head) => text.slice(0, head.index).trimEnd().length)
   return heads.map((head, index) => ({

@@ -31,21 +31,21 @@ export function readTree(files: Map<string, string>): Tree {
     product: sources.filter(
       ({ path }) => /^(contract|server|dashboard|cli|tracker)\/src\//.test(path) && !isTest(path),
     ),
-    tables: tablesOf(files),
+    tables: findTables(files),
   }
 }
 
 /** 4 starts, 3 composes, 2 is a noun or the operator's work on several, 1 knows no noun, 0 knows no server. */
-export function floorOf(path: string): number | undefined {
+export function findFloor(path: string): number | undefined {
   if (path === 'server/src/main.ts') return 4
   if (/^server\/src\/(roles|commands)\/[^/]+$/.test(path)) return 3
-  if (nounOf(path)) return 2
+  if (findNoun(path)) return 2
   if (path.startsWith('server/src/platform/')) return 1
   return path.startsWith('contract/src/') ? 0 : undefined
 }
 
 /** The folder of floor 2 that a file lies in: a feature, or maintenance. */
-export function nounOf(path: string): string | undefined {
+export function findNoun(path: string): string | undefined {
   return path
     .match(/^server\/src\/(?:features\/([^/]+)|(maintenance))\/./)
     ?.slice(1)
@@ -59,7 +59,7 @@ export function fileInFeature(path: string): string {
 
 /** The room that works on several nouns for the operator: it calls features, and none calls it. */
 export function isMaintenance(path: string): boolean {
-  return nounOf(path) === 'maintenance'
+  return findNoun(path) === 'maintenance'
 }
 
 /** A path within a feature. `deliveries-store.ts` is for a second table that would make `store.ts` too long. */
@@ -75,7 +75,7 @@ export function isTest(path: string): boolean {
 const tableStatement =
   /\b(?:create|alter)\s+table\s+(?:if\s+(?:not\s+)?exists\s+)?(?:"?\w+"?\.)?(?:\{table:)?"?(\w+)"?([^;]*)/gi
 
-function tablesOf(files: Map<string, string>): Map<string, Table> {
+function findTables(files: Map<string, string>): Map<string, Table> {
   const tables = new Map<string, Table>()
   for (const [path, content] of files) {
     const engine = path.match(/^server\/migrations\/(\w+)\/.+\.sql$/)?.[1]

@@ -20,12 +20,12 @@ export type Step = Lead | Sale | Refund
 
 /** A fifth signs up, most of those buy, some want money back; a quarter of all calls is sent more than once. */
 export function makeSteps(random: Random, clicks: Click[], name: string): Step[] {
-  const leads = leadsOf(random, clicks)
+  const leads = buildLeads(random, clicks)
   const leadNames = leads.filter(({ isDeferred }) => !isDeferred).map((lead) => lead.name)
-  return [...leads, ...salesOf(random, clicks, leadNames, name)]
+  return [...leads, ...buildSales(random, clicks, leadNames, name)]
 }
 
-function leadsOf(random: Random, clicks: Click[]): Lead[] {
+function buildLeads(random: Random, clicks: Click[]): Lead[] {
   const { below, chance, pick } = random
   const steps: Lead[] = []
   if (chance(0.8)) return steps
@@ -38,7 +38,7 @@ function leadsOf(random: Random, clicks: Click[]): Lead[] {
   return steps
 }
 
-function salesOf(random: Random, clicks: Click[], leadNames: string[], name: string): Step[] {
+function buildSales(random: Random, clicks: Click[], leadNames: string[], name: string): Step[] {
   const { below, chance, pick } = random
   const steps: Step[] = []
   const hasLead = leadNames.length > 0

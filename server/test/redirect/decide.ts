@@ -1,6 +1,12 @@
 import type { RedirectDomain } from '../../src/features/domains/service.ts'
 import type { RedirectLink } from '../../src/features/links/service.ts'
-import { type Attempt, type Decision, decide, type Question, type Visit } from '../../src/features/redirect/decide.ts'
+import {
+  type Attempt,
+  type DecideInput,
+  type Decision,
+  decide,
+  type Visit,
+} from '../../src/features/redirect/decide.ts'
 
 export const now = Date.UTC(2026, 0, 15, 12)
 const click = { id: 'AbC-_1', parameter: 'trib_id' }
@@ -44,7 +50,7 @@ const plainVisit: Visit = {
   query: '',
   purpose: '',
   userAgent: 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/126.0.0.0 Safari/537.36',
-  place: { country: '' },
+  location: { country: '' },
 }
 
 export type Given = {
@@ -57,7 +63,7 @@ export type Given = {
 }
 
 export function decideFor(given: Given): Decision {
-  const question: Question = {
+  const input: DecideInput = {
     domain: given.domain === null ? null : { ...domain, ...given.domain },
     link: given.link === null ? null : { ...plainLink, ...given.link },
     key: given.key === undefined ? 'go' : given.key,
@@ -67,7 +73,7 @@ export function decideFor(given: Given): Decision {
     share: given.share ?? 0,
     attempt: given.attempt ?? { outcome: 'none' },
   }
-  return decide(question)
+  return decide(input)
 }
 
 export const to = (location: string, status = 302) => ({ status, location, record: true, bot: '' })
@@ -98,7 +104,7 @@ export const apps = {
   ios: 'https://apps.apple.com/app/id1',
   android: 'https://play.google.com/store/apps/details?id=a',
 }
-export const germany = { place: { country: 'DE' } }
+export const germany = { location: { country: 'DE' } }
 export const geo = { DE: 'https://example.com/de', FR: 'https://example.com/fr' }
 export const variants = [
   { url: 'https://example.com/a', percentage: 50 },

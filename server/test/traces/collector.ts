@@ -35,7 +35,7 @@ export async function startCollector(port = 0): Promise<Collector> {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     collector.requests.push({ path: request.url ?? '', headers: request.headers })
-    if (collector.status < 400) collector.spans.push(...spansOf(JSON.parse(Buffer.concat(chunks).toString())))
+    if (collector.status < 400) collector.spans.push(...listSpans(JSON.parse(Buffer.concat(chunks).toString())))
     response.writeHead(collector.status, { 'content-type': 'application/json' }).end('{}')
   })
   const listening = await listen(server, '127.0.0.1', port)
@@ -49,12 +49,12 @@ export async function startCollector(port = 0): Promise<Collector> {
   return collector
 }
 
-export function attributesOf({ attributes }: Pick<ReceivedSpan, 'attributes'>): Record<string, unknown> {
+export function readAttributes({ attributes }: Pick<ReceivedSpan, 'attributes'>): Record<string, unknown> {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
 }
 
-function spansOf({ resourceSpans }: Body): ReceivedSpan[] {
+function listSpans({ resourceSpans }: Body): ReceivedSpan[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }) =>
-    scopeSpans.flatMap(({ spans }) => spans.map((span) => ({ ...span, resource: attributesOf(resource) }))),
+    scopeSpans.flatMap(({ spans }) => spans.map((span) => ({ ...span, resource: readAttributes(resource) }))),
   )
 }

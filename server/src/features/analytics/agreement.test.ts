@@ -10,9 +10,9 @@ import { eventsQuery, intervals } from '@tributary/contract/events'
 import fc from 'fast-check'
 import { beforeAll, expect, inject, test } from 'vitest'
 import { contextIn } from '../../../test/context.ts'
-import { analyticsOf, type Counts, keyOfRow, periodNames, type Unit } from '../../../test/events/analytics-model.ts'
-import type { Kind, ModelLink, Question, World } from '../../../test/events/model.ts'
-import { questionsAbout } from '../../../test/events/questions.ts'
+import { type Counts, keyOfRow, modelAnalytics, periodNames, type Unit } from '../../../test/events/analytics-model.ts'
+import type { Kind, ModelLink, ModelQuery, World } from '../../../test/events/model.ts'
+import { arbitraryQueries } from '../../../test/events/questions.ts'
 import { type BuiltWorld, buildWorld } from '../../../test/events/world.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 import type { ClickHouse } from '../../platform/clickhouse.ts'
@@ -28,8 +28,8 @@ const atOnce = 12
 const quarterMs = 15 * 60_000
 const dayMs = 96 * quarterMs
 const zeros = { clicks: 0, leads: 0, sales: 0, saleAmount: 0 }
-const kindsOf: Record<string, Kind[]> = { composite: ['clicks', 'leads', 'sales'] }
-const measureOf: Record<string, keyof Counts> = { leads: 'leads', sales: 'saleAmount' }
+const kindsByEvent: Record<string, Kind[]> = { composite: ['clicks', 'leads', 'sales'] }
+const measureByEvent: Record<string, keyof Counts> = { leads: 'leads', sales: 'saleAmount' }
 
 let world: BuiltWorld
 let ctx: Ctx
@@ -39,7 +39,7 @@ beforeAll(async () => {
   ctx = { ...contextIn(platform, world.workspace.id), now: () => new Date(world.now) }
 }, 180_000)
 
-type Call = { question: Question; query: Record<string, string>; groupBy: Grouping }
+type Call = { model: ModelQuery; query: Record<string, string>; groupBy: Grouping }
 
 function callsAbout(world: BuiltWorld): fc.Arbitrary<Call> {
   const own = {
@@ -48,15 +48,15 @@ function callsAbout(world: BuiltWorld): fc.Arbitrary<Call> {
     bots: fc.constantFrom(undefined, 'exclude', 'include', 'only'),
   }
   return fc
-    .record({ asked: questionsAbout(world), isBare: fc.boolean(), ...own })
+    .record({ asked: arbitraryQueries(world), isBare: fc.boolean(), ...own })
     .map(({ asked, isBare, groupBy, event, bots }) => {
       const { interval, start, end, timezone } = asked.query
       const period = Object.entries({ interval, start, end, timezone }).filter(([, value]) => value !== undefined)
-      const { kind, from, to } = asked.question
+      const { kind, from, to } = asked.model
       const filters = isBare ? Object.fromEntries(period) : asked.query
-      const question: Question = isBare ? { kind, from, to, choices: {} } : asked.question
-      if (bots === 'include' || bots === 'only') question.bots = bots
-      return { question, groupBy, query: { ...filters, groupBy, event, ...(bots && { bots }) } }
+      const model: ModelQuery = isBare ? { kind, from, to, choices: {} } : asked.model
+      if (bots === 'include' || bots === 'only') model.bots = bots
+      return { model, groupBy, query: { ...filters, groupBy, event, ...(bots && { bots }) } }
     })
 }
 
@@ -113,12 +113,12 @@ test.each(inZones)('$interval in $timezone: the list, its count and its series a
 })
 
 /** Gives how many groups there were to find. */
-async function check({ question, groupBy, query }: Call): Promise<number> {
+async function check({ model, groupBy, query }: Call): Promise<number> {
   const { event = 'clicks', timezone = 'UTC' } = query
-  const kinds = kindsOf[event] ?? [event as Kind]
-  const begin = query.interval === 'all' && !query.start ? Math.min(firstOf(world), question.to - 1) : question.from
-  const unit = unitOf(query, begin, question.to)
-  const expected = analyticsOf(world, { about: question, kinds, groupBy, timezone, unit })
+  const kinds = kindsByEvent[event] ?? [event as Kind]
+  const begin = query.interval === 'all' && !query.start ? Math.min(firstEventAt(world), model.to - 1) : model.from
+  const unit = chooseUnit(query, begin, model.to)
+  const expected = modelAnalytics(world, { about: model, kinds, groupBy, timezone, unit })
 
   const parsed = analyticsQuery.parse(query)
   const { answer, isOfRows } = await ask(parsed)
@@ -128,14 +128,14 @@ async function check({ question, groupBy, query }: Call): Promise<number> {
     return expected.size
   }
   if (groupBy !== 'count') for (const row of answer) analyticsRows[groupBy].parse(row)
-  const found = sumOf(answer, groupBy, unit)
+  const found = sumRows(answer, groupBy, unit)
   if (groupBy === 'timeseries') {
-    const names = [...periodNames(begin, question.to, timezone, unit)].toSorted()
+    const names = [...periodNames(begin, model.to, timezone, unit)].toSorted()
     expect([...found.keys()].toSorted()).toEqual(names)
     for (const name of names) expect([name, found.get(name)]).toEqual([name, expected.get(name) ?? zeros])
   } else {
     expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected))
-    const most = answer.map((row) => row[measureOf[event] ?? 'clicks'])
+    const most = answer.map((row) => row[measureByEvent[event] ?? 'clicks'])
     expect(most).toEqual(most.toSorted((a, b) => b - a))
   }
   return expected.size
@@ -155,7 +155,7 @@ async function ask(query: AnalyticsQuery) {
 }
 
 /** An hour that the clocks are put back has two rows of one name. */
-function sumOf(rows: AnalyticsRow[], groupBy: Grouping, unit: Unit): Map<string, Counts> {
+function sumRows(rows: AnalyticsRow[], groupBy: Grouping, unit: Unit): Map<string, Counts> {
   const found = new Map<string, Counts>()
   for (const row of rows) {
     const key = keyOfRow(row, groupBy, unit)
@@ -172,12 +172,12 @@ function sumOf(rows: AnalyticsRow[], groupBy: Grouping, unit: Unit): Map<string,
 }
 
 /** When the bucket of the first event begins, whoever caused it. */
-function firstOf(world: World): number {
+function firstEventAt(world: World): number {
   const first = Math.min(...[world.clicks, world.leads, world.sales].map((events) => events[0]?.at ?? world.now))
   return first - (first % quarterMs)
 }
 
-function unitOf({ interval = '24h', start }: Record<string, string>, begin: number, to: number): Unit {
+function chooseUnit({ interval = '24h', start }: Record<string, string>, begin: number, to: number): Unit {
   if (!start && interval === '24h') return 'hour'
   if (!start && (interval === '1y' || interval === 'ytd')) return 'month'
   if (!start && interval !== 'all') return 'day'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { readConfig } from '../../platform/config.ts'
-import { answerOnce } from './answers.ts'
+import { cacheAnswer } from './answers.ts'
 
 const config = readConfig({
   ENVIRONMENT: 'development',
@@ -15,8 +15,8 @@ const config = readConfig({
 
 function asker(workspaceId: string, tookMs = 0) {
   let runs = 0
-  const ask = (question: object) =>
-    answerOnce({ config, workspaceId, plan: 'pro' }, question, async () => {
+  const ask = (query: object) =>
+    cacheAnswer({ config, workspaceId, plan: 'pro' }, query, async () => {
       runs += 1
       await sleep(tookMs)
       return [{ run: runs }]
@@ -54,8 +54,8 @@ test('what took long is remembered for a while, what did not hardly', async () =
 test('what is large is not kept beside much else', async () => {
   let runs = 0
   const url = 'x'.repeat(1_000_000)
-  const ask = (question: object) =>
-    answerOnce({ config, workspaceId: 'ws_large', plan: 'pro' }, question, async () => {
+  const ask = (query: object) =>
+    cacheAnswer({ config, workspaceId: 'ws_large', plan: 'pro' }, query, async () => {
       runs += 1
       await sleep(300)
       return Array.from({ length: 10 }, () => ({ url, clicks: 1 }))
@@ -69,7 +69,7 @@ test('what is large is not kept beside much else', async () => {
 test('a failure reaches all who wait, and is not remembered', async () => {
   let runs = 0
   const ask = () =>
-    answerOnce({ config, workspaceId: 'ws_failing', plan: 'pro' }, {}, async () => {
+    cacheAnswer({ config, workspaceId: 'ws_failing', plan: 'pro' }, {}, async () => {
       runs += 1
       await sleep(20)
       throw new Error(`failure ${runs}`)

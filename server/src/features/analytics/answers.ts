@@ -9,16 +9,16 @@ const maxBytes = 32_000_000
  * The answer to a question of a workspace. While it is being found, all who ask the same wait for it; afterwards it is
  * remembered ten times as long as that took, ten seconds at most.
  */
-export function answerOnce<Answer extends object>(
+export function cacheAnswer<Answer extends object>(
   ctx: Pick<Ctx, 'config' | 'workspaceId' | 'plan'>,
-  question: object,
+  query: object,
   find: () => Promise<Answer>,
 ): Promise<Answer> {
-  return openAnswers(ctx.config)(keyOf(ctx, question), find)
+  return openAnswers(ctx.config)(cacheKey(ctx, query), find)
 }
 
-function keyOf({ workspaceId, plan }: Pick<Ctx, 'workspaceId' | 'plan'>, question: object): string {
-  const parts = Object.entries(question).filter(([, value]) => value !== undefined)
+function cacheKey({ workspaceId, plan }: Pick<Ctx, 'workspaceId' | 'plan'>, query: object): string {
+  const parts = Object.entries(query).filter(([, value]) => value !== undefined)
   return JSON.stringify([workspaceId, plan, parts.sort(([one], [other]) => (one < other ? -1 : 1))])
 }
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type BucketUnit, bucketsOf, unitOf } from './buckets.ts'
+import { type BucketUnit, chooseUnit, listBuckets } from './buckets.ts'
 
 const at = (text: string) => new Date(text)
 const starts = (from: string, to: string, unit: BucketUnit, timezone: string) =>
-  bucketsOf({ from: at(from), to: at(to) }, unit, timezone).map(({ start }) => start)
+  listBuckets({ from: at(from), to: at(to) }, unit, timezone).map(({ start }) => start)
 
 describe('unitOf', () => {
   const days = (count: number) => ({ from: new Date(0), to: new Date(count * 86_400_000) })
@@ -24,7 +24,7 @@ describe('unitOf', () => {
     ['180 days', { start: 'x' }, 180, 'day'],
     ['181 days', { start: 'x' }, 181, 'month'],
   ] as const)('%s', (_, query, length, unit) => {
-    expect(unitOf(query, days(length))).toBe(unit)
+    expect(chooseUnit(query, days(length))).toBe(unit)
   })
 })
 
@@ -75,7 +75,7 @@ describe('bucketsOf', () => {
     const unit = fc.constantFrom<BucketUnit>('hour', 'day', 'month')
     fc.assert(
       fc.property(moment, fc.integer({ min: 1, max: 40 * 86_400_000 }), unit, zones, (from, length, unit, zone) => {
-        const buckets = bucketsOf({ from: new Date(from), to: new Date(from + length) }, unit, zone)
+        const buckets = listBuckets({ from: new Date(from), to: new Date(from + length) }, unit, zone)
         const seconds = buckets.map(({ second }) => second)
         expect(seconds[0] as number).toBeLessThanOrEqual(from / 1000)
         expect(seconds.at(-1) as number).toBeLessThan((from + length) / 1000)

@@ -20,7 +20,7 @@ const unitOfInterval: Partial<Record<Interval, BucketUnit>> = {
 }
 
 /** By the interval; by the length of the period when a start or all of the time was asked for. */
-export function unitOf(query: { interval?: Interval; start?: string }, span: Span): BucketUnit {
+export function chooseUnit(query: { interval?: Interval; start?: string }, span: Span): BucketUnit {
   const unit = query.start?.trim() ? undefined : unitOfInterval[query.interval ?? '24h']
   if (unit) return unit
   const lengthMs = span.to.getTime() - span.from.getTime()
@@ -30,10 +30,10 @@ export function unitOf(query: { interval?: Interval; start?: string }, span: Spa
 }
 
 /** All hours, days or months of a time zone that a period touches, in order. */
-export function bucketsOf(span: Span, unit: BucketUnit, timezone: string): Bucket[] {
+export function listBuckets(span: Span, unit: BucketUnit, timezone: string): Bucket[] {
   const from = Temporal.Instant.fromEpochMilliseconds(span.from.getTime()).toZonedDateTimeISO(timezone)
   const buckets: Bucket[] = []
-  let start = startOf(from, unit)
+  let start = bucketStart(from, unit)
   while (start.epochMilliseconds < span.to.getTime()) {
     buckets.push({ second: start.epochMilliseconds / 1000, start: start.toString({ timeZoneName: 'never' }) })
     start = following(start, unit)
@@ -41,7 +41,7 @@ export function bucketsOf(span: Span, unit: BucketUnit, timezone: string): Bucke
   return buckets
 }
 
-function startOf(at: Temporal.ZonedDateTime, unit: BucketUnit): Temporal.ZonedDateTime {
+function bucketStart(at: Temporal.ZonedDateTime, unit: BucketUnit): Temporal.ZonedDateTime {
   if (unit === 'hour') return at.round({ smallestUnit: 'hour', roundingMode: 'floor' })
   return (unit === 'day' ? at : at.with({ day: 1 })).startOfDay()
 }
@@ -53,7 +53,7 @@ function following(start: Temporal.ZonedDateTime, unit: BucketUnit): Temporal.Zo
       .add({ [`${unit}s`]: 1 })
       .toZonedDateTime(start.timeZoneId)
   const next = start.add({ hours: 1 })
-  const floored = startOf(next, 'hour')
+  const floored = bucketStart(next, 'hour')
   // Where clocks are put back by half an hour, the hour that begins there has begun before.
   return Temporal.ZonedDateTime.compare(floored, start) > 0 ? floored : next
 }

@@ -1,17 +1,17 @@
 import type { Platform } from '../../platform/context.ts'
 import { buildWhere } from '../events/service.ts'
-import { dueTests, settleTest } from '../links/service.ts'
+import { dueTests, finishAbTest } from '../links/service.ts'
 import { presentCount } from './present.ts'
 import { selectGroups } from './store.ts'
-import { type Outcome, winnerOf } from './winner.ts'
+import { chooseWinner, type Outcome } from './winner.ts'
 
 const mostUrls = 10_000
 
 /** The winner becomes the destination; without one the link keeps what it has. */
 export async function closeTests(platform: Platform): Promise<void> {
   for (const test of await dueTests(platform)) {
-    const winner = winnerOf(test.variants, await outcomesOf(platform, test))
-    await settleTest(platform, test, winner?.url)
+    const winner = chooseWinner(test.variants, await readOutcomes(platform, test))
+    await finishAbTest(platform, test, winner?.url)
     platform.log.info({ link: test.linkId, winner: winner?.url }, 'An A/B test is over')
   }
 }
@@ -19,7 +19,7 @@ export async function closeTests(platform: Platform): Promise<void> {
 type Test = { workspaceId: string; linkNumber: bigint; startedAt: Date }
 
 /** How often each destination of the link was reached, and how many leads that brought. */
-async function outcomesOf(platform: Platform, { workspaceId, linkNumber, startedAt }: Test): Promise<Outcome[]> {
+async function readOutcomes(platform: Platform, { workspaceId, linkNumber, startedAt }: Test): Promise<Outcome[]> {
   const period = { from: startedAt, to: new Date(platform.now().getTime() + 1) }
   const filter = { linkNumbers: [{ numbers: [linkNumber], excluded: false }] }
   const groups = await selectGroups(platform.clickhouse, {

@@ -14,7 +14,7 @@ export type Groups = {
 
 const trigger: Groups = { keys: { trigger: 'trigger' }, closed: triggers }
 
-export const groupsOf: Record<Exclude<Grouping, 'top_groups' | 'top_partner_tags'>, Groups> = {
+export const groupingColumns: Record<Exclude<Grouping, 'top_groups' | 'top_partner_tags'>, Groups> = {
   count: { keys: {} },
   timeseries: { keys: { start: 'start' } },
   continents: { keys: { continent: 'continent' }, closed: continents },
@@ -42,7 +42,7 @@ export const groupsOf: Record<Exclude<Grouping, 'top_groups' | 'top_partner_tags
   utm_contents: { keys: { utm_content: 'utm_content' } },
 }
 
-export const kindsOf = {
+export const kindsByEvent = {
   clicks: ['clicks'],
   leads: ['leads'],
   sales: ['sales'],
@@ -50,7 +50,7 @@ export const kindsOf = {
 } as const satisfies Record<AnalyticsQuery['event'], readonly string[]>
 
 /** What most comes first by. */
-export const measureOf: Record<AnalyticsQuery['event'], keyof Omit<AnalyticsCount, 'visitors'>> = {
+export const measureByEvent: Record<AnalyticsQuery['event'], keyof Omit<AnalyticsCount, 'visitors'>> = {
   clicks: 'clicks',
   leads: 'leads',
   sales: 'saleAmount',

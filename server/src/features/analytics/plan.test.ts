@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { type FilterQuery, parseFilter } from '../events/filter.ts'
-import { type Plan, planFor, type Question, rollupFor } from './plan.ts'
+import { type CountQuery, type Plan, planFor, rollupFor } from './plan.ts'
 
 const hours = (...list: number[]) => list.map((hour) => hour * 3_600)
-type Given = Partial<Omit<Question, 'filter'>> & { filter?: FilterQuery }
-const question = ({ filter: query = {}, ...given }: Given): Question => {
+type Given = Partial<Omit<CountQuery, 'filter'>> & { filter?: FilterQuery }
+const plannedQuery = ({ filter: query = {}, ...given }: Given): CountQuery => {
   const { filter, links } = parseFilter(query)
   const linkNumbers = links.map(({ excluded }) => ({ numbers: [1n], excluded }))
   return { groupBy: 'count', filter: { ...filter, linkNumbers }, visitors: false, edges: [], ...given }
@@ -58,7 +58,7 @@ describe('planFor', () => {
     ['whole referrers', { groupBy: 'referer_urls' }, 'rows'],
   ]
   test.each(cases)('%s', (_, given, plan) => {
-    expect(planFor(question(given))).toBe(plan)
+    expect(planFor(plannedQuery(given))).toBe(plan)
   })
 })
 
@@ -90,7 +90,7 @@ test.each<[Plan, string, string, object | undefined]>([
     { from: '1970-01-01T01:00:00Z', to: '2106-02-07T06:00:00Z' },
   ],
 ])('whole buckets of %s from %s to %s', (plan, from, to, expected) => {
-  const found = rollupFor(plan, question({ groupBy: 'countries' }), { from: new Date(from), to: new Date(to) })
+  const found = rollupFor(plan, plannedQuery({ groupBy: 'countries' }), { from: new Date(from), to: new Date(to) })
   const iso = (second: number) => new Date(second * 1000).toISOString().replace('.000', '')
   expect(found && { from: iso(found.from), to: iso(found.to) }).toEqual(expected)
 })
@@ -100,5 +100,5 @@ test.each([
   ['2026-01-01T00:15:00Z', '2026-02-01T00:00:00.001Z', false],
   ['2026-01-01T00:14:59.999Z', '2026-02-01T00:00:00Z', false],
 ])('buckets from %s to %s are all that there is: %s', (from, to, isAll) => {
-  expect(rollupFor('workspace', question({}), { from: new Date(from), to: new Date(to) })?.isAll).toBe(isAll)
+  expect(rollupFor('workspace', plannedQuery({}), { from: new Date(from), to: new Date(to) })?.isAll).toBe(isAll)
 })

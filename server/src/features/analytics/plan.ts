@@ -1,11 +1,11 @@
 import type { Grouping } from '@tributary/contract/analytics'
 import type { EventFilter } from '../events/service.ts'
-import { groupsOf } from './groupings.ts'
+import { groupingColumns } from './groupings.ts'
 import type { Rollup } from './store.ts'
 
 /** What a question is answered from: one of the rollups, or the rows. */
 export type Plan = 'workspace' | 'links' | 'dimension' | 'rows'
-export type Question = {
+export type CountQuery = {
   groupBy: Exclude<Grouping, 'top_groups' | 'top_partner_tags'>
   filter: EventFilter
   visitors: boolean
@@ -26,32 +26,36 @@ const dimensionGroupings: Partial<Record<Grouping, string>> = {
   regions: 'region',
   cities: 'city',
   ...Object.fromEntries(
-    Object.entries(groupsOf).flatMap(([grouping, { keys }]) => {
+    Object.entries(groupingColumns).flatMap(([grouping, { keys }]) => {
       const [key, second] = Object.keys(keys)
       return key && !second && plainDimensions.includes(key) ? [[grouping, key]] : []
     }),
   ),
 }
-const rollupOf = { workspace: 'workspaceCounts', links: 'linkCounts', dimension: 'dimensionCounts' } as const
-const secondsOf: Record<Exclude<Plan, 'rows'>, number> = { workspace: 15 * 60, links: 60 * 60, dimension: 24 * 60 * 60 }
+const rollupByPlan = { workspace: 'workspaceCounts', links: 'linkCounts', dimension: 'dimensionCounts' } as const
+const bucketSeconds: Record<Exclude<Plan, 'rows'>, number> = {
+  workspace: 15 * 60,
+  links: 60 * 60,
+  dimension: 24 * 60 * 60,
+}
 
 /** The coarsest that knows everything which the question asks. A filter that is not named here is left to the rows. */
-export function planFor(question: Question): Plan {
-  const { groupBy, filter, visitors, edges } = question
+export function planFor(query: CountQuery): Plan {
+  const { groupBy, filter, visitors, edges } = query
   if (visitors) return 'rows'
-  const used = filtersOf(filter)
-  const fits = (plan: Exclude<Plan, 'rows'>) => edges.slice(1).every((edge) => edge % secondsOf[plan] === 0)
+  const used = listFilters(filter)
+  const fits = (plan: Exclude<Plan, 'rows'>) => edges.slice(1).every((edge) => edge % bucketSeconds[plan] === 0)
   const isTotal = groupBy === 'count' || groupBy === 'timeseries'
   if (isTotal && used.length === 0) return fits('workspace') ? 'workspace' : 'rows'
-  const isOfLinks = isTotal || groupBy === 'top_links' || groupsOf[groupBy].attribute !== undefined
+  const isOfLinks = isTotal || groupBy === 'top_links' || groupingColumns[groupBy].attribute !== undefined
   if (isOfLinks && used.every((name) => linkFilters.includes(name))) return fits('links') ? 'links' : 'rows'
-  return dimensionOf(question) !== undefined && fits('dimension') ? 'dimension' : 'rows'
+  return findDimension(query) !== undefined && fits('dimension') ? 'dimension' : 'rows'
 }
 
 /** Which dimension answers it: the one it groups by, or of a total the one it is filtered by. */
-function dimensionOf({ groupBy, filter }: Question): string | undefined {
+function findDimension({ groupBy, filter }: CountQuery): string | undefined {
   if ((filter.bots ?? 'exclude') !== 'exclude') return undefined
-  const [used, ...others] = filtersOf(filter)
+  const [used, ...others] = listFilters(filter)
   if (others.length > 0) return undefined
   const isTotal = groupBy === 'count' || groupBy === 'timeseries'
   const dimension = isTotal ? used : dimensionGroupings[groupBy]
@@ -63,18 +67,24 @@ function dimensionOf({ groupBy, filter }: Question): string | undefined {
  * The whole buckets of a rollup within a period, in seconds; the rows answer for what is left at both ends. The first
  * hour of 1970 holds counts of no time, and after 2106 there are no buckets.
  */
-export function rollupFor(plan: Plan, question: Question, period: { from: Date; to: Date }): Rollup | undefined {
+export function rollupFor(plan: Plan, query: CountQuery, period: { from: Date; to: Date }): Rollup | undefined {
   if (plan === 'rows') return undefined
-  const step = secondsOf[plan]
+  const step = bucketSeconds[plan]
   const from = Math.ceil(Math.max(period.from.getTime() / 1000, 3_600) / step) * step
   const to = Math.floor(Math.min(period.to.getTime() / 1000, 2 ** 32 - 1) / step) * step
   if (from >= to) return undefined
   const isAll = from * 1000 === period.from.getTime() && to * 1000 === period.to.getTime()
-  return { name: rollupOf[plan], dimension: plan === 'dimension' ? dimensionOf(question) : undefined, from, to, isAll }
+  return {
+    name: rollupByPlan[plan],
+    dimension: plan === 'dimension' ? findDimension(query) : undefined,
+    from,
+    to,
+    isAll,
+  }
 }
 
 /** `qr` is a condition on the trigger, which the rollup knows. */
-function filtersOf({ lists = {}, linkNumbers = [], ...flags }: EventFilter): string[] {
+function listFilters({ lists = {}, linkNumbers = [], ...flags }: EventFilter): string[] {
   const used = Object.keys(lists)
   if (linkNumbers.length > 0) used.push('linkId')
   if (flags.qr !== undefined) used.push('trigger')

@@ -5,10 +5,10 @@ import { foldersByIds } from '../folders/service.ts'
 import { linksByNumber } from '../links/service.ts'
 import { tagsByIds } from '../tags/service.ts'
 import type { Bucket } from './buckets.ts'
-import { groupsOf } from './groupings.ts'
+import { groupingColumns } from './groupings.ts'
 import type { Group } from './store.ts'
 
-type Listed = Exclude<keyof typeof groupsOf, 'count' | 'timeseries'>
+type Listed = Exclude<keyof typeof groupingColumns, 'count' | 'timeseries'>
 
 export function presentCount(group: Group | undefined, visitors = false): AnalyticsCount {
   return {
@@ -31,33 +31,35 @@ export async function presentGroups(ctx: Ctx, groupBy: Listed, groups: Group[]):
     case 'top_links':
       return presentLinks(ctx, groups)
     case 'top_domains':
-      return groups.map((group) => ({ domain: keyOf(group), ...presentCount(group) }))
+      return groups.map((group) => ({ domain: groupKey(group), ...presentCount(group) }))
     case 'top_folders': {
-      const folders = await foldersByIds(ctx, groups.map(keyOf).filter(Boolean))
+      const folders = await foldersByIds(ctx, groups.map(groupKey).filter(Boolean))
       return groups.map((group) => {
-        const { id, name, accessLevel } = folders.get(keyOf(group)) ?? {}
+        const { id, name, accessLevel } = folders.get(groupKey(group)) ?? {}
         const folder = id === undefined ? null : { id, name, accessLevel }
-        return { folderId: keyOf(group) || null, folder, ...presentCount(group) }
+        return { folderId: groupKey(group) || null, folder, ...presentCount(group) }
       })
     }
     case 'top_link_tags': {
-      const tags = await tagsByIds(ctx, groups.map(keyOf).filter(Boolean))
+      const tags = await tagsByIds(ctx, groups.map(groupKey).filter(Boolean))
       return groups.map((group) => {
-        const tag = tags.get(keyOf(group)) ?? null
-        return { tagId: keyOf(group) || null, tag, ...presentCount(group) }
+        const tag = tags.get(groupKey(group)) ?? null
+        return { tagId: groupKey(group) || null, tag, ...presentCount(group) }
       })
     }
     case 'top_partners':
-      return groups.filter(keyOf).map((group) => ({ partnerId: keyOf(group), partner: null, ...presentCount(group) }))
+      return groups
+        .filter(groupKey)
+        .map((group) => ({ partnerId: groupKey(group), partner: null, ...presentCount(group) }))
     default:
       return presentValues(groupBy, groups)
   }
 }
 
 function presentValues(groupBy: Listed, groups: Group[]): AnalyticsRow[] {
-  const { keys, wholes, closed } = groupsOf[groupBy]
+  const { keys, wholes, closed } = groupingColumns[groupBy]
   const names = Object.values(keys)
-  const shown = closed ? groups.filter((group) => closed.includes(keyOf(group))) : groups
+  const shown = closed ? groups.filter((group) => closed.includes(groupKey(group))) : groups
   return shown.map((group) => ({
     ...wholes,
     ...Object.fromEntries(names.map((name, index) => [name, group.keys[index] ?? ''])),
@@ -69,10 +71,10 @@ function presentValues(groupBy: Listed, groups: Group[]): AnalyticsRow[] {
 async function presentLinks(ctx: Ctx, groups: Group[]): Promise<AnalyticsRow[]> {
   const links = await linksByNumber(
     ctx,
-    groups.map((group) => BigInt(keyOf(group))),
+    groups.map((group) => BigInt(groupKey(group))),
   )
   return groups.flatMap((group) => {
-    const link = links.get(BigInt(keyOf(group)))
+    const link = links.get(BigInt(groupKey(group)))
     if (!link) return []
     const { id, domain, key, shortLink, url, title, comments, folderId, partnerId, createdAt } = link
     const named = { link: id, id, domain, key, shortLink, url, title, comments, folderId, partnerId, createdAt }
@@ -80,6 +82,6 @@ async function presentLinks(ctx: Ctx, groups: Group[]): Promise<AnalyticsRow[]> 
   })
 }
 
-function keyOf(group: Group): string {
+function groupKey(group: Group): string {
   return group.keys[0] ?? ''
 }

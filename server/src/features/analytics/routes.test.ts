@@ -28,8 +28,8 @@ beforeAll(async () => {
   tag = await createTag(ctx, { name: 'paid' })
   const popular = await buildLink(platform, workspace, { key: 'popular', folderId, tagIds: [tag.id] })
   const quiet = await buildLink(platform, workspace, { key: 'quiet' })
-  const numberOf = async (id: string) => String((await linkNumbers(ctx, { ids: [id] }))[0])
-  const [popularNumber, quietNumber] = [await numberOf(popular.id), await numberOf(quiet.id)]
+  const findNumber = async (id: string) => String((await linkNumbers(ctx, { ids: [id] }))[0])
+  const [popularNumber, quietNumber] = [await findNumber(popular.id), await findNumber(quiet.id)]
   const click = (given: Partial<NewClick>) => ({
     ...row,
     workspace_id: workspace.id,
@@ -104,11 +104,11 @@ describe('retrieveAnalytics', () => {
   })
 
   it('200: groups, most first, with what is unknown, and those that only sold', async () => {
-    const place = { region: '*', city: '*' }
+    const location = { region: '*', city: '*' }
     expect(await ask({ groupBy: 'countries', event: 'composite' })).toEqual([
-      { country: 'DE', ...place, ...zeros, clicks: 2 },
-      { country: 'Unknown', ...place, ...zeros, clicks: 2 },
-      { country: 'FR', ...place, clicks: 0, leads: 1, sales: 1, saleAmount: 3000 },
+      { country: 'DE', ...location, ...zeros, clicks: 2 },
+      { country: 'Unknown', ...location, ...zeros, clicks: 2 },
+      { country: 'FR', ...location, clicks: 0, leads: 1, sales: 1, saleAmount: 3000 },
     ])
     expect(await ask({ groupBy: 'cities' })).toContainEqual({
       country: 'DE',

@@ -3,9 +3,9 @@ import type { Ctx } from '../../platform/context.ts'
 import { invalid } from '../../platform/errors.ts'
 import { buildWhere, countWithinLimits, filterConditions, resolveQuery } from '../events/service.ts'
 import { isFolded } from '../rollups/service.ts'
-import { answerOnce } from './answers.ts'
-import { type Bucket, bucketsOf, unitOf } from './buckets.ts'
-import { groupsOf, kindsOf, measureOf } from './groupings.ts'
+import { cacheAnswer } from './answers.ts'
+import { type Bucket, chooseUnit, listBuckets } from './buckets.ts'
+import { groupingColumns, kindsByEvent, measureByEvent } from './groupings.ts'
 import { type Plan, planFor, rollupFor } from './plan.ts'
 import { presentCount, presentGroups, presentSeries } from './present.ts'
 import { type CountKey, selectFirstBucket, selectGroups } from './store.ts'
@@ -19,7 +19,7 @@ export async function retrieveAnalytics(ctx: Ctx, query: AnalyticsQuery): Promis
   if (query.visitors && groupBy !== 'count' && groupBy !== 'timeseries') {
     throw invalid('`visitors` in the query is for `groupBy` count and timeseries only.')
   }
-  return answerOnce(ctx, query, () => countWithinLimits(ctx, query, (limits) => countEvents(ctx, query, limits)))
+  return cacheAnswer(ctx, query, () => countWithinLimits(ctx, query, (limits) => countEvents(ctx, query, limits)))
 }
 
 /** `plan` is what it is answered from, when not the best that there is. */
@@ -30,18 +30,18 @@ export async function countEvents(
   plan?: Plan,
 ): Promise<Answer> {
   const { event, groupBy, bots, visitors, ...filters } = query
-  const { period, filter: wanted } = await resolveQuery(ctx, filters)
-  const filter = { ...wanted, bots }
+  const { period, filter: requested } = await resolveQuery(ctx, filters)
+  const filter = { ...requested, bots }
   const wheres = Object.fromEntries(
-    kindsOf[event].map((kind) => [kind, buildWhere(ctx.workspaceId, period, filter, kind)]),
+    kindsByEvent[event].map((kind) => [kind, buildWhere(ctx.workspaceId, period, filter, kind)]),
   )
   // Partners have no groups or tags yet.
   if (groupBy === 'top_groups' || groupBy === 'top_partner_tags') return []
-  const buckets = groupBy === 'timeseries' ? await seriesOf(ctx, query, period) : []
+  const buckets = groupBy === 'timeseries' ? await countSeries(ctx, query, period) : []
   const edges = buckets.map(({ second }) => second)
-  const question = { groupBy, filter, visitors, edges }
-  const { keys, attribute } = groupsOf[groupBy]
-  const rollup = rollupFor(plan ?? planFor(question), question, period)
+  const countQuery = { groupBy, filter, visitors, edges }
+  const { keys, attribute } = groupingColumns[groupBy]
+  const rollup = rollupFor(plan ?? planFor(countQuery), countQuery, period)
   const groups = await selectGroups(
     ctx.clickhouse,
     {
@@ -54,7 +54,7 @@ export async function countEvents(
       filters: filterConditions(filter, 'clicks', {}),
       bots,
       visitors,
-      most: measureOf[event],
+      most: measureByEvent[event],
       limit: mostGroups,
     },
     limits,
@@ -65,7 +65,7 @@ export async function countEvents(
 }
 
 /** All of the time begins with the first event. */
-async function seriesOf(ctx: Ctx, query: AnalyticsQuery, period: { from: Date; to: Date }): Promise<Bucket[]> {
+async function countSeries(ctx: Ctx, query: AnalyticsQuery, period: { from: Date; to: Date }): Promise<Bucket[]> {
   let { from } = period
   if (query.interval === 'all' && !query.start?.trim()) {
     const first = await selectFirstBucket(ctx.clickhouse, ctx.workspaceId)
@@ -73,5 +73,5 @@ async function seriesOf(ctx: Ctx, query: AnalyticsQuery, period: { from: Date; t
     from = new Date(Math.min(Math.max(known, from.getTime()), period.to.getTime() - 1))
   }
   const span = { from, to: period.to }
-  return bucketsOf(span, unitOf(query, span), query.timezone)
+  return listBuckets(span, chooseUnit(query, span), query.timezone)
 }

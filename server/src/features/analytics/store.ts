@@ -48,12 +48,12 @@ export function selectGroups(clickhouse: ClickHouse, counting: Counting, limits:
   return query<Group>(
     clickhouse,
     `SELECT [${grouped.map((name) => `toString(${name})`).join(', ')}]::Array(String) AS keys,
-  ${measuresOf(counting)
+  ${listMeasures(counting)
     .map((name) => `toString(sum(part.${name})) AS ${name}`)
     .join(', ')}
 FROM (
-${partsOf(counting).join('\nUNION ALL\n')}
-) AS part ${attribute ? joinOf(attribute) : ''}
+${selectParts(counting).join('\nUNION ALL\n')}
+) AS part ${attribute ? joinAttribute(attribute) : ''}
 ${grouped.length > 0 ? `GROUP BY ${grouped.join(', ')}` : ''}
 ${grouped.length > 0 && !edges?.length ? mostFirst(counting.most, grouped) : ''}`,
     { ...values, edges, middle: rollup?.from, end: rollup?.to, limit },
@@ -87,18 +87,18 @@ const sumsOfRows: Record<Kind, string[]> = {
 }
 const afterSecond = (name: string) => `timestamp >= toDateTime64({${name}:UInt32}, 3, 'UTC')`
 
-function measuresOf({ visitors }: Counting): (Measure | 'visitors')[] {
+function listMeasures({ visitors }: Counting): (Measure | 'visitors')[] {
   return visitors ? [...measures, 'visitors'] : measures
 }
 
 /** The rows of each kind, and the buckets of the rollup in the middle of them. */
-function partsOf(counting: Counting): string[] {
+function selectParts(counting: Counting): string[] {
   const { wheres, keys, attribute, rollup, bots } = counting
   const columns = attribute ? (['link_number'] as const) : keys
-  const expressions = columns.map((key, index) => `${expressionOf(key)} AS key${index}`)
+  const expressions = columns.map((key, index) => `${countExpression(key)} AS key${index}`)
   const groupBy = columns.length > 0 ? `GROUP BY ${columns.map((_, index) => `key${index}`).join(', ')}` : ''
   const part = (sums: string[], source: string) => {
-    const counts = measuresOf(counting).map(
+    const counts = listMeasures(counting).map(
       (name, index) => `${name === 'saleAmount' ? 'toInt128' : 'toInt64'}(${sums[index]}) AS ${name}`,
     )
     return `SELECT ${[...expressions, ...counts].join(', ')}\n  FROM ${source} ${groupBy}`
@@ -109,7 +109,7 @@ function partsOf(counting: Counting): string[] {
     return `  ${part([...sumsOfRows[kind], people], `${tables[kind]} WHERE ${text} ${outside}`)}`
   })
   if (!rollup) return parts
-  const ofBuckets = part(sumsOfBuckets(Object.keys(wheres), bots), bucketsOf(rollup, counting.filters))
+  const ofBuckets = part(sumsOfBuckets(Object.keys(wheres), bots), selectBuckets(rollup, counting.filters))
   return [...(rollup.isAll ? [] : parts), `  WITH ${namesInBuckets(rollup).join(', ')} ${ofBuckets}`]
 }
 
@@ -137,7 +137,7 @@ function namesInBuckets({ dimension }: Rollup): string[] {
   return ["toDateTime64(bucket, 3, 'UTC') AS timestamp", ...values]
 }
 
-function bucketsOf({ name, dimension }: Rollup, filters: string[] = []): string {
+function selectBuckets({ name, dimension }: Rollup, filters: string[] = []): string {
   const bucket = (bound: string) => {
     const moment = `toDateTime({${bound}:UInt32}, 'UTC')`
     return name === 'dimensionCounts' ? `toDate(${moment})` : moment
@@ -152,12 +152,12 @@ function bucketsOf({ name, dimension }: Rollup, filters: string[] = []): string 
   return `${tables[name]} WHERE ${conditions.join(' AND ')}`
 }
 
-function expressionOf(key: CountKey): string {
+function countExpression(key: CountKey): string {
   if (key === 'base_url') return 'cutFragment(cutQueryString(url))'
   return key === 'start' ? 'roundDown(toUnixTimestamp64Second(timestamp), {edges:Array(Int64)})' : key
 }
 
-function joinOf(attribute: LinkAttribute): string {
+function joinAttribute(attribute: LinkAttribute): string {
   const each = attribute === 'tag_ids' ? "arrayJoin(if(empty(tag_ids), [''], tag_ids))" : attribute
   return `LEFT JOIN (
   SELECT link_number AS key0, ${each} AS attribute FROM ${tables.attributes} FINAL WHERE workspace_id = {workspaceId:String}

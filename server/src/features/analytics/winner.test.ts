@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { winnerOf } from './winner.ts'
+import { chooseWinner } from './winner.ts'
 
 const a = { url: 'https://example.com/a', percentage: 50 }
 const aPlus = { url: 'https://example.com/a?offer=1', percentage: 25 }
@@ -19,5 +19,5 @@ test.each([
     undefined,
   ],
 ])('%s', (_, outcomes, winner) => {
-  expect(winnerOf([a, aPlus, b], outcomes)).toEqual(winner)
+  expect(chooseWinner([a, aPlus, b], outcomes)).toEqual(winner)
 })

@@ -5,7 +5,7 @@ export type Outcome = { url: string; leads: number; clicks: number }
  * The variant that brought most leads, among equals most clicks; undefined when nobody came. A visitor's own
  * parameters may have been added to a destination, so an outcome belongs to the variant it has most in common with.
  */
-export function winnerOf(variants: Variant[], outcomes: Outcome[]): Variant | undefined {
+export function chooseWinner(variants: Variant[], outcomes: Outcome[]): Variant | undefined {
   const totals = variants.map((variant) => ({ variant, leads: 0, clicks: 0 }))
   for (const outcome of outcomes) {
     const fitting = totals
@@ -21,7 +21,7 @@ export function winnerOf(variants: Variant[], outcomes: Outcome[]): Variant | un
 
 function leadsTo(url: string, variant: string): boolean {
   if (!URL.canParse(url) || !URL.canParse(variant)) return false
-  const [actual, wanted] = [new URL(url), new URL(variant)]
-  if (actual.origin !== wanted.origin || actual.pathname !== wanted.pathname) return false
-  return [...wanted.searchParams].every(([name, value]) => actual.searchParams.getAll(name).includes(value))
+  const [actual, required] = [new URL(url), new URL(variant)]
+  if (actual.origin !== required.origin || actual.pathname !== required.pathname) return false
+  return [...required.searchParams].every(([name, value]) => actual.searchParams.getAll(name).includes(value))
 }

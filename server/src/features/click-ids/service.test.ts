@@ -199,7 +199,8 @@ test('a current key without a secret is an error', () => {
 })
 
 describe('the share of a visitor', () => {
-  const shareOf = (visitor: number, link = 7n) => visitorShare(keys, link, `10.0.${visitor >> 8}.${visitor & 255}`, 'x')
+  const findShare = (visitor: number, link = 7n) =>
+    visitorShare(keys, link, `10.0.${visitor >> 8}.${visitor & 255}`, 'x')
 
   test('is from 0 to below 1, and the same whenever it is asked for', () => {
     fc.assert(
@@ -215,7 +216,7 @@ describe('the share of a visitor', () => {
   test('is spread evenly: every tenth gets a tenth of 20,000 visitors, within 8 %', () => {
     const tenths = Array.from({ length: 10 }, () => 0)
     for (let visitor = 0; visitor < 20_000; visitor++) {
-      const tenth = Math.floor(shareOf(visitor) * 10)
+      const tenth = Math.floor(findShare(visitor) * 10)
       tenths[tenth] = (tenths[tenth] ?? 0) + 1
     }
     for (const count of tenths) expect(Math.abs(count - 2_000)).toBeLessThan(160)
@@ -224,7 +225,7 @@ describe('the share of a visitor', () => {
   test('on one link says nothing about the share on another', () => {
     let both = 0
     for (let visitor = 0; visitor < 10_000; visitor++) {
-      if (shareOf(visitor) < 0.5 && shareOf(visitor, 8n) < 0.5) both += 1
+      if (findShare(visitor) < 0.5 && findShare(visitor, 8n) < 0.5) both += 1
     }
     expect(Math.abs(both - 2_500)).toBeLessThan(200)
   })

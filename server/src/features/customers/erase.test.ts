@@ -5,7 +5,7 @@ import { buildCustomer, buildWorkspace } from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'
 import { openOwnDatabase, takeMessages } from '../../../test/own-database.ts'
 import type { Platform } from '../../platform/context.ts'
-import { once, requestHash } from '../../platform/idempotency.ts'
+import { requestHash, withIdempotency } from '../../platform/idempotency.ts'
 import { deleteCustomer, findCustomer, getCustomer, listCustomers, makeCustomer, updateCustomer } from './service.ts'
 
 const platform = await openOwnDatabase()
@@ -46,13 +46,13 @@ test('nothing of the person is left anywhere; the row stays for the events', asy
     sale: JSON.stringify({ customer: { id }, sale: { metadata: { secret: tag } } }),
   }
   for (const [key, text] of Object.entries(answers))
-    await once(context, { key, hash }, async () => ({ status: 200, text }))
-  const patch = once(context, { key: 'patch', hash }, async (ctx) => {
+    await withIdempotency(context, { key, hash }, async () => ({ status: 200, text }))
+  const patch = withIdempotency(context, { key: 'patch', hash }, async (ctx) => {
     const answer = await updateCustomer(ctx, id, { stripeCustomerId: `stripe-${tag}`, country: 'DE' }, {})
     return { status: 200, text: JSON.stringify(answer) }
   })
   expect(await patch).toMatchObject({ status: 200 })
-  const missing = once(context, { key: 'missing', hash }, async (ctx) => {
+  const missing = withIdempotency(context, { key: 'missing', hash }, async (ctx) => {
     await getCustomer(ctx, `ext_${person.externalId}-other`, {})
     return { status: 200, text: '' }
   })

@@ -7,10 +7,10 @@ const animals =
 
 /** For a customer of whom nothing is known but an id. */
 export function anyName(): string {
-  return `${oneOf(qualities)} ${oneOf(animals)}`
+  return `${pickWord(qualities)} ${pickWord(animals)}`
 }
 
-function oneOf(words: string): string {
+function pickWord(words: string): string {
   const list = words.split(' ')
   return list[randomInt(list.length)] as string
 }

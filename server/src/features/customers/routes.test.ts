@@ -254,8 +254,8 @@ describe('updateCustomer', () => {
       [field]: 'taken',
       name: 'x',
     })
-    const told = `Another customer already has this \`${field}\`. Each customer has one of its own.`
-    expect([status, message]).toEqual([409, told])
+    const refusal = `Another customer already has this \`${field}\`. Each customer has one of its own.`
+    expect([status, message]).toEqual([409, refusal])
     expect((await send(workspace, 'GET', `/customers/${other.id}`)).answer.name).toBe(other.name)
     expect((await send(workspace, 'PATCH', `/customers/${one.id}`, { [field]: 'taken' })).status).toBe(200)
     const elsewhere = await buildWorkspace(platform)

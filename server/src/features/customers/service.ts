@@ -8,11 +8,11 @@ import type {
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { conflict, invalid, notFound } from '../../platform/errors.ts'
 import { forgetAnswers } from '../../platform/idempotency.ts'
-import { newId, partitionOf } from '../../platform/ids.ts'
+import { hashPartition, newId } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { transaction, violatedConstraint } from '../../platform/postgres.ts'
 import { linkNumbers, linksByNumber } from '../links/service.ts'
-import { keepCount, requireKeptRoom } from '../workspaces/service.ts'
+import { keepCount, requireStorageRoom } from '../workspaces/service.ts'
 import { customerCreatedMessage, customerErasedMessage } from './messages.ts'
 import { anyName } from './names.ts'
 import { present, presentExpanded } from './present.ts'
@@ -26,7 +26,7 @@ import {
   eraseCustomerRow,
   fillCountries,
   insertCustomer,
-  type PlacedCustomer,
+  type LocatedCustomer,
   replaceSales,
   selectCustomer,
   selectCustomers,
@@ -51,12 +51,12 @@ export async function listCustomers(ctx: Ctx, query: CustomersQuery): Promise<Ex
   }
   const backwards = query.endingBefore !== undefined
   const cursor = query.startingAfter ?? query.endingBefore
-  const filter = await filterOf(ctx, query)
+  const filter = await buildFilter(ctx, query)
   if (!filter) return []
   const rows = await selectCustomers(ctx.db, ctx.workspaceId, filter, {
     sort: query.sortBy,
     ascending: (query.sortOrder === 'asc') !== backwards,
-    after: cursor === undefined ? undefined : await numberOf(ctx, cursor),
+    after: cursor === undefined ? undefined : await findCustomerNumber(ctx, cursor),
     offset: (query.page - 1) * query.pageSize,
     count: query.pageSize,
   })
@@ -82,7 +82,7 @@ export async function saveCustomer(ctx: Ctx, externalId: string, fields: Omit<Cu
 }
 
 export async function getCustomer(ctx: Ctx, name: string, expansion: Expansion): Promise<ExpandedCustomer> {
-  const row = await selectCustomer(ctx.db, ctx.workspaceId, selectorOf(name))
+  const row = await selectCustomer(ctx.db, ctx.workspaceId, parseSelector(name))
   if (!row) throw notFound('customer', name)
   return presentOne(ctx, row, expansion)
 }
@@ -94,7 +94,7 @@ export async function updateCustomer(
   expansion: Expansion,
 ): Promise<ExpandedCustomer> {
   const row = await transaction(ctx, async (ctx) => {
-    const row = await selectCustomer(ctx.db, ctx.workspaceId, selectorOf(name))
+    const row = await selectCustomer(ctx.db, ctx.workspaceId, parseSelector(name))
     if (!row) throw notFound('customer', name)
     const changes = changesTo(row, patch)
     if (Object.keys(changes).length === 0) return row
@@ -111,13 +111,13 @@ export async function updateCustomer(
  */
 export async function deleteCustomer(ctx: Ctx, name: string): Promise<{ id: string }> {
   return transaction(ctx, async (ctx) => {
-    const row = await selectCustomer(ctx.db, ctx.workspaceId, selectorOf(name))
+    const row = await selectCustomer(ctx.db, ctx.workspaceId, parseSelector(name))
     if (!row) throw notFound('customer', name)
     await eraseCustomerRow(ctx.db, ctx.workspaceId, row.id)
     await keepCount(ctx, 'customers', -1)
     const ids = [row.id, row.external_id, row.email, row.stripe_customer_id, row.click_id]
     await forgetAnswers(ctx, known(ids))
-    const partition = partitionOf(ctx.workspaceId, ctx.config.EVENT_PARTITIONS)
+    const partition = hashPartition(ctx.workspaceId, ctx.config.EVENT_PARTITIONS)
     await publish(ctx, customerErasedMessage({ workspaceId: ctx.workspaceId, customerId: row.id }, partition))
     return { id: row.id }
   })
@@ -134,7 +134,7 @@ export function findCustomer(ctx: Ctx, externalId: string): Promise<Customer | u
 }
 
 /** Inside a transaction, until that ends, nobody erases the customer; undefined when that has happened. */
-export function holdCustomer(ctx: Ctx, id: string): Promise<Customer | undefined> {
+export function lockCustomer(ctx: Ctx, id: string): Promise<Customer | undefined> {
   return selectCustomer(ctx.db, ctx.workspaceId, { id })
 }
 
@@ -152,13 +152,13 @@ export async function makeCustomer(ctx: Ctx, person: Person, click: FirstClick |
 /** Undefined when the workspace has a customer with this external id already. */
 function insertCounted(ctx: Ctx, row: ReturnType<typeof newRow>): Promise<Customer | undefined> {
   return transaction(ctx, async (ctx) => {
-    await requireKeptRoom(ctx, 'customers', () => countCustomers(ctx.db, ctx.workspaceId))
+    await requireStorageRoom(ctx, 'customers', () => countCustomers(ctx.db, ctx.workspaceId))
     const customer = await insertCustomer(ctx.db, row)
     if (!customer) return undefined
     await keepCount(ctx, 'customers', 1)
     const { workspaceId } = ctx
     const created = { workspaceId, customerId: customer.id, createdAt: customer.created_at.toISOString() }
-    await publish(ctx, customerCreatedMessage(created, partitionOf(workspaceId, ctx.config.EVENT_PARTITIONS)))
+    await publish(ctx, customerCreatedMessage(created, hashPartition(workspaceId, ctx.config.EVENT_PARTITIONS)))
     return customer
   })
 }
@@ -210,8 +210,8 @@ export function correctSales(
 }
 
 /** Where they came from, for those of whom no country is known. */
-export async function placeCustomers(platform: Pick<Platform, 'db'>, placed: PlacedCustomer[]): Promise<void> {
-  if (placed.length > 0) await fillCountries(platform.db, placed)
+export async function saveCustomerCountries(platform: Pick<Platform, 'db'>, located: LocatedCustomer[]): Promise<void> {
+  if (located.length > 0) await fillCountries(platform.db, located)
 }
 
 /** Also those who were erased. */
@@ -232,18 +232,18 @@ async function presentOne(ctx: Ctx, row: CustomerRow, expansion: Expansion): Pro
   return (await presentAll(ctx, [row], expansion))[0] as ExpandedCustomer
 }
 
-function selectorOf(name: string): CustomerSelector {
+function parseSelector(name: string): CustomerSelector {
   return name.startsWith('ext_') ? { externalId: name.slice(4) } : { id: name }
 }
 
-async function numberOf(ctx: Ctx, id: string): Promise<bigint> {
+async function findCustomerNumber(ctx: Ctx, id: string): Promise<bigint> {
   const number = await selectNumber(ctx.db, ctx.workspaceId, id)
   if (number === undefined) throw notFound('customer', id)
   return number
 }
 
 /** An exact address or id says more than a search: the first that is given counts. Undefined when nobody can fit. */
-async function filterOf(ctx: Ctx, query: CustomersQuery): Promise<CustomerFilter | undefined> {
+async function buildFilter(ctx: Ctx, query: CustomersQuery): Promise<CustomerFilter | undefined> {
   const { email, externalId, search, linkId, partnerId, programId } = query
   const named =
     email !== undefined ? { email } : externalId !== undefined ? { externalId } : search !== undefined && { search }
@@ -256,7 +256,7 @@ async function filterOf(ctx: Ctx, query: CustomersQuery): Promise<CustomerFilter
 
 /** What the patch really changes. */
 function changesTo(row: CustomerRow, patch: CustomerPatch): CustomerChanges {
-  const wanted: CustomerChanges = {
+  const changes: CustomerChanges = {
     external_id: patch.externalId,
     name: patch.name,
     email: patch.email,
@@ -264,7 +264,7 @@ function changesTo(row: CustomerRow, patch: CustomerPatch): CustomerChanges {
     stripe_customer_id: patch.stripeCustomerId,
     country: patch.country,
   }
-  const changed = Object.entries(wanted).filter(
+  const changed = Object.entries(changes).filter(
     ([column, value]) => value !== undefined && value !== row[column as keyof CustomerChanges],
   )
   return Object.fromEntries(changed)

@@ -77,17 +77,19 @@ export async function selectCustomer(
   selector: CustomerSelector,
 ): Promise<CustomerRow | undefined> {
   const named = 'id' in selector ? sql`id = ${selector.id}` : sql`external_id = ${selector.externalId}`
-  const held = db.isTransaction ? sql`FOR NO KEY UPDATE` : sql``
+  const rowLock = db.isTransaction ? sql`FOR NO KEY UPDATE` : sql``
   const result = await sql<CustomerRow>`
-    SELECT * FROM customers WHERE workspace_id = ${workspaceId} AND ${named} AND erased_at IS NULL ${held}`.execute(db)
+    SELECT * FROM customers WHERE workspace_id = ${workspaceId} AND ${named} AND erased_at IS NULL ${rowLock}`.execute(
+    db,
+  )
   return result.rows[0]
 }
 
 /** Also those who were erased. Inside a transaction nobody changes or erases them until that ends. */
 export async function selectCustomersById(db: Db, workspaceId: string, ids: string[]): Promise<CustomerRow[]> {
-  const held = db.isTransaction ? sql`ORDER BY id FOR SHARE` : sql``
+  const rowLock = db.isTransaction ? sql`ORDER BY id FOR SHARE` : sql``
   const result = await sql<CustomerRow>`
-    SELECT * FROM customers WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[]) ${held}`.execute(db)
+    SELECT * FROM customers WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[]) ${rowLock}`.execute(db)
   return result.rows
 }
 
@@ -128,12 +130,12 @@ export async function selectSoldTo(
   db: Db,
   range: { workspaceId?: string; after: bigint; count: number } | { numbers: bigint[] },
 ): Promise<SoldToRow[]> {
-  const held = db.isTransaction ? sql`FOR NO KEY UPDATE` : sql``
+  const rowLock = db.isTransaction ? sql`FOR NO KEY UPDATE` : sql``
   const mine = 'workspaceId' in range && range.workspaceId ? sql`workspace_id = ${range.workspaceId}` : sql`true`
   const result = await sql<SoldToRow>`
     SELECT number, id, workspace_id, sales, sale_amount FROM customers WHERE ${mine} AND ${
       'numbers' in range ? sql`number = ANY(${range.numbers}::bigint[])` : sql`number > ${range.after}`
-    } ORDER BY number LIMIT ${'numbers' in range ? null : range.count} ${held}`.execute(db)
+    } ORDER BY number LIMIT ${'numbers' in range ? null : range.count} ${rowLock}`.execute(db)
   return result.rows
 }
 
@@ -210,12 +212,12 @@ function beyond(workspaceId: string, { sort, ascending, after }: CustomerPage): 
     SELECT ${sortColumns[sort]}, number FROM customers WHERE workspace_id = ${workspaceId} AND number = ${after})`
 }
 
-export type PlacedCustomer = { id: string; country: string }
+export type LocatedCustomer = { id: string; country: string }
 
 // NOTE every workspace: a batch holds conversions of many; ids are unique across them.
-export async function fillCountries(db: Db, placed: PlacedCustomer[]): Promise<void> {
+export async function fillCountries(db: Db, located: LocatedCustomer[]): Promise<void> {
   await sql`UPDATE customers SET country = known.country
-    FROM unnest(${placed.map(({ id }) => id)}::text[], ${placed.map(({ country }) => country)}::text[])
+    FROM unnest(${located.map(({ id }) => id)}::text[], ${located.map(({ country }) => country)}::text[])
       AS known (id, country)
     WHERE customers.id = known.id AND customers.country IS NULL AND customers.erased_at IS NULL`.execute(db)
 }

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@tributary/contract/operation'
 
-type Meaning = {
+type Description = {
   happens: string
   remedy: string
   /** How a message may read, and what to do then. */
@@ -8,7 +8,7 @@ type Meaning = {
 }
 
 /** In HTML. The documentation site and the pages of a server without it tell the same. */
-export const meanings: Record<ErrorCode, Meaning> = {
+export const meanings: Record<ErrorCode, Description> = {
   bad_request: {
     happens:
       'The request is malformed: a required field is missing, a value has the wrong type, or the JSON is broken.',

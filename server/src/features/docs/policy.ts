@@ -3,16 +3,16 @@ import { createHash } from 'node:crypto'
 /** Of a page of ours: it loads nothing from elsewhere, and runs of the scripts within it only those it was made with. */
 export function pageHeaders(html: string, mayConnectTo: string[] = []): Record<string, string> {
   return {
-    'Content-Security-Policy': policyOf(html, mayConnectTo),
+    'Content-Security-Policy': buildPolicy(html, mayConnectTo),
     'Cache-Control': 'no-cache',
     'X-Content-Type-Options': 'nosniff',
   }
 }
 
-function policyOf(html: string, mayConnectTo: string[]): string {
+function buildPolicy(html: string, mayConnectTo: string[]): string {
   return [
     "default-src 'self'",
-    `script-src ${["'self'", ...inlineScripts(html).map(hashOf)].join(' ')}`,
+    `script-src ${["'self'", ...inlineScripts(html).map(hashScript)].join(' ')}`,
     // Code blocks carry their colours in attributes, which no hash can allow.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
@@ -28,6 +28,6 @@ function inlineScripts(html: string): string[] {
   return [...html.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(([, text = '']) => text)
 }
 
-function hashOf(script: string): string {
+function hashScript(script: string): string {
   return `'sha256-${createHash('sha256').update(script).digest('base64')}'`
 }

@@ -50,10 +50,10 @@ describe('/openapi.json', () => {
     const document = JSON.parse((await page('/openapi.json')).text) as Document
     expect(document.openapi).toMatch(/^3\.1\.\d+$/)
     expect(document.info.version).toBe('0.0.1')
-    const told = Object.values(document.paths).flatMap((path) =>
+    const documented = Object.values(document.paths).flatMap((path) =>
       Object.values(path).map(({ operationId }) => operationId),
     )
-    expect(told.sort()).toEqual(operations.map(({ id }) => id).sort())
+    expect(documented.sort()).toEqual(operations.map(({ id }) => id).sort())
   })
 
   test('every reference in it leads somewhere', async () => {

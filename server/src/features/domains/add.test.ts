@@ -20,14 +20,14 @@ type Ctx = Awaited<ReturnType<typeof newCtx>>
 
 const newName = () => `${newId('dom').slice(-12)}.example.com`
 const all = { archived: true, sortBy: 'createdAt', sortOrder: 'asc', page: 1, pageSize: 100 } as const
-const namesOf = async (ctx: Ctx) => (await listDomains(ctx, all)).map(({ slug, primary }) => [slug, primary])
-const proofOf = (ctx: Ctx, slug: string) => proofs(platform.config.ENCRYPTION_KEYS, ctx.workspaceId, slug)[0]
+const listNames = async (ctx: Ctx) => (await listDomains(ctx, all)).map(({ slug, primary }) => [slug, primary])
+const buildProof = (ctx: Ctx, slug: string) => proofs(platform.config.ENCRYPTION_KEYS, ctx.workspaceId, slug)[0]
 
 function prove(slug: string, ...owners: Ctx[]): Promise<void> {
   return setZone(
     dns,
     `_tributary.${slug}`,
-    owners.map((ctx) => ({ type: 'TXT', data: proofOf(ctx, slug) })),
+    owners.map((ctx) => ({ type: 'TXT', data: buildProof(ctx, slug) })),
   )
 }
 
@@ -88,10 +88,10 @@ describe('a name that another workspace has', () => {
     const slug = newName()
     await createDomain(theirs, { slug })
     await takeMessages(platform)
-    const message = `Another workspace has the domain ${slug}. If it is yours, set the TXT record _tributary.${slug} to ${proofOf(ours, slug)} and add the domain again.`
+    const message = `Another workspace has the domain ${slug}. If it is yours, set the TXT record _tributary.${slug} to ${buildProof(ours, slug)} and add the domain again.`
     await expect(createDomain(ours, { slug })).rejects.toMatchObject({ code: 'conflict', message })
     await expect(registerDomain(ours, slug)).rejects.toMatchObject({ code: 'conflict', message })
-    expect(await namesOf(theirs)).toEqual([[slug, true]])
+    expect(await listNames(theirs)).toEqual([[slug, true]])
     expect(await takeMessages(platform)).toEqual([])
   })
 
@@ -99,7 +99,7 @@ describe('a name that another workspace has', () => {
     ['the proof of its holder', (slug, theirs) => prove(slug, theirs)],
     [
       'our proof at the name itself',
-      (slug, _theirs, ours) => setZone(dns, slug, [{ type: 'TXT', data: proofOf(ours, slug) }]),
+      (slug, _theirs, ours) => setZone(dns, slug, [{ type: 'TXT', data: buildProof(ours, slug) }]),
     ],
     ['an alias of ours', (slug) => setZone(dns, slug, [{ type: 'CNAME', data: 'cname.tributary.example' }])],
     ['our address', (slug) => setZone(dns, slug, [{ type: 'A', data: '192.0.2.10' }])],
@@ -109,8 +109,8 @@ describe('a name that another workspace has', () => {
     const { slug } = await addDomain(platform, { workspaceId: theirs.workspaceId, slug: newName() })
     await setUp(slug, theirs, ours)
     await expect(createDomain(ours, { slug })).rejects.toMatchObject({ code: 'conflict' })
-    expect(await namesOf(theirs)).toEqual([[slug, true]])
-    expect(await namesOf(ours)).toEqual([])
+    expect(await listNames(theirs)).toEqual([[slug, true]])
+    expect(await listNames(ours)).toEqual([])
   })
 
   test('is taken over with our proof: verified, with another id, and both are told', async () => {
@@ -124,8 +124,8 @@ describe('a name that another workspace has', () => {
     const domain = await createDomain(ours, { slug, expiredUrl: 'https://ours.example/' })
     expect(domain).toMatchObject({ slug, verified: true, primary: true, notFoundUrl: null })
     expect(domain.id).not.toBe(before.id)
-    expect(await namesOf(ours)).toEqual([[slug, true]])
-    expect(await namesOf(theirs)).toEqual([[second.slug, true]])
+    expect(await listNames(ours)).toEqual([[slug, true]])
+    expect(await listNames(theirs)).toEqual([[second.slug, true]])
     expect(await takeMessages(platform)).toEqual([
       { workspaceId: theirs.workspaceId, slug, deleted: true },
       { workspaceId: theirs.workspaceId, slug: second.slug, deleted: false },
@@ -143,8 +143,8 @@ describe('a name that another workspace has', () => {
     const lost = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
     for (const reason of lost) expect(reason).toMatchObject({ code: 'conflict' })
     expect(outcomes.length - lost.length).toBeGreaterThanOrEqual(1)
-    const held = await Promise.all(contexts.map(namesOf))
-    expect(held.flat()).toEqual([[slug, true]])
+    const names = await Promise.all(contexts.map(listNames))
+    expect(names.flat()).toEqual([[slug, true]])
   })
 
   test('two workspaces that take over from each other at once do not block each other', async () => {
@@ -155,8 +155,8 @@ describe('a name that another workspace has', () => {
     await prove(first, other)
     await prove(second, one)
     await Promise.all([createDomain(other, { slug: first }), createDomain(one, { slug: second })])
-    expect(await namesOf(one)).toEqual([[second, true]])
-    expect(await namesOf(other)).toEqual([[first, true]])
+    expect(await listNames(one)).toEqual([[second, true]])
+    expect(await listNames(other)).toEqual([[first, true]])
   })
 
   test('by registerDomain, too', async () => {

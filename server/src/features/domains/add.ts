@@ -5,8 +5,8 @@ import { newId } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { requireRoom } from '../workspaces/service.ts'
 import { announce, changed, type DomainCtx } from './announce.ts'
-import { columnsOf, giveUpDomain } from './change.ts'
-import { hostOf, hostProblem } from './host.ts'
+import { domainColumns, giveUpDomain } from './change.ts'
+import { hostProblem, parseHost } from './host.ts'
 import { presentDomain } from './present.ts'
 import { hasTextProof } from './proof.ts'
 import { recordsFor } from './records.ts'
@@ -29,7 +29,7 @@ export async function createDomain(ctx: Ctx, input: NewDomain, isProved?: boolea
 
 /** Asks DNS whether this workspace may take a name from the one that holds it. DNS may take seconds. */
 export async function proveTakeover(ctx: Ctx, name: string): Promise<boolean> {
-  const slug = hostOf(name)
+  const slug = parseHost(name)
   const holder = slug === undefined ? undefined : await selectDomainBySlug(ctx.db, slug)
   if (slug === undefined || !holder || holder.workspace_id === ctx.workspaceId) return false
   return hasTextProof(ctx.config, { workspace_id: ctx.workspaceId, slug })
@@ -56,12 +56,12 @@ export async function insertAnnounced(
 }
 
 async function create(ctx: Ctx, input: NewDomain, field: string, isProved?: boolean): Promise<DomainRow> {
-  const slug = hostOf(input.slug)
+  const slug = parseHost(input.slug)
   const problem = hostProblem(slug, ctx.config)
   if (slug === undefined || problem) throw invalid(`${field} ${problem}.`)
   const settings = settingsProblem(input)
   if (settings) throw invalid(settings)
-  const row = { ...columnsOf(input), slug, archived: input.archived ?? false, check_at: ctx.now() }
+  const row = { ...domainColumns(input), slug, archived: input.archived ?? false, check_at: ctx.now() }
   for (let attempt = 0; attempt < attempts; attempt++) {
     const holder = await selectDomainBySlug(ctx.db, slug)
     if (holder?.workspace_id === ctx.workspaceId) throw conflict(`This workspace already has the domain ${slug}.`)

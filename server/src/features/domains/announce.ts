@@ -1,5 +1,5 @@
 import type { Ctx } from '../../platform/context.ts'
-import { partitionOf } from '../../platform/ids.ts'
+import { hashPartition } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { type DomainChanged, domainChangedMessage } from './messages.ts'
 import { selectNow } from './store.ts'
@@ -14,7 +14,7 @@ export async function announce(
 ): Promise<void> {
   if (changes.length === 0) return
   const { workspaceId } = ctx
-  const partition = partitionOf(workspaceId, ctx.config.EVENT_PARTITIONS)
+  const partition = hashPartition(workspaceId, ctx.config.EVENT_PARTITIONS)
   const at = (await selectNow(ctx.db)).toISOString()
   await publish(ctx, ...changes.map((change) => domainChangedMessage({ workspaceId, at, ...change }, partition)))
 }

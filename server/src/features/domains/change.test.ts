@@ -22,7 +22,7 @@ type Ctx = Awaited<ReturnType<typeof newCtx>>
 const newName = () => `${newId('dom').slice(-12)}.example.com`
 const all = { archived: true, sortBy: 'createdAt', sortOrder: 'asc', page: 1, pageSize: 100 } as const
 const add = (ctx: Ctx, slug = newName()) => addDomain(platform, { workspaceId: ctx.workspaceId, slug })
-const rowOf = async (slug: string) => (await selectDomainBySlug(platform.db, slug)) as DomainRow
+const readRow = async (slug: string) => (await selectDomainBySlug(platform.db, slug)) as DomainRow
 
 async function primaries(ctx: Ctx): Promise<string[]> {
   return (await listDomains(ctx, all)).filter((domain) => domain.primary).map((domain) => domain.slug)
@@ -45,7 +45,7 @@ describe('updateDomain', () => {
   test('that changes nothing answers the domain as it is and tells nobody', async () => {
     const ctx = await newCtx()
     const { slug } = await createDomain(ctx, { slug: newName(), expiredUrl: 'https://example.com/expired' })
-    const before = await rowOf(slug)
+    const before = await readRow(slug)
     await takeMessages(platform)
     clock += 5_000
     const same = {
@@ -58,7 +58,7 @@ describe('updateDomain', () => {
     for (const patch of [{}, { archived: false }, same]) {
       expect((await updateDomain(ctx, slug, patch)).updatedAt).toBe(before.updated_at.toISOString())
     }
-    expect(await rowOf(slug)).toEqual(before)
+    expect(await readRow(slug)).toEqual(before)
     expect(await takeMessages(platform)).toEqual([])
   })
 
@@ -70,7 +70,7 @@ describe('updateDomain', () => {
       await expect(updateDomain(ours, name, { archived: true })).rejects.toMatchObject({ code: 'not_found', message })
       await expect(deleteDomain(ours, name)).rejects.toMatchObject({ code: 'not_found', message })
     }
-    expect(await rowOf(slug)).toMatchObject({ archived: false })
+    expect(await readRow(slug)).toMatchObject({ archived: false })
   })
 
   test('finds a name of another script as it was written', async () => {
@@ -96,8 +96,8 @@ describe('rename', () => {
       primary: true,
       notFoundUrl: 'https://example.com/none',
     })
-    expect(await rowOf(before.slug)).toBeUndefined()
-    expect(await rowOf(name)).toMatchObject({
+    expect(await readRow(before.slug)).toBeUndefined()
+    expect(await readRow(name)).toMatchObject({
       checks: 0,
       check_at: platform.now(),
       checked_at: null,
@@ -120,7 +120,7 @@ describe('rename', () => {
         message: `The domain ${name} is already in use.`,
       })
     }
-    expect(await rowOf(slug)).toMatchObject({ verified: true })
+    expect(await readRow(slug)).toMatchObject({ verified: true })
     expect(await takeMessages(platform)).toEqual([])
   })
 
@@ -184,11 +184,11 @@ describe('primary', () => {
   test('stays with exactly one through switches, additions and deletions at once', async () => {
     const ctx = await newCtx()
     const domains = await Promise.all(Array.from({ length: 12 }, () => add(ctx)))
-    const [kept, gone] = [domains.slice(0, 6), domains.slice(6)]
+    const [unchanged, removed] = [domains.slice(0, 6), domains.slice(6)]
     await Promise.all([
-      ...kept.map(({ slug }) => updateDomain(ctx, slug, { primary: true })),
-      ...gone.map(({ slug }) => updateDomain(ctx, slug, { primary: true }).catch(() => {})),
-      ...gone.map(({ slug }) => deleteDomain(ctx, slug)),
+      ...unchanged.map(({ slug }) => updateDomain(ctx, slug, { primary: true })),
+      ...removed.map(({ slug }) => updateDomain(ctx, slug, { primary: true }).catch(() => {})),
+      ...removed.map(({ slug }) => deleteDomain(ctx, slug)),
       ...Array.from({ length: 6 }, () => add(ctx)),
     ])
     expect(await listDomains(ctx, all)).toHaveLength(12)
@@ -210,7 +210,7 @@ describe('deleteDomain', () => {
     const [first, second] = [await add(ctx), await add(ctx)]
     await takeMessages(platform)
     expect(await deleteDomain(ctx, second.slug)).toEqual({ slug: second.slug })
-    expect(await rowOf(second.slug)).toBeUndefined()
+    expect(await readRow(second.slug)).toBeUndefined()
     expect(await takeMessages(platform)).toEqual([{ workspaceId: ctx.workspaceId, slug: second.slug, deleted: true }])
     expect(await primaries(ctx)).toEqual([first.slug])
     await expect(deleteDomain(ctx, second.slug)).rejects.toMatchObject({ code: 'not_found' })

@@ -2,22 +2,22 @@ import type { Domain, DomainPatch } from '@tributary/contract/domains'
 import { conflict, invalid, notFound } from '../../platform/errors.ts'
 import { transaction, violatedConstraint } from '../../platform/postgres.ts'
 import { announce, changed, type DomainCtx } from './announce.ts'
-import { hostOf, hostProblem, soughtHost } from './host.ts'
+import { hostProblem, parseHost, soughtHost } from './host.ts'
 import { presentDomain } from './present.ts'
 import { settingsProblem } from './settings.ts'
 import {
   changeDomain,
+  choosePrimary,
   type DomainChanges,
   type DomainRow,
   lockDomains,
   removeDomain,
   selectDomain,
-  settlePrimary,
   unsetPrimary,
 } from './store.ts'
 
 export async function updateDomain(ctx: DomainCtx, slug: string, patch: DomainPatch): Promise<Domain> {
-  const renamedTo = patch.slug === undefined ? undefined : hostOf(patch.slug)
+  const renamedTo = patch.slug === undefined ? undefined : parseHost(patch.slug)
   const problem = patch.slug === undefined ? undefined : hostProblem(renamedTo, ctx.config)
   if (problem) throw invalid(`\`slug\` in the body ${problem}.`)
   const settings = settingsProblem(patch)
@@ -44,7 +44,7 @@ export async function deleteDomain(ctx: DomainCtx, slug: string): Promise<{ slug
 export async function giveUpDomain(ctx: DomainCtx, by: { slug: string; id?: string }): Promise<boolean> {
   const removed = await removeDomain(ctx.db, ctx.workspaceId, by)
   if (!removed) return false
-  const primary = removed.is_primary ? await settlePrimary(ctx.db, ctx.workspaceId, ctx.now()) : undefined
+  const primary = removed.is_primary ? await choosePrimary(ctx.db, ctx.workspaceId, ctx.now()) : undefined
   await announce(ctx, { slug: removed.slug, deleted: true }, ...(primary === undefined ? [] : [changed(primary)]))
   return true
 }
@@ -57,7 +57,7 @@ async function update(ctx: DomainCtx, slug: string, patch: DomainPatch): Promise
     throw invalid('`primary` in the body must not be false for the primary domain. Make another one primary instead.')
   }
   const now = ctx.now()
-  const changes = changesOf(before, patch, now)
+  const changes = findChanges(before, patch, now)
   if (Object.keys(changes).length === 0) return before
   const other = changes.is_primary ? await unsetPrimary(ctx.db, ctx.workspaceId, now) : undefined
   const after = await changeDomain(ctx.db, ctx.workspaceId, before.id, { ...changes, updated_at: now })
@@ -69,22 +69,22 @@ async function update(ctx: DomainCtx, slug: string, patch: DomainPatch): Promise
 }
 
 /** Only what really changes. A domain with another name has to be verified again. */
-function changesOf(before: DomainRow, patch: DomainPatch, now: Date): DomainChanges {
-  const wanted: DomainChanges = {
+function findChanges(before: DomainRow, patch: DomainPatch, now: Date): DomainChanges {
+  const patched: DomainChanges = {
     slug: patch.slug,
     is_primary: patch.primary,
     archived: patch.archived,
-    ...columnsOf(patch),
+    ...domainColumns(patch),
   }
   const changes = Object.fromEntries(
-    Object.entries(wanted).filter(([name, value]) => value !== undefined && value !== before[name as keyof DomainRow]),
+    Object.entries(patched).filter(([name, value]) => value !== undefined && value !== before[name as keyof DomainRow]),
   ) as DomainChanges
   if (changes.slug === undefined) return changes
   return { ...changes, verified: false, check_at: now, checks: 0, checked_at: null, check_result: null }
 }
 
 /** Settings as the table has them. */
-export function columnsOf(settings: Omit<DomainPatch, 'slug' | 'primary' | 'archived'>) {
+export function domainColumns(settings: Omit<DomainPatch, 'slug' | 'primary' | 'archived'>) {
   return {
     placeholder: settings.placeholder,
     expired_url: settings.expiredUrl,

@@ -19,10 +19,10 @@ const { id: workspaceId } = await createWorkspace(platform, { name: 'checks' })
 
 async function claimed(): Promise<DomainRow> {
   const { slug } = await createDomain(contextIn(platform, workspaceId), { slug: newName() })
-  return rowOf(slug)
+  return readRow(slug)
 }
 
-async function rowOf(slug: string): Promise<DomainRow> {
+async function readRow(slug: string): Promise<DomainRow> {
   return (await selectDomainBySlug(platform.db, slug)) as DomainRow
 }
 
@@ -43,7 +43,7 @@ test('a new domain is due at once, and verified when its record is there', async
   await prove(slug)
   await takeMessages(platform)
   await checkAll()
-  expect(await rowOf(slug)).toMatchObject({
+  expect(await readRow(slug)).toMatchObject({
     verified: true,
     checks: 1,
     checked_at: platform.now(),
@@ -58,19 +58,19 @@ test('without a record it is asked for after 1, 2, 4 … minutes, an hour at mos
   await takeMessages(platform)
   for (const minutes of [1, 2, 4, 8, 16, 32, 60, 60]) {
     await checkAll()
-    const row = await rowOf(slug)
+    const row = await readRow(slug)
     expect(row).toMatchObject({ verified: false, checked_at: platform.now() })
     expect(row.check_result).toContain(`no record _tributary.${slug} yet`)
     expect(row.check_at.getTime() - clock).toBe(minutes * minuteMs)
     clock += minutes * minuteMs - 1
     await checkAll()
-    expect((await rowOf(slug)).checks).toBe(row.checks)
+    expect((await readRow(slug)).checks).toBe(row.checks)
     clock += 1
   }
   expect(await takeMessages(platform)).toEqual([])
   await prove(slug)
   await checkAll()
-  expect(await rowOf(slug)).toMatchObject({ verified: true, checks: 9 })
+  expect(await readRow(slug)).toMatchObject({ verified: true, checks: 9 })
   expect(pauseMs(1_000_000)).toBe(60 * minuteMs)
 })
 
@@ -81,18 +81,18 @@ test('a verified one is never asked for again', async () => {
   await setZone(dns, `_tributary.${slug}`, [])
   clock += 48 * 60 * minuteMs
   await checkAll()
-  expect(await rowOf(slug)).toMatchObject({ verified: true, checks: 1 })
+  expect(await readRow(slug)).toMatchObject({ verified: true, checks: 1 })
 })
 
 test('DNS that does not answer is noted, and tried again', async () => {
   const { slug } = await claimed()
   await setZone(dns, `_tributary.${slug}`, 'SERVFAIL')
   await checkAll()
-  expect((await rowOf(slug)).check_result).toMatch(/^DNS did not answer: the server failed/)
+  expect((await readRow(slug)).check_result).toMatch(/^DNS did not answer: the server failed/)
   await prove(slug)
   clock += minuteMs
   await checkAll()
-  expect(await rowOf(slug)).toMatchObject({ verified: true })
+  expect(await readRow(slug)).toMatchObject({ verified: true })
 })
 
 test('several workers share what is due: each domain is checked once', async () => {
@@ -100,7 +100,7 @@ test('several workers share what is due: each domain is checked once', async () 
   await Promise.all(domains.slice(0, 25).map(({ slug }) => prove(slug)))
   await takeMessages(platform)
   await Promise.all(Array.from({ length: 4 }, checkAll))
-  const rows = await Promise.all(domains.map(({ slug }) => rowOf(slug)))
+  const rows = await Promise.all(domains.map(({ slug }) => readRow(slug)))
   expect(rows.map((row) => row.checks)).toEqual(rows.map(() => 1))
   expect(rows.map((row) => row.verified)).toEqual(rows.map((_, index) => index < 25))
   expect(await takeMessages(platform)).toHaveLength(25)
@@ -110,10 +110,10 @@ test('what a worker has taken is left to it for a minute, and then to the others
   const { slug } = await claimed()
   await sql`UPDATE domains SET check_at = ${new Date(clock + minuteMs)} WHERE slug = ${slug}`.execute(platform.db)
   await checkAll()
-  expect((await rowOf(slug)).checks).toBe(0)
+  expect((await readRow(slug)).checks).toBe(0)
   clock += minuteMs
   await checkAll()
-  expect((await rowOf(slug)).checks).toBe(1)
+  expect((await readRow(slug)).checks).toBe(1)
 })
 
 test('a domain that is renamed during a check is not verified by it', async () => {
@@ -122,7 +122,7 @@ test('a domain that is renamed during a check is not verified by it', async () =
   const renamed = newName()
   await updateDomain(contextIn(platform, workspaceId), before.slug, { slug: renamed })
   expect(await checkDomain(platform, before)).toBeUndefined()
-  expect(await rowOf(renamed)).toMatchObject({ verified: false, checks: 0, check_result: null })
+  expect(await readRow(renamed)).toMatchObject({ verified: false, checks: 0, check_result: null })
 })
 
 test('who looks at the records has DNS asked soon, but not more often than every ten seconds', async () => {
@@ -131,15 +131,15 @@ test('who looks at the records has DNS asked soon, but not more often than every
   expect(await getDomainRecords(ctx, slug)).toMatchObject({ verified: false, checkedAt: '', result: '' })
   for (let check = 0; check < 4; check++) {
     await checkAll()
-    clock = (await rowOf(slug)).check_at.getTime()
+    clock = (await readRow(slug)).check_at.getTime()
   }
   await checkAll()
-  expect((await rowOf(slug)).check_at.getTime() - clock).toBe(16 * minuteMs)
+  expect((await readRow(slug)).check_at.getTime() - clock).toBe(16 * minuteMs)
   await getDomainRecords(ctx, slug)
-  expect((await rowOf(slug)).check_at.getTime() - clock).toBe(10_000)
+  expect((await readRow(slug)).check_at.getTime() - clock).toBe(10_000)
   clock += 60_000
   await getDomainRecords(ctx, slug)
-  expect((await rowOf(slug)).check_at.getTime() - clock).toBe(-50_000)
+  expect((await readRow(slug)).check_at.getTime() - clock).toBe(-50_000)
   await prove(slug)
   await checkAll()
   expect(await getDomainRecords(ctx, slug)).toMatchObject({
@@ -154,23 +154,23 @@ describe('a name beside one of another workspace', () => {
     const id = workspaceId ?? (await createWorkspace(platform, { name: newId('ws') })).id
     await createDomain(contextIn(platform, id), { slug })
     await setZone(dns, slug, [{ type: 'CNAME', data: 'cname.tributary.example' }])
-    return { id, verified: (await checkDomain(platform, await rowOf(slug)))?.verified }
+    return { id, verified: (await checkDomain(platform, await readRow(slug)))?.verified }
   }
 
   test.each([
-    ['below it', (held: string) => `go.${held}`],
-    ['far below it', (held: string) => `a.b.c.${held}`],
-    ['above it', (held: string) => held.slice(held.indexOf('.') + 1)],
+    ['below it', (slug: string) => `go.${slug}`],
+    ['far below it', (slug: string) => `a.b.c.${slug}`],
+    ['above it', (slug: string) => slug.slice(slug.indexOf('.') + 1)],
   ])('%s is not verified by an alias', async (_where, claimed) => {
-    const held = `sub.${newId('dom').slice(-12).toLowerCase()}.example.net`
-    const holder = await claim(held)
+    const slug = `sub.${newId('dom').slice(-12).toLowerCase()}.example.net`
+    const holder = await claim(slug)
     expect(holder.verified).toBe(true)
-    expect((await claim(claimed(held))).verified).toBe(false)
+    expect((await claim(claimed(slug))).verified).toBe(false)
   })
 
   test('is verified by an alias for the workspace that has the other', async () => {
-    const held = `${newId('dom').slice(-12).toLowerCase()}.example.net`
-    const { id } = await claim(held)
-    expect((await claim(`go.${held}`, id)).verified).toBe(true)
+    const slug = `${newId('dom').slice(-12).toLowerCase()}.example.net`
+    const { id } = await claim(slug)
+    expect((await claim(`go.${slug}`, id)).verified).toBe(true)
   })
 })

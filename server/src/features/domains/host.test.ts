@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { hostOf, hostProblem, soughtHost } from './host.ts'
+import { hostProblem, parseHost, soughtHost } from './host.ts'
 
 const config = {
   API_URL: 'https://api.example.com',
@@ -24,7 +24,7 @@ test.each([
   ['1password.com', '1password.com'],
   ['localhost', 'localhost'],
 ])('%s is the host %s', (text, host) => {
-  expect(hostOf(text)).toBe(host)
+  expect(parseHost(text)).toBe(host)
   expect(soughtHost(text)).toBe(host)
 })
 
@@ -58,7 +58,7 @@ test.each([
   'go.example.com\u200e/',
   `${'a'.repeat(64)}.example`,
   `${'ü'.repeat(60)}.example`,
-])('%j is no host name', (text) => expect(hostOf(text)).toBeUndefined())
+])('%j is no host name', (text) => expect(parseHost(text)).toBeUndefined())
 
 test('what is no host name is looked for as it stands', () => expect(soughtHost('Not A Host')).toBe('not a host'))
 
@@ -78,8 +78,8 @@ describe('hostProblem', () => {
     ['localhost', 'must be a whole host name with a dot, such as go.example.com'],
     ['go.localhost', 'must not be below localhost'],
     ['192.0.2.1', 'must be a host name, not an IP address'],
-    [hostOf('0x7f.1'), 'must be a host name, not an IP address'],
-    [hostOf('１９２.0.2.1'), 'must be a host name, not an IP address'],
+    [parseHost('0x7f.1'), 'must be a host name, not an IP address'],
+    [parseHost('１９２.0.2.1'), 'must be a host name, not an IP address'],
     ['links.example.com', 'must not be a name of this installation itself'],
     ['api.example.com', 'must not be a name of this installation itself'],
     ['cname.example.com', 'must not be a name of this installation itself'],
@@ -95,10 +95,10 @@ test('any text gives a host that stays what it is, or none', () => {
   const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.domain(), fc.string({ unit: 'binary' }), fc.ipV4())
   fc.assert(
     fc.property(text, (text) => {
-      const host = hostOf(text)
+      const host = parseHost(text)
       if (host === undefined) return
       expect(host).toMatch(/^[a-z0-9.-]+$/)
-      expect(hostOf(host)).toBe(host)
+      expect(parseHost(host)).toBe(host)
       expect(new URL(`http://${host}/`).hostname).toBe(host)
     }),
     { numRuns: 2_000 },
@@ -108,7 +108,7 @@ test('any text gives a host that stays what it is, or none', () => {
 test('any proper host name is taken as it is', () => {
   fc.assert(
     fc.property(fc.domain(), (name) => {
-      expect(hostOf(name)).toBe(name.toLowerCase())
+      expect(parseHost(name)).toBe(name.toLowerCase())
     }),
   )
 })

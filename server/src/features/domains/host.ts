@@ -10,7 +10,7 @@ const hostName = z.hostname()
 const notInNames = /[\u0000-\u0020\u007f"#%/:<>?@[\\\]^`{|}]/
 
 /** A host name as DNS writes it: lower case, other scripts in Punycode. Undefined when it is none. */
-export function hostOf(text: string): string | undefined {
+export function parseHost(text: string): string | undefined {
   if (notInNames.test(text)) return undefined
   const host = domainToASCII(text)
   return hostName.safeParse(host).success ? host.replace(/\.$/, '') : undefined
@@ -18,7 +18,7 @@ export function hostOf(text: string): string | undefined {
 
 /** The same for a name that somebody looks for: what is no host name is looked for as it stands, and not found. */
 export function soughtHost(text: string): string {
-  return hostOf(text) ?? text.toLowerCase()
+  return parseHost(text) ?? text.toLowerCase()
 }
 
 /** Why short links can't live on this host, or undefined. */

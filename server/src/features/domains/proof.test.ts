@@ -146,10 +146,10 @@ describe('A and AAAA', () => {
 
 describe('when DNS does not answer', () => {
   test('that is the result', async () => {
-    const away = { ...config, DNS_SERVERS: [`127.0.0.1:${await freePort()}`] }
+    const unreachable = { ...config, DNS_SERVERS: [`127.0.0.1:${await freePort()}`] }
     const result = 'DNS did not answer: the server could not be reached'
-    expect(await found({}, away)).toEqual({ verified: false, result })
-    expect(await hasTextProof(away, { workspace_id, slug: newName() })).toBe(false)
+    expect(await found({}, unreachable)).toEqual({ verified: false, result })
+    expect(await hasTextProof(unreachable, { workspace_id, slug: newName() })).toBe(false)
     expect(await found({ '_tributary.@': 'SERVFAIL' }, textOnly)).toEqual({
       verified: false,
       result: 'DNS did not answer: the server failed',

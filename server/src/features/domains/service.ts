@@ -4,7 +4,7 @@ import { conflict, invalid, notFound } from '../../platform/errors.ts'
 import { insertAnnounced } from './add.ts'
 import type { DomainCtx } from './announce.ts'
 import { checkDomain } from './check.ts'
-import { hostOf, hostProblem, soughtHost } from './host.ts'
+import { hostProblem, parseHost, soughtHost } from './host.ts'
 import { presentDomain } from './present.ts'
 import { recordsFor } from './records.ts'
 import {
@@ -28,7 +28,7 @@ export async function addDomain(
   platform: Pick<Platform, 'db' | 'config'>,
   input: { workspaceId: string; slug: string },
 ): Promise<Domain> {
-  const slug = hostOf(input.slug)
+  const slug = parseHost(input.slug)
   if (slug === undefined) throw invalid(`${JSON.stringify(input.slug)} is not a host name.`)
   const problem = hostProblem(slug, platform.config)
   if (problem) throw invalid(`${JSON.stringify(input.slug)} ${problem}.`)
@@ -77,7 +77,7 @@ export async function getDomainRecords(ctx: DomainCtx, slug: string) {
 export async function checkDomainStatus(ctx: DomainCtx, names: string[]) {
   if (names.length === 0) throw invalid('`domains` in the query must name at least one domain.')
   const slugs = names.map((name) => {
-    const slug = hostOf(name)
+    const slug = parseHost(name)
     if (slug === undefined) throw invalid(`\`domains\` in the query: ${JSON.stringify(name)} is not a host name.`)
     return slug
   })
@@ -127,8 +127,8 @@ export async function findDomainForRedirect(
     id: row?.id ?? 'shared',
     workspaceId: row?.workspace_id,
     slug,
-    notFoundUrl: addressOf(row?.not_found_url),
-    expiredUrl: addressOf(row?.expired_url),
+    notFoundUrl: normalizeUrl(row?.not_found_url),
+    expiredUrl: normalizeUrl(row?.expired_url),
     assetLinks: row?.asset_links ?? null,
     appleAppSiteAssociation: row?.apple_app_site_association ?? null,
   }
@@ -141,7 +141,7 @@ async function requireDomain(ctx: Pick<DomainCtx, 'db' | 'workspaceId'>, slug: s
 }
 
 /** As it goes into a header. */
-function addressOf(url: string | null | undefined): string | null {
+function normalizeUrl(url: string | null | undefined): string | null {
   return url ? new URL(url).href : null
 }
 

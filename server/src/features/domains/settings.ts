@@ -10,9 +10,12 @@ type Settings = Pick<
 
 /** What is wrong with the settings of a domain, or undefined. */
 export function settingsProblem(settings: Settings): string | undefined {
-  for (const [name, problemOf] of Object.entries(checks) as [keyof Settings, (text: string) => string | undefined][]) {
+  for (const [name, findProblem] of Object.entries(checks) as [
+    keyof Settings,
+    (text: string) => string | undefined,
+  ][]) {
     const value = settings[name]
-    const problem = typeof value === 'string' ? problemOf(value) : undefined
+    const problem = typeof value === 'string' ? findProblem(value) : undefined
     if (problem) return `\`${name}\` in the body ${problem}.`
   }
   return undefined
@@ -23,9 +26,9 @@ const checks: Record<keyof Settings, (text: string) => string | undefined> = {
   notFoundUrl: urlProblem,
   logo: logoProblem,
   assetLinks: (text) =>
-    Array.isArray(jsonOf(text)) ? undefined : 'must be the JSON text of an array, at most 32 levels deep',
+    Array.isArray(parseJson(text)) ? undefined : 'must be the JSON text of an array, at most 32 levels deep',
   appleAppSiteAssociation: (text) =>
-    isObject(jsonOf(text)) ? undefined : 'must be the JSON text of an object, at most 32 levels deep',
+    isObject(parseJson(text)) ? undefined : 'must be the JSON text of an object, at most 32 levels deep',
 }
 
 function urlProblem(text: string): string | undefined {
@@ -45,7 +48,7 @@ function logoProblem(text: string): string | undefined {
   return imageData.test(text) ? undefined : 'must be a base64 data URL of a PNG, JPEG, GIF or WebP image'
 }
 
-function jsonOf(text: string): unknown {
+function parseJson(text: string): unknown {
   if (nestingProblem(Buffer.from(text), maxValues)) return undefined
   try {
     return JSON.parse(text)

@@ -197,7 +197,7 @@ export async function unsetPrimary(db: Db, workspaceId: string, now: Date): Prom
 }
 
 /** The oldest becomes primary when none is; its name. */
-export async function settlePrimary(db: Db, workspaceId: string, now: Date): Promise<string | undefined> {
+export async function choosePrimary(db: Db, workspaceId: string, now: Date): Promise<string | undefined> {
   const result = await sql<{ slug: string }>`
     UPDATE domains SET is_primary = true, updated_at = ${now}
     WHERE id = (SELECT id FROM domains WHERE workspace_id = ${workspaceId} ORDER BY created_at, id LIMIT 1)

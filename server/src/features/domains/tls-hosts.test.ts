@@ -186,7 +186,7 @@ test('a flood of names that nobody has drives no good one out, and is cut off', 
 
 test('while PostgreSQL is away known names stay good, and of others nothing is said', async () => {
   const { slug } = await knownDomain()
-  const away = openPostgres(
+  const unreachable = openPostgres(
     { ...platform.config, POSTGRES_URL: `postgres://x@127.0.0.1:${await freePort()}/x` },
     'serving',
   )
@@ -200,11 +200,11 @@ test('while PostgreSQL is away known names stay good, and of others nothing is s
   const hosts = openTlsHosts({ ...platform, db: switching })
   opened.push(hosts)
   expect(await hosts.allows(slug)).toBe(true)
-  current = away
+  current = unreachable
   passTime(120_000)
   expect(await hosts.allows(slug)).toBe(true)
   await expect(hosts.allows(newName())).rejects.toThrow('ECONNREFUSED')
-  await away.destroy()
+  await unreachable.destroy()
 })
 
 test('an answer from memory takes far less than a millisecond', async () => {

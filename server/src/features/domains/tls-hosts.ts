@@ -2,7 +2,7 @@ import type { Msg } from '@nats-io/transport-node'
 import { openByteCache } from '../../platform/byte-cache.ts'
 import type { Platform } from '../../platform/context.ts'
 import { transaction } from '../../platform/postgres.ts'
-import { hostOf } from './host.ts'
+import { parseHost } from './host.ts'
 import { type DomainChanged, domainChanged, domainChangedSubject } from './messages.ts'
 import { insertCertificate, lockDomains, selectCertificateHolder } from './store.ts'
 
@@ -27,7 +27,7 @@ export function openTlsHosts(platform: Handles): TlsHosts {
   const loading = new Map<string, Promise<boolean>>()
   const changes = platform.nats.subscribe(domainChangedSubject, {
     callback: (error, message) => {
-      const change = error ? undefined : changeOf(message)
+      const change = error ? undefined : parseChange(message)
       if (!change) return
       for (const memory of [allowed, refused, loading]) memory.delete(change.slug)
     },
@@ -56,7 +56,7 @@ export function openTlsHosts(platform: Handles): TlsHosts {
       if (host === platform.config.SHORT_DOMAIN) return true
       const known = allowed.get(host)
       if (known && known.freshUntil > Date.now()) return true
-      if ((refused.get(host)?.freshUntil ?? 0) > Date.now() || hostOf(host) !== host) return false
+      if ((refused.get(host)?.freshUntil ?? 0) > Date.now() || parseHost(host) !== host) return false
       const under = loading.get(host)
       if (!under && loading.size >= mostLookups) {
         if (known) return true
@@ -85,7 +85,7 @@ async function mayHaveCertificate({ db, config, log }: Handles, host: string): P
   return isAllowed
 }
 
-function changeOf(message: Msg): DomainChanged | undefined {
+function parseChange(message: Msg): DomainChanged | undefined {
   try {
     return domainChanged.parse(message.json())
   } catch {

@@ -7,7 +7,7 @@ import { type BuiltWorkspace, buildClick, buildLink, buildWorkspace } from '../.
 import { contextIn } from '../../../test/context.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import { query } from '../../platform/clickhouse.ts'
-import { partitionOf } from '../../platform/ids.ts'
+import { hashPartition } from '../../platform/ids.ts'
 import { jetStream } from '../../platform/nats.ts'
 import { createFolder } from '../folders/service.ts'
 import type { LinkChanged } from '../links/messages.ts'
@@ -57,26 +57,26 @@ test('what a deleted tag or folder had is no longer found by it, and still there
   const workspace = await buildWorkspace(platform)
   const ctx = contextIn(platform, workspace.id)
   const call = createClient({ url: api, token: workspace.key })
-  const [gone, stays] = (await newTags(workspace, 'gone', 'stays')) as [string, string]
+  const [removed, stays] = (await newTags(workspace, 'gone', 'stays')) as [string, string]
   const folder = await createFolder(ctx, { name: 'gone', accessLevel: 'write' })
   const link = await buildLink(platform, workspace)
   const [number] = (await linkNumbers(ctx, { ids: [link.id] })) as [bigint]
   // NOTE newer than what the worker keeps of the new link, whose message may still be under way.
   const version = Date.now() + 60_000
-  const given = { linkNumber: String(number), tagIds: [gone, stays], folderId: folder.id, version }
+  const given = { linkNumber: String(number), tagIds: [removed, stays], folderId: folder.id, version }
   await keepLinkAttributes(platform, [attributes(workspace.id, given)])
   const click = buildClick(platform, { number, workspaceId: workspace.id, url: link.url })
-  const subject = clicksSubject(partitionOf(workspace.id, platform.config.EVENT_PARTITIONS))
+  const subject = clicksSubject(hashPartition(workspace.id, platform.config.EVENT_PARTITIONS))
   await jetStream(platform.nats).publish(subject, JSON.stringify([click]))
 
   const found = async (query: { tagId?: string; folderId?: string }) => (await call(listEvents, { query })).length
   await eventually(async () => expect(await found({})).toBe(1))
-  expect(await Promise.all([found({ tagId: gone }), found({ tagId: stays })])).toEqual([1, 1])
-  expect(await Promise.all([found({ tagId: `-${gone}` }), found({ folderId: folder.id })])).toEqual([0, 1])
+  expect(await Promise.all([found({ tagId: removed }), found({ tagId: stays })])).toEqual([1, 1])
+  expect(await Promise.all([found({ tagId: `-${removed}` }), found({ folderId: folder.id })])).toEqual([0, 1])
 
-  await call(deleteTag, { params: { id: gone } })
-  await eventually(async () => expect(await found({ tagId: gone })).toBe(0))
-  expect(await Promise.all([found({ tagId: `-${gone}` }), found({ tagId: stays })])).toEqual([1, 1])
+  await call(deleteTag, { params: { id: removed } })
+  await eventually(async () => expect(await found({ tagId: removed })).toBe(0))
+  expect(await Promise.all([found({ tagId: `-${removed}` }), found({ tagId: stays })])).toEqual([1, 1])
   expect(await found({ folderId: folder.id })).toBe(1)
 
   await call(deleteFolder, { params: { id: folder.id } })
@@ -131,14 +131,14 @@ describe('forgetTags', () => {
 test('forgetFolders takes the links out of these folders', async () => {
   const workspace = await buildWorkspace(platform)
   const ctx = contextIn(platform, workspace.id)
-  const [gone, stays] = await Promise.all(
+  const [removed, stays] = await Promise.all(
     ['gone', 'stays'].map((name) => createFolder(ctx, { name, accessLevel: 'write' })),
   )
   await keepLinkAttributes(platform, [
-    attributes(workspace.id, { linkNumber: '1', folderId: gone?.id }),
+    attributes(workspace.id, { linkNumber: '1', folderId: removed?.id }),
     attributes(workspace.id, { linkNumber: '2', folderId: stays?.id }),
   ])
-  await forgetFolders(platform, [{ workspaceId: workspace.id, folderId: gone?.id as string }])
+  await forgetFolders(platform, [{ workspaceId: workspace.id, folderId: removed?.id as string }])
   expect(await known(workspace.id)).toMatchObject([{ folder_id: '' }, { folder_id: stays?.id }])
 })
 

@@ -6,12 +6,12 @@ import { forgetFolders, forgetTags } from './forget.ts'
 import { keepLinkAttributes } from './service.ts'
 
 // Each insert becomes a part that ClickHouse has to merge.
-const attributesEveryMs = 500
+const attributesIntervalMs = 500
 
 export const eventStorageJobs = [
   job({
     name: 'keep-link-attributes',
-    intervalMs: attributesEveryMs,
+    intervalMs: attributesIntervalMs,
     subject: linkChangedSubject,
     schema: linkChanged,
     handle: keepLinkAttributes,

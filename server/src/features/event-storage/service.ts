@@ -152,14 +152,14 @@ export async function deleteClicks(
 /** Adds those that have no row and have not expired; gives how many. Only between batches. */
 export async function restoreConversions(platform: Engines, { leads, sales }: NewConversions): Promise<number> {
   await stampExpiry(platform, [...leads, ...sales])
-  const missingLeads = await withoutRow(platform, 'lead_events', leads.filter(isKept))
-  const missingSales = await withoutRow(platform, 'sale_events', sales.filter(isKept))
+  const missingLeads = await withoutRow(platform, 'lead_events', leads.filter(isRetained))
+  const missingSales = await withoutRow(platform, 'sale_events', sales.filter(isRetained))
   await insertEvents(platform.clickhouse, 'lead_events', missingLeads)
   await insertEvents(platform.clickhouse, 'sale_events', missingSales)
   return missingLeads.length + missingSales.length
 }
 
-function isKept({ expires_on }: Expiring): boolean {
+function isRetained({ expires_on }: Expiring): boolean {
   return expires_on !== undefined && expires_on > dayText(Math.floor(Date.now() / dayMs))
 }
 
@@ -176,13 +176,13 @@ async function withoutRow<Row extends NewLeadRow>(platform: Engines, table: Conv
   const stored = new Set<string>()
   const distinct = new Map(rows.map((row) => [`${row.workspace_id} ${row.timestamp}`, row]))
   for (const some of chunks([...distinct.values()], namedAtOnce)) {
-    const among = { workspaceIds: workspacesOf(some), moments: some.map(({ timestamp }) => timestamp) }
+    const among = { workspaceIds: listWorkspaces(some), moments: some.map(({ timestamp }) => timestamp) }
     for (const id of await selectStoredIds(platform.clickhouse, table, among)) stored.add(id)
   }
   return rows.filter(({ id }) => !stored.has(id))
 }
 
-function workspacesOf(rows: { workspace_id: string }[]): string[] {
+function listWorkspaces(rows: { workspace_id: string }[]): string[] {
   return [...new Set(rows.map(({ workspace_id }) => workspace_id))]
 }
 
@@ -194,17 +194,17 @@ export function lockOutConversions({ db }: Pick<Platform, 'db'>): Promise<void> 
 /** In a transaction until whose end no leads or sales are stored. `isStill` is false when a batch of them does not end. */
 export function betweenConversions<C extends Pick<Platform, 'db'>, R>(
   platform: C,
-  work: (platform: C, isStill: boolean) => Promise<R>,
+  work: (platform: C, isLocked: boolean) => Promise<R>,
 ): Promise<R> {
   return transaction(platform, async (platform) => {
-    const isStill = await savepoint(platform, lockOutConversions).then(
+    const isLocked = await savepoint(platform, lockOutConversions).then(
       () => true,
       (error) => {
         if (isLockTimeout(error)) return false
         throw error
       },
     )
-    return work(platform, isStill)
+    return work(platform, isLocked)
   })
 }
 
@@ -216,7 +216,7 @@ export async function clicksById(
   const found: StoredClick[] = []
   for (const some of chunks(clicks, namedAtOnce)) {
     const ids = some.map(({ click_id }) => click_id)
-    found.push(...(await selectClicksById(platform.clickhouse, workspacesOf(some), ids)))
+    found.push(...(await selectClicksById(platform.clickhouse, listWorkspaces(some), ids)))
   }
   return found
 }
@@ -272,12 +272,12 @@ export function linkAddresses(
 async function stampExpiry(platform: Omit<Engines, 'clickhouse'>, clicks: Expiring[]): Promise<void> {
   if (clicks.length === 0) return
   const days = await historyDays(platform, new Set(clicks.map(({ workspace_id }) => workspace_id)))
-  const dayOf = new Map<number, string>()
+  const dayNames = new Map<number, string>()
   for (const click of clicks) {
     const history = days.get(click.workspace_id)
     const day = history === undefined ? lastDay : Math.min(Math.floor(click.timestamp / dayMs) + history + 1, lastDay)
-    const text = dayOf.get(day) ?? dayText(day)
-    dayOf.set(day, text)
+    const text = dayNames.get(day) ?? dayText(day)
+    dayNames.set(day, text)
     click.expires_on = text
   }
 }

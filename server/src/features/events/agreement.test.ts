@@ -2,8 +2,8 @@ import { eventsQuery } from '@tributary/contract/events'
 import fc from 'fast-check'
 import { beforeAll, expect, inject, test } from 'vitest'
 import { contextIn } from '../../../test/context.ts'
-import { pageOf, type Question } from '../../../test/events/model.ts'
-import { type Asked, questionsAbout } from '../../../test/events/questions.ts'
+import { type ModelQuery, modelPage } from '../../../test/events/model.ts'
+import { type Asked, arbitraryQueries } from '../../../test/events/questions.ts'
 import { type BuiltWorld, buildWorld } from '../../../test/events/world.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 import type { Ctx } from '../../platform/context.ts'
@@ -31,7 +31,7 @@ const paging = fc.record(
     sortOrder: fc.constantFrom('asc', 'desc'),
     sortBy: fc.constant('timestamp'),
     order: fc.constantFrom('asc', 'desc'),
-    bots: fc.constantFrom<Question['bots'] | 'exclude'>('exclude', 'include', 'only'),
+    bots: fc.constantFrom<ModelQuery['bots'] | 'exclude'>('exclude', 'include', 'only'),
   },
   { requiredKeys: ['limit'] },
 )
@@ -39,7 +39,7 @@ type Call = Asked & { paging: typeof paging extends fc.Arbitrary<infer Paging> ?
 
 test(`GET /events agrees with a plain model on ${combinations} combinations of parameters (seed ${seed})`, async () => {
   const call = fc
-    .record({ asked: questionsAbout(world), paging })
+    .record({ asked: arbitraryQueries(world), paging })
     .map(({ asked, paging }): Call => ({ ...asked, paging }))
   const used = new Map<string, number>()
   const agreed = new Set<string>()
@@ -76,14 +76,14 @@ const parameters = new Set(
 )
 
 async function answersTo(call: Call) {
-  const { question, query, paging } = call
+  const { model, query, paging } = call
   const asked = Object.fromEntries(
     Object.entries({ ...query, ...paging }).map(([name, value]) => [name, String(value)]),
   )
   const { events } = await listEvents(ctx, eventsQuery.parse(asked))
   const { page = 1, limit, sortOrder, order, bots } = paging
-  const wanted = bots === undefined || bots === 'exclude' ? question : { ...question, bots }
-  const expected = pageOf(world, wanted, { page, limit, ascending: (sortOrder ?? order) === 'asc' })
+  const modelled = bots === undefined || bots === 'exclude' ? model : { ...model, bots }
+  const expected = modelPage(world, modelled, { page, limit, ascending: (sortOrder ?? order) === 'asc' })
   return {
     asked,
     expected: expected.map(({ id, amount }) => `${id} ${amount}`),

@@ -1,29 +1,29 @@
 import { expect, test } from 'vitest'
 import { parseKeys } from '../../platform/seal.ts'
-import { type ListPlace, readCursor, writeCursor } from './cursor.ts'
+import { type ListPosition, readCursor, writeCursor } from './cursor.ts'
 
 const sealing = (workspaceId = 'ws_1', keys = `1:${'ab'.repeat(32)}`) => ({
   config: { ENCRYPTION_KEYS: parseKeys(keys) },
   workspaceId,
 })
-const place: ListPlace = { kind: 'sales', ascending: true, from: 5, at: 1_700_000_000_123, id: 'evt_ü' }
+const position: ListPosition = { kind: 'sales', ascending: true, from: 5, at: 1_700_000_000_123, id: 'evt_ü' }
 const read = (text: string, by = sealing()) => readCursor(by, 'list', text, 'x')
 
 test('is read as it was written, and tells nothing itself', () => {
-  const text = writeCursor(sealing(), 'list', place)
-  expect(read(text)).toEqual(place)
+  const text = writeCursor(sealing(), 'list', position)
+  expect(read(text)).toEqual(position)
   expect(text).toMatch(/^[\w-]+$/)
   expect(Buffer.from(text, 'base64url').toString()).not.toContain('sales')
 })
 
 test('is read after the key was replaced, as long as the old one is kept', () => {
-  const text = writeCursor(sealing(), 'list', place)
-  expect(read(text, sealing('ws_1', `2:${'cd'.repeat(32)},1:${'ab'.repeat(32)}`))).toEqual(place)
+  const text = writeCursor(sealing(), 'list', position)
+  expect(read(text, sealing('ws_1', `2:${'cd'.repeat(32)},1:${'ab'.repeat(32)}`))).toEqual(position)
   expect(() => read(text, sealing('ws_1', `2:${'cd'.repeat(32)}`))).toThrow(/^x is not from an answer of this list/)
 })
 
 test('is refused in another workspace, for another use, or changed', () => {
-  const text = writeCursor(sealing(), 'list', place)
+  const text = writeCursor(sealing(), 'list', position)
   expect(() => read(text, sealing('ws_2'))).toThrow(/to this workspace/)
   expect(() => readCursor(sealing(), 'stream', text, 'x')).toThrow(/of this stream/)
   for (let index = 0; index < text.length; index++) {

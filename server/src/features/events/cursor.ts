@@ -3,8 +3,8 @@ import { invalid } from '../../platform/errors.ts'
 import { type SecretKeys, seal, unseal } from '../../platform/seal.ts'
 
 const kind = z.enum(['clicks', 'leads', 'sales'])
-const listPlace = z.object({ kind, ascending: z.boolean(), from: z.number(), at: z.number(), id: z.string() })
-const streamPlace = z.object({
+const listPosition = z.object({ kind, ascending: z.boolean(), from: z.number(), at: z.number(), id: z.string() })
+const streamPosition = z.object({
   kind,
   floor: z.number(),
   stored: z.number(),
@@ -13,39 +13,43 @@ const streamPlace = z.object({
   count: z.number(),
   sum: z.string(),
 })
-const shapes = { list: listPlace, stream: streamPlace }
+const shapes = { list: listPosition, stream: streamPosition }
 
 /** Where a list is, and from when on it lists: the period does not move while it is read. */
-export type ListPlace = z.output<typeof listPlace>
+export type ListPosition = z.output<typeof listPosition>
 /** Where a stream is, and how much of what was stored since `floor` it has shown. */
-export type StreamPlace = z.output<typeof streamPlace>
-type Places = { list: ListPlace; stream: StreamPlace }
+export type StreamPosition = z.output<typeof streamPosition>
+type Positions = { list: ListPosition; stream: StreamPosition }
 type Sealing = { config: { ENCRYPTION_KEYS: SecretKeys }; workspaceId: string }
 
 /** Sealed, so that nobody reaches by it what the plan does not keep, or builds on its form. */
-export function writeCursor<Use extends keyof Places>({ config, workspaceId }: Sealing, use: Use, place: Places[Use]) {
-  return seal(config.ENCRYPTION_KEYS, purpose(use, workspaceId), JSON.stringify(place)).toString('base64url')
+export function writeCursor<Use extends keyof Positions>(
+  { config, workspaceId }: Sealing,
+  use: Use,
+  position: Positions[Use],
+) {
+  return seal(config.ENCRYPTION_KEYS, purpose(use, workspaceId), JSON.stringify(position)).toString('base64url')
 }
 
-export function readCursor<Use extends keyof Places>(
+export function readCursor<Use extends keyof Positions>(
   { config, workspaceId }: Sealing,
   use: Use,
   text: string,
   where: string,
-): Places[Use] {
+): Positions[Use] {
   try {
     const opened = unseal(config.ENCRYPTION_KEYS, purpose(use, workspaceId), Buffer.from(text, 'base64url'))
-    return shapes[use].parse(JSON.parse(opened)) as Places[Use]
+    return shapes[use].parse(JSON.parse(opened)) as Positions[Use]
   } catch {
     throw invalid(`${where} is not from an answer of this ${use} to this workspace. Pass the cursor back unchanged.`)
   }
 }
 
-type ListQuery = { event: ListPlace['kind']; page: number; cursor?: string }
+type ListQuery = { event: ListPosition['kind']; page: number; cursor?: string }
 
 /** Where a list continues, and how its answer names its own end. */
 export function openListCursor(sealing: Sealing, { event: kind, page, cursor }: ListQuery, ascending: boolean) {
-  const next = (position: Omit<ListPlace, 'kind' | 'ascending'>) =>
+  const next = (position: Omit<ListPosition, 'kind' | 'ascending'>) =>
     writeCursor(sealing, 'list', { kind, ascending, ...position })
   if (cursor === undefined) return { next }
   if (page !== 1) throw invalid("`page` in the query can't be used together with `cursor`.")

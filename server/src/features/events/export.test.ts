@@ -14,7 +14,7 @@ let workspace: BuiltWorkspace
 let owner: { workspaceId: string; linkNumber: bigint }
 let link: Awaited<ReturnType<typeof buildLink>>
 
-async function ownerOf({ id }: { id: string }, linkId: string) {
+async function buildOwner({ id }: { id: string }, linkId: string) {
   const [linkNumber] = await linkNumbers(contextIn(platform, id), { ids: [linkId] })
   return { workspaceId: id, linkNumber: linkNumber as bigint }
 }
@@ -22,14 +22,14 @@ async function ownerOf({ id }: { id: string }, linkId: string) {
 beforeAll(async () => {
   workspace = await buildWorkspace(platform)
   link = await buildLink(platform, workspace, { externalId: 'mine' })
-  owner = await ownerOf(workspace, link.id)
+  owner = await buildOwner(workspace, link.id)
 })
 
 function download(query: string, key = workspace.key, from = api): Promise<Response> {
   return fetch(`${from}/events/export?${query}`, { headers: { authorization: `Bearer ${key}` } })
 }
 
-const linesOf = (text: string) => text.split('\r\n').slice(0, -1)
+const splitLines = (text: string) => text.split('\r\n').slice(0, -1)
 const records = async (response: Response) => {
   const text = await response.text()
   return text === ''
@@ -57,7 +57,7 @@ describe('what an export holds', () => {
       expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present')
       const name = new RegExp(`^attachment; filename="${kind}-\\d{4}-\\d\\d-\\d\\d\\.csv"$`)
       expect(csv.headers.get('content-disposition')).toMatch(name)
-      const [header, ...lines] = linesOf(await csv.text())
+      const [header, ...lines] = splitLines(await csv.text())
       expect(header).toBe(exportColumns[kind].join(','))
       expect(lines).toHaveLength(1)
       const [record, ...others] = await records(await download(`event=${kind}&format=ndjson`))
@@ -94,7 +94,7 @@ describe('what an export holds', () => {
 
   test('no cell that a spreadsheet runs', async () => {
     const own = await buildWorkspace(platform)
-    const there = await ownerOf(own, (await buildLink(platform, own)).id)
+    const there = await buildOwner(own, (await buildLink(platform, own)).id)
     const evil = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '=HYPERLINK("https://example.com","x")']
     await storeEvents(platform, { clicks: evil.map((city) => clickRow(there, { city, referer: city })) })
     const text = await (await download('', own.key)).text()
@@ -105,7 +105,7 @@ describe('what an export holds', () => {
 
   test('events of links and customers that are gone, nothing when there is nothing', async () => {
     const own = await buildWorkspace(platform)
-    expect(linesOf(await (await download('', own.key)).text())).toEqual([exportColumns.clicks.join(',')])
+    expect(splitLines(await (await download('', own.key)).text())).toEqual([exportColumns.clicks.join(',')])
     expect(await (await download('format=ndjson', own.key)).text()).toBe('')
     await storeEvents(platform, { leads: [leadRow({ workspaceId: own.id, linkNumber: 4_000_000_001n })] })
     const [lead] = await records(await download('event=leads&format=ndjson', own.key))
@@ -115,7 +115,7 @@ describe('what an export holds', () => {
 
 test('200,000 events: each once and in order, in memory that does not grow with them', async () => {
   const own = await buildWorkspace(platform)
-  const there = await ownerOf(own, (await buildLink(platform, own)).id)
+  const there = await buildOwner(own, (await buildLink(platform, own)).id)
   const server = await startServer({ ...inject('environment'), ROLES: 'api' })
   try {
     const rows = 200_000
@@ -200,7 +200,7 @@ describe('refusals and limits, in the envelope', () => {
 
 test('whoever takes nothing is cut off, and what was open for it is free again', async () => {
   const own = await buildWorkspace(platform)
-  const there = await ownerOf(own, (await buildLink(platform, own)).id)
+  const there = await buildOwner(own, (await buildLink(platform, own)).id)
   await generate(there, 100_000)
   const server = await startServer({
     ...inject('environment'),

@@ -2,14 +2,14 @@ import { type ExportQuery, exportColumns } from '@tributary/contract/events'
 import type { QueryLimits } from '../../platform/clickhouse.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { customersById, presentCustomer } from '../customers/service.ts'
-import { type EventRow, lastPlace, loadLinks } from './join.ts'
+import { type EventRow, lastPosition, loadLinks } from './join.ts'
 import { runLimited } from './limits.ts'
 import { cutPart } from './part.ts'
 import type { Period } from './period.ts'
 import { placeholderLinkId } from './placeholder-link.ts'
 import { presentIp, shownClickId } from './present.ts'
 import { resolve } from './resolve.ts'
-import { type LeadRow, type Place, type SaleRow, selectPageLines } from './store.ts'
+import { type EventPosition, type LeadRow, type SaleRow, selectPageLines } from './store.ts'
 import { type Cell, csvLine, jsonLine } from './table.ts'
 import { buildWhere, type Where } from './where.ts'
 
@@ -31,7 +31,7 @@ async function* exported(
   const columns = exportColumns[query.event] as Column[]
   const ascending = query.sortOrder === 'asc'
   const known: Known = { links: new Map(), customers: new Map() }
-  const lineOf = query.format === 'csv' ? csvLine : (cells: Cell[]) => jsonLine(columns, cells)
+  const formatLine = query.format === 'csv' ? csvLine : (cells: Cell[]) => jsonLine(columns, cells)
   if (query.format === 'csv') yield csvLine(columns)
   // A statement about a short time is quicker, so it is asked for as much time as has about one piece.
   let lengthMs = 3_600_000
@@ -39,11 +39,11 @@ async function* exported(
     const cut = cutPart(rest, ascending, lengthMs)
     const where = buildWhere(ctx.workspaceId, cut.part, filter, query.event)
     let found = 0
-    for await (const rows of piecesOf(ctx, query, where)) {
+    for await (const rows of readPieces(ctx, query, where)) {
       found += rows.length
       await loadUnknown(ctx, rows, known)
       let text = ''
-      for (const row of rows) text += lineOf(columns.map((column) => cellOf(column, row, known)))
+      for (const row of rows) text += formatLine(columns.map((column) => formatCell(column, row, known)))
       yield text
     }
     const change = Math.min(8, Math.max(1 / 8, (0.8 * rowsAtOnce) / Math.max(found, 1)))
@@ -52,16 +52,16 @@ async function* exported(
   }
 }
 
-async function* piecesOf(ctx: Ctx, query: ExportQuery, where: Where): AsyncGenerator<EventRow[]> {
+async function* readPieces(ctx: Ctx, query: ExportQuery, where: Where): AsyncGenerator<EventRow[]> {
   const ascending = query.sortOrder === 'asc'
   const attributed = query.attributed === 'true' ? undefined : query.attributed
-  for (let after: Place | undefined; ; ) {
+  for (let after: EventPosition | undefined; ; ) {
     const page = { ascending, limit: rowsAtOnce, attributed, ...(after && { after }) }
     const ask = (limits: QueryLimits) => selectPageLines(ctx.clickhouse, query.event, where, page, limits)
     const lines = await runLimited(ctx, ask, query)
     for (let start = 0; start < lines.length; start += linesAtOnce) {
       const rows = lines.slice(start, start + linesAtOnce).map((line) => JSON.parse(line) as EventRow)
-      after = lastPlace(rows)
+      after = lastPosition(rows)
       yield rows
     }
     if (lines.length < rowsAtOnce) return
@@ -111,7 +111,7 @@ const ofConversion = {
   paymentProcessor: (row: LeadRow) => (row as SaleRow).payment_processor,
 }
 
-function cellOf(column: Column, row: EventRow, { links, customers }: Known): Cell {
+function formatCell(column: Column, row: EventRow, { links, customers }: Known): Cell {
   if (column in nothing) return (links.get(row.link_number) ?? nothing)[column as keyof LinkCells]
   if (column in ofClick) return ofClick[column as keyof typeof ofClick](row)
   if ('customer_id' in row) {

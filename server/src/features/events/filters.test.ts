@@ -6,7 +6,7 @@ import { type BuiltWorkspace, browser, buildClick, buildLink, buildWorkspace } f
 import { contextIn } from '../../../test/context.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import type { Ctx } from '../../platform/context.ts'
-import { partitionOf } from '../../platform/ids.ts'
+import { hashPartition } from '../../platform/ids.ts'
 import { jetStream } from '../../platform/nats.ts'
 import { addDomain } from '../domains/service.ts'
 import { createFolder } from '../folders/service.ts'
@@ -16,14 +16,14 @@ import { createToken } from '../tokens/service.ts'
 import { listEvents } from './service.ts'
 
 /** What a click is expected to be told as, beside the raw click that it comes from. */
-type Sample = ReturnType<typeof sampleOf>
+type Sample = ReturnType<typeof buildSample>
 
 const platform = await openTestPlatform()
 const { api } = inject('server')
 const count = 60
 const start = Date.now()
 
-const places = [
+const locations = [
   { country: 'US', region: 'US-CA', city: 'San Francisco', continent: 'NA' },
   { country: 'DE', region: 'DE-BE', city: 'Berlin', continent: 'EU' },
   { country: 'FR', region: 'FR-IDF', city: "L'Haÿ-les-Roses", continent: 'EU' },
@@ -71,14 +71,14 @@ function pick<T>(values: readonly T[], index: number): T {
   return values[index % values.length] as T
 }
 
-function sampleOf(index: number) {
+function buildSample(index: number) {
   const link = pick(links, index)
-  const place = pick(places, Math.floor(index / 2))
+  const location = pick(locations, Math.floor(index / 2))
   const device = pick(devices, Math.floor(index / 3))
   const referrer = pick(referrers, Math.floor(index / 5))
   const campaign = pick(campaigns, Math.floor(index / 7))
   const trigger = pick(triggers, Math.floor(index / 4))
-  const known = place.country !== 'Unknown'
+  const known = location.country !== 'Unknown'
   const raw: RawClick = buildClick(platform, link, {
     ip: `198.51.100.${index}`,
     at: start - index * 1_000,
@@ -86,19 +86,19 @@ function sampleOf(index: number) {
     referer: referrer.given,
     trigger,
     url: campaign.url,
-    country: known ? place.country : '',
-    region: known ? place.region : '',
-    city: known ? place.city : '',
+    country: known ? location.country : '',
+    region: known ? location.region : '',
+    city: known ? location.city : '',
   })
-  const told: Record<string, string | undefined> = {
+  const filters: Record<string, string | undefined> = {
     trigger,
     url: campaign.url,
-    ...place,
+    ...location,
     ...device,
     ...referrer,
     ...campaign.utm,
   }
-  return { raw, link, told }
+  return { raw, link, filters }
 }
 
 async function events(query: string): Promise<ClickEvent[]> {
@@ -125,12 +125,12 @@ beforeAll(async () => {
   const ctx = contextIn(platform, workspace.id)
   tagIds = [(await createTag(ctx, { name: 'first' })).id, (await createTag(ctx, { name: 'second' })).id]
   folderId = (await createFolder(ctx, { name: 'mine', accessLevel: 'write' })).id
-  links = await Promise.all(made.map(async (link) => ({ ...link, number: await numberOf(link.id) })))
+  links = await Promise.all(made.map(async (link) => ({ ...link, number: await findNumber(link.id) })))
   await sql`INSERT INTO folders (id, workspace_id, name) VALUES ('fold_1', ${workspace.id}, 'one')`.execute(platform.db)
   await sql`INSERT INTO tags (id, workspace_id, name, color)
     VALUES ('tag_1', ${workspace.id}, 'one', 'red'), ('tag_2', ${workspace.id}, 'two', 'red')`.execute(platform.db)
-  for (const [index, link] of links.entries()) await tellAttributes(link, index)
-  samples = Array.from({ length: count }, (_, index) => sampleOf(index))
+  for (const [index, link] of links.entries()) await publishAttributes(link, index)
+  samples = Array.from({ length: count }, (_, index) => buildSample(index))
   const body = JSON.stringify(samples.map(({ raw }) => raw))
   await jetStream(platform.nats).publish(subject(), body)
   await eventually(async () => {
@@ -139,15 +139,15 @@ beforeAll(async () => {
   }, 10_000)
 })
 
-const subject = () => clicksSubject(partitionOf(workspace.id, platform.config.EVENT_PARTITIONS))
+const subject = () => clicksSubject(hashPartition(workspace.id, platform.config.EVENT_PARTITIONS))
 
-async function numberOf(id: string): Promise<bigint> {
+async function findNumber(id: string): Promise<bigint> {
   const result = await sql<{ number: bigint }>`SELECT number FROM links WHERE id = ${id}`.execute(platform.db)
   return result.rows[0]?.number ?? 0n
 }
 
 /** What operations on tags, folders, tenants and partners tell the events of a link. */
-async function tellAttributes(link: Link & { number: bigint }, index: number): Promise<void> {
+async function publishAttributes(link: Link & { number: bigint }, index: number): Promise<void> {
   const change = {
     workspaceId: workspace.id,
     linkNumber: String(link.number),
@@ -169,11 +169,11 @@ type Case = [string, (sample: Sample) => boolean]
 const is =
   (name: string, ...values: string[]) =>
   (sample: Sample) =>
-    values.includes(String(sample.told[name] ?? ''))
+    values.includes(String(sample.filters[name] ?? ''))
 const isNot =
   (name: string, ...values: string[]) =>
   (sample: Sample) =>
-    !values.includes(String(sample.told[name] ?? ''))
+    !values.includes(String(sample.filters[name] ?? ''))
 
 async function expectMatches(query: string, matches: (sample: Sample) => boolean): Promise<void> {
   const expected = samples.filter(matches).map(({ raw }) => raw.id)
@@ -223,7 +223,7 @@ describe('a filter on the click', () => {
     ['utm_campaign=Spring+Sale', is('utm_campaign', 'Spring Sale')],
     ['utm_term=shoe,sock', is('utm_term', 'shoe', 'sock')],
     ['utm_content=-top', isNot('utm_content', 'top')],
-    ['country=US&device=Mobile', ({ told }) => told.country === 'US' && told.device === 'Mobile'],
+    ['country=US&device=Mobile', ({ filters }) => filters.country === 'US' && filters.device === 'Mobile'],
     ['country=', () => true],
     ['country=,', () => true],
     [`country=${encodeURIComponent("'; DROP TABLE click_events; --")}`, () => false],

@@ -7,7 +7,7 @@ import { openTestPlatform } from '../../../test/stack.ts'
 import { AppError } from '../../platform/errors.ts'
 import { createToken } from '../tokens/service.ts'
 import { parseFilter, parseValues } from './filter.ts'
-import { settlePeriod } from './period.ts'
+import { resolvePeriod } from './period.ts'
 import { buildWhere, type Where } from './where.ts'
 
 const platform = await openTestPlatform()
@@ -68,8 +68,8 @@ test(`20,000 hostile values change no statement (seed ${seed})`, () => {
         // In quotes it is a search that can be read, and otherwise mostly one that can't.
         const quoted = `'${value.replaceAll(/['"\\]/g, '\\$&')}'`
         const given = name === 'query' && isQuoted ? `metadata[${quoted}]:${quoted}` : value
-        const where = statementOf({ event: kind, [name]: given })
-        if (where) expect(where.text).toBe(statementOf({ event: kind, [name]: harmless(name, given) })?.text)
+        const where = buildStatement({ event: kind, [name]: given })
+        if (where) expect(where.text).toBe(buildStatement({ event: kind, [name]: harmless(name, given) })?.text)
         tried.set(name, (tried.get(name) ?? 0) + 1)
       },
     ),
@@ -80,11 +80,11 @@ test(`20,000 hostile values change no statement (seed ${seed})`, () => {
 }, 200_000)
 
 /** The condition that a query comes to; undefined when it is refused. */
-function statementOf(given: Record<string, string>): Where | undefined {
+function buildStatement(given: Record<string, string>): Where | undefined {
   const filled = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
   const { success, data: query } = eventsQuery.safeParse(filled)
   if (!success) return undefined
-  const period = settlePeriod(query, new Date('2025-04-07T13:45:30.500Z'))
+  const period = resolvePeriod(query, new Date('2025-04-07T13:45:30.500Z'))
   if ('problem' in period) return undefined
   try {
     return buildWhere('ws_1', period, parseFilter(query).filter, query.event)
@@ -128,12 +128,12 @@ test(`hostile values give no 500 (seed ${seed})`, async () => {
     tokens.map(async ({ key }) => {
       for (const [index, query] of turns) {
         const groupBy = groupings[index % groupings.length] as string
-        const questions = [
+        const queries = [
           ['events', { event: 'clicks' }],
           ['events', { event: 'sales' }],
           ['analytics', { event: 'composite', groupBy }],
         ] as const
-        for (const [path, first] of questions) {
+        for (const [path, first] of queries) {
           const asked = `${path}?${new URLSearchParams({ ...first, ...Object.fromEntries(query) })}`
           const response = await fetch(`${api}/${asked}`, { headers: { authorization: `Bearer ${key}` } })
           const body = await response.text()

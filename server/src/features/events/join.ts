@@ -8,7 +8,7 @@ import { linkAddresses } from '../event-storage/service.ts'
 import { formatShortLink, linksByNumber } from '../links/service.ts'
 import { type LinkAddress, noLink, placeholderLink } from './placeholder-link.ts'
 import { presentClick, presentLead, presentSale } from './present.ts'
-import type { ClickRow, LeadRow, Place, SaleRow } from './store.ts'
+import type { ClickRow, EventPosition, LeadRow, SaleRow } from './store.ts'
 
 type Row = { link_number: string; url: string; attribution?: string }
 
@@ -75,7 +75,7 @@ export async function presentRows(ctx: Ctx, rows: EventRow[], maxBytes = Infinit
 }
 
 /** The position of the last row in the order of a list. */
-export function lastPlace(rows: EventRow[]): Place | undefined {
+export function lastPosition(rows: EventRow[]): EventPosition | undefined {
   const row = rows.at(-1)
   return row && { at: Date.parse(row.timestamp), id: 'id_text' in row ? row.id_text : row.id }
 }

@@ -117,6 +117,6 @@ function wrong(reader: Reader, expected: string): Error {
   return invalid(`\`query\` in the query can't be read at ${where}: expected ${expected}.`)
 }
 
-function problem(complaint: string, place: number): Error {
-  return invalid(`\`query\` in the query ${complaint}, at character ${place}.`)
+function problem(complaint: string, position: number): Error {
+  return invalid(`\`query\` in the query ${complaint}, at character ${position}.`)
 }

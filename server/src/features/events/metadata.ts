@@ -11,12 +11,12 @@ const notANumber = 0x7ff8_0000_0000_0000n
 /** The condition of a search in metadata, its keys and values bound by name. */
 export function metadataCondition(text: string, values: Record<string, unknown>): string {
   let count = 0
-  const sqlOf = (query: MetadataQuery): string => {
-    if ('all' in query) return `(${query.all.map(sqlOf).join(' AND ')})`
-    if ('any' in query) return `(${query.any.map(sqlOf).join(' OR ')})`
+  const toSql = (query: MetadataQuery): string => {
+    if ('all' in query) return `(${query.all.map(toSql).join(' AND ')})`
+    if ('any' in query) return `(${query.any.map(toSql).join(' OR ')})`
     return comparison(query, `metadata${count++}`, values)
   }
-  return sqlOf(parseMetadataQuery(text))
+  return toSql(parseMetadataQuery(text))
 }
 
 /** A number or boolean is compared by its value with what the text says; null is as if the key were not there. */
@@ -28,34 +28,34 @@ function comparison({ path, operator, value }: Condition, name: string, values: 
   const of = (read: string) => `${read}(metadata, ${keys.join(', ')})`
   const asNumber = number.test(value) ? Number(value) : Number.NaN
   values[`${name}_text`] = value
-  values[`${name}_number`] = Number.isFinite(asNumber) ? bitsOf(asNumber) : notANumber
-  values[`${name}_parts`] = partsOf(path, operator, value, asNumber)
+  values[`${name}_number`] = Number.isFinite(asNumber) ? floatBits(asNumber) : notANumber
+  values[`${name}_parts`] = bindParts(path, operator, value, asNumber)
   // As bits, because the text of a parameter is not always read as the nearest number.
-  const wantedNumber = `reinterpret({${name}_number:UInt64}, 'Float64')`
-  const wanted = `{${name}_text:String}`
+  const numberParameter = `reinterpret({${name}_number:UInt64}, 'Float64')`
+  const textParameter = `{${name}_text:String}`
   const type = of('JSONType')
   const text = of('JSONExtractString')
   const isEqual = operator === '=' || operator === '!='
   const branches = isEqual
-    ? [`${type} = 'String', ${text} = ${wanted}`, `${type} = 'Bool', ${of('JSONExtractRaw')} = ${wanted}`]
+    ? [`${type} = 'String', ${text} = ${textParameter}`, `${type} = 'Bool', ${of('JSONExtractRaw')} = ${textParameter}`]
     : [
-        `${type} = 'String' AND isNaN(${wantedNumber}), ${text} ${operator} ${wanted}`,
-        `${type} = 'String', match(${text}, '${shortNumber}') AND JSONExtractFloat(${text}) ${operator} ${wantedNumber}`,
+        `${type} = 'String' AND isNaN(${numberParameter}), ${text} ${operator} ${textParameter}`,
+        `${type} = 'String', match(${text}, '${shortNumber}') AND JSONExtractFloat(${text}) ${operator} ${numberParameter}`,
       ]
-  const ofNumber = `${type} IN ${numberTypes}, ${of('JSONExtractFloat')} ${isEqual ? '=' : operator} ${wantedNumber}`
+  const ofNumber = `${type} IN ${numberTypes}, ${of('JSONExtractFloat')} ${isEqual ? '=' : operator} ${numberParameter}`
   const found = `multiSearchAny(metadata, {${name}_parts:Array(String)})`
   const matches = `if(${found}, multiIf(${[...branches, ofNumber].join(', ')}, false), false)`
   return operator === '!=' ? `NOT ${matches}` : matches
 }
 
 /** What the JSON has in it somewhere if it matches: the most of it is passed over without being read as JSON. */
-function partsOf(path: string[], operator: Operator, value: string, asNumber: number): string[] {
+function bindParts(path: string[], operator: Operator, value: string, asNumber: number): string[] {
   if (operator !== '=' && operator !== '!=') return [`${JSON.stringify(path.at(-1))}:`]
   const text = JSON.stringify(value)
   if (value === 'true' || value === 'false') return [text, value]
   return Number.isFinite(asNumber) ? [text, searchableMetadata(JSON.stringify(asNumber))] : [text]
 }
 
-function bitsOf(value: number): bigint {
+function floatBits(value: number): bigint {
   return new BigUint64Array(Float64Array.of(value).buffer)[0] as bigint
 }

@@ -28,7 +28,7 @@ let links: { id: string; number: bigint }[]
 beforeAll(async () => {
   workspace = await buildWorkspace(platform)
   const made = await Promise.all([1, 2, 3].map(() => buildLink(platform, workspace)))
-  links = await Promise.all(made.map(async ({ id }) => ({ id, number: await numberOf(workspace, id) })))
+  links = await Promise.all(made.map(async ({ id }) => ({ id, number: await findNumber(workspace, id) })))
   const random = openRandom(6)
   for (let batch = 0; batch < 4; batch++) {
     // Few moments, so that pages cut through events of the same one.
@@ -40,7 +40,7 @@ beforeAll(async () => {
   }
 })
 
-async function numberOf({ id: workspaceId }: { id: string }, linkId: string): Promise<bigint> {
+async function findNumber({ id: workspaceId }: { id: string }, linkId: string): Promise<bigint> {
   const [number] = await linkNumbers(contextIn(platform, workspaceId), { ids: [linkId] })
   return number as bigint
 }
@@ -175,7 +175,7 @@ describe('cursor', () => {
   test('oldest first it waits at the end for what comes', async () => {
     const other = await buildWorkspace(platform)
     const link = await buildLink(platform, other)
-    const owner = { workspaceId: other.id, linkNumber: await numberOf(other, link.id) }
+    const owner = { workspaceId: other.id, linkNumber: await findNumber(other, link.id) }
     const ask = async (cursor: string | null) => {
       const response = await get({ sortOrder: 'asc', ...(cursor && { cursor }) }, other.key)
       return { events: (await response.json()) as unknown[], next: response.headers.get('x-next-cursor') }
@@ -226,7 +226,7 @@ test('a deleted link, and one that PostgreSQL has lost, keep their address in li
     await buildLink(platform, other, { key: 'Deleted' }),
     await buildLink(platform, other, { key: 'Lost/ä' }),
   ]
-  const numbers = [await numberOf(other, deleted.id), await numberOf(other, lost.id)]
+  const numbers = [await findNumber(other, deleted.id), await findNumber(other, lost.id)]
   const known = "SELECT link_id FROM link_attributes FINAL WHERE workspace_id = {id:String} AND link_id != ''"
   await eventually(
     async () => expect(await query(platform.clickhouse, known, { id: other.id })).toHaveLength(2),
@@ -249,8 +249,8 @@ test('a deleted link, and one that PostgreSQL has lost, keep their address in li
 
 test('a link that is gone for good, or deleted, shortens no page', async () => {
   const other = await buildWorkspace(platform)
-  const [kept, deleted] = [await buildLink(platform, other), await buildLink(platform, other)]
-  const numbers = [await numberOf(other, kept.id), 4_000_000_000n, await numberOf(other, deleted.id)]
+  const [remaining, deleted] = [await buildLink(platform, other), await buildLink(platform, other)]
+  const numbers = [await findNumber(other, remaining.id), 4_000_000_000n, await findNumber(other, deleted.id)]
   const rows = numbers.map((linkNumber) => ({ workspaceId: other.id, linkNumber }))
   await storeEvents(platform, { clicks: rows.map((row) => clickRow(row)), sales: rows.map((row) => saleRow(row)) })
   await sql`UPDATE links SET deleted_at = now() WHERE id = ${deleted.id}`.execute(platform.db)
@@ -258,10 +258,14 @@ test('a link that is gone for good, or deleted, shortens no page', async () => {
     const response = await fetch(`${api}/events?event=${event}`, { headers: { authorization: `Bearer ${other.key}` } })
     expect(response.status, await response.clone().text()).toBe(200)
     const events = (await response.json()) as { link: Record<string, unknown>; link_id: string; domain: string }[]
-    expect(events.map(({ link }) => link.id).sort()).toEqual([kept.id, deleted.id, 'link_deleted'].sort())
-    const gone = events.find(({ link }) => link.id === 'link_deleted')
-    expect(gone).toMatchObject({ link_id: 'link_deleted', domain: '', link: { url: 'https://example.com/landing' } })
-    const known = events.find(({ link }) => link.id === kept.id)
-    expect(Object.keys(gone?.link ?? {})).toEqual(Object.keys(known?.link ?? {}))
+    expect(events.map(({ link }) => link.id).sort()).toEqual([remaining.id, deleted.id, 'link_deleted'].sort())
+    const placeholder = events.find(({ link }) => link.id === 'link_deleted')
+    expect(placeholder).toMatchObject({
+      link_id: 'link_deleted',
+      domain: '',
+      link: { url: 'https://example.com/landing' },
+    })
+    const known = events.find(({ link }) => link.id === remaining.id)
+    expect(Object.keys(placeholder?.link ?? {})).toEqual(Object.keys(known?.link ?? {}))
   }
 })

@@ -14,7 +14,7 @@ export async function partWith(
   count: (part: Period) => Promise<number>,
 ): Promise<Period> {
   let lengthMs = dayMs
-  for (let tries = 0; tries < mostTries && lengthMs < lengthOf(period) / 2; tries++) {
+  for (let tries = 0; tries < mostTries && lengthMs < periodLength(period) / 2; tries++) {
     const part = firstPart(period, ascending, lengthMs)
     const found = await count(part)
     if (found >= needed) return part
@@ -25,7 +25,7 @@ export async function partWith(
 
 /** The beginning of a list of a period, and what is left of the period then; nothing when that was all. */
 export function cutPart(period: Period, ascending: boolean, lengthMs: number): { part: Period; rest?: Period } {
-  if (lengthMs >= lengthOf(period)) return { part: period }
+  if (lengthMs >= periodLength(period)) return { part: period }
   const part = firstPart(period, ascending, lengthMs)
   return { part, rest: ascending ? { from: part.to, to: period.to } : { from: period.from, to: part.from } }
 }
@@ -34,6 +34,6 @@ function firstPart({ from, to }: Period, ascending: boolean, lengthMs: number): 
   return ascending ? { from, to: new Date(from.getTime() + lengthMs) } : { from: new Date(to.getTime() - lengthMs), to }
 }
 
-function lengthOf({ from, to }: Period): number {
+function periodLength({ from, to }: Period): number {
   return to.getTime() - from.getTime()
 }

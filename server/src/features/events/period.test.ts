@@ -2,7 +2,7 @@ import { type Interval, intervals } from '@tributary/contract/events'
 import fc from 'fast-check'
 import { Temporal } from 'temporal-polyfill'
 import { afterEach, describe, expect, test } from 'vitest'
-import { cutToHistory, type PeriodInput, settlePeriod } from './period.ts'
+import { cutToHistory, type PeriodInput, resolvePeriod } from './period.ts'
 
 const wednesday = '2025-06-18T15:30:45.123Z'
 
@@ -105,27 +105,27 @@ describe('intervals', () => {
       },
     ],
   ])('%s', (_name, timezone, now, expected) => {
-    const got = Object.fromEntries(intervals.map((interval) => [interval, settle({ interval, timezone }, now).from]))
+    const got = Object.fromEntries(intervals.map((interval) => [interval, resolve({ interval, timezone }, now).from]))
     expect(got).toEqual(expected)
     for (const interval of intervals) {
-      expect(settle({ interval, timezone }, now).to).toBe(new Date(Date.parse(now) + 1).toISOString())
+      expect(resolve({ interval, timezone }, now).to).toBe(new Date(Date.parse(now) + 1).toISOString())
     }
   })
 
   test('24h is the default, UTC the default zone, and an empty text is an absent one', () => {
     const expected = { from: '2025-06-17T15:30:45.123Z', to: '2025-06-18T15:30:45.124Z' }
-    expect(settle({ timezone: 'UTC' })).toEqual(expected)
-    expect(settle({ start: '', end: ' ', timezone: '' })).toEqual(expected)
+    expect(resolve({ timezone: 'UTC' })).toEqual(expected)
+    expect(resolve({ start: '', end: ' ', timezone: '' })).toEqual(expected)
   })
 
   test.each(intervals)('%s is the same with an end and no start', (interval) => {
-    expect(settle({ interval, end: '2025-01-31', timezone: 'Europe/Berlin' })).toEqual(
-      settle({ interval, timezone: 'Europe/Berlin' }),
+    expect(resolve({ interval, end: '2025-01-31', timezone: 'Europe/Berlin' })).toEqual(
+      resolve({ interval, timezone: 'Europe/Berlin' }),
     )
   })
 
   test('an end without a start and an interval leaves the last 24 hours', () => {
-    expect(settle({ end: '2025-01-31' })).toEqual({ from: '2025-06-17T15:30:45.123Z', to: '2025-06-18T15:30:45.124Z' })
+    expect(resolve({ end: '2025-01-31' })).toEqual({ from: '2025-06-17T15:30:45.123Z', to: '2025-06-18T15:30:45.124Z' })
   })
 })
 
@@ -150,7 +150,7 @@ describe('start and end', () => {
     ['this month', 'UTC', '2025-06-01T00:00:00.000Z', '2025-07-01T00:00:00.000Z'],
     ['this year', 'UTC', '2025-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z'],
   ])('%s in %s is a whole span', (text, timezone, from, to) => {
-    expect(settle({ start: text, end: text, timezone })).toEqual({ from, to })
+    expect(resolve({ start: text, end: text, timezone })).toEqual({ from, to })
   })
 
   test.each<[string, string, string]>([
@@ -173,12 +173,12 @@ describe('start and end', () => {
     ['2025-06-01 at 9am', 'Asia/Kolkata', '2025-06-01T03:30:00.000Z'],
     ['Tue, 07 Jan 2025 10:00:00 GMT', 'Asia/Kolkata', '2025-01-07T10:00:00.000Z'],
   ])('%s in %s is a moment', (text, timezone, moment) => {
-    expect(settle({ start: text, timezone }).from).toBe(moment)
-    expect(settle({ start: '2020-01-01', end: text, timezone }).to).toBe(moment)
+    expect(resolve({ start: text, timezone }).from).toBe(moment)
+    expect(resolve({ start: '2020-01-01', end: text, timezone }).to).toBe(moment)
   })
 
   test('"now" is a moment', () => {
-    expect(settle({ start: 'yesterday', end: 'now' }).to).toBe(wednesday)
+    expect(resolve({ start: 'yesterday', end: 'now' }).to).toBe(wednesday)
   })
 
   test.each<[string, string, string, string]>([
@@ -188,13 +188,13 @@ describe('start and end', () => {
     ['today', 'Pacific/Chatham', '2025-04-05T14:30:00.000Z', '2025-04-05T10:15:00.000Z'],
     ['last monday', 'Pacific/Chatham', '2025-06-15T12:00:00.000Z', '2025-06-08T11:15:00.000Z'],
   ])('%s in %s near a change of day or clock (now %s)', (start, timezone, now, from) => {
-    expect(settle({ start, timezone }, now).from).toBe(from)
+    expect(resolve({ start, timezone }, now).from).toBe(from)
   })
 
   test('start takes precedence over interval, with an end or up to now', () => {
     const from = '2025-01-01T00:00:00.000Z'
-    expect(settle({ start: '2025-01-01', interval: '7d' })).toEqual({ from, to: '2025-06-18T15:30:45.124Z' })
-    expect(settle({ start: '2025-01-01', end: '2025-01-31', interval: '7d' })).toEqual({
+    expect(resolve({ start: '2025-01-01', interval: '7d' })).toEqual({ from, to: '2025-06-18T15:30:45.124Z' })
+    expect(resolve({ start: '2025-01-01', end: '2025-01-31', interval: '7d' })).toEqual({
       from,
       to: '2025-02-01T00:00:00.000Z',
     })
@@ -220,7 +220,7 @@ describe('the zone of the process does not matter', () => {
   test.each(['UTC', 'America/Los_Angeles', 'Europe/Berlin', 'Pacific/Kiritimati'])('%s', (processZone) => {
     process.env.TZ = processZone
     expect(new Intl.DateTimeFormat().resolvedOptions().timeZone).toBe(processZone)
-    const from = (start: string, now: string) => settle({ start, timezone: 'Asia/Kolkata' }, now).from
+    const from = (start: string, now: string) => resolve({ start, timezone: 'Asia/Kolkata' }, now).from
     expect(from('3 hours ago', '2025-03-30T00:00:00.000Z')).toBe('2025-03-29T21:00:00.000Z')
     expect(from('3 hours ago', '2025-03-09T00:15:00.000Z')).toBe('2025-03-08T21:15:00.000Z')
     expect(from('30 hours ago', '2025-11-02T23:00:00.000Z')).toBe('2025-11-01T17:00:00.000Z')
@@ -260,16 +260,16 @@ describe('problems', () => {
     '\u0000',
   ])('%s is refused as start and as end', (text) => {
     for (const field of ['start', 'end'] as const) {
-      const settled = settlePeriod({ [field]: text, timezone: 'UTC' }, new Date(wednesday))
-      expect(settled).toEqual({ problem: { field, message: expect.stringContaining(`${field} "`) } })
-      expect(settled).toEqual({ problem: { field, message: expect.stringContaining('"3 hours ago"') } })
+      const resolved = resolvePeriod({ [field]: text, timezone: 'UTC' }, new Date(wednesday))
+      expect(resolved).toEqual({ problem: { field, message: expect.stringContaining(`${field} "`) } })
+      expect(resolved).toEqual({ problem: { field, message: expect.stringContaining('"3 hours ago"') } })
     }
   })
 
   test.each(['Mars/Phobos', '+02:00', '2025-01-01T00:00[UTC]', "UTC'", '../etc/passwd', 'Europe/Berlin\n1'])(
     'the zone %s is refused',
     (timezone) => {
-      expect(settlePeriod({ timezone }, new Date(wednesday))).toEqual({
+      expect(resolvePeriod({ timezone }, new Date(wednesday))).toEqual({
         problem: { field: 'timezone', message: expect.stringMatching(/^timezone ".*" is unknown\. Use an IANA name/) },
       })
     },
@@ -280,7 +280,7 @@ describe('problems', () => {
     [{ start: '2025-01-31T10:00Z', end: '2025-01-31T10:00Z' }, 'end', 'must be after start'],
     [{ start: 'tomorrow' }, 'start', 'start (2025-06-19T00:00:00.000Z) lies in the future'],
   ])('%j', (input, field, message) => {
-    expect(settlePeriod({ timezone: 'UTC', ...input }, new Date(wednesday))).toEqual({
+    expect(resolvePeriod({ timezone: 'UTC', ...input }, new Date(wednesday))).toEqual({
       problem: { field, message: expect.stringContaining(message) },
     })
   })
@@ -294,8 +294,8 @@ describe('rules', () => {
   test('from is before to, and a moment later neither goes back', () => {
     fc.assert(
       fc.property(anyZone, anyInterval, anyNow, fc.nat(10 * 86_400_000), (timezone, interval, now, laterMs) => {
-        const early = settle({ interval, timezone }, now.toISOString())
-        const late = settle({ interval, timezone }, new Date(now.getTime() + laterMs).toISOString())
+        const early = resolve({ interval, timezone }, now.toISOString())
+        const late = resolve({ interval, timezone }, new Date(now.getTime() + laterMs).toISOString())
         expect(early.from < early.to).toBe(true)
         expect(early.from <= late.from && early.to <= late.to).toBe(true)
       }),
@@ -308,7 +308,7 @@ describe('rules', () => {
       fc.property(anyZone, anyNow, (timezone, now) => {
         for (const [interval, days] of Object.entries(lengths)) {
           const from = new Date(now.getTime() - days * 86_400_000).toISOString()
-          expect(settle({ interval: interval as Interval, timezone }, now.toISOString()).from).toBe(from)
+          expect(resolve({ interval: interval as Interval, timezone }, now.toISOString()).from).toBe(from)
         }
       }),
     )
@@ -324,7 +324,7 @@ describe('rules', () => {
         expectDay('ytd', today.with({ month: 1, day: 1 }))
 
         function expectDay(interval: Interval, day: Temporal.PlainDate) {
-          const from = local(settle({ interval, timezone }, now.toISOString()).from, timezone)
+          const from = local(resolve({ interval, timezone }, now.toISOString()).from, timezone)
           const before = local(new Date(from.epochMilliseconds - 1).toISOString(), timezone)
           expect(Temporal.PlainDate.compare(before.toPlainDate(), day)).toBe(-1)
           expect(Temporal.PlainDate.compare(from.toPlainDate(), day)).toBeGreaterThanOrEqual(0)
@@ -338,7 +338,7 @@ describe('rules', () => {
       fc.property(anyZone, anyNow, (timezone, date) => {
         const moment = local(date.toISOString(), timezone)
         const day = moment.toPlainDate().toString()
-        const { from, to } = settle({ start: day, end: day, timezone })
+        const { from, to } = resolve({ start: day, end: day, timezone })
         expect(from <= date.toISOString() && date.toISOString() < to).toBe(true)
         expect(local(from, timezone).toPlainDate().toString()).toBe(day)
         expect(
@@ -354,7 +354,7 @@ describe('rules', () => {
   test('hours ago are exact in every zone', () => {
     fc.assert(
       fc.property(anyZone, anyNow, fc.integer({ min: 1, max: 500 }), (timezone, now, hours) => {
-        const { from } = settle({ start: `${hours} hours ago`, timezone }, now.toISOString())
+        const { from } = resolve({ start: `${hours} hours ago`, timezone }, now.toISOString())
         expect(Date.parse(from)).toBe(now.getTime() - hours * 3_600_000)
       }),
     )
@@ -378,19 +378,19 @@ describe('rules', () => {
     const phrase = fc.array(words, { maxLength: 6 }).map((parts) => parts.join(' '))
     fc.assert(
       fc.property(fc.oneof(fc.string(), phrase), fc.oneof(fc.string(), phrase), anyZone, (start, end, timezone) => {
-        const settled = settlePeriod({ start, end, timezone }, new Date(wednesday))
-        if ('problem' in settled) expect(settled.problem.message).not.toBe('')
-        else expect(settled.from.getTime()).toBeLessThan(settled.to.getTime())
+        const resolved = resolvePeriod({ start, end, timezone }, new Date(wednesday))
+        if ('problem' in resolved) expect(resolved.problem.message).not.toBe('')
+        else expect(resolved.from.getTime()).toBeLessThan(resolved.to.getTime())
       }),
       { numRuns: 500 },
     )
   })
 })
 
-function settle(input: PeriodInput, now = wednesday): { from: string; to: string } {
-  const settled = settlePeriod({ timezone: 'UTC', ...input }, new Date(now))
-  if ('problem' in settled) throw new Error(settled.problem.message)
-  return { from: settled.from.toISOString(), to: settled.to.toISOString() }
+function resolve(input: PeriodInput, now = wednesday): { from: string; to: string } {
+  const resolved = resolvePeriod({ timezone: 'UTC', ...input }, new Date(now))
+  if ('problem' in resolved) throw new Error(resolved.problem.message)
+  return { from: resolved.from.toISOString(), to: resolved.to.toISOString() }
 }
 
 function local(iso: string, timezone: string): Temporal.ZonedDateTime {

@@ -18,7 +18,7 @@ export function readPeriod(
   history: { plan: string; days?: number },
   from?: number,
 ): Period {
-  const resolved = settlePeriod(query, now)
+  const resolved = resolvePeriod(query, now)
   if ('problem' in resolved) throw invalid(`\`${resolved.problem.field}\` in the query: ${resolved.problem.message}.`)
   const period = from === undefined ? resolved : { ...resolved, from: new Date(from) }
   const { plan, days } = history
@@ -37,7 +37,7 @@ export function readPeriod(
  * The half-open range [from, to) that a query asks for, in its time zone. `start` takes precedence over `interval`;
  * `end` counts only together with `start`.
  */
-export function settlePeriod(input: PeriodInput, now: Date): Period | PeriodProblem {
+export function resolvePeriod(input: PeriodInput, now: Date): Period | PeriodProblem {
   const timezone = input.timezone?.trim() || 'UTC'
   if (!isTimeZone(timezone)) return problem('timezone', unknownTimeZone(timezone))
   const local = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(timezone)
@@ -114,7 +114,7 @@ function readPhrase(text: string, now: Temporal.ZonedDateTime): Span | null {
   if (!result) return null
 
   const part = result.start
-  const dateTime = fieldsOf(part)
+  const dateTime = plainDateTime(part)
   const date = dateTime.toPlainDate()
   const tags = result.tags()
   if (tags.has('casualReference/now')) return moment(now.epochMilliseconds)
@@ -140,7 +140,7 @@ function parseWhole(text: string, clock: Temporal.PlainDateTime): ParsedResult |
   return result && result.text.length === text.length && !result.end ? result : null
 }
 
-function fieldsOf(part: ParsedComponents): Temporal.PlainDateTime {
+function plainDateTime(part: ParsedComponents): Temporal.PlainDateTime {
   const field = (name: Component) => part.get(name) ?? 0
   const date = [field('year'), field('month'), field('day')] as const
   return new Temporal.PlainDateTime(...date, field('hour'), field('minute'), field('second'), field('millisecond'))
@@ -151,7 +151,7 @@ function elapsed(text: string, now: Temporal.ZonedDateTime): Temporal.Duration {
   const calm = now.toPlainDateTime().subtract({ years: 400 })
   const result = parseWhole(text, calm)
   if (!result) throw new RangeError(`${quoted(text)} has no meaning in the year ${calm.year}`)
-  return calm.until(fieldsOf(result.start), { largestUnit: 'hour' })
+  return calm.until(plainDateTime(result.start), { largestUnit: 'hour' })
 }
 
 function isTimeZone(name: string): boolean {

@@ -45,7 +45,7 @@ export function shownClickId({ link_number, click_id_text }: Pick<LeadRow, 'link
 /** The click, the link, and what clients of old read of them at the top level. */
 function clickPart(row: ClickFields, clickId: string, timestamp: string, link: Link) {
   const click = presentVisit(row, clickId, timestamp)
-  const place = { country: row.country, city: row.city, continent: row.continent }
+  const location = { country: row.country, city: row.city, continent: row.continent }
   const device = { device: row.device, browser: row.browser, os: row.os }
   return {
     click,
@@ -55,7 +55,7 @@ function clickPart(row: ClickFields, clickId: string, timestamp: string, link: L
     domain: link.domain,
     key: link.key,
     url: row.url,
-    ...place,
+    ...location,
     ...device,
     qr: click.qr ? 1 : 0,
     ip: click.ip,

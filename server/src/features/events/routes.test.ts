@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { type BuiltWorkspace, buildClick, buildLink, buildWorkspace } from '../../../test/build.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
-import { partitionOf } from '../../platform/ids.ts'
+import { hashPartition } from '../../platform/ids.ts'
 import { jetStream } from '../../platform/nats.ts'
 import { clicksSubject, type RawClick } from '../redirect/messages.ts'
 import { createToken } from '../tokens/service.ts'
@@ -40,13 +40,13 @@ beforeAll(async () => {
     Date.parse('2024-03-01T20:00:00.000Z'),
     Date.parse('2024-02-29T23:59:59.999Z'),
   ]
-  const target = { number: await numberOf(link.id), workspaceId: workspace.id, url: link.url }
+  const target = { number: await findNumber(link.id), workspaceId: workspace.id, url: link.url }
   clicks = at.map((moment) => buildClick(platform, target, { at: moment })).sort(byMomentAndId)
   const bots = [
     buildClick(platform, target, { bot: 'prefetch' }),
     buildClick(platform, target, { userAgent: 'curl/8' }),
   ]
-  const subject = clicksSubject(partitionOf(workspace.id, platform.config.EVENT_PARTITIONS))
+  const subject = clicksSubject(hashPartition(workspace.id, platform.config.EVENT_PARTITIONS))
   // One after the other, so that clicks of one moment lie in different parts of the table.
   const shuffled = clicks.toSorted((a, b) => a.ip.localeCompare(b.ip))
   for (let sent = 0; sent < clicks.length; sent += 12) {
@@ -61,7 +61,7 @@ function byMomentAndId(a: RawClick, b: RawClick): number {
   return a.at - b.at || Buffer.compare(Buffer.from(a.id, 'base64url'), Buffer.from(b.id, 'base64url'))
 }
 
-async function numberOf(id: string): Promise<bigint> {
+async function findNumber(id: string): Promise<bigint> {
   const result = await sql<{ number: bigint }>`SELECT number FROM links WHERE id = ${id}`.execute(platform.db)
   return result.rows[0]?.number ?? 0n
 }
@@ -81,9 +81,9 @@ async function ids(query: string): Promise<string[]> {
   return (await events(query)).map((event) => event.click.id)
 }
 
-const idsOf = (some: RawClick[]) => some.map(({ id }) => id)
+const listIds = (some: RawClick[]) => some.map(({ id }) => id)
 const since = (from: number, to = Number.POSITIVE_INFINITY) =>
-  idsOf(clicks.filter(({ at }) => at >= from && at < to)).toReversed()
+  listIds(clicks.filter(({ at }) => at >= from && at < to)).toReversed()
 
 const refusal = (code: string, message: string) => ({ error: { code, message, doc_url: `${api}/docs/errors/${code}` } })
 
@@ -102,10 +102,10 @@ describe('listEvents', () => {
   it('200: tells a click and repeats it in the deprecated keys', async () => {
     const [event] = await events('limit=1')
     const newest = clicks.at(-1)
-    const place = { country: 'Unknown', city: 'Unknown', continent: 'Unknown' }
+    const location = { country: 'Unknown', city: 'Unknown', continent: 'Unknown' }
     const device = { device: 'Desktop', browser: 'Chrome', os: 'Linux' }
     const timestamp = new Date(newest?.at ?? 0).toISOString()
-    const same = { url: link.url, ip: newest?.ip.replace(/\d+$/, '0'), ...place, ...device }
+    const same = { url: link.url, ip: newest?.ip.replace(/\d+$/, '0'), ...location, ...device }
     expect(event).toEqual({
       event: 'click',
       timestamp,
@@ -179,7 +179,7 @@ describe('listEvents', () => {
       seen.push(...found)
       if (found.length < limit) break
     }
-    expect(seen).toEqual(ascending ? idsOf(clicks) : idsOf(clicks).toReversed())
+    expect(seen).toEqual(ascending ? listIds(clicks) : listIds(clicks).toReversed())
   })
 
   it('200: past the end is nothing', async () => {

@@ -9,7 +9,7 @@ test('knows how far it is; late rows do not move it', () => {
   addSeen(seen, row(1, 200), false)
   addSeen(seen, row(2, 300), false)
   addSeen(seen, row(4, 150), true)
-  expect(seen).toMatchObject({ floor: 100, place: { stored: 300, at: 300, id: 'e2' }, sum: 7n })
+  expect(seen).toMatchObject({ floor: 100, position: { stored: 300, at: 300, id: 'e2' }, sum: 7n })
   addSeen(seen, row(4, 150), true)
   expect(seen.sum).toBe(7n)
   keepSeen(seen, new Set(['1', '2']))
@@ -34,12 +34,12 @@ test('its sum is that of what it remembers, and the floor stays below the place'
     fc.property(fc.array(step), (steps) => {
       const seen = emptySeen(0)
       for (const { mark, late, stored } of steps) {
-        const moment = late ? stored : Math.max(seen.place.stored, stored)
+        const moment = late ? stored : Math.max(seen.position.stored, stored)
         if (moment > seen.floor) addSeen(seen, row(mark, moment), late)
         forgetSeen(seen)
         expect(seen.sum).toBe([...seen.marks.keys()].reduce((sum, one) => sum ^ BigInt(one), 0n))
         expect([...seen.marks.values()].every((one) => one > seen.floor)).toBe(true)
-        if (seen.floor > 0) expect(seen.floor).toBeLessThan(seen.place.stored)
+        if (seen.floor > 0) expect(seen.floor).toBeLessThan(seen.position.stored)
       }
     }),
   )

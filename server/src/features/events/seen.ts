@@ -1,16 +1,16 @@
 /** A row by its hash, and when it was stored. */
 export type SeenRow = { mark: string; stored: number; at: number; id: string }
-type Place = { stored: number; at: number; id: string }
+type SeenPosition = { stored: number; at: number; id: string }
 
 /** What a stream has shown of the rows that were stored after `floor`, and how far it is. */
-export type Seen = { floor: number; place: Place; marks: Map<string, number>; sum: bigint }
+export type Seen = { floor: number; position: SeenPosition; marks: Map<string, number>; sum: bigint }
 
 /** An insert can become visible so much later than the time that it stamped on its rows. */
 export const lateMs = 60_000
 const mostMarks = 50_000
 
 export function emptySeen(floor: number): Seen {
-  return { floor, place: { stored: floor, at: 0, id: '' }, marks: new Map(), sum: 0n }
+  return { floor, position: { stored: floor, at: 0, id: '' }, marks: new Map(), sum: 0n }
 }
 
 /** `isLate` rows belong before the place, which stays. */
@@ -18,7 +18,7 @@ export function addSeen(seen: Seen, { mark, stored, at, id }: SeenRow, isLate: b
   if (seen.marks.has(mark)) return
   seen.marks.set(mark, stored)
   seen.sum ^= BigInt(mark)
-  if (!isLate) seen.place = { stored, at, id }
+  if (!isLate) seen.position = { stored, at, id }
 }
 
 /** Those that were shown and are no longer stored are not expected again. */
@@ -28,7 +28,7 @@ export function keepSeen(seen: Seen, stored: Set<string>): void {
 
 /** Remembers no more than is needed to notice what comes late. The floor stays below the place. */
 export function forgetSeen(seen: Seen): void {
-  const floor = Math.min(Math.max(seen.place.stored - lateMs, tooMany(seen)), seen.place.stored - 1)
+  const floor = Math.min(Math.max(seen.position.stored - lateMs, tooMany(seen)), seen.position.stored - 1)
   if (floor <= seen.floor) return
   seen.floor = floor
   for (const [mark, stored] of seen.marks) if (stored <= floor) drop(seen, mark)

@@ -15,7 +15,7 @@ import { presentCustomer } from '../customers/service.ts'
 import { openListCursor } from './cursor.ts'
 import { exportAll } from './export.ts'
 import type { EventFilter as Filter } from './filter.ts'
-import { lastPlace, loadLinks, presentRows } from './join.ts'
+import { lastPosition, loadLinks, presentRows } from './join.ts'
 import { type LimitSettings, runLimited } from './limits.ts'
 import { partWith } from './part.ts'
 import type { Period } from './period.ts'
@@ -53,7 +53,7 @@ export async function listEvents(ctx: Ctx, query: EventsQuery): Promise<ListedEv
   const isFull = rows.length === limit
   if (!isFull && !ascending) return { events, isFull }
   const from = period.from.getTime()
-  const { at, id } = lastPlace(rows) ?? after ?? { at: from, id: '' }
+  const { at, id } = lastPosition(rows) ?? after ?? { at: from, id: '' }
   return { events, isFull, next: next({ from, at, id }) }
 }
 

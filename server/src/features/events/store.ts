@@ -11,10 +11,16 @@ export type ConversionFields = Record<'id' | 'event_name' | 'customer_id' | 'met
 export type LeadRow = ClickFields & ConversionFields & { attribution?: string }
 export type SaleRow = LeadRow & { amount: string; currency: string; invoice_id: string; payment_processor: string }
 /** A place in the order of a list: right after this event. */
-export type Place = { at: number; id: string }
+export type EventPosition = { at: number; id: string }
 /** A place in the order in which events were stored. */
-export type StoredPlace = Place & { stored: number }
-export type Page = { ascending: boolean; limit: number; offset?: number; after?: Place; attributed?: Attributed }
+export type StoredPosition = EventPosition & { stored: number }
+export type Page = {
+  ascending: boolean
+  limit: number
+  offset?: number
+  after?: EventPosition
+  attributed?: Attributed
+}
 /** Which leads and sales: those that belong to a link, to none, or all. */
 export type Attributed = 'true' | 'false' | 'all'
 export type EventRows = { clicks: ClickRow; leads: LeadRow; sales: SaleRow }
@@ -115,7 +121,7 @@ export function selectPageLines(
 export type Mark = { mark: string; stored: string; at: string; id_text: string }
 export type Stored<Kind extends keyof EventRows> = EventRows[Kind] & { mark: string; stored: string; at: string }
 const mark = 'cityHash64(toUnixTimestamp64Milli(timestamp), id)'
-const beyondPlace = (bound: string) =>
+const beyondPosition = (bound: string) =>
   `(stored_at > ${moment('stored')} OR (stored_at = ${moment('stored')} AND (timestamp > ${moment('at')}
     OR (timestamp = ${moment('at')} AND id > ${bound}))))`
 
@@ -124,15 +130,15 @@ export async function sumStored(
   clickhouse: ClickHouse,
   kind: keyof EventRows,
   where: Where,
-  { floor, place }: { floor: number; place: StoredPlace },
+  { floor, position }: { floor: number; position: StoredPosition },
 ): Promise<{ count: number; marks: bigint; beyond: number }> {
   const { table, bound } = kinds[kind]
   const [row] = await query<Record<'seen' | 'marks' | 'beyond', string>>(
     clickhouse,
     `SELECT toString(countIf(NOT is_beyond)) AS seen, toString(groupBitXorIf(${mark}, NOT is_beyond)) AS marks,
-  toString(countIf(${beyondPlace(bound)} AS is_beyond)) AS beyond
+  toString(countIf(${beyondPosition(bound)} AS is_beyond)) AS beyond
 FROM ${table} WHERE ${where.text} AND stored_at > ${moment('floor')}`,
-    { ...where.values, ...place, floor },
+    { ...where.values, ...position, floor },
   )
   return { count: Number(row?.seen), marks: BigInt(row?.marks ?? 0), beyond: Number(row?.beyond) }
 }
@@ -142,16 +148,16 @@ export function selectMarks(
   clickhouse: ClickHouse,
   kind: keyof EventRows,
   where: Where,
-  { floor, place, limit }: { floor: number; place?: StoredPlace; limit: number },
+  { floor, position, limit }: { floor: number; position?: StoredPosition; limit: number },
 ): Promise<Mark[]> {
   const { table, shown, bound } = kinds[kind]
   return query<Mark>(
     clickhouse,
     `SELECT toString(${mark}) AS mark, toString(toUnixTimestamp64Milli(stored_at)) AS stored,
   toString(toUnixTimestamp64Milli(timestamp)) AS at, ${shown} AS id_text
-FROM ${table} WHERE ${where.text} AND stored_at > ${moment('floor')} ${place ? `AND NOT ${beyondPlace(bound)}` : ''}
+FROM ${table} WHERE ${where.text} AND stored_at > ${moment('floor')} ${position ? `AND NOT ${beyondPosition(bound)}` : ''}
 ORDER BY stored_at DESC, timestamp DESC, id DESC LIMIT {limit:UInt32}`,
-    { ...where.values, ...place, floor, limit },
+    { ...where.values, ...position, floor, limit },
   )
 }
 
@@ -160,13 +166,13 @@ export function selectStored<Kind extends keyof EventRows>(
   clickhouse: ClickHouse,
   kind: Kind,
   where: Where,
-  which: { place: StoredPlace } | { floor: number; marks: string[] },
+  which: { position: StoredPosition } | { floor: number; marks: string[] },
   limit: number,
 ): Promise<Stored<Kind>[]> {
   const { table, fields, bound } = kinds[kind]
-  const isBeyond = 'place' in which
+  const isBeyond = 'position' in which
   const condition = isBeyond
-    ? `stored_at >= ${moment('stored')} AND ${beyondPlace(bound)}`
+    ? `stored_at >= ${moment('stored')} AND ${beyondPosition(bound)}`
     : `stored_at > ${moment('floor')} AND ${mark} IN {marks:Array(UInt64)}`
   return query(
     clickhouse,
@@ -174,6 +180,6 @@ export function selectStored<Kind extends keyof EventRows>(
   toString(toUnixTimestamp64Milli(timestamp)) AS at, ${fields}
 FROM ${table} WHERE ${where.text} AND ${condition}
 ORDER BY stored_at, timestamp, id LIMIT {limit:UInt32} ${columnsFirst}`,
-    { ...where.values, ...(isBeyond ? which.place : { ...which, marks: which.marks.map(BigInt) }), limit },
+    { ...where.values, ...(isBeyond ? which.position : { ...which, marks: which.marks.map(BigInt) }), limit },
   )
 }

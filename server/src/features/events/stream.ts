@@ -36,29 +36,29 @@ export async function followEvents(
 }
 
 async function* follow(following: Following, signal: AbortSignal): AsyncGenerator<string> {
-  yield `retry: 2000\nid: ${idOf(following)}\n\n`
-  let told = performance.now()
+  yield `retry: 2000\nid: ${sealEventId(following)}\n\n`
+  let sentAt = performance.now()
   while (!signal.aborted) {
-    for await (const text of news(following)) {
+    for await (const text of followNew(following)) {
       yield text
-      told = performance.now()
+      sentAt = performance.now()
       if (signal.aborted) return
     }
-    if (performance.now() - told >= heartbeatMs) {
-      yield `id: ${idOf(following)}\n: still here\n\n`
-      told = performance.now()
+    if (performance.now() - sentAt >= heartbeatMs) {
+      yield `id: ${sealEventId(following)}\n: still here\n\n`
+      sentAt = performance.now()
     }
     await sleep(pollMs, signal)
   }
 }
 
-async function* news(following: Following): AsyncGenerator<string> {
+async function* followNew(following: Following): AsyncGenerator<string> {
   const { ctx, kind, where, seen } = following
   const { count, marks, beyond } = await sumStored(ctx.clickhouse, kind, where, seen)
   if (count !== seen.marks.size || marks !== seen.sum) yield* late(following)
   for (let rows: Stored<EventKind>[], left = beyond > 0; left; left = rows.length === rowsAtOnce) {
-    rows = await selectStored(ctx.clickhouse, kind, where, { place: seen.place }, rowsAtOnce)
-    if (rows.length > 0) yield await tell(following, rows, false)
+    rows = await selectStored(ctx.clickhouse, kind, where, { position: seen.position }, rowsAtOnce)
+    if (rows.length > 0) yield await sendRows(following, rows, false)
     forgetSeen(seen)
   }
 }
@@ -66,31 +66,31 @@ async function* news(following: Following): AsyncGenerator<string> {
 /** What has become visible before the place where the stream is. */
 async function* late(following: Following): AsyncGenerator<string> {
   const { ctx, kind, where, seen } = following
-  const { floor, place } = seen
-  const stored = await selectMarks(ctx.clickhouse, kind, where, { floor, place, limit: mostMarks })
+  const { floor, position } = seen
+  const stored = await selectMarks(ctx.clickhouse, kind, where, { floor, position, limit: mostMarks })
   const unseen = stored.map(({ mark }) => mark).filter((mark) => !seen.marks.has(mark))
   keepSeen(seen, new Set(stored.map(({ mark }) => mark)))
   while (unseen.length > 0) {
     const which = { floor, marks: unseen.splice(0, rowsAtOnce) }
     const rows = await selectStored(ctx.clickhouse, kind, where, which, rowsAtOnce)
-    if (rows.length > 0) yield await tell(following, rows, true)
+    if (rows.length > 0) yield await sendRows(following, rows, true)
   }
 }
 
-async function tell(following: Following, rows: Stored<EventKind>[], isLate: boolean): Promise<string> {
+async function sendRows(following: Following, rows: Stored<EventKind>[], isLate: boolean): Promise<string> {
   const events = await presentRows(following.ctx, rows)
   let text = ''
   for (const [index, row] of rows.entries()) {
     const id = 'id_text' in row ? row.id_text : row.id
     addSeen(following.seen, { mark: row.mark, stored: Number(row.stored), at: Number(row.at), id }, isLate)
     const event = events[index]
-    text += `id: ${idOf(following)}\nevent: ${event?.event}\ndata: ${JSON.stringify(event)}\n\n`
+    text += `id: ${sealEventId(following)}\nevent: ${event?.event}\ndata: ${JSON.stringify(event)}\n\n`
   }
   return text
 }
 
-function idOf({ ctx, kind, seen: { floor, place, marks, sum } }: Following): string {
-  return writeCursor(ctx, 'stream', { kind, floor, ...place, count: marks.size, sum: String(sum) })
+function sealEventId({ ctx, kind, seen: { floor, position, marks, sum } }: Following): string {
+  return writeCursor(ctx, 'stream', { kind, floor, ...position, count: marks.size, sum: String(sum) })
 }
 
 /** All that is visible now counts as seen. */
@@ -108,12 +108,12 @@ async function seenAt(ctx: Ctx, kind: EventKind, where: Where, cursor: string): 
   const given = readCursor(ctx, 'stream', cursor, '`Last-Event-ID`')
   if (given.kind !== kind) throw invalid(`\`Last-Event-ID\` belongs to \`event=${given.kind}\`. Ask with this.`)
   const { floor, stored, at, id } = given
-  const place = { stored, at, id }
-  const { count, marks } = await sumStored(ctx.clickhouse, kind, where, { floor, place })
+  const position = { stored, at, id }
+  const { count, marks } = await sumStored(ctx.clickhouse, kind, where, { floor, position })
   if (count !== given.count || String(marks) !== given.sum) return emptySeen(floor)
-  const seen = { ...emptySeen(floor), place }
-  const shown = await selectMarks(ctx.clickhouse, kind, where, { floor, place, limit: mostMarks })
-  return { ...remember(seen, shown), place }
+  const seen = { ...emptySeen(floor), position }
+  const shown = await selectMarks(ctx.clickhouse, kind, where, { floor, position, limit: mostMarks })
+  return { ...remember(seen, shown), position }
 }
 
 function remember(seen: Seen, stored: Mark[]): Seen {

@@ -22,21 +22,21 @@ async function withFolders<N extends string[]>(...names: N) {
   const workspace = await buildWorkspace(platform)
   const folders = []
   for (const name of names) folders.push(await as(workspace)(createFolder, { body: { name } }))
-  return { workspace, folders: folders as { [Place in keyof N]: Folder } }
+  return { workspace, folders: folders as { [Key in keyof N]: Folder } }
 }
 
-const namesOf = (folders: { name: string }[]) => folders.map((folder) => folder.name)
+const listNames = (folders: { name: string }[]) => folders.map((folder) => folder.name)
 
 describe('listFolders', () => {
   it('200: by name, with no regard to case', async () => {
     const { workspace } = await withFolders('beta', 'Alpha', 'gamma')
-    expect(namesOf(await as(workspace)(listFolders))).toEqual(['Alpha', 'beta', 'gamma'])
+    expect(listNames(await as(workspace)(listFolders))).toEqual(['Alpha', 'beta', 'gamma'])
   })
 
   it('200: by name or by time, in both orders', async () => {
     const { workspace } = await withFolders('beta', 'Alpha', 'gamma')
     const sorted = async (sortBy: 'name' | 'createdAt', sortOrder: 'asc' | 'desc') =>
-      namesOf(await as(workspace)(listFolders, { query: { sortBy, sortOrder } }))
+      listNames(await as(workspace)(listFolders, { query: { sortBy, sortOrder } }))
     expect(await sorted('name', 'desc')).toEqual(['gamma', 'beta', 'Alpha'])
     const oldestFirst = await sorted('createdAt', 'asc')
     expect(oldestFirst.toSorted()).toEqual(['Alpha', 'beta', 'gamma'])
@@ -45,7 +45,7 @@ describe('listFolders', () => {
 
   it('200: those whose name contains the text, in any case, with no sign having a meaning', async () => {
     const { workspace } = await withFolders('50% off', 'Spring_Sale', 'Café')
-    const names = async (search: string) => namesOf(await as(workspace)(listFolders, { query: { search } }))
+    const names = async (search: string) => listNames(await as(workspace)(listFolders, { query: { search } }))
     expect(await names('SALE')).toEqual(['Spring_Sale'])
     expect(await names('%')).toEqual(['50% off'])
     expect(await names('CAFE\u0301 ')).toEqual(['Café'])
@@ -54,7 +54,7 @@ describe('listFolders', () => {
 
   it('200: page by page, each folder once, and nothing past the end', async () => {
     const { workspace } = await withFolders('a', 'b', 'c')
-    const page = async (page: number) => namesOf(await as(workspace)(listFolders, { query: { page, pageSize: 2 } }))
+    const page = async (page: number) => listNames(await as(workspace)(listFolders, { query: { page, pageSize: 2 } }))
     expect([await page(1), await page(2), await page(3)]).toEqual([['a', 'b'], ['c'], []])
     expect(await page(Number.MAX_SAFE_INTEGER)).toEqual([])
   })
@@ -72,7 +72,7 @@ describe('listFolders', () => {
     await withFolders('theirs')
     const { workspace } = await withFolders('ours')
     const { status, answer } = await send(workspace, 'GET', '/folders?includeLinkCount=true')
-    expect({ status, names: namesOf(answer as never) }).toEqual({ status: 200, names: ['ours'] })
+    expect({ status, names: listNames(answer as never) }).toEqual({ status: 200, names: ['ours'] })
   })
 
   it('400: a page that is no number', async () => {
@@ -245,7 +245,7 @@ describe('updateFolder', () => {
     const patch = (id: string) => as(ours.workspace)(updateFolder, { params: { id }, body: { name: 'a' } })
     await expect(patch('fold_unknown')).rejects.toMatchObject({ status: 404, message: unknownFolder })
     await expect(patch(theirs.folders[0].id)).rejects.toMatchObject({ status: 404, code: 'not_found' })
-    expect(namesOf(await as(theirs.workspace)(listFolders))).toEqual(['theirs'])
+    expect(listNames(await as(theirs.workspace)(listFolders))).toEqual(['theirs'])
   })
 
   it('409: when another folder has the name', async () => {
@@ -270,7 +270,7 @@ describe('deleteFolder', () => {
     const { workspace, folders } = await withFolders('gone', 'stays')
     const { status, answer } = await send(workspace, 'DELETE', `/folders/${folders[0].id}`)
     expect({ status, answer }).toEqual({ status: 200, answer: { id: folders[0].id } })
-    expect(namesOf(await as(workspace)(listFolders))).toEqual(['stays'])
+    expect(listNames(await as(workspace)(listFolders))).toEqual(['stays'])
     await expect(as(workspace)(createFolder, { body: { name: 'gone' } })).resolves.toMatchObject({ name: 'gone' })
   })
 

@@ -57,15 +57,15 @@ describe('deleteFolder', () => {
   test('takes its links out and leaves those of other folders', async () => {
     const workspace = await buildWorkspace(platform)
     const ctx = contextIn(platform, workspace.id)
-    const [gone, stays] = [await createFolder(ctx, named('gone')), await createFolder(ctx, named('stays'))]
+    const [missing, stays] = [await createFolder(ctx, named('gone')), await createFolder(ctx, named('stays'))]
     for (const [key, folder] of [
-      ['a', gone],
+      ['a', missing],
       ['b', stays],
     ] as const) {
       const link = await buildLink(platform, workspace, { key })
       await sql`UPDATE links SET folder_id = ${folder.id} WHERE id = ${link.id}`.execute(platform.db)
     }
-    await deleteFolder(ctx, gone.id)
+    await deleteFolder(ctx, missing.id)
     const listed = await createClient({ url: inject('server').api, token: workspace.key })(listLinks)
     expect(listed.map(({ key, folderId }) => [key, folderId])).toEqual([
       ['b', stays.id],

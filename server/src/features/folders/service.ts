@@ -1,7 +1,7 @@
 import type { Folder, FolderPatch, FoldersQuery, NewFolder } from '@tributary/contract/folders'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { conflict, notFound } from '../../platform/errors.ts'
-import { newId, partitionOf } from '../../platform/ids.ts'
+import { hashPartition, newId } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { transaction, violatedConstraint } from '../../platform/postgres.ts'
 import { requireRoom } from '../workspaces/service.ts'
@@ -61,7 +61,7 @@ export async function updateFolder(ctx: Ctx, id: string, patch: FolderPatch): Pr
 export async function deleteFolder(ctx: Ctx, id: string): Promise<{ id: string }> {
   await transaction(ctx, async (ctx) => {
     if (!(await deleteFolderRow(ctx.db, ctx.workspaceId, id))) throw notFound('folder', id)
-    const partition = partitionOf(ctx.workspaceId, ctx.config.EVENT_PARTITIONS)
+    const partition = hashPartition(ctx.workspaceId, ctx.config.EVENT_PARTITIONS)
     await publish(ctx, folderDeletedMessage({ workspaceId: ctx.workspaceId, folderId: id }, partition))
   })
   return { id }
@@ -94,8 +94,8 @@ export async function deletedFolders(platform: Pick<Platform, 'db'>, named: Fold
 
 /** What the patch really changes. */
 function changesTo(row: FolderRow, patch: FolderPatch): FolderChanges {
-  const wanted = { name: patch.name, description: patch.description, access_level: patch.accessLevel }
-  const changed = Object.entries(wanted).filter(
+  const changes = { name: patch.name, description: patch.description, access_level: patch.accessLevel }
+  const changed = Object.entries(changes).filter(
     ([column, value]) => value !== undefined && value !== row[column as keyof FolderChanges],
   )
   return Object.fromEntries(changed)

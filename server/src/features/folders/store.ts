@@ -31,9 +31,9 @@ export async function selectFolders(
 
 /** Inside a transaction it can't be deleted before that ends. */
 export async function selectFolder(db: Db, workspaceId: string, id: string): Promise<FolderRow | undefined> {
-  const held = db.isTransaction ? sql`FOR KEY SHARE` : sql``
+  const rowLock = db.isTransaction ? sql`FOR KEY SHARE` : sql``
   const result = await sql<FolderRow>`
-    SELECT * FROM folders WHERE workspace_id = ${workspaceId} AND id = ${id} ${held}`.execute(db)
+    SELECT * FROM folders WHERE workspace_id = ${workspaceId} AND id = ${id} ${rowLock}`.execute(db)
   return result.rows[0]
 }
 

@@ -45,7 +45,7 @@ test('a worker whose inserts hang takes a few batches from the log and no more',
     }),
   )
   await eventually(async () => expect(isHanging).toBe(true), 20_000)
-  const taken = await settled(() => worker.nats.stats().inBytes)
+  const taken = await waitUntilStable(() => worker.nats.stats().inBytes)
   // The batch under way, the one prepared meanwhile, and what the consumer may ask for in advance.
   expect(taken).toBeGreaterThan(batchBytes)
   expect(taken).toBeLessThan(batchBytes * 6)
@@ -87,7 +87,7 @@ function withInsert(platform: Platform, insert: Insert): Platform {
 }
 
 /** The figure once it has not changed for a second. */
-async function settled(read: () => number): Promise<number> {
+async function waitUntilStable(read: () => number): Promise<number> {
   for (;;) {
     const before = read()
     await new Promise((resolve) => setTimeout(resolve, 1_000))

@@ -5,10 +5,10 @@ import { clickKeys } from '../click-ids/service.ts'
 import type { NewClick } from '../event-storage/service.ts'
 import { countClicks } from '../links/service.ts'
 import type { RawClick } from '../redirect/messages.ts'
-import { type IpStorage, ipStorageOf } from '../workspaces/service.ts'
+import { findIpStorage, type IpStorage } from '../workspaces/service.ts'
 import { createdAt } from './log/position.ts'
 import { clickBatchMessage } from './messages.ts'
-import { rowOf } from './row.ts'
+import { clickRow } from './row.ts'
 import { enrich } from './steps/pipeline.ts'
 import type { ClickDraft, ClickEvent, StepContext } from './steps/step.ts'
 import { advanceCursor, type Holder, type Intent, limitPause } from './store.ts'
@@ -18,9 +18,9 @@ export class PartitionLost extends Error {}
 
 /** `arrivedAt` is when it came to the log, in milliseconds. */
 export type LogMessage = { sequence: number; body: unknown; arrivedAt?: number }
-export type Place = LogMessage & { index: number }
+export type LoggedVisit = LogMessage & { index: number }
 
-export function placesOf(messages: LogMessage[]): Place[] {
+export function splitMessages(messages: LogMessage[]): LoggedVisit[] {
   return messages.flatMap(({ sequence, body, arrivedAt }) =>
     (Array.isArray(body) ? body : [body]).map((event, index) => ({ sequence, index, body: event, arrivedAt })),
   )
@@ -30,12 +30,12 @@ export function placesOf(messages: LogMessage[]): Place[] {
  * Names the position in the log at which a click was seen first: a retried one is not a repeat of itself. Sequences come
  * again in a log that was restored, whose name has a suffix.
  */
-export function visitPlace({ partition, stream }: Holder, { sequence, index, body }: Place): string {
-  const { retryOf } = (body ?? {}) as Partial<RawClick>
-  return retryOf ?? `${partition}:${sequence}:${index}${stream?.match(/\+.*$/s)?.[0] ?? ''}`
+export function visitId({ partition, stream }: Holder, { sequence, index, body }: LoggedVisit): string {
+  const { retriedVisit } = (body ?? {}) as Partial<RawClick>
+  return retriedVisit ?? `${partition}:${sequence}:${index}${stream?.match(/\+.*$/s)?.[0] ?? ''}`
 }
 
-export function contextOf(
+export function buildStepContext(
   { config, geo }: Platform,
   isRepeat: StepContext['isRepeat'],
   storages = new Map<string, IpStorage>(),
@@ -43,17 +43,17 @@ export function contextOf(
   return {
     clickKeys: clickKeys(config),
     isRepeat,
-    placeOf: geo.lookup,
+    locate: geo.lookup,
     isDataCentre: config.BOT_RANGES_FILE?.has ?? (() => false),
-    arePlacesRough: geo.source === 'built-in',
-    ipStorageOf: (workspaceId) => storages.get(workspaceId) ?? config.IP_STORAGE,
+    isGeoCountryOnly: geo.source === 'built-in',
+    findIpStorage: (workspaceId) => storages.get(workspaceId) ?? config.IP_STORAGE,
   }
 }
 
-export async function rowsOf(platform: Platform, kept: ClickDraft[]): Promise<NewClick[]> {
-  const workspaces = kept.map(({ event }) => event.workspaceId)
-  const context = contextOf(platform, () => false, await ipStorageOf(platform, workspaces))
-  return kept.map((draft) => rowOf(enrich(draft, context)))
+export async function buildRows(platform: Platform, drafts: ClickDraft[]): Promise<NewClick[]> {
+  const workspaces = drafts.map(({ event }) => event.workspaceId)
+  const context = buildStepContext(platform, () => false, await findIpStorage(platform, workspaces))
+  return drafts.map((draft) => clickRow(enrich(draft, context)))
 }
 
 /** What these events add to the counters; bots add nothing. */
@@ -131,6 +131,6 @@ export function lastArrival(messages: LogMessage[]): number | null {
  * Names the rows of a batch for ever: numbers alone come again when the log is made anew. A batch that was compared has
  * a name of its own, since other rows may have been inserted under the same numbers before.
  */
-export function tokenOf({ partition, stream = '' }: Holder, { first, last, name }: Intent): string {
+export function deduplicationToken({ partition, stream = '' }: Holder, { first, last, name }: Intent): string {
   return [partition, ...(stream ? [stream] : []), first, last, ...(name ? [name] : [])].join(':')
 }

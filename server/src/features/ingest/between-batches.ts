@@ -1,9 +1,9 @@
 import { sleep } from '../../platform/clock.ts'
 import type { Platform } from '../../platform/context.ts'
 import { conflict } from '../../platform/errors.ts'
-import { partitionOf } from '../../platform/ids.ts'
+import { hashPartition } from '../../platform/ids.ts'
 import { savepoint, transaction } from '../../platform/postgres.ts'
-import { forbidIntents, insertCursors, lockIdlePartition, lockPartition, selectPlaces } from './store.ts'
+import { forbidIntents, insertCursors, lockIdlePartition, lockPartition, selectCursors } from './store.ts'
 
 type Handles = Pick<Platform, 'config' | 'db' | 'clickhouse'>
 
@@ -16,13 +16,13 @@ const mostWaitMs = 5_000
 export function betweenBatches<R>(
   platform: Handles,
   workspaces: string[],
-  work: (platform: Handles, isStill: boolean) => Promise<R>,
+  work: (platform: Handles, isLocked: boolean) => Promise<R>,
 ): Promise<R> {
-  const partitions = new Set(workspaces.map((id) => partitionOf(id, platform.config.EVENT_PARTITIONS)))
+  const partitions = new Set(workspaces.map((id) => hashPartition(id, platform.config.EVENT_PARTITIONS)))
   return transaction(platform, async (platform) => {
     const until = Date.now() + mostWaitMs
     for (const partition of [...partitions].sort()) {
-      while (!(await hold(platform, partition))) {
+      while (!(await lockCursor(platform, partition))) {
         if (Date.now() > until) return work(platform, false)
         await sleep(20)
       }
@@ -38,7 +38,7 @@ export async function betweenAllBatches<R>(
   patienceMs = 30_000,
 ): Promise<R> {
   await insertCursors(platform.db, platform.config.EVENT_PARTITIONS)
-  const partitions = (await selectPlaces(platform.db)).map(({ partition }) => partition).sort((a, b) => a - b)
+  const partitions = (await selectCursors(platform.db)).map(({ partition }) => partition).sort((a, b) => a - b)
   return transaction(platform, async (platform) => {
     await forbidIntents(platform.db)
     const until = Date.now() + patienceMs
@@ -54,7 +54,7 @@ export async function betweenAllBatches<R>(
 }
 
 /** A lock on a partition that is at work is given back at once, or its batch could not end. */
-async function hold(platform: Handles, partition: number): Promise<boolean> {
+async function lockCursor(platform: Handles, partition: number): Promise<boolean> {
   const busy = new Error('A batch is under way')
   try {
     await savepoint(platform, async ({ db }) => {

@@ -1,6 +1,6 @@
 import { chunks } from '../../platform/batches.ts'
 import type { Platform } from '../../platform/context.ts'
-import { partitionOf } from '../../platform/ids.ts'
+import { hashPartition } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { startInterval } from '../../platform/schedule.ts'
@@ -20,15 +20,15 @@ import {
 const dayMs = 86_400_000
 // Clicks that waited in a spool during an outage of a few hours still belong to the day's first event.
 const closesAfterMs = 6 * 3_600_000
-const lateEveryMs = 3_600_000
+const lateIntervalMs = 3_600_000
 // The clock of a worker, which dates rows, may be behind by this much.
 const skewMs = 60_000
 const linksAtOnce = 5_000
 const daysPerMessage = 500
-const checkEveryMs = 60_000
+const checkIntervalMs = 60_000
 
 export function startClickDayClosing(platform: Platform): AsyncDisposable {
-  return startInterval(platform, 'close days of clicks', checkEveryMs, async (signal) => {
+  return startInterval(platform, 'close days of clicks', checkIntervalMs, async (signal) => {
     while (!signal.aborted && (await closeSome(platform)));
   })
 }
@@ -62,7 +62,7 @@ export async function closeSome(platform: Platform): Promise<boolean> {
 async function begin(platform: Platform, progress: ClickDayProgress): Promise<boolean> {
   const day = lastClosedDay(platform.now())
   const isNewDay = day > progress.closed_day
-  const isLateDue = platform.now().getTime() - progress.stored_until.getTime() > lateEveryMs
+  const isLateDue = platform.now().getTime() - progress.stored_until.getTime() > lateIntervalMs
   if (!isNewDay && !isLateDue) return false
   return betweenAllBatches(platform, async ({ db }) => {
     const until = new Date(platform.now().getTime() - skewMs).toISOString()
@@ -78,7 +78,7 @@ export function lastClosedDay(now: Date): string {
 async function publishDays(platform: Platform, days: ClickDay[], progress: ClickDayProgress): Promise<void> {
   const { until = '' } = progress.target ?? {}
   for (const [workspaceId, mine] of Map.groupBy(days, (day) => day.workspaceId)) {
-    const partition = partitionOf(workspaceId, platform.config.EVENT_PARTITIONS)
+    const partition = hashPartition(workspaceId, platform.config.EVENT_PARTITIONS)
     const described = mine.map(({ day, linkNumber, clicks }) => {
       return { id: `${day}:${linkNumber}:${until}`, day, linkNumber, clicks, isLate: day <= progress.closed_day }
     })

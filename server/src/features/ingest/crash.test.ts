@@ -97,7 +97,7 @@ async function someLinks(count: number): Promise<TestLink[]> {
   return result.rows.map(({ number }) => ({ number, workspaceId: workspace.id, url: 'https://example.com/' }))
 }
 
-async function storedOf(links: TestLink[]) {
+async function readStored(links: TestLink[]) {
   const { workspaceId } = links[0] as TestLink
   const rows = await query<{ number: string; people: string; bots: string; ids: string }>(
     platform.clickhouse,
@@ -132,7 +132,7 @@ describe.each(points)('a worker that dies %s', (point) => {
     await meanwhile()
     expect(await workOn(partition, log, 2)).toBe(false)
     expect(await workOn(partition, log, 2)).toBe(false)
-    const [ofFirst, ofSecond] = await storedOf(links)
+    const [ofFirst, ofSecond] = await readStored(links)
     expect(ofSecond).toEqual({ people: 2, bots: 0, counted: 2 })
     // Who has forgotten its visitors takes a repeat in a later batch for a visit, but rows and counters stay equal.
     expect(ofFirst?.people).toBe(ofFirst?.counted)
@@ -149,20 +149,20 @@ test('a batch is completed however often its workers die over it', async () => {
   const log = [{ sequence: 1, body: [buildClick(platform, links[0] as TestLink)] }]
   for (const point of [...points, ...points.toReversed(), ...points]) await workOn(partition, log, 1, point)
   expect(await workOn(partition, log, 1)).toBe(false)
-  expect(await storedOf(links)).toEqual([{ people: 1, bots: 0, counted: 1 }])
+  expect(await readStored(links)).toEqual([{ people: 1, bots: 0, counted: 1 }])
 })
 
 test('whatever the batches and wherever workers die: rows, counters and visitors in the hour are the same number', async () => {
   const hourMs = 3_600_000
   const hourStart = Math.floor(Date.now() / hourMs) * hourMs
-  const visitOf = fc.record({
+  const anyVisit = fc.record({
     link: fc.nat({ max: 2 }),
     visitor: fc.nat({ max: 4 }),
     hour: fc.nat({ max: 1 }),
     bot: fc.boolean(),
     offsetMs: fc.nat({ max: hourMs - 1 }),
   })
-  const messages = fc.array(fc.array(visitOf, { maxLength: 8 }), { minLength: 1, maxLength: 10 })
+  const messages = fc.array(fc.array(anyVisit, { maxLength: 8 }), { minLength: 1, maxLength: 10 })
   const fates = fc.array(
     fc.record({ size: fc.integer({ min: 1, max: 5 }), point: fc.option(fc.constantFrom(...points)) }),
     {
@@ -173,7 +173,7 @@ test('whatever the batches and wherever workers die: rows, counters and visitors
     fc.asyncProperty(messages, fates, async (visits, plan) => {
       const links = await someLinks(3)
       const partition = newPartition()
-      const log = visits.map((message, index) => ({ sequence: index + 1, body: message.map(clickOf) }))
+      const log = visits.map((message, index) => ({ sequence: index + 1, body: message.map(toClick) }))
       for (const { size, point } of plan) await workOn(partition, log, size, point ?? undefined)
       while ((await nextWorker(partition)).cursor.sequence < log.length) await workOn(partition, log, 5)
 
@@ -184,9 +184,9 @@ test('whatever the batches and wherever workers die: rows, counters and visitors
             .flatMap((visit) => (visit.link === link && visit.bot === bot ? [`${visit.visitor}/${visit.hour}`] : []))
         return { people: new Set(keys(false)).size, bots: new Set(keys(true)).size, counted: new Set(keys(false)).size }
       })
-      expect(await storedOf(links)).toEqual(distinct)
+      expect(await readStored(links)).toEqual(distinct)
 
-      function clickOf({ link, visitor, hour, bot, offsetMs }: (typeof visits)[number][number]): RawClick {
+      function toClick({ link, visitor, hour, bot, offsetMs }: (typeof visits)[number][number]): RawClick {
         return buildClick(platform, links[link] as TestLink, {
           ip: `198.51.100.${visitor}`,
           at: hourStart - hour * hourMs + offsetMs,

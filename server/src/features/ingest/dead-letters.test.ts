@@ -6,7 +6,7 @@ import { beforeEach, expect, inject, test } from 'vitest'
 import { buildClick, buildLink, buildWorkspace } from '../../../test/build.ts'
 import { openOwnEngines } from '../../../test/own-database.ts'
 import { eventually } from '../../../test/stack.ts'
-import { partitionOf } from '../../platform/ids.ts'
+import { hashPartition } from '../../platform/ids.ts'
 import { deadLetterStream, jetStream } from '../../platform/nats.ts'
 import { parseKeys } from '../../platform/seal.ts'
 import { clicksSubject } from '../redirect/messages.ts'
@@ -33,7 +33,7 @@ async function retryAll() {
   return retried
 }
 
-async function lastOf(stream: string, subject: string): Promise<unknown> {
+async function readLast(stream: string, subject: string): Promise<unknown> {
   const manager = await jetstreamManager(platform.nats)
   return (await manager.streams.getMessage(stream, { last_by_subj: subject }))?.json()
 }
@@ -49,7 +49,7 @@ test('an event that failed for want of a key counts once when it is retried with
     config: { ...platform.config, CLICK_ID_KEYS: parseKeys(`${newKey},${CLICK_ID_KEYS}`) },
   }
   const click = buildClick(both, { number, workspaceId: workspace.id, url })
-  const partition = partitionOf(workspace.id, platform.config.EVENT_PARTITIONS)
+  const partition = hashPartition(workspace.id, platform.config.EVENT_PARTITIONS)
   const unaware = await startIngest(platform)
   await jetStream(platform.nats).publish(clicksSubject(partition), JSON.stringify([click]))
   const [letter] = await eventually(async () => {
@@ -84,7 +84,7 @@ test('a message of a job goes back to its subject, and the list is as long as as
   expect(total).toBe(2)
   expect(letters).toMatchObject([{ sequence: sequences[0], subject: 'dead.some-job', excerpt: '{"n":1}' }])
   expect(await retryAll()).toEqual(sequences.map((sequence) => ({ sequence, subject: 'changes.tests.retried' })))
-  expect(await lastOf('CHANGES', 'changes.tests.retried')).toEqual({ n: 2 })
+  expect(await readLast('CHANGES', 'changes.tests.retried')).toEqual({ n: 2 })
   expect(await retryAll()).toEqual([])
 })
 
@@ -102,7 +102,7 @@ test('what can not go back stays, with the reason, and holds up nothing', async 
     { sequence: sequences[2], problem: 'it does not say where it came from' },
     { sequence: sequences[3], subject: 'events.0.clicks' },
   ])
-  expect(await lastOf('EVENTS_0', 'events.0.clicks')).toEqual(['text'])
+  expect(await readLast('EVENTS_0', 'events.0.clicks')).toEqual(['text'])
   expect((await listDeadLetters(platform, 10)).total).toBe(3)
 })
 

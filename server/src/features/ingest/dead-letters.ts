@@ -3,7 +3,7 @@ import type { Platform } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
 import { deadLetterStream, eventStream, jetStream } from '../../platform/nats.ts'
 import { clicksSubject, type RawClick } from '../redirect/messages.ts'
-import type { Place } from './batch.ts'
+import type { LoggedVisit } from './batch.ts'
 import type { Holder } from './store.ts'
 
 type Handles = Pick<Platform, 'config' | 'nats'>
@@ -11,7 +11,7 @@ type Stored = { seq: number; time: Date; subject: string; data: Uint8Array; head
 type Headers = { get(name: string): string }
 
 /** `visit` names the position of an event that was judged already: a retry of it is not a repeat of itself. */
-export type NewLetter = { reason: string; place: Place; visit?: string }
+export type NewLetter = { reason: string; logged: LoggedVisit; visit?: string }
 
 export type DeadLetter = { sequence: number; at: Date; subject: string; reason: string; excerpt: string }
 export type Retried = { sequence: number; subject: string } | { sequence: number; problem: string }
@@ -28,8 +28,8 @@ export async function buryEvents(
   { partition, stream }: Holder,
   letters: NewLetter[],
 ): Promise<void> {
-  for (const { reason, place, visit } of letters) {
-    const { sequence, index, body } = place
+  for (const { reason, logged, visit } of letters) {
+    const { sequence, index, body } = logged
     const msgID = ['event', partition, stream ?? [], sequence, index].flat().join('-')
     const text = letterText({ reason, sequence, index, body, visit })
     await jetStream(platform.nats).publish(`dead.events.${partition}`, text, { msgID })
@@ -91,7 +91,7 @@ export async function* retryAllDeadLetters(platform: Handles): AsyncGenerator<Re
 }
 
 async function retry(platform: Handles, letter: Stored): Promise<Retried> {
-  const original = originalOf(platform, letter)
+  const original = findOriginal(platform, letter)
   if ('problem' in original) return { sequence: letter.seq, problem: original.problem }
   // Named after the letter: a retry that was cut off before the letter was deleted can be repeated.
   const msgID = `dead-letter-${letter.seq}-${letter.time.getTime()}`
@@ -101,38 +101,38 @@ async function retry(platform: Handles, letter: Stored): Promise<Retried> {
   return { sequence: letter.seq, subject: original.subject }
 }
 
-function originalOf(
+function findOriginal(
   { config }: Handles,
   letter: Stored,
 ): { subject: string; data: string | Uint8Array } | { problem: string } {
-  const partition = partitionOf(letter)
+  const partition = parsePartition(letter)
   if (partition === undefined) {
     const subject = letter.headers?.get('Subject')
     return subject ? { subject, data: letter.data } : { problem: 'it does not say where it came from' }
   }
   if (partition >= config.EVENT_PARTITIONS) return { problem: `nobody reads partition ${partition} any more` }
-  const { body, sequence, visit } = JSON.parse(textOf(letter)) as { body: unknown; sequence: number; visit?: string }
+  const { body, sequence, visit } = JSON.parse(readText(letter)) as { body: unknown; sequence: number; visit?: string }
   if (typeof body === 'string' && body.length === cutAfter + 1 && body.endsWith('…')) {
     return { problem: `only its beginning is here; the whole is message ${sequence} of ${eventStream(partition)}` }
   }
   return {
     subject: clicksSubject(partition),
-    data: JSON.stringify([visit ? { ...(body as RawClick), retryOf: visit } : body]),
+    data: JSON.stringify([visit ? { ...(body as RawClick), retriedVisit: visit } : body]),
   }
 }
 
 function presented(letter: Stored): DeadLetter {
   const { seq, time, subject } = letter
   const about = { sequence: seq, at: time, subject }
-  if (partitionOf(letter) === undefined) {
-    return { ...about, reason: letter.headers?.get('Reason') ?? '', excerpt: excerptOf(textOf(letter)) }
+  if (parsePartition(letter) === undefined) {
+    return { ...about, reason: letter.headers?.get('Reason') ?? '', excerpt: formatExcerpt(readText(letter)) }
   }
-  const { reason, body } = JSON.parse(textOf(letter)) as { reason: string; body: unknown }
-  return { ...about, reason, excerpt: excerptOf(typeof body === 'string' ? body : JSON.stringify(body)) }
+  const { reason, body } = JSON.parse(readText(letter)) as { reason: string; body: unknown }
+  return { ...about, reason, excerpt: formatExcerpt(typeof body === 'string' ? body : JSON.stringify(body)) }
 }
 
 /** Undefined for the letter of a job. */
-function partitionOf({ subject }: Stored): number | undefined {
+function parsePartition({ subject }: Stored): number | undefined {
   const partition = subject.match(/^dead\.events\.(\d+)$/)?.[1]
   return partition === undefined ? undefined : Number(partition)
 }
@@ -160,11 +160,11 @@ export async function countDeadLetters({ nats }: Pick<Handles, 'nats'>): Promise
   return info.state.messages
 }
 
-function textOf({ data }: Stored): string {
+function readText({ data }: Stored): string {
   return new TextDecoder().decode(data)
 }
 
-function excerptOf(text: string): string {
+function formatExcerpt(text: string): string {
   const line = text.replaceAll(/[\s\p{C}]+/gu, ' ')
   return line.length > excerptLength ? `${line.slice(0, excerptLength)}…` : line
 }

@@ -5,25 +5,25 @@ import type { RawClick } from '../redirect/messages.ts'
 import { appendMissingClicks, foldRareValues, removeClicks } from '../rollups/service.ts'
 import {
   addCounts,
+  buildRows,
   commitBatch,
+  deduplicationToken,
+  type LoggedVisit,
   type LogMessage,
   lastArrival,
   PartitionLost,
-  type Place,
-  placesOf,
-  rowsOf,
   type StoredBatch,
+  splitMessages,
   sumClicks,
-  tokenOf,
-  visitPlace,
+  visitId,
 } from './batch.ts'
 import { buryEvents } from './dead-letters.ts'
 import { ingestMetrics } from './metrics.ts'
-import { type ClickDraft, draftOf } from './steps/step.ts'
+import { type ClickDraft, startDraft } from './steps/step.ts'
 import { type Division, type Holder, type Intent, updateIntent } from './store.ts'
 
 /** An event that its batch keeps; `position` is its index among all events of the batch. */
-export type BatchEvent = { position: number; place: Place; draft: ClickDraft }
+export type BatchEvent = { position: number; visit: LoggedVisit; draft: ClickDraft }
 type Part = Division['parts'][number]
 
 // A failure that names neither the data nor an outage, or a worker that died: divided after so many attempts,
@@ -36,15 +36,15 @@ export const mostTries = 300
 const skewMs = 60_000
 
 /** The events that a batch keeps, in the order of the log, with the verdicts of its intent. */
-export function keptEvents(intent: Pick<Intent, 'excluded' | 'bots'>, messages: LogMessage[]): BatchEvent[] {
+export function selectEvents(intent: Pick<Intent, 'excluded' | 'bots'>, messages: LogMessage[]): BatchEvent[] {
   const excluded = new Set(intent.excluded)
   const bots = new Map(
     intent.bots.flatMap(([reason, positions]) => positions.map((position) => [position, reason] as const)),
   )
-  return placesOf(messages).flatMap((place, position) => {
+  return splitMessages(messages).flatMap((visit, position) => {
     if (excluded.has(position)) return []
-    const { raw, event } = draftOf(place.body as RawClick)
-    return [{ position, place, draft: { raw, event: { ...event, bot: bots.get(position) ?? '' } } }]
+    const { raw, event } = startDraft(visit.body as RawClick)
+    return [{ position, visit, draft: { raw, event: { ...event, bot: bots.get(position) ?? '' } } }]
   })
 }
 
@@ -60,7 +60,7 @@ export async function storeInParts(
   batch: { intent: Intent; messages: LogMessage[] },
   reason?: string,
 ): Promise<number> {
-  const events = keptEvents(batch.intent, batch.messages).sort(byOwner)
+  const events = selectEvents(batch.intent, batch.messages).sort(byOwner)
   const whole: Part = [0, events.length]
   const parts = events.length > 0 ? [whole] : []
   const division = batch.intent.division ?? { parts, attempts: 0, tries: 0, refused: [] }
@@ -73,7 +73,7 @@ export async function storeInParts(
   await buryEvents(
     platform,
     holder,
-    letters.map(({ reason, place }) => ({ reason, place, visit: visitPlace(holder, place) })),
+    letters.map(({ reason, visit }) => ({ reason, logged: visit, visit: visitId(holder, visit) })),
   )
   const last = await commitBatch(platform, holder, before, describeStored(work, batch.messages)).catch(
     async (error) => {
@@ -150,7 +150,7 @@ async function giveUpOrRefuse(work: Work, part: Part, error: unknown): Promise<v
 async function storePart(work: Work, part: Part): Promise<void> {
   const { platform, intent, events } = work
   const mine = events.slice(...part)
-  const rows = await rowsOf(
+  const rows = await buildRows(
     platform,
     mine.map(({ draft }) => draft),
   )
@@ -165,7 +165,7 @@ async function storePart(work: Work, part: Part): Promise<void> {
 
 /** The first part has the token of the batch: an insert of the whole batch that comes late is ignored. */
 function partToken({ holder, intent }: Work, [from, to]: Part): string {
-  const token = tokenOf(holder, intent)
+  const token = deduplicationToken(holder, intent)
   return from === 0 ? token : `${token}:${from}-${to}`
 }
 
@@ -202,7 +202,7 @@ async function refuse(work: Work, part: Part, reason: string, together = false):
 async function removeRows(platform: Platform, refused: BatchEvent[]): Promise<void> {
   await removeClicks(
     platform,
-    refused.map(({ draft: { event }, place: { arrivedAt = 0 } }) => ({
+    refused.map(({ draft: { event }, visit: { arrivedAt = 0 } }) => ({
       workspaceId: event.workspaceId,
       id: event.id,
       at: event.at,

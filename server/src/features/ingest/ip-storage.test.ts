@@ -51,8 +51,11 @@ test('in one batch each workspace stores as much of an address as it was told to
 })
 
 test('a built-in country is stored, but the address is kept in full only when a proxy tells the country', async () => {
-  const [told, found] = [await someLink(), await someLink()]
-  const clicks = [buildClick(shared, told, unitedStates), buildClick(shared, found, { ...unitedStates, country: '' })]
+  const [expectedIp, found] = [await someLink(), await someLink()]
+  const clicks = [
+    buildClick(shared, expectedIp, unitedStates),
+    buildClick(shared, found, { ...unitedStates, country: '' }),
+  ]
   expect(shared.geo.source).toBe('built-in')
   const rows = await stored(fresh(), clicks)
   expect(rows).toMatchObject([

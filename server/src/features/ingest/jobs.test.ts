@@ -6,7 +6,7 @@ import { buildClick, buildLink, buildWorkspace } from '../../../test/build.ts'
 import { openOwnEngines } from '../../../test/own-database.ts'
 import { eventually } from '../../../test/stack.ts'
 import { query } from '../../platform/clickhouse.ts'
-import { partitionOf } from '../../platform/ids.ts'
+import { hashPartition } from '../../platform/ids.ts'
 import { openLog } from '../../platform/log.ts'
 import { ensureStreams, eventStream, jetStream } from '../../platform/nats.ts'
 import { clicksSubject, type RawClick } from '../redirect/messages.ts'
@@ -25,7 +25,7 @@ beforeEach(async () => {
   const { id, url } = await buildLink(platform, workspace)
   const result = await sql<{ number: bigint }>`SELECT number FROM links WHERE id = ${id}`.execute(platform.db)
   link = { number: result.rows[0]?.number ?? 0n, workspaceId: workspace.id, url }
-  partition = partitionOf(workspace.id, platform.config.EVENT_PARTITIONS)
+  partition = hashPartition(workspace.id, platform.config.EVENT_PARTITIONS)
 })
 
 async function publish(clicks: (RawClick | string)[]): Promise<number> {

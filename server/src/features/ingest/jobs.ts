@@ -20,7 +20,7 @@ import {
   store,
 } from './service.ts'
 
-const renewEveryMs = 2_000
+const renewIntervalMs = 2_000
 
 /** Works on every partition that no other worker holds, until disposed; the batch under way is finished first. */
 export async function startIngest(platform: Platform): Promise<AsyncDisposable> {
@@ -74,7 +74,7 @@ async function work(
 ): Promise<void> {
   const lost = new AbortController()
   let reached: Reached = cursor
-  const renewing = setInterval(() => void stayOwner(platform, holder, reached, lost), renewEveryMs)
+  const renewing = setInterval(() => void stayOwner(platform, holder, reached, lost), renewIntervalMs)
   const stopWatching = onReconnect(platform, () => lost.abort())
   let storing = Promise.resolve(cursor.sequence)
   try {
@@ -94,7 +94,7 @@ async function work(
     const options = {
       intervalMs: () => paceBatches(platform.config.INGEST_INTERVAL_MS, tookMs),
       signal: AbortSignal.any([signal, lost.signal]),
-      full: (messages: JsMsg[]) => sizeOf(messages) >= platform.config.INGEST_BATCH_BYTES,
+      full: (messages: JsMsg[]) => sumBytes(messages) >= platform.config.INGEST_BATCH_BYTES,
     }
     storing = Promise.resolve(sequence)
     for await (const messages of batches(source, options)) {
@@ -128,10 +128,10 @@ async function stayOwner(
   reached: Reached,
   lost: AbortController,
 ): Promise<void> {
-  const held = await renew(platform, holder).catch(() => true)
+  const isOwner = await renew(platform, holder).catch(() => true)
   const state = await readState(platform, holder, reached.sequence).catch(() => undefined)
   const isOther = state && (state.created !== createdAt(holder.stream ?? '') || isRewound(reached, state))
-  if (!held || isOther) lost.abort()
+  if (!isOwner || isOther) lost.abort()
 }
 
 /** A log that was restored from an older copy breaks the connection first. */
@@ -189,6 +189,6 @@ function orderedConsumer(platform: Platform, { partition }: PartitionHolder, fir
   })
 }
 
-function sizeOf(messages: JsMsg[]): number {
+function sumBytes(messages: JsMsg[]): number {
   return messages.reduce((bytes, message) => bytes + message.data.length, 0)
 }

@@ -3,18 +3,18 @@ import type { Platform } from '../../platform/context.ts'
 import { eventStream } from '../../platform/nats.ts'
 import { startInterval } from '../../platform/schedule.ts'
 import { ingestMetrics } from './metrics.ts'
-import { type Place, selectPlaces } from './store.ts'
+import { type LogCursor, selectCursors } from './store.ts'
 
 type Lag = { partition: number; messages: number; oldestAt: number | undefined; isOwned: boolean }
 
-const measureEveryMs = 2_000
+const measureIntervalMs = 2_000
 
 /** Keeps the figures of every partition, held by this worker or not, also while it is idle or stuck. */
 export function startLagMeter(platform: Platform, owner: string): AsyncDisposable {
   const { log } = platform
   const metrics = ingestMetrics(platform)
   let lags: Lag[] = []
-  return startInterval(platform, 'ingest lag', measureEveryMs, async () => {
+  return startInterval(platform, 'ingest lag', measureIntervalMs, async () => {
     try {
       lags = await measureLags(platform, owner)
     } catch (error) {
@@ -31,22 +31,22 @@ export function startLagMeter(platform: Platform, owner: string): AsyncDisposabl
 }
 
 export async function measureLags({ config, db, nats }: Platform, owner: string): Promise<Lag[]> {
-  const manager = await jetstreamManager(nats, { checkAPI: false, timeout: measureEveryMs })
-  const places = new Map((await selectPlaces(db)).map((place) => [place.partition, place]))
+  const manager = await jetstreamManager(nats, { checkAPI: false, timeout: measureIntervalMs })
+  const cursors = new Map((await selectCursors(db)).map((cursor) => [cursor.partition, cursor]))
   const partitions = Array.from({ length: config.EVENT_PARTITIONS }, (_, partition) => partition)
   return Promise.all(
     partitions.map((partition) =>
-      lagOf(manager, places.get(partition) ?? { partition, sequence: 0, stream: '', owner: null }, owner),
+      measurePartition(manager, cursors.get(partition) ?? { partition, sequence: 0, stream: '', owner: null }, owner),
     ),
   )
 }
 
-async function lagOf(manager: JetStreamManager, place: Place, owner: string): Promise<Lag> {
-  const { partition, sequence } = place
+async function measurePartition(manager: JetStreamManager, cursor: LogCursor, owner: string): Promise<Lag> {
+  const { partition, sequence } = cursor
   const { state } = await manager.streams.info(eventStream(partition))
   const messages = Math.max(0, state.last_seq - Math.max(sequence, state.first_seq - 1))
   const oldestAt = messages > 0 ? await arrivalAfter(manager, partition, sequence) : undefined
-  return { partition, messages, oldestAt, isOwned: place.owner === owner }
+  return { partition, messages, oldestAt, isOwned: cursor.owner === owner }
 }
 
 /** Of the first message that is still there; some may have been deleted. */

@@ -6,8 +6,8 @@ import { findRepeats, type Sighting } from './repeats.ts'
 
 const { valkey } = await openTestPlatform()
 
-function seen(id: string, place: string, isBot = false): Sighting {
-  return { id, place, isBot }
+function seen(id: string, position: string, isBot = false): Sighting {
+  return { id, position, isBot }
 }
 
 describe('findRepeats', () => {

@@ -6,7 +6,7 @@ import { type StoredVisit, visitsById } from '../event-storage/service.ts'
 import type { ClickDraft, ClickEvent } from './steps/step.ts'
 import type { Comparison } from './store.ts'
 
-export type Sighting = { id: string; isBot: boolean; place: string }
+export type Sighting = { id: string; isBot: boolean; position: string }
 
 // The id changes with the hour; one more covers clocks that differ and batches that come late.
 const rememberedSeconds = 2 * 60 * 60
@@ -17,14 +17,14 @@ const rememberedSeconds = 2 * 60 * 60
  * kept. What only looked like a visit (HEAD, prefetch) is apart: the visit itself may still follow.
  */
 export async function findRepeats(valkey: Redis, sightings: Sighting[]): Promise<boolean[]> {
-  const names = sightings.map(nameOf)
-  const earlier = await firstPlaces(valkey, sightings, names)
+  const names = sightings.map(sightingKey)
+  const earlier = await readFirstSightings(valkey, sightings, names)
   const seen = seenVisits(valkey)
-  return sightings.map(({ place }, index) => {
+  return sightings.map(({ position }, index) => {
     const name = names[index] as string
-    const first = seen.get(name) ?? earlier[index] ?? place
+    const first = seen.get(name) ?? earlier[index] ?? position
     seen.set(name, first)
-    return first !== place
+    return first !== position
   })
 }
 
@@ -61,7 +61,7 @@ function visitName(id: string, isBot: boolean): string {
 }
 
 /** A click that is not rejected, and where it stands in the log. */
-type Kept = { draft: ClickDraft; place: { sequence: number; arrivedAt?: number } }
+type LoggedDraft = { draft: ClickDraft; position: { sequence: number; arrivedAt?: number } }
 
 /**
  * Asks ClickHouse for clicks that may have been stored before: those that the log held at the claim, those that were on
@@ -70,18 +70,26 @@ type Kept = { draft: ClickDraft; place: { sequence: number; arrivedAt?: number }
  */
 export async function compareWithStored(
   platform: Pick<Platform, 'clickhouse'>,
-  kept: Kept[],
+  drafts: LoggedDraft[],
   repeated: Set<ClickDraft>,
   { until, areStoredCounted }: Comparison = { until: 0, areStoredCounted: true },
 ): Promise<Set<ClickDraft> | undefined> {
-  const arrivals = kept
-    .map(({ draft, place }) => ({ draft, place, event: draft.event, arrivedAt: place.arrivedAt ?? draft.event.at }))
-    .filter((arrival) => arrival.place.sequence <= until || isLate(arrival) || arrival.draft.raw.retryOf !== undefined)
+  const arrivals = drafts
+    .map(({ draft, position }) => ({
+      draft,
+      position,
+      event: draft.event,
+      arrivedAt: position.arrivedAt ?? draft.event.at,
+    }))
+    .filter(
+      (arrival) =>
+        arrival.position.sequence <= until || isLate(arrival) || arrival.draft.raw.retriedVisit !== undefined,
+    )
   if (arrivals.length === 0) return undefined
   const stored = new Set<ClickDraft>()
   for (const [index, storedBy] of (await findStored(platform, arrivals)).entries()) {
-    const { draft, place } = arrivals[index] as (typeof arrivals)[number]
-    if (storedBy === 'own' && place.sequence <= until && !areStoredCounted) stored.add(draft)
+    const { draft, position } = arrivals[index] as (typeof arrivals)[number]
+    if (storedBy === 'own' && position.sequence <= until && !areStoredCounted) stored.add(draft)
     else if (storedBy) repeated.add(draft)
   }
   return stored
@@ -89,13 +97,13 @@ export async function compareWithStored(
 
 const seenVisits = memoByObject((_: Redis) => openByteCache<string>({ maxBytes: 80_000_000, most: 200_000 }))
 
-async function firstPlaces(valkey: Redis, sightings: Sighting[], names: string[]): Promise<(string | null)[]> {
-  const places = sightings.map(({ place }) => place)
+async function readFirstSightings(valkey: Redis, sightings: Sighting[], names: string[]): Promise<(string | null)[]> {
+  const positions = sightings.map(({ position }) => position)
   const until = Date.now() + patienceMs
   while (valkey.status === 'ready' && Date.now() < until) {
     const asked: Promise<(string | null)[]>[] = []
     for (let start = 0; start < names.length; start += atOnce)
-      asked.push(leavePlaces(valkey, names.slice(start, start + atOnce), places.slice(start, start + atOnce)))
+      asked.push(writeSightings(valkey, names.slice(start, start + atOnce), positions.slice(start, start + atOnce)))
     // Asking again is harmless: who was first finds its own place.
     const answers = await Promise.all(asked).catch((error: Error) => (isRefusal(error) ? [] : undefined))
     if (answers) return answers.flat()
@@ -109,8 +117,8 @@ function isRefusal({ message }: Error): boolean {
 }
 
 /** In one command: one for every click would cost the worker more than all its other work on it. */
-function leavePlaces(valkey: Redis, names: string[], places: string[]): Promise<(string | null)[]> {
-  return valkey.eval(script, names.length, ...names, rememberedSeconds, ...places) as Promise<(string | null)[]>
+function writeSightings(valkey: Redis, names: string[], positions: string[]): Promise<(string | null)[]> {
+  return valkey.eval(script, names.length, ...names, rememberedSeconds, ...positions) as Promise<(string | null)[]>
 }
 
 const patienceMs = 5_000
@@ -122,6 +130,6 @@ end
 return first`
 
 /** What stands in braces decides about the place in a cluster: all of a partition is together. */
-function nameOf({ id, isBot, place }: Sighting): string {
-  return `visit:{${place.slice(0, place.indexOf(':'))}}:${isBot ? 'bot:' : ''}${id}`
+function sightingKey({ id, isBot, position }: Sighting): string {
+  return `visit:{${position.slice(0, position.indexOf(':'))}}:${isBot ? 'bot:' : ''}${id}`
 }

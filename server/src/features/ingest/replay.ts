@@ -6,11 +6,11 @@ import { divide, judgeFailure } from '../../platform/refusal.ts'
 import { restoreClicks } from '../event-storage/service.ts'
 import { rawClick } from '../redirect/messages.ts'
 import { foldRareValues } from '../rollups/service.ts'
-import { contextOf, type LogMessage, placesOf, rowsOf } from './batch.ts'
+import { buildRows, buildStepContext, type LogMessage, splitMessages } from './batch.ts'
 import { readSpan, type Span } from './read-log.ts'
 import { begin, judging, run } from './steps/pipeline.ts'
 import type { ClickDraft } from './steps/step.ts'
-import { selectPlaces } from './store.ts'
+import { selectCursors } from './store.ts'
 
 /** Messages of the log that were read, clicks in them, and those of them that had no row. */
 export type Replayed = { messages: number; clicks: number; added: number }
@@ -20,29 +20,29 @@ export async function replayLog(platform: Platform, report: (share: number, text
   const total = { messages: 0, clicks: 0, added: 0 }
   const name = randomUUID()
   const spans = await storedSpans(platform)
-  const wanted = spans.reduce((sum, span) => sum + sizeOf(span), 0)
+  const totalMessages = spans.reduce((sum, span) => sum + spanLength(span), 0)
   let before = 0
   for (const span of spans) {
     for await (const messages of readSpan(platform, span)) {
       const [first, last] = [messages[0]?.sequence ?? 0, messages.at(-1)?.sequence ?? 0]
-      const clicks = keptClicks(platform, messages)
+      const clicks = readDrafts(platform, messages)
       total.messages += messages.length
       total.clicks += clicks.length
       total.added += await restoreOrDivide(platform, clicks, `${name}:${span.partition}:${first}`)
-      report((before + last - span.first + 1) / wanted, `${total.clicks} clicks read, ${total.added} added`)
+      report((before + last - span.first + 1) / totalMessages, `${total.clicks} clicks read, ${total.added} added`)
     }
-    before += sizeOf(span)
+    before += spanLength(span)
   }
   return total
 }
 
-type Kept = { workspace_id: string; draft: ClickDraft }
+type StoredDraft = { workspace_id: string; draft: ClickDraft }
 
 /** Clicks that an engine refuses are left out: the worker that met them first has made them dead letters. */
-async function restoreOrDivide(platform: Platform, clicks: Kept[], batch: string): Promise<number> {
+async function restoreOrDivide(platform: Platform, clicks: StoredDraft[], batch: string): Promise<number> {
   try {
     const drafts = clicks.map(({ draft }) => draft)
-    const rows = await rowsOf(platform, drafts)
+    const rows = await buildRows(platform, drafts)
     await foldRareValues(platform, rows)
     return await restoreClicks(platform, rows, batch)
   } catch (error) {
@@ -55,27 +55,27 @@ async function restoreOrDivide(platform: Platform, clicks: Kept[], batch: string
 }
 
 /** Repeats are told by what is stored: the first of an id stays. What was rejected is among the dead letters already. */
-function keptClicks(platform: Platform, messages: LogMessage[]): Kept[] {
-  const context = contextOf(platform, () => false)
-  return placesOf(messages).flatMap(({ body }) => {
+function readDrafts(platform: Platform, messages: LogMessage[]): StoredDraft[] {
+  const context = buildStepContext(platform, () => false)
+  return splitMessages(messages).flatMap(({ body }) => {
     const click = rawClick.safeParse(body)
     const outcome = click.success ? run(begin(click.data), judging, context) : undefined
     return outcome && 'keep' in outcome ? [{ workspace_id: outcome.keep.event.workspaceId, draft: outcome.keep }] : []
   })
 }
 
-function sizeOf({ first, last }: Span): number {
+function spanLength({ first, last }: Span): number {
   return last - first + 1
 }
 
 /** The messages that the log still holds and that a worker has stored. Workers store what comes after. */
 async function storedSpans(platform: Platform): Promise<Span[]> {
   const manager = await jetstreamManager(platform.nats)
-  const places = new Map((await selectPlaces(platform.db)).map(({ partition, sequence }) => [partition, sequence]))
+  const cursors = new Map((await selectCursors(platform.db)).map(({ partition, sequence }) => [partition, sequence]))
   const spans: Span[] = []
   for (let partition = 0; partition < platform.config.EVENT_PARTITIONS; partition++) {
     const { state } = await manager.streams.info(eventStream(partition))
-    const last = Math.min(places.get(partition) ?? 0, state.last_seq)
+    const last = Math.min(cursors.get(partition) ?? 0, state.last_seq)
     if (state.messages > 0 && state.first_seq <= last) spans.push({ partition, first: state.first_seq, last })
   }
   return spans

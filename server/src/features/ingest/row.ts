@@ -3,7 +3,7 @@ import type { NewClick } from '../event-storage/service.ts'
 import type { ClickEvent } from './steps/step.ts'
 
 /** One value that ClickHouse can't read would hold up the whole partition, so none is left. */
-export function rowOf(event: ClickEvent): NewClick {
+export function clickRow(event: ClickEvent): NewClick {
   return {
     workspace_id: event.workspaceId.toWellFormed(),
     timestamp: event.at,
@@ -11,7 +11,7 @@ export function rowOf(event: ClickEvent): NewClick {
     link_number: event.linkNumber,
     url: event.url.toWellFormed(),
     trigger: event.trigger,
-    ip: addressOf(event.ip),
+    ip: storedAddress(event.ip),
     country: event.country.toWellFormed(),
     region: event.region.toWellFormed(),
     city: event.city.toWellFormed(),
@@ -30,7 +30,7 @@ export function rowOf(event: ClickEvent): NewClick {
   }
 }
 
-function addressOf(ip: string): string {
+function storedAddress(ip: string): string {
   const withoutZone = ip.includes('%') ? ip.replace(/%.*$/s, '') : ip
   return isIP(withoutZone) ? withoutZone : '::'
 }

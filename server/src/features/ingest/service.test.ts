@@ -42,7 +42,7 @@ async function takeOver({ partition }: Holder) {
   return { holder, cursor }
 }
 
-async function rowsOf(link: TestLink): Promise<{ people: number; bots: number }> {
+async function countRows(link: TestLink): Promise<{ people: number; bots: number }> {
   const [counts] = await query<{ people: string; bots: string }>(
     platform.clickhouse,
     `SELECT countIf(bot = '') AS people, countIf(bot != '') AS bots FROM click_events
@@ -52,13 +52,13 @@ async function rowsOf(link: TestLink): Promise<{ people: number; bots: number }>
   return { people: Number(counts?.people), bots: Number(counts?.bots) }
 }
 
-async function counterOf(link: TestLink): Promise<{ clicks: number; last: number }> {
+async function readCounter(link: TestLink): Promise<{ clicks: number; last: number }> {
   const result = await sql<{ clicks: bigint; last_clicked: Date | null }>`
     SELECT clicks, last_clicked FROM link_counters WHERE link_number = ${link.number}`.execute(platform.db)
   return { clicks: Number(result.rows[0]?.clicks), last: result.rows[0]?.last_clicked?.getTime() ?? 0 }
 }
 
-async function cursorOf({ partition }: Holder) {
+async function readCursor({ partition }: Holder) {
   const result = await sql<{ sequence: bigint; intent: unknown; owner: string | null }>`
     SELECT sequence, intent, owner FROM ingest_cursors WHERE partition = ${partition}`.execute(platform.db)
   return result.rows[0]
@@ -77,7 +77,7 @@ async function deadLetters({ partition }: Holder): Promise<unknown[]> {
   return letters
 }
 
-const logOf = (...bodies: unknown[]): LogMessage[] => bodies.map((body, index) => ({ sequence: index + 1, body }))
+const buildLog = (...bodies: unknown[]): LogMessage[] => bodies.map((body, index) => ({ sequence: index + 1, body }))
 
 /** The handle with one method replaced. */
 function withMethod<T extends object>(handle: T, name: keyof T, replacement: unknown): T {
@@ -95,17 +95,17 @@ describe('a batch', () => {
     const holder = newHolder()
     expect(await claim(platform, holder)).toEqual({ sequence: 0, intent: null, stream: '', arrivedAt: null })
     const at = Date.now()
-    const messages = logOf(
+    const messages = buildLog(
       [buildClick(platform, first, { at: at - 2_000 }), buildClick(platform, second, { at: at - 1_000 })],
       [],
       [buildClick(platform, first, { at }), buildClick(platform, first, { at: at - 3_000 })],
     )
     expect(await ingest(platform, holder, 0, messages)).toBe(3)
-    expect(await rowsOf(first)).toEqual({ people: 3, bots: 0 })
-    expect(await rowsOf(second)).toEqual({ people: 1, bots: 0 })
-    expect(await counterOf(first)).toEqual({ clicks: 3, last: at })
-    expect(await counterOf(second)).toEqual({ clicks: 1, last: at - 1_000 })
-    expect(await cursorOf(holder)).toMatchObject({ sequence: 3n, intent: null, owner: holder.owner })
+    expect(await countRows(first)).toEqual({ people: 3, bots: 0 })
+    expect(await countRows(second)).toEqual({ people: 1, bots: 0 })
+    expect(await readCounter(first)).toEqual({ clicks: 3, last: at })
+    expect(await readCounter(second)).toEqual({ clicks: 1, last: at - 1_000 })
+    expect(await readCursor(holder)).toMatchObject({ sequence: 3n, intent: null, owner: holder.owner })
   })
 
   test('stores what is known of each click', async () => {
@@ -121,7 +121,7 @@ describe('a batch', () => {
       city: 'Oakland',
       trigger: 'qr',
     })
-    await ingest(platform, holder, 0, logOf([click]))
+    await ingest(platform, holder, 0, buildLog([click]))
     const rows = await query(
       platform.clickhouse,
       `SELECT workspace_id, toUnixTimestamp64Milli(timestamp) AS at, base64URLEncode(id) AS id, url, trigger, toString(ip) AS ip, country,
@@ -160,7 +160,7 @@ describe('a batch', () => {
     const hourStart = Math.floor(Date.now() / 3_600_000) * 3_600_000
     const visitor = { ip: '198.51.100.1', at: hourStart - 1_000 }
     const click = (given: Partial<RawClick>) => buildClick(platform, link, { ...visitor, ...given })
-    await ingest(platform, holder, 0, logOf([click({}), click({ at: hourStart - 500 })], [click({ bot: 'head' })]))
+    await ingest(platform, holder, 0, buildLog([click({}), click({ at: hourStart - 500 })], [click({ bot: 'head' })]))
     const more = [
       click({ at: hourStart - 100 }),
       click({ at: hourStart }),
@@ -168,16 +168,16 @@ describe('a batch', () => {
       click({ bot: 'head' }),
     ]
     await ingest(platform, holder, 2, [{ sequence: 3, body: more }])
-    expect(await rowsOf(link)).toEqual({ people: 2, bots: 2 })
-    expect(await counterOf(link)).toEqual({ clicks: 2, last: hourStart })
+    expect(await countRows(link)).toEqual({ people: 2, bots: 2 })
+    expect(await readCounter(link)).toEqual({ clicks: 2, last: hourStart })
   })
 
   test('of a link that is gone is stored, and counts nowhere', async () => {
     const holder = newHolder()
     await claim(platform, holder)
-    const gone = { ...(await someLink()), number: 2n ** 62n }
-    expect(await ingest(platform, holder, 0, logOf([buildClick(platform, gone)]))).toBe(1)
-    expect(await rowsOf(gone)).toEqual({ people: 1, bots: 0 })
+    const deleted = { ...(await someLink()), number: 2n ** 62n }
+    expect(await ingest(platform, holder, 0, buildLog([buildClick(platform, deleted)]))).toBe(1)
+    expect(await countRows(deleted)).toEqual({ people: 1, bots: 0 })
   })
 })
 
@@ -191,7 +191,7 @@ describe('an event that is not right', () => {
     const otherLink = { ...good, linkNumber: String(link.number + 1n) }
     const halfTime = { ...good, at: good.at + 0.5 }
     const { url: _, ...incomplete } = good
-    const messages = logOf('no json', null, [forged, good, 7, incomplete], {}, [otherLink, [], halfTime])
+    const messages = buildLog('no json', null, [forged, good, 7, incomplete], {}, [otherLink, [], halfTime])
     expect(await ingest(platform, holder, 0, messages)).toBe(5)
     expect(await deadLetters(holder)).toEqual([
       { reason: 'malformed', sequence: 1, index: 0, body: 'no json' },
@@ -204,19 +204,19 @@ describe('an event that is not right', () => {
       { reason: 'malformed', sequence: 5, index: 1, body: [] },
       { reason: 'malformed', sequence: 5, index: 2, body: halfTime },
     ])
-    expect(await rowsOf(link)).toEqual({ people: 1, bots: 0 })
-    expect(await counterOf(link)).toMatchObject({ clicks: 1 })
+    expect(await countRows(link)).toEqual({ people: 1, bots: 0 })
+    expect(await readCounter(link)).toMatchObject({ clicks: 1 })
   })
 
   test('is cut when it is too large for a letter', async () => {
     const link = await someLink()
     const holder = newHolder()
     await claim(platform, holder)
-    expect(await ingest(platform, holder, 0, logOf('"'.repeat(1_000_000), [buildClick(platform, link)]))).toBe(2)
+    expect(await ingest(platform, holder, 0, buildLog('"'.repeat(1_000_000), [buildClick(platform, link)]))).toBe(2)
     const [letter] = (await deadLetters(holder)) as { reason: string; sequence: number; body: string }[]
     expect(letter).toMatchObject({ reason: 'malformed', sequence: 1 })
     expect(letter?.body).toMatch(/^"+…$/)
-    expect(await rowsOf(link)).toEqual({ people: 1, bots: 0 })
+    expect(await countRows(link)).toEqual({ people: 1, bots: 0 })
   })
 
   test.each<[string, Partial<RawClick>]>([
@@ -233,9 +233,9 @@ describe('an event that is not right', () => {
     const link = await someLink()
     const holder = newHolder()
     await claim(platform, holder)
-    expect(await ingest(platform, holder, 0, logOf([buildClick(platform, link, given)]))).toBe(1)
-    expect(await rowsOf(link)).toEqual({ people: 1, bots: 0 })
-    expect(await counterOf(link)).toMatchObject({ clicks: 1 })
+    expect(await ingest(platform, holder, 0, buildLog([buildClick(platform, link, given)]))).toBe(1)
+    expect(await countRows(link)).toEqual({ people: 1, bots: 0 })
+    expect(await readCounter(link)).toMatchObject({ clicks: 1 })
   })
 })
 
@@ -247,13 +247,13 @@ describe('by its settings', () => {
     const link = await someLink()
     const holder = newHolder()
     await claim(platform, holder)
-    await ingest(platform, holder, 0, logOf([buildClick(platform, link, given)]))
+    await ingest(platform, holder, 0, buildLog([buildClick(platform, link, given)]))
     const [row] = await query<{ ip: string; bot: string; country: string }>(
       platform.clickhouse,
       'SELECT toString(ip) AS ip, bot, country FROM click_events WHERE workspace_id = {workspaceId:String}',
       { workspaceId: link.workspaceId },
     )
-    return { ...row, clicks: (await counterOf(link)).clicks || 0 }
+    return { ...row, clicks: (await readCounter(link)).clicks || 0 }
   }
 
   test.each<[Platform['config']['IP_STORAGE'], string, string]>([
@@ -301,7 +301,7 @@ describe('the holder of a partition', () => {
     expect(await claim(platform, second)).toEqual({ sequence: 0, intent: null, stream: '', arrivedAt: null })
     expect(await renew(platform, first)).toBe(false)
     await release(platform, first)
-    expect(await cursorOf(second)).toMatchObject({ owner: second.owner })
+    expect(await readCursor(second)).toMatchObject({ owner: second.owner })
   })
 
   test('who lost it before writing the intent stops and has stored nothing', async () => {
@@ -309,18 +309,18 @@ describe('the holder of a partition', () => {
     const late = newHolder()
     await claim(platform, late)
     const { holder } = await takeOver(late)
-    const messages = logOf([buildClick(platform, link)])
+    const messages = buildLog([buildClick(platform, link)])
     await expect(ingest(platform, late, 0, messages)).rejects.toThrow(PartitionLost)
-    expect(await rowsOf(link)).toEqual({ people: 0, bots: 0 })
+    expect(await countRows(link)).toEqual({ people: 0, bots: 0 })
     expect(await ingest(platform, holder, 0, messages)).toBe(1)
-    expect(await counterOf(link)).toMatchObject({ clicks: 1 })
+    expect(await readCounter(link)).toMatchObject({ clicks: 1 })
   })
 
   test('who lost it after writing the intent stops, and the batch counts once', async () => {
     const link = await someLink()
     const late = newHolder()
     await claim(platform, late)
-    const messages = logOf([buildClick(platform, link), buildClick(platform, link)])
+    const messages = buildLog([buildClick(platform, link), buildClick(platform, link)])
     const slow: Platform = {
       ...platform,
       clickhouse: withMethod(
@@ -335,7 +335,7 @@ describe('the holder of a partition', () => {
       ),
     }
     await expect(ingest(slow, late, 0, messages)).rejects.toThrow(PartitionLost)
-    expect(await rowsOf(link)).toEqual({ people: 2, bots: 0 })
-    expect(await counterOf(link)).toMatchObject({ clicks: 2 })
+    expect(await countRows(link)).toEqual({ people: 2, bots: 0 })
+    expect(await readCounter(link)).toMatchObject({ clicks: 2 })
   })
 })

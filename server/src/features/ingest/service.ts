@@ -7,21 +7,21 @@ import { appendClicks, type NewClick } from '../event-storage/service.ts'
 import { rawClick } from '../redirect/messages.ts'
 import { appendClicksAgain, foldRareValues } from '../rollups/service.ts'
 import {
+  buildRows,
+  buildStepContext,
   commitBatch,
-  contextOf,
+  deduplicationToken,
+  type LoggedVisit,
   type LogMessage,
   lastArrival,
   PartitionLost,
-  type Place,
-  placesOf,
-  rowsOf,
+  splitMessages,
   sumClicks,
-  tokenOf,
-  visitPlace,
+  visitId,
 } from './batch.ts'
 import { betweenAllBatches, betweenBatches } from './between-batches.ts'
 import { buryEvents, countDeadLetters, type NewLetter } from './dead-letters.ts'
-import { keptEvents, mostAttempts, storeInParts } from './divide.ts'
+import { mostAttempts, selectEvents, storeInParts } from './divide.ts'
 import { createdAt, isRewound, type StreamState } from './log/position.ts'
 import type { ClickBatchStored } from './messages.ts'
 import { ingestMetrics } from './metrics.ts'
@@ -38,7 +38,7 @@ import {
   isRebuildLocked,
   releasePartition,
   renewLease,
-  selectPlaces,
+  selectCursors,
   setStream,
   updateIntent,
   writeIntent,
@@ -99,8 +99,8 @@ const clockStepMs = 60_000
 export async function storedSequences(
   platform: Pick<Platform, 'db'>,
 ): Promise<{ partition: number; sequence: number; created: string }[]> {
-  const places = await selectPlaces(platform.db)
-  return places.map(({ partition, sequence, stream }) => ({ partition, sequence, created: createdAt(stream) }))
+  const visits = await selectCursors(platform.db)
+  return visits.map(({ partition, sequence, stream }) => ({ partition, sequence, created: createdAt(stream) }))
 }
 
 /** Whether `tributary rebuild` reads the log. */
@@ -114,7 +114,7 @@ type Engines = Pick<Platform, 'config' | 'db' | 'clickhouse'>
 export function pauseIngest<R>(
   platform: Engines,
   workspaceIds: string[],
-  work: (platform: Engines, isStill: boolean) => Promise<R>,
+  work: (platform: Engines, isLocked: boolean) => Promise<R>,
 ): Promise<R> {
   return betweenBatches(platform, workspaceIds, work)
 }
@@ -165,29 +165,29 @@ export async function ingest(
 }
 
 export async function prepare(platform: Platform, holder: Holder, messages: LogMessage[]): Promise<Prepared> {
-  const places = placesOf(messages)
-  const prepared = await prepareEvents(platform, holder, places)
-  await buryRejected(platform, holder, places, prepared.outcomes)
+  const visits = splitMessages(messages)
+  const prepared = await prepareEvents(platform, holder, visits)
+  await buryRejected(platform, holder, visits, prepared.outcomes)
   return { last: messages.at(-1)?.sequence ?? 0, arrivedAt: lastArrival(messages), ...prepared }
 }
 
 type PreparedEvents = Pick<Prepared, 'outcomes' | 'rows' | 'stored'>
 
 /** Events that an engine refuses to look up, or our own code to read, are divided until the refused one is alone. */
-async function prepareEvents(platform: Platform, holder: Holder, places: Place[]): Promise<PreparedEvents> {
+async function prepareEvents(platform: Platform, holder: Holder, visits: LoggedVisit[]): Promise<PreparedEvents> {
   try {
-    const { outcomes, stored } = await judge(platform, holder, places)
-    const kept = outcomes.flatMap((outcome) => ('keep' in outcome ? [outcome.keep] : []))
-    return { outcomes, stored, rows: await rowsOf(platform, kept) }
+    const { outcomes, stored } = await judge(platform, holder, visits)
+    const drafts = outcomes.flatMap((outcome) => ('keep' in outcome ? [outcome.keep] : []))
+    return { outcomes, stored, rows: await buildRows(platform, drafts) }
   } catch (error) {
     if (judgeFailure(error) !== 'refused') throw error
-    if (places.length === 1) {
+    if (visits.length === 1) {
       const outcome = { reject: 'refused', cause: describeFailure(error) } as const
       return { outcomes: [outcome], rows: [], stored: undefined }
     }
-    const middle = Math.ceil(places.length / 2)
-    const first = await prepareEvents(platform, holder, places.slice(0, middle))
-    const second = await prepareEvents(platform, holder, places.slice(middle))
+    const middle = Math.ceil(visits.length / 2)
+    const first = await prepareEvents(platform, holder, visits.slice(0, middle))
+    const second = await prepareEvents(platform, holder, visits.slice(middle))
     const stored = [...(first.stored ?? []), ...(second.stored ?? []).map((position) => position + middle)]
     return {
       outcomes: [...first.outcomes, ...second.outcomes],
@@ -197,12 +197,12 @@ async function prepareEvents(platform: Platform, holder: Holder, places: Place[]
   }
 }
 
-function buryRejected(platform: Platform, holder: Holder, places: Place[], outcomes: Outcome[]): Promise<void> {
+function buryRejected(platform: Platform, holder: Holder, visits: LoggedVisit[], outcomes: Outcome[]): Promise<void> {
   const letters = outcomes.flatMap((outcome, position): NewLetter[] => {
     if (!('reject' in outcome)) return []
-    const place = places[position] as Place
+    const logged = visits[position] as LoggedVisit
     const { reject, cause } = outcome
-    return [cause ? { reason: cause, place, visit: visitPlace(holder, place) } : { reason: reject, place }]
+    return [cause ? { reason: cause, logged, visit: visitId(holder, logged) } : { reason: reject, logged }]
   })
   return buryEvents(platform, holder, letters)
 }
@@ -217,7 +217,7 @@ export async function store(
     first: before + 1,
     last,
     excluded: outcomes.flatMap((outcome, position) => ('keep' in outcome ? [] : [position])),
-    bots: botsOf(outcomes),
+    bots: groupBots(outcomes),
     counts: sumClicks(outcomes.flatMap((outcome) => ('keep' in outcome ? [outcome.keep.event] : []))),
     ...(stored && { stored, name: randomUUID() }),
   }
@@ -267,10 +267,10 @@ async function finishWhole(
   before: number,
   { intent, messages }: { intent: Intent; messages: LogMessage[] },
 ): Promise<number> {
-  const events = keptEvents(intent, messages)
+  const events = selectEvents(intent, messages)
   const stored = new Set(intent.stored)
   const drafts = events.map(({ draft }) => draft)
-  const rows = await rowsOf(platform, drafts)
+  const rows = await buildRows(platform, drafts)
   const missing = rows.filter((_, index) => !stored.has(events[index]?.position as number))
   const batch = { intent, rows, missing, arrivedAt: lastArrival(messages) }
   return write(platform, holder, before, batch, appendClicksAgain)
@@ -286,7 +286,7 @@ async function write(
   { intent, rows, missing, arrivedAt }: Batch,
   append = appendClicks,
 ): Promise<number> {
-  const token = tokenOf(holder, intent)
+  const token = deduplicationToken(holder, intent)
   await foldRareValues(platform, missing)
   await append(platform, missing, token)
   return commitBatch(platform, holder, before, { ...intent, arrivedAt, rows })
@@ -296,40 +296,40 @@ async function write(
 export async function readStoredClicks(platform: Platform, batch: ClickBatchStored): Promise<NewClick[] | undefined> {
   const messages = await readWhole(platform, batch)
   if (!messages) return undefined
-  const drafts = keptEvents(batch, messages).map(({ draft }) => draft)
-  return rowsOf(platform, drafts)
+  const drafts = selectEvents(batch, messages).map(({ draft }) => draft)
+  return buildRows(platform, drafts)
 }
 
 async function judge(
   platform: Platform,
   holder: Holder,
-  places: Place[],
+  visits: LoggedVisit[],
 ): Promise<{ outcomes: Outcome[]; stored: number[] | undefined }> {
   const repeated = new Set<ClickDraft>()
-  const context = contextOf(platform, (draft) => repeated.has(draft))
-  const judged = places.map(({ body }) => {
+  const context = buildStepContext(platform, (draft) => repeated.has(draft))
+  const judged = visits.map(({ body }) => {
     const click = rawClick.safeParse(body)
     return click.success ? run(begin(click.data), judging, context) : ({ reject: 'malformed' } as Outcome)
   })
-  const kept = judged.flatMap((outcome, position) =>
-    'keep' in outcome ? [{ draft: outcome.keep, place: places[position] as Place }] : [],
+  const drafts = judged.flatMap((outcome, position) =>
+    'keep' in outcome ? [{ draft: outcome.keep, position: visits[position] as LoggedVisit }] : [],
   )
   const repeats = await findRepeats(
     platform.valkey,
-    kept.map(({ draft, place }) => ({
+    drafts.map(({ draft, position }) => ({
       id: draft.event.id,
       isBot: draft.event.bot !== '',
-      place: visitPlace(holder, place),
+      position: visitId(holder, position),
     })),
   )
-  for (const [index, { draft }] of kept.entries()) if (repeats[index]) repeated.add(draft)
-  const stored = await compareWithStored(platform, kept, repeated, holder.comparison)
+  for (const [index, { draft }] of drafts.entries()) if (repeats[index]) repeated.add(draft)
+  const stored = await compareWithStored(platform, drafts, repeated, holder.comparison)
   const outcomes = judged.map((outcome) => run(outcome, settling, context))
   const isStored = (outcome: Outcome) => 'keep' in outcome && stored?.has(outcome.keep)
   return { outcomes, stored: stored && outcomes.flatMap((outcome, position) => (isStored(outcome) ? [position] : [])) }
 }
 
-function botsOf(outcomes: Outcome[]): [string, number[]][] {
+function groupBots(outcomes: Outcome[]): [string, number[]][] {
   const bots = new Map<string, number[]>()
   for (const [position, outcome] of outcomes.entries()) {
     if (!('keep' in outcome) || outcome.keep.event.bot === '') continue

@@ -45,7 +45,7 @@ export type Cursor = {
 export type Comparison = { until: number; areStoredCounted: boolean }
 export type Holder = { partition: number; owner: string; stream?: string; comparison?: Comparison }
 /** Up to where a partition is stored, and by whom while that worker lives. */
-export type Place = { partition: number; sequence: number; stream: string; owner: string | null }
+export type LogCursor = { partition: number; sequence: number; stream: string; owner: string | null }
 
 const lease = sql`now() + interval '6 seconds'`
 
@@ -149,7 +149,7 @@ export async function insertCursors(db: Db, partitions: number): Promise<void> {
     ON CONFLICT DO NOTHING`.execute(db)
 }
 
-export async function selectPlaces(db: Db): Promise<Place[]> {
+export async function selectCursors(db: Db): Promise<LogCursor[]> {
   const result = await sql<{ partition: number; sequence: bigint; stream: string; owner: string | null }>`
     SELECT partition, sequence, stream, CASE WHEN leased_until > now() THEN owner END AS owner FROM ingest_cursors`.execute(
     db,

@@ -52,7 +52,7 @@ test('a worker stands by, and goes on when the other is killed', async () => {
   expect(await isOwner(second)).toBe(false)
   first.kill('SIGKILL')
   const killedAt = Date.now()
-  const { rows } = await storedWhenStill()
+  const { rows } = await storedWhenIdle()
   await eventually(async () => expect((await stored()).rows).toBeGreaterThan(rows), takeOverWithinMs + slackMs)
   console.info(`The second worker stores ${Date.now() - killedAt} ms after the first was killed`)
   await load.stop()
@@ -117,7 +117,7 @@ function startLoad() {
 }
 
 /** An insert that the killed worker had sent may still be under way. */
-async function storedWhenStill() {
+async function storedWhenIdle() {
   for (;;) {
     const before = await stored()
     await new Promise((resolve) => setTimeout(resolve, 500))

@@ -1,7 +1,7 @@
 import { asSystem, type Platform } from '../../platform/context.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { selectDueTests, selectLinkForUpdate, updateLink } from './store.ts'
-import { utmOf } from './url.ts'
+import { readUtm } from './url.ts'
 import { publishChange } from './write.ts'
 
 export type DueTest = {
@@ -24,7 +24,7 @@ export async function openTests(platform: Platform): Promise<DueTest[]> {
 }
 
 /** Once only, whoever else tries at the same time. */
-export async function settle(
+export async function finishTest(
   platform: Platform,
   { workspaceId, linkId }: DueTest,
   url: string | undefined,
@@ -32,7 +32,7 @@ export async function settle(
   await transaction(asSystem(platform, workspaceId), async (ctx) => {
     const link = await selectLinkForUpdate(ctx.db, workspaceId, { id: linkId })
     if (!link || link.test_winner_at !== null) return
-    const destination = url === undefined ? {} : { url, ...utmOf(url) }
+    const destination = url === undefined ? {} : { url, ...readUtm(url) }
     await updateLink(ctx.db, workspaceId, link.number, { ...destination, test_winner_at: ctx.now() })
     await publishChange(ctx, link.number, link)
   })

@@ -10,7 +10,7 @@ import { createTag, deleteTag, updateTag } from '../tags/service.ts'
 import { createLinks, deleteLinks, updateLinks } from './bulk.ts'
 import { followDomains } from './follow-domains.ts'
 import { type LinkEvent, linkChanged } from './messages.ts'
-import { createLink, deleteLink, dueTests, getLink, leaveFolders, settleTest, updateLink } from './service.ts'
+import { createLink, deleteLink, dueTests, finishAbTest, getLink, leaveFolders, updateLink } from './service.ts'
 import { upsertLink } from './upsert.ts'
 
 const platform = await openOwnDatabase()
@@ -113,7 +113,7 @@ test('closing an A/B test publishes a change of its link', async () => {
   await takeEvents(ctx)
   const due = (await dueTests(platform)).find(({ linkId }) => linkId === link.id)
   if (!due) throw new Error('The test should be due')
-  await settleTest(platform, due, 'https://example.com/other')
+  await finishAbTest(platform, due, 'https://example.com/other')
   const [event] = await takeEvents(ctx)
   expect(event).toMatchObject({ type: 'link.updated', link: { id: link.id, url: 'https://example.com/other' } })
 })

@@ -118,8 +118,8 @@ test('a hundred at once with seven bad ones: 93 are made, seven errors stand in 
   )
   const answer = await call(contract.bulkCreateLinks, { body })
   expect(answer).toHaveLength(100)
-  const places = answer.flatMap((item, index) => ('code' in item ? [[index, item.code]] : []))
-  expect(places).toEqual([
+  const errors = answer.flatMap((item, index) => ('code' in item ? [[index, item.code]] : []))
+  expect(errors).toEqual([
     [3, 'unprocessable_entity'],
     [14, 'bad_request'],
     [25, 'conflict'],

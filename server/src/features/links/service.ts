@@ -14,7 +14,7 @@ import { invalid, notFound } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
 import type { FolderDeleted } from '../folders/messages.ts'
 import { tagIdsByNames } from '../tags/service.ts'
-import { type DueTest, openTests, settle } from './ab-tests.ts'
+import { type DueTest, finishTest, openTests } from './ab-tests.ts'
 import { keyProblem, lookupKey, rootKey } from './key.ts'
 import type { LinkChanged } from './messages.ts'
 import { buildShortLink, presentAll, type RedirectView, redirectView, trackedLink } from './present.ts'
@@ -43,7 +43,7 @@ import {
   type TrueCount,
 } from './store.ts'
 import type { LinkFilter } from './where.ts'
-import { changeLink, changeMessage, changeOf, makeLink, publishAll, removeLinks } from './write.ts'
+import { changeLink, changeMessage, describeChange, makeLink, publishAll, removeLinks } from './write.ts'
 
 // A key has 190 characters; composing and lower case can make each of them three.
 const longestLookupKey = 3 * 190
@@ -84,10 +84,10 @@ export async function listLinks(ctx: Ctx, query: LinksQuery): Promise<Link[]> {
   }
   const backwards = query.endingBefore !== undefined
   const cursor = query.startingAfter ?? query.endingBefore
-  const rows = await selectLinks(ctx.db, ctx.workspaceId, await filterOf(ctx, query), {
+  const rows = await selectLinks(ctx.db, ctx.workspaceId, await buildFilter(ctx, query), {
     sort: query.sort ?? query.sortBy,
     ascending: (query.sortOrder === 'asc') !== backwards,
-    after: cursor === undefined ? undefined : await numberOf(ctx, cursor),
+    after: cursor === undefined ? undefined : await findLinkNumber(ctx, cursor),
     offset: (query.page - 1) * query.pageSize,
     count: query.pageSize,
   })
@@ -95,12 +95,12 @@ export async function listLinks(ctx: Ctx, query: LinksQuery): Promise<Link[]> {
 }
 
 export async function countLinks(ctx: Ctx, query: LinksCountQuery): Promise<number> {
-  return countRows(ctx.db, ctx.workspaceId, await filterOf(ctx, query))
+  return countRows(ctx.db, ctx.workspaceId, await buildFilter(ctx, query))
 }
 
 export async function groupLinks(ctx: Ctx, query: LinkGroupsQuery): Promise<LinkGroup[]> {
   const { groupBy } = query
-  const groups = await countLinksBy(ctx.db, ctx.workspaceId, await filterOf(ctx, query), {
+  const groups = await countLinksBy(ctx.db, ctx.workspaceId, await buildFilter(ctx, query), {
     groupBy,
     ascending: query.sortOrder === 'asc',
     offset: (query.page - 1) * query.pageSize,
@@ -176,18 +176,19 @@ export async function countedLinks(
 }
 
 /** Links after a number as their last change told them, deleted ones too. */
-export async function linksAsTold(
+export async function linksAtEvent(
   platform: Pick<Platform, 'db'>,
   after: bigint,
   count: number,
 ): Promise<LinkChanged[]> {
   const links = await selectCounters(platform.db, undefined, after, count)
-  const told = new Map<bigint, LinkChanged>()
+  const changes = new Map<bigint, LinkChanged>()
   for (const [workspaceId, mine] of Map.groupBy(links, ({ workspace_id }) => workspace_id)) {
     const numbers = mine.map(({ number }) => number)
-    for (const row of await selectLinksByNumber(platform.db, workspaceId, numbers)) told.set(row.number, changeOf(row))
+    for (const row of await selectLinksByNumber(platform.db, workspaceId, numbers))
+      changes.set(row.number, describeChange(row))
   }
-  return links.flatMap(({ number }) => told.get(number) ?? [])
+  return links.flatMap(({ number }) => changes.get(number) ?? [])
 }
 
 export function correctClicks(platform: Pick<Platform, 'db'>, counts: TrueCount[]): Promise<void> {
@@ -235,8 +236,8 @@ export function dueTests(platform: Platform): Promise<DueTest[]> {
 }
 
 /** Closes a test with the destination that won, if one did. */
-export function settleTest(platform: Platform, test: DueTest, url: string | undefined): Promise<void> {
-  return settle(platform, test, url)
+export function finishAbTest(platform: Platform, test: DueTest, url: string | undefined): Promise<void> {
+  return finishTest(platform, test, url)
 }
 
 /** The key that an address asks for, as it is matched; null when no link can have it. */
@@ -277,13 +278,13 @@ function namedBy(query: LinkSelectorQuery): [LinkSelector, string] {
   throw invalid('The query must have `linkId`, or `externalId`, or `domain` and `key`.')
 }
 
-async function numberOf(ctx: Ctx, id: string): Promise<bigint> {
+async function findLinkNumber(ctx: Ctx, id: string): Promise<bigint> {
   const [number] = await selectNumbersById(ctx.db, ctx.workspaceId, [id])
   if (number === undefined) throw notFound('link', id)
   return number
 }
 
-async function filterOf(ctx: Ctx, query: Omit<LinksCountQuery, 'groupBy'>): Promise<LinkFilter> {
+async function buildFilter(ctx: Ctx, query: Omit<LinksCountQuery, 'groupBy'>): Promise<LinkFilter> {
   const ids = query.tagIds ?? (query.tagId ? [query.tagId] : undefined)
   const named = !ids && query.tagNames ? (await tagIdsByNames(ctx, query.tagNames)).found : undefined
   return {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { columnsOf } from './settings.ts'
+import { linkColumns } from './settings.ts'
 
 const now = new Date('2026-01-01T00:00:00Z')
 
@@ -7,10 +7,10 @@ test.each(['9999999 days ago', '0000-01-01', 'in 9000 years'])(
   'a moment beyond the years 1 to 9999 is refused: %s',
   (expiresAt) => {
     const refusal = '`expiresAt` in the body must be between the years 1 and 9999.'
-    expect(() => columnsOf({ expiresAt }, 'https://example.com', now)).toThrow(refusal)
+    expect(() => linkColumns({ expiresAt }, 'https://example.com', now)).toThrow(refusal)
   },
 )
 
 test.each(['0001-01-01', '9999-12-31', 'in 3 days'])('a moment inside them is taken: %s', (expiresAt) => {
-  expect(columnsOf({ expiresAt }, 'https://example.com', now).expires_at).toBeInstanceOf(Date)
+  expect(linkColumns({ expiresAt }, 'https://example.com', now).expires_at).toBeInstanceOf(Date)
 })

@@ -3,7 +3,7 @@ import { casual } from 'chrono-node/en'
 import type { Config } from '../../platform/config.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { LinkColumns, LinkSelector } from './store.ts'
-import { imageProblem, urlProblem, utmNames, utmOf, webUrlProblem, withParameters } from './url.ts'
+import { imageProblem, readUtm, urlProblem, utmNames, webUrlProblem, withParameters } from './url.ts'
 
 export type Settings = Omit<LinkPatch, 'domain' | 'key'>
 
@@ -34,7 +34,7 @@ const isoDate = /^\d{4}-\d{2}-\d{2}$/
 const isoInstant = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?$/i
 
 /** The columns that an input changes, or a refusal that names the field. `url` is the destination so far. */
-export function columnsOf(input: Settings, url: string, now: Date): Partial<LinkColumns> {
+export function linkColumns(input: Settings, url: string, now: Date): Partial<LinkColumns> {
   refuseWhatIsNotThere(input)
   const columns: Record<string, unknown> = {}
   for (const [field, column] of entries(plainColumns)) if (input[field] !== undefined) columns[column] = input[field]
@@ -42,27 +42,27 @@ export function columnsOf(input: Settings, url: string, now: Date): Partial<Link
     if (input[field] !== undefined) columns[column] = checked(field, input[field], urlProblem)
   }
   for (const [field, column] of entries(media)) {
-    const problemOf = field === 'image' ? imageProblem : webUrlProblem
-    if (input[field] !== undefined) columns[column] = checked(field, input[field], problemOf)
+    const findProblem = field === 'image' ? imageProblem : webUrlProblem
+    if (input[field] !== undefined) columns[column] = checked(field, input[field], findProblem)
   }
   for (const [field, column] of entries(instants)) {
     if (input[field] !== undefined) columns[column] = moment(field, input[field], now)
   }
   if (input.externalId !== undefined) columns.external_id = input.externalId || null
   if (input.webhookIds !== undefined) columns.webhook_ids = [...new Set(input.webhookIds)]
-  if (input.geo !== undefined) columns.geo = geoOf(input.geo)
-  if (input.testVariants !== undefined) columns.test_variants = variantsOf(input.testVariants)
-  return { ...columns, ...destinationOf(input, url) }
+  if (input.geo !== undefined) columns.geo = normalizeGeo(input.geo)
+  if (input.testVariants !== undefined) columns.test_variants = presentVariants(input.testVariants)
+  return { ...columns, ...destinationColumns(input, url) }
 }
 
 /** The destination with the UTM values of the input written into it, and those values as it then has them. */
-export function destinationOf(input: Settings, url: string): Partial<LinkColumns> {
+export function destinationColumns(input: Settings, url: string): Partial<LinkColumns> {
   const parameters = Object.fromEntries([...utmNames, 'ref' as const].map((name) => [name, input[name]]))
   const changes = input.url !== undefined || Object.values(parameters).some((value) => value !== undefined)
   if (!changes) return {}
   requireUrl('url', url, urlProblem)
   const target = withParameters(url, parameters)
-  return { url: target, ...utmOf(target) }
+  return { url: target, ...readUtm(target) }
 }
 
 const externalPrefix = 'ext_'
@@ -84,20 +84,20 @@ function refuseWhatIsNotThere(input: Settings): void {
     throw invalid(`\`partnerId\` in the body names the partner ${input.partnerId}, which does not exist.`)
 }
 
-function requireUrl(field: string, url: string, problemOf: (url: string) => string | undefined): void {
-  const problem = problemOf(url)
+function requireUrl(field: string, url: string, findProblem: (url: string) => string | undefined): void {
+  const problem = findProblem(url)
   if (problem) throw invalid(`\`${field}\` in the body ${problem}.`)
 }
 
 /** An empty address is none. */
-function checked(field: string, url: string | null, problemOf: (url: string) => string | undefined): string | null {
-  if (url) requireUrl(field, url, problemOf)
+function checked(field: string, url: string | null, findProblem: (url: string) => string | undefined): string | null {
+  if (url) requireUrl(field, url, findProblem)
   return url || null
 }
 
 function moment(field: string, text: string | null, now: Date): Date | null {
   if (text === null || text === '') return null
-  const instant = instantOf(text, now)
+  const instant = parseInstant(text, now)
   if (!instant) {
     throw invalid(
       `\`${field}\` in the body is no date: write it as 2030-01-31, as 2030-01-31T12:00:00Z or as "in 3 days".`,
@@ -110,7 +110,7 @@ function moment(field: string, text: string | null, now: Date): Date | null {
 }
 
 /** A moment as people and programs write it, in UTC when no zone is given; undefined when it can't be read. */
-function instantOf(text: string, now: Date): Date | undefined {
+function parseInstant(text: string, now: Date): Date | undefined {
   const trimmed = text.trim()
   if (isoDate.test(trimmed)) return existing(`${trimmed}T00:00:00Z`, trimmed)
   if (isoInstant.test(trimmed)) {
@@ -129,7 +129,7 @@ function existing(iso: string, day: string): Date | undefined {
   return asWritten.toISOString().startsWith(day.slice(0, 10)) ? date : undefined
 }
 
-function geoOf(geo: Record<string, string> | null): Record<string, string> | null {
+function normalizeGeo(geo: Record<string, string> | null): Record<string, string> | null {
   if (geo === null || Object.keys(geo).length === 0) return null
   const pairs = Object.entries(geo).map(([country, url]) => {
     if (!/^[a-z]{2}$/i.test(country))
@@ -139,7 +139,7 @@ function geoOf(geo: Record<string, string> | null): Record<string, string> | nul
   return Object.fromEntries(pairs.filter(([, url]) => url !== ''))
 }
 
-function variantsOf(variants: NonNullable<Settings['testVariants']> | null) {
+function presentVariants(variants: NonNullable<Settings['testVariants']> | null) {
   for (const [index, variant] of (variants ?? []).entries())
     requireUrl(`testVariants[${index}].url`, variant.url, webUrlProblem)
   return variants

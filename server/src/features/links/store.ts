@@ -2,7 +2,7 @@ import type { Link } from '@tributary/contract/links'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { locks } from '../../platform/locks.ts'
 import type { Db } from '../../platform/postgres.ts'
-import { conditionsOf, type LinkFilter } from './where.ts'
+import { buildConditions, type LinkFilter } from './where.ts'
 
 export type LinkRow = {
   number: bigint
@@ -333,7 +333,7 @@ export async function selectLinks(db: Db, workspaceId: string, filter: LinkFilte
   const order = byCounter
     ? sql`${sortColumns[page.sort]} ${direction}, l.number ${direction}`
     : sql`l.number ${direction}`
-  const conditions = conditionsOf(workspaceId, filter)
+  const conditions = buildConditions(workspaceId, filter)
   if (byCounter) conditions.push(sql`c.workspace_id = ${workspaceId}`)
   if (page.after !== undefined) conditions.push(beyond(page))
   const result = await sql<LinkRow>`
@@ -348,7 +348,7 @@ export async function selectLinks(db: Db, workspaceId: string, filter: LinkFilte
 
 export async function countLinks(db: Db, workspaceId: string, filter: LinkFilter): Promise<number> {
   const result = await sql<{ count: bigint }>`SELECT count(*) FROM links l
-    WHERE ${sql.join(conditionsOf(workspaceId, filter), sql` AND `)}`.execute(db)
+    WHERE ${sql.join(buildConditions(workspaceId, filter), sql` AND `)}`.execute(db)
   return Number(result.rows[0]?.count ?? 0)
 }
 
@@ -368,7 +368,7 @@ export async function countLinksBy(
   const tags = page.groupBy === 'tagId' ? sql`LEFT JOIN link_tags t ON t.link_number = l.number` : sql``
   const result = await sql<{ group: string | null; count: bigint }>`
     SELECT ${columns[page.groupBy]} AS group, count(*) FROM links l ${tags}
-    WHERE ${sql.join(conditionsOf(workspaceId, filter), sql` AND `)}
+    WHERE ${sql.join(buildConditions(workspaceId, filter), sql` AND `)}
     GROUP BY 1 ORDER BY 2 ${page.ascending ? sql`ASC` : sql`DESC`}, 1
     LIMIT ${page.count} OFFSET ${page.offset}`.execute(db)
   return result.rows.map(({ group, count }) => ({ group, count: Number(count) }))

@@ -2,14 +2,14 @@ import type { Link, NewLink } from '@tributary/contract/links'
 import type { Ctx } from '../../platform/context.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { presentAll } from './present.ts'
-import { destinationOf } from './settings.ts'
+import { destinationColumns } from './settings.ts'
 import { selectNewestByUrl } from './store.ts'
 import { changeLink, makeLink } from './write.ts'
 
 /** Looks for the destination as it is stored, with its UTM values, so that the same call twice makes one link. */
 export async function upsertLink(ctx: Ctx, input: NewLink): Promise<Link> {
   const row = await transaction(ctx, async (ctx) => {
-    const url = destinationOf(input, input.url).url ?? input.url
+    const url = destinationColumns(input, input.url).url ?? input.url
     const existing = await selectNewestByUrl(ctx.db, ctx.workspaceId, url)
     const { keyLength, prefix, ...patch } = input
     return existing ? changeLink(ctx, existing, patch) : makeLink(ctx, input)

@@ -59,7 +59,7 @@ export function withParameters(url: string, parameters: Record<string, string | 
   return target.href
 }
 
-export function utmOf(url: string): Record<UtmName, string | null> {
+export function readUtm(url: string): Record<UtmName, string | null> {
   const { searchParams } = new URL(url)
   return Object.fromEntries(utmNames.map((name) => [name, searchParams.get(name)])) as Record<UtmName, string | null>
 }

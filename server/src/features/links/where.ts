@@ -12,7 +12,7 @@ export type LinkFilter = {
 }
 
 /** What every list and count of links asks for. */
-export function conditionsOf(workspaceId: string, filter: LinkFilter): RawBuilder<SqlBool>[] {
+export function buildConditions(workspaceId: string, filter: LinkFilter): RawBuilder<SqlBool>[] {
   const conditions = [sql<SqlBool>`l.workspace_id = ${workspaceId}`, sql<SqlBool>`l.deleted_at IS NULL`]
   if (!filter.archived) conditions.push(sql`NOT l.archived`)
   if (filter.domain !== undefined) conditions.push(sql`l.domain = ${filter.domain}`)

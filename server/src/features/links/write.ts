@@ -1,7 +1,7 @@
 import type { Link, LinkPatch, NewLink } from '@tributary/contract/links'
 import type { Ctx } from '../../platform/context.ts'
 import { conflict, invalid } from '../../platform/errors.ts'
-import { newId, partitionOf } from '../../platform/ids.ts'
+import { hashPartition, newId } from '../../platform/ids.ts'
 import { type Message, publish } from '../../platform/outbox.ts'
 import { violatedConstraint } from '../../platform/postgres.ts'
 import { seal } from '../../platform/seal.ts'
@@ -9,11 +9,11 @@ import { domainForLink, hasDomain } from '../domains/service.ts'
 import { requireFolder } from '../folders/service.ts'
 import { missingTagIds, tagIdsByNames } from '../tags/service.ts'
 import { knownWebhookIds } from '../webhooks/service.ts'
-import { keepCount, requireKeptRoom } from '../workspaces/service.ts'
+import { keepCount, requireStorageRoom } from '../workspaces/service.ts'
 import { keyProblem, lookupKey, normalKey, randomKey, rootKey, sharedKeyProblem } from './key.ts'
 import { type LinkChanged, type LinkEvent, linkChangedMessage } from './messages.ts'
 import { presentAll } from './present.ts'
-import { columnsOf, requireSmallLink } from './settings.ts'
+import { linkColumns, requireSmallLink } from './settings.ts'
 import {
   countAllLinks,
   deleteLinks,
@@ -31,12 +31,12 @@ import {
 
 export async function makeLink(ctx: Ctx, input: NewLink): Promise<LinkRow> {
   const { url, domain: asked, key, keyLength, prefix, ...settings } = input
-  const columns = columnsOf({ url, ...settings }, url, ctx.now())
+  const columns = linkColumns({ url, ...settings }, url, ctx.now())
   requireSmallLink(ctx.config, columns)
   const domain = await domainForLink(ctx, asked)
-  const tagIds = (await tagsOf(ctx, input)) ?? []
+  const tagIds = (await resolveTags(ctx, input)) ?? []
   await checkNamed(ctx, input)
-  await requireKeptRoom(ctx, 'links', () => countAllLinks(ctx.db, ctx.workspaceId))
+  await requireStorageRoom(ctx, 'links', () => countAllLinks(ctx.db, ctx.workspaceId))
   const id = newId('link')
   const row = {
     ...columns,
@@ -57,13 +57,13 @@ export async function makeLink(ctx: Ctx, input: NewLink): Promise<LinkRow> {
 export async function changeLink(ctx: Ctx, link: LinkRow, patch: LinkPatch): Promise<LinkRow> {
   const { domain: asked, key, ...settings } = patch
   const columns: Partial<LinkColumns> = {
-    ...columnsOf(settings, patch.url ?? link.url, ctx.now()),
+    ...linkColumns(settings, patch.url ?? link.url, ctx.now()),
     ...sealed(ctx, link.id, patch),
     ...(asked !== undefined && { domain: await domainForLink(ctx, asked) }),
     ...(key !== undefined && keyColumns(key)),
   }
   await requireOwnAddress(ctx, columns.domain ?? link.domain, columns.key ?? link.key)
-  const tagIds = await tagsOf(ctx, patch)
+  const tagIds = await resolveTags(ctx, patch)
   await checkNamed(ctx, patch)
   const changed = Object.fromEntries(Object.entries(columns).filter(([name, value]) => differs(link, name, value)))
   requireSmallLink(ctx.config, { ...link, ...changed }, link)
@@ -95,11 +95,11 @@ export async function publishAll(ctx: Ctx, messages: Message[]): Promise<void> {
 }
 
 export function changeMessage(ctx: Ctx, row: LinkRow, before?: LinkRow, event?: LinkEvent): Message {
-  const change = { ...changeOf(row, before), ...(event && { event }) }
-  return linkChangedMessage(change, partitionOf(ctx.workspaceId, ctx.config.EVENT_PARTITIONS))
+  const change = { ...describeChange(row, before), ...(event && { event }) }
+  return linkChangedMessage(change, hashPartition(ctx.workspaceId, ctx.config.EVENT_PARTITIONS))
 }
 
-export function changeOf(row: LinkRow, before?: LinkRow): LinkChanged {
+export function describeChange(row: LinkRow, before?: LinkRow): LinkChanged {
   const moved = before && (before.domain !== row.domain || before.lookup_key !== row.lookup_key)
   return {
     workspaceId: row.workspace_id,
@@ -204,17 +204,17 @@ async function checkNamed(ctx: Ctx, { folderId, webhookIds }: Pick<LinkPatch, 'f
 }
 
 /** Undefined when the input says nothing about tags. */
-async function tagsOf(
+async function resolveTags(
   ctx: Ctx,
   input: Pick<LinkPatch, 'tagId' | 'tagIds' | 'tagNames'>,
 ): Promise<string[] | undefined> {
   const ids = input.tagIds ?? (input.tagId === undefined ? undefined : (input.tagId ?? []))
   if (ids !== undefined) {
-    const wanted = [...new Set([ids].flat().filter(Boolean))]
-    const missing = await missingTagIds(ctx, wanted)
+    const unique = [...new Set([ids].flat().filter(Boolean))]
+    const missing = await missingTagIds(ctx, unique)
     if (missing.length > 0)
       throw invalid(`\`tagIds\` in the body names tags that do not exist: ${missing.slice(0, 10).join(', ')}.`)
-    return wanted
+    return unique
   }
   if (input.tagNames === undefined) return undefined
   const { found, missing } = await tagIdsByNames(ctx, [input.tagNames].flat())

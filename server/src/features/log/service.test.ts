@@ -24,7 +24,7 @@ await ensureStreams(platform.nats, platform.config)
 const manager = await jetstreamManager(platform.nats)
 const body = 'x'.repeat(100_000)
 const publish = (subject: string) => jetStream(platform.nats).publish(subject, body)
-const stateOf = async (stream: string) => (await manager.streams.info(stream)).state
+const readState = async (stream: string) => (await manager.streams.info(stream)).state
 
 /** Publishes until the stream is at that share of its limit. */
 async function fillTo(share: number): Promise<number> {
@@ -70,7 +70,7 @@ test('a full partition takes no more, and no other stream notices', async () => 
 })
 
 test('above the watermark the oldest stored messages go, and no unread one', async () => {
-  const { last_seq: before } = await stateOf(eventStream(0))
+  const { last_seq: before } = await readState(eventStream(0))
   const count = await fill('events.0.clicks')
   await setCursor(0, 0)
   expect(await purgeStored(platform, 0)).toEqual([])
@@ -81,7 +81,7 @@ test('above the watermark the oldest stored messages go, and no unread one', asy
   await setCursor(0, before + count + 5)
   await purgeStored(platform, 0)
   const { limitBytes = 0 } = (await streamUsage(platform)).find(({ stream }) => stream === eventStream(0)) ?? {}
-  const { bytes } = await stateOf(eventStream(0))
+  const { bytes } = await readState(eventStream(0))
   expect(bytes / limitBytes).toBeGreaterThan(0.65)
   expect(bytes / limitBytes).toBeLessThan(0.72)
   expect(await purgeStored(platform, 0)).toEqual([])
@@ -90,23 +90,23 @@ test('above the watermark the oldest stored messages go, and no unread one', asy
 
 test.each([
   ['of another stream than this', () => setCursor(0, 1_000_000, 'an older one')],
-  ['younger than a quarter of an hour', async () => setCursor(0, (await stateOf(eventStream(0))).last_seq)],
+  ['younger than a quarter of an hour', async () => setCursor(0, (await readState(eventStream(0))).last_seq)],
 ])('messages %s are never purged', async (_name, prepare) => {
   const count = await fillTo(0.9)
   await prepare()
   expect(await purgeStored(platform)).toEqual([])
-  expect((await stateOf(eventStream(0))).messages).toBe(count)
+  expect((await readState(eventStream(0))).messages).toBe(count)
 })
 
 test('a stream that is nearly full purges stored messages of any age', async () => {
   await fill('events.0.clicks')
-  await setCursor(0, (await stateOf(eventStream(0))).last_seq)
+  await setCursor(0, (await readState(eventStream(0))).last_seq)
   expect(await purgeStored(platform)).toHaveLength(1)
 })
 
 test('nothing is purged while a rebuild reads the log', async () => {
   await fill('events.0.clicks')
-  await setCursor(0, (await stateOf(eventStream(0))).last_seq)
+  await setCursor(0, (await readState(eventStream(0))).last_seq)
   expect(await withRebuildLock(platform.db, () => purgeStored(platform, 0))).toEqual([])
   expect(await purgeStored(platform, 0)).toHaveLength(1)
 })
@@ -138,7 +138,7 @@ test('changes are purged when every job has acknowledged them', async () => {
 
 test('dead letters make room for newer ones, so that they never stop a worker', async () => {
   for (let count = 0; count < 30; count++) await publish('dead.letters')
-  const { bytes, messages, first_seq } = await stateOf(deadLetterStream)
+  const { bytes, messages, first_seq } = await readState(deadLetterStream)
   expect(bytes).toBeLessThanOrEqual(1_048_576)
   expect(messages).toBeLessThan(12)
   expect(first_seq).toBeGreaterThan(1)

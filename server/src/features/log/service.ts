@@ -12,7 +12,7 @@ export type Purged = { stream: string; messages: number }
 const purgeAbove = 0.8
 const purgeTo = 0.7
 // A database that is restored from a moment ago reads these again, if there is room for them.
-const keptMs = 15 * 60_000
+const retentionMs = 15 * 60_000
 const keepBelow = 0.95
 const timeoutMs = 2_000
 
@@ -33,7 +33,7 @@ export async function streamUsage(platform: Pick<Platform, 'config' | 'nats'>): 
  */
 export async function purgeStored(
   platform: Pick<Platform, 'config' | 'nats' | 'db' | 'now'>,
-  keepMs = keptMs,
+  keepMs = retentionMs,
 ): Promise<Purged[]> {
   const manager = await openManager(platform)
   const purged: Purged[] = []
@@ -83,8 +83,8 @@ async function fannedOut(manager: JetStreamManager, { config, state }: StreamInf
   for await (const consumer of manager.consumers.list(changeStream)) {
     const isBehind = consumer.num_pending + consumer.num_ack_pending > 0
     if (consumer.config.filter_subject !== clickBatchSubject || !isBehind) continue
-    const place = { seq: consumer.ack_floor.stream_seq + 1, next_by_subj: `changes.${partition}.click-batches` }
-    const next = await manager.direct.getMessage(changeStream, place).catch(() => null)
+    const destination = { seq: consumer.ack_floor.stream_seq + 1, next_by_subj: `changes.${partition}.click-batches` }
+    const next = await manager.direct.getMessage(changeStream, destination).catch(() => null)
     const batch = next && clickBatchStored.safeParse(next.json())
     if (batch?.success) last = Math.min(last, batch.data.first - 1)
   }

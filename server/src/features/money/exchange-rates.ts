@@ -7,7 +7,7 @@ import type { Log } from '../../platform/log.ts'
 export type ExchangeRates = { date: string; rates: ReadonlyMap<string, string> }
 
 const builtIn = new URL('../../../data/exchange-rates.json', import.meta.url)
-const checkEveryMs = 30_000
+const checkIntervalMs = 30_000
 const oldAfterMs = 14 * 86_400_000
 
 const exchangeRatesFile = z.object({
@@ -39,7 +39,7 @@ export function openExchangeRates({ RATES_FILE }: Pick<Config, 'RATES_FILE'>, lo
   }
 
   return () => {
-    if (RATES_FILE && Date.now() - checkedAt > checkEveryMs) reloadIfChanged()
+    if (RATES_FILE && Date.now() - checkedAt > checkIntervalMs) reloadIfChanged()
     return exchangeRates
   }
 }

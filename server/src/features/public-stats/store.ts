@@ -23,12 +23,12 @@ export async function upsertPublicStats(
   subjectId: string,
   { enabled, password }: { enabled: boolean; password?: Buffer | null },
 ): Promise<PublicStatsRow> {
-  const kept = password === undefined ? sql`public_stats.sealed_password` : sql`excluded.sealed_password`
+  const sealed = password === undefined ? sql`public_stats.sealed_password` : sql`excluded.sealed_password`
   const result = await sql<PublicStatsRow>`
     INSERT INTO public_stats (subject_id, workspace_id, enabled, sealed_password)
     VALUES (${subjectId}, ${workspaceId}, ${enabled}, ${password ?? null})
     ON CONFLICT (subject_id) DO UPDATE
-    SET enabled = excluded.enabled, sealed_password = ${kept}, updated_at = now()
+    SET enabled = excluded.enabled, sealed_password = ${sealed}, updated_at = now()
     WHERE public_stats.workspace_id = ${workspaceId}
     RETURNING subject_id, workspace_id, enabled, sealed_password`.execute(db)
   return result.rows[0] as PublicStatsRow

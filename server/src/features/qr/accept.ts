@@ -1,12 +1,12 @@
 /** SVG when the client likes it more than PNG; browsers name SVG among all the others, and get the default. */
 export function preferredFormat(accept: string): 'png' | 'svg' {
-  const wishes = accept.split(',').map(wishOf)
+  const wishes = accept.split(',').map(parseWish)
   return quality(wishes, 'svg+xml') > quality(wishes, 'png') ? 'svg' : 'png'
 }
 
 type Wish = { type: string; quality: number }
 
-function wishOf(text: string): Wish {
+function parseWish(text: string): Wish {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase())
   const given = parameters.find((parameter) => parameter.startsWith('q='))
   const quality = given === undefined ? 1 : Number(given.slice(2))

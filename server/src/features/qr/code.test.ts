@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { encodeText, logoPlace, withoutMiddle } from './code.ts'
+import { encodeText, logoArea, withoutMiddle } from './code.ts'
 
 describe('a code', () => {
   test.each([
@@ -31,7 +31,7 @@ describe('a code', () => {
 
 test.each(Array.from({ length: 40 }, (_, at) => 21 + 4 * at))('of %i modules, a logo takes at most 22 %%', (width) => {
   const code = Array.from({ length: width }, () => Array.from({ length: width }, () => true))
-  const { from, to } = logoPlace(code)
+  const { from, to } = logoArea(code)
   expect(from).toBe(width - to)
   expect((to - from) / width).toBeGreaterThan(0.14)
   expect((to - from) / width).toBeLessThanOrEqual(0.22)

@@ -23,7 +23,7 @@ export function encodeText(text: string, level: Level, hasLogo: boolean): Code {
 }
 
 /** The square in the middle that a logo takes: whole modules, at most 22 % of the width. */
-export function logoPlace(code: Code): { from: number; to: number } {
+export function logoArea(code: Code): { from: number; to: number } {
   const most = Math.floor(code.length * 0.22)
   const side = most % 2 === 1 ? most : most - 1
   const from = (code.length - side) / 2
@@ -31,7 +31,7 @@ export function logoPlace(code: Code): { from: number; to: number } {
 }
 
 export function withoutMiddle(code: Code): Code {
-  const { from, to } = logoPlace(code)
+  const { from, to } = logoArea(code)
   const inside = (at: number) => at >= from && at < to
   return code.map((row, y) => (inside(y) ? row.map((dark, x) => dark && !inside(x)) : row))
 }

@@ -4,7 +4,7 @@ import { PNG } from 'pngjs'
 import { type Pixels, resize } from './pixels.ts'
 
 const mostPixels = 2_000
-const keptPixels = 512
+const maxPixels = 512
 
 /** The message says what is wrong with it. */
 export class UnusablePicture extends Error {}
@@ -13,13 +13,13 @@ export type Decoded = { pixels: Pixels; png: Uint8Array }
 
 /** A PNG or JPEG by its bytes, whatever it was called; made small enough to keep. */
 export function decodePicture(bytes: Buffer): Decoded {
-  const pixels = reduced(decoderOf(bytes)(bytes))
+  const pixels = reduced(findDecoder(bytes)(bytes))
   const picture = new PNG({ width: pixels.width, height: pixels.height })
   picture.data = Buffer.from(pixels.data)
   return { pixels, png: PNG.sync.write(picture) }
 }
 
-function decoderOf(bytes: Buffer): (bytes: Buffer) => Pixels {
+function findDecoder(bytes: Buffer): (bytes: Buffer) => Pixels {
   if (bytes.subarray(0, 8).equals(Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'))) return decodePngFile
   if (bytes.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff]))) return decodeJpegFile
   throw new UnusablePicture('is neither PNG nor JPEG.')
@@ -27,7 +27,7 @@ function decoderOf(bytes: Buffer): (bytes: Buffer) => Pixels {
 
 /** The decoder trusts sizes and lengths in the file, so they are checked before. */
 function decodePngFile(bytes: Buffer): Pixels {
-  const chunks = chunksOf(bytes)
+  const chunks = readChunks(bytes)
   const [header, ...others] = chunks.filter(({ type }) => type === 'IHDR')
   if (chunks[0] !== header || header?.data.length !== 13 || others.length > 0)
     throw new UnusablePicture('is no proper PNG.')
@@ -40,7 +40,7 @@ function decodePngFile(bytes: Buffer): Pixels {
   return { width, height, data }
 }
 
-function chunksOf(bytes: Buffer): { type: string; data: Buffer }[] {
+function readChunks(bytes: Buffer): { type: string; data: Buffer }[] {
   const chunks = []
   for (let at = 8; at + 12 <= bytes.length; ) {
     const end = at + 8 + bytes.readUInt32BE(at)
@@ -75,7 +75,7 @@ function requireSize(width: number, height: number): void {
 }
 
 function reduced(pixels: Pixels): Pixels {
-  const scale = keptPixels / Math.max(pixels.width, pixels.height)
+  const scale = maxPixels / Math.max(pixels.width, pixels.height)
   if (scale >= 1) return { ...pixels, data: Uint8Array.from(pixels.data) }
   const smaller = (length: number) => Math.max(1, Math.round(length * scale))
   return resize(pixels, smaller(pixels.width), smaller(pixels.height))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { edgesOf, placeLogo } from './layout.ts'
+import { fitLogo, moduleEdges } from './layout.ts'
 
 test.each([
   // modules, margin, size, first edge, last edge: why
@@ -10,7 +10,7 @@ test.each([
   [37, 2, 600, 29, 571, 'the rest is more, and modules are large enough to differ'],
   [57, 2, 121, 32, 89, 'small modules stay equal, whatever the rest'],
 ])('%i modules, margin %i, %i pixels: from %i to %i', (modules, margin, size, first, last) => {
-  const edges = edgesOf(modules, margin, size)
+  const edges = moduleEdges(modules, margin, size)
   expect([edges[0], edges[modules], edges.length]).toEqual([first, last, modules + 1])
 })
 
@@ -19,7 +19,7 @@ test('every module is at least a pixel, they differ by one at most, and the marg
   fc.assert(
     fc.property(version, fc.nat({ max: 20 }), fc.integer({ min: 217, max: 2_000 }), (version, margin, size) => {
       const modules = 17 + 4 * version
-      const edges = edgesOf(modules, margin, size)
+      const edges = moduleEdges(modules, margin, size)
       const widths = edges.slice(1).map((edge, at) => edge - (edges[at] ?? 0))
       const [least, most] = [Math.min(...widths), Math.max(...widths)]
       expect(least).toBeGreaterThanOrEqual(1)
@@ -32,10 +32,10 @@ test('every module is at least a pixel, they differ by one at most, and the marg
 })
 
 test('a picture with less than a pixel for each module is refused', () => {
-  expect(() => edgesOf(57, 2, 60)).toThrow(
+  expect(() => moduleEdges(57, 2, 60)).toThrow(
     '`size` in the query must be at least 61 for this content and margin, not 60.',
   )
-  expect(edgesOf(57, 2, 61)[0]).toBe(2)
+  expect(moduleEdges(57, 2, 61)[0]).toBe(2)
 })
 
 test.each([
@@ -57,6 +57,6 @@ test.each([
   ],
 ])('%j lies in the middle and keeps its shape', (picture, box) => {
   const edges = Array.from({ length: 14 }, (_, at) => at * 10)
-  const placed = placeLogo(edges, { from: 4, to: 9 }, picture)
-  for (const [name, value] of Object.entries(box)) expect(placed[name as keyof typeof box], name).toBeCloseTo(value, 3)
+  const fitted = fitLogo(edges, { from: 4, to: 9 }, picture)
+  for (const [name, value] of Object.entries(box)) expect(fitted[name as keyof typeof box], name).toBeCloseTo(value, 3)
 })

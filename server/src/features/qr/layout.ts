@@ -7,7 +7,7 @@ const leastUnequal = 8
  * Where each module begins, in pixels, and where the last one ends. All modules are equally large and the rest of the
  * pixels goes around them; only when that is more than a module, and modules are large, they differ by one pixel.
  */
-export function edgesOf(modules: number, margin: number, size: number): number[] {
+export function moduleEdges(modules: number, margin: number, size: number): number[] {
   const whole = modules + 2 * margin
   const scale = Math.floor(size / whole)
   if (scale === 0) {
@@ -26,7 +26,7 @@ export type Box = { left: number; top: number; width: number; height: number }
 const air = 0.4
 
 /** The largest place of the picture's shape in the middle of those modules. */
-export function placeLogo(
+export function fitLogo(
   edges: number[],
   modules: { from: number; to: number },
   picture: { width: number; height: number },

@@ -33,7 +33,7 @@ export function openLogos(config: Config): (source: string, visitor: string) => 
       const fetched = () => fetchLanes(visitor, () => fetching(() => fetchBytes(source, config)))
       const bytes = inlineBytes(source) ?? (await fetched())
       const decoded = await decodeLanes(visitor, () => decoding(() => decode(bytes)))
-      return { ...decoded, hash: hashOf(bytes) }
+      return { ...decoded, hash: hashContent(bytes) }
     } catch (error) {
       if (error instanceof AppError && error.code === 'unprocessable_entity') return error
       throw error
@@ -41,7 +41,7 @@ export function openLogos(config: Config): (source: string, visitor: string) => 
   }
 
   return async (source, visitor) => {
-    const logo = await cache(hashOf(source), () => load(source, visitor))
+    const logo = await cache(hashContent(source), () => load(source, visitor))
     if (logo instanceof AppError) throw logo
     return logo
   }
@@ -110,6 +110,6 @@ function problem(complaint: string): AppError {
   return invalid(`\`logo\` in the query ${complaint}`)
 }
 
-function hashOf(content: string | Buffer): string {
+function hashContent(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('base64url')
 }

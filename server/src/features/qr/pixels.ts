@@ -33,7 +33,7 @@ function separated(data: Float32Array): Uint8Array {
 function squeeze(data: Float32Array, width: number, rows: number, columns: number): Float32Array {
   const turned = new Float32Array(columns * rows * 4)
   for (let column = 0; column < columns; column++) {
-    const { from, weights } = meanOf(width, columns, column)
+    const { from, weights } = columnWeights(width, columns, column)
     for (let row = 0; row < rows; row++) {
       const target = (column * rows + row) * 4
       const source = (row * width + from) * 4
@@ -50,7 +50,7 @@ function squeeze(data: Float32Array, width: number, rows: number, columns: numbe
 }
 
 /** Which old columns make up a new one: those within reach, the nearest most. */
-function meanOf(before: number, after: number, column: number): { from: number; weights: number[] } {
+function columnWeights(before: number, after: number, column: number): { from: number; weights: number[] } {
   const ratio = before / after
   const reach = Math.max(1, ratio)
   const center = (column + 0.5) * ratio - 0.5

@@ -13,8 +13,8 @@ type Canvas = { size: number; depth: number; data: Buffer }
 /** In two colours of a palette, or in all colours when there is a logo. */
 export async function drawPng(drawing: Drawing, logo?: Logo): Promise<Buffer<ArrayBuffer>> {
   const { size, foreground, background } = drawing
-  const canvas = logo ? drawCode(drawing, bytesOf(background), bytesOf(foreground)) : drawCode(drawing, [0], [1])
-  if (logo) drawLogo(canvas, logo, bytesOf(background))
+  const canvas = logo ? drawCode(drawing, colorBytes(background), colorBytes(foreground)) : drawCode(drawing, [0], [1])
+  if (logo) drawLogo(canvas, logo, colorBytes(background))
   const header = Buffer.alloc(13)
   header.writeUInt32BE(size, 0)
   header.writeUInt32BE(size, 4)
@@ -22,13 +22,13 @@ export async function drawPng(drawing: Drawing, logo?: Logo): Promise<Buffer<Arr
   return Buffer.concat([
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
     chunk('IHDR', header),
-    ...(logo ? [] : [chunk('PLTE', Buffer.from([...bytesOf(background), ...bytesOf(foreground)]))]),
-    chunk('IDAT', await promisify(deflate)(linesOf(canvas))),
+    ...(logo ? [] : [chunk('PLTE', Buffer.from([...colorBytes(background), ...colorBytes(foreground)]))]),
+    chunk('IDAT', await promisify(deflate)(filterLines(canvas))),
     chunk('IEND', Buffer.alloc(0)),
   ])
 }
 
-function bytesOf({ red, green, blue }: Color): number[] {
+function colorBytes({ red, green, blue }: Color): number[] {
   return [red, green, blue]
 }
 
@@ -60,7 +60,7 @@ function drawLogo(canvas: Canvas, { pixels, box }: Logo, background: number[]): 
 }
 
 /** Each line says how to read it: as it is (0), or as the difference to the one above (2), which is often none. */
-function linesOf({ size, depth, data }: Canvas): Buffer {
+function filterLines({ size, depth, data }: Canvas): Buffer {
   const stride = size * depth
   const lines = Buffer.alloc((stride + 1) * size)
   for (let y = 0; y < size; y++) {

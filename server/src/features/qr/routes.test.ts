@@ -110,9 +110,9 @@ describe('an answer', () => {
     const { bytes } = await get(query)
     const { width, data } = PNG.sync.read(bytes)
     expect([width, data.subarray(0, 3).toString('hex'), scan(bytes)]).toEqual([333, 'ffffee', target])
-    const narrow = await get({ ...query, includeMargin: 'false' })
-    expect(narrow.bytes.equals((await get({ ...query, margin: '0' })).bytes)).toBe(true)
-    expect(narrow.bytes.equals(bytes)).toBe(false)
+    const withoutMargin = await get({ ...query, includeMargin: 'false' })
+    expect(withoutMargin.bytes.equals((await get({ ...query, margin: '0' })).bytes)).toBe(true)
+    expect(withoutMargin.bytes.equals(bytes)).toBe(false)
   })
 
   test('shows a logo that the server fetched', async () => {
@@ -134,9 +134,9 @@ describe('a client that has the picture already', () => {
     ['weak', (tag: string) => `W/${tag}`, 304],
     ['any', () => '*', 304],
     ['another', () => '"another"', 200],
-  ])('%s', async (_, tagsOf, status) => {
+  ])('%s', async (_, tagNames, status) => {
     const { headers } = await get({ url: target })
-    const again = await get({ url: target }, { 'if-none-match': tagsOf(headers.etag ?? '') })
+    const again = await get({ url: target }, { 'if-none-match': tagNames(headers.etag ?? '') })
     expect(again.status).toBe(status)
     expect(again.headers).toMatchObject({
       etag: headers.etag,

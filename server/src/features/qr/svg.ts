@@ -11,18 +11,20 @@ export function drawSvg(drawing: Drawing, logo?: { png: Uint8Array; box: Box }):
   const parts = [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${size}" height="${size}" viewBox="0 0 ${whole} ${whole}" role="img" aria-label="QR code">`,
     `<rect width="${whole}" height="${whole}" fill="${background.hex}"/>`,
-    `<path fill="${foreground.hex}" shape-rendering="crispEdges" d="${pathOf(code, margin)}"/>`,
+    `<path fill="${foreground.hex}" shape-rendering="crispEdges" d="${drawPath(code, margin)}"/>`,
     logo ? image(logo.png, logo.box) : '',
     '</svg>\n',
   ]
   return Buffer.from(parts.join(''))
 }
 
-function pathOf(code: Code, margin: number): string {
-  return code.flatMap((row, y) => runsOf(row).map(([x, length]) => rectangle(x + margin, y + margin, length))).join('')
+function drawPath(code: Code, margin: number): string {
+  return code
+    .flatMap((row, y) => findRuns(row).map(([x, length]) => rectangle(x + margin, y + margin, length)))
+    .join('')
 }
 
-function runsOf(row: boolean[]): [from: number, length: number][] {
+function findRuns(row: boolean[]): [from: number, length: number][] {
   return row.flatMap((dark, from): [number, number][] => {
     if (!dark || row[from - 1]) return []
     const end = row.indexOf(false, from)

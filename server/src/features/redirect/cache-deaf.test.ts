@@ -41,9 +41,9 @@ test('what was told while NATS was away is obeyed as soon as it is back', async 
 
 test('while NATS is away, a change is obeyed within about a second, though nobody tells it', async () => {
   const { find, point } = await someLink()
-  const gone = next('disconnect')
+  const disconnected = next('disconnect')
   await engines.processes.nats?.stop()
-  await gone
+  await disconnected
   await point('https://example.com/new')
   await eventually(async () => expect(await find()).toBe('https://example.com/new'), 1_500)
   const back = next('reconnect')

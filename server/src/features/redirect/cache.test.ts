@@ -125,7 +125,7 @@ describe('a change', () => {
     const cache = openCache(platform)
     const old = await cache.find(domain, 'go')
     await point(id, 'https://example.com/new')
-    await tellChange(platform, domain, 'go')
+    await publishChange(platform, domain, 'go')
     await platform.valkey.set(name, JSON.stringify(old))
     await cache.find(domain, 'go')
     await platform.valkey.del(name)
@@ -143,7 +143,7 @@ describe('a change', () => {
       null,
     ])
     await sql`UPDATE links SET key = 'moved', lookup_key = 'moved' WHERE id = ${id}`.execute(platform.db)
-    await tellChange(platform, domain, 'moved', { domain, lookupKey: 'go' })
+    await publishChange(platform, domain, 'moved', { domain, lookupKey: 'go' })
     expect(await cache.find(domain, 'go')).toBeNull()
     expect(await cache.find(domain, 'moved')).toMatchObject({ id })
   })
@@ -153,7 +153,7 @@ describe('a change', () => {
     const cache = openCache(platform)
     await cache.find(changed.domain, 'go')
     await cache.find(other.domain, 'go')
-    await tellChange(platform, changed.domain, 'go')
+    await publishChange(platform, changed.domain, 'go')
     await lookups(platform)
     await cache.find(other.domain, 'go')
     expect(await lookups(platform)).toEqual({ memory: 1 })
@@ -164,7 +164,7 @@ describe('a change', () => {
     const cache = openCache(platform)
     await cache.find(domain, 'go')
     for (const body of ['', 'no json', '{}', 'null']) platform.nats.publish('changes.0.links', body)
-    await tellChange(platform, domain, 'go')
+    await publishChange(platform, domain, 'go')
     await lookups(platform)
     await cache.find(domain, 'go')
     expect((await lookups(platform)).memory).toBeUndefined()
@@ -240,7 +240,7 @@ describe('the domain', () => {
     const caches = [openCache(platform), openCache(otherPlatform)]
     for (const cache of caches) expect(await cache.domain(domain)).toMatchObject({ notFoundUrl: null })
     await sql`UPDATE domains SET not_found_url = 'https://example.com/' WHERE slug = ${domain}`.execute(platform.db)
-    await tellDomainChange({ workspaceId: workspace.id, slug: domain, deleted: false })
+    await publishDomainChange({ workspaceId: workspace.id, slug: domain, deleted: false })
     for (const cache of caches) {
       await eventually(
         async () => expect(await cache.domain(domain)).toMatchObject({ notFoundUrl: 'https://example.com/' }),
@@ -255,13 +255,13 @@ describe('the domain', () => {
     expect(await cache.find(domain, 'go')).toMatchObject({ id })
     await eventually(async () => expect(await platform.valkey.exists(name)).toBe(1))
     await sql`DELETE FROM domains WHERE slug = ${domain}`.execute(platform.db)
-    await tellDomainChange({ workspaceId: workspace.id, slug: domain, deleted: true })
+    await publishDomainChange({ workspaceId: workspace.id, slug: domain, deleted: true })
     expect(await cache.both(domain, 'go')).toEqual({ domain: null, link: null })
 
     await sql`UPDATE links SET deleted_at = now() WHERE id = ${id}`.execute(platform.db)
     const taker = await buildWorkspace(platform)
     await addDomain(platform, { workspaceId: taker.id, slug: domain })
-    await tellDomainChange({ workspaceId: taker.id, slug: domain, deleted: false })
+    await publishDomainChange({ workspaceId: taker.id, slug: domain, deleted: false })
     expect(await cache.both(domain, 'go')).toMatchObject({ domain: { slug: domain }, link: null })
   })
 
@@ -271,18 +271,18 @@ describe('the domain', () => {
     const renamed = `new-${domain}`
     expect([await cache.domain(domain), await cache.domain(renamed)]).toMatchObject([{ slug: domain }, null])
     await sql`UPDATE domains SET slug = ${renamed} WHERE slug = ${domain}`.execute(platform.db)
-    await tellDomainChange({ workspaceId: workspace.id, slug: domain, deleted: false, renamedTo: renamed })
+    await publishDomainChange({ workspaceId: workspace.id, slug: domain, deleted: false, renamedTo: renamed })
     expect([await cache.domain(domain), await cache.domain(renamed)]).toMatchObject([null, { slug: renamed }])
   })
 })
 
-async function tellDomainChange(change: DomainChanged): Promise<void> {
+async function publishDomainChange(change: DomainChanged): Promise<void> {
   platform.nats.publish('changes.0.domains', JSON.stringify(change))
   await platform.nats.flush()
 }
 
 /** Publishes what the outbox relay would, and waits until every cache of this process has heard it. */
-async function tellChange(on: Platform, domain: string, lookupKey: string, former?: object): Promise<void> {
+async function publishChange(on: Platform, domain: string, lookupKey: string, former?: object): Promise<void> {
   const change = {
     former,
     workspaceId: '',

@@ -5,9 +5,9 @@ import { domainChanged, domainChangedSubject } from '../domains/messages.ts'
 import { findDomainForRedirect, type RedirectDomain } from '../domains/service.ts'
 import { linkChanged, linkChangedSubject } from '../links/messages.ts'
 import { findForRedirect, type RedirectLink } from '../links/service.ts'
-import { type Hearing, type Lookup, openLookup } from './lookup.ts'
+import { type ChangeSubscription, type Lookup, openLookup } from './lookup.ts'
 import { redirectMetrics } from './metrics.ts'
-import { openShelf } from './shelf.ts'
+import { openValkeyCache } from './shelf.ts'
 
 export type Found = { domain: RedirectDomain | null; link: RedirectLink | null }
 export type RedirectCache = AsyncDisposable & {
@@ -17,7 +17,7 @@ export type RedirectCache = AsyncDisposable & {
 
 type Handles = Pick<Platform, 'db' | 'config' | 'valkey' | 'nats' | 'metrics' | 'log'>
 
-const hearsayMs = 500
+const propagationMs = 500
 const nothing: Found = { domain: null, link: null }
 
 /**
@@ -29,18 +29,18 @@ export function openRedirectCache(platform: Handles): RedirectCache {
   const metrics = redirectMetrics(platform)
   const cacheBytes = config.REDIRECT_CACHE_MEGABYTES * 1_000_000
   // What others stored before may have changed while nobody here was listening.
-  const hearing: Hearing = { isOn: true, since: Date.now() }
+  const subscription: ChangeSubscription = { isOn: true, since: Date.now() }
   const domains = openLookup<RedirectDomain>({
     maxBytes: cacheBytes / 4,
-    hearing,
-    shelf: openShelf(platform, 'domain'),
+    subscription,
+    sharedCache: openValkeyCache(platform, 'domain'),
     log,
     read: (host) => findDomainForRedirect(platform, host),
   })
   const links = openLookup<RedirectLink>({
     maxBytes: cacheBytes,
-    hearing,
-    shelf: openShelf(platform, 'link'),
+    subscription,
+    sharedCache: openValkeyCache(platform, 'link'),
     log,
     read: (address) => {
       const slash = address.indexOf('/')
@@ -50,20 +50,20 @@ export function openRedirectCache(platform: Handles): RedirectCache {
   })
   const subscriptions = [
     subscribe(nats, linkChangedSubject, linkChanged, (change) => {
-      forget(links, addressOf(change.domain, change.lookupKey))
-      if (change.former) forget(links, addressOf(change.former.domain, change.former.lookupKey))
+      forget(links, formatAddress(change.domain, change.lookupKey))
+      if (change.former) forget(links, formatAddress(change.former.domain, change.former.lookupKey))
     }),
     subscribe(nats, domainChangedSubject, domainChanged, (change) => {
       forget(domains, change.slug)
       if (change.renamedTo) forget(domains, change.renamedTo)
     }),
   ]
-  void followHearing(nats, hearing)
+  void followSubscription(nats, subscription)
 
   function findLink(domain: RedirectDomain | null, host: string, key: string | null): Found | Promise<Found> {
     if (!domain) return nothing
     if (key === null) return { domain, link: null }
-    const link = links.find(addressOf(host, key), domain.id)
+    const link = links.find(formatAddress(host, key), domain.id)
     return link instanceof Promise ? link.then((link) => foundOn(domain, link)) : foundOn(domain, link)
   }
 
@@ -89,7 +89,7 @@ function foundOn(domain: RedirectDomain, link: RedirectLink | null): Found {
 function forget(lookup: Pick<Lookup<object>, 'forget'>, address: string): void {
   lookup.forget(address)
   // Until it hears of the change too, another process may share what it knew before.
-  setTimeout(() => lookup.forget(address), hearsayMs).unref()
+  setTimeout(() => lookup.forget(address), propagationMs).unref()
 }
 
 function subscribe<S extends z.ZodType>(
@@ -116,13 +116,13 @@ function read<S extends z.ZodType>(schema: S, message: Msg): z.output<S> | undef
 }
 
 /** What was told while the connection was down has been missed. */
-async function followHearing(nats: NatsConnection, hearing: Hearing): Promise<void> {
+async function followSubscription(nats: NatsConnection, subscription: ChangeSubscription): Promise<void> {
   for await (const status of nats.status()) {
-    if (status.type === 'disconnect') hearing.isOn = false
+    if (status.type === 'disconnect') subscription.isOn = false
     if (status.type !== 'reconnect') continue
-    hearing.isOn = true
-    hearing.since = Date.now() + 1
+    subscription.isOn = true
+    subscription.since = Date.now() + 1
   }
 }
 
-const addressOf = (host: string, key: string) => `${host}/${key}`
+const formatAddress = (host: string, key: string) => `${host}/${key}`

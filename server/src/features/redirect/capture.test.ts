@@ -7,7 +7,7 @@ import { startEngines } from '../../../../engines/start.ts'
 import { buildClick } from '../../../test/build.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import type { Platform } from '../../platform/context.ts'
-import { partitionOf } from '../../platform/ids.ts'
+import { hashPartition } from '../../platform/ids.ts'
 import { openMetrics } from '../../platform/metrics.ts'
 import { ensureStreams, eventStream, jetStream } from '../../platform/nats.ts'
 import { type Capture, openCapture } from './capture.ts'
@@ -99,7 +99,7 @@ describe('while the log answers', () => {
   test('a click is in the log when its promise resolves', async () => {
     const click = someClick()
     await add(click)
-    const partition = partitionOf('ws_1', partitions)
+    const partition = hashPartition('ws_1', partitions)
     expect((await manager.streams.info(eventStream(partition))).state.messages).toBe(1)
     expect(await readLog(partition)).toEqual([{ id: expect.stringMatching(/^[0-9a-f-]{36}$/), clicks: [click] }])
     expect(await spoolFiles()).toEqual([])
@@ -117,7 +117,7 @@ describe('while the log answers', () => {
       await new Promise(setImmediate)
     }
     await Promise.all(stored)
-    const messages = await readLog(partitionOf('ws_1', partitions))
+    const messages = await readLog(hashPartition('ws_1', partitions))
     expect(
       messages
         .flatMap((message) => message.clicks)
@@ -132,7 +132,7 @@ describe('while the log answers', () => {
     const clicks = Array.from({ length: 40 }, (_, index) => someClick(`ws_${index}`))
     await Promise.all(clicks.map((click) => add(click)))
     for (let partition = 0; partition < partitions; partition++) {
-      const expected = clicks.filter(({ workspaceId }) => partitionOf(workspaceId, partitions) === partition)
+      const expected = clicks.filter(({ workspaceId }) => hashPartition(workspaceId, partitions) === partition)
       const logged = (await readLog(partition)).flatMap((message) => message.clicks)
       expect(expected.length).toBeGreaterThan(0)
       expect(logged).toEqual(expected)
@@ -181,7 +181,7 @@ describe('while the log is away', () => {
 
       await giveBack()
       await eventually(async () => expect(await spoolFiles()).toEqual([]), 10_000)
-      const messages = await readLog(partitionOf('ws_1', partitions))
+      const messages = await readLog(hashPartition('ws_1', partitions))
       const ids = messages.flatMap(({ clicks }) => clicks.map(({ id }) => id))
       expect(ids.sort()).toEqual([before, ...first, ...later].map(({ id }) => id).sort())
       for (const name of spooled) expect(messages.map(({ id }) => id)).toContain(name.slice(-41, -5))
@@ -212,7 +212,7 @@ describe('while the log is away', () => {
     engines.processes.nats?.kill('SIGCONT')
     await eventually(async () => expect(await spoolFiles()).toEqual([]), 10_000)
     expect(await loggedIds()).toHaveLength(16)
-    expect((await readLog(partitionOf('ws_1', partitions))).map(({ clicks }) => clicks.length).sort()).toEqual([
+    expect((await readLog(hashPartition('ws_1', partitions))).map(({ clicks }) => clicks.length).sort()).toEqual([
       1, 10, 5,
     ])
   })

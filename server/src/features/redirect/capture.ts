@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Platform } from '../../platform/context.ts'
-import { partitionOf } from '../../platform/ids.ts'
+import { hashPartition } from '../../platform/ids.ts'
 import { openPublisher } from '../../platform/nats.ts'
 import { clicksSubject, type RawClick } from './messages.ts'
 import { redirectMetrics } from './metrics.ts'
@@ -94,7 +94,7 @@ export function openCapture(platform: Platform, spool: Spool): Capture {
 
   return {
     add(click, whenDone) {
-      const partition = partitionOf(click.workspaceId, config.EVENT_PARTITIONS)
+      const partition = hashPartition(click.workspaceId, config.EVENT_PARTITIONS)
       take(lanes[partition] as Lane, JSON.stringify(click), whenDone)
       schedule(partition)
     },

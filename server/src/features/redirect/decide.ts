@@ -1,8 +1,8 @@
 import { isbot } from 'isbot'
 import type { RedirectDomain } from '../domains/service.ts'
 import { addressedKey, type RedirectLink } from '../links/service.ts'
-import { decoded, targetOf, withClickId, withLoggedQuery, withVisitorQuery } from './destination.ts'
-import { deviceOf } from './device.ts'
+import { decoded, parseTarget, withClickId, withLoggedQuery, withVisitorQuery } from './destination.ts'
+import { detectDevice } from './device.ts'
 import { type File, fileAt } from './files.ts'
 
 export type Visit = {
@@ -13,10 +13,10 @@ export type Visit = {
   /** What the browser says it asks for, such as `prefetch`; else empty. */
   purpose: string
   userAgent: string
-  place: { country: string }
+  location: { country: string }
 }
 export type Attempt = { outcome: 'none' | 'right' | 'wrong' | 'foreign' } | { outcome: 'limited'; retryAfter: number }
-export type Question = {
+export type DecideInput = {
   domain: RedirectDomain | null
   /** As it is matched; null when no link can have it. */
   key: string | null
@@ -58,9 +58,9 @@ export type Decision = {
 }
 
 /** Everything a redirect decides: values in, values out. */
-export function decide(question: Question): Decision {
-  const { domain, link, visit, now, attempt } = question
-  const answer: Decision = { status: 404, index: false, record: false, bot: '', trigger: triggerOf(visit.query) }
+export function decide(input: DecideInput): Decision {
+  const { domain, link, visit, now, attempt } = input
+  const answer: Decision = { status: 404, index: false, record: false, bot: '', trigger: detectTrigger(visit.query) }
   const isPost = visit.method === 'POST'
   if (visit.method !== 'GET' && visit.method !== 'HEAD' && !(isPost && link?.sealedPassword)) {
     return { ...answer, status: 405, allow: link?.sealedPassword ? 'GET, HEAD, POST' : 'GET, HEAD' }
@@ -70,7 +70,7 @@ export function decide(question: Question): Decision {
 
   const found = isPost ? 303 : 302
   const refuse = (kind: 'not-found' | 'banned' | 'disabled' | 'expired', ...instead: (string | null)[]): Decision => {
-    const location = instead.map((url) => url && elsewhere(url, question)).find(Boolean)
+    const location = instead.map((url) => url && elsewhere(url, input)).find(Boolean)
     if (location) return { ...answer, status: found, location }
     return { ...answer, status: kind === 'not-found' ? 404 : 410, page: { kind } }
   }
@@ -85,22 +85,22 @@ export function decide(question: Question): Decision {
     return { ...answer, status: attempt.outcome === 'none' ? 200 : 403, page }
   }
 
-  const device = link.ios || link.android ? deviceOf(visit.userAgent) : ''
+  const device = link.ios || link.android ? detectDevice(visit.userAgent) : ''
   const onDevice = (device === 'ios' && link.ios) || (device === 'android' && link.android) || undefined
-  const target = targetOf(onDevice ?? inCountry(link, visit) ?? variant(question) ?? link.url)
+  const target = parseTarget(onDevice ?? inCountry(link, visit) ?? variant(input) ?? link.url)
   if (!target) return refuse('not-found', domain.notFoundUrl)
   answer.index = link.doIndex
   answer.record = true
   answer.bot = visit.method === 'HEAD' ? 'head' : visit.purpose ? 'prefetch' : ''
-  answer.destination = withVisitorQuery(target, visit.query, question.click.parameter)
+  answer.destination = withVisitorQuery(target, visit.query, input.click.parameter)
   const { destination: url } = answer
-  answer.loggedUrl = withLoggedQuery(target, visit.query, question.click.parameter, url)
+  answer.loggedUrl = withLoggedQuery(target, visit.query, input.click.parameter, url)
   if (link.proxy && isbot(visit.userAgent)) {
     const { title, description, image, video } = link
     const page: Page = { kind: 'preview', url, title, description, image, video }
     return { ...answer, status: 200, bot: answer.bot || 'user-agent', page }
   }
-  const { parameter, id } = question.click
+  const { parameter, id } = input.click
   const location = link.trackConversion && id ? withClickId(url, parameter, id) : url
   if (target.isApp) return { ...answer, status: 200, page: { kind: 'app', url: location } }
   // Shops for apps can't be framed.
@@ -113,26 +113,26 @@ export function decide(question: Question): Decision {
   return answer
 }
 
-function triggerOf(query: string): 'link' | 'qr' {
+function detectTrigger(query: string): 'link' | 'qr' {
   return query !== '' && /(?:^|&)qr=1(?:&|$)/.test(query) ? 'qr' : 'link'
 }
 
 /** An address of the web that does not lead straight back here, else null. */
-function elsewhere(stored: string, { domain, key }: Question): string | null {
-  const target = targetOf(stored)
+function elsewhere(stored: string, { domain, key }: DecideInput): string | null {
+  const target = parseTarget(stored)
   if (!target || target.isApp) return null
   const { hostname, pathname } = new URL(target.url)
   return hostname === domain?.slug && addressedKey(decoded(pathname) ?? '') === key ? null : target.url
 }
 
-function inCountry({ geo }: RedirectLink, { place }: Visit): string | undefined {
-  if (!geo || !place.country) return undefined
-  const country = place.country.trim().toUpperCase()
+function inCountry({ geo }: RedirectLink, { location }: Visit): string | undefined {
+  if (!geo || !location.country) return undefined
+  const country = location.country.trim().toUpperCase()
   return Object.hasOwn(geo, country) ? geo[country] : undefined
 }
 
 /** The same visitor always gets the same variant; percentages are relative to their sum. */
-function variant({ link, now, share }: Question): string | undefined {
+function variant({ link, now, share }: DecideInput): string | undefined {
   if (!link?.testVariants) return undefined
   const { testVariants, testStartedAt, testCompletedAt } = link
   if (testStartedAt !== null && testStartedAt > now) return undefined

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { targetOf, withClickId, withVisitorQuery } from './destination.ts'
+import { parseTarget, withClickId, withVisitorQuery } from './destination.ts'
 
 const web = (url: string) => ({ isApp: false, url })
 const app = (url: string) => ({ isApp: true, url })
@@ -10,7 +10,7 @@ const anyPair = fc
   .map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`)
 
 describe('where an address leads', () => {
-  test.each<[string, ReturnType<typeof targetOf>]>([
+  test.each<[string, ReturnType<typeof parseTarget>]>([
     ['https://example.com/a?b=c#d', web('https://example.com/a?b=c#d')],
     ['http://example.com', web('http://example.com')],
     ['HTTPS://EXAMPLE.com/A', web('https://example.com/A')],
@@ -27,7 +27,7 @@ describe('where an address leads', () => {
     ['https://', null],
     ['', null],
   ])('%j', (stored, target) => {
-    expect(targetOf(stored)).toEqual(target)
+    expect(parseTarget(stored)).toEqual(target)
   })
 
   test('always fits a header', () => {
@@ -38,7 +38,7 @@ describe('where an address leads', () => {
           fc.string({ unit: 'binary' }).map((text) => `https://a.b/${text}`),
         ),
         (stored) => {
-          const target = targetOf(stored)
+          const target = parseTarget(stored)
           if (target) expect(target.url).toMatch(/^[!-~]+( [!-~]+)*$/)
         },
       ),

@@ -11,7 +11,7 @@ const never = new Set(
 const secrets = new Set(['pw', 'password'])
 
 /** Where a stored address leads, in a form that fits a header; null when nobody may be sent there. */
-export function targetOf(stored: string): Target | null {
+export function parseTarget(stored: string): Target | null {
   if (plainWebAddress.test(stored)) return { isApp: false, url: stored }
   const parsed = URL.parse(stored)
   if (!parsed || never.has(parsed.protocol)) return null
@@ -30,10 +30,10 @@ export function withVisitorQuery(
 ): string {
   const given = target.isApp || query === '' ? [] : passedOn(query, clickParameter)
   if (given.length === 0 && !target.url.includes(clickParameter)) return target.url
-  const replaced = new Set(given.map(nameOf)).add(clickParameter)
-  const { address, own, fragment } = partsOf(target.url)
-  const kept = own === '' ? [] : own.split('&').filter((pair) => !replaced.has(nameOf(pair)))
-  const all = [...kept, ...choose(given)].join('&')
+  const replaced = new Set(given.map(parameterName)).add(clickParameter)
+  const { address, own, fragment } = splitUrl(target.url)
+  const remaining = own === '' ? [] : own.split('&').filter((pair) => !replaced.has(parameterName(pair)))
+  const all = [...remaining, ...choose(given)].join('&')
   return `${address}${all && '?'}${all}${fragment}`
 }
 
@@ -46,7 +46,7 @@ export function withLoggedQuery(target: Target, query: string, clickParameter: s
 /** Opaque addresses such as `mailto:` have no place for it. */
 export function withClickId(url: string, parameter: string, id: string): string {
   if (!url.includes('://')) return url
-  const { address, own, fragment } = partsOf(url)
+  const { address, own, fragment } = splitUrl(url)
   return `${address}?${own}${own && '&'}${parameter}=${id}${fragment}`
 }
 
@@ -66,13 +66,13 @@ function passedOn(query: string, clickParameter: string): string[] {
     .replaceAll(/[^!-~]|#/gu, encoded)
     .split('&')
     .filter((pair) => {
-      const name = nameOf(pair).toLowerCase()
+      const name = parameterName(pair).toLowerCase()
       return name !== '' && name !== click && !secrets.has(name) && pair !== 'qr=1'
     })
 }
 
 /** As the destination will read it. */
-function nameOf(pair: string): string {
+function parameterName(pair: string): string {
   const end = pair.indexOf('=')
   const name = end === -1 ? pair : pair.slice(0, end)
   if (!/[%+]/.test(name)) return name
@@ -80,7 +80,7 @@ function nameOf(pair: string): string {
   return new URLSearchParams(`&${name}`).keys().next().value ?? ''
 }
 
-function partsOf(url: string): { address: string; own: string; fragment: string } {
+function splitUrl(url: string): { address: string; own: string; fragment: string } {
   const hash = url.indexOf('#')
   const end = hash === -1 ? url.length : hash
   const mark = url.indexOf('?')

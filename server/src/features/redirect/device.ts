@@ -1,7 +1,7 @@
 import { UAParser } from 'ua-parser-js'
 
 /** The systems that a link can have a destination of their own for; empty for all others. */
-export function deviceOf(userAgent: string): 'ios' | 'android' | '' {
+export function detectDevice(userAgent: string): 'ios' | 'android' | '' {
   // Most visitors are told apart without the parser, which takes some twenty times as long.
   if (!/iP(?:hone|ad|od)|Android|iOS/i.test(userAgent)) return ''
   const system = new UAParser(userAgent).getOS().name

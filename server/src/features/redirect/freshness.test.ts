@@ -8,7 +8,7 @@ import { contextIn } from '../../../test/context.ts'
 import { type ServerProcess, startServer } from '../../../test/server-process.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 import { visit } from '../../../test/visit.ts'
-import { partitionOf } from '../../platform/ids.ts'
+import { hashPartition } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { domainChangedMessage } from '../domains/messages.ts'
@@ -20,7 +20,7 @@ const processes: ServerProcess[] = []
 for (const folder of folders) {
   processes.push(await startServer({ ...inject('environment'), ROLES: 'redirect', SPOOL_DIRECTORY: folder }))
 }
-const partition = (workspaceId: string) => partitionOf(workspaceId, platform.config.EVENT_PARTITIONS)
+const partition = (workspaceId: string) => hashPartition(workspaceId, platform.config.EVENT_PARTITIONS)
 
 afterAll(async () => {
   await Promise.all(processes.map((process) => process.stop()))

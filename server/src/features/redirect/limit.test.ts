@@ -94,8 +94,8 @@ describe('the log', () => {
 
   const open = (given: Partial<Visit> = {}) =>
     new Promise<Decision>((resolve, reject) => {
-      const place = { country: '', region: '', city: '', continent: '' }
-      const visitor = { ip: '203.0.113.7', userAgent: browser, referer: '', purpose: '', place }
+      const location = { country: '', region: '', city: '', continent: '' }
+      const visitor = { ip: '203.0.113.7', userAgent: browser, referer: '', purpose: '', location }
       const visit = { ...visitor, domain: link.domain, path: link.key, method: 'GET', query: '', ...given }
       redirect.visit(visit, resolve)?.catch(reject)
     })

@@ -1,6 +1,6 @@
 import { openByteCache } from '../../platform/byte-cache.ts'
 import type { Platform } from '../../platform/context.ts'
-import type { Shelf, Stored } from './shelf.ts'
+import type { Stored, ValkeyCache } from './shelf.ts'
 
 export type Lookup<T> = {
   /** Without waiting when it is in memory; null when there is no such thing. Fails when nobody can tell. */
@@ -9,15 +9,15 @@ export type Lookup<T> = {
 }
 
 /** Whether changes are heard of at present, and since when without a gap. */
-export type Hearing = { isOn: boolean; since: number }
+export type ChangeSubscription = { isOn: boolean; since: number }
 
 export type Source = 'memory' | 'valkey' | 'postgres' | 'aged'
 
 type Options<T> = {
   /** Memory for what is known; a tenth of it for what does not exist. */
   maxBytes: number
-  hearing: Hearing
-  shelf: Shelf<T>
+  subscription: ChangeSubscription
+  sharedCache: ValkeyCache<T>
   log: Platform['log']
   read(address: string): Promise<T | null>
   onFound?(from: Source): void
@@ -38,21 +38,21 @@ const restMs = 1_000
  * and that is shorter while nobody can be told of changes. Later it still serves while PostgreSQL is slow or away.
  */
 export function openLookup<T extends object>(options: Options<T>): Lookup<T> {
-  const { hearing, shelf, onFound = () => {} } = options
+  const { subscription, sharedCache, onFound = () => {} } = options
   const known = openByteCache<Entry<T>>({ maxBytes: options.maxBytes })
   // Apart, so that nobody can drive out what is known by asking for what does not exist.
   const unknown = openByteCache<Entry<T>>({ maxBytes: Math.ceil(options.maxBytes / 10) })
   const loads = new Map<string, Load<T>>()
 
   /** What was found for another owner is as good as not there. */
-  function entryOf(address: string, owner: string): Entry<T> | undefined {
+  function findEntry(address: string, owner: string): Entry<T> | undefined {
     const entry = known.get(address) ?? unknown.get(address)
     return entry?.owner === owner ? entry : undefined
   }
 
   function isFresh(entry: Stored<T>): boolean {
-    const lifeMs = hearing.isOn ? (entry.value ? knownMs : unknownMs) : unheardMs
-    return entry.at > hearing.since && Date.now() - entry.at < lifeMs
+    const lifeMs = subscription.isOn ? (entry.value ? knownMs : unknownMs) : unheardMs
+    return entry.at > subscription.since && Date.now() - entry.at < lifeMs
   }
 
   function remember(address: string, entry: Stored<T>): void {
@@ -76,7 +76,7 @@ export function openLookup<T extends object>(options: Options<T>): Lookup<T> {
     return load
 
     async function read(): Promise<T | null> {
-      const shelved = await shelf.get(address, owner)
+      const shelved = await sharedCache.get(address, owner)
       // A change that was told meanwhile has ended this load: what it finds may be old.
       if (shelved && loads.get(address) === load) remember(address, shelved)
       if (shelved && isFresh(shelved)) {
@@ -88,12 +88,12 @@ export function openLookup<T extends object>(options: Options<T>): Lookup<T> {
       onFound('postgres')
       if (loads.get(address) !== load) return entry.value
       remember(address, entry)
-      shelf.put(address, entry, unknownMs)
+      sharedCache.put(address, entry, unknownMs)
       return entry.value
     }
 
     function failed(error: Error): void {
-      const entry = entryOf(address, owner)
+      const entry = findEntry(address, owner)
       if (entry) entry.restsUntil = performance.now() + restMs
       options.log.warn({ error: error.message, address }, 'PostgreSQL did not answer: what is known serves on')
     }
@@ -104,7 +104,7 @@ export function openLookup<T extends object>(options: Options<T>): Lookup<T> {
       return await within(load.found, patienceMs)
     } catch (error) {
       load.isLate = true
-      const aged = entryOf(address, owner)
+      const aged = findEntry(address, owner)
       if (aged) {
         onFound('aged')
         return aged.value
@@ -116,7 +116,7 @@ export function openLookup<T extends object>(options: Options<T>): Lookup<T> {
 
   return {
     find(address, owner) {
-      const entry = entryOf(address, owner)
+      const entry = findEntry(address, owner)
       if (entry && isFresh(entry)) {
         onFound('memory')
         return entry.value
@@ -132,7 +132,7 @@ export function openLookup<T extends object>(options: Options<T>): Lookup<T> {
     forget(address) {
       drop(address)
       loads.delete(address)
-      shelf.remove(address)
+      sharedCache.remove(address)
     },
   }
 }

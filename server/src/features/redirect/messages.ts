@@ -19,7 +19,7 @@ export const rawClick = z.object({
   city: z.string(),
   continent: z.string(),
   /** Only in a retried dead letter: the position in the log at which the click was seen first. */
-  retryOf: z.string().optional(),
+  retriedVisit: z.string().optional(),
 })
 export type RawClick = z.infer<typeof rawClick>
 

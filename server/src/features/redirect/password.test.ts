@@ -75,7 +75,7 @@ describe('a protected link', () => {
       const rows = await query(
         platform.clickhouse,
         `SELECT url, bot FROM click_events WHERE workspace_id = {workspaceId:String} AND link_number = {number:UInt64}`,
-        { workspaceId: workspace.id, number: await numberOf(id) },
+        { workspaceId: workspace.id, number: await findNumber(id) },
       )
       expect(rows).toEqual([{ url: 'https://example.com/landing?a=b', bot: '' }])
     })
@@ -167,7 +167,7 @@ test('attempts are counted without Valkey too, by network and not by address', a
   expect(await attempts(link, secret, '203.0.113.9')).toEqual({ outcome: 'right' })
 })
 
-async function numberOf(id: string): Promise<bigint> {
+async function findNumber(id: string): Promise<bigint> {
   const result = await sql<{ number: bigint }>`SELECT number FROM links WHERE id = ${id}`.execute(platform.db)
   return result.rows[0]?.number ?? 0n
 }

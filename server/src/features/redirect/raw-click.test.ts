@@ -5,11 +5,11 @@ import { buildRawClick, clickLimits, clip, fitAddress, fitParameters } from './r
 
 const bytes = (text: string) => Buffer.byteLength(text)
 const long = 'x'.repeat(3_000)
-const place = { country: long, region: long, city: 'ü'.repeat(3_000), continent: long }
+const location = { country: long, region: long, city: 'ü'.repeat(3_000), continent: long }
 
 describe('a logged click', () => {
   test('has at most 10 kB beside the destination, whatever its visitor sends', () => {
-    const visitor = { ip: long, userAgent: '"'.repeat(20_000), referer: `https://${long}`, purpose: long, place }
+    const visitor = { ip: long, userAgent: '"'.repeat(20_000), referer: `https://${long}`, purpose: long, location }
     const { loggedUrl = '' } = decideFor({ visit: { query: `a=1&${'ü='.repeat(8_000)}&b=2` } })
     const click = buildRawClick('id', plainLink, { url: loggedUrl, trigger: 'link', bot: '' }, visitor, 0)
     expect(bytes(JSON.stringify(click))).toBeLessThan(10_000)
@@ -39,12 +39,12 @@ describe('a logged click', () => {
 test('parameters are kept whole, in order, and within the limit', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ maxLength: 900 }), { maxLength: 8 }), (pairs) => {
-      const kept = fitParameters(pairs)
-      expect(bytes(kept.join('&'))).toBeLessThanOrEqual(clickLimits.query)
+      const fitted = fitParameters(pairs)
+      expect(bytes(fitted.join('&'))).toBeLessThanOrEqual(clickLimits.query)
       let next = 0
-      for (const pair of kept) next = pairs.indexOf(pair, next) + 1
-      expect(kept.length === 0 || next > 0).toBe(true)
-      if (bytes(pairs.join('&')) < clickLimits.query) expect(kept).toEqual(pairs)
+      for (const pair of fitted) next = pairs.indexOf(pair, next) + 1
+      expect(fitted.length === 0 || next > 0).toBe(true)
+      if (bytes(pairs.join('&')) < clickLimits.query) expect(fitted).toEqual(pairs)
     }),
   )
 })

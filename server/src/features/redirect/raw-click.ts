@@ -9,7 +9,7 @@ export type Seen = Pick<RawClick, 'trigger' | 'bot'> & { url: string }
 
 /** The click as it goes into the log. A visitor can't make it larger than the limits allow. */
 export function buildRawClick(id: string, link: RedirectLink, seen: Seen, visitor: Visitor, at: number): RawClick {
-  const { place } = visitor
+  const { location } = visitor
   return {
     id,
     at,
@@ -21,10 +21,10 @@ export function buildRawClick(id: string, link: RedirectLink, seen: Seen, visito
     userAgent: clip(visitor.userAgent, clickLimits.userAgent),
     referer: clip(visitor.referer, clickLimits.referer),
     bot: seen.bot,
-    country: clip(place.country, clickLimits.location),
-    region: clip(place.region, clickLimits.location),
-    city: clip(place.city, clickLimits.location),
-    continent: clip(place.continent, clickLimits.location),
+    country: clip(location.country, clickLimits.location),
+    region: clip(location.region, clickLimits.location),
+    city: clip(location.city, clickLimits.location),
+    continent: clip(location.continent, clickLimits.location),
   }
 }
 

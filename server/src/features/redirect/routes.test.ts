@@ -31,7 +31,7 @@ function open(path: string, headers: Record<string, string> = {}, method = 'GET'
   return visit(`${redirect}${path}`, { host: workspace.domain, 'user-agent': browser, ...headers }, method)
 }
 
-async function numberOf(id: string): Promise<bigint> {
+async function findNumber(id: string): Promise<bigint> {
   const result = await sql<{ number: bigint }>`SELECT number FROM links WHERE id = ${id}`.execute(platform.db)
   return result.rows[0]?.number ?? 0n
 }
@@ -160,7 +160,7 @@ describe('the click id', () => {
     const clickId = location.searchParams.get('trib_id') ?? ''
     expect(location.href).toBe(destination.replace('#', `&trib_id=${clickId}#`))
     const token = readClickId(clickKeys(platform.config), clickId)
-    expect(token?.linkNumber).toBe(await numberOf(id))
+    expect(token?.linkNumber).toBe(await findNumber(id))
     expect(Math.abs((token?.hour ?? 0) - clickHour(Date.now()))).toBeLessThanOrEqual(1)
     expect((await open('/go')).headers.location).not.toContain('trib_id')
   })
@@ -168,13 +168,13 @@ describe('the click id', () => {
   test('is the same for a visitor who comes again and another one for everybody else', async () => {
     await buildLink(platform, workspace, { key: 'again', trackConversion: true })
     const at = Date.now()
-    const ids = await Promise.all(['one', 'one', 'two'].map((agent) => clickIdOf('/again', `${browser} ${agent}`)))
+    const ids = await Promise.all(['one', 'one', 'two'].map((agent) => fetchClickId('/again', `${browser} ${agent}`)))
     if (clickHour(at) !== clickHour(Date.now())) return
     expect(ids[0]).toBe(ids[1])
     expect(ids[2]).not.toBe(ids[0])
   })
 
-  async function clickIdOf(path: string, userAgent: string) {
+  async function fetchClickId(path: string, userAgent: string) {
     const { headers } = await open(path, { 'user-agent': userAgent })
     return new URL(headers.location ?? '').searchParams.get('trib_id')
   }
@@ -204,7 +204,7 @@ describe('what is counted', () => {
     await open('/counted', agent('person'))
     await open('/counted', agent('head'))
     const rows = await eventually(async () => {
-      const found = await stored(await numberOf(link.id))
+      const found = await stored(await findNumber(link.id))
       expect(found.filter((row) => row.bot === '').length).toBeGreaterThanOrEqual(2)
       return found
     })
@@ -224,7 +224,7 @@ describe('what is counted', () => {
     await Promise.all([open('/off'), open('/over'), open('/over-there'), open('/go', {}, 'POST'), open('/none')])
     const marker = await buildLink(platform, workspace, { key: 'marker' })
     await open('/marker')
-    await eventually(async () => expect(await stored(await numberOf(marker.id))).toHaveLength(1))
+    await eventually(async () => expect(await stored(await findNumber(marker.id))).toHaveLength(1))
     const result = await sql<{ number: bigint }>`SELECT number FROM links
       WHERE workspace_id = ${workspace.id} AND key IN ('off', 'over', 'over-there')`.execute(platform.db)
     for (const { number } of result.rows) expect(await stored(number)).toEqual([])
@@ -235,7 +235,7 @@ describe('what is counted', () => {
     const forged = { 'x-forwarded-for': '203.0.113.7', 'cf-ipcountry': 'DE', 'x-country': 'DE' }
     await open('/scan?ref=a?b&qr=1', { ...forged, referer: 'https://www.example.org/page' })
     const rows = await eventually(async () => {
-      const found = await stored(await numberOf(link.id))
+      const found = await stored(await findNumber(link.id))
       expect(found).toHaveLength(1)
       return found
     })

@@ -32,7 +32,7 @@ export function redirectListener(platform: Platform, redirect: Redirect) {
       }
     }
     try {
-      const visit = visitOf(request, readAddress)
+      const visit = readVisit(request, readAddress)
       const slow = visit.method === 'POST' ? visitWithForm(request, visit, send) : redirect.visit(visit, send)
       slow?.catch(fail)
     } catch (error) {
@@ -46,20 +46,20 @@ export function redirectListener(platform: Platform, redirect: Redirect) {
   }
 }
 
-function visitOf(request: IncomingMessage, readAddress: AddressReader): Visit {
+function readVisit(request: IncomingMessage, readAddress: AddressReader): Visit {
   const { headers } = request
   const address = request.url ?? '/'
   const mark = address.indexOf('?')
   return {
     ...readVisitor(request, readAddress),
-    domain: domainOf(headers.host ?? ''),
+    domain: parseDomain(headers.host ?? ''),
     path: decoded(mark === -1 ? address.slice(1) : address.slice(1, mark)),
     method: request.method ?? 'GET',
     query: mark === -1 ? '' : address.slice(mark + 1),
   }
 }
 
-function domainOf(host: string): string {
+function parseDomain(host: string): string {
   return host.replace(/\.?(?::\d+)?$/, '').toLowerCase()
 }
 
@@ -82,7 +82,7 @@ function isForeign(headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site']
   if (site !== undefined) return site !== 'same-origin' && site !== 'none'
   const { origin, host = '' } = headers
-  return origin !== undefined && URL.parse(origin)?.hostname !== domainOf(host)
+  return origin !== undefined && URL.parse(origin)?.hostname !== parseDomain(host)
 }
 
 function respond(request: IncomingMessage, response: ServerResponse, decision: Decision): void {

@@ -13,7 +13,7 @@ const visitor = {
   userAgent: browser,
   referer: '',
   purpose: '',
-  place: { country: '', region: '', city: '', continent: '' },
+  location: { country: '', region: '', city: '', continent: '' },
 }
 
 test('the roles of a process share one redirect, until the last of them ends', async () => {

@@ -75,7 +75,7 @@ async function openOwnRedirect(platform: Platform): Promise<Redirect> {
   // Most visits ask for few links, and bringing a path to the form that is matched costs more than looking it up.
   const readKey = memo(addressedKey, { maxBytes: 8_000_000, most: 20_000, maxKeyLength: 200 })
 
-  async function attemptOf(link: RedirectLink | null, { form, ip }: Visit): Promise<Attempt> {
+  async function checkPassword(link: RedirectLink | null, { form, ip }: Visit): Promise<Attempt> {
     if (!form || !link?.sealedPassword) return noAttempt
     return form.isForeign ? { outcome: 'foreign' } : attempts(link, form.password, ip)
   }
@@ -87,9 +87,9 @@ async function openOwnRedirect(platform: Platform): Promise<Redirect> {
     const id = link ? mintClickId(secrets, { linkNumber, ip, userAgent, at: now }) : ''
     const share = link?.testVariants ? visitorShare(secrets, linkNumber, ip, userAgent) : 0
     const click = { id, parameter: config.CLICK_ID_PARAMETER }
-    const located = link?.geo && !visit.place.country ? withCountry(visit, platform.geo) : visit
-    const question = { domain, key, link, visit: located, now, click, share, attempt }
-    const decision = decide(question)
+    const located = link?.geo && !visit.location.country ? withCountry(visit, platform.geo) : visit
+    const input = { domain, key, link, visit: located, now, click, share, attempt }
+    const decision = decide(input)
     if (!link || !decision.record) {
       metrics.redirects.count(decision.status)
       send(decision)
@@ -98,7 +98,7 @@ async function openOwnRedirect(platform: Platform): Promise<Redirect> {
     const name = repeatName(id, decision.bot)
     const isRepeat = recent.has(name, now)
     if (!isRepeat && !withinLimit(ip, now)) {
-      const unattributed = decide({ ...question, click: { ...click, id: '' } })
+      const unattributed = decide({ ...input, click: { ...click, id: '' } })
       metrics.redirects.count(unattributed.status)
       metrics.clicksNotLogged.count('rate_limited')
       send(unattributed)
@@ -121,7 +121,7 @@ async function openOwnRedirect(platform: Platform): Promise<Redirect> {
 
   async function answerLater(visit: Visit, key: string | null, found: Found | Promise<Found>, send: Send) {
     const known = await found
-    answer(visit, key, known, await attemptOf(known.link, visit), send)
+    answer(visit, key, known, await checkPassword(known.link, visit), send)
   }
 
   return {
@@ -164,7 +164,7 @@ async function openOwnRedirect(platform: Platform): Promise<Redirect> {
 /** Only for the decision: the worker looks up by itself what no proxy tells. */
 function withCountry(visit: Visit, geo: Geo): Visit {
   const country = geo.lookup(visit.ip)?.country
-  return country ? { ...visit, place: { ...visit.place, country } } : visit
+  return country ? { ...visit, location: { ...visit.location, country } } : visit
 }
 
 /**

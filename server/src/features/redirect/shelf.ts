@@ -2,7 +2,7 @@ import type { Platform } from '../../platform/context.ts'
 
 /** Found at that moment, while it was that owner's; null when there was nothing. */
 export type Stored<T> = { value: T | null; owner: string; at: number }
-export type Shelf<T> = {
+export type ValkeyCache<T> = {
   /** Also one that is no longer fresh: it is better than nothing. */
   get(address: string, owner: string): Promise<Stored<T> | undefined>
   put(address: string, entry: Stored<T>, unknownMs: number): void
@@ -10,20 +10,20 @@ export type Shelf<T> = {
 }
 
 const restMs = 1_000
-const keptMs = 25 * 3_600_000
+const retentionMs = 25 * 3_600_000
 
 /**
  * What the redirect processes share in Valkey. Kept for more than a day, so that a process that starts while PostgreSQL
  * is away knows something. The name has to change with the shape of `T`, since old and new processes run together.
  */
-export function openShelf<T>({ valkey }: Pick<Platform, 'valkey'>, name: string): Shelf<T> {
+export function openValkeyCache<T>({ valkey }: Pick<Platform, 'valkey'>, name: string): ValkeyCache<T> {
   let restsUntil = 0
-  const nameOf = (address: string) => `redirect:${name}:${address}`
+  const entryKey = (address: string) => `redirect:${name}:${address}`
   return {
     async get(address, owner) {
       // Whoever waits for Valkey when it hangs waits once, not for every link.
       if (performance.now() < restsUntil) return undefined
-      const text = await valkey.get(nameOf(address)).catch(() => {
+      const text = await valkey.get(entryKey(address)).catch(() => {
         restsUntil = performance.now() + restMs
         return null
       })
@@ -31,10 +31,10 @@ export function openShelf<T>({ valkey }: Pick<Platform, 'valkey'>, name: string)
       return entry?.owner === owner ? entry : undefined
     },
     put(address, entry, unknownMs) {
-      valkey.set(nameOf(address), JSON.stringify(entry), 'PX', entry.value ? keptMs : unknownMs).catch(() => {})
+      valkey.set(entryKey(address), JSON.stringify(entry), 'PX', entry.value ? retentionMs : unknownMs).catch(() => {})
     },
     remove(address) {
-      valkey.del(nameOf(address)).catch(() => {})
+      valkey.del(entryKey(address)).catch(() => {})
     },
   }
 }

@@ -191,10 +191,10 @@ describe('a start', () => {
   })
 
   test('sends what processes left in folders that nobody takes again, and nothing of those that run', async () => {
-    const gone = someMessage('["of a process that is gone"]')
+    const orphan = someMessage('["of a process that is gone"]')
     const old = someMessage('["of an api that is gone"]')
     for (const [name, message] of [
-      ['clicks-5', gone],
+      ['clicks-5', orphan],
       ['page-clicks', old],
     ] as const) {
       await mkdir(join(directory, '..', name))
@@ -221,7 +221,7 @@ describe('a start', () => {
         expect(await readdir(join(directory, '..', name))).toEqual([])
     }, 20_000)
     const bodies = (await readLog()).map(({ body }) => body).sort()
-    expect(bodies).toEqual([gone, old, own].map(({ body }) => body).sort())
+    expect(bodies).toEqual([orphan, old, own].map(({ body }) => body).sort())
   })
 
   test('processes that share a port share the size of the spool', async () => {

@@ -13,8 +13,8 @@ export type Spool = AsyncDisposable & {
   isQuiet(): boolean
 }
 
-const drainEveryMs = 250
-const adoptEveryMs = 5_000
+const drainIntervalMs = 250
+const adoptIntervalMs = 5_000
 const abandonedMs = 10_000
 
 /** One file a message, named so that a restart sends the same message id again, oldest first. */
@@ -24,9 +24,9 @@ export async function openSpool(platform: Platform, folder = 'clicks'): Promise<
   await using opening = new AsyncDisposableStack()
   const { path: directory } = opening.use(await claimFolder(config.SPOOL_DIRECTORY, folder, log))
   await removeDrafts(directory)
-  let bytes = await sizeOf(directory)
+  let bytes = await measureFolder(directory)
   let written = 0
-  let away = false
+  let isNatsDown = false
   const sharers = config.ROLES.includes('redirect') ? config.REDIRECT_PROCESSES : 1
   const mostBytes = Math.floor((config.SPOOL_MAX_MEGABYTES * 1_048_576) / sharers)
   metrics.spoolBytes.set(bytes)
@@ -45,7 +45,7 @@ export async function openSpool(platform: Platform, folder = 'clicks'): Promise<
         log.debug({ error: (error as Error).message }, 'The spool keeps its clicks for now')
       }
       await measure().catch((error) => log.warn({ error: (error as Error).message }, 'spool folder is not readable'))
-      await sleep(drainEveryMs, stopping.signal)
+      await sleep(drainIntervalMs, stopping.signal)
     }
   }
 
@@ -57,7 +57,7 @@ export async function openSpool(platform: Platform, folder = 'clicks'): Promise<
       })
       log.info('The spool is empty again: all its clicks are in the log')
     }
-    if (performance.now() - adoptedAt < adoptEveryMs) return
+    if (performance.now() - adoptedAt < adoptIntervalMs) return
     adoptedAt = performance.now()
     await adopt()
   }
@@ -87,14 +87,14 @@ export async function openSpool(platform: Platform, folder = 'clicks'): Promise<
     for (const name of await messageFiles(from)) {
       const file = join(from, name)
       const content = await readFile(file)
-      const message = messageOf(content)
+      const message = parseMessage(content)
       if (message) {
         await stream.publish(message.subject, message.body, {
           msgID: message.id,
           timeout: config.CAPTURE_DEADLINE_MS,
           retries: 1,
         })
-        away = false
+        isNatsDown = false
         await rm(file)
       } else {
         log.error({ file }, 'A file of the spool is damaged: it is set aside as .broken')
@@ -105,20 +105,20 @@ export async function openSpool(platform: Platform, folder = 'clicks'): Promise<
   }
 
   return {
-    isQuiet: () => !away,
+    isQuiet: () => !isNatsDown,
     async append(message) {
       const text = JSON.stringify(message)
       const size = Buffer.byteLength(text)
       if (bytes + size > mostBytes) {
         throw new Error(`The spool in ${directory} is full (SPOOL_MAX_MEGABYTES=${config.SPOOL_MAX_MEGABYTES})`)
       }
-      away = true
+      isNatsDown = true
       bytes += size
       const name = `${String(Date.now()).padStart(15, '0')}-${String(written++).padStart(9, '0')}-${message.id}.json`
       await writeDurably(directory, name, text).catch((error) => {
         bytes -= size
         // With nothing to drain nobody would find out that the log is back.
-        if (bytes === 0) away = false
+        if (bytes === 0) isNatsDown = false
         throw error
       })
       metrics.spoolBytes.set(bytes)
@@ -160,7 +160,7 @@ async function removeDrafts(directory: string): Promise<void> {
   }
 }
 
-function messageOf(content: Buffer): SpooledMessage | undefined {
+function parseMessage(content: Buffer): SpooledMessage | undefined {
   try {
     return JSON.parse(content.toString('utf8'))
   } catch {
@@ -168,7 +168,7 @@ function messageOf(content: Buffer): SpooledMessage | undefined {
   }
 }
 
-async function sizeOf(directory: string): Promise<number> {
+async function measureFolder(directory: string): Promise<number> {
   const sizes = (await messageFiles(directory)).map(async (name) => (await stat(join(directory, name))).size)
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
 }

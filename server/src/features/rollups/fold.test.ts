@@ -7,7 +7,7 @@ import { openTestPlatform } from '../../../test/stack.ts'
 import { query } from '../../platform/clickhouse.ts'
 import { countEvents } from '../analytics/service.ts'
 import { appendClicks, type NewClick } from '../event-storage/service.ts'
-import { foldRareValues, mendRollups, rollupDifferences } from './service.ts'
+import { foldRareValues, repairRollups, rollupDifferences } from './service.ts'
 
 const limit = 5
 const open = () => openTestPlatform({ ROLLUP_VALUES_PER_DAY: String(limit) })
@@ -91,7 +91,7 @@ describe('values beyond the limit of a day', () => {
       query: 'ALTER TABLE dimension_counts DELETE WHERE workspace_id = {id:String} SETTINGS mutations_sync = 2',
       query_params: { id },
     })
-    await mendRollups(platform, { workspaceIds: [id], month })
+    await repairRollups(platform, { workspaceIds: [id], month })
     expect(await counted(id, 'utm_source')).toEqual(before)
     expect(await counted(id, 'utm_source folded')).toEqual({ '': 15 })
   })

@@ -7,7 +7,7 @@ import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import { query } from '../../platform/clickhouse.ts'
 import { clickHouseStatements } from '../../platform/migrate.ts'
 import { appendClicks, type NewClick } from '../event-storage/service.ts'
-import { appendClicksAgain, mendRollups, monthsOfEvents, rollupDifferences } from './service.ts'
+import { appendClicksAgain, monthsOfEvents, repairRollups, rollupDifferences } from './service.ts'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 })
 const hourMs = 3_600_000
@@ -33,7 +33,7 @@ test('rows, counts by quarter of an hour, link and dimension agree after each ki
     let isDead = false
     for (let batch = 0; !isDead; batch++) {
       const clicks = Array.from({ length: 1_000 }, () =>
-        rowOf(workspaces[randomInt(2)] as string, { bot: randomInt(10) === 0 ? 'isbot' : '' }),
+        buildRow(workspaces[randomInt(2)] as string, { bot: randomInt(10) === 0 ? 'isbot' : '' }),
       )
       const token = `kill:${kill}:${batch}`
       await appendClicks(platform, clicks, token).catch(async () => {
@@ -50,7 +50,7 @@ test('rows, counts by quarter of an hour, link and dimension agree after each ki
 
 test('a batch that is sent again with its token changes nothing', async () => {
   const { id } = await buildWorkspace(platform)
-  const clicks = [rowOf(id), rowOf(id, { bot: 'head' }), rowOf(id, { timestamp: Date.now() - 40 * dayMs })]
+  const clicks = [buildRow(id), buildRow(id, { bot: 'head' }), buildRow(id, { timestamp: Date.now() - 40 * dayMs })]
   for (let time = 0; time < 3; time++) await appendClicks(platform, clicks, `again:${id}`)
   await expectAgreement([id], 3)
   const counts = await query<{ clicks: number; bots: number }>(
@@ -65,7 +65,7 @@ test.each([['click_events'], ['link_counts'], ['workspace_counts'], ['dimension_
   'what ClickHouse has lost of %s, though it remembers the token, comes with the repeat',
   async (table) => {
     const { id } = await buildWorkspace(platform)
-    const clicks = [rowOf(id), rowOf(id), rowOf(id, { timestamp: Date.now() - 35 * dayMs })]
+    const clicks = [buildRow(id), buildRow(id), buildRow(id, { timestamp: Date.now() - 35 * dayMs })]
     await appendClicks(platform, clicks, id)
     const statement = `ALTER TABLE ${table} DELETE WHERE workspace_id = {id:String} SETTINGS mutations_sync = 2`
     await platform.clickhouse.command({ query: statement, query_params: { id } })
@@ -79,8 +79,8 @@ test.each([['click_events'], ['link_counts'], ['workspace_counts'], ['dimension_
 
 test('what is kept apart by dimension', async () => {
   const { id } = await buildWorkspace(platform)
-  const place = { country: 'DE', region: 'DE-BE', city: 'Berlin' }
-  await appendClicks(platform, [rowOf(id, place), rowOf(id, place), rowOf(id, { bot: 'isbot' })], id)
+  const location = { country: 'DE', region: 'DE-BE', city: 'Berlin' }
+  await appendClicks(platform, [buildRow(id, location), buildRow(id, location), buildRow(id, { bot: 'isbot' })], id)
   const found = await query<{ dimension: string; value: string; clicks: number }>(
     platform.clickhouse,
     `SELECT dimension, value, sum(clicks) AS clicks FROM dimension_counts
@@ -98,7 +98,7 @@ test('counts that are wrong are found and mended, too low and too high ones', as
   const { id } = await buildWorkspace(platform)
   await appendClicks(
     platform,
-    Array.from({ length: 20 }, () => rowOf(id)),
+    Array.from({ length: 20 }, () => buildRow(id)),
     id,
   )
   const { clickhouse } = platform
@@ -118,7 +118,7 @@ test('counts that are wrong are found and mended, too low and too high ones', as
   expect(total('workspace_counts', 'missing')).toBe(20)
   expect(total('link_counts', 'surplus')).toBe(7)
   expect(total('dimension_counts', 'surplus')).toBe(1)
-  for (const month of months) await mendRollups(platform, { workspaceIds: [id], month })
+  for (const month of months) await repairRollups(platform, { workspaceIds: [id], month })
   await expectAgreement([id], 20)
 })
 
@@ -130,7 +130,7 @@ test.each([
   'a click of a workspace on the plan %s expires after %i days, as HISTORY_DAYS_BY_PLAN says',
   async (plan, days) => {
     const { id } = await buildWorkspace(platform, { plan })
-    await appendClicks(platform, [rowOf(id, { timestamp: Date.UTC(2026, 10, 1, 23) })], id)
+    await appendClicks(platform, [buildRow(id, { timestamp: Date.UTC(2026, 10, 1, 23) })], id)
     const [row] = await query<{ days: number }>(
       platform.clickhouse,
       "SELECT expires_on - toDate('2026-11-01') AS days FROM link_counts WHERE workspace_id = {id:String}",
@@ -144,11 +144,11 @@ test('rows that have expired go, their counts stay, and nothing differs', async 
   const { id } = await buildWorkspace(platform, { plan: 'free' })
   const { id: keeper } = await buildWorkspace(platform)
   const old = { timestamp: Date.now() - 45 * dayMs }
-  await appendClicks(platform, [rowOf(id, old), rowOf(id, old), rowOf(id), rowOf(keeper, old)], id)
+  await appendClicks(platform, [buildRow(id, old), buildRow(id, old), buildRow(id), buildRow(keeper, old)], id)
   for (const table of ['click_events', 'link_counts', 'dimension_counts'])
     await platform.clickhouse.command({ query: `OPTIMIZE TABLE ${table} FINAL` })
-  expect(await rowsOf([id])).toBe(1)
-  expect(await rowsOf([keeper])).toBe(1)
+  expect(await countRows([id])).toBe(1)
+  expect(await countRows([keeper])).toBe(1)
   for (const month of await monthsOfEvents(platform)) expect(await rollupDifferences(platform, { month })).toEqual([])
   const counts = await query<{ clicks: number }>(
     platform.clickhouse,
@@ -163,7 +163,7 @@ function differencesIn(month: string) {
 }
 
 async function expectAgreement(workspaces: string[], rows: number): Promise<void> {
-  expect(await rowsOf(workspaces)).toBe(rows)
+  expect(await countRows(workspaces)).toBe(rows)
   for (const month of await monthsOfEvents(platform)) expect(await rollupDifferences(platform, { month })).toEqual([])
   for (const table of ['workspace_counts', 'link_counts']) {
     const counted = await query<{ n: number }>(
@@ -175,18 +175,18 @@ async function expectAgreement(workspaces: string[], rows: number): Promise<void
   }
 }
 
-async function rowsOf(workspaces: string[]): Promise<number> {
+async function countRows(workspaces: string[]): Promise<number> {
   const statement = 'SELECT count() AS n FROM click_events WHERE workspace_id IN {workspaces:Array(String)}'
   return Number((await query<{ n: number }>(platform.clickhouse, statement, { workspaces }))[0]?.n)
 }
 
-function rowOf(workspaceId: string, given: Partial<NewClick> = {}): NewClick {
+function buildRow(workspaceId: string, given: Partial<NewClick> = {}): NewClick {
   const text = {
     url: `https://example.com/${randomUUID()}`,
     referer: 'example.org',
     referer_url: 'https://example.org/',
   }
-  const place = {
+  const location = {
     country: `C${randomInt(30)}`,
     region: `R${randomInt(50)}`,
     city: `T${randomInt(99)}`,
@@ -203,7 +203,7 @@ function rowOf(workspaceId: string, given: Partial<NewClick> = {}): NewClick {
     ip: '::',
     bot: '',
     ...text,
-    ...place,
+    ...location,
     ...device,
     ...utm,
     ...given,

@@ -16,11 +16,11 @@ import {
 } from '../event-storage/service.ts'
 import { type Foldables, markFolded } from './fold.ts'
 import {
-  insertKeptCounts,
-  type KeptCount,
+  type CountCorrection,
+  insertCorrections,
   type LinkRange,
-  mendRollup,
   type RollupRange,
+  repairRollup,
   selectDifferences,
   selectIsFolded,
   selectMonths,
@@ -47,7 +47,7 @@ export const rollupTables = {
   dimensionCounts: 'dimension_counts',
 } as const
 // Ids travel in the address of a ClickHouse request, which servers limit.
-const mendedAtOnce = 100
+const repairedAtOnce = 100
 
 /** Marks in each row the values that the daily rollup counts in sum (ROLLUP_VALUES_PER_DAY). */
 export function foldRareValues(platform: Pick<Platform, 'clickhouse' | 'config'>, rows: Foldables[]): Promise<void> {
@@ -83,14 +83,14 @@ export async function rollupDifferences(platform: Reading, range: RollupRange): 
 }
 
 /** Makes the rollups of a month what its rows come to. Nothing may be inserted into these sources meanwhile. */
-export async function mendRollups(
+export async function repairRollups(
   platform: Reading,
   range: Omit<RollupRange, 'workspaceId'> & { workspaceIds: string[] },
   of: Source[] = sources,
 ): Promise<void> {
-  for (const workspaceIds of chunks(range.workspaceIds, mendedAtOnce)) {
+  for (const workspaceIds of chunks(range.workspaceIds, repairedAtOnce)) {
     for (const sum of sums.filter(({ source }) => of.includes(source)))
-      await mendRollup(platform.clickhouse, sum, { ...range, workspaceIds })
+      await repairRollup(platform.clickhouse, sum, { ...range, workspaceIds })
   }
 }
 
@@ -102,7 +102,7 @@ export async function mendRollups(
 export async function appendClicksAgain(platform: Engines, clicks: NewClick[], token: string): Promise<void> {
   await appendClicks(platform, clicks, token)
   await restoreClicks(platform, clicks, `${token}:${randomUUID()}`)
-  await mendDays(platform, clicks, ['clicks'])
+  await repairDays(platform, clicks, ['clicks'])
 }
 
 /** The same for a part of a batch that was divided: earlier attempts may have stored some of its rows with another token. */
@@ -112,7 +112,7 @@ export async function appendMissingClicks(platform: Engines, clicks: NewClick[],
   const lost = await withoutVisit(platform, missing)
   if (lost.length > 0) await restoreClicks(platform, lost, `${token}:${randomUUID()}`)
   // The insert itself brings the rollups what it adds.
-  if (lost.length > 0 || missing.length < clicks.length) await mendDays(platform, clicks, ['clicks'])
+  if (lost.length > 0 || missing.length < clicks.length) await repairDays(platform, clicks, ['clicks'])
 }
 
 /** Those that have no row. */
@@ -131,7 +131,7 @@ export async function removeClicks(platform: Engines, clicks: RemovedClick[]): P
   for (const [workspaceId, mine] of Map.groupBy(clicks, ({ workspaceId }) => workspaceId)) {
     if (!(await deleteClicks(platform, workspaceId, mine))) continue
     const days = mine.map(({ at }) => ({ workspace_id: workspaceId, timestamp: at }))
-    await mendDays(platform, days, ['clicks'])
+    await repairDays(platform, days, ['clicks'])
   }
 }
 
@@ -141,7 +141,7 @@ export async function appendConversionsAgain(platform: Engines, rows: NewConvers
   // Who was taken for dead may still send it: with the same token that comes to nothing.
   await appendMissingConversions(platform, rows, token)
   await restoreConversions(platform, rows)
-  await mendDays(platform, [...rows.leads, ...rows.sales], ['leads', 'sales'])
+  await repairDays(platform, [...rows.leads, ...rows.sales], ['leads', 'sales'])
 }
 
 /** Removes the rows of one lead, sale or refund, and what they added to the rollups. */
@@ -152,14 +152,14 @@ export async function removeConversions(
 ): Promise<void> {
   await lockOutConversions(platform)
   if (!(await deleteConversion(platform, kind, conversion))) return
-  await mendDays(platform, [{ workspace_id: conversion.workspaceId, timestamp: conversion.at }], [kind])
+  await repairDays(platform, [{ workspace_id: conversion.workspaceId, timestamp: conversion.at }], [kind])
 }
 
-async function mendDays(platform: Reading, rows: { workspace_id: string; timestamp: number }[], of: Source[]) {
+async function repairDays(platform: Reading, rows: { workspace_id: string; timestamp: number }[], of: Source[]) {
   const workspaceIds = [...new Set(rows.map(({ workspace_id }) => workspace_id))]
   const days = [...new Set(rows.map(({ timestamp }) => new Date(timestamp).toISOString().slice(0, 10)))].sort()
   for (const [month, [from]] of Map.groupBy(days, (day) => `${day.slice(0, 7)}-01`))
-    await mendRollups(platform, { workspaceIds, month, from }, of)
+    await repairRollups(platform, { workspaceIds, month, from }, of)
 }
 
 export type LinkPeople = { workspaceId: string; linkNumber: bigint; rows: number; doubled: number; last: Date }
@@ -198,6 +198,6 @@ export async function conversionsByLink(platform: Reading, range: LinkRange): Pr
 }
 
 /** Counts of events that nobody has the rows of any more. */
-export function keepCounts(platform: Reading, counts: KeptCount[]): Promise<void> {
-  return insertKeptCounts(platform.clickhouse, counts)
+export function keepCounts(platform: Reading, counts: CountCorrection[]): Promise<void> {
+  return insertCorrections(platform.clickhouse, counts)
 }

@@ -45,14 +45,14 @@ WHERE pair.2 != 0 GROUP BY workspace_id, counted ORDER BY workspace_id, counted`
 
 /** Adds what is missing and takes off what is too much; nothing may be inserted meanwhile. */
 // NOTE every workspace: likewise for the operator.
-export async function mendRollup(clickhouse: ClickHouse, sum: Sum, range: RollupRange): Promise<void> {
+export async function repairRollup(clickhouse: ClickHouse, sum: Sum, range: RollupRange): Promise<void> {
   const { rollup } = sum
   const { key, counts } = summing(sum)
   const columns = [key, ...Object.keys(counts), 'expires_on']
-  const kept = rollup === 'dimension_counts' ? ['kept_until'] : []
+  const retention = rollup === 'dimension_counts' ? ['kept_until'] : []
   await clickhouse.command({
-    query: `INSERT INTO ${rollup} (${[...columns, ...kept].join(', ')})
-SELECT ${[...columns, ...kept.map((column) => `expires_on AS ${column}`)].join(', ')} FROM (${differences(sum, range)})`,
+    query: `INSERT INTO ${rollup} (${[...columns, ...retention].join(', ')})
+SELECT ${[...columns, ...retention.map((column) => `expires_on AS ${column}`)].join(', ')} FROM (${differences(sum, range)})`,
     query_params: range,
     clickhouse_settings: { ...atOnce, distributed_product_mode: 'local' },
   })
@@ -60,14 +60,14 @@ SELECT ${[...columns, ...kept.map((column) => `expires_on AS ${column}`)].join('
 
 // NOTE every workspace: likewise for the operator.
 function differences(sum: Sum, range: RollupRange): string {
-  const { table, join, key, keyOf, counts } = summing(sum)
+  const { table, join, key, keyExpression, counts } = summing(sum)
   const names = Object.keys(counts)
   const ofRows = Object.entries(counts).map(([name, count]) => `toInt128(${count}) AS ${name}`)
   const within = (day: string) => `toStartOfMonth(${day}) = {month:Date}
     ${range.from === undefined ? '' : `AND ${day} >= {from:Date}`} ${ofWorkspace(range)}`
   return `SELECT ${[key, ...names].join(', ')}, expires AS expires_on FROM (
   SELECT ${[key, ...names.map((name) => `sum(${name}) AS ${name}`)].join(', ')}, min(expires_on) AS expires FROM (
-    SELECT ${[keyOf, ...ofRows].join(', ')}, min(event.expires_on) AS expires_on
+    SELECT ${[keyExpression, ...ofRows].join(', ')}, min(event.expires_on) AS expires_on
     FROM ${table} AS event ${join} WHERE ${within("toDate(timestamp, 'UTC')")} GROUP BY ${key}
     UNION ALL
     SELECT ${[key, ...names.map((name) => `-${name}`)].join(', ')}, expires_on FROM ${sum.rollup} WHERE ${within('toDate(bucket)')}
@@ -101,8 +101,8 @@ export function selectStored(clickhouse: ClickHouse, of: 'clicks' | 'leads and s
   const counts: Count[] = of === 'clicks' ? ['clicks'] : ['leads', 'sales', 'sale_amount']
   const within = linksWithin(range)
   const ofRows = from.map((source) => {
-    const { table, key, keyOf, counts: sums } = summing({ rollup: 'link_counts', source })
-    return `SELECT ${keyOf}, [${counts.map((count) => `toInt128(${sums[count] ?? 0})`).join(', ')}] AS rows,
+    const { table, key, keyExpression, counts: sums } = summing({ rollup: 'link_counts', source })
+    return `SELECT ${keyExpression}, [${counts.map((count) => `toInt128(${sums[count] ?? 0})`).join(', ')}] AS rows,
       arrayMap(row -> toInt128(0), rows) AS counts,
       toInt64(${of === 'clicks' ? '0' : 'count() - uniqExact(id)'}) AS doubles, min(event.expires_on) AS expires_on
     FROM ${table} AS event WHERE ${within} GROUP BY ${key}`
@@ -129,10 +129,10 @@ HAVING arrayExists(sum -> sum != '0', stored) OR doubled != '0'`,
   )
 }
 
-export type KeptCount = { workspace_id: string; link_number: string } & Partial<Record<Count, number>>
+export type CountCorrection = { workspace_id: string; link_number: string } & Partial<Record<Count, number>>
 
 /** At no time: in the first hour of 1970, as counts whose rows have expired. */
-export async function insertKeptCounts(clickhouse: ClickHouse, counts: KeptCount[]): Promise<void> {
+export async function insertCorrections(clickhouse: ClickHouse, counts: CountCorrection[]): Promise<void> {
   if (counts.length === 0) return
   const values = counts.map((count) => ({ ...count, bucket: 0, expires_on: '1970-01-01' }))
   const insert = (table: string, ...more: string[]) =>

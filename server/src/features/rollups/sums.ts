@@ -10,7 +10,7 @@ export type Summing = {
   table: string
   join: string
   key: string
-  keyOf: string
+  keyExpression: string
   counts: Partial<Record<Count, string>>
 }
 
@@ -23,28 +23,28 @@ export const sums: Sum[] = (['workspace_counts', 'link_counts', 'dimension_count
 /** The same as the views of migrations 0004, 0006 and 0012; rows are named `event`. */
 export function summing({ rollup, source }: Sum): Summing {
   const table = eventTables[source]
-  if (rollup !== 'dimension_counts') return { table, join: '', ...keys[rollup], counts: countsOf[source] }
+  if (rollup !== 'dimension_counts') return { table, join: '', ...keys[rollup], counts: countsBySource[source] }
   const pairs = source === 'clicks' ? `if(bot = '', ${dimensions}, [('bot', bot)])` : dimensions
-  const counts: Summing['counts'] = source === 'clicks' ? { clicks: 'count()' } : countsOf[source]
+  const counts: Summing['counts'] = source === 'clicks' ? { clicks: 'count()' } : countsBySource[source]
   return { table, join: `ARRAY JOIN ${pairs} AS pair`, ...keys[rollup], counts }
 }
 
-const keys: Record<Rollup, Pick<Summing, 'key' | 'keyOf'>> = {
+const keys: Record<Rollup, Pick<Summing, 'key' | 'keyExpression'>> = {
   workspace_counts: {
     key: 'workspace_id, bucket',
-    keyOf: "workspace_id, toStartOfFifteenMinutes(toDateTime(timestamp, 'UTC')) AS bucket",
+    keyExpression: "workspace_id, toStartOfFifteenMinutes(toDateTime(timestamp, 'UTC')) AS bucket",
   },
   link_counts: {
     key: 'workspace_id, link_number, bucket',
-    keyOf: "workspace_id, link_number, toStartOfHour(toDateTime(timestamp, 'UTC')) AS bucket",
+    keyExpression: "workspace_id, link_number, toStartOfHour(toDateTime(timestamp, 'UTC')) AS bucket",
   },
   dimension_counts: {
     key: 'workspace_id, dimension, bucket, value',
-    keyOf: "workspace_id, pair.1 AS dimension, toDate(timestamp, 'UTC') AS bucket, pair.2 AS value",
+    keyExpression: "workspace_id, pair.1 AS dimension, toDate(timestamp, 'UTC') AS bucket, pair.2 AS value",
   },
 }
 
-const countsOf: Record<Source, Summing['counts']> = {
+const countsBySource: Record<Source, Summing['counts']> = {
   clicks: { clicks: "countIf(bot = '')", bots: "countIf(bot != '')" },
   leads: { leads: 'count()' },
   sales: { sales: 'sum(event.sales)', sale_amount: 'sum(toInt128(event.amount))' },

@@ -22,15 +22,15 @@ async function withTags<N extends string[]>(...names: N) {
   const workspace = await buildWorkspace(platform)
   const tags = []
   for (const name of names) tags.push(await as(workspace)(createTag, { body: { name, color: 'blue' } }))
-  return { workspace, tags: tags as { [Place in keyof N]: Tag } }
+  return { workspace, tags: tags as { [Key in keyof N]: Tag } }
 }
 
-const namesOf = (tags: { name: string }[]) => tags.map((tag) => tag.name)
+const listNames = (tags: { name: string }[]) => tags.map((tag) => tag.name)
 
 describe('getTags', () => {
   it('200: by name, and by the time they were made, in both orders', async () => {
     const { workspace } = await withTags('beta', 'Alpha', 'gamma')
-    const names = async (query: object) => namesOf(await as(workspace)(listTags, { query }))
+    const names = async (query: object) => listNames(await as(workspace)(listTags, { query }))
     expect(await names({})).toEqual(['Alpha', 'beta', 'gamma'])
     expect(await names({ sortOrder: 'desc' })).toEqual(['gamma', 'beta', 'Alpha'])
     expect(await names({ sortBy: 'createdAt' })).toEqual(['beta', 'Alpha', 'gamma'])
@@ -39,7 +39,7 @@ describe('getTags', () => {
 
   it('200: those whose name contains the text, in any case, with no sign having a meaning', async () => {
     const { workspace } = await withTags('50% off', 'Spring_Sale', 'Café', 'other')
-    const names = async (search: string) => namesOf(await as(workspace)(listTags, { query: { search } }))
+    const names = async (search: string) => listNames(await as(workspace)(listTags, { query: { search } }))
     expect(await names('SALE')).toEqual(['Spring_Sale'])
     expect(await names('0%')).toEqual(['50% off'])
     expect(await names('_')).toEqual(['Spring_Sale'])
@@ -53,14 +53,14 @@ describe('getTags', () => {
     const [a, b] = tags.map((tag) => tag.id)
     for (const query of [`ids=${a}&ids=${b}`, `ids=${a},${b}`, `ids=${b}&ids=${a},tag_unknown`]) {
       const { status, answer } = await send(workspace, 'GET', `/tags?${query}`)
-      expect({ status, names: namesOf(answer as never) }).toEqual({ status: 200, names: ['a', 'b'] })
+      expect({ status, names: listNames(answer as never) }).toEqual({ status: 200, names: ['a', 'b'] })
     }
     expect(await as(workspace)(listTags, { query: { ids: 'tag_unknown' } })).toEqual([])
   })
 
   it('200: page by page, each tag once, and nothing past the end', async () => {
     const { workspace } = await withTags('a', 'b', 'c', 'd', 'e')
-    const page = async (page: number) => namesOf(await as(workspace)(listTags, { query: { page, pageSize: 2 } }))
+    const page = async (page: number) => listNames(await as(workspace)(listTags, { query: { page, pageSize: 2 } }))
     expect([await page(1), await page(2), await page(3), await page(4)]).toEqual([['a', 'b'], ['c', 'd'], ['e'], []])
     expect(await page(Number.MAX_SAFE_INTEGER)).toEqual([])
     expect(await as(workspace)(listTags, { query: { pageSize: 100 } })).toHaveLength(5)
@@ -68,7 +68,7 @@ describe('getTags', () => {
 
   it('200: none of another workspace', async () => {
     const [ours, theirs] = [await withTags('ours'), await withTags('theirs')]
-    expect(namesOf(await as(ours.workspace)(listTags))).toEqual(['ours'])
+    expect(listNames(await as(ours.workspace)(listTags))).toEqual(['ours'])
     expect(await as(ours.workspace)(listTags, { query: { ids: theirs.tags[0].id } })).toEqual([])
   })
 
@@ -264,7 +264,7 @@ describe('updateTag', () => {
     expect(await send(ours.workspace, 'PATCH', `/tags/${theirs.tags[0].id}`, '{"name":"a"}')).toMatchObject({
       status: 404,
     })
-    expect(namesOf(await as(theirs.workspace)(listTags))).toEqual(['theirs'])
+    expect(listNames(await as(theirs.workspace)(listTags))).toEqual(['theirs'])
   })
 
   it('409: when another tag has the name, one by one and at once', async () => {
@@ -292,7 +292,7 @@ describe('deleteTag', () => {
     const { workspace, tags } = await withTags('gone', 'stays')
     const { status, answer } = await send(workspace, 'DELETE', `/tags/${tags[0].id}`)
     expect({ status, answer }).toEqual({ status: 200, answer: { id: tags[0].id } })
-    expect(namesOf(await as(workspace)(listTags))).toEqual(['stays'])
+    expect(listNames(await as(workspace)(listTags))).toEqual(['stays'])
     await expect(as(workspace)(createTag, { body: { name: 'gone' } })).resolves.toMatchObject({ name: 'gone' })
   })
 

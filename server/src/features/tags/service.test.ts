@@ -18,22 +18,22 @@ async function newContext() {
 async function twoWorkspaces() {
   const [ours, theirs] = [await newContext(), await newContext()]
   const sale = await createTag(ours, { name: 'Café Sale', color: 'red' })
-  const news = await createTag(ours, { name: 'news', color: 'green' })
+  const created = await createTag(ours, { name: 'news', color: 'green' })
   const foreign = await createTag(theirs, { name: 'foreign', color: 'blue' })
-  return { ours, theirs, sale, news, foreign }
+  return { ours, theirs, sale, created, foreign }
 }
 
 test('tagsByIds gives the tags of this workspace', async () => {
-  const { ours, sale, news, foreign } = await twoWorkspaces()
-  const tags = await tagsByIds(ours, [news.id, sale.id, news.id, foreign.id, 'tag_unknown'])
-  expect(Object.fromEntries(tags)).toEqual({ [sale.id]: sale, [news.id]: news })
+  const { ours, sale, created, foreign } = await twoWorkspaces()
+  const tags = await tagsByIds(ours, [created.id, sale.id, created.id, foreign.id, 'tag_unknown'])
+  expect(Object.fromEntries(tags)).toEqual({ [sale.id]: sale, [created.id]: created })
   expect(await tagsByIds(ours, [])).toEqual(new Map())
 })
 
 test('tagIdsByNames finds names in any case and form, in their order, each tag once', async () => {
-  const { ours, sale, news } = await twoWorkspaces()
+  const { ours, sale, created } = await twoWorkspaces()
   const names = ['NEWS', ' cafe\u0301 SALE ', 'unknown', 'foreign', 'News', ' unknown']
-  expect(await tagIdsByNames(ours, names)).toEqual({ found: [news.id, sale.id], missing: ['unknown', 'foreign'] })
+  expect(await tagIdsByNames(ours, names)).toEqual({ found: [created.id, sale.id], missing: ['unknown', 'foreign'] })
   expect(await tagIdsByNames(ours, [])).toEqual({ found: [], missing: [] })
 })
 
@@ -65,26 +65,26 @@ test.each([
 test('deletedTags keeps apart the tags of each workspace', async () => {
   const { ours, theirs, sale, foreign } = await twoWorkspaces()
   const there = { workspaceId: ours.workspaceId, tagId: sale.id }
-  const gone = { workspaceId: theirs.workspaceId, tagId: foreign.id }
+  const foreignTag = { workspaceId: theirs.workspaceId, tagId: foreign.id }
   const elsewhere = { workspaceId: ours.workspaceId, tagId: foreign.id }
   await deleteTag(theirs, foreign.id)
-  const deleted = await deletedTags(platform, [there, gone, elsewhere, gone])
+  const deleted = await deletedTags(platform, [there, foreignTag, elsewhere, foreignTag])
   expect(deleted).toHaveLength(2)
-  expect(deleted).toEqual(expect.arrayContaining([gone, elsewhere]))
+  expect(deleted).toEqual(expect.arrayContaining([foreignTag, elsewhere]))
 })
 
 describe('deleteTag', () => {
   test('takes the tag from its links and leaves other tags on them', async () => {
     const workspace = await buildWorkspace(platform)
     const ctx = contextIn(platform, workspace.id)
-    const [gone, stays] = [await createTag(ctx, { name: 'gone' }), await createTag(ctx, { name: 'stays' })]
+    const [foreignTag, stays] = [await createTag(ctx, { name: 'gone' }), await createTag(ctx, { name: 'stays' })]
     const link = await buildLink(platform, workspace)
     const [number] = await linkNumbers(ctx, { ids: [link.id] })
-    for (const tag of [gone, stays]) {
+    for (const tag of [foreignTag, stays]) {
       await sql`INSERT INTO link_tags (link_number, tag_id, workspace_id)
         VALUES (${number}, ${tag.id}, ${workspace.id})`.execute(platform.db)
     }
-    await deleteTag(ctx, gone.id)
+    await deleteTag(ctx, foreignTag.id)
     const left = await sql`SELECT tag_id FROM link_tags WHERE link_number = ${number}`.execute(platform.db)
     expect(left.rows).toEqual([{ tag_id: stays.id }])
   })

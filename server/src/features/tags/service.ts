@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { type NewTag, type Tag, type TagPatch, type TagsQuery, tagColors } from '@tributary/contract/tags'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { badRequest, conflict, notFound } from '../../platform/errors.ts'
-import { newId, partitionOf } from '../../platform/ids.ts'
+import { hashPartition, newId } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { transaction, violatedConstraint } from '../../platform/postgres.ts'
 import { requireRoom } from '../workspaces/service.ts'
@@ -62,7 +62,7 @@ export async function updateTag(ctx: Ctx, id: string, patch: TagPatch): Promise<
 export async function deleteTag(ctx: Ctx, id: string): Promise<{ id: string }> {
   await transaction(ctx, async (ctx) => {
     if (!(await deleteTagRow(ctx.db, ctx.workspaceId, id))) throw notFound('tag', id)
-    const partition = partitionOf(ctx.workspaceId, ctx.config.EVENT_PARTITIONS)
+    const partition = hashPartition(ctx.workspaceId, ctx.config.EVENT_PARTITIONS)
     await publish(ctx, tagDeletedMessage({ workspaceId: ctx.workspaceId, tagId: id }, partition))
   })
   return { id }
@@ -80,8 +80,8 @@ export async function tagIdsByNames(ctx: Ctx, names: string[]): Promise<{ found:
   if (names.length === 0) return { found: [], missing: [] }
   const asked = names.map(normalName)
   const rows = await selectTagsByNames(ctx.db, ctx.workspaceId, asked)
-  const places = new Set(rows.map((row) => Number(row.place)))
-  const missing = asked.filter((_, index) => !places.has(index + 1))
+  const indexes = new Set(rows.map((row) => Number(row.index)))
+  const missing = asked.filter((_, index) => !indexes.has(index + 1))
   return { found: [...new Set(rows.map((row) => row.id))], missing: [...new Set(missing)] }
 }
 

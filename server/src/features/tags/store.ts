@@ -43,7 +43,7 @@ export async function insertTag(db: Db, row: NewTagRow): Promise<TagRow | undefi
 /** Inside a transaction these tags can't be deleted before it ends. */
 export async function selectTagsByIds(db: Db, workspaceId: string, ids: string[]): Promise<TagRow[]> {
   const result = await sql<TagRow>`
-    SELECT * FROM tags t WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}) ${held(db)}`.execute(db)
+    SELECT * FROM tags t WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}) ${rowLock(db)}`.execute(db)
   return result.rows
 }
 
@@ -52,15 +52,15 @@ export async function selectTagsByNames(
   db: Db,
   workspaceId: string,
   names: string[],
-): Promise<{ id: string; place: bigint }[]> {
-  const result = await sql<{ id: string; place: bigint }>`
+): Promise<{ id: string; index: bigint }[]> {
+  const result = await sql<{ id: string; index: bigint }>`
     SELECT t.id, asked.place FROM unnest(${names}::text[]) WITH ORDINALITY AS asked (name, place)
     JOIN tags t ON t.workspace_id = ${workspaceId} AND lower(t.name) = lower(asked.name)
-    ORDER BY asked.place ${held(db)}`.execute(db)
+    ORDER BY asked.place ${rowLock(db)}`.execute(db)
   return result.rows
 }
 
-function held(db: Db) {
+function rowLock(db: Db) {
   return db.isTransaction ? sql`FOR KEY SHARE OF t` : sql``
 }
 

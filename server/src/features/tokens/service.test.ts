@@ -8,7 +8,7 @@ import { contextReader, createToken, listTokens, revoke } from './service.ts'
 const platform = await openTestPlatform()
 const { api } = inject('server')
 
-async function rowOf(id: string): Promise<Record<string, unknown>> {
+async function readRow(id: string): Promise<Record<string, unknown>> {
   const result = await sql<Record<string, unknown>>`SELECT * FROM tokens WHERE id = ${id}`.execute(platform.db)
   return result.rows[0] ?? {}
 }
@@ -32,7 +32,7 @@ describe('createToken', () => {
   test('stores nothing that tells the key', async () => {
     const { id: workspaceId } = await buildWorkspace(platform)
     const { id, key } = await createToken(platform, { workspaceId, name: 'mine' })
-    const row = await rowOf(id)
+    const row = await readRow(id)
     const stored = Object.values(row).map((value) =>
       Buffer.isBuffer(value) ? value.toString('latin1') : String(value),
     )
@@ -171,7 +171,7 @@ describe('revoke', () => {
 })
 
 describe('the time of the last use', () => {
-  const lastUsed = async (id: string) => (await rowOf(id)).last_used_at as Date | null
+  const lastUsed = async (id: string) => (await readRow(id)).last_used_at as Date | null
 
   test('is empty before, and written by the first use', async () => {
     const { key, keyId } = await buildWorkspace(platform)

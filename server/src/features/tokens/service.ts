@@ -41,7 +41,7 @@ export async function createToken(
     id: newId('key'),
     workspace_id: input.workspaceId,
     name: input.name,
-    hash: hashOf(key),
+    hash: hashKey(key),
     prefix: key.slice(0, start.length + 3),
     last_four: key.slice(-4),
     scopes: input.isPublishable ? ['conversions.write' as const] : input.scopes?.length ? input.scopes : everything,
@@ -91,7 +91,7 @@ export function contextReader() {
   }
 
   function find(platform: Platform, key: string, isSuspect: boolean): Promise<Holder | undefined> | undefined {
-    const name = hashOf(key).toString('base64')
+    const name = hashKey(key).toString('base64')
     const known = remembered.get(name)
     if (known || unknown.has(name)) return known
     const needsSlot = isSuspect && !valid.has(name)
@@ -129,7 +129,7 @@ export function contextReader() {
 }
 
 async function loadHolder(platform: Platform, key: string): Promise<Holder | undefined> {
-  const token = await selectTokenByHash(platform.db, hashOf(key))
+  const token = await selectTokenByHash(platform.db, hashKey(key))
   if (!token) return undefined
   const [workspace] = await Promise.all([
     requireWorkspace(platform, token.workspace_id),
@@ -152,6 +152,6 @@ function requireOwnPage(workspace: Workspace, page: string): void {
   requirePage(workspace, page)
 }
 
-function hashOf(key: string): Buffer {
+function hashKey(key: string): Buffer {
   return hash('sha256', key, 'buffer')
 }

@@ -6,7 +6,7 @@ export type Attribution<Click extends ClickSeen = ClickSeen> =
   | { click: null; reason: 'outside_window' | 'no_click' }
 
 /** Which click a lead, or a sale without one, belongs to: the one that came with it, or the first of the customer. */
-export function attribute<Click extends ClickSeen>(question: {
+export function attribute<Click extends ClickSeen>(input: {
   given: Click | null
   /** The first click that is known of the customer. */
   stored: Click | null
@@ -14,7 +14,7 @@ export function attribute<Click extends ClickSeen>(question: {
   windowDays: number
   now: Date
 }): Attribution<Click> {
-  const { given, stored, model, windowDays, now } = question
+  const { given, stored, model, windowDays, now } = input
   const earliest = Math.floor(now.getTime() / hourMs) - windowDays * 24
   const isInside = (click: Click | null): click is Click => click !== null && click.hour >= earliest
   if (model === 'first-click' && isInside(stored)) {

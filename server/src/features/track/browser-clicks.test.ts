@@ -230,7 +230,7 @@ describe('from pages of other sites', () => {
 
   test('too many from one address are refused, also those', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 8, localAddress: '127.0.0.77' })
-    const once = () =>
+    const track = () =>
       new Promise<{ status: number | undefined; origin: unknown; body: unknown }>((resolve, reject) => {
         request(`${api}/track/open`, { agent, method: 'POST' }, async (response) => {
           const { statusCode: status, headers } = response
@@ -239,7 +239,7 @@ describe('from pages of other sites', () => {
           .on('error', reject)
           .end('{"dubDomain":"go.example"}')
       })
-    const answers = await Promise.all(Array.from({ length: 605 }, once))
+    const answers = await Promise.all(Array.from({ length: 605 }, track))
     agent.destroy()
     const refused = answers.filter(({ status }) => status === 429)
     expect(refused.length).toBeGreaterThan(0)

@@ -3,7 +3,7 @@ import type { Visitor } from '../../platform/client-address.ts'
 import type { Platform } from '../../platform/context.ts'
 import { AppError, badRequest, invalid } from '../../platform/errors.ts'
 import type { Redirect } from '../redirect/service.ts'
-import { requirePageOf } from '../workspaces/service.ts'
+import { requireAllowedPage } from '../workspaces/service.ts'
 
 /** What it takes to capture clicks: the handles, and the redirect of this process. */
 export type Capturing = Platform & { redirect: Redirect }
@@ -19,7 +19,7 @@ export async function trackClick(
   caller: PageCaller,
 ): Promise<{ clickId: string }> {
   const { link } = await requireLink(capturing, domain, key === '_root' ? '' : key)
-  await requirePageOf(capturing, link.workspaceId, caller.page)
+  await requireAllowedPage(capturing, link.workspaceId, caller.page)
   const clickId = await capture(capturing, link, cameFrom(caller, referrer), 'link', webAddress(url))
   return { clickId }
 }
@@ -29,8 +29,8 @@ export async function trackVisit(
   { domain, url, referrer }: NewVisit,
   caller: PageCaller,
 ): Promise<{ clickId: string }> {
-  const { link } = await requireLink(capturing, domain, pathOf(new URL(url)))
-  await requirePageOf(capturing, link.workspaceId, caller.page)
+  const { link } = await requireLink(capturing, domain, cutPath(new URL(url)))
+  await requireAllowedPage(capturing, link.workspaceId, caller.page)
   const clickId = await capture(capturing, link, cameFrom(caller, referrer), 'pageview', url)
   return { clickId }
 }
@@ -47,7 +47,7 @@ export async function trackOpen(
   const address = URL.parse(deepLink)
   if (!address?.hostname)
     throw invalid('`deepLink` in the body is not a valid URL. Send it as https://go.example.com/key.')
-  const { domain, link } = await requireLink(capturing, address.hostname.toLowerCase(), pathOf(address))
+  const { domain, link } = await requireLink(capturing, address.hostname.toLowerCase(), cutPath(address))
   const clickId = await capture(capturing, link, caller, 'link', undefined)
   return { clickId, link: { id: link.id, domain, key: link.key, url: link.url } }
 }
@@ -83,7 +83,7 @@ function webAddress(url: string | null | undefined): string | undefined {
 }
 
 /** As the redirect reads it: decoded, without the first slash. */
-function pathOf({ pathname }: URL): string {
+function cutPath({ pathname }: URL): string {
   try {
     return decodeURIComponent(pathname).slice(1)
   } catch {

@@ -1,10 +1,10 @@
 import { chunks } from '../../platform/batches.ts'
 import type { Platform } from '../../platform/context.ts'
-import { partitionOf } from '../../platform/ids.ts'
+import { hashPartition } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { describeFailure, divide, judgeFailure } from '../../platform/refusal.ts'
-import { placeCustomers } from '../customers/service.ts'
+import { saveCustomerCountries } from '../customers/service.ts'
 import { clicksById, type StoredClick } from '../event-storage/service.ts'
 import { buryConversion } from './dead-letters.ts'
 import { clickFactsMessage } from './messages.ts'
@@ -28,14 +28,14 @@ async function enrich(platform: Platform, rows: PendingRow[]): Promise<void> {
   const clicks = await readOrBury(platform, rows)
   if (!clicks) return
   const oldest = platform.now().getTime() - patienceMs
-  const isSettled = (row: PendingRow) => clicks.has(row.click_id ?? '') || row.created_at.getTime() < oldest
-  const waiting = rows.filter((row) => !isSettled(row))
+  const isResolved = (row: PendingRow) => clicks.has(row.click_id ?? '') || row.created_at.getTime() < oldest
+  const waiting = rows.filter((row) => !isResolved(row))
   if (waiting.length > 0)
     await postpone(
       platform.db,
       waiting.map(({ number }) => number),
     )
-  await settle(platform, rows.filter(isSettled), clicks)
+  await saveFacts(platform, rows.filter(isResolved), clicks)
 }
 
 /** A click id that ClickHouse refuses to look up makes its conversion a dead letter; the others go on without it. */
@@ -50,19 +50,19 @@ async function readOrBury(platform: Platform, rows: PendingRow[]): Promise<Map<s
   }
 }
 
-async function settle(platform: Platform, rows: PendingRow[], clicks: Map<string, StoredClick>): Promise<void> {
+async function saveFacts(platform: Platform, rows: PendingRow[], clicks: Map<string, StoredClick>): Promise<void> {
   if (rows.length === 0) return
   const found = rows.map(({ number, click_id }) => {
     const click = clicks.get(click_id ?? '')
     return { number, facts: click ? JSON.stringify(click) : null }
   })
-  const clickOf = new Map(rows.map(({ id, click_id }) => [id, clicks.get(click_id ?? '')]))
+  const clickByConversion = new Map(rows.map(({ id, click_id }) => [id, clicks.get(click_id ?? '')]))
   await transaction(platform, async (platform) => {
-    const settled = await saveClickFacts(platform.db, found)
-    await placeCustomers(platform, customerCountries(settled, clickOf))
-    for (const [workspaceId, mine] of Map.groupBy(settled, (row) => row.workspace_id)) {
+    const saved = await saveClickFacts(platform.db, found)
+    await saveCustomerCountries(platform, customerCountries(saved, clickByConversion))
+    for (const [workspaceId, mine] of Map.groupBy(saved, (row) => row.workspace_id)) {
       const body = { workspaceId, conversionIds: mine.map(({ id }) => id) }
-      const partition = partitionOf(workspaceId, platform.config.EVENT_PARTITIONS)
+      const partition = hashPartition(workspaceId, platform.config.EVENT_PARTITIONS)
       await publish({ db: platform.db, workspaceId }, clickFactsMessage(body, partition))
     }
   })

@@ -38,7 +38,7 @@ async function convert(workspaceId: string, customerId: string, kind: 'lead' | '
   await insert(platform.clickhouse, `${kind}_events`, [{ ...event, timestamp: at.getTime(), link_number: 1 }])
 }
 
-async function kept(workspaceId: string): Promise<string[]> {
+async function listKeys(workspaceId: string): Promise<string[]> {
   const text = `SELECT customer_id, metadata FROM lead_events WHERE workspace_id = {workspaceId:String}
     UNION ALL SELECT customer_id, metadata FROM sale_events WHERE workspace_id = {workspaceId:String}`
   const rows = await query<{ customer_id: string; metadata: string }>(platform.clickhouse, text, { workspaceId })
@@ -49,22 +49,22 @@ async function kept(workspaceId: string): Promise<string[]> {
 
 test('what was sent along is emptied in both engines, of that customer only, and the events stay', async () => {
   const workspace = await buildWorkspace(platform)
-  const [gone, other] = [await buildCustomer(platform, workspace), await buildCustomer(platform, workspace)]
-  for (const { id } of [gone, other]) {
+  const [erasedPerson, other] = [await buildCustomer(platform, workspace), await buildCustomer(platform, workspace)]
+  for (const { id } of [erasedPerson, other]) {
     await convert(workspace.id, id, 'lead', true)
     await convert(workspace.id, id, 'sale', true)
   }
-  const response = await fetch(`${api}/customers/${gone.id}`, {
+  const response = await fetch(`${api}/customers/${erasedPerson.id}`, {
     method: 'DELETE',
     headers: { authorization: `Bearer ${workspace.key}` },
   })
   expect(response.status).toBe(200)
-  const expected = [gone, other].flatMap((customer) =>
-    Array.from({ length: 4 }, () => `${customer.id} ${customer === gone ? 'nothing' : metadata}`),
+  const expected = [erasedPerson, other].flatMap((customer) =>
+    Array.from({ length: 4 }, () => `${customer.id} ${customer === erasedPerson ? 'nothing' : metadata}`),
   )
-  await eventually(async () => expect(await kept(workspace.id)).toEqual(expected.sort()), 30_000)
-  await eraseConversions(platform, [{ workspaceId: workspace.id, customerId: gone.id }])
-  expect(await kept(workspace.id)).toEqual(expected.sort())
+  await eventually(async () => expect(await listKeys(workspace.id)).toEqual(expected.sort()), 30_000)
+  await eraseConversions(platform, [{ workspaceId: workspace.id, customerId: erasedPerson.id }])
+  expect(await listKeys(workspace.id)).toEqual(expected.sort())
 })
 
 test('it waits for a batch that was read before', async () => {
@@ -74,8 +74,8 @@ test('it waits for a batch that was read before', async () => {
   await convert(workspace.id, id, 'sale', false)
   const erased = [{ workspaceId: workspace.id, customerId: id }]
   await expect(eraseConversions(platform, erased)).rejects.toThrow('are on their way to ClickHouse')
-  expect(await kept(workspace.id)).toEqual([`${id} nothing`, `${id} nothing`, `${id} ${metadata}`])
+  expect(await listKeys(workspace.id)).toEqual([`${id} nothing`, `${id} nothing`, `${id} ${metadata}`])
   await sql`UPDATE conversions SET stored_at = now() WHERE customer_id = ${id}`.execute(platform.db)
   await eraseConversions(platform, erased)
-  expect(await kept(workspace.id)).toEqual([`${id} nothing`, `${id} nothing`, `${id} nothing`])
+  expect(await listKeys(workspace.id)).toEqual([`${id} nothing`, `${id} nothing`, `${id} nothing`])
 })

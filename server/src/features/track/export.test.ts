@@ -15,7 +15,7 @@ import { getLink } from '../links/service.ts'
 import type { RawClick } from '../redirect/messages.ts'
 import { exportSome, measureOverdue } from './export.ts'
 import { trackLead } from './leads.ts'
-import { type ClickFactsSettled, clickFactsSettled } from './messages.ts'
+import { type ClickFactsResolved, clickFactsResolved } from './messages.ts'
 import { trackMetrics } from './metrics.ts'
 import { trackRefund } from './refunds.ts'
 import { trackSale } from './sales.ts'
@@ -54,10 +54,10 @@ function passTime(): Promise<unknown> {
 }
 
 /** What webhooks are to hear. */
-async function settledFacts({ workspaceId }: Ctx): Promise<ClickFactsSettled[]> {
+async function resolvedFacts({ workspaceId }: Ctx): Promise<ClickFactsResolved[]> {
   const result = await sql<{ body: unknown }>`SELECT body FROM outbox
     WHERE workspace_id = ${workspaceId} AND subject LIKE 'changes.%.click-facts' ORDER BY id`.execute(platform.db)
-  return result.rows.map(({ body }) => clickFactsSettled.parse(body))
+  return result.rows.map(({ body }) => clickFactsResolved.parse(body))
 }
 
 async function list(ctx: Ctx, event: string, given: Record<string, unknown> = {}) {
@@ -169,7 +169,7 @@ test('a worker that dies at any point is followed by the same batch, which count
   await Promise.all([exportAll(), exportAll()])
   expect(await list(ctx, 'leads')).toHaveLength(1)
   expect(await list(ctx, 'sales')).toHaveLength(1)
-  expect((await settledFacts(ctx)).flatMap(({ conversionIds }) => conversionIds)).toHaveLength(2)
+  expect((await resolvedFacts(ctx)).flatMap(({ conversionIds }) => conversionIds)).toHaveLength(2)
   expect(await counters()).toEqual({ clicks: 1, leads: 1, conversions: 1, sales: 1, saleAmount: 1000 })
 })
 

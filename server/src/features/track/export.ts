@@ -16,7 +16,7 @@ import { appendConversionsAgain, foldRareValues } from '../rollups/service.ts'
 import { enrichSome, loadClicks } from './click-facts.ts'
 import { buryConversion } from './dead-letters.ts'
 import { trackMetrics } from './metrics.ts'
-import { countsOf, rowsOf, takePortion } from './rows.ts'
+import { buildRows, sumCounts, takePortion } from './rows.ts'
 import {
   type ConversionRow,
   claimUnattributed,
@@ -72,7 +72,7 @@ async function finishBatch(platform: Platform): Promise<number> {
   }
   await orSplit(platform, pending, async () => {
     const { rest } = takePortion(pending, platform.config.CONVERSION_BATCH_BYTES)
-    const moved = { from: batch, to: randomUUID(), numbers: numbersOf(rest), attempts: 0 }
+    const moved = { from: batch, to: randomUUID(), numbers: listNumbers(rest), attempts: 0 }
     if (rest.length > 0) await moveToBatch(platform.db, moved)
     const rows = await selectBatch(platform.db, batch)
     if (rows.length > 0) await store(platform, rows, appendConversionsAgain)
@@ -101,7 +101,7 @@ async function split(platform: Platform, rows: PendingRow[], reason: string, att
   const from = alone?.batch as string
   await transaction(platform, async ({ db }) => {
     for (const half of divide(rows))
-      await moveToBatch(db, { from, to: randomUUID(), numbers: numbersOf(half), attempts })
+      await moveToBatch(db, { from, to: randomUUID(), numbers: listNumbers(half), attempts })
   })
 }
 
@@ -110,8 +110,8 @@ async function exportFresh(platform: Platform): Promise<{ count: number; isMore:
   if (due.length === 0) return { count: 0, isMore: false }
   const { rows, rest } = takePortion(due, platform.config.CONVERSION_BATCH_BYTES)
   const batch = randomUUID()
-  const fixed = await fixBatch(platform.db, batch, numbersOf(rows))
-  const numbers = new Set(numbersOf(fixed))
+  const fixed = await fixBatch(platform.db, batch, listNumbers(rows))
+  const numbers = new Set(listNumbers(fixed))
   const pending = rows.filter(({ number }) => numbers.has(number)).map((row) => ({ ...row, batch }))
   if (fixed.length > 0) await orSplit(platform, pending, () => store(platform, fixed, appendConversions))
   return { count: rows.length, isMore: rest.length > 0 || due.length === mostAtOnce }
@@ -125,12 +125,12 @@ export async function measureOverdue(platform: Pick<Platform, 'db' | 'metrics'>)
 
 /** Adds to ClickHouse what was stored there, after a number and of one link or of all, and has no row any more. */
 export function restoreSome(platform: Engines, from: { linkNumber?: bigint; after: bigint }) {
-  return betweenConversions(platform, async (platform, isStill) => {
-    if (!isStill) throw conflict('A batch of leads and sales does not end. Is a worker stuck? Try again in a minute.')
+  return betweenConversions(platform, async (platform, isLocked) => {
+    if (!isLocked) throw conflict('A batch of leads and sales does not end. Is a worker stuck? Try again in a minute.')
     const stored = await selectStored(platform.db, { ...from, count: mostAtOnce })
     const { rows, rest } = takePortion(stored, platform.config.CONVERSION_BATCH_BYTES)
-    const conversions = await selectByNumber(platform.db, numbersOf(rows))
-    const events = rowsOf(conversions, await loadClicks(platform, conversions))
+    const conversions = await selectByNumber(platform.db, listNumbers(rows))
+    const events = buildRows(conversions, await loadClicks(platform, conversions))
     await foldRareValues(platform, [...events.leads, ...events.sales])
     const added = await restoreConversions(platform, events)
     const isEnd = rest.length === 0 && stored.length < mostAtOnce
@@ -144,8 +144,8 @@ export function restoreSome(platform: Engines, from: { linkNumber?: bigint; afte
  */
 export async function betweenExports<R>(platform: Engines, work: () => Promise<R>): Promise<R> {
   for (let attempt = 1; attempt <= patience; attempt++) {
-    const done = await betweenConversions(platform, async (platform, isStill) =>
-      isStill && !(await isCutOff(platform)) ? { result: await work() } : undefined,
+    const done = await betweenConversions(platform, async (platform, isLocked) =>
+      isLocked && !(await isCutOff(platform)) ? { result: await work() } : undefined,
     )
     if (done) return done.result
   }
@@ -157,23 +157,23 @@ async function isCutOff(platform: Engines): Promise<boolean> {
   for (const [workspaceId, mine] of Map.groupBy(rows, ({ workspace_id }) => workspace_id)) {
     const { leads = [], sales = [] } = Object.groupBy(mine, ({ kind }) => (kind === 'lead' ? 'leads' : 'sales'))
     const ctx = { clickhouse: platform.clickhouse, workspaceId }
-    if (await isAnyStored(ctx, 'leads', leads.map(momentOf))) return true
-    if (await isAnyStored(ctx, 'sales', sales.map(momentOf))) return true
+    if (await isAnyStored(ctx, 'leads', leads.map(eventTime))) return true
+    if (await isAnyStored(ctx, 'sales', sales.map(eventTime))) return true
   }
   return false
 }
 
-function momentOf({ id, created_at }: Pick<ConversionRow, 'id' | 'created_at'>) {
+function eventTime({ id, created_at }: Pick<ConversionRow, 'id' | 'created_at'>) {
   return { id, at: created_at.getTime() }
 }
 
 async function store(platform: Platform, rows: ConversionRow[], append: typeof appendConversions): Promise<number> {
   const batch = rows[0]?.batch as string
-  const events = rowsOf(rows, await loadClicks(platform, rows))
+  const events = buildRows(rows, await loadClicks(platform, rows))
   await foldRareValues(platform, [...events.leads, ...events.sales])
   const record = async (platform: Platform) => {
     const stored = await markStored(platform.db, batch)
-    await countConversions(platform, countsOf(stored))
+    await countConversions(platform, sumCounts(stored))
     const ids = stored.map(({ id }) => id)
     await deleteLetters(platform.db, 'conversion', ids)
   }
@@ -197,7 +197,7 @@ async function rehearse(platform: Platform, work: (platform: Platform) => Promis
   })
 }
 
-function numbersOf(rows: { number: bigint }[]): bigint[] {
+function listNumbers(rows: { number: bigint }[]): bigint[] {
   return rows.map(({ number }) => number)
 }
 
@@ -222,7 +222,7 @@ export async function exportUnattributed(platform: Platform): Promise<number> {
 }
 
 async function storeUnattributed(platform: Platform, rows: ConversionRow[]): Promise<void> {
-  const { leads, sales } = rowsOf(rows, new Map())
+  const { leads, sales } = buildRows(rows, new Map())
   const reasons = new Map(rows.map((row) => [row.id, notAttributed(row)]))
   const withReason = <Row extends { id: string }>(row: Row) => {
     return { ...row, trigger: '', attribution: reasons.get(row.id.replace(/_\d+$/, '')) ?? outsideWindow }

@@ -6,7 +6,7 @@ import { eraseConversions } from './erase.ts'
 import { claimedAtOnce, exportDue, exportUnattributed, measureOverdue } from './export.ts'
 
 const everyMs = 500
-const measureEveryMs = 5_000
+const measureIntervalMs = 5_000
 
 export const trackJobs = [
   job({ name: 'erase-customers', subject: customerErasedSubject, schema: customerErased, handle: eraseConversions }),
@@ -20,5 +20,5 @@ export function startExport(platform: Platform): AsyncDisposable {
 }
 
 export function startOverdueMeter(platform: Platform): AsyncDisposable {
-  return startInterval(platform, 'measure of conversions', measureEveryMs, () => measureOverdue(platform))
+  return startInterval(platform, 'measure of conversions', measureIntervalMs, () => measureOverdue(platform))
 }

@@ -50,7 +50,7 @@ type Space = {
 test(`after ${journeyCount} journeys links, customers, rows and a plain model agree to the cent`, async () => {
   const started = performance.now()
   const spaces = await Promise.all(['usd', 'eur', 'jpy', 'gbp', 'huf', 'usd'].map(buildSpace))
-  const journeys = Array.from({ length: journeyCount }, (_, index) => journeyOf(pick(spaces), index))
+  const journeys = Array.from({ length: journeyCount }, (_, index) => buildJourney(pick(spaces), index))
   for (const journey of journeys) play(journey)
   const made = performance.now()
   let isOver = false
@@ -67,7 +67,7 @@ test(`after ${journeyCount} journeys links, customers, rows and a plain model ag
     // Of every third part the clicks come after what came of them.
     const isLate = (start / journeysPerMessage) % 3 === 2
     if (!isLate) await arrive()
-    await eachOf(some, travel)
+    await forEachJourney(some, travel)
     if (isLate) await arrive()
   }
   isOver = true
@@ -127,7 +127,7 @@ function openLog(): (clicks: RawClick[]) => Promise<void> {
   }
 }
 
-async function eachOf(journeys: Journey[], work: (journey: Journey) => Promise<void>): Promise<void> {
+async function forEachJourney(journeys: Journey[], work: (journey: Journey) => Promise<void>): Promise<void> {
   const left = journeys.values()
   const walk = async () => {
     for (const journey of left) await work(journey)
@@ -201,14 +201,14 @@ function play({ space, customer, steps }: Journey): void {
     if (person.leads.has(name)) return
     person.leads.set(name, click)
     person.latest = name
-    if (click) totalsOf(click.link).leads += quantity
+    if (click) sumTotals(click.link).leads += quantity
   }
 
   /** The first click that is known or the one at hand, as the workspace wants it; none that is over ninety days old. */
   function choose(given: Click | null): Click | null {
     const known = person?.first ?? null
-    const wanted = space.isFirstClick ? [known, given] : [given, known]
-    return wanted.find((click) => click && !click.isOld) ?? null
+    const order = space.isFirstClick ? [known, given] : [given, known]
+    return order.find((click) => click && !click.isOld) ?? null
   }
 
   function sale(step: Sale, time: number): void {
@@ -223,7 +223,7 @@ function play({ space, customer, steps }: Journey): void {
     const link = click?.link ?? null
     if (step.invoice)
       person.invoices.set(step.invoice, { amount, original, left: amount, originalLeft: original, link })
-    if (link !== null && !hasBought) totalsOf(link).conversions += 1
+    if (link !== null && !hasBought) sumTotals(link).conversions += 1
     hasBought = true
     count(link, 1, amount)
   }
@@ -246,11 +246,11 @@ function play({ space, customer, steps }: Journey): void {
     const bought = space.bought.get(customer) ?? { sales: 0, saleAmount: 0n }
     space.bought.set(customer, { sales: bought.sales + sales, saleAmount: bought.saleAmount + amount })
     if (link === null) return
-    totalsOf(link).sales += sales
-    totalsOf(link).saleAmount += amount
+    sumTotals(link).sales += sales
+    sumTotals(link).saleAmount += amount
   }
 
-  function totalsOf(link: number): Totals {
+  function sumTotals(link: number): Totals {
     return space.totals[link] as Totals
   }
 
@@ -330,7 +330,7 @@ async function boughtBy({ ctx }: Space): Promise<Space['bought']> {
   return bought
 }
 
-function journeyOf(space: Space, index: number): Journey {
+function buildJourney(space: Space, index: number): Journey {
   const clicks: Click[] = []
   const raw: RawClick[] = []
   for (let count = 1 + below(3); count > 0; count--) {

@@ -21,7 +21,7 @@ export async function trackLead(ctx: Ctx, input: NewLead): Promise<LeadResult> {
         `\`clickId\` in the body is missing, and no click of customer ${input.customerExternalId} is known. Send the click id.`,
       )
     }
-    const customer = known ?? (await makeCustomer(ctx, personOf(input), given))
+    const customer = known ?? (await makeCustomer(ctx, personFields(input), given))
     if (known && given) await rememberClick(ctx, known, given)
     const attribution = await attributeClick(ctx, given, stored)
     const lead = input.mode === 'deferred' ? undefined : await recordLead(ctx, customer, attribution, input)
@@ -64,7 +64,7 @@ export async function recordLead(
   return row ?? ((await selectLead(ctx.db, ctx.workspaceId, customer.id, lead.eventName)) as ConversionRow)
 }
 
-export function personOf(input: {
+export function personFields(input: {
   customerExternalId: string
   customerName?: string | null
   customerEmail?: string | null

@@ -88,6 +88,6 @@ test('700 leads of the largest size end no worker and are stored exactly, also t
   const rebuilt = await rebuildConversions(platform, () => {
     most = Math.max(most, process.memoryUsage().heapUsed - before)
   })
-  expect(rebuilt).toMatchObject({ conversions: leads, conversionsAdded: leads, unmended: 0 })
+  expect(rebuilt).toMatchObject({ conversions: leads, conversionsAdded: leads, unrepaired: 0 })
   expect(most).toBeLessThan(200e6)
 })

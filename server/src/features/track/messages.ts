@@ -31,11 +31,11 @@ export function conversionRecordedMessage(body: ConversionRecorded, partition: n
 }
 
 /** The click facts of these conversions are in PostgreSQL now, or will never be. */
-export const clickFactsSettled = z.object({ workspaceId: z.string(), conversionIds: z.array(z.string()) })
-export type ClickFactsSettled = z.infer<typeof clickFactsSettled>
+export const clickFactsResolved = z.object({ workspaceId: z.string(), conversionIds: z.array(z.string()) })
+export type ClickFactsResolved = z.infer<typeof clickFactsResolved>
 
 export const clickFactsSubject = 'changes.*.click-facts'
 
-export function clickFactsMessage(body: ClickFactsSettled, partition: number) {
+export function clickFactsMessage(body: ClickFactsResolved, partition: number) {
   return { subject: `changes.${partition}.click-facts`, body }
 }

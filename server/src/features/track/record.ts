@@ -1,5 +1,5 @@
 import type { Ctx } from '../../platform/context.ts'
-import { partitionOf } from '../../platform/ids.ts'
+import { hashPartition } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { type ConversionRecorded, conversionRecordedMessage } from './messages.ts'
 import { type ConversionRow, insertConversion, type NewConversion } from './store.ts'
@@ -8,7 +8,7 @@ import { type ConversionRow, insertConversion, type NewConversion } from './stor
 export async function recordConversion(ctx: Ctx, row: NewConversion): Promise<ConversionRow | undefined> {
   const recorded = await insertConversion(ctx.db, row)
   if (!recorded) return undefined
-  const partition = partitionOf(ctx.workspaceId, ctx.config.EVENT_PARTITIONS)
+  const partition = hashPartition(ctx.workspaceId, ctx.config.EVENT_PARTITIONS)
   await publish(ctx, conversionRecordedMessage(describeConversion(recorded), partition))
   return recorded
 }

@@ -3,17 +3,17 @@ import type { Ctx } from '../../platform/context.ts'
 import { conflict, invalid, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
-import { countSale, holdCustomer } from '../customers/service.ts'
+import { countSale, lockCustomer } from '../customers/service.ts'
 import { roundShare } from '../money/service.ts'
 import { recordConversion } from './record.ts'
-import { type ConversionRow, holdSale, selectRefunds, selectSale } from './store.ts'
+import { type ConversionRow, lockSale, selectRefunds, selectSale } from './store.ts'
 
 /** The sale is held until the transaction ends, so that two refunds never take back more than there was. */
 export async function trackRefund(ctx: Ctx, input: NewRefund): Promise<RefundResult> {
   return transaction(ctx, async (ctx) => {
     const sale = await selectSale(ctx.db, ctx.workspaceId, input.invoiceId)
     if (!sale) throw notFound('sale with the invoice', input.invoiceId)
-    await holdSale(ctx.db, ctx.workspaceId, sale.number)
+    await lockSale(ctx.db, ctx.workspaceId, sale.number)
     const before = await selectRefunds(ctx.db, ctx.workspaceId, sale.number)
     const repeated = input.refundId ? before.find(({ refund_id }) => refund_id === input.refundId) : undefined
     if (repeated) return answer(sale, before, repeated)
@@ -24,7 +24,7 @@ export async function trackRefund(ctx: Ctx, input: NewRefund): Promise<RefundRes
 
 /** Refunds what is left of a sale that a page reported: the server's sale takes its place. */
 export async function takeBackSale(ctx: Ctx, sale: ConversionRow): Promise<void> {
-  await holdSale(ctx.db, ctx.workspaceId, sale.number)
+  await lockSale(ctx.db, ctx.workspaceId, sale.number)
   const before = await selectRefunds(ctx.db, ctx.workspaceId, sale.number)
   if (!before.some(({ is_full }) => is_full)) await recordRefund(ctx, sale, before, {})
 }
@@ -35,9 +35,9 @@ async function recordRefund(
   before: ConversionRow[],
   input: Pick<Partial<NewRefund>, 'amount' | 'refundId' | 'metadata'>,
 ): Promise<ConversionRow> {
-  const part = refundOf(sale, before, input)
+  const part = decideRefund(sale, before, input)
   // What is said about somebody who was erased is not kept.
-  const customer = await holdCustomer(ctx, sale.customer_id)
+  const customer = await lockCustomer(ctx, sale.customer_id)
   const refund = await recordConversion(ctx, {
     id: newId('evt'),
     workspace_id: ctx.workspaceId,
@@ -74,7 +74,7 @@ type Sale = Pick<ConversionRow, 'amount' | 'original_amount' | 'original_currenc
 type Refund = Pick<ConversionRow, 'amount' | 'original_amount'>
 
 /** What is taken back, in both currencies. The last part takes the rest, so that nothing is left of the sale by rounding. */
-function refundOf(sale: Sale, before: Refund[], input: Pick<NewRefund, 'amount'>) {
+function decideRefund(sale: Sale, before: Refund[], input: Pick<NewRefund, 'amount'>) {
   const total = sale.original_amount ?? sale.amount
   const left = total - before.reduce((sum, refund) => sum + (refund.original_amount ?? 0n), 0n)
   const amountLeft = sale.amount + before.reduce((sum, refund) => sum + refund.amount, 0n)

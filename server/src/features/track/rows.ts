@@ -10,11 +10,11 @@ import type { ConversionRow, PendingRow, StoredConversion } from './store.ts'
 export type Counts = { linkNumber: bigint; leads: number; conversions: number; sales: number; saleAmount: bigint }
 
 /** The rows of ClickHouse that these conversions come to; a lead of several is as many rows. */
-export function rowsOf(conversions: ConversionRow[], clicks: Map<string, StoredClick>): NewConversions {
+export function buildRows(conversions: ConversionRow[], clicks: Map<string, StoredClick>): NewConversions {
   const leads: NewLead[] = []
   const sales: NewSale[] = []
   for (const conversion of conversions) {
-    const shared = sharedOf(conversion, clicks.get(conversion.click_id ?? ''))
+    const shared = sharedColumns(conversion, clicks.get(conversion.click_id ?? ''))
     if (conversion.kind === 'lead') {
       for (let count = 1; count <= conversion.quantity; count++) {
         leads.push({ ...shared, id: count === 1 ? conversion.id : `${conversion.id}_${count}` })
@@ -24,7 +24,7 @@ export function rowsOf(conversions: ConversionRow[], clicks: Map<string, StoredC
         ...shared,
         id: conversion.id,
         kind: conversion.kind,
-        sales: salesOf(conversion),
+        sales: countSales(conversion),
         amount: String(conversion.amount),
         currency: conversion.currency ?? '',
         invoice_id: conversion.invoice_id ?? '',
@@ -37,7 +37,7 @@ export function rowsOf(conversions: ConversionRow[], clicks: Map<string, StoredC
 }
 
 /** What these conversions add to the counters of their links, in the order of link numbers. */
-export function countsOf(conversions: StoredConversion[]): Counts[] {
+export function sumCounts(conversions: StoredConversion[]): Counts[] {
   const counts = new Map<bigint, Counts>()
   for (const conversion of conversions) {
     const linkNumber = conversion.link_number
@@ -45,19 +45,19 @@ export function countsOf(conversions: StoredConversion[]): Counts[] {
     const sum = counts.get(linkNumber) ?? { linkNumber, leads: 0, conversions: 0, sales: 0, saleAmount: 0n }
     sum.leads += conversion.kind === 'lead' ? conversion.quantity : 0
     sum.conversions += conversion.kind === 'sale' && conversion.is_first ? 1 : 0
-    sum.sales += salesOf(conversion)
+    sum.sales += countSales(conversion)
     sum.saleAmount += conversion.amount
     counts.set(linkNumber, sum)
   }
   return [...counts.values()].sort((a, b) => (a.linkNumber < b.linkNumber ? -1 : 1))
 }
 
-function salesOf({ kind, is_full }: Pick<ConversionRow, 'kind' | 'is_full'>): number {
+function countSales({ kind, is_full }: Pick<ConversionRow, 'kind' | 'is_full'>): number {
   if (kind === 'sale') return 1
   return kind === 'refund' && is_full ? -1 : 0
 }
 
-function sharedOf(conversion: ConversionRow, click: StoredClick | undefined): Omit<NewLead, 'id'> {
+function sharedColumns(conversion: ConversionRow, click: StoredClick | undefined): Omit<NewLead, 'id'> {
   return {
     workspace_id: conversion.workspace_id,
     timestamp: conversion.created_at.getTime(),

@@ -3,11 +3,11 @@ import type { Ctx } from '../../platform/context.ts'
 import { AppError, invalid } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
-import { type Customer, countSale, findCustomer, holdCustomer, makeCustomer } from '../customers/service.ts'
+import { type Customer, countSale, findCustomer, lockCustomer, makeCustomer } from '../customers/service.ts'
 import { convert, exchangeRates, type Money } from '../money/service.ts'
 import { conversionSettings } from '../workspaces/service.ts'
 import { findClick, requireClick } from './clicks.ts'
-import { attributeClick, personOf, presentPerson, recordLead } from './leads.ts'
+import { attributeClick, personFields, presentPerson, recordLead } from './leads.ts'
 import { recordConversion } from './record.ts'
 import { takeBackSale } from './refunds.ts'
 import { type ConversionRow, lockInvoice, selectLead, selectSale } from './store.ts'
@@ -24,16 +24,16 @@ export async function trackSale(ctx: Ctx, input: NewSale): Promise<SaleResult> {
     if (input.invoiceId) await lockInvoice(ctx.db, ctx.workspaceId, input.invoiceId)
     const earlier = input.invoiceId ? await selectSale(ctx.db, ctx.workspaceId, input.invoiceId) : undefined
     const isReplaced = earlier?.from_page && !ctx.actor.isPublishable
-    if (earlier && !isReplaced) return answerOf(ctx, earlier)
+    if (earlier && !isReplaced) return presentSale(ctx, earlier)
     const known = await findCustomer(ctx, input.customerExternalId)
     if ((!known && !given) || input.amount === 0) return answer(input.eventName, known ?? null, null)
-    const customer = known ?? (await makeCustomer(ctx, personOf(input), given))
+    const customer = known ?? (await makeCustomer(ctx, personFields(input), given))
     const attribution = await attributeSale(ctx, customer, given, input)
     if (earlier) await takeBackSale(ctx, earlier)
     const sale = await recordSale(ctx, customer, attribution, input)
     // The version before takes no lock: it may have been faster with this invoice.
     if (!sale)
-      return answerOf(ctx, (await selectSale(ctx.db, ctx.workspaceId, input.invoiceId as string)) as ConversionRow)
+      return presentSale(ctx, (await selectSale(ctx.db, ctx.workspaceId, input.invoiceId as string)) as ConversionRow)
     await countSale(ctx, customer.id, { sales: 1, amount: Number(sale.amount), at: sale.created_at })
     return answer(sale.event_name, customer, sale)
   })
@@ -118,8 +118,8 @@ export async function convertSale(ctx: Ctx, sale: Pick<NewSale, 'amount' | 'curr
   return converted
 }
 
-async function answerOf(ctx: Ctx, sale: ConversionRow): Promise<SaleResult> {
-  return answer(sale.event_name, (await holdCustomer(ctx, sale.customer_id)) ?? null, sale)
+async function presentSale(ctx: Ctx, sale: ConversionRow): Promise<SaleResult> {
+  return answer(sale.event_name, (await lockCustomer(ctx, sale.customer_id)) ?? null, sale)
 }
 
 function answer(eventName: string, customer: Customer | null, sale: ConversionRow | null): SaleResult {

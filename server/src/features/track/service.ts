@@ -4,7 +4,7 @@ import type { LeadRecord, SaleRecord } from '../events/service.ts'
 import type { StoredConversions } from '../rollups/service.ts'
 import { loadClicks } from './click-facts.ts'
 import { betweenExports, restoreSome } from './export.ts'
-import { rowsOf } from './rows.ts'
+import { buildRows } from './rows.ts'
 import {
   type ConversionKind,
   releaseUnattributed,
@@ -27,7 +27,7 @@ export async function readConversions(ctx: Ctx, ids: string[]): Promise<Recorded
   const known = conversions.filter(({ click_facts_at, stored_at }) => click_facts_at !== null || stored_at !== null)
   const clicks = await loadClicks(ctx, known)
   return conversions.map((conversion) => {
-    const { leads, sales } = rowsOf([conversion], clicks)
+    const { leads, sales } = buildRows([conversion], clicks)
     const { id, kind } = conversion
     const hasClickFacts = known.includes(conversion)
     if (kind === 'lead') return { id, kind, hasClickFacts, row: presentTimes(leads[0] as NewLead) }

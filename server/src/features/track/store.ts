@@ -94,7 +94,7 @@ export async function selectSale(db: Db, workspaceId: string, invoiceId: string)
 }
 
 /** Until the transaction ends no other refund of the sale is made. */
-export async function holdSale(db: Db, workspaceId: string, number: bigint): Promise<void> {
+export async function lockSale(db: Db, workspaceId: string, number: bigint): Promise<void> {
   await sql`SELECT FROM conversions WHERE workspace_id = ${workspaceId} AND number = ${number}
     FOR NO KEY UPDATE`.execute(db)
 }

@@ -5,9 +5,9 @@ import { type Customer, customersById } from '../customers/service.ts'
 import { loadEventLinks, presentConversion } from '../events/service.ts'
 import type { WebhookDraft, WebhookDrafts, WebhookRelease, WebhookSource } from '../webhooks/service.ts'
 import {
-  type ClickFactsSettled,
+  type ClickFactsResolved,
   type ConversionRecorded,
-  clickFactsSettled,
+  clickFactsResolved,
   clickFactsSubject,
   conversionRecorded,
   conversionSubjects,
@@ -40,10 +40,10 @@ export const conversionWebhooks = (['lead', 'sale', 'refund'] as const).map(
 )
 
 /** The click facts of these leads and sales are known now. */
-export const clickFactsRelease: WebhookRelease<ClickFactsSettled> = {
+export const clickFactsRelease: WebhookRelease<ClickFactsResolved> = {
   name: 'webhooks-click-facts',
   subject: clickFactsSubject,
-  schema: clickFactsSettled,
+  schema: clickFactsResolved,
   readIds: ({ workspaceId, conversionIds }) => ({ workspaceId, ids: conversionIds }),
   rebuild: rebuildKnown,
 }

@@ -26,10 +26,11 @@ const scriptUrl = import.meta.resolve('@tributary/tracker/script')
 export async function readTracker(releasedFolder = new URL('../released/', scriptUrl)): Promise<TrackerFiles> {
   const released: TrackerFile[] = []
   const folder = fileURLToPath(releasedFolder)
-  for await (const name of glob('*.js', { cwd: folder })) released.push(fileOf(await readFile(`${folder}/${name}`)))
+  for await (const name of glob('*.js', { cwd: folder }))
+    released.push(trackerFile(await readFile(`${folder}/${name}`)))
   return {
-    script: fileOf(await readFile(new URL(scriptUrl))),
-    module: fileOf(await readFile(new URL(import.meta.resolve('@tributary/tracker')))),
+    script: trackerFile(await readFile(new URL(scriptUrl))),
+    module: trackerFile(await readFile(new URL(import.meta.resolve('@tributary/tracker')))),
     released,
   }
 }
@@ -39,7 +40,7 @@ export function scriptTag(apiUrl: string, { hash, integrity }: TrackerFile): str
   return `<script defer src="${apiUrl}/tracker.${hash}.js" integrity="${integrity}" crossorigin="anonymous"></script>`
 }
 
-function fileOf(bytes: Buffer): TrackerFile {
+function trackerFile(bytes: Buffer): TrackerFile {
   const digest = (algorithm: string) => createHash(algorithm).update(bytes).digest()
   return {
     bytes: Buffer.from(bytes),

@@ -63,13 +63,13 @@ export async function callReceiver(
       ...passed(),
       ...verdictOn(status),
       responseStatus: status,
-      responseExcerpt: excerptOf(answer),
+      responseExcerpt: formatExcerpt(answer),
       retryAfterMs: retryAfterMs(headers['retry-after'], now()),
     }
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error
     const outcome = error.reason === 'timeout' ? 'timeout' : 'unreachable'
-    return { ...passed(), outcome, responseStatus: null, responseExcerpt: null, problem: problemOf(error.reason) }
+    return { ...passed(), outcome, responseStatus: null, responseExcerpt: null, problem: describeProblem(error.reason) }
   }
 }
 
@@ -87,12 +87,12 @@ function verdictOn(status: number): Pick<Called, 'outcome' | 'problem'> {
 }
 
 /** What PostgreSQL takes: whole characters, and no zero. */
-function excerptOf(answer: Buffer): string {
+function formatExcerpt(answer: Buffer): string {
   return answer.toString('utf8').slice(0, excerptCharacters).replaceAll('\0', '\uFFFD').toWellFormed()
 }
 
 /** Says the same for whatever would tell a stranger about the network that the server is in. */
-function problemOf(reason: OutboundReason): string {
+function describeProblem(reason: OutboundReason): string {
   switch (reason) {
     case 'timeout':
       return `The receiver did not answer within ${timeoutMs / 1_000} s.`

@@ -39,7 +39,7 @@ describe('the whole way of an event that is always refused', () => {
     for (;;) {
       expect(await deliverDue()).toBe(1)
       times.push(clock.getTime() - start.getTime())
-      const { due_at, status } = await deliveryOf(webhook, eventId)
+      const { due_at, status } = await readDelivery(webhook, eventId)
       if (!due_at) break
       expect(status).toBe('pending')
       setClock(due_at.getTime() - 1)
@@ -52,7 +52,7 @@ describe('the whole way of an event that is always refused', () => {
       expect(time).toBeGreaterThanOrEqual(planned)
       expect(time).toBeLessThanOrEqual(Math.ceil(planned * 1.1))
     }
-    const ended = await deliveryOf(webhook, eventId)
+    const ended = await readDelivery(webhook, eventId)
     expect(ended).toMatchObject({ status: 'failed', attempts: 10, tries: 10, due_at: null, response_status: 500 })
     expect(receiver.heard.map(({ headers }) => headers['webhook-id'])).toEqual(Array(10).fill(eventId))
     const log = await selectAttempts(platform.db, webhook.workspace_id, ended.number)
@@ -74,7 +74,7 @@ describe('the whole way of an event that is always refused', () => {
       expect((await current(webhook)).failing_since === null).toBe(call === 4)
       setClock(clock.getTime() + hour)
     }
-    expect(await deliveryOf(webhook, eventId)).toMatchObject({ status: 'delivered', attempts: 4, due_at: null })
+    expect(await readDelivery(webhook, eventId)).toMatchObject({ status: 'delivered', attempts: 4, due_at: null })
     setClock(clock.getTime() + 2 * day)
     expect(await deliverDue()).toBe(0)
   })
@@ -84,7 +84,7 @@ describe('the whole way of an event that is always refused', () => {
     const { webhook } = await build((response) => response.writeHead(429, answer).end())
     const [eventId = ''] = await queueEvents(platform, [webhook])
     await deliverDue()
-    expect((await deliveryOf(webhook, eventId)).due_at).toEqual(new Date(clock.getTime() + hour))
+    expect((await readDelivery(webhook, eventId)).due_at).toEqual(new Date(clock.getTime() + hour))
   })
 })
 
@@ -125,10 +125,10 @@ describe('a webhook is disabled', () => {
     await updateWebhook({ ...contextIn(platform, workspaceId), now: platform.now }, webhookScopes, webhookId, {
       disabled: false,
     })
-    const pending = await statesOf(webhook, 'pending')
+    const pending = await readStates(webhook, 'pending')
     expect(pending.length).toBeGreaterThan(0)
     await deliverDue()
-    expect(await statesOf(webhook, 'delivered')).toEqual(pending)
+    expect(await readStates(webhook, 'delivered')).toEqual(pending)
     expect(await current(webhook)).toMatchObject({ disabled_at: null, failing_since: null })
   })
 
@@ -151,13 +151,13 @@ describe('a webhook is disabled', () => {
     expect(await takeMessages(platform)).toEqual([])
     setClock(clock.getTime() + day)
     expect(await deliverDue()).toBe(0)
-    expect(await statesOf(webhook, 'pending')).toHaveLength(12)
+    expect(await readStates(webhook, 'pending')).toHaveLength(12)
   })
 
   test('not by what an address answered that it no longer has', async () => {
     const { webhook } = await build((response) => response.writeHead(410).end())
     await queueEvents(platform, [webhook])
-    const due = await takeDue(platform, lines())
+    const due = await takeDue(platform, openTestSlots())
     await sql`UPDATE webhooks SET url = 'https://new.example/' WHERE id = ${webhook.id}`.execute(platform.db)
     for (const delivery of due) await deliver(platform, delivery)
     expect(await current(webhook)).toMatchObject({ disabled_at: null, failing_since: null })
@@ -168,15 +168,15 @@ describe('what is due', () => {
   test('is taken by one worker only, and left to the others when that one dies', async () => {
     const { webhook } = await build()
     const eventIds = await queueEvents(platform, [webhook], 60)
-    const taken = (await Promise.all(Array.from({ length: 8 }, () => takeDue(platform, lines())))).flat()
+    const taken = (await Promise.all(Array.from({ length: 8 }, () => takeDue(platform, openTestSlots())))).flat()
     const ids = taken.map(({ event_id }) => event_id)
     expect(new Set(ids).size).toBe(ids.length)
-    while (ids.length < 60) ids.push(...(await takeDue(platform, lines())).map(({ event_id }) => event_id))
+    while (ids.length < 60) ids.push(...(await takeDue(platform, openTestSlots())).map(({ event_id }) => event_id))
     expect(ids.toSorted()).toEqual(eventIds.toSorted())
     setClock(clock.getTime() + 24_999)
-    expect(await takeDue(platform, lines())).toEqual([])
+    expect(await takeDue(platform, openTestSlots())).toEqual([])
     setClock(clock.getTime() + 1)
-    expect(await takeDue(platform, lines(100))).toHaveLength(60)
+    expect(await takeDue(platform, openTestSlots(100))).toHaveLength(60)
   })
 
   test('is taken fairly: the first of each before the second of any, and in turns when there is no room for all', async () => {
@@ -221,17 +221,17 @@ describe('what is due', () => {
   test('is called again under the same id when the worker died between the call and its record', async () => {
     const { webhook, receiver } = await build()
     const [eventId = ''] = await queueEvents(platform, [webhook])
-    const [taken] = await takeDue(platform, lines())
+    const [taken] = await takeDue(platform, openTestSlots())
     const dying = platform.db.transaction().execute(async (db) => {
       if (taken) await deliver({ ...platform, db }, taken)
       throw new Error('killed before the commit')
     })
     await expect(dying).rejects.toThrow('killed')
-    expect(await deliveryOf(webhook, eventId)).toMatchObject({ status: 'pending', attempts: 0, tries: 0 })
+    expect(await readDelivery(webhook, eventId)).toMatchObject({ status: 'pending', attempts: 0, tries: 0 })
     expect(await deliverDue()).toBe(0)
     setClock(clock.getTime() + 25_000)
     expect(await deliverDue()).toBe(1)
-    expect(await deliveryOf(webhook, eventId)).toMatchObject({ status: 'delivered', attempts: 1, due_at: null })
+    expect(await readDelivery(webhook, eventId)).toMatchObject({ status: 'delivered', attempts: 1, due_at: null })
     expect(receiver.heard.map(({ headers, body }) => [headers['webhook-id'], body])).toEqual(
       Array(2).fill([eventId, `{"id":"${eventId}"}`]),
     )
@@ -246,14 +246,14 @@ describe('what is due', () => {
     const [eventId = ''] = await queueEvents(platform, [webhook])
     const [first, second] = skewMs > 0 ? [platform, other] : [other, platform]
     setClock(clock.getTime() + 60_000)
-    const [taken, again] = [await takeDue(first, lines()), await takeDue(second, lines())]
+    const [taken, again] = [await takeDue(first, openTestSlots()), await takeDue(second, openTestSlots())]
     expect([taken, again].map((due) => due.map(({ event_id }) => event_id))).toEqual([[eventId], [eventId]])
     for (const delivery of again) await deliver(second, delivery)
     for (const delivery of taken) await deliver(first, delivery)
-    expect(await deliveryOf(webhook, eventId)).toMatchObject({ status: 'delivered', attempts: 2, tries: 1 })
+    expect(await readDelivery(webhook, eventId)).toMatchObject({ status: 'delivered', attempts: 2, tries: 1 })
     expect(receiver.heard.map(({ headers }) => headers['webhook-id'])).toEqual([eventId, eventId])
     setClock(clock.getTime() + day)
-    expect([await takeDue(first, lines()), await takeDue(second, lines())]).toEqual([[], []])
+    expect([await takeDue(first, openTestSlots()), await takeDue(second, openTestSlots())]).toEqual([[], []])
   })
 
   test('of an event whose person was erased is not sent', async () => {
@@ -261,7 +261,7 @@ describe('what is due', () => {
     const [eventId = ''] = await queueEvents(platform, [webhook])
     await sql`UPDATE webhook_events SET body = NULL WHERE id = ${eventId}`.execute(platform.db)
     await deliverDue()
-    expect(await deliveryOf(webhook, eventId)).toMatchObject({ status: 'failed', attempts: 0, due_at: null })
+    expect(await readDelivery(webhook, eventId)).toMatchObject({ status: 'failed', attempts: 0, due_at: null })
     expect(receiver.heard).toEqual([])
   })
 })
@@ -270,30 +270,30 @@ describe('what happens to a delivery during its call', () => {
   test('a replay: it is sent again, whatever became of that call', async () => {
     const { webhook, receiver } = await build()
     const [eventId = ''] = await queueEvents(platform, [webhook])
-    const [taken] = await takeDue(platform, lines())
+    const [taken] = await takeDue(platform, openTestSlots())
     setClock(clock.getTime() + 1)
     await replayDelivery({ ...contextIn(platform, webhook.workspace_id), now: platform.now }, webhook.id, eventId)
     if (taken) await deliver(platform, taken)
-    expect(await deliveryOf(webhook, eventId)).toMatchObject({
+    expect(await readDelivery(webhook, eventId)).toMatchObject({
       status: 'pending',
       due_at: clock,
       attempts: 1,
       tries: 0,
     })
     await deliverDue()
-    expect(await deliveryOf(webhook, eventId)).toMatchObject({ status: 'delivered', attempts: 2, tries: 1 })
+    expect(await readDelivery(webhook, eventId)).toMatchObject({ status: 'delivered', attempts: 2, tries: 1 })
     expect(receiver.heard).toHaveLength(2)
   })
 
   test('an erasure: nothing of what was answered is kept', async () => {
     const { webhook } = await build((response) => response.writeHead(500).end('Jane Doe'))
     const [eventId = ''] = await queueEvents(platform, [webhook])
-    const [taken] = await takeDue(platform, lines())
+    const [taken] = await takeDue(platform, openTestSlots())
     await sql`UPDATE webhook_deliveries SET status = 'failed', due_at = NULL WHERE event_id = ${eventId}`.execute(
       platform.db,
     )
     if (taken) await deliver(platform, taken)
-    const delivery = await deliveryOf(webhook, eventId)
+    const delivery = await readDelivery(webhook, eventId)
     expect(delivery).toMatchObject({ status: 'failed', due_at: null, attempts: 1 })
     const [attempt] = await selectAttempts(platform.db, webhook.workspace_id, delivery.number)
     expect(attempt).toMatchObject({ response_status: 500, response_excerpt: null })
@@ -304,7 +304,7 @@ test('an erasure while an answer is written down leaves nothing of it', async ()
   const { webhook } = await build((response) => response.writeHead(500).end('Jane Doe'))
   const [eventId = ''] = await queueEvents(platform, [webhook])
   await sql`UPDATE webhook_events SET customer_id = 'cus_jane' WHERE id = ${eventId}`.execute(platform.db)
-  const [taken] = await takeDue(platform, lines())
+  const [taken] = await takeDue(platform, openTestSlots())
   let erasing: Promise<void> | undefined
   await platform.db.transaction().execute(async (db) => {
     if (taken) await deliver({ ...platform, db }, taken)
@@ -315,7 +315,7 @@ test('an erasure while an answer is written down leaves nothing of it', async ()
     })
   })
   await erasing
-  const delivery = await deliveryOf(webhook, eventId)
+  const delivery = await readDelivery(webhook, eventId)
   expect(delivery).toMatchObject({ status: 'failed', due_at: null, attempts: 1 })
   const [attempt] = await selectAttempts(platform.db, webhook.workspace_id, delivery.number)
   expect(attempt).toMatchObject({ response_status: 500, response_excerpt: null })
@@ -359,13 +359,13 @@ async function build(
   return { webhook, receiver }
 }
 
-function lines(perWebhook = 10) {
+function openTestSlots(perWebhook = 10) {
   return openLines({ perWebhook, perWorkspace: 500, inAll: 500 })
 }
 
 /** As the worker does, once; how many were called. */
 async function deliverDue(): Promise<number> {
-  const due = await takeDue(platform, lines())
+  const due = await takeDue(platform, openTestSlots())
   await Promise.all(due.map((delivery) => deliver(platform, delivery)))
   return due.length
 }
@@ -374,11 +374,11 @@ function setClock(time: number): void {
   clock = new Date(time)
 }
 
-async function deliveryOf({ workspace_id, id }: WebhookRow, eventId: string): Promise<DeliveryRow> {
+async function readDelivery({ workspace_id, id }: WebhookRow, eventId: string): Promise<DeliveryRow> {
   return (await selectDelivery(platform.db, workspace_id, id, eventId)) as DeliveryRow
 }
 
-async function statesOf({ id }: WebhookRow, status: string): Promise<string[]> {
+async function readStates({ id }: WebhookRow, status: string): Promise<string[]> {
   const result = await sql<{ event_id: string }>`
     SELECT event_id FROM webhook_deliveries WHERE webhook_id = ${id} AND status = ${status}
     ORDER BY number`.execute(platform.db)

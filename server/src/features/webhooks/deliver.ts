@@ -10,24 +10,24 @@ import {
   selectDueWebhooks,
 } from './deliveries-store.ts'
 import { disableIfHopeless } from './disable.ts'
-import type { Lines } from './lines.ts'
+import type { DeliverySlots } from './lines.ts'
 import { webhookMetrics } from './metrics.ts'
 import { nextTry } from './schedule.ts'
-import { secretsOf } from './secrets.ts'
+import { openSecrets } from './secrets.ts'
 
 // A worker that dies leaves what it had taken to the others then.
 const leaseMs = timeoutMs + 10_000
 const mostCounted = 100_000
 
 /** Takes what is due and may be called now, fairly over the webhooks; several workers share it. */
-export async function takeDue(platform: Pick<Platform, 'db' | 'now'>, lines: Lines): Promise<DueDelivery[]> {
-  const room = lines.room()
+export async function takeDue(platform: Pick<Platform, 'db' | 'now'>, slots: DeliverySlots): Promise<DueDelivery[]> {
+  const room = slots.room()
   if (room.count === 0) return []
   const now = platform.now()
   const claim = { now, until: new Date(now.getTime() + leaseMs), count: room.count }
-  const shares = lines.share(await selectDueWebhooks(platform.db, { now, ...room }))
+  const shares = slots.share(await selectDueWebhooks(platform.db, { now, ...room }))
   const taken = shares.size === 0 ? [] : await claimDeliveries(platform.db, shares, claim)
-  lines.began(taken.map((delivery) => delivery.webhook_id))
+  slots.began(taken.map((delivery) => delivery.webhook_id))
   return taken
 }
 
@@ -38,7 +38,7 @@ export async function deliver(platform: Platform, delivery: DueDelivery): Promis
     await endDelivery(platform.db, delivery)
     return 0
   }
-  const secrets = secretsOf(platform.config.ENCRYPTION_KEYS, { ...delivery, id: delivery.webhook_id }, platform.now())
+  const secrets = openSecrets(platform.config.ENCRYPTION_KEYS, { ...delivery, id: delivery.webhook_id }, platform.now())
   const called = await callReceiver(platform, { url, eventId, body, secrets })
   const metrics = webhookMetrics(platform)
   metrics.attempts.inc({ outcome: called.outcome })
@@ -50,12 +50,12 @@ export async function deliver(platform: Platform, delivery: DueDelivery): Promis
     response_excerpt: called.responseExcerpt,
     problem: called.problem,
   }
-  await recordAttempt(platform.db, delivery, attempt, endOf(delivery, called))
+  await recordAttempt(platform.db, delivery, attempt, decideEnd(delivery, called))
   await disableIfHopeless(platform, delivery, called)
   return called.durationMs
 }
 
-function endOf({ started_at: startedAt, tries }: DueDelivery, called: Called): DeliveryEnd {
+function decideEnd({ started_at: startedAt, tries }: DueDelivery, called: Called): DeliveryEnd {
   if (called.outcome === 'delivered') return { status: 'delivered', due_at: null }
   const dueAt = nextTry({ ...called, startedAt, tries: tries + 1 })
   return dueAt ? { status: 'pending', due_at: dueAt } : { status: 'failed', due_at: null }

@@ -45,10 +45,10 @@ async function put(
   }: { status?: DeliveryRow['status']; event?: DeliveryRow['event']; body?: string; at?: Date } = {},
 ): Promise<void> {
   const events = names.map((name) => ({ id: name, event, customerId: null, body }))
-  const told = events.map((event) => ({ ...event, createdAt: at.toISOString(), webhookIds: [id] }))
+  const stored = events.map((event) => ({ ...event, createdAt: at.toISOString(), webhookIds: [id] }))
   await platform.db.transaction().execute(async (db) => {
-    await insertEvents(db, workspace.id, told)
-    await insertDeliveries(db, workspace.id, told, at)
+    await insertEvents(db, workspace.id, stored)
+    await insertDeliveries(db, workspace.id, stored, at)
     await sql`UPDATE webhook_deliveries SET status = ${status}, due_at = NULL
       WHERE workspace_id = ${workspace.id} AND event_id = ANY(${names}::text[])`.execute(db)
   })
@@ -62,9 +62,9 @@ describe('testWebhook', () => {
     const queued = await call(testWebhook, { params: { id }, body: { event } })
     expect(queued).toMatchObject({ event, eventId: expect.stringMatching(/^evt_/), status: 'pending' })
     const { body } = await call(getDelivery, { params: { id, eventId: queued.eventId } })
-    const told = JSON.parse(body ?? '')
-    expect(webhookEvent.parse(told)).toEqual(told)
-    expect(told).toMatchObject({ id: queued.eventId, event, createdAt: queued.createdAt })
+    const stored = JSON.parse(body ?? '')
+    expect(webhookEvent.parse(stored)).toEqual(stored)
+    expect(stored).toMatchObject({ id: queued.eventId, event, createdAt: queued.createdAt })
   })
 
   it('202: link.created when nothing is said', async () => {
@@ -149,8 +149,8 @@ describe('getDelivery', () => {
 
   it('404: one that is not there', async () => {
     const { id, call } = await withWebhook()
-    const gone = call(getDelivery, { params: { id, eventId: 'evt_unknown' } })
-    await expect(gone).rejects.toMatchObject({
+    const missing = call(getDelivery, { params: { id, eventId: 'evt_unknown' } })
+    await expect(missing).rejects.toMatchObject({
       status: 404,
       message: 'There is no delivery evt_unknown in this workspace.',
     })

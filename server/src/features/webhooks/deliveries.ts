@@ -20,7 +20,7 @@ import { presentAttempt, presentDelivery } from './present.ts'
 import { requireWebhook } from './service.ts'
 import type { WebhookRow } from './store.ts'
 
-const keptMs = 30 * 86_400_000
+const retentionMs = 30 * 86_400_000
 const replayedAtOnce = 1_000
 const prunedAtOnce = 500
 
@@ -35,7 +35,7 @@ export async function listDeliveries(
     status,
     event,
     ascending: query.sortOrder === 'asc',
-    after: cursor === undefined ? undefined : placeOf(ctx, id, cursor),
+    after: cursor === undefined ? undefined : openCursor(ctx, id, cursor),
     offset: cursor === undefined ? (page - 1) * size : 0,
     count: size + 1,
   })
@@ -43,7 +43,7 @@ export async function listDeliveries(
   const last = rows.at(-1)
   return {
     deliveries: rows.map((row) => presentDelivery(row, webhook)),
-    ...(found.length > size && last && { next: cursorOf(ctx, id, last.number) }),
+    ...(found.length > size && last && { next: sealCursor(ctx, id, last.number) }),
   }
 }
 
@@ -67,7 +67,7 @@ export async function replayFailed(ctx: Ctx, id: string, since: string): Promise
   await requireEnabled(ctx, id)
   const now = ctx.now()
   const from = new Date(since)
-  if (from.getTime() < now.getTime() - keptMs) {
+  if (from.getTime() < now.getTime() - retentionMs) {
     throw invalid('`since` in the body must be at most 30 days ago: deliveries are kept for that long.')
   }
   let replayed = 0
@@ -85,10 +85,10 @@ export async function sendTest(ctx: Ctx, id: string, trigger: Trigger): Promise<
   const webhook = await requireEnabled(ctx, id)
   const now = ctx.now()
   const event = sampleEvent(newId('evt'), trigger, now, { workspaceId: ctx.workspaceId, apiUrl: ctx.config.API_URL })
-  const told = { ...event, customerId: null, body: JSON.stringify(event), webhookIds: [id] }
+  const replay = { ...event, customerId: null, body: JSON.stringify(event), webhookIds: [id] }
   await transaction(ctx, async ({ db, workspaceId }) => {
-    await insertEvents(db, workspaceId, [told])
-    await insertDeliveries(db, workspaceId, [told], now)
+    await insertEvents(db, workspaceId, [replay])
+    await insertDeliveries(db, workspaceId, [replay], now)
   })
   return presentDelivery(await requireDelivery(ctx, id, event.id), webhook)
 }
@@ -96,7 +96,7 @@ export async function sendTest(ctx: Ctx, id: string, trigger: Trigger): Promise<
 /** Deletes some of what was kept long enough, and of deleted webhooks. Returns whether there may be more. */
 export async function pruneSome({ db, now }: Pick<Platform, 'db' | 'now'>): Promise<boolean> {
   const ofDeleted = await deletePieceOfDeleted(db, prunedAtOnce)
-  const old = await deleteEventsBefore(db, new Date(now().getTime() - keptMs), prunedAtOnce)
+  const old = await deleteEventsBefore(db, new Date(now().getTime() - retentionMs), prunedAtOnce)
   return ofDeleted > 0 || old === prunedAtOnce
 }
 
@@ -113,18 +113,18 @@ async function requireEnabled(ctx: Ctx, id: string): Promise<WebhookRow> {
 }
 
 /** Sealed: the number would tell how much the installation sends. */
-function cursorOf(ctx: Ctx, id: string, number: bigint): string {
-  return seal(ctx.config.ENCRYPTION_KEYS, purposeOf(ctx, id), String(number)).toString('base64url')
+function sealCursor(ctx: Ctx, id: string, number: bigint): string {
+  return seal(ctx.config.ENCRYPTION_KEYS, sealPurpose(ctx, id), String(number)).toString('base64url')
 }
 
-function placeOf(ctx: Ctx, id: string, cursor: string): bigint {
+function openCursor(ctx: Ctx, id: string, cursor: string): bigint {
   try {
-    return BigInt(unseal(ctx.config.ENCRYPTION_KEYS, purposeOf(ctx, id), Buffer.from(cursor, 'base64url')))
+    return BigInt(unseal(ctx.config.ENCRYPTION_KEYS, sealPurpose(ctx, id), Buffer.from(cursor, 'base64url')))
   } catch {
     throw invalid('`cursor` in the query is not from an answer of this list. Pass the cursor back unchanged.')
   }
 }
 
-function purposeOf({ workspaceId }: Ctx, id: string): string {
+function sealPurpose({ workspaceId }: Ctx, id: string): string {
   return `webhook deliveries ${workspaceId} ${id}`
 }

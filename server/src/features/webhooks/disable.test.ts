@@ -11,7 +11,7 @@ import { ensureStreams } from '../../platform/nats.ts'
 import { startRelay } from '../../platform/outbox.ts'
 import { changeWorkspace } from '../workspaces/service.ts'
 import { deliver, takeDue } from './deliver.ts'
-import { tellOfDisabled } from './disable.ts'
+import { sendDisabledEmails } from './disable.ts'
 import { webhooksJobs } from './jobs.ts'
 import { openLines } from './lines.ts'
 
@@ -28,7 +28,7 @@ test('the workspace is told which webhook, since when, and what to do', async ()
   await changeWorkspace(platform, workspaceId, { contact_email: 'owner@example.com' })
   const standing = { ...disabled, failing_since: failingSince, name: 'Shop' }
   const webhook = await buildWebhook(platform, workspaceId, { url: 'https://shop.example/hook', ...standing })
-  expect(await toldOf({ workspaceId, webhookId: webhook.id })).toMatchObject([
+  expect(await readEmail({ workspaceId, webhookId: webhook.id })).toMatchObject([
     {
       email: {
         to: 'owner@example.com',
@@ -47,14 +47,14 @@ test('nobody is told of one that is enabled again or gone', async () => {
   const { id: workspaceId } = await buildWorkspace(platform)
   await changeWorkspace(platform, workspaceId, { contact_email: 'owner@example.com' })
   const webhook = await buildWebhook(platform, workspaceId, { url: 'https://shop.example/hook' })
-  expect(await toldOf({ workspaceId, webhookId: webhook.id })).toEqual([])
-  expect(await toldOf({ workspaceId, webhookId: 'whk_gone' })).toEqual([])
+  expect(await readEmail({ workspaceId, webhookId: webhook.id })).toEqual([])
+  expect(await readEmail({ workspaceId, webhookId: 'whk_gone' })).toEqual([])
 })
 
 test('the operator reads in the log when there is nobody to write to', async () => {
   const { id: workspaceId, slug } = await buildWorkspace(platform)
   const webhook = await buildWebhook(platform, workspaceId, { url: 'https://shop.example/hook', ...disabled })
-  expect(await toldOf({ workspaceId, webhookId: webhook.id })).toMatchObject([
+  expect(await readEmail({ workspaceId, webhookId: webhook.id })).toMatchObject([
     { remedy: `tributary workspace set ${slug} --contact-email <address>` },
   ])
 })
@@ -85,8 +85,8 @@ test('from the call that failed last to the e-mail', async () => {
   })
 })
 
-async function toldOf(message: { workspaceId: string; webhookId: string }): Promise<unknown[]> {
+async function readEmail(message: { workspaceId: string; webhookId: string }): Promise<unknown[]> {
   lines.length = 0
-  await tellOfDisabled(platform, [message])
+  await sendDisabledEmails(platform, [message])
   return lines.map((line) => JSON.parse(line))
 }

@@ -1,6 +1,6 @@
 import type { Platform } from '../../platform/context.ts'
 import { sendEmail } from '../../platform/email.ts'
-import { partitionOf } from '../../platform/ids.ts'
+import { hashPartition } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { requireWorkspace } from '../workspaces/service.ts'
@@ -21,7 +21,7 @@ export async function disableIfHopeless(platform: Platform, delivery: DueDeliver
     await lockWebhooks(ctx.db, workspaceId)
     const failingSince = reason === 'failing' ? delivery.failing_since : null
     if (!(await disableWebhook(ctx.db, delivery, { reason, now: called.endedAt, failingSince }))) return false
-    const partition = partitionOf(workspaceId, ctx.config.EVENT_PARTITIONS)
+    const partition = hashPartition(workspaceId, ctx.config.EVENT_PARTITIONS)
     if (reason === 'failing') await publish(ctx, webhookDisabledMessage({ workspaceId, webhookId }, partition))
     return true
   })
@@ -37,7 +37,7 @@ function reasonToDisable({ failing_since, tries }: DueDelivery, { outcome, ended
 }
 
 /** Writes to the workspace, unless the webhook was enabled again or deleted meanwhile. */
-export async function tellOfDisabled(platform: Platform, messages: WebhookDisabled[]): Promise<void> {
+export async function sendDisabledEmails(platform: Platform, messages: WebhookDisabled[]): Promise<void> {
   for (const { workspaceId, webhookId } of messages) {
     const webhook = await selectWebhook(platform.db, workspaceId, webhookId)
     if (!webhook?.disabled_at) continue

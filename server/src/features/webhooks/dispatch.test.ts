@@ -20,10 +20,10 @@ test('one receiver that hangs for 15 s a call does not delay 20 others', async (
   const slow = await buildWebhook(platform, id, { url: hanging.url })
   const quick = await Promise.all(listening.map(({ url }) => buildWebhook(platform, id, { url })))
   await using _dispatch = startDeliveries(platform)
-  const alone = await p95Of(listening, quick)
+  const alone = await measureP95(listening, quick)
   await queueEvents(platform, [slow], 200)
   await eventually(async () => expect(hanging.heard.length).toBe(10))
-  const beside = await p95Of(listening, [slow, ...quick])
+  const beside = await measureP95(listening, [slow, ...quick])
   console.info(`p95 ${alone} ms without it, ${beside} ms beside it`)
   // On a busy machine everything takes longer, also without it.
   expect(beside).toBeLessThan(Math.max(2_000, 2 * alone))
@@ -42,7 +42,7 @@ test('one receiver that hangs for 15 s a call does not delay 20 others', async (
 }, 90_000)
 
 /** How long it took from queueing to the receivers that listen, for 95 of 100 events. */
-async function p95Of(listening: Receiver[], webhooks: WebhookRow[]): Promise<number> {
+async function measureP95(listening: Receiver[], webhooks: WebhookRow[]): Promise<number> {
   const queuedAt = new Map<string, number>()
   for (let round = 0; round < rounds; round++) {
     const at = Date.now()

@@ -1,15 +1,15 @@
 import { sleep } from '../../platform/clock.ts'
 import type { Platform } from '../../platform/context.ts'
-import { type Lines, openLines } from './lines.ts'
+import { type DeliverySlots, openLines } from './lines.ts'
 
 type Work<Delivery extends { webhook_id: string; event_id: string }> = {
   /** What is due and may be called now. */
-  take(platform: Platform, lines: Lines): Promise<Delivery[]>
+  take(platform: Platform, slots: DeliverySlots): Promise<Delivery[]>
   /** How long the call took. */
   deliver(platform: Platform, delivery: Delivery): Promise<number>
 }
 
-const askEveryMs = 250
+const pollIntervalMs = 250
 // Between two queries, so that one brings more than a single delivery when receivers are quick; longer while PostgreSQL is slow.
 const restMs = 20
 const callsInAll = 500
@@ -20,7 +20,7 @@ export function startDispatch<Delivery extends { webhook_id: string; event_id: s
   { take, deliver }: Work<Delivery>,
 ): AsyncDisposable {
   const stopping = new AbortController()
-  const lines = openLines({
+  const slots = openLines({
     perWebhook: platform.config.WEBHOOK_CONCURRENCY,
     perWorkspace: platform.config.WEBHOOK_WORKSPACE_CONCURRENCY,
     inAll: callsInAll,
@@ -30,7 +30,7 @@ export function startDispatch<Delivery extends { webhook_id: string; event_id: s
 
   async function begin(): Promise<void> {
     roomMade = new AbortController()
-    for (const delivery of await take(platform, lines)) {
+    for (const delivery of await take(platform, slots)) {
       const calling = deliver(platform, delivery)
         .catch((error: unknown) => {
           const about = { error, webhookId: delivery.webhook_id, eventId: delivery.event_id }
@@ -39,7 +39,7 @@ export function startDispatch<Delivery extends { webhook_id: string; event_id: s
         })
         .then((tookMs) => {
           underWay.delete(calling)
-          if (lines.ended(delivery.webhook_id, tookMs)) roomMade.abort()
+          if (slots.ended(delivery.webhook_id, tookMs)) roomMade.abort()
         })
       underWay.add(calling)
     }
@@ -52,7 +52,7 @@ export function startDispatch<Delivery extends { webhook_id: string; event_id: s
         platform.log.warn({ error }, 'Deliveries of webhooks could not be read; they are asked for again')
       })
       await sleep(Math.max(restMs, 2 * (performance.now() - started)), stopping.signal)
-      await sleep(askEveryMs, AbortSignal.any([stopping.signal, roomMade.signal]))
+      await sleep(pollIntervalMs, AbortSignal.any([stopping.signal, roomMade.signal]))
     }
   }
 

@@ -27,7 +27,7 @@ import { linkChanged } from '../links/messages.ts'
 import { createLink, deleteLink, getLink, linkNumbers, updateLink } from '../links/service.ts'
 import { exportSome } from '../track/export.ts'
 import { trackLead } from '../track/leads.ts'
-import { clickFactsSettled, conversionRecorded } from '../track/messages.ts'
+import { clickFactsResolved, conversionRecorded } from '../track/messages.ts'
 import { trackRefund } from '../track/refunds.ts'
 import { trackSale } from '../track/sales.ts'
 import { listDeliveries } from './deliveries.ts'
@@ -67,9 +67,9 @@ const takeConversions = async (ctx: Ctx) => {
   return bodies.flat().map((body) => conversionRecorded.parse(body))
 }
 const takeClickFacts = async (ctx: Ctx) =>
-  (await takeMessages(ctx, 'changes.%.click-facts')).map((body) => clickFactsSettled.parse(body))
+  (await takeMessages(ctx, 'changes.%.click-facts')).map((body) => clickFactsResolved.parse(body))
 
-async function told({ workspaceId }: Ctx): Promise<WebhookEvent[]> {
+async function listEvents({ workspaceId }: Ctx): Promise<WebhookEvent[]> {
   const result = await sql<EventRow>`
     SELECT * FROM webhook_events WHERE workspace_id = ${workspaceId} ORDER BY created_at, id`.execute(platform.db)
   return result.rows.map((row) => {
@@ -115,7 +115,7 @@ describe('links', () => {
     await fanOutLinks(platform, messages)
     await fanOutLinks(platform, [...messages, ...messages])
     await Promise.all([fanOutLinks(platform, messages), fanOutLinks(platform, messages)])
-    const events = (await told(ctx)).sort((one, other) => (one.id < other.id ? -1 : 1))
+    const events = (await listEvents(ctx)).sort((one, other) => (one.id < other.id ? -1 : 1))
     expect(events.map(({ event }) => event)).toEqual(['link.created', 'link.updated', 'link.deleted'])
     expect(events.map(({ data }) => data)).toEqual(
       [link, changed, changed].map((link) => ({ ...link, password: null })),
@@ -140,7 +140,7 @@ describe('links', () => {
       ]
     })
     await fanOutLinks(platform, changes)
-    expect((await told(ctx)).map(({ data }) => data)).toEqual([link])
+    expect((await listEvents(ctx)).map(({ data }) => data)).toEqual([link])
   })
 })
 
@@ -152,7 +152,7 @@ describe('clicks', () => {
     const clicks = [clickRow(owner), clickRow(owner, { trigger: 'qr', ip: '::' })]
     await enqueueClicks(platform, clicks)
     await enqueueClicks(platform, [...clicks, ...clicks])
-    const events = await told(ctx)
+    const events = await listEvents(ctx)
     expect(events.map(({ id }) => id).toSorted()).toEqual(clicks.map(({ id_text }) => clickEventId(id_text)).toSorted())
     expect(await deliveries(ctx)).toHaveLength(2)
     const [first] = clicks
@@ -170,7 +170,7 @@ describe('clicks', () => {
     const { ctx } = await setUp()
     const clicks = [clickRow({ workspaceId: ctx.workspaceId, linkNumber: 4_100_000_000n })]
     await enqueueClicks(platform, clicks)
-    expect(await told(ctx)).toMatchObject([{ data: { link: { id: 'link_deleted' } } }])
+    expect(await listEvents(ctx)).toMatchObject([{ data: { link: { id: 'link_deleted' } } }])
   })
 })
 
@@ -183,7 +183,7 @@ describe('leads, sales and refunds', () => {
     expect(JSON.stringify(messages)).not.toContain('ada')
     await fanOutConversions(platform, messages)
     await fanOutConversions(platform, messages)
-    const events = await told(ctx)
+    const events = await listEvents(ctx)
     expect(events.map(({ event }) => event)).toEqual(['lead.created', 'sale.created', 'sale.refunded'])
     expect(await deliveries(ctx)).toHaveLength(3)
     const [lead, sale, refund] = events
@@ -211,7 +211,7 @@ describe('leads, sales and refunds', () => {
     ])
     expect(JSON.stringify(events)).not.toMatch(/ada|in_1|pro/)
     await fanOutConversions(platform, events)
-    expect(await told(ctx)).toEqual([])
+    expect(await listEvents(ctx)).toEqual([])
   })
 
   test('wait until the click is stored, and the delivery says so', async () => {
@@ -226,10 +226,10 @@ describe('leads, sales and refunds', () => {
     expect(listed.deliveries).toMatchObject([{ status: 'pending', waitingFor: 'click', nextAttemptAt: null }])
     sequence = await ingest(platform, holder, sequence, [{ sequence: sequence + 1, body: [visit] }])
     await exportNow()
-    const settled = await takeClickFacts(ctx)
-    await releaseConversions(platform, settled)
-    await releaseConversions(platform, settled)
-    expect((await told(ctx)).map(({ data }) => data)).toMatchObject([{ click: { id: visit.id, city: 'Paris' } }])
+    const resolved = await takeClickFacts(ctx)
+    await releaseConversions(platform, resolved)
+    await releaseConversions(platform, resolved)
+    expect((await listEvents(ctx)).map(({ data }) => data)).toMatchObject([{ click: { id: visit.id, city: 'Paris' } }])
     const [due] = await deliveries(ctx)
     expect(due).toMatchObject({ status: 'pending', waits_for: null })
     expect(due?.due_at).toEqual(due?.started_at)
@@ -241,7 +241,7 @@ describe('leads, sales and refunds', () => {
     await convert(given)
     await trackSale(ctx, newSale.parse({ customerExternalId: 'ada', amount: 500, invoiceId: 'in_2' }))
     await fanOutConversions(platform, await takeConversions(ctx))
-    const events = await told(ctx)
+    const events = await listEvents(ctx)
     expect(events.map(({ data }) => data)).toMatchObject(Array(4).fill({ click: { city: 'Berlin' } }))
     expect((await deliveries(ctx)).map(({ waits_for }) => waits_for)).toEqual([null, null, null, null])
   })
@@ -295,11 +295,11 @@ describe('who hears', () => {
     const { id } = await createWebhook(ctx, webhookScopes, newWebhook.parse(given))
     await createLink(ctx, newLink.parse({ url: 'https://example.com/a', key: 'after' }))
     await fanOutLinks(platform, await takeLinks(ctx))
-    expect((await told(ctx)).map(({ data }) => data)).toMatchObject([{ key: 'after' }])
+    expect((await listEvents(ctx)).map(({ data }) => data)).toMatchObject([{ key: 'after' }])
     await updateWebhook(ctx, webhookScopes, id, { disabled: true })
     await createLink(ctx, newLink.parse({ url: 'https://example.com/a', key: 'disabled' }))
     await fanOutLinks(platform, await takeLinks(ctx))
-    expect(await told(ctx)).toHaveLength(1)
+    expect(await listEvents(ctx)).toHaveLength(1)
   })
 
   test('is nobody: then nothing is kept', async () => {
@@ -307,10 +307,10 @@ describe('who hears', () => {
     await createLink(ctx, newLink.parse({ url: 'https://example.com/a' }))
     const messages = await takeLinks(ctx)
     await fanOutLinks(platform, messages)
-    expect(await told(ctx)).toEqual([])
+    expect(await listEvents(ctx)).toEqual([])
     await deleteWebhook(ctx, webhook.id)
     await fanOutLinks(platform, messages)
-    expect(await told(ctx)).toEqual([])
+    expect(await listEvents(ctx)).toEqual([])
   })
 })
 
@@ -357,7 +357,7 @@ describe('a customer who is erased', () => {
     await convert(given)
     await deleteCustomer(ctx, 'ext_ada')
     await fanOutConversions(platform, await takeConversions(ctx))
-    const events = await told(ctx)
+    const events = await listEvents(ctx)
     expect(events).toHaveLength(3)
     expect(JSON.stringify(events)).not.toMatch(/ada@example|"Ada"|"ada"|"pro"/)
     expect(events[0]?.data).toMatchObject({ customer: { name: 'Deleted customer', email: null }, metadata: null })
@@ -369,18 +369,18 @@ describe('a customer who is erased', () => {
     await convert(given)
     const customer = await findCustomer(ctx, 'ada')
     const order: string[] = []
-    const [held, erase] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const telling = transaction(ctx, async (ctx) => {
+    const [lock, erase] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const publishing = transaction(ctx, async (ctx) => {
       await customersById(ctx, [customer?.id ?? ''])
-      held.resolve()
+      lock.resolve()
       await erase.promise
       order.push('told')
     })
-    await held.promise
+    await lock.promise
     const erasing = deleteCustomer(ctx, 'ext_ada').then(() => order.push('erased'))
     await new Promise((resolve) => setTimeout(resolve, 100))
     erase.resolve()
-    await Promise.all([telling, erasing])
+    await Promise.all([publishing, erasing])
     expect(order).toEqual(['told', 'erased'])
   })
 })
@@ -389,6 +389,8 @@ test('nobody hears of another workspace', async () => {
   const [mine, other] = [await setUp(), await setUp()]
   await updateLink(mine.ctx, mine.link.id, { title: 'Mine' })
   await fanOutLinks(platform, await takeLinks(mine.ctx))
-  expect(await told(other.ctx)).toEqual([])
-  expect((await told(mine.ctx)).map(({ data }) => data)).toEqual([await getLink(mine.ctx, { linkId: mine.link.id })])
+  expect(await listEvents(other.ctx)).toEqual([])
+  expect((await listEvents(mine.ctx)).map(({ data }) => data)).toEqual([
+    await getLink(mine.ctx, { linkId: mine.link.id }),
+  ])
 })

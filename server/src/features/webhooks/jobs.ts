@@ -3,7 +3,7 @@ import { type Job, job } from '../../platform/jobs.ts'
 import { startInterval } from '../../platform/schedule.ts'
 import { deliver, measurePending, takeDue } from './deliver.ts'
 import { pruneSome } from './deliveries.ts'
-import { tellOfDisabled } from './disable.ts'
+import { sendDisabledEmails } from './disable.ts'
 import { startDispatch } from './dispatch.ts'
 import { eraseCustomerEvents, fanOut, releaseWaiting } from './fan-out.ts'
 import { webhookDisabled, webhookDisabledSubject } from './messages.ts'
@@ -28,12 +28,12 @@ export const webhooksJobs = [
     atOnce: 1,
     subject: webhookDisabledSubject,
     schema: webhookDisabled,
-    handle: tellOfDisabled,
+    handle: sendDisabledEmails,
   }),
 ]
 
-const pruneEveryMs = 60_000
-const measureEveryMs = 10_000
+const pruneIntervalMs = 60_000
+const measureIntervalMs = 10_000
 
 export function startDeliveries(platform: Platform): AsyncDisposable {
   return startDispatch(platform, { take: takeDue, deliver })
@@ -41,10 +41,10 @@ export function startDeliveries(platform: Platform): AsyncDisposable {
 
 export function startWebhookUpkeep(platform: Platform): AsyncDisposable {
   const parts = [
-    startInterval(platform, 'prune webhook events', pruneEveryMs, async (signal) => {
+    startInterval(platform, 'prune webhook events', pruneIntervalMs, async (signal) => {
       while (!signal.aborted && (await pruneSome(platform)));
     }),
-    startInterval(platform, 'count pending deliveries', measureEveryMs, () => measurePending(platform)),
+    startInterval(platform, 'count pending deliveries', measureIntervalMs, () => measurePending(platform)),
   ]
   return {
     async [Symbol.asyncDispose]() {

@@ -2,7 +2,7 @@
 const slowMs = 3_000
 
 export type DueWebhook = { id: string; workspaceId: string }
-export type Lines = {
+export type DeliverySlots = {
   /** How many calls may begin, and after which webhook to look for them. */
   room(): { count: number; after: string }
   /** How many each of these webhooks may have; they come in the order of their ids, as many as there was room for. */
@@ -19,7 +19,7 @@ type Limits = { perWebhook: number; perWorkspace: number; inAll: number }
  * takes no more than one with few. When more webhooks have something to do than may do it at once they take turns: the
  * next look begins after the last that was seen. A slow receiver gets one line until it answers quickly again.
  */
-export function openLines({ perWebhook, perWorkspace, inAll }: Limits): Lines {
+export function openLines({ perWebhook, perWorkspace, inAll }: Limits): DeliverySlots {
   const busy = new Map<string, number>()
   const busyWorkspaces = new Map<string, number>()
   const workspaces = new Map<string, string>()
@@ -29,9 +29,9 @@ export function openLines({ perWebhook, perWorkspace, inAll }: Limits): Lines {
   let after = ''
   let shares = new Map<string, number>()
   /** Webhooks and workspaces that may have more to do than they could begin. */
-  let hungry = new Set<string>()
+  let backlogged = new Set<string>()
   let isCrowded = false
-  const linesOf = (id: string) => (slow.has(id) ? 1 : perWebhook)
+  const countSlots = (id: string) => (slow.has(id) ? 1 : perWebhook)
 
   /** The webhooks of one workspace, those with the fewest calls first. */
   function divide(workspaceId: string, webhooks: DueWebhook[]): void {
@@ -39,11 +39,11 @@ export function openLines({ perWebhook, perWorkspace, inAll }: Limits): Lines {
     const each = Math.max(1, Math.floor(left / webhooks.length))
     const inTurn = webhooks.toSorted((a, b) => (busy.get(a.id) ?? 0) - (busy.get(b.id) ?? 0))
     for (const { id } of inTurn) {
-      const wanted = linesOf(id) - (busy.get(id) ?? 0)
-      const share = Math.min(wanted, each, left)
+      const free = countSlots(id) - (busy.get(id) ?? 0)
+      const share = Math.min(free, each, left)
       if (share > 0) shares.set(id, share)
-      if (wanted <= 0) hungry.add(id)
-      else if (share < wanted) hungry.add(workspaceId)
+      if (free <= 0) backlogged.add(id)
+      else if (share < free) backlogged.add(workspaceId)
       left -= Math.max(0, share)
     }
   }
@@ -53,7 +53,7 @@ export function openLines({ perWebhook, perWorkspace, inAll }: Limits): Lines {
     share(webhooks) {
       room = inAll - total
       shares = new Map()
-      hungry = new Set()
+      backlogged = new Set()
       for (const { id, workspaceId } of webhooks) workspaces.set(id, workspaceId)
       for (const [workspaceId, mine] of Map.groupBy(webhooks, (webhook) => webhook.workspaceId))
         divide(workspaceId, mine)
@@ -69,7 +69,7 @@ export function openLines({ perWebhook, perWorkspace, inAll }: Limits): Lines {
         add(busyWorkspaces, workspaces.get(id) ?? '', 1)
         const left = (shares.get(id) ?? 0) - 1
         shares.set(id, left)
-        if (left <= 0) hungry.add(id)
+        if (left <= 0) backlogged.add(id)
       }
       isCrowded ||= webhookIds.length >= room
     },
@@ -80,7 +80,7 @@ export function openLines({ perWebhook, perWorkspace, inAll }: Limits): Lines {
       add(busy, webhookId, -1)
       add(busyWorkspaces, workspaceId, -1)
       total -= 1
-      return isCrowded || hungry.has(webhookId) || hungry.has(workspaceId)
+      return isCrowded || backlogged.has(webhookId) || backlogged.has(workspaceId)
     },
   }
 }

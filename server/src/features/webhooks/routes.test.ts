@@ -16,7 +16,7 @@ import { contextIn } from '../../../test/context.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 import { subscribed } from '../../../test/webhooks.ts'
 import { createFolder, deleteFolder } from '../folders/service.ts'
-import { secretsOf } from './secrets.ts'
+import { openSecrets } from './secrets.ts'
 import { selectWebhook } from './store.ts'
 
 const platform = await openTestPlatform()
@@ -75,7 +75,7 @@ describe('createWebhook', () => {
     const first = (await ask()) as { id: string; secret: string }
     expect(await ask()).toEqual(first)
     const row = await selectWebhook(platform.db, workspace.id, first.id)
-    expect(row && secretsOf(platform.config.ENCRYPTION_KEYS, row, new Date())).toEqual([first.secret])
+    expect(row && openSecrets(platform.config.ENCRYPTION_KEYS, row, new Date())).toEqual([first.secret])
     const stored = await sql`SELECT response FROM idempotency_keys WHERE workspace_id = ${workspace.id}`.execute(
       platform.db,
     )
@@ -203,7 +203,7 @@ describe('rotateWebhookSecret', () => {
     const { id, secret: former } = await make(workspace)
     const { secret } = await as(workspace)(rotateWebhookSecret, { params: { id } })
     const row = await selectWebhook(platform.db, workspace.id, id)
-    const signingAt = (at: number) => row && secretsOf(platform.config.ENCRYPTION_KEYS, row, new Date(at))
+    const signingAt = (at: number) => row && openSecrets(platform.config.ENCRYPTION_KEYS, row, new Date(at))
     expect(signingAt(Date.now() + 23 * 3_600_000)).toEqual([secret, former])
     expect(signingAt(Date.now() + 25 * 3_600_000)).toEqual([secret])
   })

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
 import { parseKeys } from '../../platform/seal.ts'
-import { newSecret, sealSecret, secretsOf } from './secrets.ts'
+import { newSecret, openSecrets, sealSecret } from './secrets.ts'
 
 const keys = parseKeys(`1:${randomBytes(32).toString('hex')}`)
 const [early, late] = [new Date('2026-01-01T00:00:00Z'), new Date('2026-01-02T00:00:00Z')]
@@ -23,9 +23,9 @@ test('the former one signs too until its time is over', () => {
     sealed_former_secret: sealSecret(keys, 'whk_1', former),
     former_secret_until: late,
   }
-  expect(secretsOf(keys, webhook, early)).toEqual([current, former])
-  expect(secretsOf(keys, webhook, late)).toEqual([current])
-  expect(secretsOf(keys, { ...webhook, sealed_former_secret: null, former_secret_until: null }, early)).toEqual([
+  expect(openSecrets(keys, webhook, early)).toEqual([current, former])
+  expect(openSecrets(keys, webhook, late)).toEqual([current])
+  expect(openSecrets(keys, { ...webhook, sealed_former_secret: null, former_secret_until: null }, early)).toEqual([
     current,
   ])
 })
@@ -33,5 +33,5 @@ test('the former one signs too until its time is over', () => {
 test('a secret can not be moved to another webhook', () => {
   const sealed_secret = sealSecret(keys, 'whk_1', newSecret())
   const moved = { id: 'whk_2', sealed_secret, sealed_former_secret: null, former_secret_until: null }
-  expect(() => secretsOf(keys, moved, early)).toThrow()
+  expect(() => openSecrets(keys, moved, early)).toThrow()
 })

@@ -16,7 +16,7 @@ export function sealSecret(keys: SecretKeys, webhookId: string, secret: string):
 }
 
 /** Those that sign at this time, the newest first. */
-export function secretsOf(
+export function openSecrets(
   keys: SecretKeys,
   webhook: Pick<WebhookRow, 'id' | 'sealed_secret' | 'sealed_former_secret' | 'former_secret_until'>,
   now: Date,

@@ -17,7 +17,7 @@ import { requireRoom } from '../workspaces/service.ts'
 import { webhookMetrics } from './metrics.ts'
 import { presentWebhook } from './present.ts'
 import { bothSignMs, newSecret, sealSecret } from './secrets.ts'
-import { addressOf, scopeOf, standingOf } from './settings.ts'
+import { requireAddress, resolveScope, resolveStanding } from './settings.ts'
 import {
   insertWebhook,
   lockWebhooks,
@@ -99,9 +99,9 @@ export async function createWebhook(ctx: Ctx, scopes: WebhookScopes, input: NewW
   const now = ctx.now()
   const id = newId('whk')
   const secret = newSecret()
-  const url = addressOf(input.url, ctx.config)
+  const url = requireAddress(input.url, ctx.config)
   const row = {
-    ...scopeOf(input),
+    ...resolveScope(input),
     id,
     workspace_id: ctx.workspaceId,
     name: input.name,
@@ -129,10 +129,10 @@ export async function updateWebhook(
   id: string,
   patch: WebhookPatch,
 ): Promise<Webhook> {
-  const url = patch.url === undefined ? undefined : addressOf(patch.url, ctx.config)
+  const url = patch.url === undefined ? undefined : requireAddress(patch.url, ctx.config)
   const row = await lockedTransaction(ctx, async (ctx) => {
     const current = await requireWebhook(ctx, id)
-    const scope = scopeOf(patch, current)
+    const scope = resolveScope(patch, current)
     if (patch.folderIds) await requireFolders(ctx, scopes, scope.folder_ids)
     if (patch.linkIds && scope.scope === 'links') await scopes.assignWebhook(ctx, id, patch.linkIds)
     return change(ctx, id, {
@@ -141,7 +141,7 @@ export async function updateWebhook(
       ...(patch.triggers && { triggers: [...new Set(patch.triggers)] }),
       // What another address did is not held against this one.
       ...(url !== undefined && url !== current.url && { url, failing_since: null }),
-      ...standingOf(patch, current, ctx.now()),
+      ...resolveStanding(patch, current, ctx.now()),
     })
   })
   return present(ctx, scopes, row)

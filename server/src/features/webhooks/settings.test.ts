@@ -1,6 +1,6 @@
 import { describe, expect, inject, test } from 'vitest'
 import { readConfig } from '../../platform/config.ts'
-import { addressOf, scopeOf, standingOf } from './settings.ts'
+import { requireAddress, resolveScope, resolveStanding } from './settings.ts'
 import type { WebhookRow } from './store.ts'
 
 const config = readConfig(inject('environment'))
@@ -12,7 +12,7 @@ describe('addressOf', () => {
     ['https://example.com:443/a?b=c#part', 'https://example.com/a?b=c'],
     ['https://münchen.example/ä', 'https://xn--mnchen-3ya.example/%C3%A4'],
     ['https://93.184.216.34/', 'https://93.184.216.34/'],
-  ])('%s is stored as %s', (given, stored) => expect(addressOf(given, config)).toBe(stored))
+  ])('%s is stored as %s', (given, stored) => expect(requireAddress(given, config)).toBe(stored))
 
   test.each([
     ['example.com/hooks', 'must be an absolute address'],
@@ -28,8 +28,8 @@ describe('addressOf', () => {
     ['http://[::ffff:169.254.169.254]/', 'is not on the public internet'],
     ['http://10.0.0.1/', 'is not on the public internet'],
   ])('%s is refused', (given, problem) => {
-    expect(() => addressOf(given, config)).toThrow(problem)
-    expect(() => addressOf(given, config)).toThrow(expect.objectContaining({ code: 'unprocessable_entity' }))
+    expect(() => requireAddress(given, config)).toThrow(problem)
+    expect(() => requireAddress(given, config)).toThrow(expect.objectContaining({ code: 'unprocessable_entity' }))
   })
 
   test('what the operator allows can be called', () => {
@@ -38,7 +38,7 @@ describe('addressOf', () => {
       OUTBOUND_ALLOWED_HOSTS: '127.0.0.0/8',
       OUTBOUND_ALLOWED_PORTS: '8443',
     })
-    expect(addressOf('http://127.0.0.1:8443/', open)).toBe('http://127.0.0.1:8443/')
+    expect(requireAddress('http://127.0.0.1:8443/', open)).toBe('http://127.0.0.1:8443/')
   })
 })
 
@@ -55,7 +55,7 @@ describe('scopeOf', () => {
     [{ linkScope: 'workspace', folderIds: [] }, inFolders, { scope: 'workspace', folder_ids: [] }],
     [{ linkScope: 'folders' }, inFolders, inFolders],
   ] as const)('%j of %j is %j', (input, current, scope) => {
-    expect(scopeOf(structuredClone(input) as object, current as typeof inFolders | undefined)).toEqual(scope)
+    expect(resolveScope(structuredClone(input) as object, current as typeof inFolders | undefined)).toEqual(scope)
   })
 
   test.each([
@@ -67,7 +67,7 @@ describe('scopeOf', () => {
     [{ linkIds: ['l'] }, inFolders, '`linkIds` in the body is for the `linkScope` `links`; here it is `folders`.'],
     [{ linkScope: 'folders' as const }, undefined, 'at least one folder'],
     [{ folderIds: [] }, inFolders, 'at least one folder'],
-  ])('%j of %j is refused', (input, current, problem) => expect(() => scopeOf(input, current)).toThrow(problem))
+  ])('%j of %j is refused', (input, current, problem) => expect(() => resolveScope(input, current)).toThrow(problem))
 })
 
 describe('standingOf', () => {
@@ -81,5 +81,5 @@ describe('standingOf', () => {
     ['disabled already, for its own reason', { disabled: true }, disabled, {}],
     ['disabled', { disabled: true }, enabled, { disabled_at: now, disabled_reason: 'asked' }],
     ['enabled', { disabled: false }, disabled, { disabled_at: null, disabled_reason: null, failing_since: null }],
-  ])('%s', (_name, patch, current, changes) => expect(standingOf(patch, current, now)).toEqual(changes))
+  ])('%s', (_name, patch, current, changes) => expect(resolveStanding(patch, current, now)).toEqual(changes))
 })

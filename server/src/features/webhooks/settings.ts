@@ -1,7 +1,7 @@
 import type { WebhookPatch } from '@tributary/contract/webhooks'
 import type { Config } from '../../platform/config.ts'
 import { invalid } from '../../platform/errors.ts'
-import { type OutboundReason, refusalOf } from '../../platform/outbound.ts'
+import { checkUrl, type OutboundReason } from '../../platform/outbound.ts'
 import type { WebhookChanges, WebhookRow } from './store.ts'
 
 const problems: Partial<Record<OutboundReason, string>> = {
@@ -14,8 +14,8 @@ const problems: Partial<Record<OutboundReason, string>> = {
 }
 
 /** As it is stored and called. The addresses of its name are checked again before every call. */
-export function addressOf(url: string, config: Config): string {
-  const refusal = refusalOf(url, config)
+export function requireAddress(url: string, config: Config): string {
+  const refusal = checkUrl(url, config)
   if (refusal) throw invalid(`\`url\` in the body ${problems[refusal] ?? 'can not be called'}.`)
   const address = new URL(url)
   // It is not sent, so it would only make one receiver look like two.
@@ -27,7 +27,7 @@ type Scope = Pick<WebhookRow, 'scope' | 'folder_ids'>
 type ScopeInput = Pick<WebhookPatch, 'linkScope' | 'folderIds' | 'linkIds'>
 
 /** Of which links it is told; `current` for one that is there. */
-export function scopeOf(input: ScopeInput, current: Scope = { scope: 'workspace', folder_ids: [] }): Scope {
+export function resolveScope(input: ScopeInput, current: Scope = { scope: 'workspace', folder_ids: [] }): Scope {
   const scope = input.linkScope ?? current.scope
   if (scope !== 'folders' && input.folderIds?.length) throw needsScope('folderIds', 'folders', scope)
   if (scope !== 'links' && input.linkIds?.length) throw needsScope('linkIds', 'links', scope)
@@ -38,7 +38,7 @@ export function scopeOf(input: ScopeInput, current: Scope = { scope: 'workspace'
 }
 
 /** What a patch says of being called: enabling it anew forgets why it was not. */
-export function standingOf({ disabled }: WebhookPatch, current: WebhookRow, now: Date): WebhookChanges {
+export function resolveStanding({ disabled }: WebhookPatch, current: WebhookRow, now: Date): WebhookChanges {
   if (disabled === undefined || disabled === (current.disabled_at !== null)) return {}
   if (disabled) return { disabled_at: now, disabled_reason: 'asked' }
   return { disabled_at: null, disabled_reason: null, failing_since: null }

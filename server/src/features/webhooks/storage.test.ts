@@ -24,11 +24,11 @@ async function setUp() {
   const [linkNumber = 0n] = await linkNumbers(ctx, { ids: [id] })
   const url = `https://example.com/${randomUUID()}`
   await createWebhook(ctx, webhookScopes, newWebhook.parse({ name: 'n', url, triggers: ['link.clicked'] }))
-  const tell = async (count: number) => {
+  const publishEvents = async (count: number) => {
     const clicks = Array.from({ length: count }, () => clickRow({ workspaceId: workspace.id, linkNumber }))
     for (const click of clicks) await enqueueClicks(platform, [click])
   }
-  return { ctx, tell }
+  return { ctx, publishEvents }
 }
 
 async function stored({ workspaceId }: { workspaceId: string }) {
@@ -42,19 +42,19 @@ async function stored({ workspaceId }: { workspaceId: string }) {
 }
 
 test('a workspace whose receivers are behind stores no more than the limit, and what is dropped is counted', async () => {
-  const { ctx, tell } = await setUp()
-  await tell(perMegabyte + 5)
+  const { ctx, publishEvents } = await setUp()
+  await publishEvents(perMegabyte + 5)
   expect(await stored(ctx)).toBe(perMegabyte)
   const dropped = await webhookMetrics(platform).eventsDropped.get()
   expect(dropped.values[0]?.value).toBe(5)
 })
 
 test('what is delivered makes room for new events, and old events give their bytes back', async () => {
-  const { ctx, tell } = await setUp()
-  await tell(perMegabyte)
+  const { ctx, publishEvents } = await setUp()
+  await publishEvents(perMegabyte)
   await sql`UPDATE webhook_deliveries SET status = 'delivered', due_at = NULL
     WHERE workspace_id = ${ctx.workspaceId}`.execute(platform.db)
-  await tell(3)
+  await publishEvents(3)
   expect(await stored(ctx)).toBe(3)
   const later = { ...platform, now: () => new Date(Date.now() + 60 * 86_400_000) }
   while (await pruneSome(later));

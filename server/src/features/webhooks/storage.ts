@@ -10,9 +10,9 @@ const deletedAtOnce = 500
  */
 export async function hasRoom(ctx: Ctx, bodies: string[]): Promise<boolean> {
   const limit = ctx.config.WEBHOOK_STORAGE_MEGABYTES * 1_000_000
-  const wanted = bodies.reduce((sum, body) => sum + Buffer.byteLength(body), 0)
+  const needed = bodies.reduce((sum, body) => sum + Buffer.byteLength(body), 0)
   for (;;) {
-    if ((await selectStoredBytes(ctx.db, ctx.workspaceId)) + wanted <= limit) return true
+    if ((await selectStoredBytes(ctx.db, ctx.workspaceId)) + needed <= limit) return true
     if ((await deleteFinishedEvents(ctx.db, ctx.workspaceId, deletedAtOnce)) === 0) break
   }
   webhookMetrics(ctx).eventsDropped.inc(bodies.length)

@@ -92,10 +92,10 @@ export async function selectKnownIds(db: Db, workspaceId: string, ids: string[])
 
 /** The enabled webhooks that have one of these triggers. Inside a transaction their rows stay until that ends. */
 export async function selectListeners(db: Db, workspaceId: string, triggers: Trigger[]): Promise<ListenerRow[]> {
-  const held = db.isTransaction ? sql`FOR KEY SHARE` : sql``
+  const rowLock = db.isTransaction ? sql`FOR KEY SHARE` : sql``
   const result = await sql<ListenerRow>`SELECT id, triggers, scope, folder_ids, created_at FROM webhooks
     WHERE workspace_id = ${workspaceId} AND triggers && ${triggers}::text[]
-      AND disabled_at IS NULL AND deleted_at IS NULL ORDER BY id ${held}`.execute(db)
+      AND disabled_at IS NULL AND deleted_at IS NULL ORDER BY id ${rowLock}`.execute(db)
   return result.rows
 }
 

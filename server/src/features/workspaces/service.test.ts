@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openTestPlatform } from '../../../test/stack.ts'
 import { newId } from '../../platform/ids.ts'
-import { changeWorkspace, createWorkspace, ipStorageOf, listWorkspaces, requireWorkspace } from './service.ts'
+import { changeWorkspace, createWorkspace, findIpStorage, listWorkspaces, requireWorkspace } from './service.ts'
 
 const platform = await openTestPlatform()
 const newSlug = () => `w-${newId('ws').slice(-12)}`
@@ -101,7 +101,7 @@ describe('ipStorageOf', () => {
       await createWorkspace(platform, { name: newSlug() }),
     ]
     expect(await changeWorkspace(platform, own.slug, { ip_storage: 'none' })).toEqual({ ...own, ip_storage: 'none' })
-    expect(await ipStorageOf({ db: platform.db, config }, [own.id, other.id, own.id, 'ws_nobody'])).toEqual(
+    expect(await findIpStorage({ db: platform.db, config }, [own.id, other.id, own.id, 'ws_nobody'])).toEqual(
       new Map([
         [own.id, 'none'],
         [other.id, 'truncated'],
@@ -114,7 +114,7 @@ describe('ipStorageOf', () => {
   test('is remembered, and a change is obeyed within a minute', async () => {
     const workspace = await createWorkspace(platform, { name: newSlug() })
     const handles = { db: platform.db, config: { ...platform.config } }
-    const stored = async () => (await ipStorageOf(handles, [workspace.id])).get(workspace.id)
+    const stored = async () => (await findIpStorage(handles, [workspace.id])).get(workspace.id)
     const start = performance.now()
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => start)
     onTestFinished(() => clock.mockRestore())
@@ -134,6 +134,6 @@ describe('ipStorageOf', () => {
   })
 
   test('nothing is asked for no workspace', async () => {
-    expect(await ipStorageOf(platform, [])).toEqual(new Map())
+    expect(await findIpStorage(platform, [])).toEqual(new Map())
   })
 })

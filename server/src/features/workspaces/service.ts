@@ -29,7 +29,7 @@ export async function createWorkspace(
   platform: Pick<Platform, 'db' | 'config'>,
   input: { name: string; slug?: string; plan?: Plan },
 ): Promise<Workspace> {
-  const slug = input.slug ?? slugOf(input.name)
+  const slug = input.slug ?? makeSlug(input.name)
   if (!/^[a-z0-9][a-z0-9-]{2,47}$/.test(slug)) {
     throw invalid(`The slug ${JSON.stringify(slug)} must be 3 to 48 lower-case letters, digits and dashes.`)
   }
@@ -73,7 +73,7 @@ export async function conversionSettings(ctx: Pick<Ctx, 'db' | 'workspaceId'>): 
 }
 
 /** How much of an address each of these workspaces stores; asked for every batch, so it is remembered for a while. */
-export async function ipStorageOf(
+export async function findIpStorage(
   platform: Pick<Platform, 'db' | 'config'>,
   workspaceIds: Iterable<string>,
 ): Promise<Map<string, IpStorage>> {
@@ -128,7 +128,7 @@ export function requirePage({ allowed_hostnames }: Pick<Workspace, 'allowed_host
 }
 
 /** The same by the id of the workspace; asked for every click of a page, so it is remembered for a while. */
-export async function requirePageOf(
+export async function requireAllowedPage(
   platform: Pick<Platform, 'db' | 'config'>,
   workspaceId: string,
   page: string,
@@ -177,7 +177,7 @@ const nearQuota = 20_000
  * transaction at a time, so that it is exact. Before the first refusal the rows themselves are counted, once in ten
  * minutes: the version before this one did not keep the count.
  */
-export async function requireKeptRoom(
+export async function requireStorageRoom(
   ctx: Tenant,
   noun: 'links' | 'customers',
   recount: () => Promise<number>,
@@ -214,7 +214,7 @@ function quotaReached({ config }: Tenant, noun: Quota, used: number): AppError {
   )
 }
 
-function slugOf(name: string): string {
+function makeSlug(name: string): string {
   return name
     .normalize('NFKD')
     .replaceAll(/\p{M}+/gu, '')

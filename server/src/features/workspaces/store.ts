@@ -23,7 +23,7 @@ export type WorkspaceRow = {
   contact_email: string | null
   created_at: Date
 }
-type Standard =
+type Defaulted =
   | 'ip_storage'
   | 'currency'
   | 'attribution_days'
@@ -31,10 +31,10 @@ type Standard =
   | 'allowed_hostnames'
   | 'contact_email'
   | 'created_at'
-export type WorkspaceSettings = Partial<Pick<WorkspaceRow, 'plan' | Exclude<Standard, 'created_at'>>>
-type Tables = { workspaces: Omit<WorkspaceRow, Standard> & Partial<Pick<WorkspaceRow, Standard>> }
+export type WorkspaceSettings = Partial<Pick<WorkspaceRow, 'plan' | Exclude<Defaulted, 'created_at'>>>
+type Tables = { workspaces: Omit<WorkspaceRow, Defaulted> & Partial<Pick<WorkspaceRow, Defaulted>> }
 
-export async function insertWorkspace(db: Db, row: Omit<WorkspaceRow, Standard>): Promise<WorkspaceRow | undefined> {
+export async function insertWorkspace(db: Db, row: Omit<WorkspaceRow, Defaulted>): Promise<WorkspaceRow | undefined> {
   const inserted = await db
     .withTables<Tables>()
     .insertInto('workspaces')

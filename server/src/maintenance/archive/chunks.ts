@@ -3,7 +3,7 @@ export type Chunk = { bytes: Buffer; rows: number }
 const newline = 0x0a
 
 /** Whole lines, about `size` bytes of them at a time. Both engines write one line for each row. */
-export async function* chunksOf(source: AsyncIterable<Buffer>, size: number): AsyncGenerator<Chunk> {
+export async function* splitChunks(source: AsyncIterable<Buffer>, size: number): AsyncGenerator<Chunk> {
   let pieces: Buffer[] = []
   let length = 0
   for await (const piece of source) {
@@ -15,12 +15,12 @@ export async function* chunksOf(source: AsyncIterable<Buffer>, size: number): As
     // A copy: a part of the whole would keep all of it in memory.
     pieces = end < length ? [Buffer.from(whole.subarray(end))] : []
     length -= end
-    if (end > 0) yield chunkOf(whole.subarray(0, end))
+    if (end > 0) yield makeChunk(whole.subarray(0, end))
   }
-  if (length > 0) yield chunkOf(Buffer.concat(pieces, length))
+  if (length > 0) yield makeChunk(Buffer.concat(pieces, length))
 }
 
-function chunkOf(bytes: Buffer): Chunk {
+function makeChunk(bytes: Buffer): Chunk {
   let rows = 0
   for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, at + 1)) rows += 1
   return { bytes, rows }

@@ -76,16 +76,18 @@ function hash(text: string): Buffer {
 }
 
 /** Why a backup can't be restored here, and what to do. */
-export function refusalOf(backup: Manifest, here: Here, trust: Trust = {}): string | undefined {
+export function checkManifest(backup: Manifest, here: Here, trust: Trust = {}): string | undefined {
   const doubt = distrust(backup, here.key, trust)
   if (doubt) return doubt
-  const known = new Map(here.known.map((file) => [nameOf(file), file.checksum]))
-  const foreign = backup.migrations.filter((file) => known.get(nameOf(file)) !== file.checksum).map(nameOf)
+  const known = new Map(here.known.map((file) => [migrationName(file), file.checksum]))
+  const foreign = backup.migrations
+    .filter((file) => known.get(migrationName(file)) !== file.checksum)
+    .map(migrationName)
   if (foreign.length > 0) {
     return `The backup is of a newer or another version: this one does not know ${foreign.join(', ')}. Install the version that made it, or a newer one.`
   }
-  const stored = new Set(backup.migrations.map(nameOf))
-  const ahead = here.applied.filter((file) => !stored.has(nameOf(file))).map(nameOf)
+  const stored = new Set(backup.migrations.map(migrationName))
+  const ahead = here.applied.filter((file) => !stored.has(migrationName(file))).map(migrationName)
   if (ahead.length > 0) {
     return `The backup is older than this database, which already has ${ahead.join(', ')}. Name empty databases in POSTGRES_URL and CLICKHOUSE_URL: what is missing is migrated after the restore.`
   }
@@ -96,12 +98,12 @@ export function refusalOf(backup: Manifest, here: Here, trust: Trust = {}): stri
   return undefined
 }
 
-function missingKeys(wanted: Manifest['keys'], present: Manifest['keys']): string[] {
-  return Object.entries(wanted).flatMap(([setting, keys]) =>
+function missingKeys(expected: Manifest['keys'], present: Manifest['keys']): string[] {
+  return Object.entries(expected).flatMap(([setting, keys]) =>
     Object.entries(keys).flatMap(([id, print]) => (present[setting]?.[id] === print ? [] : [`${setting} ${id}`])),
   )
 }
 
-export function nameOf({ engine, name }: { engine: string; name: string }): string {
+export function migrationName({ engine, name }: { engine: string; name: string }): string {
   return `${engine}/${name}`
 }

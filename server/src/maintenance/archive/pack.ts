@@ -27,6 +27,6 @@ export async function unpack(name: string, bytes: Buffer, key?: Buffer): Promise
   return decompress(Buffer.concat([opener.update(bytes.subarray(nonceBytes + tagBytes)), opener.final()]))
 }
 
-export function checksumOf(bytes: Buffer): string {
+export function computeChecksum(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex')
 }

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { chunksOf } from './chunks.ts'
-import { type Here, type Manifest, refusalOf, signManifest } from './manifest.ts'
+import { splitChunks } from './chunks.ts'
+import { checkManifest, type Here, type Manifest, signManifest } from './manifest.ts'
 import { inOrder } from './order.ts'
 import { pack, unpack } from './pack.ts'
 
@@ -18,7 +18,7 @@ test('chunks hold whole lines and together everything, wherever the pieces are c
         const pieces = Array.from({ length: Math.ceil(whole.length / cut) }, (_, at) =>
           whole.subarray(at * cut, (at + 1) * cut),
         )
-        const chunks = await Array.fromAsync(chunksOf(Readable.from(pieces), size))
+        const chunks = await Array.fromAsync(splitChunks(Readable.from(pieces), size))
         expect(Buffer.concat(chunks.map(({ bytes }) => bytes))).toEqual(whole)
         expect(chunks.reduce((sum, { rows }) => sum + rows, 0)).toBe(lines.length)
         for (const { bytes } of chunks) expect(bytes.at(-1)).toBe(10)
@@ -108,16 +108,16 @@ describe('whether a backup fits', () => {
     ['encrypted, signed, made to look unencrypted', { ...signed, encrypted: false }, { key }, 'unset BACKUP_KEY'],
     ['encrypted and signed', signed, { key }, undefined],
   ])('%s', (_, made, found, refusal) => {
-    const answer = refusalOf({ ...backup, ...made }, { ...here, ...found })
+    const answer = checkManifest({ ...backup, ...made }, { ...here, ...found })
     if (refusal) expect(answer).toContain(refusal)
     else expect(answer).toBeUndefined()
   })
 
   test('an encrypted manifest of a release that signed none can be accepted', () => {
-    expect(refusalOf({ ...backup, encrypted: true }, { ...here, key }, { unsigned: true })).toBeUndefined()
+    expect(checkManifest({ ...backup, encrypted: true }, { ...here, key }, { unsigned: true })).toBeUndefined()
   })
 
   test('missing keys can be accepted', () => {
-    expect(refusalOf(backup, { ...here, keys: {} }, { otherKeys: true })).toBeUndefined()
+    expect(checkManifest(backup, { ...here, keys: {} }, { otherKeys: true })).toBeUndefined()
   })
 })

@@ -3,7 +3,7 @@ import { stepContext } from '../../../../test/step-context.ts'
 import { parseRanges } from '../../../platform/ranges.ts'
 import type { RawClick } from '../../redirect/messages.ts'
 import { markBot } from './mark-bot.ts'
-import { draftOf } from './step.ts'
+import { startDraft } from './step.ts'
 
 const chrome =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36'
@@ -26,7 +26,7 @@ test.each<[string, string, string, string]>([
   ['a headless browser', chrome.replace('Chrome', 'HeadlessChrome'), '', 'user-agent'],
   ['a browser with an endless tail', `${chrome} ${'Extension/1.0 '.repeat(1000)}`, '', ''],
 ])('%s', (_name, userAgent, edgeReason, bot) => {
-  const draft = draftOf({ userAgent, bot: edgeReason } as RawClick)
+  const draft = startDraft({ userAgent, bot: edgeReason } as RawClick)
   const expected = { keep: { raw: draft.raw, event: { ...draft.event, bot } } }
   expect(markBot(draft, stepContext())).toEqual(expected)
   expect(markBot(draft, stepContext())).toEqual(expected)
@@ -42,6 +42,6 @@ test.each<[string, Partial<RawClick>, string]>([
   ['no address', { ip: '' }, ''],
 ])('with ranges of data centres: %s', (_name, given, bot) => {
   const { has: isDataCentre } = parseRanges('198.51.100.0/24\n2001:db8::/32')
-  const draft = draftOf({ userAgent: chrome, bot: '', ...given } as RawClick)
+  const draft = startDraft({ userAgent: chrome, bot: '', ...given } as RawClick)
   expect(markBot(draft, stepContext({ isDataCentre }))).toMatchObject({ keep: { event: { bot } } })
 })

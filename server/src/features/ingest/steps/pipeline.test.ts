@@ -9,14 +9,14 @@ import { markBot } from './mark-bot.ts'
 import { begin, enrich, enriching, judging, run, settling } from './pipeline.ts'
 import { putDevice } from './put-device.ts'
 import { putIp } from './put-ip.ts'
-import { putPlace } from './put-place.ts'
+import { putLocation } from './put-place.ts'
 import { putReferrer } from './put-referrer.ts'
 import { putUtm } from './put-utm.ts'
-import { draftOf, type Step } from './step.ts'
+import { type Step, startDraft } from './step.ts'
 import { verify } from './verify.ts'
 
 const clickKeys = deriveKeys({ CLICK_ID_KEYS: parseKeys(`1:${'ab'.repeat(32)}`) })
-const context = stepContext({ clickKeys, ipStorageOf: () => 'eu-truncated' })
+const context = stepContext({ clickKeys, findIpStorage: () => 'eu-truncated' })
 const at = Date.UTC(2026, 0, 15, 12)
 const visitor = { ip: '203.0.113.9', userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/128.0', at }
 const raw: RawClick = {
@@ -37,7 +37,7 @@ const raw: RawClick = {
 test('the order of the steps', () => {
   expect(judging).toEqual([verify, markBot])
   expect(settling).toEqual([dropDuplicate])
-  expect(enriching).toEqual([putPlace, putIp, putDevice, putReferrer, putUtm])
+  expect(enriching).toEqual([putLocation, putIp, putDevice, putReferrer, putUtm])
 })
 
 describe('run', () => {
@@ -76,7 +76,7 @@ describe('run', () => {
   })
 
   test('without steps keeps the first draft', () => {
-    expect(run(begin(raw), [], context)).toEqual({ keep: draftOf(raw) })
+    expect(run(begin(raw), [], context)).toEqual({ keep: startDraft(raw) })
   })
 })
 
@@ -98,7 +98,7 @@ describe('judging and settling', () => {
 })
 
 test('enrich tells everything that is known of a click', () => {
-  expect(enrich(draftOf(raw), context)).toEqual({
+  expect(enrich(startDraft(raw), context)).toEqual({
     id: raw.id,
     at,
     workspaceId: 'ws_1',
@@ -147,7 +147,7 @@ test('enrich takes every click that the schema takes, and leaves no field withou
   })
   fc.assert(
     fc.property(anyClick, (click) => {
-      const { at, ...texts } = enrich(draftOf(rawClick.parse(click)), context)
+      const { at, ...texts } = enrich(startDraft(rawClick.parse(click)), context)
       expect(at).toBe(click.at)
       for (const value of Object.values(texts)) expect(value).toBeTypeOf('string')
     }),

@@ -3,20 +3,20 @@ import { dropDuplicate } from './drop-duplicate.ts'
 import { markBot } from './mark-bot.ts'
 import { putDevice } from './put-device.ts'
 import { putIp } from './put-ip.ts'
-import { putPlace } from './put-place.ts'
+import { putLocation } from './put-place.ts'
 import { putReferrer } from './put-referrer.ts'
 import { putUtm } from './put-utm.ts'
-import { type ClickDraft, type ClickEvent, draftOf, type Outcome, type Step, type StepContext } from './step.ts'
+import { type ClickDraft, type ClickEvent, type Outcome, type Step, type StepContext, startDraft } from './step.ts'
 import { verify } from './verify.ts'
 
 /** Decide whether an event counts. Their verdicts are written down before anything is stored. */
 export const judging: Step[] = [verify, markBot]
 export const settling: Step[] = [dropDuplicate]
 /** Find out more about an event that is kept. */
-export const enriching: Step[] = [putPlace, putIp, putDevice, putReferrer, putUtm]
+export const enriching: Step[] = [putLocation, putIp, putDevice, putReferrer, putUtm]
 
 export function begin(click: RawClick): Outcome {
-  return { keep: draftOf(click) }
+  return { keep: startDraft(click) }
 }
 
 /** Runs the steps in order; the first that does not keep the event ends its way. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { RawClick } from '../../redirect/messages.ts'
 import { putDevice } from './put-device.ts'
-import { draftOf } from './step.ts'
+import { startDraft } from './step.ts'
 
 const gecko = '(KHTML, like Gecko)'
 const windows = `Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 ${gecko} Chrome/126.0.0.0 Safari/537.36`
@@ -28,7 +28,7 @@ test.each<[string, string, string, string]>([
   ['\u0000 ü 🙂', 'Unknown', 'Unknown', 'Unknown'],
   [`${windows} ${'Extension/1.0 '.repeat(1000)}`, 'Desktop', 'Chrome', 'Windows'],
 ])('%s', (userAgent, device, browser, os) => {
-  const draft = draftOf({ userAgent } as RawClick)
+  const draft = startDraft({ userAgent } as RawClick)
   const expected = { keep: { raw: draft.raw, event: { ...draft.event, device, browser, os } } }
   expect(putDevice(draft)).toEqual(expected)
   expect(putDevice(draft)).toEqual(expected)

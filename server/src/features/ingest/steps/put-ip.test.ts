@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { stepContext } from '../../../../test/step-context.ts'
 import type { RawClick } from '../../redirect/messages.ts'
 import { putIp } from './put-ip.ts'
-import { draftOf, type StepContext } from './step.ts'
+import { type StepContext, startDraft } from './step.ts'
 
-type IpStorage = ReturnType<StepContext['ipStorageOf']>
+type IpStorage = ReturnType<StepContext['findIpStorage']>
 
 describe('what is stored', () => {
   test.each<[IpStorage, string, string, string]>([
@@ -35,14 +35,14 @@ describe('what is stored', () => {
     ['eu-truncated', '203.0.113.9', 'Unknown', '203.0.113.0'],
     ['eu-truncated', '203.0.113.9', '', '203.0.113.0'],
   ])('%s: of %s in %s, %j', (ipStorage, ip, country, stored) => {
-    expect(storedOf(ipStorage, ip, country)).toBe(stored)
+    expect(storeIp(ipStorage, ip, country)).toBe(stored)
   })
 })
 
 test('27 countries of the Union and 7 of its regions, 3 of the Economic Area and the Kingdom are truncated', () => {
   const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
   const countries = letters.flatMap((first) => letters.map((second) => first + second))
-  expect(countries.filter((country) => storedOf('eu-truncated', '203.0.113.9', country) !== '203.0.113.9').length).toBe(
+  expect(countries.filter((country) => storeIp('eu-truncated', '203.0.113.9', country) !== '203.0.113.9').length).toBe(
     27 + 7 + 3 + 1,
   )
 })
@@ -52,27 +52,27 @@ test('visitors of one network can not be told apart', () => {
   fc.assert(
     fc.property(byte, byte, byte, byte, byte, (a, b, c, mine, yours) => {
       const network = `${a}.${b}.${c}`
-      expect(storedOf('truncated', `${network}.${mine}`, 'US')).toBe(`${network}.0`)
-      expect(storedOf('truncated', `${network}.${yours}`, 'US')).toBe(`${network}.0`)
+      expect(storeIp('truncated', `${network}.${mine}`, 'US')).toBe(`${network}.0`)
+      expect(storeIp('truncated', `${network}.${yours}`, 'US')).toBe(`${network}.0`)
     }),
   )
   fc.assert(
     fc.property(fc.ipV6(), (ip) => {
-      expect(storedOf('truncated', ip, 'US')).toMatch(/^(\d+\.\d+\.\d+\.0|[0-9a-f:]*::)$/)
+      expect(storeIp('truncated', ip, 'US')).toMatch(/^(\d+\.\d+\.\d+\.0|[0-9a-f:]*::)$/)
     }),
   )
 })
 
 test('the click itself stays as it came', () => {
-  const draft = draftOf({ ip: '203.0.113.9' } as RawClick)
-  putIp(draft, stepContext({ ipStorageOf: () => 'none' }))
+  const draft = startDraft({ ip: '203.0.113.9' } as RawClick)
+  putIp(draft, stepContext({ findIpStorage: () => 'none' }))
   expect([draft.raw.ip, draft.event.ip]).toEqual(['203.0.113.9', '203.0.113.9'])
 })
 
 test('each workspace has its own setting', () => {
-  const ipStorageOf = (id: string): IpStorage => (id === 'ws_strict' ? 'none' : 'full')
+  const findIpStorage = (id: string): IpStorage => (id === 'ws_strict' ? 'none' : 'full')
   const stored = ['ws_strict', 'ws_other'].map((workspaceId) => {
-    const outcome = putIp(draftOf({ ip: '203.0.113.9', workspaceId } as RawClick), stepContext({ ipStorageOf }))
+    const outcome = putIp(startDraft({ ip: '203.0.113.9', workspaceId } as RawClick), stepContext({ findIpStorage }))
     return 'keep' in outcome && outcome.keep.event.ip
   })
   expect(stored).toEqual(['', '203.0.113.9'])
@@ -82,18 +82,18 @@ test.each([
   ['', '203.0.113.0'],
   ['DE', '203.0.113.0'],
   [' us ', '203.0.113.9'],
-])('a rough place is no reason to store an address in full; that a proxy tells %j is', (told, stored) => {
-  expect(storedOf('eu-truncated', '203.0.113.9', 'US', { told, arePlacesRough: true })).toBe(stored)
+])('a rough place is no reason to store an address in full; that a proxy tells %j is', (hints, stored) => {
+  expect(storeIp('eu-truncated', '203.0.113.9', 'US', { hints, isGeoCountryOnly: true })).toBe(stored)
 })
 
-function storedOf(
+function storeIp(
   ipStorage: IpStorage,
   ip: string,
   country: string,
-  { told = '', ...given }: { told?: string } & Partial<StepContext> = {},
+  { hints = '', ...given }: { hints?: string } & Partial<StepContext> = {},
 ): string {
-  const draft = draftOf({ ip, country: told } as RawClick)
-  const context = stepContext({ ipStorageOf: () => ipStorage, ...given })
+  const draft = startDraft({ ip, country: hints } as RawClick)
+  const context = stepContext({ findIpStorage: () => ipStorage, ...given })
   const outcome = putIp({ ...draft, event: { ...draft.event, country } }, context)
   if (!('keep' in outcome)) throw new Error('an address is no reason to lose a click')
   return outcome.keep.event.ip

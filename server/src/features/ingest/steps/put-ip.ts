@@ -3,10 +3,10 @@ import ipaddr from 'ipaddr.js'
 import type { ClickDraft, Outcome, StepContext } from './step.ts'
 
 /** Keeps as much of the visitor's address as may be stored. Needs the country. */
-export function putIp(draft: ClickDraft, { ipStorageOf, arePlacesRough }: StepContext): Outcome {
+export function putIp(draft: ClickDraft, { findIpStorage, isGeoCountryOnly }: StepContext): Outcome {
   const { raw, event } = draft
-  const ipStorage = ipStorageOf(event.workspaceId)
-  const isSure = !arePlacesRough || raw.country.trim().toUpperCase() === event.country
+  const ipStorage = findIpStorage(event.workspaceId)
+  const isSure = !isGeoCountryOnly || raw.country.trim().toUpperCase() === event.country
   if (ipStorage === 'full' || (ipStorage === 'eu-truncated' && isSure && isOutside(event.country))) {
     return { keep: draft }
   }
@@ -35,6 +35,6 @@ function truncated(ip: string): string {
   if (isIPv4(address)) return `${address.slice(0, address.lastIndexOf('.'))}.0`
   if (!isIPv6(address)) return ''
   const parsed = ipaddr.process(address)
-  const kept = parsed.kind() === 'ipv4' ? 3 : 6
-  return ipaddr.fromByteArray(parsed.toByteArray().map((byte, index) => (index < kept ? byte : 0))).toString()
+  const groups = parsed.kind() === 'ipv4' ? 3 : 6
+  return ipaddr.fromByteArray(parsed.toByteArray().map((byte, index) => (index < groups ? byte : 0))).toString()
 }

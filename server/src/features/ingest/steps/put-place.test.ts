@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { stepContext } from '../../../../test/step-context.ts'
-import type { Place } from '../../../platform/geo.ts'
+import type { GeoLocation } from '../../../platform/geo.ts'
 import type { RawClick } from '../../redirect/messages.ts'
-import { putPlace } from './put-place.ts'
-import { draftOf } from './step.ts'
+import { putLocation } from './put-place.ts'
+import { startDraft } from './step.ts'
 
 const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
 const pairs = letters.flatMap((first) => letters.map((second) => first + second))
@@ -88,16 +88,16 @@ test.each<[Hints, Hints]>([
     ['US', 'Unknown', 'a'.repeat(100), 'NA'],
   ],
 ])('%j', (hints, expected) => {
-  expect(placeOf(...hints)).toEqual(expected)
+  expect(locate(...hints)).toEqual(expected)
 })
 
 describe('countries', () => {
-  const known = pairs.filter((pair) => placeOf(pair, '', '', '')[0] !== 'Unknown')
-  const continentOf = (country: string) => placeOf(country, '', '', '')[3]
+  const known = pairs.filter((pair) => locate(pair, '', '', '')[0] !== 'Unknown')
+  const findContinent = (country: string) => locate(country, '', '', '')[3]
 
   test('are the 249 of ISO 3166-1 and Kosovo, each with one continent', () => {
     expect(known).toHaveLength(250)
-    const counts = Object.groupBy(known, continentOf)
+    const counts = Object.groupBy(known, findContinent)
     expect(Object.fromEntries(Object.entries(counts).map(([name, list]) => [name, list?.length]))).toEqual({
       AF: 58,
       AN: 5,
@@ -127,12 +127,12 @@ describe('countries', () => {
     ['TL', 'OC'],
     ['FK', 'SA'],
   ])('%s lies in %s', (country, continent) => {
-    expect(continentOf(country)).toBe(continent)
+    expect(findContinent(country)).toBe(continent)
   })
 })
 
 describe('with a geo database', () => {
-  const places: Record<string, Place> = {
+  const locations: Record<string, GeoLocation> = {
     '198.51.100.7': { country: 'US', region: 'US-CA', city: 'Oakland', continent: 'NA' },
     '203.0.113.7': { country: 'DE', region: '', city: '', continent: '' },
     '192.0.2.7': { country: 'ZZ', region: 'ZZ-1', city: '', continent: 'EU' },
@@ -152,19 +152,19 @@ describe('with a geo database', () => {
     ['the proxy does not know', '198.51.100.7', ['XX', '', '', ''], ['US', 'US-CA', 'Oakland', 'NA']],
     ['no address', '', nowhere, ['Unknown', 'Unknown', 'Unknown', 'Unknown']],
   ])('%s: %s %j', (_name, ip, [country, region, city, continent], expected) => {
-    const draft = draftOf({ ip, country, region, city, continent } as RawClick)
-    const outcome = putPlace(draft, stepContext({ placeOf: (ip) => places[ip] }))
-    const [wantedCountry, wantedRegion, wantedCity, wantedContinent] = expected
+    const draft = startDraft({ ip, country, region, city, continent } as RawClick)
+    const outcome = putLocation(draft, stepContext({ locate: (ip) => locations[ip] }))
+    const [expectedCountry, expectedRegion, expectedCity, expectedContinent] = expected
     expect(outcome).toMatchObject({
       keep: {
-        event: { country: wantedCountry, region: wantedRegion, city: wantedCity, continent: wantedContinent },
+        event: { country: expectedCountry, region: expectedRegion, city: expectedCity, continent: expectedContinent },
       },
     })
   })
 })
 
-function placeOf(...[country, region, city, continent]: Hints): Hints {
-  const outcome = putPlace(draftOf({ country, region, city, continent } as RawClick), stepContext())
+function locate(...[country, region, city, continent]: Hints): Hints {
+  const outcome = putLocation(startDraft({ country, region, city, continent } as RawClick), stepContext())
   if (!('keep' in outcome)) throw new Error('a place is no reason to lose a click')
   const { event } = outcome.keep
   return [event.country, event.region, event.city, event.continent]

@@ -1,29 +1,29 @@
-import { continentOf, isContinent, type Place } from '../../../platform/geo.ts'
+import { findContinent, type GeoLocation, isContinent } from '../../../platform/geo.ts'
 import { type ClickDraft, type Outcome, type StepContext, unknown } from './step.ts'
 
 /** Puts country, region, city and continent: as a trusted proxy tells them, else as the geo database has the address. */
-export function putPlace(draft: ClickDraft, { placeOf }: StepContext): Outcome {
+export function putLocation(draft: ClickDraft, { locate }: StepContext): Outcome {
   const { raw } = draft
-  const told = readPlace(raw)
-  const isComplete = told.country !== unknown && told.region !== unknown && told.city !== unknown
-  const found = isComplete ? undefined : placeOf(raw.ip)
-  return { keep: { raw, event: { ...draft.event, ...(found ? completed(told, readPlace(found)) : told) } } }
+  const hints = readLocation(raw)
+  const isComplete = hints.country !== unknown && hints.region !== unknown && hints.city !== unknown
+  const found = isComplete ? undefined : locate(raw.ip)
+  return { keep: { raw, event: { ...draft.event, ...(found ? completed(hints, readLocation(found)) : hints) } } }
 }
 
 /** Where both name another country, the database has nothing to say about the region and city of the visitor. */
-function completed(told: Place, found: Place): Place {
-  if (told.country === unknown) return found.country === unknown ? told : found
-  if (told.country !== found.country) return told
+function completed(hints: GeoLocation, found: GeoLocation): GeoLocation {
+  if (hints.country === unknown) return found.country === unknown ? hints : found
+  if (hints.country !== found.country) return hints
   return {
-    ...told,
-    region: told.region === unknown ? found.region : told.region,
-    city: told.city === unknown ? found.city : told.city,
+    ...hints,
+    region: hints.region === unknown ? found.region : hints.region,
+    city: hints.city === unknown ? found.city : hints.city,
   }
 }
 
-function readPlace(hints: Place): Place {
+function readLocation(hints: GeoLocation): GeoLocation {
   const code = hints.country.trim().toUpperCase()
-  const continent = continentOf(code)
+  const continent = findContinent(code)
   const country = continent ? code : unknown
   return {
     country,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { RawClick } from '../../redirect/messages.ts'
 import { putReferrer } from './put-referrer.ts'
-import { draftOf } from './step.ts'
+import { startDraft } from './step.ts'
 
 test.each<[string, string, string]>([
   ['', '(direct)', '(direct)'],
@@ -21,6 +21,6 @@ test.each<[string, string, string]>([
   ['https://', '(direct)', '(direct)'],
   ['null', '(direct)', '(direct)'],
 ])('%s', (text, referer, refererUrl) => {
-  const draft = draftOf({ referer: text } as RawClick)
+  const draft = startDraft({ referer: text } as RawClick)
   expect(putReferrer(draft)).toEqual({ keep: { raw: draft.raw, event: { ...draft.event, referer, refererUrl } } })
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { RawClick } from '../../redirect/messages.ts'
 import { putUtm } from './put-utm.ts'
-import { type ClickEvent, draftOf } from './step.ts'
+import { type ClickEvent, startDraft } from './step.ts'
 
 test.each<[string, Partial<ClickEvent>]>([
   ['https://example.com/', {}],
@@ -26,6 +26,6 @@ test.each<[string, Partial<ClickEvent>]>([
   ['shop://product/5?utm_campaign=app', { utmCampaign: 'app' }],
   ['', {}],
 ])('%s', (url, utm) => {
-  const draft = draftOf({ url } as RawClick)
+  const draft = startDraft({ url } as RawClick)
   expect(putUtm(draft)).toEqual({ keep: { raw: draft.raw, event: { ...draft.event, ...utm } } })
 })

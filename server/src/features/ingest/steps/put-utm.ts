@@ -3,7 +3,7 @@ import type { ClickDraft, ClickEvent, Outcome } from './step.ts'
 
 /** Puts the five utm values of the destination. */
 export function putUtm(draft: ClickDraft): Outcome {
-  const query = queryOf(draft.raw.url)
+  const query = cutQuery(draft.raw.url)
   if (!query.includes('utm') && !query.includes('%')) return { keep: draft }
   return { keep: { raw: draft.raw, event: { ...draft.event, ...readUtm(query) } } }
 }
@@ -32,9 +32,9 @@ function truncated(value: string | null): string {
   return Array.from(value).slice(0, longestValue).join('')
 }
 
-function queryOf(url: string): string {
+function cutQuery(url: string): string {
   const hash = url.indexOf('#')
   const beforeHash = hash === -1 ? url : url.slice(0, hash)
-  const question = beforeHash.indexOf('?')
-  return question === -1 ? '' : beforeHash.slice(question + 1)
+  const queryStart = beforeHash.indexOf('?')
+  return queryStart === -1 ? '' : beforeHash.slice(queryStart + 1)
 }

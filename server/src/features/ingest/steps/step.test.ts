@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { draftOf } from './step.ts'
+import { startDraft } from './step.ts'
 
 const raw = {
   id: 'id',
@@ -19,7 +19,7 @@ const raw = {
 } as const
 
 test('a first draft has what needs no step and says of the rest that it is unknown', () => {
-  expect(draftOf(raw)).toEqual({
+  expect(startDraft(raw)).toEqual({
     raw,
     event: {
       id: 'id',

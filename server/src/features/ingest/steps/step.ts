@@ -1,5 +1,5 @@
 import type { Config } from '../../../platform/config.ts'
-import type { Place } from '../../../platform/geo.ts'
+import type { GeoLocation } from '../../../platform/geo.ts'
 import type { ClickKeys } from '../../click-ids/service.ts'
 import type { RawClick } from '../../redirect/messages.ts'
 
@@ -40,11 +40,11 @@ export type StepContext = {
   /** Whether an earlier click has the same id; settled for the whole batch before the steps run. */
   isRepeat: (draft: ClickDraft) => boolean
   /** Where the geo database has an address. */
-  placeOf: (ip: string) => Place | undefined
+  locate: (ip: string) => GeoLocation | undefined
   isDataCentre: (ip: string) => boolean
-  /** Whether `placeOf` is too rough to keep an address in full because of it. */
-  arePlacesRough: boolean
-  ipStorageOf: (workspaceId: string) => Config['IP_STORAGE']
+  /** Whether `locate` finds only countries, so that a full address must not be stored because of it. */
+  isGeoCountryOnly: boolean
+  findIpStorage: (workspaceId: string) => Config['IP_STORAGE']
 }
 
 export type Step = (draft: ClickDraft, context: StepContext) => Outcome
@@ -53,7 +53,7 @@ export const unknown = 'Unknown'
 const direct = '(direct)'
 
 /** The draft that the first step gets: what needs no step is in place, the rest is unknown. */
-export function draftOf(raw: RawClick): ClickDraft {
+export function startDraft(raw: RawClick): ClickDraft {
   return {
     raw,
     event: {

@@ -3,7 +3,7 @@ import { stepContext } from '../../../../test/step-context.ts'
 import { parseKeys } from '../../../platform/seal.ts'
 import { clickKeys as deriveKeys, mintClickId } from '../../click-ids/service.ts'
 import type { RawClick } from '../../redirect/messages.ts'
-import { draftOf } from './step.ts'
+import { startDraft } from './step.ts'
 import { verify } from './verify.ts'
 
 const clickKeys = deriveKeys({ CLICK_ID_KEYS: parseKeys(`2:${'22'.repeat(32)},1:${'11'.repeat(32)}`) })
@@ -26,7 +26,7 @@ test.each<[string, Partial<RawClick>]>([
   ['a time in the hour before', { id: minted(42n), linkNumber: '42', at: at - hourMs }],
   ['a time in the hour after', { id: minted(42n), linkNumber: '42', at: at + hourMs }],
 ])('%s is kept as it is', (_name, raw) => {
-  const draft = draftOf({ at, ...raw } as RawClick)
+  const draft = startDraft({ at, ...raw } as RawClick)
   expect(verify(draft, stepContext({ clickKeys }))).toEqual({ keep: draft })
 })
 
@@ -53,6 +53,6 @@ test.each<[string, Partial<RawClick>, string]>([
   ['a negative number', { id: minted(42n), linkNumber: '-42' }, 'malformed'],
   ['no number', { id: minted(42n), linkNumber: '' }, 'malformed'],
 ])('%s is rejected', (_name, raw, reason) => {
-  const draft = draftOf({ at, ...raw } as RawClick)
+  const draft = startDraft({ at, ...raw } as RawClick)
   expect(verify(draft, stepContext({ clickKeys }))).toEqual({ reject: reason })
 })

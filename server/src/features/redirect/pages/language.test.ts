@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { languageOf, languages } from './language.ts'
+import { chooseLanguage, languages } from './language.ts'
 
 test.each([
   ['', 'en'],
@@ -30,13 +30,13 @@ test.each([
   ['d', 'en'],
   [';;;,,,', 'en'],
 ])('%j means %s', (header, language) => {
-  expect(languageOf(header)).toBe(language)
+  expect(chooseLanguage(header)).toBe(language)
 })
 
 test('any text means one of ours', () => {
   fc.assert(
     fc.property(fc.string(), (header) => {
-      expect(languages).toContain(languageOf(header))
+      expect(languages).toContain(chooseLanguage(header))
     }),
   )
 })

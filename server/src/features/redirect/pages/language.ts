@@ -2,13 +2,13 @@ export const languages = ['en', 'de', 'es', 'fr', 'zh', 'ja'] as const
 export type Language = (typeof languages)[number]
 
 /** The language of ours that the visitor likes best; English when there is none. */
-export function languageOf(acceptLanguage: string): Language {
+export function chooseLanguage(acceptLanguage: string): Language {
   let best: Language = 'en'
   let most = 0
   for (const range of acceptLanguage.slice(0, 500).split(',')) {
     const [tag = '', ...parameters] = range.toLowerCase().split(';')
     const language = languages.find((ours) => ours === tag.trim().split('-', 1)[0])
-    const weight = weightOf(parameters)
+    const weight = parseWeight(parameters)
     if (!language || weight <= most) continue
     best = language
     most = weight
@@ -16,7 +16,7 @@ export function languageOf(acceptLanguage: string): Language {
   return best
 }
 
-function weightOf(parameters: string[]): number {
+function parseWeight(parameters: string[]): number {
   const given = parameters.map((text) => text.trim()).find((text) => text.startsWith('q='))
   if (given === undefined) return 1
   const weight = Number(given.slice(2) || Number.NaN)

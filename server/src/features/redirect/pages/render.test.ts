@@ -27,8 +27,8 @@ const named = pages.map((page) => [`${page.kind} ${'attempt' in page ? page.atte
 
 describe.each(named)('%s', (_name, page) => {
   test.each(languages)('in %s is small, whole and says its language', (language) => {
-    const { text, language: told } = renderPage(page, language)
-    expect(told).toBe(language)
+    const { text, language: expected } = renderPage(page, language)
+    expect(expected).toBe(language)
     expect(Buffer.byteLength(text)).toBeLessThan(6_000)
     expect(text).toMatch(new RegExp(`^<!doctype html>\n<html lang="${language}">`))
     expect(text.match(/<title>[^<]+<\/title>/g)).toHaveLength(1)

@@ -1,7 +1,7 @@
 import type { Attempt, Page } from '../decide.ts'
-import { targetOf } from '../destination.ts'
+import { parseTarget } from '../destination.ts'
 import { type Html, html, joined } from './html.ts'
-import { languageOf } from './language.ts'
+import { chooseLanguage } from './language.ts'
 import { frameStyle, noticeStyle } from './style.ts'
 import { type Words, words } from './words.ts'
 
@@ -9,8 +9,8 @@ export type Rendered = { text: string; language: string; policy: string }
 
 /** A whole document, and the policy by which a browser loads and runs nothing but it. */
 export function renderPage(page: Page, acceptLanguage: string): Rendered {
-  const language = languageOf(acceptLanguage)
-  const { title, head = html``, body, style = noticeStyle, policy = noFormPolicy } = contentOf(page, words[language])
+  const language = chooseLanguage(acceptLanguage)
+  const { title, head = html``, body, style = noticeStyle, policy = noFormPolicy } = pageContent(page, words[language])
   const { markup } = html`<!doctype html>
 <html lang="${language}">
 <head>
@@ -39,7 +39,7 @@ const formPolicy = "; form-action 'self' http: https:"
 const longestTitle = 200
 const longestDescription = 500
 
-function contentOf(page: Page, words: Words): Content {
+function pageContent(page: Page, words: Words): Content {
   switch (page.kind) {
     case 'password':
       return passwordForm(page.attempt, words.password)
@@ -49,7 +49,7 @@ function contentOf(page: Page, words: Words): Content {
       return { title, head, body: notice('arrow', title, text, button(page.url, link)) }
     }
     case 'cloak': {
-      const title = titleOf(page)
+      const title = pageTitle(page)
       const head = metaTags({ description: page.description?.slice(0, longestDescription) })
       const frame = html`<iframe src="${page.url}" title="${title}" allow="${allowed}"></iframe>`
       return { title, head, body: html`<main>${frame}</main>`, style: frameStyle, policy: framePolicy }
@@ -66,7 +66,7 @@ function contentOf(page: Page, words: Words): Content {
 const allowed = 'clipboard-write; fullscreen; payment'
 
 function passwordForm(attempt: Attempt, words: Words['password']): Content {
-  const problem = problemOf(attempt, words)
+  const problem = describeProblem(attempt, words)
   const alert = problem ? html`<p class="bad" id="problem" role="alert">${problem}</p>\n` : html``
   const marks = problem ? html` aria-invalid="true" aria-describedby="problem"` : html``
   const form = html`<form method="post">
@@ -77,14 +77,14 @@ ${alert}<input id="password" name="password" type="password" maxlength="190" aut
   return { title: words.title, body: notice('lock', words.title, words.text, form), policy: formPolicy }
 }
 
-function problemOf(attempt: Attempt, words: Words['password']): string | undefined {
+function describeProblem(attempt: Attempt, words: Words['password']): string | undefined {
   if (attempt.outcome === 'limited') return words.limited(Math.ceil(attempt.retryAfter / 60))
   return attempt.outcome === 'wrong' || attempt.outcome === 'foreign' ? words[attempt.outcome] : undefined
 }
 
 /** For crawlers that show a card where the link is posted. Should a person get it, there is a way on. */
 function preview(page: Page & { kind: 'preview' }, link: string): Content {
-  const title = titleOf(page)
+  const title = pageTitle(page)
   const description = page.description?.slice(0, longestDescription)
   const image = webAddress(page.image)
   const head = joined([
@@ -115,12 +115,12 @@ function metaTags(tags: Record<string, string | undefined>): Html {
   )
 }
 
-function titleOf({ title, url }: { title: string | null; url: string }): string {
+function pageTitle({ title, url }: { title: string | null; url: string }): string {
   return title?.trim().slice(0, longestTitle) || new URL(url).hostname || url
 }
 
 function webAddress(stored: string | null): string | undefined {
-  const target = stored ? targetOf(stored) : null
+  const target = stored ? parseTarget(stored) : null
   return target && !target.isApp ? target.url : undefined
 }
 
