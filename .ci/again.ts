@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { type FileResult, noFile, readResults } from './results.ts'
 
 // More than that is no accident of a busy machine.
-const mostFiles = 3
+const mostFiles = 8
 
 /** The files worth a second try, alone on the machine: when a few failed and something passed. */
 export function filesToTryAgain(results: FileResult[]): string[] {

@@ -3,12 +3,13 @@ import type { JsonOperation } from '@tributary/contract/operation'
 import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
 import { buildWorkspace } from '../server/test/build.ts'
+import { sized } from '../server/test/size.ts'
 import { openTestPlatform } from '../server/test/stack.ts'
 
 const platform = await openTestPlatform()
 const { api } = inject('server')
 const jsonOperations = operations.filter((operation) => operation.kind === 'json')
-const requestCount = 10_000
+const requestCount = sized({ short: 3_000, full: 10_000 })
 const atOnce = 16
 
 /** Values that no field of the API takes, or takes only by chance. */

@@ -7,10 +7,11 @@ import { startEngines } from '../engines/start.ts'
 import { migrate } from '../server/src/platform/migrate.ts'
 import { buildLink, buildWorkspace } from '../server/test/build.ts'
 import { startServer } from '../server/test/server-process.ts'
+import { sized } from '../server/test/size.ts'
 import { eventually, openTestPlatform } from '../server/test/stack.ts'
 import { visit } from '../server/test/visit.ts'
 
-const clicks = 10_000
+const clicks = sized({ short: 4_000, full: 10_000 })
 const connections = 32
 
 test('kill -9 of the worker in the middle of 10,000 clicks loses none and doubles none', async () => {

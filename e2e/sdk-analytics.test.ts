@@ -53,7 +53,7 @@ beforeAll(async () => {
     return response
   }
   client = new Dub({ token, serverURL: api, httpClient: new HTTPClient({ fetcher }) })
-}, 60_000)
+}, 180_000)
 
 describe.each(events)('%s', (event) => {
   test.each(Object.entries(decodable))('the SDK reads %s as it is', async (groupBy, keys) => {

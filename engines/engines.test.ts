@@ -107,7 +107,7 @@ describe('all four', () => {
     if (!engine) throw new Error(`${name} was not started`)
     const { pid } = engine
     engine.kill('SIGKILL')
-    await expect.poll(() => engine.exited).toBe(true)
+    await expect.poll(() => engine.exited, { timeout: 30_000 }).toBe(true)
     await engine.restart()
     expect(engine.exited).toBe(false)
     expect(engine.pid).not.toBe(pid)

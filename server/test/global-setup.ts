@@ -62,6 +62,8 @@ async function startStack(): Promise<Stack> {
     ENVIRONMENT: 'development',
     EVENT_PARTITIONS: '2',
     INGEST_INTERVAL_MS: '100',
+    // A busy machine is slow, not broken.
+    POSTGRES_WAIT_MS: '30000',
     // All tests of a run are one client.
     UNAUTHENTICATED_REQUESTS_PER_MINUTE: '1000000',
     LOG_LEVEL: 'info',

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { operations } from '@tributary/contract/index'
 import type { JsonOperation } from '@tributary/contract/operation'
 import { sql } from 'kysely'
@@ -130,6 +131,12 @@ beforeAll(async () => {
   const event = { ...published, createdAt: new Date().toISOString(), webhookIds: [foreign.webhookId] }
   await insertEvents(platform.db, workspace.id, [event])
   await insertDeliveries(platform.db, workspace.id, [event], new Date())
+  // Workers finish what follows a click and a sale a moment later.
+  await eventually(async () => {
+    const before = await snapshot(foreign.id)
+    await sleep(2_000)
+    expect(await snapshot(foreign.id)).toEqual(before)
+  })
 })
 
 describe.each(jsonOperations)('$id', (operation) => {

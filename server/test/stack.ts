@@ -13,7 +13,7 @@ export async function openTestPlatform(overrides: Record<string, string> = {}): 
 }
 
 /** Tries until it does not throw, for what becomes true a moment later. */
-export async function eventually<T>(attempt: () => Promise<T>, withinMs = 10_000): Promise<T> {
+export async function eventually<T>(attempt: () => Promise<T>, withinMs = 60_000): Promise<T> {
   const until = Date.now() + withinMs
   for (;;) {
     try {

@@ -75,7 +75,7 @@ test('a message whose work takes long is not given to anybody else meanwhile', a
   await eventually(async () => expect(calls).toEqual([[1]]))
   await expectDone(name, 30_000)
   expect((await manager.consumers.info(changeStream, name)).delivered.consumer_seq).toBe(1)
-}, 60_000)
+}, 180_000)
 
 describe('a batch that fails', () => {
   test('is tried message by message, and only the bad one comes again', async () => {

@@ -14,6 +14,7 @@ import { type Counts, keyOfRow, modelAnalytics, periodNames, type Unit } from '.
 import type { Kind, ModelLink, ModelQuery, World } from '../../../test/events/model.ts'
 import { arbitraryQueries } from '../../../test/events/questions.ts'
 import { type BuiltWorld, buildWorld } from '../../../test/events/world.ts'
+import { sized } from '../../../test/size.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 import type { ClickHouse } from '../../platform/clickhouse.ts'
 import type { Ctx } from '../../platform/context.ts'
@@ -23,7 +24,7 @@ import { countEvents } from './service.ts'
 // Many small questions at once are answered sooner when each has one thread.
 const platform = await openTestPlatform({ CLICKHOUSE_URL: `${inject('environment').CLICKHOUSE_URL}?ch_max_threads=1` })
 const seed = Number(process.env.TEST_SEED ?? 20_250_407)
-const combinations = process.env.TEST_SIZE === 'full' ? 5_000 : 1_500
+const combinations = sized({ short: 600, full: 5_000 })
 const atOnce = 12
 const quarterMs = 15 * 60_000
 const dayMs = 96 * quarterMs

@@ -5,6 +5,7 @@ import { contextIn } from '../../../test/context.ts'
 import { type ModelQuery, modelPage } from '../../../test/events/model.ts'
 import { type Asked, arbitraryQueries } from '../../../test/events/questions.ts'
 import { type BuiltWorld, buildWorld } from '../../../test/events/world.ts'
+import { sized } from '../../../test/size.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { listEvents } from './service.ts'
@@ -12,7 +13,7 @@ import { listEvents } from './service.ts'
 // Many small questions at once are answered sooner when each has one thread.
 const platform = await openTestPlatform({ CLICKHOUSE_URL: `${inject('environment').CLICKHOUSE_URL}?ch_max_threads=1` })
 const seed = Number(process.env.TEST_SEED ?? 20_250_407)
-const combinations = process.env.TEST_SIZE === 'full' ? 5_000 : 1_500
+const combinations = sized({ short: 600, full: 5_000 })
 const together = 100
 const atOnce = 8
 

@@ -5,6 +5,7 @@ import { type BuiltWorkspace, buildLink, buildWorkspace } from '../../../test/bu
 import { contextIn } from '../../../test/context.ts'
 import { clickRow, leadRow, type NewEvents, saleRow, storeEvents } from '../../../test/events/feed-rows.ts'
 import { openRandom, type Random } from '../../../test/random.ts'
+import { sized } from '../../../test/size.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import { query } from '../../platform/clickhouse.ts'
 import { sleep } from '../../platform/clock.ts'
@@ -94,7 +95,7 @@ describe('a walk while events arrive', () => {
       }
     })()
     try {
-      const walks = Array.from({ length: 1_000 }, (_, index) => index)
+      const walks = Array.from({ length: sized({ short: 300, full: 1_000 }) }, (_, index) => index)
       await Promise.all(
         Array.from({ length: 6 }, async () => {
           for (let walk = walks.pop(); walk !== undefined; walk = walks.pop()) await check(walk)

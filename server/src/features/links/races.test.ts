@@ -44,7 +44,7 @@ test('any key that is accepted is found by the redirect, by info and by search',
     }),
     { numRuns: 150 },
   )
-}, 60_000)
+}, 180_000)
 
 test('20 writers at once keep addresses and external ids unique', async () => {
   const workspace = await buildWorkspace(platform)
@@ -150,4 +150,4 @@ test('two bulk requests that take the same keys in opposite order both get an an
   const outcomes = answers.flatMap((answer) => answer.outcomes)
   expect(outcomes.filter(({ id }) => id)).toHaveLength(keys.length)
   expect(outcomes.filter(({ code }) => code === 'conflict')).toHaveLength(3 * keys.length)
-}, 60_000)
+}, 180_000)

@@ -10,6 +10,7 @@ import { contextIn } from '../../../test/context.ts'
 import { type Click, type Lead, makeSteps, type Refund, type Sale, type Step } from '../../../test/journeys/steps.ts'
 import { openOwnDatabase } from '../../../test/own-database.ts'
 import { openRandom } from '../../../test/random.ts'
+import { sized } from '../../../test/size.ts'
 import { reconcileConversions } from '../../maintenance/conversions.ts'
 import { reconcileCustomers } from '../../maintenance/customers.ts'
 import { query } from '../../platform/clickhouse.ts'
@@ -27,7 +28,7 @@ import { trackRefund } from './refunds.ts'
 import { trackSale } from './sales.ts'
 
 vi.setConfig({ testTimeout: 400_000 })
-const journeyCount = process.env.TEST_SIZE === 'full' ? 20_000 : 5_000
+const journeyCount = sized({ short: 1_500, full: 20_000 })
 const journeysAtOnce = 20
 const journeysPerMessage = 1_000
 const dayMs = 24 * 3_600_000
