@@ -46,7 +46,7 @@ test('dead letters are listed, sent again, and refused in one line', async () =>
   expect(bad).toEqual(refusal('--sequence x must be a whole number from 1 on.'))
   expect(await tributary('retry', '--all')).toEqual({
     code: 1,
-    stdout: 'Sent again: 1.\nDead letter 3 stays: nobody reads partition 4000 any more.\n',
+    stdout: 'Sent again: 1.\nDead letter 3 stays: partition 4000 is no longer read.\n',
     stderr: '',
   })
 })

@@ -46,13 +46,13 @@ test('a worker whose inserts hang takes a few batches from the log and no more',
   )
   await eventually(async () => expect(isHanging).toBe(true), 20_000)
   const taken = await waitUntilStable(() => worker.nats.stats().inBytes)
-  // The batch under way, the one prepared meanwhile, and what the consumer may ask for in advance.
+  // The batch being stored, the one being prepared, and the consumer's prefetch.
   expect(taken).toBeGreaterThan(batchBytes)
   expect(taken).toBeLessThan(batchBytes * 6)
   hanging.reject(new Error('over'))
 })
 
-test('a worker whose inserts fail reads its batch again, and holds no more of it each time', async () => {
+test('a worker whose inserts fail rereads its batch without buffering more each time', async () => {
   const worker = await openTestPlatform(settings)
   const rows: number[] = []
   await using _ingest = await startIngest(
@@ -86,7 +86,7 @@ function withInsert(platform: Platform, insert: Insert): Platform {
   return { ...platform, clickhouse }
 }
 
-/** The figure once it has not changed for a second. */
+/** Returns the figure after it has not changed for a second. */
 async function waitUntilStable(read: () => number): Promise<number> {
   for (;;) {
     const before = read()

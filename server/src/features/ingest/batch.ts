@@ -13,10 +13,10 @@ import { enrich } from './steps/pipeline.ts'
 import type { ClickDraft, ClickEvent, StepContext } from './steps/step.ts'
 import { advanceCursor, type Holder, type Intent, limitPause } from './store.ts'
 
-/** Another worker holds the partition now: this one has to stop at once. */
+/** Another worker owns the partition now, so this one must stop at once. */
 export class PartitionLost extends Error {}
 
-/** `arrivedAt` is when it came to the log, in milliseconds. */
+/** `arrivedAt` is when the log received it, in milliseconds. */
 export type LogMessage = { sequence: number; body: unknown; arrivedAt?: number }
 export type LoggedVisit = LogMessage & { index: number }
 
@@ -27,8 +27,8 @@ export function splitMessages(messages: LogMessage[]): LoggedVisit[] {
 }
 
 /**
- * Names the position in the log at which a click was seen first: a retried one is not a repeat of itself. Sequences come
- * again in a log that was restored, whose name has a suffix.
+ * Names the log position at which a click was first seen, so that a retry does not count as its own repeat. Sequences
+ * recur in a restored log, whose name has a suffix.
  */
 export function visitId({ partition, stream }: Holder, { sequence, index, body }: LoggedVisit): string {
   const { retriedVisit } = (body ?? {}) as Partial<RawClick>
@@ -56,7 +56,7 @@ export async function buildRows(platform: Platform, drafts: ClickDraft[]): Promi
   return drafts.map((draft) => clickRow(enrich(draft, context)))
 }
 
-/** What these events add to the counters; bots add nothing. */
+/** Sums what these events add to the counters; bots add nothing. */
 export function sumClicks(events: Iterable<Pick<ClickEvent, 'linkNumber' | 'at' | 'bot'>>): Intent['counts'] {
   const counts = new Map<string, [number, number]>()
   for (const { linkNumber, at, bot } of events) {
@@ -64,7 +64,7 @@ export function sumClicks(events: Iterable<Pick<ClickEvent, 'linkNumber' | 'at' 
     const [clicks, last] = counts.get(linkNumber) ?? [0, 0]
     counts.set(linkNumber, [clicks + 1, Math.max(last, at)])
   }
-  // In one order everywhere, so that two partitions never wait for each other's rows.
+  // Every partition updates rows in the same order, so that two never deadlock.
   return [...counts]
     .map(([linkNumber, [clicks, last]]): Intent['counts'][number] => [linkNumber, clicks, last])
     .sort(byLink)
@@ -74,7 +74,7 @@ function byLink([a]: [string, ...unknown[]], [b]: [string, ...unknown[]]): numbe
   return a.length - b.length || (a < b ? -1 : 1)
 }
 
-/** Adds to the counters. Inside a transaction. */
+/** Adds to the counters. Call it inside a transaction. */
 export async function addCounts(platform: Platform, counts: Intent['counts']): Promise<void> {
   await limitPause(platform.db)
   if (counts.length === 0) return
@@ -93,7 +93,7 @@ export type StoredBatch = Pick<Intent, 'counts' | 'first' | 'last' | 'excluded' 
   rows: Pick<NewClick, 'workspace_id' | 'bot'>[]
 }
 
-/** Counts a batch whose rows are stored, moves the cursor past it, clears its intent, and publishes it. */
+/** Counts a stored batch, moves the cursor past it, clears its intent, and publishes it. */
 export async function commitBatch(
   platform: Platform,
   holder: Holder,
@@ -116,7 +116,7 @@ export async function commitBatch(
 const systemWorkspace = ''
 const mostNamed = 1_000
 
-/** Null when they are too many to name. */
+/** Returns null when there are too many to list. */
 function workspacesWithPeople(rows: Pick<NewClick, 'workspace_id' | 'bot'>[]): string[] | null {
   const ids = new Set<string>()
   for (const { workspace_id, bot } of rows) if (bot === '') ids.add(workspace_id)
@@ -128,8 +128,8 @@ export function lastArrival(messages: LogMessage[]): number | null {
 }
 
 /**
- * Names the rows of a batch for ever: numbers alone come again when the log is made anew. A batch that was compared has
- * a name of its own, since other rows may have been inserted under the same numbers before.
+ * Names the rows of a batch uniquely: sequences alone recur when the log is recreated. A compared batch has its own
+ * name, because other rows may have been inserted under the same sequences before.
  */
 export function deduplicationToken({ partition, stream = '' }: Holder, { first, last, name }: Intent): string {
   return [partition, ...(stream ? [stream] : []), first, last, ...(name ? [name] : [])].join(':')

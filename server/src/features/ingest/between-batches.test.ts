@@ -8,7 +8,7 @@ const platform = await openOwnDatabase()
 const holder = { partition: 1, owner: 'worker' }
 const intent = { first: 1, last: 2, excluded: [], bots: [], counts: [] }
 
-test('all partitions stand still between two batches, and no batch begins before the end', async () => {
+test('all partitions are locked between two batches, and no batch begins before the lock is released', async () => {
   await claimPartition(platform.db, holder)
   let isOver = false
   const begun = await betweenAllBatches(platform, async () => {
@@ -21,7 +21,7 @@ test('all partitions stand still between two batches, and no batch begins before
   expect(await advanceCursor(platform.db, holder, 0, 2)).toBe(true)
 })
 
-test('a worker that is behind, with one batch right after the other, is held all the same', async () => {
+test('a lagging worker, with one batch right after the other, is paused all the same', async () => {
   const busy = { partition: 0, owner: 'busy' }
   await claimPartition(platform.db, busy)
   let [sequence, isOver] = [0, false]
@@ -45,9 +45,9 @@ test('a worker that is behind, with one batch right after the other, is held all
   expect(sequence).toBeGreaterThan(4)
 })
 
-test('a batch that does not end is not waited for for ever', async () => {
+test('a batch that does not end is not awaited forever', async () => {
   await sql`UPDATE ingest_cursors SET intent = ${JSON.stringify(intent)}::jsonb WHERE partition = 1`.execute(
     platform.db,
   )
-  await expect(betweenAllBatches(platform, async () => {}, 100)).rejects.toThrow('A batch of clicks does not end')
+  await expect(betweenAllBatches(platform, async () => {}, 100)).rejects.toThrow('A batch of clicks has not finished')
 })

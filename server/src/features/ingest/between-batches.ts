@@ -10,8 +10,8 @@ type Handles = Pick<Platform, 'config' | 'db' | 'clickhouse'>
 const mostWaitMs = 5_000
 
 /**
- * A counter set while a batch is under way would count that batch twice, so the workers of these workspaces are held up
- * for a moment. `isStill` is false when a batch does not end.
+ * A counter that is set during a batch would count that batch twice, so this pauses the workers of these workspaces.
+ * `isLocked` is false when a batch does not end in time.
  */
 export function betweenBatches<R>(
   platform: Handles,
@@ -31,7 +31,7 @@ export function betweenBatches<R>(
   })
 }
 
-/** All partitions at once, for the state of one moment: what is counted and what is stored are then the same. */
+/** Locks all partitions at once, so that counters and stored rows match. */
 export async function betweenAllBatches<R>(
   platform: Handles,
   work: (platform: Handles) => Promise<R>,
@@ -45,7 +45,7 @@ export async function betweenAllBatches<R>(
     for (const partition of partitions) {
       while (!(await lockIdlePartition(platform.db, partition))) {
         if (Date.now() > until)
-          throw conflict('A batch of clicks does not end. Is a worker running? Start one, and try again.')
+          throw conflict('A batch of clicks has not finished. Check that a worker is running, then retry.')
         await sleep(20)
       }
     }
@@ -53,9 +53,9 @@ export async function betweenAllBatches<R>(
   })
 }
 
-/** A lock on a partition that is at work is given back at once, or its batch could not end. */
+/** Releases the lock on a busy partition at once, or its batch could not end. */
 async function lockCursor(platform: Handles, partition: number): Promise<boolean> {
-  const busy = new Error('A batch is under way')
+  const busy = new Error('The partition is busy')
   try {
     await savepoint(platform, async ({ db }) => {
       if (await lockPartition(db, partition)) throw busy

@@ -18,7 +18,7 @@ import {
 } from './store.ts'
 
 const dayMs = 86_400_000
-// Clicks that waited in a spool during an outage of a few hours still belong to the day's first event.
+// Clicks that were spooled during an outage of a few hours still belong to the day's first event.
 const closesAfterMs = 6 * 3_600_000
 const lateIntervalMs = 3_600_000
 // The clock of a worker, which dates rows, may be behind by this much.
@@ -28,12 +28,12 @@ const daysPerMessage = 500
 const checkIntervalMs = 60_000
 
 export function startClickDayClosing(platform: Platform): AsyncDisposable {
-  return startInterval(platform, 'close days of clicks', checkIntervalMs, async (signal) => {
+  return startInterval(platform, 'close click days', checkIntervalMs, async (signal) => {
     while (!signal.aborted && (await closeSome(platform)));
   })
 }
 
-/** Publishes some closed days of links, or begins a run when one is due. Returns false when nothing is left to do. */
+/** Publishes some closed link days, or begins a run when one is due. Returns false when nothing is left to do. */
 export async function closeSome(platform: Platform): Promise<boolean> {
   const progress = await selectClickDays(platform.db)
   if (!progress) {
@@ -44,7 +44,7 @@ export async function closeSome(platform: Platform): Promise<boolean> {
   const { target } = progress
   const found = await clickDays(platform, { ...progress, target, count: linksAtOnce })
   const isEnd = found.length < linksAtOnce
-  // A link may have several days: those of the last one are read again by the next step, unless this is the end.
+  // A link may have several days: unless this is the last page, the next step reads the last link's days again.
   const last = found.at(-1)
   const isOfLast = (day: ClickDay) => day.workspaceId === last?.workspaceId && day.linkNumber === last.linkNumber
   const whole = isEnd ? found : found.filter((day) => !isOfLast(day))
@@ -58,7 +58,7 @@ export async function closeSome(platform: Platform): Promise<boolean> {
   return true
 }
 
-/** Days are closed at a moment at which no batch is under way, so that each stored click is before or after it. */
+/** Closes days while no batch is running, so that each stored click is clearly before or after that moment. */
 async function begin(platform: Platform, progress: ClickDayProgress): Promise<boolean> {
   const day = lastClosedDay(platform.now())
   const isNewDay = day > progress.closed_day

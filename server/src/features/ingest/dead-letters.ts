@@ -10,7 +10,7 @@ type Handles = Pick<Platform, 'config' | 'nats'>
 type Stored = { seq: number; time: Date; subject: string; data: Uint8Array; headers?: Headers }
 type Headers = { get(name: string): string }
 
-/** `visit` names the position of an event that was judged already: a retry of it is not a repeat of itself. */
+/** `visit` is the log position of an event that was already judged, so that its retry does not count as a repeat. */
 export type NewLetter = { reason: string; logged: LoggedVisit; visit?: string }
 
 export type DeadLetter = { sequence: number; at: Date; subject: string; reason: string; excerpt: string }
@@ -18,11 +18,11 @@ export type Retried = { sequence: number; subject: string } | { sequence: number
 
 const fetchedAtOnce = 200
 const excerptLength = 80
-// A message of the log may have a million bytes.
+// A log message may have a million bytes.
 const mostBytes = 500_000
 const cutAfter = 50_000
 
-/** Writes dead letters. Each has a fixed message id, so that the worker that takes over writes none twice. */
+/** Writes dead letters. Each has a fixed message id, so that a worker that takes over writes no duplicates. */
 export async function buryEvents(
   platform: Pick<Platform, 'nats'>,
   { partition, stream }: Holder,
@@ -36,7 +36,7 @@ export async function buryEvents(
   }
 }
 
-/** What is too large for a message is cut; the whole is at its place in the log. */
+/** Truncates an event that is too large for a message; the log still has the full event at its position. */
 function letterText(letter: {
   reason: string
   sequence: number
@@ -50,7 +50,7 @@ function letterText(letter: {
   return JSON.stringify({ ...letter, body: `${body.slice(0, cutAfter)}…` })
 }
 
-/** The oldest first, and how many there are in all. */
+/** Returns the oldest letters and the total number. */
 export async function listDeadLetters(
   platform: Handles,
   limit: number,
@@ -65,7 +65,7 @@ export async function retryDeadLetter(platform: Handles, sequence: number): Prom
   return retry(platform, await requireLetter(platform, sequence))
 }
 
-/** Deletes a letter for good. */
+/** Deletes a letter permanently. */
 export async function dropDeadLetter(platform: Handles, sequence: number): Promise<void> {
   const { seq } = await requireLetter(platform, sequence)
   const manager = await jetstreamManager(platform.nats)
@@ -84,7 +84,7 @@ async function requireLetter(platform: Handles, sequence: number): Promise<Store
   return { seq, time, subject, data, headers: header }
 }
 
-/** Those that are there now, the oldest first; one that fails again becomes a new letter, which is left alone. */
+/** Retries the current letters, oldest first; one that fails again becomes a new letter, which is not retried. */
 export async function* retryAllDeadLetters(platform: Handles): AsyncGenerator<Retried> {
   const total = await countDeadLetters(platform)
   for await (const stored of storedLetters(platform, total)) yield await retry(platform, stored)
@@ -93,7 +93,7 @@ export async function* retryAllDeadLetters(platform: Handles): AsyncGenerator<Re
 async function retry(platform: Handles, letter: Stored): Promise<Retried> {
   const original = findOriginal(platform, letter)
   if ('problem' in original) return { sequence: letter.seq, problem: original.problem }
-  // Named after the letter: a retry that was cut off before the letter was deleted can be repeated.
+  // Named after the letter, so that a retry that was interrupted before deleting the letter can be repeated.
   const msgID = `dead-letter-${letter.seq}-${letter.time.getTime()}`
   await jetStream(platform.nats).publish(original.subject, original.data, { msgID })
   const manager = await jetstreamManager(platform.nats)
@@ -108,12 +108,12 @@ function findOriginal(
   const partition = parsePartition(letter)
   if (partition === undefined) {
     const subject = letter.headers?.get('Subject')
-    return subject ? { subject, data: letter.data } : { problem: 'it does not say where it came from' }
+    return subject ? { subject, data: letter.data } : { problem: 'the letter does not name its source' }
   }
-  if (partition >= config.EVENT_PARTITIONS) return { problem: `nobody reads partition ${partition} any more` }
+  if (partition >= config.EVENT_PARTITIONS) return { problem: `partition ${partition} is no longer read` }
   const { body, sequence, visit } = JSON.parse(readText(letter)) as { body: unknown; sequence: number; visit?: string }
   if (typeof body === 'string' && body.length === cutAfter + 1 && body.endsWith('…')) {
-    return { problem: `only its beginning is here; the whole is message ${sequence} of ${eventStream(partition)}` }
+    return { problem: `the letter is truncated; the full event is message ${sequence} of ${eventStream(partition)}` }
   }
   return {
     subject: clicksSubject(partition),
@@ -131,7 +131,7 @@ function presented(letter: Stored): DeadLetter {
   return { ...about, reason, excerpt: formatExcerpt(typeof body === 'string' ? body : JSON.stringify(body)) }
 }
 
-/** Undefined for the letter of a job. */
+/** Undefined for a job's letter. */
 function parsePartition({ subject }: Stored): number | undefined {
   const partition = subject.match(/^dead\.events\.(\d+)$/)?.[1]
   return partition === undefined ? undefined : Number(partition)

@@ -42,7 +42,7 @@ async function newLink(): Promise<TestLink> {
 
 const poison = (link: TestLink) => buildClick(platform, link, { url: 'https://example.com/poison' })
 
-/** From then on ClickHouse refuses poisoned clicks, and with them the insert that they are in. */
+/** Makes ClickHouse refuse poisoned clicks, and with them the whole insert. */
 function forbidPoison(): Promise<unknown> {
   const query = `ALTER TABLE click_events ADD CONSTRAINT no_poison CHECK NOT endsWith(url, 'poison')`
   return platform.clickhouse.command({ query })
@@ -107,7 +107,7 @@ test('a click that ClickHouse refuses becomes a dead letter, all others are stor
   const { values } = await ingestMetrics(platform).ingested.get()
   expect(values.find(({ labels }) => labels.reason === 'refused')?.value).toBe(2)
 
-  // Still refused: there are two new letters.
+  // ClickHouse still refuses them, so there are two new letters.
   expect(await retryAll()).toBe(2)
   await expectLetters(2, /469/)
   expect(await readStored(hostile)).toEqual(stored(1))
@@ -119,7 +119,7 @@ test('a click that ClickHouse refuses becomes a dead letter, all others are stor
   expect([...(await differences(hostile)), ...(await differences(honest))]).toEqual([])
 })
 
-test('a click that the counters refuse loses the row that it has, and a retry stores it once', async () => {
+test('a click that the counters refuse loses its row, and a retry stores it once', async () => {
   const [hostile, honest] = [await newLink(), await newLink()]
   await setClicks(hostile, most)
   await using _worker = await startIngest(platform)
@@ -134,7 +134,7 @@ test('a click that the counters refuse loses the row that it has, and a retry st
   expect([...(await differences(hostile)), ...(await differences(honest))]).toEqual([])
 })
 
-test('a click that can not even be looked up becomes a dead letter', async () => {
+test('a click whose lookup is refused becomes a dead letter', async () => {
   const honest = await newLink()
   await using _worker = await startIngest(platform)
   const unreadable = { ...buildClick(platform, honest), workspaceId: 'ws_\0' }
@@ -162,7 +162,7 @@ test('a rebuild adds the clicks beside one that ClickHouse refuses', async () =>
   expect(await readStored(hostile)).toEqual(stored(0))
 })
 
-test('refused clicks of one workspace are set aside together before they hold up the others for long', async () => {
+test('refused clicks of one workspace are set aside together before they block the others for long', async () => {
   const [hostile, honest] = [await newLink(), await newLink()]
   await setClicks(hostile, most)
   const bodies = [...Array.from({ length: 40 }, () => buildClick(platform, hostile)), buildClick(platform, honest)]
@@ -212,19 +212,19 @@ test('wherever refused clicks are, and wherever workers die, all others are stor
   )
 })
 
-/** The next step of a new worker, after the lease of the one before has ended; gives the sequence that it reached. */
+/** Runs the next step as a new worker, after the previous lease has expired; returns the sequence that it reached. */
 async function work(platform: Platform, partition: number, log: LogMessage[]): Promise<number> {
   await sql`UPDATE ingest_cursors SET leased_until = '-infinity' WHERE partition = ${partition}`.execute(platform.db)
   const holder = { partition, owner: randomUUID() }
   const cursor = await claim(platform, holder)
-  if (!cursor) throw new Error('The partition should have been free')
+  if (!cursor) throw new Error('The partition should have been unowned')
   if (cursor.sequence === 1) return 1
   return cursor.intent
     ? finish(platform, holder, 0, cursor.intent, log)
     : ingest(platform, holder, cursor.sequence, log)
 }
 
-/** The handles of a worker that dies before this call of an engine: all calls from then on fail. */
+/** The platform of a worker that dies before this engine call: all calls from then on fail. */
 function mortal(lastCall: number): Platform {
   let calls = 0
   const live = () => {

@@ -26,16 +26,16 @@ import { type Division, type Holder, type Intent, updateIntent } from './store.t
 export type BatchEvent = { position: number; visit: LoggedVisit; draft: ClickDraft }
 type Part = Division['parts'][number]
 
-// A failure that names neither the data nor an outage, or a worker that died: divided after so many attempts,
+// A failure that names neither the data nor an outage, or a dead worker: a batch is divided after this many attempts,
 export const mostAttempts = 4
-// and set aside after so many when it is alone, because the cause may still be somewhere else.
+// and an event is set aside after this many when it is alone, because the cause may still lie elsewhere.
 const mostAttemptsAlone = 8
-/** From then on refused events of one workspace are set aside together, because the other workspaces wait meanwhile. */
+/** Beyond this, refused events of one workspace are set aside together, because others wait. */
 export const mostTries = 300
-// By as much the clock of a worker, which dates rows, may be behind the clock of the log.
+// The clock of a worker, which dates rows, may be behind the clock of the log by this much.
 const skewMs = 60_000
 
-/** The events that a batch keeps, in the order of the log, with the verdicts of its intent. */
+/** The events that a batch keeps, in log order, with the verdicts of its intent. */
 export function selectEvents(intent: Pick<Intent, 'excluded' | 'bots'>, messages: LogMessage[]): BatchEvent[] {
   const excluded = new Set(intent.excluded)
   const bots = new Map(
@@ -49,9 +49,9 @@ export function selectEvents(intent: Pick<Intent, 'excluded' | 'bots'>, messages
 }
 
 /**
- * Stores a batch that was refused as a whole: it is divided until the refused events are alone. These become dead letters
- * and are in neither the rows nor the counters. The division is part of the intent: a worker that takes over goes on with
- * the part at which the one before stopped. `reason` says why the whole batch was refused, if it was.
+ * Stores a batch that was refused as a whole by dividing it until each refused event is alone. Refused events become
+ * dead letters and are in neither the rows nor the counters. The intent records the division, so a worker that takes
+ * over continues with the part at which the previous one stopped. `reason` says why the whole batch was refused.
  */
 export async function storeInParts(
   platform: Platform,
@@ -121,7 +121,7 @@ async function storeParts(work: Work): Promise<void> {
     }
     division.attempts += 1
     division.tries += 1
-    // Before the attempt: a worker that dies of it has counted it.
+    // Saved before the attempt, so that an attempt that kills the worker is counted.
     await save(work)
     try {
       await storePart(work, part)
@@ -142,11 +142,11 @@ async function giveUpOrRefuse(work: Work, part: Part, error: unknown): Promise<v
     await save(work).catch(() => {})
   }
   if (failure !== 'refused') throw error
-  platform.log.warn({ error, partition: holder.partition, clicks: part[1] - part[0] }, 'a part of a batch was refused')
+  platform.log.warn({ error, partition: holder.partition, clicks: part[1] - part[0] }, 'part of a batch was refused')
   await refuse(work, part, describeFailure(error), division.tries >= mostTries)
 }
 
-/** Rows that an earlier attempt stored stay; the counters are only rehearsed, because all parts are counted at once. */
+/** Keeps rows that an earlier attempt stored; counters are only rehearsed, because all parts are counted at once. */
 async function storePart(work: Work, part: Part): Promise<void> {
   const { platform, intent, events } = work
   const mine = events.slice(...part)
@@ -154,7 +154,7 @@ async function storePart(work: Work, part: Part): Promise<void> {
     platform,
     mine.map(({ draft }) => draft),
   )
-  // Before ClickHouse has the rows: those of an event that PostgreSQL refuses would have to be removed.
+  // Rehearsed before the insert, because rows of an event that PostgreSQL refuses would have to be removed again.
   await rehearseCounts(platform, [...stored(work), ...mine])
   const known = new Set(intent.stored)
   const missing = rows.filter((_, index) => !known.has(mine[index]?.position as number))
@@ -163,7 +163,7 @@ async function storePart(work: Work, part: Part): Promise<void> {
   await appendMissingClicks(platform, missing, token)
 }
 
-/** The first part has the token of the batch: an insert of the whole batch that comes late is ignored. */
+/** The first part has the batch's token, so that a delayed insert of the whole batch is ignored. */
 function partToken({ holder, intent }: Work, [from, to]: Part): string {
   const token = deduplicationToken(holder, intent)
   return from === 0 ? token : `${token}:${from}-${to}`
@@ -179,14 +179,14 @@ async function rehearseCounts(platform: Platform, events: BatchEvent[]): Promise
   })
 }
 
-/** Divides a part, or sets it aside when it is one event; `together` also when all of it is of one workspace. */
+/** Divides a part, or sets it aside when it is one event; with `together`, also when it has only one workspace. */
 async function refuse(work: Work, part: Part, reason: string, together = false): Promise<void> {
   const { division, events } = work
   const [from, to] = part
   const isOneWorkspace = workspaceAt(events, from) === workspaceAt(events, to - 1)
   if (isAlone(part) || (together && isOneWorkspace)) {
     const refused = events.slice(from, to)
-    // PostgreSQL refuses in JSON what is not well-formed, and NUL.
+    // PostgreSQL refuses ill-formed text and NUL in JSON.
     const text = reason.toWellFormed().replaceAll('\0', '')
     division.refused.push([text, refused.map(({ position }) => position)])
     division.parts.shift()
@@ -198,7 +198,7 @@ async function refuse(work: Work, part: Part, reason: string, together = false):
   await save(work)
 }
 
-/** An attempt may have stored rows before it was refused. All at once, because a deletion costs ClickHouse much. */
+/** Removes rows stored by refused attempts, all in one deletion, because deletions are expensive in ClickHouse. */
 async function removeRows(platform: Platform, refused: BatchEvent[]): Promise<void> {
   await removeClicks(
     platform,
@@ -212,7 +212,7 @@ async function removeRows(platform: Platform, refused: BatchEvent[]): Promise<vo
   )
 }
 
-/** Between two workspaces as long as there are several, then between two links; as near to the middle as possible. */
+/** Splits between two workspaces while there are several, then between two links, as near to the middle as possible. */
 function findMiddle(events: BatchEvent[], [from, to]: Part): number {
   const middle = Math.floor((from + to) / 2)
   for (const column of ['workspaceId', 'linkNumber'] as const) {
@@ -226,7 +226,7 @@ function findMiddle(events: BatchEvent[], [from, to]: Part): number {
   return middle
 }
 
-/** The counters changed since they were rehearsed; what was refused before stays refused. */
+/** The counters changed since they were rehearsed; events that were refused stay refused. */
 async function startAgain(work: Work): Promise<void> {
   const { division, events } = work
   const refused = refusedPositions(division)

@@ -46,7 +46,7 @@ async function stored(): Promise<{ rows: number; counted: number }> {
 
 const clicks = (count: number) => Array.from({ length: count }, () => buildClick(platform, link))
 
-// The first test of the file: only here is the log empty.
+// This test comes first, while the log is empty.
 test('a worker on the empty log of a new installation logs no warning, and stores the first click', async () => {
   const lines: string[] = []
   const log = openLog('warn', { write: (line) => lines.push(line) })
@@ -58,7 +58,7 @@ test('a worker on the empty log of a new installation logs no warning, and store
   expect(lines).toEqual([])
 })
 
-test('what is published is stored, by one of several workers; when it ends the other goes on', async () => {
+test('one of several workers stores what is published; when it stops, another continues', async () => {
   const first = await startIngest(platform)
   await publish(clicks(3))
   await eventually(async () => expect(await stored()).toEqual({ rows: 3, counted: 3 }))
@@ -70,7 +70,7 @@ test('what is published is stored, by one of several workers; when it ends the o
   await second[Symbol.asyncDispose]()
 })
 
-test('text that is no JSON is passed over', async () => {
+test('a message that is not JSON is skipped', async () => {
   const worker = await startIngest(platform)
   await jetStream(platform.nats).publish(clicksSubject(partition), '{"broken')
   await publish(clicks(1))
@@ -78,12 +78,12 @@ test('text that is no JSON is passed over', async () => {
   await worker[Symbol.asyncDispose]()
 })
 
-test('a batch that was cut off is completed as it was fixed, before anything new', async () => {
+test('an interrupted batch is completed as its intent says, before anything new', async () => {
   const first = await publish(clicks(3))
   const last = await publish(['not a click', ...clicks(2)])
   const dead = { partition, owner: randomUUID() }
   const cursor = await claim(platform, dead)
-  // The intent leaves out the first click and the one that is none, and counts what the dead worker had judged.
+  // The intent leaves out the first click and the invalid one, and counts what the dead worker had judged.
   const intent = {
     first: (cursor?.sequence ?? 0) + 1,
     last,
@@ -101,7 +101,7 @@ test('a batch that was cut off is completed as it was fixed, before anything new
   await worker[Symbol.asyncDispose]()
 })
 
-test('a worker that was pushed aside stops storing and stands by', async () => {
+test('a worker that lost its partition stops storing and waits as a standby', async () => {
   const worker = await startIngest(platform)
   await publish(clicks(1))
   await eventually(async () => expect(await stored()).toEqual({ rows: 1, counted: 1 }))
@@ -114,7 +114,7 @@ test('a worker that was pushed aside stops storing and stands by', async () => {
   await worker[Symbol.asyncDispose]()
 })
 
-test('a log that was lost and made anew is read from its start, by a worker that runs as well', async () => {
+test('a log that was lost and recreated is read from its start, even by a running worker', async () => {
   const worker = await startIngest(platform)
   await publish(clicks(2))
   await publish(clicks(1))

@@ -26,7 +26,7 @@ const owner = randomUUID()
 const publish = () => jetStream(platform.nats).publish(clicksSubject(1), '[]')
 const nothing = { messages: 0, oldestAt: undefined }
 
-test('a partition is behind by what its cursor has not reached, whoever holds it', async () => {
+test("a partition's lag is the distance from its cursor to its end, whichever worker owns it", async () => {
   expect(await measureLags(platform, owner)).toEqual([
     { partition: 0, ...nothing, isOwned: false },
     { partition: 1, ...nothing, isOwned: false },
@@ -49,7 +49,7 @@ test('a partition is behind by what its cursor has not reached, whoever holds it
   expect((await measureLags(platform, owner))[1]).toEqual({ partition: 1, ...nothing, isOwned: true })
 })
 
-test('messages that the log has forgotten are not waited for', async () => {
+test('messages that the log has deleted do not count as lag', async () => {
   await sql`UPDATE ingest_cursors SET sequence = 1 WHERE partition = 1`.execute(platform.db)
   const manager = await jetStream(platform.nats).jetstreamManager()
   await manager.streams.purge(eventStream(1), { seq: 5 })
@@ -58,7 +58,7 @@ test('messages that the log has forgotten are not waited for', async () => {
   expect((await measureLags(platform, owner))[1]).toMatchObject(nothing)
 })
 
-test('the figures grow while nobody stores anything, also when the log is away', async () => {
+test('the figures grow while no worker stores anything, even if the log is down', async () => {
   await publish()
   await using _meter = startLagMeter(platform, owner)
   const seconds = async () => (await figures(ingestMetrics(platform).lagSeconds))['1'] ?? 0

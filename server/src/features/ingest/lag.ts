@@ -9,7 +9,7 @@ type Lag = { partition: number; messages: number; oldestAt: number | undefined; 
 
 const measureIntervalMs = 2_000
 
-/** Keeps the figures of every partition, held by this worker or not, also while it is idle or stuck. */
+/** Measures the lag of every partition, owned by this worker or not, even while the worker is idle or stuck. */
 export function startLagMeter(platform: Platform, owner: string): AsyncDisposable {
   const { log } = platform
   const metrics = ingestMetrics(platform)
@@ -18,8 +18,8 @@ export function startLagMeter(platform: Platform, owner: string): AsyncDisposabl
     try {
       lags = await measureLags(platform, owner)
     } catch (error) {
-      // What waits gets older although nobody can count it.
-      log.debug({ error: (error as Error).message }, 'The lag of the partitions could not be measured')
+      // Waiting messages age even while they can't be counted.
+      log.debug({ error: (error as Error).message }, 'partition lag could not be measured')
     }
     const now = platform.now().getTime()
     for (const { partition, messages, oldestAt, isOwned } of lags) {
@@ -49,7 +49,7 @@ async function measurePartition(manager: JetStreamManager, cursor: LogCursor, ow
   return { partition, messages, oldestAt, isOwned: cursor.owner === owner }
 }
 
-/** Of the first message that is still there; some may have been deleted. */
+/** The arrival of the first message that still exists; some may have been deleted. */
 async function arrivalAfter(manager: JetStreamManager, partition: number, sequence: number) {
   const request = { seq: sequence + 1, next_by_subj: '>' }
   const message = await manager.direct.getMessage(eventStream(partition), request)

@@ -1,18 +1,18 @@
 import { z } from 'zod'
 
 /**
- * A batch of clicks was stored and counted. It names the messages of the log that hold the clicks, and which of the clicks
- * in them were not kept or are bots; a subscriber reads the clicks from the log again.
+ * A batch of clicks was stored and counted. It names the log messages that contain the clicks, and which of those
+ * clicks were dropped or are bots; a subscriber reads the clicks from the log again.
  */
 export const clickBatchStored = z.object({
   partition: z.number(),
-  /** When the stream was created in which the sequences count. */
+  /** The creation time of the stream that the sequences belong to. */
   stream: z.string(),
   first: z.number(),
   last: z.number(),
   excluded: z.array(z.number()),
   bots: z.array(z.tuple([z.string(), z.array(z.number())])),
-  /** The workspaces that have clicks of people in it; null when they are too many to name. */
+  /** The workspaces with clicks by people; null when there are too many to list. */
   workspaceIds: z.array(z.string()).nullable(),
 })
 export type ClickBatchStored = z.infer<typeof clickBatchStored>
@@ -24,8 +24,8 @@ export function clickBatchMessage(body: ClickBatchStored) {
 }
 
 /**
- * The clicks of people that a link had on a day, once the day is over and its clicks are stored. Clicks that are stored
- * later are published too, with `isLate`: the sum over all events of a link and day is exact.
+ * A link's clicks by people on one day, published after the day is over and its clicks are stored. Clicks that are
+ * stored later are published with `isLate`, so the sum over all events of a link and day is exact.
  */
 export const clickDaysClosed = z.object({
   workspaceId: z.string(),

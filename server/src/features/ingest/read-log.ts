@@ -20,7 +20,7 @@ export async function* readSpan(platform: Platform, { partition, first, last }: 
     for await (const message of source) {
       if (message.seq <= last) batch.push(logMessage(message))
       bytes += message.data.length
-      // A message in the span may have been deleted, also the last one.
+      // A message in the span may have been deleted, even the last one.
       const isEnd = message.seq >= last || message.info.pending === 0
       if (bytes >= size || isEnd) {
         if (batch.length > 0) yield batch

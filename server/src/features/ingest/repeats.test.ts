@@ -11,14 +11,14 @@ function seen(id: string, position: string, isBot = false): Sighting {
 }
 
 describe('findRepeats', () => {
-  test('the first sighting of an id is kept, a later one at another place is a repeat', async () => {
+  test('the first sighting of an id is kept, and a later one at another position is a repeat', async () => {
     const id = randomUUID()
     expect(await findRepeats(valkey, [seen(id, '0:1:0')])).toEqual([false])
     expect(await findRepeats(valkey, [seen(id, '0:2:0')])).toEqual([true])
     expect(await findRepeats(valkey, [seen(id, '0:1:1')])).toEqual([true])
   })
 
-  test('the same place gets the same answer when a batch is run again', async () => {
+  test('a sighting at the same position gets the same answer when a batch runs again', async () => {
     const [first, second] = [randomUUID(), randomUUID()]
     const batch = [seen(first, '0:1:0'), seen(second, '0:1:1'), seen(first, '0:2:0')]
     expect(await findRepeats(valkey, batch)).toEqual([false, false, true])
@@ -26,29 +26,29 @@ describe('findRepeats', () => {
     expect(await findRepeats(valkey, [seen(first, '0:3:0')])).toEqual([true])
   })
 
-  test('inside one batch the first is kept', async () => {
+  test('the first sighting inside one batch is kept', async () => {
     const [one, two] = [randomUUID(), randomUUID()]
     const batch = [seen(one, '0:1:0'), seen(two, '0:1:1'), seen(one, '0:1:2'), seen(one, '0:2:0'), seen(two, '0:2:1')]
     expect(await findRepeats(valkey, batch)).toEqual([false, false, true, true, true])
   })
 
-  test('what only looked like a visit is apart from the visit that follows', async () => {
+  test('a prefetch or HEAD is separate from the visit that follows', async () => {
     const id = randomUUID()
     expect(await findRepeats(valkey, [seen(id, '0:1:0', true), seen(id, '0:1:1')])).toEqual([false, false])
     expect(await findRepeats(valkey, [seen(id, '0:2:0', true), seen(id, '0:2:1')])).toEqual([true, true])
   })
 
-  test('other ids are not touched', async () => {
+  test('other ids are unaffected', async () => {
     const ids = Array.from({ length: 500 }, () => randomUUID())
     const batch = ids.map((id, index) => seen(id, `0:1:${index}`))
     expect(await findRepeats(valkey, batch)).toEqual(ids.map(() => false))
   })
 
-  test('nothing asked, nothing answered', async () => {
+  test('no sightings return no answers', async () => {
     expect(await findRepeats(valkey, [])).toEqual([])
   })
 
-  test('an id is remembered longer than its hour, and not for ever', async () => {
+  test('an id is remembered longer than its hour, but expires', async () => {
     const id = randomUUID()
     await findRepeats(valkey, [seen(id, '0:1:0')])
     const left = await valkey.ttl(`visit:{0}:${id}`)
@@ -65,7 +65,7 @@ describe('without Valkey', async () => {
   test.each([
     ['stopped', () => engines.processes.valkey?.stop()],
     ['hanging', () => engines.processes.valkey?.kill('SIGSTOP')],
-  ])('%s: what this worker has seen is known, and the first of all others is kept', async (_name, take) => {
+  ])('%s: a worker recognizes its own sightings, and keeps the first of all others', async (_name, take) => {
     const [known, strange] = [randomUUID(), randomUUID()]
     await eventually(async () => expect(await findRepeats(platform.valkey, [seen(known, '0:1:0')])).toEqual([false]))
     await take()
@@ -77,7 +77,7 @@ describe('without Valkey', async () => {
     await eventually(() => platform.valkey.ping())
   })
 
-  test('a Valkey whose memory is full costs no time: what this worker has seen is known, the rest is kept', async () => {
+  test('a full Valkey costs no time: a worker recognizes its own sightings and keeps the rest', async () => {
     const id = randomUUID()
     await platform.valkey.config('SET', 'maxmemory-policy', 'noeviction')
     await platform.valkey.config('SET', 'maxmemory', '1')
@@ -88,7 +88,7 @@ describe('without Valkey', async () => {
     expect(await findRepeats(platform.valkey, [seen(id, '0:3:0')])).toEqual([true])
   })
 
-  test('a moment without an answer is not taken for away', async () => {
+  test('one slow answer does not mark Valkey as down', async () => {
     const id = randomUUID()
     await findRepeats(valkey, [seen(id, '0:1:0')])
     const another = (await openTestPlatform()).valkey

@@ -8,13 +8,13 @@ import type { Comparison } from './store.ts'
 
 export type Sighting = { id: string; isBot: boolean; position: string }
 
-// The id changes with the hour; one more covers clocks that differ and batches that come late.
+// The id changes every hour; one more hour covers clock skew and delayed batches.
 const rememberedSeconds = 2 * 60 * 60
 
 /**
- * Which of these sightings repeat an earlier one. The first to come leaves its place in the log, so the same batch gets
- * the same answer when it is run again. Without Valkey only what this worker has seen lately is known, and the rest is
- * kept. What only looked like a visit (HEAD, prefetch) is apart: the visit itself may still follow.
+ * Finds sightings that repeat an earlier one. The first one stores its log position, so a batch that runs again gets
+ * the same answer. Without Valkey a worker recognizes only its own recent sightings and keeps the rest. HEAD and
+ * prefetch are separate, because the visit itself may still follow.
  */
 export async function findRepeats(valkey: Redis, sightings: Sighting[]): Promise<boolean[]> {
   const names = sightings.map(sightingKey)
@@ -28,22 +28,22 @@ export async function findRepeats(valkey: Redis, sightings: Sighting[]): Promise
   })
 }
 
-/** `arrivedAt` is when its message came to the log, in milliseconds. */
+/** `arrivedAt` is when the log received its message, in milliseconds. */
 type Arrival = { event: ClickEvent; arrivedAt: number }
 /** `own`: the row of this very message. `other`: the row of an earlier message, so the click is a repeat. */
 type StoredBy = 'own' | 'other' | undefined
 
-// Up to that long the log itself drops a message that is sent again; Valkey remembers visits much longer, if it lives.
+// The log itself drops duplicates for this long; Valkey remembers visits much longer, if it survives.
 const lateAfterMs = 120_000
-// By as much the clock of a worker, which dates rows, may be behind the clock of the log.
+// The clock of a worker, which dates rows, may be behind the clock of the log by this much.
 const skewMs = 60_000
 
-/** Whether a click was on its way for so long that only ClickHouse can say whether it was stored before. */
+/** Whether a click was delayed so long that only ClickHouse knows whether it is already stored. */
 function isLate({ event, arrivedAt }: Arrival): boolean {
   return arrivedAt - event.at > lateAfterMs
 }
 
-/** What ClickHouse has of these clicks. */
+/** Finds the rows that ClickHouse has for these clicks. */
 async function findStored(platform: Pick<Platform, 'clickhouse'>, arrivals: Arrival[]): Promise<StoredBy[]> {
   if (arrivals.length === 0) return []
   const clicks = arrivals.map(({ event: { workspaceId, id, at } }) => ({ workspaceId, id, at }))
@@ -60,13 +60,13 @@ function visitName(id: string, isBot: boolean): string {
   return isBot ? `bot:${id}` : id
 }
 
-/** A click that is not rejected, and where it stands in the log. */
+/** A click that is not rejected, and its position in the log. */
 type LoggedDraft = { draft: ClickDraft; position: { sequence: number; arrivedAt?: number } }
 
 /**
- * Asks ClickHouse for clicks that may have been stored before: those that the log held at the claim, those that were on
- * their way for long, and retried dead letters. Gives the ones that have their row and are still to be counted, and marks the others as
- * repeats. Undefined when no click had to be compared.
+ * Asks ClickHouse for clicks that may already be stored: those in the log at the claim, delayed ones, and retried dead
+ * letters. Returns the ones that have a row but are not counted yet, and marks the others as repeats. Returns undefined
+ * when no click had to be compared.
  */
 export async function compareWithStored(
   platform: Pick<Platform, 'clickhouse'>,
@@ -104,19 +104,19 @@ async function readFirstSightings(valkey: Redis, sightings: Sighting[], names: s
     const asked: Promise<(string | null)[]>[] = []
     for (let start = 0; start < names.length; start += atOnce)
       asked.push(writeSightings(valkey, names.slice(start, start + atOnce), positions.slice(start, start + atOnce)))
-    // Asking again is harmless: who was first finds its own place.
+    // A retry is harmless: the first sighting finds its own position.
     const answers = await Promise.all(asked).catch((error: Error) => (isRefusal(error) ? [] : undefined))
     if (answers) return answers.flat()
   }
   return []
 }
 
-/** Valkey answers and takes nothing, because its memory is full or it only copies another one: that takes a while. */
+/** Valkey answers but refuses writes, because its memory is full or it is a replica: that does not end soon. */
 function isRefusal({ message }: Error): boolean {
   return /^(OOM|MISCONF|READONLY|NOREPLICAS)\b/.test(message) || message.includes('OOM command not allowed')
 }
 
-/** In one command: one for every click would cost the worker more than all its other work on it. */
+/** One script call, because a command per click would cost more than all the other work on it. */
 function writeSightings(valkey: Redis, names: string[], positions: string[]): Promise<(string | null)[]> {
   return valkey.eval(script, names.length, ...names, rememberedSeconds, ...positions) as Promise<(string | null)[]>
 }
@@ -129,7 +129,7 @@ for i, name in ipairs(KEYS) do
 end
 return first`
 
-/** What stands in braces decides about the place in a cluster: all of a partition is together. */
+/** The braces are the cluster's hash tag: they keep all keys of a partition on one node. */
 function sightingKey({ id, isBot, position }: Sighting): string {
   return `visit:{${position.slice(0, position.indexOf(':'))}}:${isBot ? 'bot:' : ''}${id}`
 }

@@ -12,10 +12,10 @@ import { begin, judging, run } from './steps/pipeline.ts'
 import type { ClickDraft } from './steps/step.ts'
 import { selectCursors } from './store.ts'
 
-/** Messages of the log that were read, clicks in them, and those of them that had no row. */
+/** Log messages read, clicks in them, and how many of those had no row. */
 export type Replayed = { messages: number; clicks: number; added: number }
 
-/** Adds the clicks to ClickHouse that the log still has and ClickHouse has not. */
+/** Adds the clicks that the log still has and ClickHouse lacks. */
 export async function replayLog(platform: Platform, report: (share: number, text: string) => void): Promise<Replayed> {
   const total = { messages: 0, clicks: 0, added: 0 }
   const name = randomUUID()
@@ -38,7 +38,7 @@ export async function replayLog(platform: Platform, report: (share: number, text
 
 type StoredDraft = { workspace_id: string; draft: ClickDraft }
 
-/** Clicks that an engine refuses are left out: the worker that met them first has made them dead letters. */
+/** Skips clicks that an engine refuses: the worker that stored them first has made them dead letters. */
 async function restoreOrDivide(platform: Platform, clicks: StoredDraft[], batch: string): Promise<number> {
   try {
     const drafts = clicks.map(({ draft }) => draft)
@@ -54,7 +54,7 @@ async function restoreOrDivide(platform: Platform, clicks: StoredDraft[], batch:
   }
 }
 
-/** Repeats are told by what is stored: the first of an id stays. What was rejected is among the dead letters already. */
+/** Detects repeats by stored rows: the first click of an id stays. Rejected clicks already are dead letters. */
 function readDrafts(platform: Platform, messages: LogMessage[]): StoredDraft[] {
   const context = buildStepContext(platform, () => false)
   return splitMessages(messages).flatMap(({ body }) => {
@@ -68,7 +68,7 @@ function spanLength({ first, last }: Span): number {
   return last - first + 1
 }
 
-/** The messages that the log still holds and that a worker has stored. Workers store what comes after. */
+/** The messages that are in the log and already stored. Workers store the later ones. */
 async function storedSpans(platform: Platform): Promise<Span[]> {
   const manager = await jetstreamManager(platform.nats)
   const cursors = new Map((await selectCursors(platform.db)).map(({ partition, sequence }) => [partition, sequence]))

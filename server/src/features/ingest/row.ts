@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import type { NewClick } from '../event-storage/service.ts'
 import type { ClickEvent } from './steps/step.ts'
 
-/** One value that ClickHouse can't read would hold up the whole partition, so none is left. */
+/** Replaces every value that ClickHouse can't parse, because one would block the whole partition. */
 export function clickRow(event: ClickEvent): NewClick {
   return {
     workspace_id: event.workspaceId.toWellFormed(),

@@ -31,14 +31,14 @@ async function someLink(): Promise<TestLink> {
   return { id, url, workspaceId: workspace.id, number: result.rows[0]?.number ?? 0n }
 }
 
-/** A partition that nobody else works on. */
+/** A partition that no other worker uses. */
 const newHolder = (partition = randomInt(1_000, 2 ** 31)): Holder => ({ partition, owner: randomUUID() })
 
 async function takeOver({ partition }: Holder) {
   await sql`UPDATE ingest_cursors SET leased_until = '-infinity' WHERE partition = ${partition}`.execute(platform.db)
   const holder = newHolder(partition)
   const cursor = await claim(platform, holder)
-  if (!cursor) throw new Error('The partition should have been free')
+  if (!cursor) throw new Error('The partition should have been unowned')
   return { holder, cursor }
 }
 
@@ -90,7 +90,7 @@ function withMethod<T extends object>(handle: T, name: keyof T, replacement: unk
 }
 
 describe('a batch', () => {
-  test('becomes one row a click, the counters of its links, and the place of the cursor', async () => {
+  test('becomes one row per click, updates the link counters, and moves the cursor', async () => {
     const [first, second] = [await someLink(), await someLink()]
     const holder = newHolder()
     expect(await claim(platform, holder)).toEqual({ sequence: 0, intent: null, stream: '', arrivedAt: null })
@@ -108,7 +108,7 @@ describe('a batch', () => {
     expect(await readCursor(holder)).toMatchObject({ sequence: 3n, intent: null, owner: holder.owner })
   })
 
-  test('stores what is known of each click', async () => {
+  test('stores every known property of each click', async () => {
     const link = await someLink()
     const holder = newHolder()
     await claim(platform, holder)
@@ -172,7 +172,7 @@ describe('a batch', () => {
     expect(await readCounter(link)).toEqual({ clicks: 2, last: hourStart })
   })
 
-  test('of a link that is gone is stored, and counts nowhere', async () => {
+  test('stores clicks of a deleted link without counting them', async () => {
     const holder = newHolder()
     await claim(platform, holder)
     const deleted = { ...(await someLink()), number: 2n ** 62n }
@@ -181,8 +181,8 @@ describe('a batch', () => {
   })
 })
 
-describe('an event that is not right', () => {
-  test('is in the dead letters with its reason and place, and holds up nobody', async () => {
+describe('an invalid event', () => {
+  test('becomes a dead letter with its reason and position, and blocks no other', async () => {
     const link = await someLink()
     const holder = newHolder()
     await claim(platform, holder)
@@ -208,7 +208,7 @@ describe('an event that is not right', () => {
     expect(await readCounter(link)).toMatchObject({ clicks: 1 })
   })
 
-  test('is cut when it is too large for a letter', async () => {
+  test('is truncated when it is too large for a letter', async () => {
     const link = await someLink()
     const holder = newHolder()
     await claim(platform, holder)
@@ -220,7 +220,7 @@ describe('an event that is not right', () => {
   })
 
   test.each<[string, Partial<RawClick>]>([
-    ['an address that is none', { ip: 'unknown' }],
+    ['an invalid address', { ip: 'unknown' }],
     ['an address with a zone', { ip: 'fe80::1%eth0' }],
     ['no address', { ip: '' }],
     ['half a surrogate pair', { url: 'https://example.com/\ud800', city: '\ud83d', country: 'US' }],
@@ -239,7 +239,7 @@ describe('an event that is not right', () => {
   })
 })
 
-describe('by its settings', () => {
+describe('ingest settings', () => {
   const shown = (config: Partial<Platform['config']>, given: Partial<RawClick>) =>
     storedWith({ ...platform, config: { ...platform.config, ...config } }, given)
 
@@ -262,11 +262,11 @@ describe('by its settings', () => {
     ['eu-truncated', 'US', '::ffff:198.51.100.7'],
     ['truncated', 'US', '::ffff:198.51.100.0'],
     ['none', 'US', '::'],
-  ])('%s: of an address in %s it stores %s', async (IP_STORAGE, country, ip) => {
+  ])('%s: an address in %s is stored as %s', async (IP_STORAGE, country, ip) => {
     expect(await shown({ IP_STORAGE }, { ip: '198.51.100.7', country })).toMatchObject({ ip, clicks: 1 })
   })
 
-  test('it finds the place of a visitor, and by that what may be stored', async () => {
+  test("a visitor's location decides how much of the address is stored", async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tributary-ingest-geo-'))
     const file = join(folder, 'places.mmdb')
     const records = {
@@ -282,15 +282,15 @@ describe('by its settings', () => {
     await rm(folder, { recursive: true })
   })
 
-  test('it stores visits from data centres without counting them', async () => {
+  test('visits from data centres are stored without being counted', async () => {
     const BOT_RANGES_FILE = parseRanges('198.51.100.0/24')
     expect(await shown({ BOT_RANGES_FILE }, { ip: '198.51.100.7' })).toMatchObject({ bot: 'datacenter', clicks: 0 })
     expect(await shown({ BOT_RANGES_FILE }, { ip: '198.51.101.7' })).toMatchObject({ bot: '', clicks: 1 })
   })
 })
 
-describe('the holder of a partition', () => {
-  test('is one at a time, and the next when the lease has ended', async () => {
+describe('the owner of a partition', () => {
+  test('is unique, and changes when the lease has expired', async () => {
     const [first, second] = [newHolder(), newHolder()]
     second.partition = first.partition
     expect(await claim(platform, first)).toEqual({ sequence: 0, intent: null, stream: '', arrivedAt: null })
@@ -304,7 +304,7 @@ describe('the holder of a partition', () => {
     expect(await readCursor(second)).toMatchObject({ owner: second.owner })
   })
 
-  test('who lost it before writing the intent stops and has stored nothing', async () => {
+  test('stops without storing anything when it loses the partition before writing the intent', async () => {
     const link = await someLink()
     const late = newHolder()
     await claim(platform, late)
@@ -316,7 +316,7 @@ describe('the holder of a partition', () => {
     expect(await readCounter(link)).toMatchObject({ clicks: 1 })
   })
 
-  test('who lost it after writing the intent stops, and the batch counts once', async () => {
+  test('stops when it loses the partition after writing the intent, and the batch counts once', async () => {
     const link = await someLink()
     const late = newHolder()
     await claim(platform, late)

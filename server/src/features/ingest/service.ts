@@ -47,7 +47,7 @@ import {
 export type PartitionHolder = Holder
 export type PartitionCursor = Cursor
 
-/** The cursor of the partition when it is this holder's now; undefined while another worker has it. */
+/** The partition's cursor if this holder now owns it; undefined while another worker does. */
 export function claim(platform: Platform, holder: Holder): Promise<Cursor | undefined> {
   return claimPartition(platform.db, holder)
 }
@@ -56,9 +56,9 @@ export function claim(platform: Platform, holder: Holder): Promise<Cursor | unde
 export type Reading = Cursor & { comparison: NonNullable<Holder['comparison']> }
 
 /**
- * Where to read on in the stream that is there now. Whatever it holds may be stored already, by a worker whose cursor
- * PostgreSQL has lost since. A stream that was created again, or restored to an older state, is read from its first new
- * message: what it lost after the cursor is gone.
+ * Decides where to continue in the current stream. Its messages may already be stored, by a worker whose cursor
+ * PostgreSQL has since lost. A stream that was recreated, or restored to an older state, is read from its first new
+ * message: messages that it lost after the cursor can't be recovered.
  */
 export async function followStream(
   platform: Platform,
@@ -71,7 +71,7 @@ export async function followStream(
   const isSame = createdAt(cursor.stream) === created
   if (isSame && !isRewound(cursor, state)) return { ...cursor, comparison: { until, areStoredCounted: false } }
   const isFirst = cursor.stream === ''
-  // Sequences come again after this, and with them the names of batches: the stream gets a name of its own.
+  // Sequences, and with them batch names, recur after this, so the stream gets a unique name.
   const stream = isSame ? `${created}+${randomUUID().slice(0, 8)}` : created
   const sequence = isFirst ? cursor.sequence : await firstUnread(cursor, isSame, firstAfter)
   const followed = { ...cursor, stream, sequence, intent: isFirst ? cursor.intent : null }
@@ -81,21 +81,21 @@ export async function followStream(
   ingestMetrics(platform).logRewinds.inc({ partition })
   ingestMetrics(platform).logLostMessages.inc({ partition }, lostMessages)
   const fields = { partition, cursor: cursor.sequence, last: state.last, readFrom: sequence + 1, lostMessages }
-  const event = isSame ? 'event log came back older than the cursor' : 'event log was created again'
+  const event = isSame ? 'event log is older than the cursor' : 'event log was recreated'
   platform.log.error(fields, `${event}; clicks that were not stored yet are lost: run \`tributary verify\``)
   return { ...followed, comparison: { until, areStoredCounted: true } }
 }
 
-/** A stream that was created again is read from its start; of one that went back, only what arrived after the cursor. */
+/** A recreated stream is read from its start; a restored one only from what arrived after the cursor. */
 async function firstUnread(cursor: Cursor, isSame: boolean, firstAfter: (time: number) => Promise<number>) {
   if (!isSame || cursor.arrivedAt === null) return 0
   return (await firstAfter(cursor.arrivedAt - clockStepMs)) - 1
 }
 
-// The clock of a log that was restored on another machine may be behind; what is read again is compared.
+// The clock of a log restored on another machine may be behind; messages that are read again are compared.
 const clockStepMs = 60_000
 
-/** Up to where each partition is stored, and when the stream was created that its sequence counts in. */
+/** The stored sequence of each partition, and the creation time of the stream that it belongs to. */
 export async function storedSequences(
   platform: Pick<Platform, 'db'>,
 ): Promise<{ partition: number; sequence: number; created: string }[]> {
@@ -103,14 +103,14 @@ export async function storedSequences(
   return visits.map(({ partition, sequence, stream }) => ({ partition, sequence, created: createdAt(stream) }))
 }
 
-/** Whether `tributary rebuild` reads the log. */
+/** Whether `tributary rebuild` is reading the log. */
 export function isRebuildRunning(platform: Pick<Platform, 'db'>): Promise<boolean> {
   return isRebuildLocked(platform.db)
 }
 
 type Engines = Pick<Platform, 'config' | 'db' | 'clickhouse'>
 
-/** Holds the workers of these workspaces between two batches; `isStill` is false when a batch does not end. */
+/** Pauses the workers of these workspaces between two batches; `isLocked` is false when a batch does not end. */
 export function pauseIngest<R>(
   platform: Engines,
   workspaceIds: string[],
@@ -119,19 +119,19 @@ export function pauseIngest<R>(
   return betweenBatches(platform, workspaceIds, work)
 }
 
-/** Holds all workers between two batches, for the state of one moment. */
+/** Pauses all workers between two batches, for a consistent state. */
 export function pauseAllIngest<R>(platform: Engines, work: (platform: Engines) => Promise<R>): Promise<R> {
   return betweenAllBatches(platform, work)
 }
 
 export type ReplayedLog = Replayed
 
-/** Adds to ClickHouse the clicks that it lacks and the log still has. */
+/** Adds the clicks that ClickHouse lacks and the log still has. */
 export function restoreFromLog(platform: Platform, report: (share: number, text: string) => void): Promise<Replayed> {
   return replayLog(platform, report)
 }
 
-/** How many messages are in the dead-letter stream. */
+/** The number of messages in the dead-letter stream. */
 export function countDeadEvents(platform: Pick<Platform, 'nats'>): Promise<number> {
   return countDeadLetters(platform)
 }
@@ -144,17 +144,17 @@ export function release(platform: Platform, holder: Holder): Promise<void> {
   return releasePartition(platform.db, holder)
 }
 
-/** What a batch comes to, before anything of it is written: worked out while the one before is being stored. */
+/** A batch before any of it is written; prepared while the previous one is being stored. */
 export type Prepared = {
   last: number
   arrivedAt: number | null
   outcomes: Outcome[]
   rows: NewClick[]
-  /** Positions of clicks that ClickHouse has already; undefined when that was not asked. */
+  /** Positions of clicks that ClickHouse already has; undefined when it was not asked. */
   stored: number[] | undefined
 }
 
-/** Stores a batch so that it counts once, whatever dies in between. */
+/** Stores a batch exactly once, even if workers or engines fail in between. */
 export async function ingest(
   platform: Platform,
   holder: Holder,
@@ -173,7 +173,7 @@ export async function prepare(platform: Platform, holder: Holder, messages: LogM
 
 type PreparedEvents = Pick<Prepared, 'outcomes' | 'rows' | 'stored'>
 
-/** Events that an engine refuses to look up, or our own code to read, are divided until the refused one is alone. */
+/** Divides events that an engine refuses to look up, or our own code to parse, until the refused one is alone. */
 async function prepareEvents(platform: Platform, holder: Holder, visits: LoggedVisit[]): Promise<PreparedEvents> {
   try {
     const { outcomes, stored } = await judge(platform, holder, visits)
@@ -234,8 +234,8 @@ function missingRows(outcomes: Outcome[], rows: NewClick[], stored: number[] = [
 }
 
 /**
- * What a worker that takes over does with the intent it finds: the verdicts stand, whatever it would say itself. A batch
- * that is refused, or that failed too often for an unknown reason, is stored in parts.
+ * Finishes the intent that a worker finds when it takes over: its verdicts are final, whatever this worker would
+ * decide. A batch that is refused, or failed too often for an unknown reason, is stored in parts.
  */
 export async function finish(
   platform: Platform,
@@ -247,7 +247,7 @@ export async function finish(
   const { attempts = 0 } = intent
   const batch = { intent, messages }
   if (intent.division || attempts >= mostAttempts) return storeInParts(platform, holder, before, batch)
-  // Before the attempt: a worker that dies of it has counted it.
+  // Saved before the attempt, so that an attempt that kills the worker is counted.
   const counted = { ...intent, attempts: attempts + 1 }
   if (!(await updateIntent(platform.db, holder, before, counted))) throw new PartitionLost()
   try {
@@ -292,7 +292,7 @@ async function write(
   return commitBatch(platform, holder, before, { ...intent, arrivedAt, rows })
 }
 
-/** The clicks of a stored batch, read from the log again; undefined when the log no longer has them. */
+/** Rereads the clicks of a stored batch; undefined when the log no longer has them. */
 export async function readStoredClicks(platform: Platform, batch: ClickBatchStored): Promise<NewClick[] | undefined> {
   const messages = await readWhole(platform, batch)
   if (!messages) return undefined

@@ -3,9 +3,8 @@ import { locks } from '../../platform/locks.ts'
 import type { Db } from '../../platform/postgres.ts'
 
 /**
- * A batch under way: which messages it holds, the positions of events that are left out and of those that are bots
- * (with the reason), and what it adds to the counters (link number, clicks, time of the last). Whoever takes over
- * after a crash does exactly this.
+ * A batch in progress: its messages, the positions of dropped events and of bots (with the reason), and what it adds to
+ * the counters (link number, clicks, time of the last). A worker that takes over after a crash does exactly this.
  */
 export type Intent = {
   first: number
@@ -13,45 +12,45 @@ export type Intent = {
   excluded: number[]
   bots: [string, number[]][]
   counts: [string, number, number][]
-  /** Positions of events that ClickHouse had already; then `name` is part of the token. */
+  /** Positions of events that ClickHouse already had; then `name` is part of the token. */
   stored?: number[]
   name?: string
-  /** How often a worker has begun to finish the batch after another attempt failed. */
+  /** How many attempts to finish the batch have begun since the first one failed. */
   attempts?: number
   /** How far the batch is stored in parts; absent unless it was refused as a whole. */
   division?: Division
 }
 export type Division = {
-  /** Still to be stored: ranges of the kept events in the order of workspace, link and position; the end is exclusive. */
+  /** Ranges of kept events still to be stored, ordered by workspace, link and position; the end is exclusive. */
   parts: [from: number, to: number][]
-  /** How often the first of these parts was tried, and how often any part was. */
+  /** How often the first of these parts was attempted, and how often any part was. */
   attempts: number
   tries: number
   /** Positions of events that become dead letters, by reason. */
   refused: [reason: string, positions: number[]][]
 }
-/** `stream` says when the stream was made that `sequence` counts in; empty before the first message. */
+/** `stream` is the creation time of the stream that `sequence` belongs to; empty before the first message. */
 export type Cursor = {
   sequence: number
   intent: Intent | null
   stream: string
-  /** When the message at `sequence` came to the log, in milliseconds. */
+  /** When the log received the message at `sequence`, in milliseconds. */
   arrivedAt: number | null
 }
 /**
- * Messages up to `until` may have been stored before the claim. `areStoredCounted` says whether the counters have what
- * is stored: not when PostgreSQL has lost the cursor together with them.
+ * Messages up to `until` may have been stored before the claim. `areStoredCounted` says whether stored clicks are in
+ * the counters: they are not when PostgreSQL has lost them together with the cursor.
  */
 export type Comparison = { until: number; areStoredCounted: boolean }
 export type Holder = { partition: number; owner: string; stream?: string; comparison?: Comparison }
-/** Up to where a partition is stored, and by whom while that worker lives. */
+/** How far a partition is stored, and the worker that owns it while its lease lasts. */
 export type LogCursor = { partition: number; sequence: number; stream: string; owner: string | null }
 
 const lease = sql`now() + interval '6 seconds'`
 
 // NOTE every workspace: a partition of the log holds the events of many.
 
-/** The cursor when this owner now holds the partition; undefined while another one does. */
+/** Returns the cursor when this owner now has the partition; undefined while another one does. */
 export async function claimPartition(db: Db, { partition, owner }: Holder): Promise<Cursor | undefined> {
   await sql`INSERT INTO ingest_cursors (partition) VALUES (${partition}) ON CONFLICT DO NOTHING`.execute(db)
   const result = await sql<{ sequence: bigint; intent: Intent | null; stream: string; arrived_at: Date | null }>`
@@ -64,7 +63,7 @@ export async function claimPartition(db: Db, { partition, owner }: Holder): Prom
   return { sequence: Number(sequence), intent, stream, arrivedAt: arrived_at?.getTime() ?? null }
 }
 
-/** From now on the cursor counts in this stream. False when another owner has taken over. */
+/** Makes the cursor count in this stream. False when another owner has taken over. */
 export async function setStream(
   db: Db,
   holder: Holder,
@@ -91,7 +90,7 @@ export async function writeIntent(db: Db, holder: Holder, before: number, intent
   return result.numAffectedRows === 1n
 }
 
-/** Replaces the intent of a batch that is under way, also while no new batch may begin. False when another owner has taken over. */
+/** Replaces a running batch's intent, even while no new batch may begin. False when another owner has taken over. */
 export async function updateIntent(db: Db, holder: Holder, before: number, intent: Intent): Promise<boolean> {
   const result = await sql`UPDATE ingest_cursors SET intent = ${JSON.stringify(intent)}::jsonb, leased_until = ${lease}
     WHERE partition = ${holder.partition} AND owner = ${holder.owner} AND sequence = ${before}
@@ -99,12 +98,12 @@ export async function updateIntent(db: Db, holder: Holder, before: number, inten
   return result.numAffectedRows === 1n
 }
 
-/** Until the transaction ends no batch begins; those under way can end. */
+/** Holds a lock that blocks new batches until the transaction ends; running batches can finish. */
 export async function forbidIntents(db: Db): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(${locks.ingestIntents}::bigint)`.execute(db)
 }
 
-/** A worker that is paused in the middle of a transaction must not keep its rows from the one that takes over. */
+/** A worker that pauses inside a transaction must not lock its rows against the one that takes over. */
 export async function limitPause(db: Db): Promise<void> {
   await sql`SET LOCAL idle_in_transaction_session_timeout = '3s'`.execute(db)
 }
@@ -129,21 +128,21 @@ export async function releasePartition(db: Db, { partition, owner }: Holder): Pr
     WHERE partition = ${partition} AND owner = ${owner}`.execute(db)
 }
 
-/** Until the transaction ends no batch of the partition begins or ends. True when one is under way. */
+/** Locks the partition so that no batch begins or ends until the transaction ends. True when one is running. */
 export async function lockPartition(db: Db, partition: number): Promise<boolean> {
   const result = await sql<{ busy: boolean }>`SELECT intent IS NOT NULL AS busy FROM ingest_cursors
     WHERE partition = ${partition} FOR UPDATE`.execute(db)
   return result.rows[0]?.busy ?? false
 }
 
-/** The same, but only between two batches: false at once while one is under way. */
+/** The same, but only between two batches: returns false at once while one is running. */
 export async function lockIdlePartition(db: Db, partition: number): Promise<boolean> {
   const result = await sql`SELECT FROM ingest_cursors WHERE partition = ${partition} AND intent IS NULL
     FOR UPDATE`.execute(db)
   return result.rows.length > 0
 }
 
-/** So that even a partition which nobody has read yet can be locked. */
+/** Creates the rows, so that even a partition that was never read can be locked. */
 export async function insertCursors(db: Db, partitions: number): Promise<void> {
   await sql`INSERT INTO ingest_cursors (partition) SELECT generate_series(0, ${partitions} - 1)
     ON CONFLICT DO NOTHING`.execute(db)
@@ -172,7 +171,7 @@ export async function selectClickDays(db: Db): Promise<ClickDayProgress | undefi
   return result.rows[0]
 }
 
-/** The first day whose closing is published is the one after `closedDay`. */
+/** Publishing starts with the day after `closedDay`. */
 export async function insertClickDays(db: Db, closedDay: string, storedUntil: Date): Promise<void> {
   await sql`INSERT INTO click_days (closed_day, stored_until) VALUES (${closedDay}, ${storedUntil})
     ON CONFLICT DO NOTHING`.execute(db)

@@ -14,7 +14,7 @@ vi.setConfig({ testTimeout: 120_000 })
 
 const { environment, platform } = await openOwnEngines({ EVENT_PARTITIONS: '1' })
 
-// A lease ends 6 s after its last renewal and others look every second; the slack is for a busy machine.
+// A lease ends 6 s after its last renewal and standbys check every second; the slack is for a busy machine.
 const takeOverWithinMs = 10_000
 const slackMs = 20_000
 
@@ -45,7 +45,7 @@ async function startTwo(): Promise<[ServerProcess, ServerProcess]> {
   return [first, second]
 }
 
-test('a worker stands by, and goes on when the other is killed', async () => {
+test('a standby worker takes over when the owner is killed', async () => {
   const [first, second] = await startTwo()
   await using load = startLoad()
   await eventually(async () => expect((await stored()).rows).toBeGreaterThan(20))
@@ -60,7 +60,7 @@ test('a worker stands by, and goes on when the other is killed', async () => {
   await eventually(async () => expect(await isOwner(second)).toBe(true))
 })
 
-test('a worker that slept while the other took over writes nothing twice, and stands by', async () => {
+test('a worker that was suspended during a takeover writes nothing twice, and becomes a standby', async () => {
   const [first, second] = await startTwo()
   await using load = startLoad()
   await eventually(async () => expect((await stored()).rows).toBeGreaterThan(20))
@@ -75,7 +75,7 @@ test('a worker that slept while the other took over writes nothing twice, and st
   await eventually(async () => expect(await isOwner(second)).toBe(true))
 })
 
-test('a worker that is paused inside its transaction does not hold up the other', async () => {
+test('a worker that is suspended inside its transaction does not block its successor', async () => {
   const [sleeping, waking] = [
     { partition: 7, owner: randomUUID() },
     { partition: 7, owner: randomUUID() },
@@ -116,7 +116,7 @@ function startLoad() {
   return { stop, [Symbol.asyncDispose]: stop }
 }
 
-/** An insert that the killed worker had sent may still be under way. */
+/** An insert that the killed worker had sent may still be running. */
 async function storedWhenIdle() {
   for (;;) {
     const before = await stored()

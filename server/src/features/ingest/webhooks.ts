@@ -11,7 +11,7 @@ import { readStoredClicks } from './service.ts'
 const batchesAtOnce = 10
 const clicksAtOnce = 100
 
-/** `link.clicked`, of people only. The clicks are read from the log again. */
+/** Sends `link.clicked` for people only. The clicks are read from the log again. */
 export const clickWebhooks: WebhookSource<ClickBatchStored> = {
   name: 'webhooks-click-batches',
   subject: clickBatchSubject,

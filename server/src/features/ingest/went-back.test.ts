@@ -18,7 +18,7 @@ import type { Holder } from './store.ts'
 
 const directory = await mkdtemp(join(tmpdir(), 'tributary-back-'))
 await chmod(directory, 0o711)
-// Before the engines, so that it runs after they were stopped.
+// Registered before the engines, so that it runs after they stop.
 afterAll(() => rm(directory, { recursive: true, force: true }))
 const { engines, platform } = await openOwnEngines({ INGEST_INTERVAL_MS: '20' }, directory)
 
@@ -36,7 +36,7 @@ beforeEach(async () => {
 const clicks = (count: number, given: Partial<RawClick> = {}) =>
   Array.from({ length: count }, () => buildClick(platform, link, given))
 
-/** Until the log has it: after a restart the connection needs a moment. */
+/** Retries until the log has the clicks: after a restart the connection needs a moment. */
 function publish(clicks: RawClick[]): Promise<unknown> {
   const options = { msgID: randomUUID(), timeout: 1_000 }
   const body = JSON.stringify(clicks)
@@ -65,7 +65,7 @@ const expectStored = (clicks: number) =>
 
 type State = { sequence: bigint; intent: unknown; stream: string; arrived_at: Date | null; clicks: bigint }
 
-/** What a failover to an older copy of PostgreSQL does to the pipeline: cursor and counters are those of an earlier time. */
+/** Simulates a failover to an older copy of PostgreSQL: restores an earlier cursor and counters. */
 async function keepState(): Promise<() => Promise<void>> {
   const result = await sql<State>`SELECT c.sequence, c.intent, c.stream, c.arrived_at, l.clicks
     FROM ingest_cursors c, link_counters l WHERE partition = ${partition} AND link_number = ${link.number}`.execute(
@@ -80,8 +80,8 @@ async function keepState(): Promise<() => Promise<void>> {
   }
 }
 
-describe('PostgreSQL went back', () => {
-  test('clicks that ClickHouse has are counted again and not stored again', async () => {
+describe('after PostgreSQL was restored to an older state', () => {
+  test('clicks that ClickHouse has are counted again but not stored again', async () => {
     await startWorker()
     await publish(clicks(1))
     await expectStored(1)
@@ -96,7 +96,7 @@ describe('PostgreSQL went back', () => {
     await expectStored(14)
   })
 
-  test('also when Valkey has forgotten the visits, and while visitors come again', async () => {
+  test('clicks are not stored again even if Valkey has lost the visits and visitors return', async () => {
     await startWorker()
     const first = clicks(3)
     await publish(first)
@@ -114,8 +114,8 @@ describe('PostgreSQL went back', () => {
   })
 })
 
-describe('the log went back', () => {
-  test('new clicks are stored, none of them is skipped, and none is stored twice', async () => {
+describe('after the log was restored to an older state', () => {
+  test('new clicks are all stored, none of them twice', async () => {
     const store = join(directory, 'nats/jetstream')
     const copy = join(directory, 'copy')
     const worker = await startWorker()
@@ -130,7 +130,7 @@ describe('the log went back', () => {
     await rm(store, { recursive: true })
     await cp(copy, store, { recursive: true })
     await engines.processes.nats?.restart()
-    // Few at first: less than the log has lost.
+    // Fewer clicks than the log has lost.
     await publish(clicks(1))
     await expectStored(27)
     for (let message = 0; message < 12; message++) await publish(clicks(2))
@@ -140,7 +140,7 @@ describe('the log went back', () => {
     expect(found.values.find(({ labels }) => labels.partition === partition)?.value).toBe(1)
   })
 
-  test('a worker that starts when the log has grown past the cursor again notices it', async () => {
+  test('a worker that starts after the log has grown past the cursor again detects it', async () => {
     const store = join(directory, 'nats/jetstream')
     const copy = join(directory, 'second-copy')
     const worker = await startWorker()
@@ -162,7 +162,7 @@ describe('the log went back', () => {
   })
 })
 
-describe('a batch that is sent again from the spool', () => {
+describe('a batch that the spool sends again', () => {
   const hour = 3_600_000
   const message = (sequence: number, body: RawClick[], arrivedAt: number) => ({ sequence, body, arrivedAt })
 
@@ -172,7 +172,7 @@ describe('a batch that is sent again from the spool', () => {
     return holder
   }
 
-  test('hours after it was stored counts once', async () => {
+  test('counts once hours after it was stored', async () => {
     const holder = await newHolder()
     const at = Date.now() - 5 * hour
     const batch = clicks(4, { at })
@@ -183,7 +183,7 @@ describe('a batch that is sent again from the spool', () => {
     await expectStored(5)
   })
 
-  test('minutes after it was stored counts once, even if Valkey has lost its memory', async () => {
+  test('counts once minutes after it was stored, even if Valkey has lost its data', async () => {
     const holder = await newHolder()
     const at = Date.now() - 10 * 60_000
     const batch = clicks(2, { at })

@@ -12,10 +12,10 @@ const inApp =
 
 test.each<[string, string, string, string]>([
   ['a browser', chrome, '', ''],
-  ['an application with a browser in it', inApp, '', ''],
-  ['a browser with a reason of the edge', chrome, 'prefetch', 'prefetch'],
-  ['a crawler with a reason of the edge', 'Googlebot/2.1', 'head', 'head'],
-  ['no user agent with a reason of the edge', '', 'head', 'head'],
+  ["an app's embedded browser", inApp, '', ''],
+  ['a browser with a bot reason from the edge', chrome, 'prefetch', 'prefetch'],
+  ['a crawler with a bot reason from the edge', 'Googlebot/2.1', 'head', 'head'],
+  ['no user agent with a bot reason from the edge', '', 'head', 'head'],
   ['no user agent', '', '', 'no-user-agent'],
   ['a blank user agent', '  ', '', 'no-user-agent'],
   ['a search crawler', 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)', '', 'user-agent'],
@@ -24,7 +24,7 @@ test.each<[string, string, string, string]>([
   ['a command', 'curl/8.5.0', '', 'user-agent'],
   ['a library', 'python-requests/2.32.0', '', 'user-agent'],
   ['a headless browser', chrome.replace('Chrome', 'HeadlessChrome'), '', 'user-agent'],
-  ['a browser with an endless tail', `${chrome} ${'Extension/1.0 '.repeat(1000)}`, '', ''],
+  ['a browser with a very long suffix', `${chrome} ${'Extension/1.0 '.repeat(1000)}`, '', ''],
 ])('%s', (_name, userAgent, edgeReason, bot) => {
   const draft = startDraft({ userAgent, bot: edgeReason } as RawClick)
   const expected = { keep: { raw: draft.raw, event: { ...draft.event, bot } } }
@@ -34,13 +34,13 @@ test.each<[string, string, string, string]>([
 })
 
 test.each<[string, Partial<RawClick>, string]>([
-  ['a browser at home', { ip: '203.0.113.9' }, ''],
+  ['a browser on a home network', { ip: '203.0.113.9' }, ''],
   ['a browser in a data centre', { ip: '198.51.100.9' }, 'datacenter'],
   ['a browser in a data centre with IPv6', { ip: '2001:db8:1::9' }, 'datacenter'],
   ['a crawler in a data centre', { ip: '198.51.100.9', userAgent: 'Googlebot/2.1' }, 'user-agent'],
   ['a prefetch from a data centre', { ip: '198.51.100.9', bot: 'prefetch' }, 'prefetch'],
   ['no address', { ip: '' }, ''],
-])('with ranges of data centres: %s', (_name, given, bot) => {
+])('with data-centre ranges: %s', (_name, given, bot) => {
   const { has: isDataCentre } = parseRanges('198.51.100.0/24\n2001:db8::/32')
   const draft = startDraft({ userAgent: chrome, bot: '', ...given } as RawClick)
   expect(markBot(draft, stepContext({ isDataCentre }))).toMatchObject({ keep: { event: { bot } } })

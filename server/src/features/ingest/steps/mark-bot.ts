@@ -2,7 +2,7 @@ import { isbot } from 'isbot'
 import { memo } from '../../../platform/memo.ts'
 import type { ClickDraft, Outcome, StepContext } from './step.ts'
 
-/** Keeps bots but says why they are taken for one; the reason that the edge saw comes first. */
+/** Keeps bots and records the reason; a reason from the edge takes precedence. */
 export function markBot(draft: ClickDraft, { isDataCentre }: StepContext): Outcome {
   const { raw } = draft
   const bot = raw.bot || judgeUserAgent(raw.userAgent) || (isDataCentre(raw.ip) ? 'datacenter' : '')

@@ -34,7 +34,7 @@ const raw: RawClick = {
   continent: 'EU',
 }
 
-test('the order of the steps', () => {
+test('the steps run in this order', () => {
   expect(judging).toEqual([verify, markBot])
   expect(settling).toEqual([dropDuplicate])
   expect(enriching).toEqual([putLocation, putIp, putDevice, putReferrer, putUtm])
@@ -53,14 +53,14 @@ describe('run', () => {
   test.each<[string, Step, object]>([
     ['drops', () => ({ drop: 'duplicate' }), { drop: 'duplicate' }],
     ['rejects', () => ({ reject: 'malformed' }), { reject: 'malformed' }],
-  ])('ends with the first step that %s', (_name, step, outcome) => {
+  ])('ends at the first step that %s', (_name, step, outcome) => {
     seen.length = 0
     const steps = [noting('first', keep), noting('second', step), noting('third', keep)]
     expect(run(begin(raw), steps, context)).toEqual(outcome)
     expect(seen).toEqual(['first', 'second'])
   })
 
-  test('hands each step what the one before made of the event', () => {
+  test("passes each step the previous step's event", () => {
     const add =
       (mark: string): Step =>
       ({ raw, event }) => ({ keep: { raw, event: { ...event, city: event.city + mark } } })
@@ -69,18 +69,18 @@ describe('run', () => {
     })
   })
 
-  test('leaves an event that has ended alone', () => {
+  test('leaves a finished event unchanged', () => {
     seen.length = 0
     expect(run({ reject: 'malformed' }, [noting('any', keep)], context)).toEqual({ reject: 'malformed' })
     expect(seen).toEqual([])
   })
 
-  test('without steps keeps the first draft', () => {
+  test('keeps the first draft without steps', () => {
     expect(run(begin(raw), [], context)).toEqual({ keep: startDraft(raw) })
   })
 })
 
-describe('judging and settling', () => {
+describe('judging and dropping repeats', () => {
   const judged = (click: RawClick, isRepeat = false) =>
     run(run(begin(click), judging, context), settling, stepContext({ clickKeys, isRepeat: () => isRepeat }))
 
@@ -90,14 +90,14 @@ describe('judging and settling', () => {
     ['a crawler', { userAgent: 'Googlebot/2.1' }, false, { keep: { event: { bot: 'user-agent' } } }],
     ['a prefetch', { bot: 'prefetch' }, false, { keep: { event: { bot: 'prefetch' } } }],
     ['a repeated forgery', { linkNumber: '8' }, true, { reject: 'forged_click_id' }],
-    ['a time that no event has', { at: -1 }, false, { reject: 'malformed' }],
-    ['a time between two milliseconds', { at: at + 0.5 }, false, { reject: 'malformed' }],
+    ['an invalid time', { at: -1 }, false, { reject: 'malformed' }],
+    ['a fraction of a millisecond', { at: at + 0.5 }, false, { reject: 'malformed' }],
   ])('%s', (_name, given, isRepeat, outcome) => {
     expect(judged({ ...raw, ...given }, isRepeat)).toMatchObject(outcome)
   })
 })
 
-test('enrich tells everything that is known of a click', () => {
+test('enrich adds everything that is known of a click', () => {
   expect(enrich(startDraft(raw), context)).toEqual({
     id: raw.id,
     at,
@@ -124,7 +124,7 @@ test('enrich tells everything that is known of a click', () => {
   })
 })
 
-test('enrich takes every click that the schema takes, and leaves no field without a text', () => {
+test('enrich accepts every click that the schema accepts, and leaves no field without text', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.string({ unit: fc.constantFrom('\ud800', '%', '?', '#', '\0') }),

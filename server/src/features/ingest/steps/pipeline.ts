@@ -19,7 +19,7 @@ export function begin(click: RawClick): Outcome {
   return { keep: startDraft(click) }
 }
 
-/** Runs the steps in order; the first that does not keep the event ends its way. */
+/** Runs the steps in order until one does not keep the event. */
 export function run(outcome: Outcome, steps: Step[], context: StepContext): Outcome {
   let current = outcome
   for (const step of steps) {
@@ -32,5 +32,5 @@ export function run(outcome: Outcome, steps: Step[], context: StepContext): Outc
 export function enrich(draft: ClickDraft, context: StepContext): ClickEvent {
   const outcome = run({ keep: draft }, enriching, context)
   if ('keep' in outcome) return outcome.keep.event
-  throw new Error('A step that enriches left out an event')
+  throw new Error('An enriching step dropped an event')
 }

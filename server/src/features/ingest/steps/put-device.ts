@@ -2,7 +2,7 @@ import { UAParser } from 'ua-parser-js'
 import { memo } from '../../../platform/memo.ts'
 import { type ClickDraft, type Outcome, unknown } from './step.ts'
 
-/** Puts device, browser and operating system as the user agent tells them. */
+/** Sets device, browser and operating system from the user agent. */
 export function putDevice(draft: ClickDraft): Outcome {
   const { device, browser, os } = readUserAgent(draft.raw.userAgent)
   return { keep: { raw: draft.raw, event: { ...draft.event, device, browser, os } } }
@@ -19,7 +19,7 @@ function parseUserAgent(userAgent: string): Device {
   const type = parser.getDevice().type
   const browser = parser.getBrowser().name?.slice(0, longestName) ?? unknown
   const os = parser.getOS().name?.slice(0, longestName) ?? unknown
-  // The parser names every kind of device but the common computer.
+  // The parser names every kind of device except desktop computers.
   const device = type ? capitalised(type) : os === unknown ? unknown : 'Desktop'
   return { device, browser, os }
 }

@@ -7,7 +7,7 @@ import { type StepContext, startDraft } from './step.ts'
 
 type IpStorage = ReturnType<StepContext['findIpStorage']>
 
-describe('what is stored', () => {
+describe('stored addresses', () => {
   test.each<[IpStorage, string, string, string]>([
     ['full', '203.0.113.9', 'DE', '203.0.113.9'],
     ['full', '2001:db8:1:2:3::7', 'Unknown', '2001:db8:1:2:3::7'],
@@ -34,12 +34,12 @@ describe('what is stored', () => {
     ['eu-truncated', '203.0.113.9', 'RE', '203.0.113.0'],
     ['eu-truncated', '203.0.113.9', 'Unknown', '203.0.113.0'],
     ['eu-truncated', '203.0.113.9', '', '203.0.113.0'],
-  ])('%s: of %s in %s, %j', (ipStorage, ip, country, stored) => {
+  ])('%s: %s in %s is stored as %j', (ipStorage, ip, country, stored) => {
     expect(storeIp(ipStorage, ip, country)).toBe(stored)
   })
 })
 
-test('27 countries of the Union and 7 of its regions, 3 of the Economic Area and the Kingdom are truncated', () => {
+test('the 27 EU countries with 7 of their regions, the 3 other EEA countries and the United Kingdom are truncated', () => {
   const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
   const countries = letters.flatMap((first) => letters.map((second) => first + second))
   expect(countries.filter((country) => storeIp('eu-truncated', '203.0.113.9', country) !== '203.0.113.9').length).toBe(
@@ -47,7 +47,7 @@ test('27 countries of the Union and 7 of its regions, 3 of the Economic Area and
   )
 })
 
-test('visitors of one network can not be told apart', () => {
+test('visitors of one network are indistinguishable', () => {
   const byte = fc.nat(255)
   fc.assert(
     fc.property(byte, byte, byte, byte, byte, (a, b, c, mine, yours) => {
@@ -63,7 +63,7 @@ test('visitors of one network can not be told apart', () => {
   )
 })
 
-test('the click itself stays as it came', () => {
+test('the original click is unchanged', () => {
   const draft = startDraft({ ip: '203.0.113.9' } as RawClick)
   putIp(draft, stepContext({ findIpStorage: () => 'none' }))
   expect([draft.raw.ip, draft.event.ip]).toEqual(['203.0.113.9', '203.0.113.9'])
@@ -82,7 +82,7 @@ test.each([
   ['', '203.0.113.0'],
   ['DE', '203.0.113.0'],
   [' us ', '203.0.113.9'],
-])('a rough place is no reason to store an address in full; that a proxy tells %j is', (hints, stored) => {
+])("an approximate location does not allow storing a full address; a proxy's %j does", (hints, stored) => {
   expect(storeIp('eu-truncated', '203.0.113.9', 'US', { hints, isGeoCountryOnly: true })).toBe(stored)
 })
 
@@ -95,6 +95,6 @@ function storeIp(
   const draft = startDraft({ ip, country: hints } as RawClick)
   const context = stepContext({ findIpStorage: () => ipStorage, ...given })
   const outcome = putIp({ ...draft, event: { ...draft.event, country } }, context)
-  if (!('keep' in outcome)) throw new Error('an address is no reason to lose a click')
+  if (!('keep' in outcome)) throw new Error('an invalid address does not lose a click')
   return outcome.keep.event.ip
 }

@@ -13,8 +13,8 @@ export function putIp(draft: ClickDraft, { findIpStorage, isGeoCountryOnly }: St
   return { keep: { raw, event: { ...event, ip: ipStorage === 'none' ? '' : truncated(raw.ip) } } }
 }
 
-// European Union with its regions that have a code of their own, the rest of the European Economic Area, and the
-// United Kingdom.
+// European Union with its regions that have a country code, the rest of the European Economic Area, and the United
+// Kingdom.
 const european = new Set(
   [
     'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK',
@@ -24,12 +24,12 @@ const european = new Set(
   ].flatMap((countries) => countries.split(' ')),
 )
 
-/** Of a visitor from nobody knows where we can't say so. */
+/** A visitor without a known country may be in Europe. */
 function isOutside(country: string): boolean {
   return country.length === 2 && !european.has(country)
 }
 
-/** The network: the first 24 bits of IPv4, the first 48 of IPv6. */
+/** Keeps the network: the first 24 bits of IPv4, the first 48 of IPv6. */
 function truncated(ip: string): string {
   const address = ip.replace(/%.*$/s, '')
   if (isIPv4(address)) return `${address.slice(0, address.lastIndexOf('.'))}.0`

@@ -109,7 +109,7 @@ describe('countries', () => {
     })
   })
 
-  test('are the ones that Unicode has names for, but for names of no country', () => {
+  test('are the ones that Unicode names, except names of no country', () => {
     const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
     const named = pairs.filter((pair) => names.of(pair) && new Intl.Locale(`und-${pair}`).region === pair)
     const noCountries = ['AC', 'CP', 'CQ', 'DG', 'EA', 'EU', 'EZ', 'IC', 'QO', 'TA', 'UN', 'XA', 'XB', 'ZZ']
@@ -140,16 +140,16 @@ describe('with a geo database', () => {
   const nowhere: Hints = ['', '', '', '']
 
   test.each<[string, string, Hints, Hints]>([
-    ['nothing is told', '198.51.100.7', nowhere, ['US', 'US-CA', 'Oakland', 'NA']],
+    ['the proxy sends nothing', '198.51.100.7', nowhere, ['US', 'US-CA', 'Oakland', 'NA']],
     ['only the country is known', '203.0.113.7', nowhere, ['DE', 'Unknown', 'Unknown', 'EU']],
     ['the address is not in it', '192.0.2.1', nowhere, ['Unknown', 'Unknown', 'Unknown', 'Unknown']],
-    ['it has no real country', '192.0.2.7', nowhere, ['Unknown', 'Unknown', 'Unknown', 'Unknown']],
-    ['everything is told', '198.51.100.7', ['FR', 'IDF', 'Paris', 'EU'], ['FR', 'FR-IDF', 'Paris', 'EU']],
-    ['the same country is told', '198.51.100.7', ['us', '', '', ''], ['US', 'US-CA', 'Oakland', 'NA']],
-    ['country and city are told', '198.51.100.7', ['US', '', 'Berkeley', ''], ['US', 'US-CA', 'Berkeley', 'NA']],
-    ['country and region are told', '198.51.100.7', ['US', 'NV', '', ''], ['US', 'US-NV', 'Oakland', 'NA']],
-    ['another country is told', '198.51.100.7', ['FR', '', '', ''], ['FR', 'Unknown', 'Unknown', 'EU']],
-    ['the proxy does not know', '198.51.100.7', ['XX', '', '', ''], ['US', 'US-CA', 'Oakland', 'NA']],
+    ['its country is not a real one', '192.0.2.7', nowhere, ['Unknown', 'Unknown', 'Unknown', 'Unknown']],
+    ['the proxy sends everything', '198.51.100.7', ['FR', 'IDF', 'Paris', 'EU'], ['FR', 'FR-IDF', 'Paris', 'EU']],
+    ['the proxy sends the same country', '198.51.100.7', ['us', '', '', ''], ['US', 'US-CA', 'Oakland', 'NA']],
+    ['the proxy sends country and city', '198.51.100.7', ['US', '', 'Berkeley', ''], ['US', 'US-CA', 'Berkeley', 'NA']],
+    ['the proxy sends country and region', '198.51.100.7', ['US', 'NV', '', ''], ['US', 'US-NV', 'Oakland', 'NA']],
+    ['the proxy sends another country', '198.51.100.7', ['FR', '', '', ''], ['FR', 'Unknown', 'Unknown', 'EU']],
+    ['the proxy sends an unknown country', '198.51.100.7', ['XX', '', '', ''], ['US', 'US-CA', 'Oakland', 'NA']],
     ['no address', '', nowhere, ['Unknown', 'Unknown', 'Unknown', 'Unknown']],
   ])('%s: %s %j', (_name, ip, [country, region, city, continent], expected) => {
     const draft = startDraft({ ip, country, region, city, continent } as RawClick)
@@ -165,7 +165,7 @@ describe('with a geo database', () => {
 
 function locate(...[country, region, city, continent]: Hints): Hints {
   const outcome = putLocation(startDraft({ country, region, city, continent } as RawClick), stepContext())
-  if (!('keep' in outcome)) throw new Error('a place is no reason to lose a click')
+  if (!('keep' in outcome)) throw new Error('a failing lookup does not lose a click')
   const { event } = outcome.keep
   return [event.country, event.region, event.city, event.continent]
 }

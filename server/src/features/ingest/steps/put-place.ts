@@ -1,7 +1,7 @@
 import { findContinent, type GeoLocation, isContinent } from '../../../platform/geo.ts'
 import { type ClickDraft, type Outcome, type StepContext, unknown } from './step.ts'
 
-/** Puts country, region, city and continent: as a trusted proxy tells them, else as the geo database has the address. */
+/** Sets country, region, city and continent: from a trusted proxy's headers, else from the geo database. */
 export function putLocation(draft: ClickDraft, { locate }: StepContext): Outcome {
   const { raw } = draft
   const hints = readLocation(raw)
@@ -10,7 +10,7 @@ export function putLocation(draft: ClickDraft, { locate }: StepContext): Outcome
   return { keep: { raw, event: { ...draft.event, ...(found ? completed(hints, readLocation(found)) : hints) } } }
 }
 
-/** Where both name another country, the database has nothing to say about the region and city of the visitor. */
+/** When they disagree about the country, the database's region and city do not apply to the visitor. */
 function completed(hints: GeoLocation, found: GeoLocation): GeoLocation {
   if (hints.country === unknown) return found.country === unknown ? hints : found
   if (hints.country !== found.country) return hints
@@ -35,7 +35,7 @@ function readLocation(hints: GeoLocation): GeoLocation {
 
 const longestCity = 100
 
-/** `US-CA`, also from a bare `CA`; a region of another country is none. */
+/** Returns `US-CA`, also for a bare `CA`; ignores a region of another country. */
 function readRegion(hint: string, country: string): string {
   const text = hint.trim().toUpperCase()
   const code = text.startsWith(`${country}-`) ? text.slice(3) : text

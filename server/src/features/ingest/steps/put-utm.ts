@@ -1,7 +1,7 @@
 import { memo } from '../../../platform/memo.ts'
 import type { ClickDraft, ClickEvent, Outcome } from './step.ts'
 
-/** Puts the five utm values of the destination. */
+/** Sets the five utm values of the destination. */
 export function putUtm(draft: ClickDraft): Outcome {
   const query = cutQuery(draft.raw.url)
   if (!query.includes('utm') && !query.includes('%')) return { keep: draft }
@@ -26,7 +26,7 @@ function parseUtm(query: string): Utm {
 
 const longestValue = 255
 
-/** By whole characters. */
+/** Cuts between whole characters. */
 function truncated(value: string | null): string {
   if (value === null || value.length <= longestValue) return value ?? ''
   return Array.from(value).slice(0, longestValue).join('')

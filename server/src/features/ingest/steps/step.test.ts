@@ -18,7 +18,7 @@ const raw = {
   continent: 'NA',
 } as const
 
-test('a first draft has what needs no step and says of the rest that it is unknown', () => {
+test('a first draft sets what needs no step and marks the rest as unknown', () => {
   expect(startDraft(raw)).toEqual({
     raw,
     event: {

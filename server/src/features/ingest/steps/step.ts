@@ -37,12 +37,12 @@ export type Outcome = { keep: ClickDraft } | { drop: DropReason } | { reject: Re
 
 export type StepContext = {
   clickKeys: ClickKeys
-  /** Whether an earlier click has the same id; settled for the whole batch before the steps run. */
+  /** Whether an earlier click has the same id; resolved for the whole batch before the steps run. */
   isRepeat: (draft: ClickDraft) => boolean
-  /** Where the geo database has an address. */
+  /** Looks an address up in the geo database. */
   locate: (ip: string) => GeoLocation | undefined
   isDataCentre: (ip: string) => boolean
-  /** Whether `locate` finds only countries, so that a full address must not be stored because of it. */
+  /** Whether `locate` finds only countries, so that it does not justify storing a full address. */
   isGeoCountryOnly: boolean
   findIpStorage: (workspaceId: string) => Config['IP_STORAGE']
 }
@@ -52,7 +52,7 @@ export type Step = (draft: ClickDraft, context: StepContext) => Outcome
 export const unknown = 'Unknown'
 const direct = '(direct)'
 
-/** The draft that the first step gets: what needs no step is in place, the rest is unknown. */
+/** The draft that the first step gets: fields that need no step are set, the rest is unknown. */
 export function startDraft(raw: RawClick): ClickDraft {
   return {
     raw,

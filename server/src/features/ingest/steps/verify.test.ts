@@ -25,7 +25,7 @@ test.each<[string, Partial<RawClick>]>([
   ],
   ['a time in the hour before', { id: minted(42n), linkNumber: '42', at: at - hourMs }],
   ['a time in the hour after', { id: minted(42n), linkNumber: '42', at: at + hourMs }],
-])('%s is kept as it is', (_name, raw) => {
+])('%s is kept unchanged', (_name, raw) => {
   const draft = startDraft({ at, ...raw } as RawClick)
   expect(verify(draft, stepContext({ clickKeys }))).toEqual({ keep: draft })
 })
@@ -47,7 +47,7 @@ test.each<[string, Partial<RawClick>, string]>([
   ['a time two hours before', { id: minted(42n), linkNumber: '42', at: at - 2 * hourMs }, 'forged_click_id'],
   ['a time two hours after', { id: minted(42n), linkNumber: '42', at: at + 2 * hourMs }, 'forged_click_id'],
   ['a time before 1970', { id: minted(42n), linkNumber: '42', at: -1 }, 'malformed'],
-  ['a time beyond all events', { id: minted(42n), linkNumber: '42', at: 1e15 }, 'malformed'],
+  ['a time later than any event', { id: minted(42n), linkNumber: '42', at: 1e15 }, 'malformed'],
   ['no time', { id: minted(42n), linkNumber: '42', at: Number.NaN }, 'malformed'],
   ['a number with a leading zero', { id: minted(42n), linkNumber: '042' }, 'malformed'],
   ['a negative number', { id: minted(42n), linkNumber: '-42' }, 'malformed'],

@@ -8,7 +8,7 @@ export function verify(draft: ClickDraft, context: StepContext): Outcome {
     return { reject: 'malformed' }
   const token = readClickId(context.clickKeys, id)
   if (!token || token.linkNumber !== BigInt(linkNumber)) return { reject: 'forged_click_id' }
-  // The id is minted a moment before the click gets its time, perhaps on the other side of a full hour.
+  // The id is minted a moment before the click gets its time, perhaps in the previous hour.
   if (Math.abs(token.hour - clickHour(at)) > 1) return { reject: 'forged_click_id' }
   return { keep: draft }
 }
