@@ -74,7 +74,7 @@ export function openStreams({ config, metrics, log }: Pick<Platform, 'config' | 
           cut()
         }
         const onStall = () => {
-          log.info(stream, 'A slow reader was cut off')
+          log.info(stream, 'slow reader disconnected')
           cut()
         }
         const onEnd = () => {

@@ -10,7 +10,7 @@ import { openTestPlatform } from '../../../test/stack.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { listEvents } from './service.ts'
 
-// Many small questions at once are answered sooner when each has one thread.
+// Many small concurrent queries finish sooner with one thread each.
 const platform = await openTestPlatform({ CLICKHOUSE_URL: `${inject('environment').CLICKHOUSE_URL}?ch_max_threads=1` })
 const seed = Number(process.env.TEST_SEED ?? 20_250_407)
 const combinations = sized({ short: 600, full: 5_000 })
@@ -46,7 +46,7 @@ test(`GET /events agrees with a plain model on ${combinations} combinations of p
   const agreed = new Set<string>()
   let filled = 0
   const agrees = fc.asyncProperty(fc.array(call, { minLength: together, maxLength: together }), async (calls) => {
-    // While one of them is made smaller, it stands among others that were asked before.
+    // While fast-check shrinks a call, it runs together with calls that already agreed.
     const turns = calls.filter((call) => !agreed.has(JSON.stringify(call))).values()
     const ask = async () => {
       for (const call of turns) {
@@ -59,7 +59,7 @@ test(`GET /events agrees with a plain model on ${combinations} combinations of p
     }
     await Promise.all(Array.from({ length: atOnce }, ask))
   })
-  // Some of the short ones come twice.
+  // Some of the short ones repeat.
   await fc.assert(agrees, { seed, numRuns: Math.ceil((combinations * 1.02) / together) })
   expect(agreed.size).toBeGreaterThanOrEqual(combinations)
   expect(filled).toBeGreaterThan(combinations * 0.3)

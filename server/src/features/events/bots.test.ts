@@ -43,12 +43,12 @@ test('no lead comes from a bot', async () => {
   expect(await (await read('/events?event=leads&bots=include')).json()).toHaveLength(1)
 })
 
-test('an export names the reason for which a click counts as one of a bot', async () => {
+test('an export names the reason for classifying a click as a bot', async () => {
   const lines = (await (await read('/events/export?bots=include&format=ndjson')).text()).trimEnd().split('\n')
   const reasons = new Map(lines.map((line) => JSON.parse(line)).map((row) => [row.clickId, row.bot]))
   expect(reasons).toEqual(new Map(Object.entries({ [person]: '', [bot]: 'agent' })))
 })
 
-test('another word is refused', async () => {
+test('another value is refused', async () => {
   expect((await read('/events?bots=yes')).status).toBe(422)
 })

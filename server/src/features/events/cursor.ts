@@ -15,14 +15,14 @@ const streamPosition = z.object({
 })
 const shapes = { list: listPosition, stream: streamPosition }
 
-/** Where a list is, and from when on it lists: the period does not move while it is read. */
+/** A list's position and the start of its period, which does not move while it is read. */
 export type ListPosition = z.output<typeof listPosition>
-/** Where a stream is, and how much of what was stored since `floor` it has shown. */
+/** A stream's position, and the number and sum of the events since `floor` that it has shown. */
 export type StreamPosition = z.output<typeof streamPosition>
 type Positions = { list: ListPosition; stream: StreamPosition }
 type Sealing = { config: { ENCRYPTION_KEYS: SecretKeys }; workspaceId: string }
 
-/** Sealed, so that nobody reaches by it what the plan does not keep, or builds on its form. */
+/** Sealed, so that clients can neither reach events beyond their plan's history nor depend on the format. */
 export function writeCursor<Use extends keyof Positions>(
   { config, workspaceId }: Sealing,
   use: Use,
@@ -47,7 +47,7 @@ export function readCursor<Use extends keyof Positions>(
 
 type ListQuery = { event: ListPosition['kind']; page: number; cursor?: string }
 
-/** Where a list continues, and how its answer names its own end. */
+/** A list's start, and the function that writes the cursor of its last event. */
 export function openListCursor(sealing: Sealing, { event: kind, page, cursor }: ListQuery, ascending: boolean) {
   const next = (position: Omit<ListPosition, 'kind' | 'ascending'>) =>
     writeCursor(sealing, 'list', { kind, ascending, ...position })

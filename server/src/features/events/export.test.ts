@@ -40,8 +40,8 @@ const records = async (response: Response) => {
         .map((line) => JSON.parse(line) as Record<string, unknown>)
 }
 
-describe('what an export holds', () => {
-  test('every kind with its columns, as a file with a name', async () => {
+describe('the content of an export', () => {
+  test('has a file name, and every kind of event has its columns', async () => {
     const customer = await buildCustomer(platform, workspace, {
       externalId: 'ada',
       name: 'Ada',
@@ -92,7 +92,7 @@ describe('what an export holds', () => {
     expect(Object.values(sold ?? {})).not.toContain(undefined)
   })
 
-  test('no cell that a spreadsheet runs', async () => {
+  test('has no cell that a spreadsheet would run as a formula', async () => {
     const own = await buildWorkspace(platform)
     const there = await buildOwner(own, (await buildLink(platform, own)).id)
     const evil = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '=HYPERLINK("https://example.com","x")']
@@ -103,7 +103,7 @@ describe('what an export holds', () => {
     expect(cities.sort()).toEqual(evil.sort())
   })
 
-  test('events of links and customers that are gone, nothing when there is nothing', async () => {
+  test('keeps events of deleted links and customers, and has only a header without events', async () => {
     const own = await buildWorkspace(platform)
     expect(splitLines(await (await download('', own.key)).text())).toEqual([exportColumns.clicks.join(',')])
     expect(await (await download('format=ndjson', own.key)).text()).toBe('')
@@ -113,7 +113,7 @@ describe('what an export holds', () => {
   })
 })
 
-test('200,000 events: each once and in order, in memory that does not grow with them', async () => {
+test('200,000 events are exported once each and in order, in constant memory', async () => {
   const own = await buildWorkspace(platform)
   const there = await buildOwner(own, (await buildLink(platform, own)).id)
   const server = await startServer({ ...inject('environment'), ROLES: 'api' })
@@ -145,7 +145,7 @@ async function generate({ workspaceId, linkNumber }: typeof owner, rows: number)
   })
 }
 
-/** Lines without the header, read as a stream; in order of time, and each another id. */
+/** Counts the lines without the header from a stream, and checks their order and unique ids. */
 async function countLines(response: Response, query: string) {
   const [at, id] = ['timestamp', 'clickId'].map((column) => exportColumns.clicks.indexOf(column)) as [number, number]
   const isJson = query.includes('ndjson')
@@ -174,14 +174,14 @@ async function residentMegabytes(ops: string): Promise<number> {
   return Number(/^tributary_process_resident_memory_bytes\{role="api".* (\S+)$/m.exec(text)?.[1]) / 1e6
 }
 
-describe('refusals and limits, in the envelope', () => {
+describe('errors and limits of an export', () => {
   const ask = async (query: string, key?: string) => {
     const response = await download(query, key)
     if (response.status === 200) await response.body?.cancel()
     return response.status === 200 ? '200' : `${response.status} ${JSON.stringify(await response.json())}`
   }
 
-  test('plan, format, period, unknown link', async () => {
+  test('plan, format, period and unknown link are refused in the envelope', async () => {
     const { key } = await buildWorkspace(platform, { plan: 'pro' })
     expect(await ask('', key)).toMatch(/^403 .*needs the business plan/)
     expect(await ask('format=xls')).toMatch(/^422 .*`format` in the query must be one of/)
@@ -189,7 +189,7 @@ describe('refusals and limits, in the envelope', () => {
     expect(await ask('externalId=ext_none')).toMatch(/^404 /)
   })
 
-  test('six in a minute on the business plan, apart from other requests', async () => {
+  test('the business plan allows six exports per minute, apart from other requests', async () => {
     const { key } = await buildWorkspace(platform, { plan: 'business' })
     for (let turn = 1; turn <= 6; turn++) expect(await ask('', key)).toBe('200')
     expect(await ask('', key)).toMatch(/^429 .*The business plan allows 6 requests per minute here/)
@@ -198,7 +198,7 @@ describe('refusals and limits, in the envelope', () => {
   })
 })
 
-test('whoever takes nothing is cut off, and what was open for it is free again', async () => {
+test('a client that stops reading is disconnected, and its query and connection are released', async () => {
   const own = await buildWorkspace(platform)
   const there = await buildOwner(own, (await buildLink(platform, own)).id)
   await generate(there, 100_000)
@@ -218,7 +218,7 @@ test('whoever takes nothing is cut off, and what was open for it is free again',
     socket.on('error', () => {})
     const open = async () =>
       (await (await fetch(`${server.ops}/metrics`)).text()).match(/^tributary_open_streams\{.*/m)?.[0]
-    await eventually(async () => expect(server.log.join('\n')).toContain('A slow reader was cut off'), 20_000)
+    await eventually(async () => expect(server.log.join('\n')).toContain('slow reader disconnected'), 20_000)
     await eventually(async () => expect(await open()).toMatch(/ 0$/))
     socket.destroy()
   } finally {

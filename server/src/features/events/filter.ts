@@ -13,7 +13,7 @@ export type EventFilter = Partial<Pick<EventFilters, 'qr' | 'root' | 'customerId
   lists?: Partial<Record<ListName, Values>>
   /** Numbers of the links that the query names. */
   linkNumbers?: { numbers: bigint[]; excluded: boolean }[]
-  /** Bots are left out unless asked for. */
+  /** Bots are excluded by default. */
   bots?: 'exclude' | 'include' | 'only'
 }
 export type FilterQuery = Partial<EventFilters> & Pick<EventFilter, 'bots'>
@@ -27,7 +27,7 @@ const listNames = [
 ]
 const mostValues = 1_000
 
-/** Reads every filter of a query. The links that it names are still to be looked up. */
+/** Reads every filter of a query. The caller looks up the links that it names. */
 export function parseFilter(query: FilterQuery): { filter: EventFilter; links: NamedLinks[] } {
   const links: NamedLinks[] = []
   const ids = parseList('linkId', query.linkId)
@@ -74,8 +74,8 @@ function parseOneDomain(text: string | undefined): string {
 }
 
 /**
- * One value, several separated by commas, or all others after a leading `-`. After a backslash a comma, a `-`, a blank or
- * a backslash is part of the value.
+ * One value, several separated by commas, or all others after a leading `-`. A backslash escapes a comma, a `-`, a
+ * space or a backslash.
  */
 export function parseValues(text: string): Values {
   const excluded = text.startsWith('-')

@@ -15,7 +15,7 @@ import { createTag } from '../tags/service.ts'
 import { createToken } from '../tokens/service.ts'
 import { listEvents } from './service.ts'
 
-/** What a click is expected to be told as, beside the raw click that it comes from. */
+/** The expected event of a click, beside its raw click. */
 type Sample = ReturnType<typeof buildSample>
 
 const platform = await openTestPlatform()
@@ -112,7 +112,7 @@ async function events(query: string): Promise<ClickEvent[]> {
 beforeAll(async () => {
   workspace = await buildWorkspace(platform)
   const second = await addDomain(platform, { workspaceId: workspace.id, slug: `second.${workspace.domain}` })
-  // Several keys, because all together they ask more often than one may in a second.
+  // Several keys, because together the tests exceed one key's rate limit.
   const tokens = await Promise.all(
     Array.from({ length: 4 }, () => createToken(platform, { workspaceId: workspace.id, name: 'test' })),
   )
@@ -146,7 +146,7 @@ async function findNumber(id: string): Promise<bigint> {
   return result.rows[0]?.number ?? 0n
 }
 
-/** What operations on tags, folders, tenants and partners tell the events of a link. */
+/** Publishes the link attributes that operations on tags, folders, tenants and partners would change. */
 async function publishAttributes(link: Link & { number: bigint }, index: number): Promise<void> {
   const change = {
     workspaceId: workspace.id,
@@ -271,7 +271,7 @@ describe('a filter on the link', () => {
     ['tag of a partner, which none has', () => 'partnerTagId=ptag_1', []],
     ['customer, who has no click', () => 'customerId=cus_1', []],
     [
-      'what is only for leads and sales',
+      'filters only for leads and sales',
       () => `saleType=new&query=${encodeURIComponent("metadata['a']:'b'")}`,
       [0, 1, 2],
     ],
@@ -280,7 +280,7 @@ describe('a filter on the link', () => {
   })
 })
 
-describe('is refused, and the message names the parameter', () => {
+describe('a refusal names the parameter', () => {
   test.each([
     ['key=alpha', '`key` in the query must be used together with `domain`.'],
     ['key=alpha&domain=-a.example', '`domain` in the query must be one domain'],
@@ -302,7 +302,7 @@ describe('is refused, and the message names the parameter', () => {
   })
 })
 
-describe('a history of 30 days, set for the pro plan', () => {
+describe('a history of 30 days on the pro plan', () => {
   const config = { ...platform.config, HISTORY_DAYS_BY_PLAN: { pro: 30 } }
   const listed = async (plan: Ctx['plan'], asked: object, daysLater: number) => {
     const now = () => new Date(start + daysLater * 86_400_000)
@@ -310,7 +310,7 @@ describe('a history of 30 days, set for the pro plan', () => {
     return listEvents(ctx, eventsQuery.parse({ limit: 1_000, ...asked }))
   }
 
-  test('interval=all lists no more than that', async () => {
+  test('limits interval=all', async () => {
     expect((await listed('pro', { interval: 'all' }, 29)).events).toHaveLength(count)
     expect((await listed('pro', { interval: 'all' }, 31)).events).toEqual([])
     expect((await listed('business', { interval: 'all' }, 31)).events).toHaveLength(count)
@@ -319,7 +319,7 @@ describe('a history of 30 days, set for the pro plan', () => {
   test.each([
     ['interval', { interval: '90d' }],
     ['start', { start: '2 months ago' }],
-  ])('a longer %s is refused, with the first moment that it may have', async (parameter, asked) => {
+  ])('refuses a longer %s and names the earliest start', async (parameter, asked) => {
     await expect(listed('pro', asked, 31)).rejects.toMatchObject({
       status: 422,
       message: expect.stringMatching(
@@ -330,13 +330,13 @@ describe('a history of 30 days, set for the pro plan', () => {
     expect((await listed('pro', { interval: '30d' }, 29)).events).toHaveLength(count)
   })
 
-  test('a cursor from before lists no more either', async () => {
+  test('limits an older cursor, too', async () => {
     const { next } = await listed('business', { interval: 'all', limit: 1 }, 31)
     expect((await listed('business', { interval: 'all', cursor: next }, 31)).events).toHaveLength(count - 1)
     expect((await listed('pro', { interval: 'all', cursor: next }, 31)).events).toEqual([])
   })
 })
 
-test('by default every plan keeps all of its history', () => {
+test('by default every plan keeps its whole history', () => {
   expect(platform.config.HISTORY_DAYS_BY_PLAN).toEqual({})
 })

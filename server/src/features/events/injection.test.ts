@@ -65,7 +65,7 @@ test(`20,000 hostile values change no statement (seed ${seed})`, () => {
       fc.constantFrom('clicks', 'leads', 'sales'),
       fc.boolean(),
       (name, value, kind, isQuoted) => {
-        // In quotes it is a search that can be read, and otherwise mostly one that can't.
+        // Quoted, it is a valid search, and otherwise mostly an invalid one.
         const quoted = `'${value.replaceAll(/['"\\]/g, '\\$&')}'`
         const given = name === 'query' && isQuoted ? `metadata[${quoted}]:${quoted}` : value
         const where = buildStatement({ event: kind, [name]: given })
@@ -79,7 +79,7 @@ test(`20,000 hostile values change no statement (seed ${seed})`, () => {
   expect(Math.min(...tried.values())).toBeGreaterThan(100)
 }, 200_000)
 
-/** The condition that a query comes to; undefined when it is refused. */
+/** The condition of a query; undefined when it is refused. */
 function buildStatement(given: Record<string, string>): Where | undefined {
   const filled = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
   const { success, data: query } = eventsQuery.safeParse(filled)
@@ -94,7 +94,7 @@ function buildStatement(given: Record<string, string>): Where | undefined {
   }
 }
 
-/** Of the same form, with nothing in it. */
+/** A harmless value of the same form. */
 function harmless(name: string, given: string): string {
   if (given === '') return ''
   if (name === 'query') return searches(given)
@@ -105,7 +105,7 @@ function harmless(name: string, given: string): string {
   return values.length > 0 ? `${excluded ? '-' : ''}x` : ''
 }
 
-/** What is bare or in quotes becomes `x`. */
+/** Replaces bare and quoted values with `x`. */
 function searches(given: string): string {
   const quoted = /'(?:\\['"\\]|[^'])*'|"(?:\\['"\\]|[^"])*"/g
   return given.replaceAll(quoted, "'x'")
@@ -118,7 +118,7 @@ test(`hostile values give no 500 (seed ${seed})`, async () => {
     Array.from({ length: 4 }, () => createToken(platform, { workspaceId: workspace.id, name: 'test' })),
   )
   const calls = fc.sample(fc.record({ name: fc.constantFrom(...names), value: text }), { seed, numRuns: 400 })
-  // The domain has to be there for a key to be looked up at all.
+  // A key is looked up only together with a domain.
   const queries = calls.map(
     ({ name, value }) => new URLSearchParams({ ...(name === 'key' && { domain: workspace.domain }), [name]: value }),
   )

@@ -19,7 +19,7 @@ const linksAtOnce = 200
 const partMaxBytes = 262_144
 
 /**
- * Loads the link of each row. A link that PostgreSQL lost is shown with the address that ClickHouse has. Throws when the
+ * Loads the link of each row. A link that PostgreSQL lost is shown with its address in ClickHouse. Throws when the
  * links have more than `maxBytes`.
  */
 export async function loadLinks(ctx: Ctx, rows: Row[], maxBytes = Infinity): Promise<(row: Row) => Link> {
@@ -42,7 +42,7 @@ export async function loadLinks(ctx: Ctx, rows: Row[], maxBytes = Infinity): Pro
 async function readLinks(ctx: Ctx, numbers: string[], maxBytes: number): Promise<Map<string, Link>> {
   const links = new Map<string, Link>()
   let bytes = 0
-  // Few at first: while links of 60 kB are read, other requests should not wait for long.
+  // Few at first, so that reading links of 60 kB does not block other requests.
   let count = firstLinksAtOnce
   for (let start = 0; start < numbers.length; ) {
     const part = await linksByNumber(ctx, numbers.slice(start, start + count).map(BigInt))

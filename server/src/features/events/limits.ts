@@ -4,7 +4,7 @@ import { invalid } from '../../platform/errors.ts'
 
 export type LimitSettings = Pick<Config, 'QUERY_MAX_SECONDS' | 'QUERY_MAX_MEGABYTES' | 'QUERY_MAX_ROWS'>
 
-/** Rows are limited for counting only: a list stops reading when its page is full. */
+/** Rows are limited for counts only: a list stops reading when its page is full. */
 export function queryLimits(settings: LimitSettings, work: 'list' | 'count'): QueryLimits {
   const { QUERY_MAX_SECONDS: seconds, QUERY_MAX_MEGABYTES: megabytes, QUERY_MAX_ROWS: rows } = settings
   return {

@@ -4,7 +4,7 @@ import { type MetadataQuery, parseMetadataQuery } from './metadata-query.ts'
 
 const is = (key: string, value: string): MetadataQuery => ({ path: [key], operator: '=', value })
 
-describe('is read', () => {
+describe('is parsed', () => {
   test.each<[string, MetadataQuery]>([
     ["metadata['plan']:'pro'", is('plan', 'pro')],
     ['metadata["plan"]:"pro"', is('plan', 'pro')],
@@ -37,7 +37,7 @@ describe('is read', () => {
   })
 })
 
-describe('is refused, with the place', () => {
+describe('is refused, with the position', () => {
   test.each([
     ['pro', 'character 1 ("pro"): expected `metadata['],
     ["metadata:'pro'", 'character 9 (":\'pro\'"): expected a key'],
@@ -60,7 +60,7 @@ describe('is refused, with the place', () => {
   })
 })
 
-test('whatever is quoted is read back', () => {
+test('every quoted value is read back', () => {
   const text = fc.string({ unit: 'binary' })
   const quoted = (value: string, quote: string) => quote + value.replaceAll(/['"\\]/g, '\\$&') + quote
   fc.assert(
@@ -76,7 +76,7 @@ test('whatever is quoted is read back', () => {
   )
 })
 
-test('no text breaks it', () => {
+test('no input throws another error', () => {
   const words = fc.constantFrom('metadata', '[', ']', "'a'", ':', '>=', '(', ')', 'AND', 'OR', '"', '\\', "'", ' ')
   const phrase = fc.array(words, { maxLength: 12 }).map((parts) => parts.join(''))
   fc.assert(

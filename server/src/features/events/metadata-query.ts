@@ -67,7 +67,7 @@ function readOperator(reader: Reader): Operator {
   return operator === ':' ? '=' : operator
 }
 
-/** In quotes of either kind, where a backslash stands before a quote or a backslash that belongs to the text; or bare. */
+/** Quoted with either quote, where a backslash escapes a quote or a backslash; or bare. */
 function readText(reader: Reader, bare: RegExp, expected: string): string {
   skipBlanks(reader)
   const quote = reader.text[reader.at]

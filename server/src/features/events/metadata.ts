@@ -1,14 +1,14 @@
 import { searchableMetadata } from '../event-storage/service.ts'
 import { type Condition, type MetadataQuery, type Operator, parseMetadataQuery } from './metadata-query.ts'
 
-// As JSON writes a number.
+// A JSON number.
 const number = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i
-// Texts that are compared as numbers: those that every parser reads as the same one.
+// Texts that are compared as numbers: those that every parser reads alike.
 const shortNumber = '^-?(0|[1-9][0-9]{0,17})(\\\\.[0-9]{1,18})?$'
 const numberTypes = "('Int64', 'UInt64', 'Double')"
 const notANumber = 0x7ff8_0000_0000_0000n
 
-/** The condition of a search in metadata, its keys and values bound by name. */
+/** The condition of a metadata search, its keys and values bound by name. */
 export function metadataCondition(text: string, values: Record<string, unknown>): string {
   let count = 0
   const toSql = (query: MetadataQuery): string => {
@@ -19,7 +19,7 @@ export function metadataCondition(text: string, values: Record<string, unknown>)
   return toSql(parseMetadataQuery(text))
 }
 
-/** A number or boolean is compared by its value with what the text says; null is as if the key were not there. */
+/** Numbers and booleans are compared by value with the text; null counts as a missing key. */
 function comparison({ path, operator, value }: Condition, name: string, values: Record<string, unknown>): string {
   const keys = path.map((key, index) => {
     values[`${name}_key${index}`] = key
@@ -30,7 +30,7 @@ function comparison({ path, operator, value }: Condition, name: string, values: 
   values[`${name}_text`] = value
   values[`${name}_number`] = Number.isFinite(asNumber) ? floatBits(asNumber) : notANumber
   values[`${name}_parts`] = bindParts(path, operator, value, asNumber)
-  // As bits, because the text of a parameter is not always read as the nearest number.
+  // Passed as bits, because ClickHouse does not always parse a parameter to the nearest number.
   const numberParameter = `reinterpret({${name}_number:UInt64}, 'Float64')`
   const textParameter = `{${name}_text:String}`
   const type = of('JSONType')
@@ -48,7 +48,7 @@ function comparison({ path, operator, value }: Condition, name: string, values: 
   return operator === '!=' ? `NOT ${matches}` : matches
 }
 
-/** What the JSON has in it somewhere if it matches: the most of it is passed over without being read as JSON. */
+/** Substrings that matching JSON must contain, so that most rows are skipped without parsing. */
 function bindParts(path: string[], operator: Operator, value: string, asNumber: number): string[] {
   if (operator !== '=' && operator !== '!=') return [`${JSON.stringify(path.at(-1))}:`]
   const text = JSON.stringify(value)

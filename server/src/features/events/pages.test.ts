@@ -32,7 +32,7 @@ beforeAll(async () => {
   links = await Promise.all(made.map(async ({ id }) => ({ id, number: await findNumber(workspace, id) })))
   const random = openRandom(6)
   for (let batch = 0; batch < 4; batch++) {
-    // Few moments, so that pages cut through events of the same one.
+    // Few distinct timestamps, so that pages split events of the same one.
     const at = () => began - hourMs * (1 + random.below(20)) - random.below(3)
     await storeEvents(
       platform,
@@ -77,8 +77,8 @@ async function page(given: Record<string, unknown>) {
   return { ids: events.map((event) => (event.event === 'click' ? event.click.id : event.eventId)), next }
 }
 
-describe('a walk while events arrive', () => {
-  test('1,000 random ones list each event exactly once, in order', async () => {
+describe('reading pages while events arrive', () => {
+  test('1,000 random walks list each event exactly once, in order', async () => {
     const stopping = new AbortController()
     const arriving = (async () => {
       const random = openRandom(7)
@@ -130,7 +130,7 @@ describe('a walk while events arrive', () => {
     if (!ascending) expected.reverse()
     const seen: string[] = []
     if (byCursor) {
-      // Those that arrive may be among them, but none comes twice and none of the others is left out.
+      // New arrivals may appear, but no event appears twice and none of the others is missing.
       for (let cursor: string | undefined; ; ) {
         const { ids, next } = await page({ ...asked, interval: '30d', ...(cursor && { cursor }) })
         seen.push(...ids)
@@ -139,7 +139,7 @@ describe('a walk while events arrive', () => {
       }
       expect(new Set(seen).size).toBe(seen.length)
     } else {
-      // Numbers of pages move when something is added before them: so the end is fixed, and what comes late left out.
+      // Page numbers shift when events are added before them, so the end is fixed and late events are excluded.
       const end = new Date(began).toISOString()
       for (let number = 1; ; number++) {
         const { ids } = await page({ ...asked, start: '30 days ago', end, trigger: 'link', page: number })
@@ -156,7 +156,7 @@ describe('cursor', () => {
   const get = (given: Record<string, string>, key = workspace.key) =>
     fetch(`${api}/events?${new URLSearchParams(given)}`, { headers: { authorization: `Bearer ${key}` } })
 
-  test('goes on in the header Link until the last page, newest first', async () => {
+  test('continues in the Link header until the last page, newest first', async () => {
     const seen: string[] = []
     let url: string | undefined =
       `${api}/events?event=leads&interval=7d&limit=70&trigger=link&end=1%20minute%20ago&page=1`
@@ -173,7 +173,7 @@ describe('cursor', () => {
     expect(seen).toEqual(expect.arrayContaining(stored.leads.map(({ id }) => id)))
   })
 
-  test('oldest first it waits at the end for what comes', async () => {
+  test('oldest first, waits at the end for new events', async () => {
     const other = await buildWorkspace(platform)
     const link = await buildLink(platform, other)
     const owner = { workspaceId: other.id, linkNumber: await findNumber(other, link.id) }
@@ -210,7 +210,7 @@ describe('cursor', () => {
   })
 })
 
-test('of the events before a page ClickHouse reads the order, not the columns', async () => {
+test('ClickHouse reads only the sort columns of skipped events', async () => {
   const where = buildWhere(workspace.id, { from: new Date(0), to: new Date() }, {}, 'clicks')
   const values = { ...where.values, limit: 100, offset: 100_000 }
   const statement = pageStatement('clicks', where, { ascending: false, limit: 100 })
@@ -248,7 +248,7 @@ test('a deleted link, and one that PostgreSQL has lost, keep their address in li
   }
 })
 
-test('a link that is gone for good, or deleted, shortens no page', async () => {
+test('a lost or deleted link does not shorten a page', async () => {
   const other = await buildWorkspace(platform)
   const [remaining, deleted] = [await buildLink(platform, other), await buildLink(platform, other)]
   const numbers = [await findNumber(other, remaining.id), 4_000_000_000n, await findNumber(other, deleted.id)]

@@ -4,8 +4,8 @@ const dayMs = 86_400_000
 const mostTries = 4
 
 /**
- * The part of a period, from the end at which a list begins, that holds as many events as a page far down needs: to
- * pass over them in all of a year costs ten times as much as to count in a few days and pass over those.
+ * The part of a period, from the end at which a list begins, that has enough events for a far page: skipping rows in a
+ * whole year costs ten times as much as counting in a few days and skipping those.
  */
 export async function partWith(
   needed: number,
@@ -23,7 +23,7 @@ export async function partWith(
   return period
 }
 
-/** The beginning of a list of a period, and what is left of the period then; nothing when that was all. */
+/** The first part of a list's period, and the remaining period; undefined when nothing remains. */
 export function cutPart(period: Period, ascending: boolean, lengthMs: number): { part: Period; rest?: Period } {
   if (lengthMs >= periodLength(period)) return { part: period }
   const part = firstPart(period, ascending, lengthMs)

@@ -112,7 +112,7 @@ describe('intervals', () => {
     }
   })
 
-  test('24h is the default, UTC the default zone, and an empty text is an absent one', () => {
+  test('24h is the default, UTC the default zone, and an empty text counts as absent', () => {
     const expected = { from: '2025-06-17T15:30:45.123Z', to: '2025-06-18T15:30:45.124Z' }
     expect(resolve({ timezone: 'UTC' })).toEqual(expected)
     expect(resolve({ start: '', end: ' ', timezone: '' })).toEqual(expected)
@@ -205,12 +205,12 @@ test.each([
   ['2025-01-01', '2025-06-01', '2024-12-31', '2025-01-01', '2025-06-01'],
   ['2025-01-01', '2025-06-01', '2025-05-19', '2025-05-19', '2025-06-01'],
   ['2025-01-01', '2025-02-01', '2025-05-19', '2025-05-19', '2025-05-19'],
-])('%s to %s is cut to a history from %s on', (from, to, first, cutFrom, cutTo) => {
+])('%s to %s is limited to a history from %s on', (from, to, first, cutFrom, cutTo) => {
   const cut = cutToHistory({ from: new Date(from), to: new Date(to) }, Date.parse(first))
   expect(cut).toEqual({ from: new Date(cutFrom), to: new Date(cutTo) })
 })
 
-describe('the zone of the process does not matter', () => {
+describe("the process's time zone does not matter", () => {
   const before = process.env.TZ
   afterEach(() => {
     if (before === undefined) delete process.env.TZ
@@ -286,12 +286,12 @@ describe('problems', () => {
   })
 })
 
-describe('rules', () => {
+describe('invariants', () => {
   const anyZone = fc.constantFrom(...Intl.supportedValuesOf('timeZone'))
   const anyNow = fc.date({ min: new Date('1971-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
   const anyInterval = fc.constantFrom(...intervals)
 
-  test('from is before to, and a moment later neither goes back', () => {
+  test('from is before to, and neither moves back later', () => {
     fc.assert(
       fc.property(anyZone, anyInterval, anyNow, fc.nat(10 * 86_400_000), (timezone, interval, now, laterMs) => {
         const early = resolve({ interval, timezone }, now.toISOString())
@@ -360,7 +360,7 @@ describe('rules', () => {
     )
   })
 
-  test('no text breaks it', () => {
+  test('no input throws another error', () => {
     const words = fc.constantFrom(
       'last',
       'monday',

@@ -9,8 +9,8 @@ export type Period = { from: Date; to: Date }
 export type PeriodProblem = { problem: { field: 'start' | 'end' | 'timezone'; message: string } }
 
 /**
- * The period of a query within the history of its plan. Refuses one that begins before; `interval=all` and a cursor, which
- * has `from`, get the part that is left.
+ * A query's period within its plan's history. Refuses an earlier start; `interval=all` and a cursor, which has `from`,
+ * get the remaining part.
  */
 export function readPeriod(
   query: PeriodInput,
@@ -25,7 +25,7 @@ export function readPeriod(
   if (days === undefined) return period
   const hasStart = Boolean(query.start?.trim())
   const first = now.getTime() - days * dayMs
-  // A day of tolerance: the date of the first day, and an interval as long as the history, are never refused.
+  // A day of tolerance, so that the first day's date and an interval as long as the history are never refused.
   const isCut = from !== undefined || (query.interval === 'all' && !hasStart)
   if (isCut || period.from.getTime() >= first - dayMs) return cutToHistory(period, first)
   throw invalid(
@@ -34,8 +34,8 @@ export function readPeriod(
 }
 
 /**
- * The half-open range [from, to) that a query asks for, in its time zone. `start` takes precedence over `interval`;
- * `end` counts only together with `start`.
+ * A query's half-open range [from, to) in its time zone. `start` takes precedence over `interval`; `end` counts only
+ * together with `start`.
  */
 export function resolvePeriod(input: PeriodInput, now: Date): Period | PeriodProblem {
   const timezone = input.timezone?.trim() || 'UTC'
@@ -49,7 +49,7 @@ export function resolvePeriod(input: PeriodInput, now: Date): Period | PeriodPro
   if (startText && !start) return problem('start', unreadable('start', startText))
   if (endText && !end) return problem('end', unreadable('end', endText))
 
-  // An event stamped this very millisecond is part of the answer.
+  // Includes an event of this very millisecond.
   const nextMs = local.epochMilliseconds + 1
   if (!start) return { from: new Date(intervalStart(input.interval ?? '24h', local)), to: new Date(nextMs) }
   const [from, to] = [start.first, end?.next ?? nextMs]
@@ -58,7 +58,7 @@ export function resolvePeriod(input: PeriodInput, now: Date): Period | PeriodPro
   return problem('start', `start (${isoText(from)}) lies in the future: give an earlier start, or an end after it`)
 }
 
-/** Hides events that are older than the first moment, deleted yet or not; a period before it becomes empty. */
+/** Hides events before the first moment, whether deleted yet or not; an earlier period becomes empty. */
 export function cutToHistory({ from, to }: Period, first: number): Period {
   return { from: new Date(Math.max(from.getTime(), first)), to: new Date(Math.max(to.getTime(), first)) }
 }
@@ -81,7 +81,7 @@ const isoDate = /^\d{4}-\d{2}-\d{2}$/
 const isoDateTime = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(?<offset>Z|[+-]\d{2}(:?\d{2})?)?$/i
 const longestText = 100
 const dayMs = 24 * 3_600_000
-// ClickHouse's DateTime64 carries no other years.
+// ClickHouse's DateTime64 supports no other years.
 const earliestMs = Date.UTC(1900, 0, 2)
 const latestMs = Date.UTC(2299, 11, 31)
 
@@ -92,7 +92,7 @@ function readSpan(text: string, now: Temporal.ZonedDateTime): Span | null {
     const span = readIso(text, now.timeZoneId) ?? readPhrase(text, now)
     return span && span.first >= earliestMs && span.next <= latestMs ? span : null
   } catch (error) {
-    // What Temporal says of a date or time that does not exist.
+    // Temporal throws it for a date or time that does not exist.
     if (error instanceof RangeError) return null
     throw error
   }
@@ -107,7 +107,7 @@ function readIso(text: string, zone: string): Span | null {
 }
 
 function readPhrase(text: string, now: Temporal.ZonedDateTime): Span | null {
-  // Without a letter it is a broken ISO date, a count of seconds or a date whose month and day can't be told apart.
+  // Without a letter it is a broken ISO date, a number of seconds or a date with ambiguous month and day.
   if (!/[a-z]/i.test(text)) return null
   const zone = now.timeZoneId
   const result = parseWhole(text, now.toPlainDateTime())
@@ -133,7 +133,7 @@ function readPhrase(text: string, now: Temporal.ZonedDateTime): Span | null {
 
 const timesOfDay = ['morning', 'afternoon', 'evening', 'tonight']
 
-// chrono knows offsets but no time zones: it gets the local clock as if the process lived there, and gives local fields back.
+// chrono supports offsets but no time zones, so it gets the local clock as the process's and returns local fields.
 function parseWhole(text: string, clock: Temporal.PlainDateTime): ParsedResult | null {
   const { year, month, day, hour, minute, second, millisecond } = clock
   const result = english.parse(text, new Date(year, month - 1, day, hour, minute, second, millisecond))[0]
@@ -146,7 +146,7 @@ function plainDateTime(part: ParsedComponents): Temporal.PlainDateTime {
   return new Temporal.PlainDateTime(...date, field('hour'), field('minute'), field('second'), field('millisecond'))
 }
 
-// The calendar repeats every 400 years, and that long ago no process lives in a zone that changes its clocks.
+// The calendar repeats every 400 years, and that long ago no time zone changed its clocks.
 function elapsed(text: string, now: Temporal.ZonedDateTime): Temporal.Duration {
   const calm = now.toPlainDateTime().subtract({ years: 400 })
   const result = parseWhole(text, calm)
@@ -155,7 +155,7 @@ function elapsed(text: string, now: Temporal.ZonedDateTime): Temporal.Duration {
 }
 
 function isTimeZone(name: string): boolean {
-  // Temporal would also take offsets and whole date-times here.
+  // Temporal would also accept offsets and whole date-times here.
   if (!/^[a-z][a-z0-9_+/-]*$/i.test(name)) return false
   try {
     zoned(0, name)

@@ -11,8 +11,8 @@ const never = new Date(0).toISOString()
 export type LinkAddress = { id: string; domain: string; key: string; shortLink: string }
 
 /**
- * Stands for a link whose row PostgreSQL has lost, so that no page is shorter for it. It has the address of the link if
- * that is known. A deleted link is not lost: its row stays, and it is shown as it was.
+ * Replaces a link whose row PostgreSQL has lost, so that pages keep their length; it has the link's address if known. A
+ * deleted link keeps its row and is shown unchanged.
  */
 export function placeholderLink(workspaceId: string, url: string, apiUrl: string, address?: LinkAddress): Link {
   const shortLink = address?.shortLink ?? (URL.canParse(url) ? url : apiUrl)
@@ -70,7 +70,7 @@ export function placeholderLink(workspaceId: string, url: string, apiUrl: string
   }
 }
 
-/** The link of a lead or sale that belongs to none; its comment gives the reason. */
+/** The link of a lead or sale without one; its comment gives the reason. */
 export function noLink(workspaceId: string, attribution: string, apiUrl: string): Link {
   const comments = reasons[attribution] ?? `Not attributed: ${attribution}.`
   return { ...placeholderLink(workspaceId, '', apiUrl), id: noLinkId, comments }

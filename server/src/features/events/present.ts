@@ -42,7 +42,7 @@ export function shownClickId({ link_number, click_id_text }: Pick<LeadRow, 'link
   return link_number === '0' ? '' : click_id_text
 }
 
-/** The click, the link, and what clients of old read of them at the top level. */
+/** The click, the link, and their deprecated copies at the top level. */
 function clickPart(row: ClickFields, clickId: string, timestamp: string, link: Link) {
   const click = presentVisit(row, clickId, timestamp)
   const location = { country: row.country, city: row.city, continent: row.continent }
@@ -62,7 +62,7 @@ function clickPart(row: ClickFields, clickId: string, timestamp: string, link: L
   }
 }
 
-/** The click alone, as every event has it. */
+/** The click alone, as in every event. */
 export function presentVisit(row: Visit, clickId: string, timestamp: string): ClickEvent['click'] {
   return {
     id: clickId,

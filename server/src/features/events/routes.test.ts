@@ -18,7 +18,7 @@ const now = Date.now()
 
 let workspace: BuiltWorkspace
 let link: Link
-/** Every click of the workspace, oldest first; those of one moment in the order of their ids. */
+/** Every click of the workspace, oldest first; those of one timestamp by id. */
 let clicks: RawClick[]
 let keys: string[]
 let turn = 0
@@ -31,7 +31,7 @@ beforeAll(async () => {
   keys = tokens.map(({ key }) => key)
   link = await buildLink(platform, workspace, { key: 'go', externalId: 'mine' })
   const at = [
-    // Four at each moment, so that pages cut through moments.
+    // Four per timestamp, so that pages split them.
     ...Array.from({ length: 40 }, (_, index) => now - minuteMs * (1 + Math.floor(index / 4))),
     now - 3 * dayMs,
     now - 20 * dayMs,
@@ -47,7 +47,7 @@ beforeAll(async () => {
     buildClick(platform, target, { userAgent: 'curl/8' }),
   ]
   const subject = clicksSubject(hashPartition(workspace.id, platform.config.EVENT_PARTITIONS))
-  // One after the other, so that clicks of one moment lie in different parts of the table.
+  // One insert each, so that clicks of one timestamp are in different parts of the table.
   const shuffled = clicks.toSorted((a, b) => a.ip.localeCompare(b.ip))
   for (let sent = 0; sent < clicks.length; sent += 12) {
     const message = [...shuffled.slice(sent, sent + 12), ...bots.splice(0, 1)]
@@ -99,7 +99,7 @@ describe('listEvents', () => {
     expect(linkKeys).toHaveLength(50)
   })
 
-  it('200: tells a click and repeats it in the deprecated keys', async () => {
+  it('200: describes a click and repeats it in the deprecated keys', async () => {
     const [event] = await events('limit=1')
     const newest = clicks.at(-1)
     const location = { country: 'Unknown', city: 'Unknown', continent: 'Unknown' }
@@ -135,7 +135,7 @@ describe('listEvents', () => {
     })
   })
 
-  it('200: the counter of the link equals its rows, and tells the last click', async () => {
+  it("200: the link's counter equals its rows, and has the last click", async () => {
     const call = createClient({ url: api, token: workspace.key })
     const counted = { clicks: clicks.length, lastClicked: new Date(clicks.at(-1)?.at ?? 0).toISOString() }
     const listed = await eventually(async () => {
@@ -148,18 +148,18 @@ describe('listEvents', () => {
     for (const event of shown) expect(event.link).toEqual(listed)
   })
 
-  it('200: without parameters the last 24 hours, newest first', async () => {
+  it('200: the last 24 hours by default, newest first', async () => {
     expect(await ids('')).toEqual(since(now - dayMs))
     const call = createClient({ url: api, token: workspace.key })
     const events = await call(listEvents, { query: {} })
     expect(events.map((event) => event.click.id)).toEqual(since(now - dayMs))
   })
 
-  it.each(['leads', 'sales'])('200: no %s have been recorded', async (event) => {
+  it.each(['leads', 'sales'])('200: without recorded %s', async (event) => {
     expect(await events(`event=${event}&interval=all`)).toEqual([])
   })
 
-  it('200: nothing of another workspace', async () => {
+  it('200: no events of another workspace', async () => {
     const other = await buildWorkspace(platform)
     expect(await get('interval=all', other.key)).toEqual({ status: 200, body: [] })
     expect(await get(`interval=all&linkId=${link.id}`, other.key)).toEqual({ status: 200, body: [] })
@@ -172,7 +172,7 @@ describe('listEvents', () => {
     [10, 'order=asc&sortOrder=desc', false],
     [13, 'order=desc&sortOrder=asc', true],
     [1000, 'sortBy=timestamp', false],
-  ])('200: a walk in pages of %i with %s lists each click once, in order', async (limit, order, ascending) => {
+  ])('200: pages of %i with %s list each click once, in order', async (limit, order, ascending) => {
     const seen: string[] = []
     for (let page = 1; ; page++) {
       const found = await ids(`interval=all&limit=${limit}&page=${page}&${order}`)
@@ -182,7 +182,7 @@ describe('listEvents', () => {
     expect(seen).toEqual(ascending ? listIds(clicks) : listIds(clicks).toReversed())
   })
 
-  it('200: past the end is nothing', async () => {
+  it('200: an empty page past the end', async () => {
     expect(await ids('page=1000')).toEqual([])
     expect(await ids(`page=${Number.MAX_SAFE_INTEGER}&limit=1000`)).toEqual([])
   })
@@ -198,7 +198,7 @@ describe('listEvents', () => {
     expect(await ids(`interval=${interval}&limit=1000`)).toEqual(since(now - (oldestDays + 0.5) * dayMs))
   })
 
-  it('200: from a moment up to another, the first included and the last not', async () => {
+  it('200: includes the start and excludes the end', async () => {
     const [from, to] = [now - 5 * minuteMs, now - 2 * minuteMs]
     const query = (start: number, end: number) =>
       ids(`start=${new Date(start).toISOString()}&end=${new Date(end).toISOString()}`)
@@ -229,7 +229,7 @@ describe('listEvents', () => {
     expect(await ids('end=2024-03-02&interval=7d')).not.toHaveLength(0)
   })
 
-  it('200: words', async () => {
+  it('200: phrases', async () => {
     expect(await ids('start=2%20hours%20ago')).toEqual(since(now - 120 * minuteMs))
     expect(await ids('start=30%20days%20ago&end=10%20days%20ago')).toEqual(since(now - 30 * dayMs, now - 10 * dayMs))
   })
@@ -248,7 +248,7 @@ describe('listEvents', () => {
     expect(await get('', 'trib_unknown')).toMatchObject({ status: 401, body: { error: { code: 'unauthorized' } } })
   })
 
-  it('403: with a key for something else', async () => {
+  it('403: with a key of another scope', async () => {
     const { key } = await buildWorkspace(platform, { scopes: ['links.write'] })
     const message = 'This key lacks the scope analytics.read. Create a key that has it.'
     expect(await get('', key)).toEqual({ status: 403, body: refusal('forbidden', message) })
@@ -265,7 +265,7 @@ describe('listEvents', () => {
     expect(await get('', key)).toEqual({ status: 200, body: [] })
   })
 
-  it('404: for a link that the workspace does not have', async () => {
+  it("404: for a link that is not the workspace's", async () => {
     const other = await buildWorkspace(platform)
     await buildLink(platform, other, { key: 'theirs', externalId: 'theirs' })
     for (const [query, name] of [
@@ -305,7 +305,7 @@ describe('listEvents', () => {
     expect(body).toEqual(refusal('unprocessable_entity', expect.stringMatching(message) as unknown as string))
   })
 
-  it('429: after the four requests that the business plan has in a second', async () => {
+  it("429: after the business plan's four requests per second", async () => {
     const { key } = await buildWorkspace(platform, { plan: 'business' })
     const answers = await Promise.all(Array.from({ length: 6 }, () => get('', key)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(4)

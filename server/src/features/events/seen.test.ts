@@ -4,7 +4,7 @@ import { addSeen, emptySeen, forgetSeen, keepSeen, lateMs } from './seen.ts'
 
 const row = (mark: number, stored: number) => ({ mark: String(mark), stored, at: stored, id: `e${mark}` })
 
-test('knows how far it is; late rows do not move it', () => {
+test('advances its position; late rows do not move it', () => {
   const seen = emptySeen(100)
   addSeen(seen, row(1, 200), false)
   addSeen(seen, row(2, 300), false)
@@ -17,7 +17,7 @@ test('knows how far it is; late rows do not move it', () => {
   expect(seen.sum).toBe(3n)
 })
 
-test('remembers the last minute, and at most so many that the memory stays small', () => {
+test('remembers the last minute, and a bounded number of rows', () => {
   const seen = emptySeen(0)
   for (let index = 1; index <= 60_000; index++) addSeen(seen, row(index, index), false)
   forgetSeen(seen)
@@ -28,7 +28,7 @@ test('remembers the last minute, and at most so many that the memory stays small
   expect([...seen.marks.keys()]).toEqual(['70000'])
 })
 
-test('its sum is that of what it remembers, and the floor stays below the place', () => {
+test('sums what it remembers, and its floor stays below its position', () => {
   const step = fc.record({ mark: fc.integer({ min: 1, max: 50 }), late: fc.boolean(), stored: fc.nat(200_000) })
   fc.assert(
     fc.property(fc.array(step), (steps) => {

@@ -1,11 +1,11 @@
-/** A row by its hash, and when it was stored. */
+/** A row's hash, and the time when it was stored. */
 export type SeenRow = { mark: string; stored: number; at: number; id: string }
 type SeenPosition = { stored: number; at: number; id: string }
 
-/** What a stream has shown of the rows that were stored after `floor`, and how far it is. */
+/** The rows stored after `floor` that a stream has shown, and its position. */
 export type Seen = { floor: number; position: SeenPosition; marks: Map<string, number>; sum: bigint }
 
-/** An insert can become visible so much later than the time that it stamped on its rows. */
+/** An insert can become visible this much later than the time stamped on its rows. */
 export const lateMs = 60_000
 const mostMarks = 50_000
 
@@ -13,7 +13,7 @@ export function emptySeen(floor: number): Seen {
   return { floor, position: { stored: floor, at: 0, id: '' }, marks: new Map(), sum: 0n }
 }
 
-/** `isLate` rows belong before the place, which stays. */
+/** `isLate` rows are before the position, which stays. */
 export function addSeen(seen: Seen, { mark, stored, at, id }: SeenRow, isLate: boolean): void {
   if (seen.marks.has(mark)) return
   seen.marks.set(mark, stored)
@@ -21,12 +21,12 @@ export function addSeen(seen: Seen, { mark, stored, at, id }: SeenRow, isLate: b
   if (!isLate) seen.position = { stored, at, id }
 }
 
-/** Those that were shown and are no longer stored are not expected again. */
+/** Forgets rows that are no longer stored. */
 export function keepSeen(seen: Seen, stored: Set<string>): void {
   for (const mark of seen.marks.keys()) if (!stored.has(mark)) drop(seen, mark)
 }
 
-/** Remembers no more than is needed to notice what comes late. The floor stays below the place. */
+/** Remembers only the rows needed to notice late ones. The floor stays below the position. */
 export function forgetSeen(seen: Seen): void {
   const floor = Math.min(Math.max(seen.position.stored - lateMs, tooMany(seen)), seen.position.stored - 1)
   if (floor <= seen.floor) return

@@ -28,7 +28,7 @@ import * as filters from './where.ts'
 export type EventFilter = Filter
 export type LeadRecord = LeadRow
 export type SaleRecord = SaleRow
-/** `next` continues after the last event; in ascending order there is one also at the present end. */
+/** `next` continues after the last event; in ascending order there is one even at the current end. */
 export type ListedEvents = { events: TrackedEvent[]; next?: string; isFull: boolean }
 
 // From this offset on, counting finds the part of the period that has the page, which is cheaper than skipping rows.
@@ -81,7 +81,7 @@ export function buildWhere(workspaceId: string, period: Period, filter: EventFil
   return filters.buildWhere(workspaceId, period, filter, kind)
 }
 
-/** The conditions of a filter alone; adds their values to `values`. */
+/** A filter's conditions alone; adds their values to `values`. */
 export function filterConditions(
   filter: EventFilter,
   kind: filters.EventKind,

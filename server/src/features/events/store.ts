@@ -7,12 +7,12 @@ export type ClickRow = ClickFields & { workspace_id: string; id_text: string; bo
 export type ConversionFields = Record<'id' | 'event_name' | 'customer_id' | 'metadata' | 'click_id_text', string> & {
   click_timestamp: string
 }
-/** `attribution` says why it belongs to no link; empty for one that does. */
+/** `attribution` is the reason for having no link; empty with one. */
 export type LeadRow = ClickFields & ConversionFields & { attribution?: string }
 export type SaleRow = LeadRow & { amount: string; currency: string; invoice_id: string; payment_processor: string }
-/** A place in the order of a list: right after this event. */
+/** A position in a list: right after this event. */
 export type EventPosition = { at: number; id: string }
-/** A place in the order in which events were stored. */
+/** A position in storage order. */
 export type StoredPosition = EventPosition & { stored: number }
 export type Page = {
   ascending: boolean
@@ -21,7 +21,7 @@ export type Page = {
   after?: EventPosition
   attributed?: Attributed
 }
-/** Which leads and sales: those that belong to a link, to none, or all. */
+/** Leads and sales with a link, without one, or all. */
 export type Attributed = 'true' | 'false' | 'all'
 export type EventRows = { clicks: ClickRow; leads: LeadRow; sales: SaleRow }
 
@@ -41,7 +41,7 @@ const kinds = {
   },
 }
 const moment = (name: string) => `fromUnixTimestamp64Milli({${name}:Int64})`
-// Else a condition on `link_number` would be one on its text, which no index serves.
+// Otherwise a condition on `link_number` would compare its text, which no index serves.
 const columnsFirst = 'SETTINGS prefer_column_name_to_alias = 1'
 
 /** Skipped pages read only the sort columns: ClickHouse reads the others last, for the page alone. */
@@ -107,7 +107,7 @@ export function openPages<Kind extends keyof EventRows, Part>(
   }
 }
 
-/** The rows of a page as JSON, each still to be parsed. */
+/** The rows of a page as unparsed JSON. */
 export function selectPageLines(
   clickhouse: ClickHouse,
   kind: keyof EventRows,
@@ -125,7 +125,7 @@ const beyondPosition = (bound: string) =>
   `(stored_at > ${moment('stored')} OR (stored_at = ${moment('stored')} AND (timestamp > ${moment('at')}
     OR (timestamp = ${moment('at')} AND id > ${bound}))))`
 
-/** Of what was stored after `floor`: how much up to a place, with the marks of all of it in one, and how much beyond. */
+/** Counts the rows stored after `floor` up to a position, with the sum of their marks, and the rows beyond it. */
 export async function sumStored(
   clickhouse: ClickHouse,
   kind: keyof EventRows,
@@ -143,7 +143,7 @@ FROM ${table} WHERE ${where.text} AND stored_at > ${moment('floor')}`,
   return { count: Number(row?.seen), marks: BigInt(row?.marks ?? 0), beyond: Number(row?.beyond) }
 }
 
-/** What was stored after `floor`, up to a place, the last first, and how to tell it again. */
+/** The marks of rows stored after `floor` up to a position, last first. */
 export function selectMarks(
   clickhouse: ClickHouse,
   kind: keyof EventRows,
@@ -161,7 +161,7 @@ ORDER BY stored_at DESC, timestamp DESC, id DESC LIMIT {limit:UInt32}`,
   )
 }
 
-/** What was stored beyond a place, or of what was stored after `floor` that which has these marks. */
+/** The rows stored beyond a position, or the rows stored after `floor` that have these marks. */
 export function selectStored<Kind extends keyof EventRows>(
   clickhouse: ClickHouse,
   kind: Kind,

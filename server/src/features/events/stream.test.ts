@@ -28,7 +28,7 @@ async function ownerIn({ id, ...rest }: BuiltWorkspace) {
 
 type Message = { id: string; event: string; data: Record<string, unknown> }
 
-/** What came so far of a stream; `end` tells how it ended. */
+/** The received part of a stream; `end` resolves with the reason for its end. */
 async function follow(query = '', given: { lastId?: string; key?: string; api?: string } = {}) {
   const stopping = new AbortController()
   const response = await fetch(`${given.api ?? api}/events/stream?${query}`, {
@@ -66,8 +66,8 @@ async function follow(query = '', given: { lastId?: string; key?: string; api?: 
   })
 }
 
-describe('events as they are stored', () => {
-  test('clicks, leads and sales come in the form of the list, those that match', async () => {
+describe('events arrive as they are stored', () => {
+  test('matching clicks, leads and sales arrive in the form of the list', async () => {
     const clicks = await follow('country=FR')
     const leads = await follow('event=leads')
     const sales = await follow('event=sales&saleType=new')
@@ -90,7 +90,7 @@ describe('events as they are stored', () => {
     await Promise.all([clicks.stop(), leads.stop(), sales.stop()])
   })
 
-  test('what was there is left out; what comes late, by its time or by the store, is not', async () => {
+  test('earlier events are left out; late ones, by timestamp or by storage, are not', async () => {
     const own = await buildWorkspace(platform)
     const there = await ownerIn(own)
     await storeEvents(platform, { clicks: [clickRow(there)] })
@@ -101,12 +101,12 @@ describe('events as they are stored', () => {
     const old = clickRow(there, { timestamp: Date.now() - 40 * 86_400_000 })
     await storeEvents(platform, { clicks: [old] })
     await eventually(async () => expect(stream.ids()).toEqual([first.id_text, old.id_text]))
-    // As an insert that was stamped before the others and became visible after them.
+    // An insert that was stamped before the others and became visible after them.
     const slow = clickRow(there)
     await insert(platform.clickhouse, 'click_events', [slow], undefined, { stored_at: Date.now() - 30_000 })
     await eventually(async () => expect(stream.ids()).toEqual([first.id_text, old.id_text, slow.id_text]))
     await stream.stop()
-    // All were shown: nothing is repeated.
+    // All were shown, so nothing is repeated.
     const again = await follow('', { key: own.key, lastId: stream.lastId })
     const last = clickRow(there)
     await storeEvents(platform, { clicks: [last] })
@@ -114,7 +114,7 @@ describe('events as they are stored', () => {
     await again.stop()
   })
 
-  test('goes on after any event that came, without a gap', async () => {
+  test('resumes after any received event, without a gap', async () => {
     const own = await buildWorkspace(platform)
     const there = await ownerIn(own)
     const stream = await follow('', { key: own.key })
@@ -143,7 +143,7 @@ describe('events as they are stored', () => {
     }
   })
 
-  test('after something came late while nobody followed, the last minute is repeated rather than it missed', async () => {
+  test('repeats the last minute when a late event arrived while nobody followed', async () => {
     const own = await buildWorkspace(platform)
     const there = await ownerIn(own)
     const stream = await follow('', { key: own.key })
@@ -157,7 +157,7 @@ describe('events as they are stored', () => {
     await again.stop()
   })
 
-  test('nothing of another workspace', async () => {
+  test('a stream has no events of another workspace', async () => {
     const other = await buildWorkspace(platform)
     const stream = await follow('', { key: other.key })
     await storeEvents(platform, { clicks: [clickRow(owner)] })
@@ -192,7 +192,7 @@ describe('refusals, in the envelope', () => {
     expect(await ask(`event=leads&cursor=${stream.lastId}`, headers)).toBe('200 ')
   })
 
-  test('a sixth stream of one key, until one of the five has ended', async () => {
+  test('a sixth stream of one key is refused until one of the five ends', async () => {
     const { key } = await buildWorkspace(platform)
     const open = await Promise.all(Array.from({ length: 5 }, () => follow('', { key })))
     const headers = { authorization: `Bearer ${key}` }
@@ -203,7 +203,7 @@ describe('refusals, in the envelope', () => {
   })
 })
 
-test('a stop of the server ends its streams, and they go on at another', async () => {
+test('a server stop ends its streams, and another server resumes them', async () => {
   const server = await startServer({ ...inject('environment'), ROLES: 'api' })
   const stream = await follow('', { api: server.api })
   const click = clickRow(owner)

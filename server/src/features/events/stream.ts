@@ -18,8 +18,8 @@ const never = new Date('2200-01-01')
 type Following = { ctx: Ctx; kind: EventKind; where: Where; seen: Seen }
 
 /**
- * New events in the order in which they are stored, not in that of their timestamps, so that none is missed that comes
- * late: from now on, or from where `lastEventId` is from. Ends with the signal.
+ * New events in storage order, not by timestamp, so that late events are not missed: from now on, or after
+ * `lastEventId`. Ends with the signal.
  */
 export async function followEvents(
   ctx: Ctx,
@@ -63,7 +63,7 @@ async function* followNew(following: Following): AsyncGenerator<string> {
   }
 }
 
-/** What has become visible before the place where the stream is. */
+/** Rows that became visible before the stream's position. */
 async function* late(following: Following): AsyncGenerator<string> {
   const { ctx, kind, where, seen } = following
   const { floor, position } = seen
@@ -93,7 +93,7 @@ function sealEventId({ ctx, kind, seen: { floor, position, marks, sum } }: Follo
   return writeCursor(ctx, 'stream', { kind, floor, ...position, count: marks.size, sum: String(sum) })
 }
 
-/** All that is visible now counts as seen. */
+/** Everything visible now counts as seen. */
 async function seenNow(ctx: Ctx, kind: EventKind, where: Where): Promise<Seen> {
   const seen = emptySeen(ctx.now().getTime() - lateMs)
   const stored = await selectMarks(ctx.clickhouse, kind, where, { floor: seen.floor, limit: mostMarks })
@@ -101,8 +101,8 @@ async function seenNow(ctx: Ctx, kind: EventKind, where: Where): Promise<Seen> {
 }
 
 /**
- * When more or less is stored up to its place than it has shown, it is not known which: then all of the last minute
- * before it is shown again.
+ * When the number of rows stored up to its position differs from the number shown, the missing ones are unknown: the
+ * whole last minute before it is repeated.
  */
 async function seenAt(ctx: Ctx, kind: EventKind, where: Where, cursor: string): Promise<Seen> {
   const given = readCursor(ctx, 'stream', cursor, '`Last-Event-ID`')

@@ -16,7 +16,7 @@ test.each([
   expect(csvLine(cells as string[])).toBe(line)
 })
 
-test('every cell comes back, and none of text begins like a formula', () => {
+test('every cell is read back, and no text cell begins like a formula', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'binary' }), { minLength: 1, maxLength: 5 }), (cells) => {
       const read = readCsv(csvLine(cells))

@@ -21,7 +21,7 @@ const ofLinks = (condition: string, operator = 'IN') =>
   `link_number ${operator} (SELECT link_number FROM link_attributes FINAL WHERE workspace_id = {workspaceId:String} AND ${condition})`
 const notOfLinks = (condition: string) => ofLinks(`(${condition})`, 'NOT IN')
 
-test('without a filter: the workspace first, then the period, people only', () => {
+test('without a filter: the workspace first, then the period, without bots', () => {
   expect(whereFor({})).toEqual({ text: always, values: bound })
 })
 
@@ -85,7 +85,7 @@ describe('each filter adds one condition', () => {
   })
 })
 
-test('filters hold together, in one order', () => {
+test('filters are joined by AND, in one order', () => {
   const filter: Given = {
     root: false,
     domain: 'a.example,b.example',
@@ -114,11 +114,11 @@ test('filters hold together, in one order', () => {
 test.each<[string, Given]>([
   ['an empty text', { country: '' }],
   ['only commas', { country: ' , ,', tagId: ',', groupId: ',' }],
-  ['only the mark of exclusion', { country: '-', tagId: '-', groupId: '-' }],
-  ['the exclusion of what no link has', { groupId: '-a', partnerTagId: '-a' }],
-  ['what is only for leads and sales', { saleType: 'new', query: "metadata['a']:'b'" }],
-  ['the program, of which a workspace has one', { programId: 'prog_1' }],
-])('%s narrows nothing', (_name, filter) => {
+  ['only the exclusion mark', { country: '-', tagId: '-', groupId: '-' }],
+  ['the exclusion of a value that no link has', { groupId: '-a', partnerTagId: '-a' }],
+  ['filters only for leads and sales', { saleType: 'new', query: "metadata['a']:'b'" }],
+  ['the program, because a workspace has one', { programId: 'prog_1' }],
+])('%s adds no condition', (_name, filter) => {
   expect(whereFor(filter)).toEqual({ text: always, values: bound })
 })
 
@@ -171,7 +171,7 @@ test.each([
   expect(parseValues(text)).toEqual({ values, excluded })
 })
 
-test('every value can be written', () => {
+test('every value can be escaped', () => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ unit: 'binary', minLength: 1 }), { minLength: 1 }),

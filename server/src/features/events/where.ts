@@ -25,7 +25,7 @@ const eventColumns = {
   utm_content: 'utm_content',
 } as const
 
-/** Nothing can have one of these yet, so asking for one finds nothing. */
+/** No event has one of these yet, so they match nothing. */
 const unassigned = ['partnerTagId', 'groupId'] as const
 
 const linkColumns = {
@@ -39,12 +39,12 @@ const linkColumns = {
 const botCondition = { exclude: ["bot = ''"], include: [], only: ["bot != ''"] }
 
 const ofCustomer = 'customer_id = {customerId:String}'
-/** No click has a customer, since whoever it was became one later; these brought the leads and sales of one. */
+/** Clicks have no customer; these are the clicks that led to the customer's leads and sales. */
 const clicksOfCustomer = `id IN (${[tables.leads, tables.sales]
   .map((table) => `SELECT click_id FROM ${table} WHERE workspace_id = {workspaceId:String} AND ${ofCustomer}`)
   .join(' UNION ALL ')})`
 
-/** The condition of a query: the workspace first, every value bound by name, none in the text. */
+/** A query's condition: the workspace first, and every value bound by name. */
 export function buildWhere(
   workspaceId: string,
   period: Period,
@@ -62,7 +62,7 @@ export function buildWhere(
   return { text: conditions.join('\n  AND '), values }
 }
 
-/** Without the workspace, the period and bots: all that has to be true of a bucket within them. */
+/** Without the workspace, the period and bots: the conditions on a rollup bucket. */
 export function buildConditions(filter: EventFilter, kind: EventKind, values: Record<string, unknown>): string[] {
   const { lists = {} } = filter
   const conditions: string[] = []
@@ -82,7 +82,7 @@ export function buildConditions(filter: EventFilter, kind: EventKind, values: Re
   return [...conditions, ...linkConditions(filter, values)]
 }
 
-/** A refund is an event of its own among the sales, so that what is listed adds up to what is counted. */
+/** A refund is a separate event among the sales, so that lists add up to counts. */
 function conversionConditions(filter: EventFilter, kind: EventKind, values: Record<string, unknown>): string[] {
   const conditions: string[] = []
   if (filter.customerId) {
@@ -93,13 +93,13 @@ function conversionConditions(filter: EventFilter, kind: EventKind, values: Reco
     values.saleType = filter.saleType
     conditions.push('sale_type = {saleType:String}')
   }
-  // Read for clicks too, which have none: a mistake in it is one for every kind of event.
+  // Parsed for clicks too, which have none, so that an invalid query fails for every kind of event.
   const ofMetadata = filter.query?.trim() ? metadataCondition(filter.query, kind === 'clicks' ? {} : values) : undefined
   if (ofMetadata && kind !== 'clicks') conditions.push(ofMetadata)
   return conditions
 }
 
-/** What is excluded leaves events in that have no link, or one whose attributes are not known yet. */
+/** An exclusion keeps events without a link, and those whose link attributes are unknown yet. */
 function linkConditions(filter: EventFilter, values: Record<string, unknown>): string[] {
   const included: string[] = []
   const excluded: string[] = []

@@ -1,14 +1,14 @@
 export type AttributionModel = 'first-click' | 'last-click'
-/** A click that was verified, with the hour in which it was made. */
+/** A verified click, with the hour in which it was made. */
 export type ClickSeen = { clickId: string; linkNumber: bigint; hour: number }
 export type Attribution<Click extends ClickSeen = ClickSeen> =
   | { click: Click; reason: 'last_click' | 'first_click' | 'stored_click' }
   | { click: null; reason: 'outside_window' | 'no_click' }
 
-/** Which click a lead, or a sale without one, belongs to: the one that came with it, or the first of the customer. */
+/** The click of a lead, or of a sale without a lead: the given one, or the customer's first. */
 export function attribute<Click extends ClickSeen>(input: {
   given: Click | null
-  /** The first click that is known of the customer. */
+  /** The customer's first known click. */
   stored: Click | null
   model: AttributionModel
   windowDays: number

@@ -34,7 +34,7 @@ async function prepare(
 
 type Stored = { trigger: string; url: string; bot: string; referer: string; clicks: string }
 
-/** What the worker made of the click, and what counts for the link. */
+/** The clicks that the worker stored, and the link's counter. */
 async function storedClicks(workspaceId: string): Promise<Stored[]> {
   const result = await platform.clickhouse.query({
     query: `SELECT trigger, url, bot, referer, toString(count()) AS clicks FROM click_events
@@ -46,14 +46,14 @@ async function storedClicks(workspaceId: string): Promise<Stored[]> {
 }
 
 describe('POST /track/click', () => {
-  // Once more in case a full hour strikes between the two.
-  test('gives the id that the redirect gives, and both are one click', { retry: 1 }, async () => {
+  // Retried once, in case a full hour strikes between the two.
+  test('returns the same id as the redirect, and both are one click', { retry: 1 }, async () => {
     const { workspace, link } = await prepare({ trackConversion: true })
     const { body } = await post('click', { domain: link.domain, key: link.key })
     const host = { host: link.domain, 'user-agent': browser }
     const { headers } = await visit(`${redirect}/${link.key}`, host)
     expect(new URL(headers.location ?? '').searchParams.get('trib_id')).toBe(body.clickId)
-    // Clicks of a workspace are ingested in order: when another visitor's is there, so is all that came before.
+    // A workspace's clicks are ingested in order: once another visitor's is stored, so are all before it.
     await post('click', { domain: link.domain, key: link.key }, { 'user-agent': `${browser} other` })
     await eventually(async () => {
       const info = `${api}/links/info?linkId=${link.id}`
@@ -63,7 +63,7 @@ describe('POST /track/click', () => {
     expect(await storedClicks(workspace.id)).toMatchObject([{ clicks: '2' }])
   })
 
-  test('stores the page and where the visitor came from, without the click id in the address', async () => {
+  test("stores the page and the visitor's referrer, without the click id in the address", async () => {
     const { workspace, link } = await prepare()
     const url = 'https://shop.example/landing?a=b&trib_id=old#top'
     const referrer = 'https://www.search.example/?q=shoes'
@@ -84,13 +84,13 @@ describe('POST /track/click', () => {
     )
   })
 
-  test('what is no address of a page counts as the destination of the link', async () => {
+  test("counts as the link's destination when the page's address is invalid", async () => {
     const { workspace, link } = await prepare()
     await post('click', { domain: link.domain, key: link.key, url: 'javascript:alert(1)' })
     await eventually(async () => expect(await storedClicks(workspace.id)).toMatchObject([{ url: link.url }]))
   })
 
-  test('a bot gets the same id each time and is stored as a bot', { retry: 1 }, async () => {
+  test('returns the same id to a bot each time and stores it as a bot', { retry: 1 }, async () => {
     const { workspace, link } = await prepare()
     const click = () => post('click', { domain: link.domain, key: link.key }, { 'user-agent': crawler })
     const [first, second] = [await click(), await click()]
@@ -108,7 +108,7 @@ describe('POST /track/click', () => {
     ['spring', sql`disabled_at = now()`],
     ['spring', sql`banned_at = now()`],
     ['spring', sql`expires_at = now() - interval '1 minute'`],
-  ])('a link that leads nowhere is 404: %s', async (key, change) => {
+  ])('answers 404 for a link without a destination: %s', async (key, change) => {
     const { link } = await prepare()
     await sql`UPDATE links SET ${change} WHERE id = ${link.id}`.execute(platform.db)
     expect(await post('click', { domain: link.domain, key })).toMatchObject({
@@ -117,7 +117,7 @@ describe('POST /track/click', () => {
     })
   })
 
-  test('a link behind a password is 404: neither its clicks nor its destination are open', async () => {
+  test('answers 404 for a link with a password, to hide its clicks and destination', async () => {
     const { link } = await prepare()
     const sealed = seal(platform.config.ENCRYPTION_KEYS, link.id, 'open sesame')
     await sql`UPDATE links SET sealed_password = ${sealed} WHERE id = ${link.id}`.execute(platform.db)
@@ -159,7 +159,7 @@ describe('allowed hostnames', () => {
 })
 
 describe('POST /track/visit', () => {
-  test('is a page view of the link at the path', async () => {
+  test("is a page view of the path's link", async () => {
     const { workspace, link } = await prepare()
     const url = `https://${link.domain}/Spring/?a=b`
     const { status, body } = await post('visit', { domain: link.domain, url })
@@ -168,7 +168,7 @@ describe('POST /track/visit', () => {
     await eventually(async () => expect(await storedClicks(workspace.id)).toMatchObject([{ trigger: 'pageview', url }]))
   })
 
-  test('the bare page is the bare domain', async () => {
+  test('treats the bare page as the bare domain', async () => {
     const { link } = await prepare({ key: '_root' })
     expect((await post('visit', { domain: link.domain, url: `https://${link.domain}` })).status).toBe(200)
   })
@@ -180,7 +180,7 @@ describe('POST /track/visit', () => {
 })
 
 describe('POST /track/open', () => {
-  test('tells the app its click and its link', async () => {
+  test('returns the click and the link to the app', async () => {
     const { workspace, link } = await prepare()
     await changeWorkspace(platform, workspace.id, { allowed_hostnames: ['shop.example'] })
     expect(await post('open', { deepLink: `${link.shortLink}?x=y` })).toMatchObject({
@@ -199,7 +199,7 @@ describe('POST /track/open', () => {
     [{}, 400],
   ])('%j: %i', async (body, status) => expect((await post('open', body)).status).toBe(status))
 
-  test('nobody is matched by address', async () => {
+  test('matches no visitor by IP address', async () => {
     const { link } = await prepare()
     expect(await post('open', { dubDomain: link.domain })).toMatchObject({
       status: 200,
@@ -208,8 +208,8 @@ describe('POST /track/open', () => {
   })
 })
 
-describe('from pages of other sites', () => {
-  test.each(['click', 'visit', 'open', 'lead', 'sale'])('/track/%s may be asked for', async (path) => {
+describe('requests from pages of other sites', () => {
+  test.each(['click', 'visit', 'open', 'lead', 'sale'])('/track/%s allows them by CORS', async (path) => {
     const headers = { origin: 'https://shop.example', 'access-control-request-method': 'POST' }
     const response = await fetch(`${api}/track/${path}`, { method: 'OPTIONS', headers })
     expect(response.status).toBe(204)
@@ -221,14 +221,14 @@ describe('from pages of other sites', () => {
     })
   })
 
-  test('a refusal can be read too, and tells the rate limit of the visitor', async () => {
+  test("a refusal is readable too, and has the visitor's rate limit", async () => {
     const { status, headers } = await post('click', { domain: 'unknown.example', key: 'x' })
     expect(status).toBe(404)
     expect(headers.get('access-control-allow-origin')).toBe('*')
     expect(headers.get('x-ratelimit-limit')).toBe('600')
   })
 
-  test('too many from one address are refused, also those', async () => {
+  test('more than 600 requests per minute from one address are refused', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 8, localAddress: '127.0.0.77' })
     const track = () =>
       new Promise<{ status: number | undefined; origin: unknown; body: unknown }>((resolve, reject) => {
@@ -248,7 +248,7 @@ describe('from pages of other sites', () => {
     expect((await post('open', { dubDomain: 'go.example' })).status).toBe(200)
   })
 
-  test('other operations are not open to pages', async () => {
+  test('other operations do not allow them', async () => {
     const response = await fetch(`${api}/links`, { headers: { origin: 'https://shop.example' } })
     expect(response.headers.get('access-control-allow-origin')).toBeNull()
   })

@@ -5,14 +5,14 @@ import { AppError, badRequest, invalid } from '../../platform/errors.ts'
 import type { Redirect } from '../redirect/service.ts'
 import { requireAllowedPage } from '../workspaces/service.ts'
 
-/** What it takes to capture clicks: the handles, and the redirect of this process. */
+/** The dependencies of click capture: the platform, and this process's redirect. */
 export type Capturing = Platform & { redirect: Redirect }
 export type PageCaller = Visitor & { page: string }
 type Found = NonNullable<Awaited<ReturnType<Redirect['openLink']>>>
 
 const longestReferrer = 2_000
 
-/** The answer comes when the click is stored. */
+/** Answers after the click is stored. */
 export async function trackClick(
   capturing: Capturing,
   { domain, key, url, referrer }: NewClick,
@@ -42,7 +42,7 @@ export async function trackOpen(
   caller: PageCaller,
 ): Promise<OpenResult> {
   if (!deepLink && !dubDomain) throw badRequest('`deepLink` in the body is missing. Send the link that opened the app.')
-  // Who opened an app without a link can only be guessed, from addresses; that is not done.
+  // Without a link, a visitor could only be guessed by IP address, which we don't do.
   if (!deepLink) return { clickId: null, link: null }
   const address = URL.parse(deepLink)
   if (!address?.hostname)
@@ -69,10 +69,10 @@ async function capture(
 ): Promise<string> {
   const id = await redirect.report(link, visitor, trigger, url)
   if (id) return id
-  throw new AppError('internal_server_error', 'The click could not be stored. Send it again in a while.')
+  throw new AppError('internal_server_error', 'The click could not be stored. Try again later.')
 }
 
-/** The page itself sends the request, so its header names the page rather than where the visitor came from. */
+/** The page itself sends the request, so its Referer header names the page rather than the visitor's origin. */
 function cameFrom(caller: PageCaller, referrer: string | null | undefined): Visitor {
   return { ...caller, referer: (referrer ?? caller.referer).slice(0, longestReferrer) }
 }
@@ -82,7 +82,7 @@ function webAddress(url: string | null | undefined): string | undefined {
   return address && /^https?:$/.test(address.protocol) ? (url as string) : undefined
 }
 
-/** As the redirect reads it: decoded, without the first slash. */
+/** As the redirect reads it: decoded, without the leading slash. */
 function cutPath({ pathname }: URL): string {
   try {
     return decodeURIComponent(pathname).slice(1)

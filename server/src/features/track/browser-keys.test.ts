@@ -12,7 +12,7 @@ const { api, redirect } = inject('server')
 const ours = { origin: 'https://shop.example' }
 const person = { customerName: 'Ada Example', customerEmail: 'ada@example.com' }
 
-/** A workspace with a page, a publishable key and a visitor who came by a link. */
+/** A workspace with a page, a publishable key and a visitor who clicked a link. */
 async function prepare(allowed_hostnames = ['shop.example']) {
   const workspace = await buildWorkspace(platform)
   await changeWorkspace(platform, workspace.id, { allowed_hostnames })
@@ -38,7 +38,7 @@ async function call(key: string, path: string, body: object, headers: Record<str
 const lead = (clickId: string | null) => ({ clickId, eventName: 'Sign up', customerExternalId: 'c-1', ...person })
 
 describe('a publishable key', () => {
-  test('tracks leads and sales of its pages, which may read that it was done', async () => {
+  test('tracks leads and sales from its pages, which can read the response', async () => {
     const { workspace, token, link, clickId } = await prepare()
     expect(token.key).toMatch(/^trib_pk_[A-Za-z0-9]{32}$/)
     const tracked = await call(token.key, '/track/lead', lead(clickId))
@@ -57,20 +57,20 @@ describe('a publishable key', () => {
   })
 
   test.each<[string, (clickId: string | null) => [path: string, body: object]]>([
-    ['a lead that is new', (clickId) => ['/track/lead', { ...lead(clickId), eventName: 'Trial' }]],
+    ['a new lead', (clickId) => ['/track/lead', { ...lead(clickId), eventName: 'Trial' }]],
     ['a repeated lead', (clickId) => ['/track/lead', lead(clickId)]],
     ['a lead of a customer without a click id', () => ['/track/lead', { ...lead(null), clickId: '' }]],
     ['a lead of an unknown customer', () => ['/track/lead', { ...lead(null), clickId: '', customerExternalId: 'c-2' }]],
     ['a lead with an unknown click', () => ['/track/lead', lead('a'.repeat(40))]],
-    ['a sale that is new', () => ['/track/sale', { customerExternalId: 'c-1', amount: 5, invoiceId: 'i-2' }]],
-    ['an invoice that exists', () => ['/track/sale', { customerExternalId: 'c-1', amount: 5, invoiceId: 'i-1' }]],
+    ['a new sale', () => ['/track/sale', { customerExternalId: 'c-1', amount: 5, invoiceId: 'i-2' }]],
+    ['an existing invoice', () => ['/track/sale', { customerExternalId: 'c-1', amount: 5, invoiceId: 'i-1' }]],
     ['a sale of an unknown customer', () => ['/track/sale', { customerExternalId: 'c-2', amount: 5 }]],
     ['a sale with an unknown click', () => ['/track/sale', { customerExternalId: 'c-1', amount: 5, clickId: 'x' }]],
     [
       'a sale of an unknown lead',
       () => ['/track/sale', { customerExternalId: 'c-1', amount: 5, leadEventName: 'None' }],
     ],
-  ])('learns nothing from %s', async (_name, request) => {
+  ])('gets the same response for %s', async (_name, request) => {
     const { workspace, token, clickId } = await prepare()
     await call(workspace.key, '/track/lead', lead(clickId))
     await call(workspace.key, '/track/sale', { customerExternalId: 'c-1', amount: 1_999, invoiceId: 'i-1' })
@@ -82,7 +82,7 @@ describe('a publishable key', () => {
     }
   })
 
-  test('learns only from its own request that the request is wrong', async () => {
+  test('gets errors only about the request itself', async () => {
     const { workspace, token, clickId } = await prepare()
     await call(workspace.key, '/track/lead', lead(clickId))
     await call(workspace.key, '/track/sale', { customerExternalId: 'c-1', amount: 1_999, invoiceId: 'i-1' })
@@ -101,20 +101,20 @@ describe('a publishable key', () => {
     expect(await response.json()).toEqual([])
   })
 
-  test('does not stop another visitor who sends the same Idempotency-Key', async () => {
+  test('does not block another visitor who sends the same Idempotency-Key', async () => {
     const { workspace, token, clickId } = await prepare()
     const headers = { ...ours, 'idempotency-key': 'order-1' }
     await call(token.key, '/track/lead', { ...lead(clickId), customerExternalId: 'c-7' }, headers)
     expect(await call(token.key, '/track/lead', lead(clickId), headers)).toMatchObject({ status: 200 })
     expect(await conversionsIn(workspace)).toHaveLength(2)
-    // The server's own keys are apart, too.
+    // The server's own keys are separate, too.
     const sent = await call(workspace.key, '/track/lead', lead(clickId), headers)
     expect(sent).toMatchObject({ status: 200, body: { click: { id: clickId } } })
     expect(sent.headers.has('idempotency-replayed')).toBe(false)
   })
 
   test.each<Record<string, string>>([{}, { origin: 'https://evil.example' }, { origin: 'null' }])(
-    'is refused from elsewhere: %j',
+    'is refused from another origin: %j',
     async (headers) => {
       const { token, clickId } = await prepare()
       const { status, body } = await call(token.key, '/track/lead', lead(clickId), headers)
@@ -122,7 +122,7 @@ describe('a publishable key', () => {
     },
   )
 
-  test('is refused until the workspace has said where its pages are', async () => {
+  test('is refused until the workspace has allowed hostnames', async () => {
     const { token, clickId } = await prepare([])
     expect(await call(token.key, '/track/lead', lead(clickId))).toMatchObject({
       status: 403,
@@ -134,7 +134,7 @@ describe('a publishable key', () => {
     })
   })
 
-  test('does nothing else', async () => {
+  test('can not call other operations', async () => {
     const { token } = await prepare()
     const headers = { authorization: `Bearer ${token.key}`, ...ours }
     expect((await fetch(`${api}/links`, { headers })).status).toBe(403)
@@ -151,7 +151,7 @@ describe('a publishable key', () => {
 describe('an invoice that a page has reported', () => {
   const real = { customerExternalId: 'c-1', amount: 4_900, invoiceId: 'i-1' }
 
-  test('is replaced by the sale of the server', async () => {
+  test("is replaced by the server's sale", async () => {
     const { workspace, token, clickId } = await prepare()
     await call(workspace.key, '/track/lead', lead(clickId))
     await call(token.key, '/track/sale', { ...real, amount: 1 })
@@ -170,7 +170,7 @@ describe('an invoice that a page has reported', () => {
     expect(refund).toMatchObject({ status: 200, body: { refund: { amount: 4_900, isFull: true } } })
   })
 
-  test('changes nothing once the server has reported it', async () => {
+  test('changes nothing after the server has reported it', async () => {
     const { workspace, token, clickId } = await prepare()
     await call(workspace.key, '/track/lead', lead(clickId))
     await call(workspace.key, '/track/sale', real)
@@ -178,7 +178,7 @@ describe('an invoice that a page has reported', () => {
     expect((await conversionsIn(workspace)).map(({ amount }) => amount)).toEqual([0n, 4_900n])
   })
 
-  test('is counted once when both come at the same time', async () => {
+  test('is counted once when both arrive at the same time', async () => {
     const { workspace, token, clickId } = await prepare()
     await call(workspace.key, '/track/lead', lead(clickId))
     await Promise.all([
@@ -190,7 +190,7 @@ describe('an invoice that a page has reported', () => {
   })
 })
 
-test('one visitor of a page does not use up the limit of the others', async () => {
+test("one visitor of a page does not use up the other visitors' rate limit", async () => {
   const { token, clickId } = await prepare()
   const { api } = await serverBehindProxy({ PUBLISHABLE_VISITOR_REQUESTS_PER_MINUTE: '5' })
   const from = (address: string) =>
@@ -203,7 +203,7 @@ test('one visitor of a page does not use up the limit of the others', async () =
   expect(moving.filter((status) => status === 429)).toHaveLength(1)
 })
 
-test('all visitors of a publishable key together are limited, too', async () => {
+test('all visitors of a publishable key share a limit, too', async () => {
   const { token, clickId } = await prepare()
   const { api } = await serverBehindProxy({ PUBLISHABLE_KEY_REQUESTS_PER_MINUTE: '5' })
   const statuses = await Promise.all(

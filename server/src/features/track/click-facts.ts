@@ -11,12 +11,12 @@ import { clickFactsMessage } from './messages.ts'
 import { type ConversionRow, type PendingRow, postpone, saveClickFacts, selectWithoutClickFacts } from './store.ts'
 
 const rowsAtOnce = 200
-// A click that has not arrived after a day is lost: the conversion stays without place and device.
+// A click that has not arrived after a day is lost: the conversion stays without location and device.
 const patienceMs = 24 * 3_600_000
 
 /**
- * Copies the facts of clicks from ClickHouse to the conversions that name them. Everything else that needs them reads
- * PostgreSQL. Returns how many conversions were due.
+ * Copies click facts from ClickHouse to the conversions that name the clicks, because all other readers use PostgreSQL.
+ * Returns the number of due conversions.
  */
 export async function enrichSome(platform: Platform): Promise<number> {
   const due = await selectWithoutClickFacts(platform.db, rowsAtOnce)
@@ -38,7 +38,7 @@ async function enrich(platform: Platform, rows: PendingRow[]): Promise<void> {
   await saveFacts(platform, rows.filter(isResolved), clicks)
 }
 
-/** A click id that ClickHouse refuses to look up makes its conversion a dead letter; the others go on without it. */
+/** A click id that ClickHouse refuses to look up makes its conversion a dead letter; the others continue without it. */
 async function readOrBury(platform: Platform, rows: PendingRow[]): Promise<Map<string, StoredClick> | undefined> {
   try {
     return await readClicks(platform, rows)
@@ -68,7 +68,7 @@ async function saveFacts(platform: Platform, rows: PendingRow[], clicks: Map<str
   })
 }
 
-/** Sorted, so that two workers never wait for each other. */
+/** Sorted, so that two workers can't deadlock. */
 function customerCountries(
   rows: Pick<ConversionRow, 'id' | 'customer_id'>[],
   clicks: Map<string, StoredClick | undefined>,
@@ -81,8 +81,8 @@ function customerCountries(
 }
 
 /**
- * The clicks of these conversions by id. Only conversions that were stored by a version without click facts are looked up
- * in ClickHouse.
+ * The clicks of these conversions by id. ClickHouse is queried only for conversions that a version without click facts
+ * stored.
  */
 export async function loadClicks(
   platform: Pick<Platform, 'clickhouse'>,

@@ -7,7 +7,8 @@ import type { ClickSeen } from './attribution.ts'
 
 export type KnownClick = ClickSeen & { link: TrackedLink }
 
-/** From the id itself: the click may be on its way still. Refuses what we did not make for a link of this workspace. */
+/** Decodes the id itself, because the click may not be stored yet. Refuses ids that were not issued for a link of
+ * this workspace. */
 export async function requireClick(ctx: Ctx, clickId: string): Promise<KnownClick> {
   const click = await findClick(ctx, clickId)
   if (click) return click

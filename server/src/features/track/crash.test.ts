@@ -18,7 +18,7 @@ import { trackRefund } from './refunds.ts'
 import { trackSale } from './sales.ts'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 })
-// Other tests must not lose their ClickHouse.
+// A private ClickHouse, because other tests need theirs.
 const engines = await startEngines({ only: ['clickhouse'] })
 const platform = await openOwnDatabase(engines.urls)
 afterAll(() => engines.stop())
@@ -27,7 +27,7 @@ const holder = { partition: randomInt(1_000, 2 ** 31), owner: randomUUID() }
 let sequence = 0
 await claim(platform, holder)
 
-/** A link with leads of two each, sales and refunds that nobody has brought to ClickHouse yet. */
+/** A link with leads of quantity two, sales and refunds that are not exported yet. */
 async function setUp(customers: number) {
   const { workspace, link, click } = await buildConversionLink(platform)
   const ctx = contextIn(platform, workspace.id)
@@ -50,7 +50,7 @@ async function exportAll(on: Platform = platform): Promise<void> {
   while ((await exportSome(on)) > 0);
 }
 
-/** As if nobody had to wait for a while: leases have ended. */
+/** Ends all leases, as if time had passed. */
 function passTime(): Promise<unknown> {
   return sql`UPDATE conversions SET due_at = now() - interval '1 second' WHERE stored_at IS NULL`.execute(platform.db)
 }
@@ -74,7 +74,7 @@ async function expectAgreement(workspaceId: string, customers: number, sold: num
 }
 
 test.each([['lead_events'], ['sale_events'], ['workspace_counts'], ['link_counts'], ['dimension_counts']])(
-  'what ClickHouse has lost of %s, though it remembers the token, comes when the batch is taken over',
+  'rows of %s that ClickHouse lost although it remembers the token return when the batch is taken over',
   async (table) => {
     const { workspaceId, sold } = await setUp(16)
     const dying = { ...platform, db: diesBeforeCount() }
@@ -83,7 +83,7 @@ test.each([['lead_events'], ['sale_events'], ['workspace_counts'], ['link_counts
     const where = 'WHERE workspace_id = {workspaceId:String} SETTINGS mutations_sync = 2'
     const lost = table.endsWith('_events')
       ? [`ALTER TABLE ${table} DELETE ${where}`]
-      : // What the clicks have brought stays.
+      : // The clicks' counters stay.
         ['leads', 'sales', 'sale_amount'].map((count) => `ALTER TABLE ${table} UPDATE ${count} = 0 ${where}`)
     for (const statement of lost) await clickhouse.command({ query: statement, query_params: { workspaceId } })
     await passTime()
@@ -92,7 +92,7 @@ test.each([['lead_events'], ['sale_events'], ['workspace_counts'], ['link_counts
   },
 )
 
-test('rows, rollups and counters agree after each kill -9 of ClickHouse in the middle of an export', async () => {
+test('rows, rollups and counters agree after each kill -9 of ClickHouse during an export', async () => {
   for (let kill = 0; kill < 4; kill++) {
     const { workspaceId, sold } = await setUp(120)
     const dying = new Promise((resolve) => setTimeout(resolve, randomInt(120))).then(() =>
@@ -109,7 +109,7 @@ test('rows, rollups and counters agree after each kill -9 of ClickHouse in the m
   }
 })
 
-/** Everything is in ClickHouse, and nothing of that in PostgreSQL. */
+/** Fails after ClickHouse has everything and before PostgreSQL counts it. */
 function diesBeforeCount(): Platform['db'] {
   return new Proxy(platform.db, {
     get(target, property) {

@@ -43,7 +43,7 @@ async function exportAll(on: Platform = platform): Promise<void> {
   while ((await exportSome(on)) > 0);
 }
 
-/** Sets the counter of a link to its largest value, so that PostgreSQL refuses each further lead; or back. */
+/** Sets a link's counter to its largest value, so that PostgreSQL refuses each further lead, or back. */
 async function setLeads(linkId: string, leads: bigint): Promise<void> {
   await sql`UPDATE link_counters SET leads = ${leads}
     WHERE link_number = (SELECT number FROM links WHERE id = ${linkId})`.execute(platform.db)
@@ -96,7 +96,7 @@ test('leads that an engine refuses become dead letters, all others are stored, a
   await measureOverdue(platform)
   expect((await trackMetrics(platform).overdue.get()).values[0]?.value).toBe(0)
 
-  // Still refused: the letter is there again, and says how often.
+  // Refused again: the dead letter returns with its count.
   const ids = letters.filter(({ reason }) => reason.includes('22003')).map(({ reference }) => reference)
   const retry = (id: string) => retryConversion(platform, hostile.workspace.id, id)
   expect(await retry(ids[0] as string)).toBe(true)
@@ -114,7 +114,7 @@ test('leads that an engine refuses become dead letters, all others are stored, a
   expect(await countLetters(platform.db)).toEqual({ conversion: 1, outbox: 0 })
 })
 
-test('a person who is erased leaves nothing in a dead letter', async () => {
+test('erasing a customer leaves no personal data in a dead letter', async () => {
   const { workspace, link, click, lead } = await setUp()
   const visit = click()
   await arrive(visit)
@@ -129,7 +129,7 @@ test('a person who is erased leaves nothing in a dead letter', async () => {
   expect(after.rows).toEqual([{ metadata: null }])
 })
 
-test('1,030 sales of the largest amount of old stop nobody, and their sum is exact where it can be', async () => {
+test('1,030 sales of the former largest amount block no export, and their sum is exact where possible', async () => {
   const [hostile, honest] = [await setUp(), await setUp()]
   const [theirs, ours] = [hostile.click(), honest.click()]
   await arrive(theirs, ours)
@@ -158,7 +158,7 @@ test('1,030 sales of the largest amount of old stop nobody, and their sum is exa
   expect([...(await findings(hostile.workspace.id)), ...(await findings(honest.workspace.id))]).toEqual([])
 })
 
-test('wherever in a batch the refused ones are, and wherever a worker dies, the others are stored once', async () => {
+test('wherever the refused rows are in a batch, and wherever a worker dies, the others are stored once', async () => {
   const positions = Array.from({ length: 10 }, (_, index) => index)
   await fc.assert(
     fc.asyncProperty(
@@ -195,7 +195,7 @@ test('wherever in a batch the refused ones are, and wherever a worker dies, the 
   )
 })
 
-/** Whatever a transaction has sent to ClickHouse stays, and nothing of it in PostgreSQL. */
+/** Fails before the commit: ClickHouse has the rows, PostgreSQL does not. */
 function diesBeforeCommit(): Platform['db'] {
   return new Proxy(platform.db, {
     get(target, property) {

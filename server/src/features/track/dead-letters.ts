@@ -19,13 +19,10 @@ export async function buryConversion(platform: Platform, row: PendingRow, reason
     if (!(await setAside(platform.db, workspace_id, row))) return
     await insertLetter(platform.db, { workspaceId: workspace_id, kind: 'conversion', reference: id, reason })
   })
-  platform.log.error(
-    { workspaceId: row.workspace_id, id: row.id, reason },
-    'a lead or sale was refused; see dead letters',
-  )
+  platform.log.error({ workspaceId: row.workspace_id, id: row.id, reason }, 'lead or sale refused; see dead letters')
 }
 
-/** The next export takes it again. False when there is no such conversion any more. */
+/** The next export takes it again. False when the conversion no longer exists. */
 export function retryConversion(platform: Pick<Platform, 'db'>, workspaceId: string, id: string): Promise<boolean> {
   return transaction(platform, async ({ db }) => {
     const isThere = await makeDue(db, workspaceId, id)

@@ -11,7 +11,7 @@ const platform = await openTestPlatform()
 const { api } = inject('server')
 const metadata = JSON.stringify({ secret: 'Ada' })
 
-/** A lead or a sale that is stored in ClickHouse as well, or is on its way there. */
+/** A lead or a sale that is either exported to ClickHouse or pending. */
 async function convert(workspaceId: string, customerId: string, kind: 'lead' | 'sale', isStored: boolean) {
   const at = new Date()
   const row = await insertConversion(platform.db, {
@@ -47,7 +47,7 @@ async function listKeys(workspaceId: string): Promise<string[]> {
   return [...rows, ...stored.rows].map(({ customer_id, metadata }) => `${customer_id} ${metadata || 'nothing'}`).sort()
 }
 
-test('what was sent along is emptied in both engines, of that customer only, and the events stay', async () => {
+test("an erasure empties the customer's metadata in both engines, and the events stay", async () => {
   const workspace = await buildWorkspace(platform)
   const [erasedPerson, other] = [await buildCustomer(platform, workspace), await buildCustomer(platform, workspace)]
   for (const { id } of [erasedPerson, other]) {
@@ -67,13 +67,13 @@ test('what was sent along is emptied in both engines, of that customer only, and
   expect(await listKeys(workspace.id)).toEqual(expected.sort())
 })
 
-test('it waits for a batch that was read before', async () => {
+test('an erasure waits for a batch that was read before it', async () => {
   const workspace = await buildWorkspace(platform)
   const { id } = await buildCustomer(platform, workspace)
   await convert(workspace.id, id, 'lead', true)
   await convert(workspace.id, id, 'sale', false)
   const erased = [{ workspaceId: workspace.id, customerId: id }]
-  await expect(eraseConversions(platform, erased)).rejects.toThrow('are on their way to ClickHouse')
+  await expect(eraseConversions(platform, erased)).rejects.toThrow('are still being exported to ClickHouse')
   expect(await listKeys(workspace.id)).toEqual([`${id} nothing`, `${id} nothing`, `${id} ${metadata}`])
   await sql`UPDATE conversions SET stored_at = now() WHERE customer_id = ${id}`.execute(platform.db)
   await eraseConversions(platform, erased)

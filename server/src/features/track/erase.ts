@@ -4,8 +4,8 @@ import { eraseCustomers } from '../event-storage/service.ts'
 import { areUnderWay, clearPersonalData } from './store.ts'
 
 /**
- * Empties what was sent along with the conversions of customers who were erased: first where it is exported from, then
- * where it was exported to. A batch between the two may still carry it, so that is waited for: the message comes again.
+ * Empties the metadata of erased customers' conversions: first in PostgreSQL, then in ClickHouse. A batch between the
+ * two may still carry it, so the message is redelivered until that batch is stored.
  */
 export async function eraseConversions(
   platform: Pick<Platform, 'db' | 'clickhouse' | 'config'>,
@@ -16,7 +16,7 @@ export async function eraseConversions(
     const ids = customers.map(({ customerId }) => customerId)
     await clearPersonalData(platform.db, workspaceId, ids)
     if (await areUnderWay(platform.db, workspaceId, ids)) {
-      throw new Error(`Conversions of customers to erase in ${workspaceId} are on their way to ClickHouse`)
+      throw new Error(`Conversions of erased customers in ${workspaceId} are still being exported to ClickHouse`)
     }
     await eraseCustomers(platform, workspaceId, ids)
   }

@@ -22,7 +22,7 @@ import { trackSale } from './sales.ts'
 
 const platform = await openOwnDatabase()
 let sequence = 0
-// Another one than any test before: a repeat of its numbers would be taken for a repeat of its rows.
+// Unlike any earlier test's: ClickHouse would drop rows with repeated numbers as duplicates.
 const holder = { partition: randomInt(1_000, 2 ** 31), owner: randomUUID() }
 await claim(platform, holder)
 
@@ -48,12 +48,12 @@ async function exportAll(on: Platform = platform): Promise<void> {
   while ((await exportSome(on)) > 0);
 }
 
-/** As if nobody had to wait for a while: leases have ended and what was put off is due. */
+/** Ends all leases and postponements, as if time had passed. */
 function passTime(): Promise<unknown> {
   return sql`UPDATE conversions SET due_at = now() - interval '1 second' WHERE stored_at IS NULL`.execute(platform.db)
 }
 
-/** What webhooks are to hear. */
+/** The messages for webhooks. */
 async function resolvedFacts({ workspaceId }: Ctx): Promise<ClickFactsResolved[]> {
   const result = await sql<{ body: unknown }>`SELECT body FROM outbox
     WHERE workspace_id = ${workspaceId} AND subject LIKE 'changes.%.click-facts' ORDER BY id`.execute(platform.db)
@@ -64,7 +64,7 @@ async function list(ctx: Ctx, event: string, given: Record<string, unknown> = {}
   return (await listEvents(ctx, eventsQuery.parse({ event, interval: 'all', ...given }))).events
 }
 
-test('how late the first conversion is can be told', async () => {
+test('the delay of the first conversion is measured', async () => {
   const overdue = async () => {
     await measureOverdue(platform)
     return (await trackMetrics(platform).overdue.get()).values[0]?.value
@@ -81,7 +81,7 @@ test('how late the first conversion is can be told', async () => {
   expect(await overdue()).toBe(0)
 })
 
-test('a lead and a sale become events with the place and device of their click', async () => {
+test("a lead and a sale become events with their click's location and device", async () => {
   const { ctx, link, click, lead, sale, counters } = await setUp()
   const visit = click({ country: 'DE', city: 'Berlin', region: 'BE', referer: 'https://example.org/' })
   await arrive(visit)
@@ -120,7 +120,7 @@ test('a lead and a sale become events with the place and device of their click',
   expect(await counters()).toEqual({ clicks: 1, leads: 1, conversions: 1, sales: 1, saleAmount: 1000 })
 })
 
-test('a lead whose click is late waits, holds up nobody, and is completed', async () => {
+test('a lead whose click is late waits, blocks no other, and is completed', async () => {
   const { ctx, click, lead, counters } = await setUp()
   const [late, here] = [click({ country: 'FR' }), click()]
   await arrive(here)
@@ -136,7 +136,7 @@ test('a lead whose click is late waits, holds up nobody, and is completed', asyn
   expect(await counters()).toMatchObject({ clicks: 2, leads: 4 })
 })
 
-test('after a day a lead does without the place of its click', async () => {
+test("after a day a lead is exported without its click's location", async () => {
   const { ctx, click, lead } = await setUp()
   await lead(click().id)
   await sql`UPDATE conversions SET created_at = now() - interval '25 hours' WHERE workspace_id = ${ctx.workspaceId}`.execute(
@@ -161,7 +161,7 @@ test('a worker that dies at any point is followed by the same batch, which count
   await sale({ invoiceId: 'in_1' })
   for (const dying of [insertDies, insertedThenDies, insertedThenDies]) {
     await expect(exportAll(dying)).rejects.toThrow('crash')
-    // Nobody else takes what is leased.
+    // Leased rows are not taken.
     await exportAll()
     expect(await counters()).toMatchObject({ leads: 0, sales: 0 })
     await passTime()
@@ -173,7 +173,7 @@ test('a worker that dies at any point is followed by the same batch, which count
   expect(await counters()).toEqual({ clicks: 1, leads: 1, conversions: 1, sales: 1, saleAmount: 1000 })
 })
 
-test('an insert is bounded by bytes, whether its batch is new or was cut off, and one large lead still goes through', async () => {
+test('an insert is bounded by bytes for new and interrupted batches, and one large lead still fits', async () => {
   const { ctx, click, lead, counters } = await setUp()
   const visit = click()
   await arrive(visit)
@@ -229,7 +229,7 @@ test('a refund is listed as a negative sale, so that the list adds up to the cou
     ['in_1', -300],
     ['in_1', -700],
   ])
-  // A refund is found with its sale.
+  // A filter finds a refund with its sale.
   expect(await list(ctx, 'sales', { saleType: 'new' })).toHaveLength(3)
   expect(await list(ctx, 'sales', { saleType: 'recurring' })).toMatchObject([{ invoice_id: 'in_2' }])
   const counted = await countEvents(ctx, analyticsQuery.parse({ event: 'sales', interval: 'all' }))
@@ -239,7 +239,7 @@ test('a refund is listed as a negative sale, so that the list adds up to the cou
   })
 })
 
-test('leads and sales whose note of being stored PostgreSQL has lost are counted again and not stored again', async () => {
+test('leads and sales whose stored mark PostgreSQL has lost are counted again and not stored again', async () => {
   const { ctx, link, click, lead, sale, counters } = await setUp()
   const visit = click()
   await arrive(visit)
@@ -248,7 +248,7 @@ test('leads and sales whose note of being stored PostgreSQL has lost are counted
   await sale({ invoiceId: 'in_lost_note' })
   await exportAll()
   const after = await counters()
-  // As a failover to an older copy leaves it: another incarnation, no note, and the counters of before.
+  // As a failover to an older replica leaves it: another incarnation, no mark, and the earlier counters.
   await sql`UPDATE database_incarnation SET started_at = now()`.execute(platform.db)
   await sql`UPDATE conversions SET stored_at = NULL, batch = NULL WHERE workspace_id = ${ctx.workspaceId}`.execute(
     platform.db,

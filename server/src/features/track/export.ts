@@ -38,22 +38,23 @@ import {
 type Engines = Pick<Platform, 'clickhouse' | 'db' | 'config'>
 
 const mostAtOnce = 1_000
-// A batch that is on its way has five seconds each time to get there.
+// Attempts, five seconds each, to wait for a batch in progress.
 const patience = 5
-// A batch that ended so many workers is divided, and divided again when a part of it ends another one.
+// A batch that ended this many workers is split, and its parts again when they end another one.
 const mostAttempts = 4
 
-/** Brings some conversions to ClickHouse and the counters, each exactly once; says how many were due. */
+/** Exports some conversions to ClickHouse and the counters, each exactly once. Returns the number of due
+ * conversions. */
 export async function exportSome(platform: Platform): Promise<number> {
   return (await exportNext(platform)).count
 }
 
-/** All that is due now; what comes meanwhile waits for the next call, so that inserts stay large. */
+/** Exports everything that is due now; later arrivals wait for the next call, so that inserts stay large. */
 export async function exportDue(platform: Platform, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && (await exportNext(platform)).isMore);
 }
 
-/** A batch that was cut off does not keep back what has become due since. */
+/** An interrupted batch does not delay newer conversions. */
 async function exportNext(platform: Platform): Promise<{ count: number; isMore: boolean }> {
   const enriched = await enrichSome(platform)
   const takenOver = await finishBatch(platform)
@@ -61,7 +62,7 @@ async function exportNext(platform: Platform): Promise<{ count: number; isMore: 
   return { count: enriched + takenOver + fresh.count, isMore: enriched > 0 || takenOver > 0 || fresh.isMore }
 }
 
-/** Stores what fits into one insert of a batch that was cut off; the rest becomes a batch of its own. */
+/** Stores the first insert of an interrupted batch; the rest becomes a new batch. */
 async function finishBatch(platform: Platform): Promise<number> {
   const pending = await takeOverBatch(platform.db)
   const batch = pending[0]?.batch
@@ -80,7 +81,7 @@ async function finishBatch(platform: Platform): Promise<number> {
   return pending.length
 }
 
-/** A batch whose data is refused is divided until the culprit is alone; the others are stored. */
+/** Splits a refused batch until the culprit is alone; the others are stored. */
 async function orSplit(platform: Platform, rows: PendingRow[], work: () => Promise<unknown>): Promise<void> {
   try {
     await work()
@@ -89,12 +90,12 @@ async function orSplit(platform: Platform, rows: PendingRow[], work: () => Promi
     const batch = rows[0]?.batch
     if (failure === 'unavailable' && batch) await forgetAttempt(platform.db, batch).catch(() => {})
     if (failure !== 'refused') throw error
-    platform.log.warn({ error, rows: rows.length }, 'a batch of leads and sales was refused and is divided')
+    platform.log.warn({ error, rows: rows.length }, 'batch of leads and sales refused, splitting it')
     await split(platform, rows, describeFailure(error), 0)
   }
 }
 
-/** Each half becomes a batch of its own, which is taken over at once; one that is alone becomes a dead letter. */
+/** Each half becomes a batch of its own, which is taken over at once; a single row becomes a dead letter. */
 async function split(platform: Platform, rows: PendingRow[], reason: string, attempts: number): Promise<void> {
   const [alone, ...others] = rows
   if (alone && others.length === 0) return buryConversion(platform, alone, reason)
@@ -117,16 +118,19 @@ async function exportFresh(platform: Platform): Promise<{ count: number; isMore:
   return { count: rows.length, isMore: rest.length > 0 || due.length === mostAtOnce }
 }
 
-/** Not knowing is no news here: that PostgreSQL is away is told elsewhere. */
+/** PostgreSQL being down is logged by the health check; don't log it twice. */
 export async function measureOverdue(platform: Pick<Platform, 'db' | 'metrics'>): Promise<void> {
   const seconds = await selectOverdue(platform.db).catch(() => undefined)
   if (seconds !== undefined) trackMetrics(platform).overdue.set(seconds)
 }
 
-/** Adds to ClickHouse what was stored there, after a number and of one link or of all, and has no row any more. */
+/** Adds rows that ClickHouse stored and lost, after a number, of one link or of all. */
 export function restoreSome(platform: Engines, from: { linkNumber?: bigint; after: bigint }) {
   return betweenConversions(platform, async (platform, isLocked) => {
-    if (!isLocked) throw conflict('A batch of leads and sales does not end. Is a worker stuck? Try again in a minute.')
+    if (!isLocked)
+      throw conflict(
+        'A batch of leads and sales does not finish. Check whether a worker is stuck, and try again in a minute.',
+      )
     const stored = await selectStored(platform.db, { ...from, count: mostAtOnce })
     const { rows, rest } = takePortion(stored, platform.config.CONVERSION_BATCH_BYTES)
     const conversions = await selectByNumber(platform.db, listNumbers(rows))
@@ -139,8 +143,8 @@ export function restoreSome(platform: Engines, from: { linkNumber?: bigint; afte
 }
 
 /**
- * While no batch goes to ClickHouse, for the state of one moment: what is marked as stored and what is stored are then
- * the same. A batch that was cut off is between the two until a worker has finished it.
+ * Runs `work` while no batch is being exported, for a consistent snapshot: the rows marked as stored are then exactly
+ * the stored ones. An interrupted batch is between the two until a worker has finished it.
  */
 export async function betweenExports<R>(platform: Engines, work: () => Promise<R>): Promise<R> {
   for (let attempt = 1; attempt <= patience; attempt++) {
@@ -149,7 +153,9 @@ export async function betweenExports<R>(platform: Engines, work: () => Promise<R
     )
     if (done) return done.result
   }
-  throw conflict('A batch of leads and sales does not end. Is a worker running? Start one, and try again in a minute.')
+  throw conflict(
+    'A batch of leads and sales does not finish. Start a worker if none is running, and try again in a minute.',
+  )
 }
 
 async function isCutOff(platform: Engines): Promise<boolean> {
@@ -178,7 +184,7 @@ async function store(platform: Platform, rows: ConversionRow[], append: typeof a
     await deleteLetters(platform.db, 'conversion', ids)
   }
   await transaction(platform, async (platform) => {
-    // Before rows go to ClickHouse again: what PostgreSQL refuses would have to be removed there.
+    // Checked before rows go to ClickHouse again, because rows that PostgreSQL refuses would have to be removed there.
     if (append === appendConversionsAgain) await rehearse(platform, record)
     await append(platform, events, batch)
     await record(platform)
@@ -186,7 +192,7 @@ async function store(platform: Platform, rows: ConversionRow[], append: typeof a
   return rows.length
 }
 
-/** Does the work and undoes it, for the error that it may throw. */
+/** Runs the work in a transaction and rolls it back, for the error that it may throw. */
 async function rehearse(platform: Platform, work: (platform: Platform) => Promise<void>): Promise<void> {
   const done = new Error('undo')
   await savepoint(platform, async (platform) => {
@@ -204,14 +210,14 @@ function listNumbers(rows: { number: bigint }[]): bigint[] {
 export const claimedAtOnce = 100
 const rowBytes = 500
 
-/** Brings some leads and sales that belong to no link to ClickHouse, where they can be listed; says how many. */
+/** Exports some leads and sales without a link to ClickHouse, which lists them. Returns their number. */
 export async function exportUnattributed(platform: Platform): Promise<number> {
   const claimed = await claimUnattributed(platform.db, claimedAtOnce)
   for (const some of splitByBytes(claimed, platform.config.CONVERSION_BATCH_BYTES)) {
     const problem = await storeUnattributed(platform, some).catch((error: unknown) => error)
     if (problem === undefined) continue
     if (some.length === 1) throw problem
-    // One that can't be stored must not hold up the others; it is tried again when its claim has ended.
+    // One that can't be stored must not block the others; it is retried when its claim expires.
     for (const row of some) {
       await storeUnattributed(platform, [row]).catch((err: unknown) =>
         platform.log.warn({ err, conversion: row.id }, 'lead or sale without a link not stored, will retry'),
@@ -234,7 +240,7 @@ async function storeUnattributed(platform: Platform, rows: ConversionRow[]): Pro
 
 const outsideWindow = 'outside_window'
 
-/** Sales that earlier releases recorded say only that they follow their lead. */
+/** Sales that earlier releases recorded only say that they follow their lead. */
 function notAttributed({ attribution }: ConversionRow): string {
   return attribution === 'lead' ? outsideWindow : attribution
 }

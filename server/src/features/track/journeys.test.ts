@@ -65,7 +65,7 @@ test(`after ${journeyCount} journeys links, customers, rows and a plain model ag
   for (let start = 0; start < journeys.length; start += journeysPerMessage) {
     const some = journeys.slice(start, start + journeysPerMessage)
     const arrive = () => log(some.flatMap(({ raw }) => raw))
-    // Of every third part the clicks come after what came of them.
+    // In every third message, conversions come before their clicks.
     const isLate = (start / journeysPerMessage) % 3 === 2
     if (!isLate) await arrive()
     await forEachJourney(some, travel)
@@ -99,7 +99,7 @@ test(`after ${journeyCount} journeys links, customers, rows and a plain model ag
   )
 })
 
-// What is done
+// Actions
 
 async function buildSpace(currency: string, index: number): Promise<Space> {
   const workspace = await buildWorkspace(platform)
@@ -145,7 +145,7 @@ async function travel(journey: Journey): Promise<void> {
   }
 }
 
-/** The answer as text, or the status that it was refused with. A repeat may bring another amount: the first counts. */
+/** The response as text, or the error status. A repeat may bring another amount: the first counts. */
 async function call({ space: { ctx }, customer }: Journey, step: Step, time: number): Promise<string> {
   try {
     return JSON.stringify(await answer())
@@ -174,7 +174,7 @@ async function call({ space: { ctx }, customer }: Journey, step: Step, time: num
   }
 }
 
-// What should come of it: the rules once more, as plainly as they can be said
+// Expected results: a plain model of the rules
 
 type Sold = { amount: bigint; original: bigint; left: bigint; originalLeft: bigint; link: number | null }
 type Person = { first: Click | null; leads: Map<string, Click | null>; latest: string; invoices: Map<string, Sold> }
@@ -205,7 +205,7 @@ function play({ space, customer, steps }: Journey): void {
     if (click) sumTotals(click.link).leads += quantity
   }
 
-  /** The first click that is known or the one at hand, as the workspace wants it; none that is over ninety days old. */
+  /** The first known click or the given one, depending on the workspace; none that is over ninety days old. */
   function choose(given: Click | null): Click | null {
     const known = person?.first ?? null
     const order = space.isFirstClick ? [known, given] : [given, known]
@@ -258,7 +258,7 @@ function play({ space, customer, steps }: Journey): void {
   if (person && !space.bought.has(customer)) space.bought.set(customer, { sales: 0, saleAmount: 0n })
 }
 
-/** Ten-thousandths of each currency for a euro, from the file itself. */
+/** Ten-thousandths of each currency for a euro, read from the file. */
 const rates = new Map<string, bigint>(
   Object.entries(
     JSON.parse(readFileSync(new URL('../../../data/exchange-rates.json', import.meta.url), 'utf8')).rates as Record<
@@ -276,13 +276,13 @@ function exchange(amount: bigint, from: string, to: string): bigint | undefined 
   return nearest(amount * other * hundred(to), one * hundred(from))
 }
 
-/** A half goes up. */
+/** Rounds half up. */
 function nearest(dividend: bigint, divisor: bigint): bigint {
   const rest = dividend % divisor
   return dividend / divisor + (rest * 2n >= divisor ? 1n : 0n)
 }
 
-// What is found
+// Actual results
 
 async function totalsOfRows({ ctx: { workspaceId }, links }: Space): Promise<Totals[]> {
   const rows = await query<Record<'number' | 'clicks' | 'leads' | 'conversions' | 'sales' | 'amount', string>>(

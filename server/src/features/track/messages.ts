@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * A lead, sale or refund, published in the transaction that records it. Ids and facts that never change: the log can't
- * forget a person, so a subscriber reads everything else from PostgreSQL.
+ * A lead, sale or refund, published in the transaction that records it. It has only ids and immutable facts: the log
+ * can't erase a person, so subscribers read everything else from PostgreSQL.
  */
 export const conversionRecorded = z.object({
   id: z.string(),

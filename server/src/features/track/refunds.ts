@@ -8,7 +8,7 @@ import { roundShare } from '../money/service.ts'
 import { recordConversion } from './record.ts'
 import { type ConversionRow, lockSale, selectRefunds, selectSale } from './store.ts'
 
-/** The sale is held until the transaction ends, so that two refunds never take back more than there was. */
+/** Locks the sale until the transaction ends, so that concurrent refunds never exceed it. */
 export async function trackRefund(ctx: Ctx, input: NewRefund): Promise<RefundResult> {
   return transaction(ctx, async (ctx) => {
     const sale = await selectSale(ctx.db, ctx.workspaceId, input.invoiceId)
@@ -22,7 +22,7 @@ export async function trackRefund(ctx: Ctx, input: NewRefund): Promise<RefundRes
   })
 }
 
-/** Refunds what is left of a sale that a page reported: the server's sale takes its place. */
+/** Refunds the rest of a sale that a page reported, because the server's sale replaces it. */
 export async function takeBackSale(ctx: Ctx, sale: ConversionRow): Promise<void> {
   await lockSale(ctx.db, ctx.workspaceId, sale.number)
   const before = await selectRefunds(ctx.db, ctx.workspaceId, sale.number)
@@ -36,7 +36,7 @@ async function recordRefund(
   input: Pick<Partial<NewRefund>, 'amount' | 'refundId' | 'metadata'>,
 ): Promise<ConversionRow> {
   const part = decideRefund(sale, before, input)
-  // What is said about somebody who was erased is not kept.
+  // Metadata of an erased customer is not stored.
   const customer = await lockCustomer(ctx, sale.customer_id)
   const refund = await recordConversion(ctx, {
     id: newId('evt'),
@@ -64,7 +64,7 @@ async function recordRefund(
     metadata: customer && (input.metadata ? JSON.stringify(input.metadata) : sale.metadata),
     created_at: ctx.now(),
   })
-  if (!refund) throw conflict(`The refund ${input.refundId} is one of another invoice.`)
+  if (!refund) throw conflict(`The refund ${input.refundId} belongs to another invoice.`)
   const sales = part.isFull ? -1 : 0
   await countSale(ctx, sale.customer_id, { sales, amount: -Number(part.amount), at: sale.created_at })
   return refund
@@ -73,12 +73,13 @@ async function recordRefund(
 type Sale = Pick<ConversionRow, 'amount' | 'original_amount' | 'original_currency' | 'invoice_id'>
 type Refund = Pick<ConversionRow, 'amount' | 'original_amount'>
 
-/** What is taken back, in both currencies. The last part takes the rest, so that nothing is left of the sale by rounding. */
+/** The refunded amount in both currencies. The last part takes the rest, so that rounding leaves nothing of the
+ * sale. */
 function decideRefund(sale: Sale, before: Refund[], input: Pick<NewRefund, 'amount'>) {
   const total = sale.original_amount ?? sale.amount
   const left = total - before.reduce((sum, refund) => sum + (refund.original_amount ?? 0n), 0n)
   const amountLeft = sale.amount + before.reduce((sum, refund) => sum + refund.amount, 0n)
-  if (left === 0n) throw conflict(`Nothing is left of invoice ${sale.invoice_id}: it has been refunded as a whole.`)
+  if (left === 0n) throw conflict(`Invoice ${sale.invoice_id} is fully refunded already.`)
   const original = input.amount ? BigInt(input.amount) : left
   if (original > left) {
     throw invalid(

@@ -9,7 +9,7 @@ import type { ConversionRow, PendingRow, StoredConversion } from './store.ts'
 
 export type Counts = { linkNumber: bigint; leads: number; conversions: number; sales: number; saleAmount: bigint }
 
-/** The rows of ClickHouse that these conversions come to; a lead of several is as many rows. */
+/** The ClickHouse rows of these conversions; a lead of quantity n has n rows. */
 export function buildRows(conversions: ConversionRow[], clicks: Map<string, StoredClick>): NewConversions {
   const leads: NewLead[] = []
   const sales: NewSale[] = []
@@ -36,7 +36,7 @@ export function buildRows(conversions: ConversionRow[], clicks: Map<string, Stor
   return { leads, sales }
 }
 
-/** What these conversions add to the counters of their links, in the order of link numbers. */
+/** The amounts that these conversions add to their links' counters, by link number. */
 export function sumCounts(conversions: StoredConversion[]): Counts[] {
   const counts = new Map<bigint, Counts>()
   for (const conversion of conversions) {
@@ -91,10 +91,10 @@ function sharedColumns(conversion: ConversionRow, click: StoredClick | undefined
 const unknown = 'Unknown'
 const direct = '(direct)'
 
-/** The conversions that one insert takes, and those that no longer fit. */
+/** The conversions that fit one insert, and the rest. */
 export type Portion = { rows: PendingRow[]; rest: PendingRow[] }
 
-/** Takes conversions in order until their rows reach `mostBytes`; one alone is taken whatever its size. */
+/** Takes conversions in order until their rows reach `mostBytes`; a single one is taken whatever its size. */
 export function takePortion(pending: PendingRow[], mostBytes: number): Portion {
   let bytes = 0
   for (const [position, row] of pending.entries()) {

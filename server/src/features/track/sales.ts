@@ -15,7 +15,7 @@ import { type ConversionRow, lockInvoice, selectLead, selectSale } from './store
 const directLead = 'Direct sale'
 
 /**
- * A repeated invoice gets the first answer; a sale that can be attributed to nobody is not an error, and not stored. An
+ * A repeated invoice gets the first response; a sale that can't be attributed is neither an error nor stored. An
  * invoice that only a page has reported is replaced: the page's sale is refunded, and this one is recorded.
  */
 export async function trackSale(ctx: Ctx, input: NewSale): Promise<SaleResult> {
@@ -31,7 +31,7 @@ export async function trackSale(ctx: Ctx, input: NewSale): Promise<SaleResult> {
     const attribution = await attributeSale(ctx, customer, given, input)
     if (earlier) await takeBackSale(ctx, earlier)
     const sale = await recordSale(ctx, customer, attribution, input)
-    // The version before takes no lock: it may have been faster with this invoice.
+    // The previous version takes no lock, so it may have recorded this invoice first.
     if (!sale)
       return presentSale(ctx, (await selectSale(ctx.db, ctx.workspaceId, input.invoiceId as string)) as ConversionRow)
     await countSale(ctx, customer.id, { sales: 1, amount: Number(sale.amount), at: sale.created_at })
@@ -39,13 +39,13 @@ export async function trackSale(ctx: Ctx, input: NewSale): Promise<SaleResult> {
   })
 }
 
-/** A sale has the click of its lead, and with it the facts that are known of that click. */
+/** A sale has its lead's click, and the known facts of that click. */
 type AttributedTo = Pick<
   ConversionRow,
   'link_number' | 'click_id' | 'attribution' | 'partner_id' | 'click_facts' | 'click_facts_at'
 >
 
-/** The click of the lead, the latest or the one that is named; without a lead one is made from the click. */
+/** The click of the latest or the named lead; without a lead, one is created from the click. */
 async function attributeSale(
   ctx: Ctx,
   customer: Customer,

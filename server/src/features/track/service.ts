@@ -15,7 +15,8 @@ import {
   selectSold,
 } from './store.ts'
 
-/** A lead, sale or refund as its event shows it. Without settled click facts, place and device are unknown so far. */
+/** A lead, sale or refund as its event shows it. Without resolved click facts, location and device are unknown so
+ * far. */
 export type RecordedConversion = { id: string; hasClickFacts: boolean } & (
   | { kind: 'lead'; row: LeadRecord }
   | { kind: Exclude<ConversionKind, 'lead'>; row: SaleRecord }
@@ -41,7 +42,7 @@ function presentTimes<Row extends NewLead>(row: Row) {
 }
 
 export type RecordedCounts = StoredConversions & { conversions: number }
-/** What PostgreSQL has recorded of a link and brought to ClickHouse, and whether more is on its way there. */
+/** The exported conversions of a link in PostgreSQL, and whether more are being exported. */
 export type RecordedConversions = {
   workspaceId: string
   linkNumber: bigint
@@ -61,7 +62,7 @@ export async function recordedByLink(
   })
 }
 
-/** Sales less refunds, by customer; without those who have neither. */
+/** Sales less refunds, by customer; without customers who have neither. */
 export async function recordedByCustomer({ db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>, customerIds: string[]) {
   const rows = await selectSold(db, workspaceId, customerIds)
   return new Map(
@@ -69,7 +70,7 @@ export async function recordedByCustomer({ db, workspaceId }: Pick<Ctx, 'db' | '
   )
 }
 
-/** Those of these conversions that PostgreSQL has. */
+/** The ids among these that PostgreSQL has. */
 export async function knownConversions({ db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>, ids: string[]) {
   return new Set(await selectIds(db, workspaceId, [...new Set(ids)]))
 }
@@ -78,7 +79,7 @@ export function highestConversion({ db }: Pick<Platform, 'db'>): Promise<bigint>
   return selectHighestNumber(db)
 }
 
-/** Lets the worker compare leads and sales without a link with ClickHouse again, and add those that it lacks. */
+/** Lets the worker compare leads and sales without a link with ClickHouse again, and add missing ones. */
 export function exportUnattributedAgain({ db }: Pick<Platform, 'db'>): Promise<void> {
   return releaseUnattributed(db)
 }
@@ -88,7 +89,7 @@ type Engines = Pick<Platform, 'clickhouse' | 'db' | 'config'>
 /** `last` is undefined at the end. */
 export type RestoredRows = { read: number; added: number; last: bigint | undefined }
 
-/** Adds some rows that ClickHouse had and has lost: of one link or of all, after a number. */
+/** Adds some rows that ClickHouse has lost: of one link or of all, after a number. */
 export function restoreMissingRows(
   platform: Engines,
   from: { linkNumber?: bigint; after: bigint },
@@ -96,7 +97,7 @@ export function restoreMissingRows(
   return restoreSome(platform, from)
 }
 
-/** Runs `work` while no batch of leads and sales is on its way to ClickHouse. */
+/** Runs `work` while no batch of leads and sales is being exported to ClickHouse. */
 export function pauseExport<R>(platform: Engines, work: () => Promise<R>): Promise<R> {
   return betweenExports(platform, work)
 }

@@ -29,7 +29,7 @@ export type ConversionRow = {
   is_full: boolean
   sale_number: bigint | null
   metadata: string | null
-  /** The partner of the link at that time. */
+  /** The link's partner at that time. */
   partner_id: string | null
   /** JSON; null while the click has not been found, and when it never will be. */
   click_facts: string | null
@@ -44,9 +44,9 @@ export type NewConversion = Pick<
 > &
   Partial<Omit<ConversionRow, 'number' | 'created_at' | 'stored_at' | 'batch'>> & { created_at: Date }
 
-/** Undefined when there is one already: this lead, this invoice or this refund. */
+/** Undefined when this lead, invoice or refund exists already. */
 export async function insertConversion(db: Db, row: NewConversion): Promise<ConversionRow | undefined> {
-  // What belongs to no link is counted nowhere, so it counts as stored at once.
+  // A conversion without a link has no counter, so it counts as stored at once.
   const storedAt = row.link_number === null ? row.created_at : null
   const factsAt = row.click_id === null ? row.created_at : (row.click_facts_at ?? null)
   const result = await sql<ConversionRow>`
@@ -77,14 +77,14 @@ export async function selectLead(
   return result.rows[0]
 }
 
-/** Holds a lock until the transaction ends: nobody else decides about the same invoice meanwhile. */
+/** Holds a lock that blocks other decisions about this invoice until the transaction ends. */
 export async function lockInvoice(db: Db, workspaceId: string, invoiceId: string): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${workspaceId} ${invoiceId}`}, ${locks.invoices}))`.execute(
     db,
   )
 }
 
-/** The sale of an invoice: the one that a secret key reported, else the one of a page. */
+/** The sale of an invoice: the one that a secret key reported, else the one from a page. */
 export async function selectSale(db: Db, workspaceId: string, invoiceId: string): Promise<ConversionRow | undefined> {
   const result = await sql<ConversionRow>`
     SELECT * FROM conversions
@@ -93,7 +93,7 @@ export async function selectSale(db: Db, workspaceId: string, invoiceId: string)
   return result.rows[0]
 }
 
-/** Until the transaction ends no other refund of the sale is made. */
+/** Holds a lock that blocks other refunds of the sale until the transaction ends. */
 export async function lockSale(db: Db, workspaceId: string, number: bigint): Promise<void> {
   await sql`SELECT FROM conversions WHERE workspace_id = ${workspaceId} AND number = ${number}
     FOR NO KEY UPDATE`.execute(db)
@@ -120,21 +120,22 @@ export type StoredConversion = Pick<
   | 'created_at'
 >
 
-/** A conversion on its way, without what may be large in it; `bytes` is what its rows take. */
+/** A conversion to be exported, without its large columns; `bytes` is the size of its rows. */
 export type PendingRow = Pick<
   ConversionRow,
   'number' | 'id' | 'workspace_id' | 'kind' | 'click_id' | 'quantity' | 'created_at' | 'batch'
 > & { attempts: number; bytes: bigint }
 
-// What a row takes in an insert besides its metadata and the addresses that it has of its click.
+// The size of an inserted row without its metadata and its click's addresses.
 const rowBytes = 600
-// The length of a text is known without reading it.
+// PostgreSQL knows the length of a text without reading it.
 const pendingColumns = sql`number, id, workspace_id, kind, click_id, quantity, created_at, batch, attempts,
   quantity::bigint * (${rowBytes}::int + coalesce(octet_length(metadata), 0) + octet_length(event_name)
     + coalesce(octet_length(click_facts), 0)) AS bytes`
 
-/** Leases the oldest batch whose lease has ended: its worker is gone. `attempts` counts how often that happened. */
-// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+/** Leases the oldest batch whose lease has expired, because its worker died. `attempts` counts how often that
+ * happened. */
+// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
 export async function takeOverBatch(db: Db): Promise<PendingRow[]> {
   const result = await sql<PendingRow>`
     UPDATE conversions SET due_at = ${lease}, attempts = attempts + 1
@@ -145,7 +146,7 @@ export async function takeOverBatch(db: Db): Promise<PendingRow[]> {
   return result.rows
 }
 
-// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
 export async function selectDue(db: Db, count: number): Promise<PendingRow[]> {
   const result = await sql<PendingRow>`
     SELECT ${pendingColumns} FROM conversions
@@ -154,8 +155,8 @@ export async function selectDue(db: Db, count: number): Promise<PendingRow[]> {
   return result.rows
 }
 
-/** Those whose click is still to be looked up. */
-// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+/** Those whose click facts are unresolved. */
+// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
 export async function selectWithoutClickFacts(db: Db, count: number): Promise<PendingRow[]> {
   const result = await sql<PendingRow>`
     SELECT ${pendingColumns} FROM conversions
@@ -167,7 +168,7 @@ export async function selectWithoutClickFacts(db: Db, count: number): Promise<Pe
 export type ClickFacts = { number: bigint; facts: string | null }
 
 /** Skips conversions whose facts were saved before or cleared by an erasure. Returns those that this call saved. */
-// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
 export async function saveClickFacts(
   db: Db,
   facts: ClickFacts[],
@@ -182,8 +183,8 @@ export async function saveClickFacts(
   return result.rows
 }
 
-/** How many seconds ago the first of those that are not in ClickHouse yet was due. */
-// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+/** Seconds since the oldest conversion that is not exported yet was due. */
+// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
 export async function selectOverdue(db: Db): Promise<number> {
   const result = await sql<{ seconds: number }>`
     SELECT greatest(0, coalesce(extract(epoch FROM now() - min(due_at)), 0))::float AS seconds
@@ -192,7 +193,7 @@ export async function selectOverdue(db: Db): Promise<number> {
 }
 
 /** Those that no other worker has put into a batch meanwhile. */
-// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
 export async function fixBatch(db: Db, batch: string, numbers: bigint[]): Promise<ConversionRow[]> {
   const result = await sql<ConversionRow>`
     UPDATE conversions SET batch = ${batch}, due_at = ${lease}, attempts = 0
@@ -201,7 +202,7 @@ export async function fixBatch(db: Db, batch: string, numbers: bigint[]): Promis
 }
 
 /** Moves some conversions of a batch to a new one, which the next worker takes over. */
-// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
 export async function moveToBatch(
   db: Db,
   { from, to, numbers, attempts }: { from: string; to: string; numbers: bigint[]; attempts: number },
@@ -210,29 +211,29 @@ export async function moveToBatch(
     WHERE number = ANY(${numbers}::bigint[]) AND batch = ${from} AND stored_at IS NULL`.execute(db)
 }
 
-// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
 export async function selectBatch(db: Db, batch: string): Promise<ConversionRow[]> {
   const result = await sql<ConversionRow>`
     SELECT * FROM conversions WHERE batch = ${batch} AND stored_at IS NULL`.execute(db)
   return result.rows
 }
 
-/** From one second to five minutes, longer each time. */
-// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+/** Backs off from one second to five minutes. */
+// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
 export async function postpone(db: Db, numbers: bigint[]): Promise<void> {
   await sql`UPDATE conversions SET attempts = attempts + 1,
       due_at = now() + least(interval '5 minutes', interval '1 second' * power(2, least(attempts, 9)))
     WHERE number = ANY(${numbers}::bigint[]) AND batch IS NULL AND stored_at IS NULL`.execute(db)
 }
 
-/** An attempt that an unavailable engine ended says nothing about the batch. */
-// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+/** An attempt that failed because an engine is unavailable says nothing about the batch. */
+// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
 export async function forgetAttempt(db: Db, batch: string): Promise<void> {
   await sql`UPDATE conversions SET attempts = greatest(0, attempts - 1)
     WHERE batch = ${batch} AND stored_at IS NULL`.execute(db)
 }
 
-/** Never due until `makeDue`. False when it has left its batch meanwhile. */
+/** Not due until `makeDue`. False when it has left its batch meanwhile. */
 export async function setAside(db: Db, workspaceId: string, row: Pick<PendingRow, 'number' | 'batch'>) {
   const result = await sql`UPDATE conversions SET batch = NULL, due_at = 'infinity', attempts = 0
     WHERE workspace_id = ${workspaceId} AND number = ${row.number} AND stored_at IS NULL
@@ -246,8 +247,8 @@ export async function makeDue(db: Db, workspaceId: string, id: string): Promise<
   return result.numAffectedRows === 1n
 }
 
-/** Those that are in a batch, whether or not it has reached ClickHouse. */
-// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+/** Those in a batch, whether or not it has reached ClickHouse. */
+// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
 export async function selectUnderWay(
   db: Db,
 ): Promise<Pick<ConversionRow, 'id' | 'workspace_id' | 'kind' | 'created_at'>[]> {
@@ -257,8 +258,8 @@ export async function selectUnderWay(
   return result.rows
 }
 
-/** Those that nobody has marked before: only they are counted. */
-// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+/** Returns only those that this call marked: only they are counted. */
+// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
 export async function markStored(db: Db, batch: string): Promise<StoredConversion[]> {
   const result = await sql<StoredConversion>`
     UPDATE conversions SET stored_at = now() WHERE batch = ${batch} AND stored_at IS NULL
@@ -268,14 +269,14 @@ export async function markStored(db: Db, batch: string): Promise<StoredConversio
   return result.rows
 }
 
-/** Also ends the search for their clicks, so that a worker which has just read one does not save it. */
+/** Also ends the search for their clicks, so that a worker that has just read one does not save it. */
 export async function clearPersonalData(db: Db, workspaceId: string, customerIds: string[]): Promise<void> {
   await sql`UPDATE conversions SET metadata = NULL, click_facts = NULL, click_facts_at = coalesce(click_facts_at, now())
     WHERE workspace_id = ${workspaceId} AND customer_id = ANY(${customerIds}::text[])
       AND (metadata IS NOT NULL OR click_facts IS NOT NULL OR click_facts_at IS NULL)`.execute(db)
 }
 
-/** Whether some may have been read before and not have reached ClickHouse yet. */
+/** Whether some may have been read before the erasure and not have reached ClickHouse yet. */
 export async function areUnderWay(db: Db, workspaceId: string, customerIds: string[]): Promise<boolean> {
   const result = await sql`SELECT 1 FROM conversions WHERE workspace_id = ${workspaceId}
     AND customer_id = ANY(${customerIds}::text[])
@@ -283,8 +284,8 @@ export async function areUnderWay(db: Db, workspaceId: string, customerIds: stri
   return result.rows.length > 0
 }
 
-/** Some that belong to no link and are not in ClickHouse yet; nobody else gets them for two minutes. */
-// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+/** Claims some without a link that are not in ClickHouse yet, for two minutes. */
+// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
 export async function claimUnattributed(db: Db, count: number): Promise<ConversionRow[]> {
   const result = await sql<ConversionRow>`
     UPDATE conversions SET due_at = now() + interval '2 minutes' WHERE number IN (
@@ -294,19 +295,19 @@ export async function claimUnattributed(db: Db, count: number): Promise<Conversi
   return result.rows.sort((a, b) => (a.number < b.number ? -1 : 1))
 }
 
-// NOTE every workspace: a worker brings the conversions of all of them to ClickHouse.
+// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
 export async function markUnattributed(db: Db, batch: string, numbers: bigint[]): Promise<void> {
   await sql`UPDATE conversions SET batch = ${batch} WHERE number = ANY(${numbers}::bigint[])`.execute(db)
 }
 
 /** Lets the worker compare all of them with ClickHouse again. */
-// NOTE every workspace: the operator brings back what ClickHouse has lost of all of them.
+// NOTE every workspace: the operator restores the lost ClickHouse rows of all of them.
 export async function releaseUnattributed(db: Db): Promise<void> {
   await sql`UPDATE conversions SET batch = NULL, due_at = now()
     WHERE link_number IS NULL AND batch IS NOT NULL`.execute(db)
 }
 
-/** What has reached ClickHouse, and how much is on its way there. */
+/** The exported conversions, and the number of those in progress. */
 export type RecordedRow = {
   workspace_id: string
   link_number: bigint
@@ -314,7 +315,7 @@ export type RecordedRow = {
   sale_amount: string
 } & Record<'leads' | 'conversions' | 'sales', bigint>
 
-// NOTE every workspace: the operator compares those of all of them, or of the one that is named.
+// NOTE every workspace: the operator compares those of all of them, or of the named one.
 export async function selectRecorded(
   db: Db,
   { workspaceId, first, last }: { workspaceId?: string; first: bigint; last: bigint },
@@ -333,8 +334,8 @@ export async function selectRecorded(
   return result.rows
 }
 
-/** Those that have reached ClickHouse once. They do not change until the transaction ends. */
-// NOTE every workspace: the operator brings back what ClickHouse has lost of all of them.
+/** Those that were exported. They do not change until the transaction ends. */
+// NOTE every workspace: the operator restores the lost ClickHouse rows of all of them.
 export async function selectStored(
   db: Db,
   { linkNumber, after, count }: { linkNumber?: bigint; after: bigint; count: number },
@@ -346,14 +347,14 @@ export async function selectStored(
   return result.rows
 }
 
-// NOTE every workspace: likewise for the operator.
+// NOTE every workspace: as above, for the operator.
 export async function selectByNumber(db: Db, numbers: bigint[]): Promise<ConversionRow[]> {
   const result = await sql<ConversionRow>`
     SELECT * FROM conversions WHERE number = ANY(${numbers}::bigint[]) ORDER BY number`.execute(db)
   return result.rows
 }
 
-// NOTE every workspace: likewise for the operator.
+// NOTE every workspace: as above, for the operator.
 export async function selectHighestNumber(db: Db): Promise<bigint> {
   const result = await sql<{ highest: bigint | null }>`SELECT max(number) AS highest FROM conversions`.execute(db)
   return result.rows[0]?.highest ?? 0n
@@ -365,7 +366,7 @@ export async function selectConversions(db: Db, workspaceId: string, ids: string
   return result.rows
 }
 
-/** Those of these conversions that are there. */
+/** The ids among these that exist. */
 export async function selectIds(db: Db, workspaceId: string, ids: string[]): Promise<string[]> {
   const result = await sql<{ id: string }>`SELECT id FROM conversions
     WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[])`.execute(db)

@@ -22,7 +22,7 @@ await claim(platform, holder)
 const dayMs = 86_400_000
 let sequence = 0
 
-/** A lead, a sale and a refund of a click inside the attribution window, and of one outside of it. */
+/** A lead, a sale and a refund of a click inside the attribution window, and of one outside. */
 async function setUp() {
   const { workspace, click } = await buildConversionLink(platform)
   const ctx = contextIn(platform, workspace.id)
@@ -77,7 +77,7 @@ test('leads and sales outside the attribution window are listed on request, with
   } satisfies AnalyticsCount)
 })
 
-test('pages, cursors and filters hold for all of them together', async () => {
+test('pages, cursors and filters apply to attributed and unattributed events together', async () => {
   const { ctx, list } = await setUp()
   const all = await list({ event: 'leads', attributed: 'all' })
   const paged: typeof all = []
@@ -118,7 +118,7 @@ test('an export names the reason', async () => {
   ])
 })
 
-test('a crash before they are marked adds none twice', async () => {
+test('a crash before they are marked adds no duplicates', async () => {
   const { ctx, list } = await setUp()
   await sql`UPDATE conversions SET batch = NULL, due_at = now() WHERE workspace_id = ${ctx.workspaceId}
     AND link_number IS NULL`.execute(platform.db)

@@ -17,7 +17,7 @@ import { type RecordedConversion, readConversions } from './service.ts'
 const conversionsAtOnce = 100
 const triggers = { lead: 'lead.created', sale: 'sale.created', refund: 'sale.refunded' } as const
 
-/** `lead.created`, `sale.created` and `sale.refunded`. They wait until the facts of their click are known. */
+/** `lead.created`, `sale.created` and `sale.refunded`. They wait until their click facts are resolved. */
 export const conversionWebhooks = (['lead', 'sale', 'refund'] as const).map(
   (kind): WebhookSource<ConversionRecorded> => ({
     name: `webhooks-${kind}s`,
@@ -39,7 +39,7 @@ export const conversionWebhooks = (['lead', 'sale', 'refund'] as const).map(
   }),
 )
 
-/** The click facts of these leads and sales are known now. */
+/** The click facts of these leads and sales are resolved now. */
 export const clickFactsRelease: WebhookRelease<ClickFactsResolved> = {
   name: 'webhooks-click-facts',
   subject: clickFactsSubject,
@@ -53,7 +53,7 @@ async function rebuildKnown(ctx: Ctx, ids: string[]): Promise<WebhookDrafts['bui
   return prepareDrafts(ctx, known)
 }
 
-/** Building locks the customers: a customer who is erased after that is erased from the stored events too. */
+/** Building locks the customers: an erasure after that erases the stored events too. */
 async function prepareDrafts(ctx: Ctx, conversions: RecordedConversion[]): Promise<WebhookDrafts['build']> {
   const findLink = await loadEventLinks(
     ctx,

@@ -12,7 +12,7 @@ const body = JSON.stringify({ id: 'evt_1', event: 'link.created', note: 'grün �
 const secrets = [newSecret(), newSecret()]
 
 describe('a call', () => {
-  test('is signed so that the package of Standard Webhooks accepts it with either secret, and no other', async () => {
+  test('is signed with each secret, and the Standard Webhooks package accepts it with either and with no other', async () => {
     const receiver = await listen()
     const called = await call(receiver.url)
     expect(called).toMatchObject({ outcome: 'delivered', responseStatus: 204, responseExcerpt: '', problem: null })
@@ -35,7 +35,7 @@ describe('a call', () => {
     [500, 'refused', 'The receiver answered 500 instead of 2xx.'],
     [410, 'gone', 'The receiver answered 410: it wants no more events.'],
     [304, 'refused', expect.stringContaining('Redirects are not followed')],
-  ])('that is answered with %d', async (status, outcome, problem) => {
+  ])('explains a %d response', async (status, outcome, problem) => {
     const receiver = await listen((response) => response.writeHead(status).end())
     expect(await call(receiver.url)).toMatchObject({ outcome, problem, responseStatus: status })
   })
@@ -47,25 +47,25 @@ describe('a call', () => {
     expect(canary.heard).toEqual([])
   })
 
-  test('has succeeded when the status says so, however large the answer, and keeps its beginning', async () => {
+  test('succeeds by its status, however large the response, and stores the beginning of it', async () => {
     const receiver = await listen((response) => response.end('ä\0'.repeat(100_000)))
     const { outcome, responseExcerpt } = await call(receiver.url)
     expect([outcome, responseExcerpt]).toEqual(['delivered', 'ä\uFFFD'.repeat(500)])
   })
 
-  test('reads when the receiver wants to be called again', async () => {
+  test('reads Retry-After', async () => {
     const receiver = await listen((response) => response.writeHead(503, { 'retry-after': '120' }).end())
     expect(await call(receiver.url)).toMatchObject({ outcome: 'refused', retryAfterMs: 120_000 })
   })
 
-  test('that is cut off is no answer', async () => {
+  test('fails when the response is cut off', async () => {
     const receiver = await listen((response) => response.socket?.destroy())
     const said = { outcome: 'unreachable', responseStatus: null, responseExcerpt: null }
     expect(await call(receiver.url)).toMatchObject(said)
   })
 })
 
-describe('what is told of a call that was not made', () => {
+describe('the reason for a call that was not made', () => {
   const hidden = 'The host of the address is not public, or did not answer properly.'
 
   test.each([
@@ -74,7 +74,7 @@ describe('what is told of a call that was not made', () => {
     ['http://no-such-name.example/', hidden],
     ['http://localhost/', hidden],
     ['ftp://example.com/', 'The address must begin with http:// or https://, and have no user name or password.'],
-    ['http://example.com:22/', 'The address must not name another port than 80 and 443.'],
+    ['http://example.com:22/', 'The address must use port 80 or 443.'],
   ])('%s', async (url, problem) => {
     const strict = { ...platform, config: readConfig(inject('environment')) }
     const called = await callReceiver(strict, { url, eventId: 'evt_1', body, secrets })
@@ -82,7 +82,7 @@ describe('what is told of a call that was not made', () => {
   })
 })
 
-test('names are asked of the DNS servers of the operator, names that the operator allowed of the system', async () => {
+test("names are resolved by the operator's DNS servers, and allowed names by the system", async () => {
   const receiver = await listen()
   await setZone(inject('dns'), 'call.receiver.example', [{ type: 'A', data: '127.0.0.1' }])
   expect(await call(`http://call.receiver.example:${receiver.port}/`)).toMatchObject({ outcome: 'delivered' })

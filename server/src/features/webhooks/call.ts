@@ -13,7 +13,7 @@ export type Call = {
   url: string
   eventId: string
   body: string
-  /** All of them sign. */
+  /** Every one of them signs. */
   secrets: string[]
 }
 export type Outcome = 'delivered' | 'refused' | 'gone' | 'timeout' | 'unreachable'
@@ -24,12 +24,12 @@ export type Called = {
   outcome: Outcome
   responseStatus: number | null
   responseExcerpt: string | null
-  /** For the workspace: nothing of the network that the server is in. */
+  /** Shown to the workspace, so it reveals nothing about the server's network. */
   problem: string | null
   retryAfterMs?: number
 }
 
-/** Tells a receiver of an event, as Standard Webhooks says. */
+/** Calls a receiver with an event, as Standard Webhooks specifies. */
 export async function callReceiver(
   { config, now }: Pick<Platform, 'config' | 'now'>,
   { url, eventId, body, secrets }: Call,
@@ -73,7 +73,7 @@ export async function callReceiver(
   }
 }
 
-/** By OpenSSL: a library in JavaScript takes milliseconds for a large body. */
+/** OpenSSL, because a JavaScript library takes milliseconds for a large body. */
 function sign(secret: string, content: string): string {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
   return `v1,${createHmac('sha256', key).update(content).digest('base64')}`
@@ -86,12 +86,12 @@ function verdictOn(status: number): Pick<Called, 'outcome' | 'problem'> {
   return { outcome: 'refused', problem: `The receiver answered ${status} instead of 2xx.${remark}` }
 }
 
-/** What PostgreSQL takes: whole characters, and no zero. */
+/** PostgreSQL accepts only whole characters, and no NUL. */
 function formatExcerpt(answer: Buffer): string {
   return answer.toString('utf8').slice(0, excerptCharacters).replaceAll('\0', '\uFFFD').toWellFormed()
 }
 
-/** Says the same for whatever would tell a stranger about the network that the server is in. */
+/** Gives one message for every failure that would reveal the server's network. */
 function describeProblem(reason: OutboundReason): string {
   switch (reason) {
     case 'timeout':
@@ -101,15 +101,15 @@ function describeProblem(reason: OutboundReason): string {
     case 'credentials':
       return 'The address must begin with http:// or https://, and have no user name or password.'
     case 'port':
-      return 'The address must not name another port than 80 and 443.'
+      return 'The address must use port 80 or 443.'
     default:
       return 'The host of the address is not public, or did not answer properly.'
   }
 }
 
 /**
- * DNS is asked without the resolver of the system, which has a few threads for the whole process: a name whose server
- * says nothing would make all others wait. Names that the operator allowed may be known to the system only.
+ * The system resolver has a few threads for the whole process, so one silent DNS server would block all other lookups.
+ * Names that the operator allowed may exist only in the system resolver.
  */
 function addressesFor({ DNS_SERVERS, OUTBOUND_ALLOWED_HOSTS }: Config) {
   return async (name: string) => {

@@ -40,7 +40,7 @@ async function clickIds(workspaceId: string): Promise<string[]> {
     SELECT body FROM webhook_events WHERE workspace_id = ${workspaceId} ORDER BY created_at, id`.execute(platform.db)
   return result.rows.map(({ body }) => {
     const event = JSON.parse(body) as WebhookEvent
-    if (event.event !== 'link.clicked') throw new Error(`This is a ${event.event}`)
+    if (event.event !== 'link.clicked') throw new Error(`Unexpected event ${event.event}`)
     return event.data.click.id
   })
 }
@@ -52,7 +52,7 @@ async function setUp({ listens }: { listens: boolean }) {
   return { workspaceId: workspace.id, click }
 }
 
-test('a stored batch is published without anything of its visitors, and webhooks read the clicks from the log', async () => {
+test('a stored batch is published without personal data, and webhooks read its clicks from the log', async () => {
   const [mine, other] = [await setUp({ listens: true }), await setUp({ listens: false })]
   const [person, bot] = [mine.click({ ip: '203.0.113.7' }), mine.click({ userAgent: 'Googlebot/2.1' })]
   const batches = await takeBatches([person, other.click(), bot, person])
@@ -66,10 +66,10 @@ test('a stored batch is published without anything of its visitors, and webhooks
   expect(await clickIds(other.workspaceId)).toEqual([])
 })
 
-test('clicks that the log has lost are counted, and the next batches go on', async () => {
+test('clicks that the log has lost are counted, and later batches are still delivered', async () => {
   const { workspaceId, click } = await setUp({ listens: true })
   const [batch] = await takeBatches([click()])
-  if (!batch) throw new Error('There should be a batch')
+  if (!batch) throw new Error('Expected a batch')
   const dropped = async () => (await webhookMetrics(platform).eventsDropped.get()).values[0]?.value ?? 0
   const before = await dropped()
   await fanOutClicks(platform, [{ ...batch, stream: 'another' }, batch])

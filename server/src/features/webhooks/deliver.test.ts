@@ -17,21 +17,21 @@ import { deliver, measurePending, takeDue } from './deliver.ts'
 import { pruneSome, replayDelivery } from './deliveries.ts'
 import { type DeliveryRow, selectAttempts, selectDelivery } from './deliveries-store.ts'
 import { eraseCustomerEvents } from './fan-out.ts'
-import { openLines } from './lines.ts'
 import { webhookMetrics } from './metrics.ts'
 import { offsetsMs } from './schedule.ts'
 import { requireWebhook, updateWebhook } from './service.ts'
+import { openSlots } from './slots.ts'
 import type { WebhookRow } from './store.ts'
 
 const real = await openOwnDatabase(allowLoopback)
-// By the clock of the test.
+// The test's clock.
 let clock = new Date()
 const platform = { ...real, now: () => clock }
 const hour = 3_600_000
 const day = 24 * hour
 
-describe('the whole way of an event that is always refused', () => {
-  test('ten calls at the times of the schedule, none before its time, and the delivery ends as failed', async () => {
+describe('an event that the receiver always refuses', () => {
+  test('ten calls follow the schedule, none early, and then the delivery fails', async () => {
     const { webhook, receiver } = await build((response) => response.writeHead(500).end('no'))
     const [eventId = ''] = await queueEvents(platform, [webhook])
     const start = clock
@@ -66,7 +66,7 @@ describe('the whole way of an event that is always refused', () => {
     expect((await current(webhook)).failing_since).toEqual(start)
   })
 
-  test('goes on until one call succeeds, which also ends the time of failing', async () => {
+  test('a delivery is retried until one call succeeds, which also ends the failure period', async () => {
     const { webhook } = await build((response, { calls }) => response.writeHead(calls < 4 ? 503 : 200).end())
     const [eventId = ''] = await queueEvents(platform, [webhook])
     for (let call = 1; call <= 4; call++) {
@@ -79,7 +79,7 @@ describe('the whole way of an event that is always refused', () => {
     expect(await deliverDue()).toBe(0)
   })
 
-  test('a receiver can put the next call off', async () => {
+  test('a receiver can postpone the next call', async () => {
     const answer = { 'retry-after': String(3_600) }
     const { webhook } = await build((response) => response.writeHead(429, answer).end())
     const [eventId = ''] = await queueEvents(platform, [webhook])
@@ -88,8 +88,8 @@ describe('the whole way of an event that is always refused', () => {
   })
 })
 
-describe('a webhook is disabled', () => {
-  test('after five days in which every call failed, with a message for the e-mail, and goes on when enabled', async () => {
+describe('disabling a webhook', () => {
+  test('five days of failed calls disable a webhook and queue an e-mail, and enabling it resumes deliveries', async () => {
     let status = 500
     const { webhook, receiver } = await build((response) => response.writeHead(status).end())
     const start = clock
@@ -132,7 +132,7 @@ describe('a webhook is disabled', () => {
     expect(await current(webhook)).toMatchObject({ disabled_at: null, failing_since: null })
   })
 
-  test('not by a bad moment long after the last one', async () => {
+  test('one failure long after the previous one does not disable a webhook', async () => {
     const { webhook } = await build((response) => response.writeHead(500).end(), {
       failing_since: new Date(clock.getTime() - 20 * day),
     })
@@ -141,7 +141,7 @@ describe('a webhook is disabled', () => {
     expect((await current(webhook)).disabled_at).toBeNull()
   })
 
-  test('at once by 410, without an e-mail; what is still to be sent waits', async () => {
+  test('a 410 disables a webhook at once without an e-mail, and its pending deliveries wait', async () => {
     const { webhook } = await build((response) => response.writeHead(410).end())
     await takeMessages(platform)
     await queueEvents(platform, [webhook], 12)
@@ -154,7 +154,7 @@ describe('a webhook is disabled', () => {
     expect(await readStates(webhook, 'pending')).toHaveLength(12)
   })
 
-  test('not by what an address answered that it no longer has', async () => {
+  test('a response from a former address does not disable a webhook', async () => {
     const { webhook } = await build((response) => response.writeHead(410).end())
     await queueEvents(platform, [webhook])
     const due = await takeDue(platform, openTestSlots())
@@ -164,8 +164,8 @@ describe('a webhook is disabled', () => {
   })
 })
 
-describe('what is due', () => {
-  test('is taken by one worker only, and left to the others when that one dies', async () => {
+describe('due deliveries', () => {
+  test('one worker claims a delivery, and another takes it over when that worker dies', async () => {
     const { webhook } = await build()
     const eventIds = await queueEvents(platform, [webhook], 60)
     const taken = (await Promise.all(Array.from({ length: 8 }, () => takeDue(platform, openTestSlots())))).flat()
@@ -179,18 +179,18 @@ describe('what is due', () => {
     expect(await takeDue(platform, openTestSlots(100))).toHaveLength(60)
   })
 
-  test('is taken fairly: the first of each before the second of any, and in turns when there is no room for all', async () => {
+  test('workers claim one delivery per webhook before a second one, and take turns when slots are scarce', async () => {
     const built = await Promise.all([1, 2, 3, 4].map(() => build()))
     const webhooks = built.map(({ webhook }) => webhook).sort((one, other) => (one.id < other.id ? -1 : 1))
     for (const webhook of webhooks) await queueEvents(platform, [webhook], 50)
-    const mine = openLines({ perWebhook: 10, perWorkspace: 25, inAll: 25 })
+    const mine = openSlots({ perWebhook: 10, perWorkspace: 25, inAll: 25 })
     const ofEach = async () => {
       const taken = await takeDue(platform, mine)
       for (const { webhook_id } of taken) mine.ended(webhook_id)
       return webhooks.map(({ id }) => taken.filter(({ webhook_id }) => webhook_id === id).length)
     }
     expect(await ofEach()).toEqual([7, 6, 6, 6])
-    const few = openLines({ perWebhook: 10, perWorkspace: 3, inAll: 3 })
+    const few = openSlots({ perWebhook: 10, perWorkspace: 3, inAll: 3 })
     const turns = [await takeDue(platform, few), []]
     expect(few.room()).toEqual({ count: 0, after: webhooks[2]?.id })
     for (const { webhook_id } of turns[0] ?? []) few.ended(webhook_id)
@@ -201,24 +201,24 @@ describe('what is due', () => {
     ])
   })
 
-  test('of a receiver that is busy waits', async () => {
+  test('deliveries to a busy receiver wait', async () => {
     const { webhook } = await build()
     await queueEvents(platform, [webhook], 5)
-    const mine = openLines({ perWebhook: 3, perWorkspace: 100, inAll: 100 })
+    const mine = openSlots({ perWebhook: 3, perWorkspace: 100, inAll: 100 })
     expect(await takeDue(platform, mine)).toHaveLength(3)
     expect(await takeDue(platform, mine)).toHaveLength(0)
     mine.ended(webhook.id)
     expect(await takeDue(platform, mine)).toHaveLength(1)
   })
 
-  test('is counted', async () => {
+  test('due deliveries are counted', async () => {
     const { webhook } = await build()
     await queueEvents(platform, [webhook], 7)
     await measurePending(platform)
     expect((await webhookMetrics(platform).pending.get()).values[0]?.value).toBe(7)
   })
 
-  test('is called again under the same id when the worker died between the call and its record', async () => {
+  test('a delivery is repeated under the same id when the worker dies between the call and its record', async () => {
     const { webhook, receiver } = await build()
     const [eventId = ''] = await queueEvents(platform, [webhook])
     const [taken] = await takeDue(platform, openTestSlots())
@@ -240,7 +240,7 @@ describe('what is due', () => {
   test.each([
     ['ahead', 60_000],
     ['behind', -60_000],
-  ])('is lost by no worker whose clock is far %s: it is called twice under the same id', async (_where, skewMs) => {
+  ])('a worker whose clock is far %s loses no delivery: it is sent twice under the same id', async (_where, skewMs) => {
     const { webhook, receiver } = await build()
     const other = { ...platform, now: () => new Date(clock.getTime() + skewMs) }
     const [eventId = ''] = await queueEvents(platform, [webhook])
@@ -256,7 +256,7 @@ describe('what is due', () => {
     expect([await takeDue(first, openTestSlots()), await takeDue(second, openTestSlots())]).toEqual([[], []])
   })
 
-  test('of an event whose person was erased is not sent', async () => {
+  test('an event of an erased customer is not sent', async () => {
     const { webhook, receiver } = await build()
     const [eventId = ''] = await queueEvents(platform, [webhook])
     await sql`UPDATE webhook_events SET body = NULL WHERE id = ${eventId}`.execute(platform.db)
@@ -266,8 +266,8 @@ describe('what is due', () => {
   })
 })
 
-describe('what happens to a delivery during its call', () => {
-  test('a replay: it is sent again, whatever became of that call', async () => {
+describe('a delivery that changes during its call', () => {
+  test('a replay sends it again, whatever the call returned', async () => {
     const { webhook, receiver } = await build()
     const [eventId = ''] = await queueEvents(platform, [webhook])
     const [taken] = await takeDue(platform, openTestSlots())
@@ -285,7 +285,7 @@ describe('what happens to a delivery during its call', () => {
     expect(receiver.heard).toHaveLength(2)
   })
 
-  test('an erasure: nothing of what was answered is kept', async () => {
+  test('an erasure discards the response', async () => {
     const { webhook } = await build((response) => response.writeHead(500).end('Jane Doe'))
     const [eventId = ''] = await queueEvents(platform, [webhook])
     const [taken] = await takeDue(platform, openTestSlots())
@@ -300,7 +300,7 @@ describe('what happens to a delivery during its call', () => {
   })
 })
 
-test('an erasure while an answer is written down leaves nothing of it', async () => {
+test('an erasure while a response is recorded leaves nothing of it', async () => {
   const { webhook } = await build((response) => response.writeHead(500).end('Jane Doe'))
   const [eventId = ''] = await queueEvents(platform, [webhook])
   await sql`UPDATE webhook_events SET customer_id = 'cus_jane' WHERE id = ${eventId}`.execute(platform.db)
@@ -321,7 +321,7 @@ test('an erasure while an answer is written down leaves nothing of it', async ()
   expect(attempt).toMatchObject({ response_status: 500, response_excerpt: null })
 })
 
-test('events are deleted after thirty days with all that belongs to them, but not what was told late', async () => {
+test('events are deleted after thirty days with their deliveries and attempts, but late events are kept', async () => {
   const { webhook } = await build()
   const old = await queueEvents(platform, [webhook], 501)
   await deliverDue()
@@ -360,10 +360,10 @@ async function build(
 }
 
 function openTestSlots(perWebhook = 10) {
-  return openLines({ perWebhook, perWorkspace: 500, inAll: 500 })
+  return openSlots({ perWebhook, perWorkspace: 500, inAll: 500 })
 }
 
-/** As the worker does, once; how many were called. */
+/** Runs the worker's loop once and returns the number of calls. */
 async function deliverDue(): Promise<number> {
   const due = await takeDue(platform, openTestSlots())
   await Promise.all(due.map((delivery) => deliver(platform, delivery)))

@@ -10,16 +10,16 @@ import {
   selectDueWebhooks,
 } from './deliveries-store.ts'
 import { disableIfHopeless } from './disable.ts'
-import type { DeliverySlots } from './lines.ts'
 import { webhookMetrics } from './metrics.ts'
 import { nextTry } from './schedule.ts'
 import { openSecrets } from './secrets.ts'
+import type { DeliverySlots } from './slots.ts'
 
-// A worker that dies leaves what it had taken to the others then.
+// After this lease, other workers take over the deliveries of a worker that died.
 const leaseMs = timeoutMs + 10_000
 const mostCounted = 100_000
 
-/** Takes what is due and may be called now, fairly over the webhooks; several workers share it. */
+/** Claims deliveries that are due and have a free slot, fairly across webhooks; several workers share them. */
 export async function takeDue(platform: Pick<Platform, 'db' | 'now'>, slots: DeliverySlots): Promise<DueDelivery[]> {
   const room = slots.room()
   if (room.count === 0) return []
@@ -31,7 +31,7 @@ export async function takeDue(platform: Pick<Platform, 'db' | 'now'>, slots: Del
   return taken
 }
 
-/** Calls the receiver and writes down what came of it; how many milliseconds the call took. */
+/** Calls the receiver and records the attempt. Returns the duration of the call in milliseconds. */
 export async function deliver(platform: Platform, delivery: DueDelivery): Promise<number> {
   const { url, event_id: eventId, body } = delivery
   if (body === null) {

@@ -8,7 +8,7 @@ export type EventRow = {
   id: string
   event: Trigger
   customer_id: string | null
-  /** Null when the person it told of was erased. */
+  /** Null after the customer was erased. */
   body: string | null
   created_at: Date
 }
@@ -20,7 +20,7 @@ export type DeliveryRow = {
   event_id: string
   event: Trigger
   status: 'pending' | 'delivered' | 'failed'
-  /** Then it is not due, and its event has no body yet. */
+  /** A waiting delivery is not due, and its event has no body yet. */
   waits_for: WaitsFor | null
   started_at: Date
   tries: number
@@ -42,7 +42,7 @@ export type AttemptRow = {
   problem: string | null
 }
 
-/** Without a body, it waits. */
+/** An event without a body waits. */
 export type NewEvent = {
   id: string
   event: Trigger
@@ -51,7 +51,7 @@ export type NewEvent = {
   createdAt: string
 }
 
-/** What is there stays as it is. */
+/** Existing events stay unchanged. */
 export async function insertEvents(db: Db, workspaceId: string, events: NewEvent[]): Promise<void> {
   await sql`WITH stored AS (
       INSERT INTO webhook_events (workspace_id, id, event, customer_id, body, created_at)
@@ -65,14 +65,14 @@ export async function insertEvents(db: Db, workspaceId: string, events: NewEvent
     ON CONFLICT (workspace_id) DO UPDATE SET bytes = known.bytes + excluded.bytes`.execute(db)
 }
 
-/** Bytes of the bodies that a workspace has stored. */
+/** The bytes of a workspace's stored bodies. */
 export async function selectStoredBytes(db: Db, workspaceId: string): Promise<number> {
   const result = await sql<{ bytes: bigint }>`SELECT bytes FROM webhook_storage
     WHERE workspace_id = ${workspaceId}`.execute(db)
   return Number(result.rows[0]?.bytes ?? 0)
 }
 
-/** Due at once, unless the event waits for something. Existing deliveries stay as they are. */
+/** Due at once, unless the event waits for something. Existing deliveries stay unchanged. */
 export async function insertDeliveries(
   db: Db,
   workspaceId: string,
@@ -90,7 +90,7 @@ export async function insertDeliveries(
     ON CONFLICT DO NOTHING`.execute(db)
 }
 
-/** The ids among these whose deliveries wait for the facts of their click. */
+/** The ids among these whose deliveries wait for click facts. */
 export async function selectWaiting(db: Db, workspaceId: string, eventIds: string[]): Promise<string[]> {
   const result = await sql<{ event_id: string }>`SELECT DISTINCT event_id FROM webhook_deliveries
     WHERE workspace_id = ${workspaceId} AND event_id = ANY(${eventIds}::text[])
@@ -122,13 +122,13 @@ export async function releaseEvents(
     ON CONFLICT (workspace_id) DO UPDATE SET bytes = known.bytes + excluded.bytes`.execute(db)
 }
 
-/** For want of room. */
+/** The workspace has no storage left for them. */
 export async function dropWaiting(db: Db, workspaceId: string, eventIds: string[]): Promise<void> {
   await sql`DELETE FROM webhook_events WHERE workspace_id = ${workspaceId} AND id = ANY(${eventIds}::text[])
     AND body IS NULL`.execute(db)
 }
 
-/** What was told of these customers goes, with what receivers answered to it; what was to be sent of it is not. */
+/** Erases the stored events of these customers with the receivers' responses; pending deliveries of them fail. */
 export async function eraseEvents(db: Db, workspaceId: string, customerIds: string[]): Promise<void> {
   const erased = await sql<{ id: string }>`
     WITH old AS (SELECT id, octet_length(body) AS bytes FROM webhook_events
@@ -138,7 +138,7 @@ export async function eraseEvents(db: Db, workspaceId: string, customerIds: stri
     UPDATE webhook_events event SET body = NULL FROM old
     WHERE event.workspace_id = ${workspaceId} AND event.id = old.id RETURNING event.id`.execute(db)
   const ids = erased.rows.map((row) => row.id)
-  // Before the answers: it waits for whoever writes one down, and later ones are not kept.
+  // Before the responses: this waits for attempts that are being recorded, and later ones keep no response.
   await sql`UPDATE webhook_deliveries SET status = 'failed', due_at = NULL, waits_for = NULL
     WHERE workspace_id = ${workspaceId} AND event_id = ANY(${ids}::text[]) AND status = 'pending'`.execute(db)
   await sql`UPDATE webhook_attempts a SET response_excerpt = NULL FROM webhook_deliveries d
@@ -150,7 +150,7 @@ export type DeliveryFilter = {
   status?: DeliveryRow['status']
   event?: Trigger
   ascending: boolean
-  /** The number of the delivery that the page begins after, in the order asked for. */
+  /** The number of the last delivery of the previous page, in the requested order. */
   after?: bigint
   offset: number
   count: number
@@ -179,7 +179,7 @@ export async function selectDelivery(db: Db, workspaceId: string, webhookId: str
   return result.rows[0]
 }
 
-/** The newest first. */
+/** Newest first. */
 export async function selectAttempts(db: Db, workspaceId: string, deliveryNumber: bigint): Promise<AttemptRow[]> {
   const result = await sql<AttemptRow>`SELECT * FROM webhook_attempts
     WHERE workspace_id = ${workspaceId} AND delivery_number = ${deliveryNumber}
@@ -187,7 +187,7 @@ export async function selectAttempts(db: Db, workspaceId: string, deliveryNumber
   return result.rows
 }
 
-/** Of these deliveries those that have something to send are due, and their schedule begins anew. */
+/** Makes those of these deliveries that have a body due, and restarts their schedule. */
 export async function restartDeliveries(db: Db, workspaceId: string, numbers: bigint[], now: Date) {
   const result = await sql<DeliveryRow>`UPDATE webhook_deliveries d
     SET status = 'pending', started_at = ${now}, due_at = ${now}, tries = 0 FROM webhook_events e
@@ -197,7 +197,7 @@ export async function restartDeliveries(db: Db, workspaceId: string, numbers: bi
   return result.rows
 }
 
-/** Some that were given up before `now` and can be sent again, the newest first; nobody else restarts them meanwhile. */
+/** Some that failed before `now` and can be sent again, newest first, locked against other restarts. */
 export async function selectFailed(
   db: Db,
   workspaceId: string,
@@ -212,7 +212,7 @@ export async function selectFailed(
   return result.rows.map((row) => row.number)
 }
 
-// NOTE every workspace: the worker takes away the deleted webhooks of all of them.
+// NOTE every workspace: the worker removes the deleted webhooks of all of them.
 export async function deletePieceOfDeleted(db: Db, count: number): Promise<number> {
   const deliveries = await sql`DELETE FROM webhook_deliveries WHERE number IN (
     SELECT d.number FROM webhooks w CROSS JOIN LATERAL (
@@ -220,7 +220,7 @@ export async function deletePieceOfDeleted(db: Db, count: number): Promise<numbe
     ) d WHERE w.deleted_at IS NOT NULL LIMIT ${count})`.execute(db)
   const removed = Number(deliveries.numAffectedRows ?? 0)
   if (removed > 0) return removed
-  // One that was deleted just now may have very many.
+  // A webhook that was just deleted may have very many.
   await sql`DELETE FROM webhooks w WHERE deleted_at IS NOT NULL AND NOT EXISTS (
     SELECT FROM webhook_deliveries WHERE workspace_id = w.workspace_id AND webhook_id = w.id)`.execute(db)
   return 0
@@ -232,13 +232,13 @@ export type DueDelivery = Pick<
 > &
   Pick<WebhookRow, 'url' | 'sealed_secret' | 'sealed_former_secret' | 'former_secret_until' | 'failing_since'> &
   Pick<EventRow, 'body'> & {
-    /** Until then nobody else takes it. */
+    /** No other worker claims it before this time. */
     due_at: Date
   }
 
 /**
- * Enabled webhooks with something due, in the order of their ids, those after this one. It steps from one webhook to the
- * next by the index, however many deliveries each has waiting.
+ * Enabled webhooks with due deliveries after this id, in id order. It steps from one webhook to the next by the index,
+ * however many deliveries each has.
  */
 // NOTE every workspace: the worker delivers for all.
 export async function selectDueWebhooks(
@@ -260,7 +260,7 @@ export async function selectDueWebhooks(
   return result.rows
 }
 
-// NOTE every workspace: as above. The first of each webhook before the second of any, none more than its share.
+// NOTE every workspace: as above. One delivery per webhook before a second one, none more than its share.
 export async function claimDeliveries(
   db: Db,
   shares: Map<string, number>,
@@ -288,8 +288,8 @@ export async function claimDeliveries(
 export type DeliveryEnd = Pick<DeliveryRow, 'status' | 'due_at'>
 
 /**
- * Writes down a call. How it goes on, and what was answered, is written only by who still has the delivery: meanwhile it
- * may have been replayed, taken by another worker, or ended because the person it tells of was erased.
+ * Records a call. Only the worker that still has the claim writes the next state and the response: meanwhile the
+ * delivery may have been replayed, taken over by another worker, or ended by an erasure.
  */
 export async function recordAttempt(
   db: Db,
@@ -321,14 +321,14 @@ export async function recordAttempt(
       AND (failing_since IS NULL) <> ${isSuccess}`.execute(db)
 }
 
-/** Without a call: there is nothing left to tell. */
+/** Ends it without a call, because the event has no body any more. */
 export async function endDelivery(db: Db, { workspace_id, number, due_at }: DueDelivery): Promise<void> {
   await sql`
     UPDATE webhook_deliveries SET status = 'failed', due_at = NULL
     WHERE workspace_id = ${workspace_id} AND number = ${number} AND due_at = ${due_at}`.execute(db)
 }
 
-// NOTE every workspace: a figure of the installation.
+// NOTE every workspace: a metric of the installation.
 export async function countDue(db: Db, now: Date, most: number): Promise<number> {
   const result = await sql<{ count: bigint }>`
     SELECT count(*) FROM (
@@ -337,7 +337,8 @@ export async function countDue(db: Db, now: Date, most: number): Promise<number>
   return Number(result.rows[0]?.count)
 }
 
-// NOTE every workspace: all are kept equally long. Counted is also when it was queued: an event may be told late.
+// NOTE every workspace: all have the same retention. The queueing time counts too, because an event may be published
+// late.
 export async function deleteEventsBefore(db: Db, before: Date, count: number): Promise<number> {
   return deleteEvents(
     db,
@@ -347,7 +348,7 @@ export async function deleteEventsBefore(db: Db, before: Date, count: number): P
   )
 }
 
-/** The oldest events of which nothing is left to send. */
+/** The oldest events that have no pending delivery. */
 export async function deleteFinishedEvents(db: Db, workspaceId: string, count: number): Promise<number> {
   return deleteEvents(
     db,

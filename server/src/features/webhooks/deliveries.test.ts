@@ -25,7 +25,7 @@ const { api } = inject('server')
 const as = (workspace: Pick<BuiltWorkspace, 'key'>) => createClient({ url: api, token: workspace.key })
 const day = 86_400_000
 
-/** A webhook whose address is not public, so that a worker sends nothing to it. */
+/** A webhook with an address that is not public, so that a worker sends nothing to it. */
 async function withWebhook() {
   const workspace = await buildWorkspace(platform)
   const body = { name: 'a', url: 'https://localhost/', triggers: ['link.created' as const] }
@@ -33,7 +33,7 @@ async function withWebhook() {
   return { workspace, id, call: as(workspace) }
 }
 
-/** Deliveries that are over, so that no worker touches them. */
+/** Finished deliveries, so that no worker touches them. */
 async function put(
   { workspace, id }: { workspace: BuiltWorkspace; id: string },
   names: string[],
@@ -57,7 +57,7 @@ async function put(
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `evt_${index}`)
 
 describe('testWebhook', () => {
-  it.each(triggers)('202: queues an event %s of the form that receivers know', async (event) => {
+  it.each(triggers)('202: queues a sample %s event in the form that receivers get', async (event) => {
     const { id, call } = await withWebhook()
     const queued = await call(testWebhook, { params: { id }, body: { event } })
     expect(queued).toMatchObject({ event, eventId: expect.stringMatching(/^evt_/), status: 'pending' })
@@ -67,7 +67,7 @@ describe('testWebhook', () => {
     expect(stored).toMatchObject({ id: queued.eventId, event, createdAt: queued.createdAt })
   })
 
-  it('202: link.created when nothing is said', async () => {
+  it('202: the trigger defaults to link.created', async () => {
     const { workspace, id } = await withWebhook()
     const headers = { authorization: `Bearer ${workspace.key}` }
     const response = await fetch(`${api}/webhooks/${id}/test`, { method: 'POST', headers })
@@ -86,7 +86,7 @@ describe('testWebhook', () => {
 })
 
 describe('listDeliveries', () => {
-  it('200: the newest first, page by page, and those of a status or an event', async () => {
+  it('200: newest first, page by page, filtered by status or event', async () => {
     const { workspace, id, call } = await withWebhook()
     await put({ workspace, id }, numbered(5))
     await put({ workspace, id }, ['evt_good'], { status: 'delivered', event: 'sale.created' })
@@ -126,7 +126,7 @@ describe('listDeliveries', () => {
 })
 
 describe('getDelivery', () => {
-  it('200: with what is sent and every attempt, the newest first', async () => {
+  it('200: with the body and every attempt, newest first', async () => {
     const { workspace, id, call } = await withWebhook()
     await put({ workspace, id }, ['evt_a'], { body: '{"id":"evt_a"}' })
     await sql`INSERT INTO webhook_attempts (delivery_number, number, workspace_id, url, at, duration_ms,
@@ -147,7 +147,7 @@ describe('getDelivery', () => {
     })
   })
 
-  it('404: one that is not there', async () => {
+  it('404: an unknown delivery', async () => {
     const { id, call } = await withWebhook()
     const missing = call(getDelivery, { params: { id, eventId: 'evt_unknown' } })
     await expect(missing).rejects.toMatchObject({
@@ -158,7 +158,7 @@ describe('getDelivery', () => {
 })
 
 describe('replayDelivery', () => {
-  it('202: sends one again, also one that was delivered', async () => {
+  it('202: sends a delivery again, even a successful one', async () => {
     const { workspace, id, call } = await withWebhook()
     await put({ workspace, id }, ['evt_a'], { status: 'delivered', at: new Date(Date.now() - day) })
     const replayed = await call(replayDelivery, { params: { id, eventId: 'evt_a' } })
@@ -166,7 +166,7 @@ describe('replayDelivery', () => {
     expect(Date.parse(replayed.nextAttemptAt ?? '')).toBeGreaterThan(Date.now() - day / 2)
   })
 
-  it('404, and 422 for one that told of a person who was erased', async () => {
+  it('404, and 422 for an event of an erased customer', async () => {
     const { workspace, id, call } = await withWebhook()
     await put({ workspace, id }, ['evt_a'])
     await sql`UPDATE webhook_events SET body = NULL WHERE workspace_id = ${workspace.id}`.execute(platform.db)
@@ -181,7 +181,7 @@ describe('replayDelivery', () => {
 })
 
 describe('replayFailed', () => {
-  it('202: what was given up since then, and nothing else', async () => {
+  it('202: replays only deliveries that failed since then', async () => {
     const { workspace, id, call } = await withWebhook()
     await put({ workspace, id }, ['evt_old'], { at: new Date(Date.now() - 3 * day) })
     await put({ workspace, id }, ['evt_new'], { at: new Date(Date.now() - day) })
@@ -194,7 +194,7 @@ describe('replayFailed', () => {
     expect(pending.map(({ eventId }) => eventId)).toEqual(['evt_new'])
   })
 
-  it('202: thousands, each once, also when two ask at the same time', async () => {
+  it('202: replays thousands once each, even for two concurrent requests', async () => {
     const { workspace, id } = await withWebhook()
     await put({ workspace, id }, numbered(2_500), { at: new Date(Date.now() - day) })
     const context = contextIn(platform, workspace.id)
@@ -204,7 +204,7 @@ describe('replayFailed', () => {
     await deleteWebhook(context, id)
   })
 
-  it('404, and 422 for a time before the log begins', async () => {
+  it('404, and 422 for a time before the retention period', async () => {
     const { id, call } = await withWebhook()
     const again = (id: string, since: Date) =>
       call(replayFailed, { params: { id }, body: { since: since.toISOString() } })
@@ -213,7 +213,7 @@ describe('replayFailed', () => {
   })
 })
 
-it('of a webhook that was deleted nothing is left in the end', async () => {
+it('a deleted webhook leaves no rows in the end', async () => {
   const { workspace, id } = await withWebhook()
   await put({ workspace, id }, numbered(1_200))
   await deleteWebhook(contextIn(platform, workspace.id), id)

@@ -59,10 +59,10 @@ export async function replayDelivery(ctx: Ctx, id: string, eventId: string): Pro
   const { number } = await requireDelivery(ctx, id, eventId)
   const [row] = await restartDeliveries(ctx.db, ctx.workspaceId, [number], ctx.now())
   if (row) return presentDelivery(row, webhook)
-  throw invalid(`The event ${eventId} can not be sent again: the person it told of was erased.`)
+  throw invalid(`The event ${eventId} can't be sent again: its customer was erased.`)
 }
 
-/** In small steps; what others are sending again at the same time is left to them. */
+/** In small steps; skips deliveries that a concurrent replay has locked. */
 export async function replayFailed(ctx: Ctx, id: string, since: string): Promise<{ replayed: number }> {
   await requireEnabled(ctx, id)
   const now = ctx.now()
@@ -93,7 +93,7 @@ export async function sendTest(ctx: Ctx, id: string, trigger: Trigger): Promise<
   return presentDelivery(await requireDelivery(ctx, id, event.id), webhook)
 }
 
-/** Deletes some of what was kept long enough, and of deleted webhooks. Returns whether there may be more. */
+/** Deletes some expired events and some rows of deleted webhooks. Returns whether there may be more. */
 export async function pruneSome({ db, now }: Pick<Platform, 'db' | 'now'>): Promise<boolean> {
   const ofDeleted = await deletePieceOfDeleted(db, prunedAtOnce)
   const old = await deleteEventsBefore(db, new Date(now().getTime() - retentionMs), prunedAtOnce)
@@ -112,7 +112,7 @@ async function requireEnabled(ctx: Ctx, id: string): Promise<WebhookRow> {
   throw invalid(`The webhook ${id} is disabled. Enable it first: PATCH /webhooks/${id} with {"disabled": false}.`)
 }
 
-/** Sealed: the number would tell how much the installation sends. */
+/** Sealed, because the number would reveal how much the installation sends. */
 function sealCursor(ctx: Ctx, id: string, number: bigint): string {
   return seal(ctx.config.ENCRYPTION_KEYS, sealPurpose(ctx, id), String(number)).toString('base64url')
 }

@@ -13,7 +13,7 @@ import { changeWorkspace } from '../workspaces/service.ts'
 import { deliver, takeDue } from './deliver.ts'
 import { sendDisabledEmails } from './disable.ts'
 import { webhooksJobs } from './jobs.ts'
-import { openLines } from './lines.ts'
+import { openSlots } from './slots.ts'
 
 const lines: string[] = []
 const platform = {
@@ -23,7 +23,7 @@ const platform = {
 const failingSince = new Date('2026-03-01T10:00:00Z')
 const disabled = { disabled_at: new Date('2026-03-06T10:00:00Z'), disabled_reason: 'failing' as const }
 
-test('the workspace is told which webhook, since when, and what to do', async () => {
+test('the e-mail names the webhook, the start of the failures and the remedy', async () => {
   const { id: workspaceId } = await buildWorkspace(platform)
   await changeWorkspace(platform, workspaceId, { contact_email: 'owner@example.com' })
   const standing = { ...disabled, failing_since: failingSince, name: 'Shop' }
@@ -43,7 +43,7 @@ test('the workspace is told which webhook, since when, and what to do', async ()
   ])
 })
 
-test('nobody is told of one that is enabled again or gone', async () => {
+test('no e-mail is sent for a webhook that was enabled again or deleted', async () => {
   const { id: workspaceId } = await buildWorkspace(platform)
   await changeWorkspace(platform, workspaceId, { contact_email: 'owner@example.com' })
   const webhook = await buildWebhook(platform, workspaceId, { url: 'https://shop.example/hook' })
@@ -51,7 +51,7 @@ test('nobody is told of one that is enabled again or gone', async () => {
   expect(await readEmail({ workspaceId, webhookId: 'whk_gone' })).toEqual([])
 })
 
-test('the operator reads in the log when there is nobody to write to', async () => {
+test('a log line informs the operator when the workspace has no contact e-mail', async () => {
   const { id: workspaceId, slug } = await buildWorkspace(platform)
   const webhook = await buildWebhook(platform, workspaceId, { url: 'https://shop.example/hook', ...disabled })
   expect(await readEmail({ workspaceId, webhookId: webhook.id })).toMatchObject([
@@ -59,7 +59,7 @@ test('the operator reads in the log when there is nobody to write to', async () 
   ])
 })
 
-test('from the call that failed last to the e-mail', async () => {
+test('the last failed call leads to the e-mail', async () => {
   const engines = await startEngines({ only: ['nats'] })
   const own = { ...(await openOwnDatabase({ ...engines.urls, ...allowLoopback })), log: platform.log }
   await ensureStreams(own.nats, own.config)
@@ -72,7 +72,7 @@ test('from the call that failed last to the e-mail', async () => {
   await queueEvents(own, [webhook])
   await sql`UPDATE webhook_deliveries SET tries = 3`.execute(own.db)
   lines.length = 0
-  for (const delivery of await takeDue(own, openLines({ perWebhook: 1, perWorkspace: 1, inAll: 1 })))
+  for (const delivery of await takeDue(own, openSlots({ perWebhook: 1, perWorkspace: 1, inAll: 1 })))
     await deliver(own, delivery)
   await using _relay = startRelay(own)
   await using _jobs = await startJobs(own, webhooksJobs)

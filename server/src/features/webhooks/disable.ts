@@ -12,7 +12,7 @@ import { disabledNotice } from './notice.ts'
 import { isGivenUp } from './schedule.ts'
 import { disableWebhook, lockWebhooks, selectWebhook } from './store.ts'
 
-/** After a call: when the receiver wants no more, or all calls have failed for too long. */
+/** After a call: disables a webhook that answered 410, or whose calls have all failed for too long. */
 export async function disableIfHopeless(platform: Platform, delivery: DueDelivery, called: Called): Promise<void> {
   const { workspace_id: workspaceId, webhook_id: webhookId } = delivery
   const reason = reasonToDisable(delivery, called)
@@ -27,7 +27,7 @@ export async function disableIfHopeless(platform: Platform, delivery: DueDeliver
   })
   if (!isDisabled) return
   webhookMetrics(platform).disabled.inc({ reason })
-  platform.log.info({ workspaceId, webhookId, reason }, 'A webhook was disabled')
+  platform.log.info({ workspaceId, webhookId, reason }, 'webhook disabled')
 }
 
 function reasonToDisable({ failing_since, tries }: DueDelivery, { outcome, endedAt }: Called) {
@@ -36,7 +36,7 @@ function reasonToDisable({ failing_since, tries }: DueDelivery, { outcome, ended
   return isGivenUp(failing_since, { tries: tries + 1, endedAt }) ? 'failing' : undefined
 }
 
-/** Writes to the workspace, unless the webhook was enabled again or deleted meanwhile. */
+/** Sends an e-mail to the workspace, unless the webhook was enabled again or deleted meanwhile. */
 export async function sendDisabledEmails(platform: Platform, messages: WebhookDisabled[]): Promise<void> {
   for (const { workspaceId, webhookId } of messages) {
     const webhook = await selectWebhook(platform.db, workspaceId, webhookId)
@@ -45,7 +45,7 @@ export async function sendDisabledEmails(platform: Platform, messages: WebhookDi
     if (to) await sendEmail(platform, { to, ...disabledNotice(webhook, workspaceName, platform.config.API_URL) })
     else {
       const remedy = `tributary workspace set ${slug} --contact-email <address>`
-      platform.log.warn({ workspaceId, webhookId, remedy }, 'A webhook was disabled, and there is nobody to write to')
+      platform.log.warn({ workspaceId, webhookId, remedy }, 'webhook disabled, but the workspace has no contact e-mail')
     }
   }
 }

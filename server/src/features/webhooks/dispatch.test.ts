@@ -11,7 +11,7 @@ const platform = await openOwnDatabase({ ...allowLoopback, POSTGRES_POOL: '10', 
 const receivers = 20
 const rounds = 10
 
-test('one receiver that hangs for 15 s a call does not delay 20 others', async () => {
+test('a receiver that hangs for 15 s per call does not delay 20 others', async () => {
   const { id } = await buildWorkspace(platform)
   await using hanging = await startReceiver(() => {})
   await using all = new AsyncDisposableStack()
@@ -25,9 +25,9 @@ test('one receiver that hangs for 15 s a call does not delay 20 others', async (
   await eventually(async () => expect(hanging.heard.length).toBe(10))
   const beside = await measureP95(listening, [slow, ...quick])
   console.info(`p95 ${alone} ms without it, ${beside} ms beside it`)
-  // On a busy machine everything takes longer, also without it.
+  // A busy machine is slow without the hanging receiver, too.
   expect(beside).toBeLessThan(Math.max(2_000, 2 * alone))
-  // Ten at first; then one at a time.
+  // Ten at first, then one at a time.
   expect(hanging.heard.length).toBeLessThanOrEqual(12)
 
   const attempts = sql<{ problem: string; duration_ms: number }>`
@@ -41,7 +41,7 @@ test('one receiver that hangs for 15 s a call does not delay 20 others', async (
   expect(hung?.duration_ms).toBeGreaterThanOrEqual(14_900)
 }, 180_000)
 
-/** How long it took from queueing to the receivers that listen, for 95 of 100 events. */
+/** The 95th percentile of the delay from queueing to the listening receivers. */
 async function measureP95(listening: Receiver[], webhooks: WebhookRow[]): Promise<number> {
   const queuedAt = new Map<string, number>()
   for (let round = 0; round < rounds; round++) {
@@ -60,7 +60,7 @@ async function measureP95(listening: Receiver[], webhooks: WebhookRow[]): Promis
   return arrived().sort((one, other) => one - other)[Math.floor(listening.length * rounds * 0.95)] ?? 0
 }
 
-test('a quick receiver is called so often at the same time as allowed, and not more often', async () => {
+test('a quick receiver gets as many concurrent calls as allowed, and no more', async () => {
   const { id } = await buildWorkspace(platform)
   let [open, most] = [0, 0]
   await using receiver = await startReceiver((response) => {

@@ -1,26 +1,27 @@
 import { sleep } from '../../platform/clock.ts'
 import type { Platform } from '../../platform/context.ts'
-import { type DeliverySlots, openLines } from './lines.ts'
+import { type DeliverySlots, openSlots } from './slots.ts'
 
 type Work<Delivery extends { webhook_id: string; event_id: string }> = {
-  /** What is due and may be called now. */
+  /** Claims deliveries that are due and have a free slot. */
   take(platform: Platform, slots: DeliverySlots): Promise<Delivery[]>
-  /** How long the call took. */
+  /** Returns the duration of the call in milliseconds. */
   deliver(platform: Platform, delivery: Delivery): Promise<number>
 }
 
 const pollIntervalMs = 250
-// Between two queries, so that one brings more than a single delivery when receivers are quick; longer while PostgreSQL is slow.
+// A pause between two queries, so that one returns more than a single delivery when receivers are quick; longer while
+// PostgreSQL is slow.
 const restMs = 20
 const callsInAll = 500
 
-/** Delivers what is due until disposed; calls under way are given time to end, those that hang are tried again later. */
+/** Delivers until disposed. Calls in progress get time to end; those that hang are retried later. */
 export function startDispatch<Delivery extends { webhook_id: string; event_id: string }>(
   platform: Platform,
   { take, deliver }: Work<Delivery>,
 ): AsyncDisposable {
   const stopping = new AbortController()
-  const slots = openLines({
+  const slots = openSlots({
     perWebhook: platform.config.WEBHOOK_CONCURRENCY,
     perWorkspace: platform.config.WEBHOOK_WORKSPACE_CONCURRENCY,
     inAll: callsInAll,
@@ -34,7 +35,7 @@ export function startDispatch<Delivery extends { webhook_id: string; event_id: s
       const calling = deliver(platform, delivery)
         .catch((error: unknown) => {
           const about = { error, webhookId: delivery.webhook_id, eventId: delivery.event_id }
-          platform.log.warn(about, 'A delivery of a webhook was interrupted and is tried again')
+          platform.log.warn(about, 'webhook delivery interrupted, will retry')
           return 0
         })
         .then((tookMs) => {
@@ -49,7 +50,7 @@ export function startDispatch<Delivery extends { webhook_id: string; event_id: s
     while (!stopping.signal.aborted) {
       const started = performance.now()
       await begin().catch((error: unknown) => {
-        platform.log.warn({ error }, 'Deliveries of webhooks could not be read; they are asked for again')
+        platform.log.warn({ error }, 'could not read webhook deliveries, will retry')
       })
       await sleep(Math.max(restMs, 2 * (performance.now() - started)), stopping.signal)
       await sleep(pollIntervalMs, AbortSignal.any([stopping.signal, roomMade.signal]))

@@ -52,7 +52,7 @@ async function setUp(given: Record<string, unknown> = {}) {
   return { ctx, link, click, hook, webhook: await hook(given) }
 }
 
-/** Takes the messages of a workspace out of the outbox, as the relay would. */
+/** Takes a workspace's messages out of the outbox, as the relay would. */
 async function takeMessages({ workspaceId }: Ctx, subject: string): Promise<unknown[]> {
   const taken = await sql<{ id: bigint; body: unknown }>`
     DELETE FROM outbox WHERE workspace_id = ${workspaceId} AND subject LIKE ${subject} RETURNING *`.execute(platform.db)
@@ -74,7 +74,7 @@ async function listEvents({ workspaceId }: Ctx): Promise<WebhookEvent[]> {
     SELECT * FROM webhook_events WHERE workspace_id = ${workspaceId} ORDER BY created_at, id`.execute(platform.db)
   return result.rows.map((row) => {
     const event = JSON.parse(row.body ?? '') as WebhookEvent
-    // No key more than the contract has, and none less.
+    // Exactly the keys of the contract.
     expect(webhookEvent.parse(event)).toEqual(event)
     expect(row).toMatchObject({ id: event.id, event: event.event, created_at: new Date(event.createdAt) })
     return event
@@ -87,7 +87,7 @@ async function deliveries({ workspaceId }: Ctx): Promise<DeliveryRow[]> {
   return result.rows
 }
 
-/** Somebody who came by a click, signed up, bought, and wanted some of the money back. */
+/** A customer who clicked, signed up, bought, and got a partial refund. */
 async function convert({ ctx, click }: Pick<Awaited<ReturnType<typeof setUp>>, 'ctx' | 'click'>) {
   const visit = click({ country: 'DE', city: 'Berlin', region: 'BE', referer: 'https://example.org/' })
   sequence = await ingest(platform, holder, sequence, [{ sequence: sequence + 1, body: [visit] }])
@@ -106,7 +106,7 @@ async function exportNow(): Promise<void> {
 }
 
 describe('links', () => {
-  test('are told once, however often their message comes', async () => {
+  test('are queued once, however often their message arrives', async () => {
     const { ctx, webhook } = await setUp()
     const link = await createLink(ctx, newLink.parse({ url: 'https://example.com/a', key: 'a', password: 'hush' }))
     const changed = await updateLink(ctx, link.id, { title: 'New' })
@@ -128,7 +128,7 @@ describe('links', () => {
     }
   })
 
-  test('that were too large for a message are read', async () => {
+  test('that are too large for a message are read from PostgreSQL', async () => {
     const { ctx } = await setUp()
     const link = await createLink(ctx, newLink.parse({ url: 'https://example.com/a', key: 'a' }))
     const changes = (await takeLinks(ctx)).flatMap((change) => {
@@ -145,7 +145,7 @@ describe('links', () => {
 })
 
 describe('clicks', () => {
-  test('are told once, under an id that they always have', async () => {
+  test('are queued once, under a stable id', async () => {
     const { ctx, link } = await setUp()
     const [linkNumber = 0n] = await linkNumbers(ctx, { ids: [link.id] })
     const owner = { workspaceId: ctx.workspaceId, linkNumber }
@@ -166,7 +166,7 @@ describe('clicks', () => {
     })
   })
 
-  test('of links that are gone for good are told all the same', async () => {
+  test('of permanently deleted links are still queued', async () => {
     const { ctx } = await setUp()
     const clicks = [clickRow({ workspaceId: ctx.workspaceId, linkNumber: 4_100_000_000n })]
     await enqueueClicks(platform, clicks)
@@ -175,7 +175,7 @@ describe('clicks', () => {
 })
 
 describe('leads, sales and refunds', () => {
-  test('are told once, with the click, the link and the customer', async () => {
+  test('are queued once, with the click, the link and the customer', async () => {
     const given = await setUp()
     const { ctx, link } = given
     const visit = await convert(given)
@@ -199,7 +199,7 @@ describe('leads, sales and refunds', () => {
     expect(refund?.data).toMatchObject({ sale: { amount: -400, currency: 'usd', invoiceId: 'in_1' } })
   })
 
-  test('are published whether or not a webhook exists, with nothing personal', async () => {
+  test('are published with or without a webhook, and without personal data', async () => {
     const { workspace, click } = await buildConversionLink(platform)
     const ctx = contextIn(platform, workspace.id)
     await convert({ ctx, click })
@@ -235,7 +235,7 @@ describe('leads, sales and refunds', () => {
     expect(due?.due_at).toEqual(due?.started_at)
   })
 
-  test('of a click whose facts are known wait for nothing', async () => {
+  test('are due at once when their click facts are known', async () => {
     const given = await setUp()
     const { ctx } = given
     await convert(given)
@@ -261,8 +261,8 @@ describe('leads, sales and refunds', () => {
   })
 })
 
-describe('who hears', () => {
-  test('is who has the trigger, is enabled, and has the link in its scope', async () => {
+describe('the webhooks that get an event', () => {
+  test('have the trigger, are enabled, and have the link in scope', async () => {
     const { ctx, link, hook, webhook } = await setUp({ triggers: ['link.updated'] })
     const folder = await createFolder(ctx, { name: 'F', accessLevel: null })
     const other = await createFolder(ctx, { name: 'G', accessLevel: null })
@@ -285,7 +285,7 @@ describe('who hears', () => {
     expect(then.toSorted()).toEqual([webhook.id, inOther.id, named.id].toSorted())
   })
 
-  test('is a webhook that existed before the event, as long as it is enabled', async () => {
+  test('existed before the event and are still enabled', async () => {
     const { workspace } = await buildConversionLink(platform)
     const ctx = contextIn(platform, workspace.id)
     await takeLinks(ctx)
@@ -302,7 +302,7 @@ describe('who hears', () => {
     expect(await listEvents(ctx)).toHaveLength(1)
   })
 
-  test('is nobody: then nothing is kept', async () => {
+  test('may be none, and then nothing is stored', async () => {
     const { ctx, webhook } = await setUp({ linkScope: 'links' })
     await createLink(ctx, newLink.parse({ url: 'https://example.com/a' }))
     const messages = await takeLinks(ctx)
@@ -314,11 +314,11 @@ describe('who hears', () => {
   })
 })
 
-describe('a customer who is erased', () => {
+describe('erasing a customer', () => {
   const takeErased = async (ctx: Ctx) =>
     (await takeMessages(ctx, 'changes.%.customer-erased')).map((body) => customerErased.parse(body))
 
-  test('is erased from what was told, and what was to be sent of it is not', async () => {
+  test('empties the stored events and cancels pending deliveries', async () => {
     const given = await setUp()
     const { ctx } = given
     await convert(given)
@@ -351,7 +351,7 @@ describe('a customer who is erased', () => {
     expect(attempts.rows).toEqual([{ response_excerpt: null }])
   })
 
-  test('before it was told is told of as nobody, without what was sent along', async () => {
+  test('before its events are queued leaves them without customer data and metadata', async () => {
     const given = await setUp()
     const { ctx } = given
     await convert(given)
@@ -363,7 +363,7 @@ describe('a customer who is erased', () => {
     expect(events[0]?.data).toMatchObject({ customer: { name: 'Deleted customer', email: null }, metadata: null })
   })
 
-  test('while it is told is erased after that', async () => {
+  test('while its events are queued erases them afterwards', async () => {
     const given = await setUp()
     const { ctx } = given
     await convert(given)
@@ -385,7 +385,7 @@ describe('a customer who is erased', () => {
   })
 })
 
-test('nobody hears of another workspace', async () => {
+test('no webhook gets events of another workspace', async () => {
   const [mine, other] = [await setUp(), await setUp()]
   await updateLink(mine.ctx, mine.link.id, { title: 'Mine' })
   await fanOutLinks(platform, await takeLinks(mine.ctx))

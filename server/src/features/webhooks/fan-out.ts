@@ -31,12 +31,12 @@ export async function fanOut<Body>(platform: Platform, source: WebhookSource<Bod
   for await (const { workspaceId, build } of source.read(platform, bodies, findListening)) {
     const ctx = asSystem(platform, workspaceId)
     const waiting = await enqueue(ctx, build)
-    // What they wait for may have become known since they were read.
+    // Their click facts may have been resolved since they were read.
     if (source.rebuild && waiting.length > 0) await release(ctx, source.rebuild, waiting)
   }
 }
 
-/** Makes deliveries due whose event no longer waits. */
+/** Makes deliveries due when their event no longer waits. */
 export async function releaseWaiting<Body>(
   platform: Platform,
   { readIds, rebuild }: WebhookRelease<Body>,
@@ -103,7 +103,7 @@ function isSubscribed(listener: ListenerRow, { event, link }: WebhookDraft): boo
   return isOlder && listener.triggers.includes(event.event) && isInScope(listener, link)
 }
 
-/** One order everywhere, so that two workers with the same events never wait for each other. */
+/** One order everywhere, so that two workers with the same events can't deadlock. */
 function byTime({ event: a }: WebhookDraft, { event: b }: WebhookDraft): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1
   return a.id < b.id ? -1 : 1

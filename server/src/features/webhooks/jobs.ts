@@ -24,7 +24,7 @@ export function erasureJob<Body extends ErasedCustomer>(erasure: WebhookErasure<
 export const webhooksJobs = [
   job({
     name: 'tell-of-disabled-webhooks',
-    // Else one that fails would bring the others of its batch a second time.
+    // Otherwise one failure would redeliver the rest of its batch.
     atOnce: 1,
     subject: webhookDisabledSubject,
     schema: webhookDisabled,

@@ -5,7 +5,7 @@ export type WebhookDisabled = z.infer<typeof webhookDisabled>
 
 export const webhookDisabledSubject = 'changes.*.webhook-disabled'
 
-/** Because all its calls failed: the workspace gets an e-mail. */
+/** Disabled because all its calls failed: the workspace gets an e-mail. */
 export function webhookDisabledMessage(body: WebhookDisabled, partition: number) {
   return { subject: `changes.${partition}.webhook-disabled`, body }
 }

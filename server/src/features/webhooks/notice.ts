@@ -1,6 +1,6 @@
 type Disabled = { id: string; name: string; url: string; failing_since: Date | null }
 
-/** What the workspace is told of a webhook whose calls have all failed. */
+/** The e-mail about a webhook whose calls have all failed. */
 export function disabledNotice(webhook: Disabled, workspaceName: string, apiUrl: string) {
   const address = `${apiUrl}/webhooks/${webhook.id}`
   const since = webhook.failing_since ? ` since ${webhook.failing_since.toISOString()}` : ''
@@ -10,11 +10,11 @@ export function disabledNotice(webhook: Disabled, workspaceName: string, apiUrl:
 ${webhook.url}
 has failed${since}. It gets no new events.
 
-What went wrong:      GET ${address}/deliveries
+To see the failures:  GET ${address}/deliveries
 To enable it again:   PATCH ${address} with {"disabled": false}
-To send what failed:  POST ${address}/replay with {"since": "..."}
+To resend failures:   POST ${address}/replay with {"since": "..."}
 
-What was still to be sent goes on when it is enabled. Events are kept for 30 days.
+Pending deliveries resume when you enable it. Events are kept for 30 days.
 `,
   }
 }

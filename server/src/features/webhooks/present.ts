@@ -2,7 +2,7 @@ import type { Attempt, Delivery, Webhook } from '@tributary/contract/webhooks'
 import type { AttemptRow, DeliveryRow } from './deliveries-store.ts'
 import type { WebhookRow } from './store.ts'
 
-/** Folders that were deleted are left out. */
+/** Leaves out deleted folders. */
 export function presentWebhook(row: WebhookRow, folders: Set<string>): Webhook {
   return {
     id: row.id,
@@ -19,7 +19,7 @@ export function presentWebhook(row: WebhookRow, folders: Set<string>): Webhook {
   }
 }
 
-/** While its webhook is disabled nothing is sent, so there is no next attempt. */
+/** A disabled webhook sends nothing, so it has no next attempt. */
 export function presentDelivery(row: DeliveryRow, { disabled_at }: Pick<WebhookRow, 'disabled_at'>): Delivery {
   return {
     eventId: row.event_id,

@@ -28,7 +28,7 @@ const unknown = { params: { id: 'whk_unknown' } }
 const notThere = { status: 404, message: 'There is no webhook whk_unknown in this workspace.' }
 
 function make(workspace: BuiltWorkspace, given: Partial<NewWebhook> = {}) {
-  // NOTE a worker sends nothing to this name: its addresses are not public.
+  // NOTE a worker sends nothing to this name, because its addresses are not public.
   const body = { name: 'Receiver', url: 'https://localhost/', triggers: ['lead.created' as const], ...given }
   return as(workspace)(createWebhook, { body })
 }
@@ -36,7 +36,7 @@ function make(workspace: BuiltWorkspace, given: Partial<NewWebhook> = {}) {
 const known = (workspace: BuiltWorkspace) => subscribed(platform, workspace.id)
 
 describe('createWebhook', () => {
-  it('201: answers the webhook with its secret, which no other answer has', async () => {
+  it('201: returns the webhook with its secret, which no later response has', async () => {
     const workspace = await buildWorkspace(platform)
     const { secret, ...webhook } = await make(workspace, { triggers: ['sale.created', 'lead.created', 'sale.created'] })
     expect(secret).toMatch(/^whsec_/)
@@ -67,7 +67,7 @@ describe('createWebhook', () => {
     expect(await names({ sortBy: 'name', sortOrder: 'desc', pageSize: 2, page: 2 })).toEqual(['a'])
   })
 
-  it('201: a repeat with the same Idempotency-Key has the secret too, and it is stored in no readable form', async () => {
+  it('201: a repeat with the same Idempotency-Key returns the secret too, which is stored encrypted', async () => {
     const workspace = await buildWorkspace(platform)
     const body = JSON.stringify({ name: 'a', url: 'https://localhost/', triggers: ['link.created'] })
     const headers = { authorization: `Bearer ${workspace.key}`, 'idempotency-key': 'one' }
@@ -83,7 +83,7 @@ describe('createWebhook', () => {
     expect(JSON.stringify(stored.rows)).not.toContain('whsec_')
   })
 
-  it('201: for folders and for links, which then name it', async () => {
+  it('201: limited to folders or to links, which then list the webhook', async () => {
     const workspace = await buildWorkspace(platform)
     const folder = await createFolder(contextIn(platform, workspace.id), { name: 'one', accessLevel: 'write' })
     const inFolder = await make(workspace, { linkScope: 'folders', folderIds: [folder.id] })
@@ -106,7 +106,7 @@ describe('createWebhook', () => {
     expect(await make(await buildWorkspace(platform, { plan: 'free' }))).toBeDefined()
   })
 
-  it('409: an address that another webhook has, also when many ask at once', async () => {
+  it('409: an address that another webhook has, even for concurrent requests', async () => {
     const workspace = await buildWorkspace(platform)
     const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => make(workspace)))
     const refusals = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
@@ -115,7 +115,7 @@ describe('createWebhook', () => {
     await make(await buildWorkspace(platform))
   })
 
-  it('422: what is not there, is not allowed or leads inside', async () => {
+  it('422: unknown folders or links, invalid values and private addresses', async () => {
     const workspace = await buildWorkspace(platform)
     const refused: [Partial<NewWebhook>, string][] = [
       [{ url: 'http://127.0.0.1/' }, '`url` in the body is not on the public internet'],
@@ -136,7 +136,7 @@ describe('createWebhook', () => {
 })
 
 describe('updateWebhook', () => {
-  it('200: changes what is said, and the workspace knows what is wanted', async () => {
+  it("200: changes the given fields and the workspace's subscribed triggers", async () => {
     const workspace = await buildWorkspace(platform)
     const [{ secret, ...first }, second] = [
       await make(workspace),
@@ -163,7 +163,7 @@ describe('updateWebhook', () => {
     expect((await known(workspace)).triggers).toEqual(['lead.created', 'link.clicked', 'link.deleted'])
   })
 
-  it('200: many at once, and the workspace knows of all of them', async () => {
+  it("200: concurrent changes all reach the workspace's subscribed triggers", async () => {
     const workspace = await buildWorkspace(platform)
     const made = await Promise.all(
       (['link.created', 'link.updated', 'link.deleted', 'sale.created'] as const).map((trigger) =>
@@ -185,7 +185,7 @@ describe('updateWebhook', () => {
 })
 
 describe('deleteWebhook', () => {
-  it('200: it is gone, its address is free and the workspace forgets it', async () => {
+  it('200: frees its address and removes its triggers from the workspace', async () => {
     const workspace = await buildWorkspace(platform)
     const { id } = await make(workspace)
     expect(await as(workspace)(deleteWebhook, { params: { id } })).toEqual({ id })
@@ -198,7 +198,7 @@ describe('deleteWebhook', () => {
 })
 
 describe('rotateWebhookSecret', () => {
-  it('200: for a day the former one signs too', async () => {
+  it('200: the previous secret signs too for a day', async () => {
     const workspace = await buildWorkspace(platform)
     const { id, secret: former } = await make(workspace)
     const { secret } = await as(workspace)(rotateWebhookSecret, { params: { id } })
@@ -208,14 +208,14 @@ describe('rotateWebhookSecret', () => {
     expect(signingAt(Date.now() + 25 * 3_600_000)).toEqual([secret])
   })
 
-  it('404: one that is not there', async () => {
+  it('404: an unknown webhook', async () => {
     const workspace = await buildWorkspace(platform)
     await expect(as(workspace)(rotateWebhookSecret, unknown)).rejects.toMatchObject(notThere)
   })
 })
 
 describe('webhookIds of a link', () => {
-  it('are those of webhooks that exist', async () => {
+  it('lists only existing webhooks', async () => {
     const workspace = await buildWorkspace(platform)
     const { id } = await make(workspace, { linkScope: 'links' })
     const link = await buildLink(platform, workspace, { webhookIds: [id, id] })

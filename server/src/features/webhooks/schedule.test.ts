@@ -9,7 +9,7 @@ const hour = 3_600 * second
 const day = 24 * hour
 
 describe('nextTry', () => {
-  test('at once answered calls follow the schedule', () => {
+  test('failed calls follow the schedule', () => {
     const times = [start]
     for (;;) {
       const at = times.at(-1) as Date
@@ -22,7 +22,7 @@ describe('nextTry', () => {
     ])
   })
 
-  test('each time is at most a tenth later than planned, however the dice fall', () => {
+  test('each call is at most a tenth of its interval late, whatever the jitter', () => {
     fc.assert(
       fc.property(fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 9, maxLength: 9 }), (dice) => {
         let at = start
@@ -38,12 +38,12 @@ describe('nextTry', () => {
     )
   })
 
-  test('one that hung gives the receiver a pause after it', () => {
+  test('a call that hung gives the receiver a pause', () => {
     const tried = { startedAt: start, tries: 1, at: start, endedAt: after(15 * second) }
     expect(nextTry(tried, 0)).toEqual(after(20 * second))
   })
 
-  test('one that came days late does not bring the rest all at once', () => {
+  test('a call that is days late does not bring all later calls at once', () => {
     const late = after(3 * day)
     expect(nextTry({ startedAt: start, tries: 4, at: late, endedAt: late }, 1)).toEqual(after(3 * day + 1.5 * hour))
   })
@@ -57,7 +57,7 @@ describe('nextTry', () => {
     expect(nextTry(tried, 0)).toEqual(after(expected))
   })
 
-  test('a receiver can not hasten, nor ask for more tries than there are', () => {
+  test('a receiver can neither shorten the interval nor get more attempts', () => {
     const tried = { startedAt: start, tries: 2, at: after(5 * second), endedAt: after(5 * second), retryAfterMs: 1 }
     expect(nextTry(tried, 0)).toEqual(after(300 * second))
     expect(nextTry({ ...tried, tries: offsetsMs.length, retryAfterMs: hour }, 0)).toBeUndefined()
@@ -86,6 +86,6 @@ test.each([
   [5 * day - 1, 4, false],
   [30 * day, 10, true],
   [30 * day, 3, false],
-])('failing for %d ms, at try %d: given up is %s', (milliseconds, tries, expected) => {
+])('failing for %d ms, at attempt %d: disabled is %s', (milliseconds, tries, expected) => {
   expect(isGivenUp(start, { tries, endedAt: after(milliseconds) })).toBe(expected)
 })

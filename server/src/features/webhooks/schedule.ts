@@ -3,7 +3,7 @@ const minuteMs = 60 * secondMs
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 
-/** When an event is tried, after the first time. */
+/** The offsets of the retries from the first attempt. */
 export const offsetsMs = [
   0,
   5 * secondMs,
@@ -20,23 +20,23 @@ const jitter = 0.1
 const leastPauseMs = 5 * secondMs
 const mostPutOffMs = dayMs
 const failingDays = 5
-// One bad moment after days without an event is no reason to end it: an event must have failed for half an hour too.
+// One failure after days without events does not disable a webhook: an event must have failed for half an hour too.
 const leastTriesToDisable = 4
 
 export type Tried = {
   startedAt: Date
-  /** How many calls were made since then, with this one. */
+  /** The number of calls since then, including this one. */
   tries: number
-  /** When this call began and ended. */
+  /** The start and end of this call. */
   at: Date
   endedAt: Date
-  /** What the receiver asked for. */
+  /** From `Retry-After`. */
   retryAfterMs?: number
 }
 
 /**
- * When to try again after a call that failed; undefined when that was the last time. A call that came late, because
- * nobody worked or the webhook was disabled, puts off those after it, so that they do not come all at once.
+ * The time of the next attempt after a failed call; undefined after the last one. A late call (no worker ran, or the
+ * webhook was disabled) postpones the ones after it, so that they do not come all at once.
  */
 export function nextTry(
   { startedAt, tries, at, endedAt, retryAfterMs = 0 }: Tried,
@@ -50,7 +50,7 @@ export function nextTry(
   return new Date(Math.ceil(Math.max(planned, afterLast, afterThis)))
 }
 
-/** Reads `Retry-After`: seconds, or a date. Undefined when it says neither, or a time that has passed. */
+/** Reads `Retry-After`: seconds, or a date. Undefined when it is neither, or in the past. */
 export function retryAfterMs(header: string | string[] | undefined, now: Date): number | undefined {
   const text = (Array.isArray(header) ? header[0] : header)?.trim()
   if (!text) return undefined

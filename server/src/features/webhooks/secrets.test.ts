@@ -7,7 +7,7 @@ import { newSecret, openSecrets, sealSecret } from './secrets.ts'
 const keys = parseKeys(`1:${randomBytes(32).toString('hex')}`)
 const [early, late] = [new Date('2026-01-01T00:00:00Z'), new Date('2026-01-02T00:00:00Z')]
 
-test('a secret has the form of Standard Webhooks, and each is another', () => {
+test('a secret has the Standard Webhooks format, and each is unique', () => {
   const secret = newSecret()
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
   expect(newSecret()).not.toBe(secret)
@@ -15,7 +15,7 @@ test('a secret has the form of Standard Webhooks, and each is another', () => {
   expect(signed).toMatch(/^v1,/)
 })
 
-test('the former one signs too until its time is over', () => {
+test('the previous secret signs too until it expires', () => {
   const [former, current] = [newSecret(), newSecret()]
   const webhook = {
     id: 'whk_1',

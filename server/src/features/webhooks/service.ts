@@ -33,7 +33,7 @@ export type WebhookDraft = {
   event: WebhookEvent
   link: Pick<Link, 'folderId' | 'webhookIds'>
   customerId: string | null
-  /** Stored without a body until this is known. */
+  /** Stored without a body until this is resolved. */
   waitsFor?: 'click'
 }
 
@@ -69,14 +69,14 @@ export type ErasedCustomer = { workspaceId: string; customerId: string }
 /** Names customers whose events are erased. */
 export type WebhookErasure<Body extends ErasedCustomer> = Subscription<Body>
 
-/** The links and folders that a webhook can be limited to. */
+/** The links and folders that limit a webhook. */
 export type WebhookScopes = {
   knownFolderIds(ctx: Ctx, ids: string[]): Promise<Set<string>>
-  /** From now on these links, and no others, have the webhook. */
+  /** Replaces the set of links that have the webhook. */
   assignWebhook(ctx: Ctx, webhookId: string, linkIds: string[]): Promise<void>
 }
 
-/** For a source that can't read what it should send. */
+/** For a source that can't read its events. */
 export function countDroppedEvents(platform: Pick<Platform, 'metrics'>, count: number): void {
   webhookMetrics(platform).eventsDropped.inc(count)
 }
@@ -139,7 +139,7 @@ export async function updateWebhook(
       ...scope,
       ...(patch.name !== undefined && { name: patch.name }),
       ...(patch.triggers && { triggers: [...new Set(patch.triggers)] }),
-      // What another address did is not held against this one.
+      // Failures of another address don't count against this one.
       ...(url !== undefined && url !== current.url && { url, failing_since: null }),
       ...resolveStanding(patch, current, ctx.now()),
     })
@@ -147,13 +147,13 @@ export async function updateWebhook(
   return present(ctx, scopes, row)
 }
 
-/** Ends it at once; the worker deletes its rows. */
+/** Takes effect at once; the worker deletes its rows later. */
 export async function deleteWebhook(ctx: Ctx, id: string): Promise<{ id: string }> {
   await lockedTransaction(ctx, (ctx) => change(ctx, id, { deleted_at: ctx.now(), disabled_at: ctx.now() }))
   return { id }
 }
 
-/** For a day the previous secret signs too. */
+/** The previous secret signs too for a day. */
 export async function rotateSecret(ctx: Ctx, scopes: WebhookScopes, id: string): Promise<WebhookWithSecret> {
   const secret = newSecret()
   const row = await lockedTransaction(ctx, async (ctx) => {

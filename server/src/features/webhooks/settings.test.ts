@@ -32,7 +32,7 @@ describe('addressOf', () => {
     expect(() => requireAddress(given, config)).toThrow(expect.objectContaining({ code: 'unprocessable_entity' }))
   })
 
-  test('what the operator allows can be called', () => {
+  test('hosts that the operator allows can be called', () => {
     const open = readConfig({
       ...inject('environment'),
       OUTBOUND_ALLOWED_HOSTS: '127.0.0.0/8',

@@ -7,18 +7,18 @@ import type { WebhookChanges, WebhookRow } from './store.ts'
 const problems: Partial<Record<OutboundReason, string>> = {
   url: 'must be an absolute address, such as https://example.com/webhooks',
   scheme: 'must begin with https:// or http://',
-  credentials: 'must not have a user name or password: the signature tells who calls',
+  credentials: 'must not have a user name or password: the signature identifies the caller',
   port: 'has a port that this installation does not call; 80 and 443 are allowed',
   private:
     'is not on the public internet; give one that is, or ask the operator to allow this host (OUTBOUND_ALLOWED_HOSTS)',
 }
 
-/** As it is stored and called. The addresses of its name are checked again before every call. */
+/** Normalized for storage. Every call checks the resolved addresses again. */
 export function requireAddress(url: string, config: Config): string {
   const refusal = checkUrl(url, config)
   if (refusal) throw invalid(`\`url\` in the body ${problems[refusal] ?? 'can not be called'}.`)
   const address = new URL(url)
-  // It is not sent, so it would only make one receiver look like two.
+  // Fragments are not sent, so keeping one would make one receiver look like two.
   address.hash = ''
   return address.href
 }
@@ -26,7 +26,7 @@ export function requireAddress(url: string, config: Config): string {
 type Scope = Pick<WebhookRow, 'scope' | 'folder_ids'>
 type ScopeInput = Pick<WebhookPatch, 'linkScope' | 'folderIds' | 'linkIds'>
 
-/** Of which links it is told; `current` for one that is there. */
+/** The links whose events a webhook gets; `current` for an existing webhook. */
 export function resolveScope(input: ScopeInput, current: Scope = { scope: 'workspace', folder_ids: [] }): Scope {
   const scope = input.linkScope ?? current.scope
   if (scope !== 'folders' && input.folderIds?.length) throw needsScope('folderIds', 'folders', scope)
@@ -37,7 +37,7 @@ export function resolveScope(input: ScopeInput, current: Scope = { scope: 'works
   throw invalid('`folderIds` in the body must name at least one folder, because the `linkScope` is `folders`.')
 }
 
-/** What a patch says of being called: enabling it anew forgets why it was not. */
+/** Enabling a webhook clears the reason it was disabled for. */
 export function resolveStanding({ disabled }: WebhookPatch, current: WebhookRow, now: Date): WebhookChanges {
   if (disabled === undefined || disabled === (current.disabled_at !== null)) return {}
   if (disabled) return { disabled_at: now, disabled_reason: 'asked' }

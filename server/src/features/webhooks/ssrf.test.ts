@@ -8,10 +8,10 @@ import { buildWebhook, queueEvents, startReceiver } from '../../../test/webhooks
 import { readConfig } from '../../platform/config.ts'
 import type { Platform } from '../../platform/context.ts'
 import { deliver, takeDue } from './deliver.ts'
-import { openLines } from './lines.ts'
+import { openSlots } from './slots.ts'
 import type { WebhookRow } from './store.ts'
 
-// A friend stands for the internet: 127.0.0.2 may be called, 127.0.0.1 and all else on this machine may not.
+// 127.0.0.2 stands in for the internet; 127.0.0.1 and everything else on this machine must not be called.
 const everyPort = { OUTBOUND_ALLOWED_PORTS: '1-65535' }
 const onlyFriend = { ...everyPort, OUTBOUND_ALLOWED_HOSTS: '127.0.0.2' }
 const dns = await startDnsServer()
@@ -22,7 +22,7 @@ const platform = {
   config: readConfig({ ...inject('environment'), ...onlyFriend, DNS_SERVERS: dns.address }),
 }
 
-test('a canary on loopback is not reached by any spelling of its address', async () => {
+test('no spelling of its address reaches a canary on loopback', async () => {
   await using canary = await startReceiver()
   await using sixth = await startReceiver(undefined, '::1').catch(() => startReceiver())
   const { id } = await buildWorkspace(strict)
@@ -37,7 +37,7 @@ test('a canary on loopback is not reached by any spelling of its address', async
   expect(await answersIn(strict, id)).toEqual(Array(webhooks.length).fill(null))
 })
 
-test('a name that changes its address between the calls, and during them, does not lead there', async () => {
+test('a name that changes its address between or during calls does not reach the canary', async () => {
   const { id } = await buildWorkspace(platform)
   await using friend = await startReceiver(undefined, '127.0.0.2')
   await using canary = await startReceiver(undefined, '127.0.0.1', friend.port)
@@ -77,7 +77,7 @@ test('a name that changes its address between the calls, and during them, does n
   expect(friend.heard.length).toBeGreaterThan(1)
 })
 
-test.each([301, 302, 303, 307, 308])('a redirect with %d does not lead there', async (status) => {
+test.each([301, 302, 303, 307, 308])('a %d redirect does not reach the canary', async (status) => {
   const { id } = await buildWorkspace(platform)
   await using canary = await startReceiver()
   await using friend = await startReceiver((response) => {
@@ -91,7 +91,7 @@ test.each([301, 302, 303, 307, 308])('a redirect with %d does not lead there', a
   expect(await answersIn(platform, id)).toEqual([status])
 })
 
-test('the servers of this machine are not reached: its engines', async () => {
+test("this machine's engines are not reachable", async () => {
   const { id } = await buildWorkspace(strict)
   const { CLICKHOUSE_URL = '', NATS_URL = '', VALKEY_URL = '' } = inject('environment')
   const urls = [CLICKHOUSE_URL, NATS_URL, VALKEY_URL].map((url) => `http://${new URL(url).host}/`)
@@ -102,7 +102,7 @@ test('the servers of this machine are not reached: its engines', async () => {
   expect(await answersIn(strict, id)).toEqual([null, null, null])
 })
 
-/** Whatever the name, it leads home. */
+/** The host names in these URLs. */
 function namesIn(addresses: string[]): Set<string> {
   const hosts = addresses.filter((address) => URL.canParse(address)).map((address) => new URL(address).hostname)
   return new Set(hosts.map((host) => host.replace(/\.$/, '')).filter((host) => /^[\w.-]*[a-z][\w-]*$/.test(host)))
@@ -113,11 +113,11 @@ function lead(data: string): Promise<void> {
 }
 
 async function deliverAll(platform: Platform): Promise<void> {
-  const due = await takeDue(platform, openLines({ perWebhook: 1_000, perWorkspace: 2_000, inAll: 2_000 }))
+  const due = await takeDue(platform, openSlots({ perWebhook: 1_000, perWorkspace: 2_000, inAll: 2_000 }))
   await Promise.all(due.map((delivery) => deliver(platform, delivery)))
 }
 
-/** The status of each attempt; null where nobody answered. */
+/** The status of each attempt; null without a response. */
 async function answersIn(platform: Platform, workspaceId: string): Promise<(number | null)[]> {
   const result = await sql<{ response_status: number | null }>`
     SELECT response_status FROM webhook_attempts WHERE workspace_id = ${workspaceId}`.execute(platform.db)

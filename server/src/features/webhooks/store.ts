@@ -19,7 +19,7 @@ export type WebhookRow = {
   failing_since: Date | null
   created_at: Date
   updated_at: Date
-  /** Then it is disabled too, and the worker takes it away. */
+  /** A deleted webhook is disabled too, and the worker removes it. */
   deleted_at: Date | null
 }
 export type NewWebhookRow = Omit<
@@ -29,7 +29,7 @@ export type NewWebhookRow = Omit<
 export type WebhookChanges = Partial<Omit<WebhookRow, 'id' | 'workspace_id' | 'created_at'>>
 type Tables = { webhooks: NewWebhookRow & Partial<WebhookRow> }
 
-/** Until the end of the transaction nobody else adds, changes or deletes webhooks of this workspace. */
+/** Holds a lock that blocks changes to this workspace's webhooks until the transaction ends. */
 export async function lockWebhooks(db: Db, workspaceId: string): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${workspaceId}, ${locks.webhooks}))`.execute(db)
 }
@@ -47,7 +47,7 @@ export async function insertWebhook(db: Db, row: NewWebhookRow & Partial<Webhook
 
 export type WebhookPage = { sort: 'createdAt' | 'name'; ascending: boolean; offset: number; count: number }
 
-/** All of them, oldest first, unless a page is asked for. */
+/** All of them, oldest first, unless a page is given. */
 export async function selectWebhooks(db: Db, workspaceId: string, page?: WebhookPage): Promise<WebhookRow[]> {
   const direction = page?.ascending === false ? sql`DESC` : sql`ASC`
   const order = page?.sort === 'name' ? sql`lower(name)` : sql`created_at`
@@ -90,7 +90,8 @@ export async function selectKnownIds(db: Db, workspaceId: string, ids: string[])
   return result.rows.map((row) => row.id)
 }
 
-/** The enabled webhooks that have one of these triggers. Inside a transaction their rows stay until that ends. */
+/** The enabled webhooks that have one of these triggers. Inside a transaction their rows can't be deleted until it
+ * ends. */
 export async function selectListeners(db: Db, workspaceId: string, triggers: Trigger[]): Promise<ListenerRow[]> {
   const rowLock = db.isTransaction ? sql`FOR KEY SHARE` : sql``
   const result = await sql<ListenerRow>`SELECT id, triggers, scope, folder_ids, created_at FROM webhooks
@@ -112,7 +113,8 @@ export async function selectListening(
   return new Set(result.rows.map((row) => row.workspace_id))
 }
 
-/** Only if it still calls this address, and, when a time is given, has failed since then. Whether it did. */
+/** Only if it still has this address, and, when a time is given, has failed since then. Returns whether it was
+ * disabled. */
 export async function disableWebhook(
   db: Db,
   { workspace_id, webhook_id, url }: { workspace_id: string; webhook_id: string; url: string },

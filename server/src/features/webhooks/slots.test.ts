@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { openLines } from './lines.ts'
+import { openSlots } from './slots.ts'
 
 const inOne = (ids: string[], workspaceId = 'ws') => ids.map((id) => ({ id, workspaceId }))
 const listShares = (shares: Map<string, number>) => Object.fromEntries(shares)
 
-test('counts calls in all and to each receiver', () => {
-  const slots = openLines({ perWebhook: 2, perWorkspace: 100, inAll: 10 })
+test('counts calls in total and per receiver', () => {
+  const slots = openSlots({ perWebhook: 2, perWorkspace: 100, inAll: 10 })
   expect(slots.room()).toEqual({ count: 10, after: '' })
   expect(listShares(slots.share(inOne(['a', 'b'])))).toEqual({ a: 2, b: 2 })
   slots.began(['b', 'a', 'b'])
@@ -15,13 +15,13 @@ test('counts calls in all and to each receiver', () => {
   expect(slots.room()).toEqual({ count: 10, after: '' })
 })
 
-test('an end is of interest where more may wait', () => {
-  const slots = openLines({ perWebhook: 3, perWorkspace: 100, inAll: 10 })
+test('an ended call triggers a query where more deliveries may wait', () => {
+  const slots = openSlots({ perWebhook: 3, perWorkspace: 100, inAll: 10 })
   slots.share(inOne(['a', 'b']))
   slots.began(['a', 'a', 'a', 'b'])
   expect([slots.ended('a'), slots.ended('b')]).toEqual([true, false])
   slots.share(inOne(['a']))
-  // Ends while the question is under way, which asks for one only.
+  // Ends while a query for one delivery is running.
   slots.ended('a')
   slots.began(['a'])
   expect([slots.ended('a'), slots.ended('a')]).toEqual([true, true])
@@ -30,8 +30,8 @@ test('an end is of interest where more may wait', () => {
   expect(slots.ended('a')).toBe(false)
 })
 
-test('an end is of interest to a webhook that was too busy to get anything', () => {
-  const slots = openLines({ perWebhook: 1, perWorkspace: 100, inAll: 10 })
+test('an ended call triggers a query for a webhook that was too busy to get a slot', () => {
+  const slots = openSlots({ perWebhook: 1, perWorkspace: 100, inAll: 10 })
   slots.share(inOne(['a']))
   slots.began(['a'])
   expect(listShares(slots.share(inOne(['a'])))).toEqual({})
@@ -39,8 +39,8 @@ test('an end is of interest to a webhook that was too busy to get anything', () 
   expect(slots.ended('a')).toBe(true)
 })
 
-test('when there are more webhooks than lines, the next look begins after the last that was seen', () => {
-  const slots = openLines({ perWebhook: 2, perWorkspace: 100, inAll: 3 })
+test('with more webhooks than slots, the next query starts after the last webhook seen', () => {
+  const slots = openSlots({ perWebhook: 2, perWorkspace: 100, inAll: 3 })
   expect(listShares(slots.share(inOne(['a', 'b', 'c'])))).toEqual({ a: 2, b: 2, c: 2 })
   slots.began(['c', 'b', 'a'])
   expect(slots.room()).toEqual({ count: 0, after: 'c' })
@@ -54,16 +54,16 @@ test('when there are more webhooks than lines, the next look begins after the la
   expect(slots.room()).toEqual({ count: 2, after: '' })
 })
 
-test('when all lines are taken, every end is of interest', () => {
-  const slots = openLines({ perWebhook: 3, perWorkspace: 100, inAll: 4 })
+test('with all slots taken, every ended call triggers a query', () => {
+  const slots = openSlots({ perWebhook: 3, perWorkspace: 100, inAll: 4 })
   slots.share(inOne(['a', 'b']))
   slots.began(['a', 'b', 'a', 'b'])
   expect(slots.room()).toEqual({ count: 0, after: '' })
   expect(slots.ended('b')).toBe(true)
 })
 
-test('a slow receiver has one line until it answers quickly', () => {
-  const slots = openLines({ perWebhook: 3, perWorkspace: 100, inAll: 10 })
+test('a slow receiver has one slot until it answers quickly', () => {
+  const slots = openSlots({ perWebhook: 3, perWorkspace: 100, inAll: 10 })
   slots.share(inOne(['a', 'b']))
   slots.began(['a', 'a', 'a', 'b'])
   slots.ended('b')
@@ -78,8 +78,8 @@ test('a slow receiver has one line until it answers quickly', () => {
   expect(listShares(slots.share(inOne(['a'])))).toEqual({ a: 3 })
 })
 
-test('a workspace with many webhooks gets no more than one with few', () => {
-  const slots = openLines({ perWebhook: 10, perWorkspace: 20, inAll: 100 })
+test('a workspace with many webhooks gets no more slots than one with few', () => {
+  const slots = openSlots({ perWebhook: 10, perWorkspace: 20, inAll: 100 })
   const many = Array.from({ length: 50 }, (_, index) => `a${index}`)
   const shares = listShares(slots.share([...inOne(many, 'hostile'), ...inOne(['b'], 'honest')]))
   const hostile = Object.entries(shares).filter(([id]) => id !== 'b')

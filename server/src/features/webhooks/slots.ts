@@ -1,25 +1,26 @@
-// Less than a DNS server that says nothing takes.
+// Less than the timeout of a silent DNS server.
 const slowMs = 3_000
 
 export type DueWebhook = { id: string; workspaceId: string }
 export type DeliverySlots = {
-  /** How many calls may begin, and after which webhook to look for them. */
+  /** The number of calls that may begin, and the webhook id after which to look for them. */
   room(): { count: number; after: string }
-  /** How many each of these webhooks may have; they come in the order of their ids, as many as there was room for. */
+  /** The number of calls that each webhook may begin. The webhooks come in id order, at most as many as `room`
+   * allowed. */
   share(webhooks: DueWebhook[]): Map<string, number>
-  /** What there was of these shares. */
+  /** The deliveries that were found for these shares. */
   began(webhookIds: string[]): void
-  /** Whether somebody may have waited for it. */
+  /** Returns whether a delivery may have waited for this slot. */
   ended(webhookId: string, tookMs?: number): boolean
 }
 type Limits = { perWebhook: number; perWorkspace: number; inAll: number }
 
 /**
- * How many calls are under way, in all, for each workspace and to each receiver, so that a workspace with many webhooks
- * takes no more than one with few. When more webhooks have something to do than may do it at once they take turns: the
- * next look begins after the last that was seen. A slow receiver gets one line until it answers quickly again.
+ * Counts calls in progress in total, per workspace and per receiver, so that a workspace with many webhooks gets no
+ * more slots than one with few. When there are more due webhooks than slots they take turns: the next query starts
+ * after the last webhook seen. A slow receiver gets one slot until it answers quickly again.
  */
-export function openLines({ perWebhook, perWorkspace, inAll }: Limits): DeliverySlots {
+export function openSlots({ perWebhook, perWorkspace, inAll }: Limits): DeliverySlots {
   const busy = new Map<string, number>()
   const busyWorkspaces = new Map<string, number>()
   const workspaces = new Map<string, string>()
@@ -28,12 +29,12 @@ export function openLines({ perWebhook, perWorkspace, inAll }: Limits): Delivery
   let room = inAll
   let after = ''
   let shares = new Map<string, number>()
-  /** Webhooks and workspaces that may have more to do than they could begin. */
+  /** Webhooks and workspaces that may have more deliveries than slots. */
   let backlogged = new Set<string>()
   let isCrowded = false
   const countSlots = (id: string) => (slow.has(id) ? 1 : perWebhook)
 
-  /** The webhooks of one workspace, those with the fewest calls first. */
+  /** Shares slots among the webhooks of one workspace, those with the fewest calls first. */
   function divide(workspaceId: string, webhooks: DueWebhook[]): void {
     let left = perWorkspace - (busyWorkspaces.get(workspaceId) ?? 0)
     const each = Math.max(1, Math.floor(left / webhooks.length))
