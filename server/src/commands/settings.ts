@@ -44,10 +44,10 @@ function configurationPage(): string {
   })
   return `# Configuration
 
-Tributary reads its settings from the environment. It refuses to start on a value that it can't use, and says which and
-why. What is in force is logged at the start, with secrets masked.
+Tributary reads its settings from the environment. It does not start with an invalid value, and names the setting and the
+problem. It logs the effective settings at startup, with secrets masked.
 
-| Setting | Default | Meaning |
+| Setting | Default | Description |
 | --- | --- | --- |
 ${rows.join('\n')}
 `
