@@ -47,16 +47,16 @@ export async function selectTagsByIds(db: Db, workspaceId: string, ids: string[]
   return result.rows
 }
 
-/** The tags with these names, each with the place of its name, from 1. Held as by their ids. */
+/** The tags with these names, each with the 1-based index of its name. Locks them as by id. */
 export async function selectTagsByNames(
   db: Db,
   workspaceId: string,
   names: string[],
 ): Promise<{ id: string; index: bigint }[]> {
   const result = await sql<{ id: string; index: bigint }>`
-    SELECT t.id, asked.place FROM unnest(${names}::text[]) WITH ORDINALITY AS asked (name, place)
-    JOIN tags t ON t.workspace_id = ${workspaceId} AND lower(t.name) = lower(asked.name)
-    ORDER BY asked.place ${rowLock(db)}`.execute(db)
+    SELECT t.id, requested.index FROM unnest(${names}::text[]) WITH ORDINALITY AS requested (name, index)
+    JOIN tags t ON t.workspace_id = ${workspaceId} AND lower(t.name) = lower(requested.name)
+    ORDER BY requested.index ${rowLock(db)}`.execute(db)
   return result.rows
 }
 
