@@ -41,7 +41,7 @@ const iphone = {
 }
 
 describe('targets', () => {
-  test('a country that a trusted proxy tells', async () => {
+  test('a country comes from a trusted proxy', async () => {
     const path = await linkWith(sql`geo = '{"DE": "https://example.com/schön"}'`)
     expect((await open(path, { 'cf-ipcountry': 'de' })).headers.location).toBe('https://example.com/sch%C3%B6n')
     expect((await open(path, { 'x-country': 'FR' })).headers.location).toBe('https://example.com/landing')
@@ -54,7 +54,7 @@ describe('targets', () => {
     expect((await open(path)).headers.location).toBe('https://example.com/landing')
   })
 
-  test('a variant, for each visitor always the same and in the end for the share that was set', async () => {
+  test('a visitor always gets the same variant, and each variant gets its share of visitors', async () => {
     const variants = JSON.stringify([
       { url: 'https://example.com/a', percentage: 80 },
       { url: 'https://example.com/b', percentage: 20 },
@@ -77,7 +77,7 @@ describe('targets', () => {
 describe('pages', () => {
   const secured = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'strict-origin-when-cross-origin' }
 
-  test('a framed destination', async () => {
+  test('a framed link answers a frame around its destination', async () => {
     const answer = await open(`${await linkWith(sql`rewrite = true, title = '<Shop>'`)}?a=b`)
     expect(answer).toMatchObject({ status: 200, headers: { ...secured, 'cache-control': 'private, no-store' } })
     expect(answer.headers['content-security-policy']).toContain('frame-src http: https:')
@@ -93,7 +93,7 @@ describe('pages', () => {
     expect(answer.body).toContain('content="0; url=mailto:a@b.example"')
   })
 
-  test('a preview, for crawlers only', async () => {
+  test('only crawlers get a preview', async () => {
     const path = await linkWith(sql`proxy = true, title = 'Spring'`)
     const answer = await open(path, slack)
     expect(answer).toMatchObject({ status: 200, headers: secured })
@@ -101,13 +101,13 @@ describe('pages', () => {
     expect((await open(path)).status).toBe(302)
   })
 
-  test('a blocked link', async () => {
+  test('a blocked link answers 410', async () => {
     const answer = await open(await linkWith(sql`banned_at = now()`))
     expect(answer.status).toBe(410)
     expect(answer.body).toContain('<title>Link blocked</title>')
   })
 
-  test('in the language of the visitor', async () => {
+  test("a page is in the visitor's language", async () => {
     const answer = await open('/none', { 'accept-language': 'pt-BR,de-AT;q=0.8,en;q=0.5' })
     expect(answer).toMatchObject({ status: 404, headers: { 'content-language': 'de', vary: 'Accept-Language' } })
     expect(answer.body).toContain('<html lang="de">')
@@ -120,7 +120,7 @@ describe('pages', () => {
     expect({ ...head.headers, date: '' }).toEqual({ ...get.headers, date: '' })
   })
 
-  test('"try again", when nobody can tell', async () => {
+  test('a lookup failure answers 503 with a page that says when to retry', async () => {
     const alone = await start(await openTestPlatform({ ...settings, POSTGRES_URL: 'postgres://127.0.0.1:1/none' }))
     const answer = await visit(`http://127.0.0.1:${alone.port}/x`, { host: 'unknown.example', 'user-agent': browser })
     expect(answer).toMatchObject({ status: 503, headers: { ...secured, 'retry-after': '5' } })
@@ -129,8 +129,8 @@ describe('pages', () => {
   })
 })
 
-describe('addresses of the domain', () => {
-  test('not found and expired', async () => {
+describe("the domain's own URLs", () => {
+  test('serve links that are not found or expired', async () => {
     const own = await buildWorkspace(platform)
     await sql`UPDATE domains SET not_found_url = 'https://example.com/lost', expired_url = 'https://example.com/over'
       WHERE slug = ${own.domain}`.execute(platform.db)
@@ -143,7 +143,7 @@ describe('addresses of the domain', () => {
     expect(await at('/old')).toMatchObject({ status: 302, headers: { location: 'https://example.com/over' } })
   })
 
-  test('files for apps, for search engines, and no icon', async () => {
+  test('serve the app association files and robots.txt, but no icon', async () => {
     const [own, other] = [await buildWorkspace(platform), await buildWorkspace(platform)]
     await sql`UPDATE domains SET asset_links = '[{"a": 1}]', apple_app_site_association = '{"applinks": {}}'
       WHERE slug = ${own.domain}`.execute(platform.db)

@@ -9,7 +9,7 @@ export type Attempts = (link: RedirectLink, password: string, ip: string) => Pro
 
 const limit = { points: 10, duration: 600 }
 
-/** Ten wrong passwords in ten minutes for each visitor and link; a right one is not counted. */
+/** Allows ten wrong passwords in ten minutes per visitor and link; a correct one is not counted. */
 export function openAttempts({ config, valkey }: Pick<Platform, 'config' | 'valkey'>): Attempts {
   const limiter = new RateLimiterRedis({
     ...limit,
@@ -20,7 +20,7 @@ export function openAttempts({ config, valkey }: Pick<Platform, 'config' | 'valk
   return async (link, password, ip) => {
     const visitor = `${link.number}/${clientNetwork(ip)}`
     try {
-      // Counted before it is compared, so that guesses sent at the same time are counted too.
+      // Counted before comparing, so that concurrent guesses are counted too.
       await limiter.consume(visitor)
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal

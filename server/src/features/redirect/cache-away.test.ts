@@ -26,7 +26,7 @@ async function someLink() {
   return { domain, id }
 }
 
-/** Lets every entry in memory and in Valkey grow old. */
+/** Ages every entry in memory and in Valkey. */
 async function age(ms = 61_000): Promise<void> {
   await platform.valkey.flushall().catch(() => {})
   if (!vi.isFakeTimers()) vi.useFakeTimers({ toFake: ['Date'] })
@@ -45,7 +45,7 @@ async function timed<T>(work: () => Promise<T> | T): Promise<{ result: T; ms: nu
 }
 
 describe('without PostgreSQL', () => {
-  test('an aged link serves on, an unknown one fails, and both are right when it is back', async () => {
+  test('an aged link is served, an unknown one fails, and both are correct after PostgreSQL recovers', async () => {
     const { domain, id } = await someLink()
     const missing = await someLink()
     await cache.find(domain, 'go')
@@ -68,7 +68,7 @@ describe('without PostgreSQL', () => {
     )
   })
 
-  test('what is known serves for more than a day, and nobody waits for it', async () => {
+  test('a cached link is served for more than a day, without waiting', async () => {
     const { domain, id } = await someLink()
     await cache.find(domain, 'go')
     await engines.processes.postgres?.stop()
@@ -81,7 +81,7 @@ describe('without PostgreSQL', () => {
     await engines.processes.postgres?.restart()
   })
 
-  test('a process that starts finds in Valkey what others have left there', async () => {
+  test('a new process finds the entries of other processes in Valkey', async () => {
     const { domain, id } = await someLink()
     await cache.find(domain, 'go')
     await eventually(async () => expect(await platform.valkey.exists(`redirect:link:${domain}/go`)).toBe(1))
@@ -93,7 +93,7 @@ describe('without PostgreSQL', () => {
     await engines.processes.postgres?.restart()
   })
 
-  test('a link that is known not to exist stays so', async () => {
+  test('a link that is cached as missing stays missing', async () => {
     const { domain } = await someLink()
     expect(await cache.find(domain, 'none')).toBeNull()
     await engines.processes.postgres?.stop()
@@ -116,7 +116,7 @@ describe('while PostgreSQL does not answer', () => {
     }
   }
 
-  test('an aged link serves on at once', async () => {
+  test('an aged link is served at once', async () => {
     const { domain, id } = await someLink()
     await cache.find(domain, 'go')
     await age()
@@ -130,7 +130,7 @@ describe('while PostgreSQL does not answer', () => {
     })
   })
 
-  test('a load that a change overtakes is answered but not remembered', async () => {
+  test('a load that a change overtakes is answered but not cached', async () => {
     const { domain, id } = await someLink()
     const before = await count(platform, 'postgres')
     let found: ReturnType<typeof cache.find> | undefined

@@ -23,7 +23,7 @@ function openCache(on: Platform) {
   }
 }
 
-/** How often links were found where, since the last call. */
+/** Counts of link lookups by source since the last call. */
 async function lookups(on: Platform): Promise<Record<string, number>> {
   const { values } = await redirectMetrics(on).linkLookups.get()
   redirectMetrics(on).linkLookups.reset()
@@ -53,8 +53,8 @@ afterEach(async () => {
   for (const cache of opened.splice(0)) await cache[Symbol.asyncDispose]()
 })
 
-describe('where a link is found', () => {
-  test('in PostgreSQL, and from then on in memory', async () => {
+describe('a link lookup', () => {
+  test('reads PostgreSQL, and from then on memory', async () => {
     const { domain, id } = await someLink()
     const cache = openCache(platform)
     for (let visit = 0; visit < 3; visit++) {
@@ -63,7 +63,7 @@ describe('where a link is found', () => {
     expect(await lookups(platform)).toEqual({ postgres: 1, memory: 2 })
   })
 
-  test('in Valkey, when another process has asked before', async () => {
+  test('reads Valkey when another process has loaded the link before', async () => {
     const { domain, name } = await someLink()
     const [cache, other] = [openCache(platform), openCache(otherPlatform)]
     const link = await cache.find(domain, 'go')
@@ -72,7 +72,7 @@ describe('where a link is found', () => {
     expect(await lookups(otherPlatform)).toEqual({ valkey: 1 })
   })
 
-  test('not in Valkey, when it was put there before this process heard of changes', async () => {
+  test('ignores a Valkey entry that was written before this process subscribed to changes', async () => {
     const { domain, id, name } = await someLink()
     await openCache(platform).find(domain, 'go')
     await eventually(async () => expect(await platform.valkey.exists(name)).toBe(1))
@@ -82,7 +82,7 @@ describe('where a link is found', () => {
     expect(await lookups(otherPlatform)).toEqual({ postgres: 1 })
   })
 
-  test('nowhere, which is remembered too', async () => {
+  test('caches a missing link too', async () => {
     const { domain } = await someLink()
     const [cache, other] = [openCache(platform), openCache(otherPlatform)]
     expect(await cache.find(domain, 'none')).toBeNull()
@@ -93,7 +93,7 @@ describe('where a link is found', () => {
     expect(await lookups(otherPlatform)).toEqual({ valkey: 1 })
   })
 
-  test('once for a hundred visitors who come together', async () => {
+  test('loads a link once for a hundred concurrent visitors', async () => {
     const { domain, id } = await someLink()
     const cache = openCache(platform)
     const found = await Promise.all(Array.from({ length: 100 }, () => cache.find(domain, 'go')))
@@ -101,7 +101,7 @@ describe('where a link is found', () => {
     expect(await lookups(platform)).toEqual({ postgres: 1 })
   })
 
-  test('by its exact domain and key only', async () => {
+  test('matches the exact domain and key only', async () => {
     const [ours, theirs] = [await someLink(), await someLink()]
     const cache = openCache(platform)
     const [our, their] = [await cache.find(ours.domain, 'go'), await cache.find(theirs.domain, 'go')]
@@ -110,7 +110,7 @@ describe('where a link is found', () => {
 })
 
 describe('a change', () => {
-  test('is known to every process within a second: a link made after it was missed', async () => {
+  test('reaches every process within a second: a link created after a miss is found', async () => {
     const { domain, workspace } = await someLink()
     const caches = [openCache(platform), openCache(otherPlatform)]
     for (const cache of caches) expect(await cache.find(domain, 'new')).toBeNull()
@@ -120,7 +120,7 @@ describe('a change', () => {
     }, 1_000)
   })
 
-  test('is not undone by a process that hears of it later and still knows the old link', async () => {
+  test('is not undone by a process that receives it later and still caches the old link', async () => {
     const { domain, id, name } = await someLink()
     const cache = openCache(platform)
     const old = await cache.find(domain, 'go')
@@ -135,7 +135,7 @@ describe('a change', () => {
     )
   })
 
-  test('of an address is told with the former one', async () => {
+  test('of a key is published with the former key', async () => {
     const { domain, id } = await someLink()
     const cache = openCache(platform)
     expect([await cache.find(domain, 'go')?.then((link) => link?.id), await cache.find(domain, 'moved')]).toEqual([
@@ -148,7 +148,7 @@ describe('a change', () => {
     expect(await cache.find(domain, 'moved')).toMatchObject({ id })
   })
 
-  test('does not take other links out of memory', async () => {
+  test('leaves other links in memory', async () => {
     const [changed, other] = [await someLink(), await someLink()]
     const cache = openCache(platform)
     await cache.find(changed.domain, 'go')
@@ -159,7 +159,7 @@ describe('a change', () => {
     expect(await lookups(platform)).toEqual({ memory: 1 })
   })
 
-  test('that can not be read is passed over', async () => {
+  test("that can't be parsed is ignored", async () => {
     const { domain } = await someLink()
     const cache = openCache(platform)
     await cache.find(domain, 'go')
@@ -171,8 +171,8 @@ describe('a change', () => {
   })
 })
 
-describe('the age of an entry, in case the message of a change got lost', () => {
-  test('ends after a minute, however often it is asked for', async () => {
+describe('the lifetime of an entry, in case a change message is lost', () => {
+  test('ends after a minute, however often the entry is read', async () => {
     const { domain, id, name } = await someLink()
     const cache = openCache(platform)
     await cache.find(domain, 'go')
@@ -186,7 +186,7 @@ describe('the age of an entry, in case the message of a change got lost', () => 
     expect(await cache.find(domain, 'go')).toMatchObject({ url: 'https://example.com/new' })
   })
 
-  test('ends after ten seconds for a link that is not there', async () => {
+  test('ends after ten seconds for a missing link', async () => {
     const { domain, workspace } = await someLink()
     const cache = openCache(platform)
     expect(await cache.find(domain, 'late')).toBeNull()
@@ -198,7 +198,7 @@ describe('the age of an entry, in case the message of a change got lost', () => 
     expect(await cache.find(domain, 'late')).not.toBeNull()
   })
 
-  test('is not extended by those who read it in Valkey, and goes on from there', async () => {
+  test('continues in a process that reads the entry from Valkey, without being extended', async () => {
     const { domain, id, name } = await someLink()
     const [cache, other] = [openCache(platform), openCache(otherPlatform)]
     await cache.find(domain, 'go')
@@ -215,7 +215,7 @@ describe('the age of an entry, in case the message of a change got lost', () => 
     expect(await other.find(domain, 'go')).toMatchObject({ url: 'https://example.com/new' })
   })
 
-  test('does not end it in Valkey for more than a day, for a process that starts without PostgreSQL', async () => {
+  test('is more than a day in Valkey, for a process that starts without PostgreSQL', async () => {
     const { domain, name } = await someLink()
     const cache = openCache(platform)
     await Promise.all([cache.find(domain, 'go'), cache.find(domain, 'none')])
@@ -226,7 +226,7 @@ describe('the age of an entry, in case the message of a change got lost', () => 
 })
 
 describe('the domain', () => {
-  test('is found with the link, and remembered apart from it', async () => {
+  test('is found with the link, and cached apart from it', async () => {
     const { domain, id } = await someLink()
     const cache = openCache(platform)
     expect(await cache.both(domain, 'go')).toMatchObject({ domain: { slug: domain, notFoundUrl: null }, link: { id } })
@@ -235,7 +235,7 @@ describe('the domain', () => {
     expect(await cache.both('nobody.example', 'go')).toEqual({ domain: null, link: null })
   })
 
-  test('is known to every process within a second after it changed', async () => {
+  test('changes in every process within a second', async () => {
     const { domain, workspace } = await someLink()
     const caches = [openCache(platform), openCache(otherPlatform)]
     for (const cache of caches) expect(await cache.domain(domain)).toMatchObject({ notFoundUrl: null })
@@ -249,7 +249,7 @@ describe('the domain', () => {
     }
   })
 
-  test('that is deleted leads to nothing, and of another owner to nothing of the former one', async () => {
+  test('that is deleted or changes owner leads to none of its former links', async () => {
     const { domain, id, name, workspace } = await someLink()
     const cache = openCache(platform)
     expect(await cache.find(domain, 'go')).toMatchObject({ id })
@@ -265,7 +265,7 @@ describe('the domain', () => {
     expect(await cache.both(domain, 'go')).toMatchObject({ domain: { slug: domain }, link: null })
   })
 
-  test('that is renamed is forgotten under both names', async () => {
+  test('that is renamed is invalidated under both names', async () => {
     const { domain, workspace } = await someLink()
     const cache = openCache(platform)
     const renamed = `new-${domain}`
@@ -281,7 +281,7 @@ async function publishDomainChange(change: DomainChanged): Promise<void> {
   await platform.nats.flush()
 }
 
-/** Publishes what the outbox relay would, and waits until every cache of this process has heard it. */
+/** Publishes what the outbox relay would, and waits until every cache of this process has received it. */
 async function publishChange(on: Platform, domain: string, lookupKey: string, former?: object): Promise<void> {
   const change = {
     former,

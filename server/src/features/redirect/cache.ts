@@ -11,7 +11,7 @@ import { openValkeyCache } from './shelf.ts'
 
 export type Found = { domain: RedirectDomain | null; link: RedirectLink | null }
 export type RedirectCache = AsyncDisposable & {
-  /** Without waiting when both are in memory. Without a key only the domain is looked up. */
+  /** Returns without a promise when both are in memory. Without a key it looks up only the domain. */
   find(host: string, key: string | null): Found | Promise<Found>
 }
 
@@ -21,14 +21,14 @@ const propagationMs = 500
 const nothing: Found = { domain: null, link: null }
 
 /**
- * First the domain, then the link that was found while the domain was its owner's, so that a host which is deleted or
- * changes hands leads to nothing of before. What changes is forgotten by every process as soon as it is told.
+ * Finds the domain, then the link that was loaded while the domain had its current owner, so that a host that is
+ * deleted or changes owner leads to none of its former links. Change messages invalidate entries in every process.
  */
 export function openRedirectCache(platform: Handles): RedirectCache {
   const { log, nats, config } = platform
   const metrics = redirectMetrics(platform)
   const cacheBytes = config.REDIRECT_CACHE_MEGABYTES * 1_000_000
-  // What others stored before may have changed while nobody here was listening.
+  // Entries that others wrote earlier may have changed before this process subscribed.
   const subscription: ChangeSubscription = { isOn: true, since: Date.now() }
   const domains = openLookup<RedirectDomain>({
     maxBytes: cacheBytes / 4,
@@ -80,7 +80,7 @@ export function openRedirectCache(platform: Handles): RedirectCache {
   }
 }
 
-/** For a moment after a domain got another owner, links of the one before are still there. */
+/** Right after a domain changed owner, links of the former owner may still exist. */
 function foundOn(domain: RedirectDomain, link: RedirectLink | null): Found {
   const isForeign = link !== null && domain.workspaceId !== undefined && link.workspaceId !== domain.workspaceId
   return { domain, link: isForeign ? null : link }
@@ -88,7 +88,7 @@ function foundOn(domain: RedirectDomain, link: RedirectLink | null): Found {
 
 function forget(lookup: Pick<Lookup<object>, 'forget'>, address: string): void {
   lookup.forget(address)
-  // Until it hears of the change too, another process may share what it knew before.
+  // Until it receives the change too, another process may share its old entry.
   setTimeout(() => lookup.forget(address), propagationMs).unref()
 }
 
@@ -106,7 +106,7 @@ function subscribe<S extends z.ZodType>(
   })
 }
 
-/** Thrown from the callback, an error would end the reading of everything else on this connection. */
+/** An error thrown from the callback would end all subscriptions on this connection. */
 function read<S extends z.ZodType>(schema: S, message: Msg): z.output<S> | undefined {
   try {
     return schema.safeParse(message.json()).data
@@ -115,7 +115,7 @@ function read<S extends z.ZodType>(schema: S, message: Msg): z.output<S> | undef
   }
 }
 
-/** What was told while the connection was down has been missed. */
+/** Changes that were published while the connection was down are missed, so older entries are no longer fresh. */
 async function followSubscription(nats: NatsConnection, subscription: ChangeSubscription): Promise<void> {
   for await (const status of nats.status()) {
     if (status.type === 'disconnect') subscription.isOn = false

@@ -57,7 +57,7 @@ function add(click: RawClick): Promise<boolean> {
   return new Promise((resolve) => capture.add(click, resolve))
 }
 
-/** Every message of a partition: its id and the clicks in it. */
+/** Every message of a partition: its id and its clicks. */
 async function readLog(partition: number): Promise<{ id: string; clicks: RawClick[] }[]> {
   const { state } = await manager.streams.info(eventStream(partition))
   if (state.messages === 0) return []
@@ -105,7 +105,7 @@ describe('while the log answers', () => {
     expect(await spoolFiles()).toEqual([])
   })
 
-  test('a thousand clicks that come together share a few messages; none is lost or doubled', async () => {
+  test('a thousand concurrent clicks share a few messages; none is lost or duplicated', async () => {
     const clicks: RawClick[] = []
     const stored: Promise<boolean>[] = []
     for (let wave = 0; wave < 20; wave++) {
@@ -139,7 +139,7 @@ describe('while the log answers', () => {
     }
   })
 
-  test('long addresses make more messages, none larger than the log takes', async () => {
+  test('long URLs use more messages, none larger than the log accepts', async () => {
     const url = `https://example.com/?${'ü'.repeat(8_000)}`
     const clicks = Array.from({ length: 200 }, () => someClick('ws_1', { url }))
     await Promise.all(clicks.map((click) => add(click)))
@@ -148,7 +148,7 @@ describe('while the log answers', () => {
     expect(await spoolFiles()).toEqual([])
   })
 
-  test('closing waits for what is under way', async () => {
+  test('closing waits for pending clicks', async () => {
     const clicks = Array.from({ length: 30 }, (_, index) => someClick(`ws_${index}`))
     for (const click of clicks) void add(click)
     await capture[Symbol.asyncDispose]()
@@ -156,7 +156,7 @@ describe('while the log answers', () => {
   })
 })
 
-describe('while the log is away', () => {
+describe('while the log is down', () => {
   const ways: [string, () => unknown, () => unknown][] = [
     ['stopped', () => engines.processes.nats?.stop(), () => engines.processes.nats?.restart()],
     ['hanging', hang, () => engines.processes.nats?.kill('SIGCONT')],
@@ -194,7 +194,7 @@ describe('while the log is away', () => {
     },
   )
 
-  test('a second message goes only when it is large; what comes meanwhile shares the next', async () => {
+  test('a second message is sent early only when it is large; later clicks share the next one', async () => {
     await hang()
     const stored: Promise<boolean>[] = []
     const addSome = async (count: number, userAgent: string) => {
@@ -217,7 +217,7 @@ describe('while the log is away', () => {
     ])
   })
 
-  test('a full spool lets the visitor go on and counts the loss', async () => {
+  test('a full spool still redirects the visitor and counts the lost click', async () => {
     await engines.processes.nats?.stop()
     const large = { userAgent: 'a'.repeat(300_000) }
     for (let index = 0; index < 3; index++) await add(someClick('ws_1', large))

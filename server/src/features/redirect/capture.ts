@@ -8,11 +8,11 @@ import type { Spool } from './spool.ts'
 
 export type Capture = AsyncDisposable & {
   /**
-   * Tells when the click is stored: in the log, or in the spool when the log is away. False: neither took it. A promise
-   * for every click would cost as much as finding its link.
+   * Calls back when the click is stored, in the log or, while that is down, in the spool; with false when neither
+   * accepted it. A promise per click would cost as much as finding its link.
    */
   add(click: RawClick, whenDone: WhenDone): void
-  /** True when clicks come faster than they are stored: then even those who would not wait have to. */
+  /** True when clicks arrive faster than they are stored: then even visits that need not wait have to. */
   isBehind(): boolean
 }
 
@@ -21,14 +21,14 @@ type Batch = { text: string; waiting: WhenDone[] }
 type Lane = { waiting: Batch[]; inFlight: number; scheduled: boolean }
 
 const mostInFlight = 2
-// A second batch on its way is worth a message of its own only when it has some dozen clicks.
+// A second batch in flight is worth its own message only when it has some dozen clicks.
 const worthwhileBytes = 6_000
-// NATS takes messages up to 1 MiB unless told otherwise, and a character has up to three bytes.
+// NATS accepts messages up to 1 MiB by default, and a character has up to three bytes.
 const mostCharacters = 300_000
 const mostWaiting = 8
 const mostTurns = 2
 
-/** Group commit: while two batches are being acknowledged the next one fills, so a busy server shares the wait. */
+/** Group commit: the next batch fills while two are being acknowledged, so a busy server shares the wait. */
 export function openCapture(platform: Platform, spool: Spool): Capture {
   const { config, log, nats } = platform
   const metrics = redirectMetrics(platform)
@@ -45,7 +45,7 @@ export function openCapture(platform: Platform, spool: Spool): Capture {
     setImmediate(goWhenFull, partition, 0, 0)
   }
 
-  /** While every turn of the event loop brings more clicks, a few turns are worth waiting: a message costs as much. */
+  /** Waits a few event-loop turns while each brings more clicks, because a message costs as much. */
   function goWhenFull(partition: number, clicks: number, turns: number): void {
     const lane = lanes[partition] as Lane
     const now = lane.waiting[0]?.waiting.length ?? 0
@@ -78,7 +78,7 @@ export function openCapture(platform: Platform, spool: Spool): Capture {
         return true
       }
     } catch (error) {
-      log.warn({ error: (error as Error).message, clicks }, 'The event log did not answer: clicks go to the spool')
+      log.warn({ error: (error as Error).message, clicks }, 'event log did not answer, spooling clicks')
     }
     try {
       await spool.append(message)
@@ -87,7 +87,7 @@ export function openCapture(platform: Platform, spool: Spool): Capture {
     } catch (error) {
       timer({ outcome: 'lost' })
       metrics.clicksLost.inc(clicks)
-      log.error({ error, clicks }, 'Neither log nor spool took these clicks: they are lost, the visitors go on')
+      log.error({ error, clicks }, 'event log and spool both failed, clicks are lost')
       return false
     }
   }
@@ -113,7 +113,7 @@ function mayGo({ waiting, inFlight }: Lane): boolean {
   return inFlight === 0 || waiting.length > 1 || first.text.length >= worthwhileBytes
 }
 
-/** Adds a click to the batch that is filling, or to a new one when that has no room. */
+/** Adds a click to the filling batch, or to a new one when that has no room. */
 function take(lane: Lane, click: string, whenDone: WhenDone): void {
   const filling = lane.waiting.at(-1)
   if (filling && filling.text.length + click.length < mostCharacters) {

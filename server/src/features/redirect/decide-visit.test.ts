@@ -18,20 +18,20 @@ describe('methods', () => {
     for (const link of [{}, null, expired, disabled]) expect(decideFor({ link, visit: { method } })).toEqual(refused)
   })
 
-  test('a protected link takes POST, and no other', () => {
+  test('a protected link accepts POST, and no other link does', () => {
     const refused = { status: 405, allow: 'GET, HEAD, POST', record: false }
     expect(decideFor({ link: password, visit: { method: 'PUT' } })).toMatchObject(refused)
     expect(decideFor({ link: password, visit: { method: 'POST' } }).status).toBe(200)
   })
 
-  test('HEAD gets the same answer, and is recorded as no person', () => {
+  test('HEAD gets the same answer, and is not recorded as a person', () => {
     const visit = { method: 'HEAD' }
     expect(decideFor({ visit })).toEqual({ ...decideFor({}), bot: 'head' })
     expect(decideFor({ link: null, visit })).toEqual(decideFor({ link: null }))
   })
 })
 
-describe('who counts as a person', () => {
+describe('a person or a bot', () => {
   test.each<[string, Partial<Visit>, string]>([
     ['a browser', {}, ''],
     ['HEAD', { method: 'HEAD' }, 'head'],
@@ -60,7 +60,7 @@ describe('the trigger', () => {
     ['qr=1x', 'link'],
     ['QR=1', 'link'],
     ['a=qr=1', 'link'],
-  ])('%j is told as %s', (query, trigger) => {
+  ])('%j is recorded as %s', (query, trigger) => {
     expect(decideFor({ visit: { query } }).trigger).toBe(trigger)
     expect(decideFor({ link: null, visit: { query } }).trigger).toBe(trigger)
   })
@@ -77,7 +77,7 @@ describe('query and click id', () => {
     })
   })
 
-  test('a visitor can not bring one, with tracking or without', () => {
+  test("a visitor can't supply a click id, with or without tracking", () => {
     const visit = { query: 'trib_id=forged&a=b' }
     expect(decideFor({ link, visit }).location).toBe('https://example.com/?x=y&a=b&trib_id=AbC-_1#part')
     expect(decideFor({ link: { ...link, trackConversion: false }, visit })).toMatchObject({
@@ -86,13 +86,13 @@ describe('query and click id', () => {
     })
   })
 
-  test('they go to devices, countries and variants as well', () => {
+  test('device, country and variant destinations get both as well', () => {
     const given = { trackConversion: true, geo, testVariants: variants }
     expect(decideFor({ link: given, visit: { ...germany, query: 'a' } }).location).toBe(`${geo.DE}?a&trib_id=AbC-_1`)
     expect(decideFor({ link: given }).location).toBe('https://example.com/a?trib_id=AbC-_1')
   })
 
-  test('an app gets the click id and nothing of the visitor', () => {
+  test("an app gets the click id but none of the visitor's parameters", () => {
     const open = { url: 'myapp://open?x=y', trackConversion: true }
     const decision = decideFor({ link: open, visit: { query: 'x=evil' } })
     expect(decision).toMatchObject({
@@ -102,7 +102,7 @@ describe('query and click id', () => {
   })
 })
 
-describe('files that are no links', () => {
+describe('files that are not links', () => {
   const files = { appleAppSiteAssociation: '{"applinks":{}}', assetLinks: '[]' }
   const json = 'application/json'
   test.each<[string, Given['domain'], number, object]>([

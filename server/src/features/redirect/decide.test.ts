@@ -29,40 +29,60 @@ describe('every rule', () => {
   test.each<[string, Given, object]>([
     // Found and not found.
     ['a link leads to its destination', {}, { ...sent, destination: plainLink.url, index: false, trigger: 'link' }],
-    ['no link: a page', { link: null }, page(404, 'not-found')],
-    ['no link, the domain has an address for that', { link: null, domain: { notFoundUrl: lost } }, instead(lost)],
-    ['no domain: a page', { domain: null, link: null }, page(404, 'not-found')],
-    ['no domain, whatever link was found', { domain: null }, page(404, 'not-found')],
-    ['a key that no link can have', { key: null, link: null }, page(404, 'not-found')],
-    ['that, with an address', { key: null, link: null, domain: { notFoundUrl: lost } }, instead(lost)],
-    ['a path that is no text', { key: null, link: null, visit: { path: null } }, page(404, 'not-found')],
-    ['the bare domain has a root link', { key: '_root', visit: { path: '' }, link: { key: '_root' } }, sent],
-    ['the bare domain has none', { key: '_root', visit: { path: '' }, link: null }, page(404, 'not-found')],
+    ['a missing link gets a page', { link: null }, page(404, 'not-found')],
     [
-      'the bare domain has none but an address',
+      "a missing link leads to the domain's not-found URL",
+      { link: null, domain: { notFoundUrl: lost } },
+      instead(lost),
+    ],
+    ['a missing domain gets a page', { domain: null, link: null }, page(404, 'not-found')],
+    ['a missing domain gets a page, even if a link was found', { domain: null }, page(404, 'not-found')],
+    ['a key that no link can have', { key: null, link: null }, page(404, 'not-found')],
+    [
+      "an impossible key leads to the domain's not-found URL",
+      { key: null, link: null, domain: { notFoundUrl: lost } },
+      instead(lost),
+    ],
+    ['an undecodable path', { key: null, link: null, visit: { path: null } }, page(404, 'not-found')],
+    ['the bare domain has a root link', { key: '_root', visit: { path: '' }, link: { key: '_root' } }, sent],
+    [
+      'the bare domain without a root link gets a page',
+      { key: '_root', visit: { path: '' }, link: null },
+      page(404, 'not-found'),
+    ],
+    [
+      'the bare domain without a root link leads to the not-found URL',
       { key: '_root', visit: { path: '' }, link: null, domain: { notFoundUrl: lost } },
       instead(lost),
     ],
     [
-      'an address for what is not found that is not found: no circle',
+      'a not-found URL that is not found itself does not loop',
       { link: null, domain: { notFoundUrl: 'https://GO.example/Go?again=1' } },
       page(404, 'not-found'),
     ],
     [
-      'the bare domain as address for the bare domain: no circle',
+      'the bare domain as its own not-found URL does not loop',
       { key: '_root', visit: { path: '' }, link: null, domain: { notFoundUrl: 'https://go.example' } },
       page(404, 'not-found'),
     ],
     [
-      'the bare domain as address for all others',
+      'the bare domain as the not-found URL',
       { link: null, domain: { notFoundUrl: 'https://go.example' } },
       instead('https://go.example'),
     ],
-    ['an address that is none', { link: null, domain: { notFoundUrl: 'lost' } }, page(404, 'not-found')],
-    ['an address that is a script', { link: null, domain: { notFoundUrl: 'javascript:0' } }, page(404, 'not-found')],
-    ['an address that is an app', { link: null, domain: { notFoundUrl: 'mailto:a@b.c' } }, page(404, 'not-found')],
+    ['an invalid not-found URL', { link: null, domain: { notFoundUrl: 'lost' } }, page(404, 'not-found')],
     [
-      'an address in letters of other scripts',
+      'a not-found URL with a script scheme',
+      { link: null, domain: { notFoundUrl: 'javascript:0' } },
+      page(404, 'not-found'),
+    ],
+    [
+      'a not-found URL with an app scheme',
+      { link: null, domain: { notFoundUrl: 'mailto:a@b.c' } },
+      page(404, 'not-found'),
+    ],
+    [
+      'a not-found URL in another script',
       { link: null, domain: { notFoundUrl: 'https://exämple.com/schön' } },
       instead('https://xn--exmple-cua.com/sch%C3%B6n'),
     ],
@@ -71,7 +91,7 @@ describe('every rule', () => {
     ['a banned link', { link: banned }, page(410, 'banned')],
     ['a link banned at the epoch', { link: { bannedAt: 0 } }, page(410, 'banned')],
     [
-      'a banned link leads nowhere',
+      "a banned link ignores the domain's URLs",
       { link: banned, domain: { notFoundUrl: lost, expiredUrl: over } },
       page(410, 'banned'),
     ],
@@ -79,55 +99,83 @@ describe('every rule', () => {
     ['banned and expired', { link: { ...banned, ...expired, expiredUrl: over } }, page(410, 'banned')],
     ['banned with a password', { link: { ...banned, ...password } }, page(410, 'banned')],
     ['a disabled link', { link: disabled }, page(410, 'disabled')],
-    ['a link disabled this moment', { link: { disabledAt: now } }, page(410, 'disabled')],
+    ['a link disabled at this moment', { link: { disabledAt: now } }, page(410, 'disabled')],
     ['a link disabled at the epoch', { link: { disabledAt: 0 } }, page(410, 'disabled')],
-    ['disabled, the domain has an address', { link: disabled, domain: { notFoundUrl: lost } }, instead(lost)],
+    [
+      "a disabled link leads to the domain's expired URL",
+      { link: disabled, domain: { notFoundUrl: lost } },
+      instead(lost),
+    ],
     ['disabled and expired', { link: { ...disabled, ...expired, expiredUrl: over } }, page(410, 'disabled')],
     ['disabled with a password', { link: { ...disabled, ...password } }, page(410, 'disabled')],
     ['a link that expires later', { link: { expiresAt: now + 1 } }, sent],
-    ['a link that expires this moment', { link: { expiresAt: now } }, page(410, 'expired')],
+    ['a link that expires at this moment', { link: { expiresAt: now } }, page(410, 'expired')],
     ['an expired link', { link: expired }, page(410, 'expired')],
     ['a link expired at the epoch', { link: { expiresAt: 0 } }, page(410, 'expired')],
-    ['expired, with an address', { link: { ...expired, expiredUrl: over } }, instead(over)],
-    ['expired, the domain has an address', { link: expired, domain: { expiredUrl: over } }, instead(over)],
+    ['an expired link leads to its expired URL', { link: { ...expired, expiredUrl: over } }, instead(over)],
     [
-      'expired, the address of the link comes first',
+      "an expired link leads to the domain's expired URL",
+      { link: expired, domain: { expiredUrl: over } },
+      instead(over),
+    ],
+    [
+      "the link's expired URL takes precedence",
       { link: { ...expired, expiredUrl: over }, domain: { expiredUrl: lost } },
       instead(over),
     ],
     [
-      'expired, the address of the link is a script',
+      'an expired URL with a script scheme is ignored',
       { link: { ...expired, expiredUrl: 'javascript:0' }, domain: { expiredUrl: over } },
       instead(over),
     ],
     [
-      'expired, its address is itself: no circle',
+      'an expired URL that is the link itself does not loop',
       { link: { ...expired, expiredUrl: 'https://go.example/go' } },
       page(410, 'expired'),
     ],
-    ['expired is not unknown', { link: expired, domain: { notFoundUrl: lost } }, page(410, 'expired')],
-    ['an address for later on', { link: { expiresAt: now + 1, expiredUrl: over }, domain: { expiredUrl: over } }, sent],
-    ['an address for expiry without one', { link: { expiredUrl: over } }, sent],
+    [
+      'an expired link does not use the not-found URL',
+      { link: expired, domain: { notFoundUrl: lost } },
+      page(410, 'expired'),
+    ],
+    [
+      'an expired URL is unused before expiry',
+      { link: { expiresAt: now + 1, expiredUrl: over }, domain: { expiredUrl: over } },
+      sent,
+    ],
+    ['an expired URL without an expiry is unused', { link: { expiredUrl: over } }, sent],
     ['expired with a password', { link: { ...expired, ...password } }, page(410, 'expired')],
-    ['expired gets no click id', { link: { ...expired, expiredUrl: over, trackConversion: true } }, instead(over)],
-    ['expired gets no query', { link: { ...expired, expiredUrl: over }, visit: { query: 'a=b' } }, instead(over)],
+    [
+      'an expired URL gets no click id',
+      { link: { ...expired, expiredUrl: over, trackConversion: true } },
+      instead(over),
+    ],
+    [
+      'an expired URL gets no query',
+      { link: { ...expired, expiredUrl: over }, visit: { query: 'a=b' } },
+      instead(over),
+    ],
 
     // The password.
-    ['a password is asked for', { link: password }, page(200, 'password')],
-    ['with HEAD too', { link: password, visit: { method: 'HEAD' } }, page(200, 'password')],
-    ['also from crawlers', { link: { ...password, proxy: true }, visit: crawler }, page(200, 'password')],
+    ['a protected link asks for its password', { link: password }, page(200, 'password')],
+    ['a protected link asks on HEAD too', { link: password, visit: { method: 'HEAD' } }, page(200, 'password')],
     [
-      'in the address it does not count',
+      'a protected link asks crawlers too',
+      { link: { ...password, proxy: true }, visit: crawler },
+      page(200, 'password'),
+    ],
+    [
+      'a password in the URL is ignored',
       { link: password, visit: { query: 'pw=secret&password=secret' } },
       page(200, 'password'),
     ],
     [
-      'a wrong one',
+      'a wrong password',
       { link: password, visit: { method: 'POST' }, attempt: { outcome: 'wrong' } },
       page(403, 'password'),
     ],
     [
-      'one of another site',
+      'a password from another site',
       { link: password, visit: { method: 'POST' }, attempt: { outcome: 'foreign' } },
       page(403, 'password'),
     ],
@@ -137,17 +185,17 @@ describe('every rule', () => {
       { ...page(429, 'password'), retryAfter: 77 },
     ],
     [
-      'the right one',
+      'the correct password',
       { link: password, visit: { method: 'POST' }, attempt: { outcome: 'right' } },
       to(plainLink.url, 303),
     ],
     [
-      'the right one for an expired link',
+      'the correct password for an expired link',
       { link: { ...password, ...expired, expiredUrl: over }, visit: { method: 'POST' }, attempt: { outcome: 'right' } },
       instead(over, 303),
     ],
     [
-      'the right one opens a frame',
+      'the correct password opens a frame',
       { link: { ...password, rewrite: true }, visit: { method: 'POST' }, attempt: { outcome: 'right' } },
       { status: 200, page: { kind: 'cloak' }, record: true },
     ],
@@ -163,20 +211,20 @@ describe('every rule', () => {
       to('https://example.com/c'),
     ],
     [
-      'percentages count among themselves',
+      'percentages are relative to each other',
       { link: { testVariants: variants.slice(1) }, share: 0.59 },
       to('https://example.com/b'),
     ],
     [
-      'percentages that make more than 100',
+      'percentages that add up to more than 100',
       { link: { testVariants: [...variants, ...variants] }, share: 0.99 },
       to('https://example.com/c'),
     ],
     ['no variants', { link: { testVariants: [] }, share: 0.5 }, sent],
-    ['variants that nobody is to get', { link: { testVariants: [{ url: over, percentage: 0 }] } }, sent],
+    ['variants that are all zero', { link: { testVariants: [{ url: over, percentage: 0 }] } }, sent],
     ['a test that starts later', { link: { testVariants: variants, testStartedAt: now + 1 } }, sent],
     [
-      'a test that starts this moment',
+      'a test that starts at this moment',
       { link: { testVariants: variants, testStartedAt: now } },
       to('https://example.com/a'),
     ],
@@ -185,26 +233,38 @@ describe('every rule', () => {
       { link: { testVariants: variants, testCompletedAt: now + 1 } },
       to('https://example.com/a'),
     ],
-    ['a test that ends this moment', { link: { testVariants: variants, testCompletedAt: now } }, sent],
+    ['a test that ends at this moment', { link: { testVariants: variants, testCompletedAt: now } }, sent],
     ['a test that has ended', { link: { testVariants: variants, testCompletedAt: now - 1 }, share: 0.9 }, sent],
 
     // Devices, then countries, then variants.
     ['an iPhone', { link: apps, visit: iphone }, to(apps.ios)],
     ['an iPad', { link: apps, visit: ipad }, to(apps.ios)],
     ['Android', { link: apps, visit: pixel }, to(apps.android)],
-    ['a phone of Windows that says Android too', { link: apps, visit: lumia }, sent],
+    ['a Windows phone that also says Android', { link: apps, visit: lumia }, sent],
     ['a computer', { link: apps }, sent],
-    ['an iPhone without an address for it', { link: { android: apps.android }, visit: iphone }, sent],
-    ['Android without an address for it', { link: { ios: apps.ios }, visit: pixel }, sent],
+    ['an iPhone without an iOS destination', { link: { android: apps.android }, visit: iphone }, sent],
+    ['Android without an Android destination', { link: { ios: apps.ios }, visit: pixel }, sent],
     ['a country', { link: { geo }, visit: germany }, to(geo.DE)],
-    ['a country in small letters', { link: { geo }, visit: { location: { country: ' fr ' } } }, to(geo.FR)],
+    ['a country in lower case', { link: { geo }, visit: { location: { country: ' fr ' } } }, to(geo.FR)],
     ['another country', { link: { geo }, visit: { location: { country: 'US' } } }, sent],
     ['no country', { link: { geo } }, sent],
-    ['a country called like a property', { link: { geo }, visit: { location: { country: '__proto__' } } }, sent],
-    ['a device comes before a country', { link: { ...apps, geo }, visit: { ...iphone, ...germany } }, to(apps.ios)],
-    ['a country for other devices', { link: { ...apps, geo }, visit: germany }, to(geo.DE)],
-    ['a country comes before a variant', { link: { geo, testVariants: variants }, visit: germany }, to(geo.DE)],
-    ['a device comes before a variant', { link: { ...apps, testVariants: variants }, visit: pixel }, to(apps.android)],
+    ['a country named like an object property', { link: { geo }, visit: { location: { country: '__proto__' } } }, sent],
+    [
+      'a device takes precedence over a country',
+      { link: { ...apps, geo }, visit: { ...iphone, ...germany } },
+      to(apps.ios),
+    ],
+    ['a country applies to other devices', { link: { ...apps, geo }, visit: germany }, to(geo.DE)],
+    [
+      'a country takes precedence over a variant',
+      { link: { geo, testVariants: variants }, visit: germany },
+      to(geo.DE),
+    ],
+    [
+      'a device takes precedence over a variant',
+      { link: { ...apps, testVariants: variants }, visit: pixel },
+      to(apps.android),
+    ],
 
     // Previews for crawlers.
     [
@@ -223,11 +283,11 @@ describe('every rule', () => {
         bot: 'user-agent',
       },
     ],
-    ['a person does not', { link: { proxy: true, title: 'T' } }, sent],
-    ['nobody whose browser is not told', { link: { proxy: true }, visit: { userAgent: '' } }, sent],
-    ['not without custom previews', { link: { title: 'T' }, visit: crawler }, sent],
+    ['a person gets no preview', { link: { proxy: true, title: 'T' } }, sent],
+    ['a visitor without a user agent gets no preview', { link: { proxy: true }, visit: { userAgent: '' } }, sent],
+    ['a crawler gets no preview without custom previews', { link: { title: 'T' }, visit: crawler }, sent],
     [
-      'HEAD of a crawler',
+      "a crawler's HEAD",
       { link: { proxy: true }, visit: { ...crawler, method: 'HEAD' } },
       { status: 200, page: { kind: 'preview' }, bot: 'head' },
     ],
@@ -258,9 +318,9 @@ describe('every rule', () => {
       { link: { rewrite: true, geo }, visit: germany },
       { page: { kind: 'cloak', url: geo.DE } },
     ],
-    ['no frame for the shop of a device', { link: { rewrite: true, ...apps }, visit: iphone }, to(apps.ios)],
+    ['an app store link is not framed', { link: { rewrite: true, ...apps }, visit: iphone }, to(apps.ios)],
     [
-      'no frame for an app',
+      'an app is not framed',
       { link: { rewrite: true, url: 'tel:+49301' } },
       { page: { kind: 'app', url: 'tel:+49301' } },
     ],
@@ -270,7 +330,7 @@ describe('every rule', () => {
       { page: { kind: 'app', url: 'myapp://open/7' } },
     ],
 
-    // What no link may lead to, even if it is stored.
+    // Destinations that are refused even if they are stored.
     [
       'a variant that is a script',
       { link: { testVariants: [{ url: 'javascript:0', percentage: 1 }] } },
@@ -278,17 +338,21 @@ describe('every rule', () => {
     ],
     ['a country that is data', { link: { geo: { DE: 'data:text/html,x' } }, visit: germany }, page(404, 'not-found')],
     ['a device that is a file', { link: { ios: 'file:///etc/passwd' }, visit: iphone }, page(404, 'not-found')],
-    ['that, with an address', { link: { url: 'javascript:0' }, domain: { notFoundUrl: lost } }, instead(lost)],
+    [
+      'a refused destination leads to the not-found URL',
+      { link: { url: 'javascript:0' }, domain: { notFoundUrl: lost } },
+      instead(lost),
+    ],
 
     // Search engines.
-    ['a link that may be listed', { link: { doIndex: true } }, { ...sent, index: true }],
+    ['a link that may be indexed', { link: { doIndex: true } }, { ...sent, index: true }],
     [
-      'a frame that may be listed',
+      'a frame that may be indexed',
       { link: { doIndex: true, rewrite: true } },
       { index: true, page: { kind: 'cloak' } },
     ],
-    ['an expired one never', { link: { doIndex: true, ...expired } }, page(410, 'expired')],
-    ['a protected one never', { link: { doIndex: true, ...password } }, page(200, 'password')],
+    ['an expired link is never indexed', { link: { doIndex: true, ...expired } }, page(410, 'expired')],
+    ['a protected link is never indexed', { link: { doIndex: true, ...password } }, page(200, 'password')],
   ])('%s', (_name, given, expected) => {
     const decision = decideFor(given)
     expect(decision).toMatchObject(expected)
@@ -299,7 +363,7 @@ describe('every rule', () => {
 test.each([
   ...['javascript:alert(1)', ' JavaScript:alert(1)', 'java\nscript:alert(1)', 'data:text/html,x', 'DATA:,x'],
   ...['vbscript:x', 'file:///etc/passwd', 'blob:https://a.b/c', 'view-source:https://a.b', 'about:blank', 'none', ''],
-])('a destination %j is not found', (url) => {
+])('the destination %j is not found', (url) => {
   expect(decideFor({ link: { url } })).toMatchObject(page(404, 'not-found'))
   expect(decideFor({ link: { url, proxy: true }, visit: crawler })).toMatchObject(page(404, 'not-found'))
   expect(decideFor({ link: { url, rewrite: true } })).toMatchObject(page(404, 'not-found'))
@@ -314,7 +378,7 @@ test.each([
     'tg://resolve?domain=x',
   ],
   ...['xmpp:a@b.example', 'myapp://open/7?a=b#c', 'market://details?id=x', 'intent://a#Intent;scheme=b;end'],
-])('%s is opened by a page, and is a click', (url) => {
+])('%s is opened by a page, and counts as a click', (url) => {
   const decision = decideFor({ link: { url } })
   expect(decision).toMatchObject({ status: 200, page: { kind: 'app', url }, destination: url, record: true, bot: '' })
 })

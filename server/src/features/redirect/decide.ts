@@ -10,7 +10,7 @@ export type Visit = {
   /** Decoded, without the first slash; null when it could not be decoded. */
   path: string | null
   query: string
-  /** What the browser says it asks for, such as `prefetch`; else empty. */
+  /** The browser's stated purpose of the request, such as `prefetch`; else empty. */
   purpose: string
   userAgent: string
   location: { country: string }
@@ -18,16 +18,16 @@ export type Visit = {
 export type Attempt = { outcome: 'none' | 'right' | 'wrong' | 'foreign' } | { outcome: 'limited'; retryAfter: number }
 export type DecideInput = {
   domain: RedirectDomain | null
-  /** As it is matched; null when no link can have it. */
+  /** The lookup key; null when no link can have it. */
   key: string | null
   link: RedirectLink | null
   visit: Visit
   now: number
-  /** Without an id the visitor is sent on unattributed. */
+  /** Without an id the visitor is redirected unattributed. */
   click: { id: string; parameter: string }
-  /** Where this visitor stands among all of this link, from 0 to below 1. */
+  /** The visitor's fixed position among all visitors of this link, from 0 to below 1. */
   share: number
-  /** What came of the password that the visitor sent. */
+  /** The outcome of the password that the visitor sent. */
   attempt: Attempt
 }
 
@@ -45,19 +45,19 @@ export type Decision = {
   allow?: string
   /** Seconds. */
   retryAfter?: number
-  /** The location without the click id, which is another one for every visitor. */
+  /** The location without the click id, which differs per visitor. */
   destination?: string
-  /** The destination as the log keeps it: with a limited part of the visitor's query. */
+  /** The destination as it is logged: with a limited part of the visitor's query. */
   loggedUrl?: string
-  /** Whether search engines may list this address. */
+  /** Whether search engines may index this URL. */
   index: boolean
-  /** Whether this is a click of the link, and if it is not a person's, why. */
+  /** Whether this counts as a click of the link, and if a bot made it, why. */
   record: boolean
   bot: string
   trigger: 'link' | 'qr'
 }
 
-/** Everything a redirect decides: values in, values out. */
+/** Makes all decisions of a redirect as a pure function. */
 export function decide(input: DecideInput): Decision {
   const { domain, link, visit, now, attempt } = input
   const answer: Decision = { status: 404, index: false, record: false, bot: '', trigger: detectTrigger(visit.query) }
@@ -103,7 +103,7 @@ export function decide(input: DecideInput): Decision {
   const { parameter, id } = input.click
   const location = link.trackConversion && id ? withClickId(url, parameter, id) : url
   if (target.isApp) return { ...answer, status: 200, page: { kind: 'app', url: location } }
-  // Shops for apps can't be framed.
+  // App stores can't be framed.
   if (link.rewrite && !onDevice) {
     const { title, description } = link
     return { ...answer, status: 200, page: { kind: 'cloak', url: location, title, description } }
@@ -117,7 +117,7 @@ function detectTrigger(query: string): 'link' | 'qr' {
   return query !== '' && /(?:^|&)qr=1(?:&|$)/.test(query) ? 'qr' : 'link'
 }
 
-/** An address of the web that does not lead straight back here, else null. */
+/** A web URL that does not lead straight back here, else null. */
 function elsewhere(stored: string, { domain, key }: DecideInput): string | null {
   const target = parseTarget(stored)
   if (!target || target.isApp) return null

@@ -9,7 +9,7 @@ const anyPair = fc
   .tuple(fc.constantFrom('a', 'b', 'utm_source', 'trib_id', 'TRIB_id', 'pw', 'qr', 'redir_url'), fc.string())
   .map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`)
 
-describe('where an address leads', () => {
+describe('a stored destination', () => {
   test.each<[string, ReturnType<typeof parseTarget>]>([
     ['https://example.com/a?b=c#d', web('https://example.com/a?b=c#d')],
     ['http://example.com', web('http://example.com')],
@@ -46,7 +46,7 @@ describe('where an address leads', () => {
   })
 })
 
-describe('the parameters of the visitor', () => {
+describe("the visitor's parameters", () => {
   test.each([
     ['https://e.com/', 'a=b', 'https://e.com/?a=b'],
     ['https://e.com/?', 'a=b', 'https://e.com/?a=b'],
@@ -83,11 +83,14 @@ describe('the parameters of the visitor', () => {
     expect(withVisitorQuery(web(url), query, 'trib_id')).toBe(expected)
   })
 
-  test.each(['mailto:a@b.example?subject=x', 'whatsapp://send?phone=49', 'myapp://open?a=b'])('%s gets none', (url) => {
-    expect(withVisitorQuery(app(url), 'cc=evil@b.example&phone=1&a=c', 'trib_id')).toBe(url)
-  })
+  test.each(['mailto:a@b.example?subject=x', 'whatsapp://send?phone=49', 'myapp://open?a=b'])(
+    '%s gets no parameters',
+    (url) => {
+      expect(withVisitorQuery(app(url), 'cc=evil@b.example&phone=1&a=c', 'trib_id')).toBe(url)
+    },
+  )
 
-  test('change nothing but the query, and never make a click id', () => {
+  test('change only the query, and never set a click id', () => {
     fc.assert(
       fc.property(anyWebUrl, fc.array(anyPair, { maxLength: 5 }), (url, pairs) => {
         const made = new URL(withVisitorQuery(web(url), pairs.join('&'), 'trib_id'))
@@ -103,7 +106,7 @@ describe('the parameters of the visitor', () => {
     )
   })
 
-  test('leave a destination as it is when there are none', () => {
+  test('leave a destination unchanged when there are none', () => {
     fc.assert(
       fc.property(anyWebUrl, (url) => {
         expect(withVisitorQuery(web(url), '', 'trib_id')).toBe(url)
@@ -129,7 +132,7 @@ describe('the click id', () => {
     expect(withClickId(url, 'trib_id', 'AbC-_1')).toBe(location)
   })
 
-  test('leaves everything else of any destination as its owner wrote it', () => {
+  test('leaves the rest of any destination as its owner wrote it', () => {
     fc.assert(
       fc.property(anyWebUrl, (url) => {
         const location = withClickId(url, 'trib_id', 'AbC-_1')

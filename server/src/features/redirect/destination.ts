@@ -7,10 +7,10 @@ const webAddress = /^https?:/
 const never = new Set(
   'about: blob: chrome: data: file: filesystem: jar: javascript: resource: vbscript: view-source:'.split(' '),
 )
-// A visitor who sends these must not have them passed on: a password is not for the destination.
+// A visitor's password must not be passed on to the destination.
 const secrets = new Set(['pw', 'password'])
 
-/** Where a stored address leads, in a form that fits a header; null when nobody may be sent there. */
+/** Parses a stored destination into a form that fits a header; null when redirecting there is not allowed. */
 export function parseTarget(stored: string): Target | null {
   if (plainWebAddress.test(stored)) return { isApp: false, url: stored }
   const parsed = URL.parse(stored)
@@ -19,8 +19,8 @@ export function parseTarget(stored: string): Target | null {
 }
 
 /**
- * The destination with the parameters of the visitor, who may replace those of the owner, but never the click id. An
- * app gets none of them: there a parameter can be whom to call or what to write. Nothing else of the address changes.
+ * Adds the visitor's parameters to the destination. They may replace the owner's, but never the click id. An app gets
+ * none, because its parameters can be whom to call or what to write. The rest of the URL stays unchanged.
  */
 export function withVisitorQuery(
   target: Target,
@@ -37,20 +37,20 @@ export function withVisitorQuery(
   return `${address}${all && '?'}${all}${fragment}`
 }
 
-/** The same as the log keeps it: with what fits of the visitor's parameters. */
+/** The same as it is logged: with as many of the visitor's parameters as fit. */
 export function withLoggedQuery(target: Target, query: string, clickParameter: string, destination: string): string {
   if (query.length * 3 < clickLimits.query) return destination
   return withVisitorQuery(target, query, clickParameter, fitParameters)
 }
 
-/** Opaque addresses such as `mailto:` have no place for it. */
+/** Opaque URLs such as `mailto:` can't have it. */
 export function withClickId(url: string, parameter: string, id: string): string {
   if (!url.includes('://')) return url
   const { address, own, fragment } = splitUrl(url)
   return `${address}?${own}${own && '&'}${parameter}=${id}${fragment}`
 }
 
-/** Null when it is no proper encoding of text. */
+/** Null when the encoding is invalid. */
 export function decoded(text: string): string | null {
   if (!text.includes('%')) return text
   try {
@@ -71,12 +71,12 @@ function passedOn(query: string, clickParameter: string): string[] {
     })
 }
 
-/** As the destination will read it. */
+/** The name as the destination will parse it. */
 function parameterName(pair: string): string {
   const end = pair.indexOf('=')
   const name = end === -1 ? pair : pair.slice(0, end)
   if (!/[%+]/.test(name)) return name
-  // The first & keeps a question mark from being taken off.
+  // Without the first & a leading question mark would be stripped.
   return new URLSearchParams(`&${name}`).keys().next().value ?? ''
 }
 
@@ -88,7 +88,7 @@ function splitUrl(url: string): { address: string; own: string; fragment: string
   return { address: url.slice(0, query), own: url.slice(query + 1, end), fragment: url.slice(end) }
 }
 
-/** Node gives the bytes of an address as characters of their own. */
+/** Node passes each byte of a URL as its own character. */
 function encoded(character: string): string {
   const code = character.codePointAt(0) as number
   if (code > 255) return encodeURIComponent(character.toWellFormed())

@@ -1,12 +1,12 @@
 import type { RedirectDomain } from '../domains/service.ts'
 
-/** Without a text there is no such file. */
+/** The file does not exist when `text` is null. */
 export type File = { type: string; text: string | null }
 
 const robots: File = { type: 'text/plain; charset=utf-8', text: 'User-agent: *\nDisallow:\n' }
 const noIcon: File = { type: 'image/x-icon', text: null }
 
-/** What browsers, phones and search engines ask every host for; no link has such a key. */
+/** The files that browsers, phones and search engines request from every host; no link has such a key. */
 export function fileAt(path: string | null, domain: RedirectDomain | null): File | undefined {
   switch (path) {
     case 'robots.txt':

@@ -27,7 +27,7 @@ afterAll(async () => {
   await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })))
 })
 
-/** What each process answers, in short. */
+/** A short form of each process's answer. */
 function answers(host: string, key: string): Promise<string[]> {
   return Promise.all(
     processes.map(async ({ redirect }) => {
@@ -37,7 +37,7 @@ function answers(host: string, key: string): Promise<string[]> {
   )
 }
 
-/** Visits without pause, so that no entry ever rests, until both obey; fails when that takes more than a second. */
+/** Visits without pause, so that no entry ages, until both processes apply the change; fails after a second. */
 async function obeyed(host: string, key: string, answer: string): Promise<number> {
   const started = performance.now()
   for (;;) {
@@ -58,7 +58,7 @@ async function change(workspace: BuiltWorkspace, key: string, columns: RawBuilde
   })
 }
 
-test('a link that is changed, disabled, enabled and deleted is obeyed by two processes within a second', async () => {
+test("two processes apply a link's change, disabling, enabling and deletion within a second", async () => {
   const workspace = await buildWorkspace(platform)
   await buildLink(platform, workspace, { key: 'go' })
   const { domain } = workspace
@@ -75,7 +75,7 @@ test('a link that is changed, disabled, enabled and deleted is obeyed by two pro
   await obeyed(domain, 'go', '404')
 })
 
-test('a link that was missed is found within a second after it was made', async () => {
+test('a missing link is found within a second after it was created', async () => {
   const workspace = await buildWorkspace(platform)
   for (const key of ['one', 'two', 'three']) {
     expect(await answers(workspace.domain, key)).toEqual(['404', '404'])
@@ -84,7 +84,7 @@ test('a link that was missed is found within a second after it was made', async 
   }
 })
 
-test('a domain that is changed and deleted is obeyed within a second', async () => {
+test("a domain's change and deletion apply within a second", async () => {
   const workspace = await buildWorkspace(platform)
   await buildLink(platform, workspace, { key: 'go' })
   const { id, domain } = workspace
@@ -101,7 +101,7 @@ test('a domain that is changed and deleted is obeyed within a second', async () 
   await obeyed(domain, 'go', '404')
 })
 
-test('a hundred changes of a link that is visited all the time end with the last one', async () => {
+test('a hundred changes of a constantly visited link end with the last one', async () => {
   const workspace = await buildWorkspace(platform)
   await buildLink(platform, workspace, { key: 'go' })
   let isOver = false

@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('a country that no proxy tells comes from the geo database', async () => {
+test('a country that no proxy sends comes from the geo database', async () => {
   const workspace = await buildWorkspace(platform)
   const { id, key } = await buildLink(platform, workspace, { key: 'by-place', url: 'https://example.com/all' })
   await sql`UPDATE links SET geo = '{"DE": "https://example.com/de"}' WHERE id = ${id}`.execute(platform.db)

@@ -34,11 +34,11 @@ const shared = await openTestPlatform({
 })
 const manager = await jetstreamManager(shared.nats)
 
-describe('the limit of an address', () => {
+describe('the click limit of a client address', () => {
   const second = 1_000
   const start = 1_000_000
 
-  test('lets a burst of 20 seconds through, then the sustained rate', () => {
+  test('allows a burst of 20 seconds, then the sustained rate', () => {
     const take = openAddressLimit(50)
     const taken = (count: number, at: number) =>
       Array.from({ length: count }, () => take('203.0.113.9', at)).filter(Boolean).length
@@ -48,7 +48,7 @@ describe('the limit of an address', () => {
     expect(taken(2_000, start + 60 * second)).toBe(1_000)
   })
 
-  test('is one for an IPv6 /56, and another for each IPv4 address', () => {
+  test('is shared by an IPv6 /56, and separate for each IPv4 address', () => {
     const take = openAddressLimit(1)
     for (let host = 0; host < 20; host++) expect(take(`2001:db8:1:${host}::1`, start)).toBe(true)
     expect(take('2001:db8:1:ff::2', start)).toBe(false)
@@ -57,14 +57,14 @@ describe('the limit of an address', () => {
   })
 
   test.each(['127.0.0.1', '10.1.2.3', '192.168.0.1', '172.17.0.1', '100.64.0.1', '::1', 'fd00::1', 'fe80::1', ''])(
-    'does not hold for %j, which no stranger can have',
+    'does not apply to %j, which is not a public address',
     (ip) => {
       const take = openAddressLimit(1)
       for (let count = 0; count < 100; count++) expect(take(ip, start)).toBe(true)
     },
   )
 
-  test('takes memory for a bounded number of addresses', () => {
+  test('uses memory for a bounded number of addresses', () => {
     const take = openAddressLimit(50)
     const before = heapUsed()
     for (let host = 0; host < 400_000; host++)
@@ -128,7 +128,7 @@ describe('the log', () => {
     }
   })
 
-  test('takes one click of 3,000 identical requests with a query of 14.5 kB, and all of them are redirected', async () => {
+  test('gets one click of 3,000 identical requests with a query of 14.5 kB, and all of them are redirected', async () => {
     const query = `q=${'x'.repeat(14_500)}`
     const first = await open({ query })
     for (let count = 1; count < 3_000; count++)
@@ -140,13 +140,13 @@ describe('the log', () => {
     expect(await notLogged()).toEqual({ repeat: 2_999 })
   })
 
-  test('takes the visit after a prefetch of the same visitor', async () => {
+  test('gets the visit after a prefetch of the same visitor', async () => {
     for (let count = 0; count < 3; count++) await open({ purpose: 'prefetch' })
     for (let count = 0; count < 3; count++) await open()
     expect((await logged()).clicks.map(({ bot }) => bot)).toEqual(['prefetch', ''])
   })
 
-  test('takes a visit again when the one before could not be stored', async () => {
+  test('gets a repeated visit when the previous one could not be stored', async () => {
     const full = { ...platform, config: { ...platform.config, SPOOL_DIRECTORY: join(folder, 'none') } }
     await redirect[Symbol.asyncDispose]()
     redirect = await openRedirect(full)
@@ -160,7 +160,7 @@ describe('the log', () => {
     expect((await logged()).clicks).toHaveLength(1)
   })
 
-  test('takes nothing above the limit of an address, and the visitor is redirected without a click id', async () => {
+  test('gets no click above the limit of an address, and the visitor is redirected without a click id', async () => {
     const visits = await Promise.all(
       Array.from({ length: 30 }, (_, count) => open({ userAgent: `${browser} ${count}` })),
     )

@@ -10,14 +10,14 @@ const burstSeconds = 20
 // An entry takes about 200 bytes, so both generations stay below 10 MB.
 const maxEntries = 25_000
 /**
- * Strangers can't send from these. One of them stands for a proxy that TRUSTED_PROXIES does not name, and a limit would
- * drop the clicks of everybody behind it.
+ * These are not public addresses. One of them is a proxy that TRUSTED_PROXIES does not list, and a limit would drop the
+ * clicks of everybody behind it.
  */
 const internal = ['loopback', 'private', 'linkLocal', 'uniqueLocal', 'carrierGradeNat', 'unspecified']
 
 /**
- * A token bucket for each IPv4 address and each IPv6 /56, in this process. A bucket that rests for `burstSeconds` is full
- * again, so two generations of that length are all that has to be remembered.
+ * A token bucket per IPv4 address and IPv6 /56, in this process. A bucket that is idle for `burstSeconds` is full
+ * again, so remembering two generations of that length is enough.
  */
 export function openAddressLimit(perSecond: number): AddressLimit {
   const most = perSecond * burstSeconds
@@ -38,7 +38,7 @@ export function openAddressLimit(perSecond: number): AddressLimit {
   }
 }
 
-/** The first 56 bits: what one connection at home has at most. */
+/** The first 56 bits: the largest network of a home connection. */
 function ipv6Network(ip: string): string {
   if (!ipaddr.IPv6.isValid(ip)) return ip
   const [a = 0, b = 0, c = 0, d = 0] = ipaddr.IPv6.parse(ip).parts
@@ -49,7 +49,7 @@ function isInternal(ip: string): boolean {
   return !ipaddr.isValid(ip) || internal.includes(ipaddr.process(ip).range())
 }
 
-/** Ids of clicks that this process has stored lately: their repeats need no place in the log. */
+/** Ids of recently stored clicks of this process: their repeats need not be logged. */
 export type RecentClicks = { has(name: string, now: number): boolean; add(name: string, now: number): void }
 
 const rememberedMs = 150_000
@@ -67,7 +67,7 @@ export function openRecentClicks(): RecentClicks {
   }
 }
 
-/** A map that forgets what was not used for one to two lifetimes, or sooner when it is full. */
+/** A map that drops entries unused for one to two lifetimes, or sooner when it is full. */
 function openGenerations<V>(max: number, lifetimeMs: number) {
   let current = new Map<string, V>()
   let previous = new Map<string, V>()

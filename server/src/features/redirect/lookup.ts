@@ -3,18 +3,18 @@ import type { Platform } from '../../platform/context.ts'
 import type { Stored, ValkeyCache } from './shelf.ts'
 
 export type Lookup<T> = {
-  /** Without waiting when it is in memory; null when there is no such thing. Fails when nobody can tell. */
+  /** Returns without a promise when it is in memory; null when it does not exist. Fails when it can't be looked up. */
   find(address: string, owner: string): T | null | Promise<T | null>
   forget(address: string): void
 }
 
-/** Whether changes are heard of at present, and since when without a gap. */
+/** Whether changes are received now, and since when without a gap. */
 export type ChangeSubscription = { isOn: boolean; since: number }
 
 export type Source = 'memory' | 'valkey' | 'postgres' | 'aged'
 
 type Options<T> = {
-  /** Memory for what is known; a tenth of it for what does not exist. */
+  /** Memory for existing entries; a tenth of it for missing ones. */
   maxBytes: number
   subscription: ChangeSubscription
   sharedCache: ValkeyCache<T>
@@ -23,35 +23,35 @@ type Options<T> = {
   onFound?(from: Source): void
 }
 type Entry<T> = Stored<T> & { restsUntil?: number }
-/** `isLate` once somebody has waited for it in vain. */
+/** `isLate` when a visitor has waited for it in vain. */
 type Load<T> = { found: Promise<T | null>; owner: string; isLate: boolean; isOver: boolean }
 
 const knownMs = 60_000
 const unknownMs = 10_000
-const unheardMs = 1_000
+const unsubscribedMs = 1_000
 const patienceMs = 250
 const longestWaitMs = 5_000
 const restMs = 1_000
 
 /**
- * Memory, then the shelf that all processes share, then PostgreSQL. An entry is fresh for a time that no hit extends,
- * and that is shorter while nobody can be told of changes. Later it still serves while PostgreSQL is slow or away.
+ * Reads memory, then the shared Valkey cache, then PostgreSQL. A hit never extends an entry's lifetime, which is
+ * shorter while changes can't be received. A stale entry is still served while PostgreSQL is slow or down.
  */
 export function openLookup<T extends object>(options: Options<T>): Lookup<T> {
   const { subscription, sharedCache, onFound = () => {} } = options
   const known = openByteCache<Entry<T>>({ maxBytes: options.maxBytes })
-  // Apart, so that nobody can drive out what is known by asking for what does not exist.
+  // Separate, so that requests for missing links can't evict existing ones.
   const unknown = openByteCache<Entry<T>>({ maxBytes: Math.ceil(options.maxBytes / 10) })
   const loads = new Map<string, Load<T>>()
 
-  /** What was found for another owner is as good as not there. */
+  /** An entry loaded for another owner counts as missing. */
   function findEntry(address: string, owner: string): Entry<T> | undefined {
     const entry = known.get(address) ?? unknown.get(address)
     return entry?.owner === owner ? entry : undefined
   }
 
   function isFresh(entry: Stored<T>): boolean {
-    const lifeMs = subscription.isOn ? (entry.value ? knownMs : unknownMs) : unheardMs
+    const lifeMs = subscription.isOn ? (entry.value ? knownMs : unknownMs) : unsubscribedMs
     return entry.at > subscription.since && Date.now() - entry.at < lifeMs
   }
 
@@ -76,12 +76,12 @@ export function openLookup<T extends object>(options: Options<T>): Lookup<T> {
     return load
 
     async function read(): Promise<T | null> {
-      const shelved = await sharedCache.get(address, owner)
-      // A change that was told meanwhile has ended this load: what it finds may be old.
-      if (shelved && loads.get(address) === load) remember(address, shelved)
-      if (shelved && isFresh(shelved)) {
+      const cached = await sharedCache.get(address, owner)
+      // A change has cancelled this load: its result may be stale.
+      if (cached && loads.get(address) === load) remember(address, cached)
+      if (cached && isFresh(cached)) {
         onFound('valkey')
-        return shelved.value
+        return cached.value
       }
       const at = Date.now()
       const entry = { value: await options.read(address), owner, at }
@@ -95,7 +95,7 @@ export function openLookup<T extends object>(options: Options<T>): Lookup<T> {
     function failed(error: Error): void {
       const entry = findEntry(address, owner)
       if (entry) entry.restsUntil = performance.now() + restMs
-      options.log.warn({ error: error.message, address }, 'PostgreSQL did not answer: what is known serves on')
+      options.log.warn({ error: error.message, address }, 'serving cached links while PostgreSQL is unreachable')
     }
   }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A click as the redirect saw it; everything that can be found out later is left to the worker. */
+/** A click as the redirect saw it; the worker finds out everything else. */
 export const rawClick = z.object({
   id: z.string(),
   at: z.number(),
@@ -11,14 +11,14 @@ export const rawClick = z.object({
   ip: z.string(),
   userAgent: z.string(),
   referer: z.string(),
-  /** Why this can't be a person, when the request itself tells; else empty. */
+  /** Why the request can't be a person's, when the request itself shows it; else empty. */
   bot: z.string(),
-  /** What a trusted proxy said about the place; else empty. */
+  /** The location headers of a trusted proxy; else empty. */
   country: z.string(),
   region: z.string(),
   city: z.string(),
   continent: z.string(),
-  /** Only in a retried dead letter: the position in the log at which the click was seen first. */
+  /** Only in a retried dead letter: the log position at which the click was first seen. */
   retriedVisit: z.string().optional(),
 })
 export type RawClick = z.infer<typeof rawClick>

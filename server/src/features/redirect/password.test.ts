@@ -18,7 +18,7 @@ beforeAll(async () => {
   workspace = await buildWorkspace(platform)
 })
 
-/** A new link each time, so that nobody uses up the attempts of another test. */
+/** A new link each time, so that tests do not use up each other's attempts. */
 async function protectedLink(change = sql`rewrite = false`) {
   const key = `locked-${keys++}`
   const link = await buildLink(platform, workspace, { key, trackConversion: true })
@@ -64,7 +64,7 @@ describe('a protected link', () => {
     expect(answer.body).not.toContain('alert')
   })
 
-  test('opens with the right one, which goes nowhere, and is a click', async () => {
+  test('opens with the correct password, which is not passed on, and counts as a click', async () => {
     const { id, key } = await protectedLink()
     await open(`/${key}`)
     const answer = await send(`/${key}?a=b&pw=x`, form(secret))
@@ -81,14 +81,14 @@ describe('a protected link', () => {
     })
   })
 
-  test('takes the longest password there can be, in any script', async () => {
+  test('accepts the longest possible password, in any script', async () => {
     const { id, key } = await protectedLink()
     const sealed = seal(platform.config.ENCRYPTION_KEYS, id, '漢'.repeat(190))
     await sql`UPDATE links SET sealed_password = ${sealed} WHERE id = ${id}`.execute(platform.db)
     expect((await send(`/${key}`, form('漢'.repeat(190)))).status).toBe(303)
   })
 
-  test('takes the password however its letters are composed', async () => {
+  test('accepts the password in any Unicode normalization', async () => {
     const { key } = await protectedLink()
     expect((await send(`/${key}`, form(secret.normalize('NFD')))).status).toBe(303)
   })
@@ -96,13 +96,13 @@ describe('a protected link', () => {
   test.each([
     ['another one', form('wrong')],
     ['none', ''],
-    ['an empty one', form('')],
+    ['an empty password', form('')],
     ['another field', 'pw=x'],
     ['another case', form(secret.toUpperCase())],
     ['the beginning', form(secret.slice(0, -1))],
     ['more', form(`${secret} `)],
     ['no form', JSON.stringify({ password: secret })],
-    ['more than a form has', `${form(secret)}&x=${'x'.repeat(2_100)}`],
+    ['an oversized form', `${form(secret)}&x=${'x'.repeat(2_100)}`],
     ['much more', `x=${'x'.repeat(2_000_000)}&${form(secret)}`],
   ])('refuses %s', async (_name, body) => {
     const { key } = await protectedLink()
@@ -112,7 +112,7 @@ describe('a protected link', () => {
     expect(answer.body).toContain('role="alert"')
   })
 
-  test('after ten wrong ones takes none for ten minutes, not even the right one; another link does', async () => {
+  test('accepts no password for ten minutes after ten wrong ones, while another link does', async () => {
     const [{ key }, other] = [await protectedLink(), await protectedLink()]
     const answers = await Promise.all(Array.from({ length: 12 }, () => send(`/${key}`, form('wrong'))))
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(403), 429, 429])
@@ -124,36 +124,36 @@ describe('a protected link', () => {
     expect((await send(`/${other.key}`, form(secret))).status).toBe(303)
   })
 
-  test('opens for more than ten who know the password', async () => {
+  test('opens for more than ten visitors with the password', async () => {
     const { key } = await protectedLink()
     for (let visitor = 0; visitor < 15; visitor++) expect((await send(`/${key}`, form(secret))).status).toBe(303)
   })
 
   test.each<[string, Record<string, string>, number]>([
-    ['a browser that tells where the form stood', { 'sec-fetch-site': 'same-origin' }, 303],
+    ["a browser that names the form's origin", { 'sec-fetch-site': 'same-origin' }, 303],
     ['a page of another site', { 'sec-fetch-site': 'cross-site' }, 403],
-    ['a page of a neighbour', { 'sec-fetch-site': 'same-site', origin: 'https://evil.localhost' }, 403],
-    ['another site, by an older browser', { origin: 'https://evil.example' }, 403],
+    ['a page of a sibling domain', { 'sec-fetch-site': 'same-site', origin: 'https://evil.localhost' }, 403],
+    ['another site in an older browser', { origin: 'https://evil.example' }, 403],
     ['no site', { origin: 'null' }, 403],
   ])('judges %s', async (_name, headers, status) => {
     const { key } = await protectedLink()
     expect((await send(`/${key}`, form(secret), headers)).status).toBe(status)
   })
 
-  test('takes the form of its own page from an older browser', async () => {
+  test('accepts its own form from an older browser', async () => {
     const { key } = await protectedLink()
     const own = { origin: `http://${workspace.domain}:1234`, host: `${workspace.domain}:1234` }
     expect((await send(`/${key}`, form(secret), own)).status).toBe(303)
   })
 
-  test('asks for nothing any more when it has expired', async () => {
+  test('asks for no password after it has expired', async () => {
     const { key } = await protectedLink(sql`expires_at = now()`)
     expect((await open(`/${key}`)).status).toBe(410)
     expect((await send(`/${key}`, form(secret))).status).toBe(410)
   })
 })
 
-test('attempts are counted without Valkey too, by network and not by address', async () => {
+test('attempts are counted without Valkey too, per network and not per address', async () => {
   const alone = await openTestPlatform({ VALKEY_URL: 'redis://127.0.0.1:1' })
   const attempts = openAttempts(alone)
   const { id } = await protectedLink()

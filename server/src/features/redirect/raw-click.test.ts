@@ -8,7 +8,7 @@ const long = 'x'.repeat(3_000)
 const location = { country: long, region: long, city: 'ü'.repeat(3_000), continent: long }
 
 describe('a logged click', () => {
-  test('has at most 10 kB beside the destination, whatever its visitor sends', () => {
+  test('has at most 10 kB besides the destination, whatever its visitor sends', () => {
     const visitor = { ip: long, userAgent: '"'.repeat(20_000), referer: `https://${long}`, purpose: long, location }
     const { loggedUrl = '' } = decideFor({ visit: { query: `a=1&${'ü='.repeat(8_000)}&b=2` } })
     const click = buildRawClick('id', plainLink, { url: loggedUrl, trigger: 'link', bot: '' }, visitor, 0)
@@ -25,7 +25,7 @@ describe('a logged click', () => {
     expect(loggedUrl).toBe(`${plainLink.url}?utm_source=x&b=%C3%A4`)
   })
 
-  test('never shows a parameter of the owner that the visitor has replaced', () => {
+  test("never shows an owner's parameter that the visitor has replaced", () => {
     const link = { url: 'https://example.com/?utm_source=own&x=y' }
     expect(decideFor({ link, visit: { query: `utm_source=${long}` } }).loggedUrl).toBe('https://example.com/?x=y')
   })
@@ -49,7 +49,7 @@ test('parameters are kept whole, in order, and within the limit', () => {
   )
 })
 
-test('a clipped text is a start of it that ends between two characters', () => {
+test('a clipped text is a prefix that ends between two characters', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), fc.integer({ min: 0, max: 400 }), (text, limit) => {
       const clipped = clip(text, limit)
@@ -66,6 +66,6 @@ test.each([
   [`https://e.com/a?b=${long}&c=d#e`, 'https://e.com/a?c=d'],
   [`https://e.com/a#${long}`, 'https://e.com/a'],
   [`https://e.com/a${'%C3%A4'.repeat(500)}?c=d`, `https://e.com/a${'%C3%A4'.repeat(338)}%C3?c=d`],
-])('a reported page %# keeps whole parameters and no half escape', (url, expected) => {
+])('a reported page %# keeps whole parameters and no partial escape', (url, expected) => {
   expect(fitAddress(url)).toBe(expected)
 })

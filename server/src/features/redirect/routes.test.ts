@@ -37,7 +37,7 @@ async function findNumber(id: string): Promise<bigint> {
 }
 
 describe('a link', () => {
-  test('leads to its destination, and nobody may remember that', async () => {
+  test('leads to its destination, and may not be cached', async () => {
     const answer = await open('/go')
     expect(answer).toMatchObject({ status: 302, body: '' })
     expect(answer.headers).toMatchObject({ location: destination, 'content-length': '0', 'x-robots-tag': 'noindex' })
@@ -47,11 +47,11 @@ describe('a link', () => {
   test.each([
     ['capitals in the key', '/GO', {}],
     ['a slash at the end', '/go/', {}],
-    ['the mark of a scanned code', '/go?qr=1', {}],
+    ['the parameter of a scanned code', '/go?qr=1', {}],
     ['several segments', '/a/b/c', {}],
     ['an encoded slash', '/a%2Fb%2Fc', {}],
-    ['letters of other scripts', `/${encodeURI('Ünï/漢字')}`, {}],
-    ['the same in decomposed letters and other case', `/${encodeURI('üNÏ/漢字'.normalize('NFD'))}`, {}],
+    ['letters of another script', `/${encodeURI('Ünï/漢字')}`, {}],
+    ['the same in decomposed letters and another case', `/${encodeURI('üNÏ/漢字'.normalize('NFD'))}`, {}],
   ])('is found with %s', async (_name, path, headers) => {
     expect(await open(path, headers)).toMatchObject({ status: 302, headers: { location: destination } })
   })
@@ -59,13 +59,13 @@ describe('a link', () => {
   test.each([
     ['a port', (domain: string) => `${domain}:8443`],
     ['capitals', (domain: string) => domain.toUpperCase()],
-    ['the dot of a full name', (domain: string) => `${domain}.`],
-    ['all of these', (domain: string) => `${domain.toUpperCase()}.:80`],
+    ['a trailing dot', (domain: string) => `${domain}.`],
+    ['all of these together', (domain: string) => `${domain.toUpperCase()}.:80`],
   ])('is found when the host has %s', async (_name, written) => {
     expect(await open('/go', { host: written(workspace.domain) })).toMatchObject({ status: 302 })
   })
 
-  test('passes the query of the visitor on, and nothing of it replaces the click id', async () => {
+  test("passes the visitor's query on, but no click id in it", async () => {
     await buildLink(platform, workspace, { key: 'passed', url: destination, trackConversion: true })
     const { headers } = await open('/passed?utm_source=x&trib_id=forged&q=new&flag&b=%C3%A4')
     const location = headers.location ?? ''
@@ -73,7 +73,7 @@ describe('a link', () => {
     expect(location).not.toContain('forged')
   })
 
-  test('that is new is found within a second after it was missed', async () => {
+  test('is found within a second after it was created, even if it was missed before', async () => {
     expect((await open('/soon')).status).toBe(404)
     await buildLink(platform, workspace, { key: 'soon', url: destination })
     await eventually(async () => expect((await open('/soon')).status).toBe(302), 1_000)
@@ -87,13 +87,13 @@ describe('not found', () => {
     ['a root without a link', '/', {}],
     ['a root with a query', '/?a=b', {}],
     ['broken encoding', '/%zz', {}],
-    ['encoding that ends too soon', '/go%', {}],
-    ['bytes that are no text', '/%E0%A4%A', {}],
+    ['a truncated percent escape', '/go%', {}],
+    ['bytes that are not text', '/%E0%A4%A', {}],
     ['a control character', '/%00', {}],
     ['a control character after a key', '/go%00', {}],
     ['a reserved name', '/_root', {}],
-    ['more than any key has', `/${'a'.repeat(5_000)}`, {}],
-    ['more than any host has', '/go', { host: `${'a.'.repeat(500)}example` }],
+    ['a key that is too long', `/${'a'.repeat(5_000)}`, {}],
+    ['a host that is too long', '/go', { host: `${'a.'.repeat(500)}example` }],
   ])('%s', async (_name, path, headers) => {
     const answer = await open(path, headers)
     expect(answer.status).toBe(404)
@@ -106,7 +106,7 @@ describe('not found', () => {
     expect(answer.headers['x-robots-tag']).toBe('noindex')
   })
 
-  test('the link of another domain', async () => {
+  test('a link of another domain', async () => {
     const other = await buildWorkspace(platform)
     await buildLink(platform, other, { key: 'theirs' })
     expect((await open('/theirs')).status).toBe(404)
@@ -128,7 +128,7 @@ describe('gone', () => {
     expect(answer.body).toContain(`<title>${title}</title>`)
   })
 
-  test('with a page for that', async () => {
+  test('leads to its expired URL', async () => {
     const answer = await open('/over-there')
     expect(answer).toMatchObject({ status: 302, headers: { location: 'https://example.com/sch%C3%B6n' } })
   })
@@ -153,7 +153,7 @@ test('the root of a domain leads to its root link', async () => {
 })
 
 describe('the click id', () => {
-  test('goes to the destination of links with conversion tracking only, and can be read', async () => {
+  test('is added to links with conversion tracking only, and can be decoded', async () => {
     const { id } = await buildLink(platform, workspace, { key: 'tracked', url: destination, trackConversion: true })
     const { headers } = await open('/tracked')
     const location = new URL(headers.location ?? '')
@@ -165,7 +165,7 @@ describe('the click id', () => {
     expect((await open('/go')).headers.location).not.toContain('trib_id')
   })
 
-  test('is the same for a visitor who comes again and another one for everybody else', async () => {
+  test('is the same for a returning visitor and different for everybody else', async () => {
     await buildLink(platform, workspace, { key: 'again', trackConversion: true })
     const at = Date.now()
     const ids = await Promise.all(['one', 'one', 'two'].map((agent) => fetchClickId('/again', `${browser} ${agent}`)))
@@ -180,7 +180,7 @@ describe('the click id', () => {
   }
 })
 
-describe('what is counted', () => {
+describe('counting', () => {
   async function stored(linkNumber: bigint) {
     return query<{ bot: string; trigger: string; url: string; ip: string; country: string; referer: string }>(
       platform.clickhouse,
@@ -190,7 +190,7 @@ describe('what is counted', () => {
     )
   }
 
-  test('a person once an hour; HEAD, prefetch and crawlers are stored and not counted', async () => {
+  test('counts a person once an hour, and stores HEAD, prefetch and crawlers without counting them', async () => {
     const link = await buildLink(platform, workspace, { key: 'counted', url: destination })
     const agent = (name: string) => ({ 'user-agent': `${browser} ${name}` })
     const before = Date.now()
@@ -213,14 +213,14 @@ describe('what is counted', () => {
       ['', '', 'head', 'no-user-agent', 'prefetch', 'prefetch', 'prefetch', 'prefetch', 'user-agent'].sort(),
     )
     const call = createClient({ url: api, token: workspace.key })
-    // The counters follow the rows in a transaction of their own.
+    // The counters follow the rows in a separate transaction.
     await eventually(async () => {
       const events = await call(listEvents, { query: { linkId: link.id } })
       expect(events.map((event) => event.link.clicks)).toEqual([2, 2])
     })
   })
 
-  test('nothing of what was not found, gone or not allowed', async () => {
+  test('ignores requests that were not found, gone or not allowed', async () => {
     await Promise.all([open('/off'), open('/over'), open('/over-there'), open('/go', {}, 'POST'), open('/none')])
     const marker = await buildLink(platform, workspace, { key: 'marker' })
     await open('/marker')
@@ -230,7 +230,7 @@ describe('what is counted', () => {
     for (const { number } of result.rows) expect(await stored(number)).toEqual([])
   })
 
-  test('the scan of a code as such, the destination without the click id, and no word of a stranger about the place', async () => {
+  test('records a scan, the destination without the click id, and no location headers of an untrusted client', async () => {
     const link = await buildLink(platform, workspace, { key: 'scan', url: destination, trackConversion: true })
     const forged = { 'x-forwarded-for': '203.0.113.7', 'cf-ipcountry': 'DE', 'x-country': 'DE' }
     await open('/scan?ref=a?b&qr=1', { ...forged, referer: 'https://www.example.org/page' })

@@ -7,7 +7,7 @@ import { redirectMetrics } from './metrics.ts'
 import { renderPage } from './pages/render.ts'
 import type { Redirect, Visit } from './service.ts'
 
-// A password has up to 190 characters, and each of them up to nine in a form.
+// A password has up to 190 characters, each up to nine when form-encoded.
 const longestForm = 2_048
 const uncached = 'private, no-store'
 
@@ -18,7 +18,7 @@ export function redirectListener(platform: Platform, redirect: Redirect) {
   return (request: IncomingMessage, response: ServerResponse) => {
     const started = performance.now()
     const fail = (error: unknown) => {
-      platform.log.error({ error }, 'A redirect failed')
+      platform.log.error({ error }, 'redirect failed')
       metrics.redirects.count(503)
       if (response.headersSent) return void response.destroy()
       respondWithPage(request, response, 503, { kind: 'unavailable' }, { 'Retry-After': 5 })
@@ -63,7 +63,7 @@ function parseDomain(host: string): string {
   return host.replace(/\.?(?::\d+)?$/, '').toLowerCase()
 }
 
-/** Empty when it is longer than any form of ours, or breaks off. */
+/** Empty when it is larger than any form of ours, or incomplete. */
 function readForm(request: IncomingMessage): Promise<string> {
   return new Promise((resolve) => {
     let text = ''
@@ -77,7 +77,7 @@ function readForm(request: IncomingMessage): Promise<string> {
   })
 }
 
-/** A page of another site must not try passwords in the name of its visitors. */
+/** A page of another site must not guess passwords through its visitors. */
 function isForeign(headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site']
   if (site !== undefined) return site !== 'same-origin' && site !== 'none'
@@ -119,7 +119,7 @@ function respondWithPage(
     'Content-Language': language,
     'Content-Security-Policy': policy,
     'Cache-Control': uncached,
-    // With none at all, browsers would not say either that a form comes from here.
+    // With no referrer at all, browsers would not send the form's origin either.
     'Referrer-Policy': 'strict-origin-when-cross-origin',
     'X-Content-Type-Options': 'nosniff',
     Vary: 'Accept-Language',

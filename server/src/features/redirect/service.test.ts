@@ -16,7 +16,7 @@ const visitor = {
   location: { country: '', region: '', city: '', continent: '' },
 }
 
-test('the roles of a process share one redirect, until the last of them ends', async () => {
+test('the roles of a process share one redirect, until the last of them stops', async () => {
   const platform = await openTestPlatform({ SPOOL_DIRECTORY: join(folder, 'both') })
   const workspace = await buildWorkspace(platform)
   const { domain, key } = await buildLink(platform, workspace)

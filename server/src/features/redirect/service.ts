@@ -21,16 +21,16 @@ export type Visit = Visitor & {
   path: string | null
   method: string
   query: string
-  /** What was sent with POST, and whether a page of another site sent it. */
+  /** The posted form, and whether a page of another site sent it. */
   form?: { password: string; isForeign: boolean }
 }
 type Send = (decision: Decision) => void
 export type Redirect = AsyncDisposable & {
-  /** Sends the decision, at once when it can; what it returns fails when the link could not be looked up. */
+  /** Sends the decision, synchronously if possible; the returned promise fails when the link could not be looked up. */
   visit(visit: Visit, send: Send): Promise<void> | undefined
-  /** The link at an address that leads somewhere for everyone: it is neither over nor behind a password. */
+  /** Finds a link that leads somewhere for everyone: it is neither expired nor password-protected. */
   openLink(domain: string, path: string): Promise<{ domain: string; link: RedirectLink } | null>
-  /** A click that was made elsewhere, on a page or in an app; gives its id, or null when it could not be stored. */
+  /** Records a click made on a page or in an app; returns its id, or null when it could not be stored. */
   report(link: RedirectLink, visitor: Visitor, trigger: RawClick['trigger'], url?: string): Promise<string | null>
 }
 
@@ -40,7 +40,7 @@ const nothing: Found = { domain: null, link: null }
 
 const shared = new WeakMap<Platform, { opened: Promise<Redirect>; users: number }>()
 
-/** One for all roles of a process: two would send the same spool. */
+/** Shared by all roles of a process: two would send the same spool. */
 export async function openRedirect(platform: Platform): Promise<Redirect> {
   const known = shared.get(platform) ?? { opened: openOwnRedirect(platform), users: 0 }
   shared.set(platform, known)
@@ -57,7 +57,7 @@ export async function openRedirect(platform: Platform): Promise<Redirect> {
   }
 }
 
-/** Decides about visits; a click is stored before its decision is given. */
+/** Decides about visits; stores a click before sending its decision. */
 async function openOwnRedirect(platform: Platform): Promise<Redirect> {
   const { config } = platform
   const metrics = redirectMetrics(platform)
@@ -72,7 +72,7 @@ async function openOwnRedirect(platform: Platform): Promise<Redirect> {
   const recent = openRecentClicks()
   const opened = parts.move()
 
-  // Most visits ask for few links, and bringing a path to the form that is matched costs more than looking it up.
+  // Most visits request few links, and normalizing a path costs more than looking it up.
   const readKey = memo(addressedKey, { maxBytes: 8_000_000, most: 20_000, maxKeyLength: 200 })
 
   async function checkPassword(link: RedirectLink | null, { form, ip }: Visit): Promise<Attempt> {
@@ -161,15 +161,15 @@ async function openOwnRedirect(platform: Platform): Promise<Redirect> {
   }
 }
 
-/** Only for the decision: the worker looks up by itself what no proxy tells. */
+/** Only for the decision: without a proxy's country the worker looks it up itself. */
 function withCountry(visit: Visit, geo: Geo): Visit {
   const country = geo.lookup(visit.ip)?.country
   return country ? { ...visit, location: { ...visit.location, country } } : visit
 }
 
 /**
- * Under one name the worker would store the first click and drop the rest. What only looked like a visit (HEAD, prefetch)
- * has names of its own: the visit itself may still follow.
+ * The worker would store only the first click under one name. HEAD and prefetch have separate names, because the visit
+ * itself may still follow.
  */
 function repeatName(id: string, bot: string): string {
   return bot === '' ? id : `${bot} ${id}`

@@ -1,9 +1,9 @@
 import type { Platform } from '../../platform/context.ts'
 
-/** Found at that moment, while it was that owner's; null when there was nothing. */
+/** Loaded at that time for that owner; null when it did not exist. */
 export type Stored<T> = { value: T | null; owner: string; at: number }
 export type ValkeyCache<T> = {
-  /** Also one that is no longer fresh: it is better than nothing. */
+  /** Also returns a stale entry, which is better than none. */
   get(address: string, owner: string): Promise<Stored<T> | undefined>
   put(address: string, entry: Stored<T>, unknownMs: number): void
   remove(address: string): void
@@ -13,15 +13,15 @@ const restMs = 1_000
 const retentionMs = 25 * 3_600_000
 
 /**
- * What the redirect processes share in Valkey. Kept for more than a day, so that a process that starts while PostgreSQL
- * is away knows something. The name has to change with the shape of `T`, since old and new processes run together.
+ * The second-level cache that redirect processes share in Valkey. Entries last more than a day, for a process that
+ * starts while PostgreSQL is down. Change the name with the shape of `T`, since old and new processes run together.
  */
 export function openValkeyCache<T>({ valkey }: Pick<Platform, 'valkey'>, name: string): ValkeyCache<T> {
   let restsUntil = 0
   const entryKey = (address: string) => `redirect:${name}:${address}`
   return {
     async get(address, owner) {
-      // Whoever waits for Valkey when it hangs waits once, not for every link.
+      // While Valkey hangs, a process waits for it once, not for every link.
       if (performance.now() < restsUntil) return undefined
       const text = await valkey.get(entryKey(address)).catch(() => {
         restsUntil = performance.now() + restMs

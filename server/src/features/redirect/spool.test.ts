@@ -65,7 +65,7 @@ async function spoolBytes(): Promise<number | undefined> {
 const drained = () => eventually(async () => expect(await readdir(directory)).toEqual([]))
 
 describe('append', () => {
-  test('has the whole message in a file when it resolves, under a name that sorts by time', async () => {
+  test('resolves when the whole message is in a file, under a name that sorts by time', async () => {
     await engines.processes.nats?.stop()
     const spool = await open()
     const messages = Array.from({ length: 12 }, (_, index) => someMessage(`[${index}]`))
@@ -82,7 +82,7 @@ describe('append', () => {
     expect(await spoolBytes()).toBe(0)
   })
 
-  test('says that the log is away until a message got through', async () => {
+  test('reports the log as down until a message gets through', async () => {
     const spool = await open()
     expect(spool.isQuiet()).toBe(true)
     const appended = spool.append(someMessage('[]'))
@@ -92,7 +92,7 @@ describe('append', () => {
     expect(spool.isQuiet()).toBe(true)
   })
 
-  test('refuses what passes the limit, and takes again what fits', async () => {
+  test('refuses a message above the limit, and accepts the next one that fits', async () => {
     platform = { ...platform, config: { ...platform.config, SPOOL_MAX_MEGABYTES: 1 } }
     await engines.processes.nats?.stop()
     const spool = await open()
@@ -106,7 +106,7 @@ describe('append', () => {
     await drained()
   })
 
-  test('what could not be written takes no room, and keeps nobody from the log', async () => {
+  test('does not count a failed write, which keeps no click from the log', async () => {
     const spool = await open()
     await rm(directory, { recursive: true })
     await writeFile(directory, 'not a folder')
@@ -120,7 +120,7 @@ describe('append', () => {
   })
 
   test.skipIf(!mayMount)(
-    'a full disk leaks no handle, leaves no draft, and the spool works again with space',
+    'a full disk leaks no file handle, leaves no draft, and the spool works again with space',
     async () => {
       await using disk = await openSmallDisk(1)
       platform = { ...platform, config: { ...platform.config, SPOOL_DIRECTORY: disk.folder } }
@@ -147,7 +147,7 @@ describe('a start', () => {
     await writeFile(join(directory, name), typeof message === 'string' ? message : JSON.stringify(message))
   }
 
-  test('sends what an earlier process left behind, oldest first, with the same ids', async () => {
+  test('sends the messages of an earlier process, oldest first, with the same ids', async () => {
     const messages = Array.from({ length: 5 }, (_, index) => someMessage(`["${index}"]`))
     for (const [index, message] of messages.entries()) {
       await leaveBehind(`${String(1_000 - index).padStart(15, '0')}-000000000-${message.id}.json`, message)
@@ -167,7 +167,7 @@ describe('a start', () => {
     expect(await readLog()).toHaveLength(1)
   })
 
-  test('removes drafts that were cut off, and does not send them', async () => {
+  test('removes incomplete drafts without sending them', async () => {
     const whole = someMessage('["whole"]')
     await leaveBehind('000000000000001-000000000-a.json.draft', '{"subject":"events.0.cli')
     await leaveBehind('000000000000002-000000000-b.json.draft', someMessage('["unacknowledged"]'))
@@ -180,7 +180,7 @@ describe('a start', () => {
     expect(await spoolBytes()).toBe(0)
   })
 
-  test('sets aside what can not be read, and sends the rest', async () => {
+  test('sets aside an unreadable file, and sends the rest', async () => {
     const good = someMessage('["good"]')
     await leaveBehind('000000000000001-000000000-a.json', '{"subject":"eve')
     await leaveBehind(`000000000000002-000000000-${good.id}.json`, good)
@@ -190,9 +190,9 @@ describe('a start', () => {
     await eventually(async () => expect(await spoolBytes()).toBe(0))
   })
 
-  test('sends what processes left in folders that nobody takes again, and nothing of those that run', async () => {
-    const orphan = someMessage('["of a process that is gone"]')
-    const old = someMessage('["of an api that is gone"]')
+  test("sends the messages of stopped processes' folders, but none of running ones", async () => {
+    const orphan = someMessage('["of a stopped redirect"]')
+    const old = someMessage('["of a stopped api"]')
     for (const [name, message] of [
       ['clicks-5', orphan],
       ['page-clicks', old],
@@ -205,7 +205,7 @@ describe('a start', () => {
     }
     await engines.processes.nats?.stop()
     const [running, other] = [await open(), await open()]
-    const own = someMessage('["of one that runs"]')
+    const own = someMessage('["of a running one"]')
     await other.append(own)
     expect(await readdir(join(directory, '..', 'clicks-1'))).toHaveLength(1)
     await running[Symbol.asyncDispose]()
@@ -224,7 +224,7 @@ describe('a start', () => {
     expect(bodies).toEqual([orphan, old, own].map(({ body }) => body).sort())
   })
 
-  test('processes that share a port share the size of the spool', async () => {
+  test('divides the spool size among processes that share a port', async () => {
     platform = { ...platform, config: { ...platform.config, SPOOL_MAX_MEGABYTES: 3, REDIRECT_PROCESSES: 3 } }
     await engines.processes.nats?.stop()
     const spool = await open()
@@ -234,13 +234,13 @@ describe('a start', () => {
     await drained()
   })
 
-  test('makes the folder when it is missing', async () => {
+  test('creates the missing folder', async () => {
     await rm(directory, { recursive: true })
     await open()
     expect(await readdir(directory)).toEqual([])
   })
 
-  test('keeps its files while the log is away, and leaves them when it ends', async () => {
+  test('keeps its files while the log is down, and leaves them when it stops', async () => {
     const message = someMessage('["kept"]')
     await leaveBehind(`000000000000001-000000000-${message.id}.json`, message)
     await engines.processes.nats?.stop()

@@ -1,6 +1,6 @@
 export type Html = { markup: string }
 
-/** Everything that is put in is escaped, unless it is such markup itself. */
+/** Escapes every value, unless it is such markup itself. */
 export function html(parts: TemplateStringsArray, ...values: (string | Html)[]): Html {
   const markup = parts.map((part, index) => {
     const value = values[index]

@@ -26,7 +26,7 @@ const pages: Page[] = [
 const named = pages.map((page) => [`${page.kind} ${'attempt' in page ? page.attempt.outcome : ''}`, page] as const)
 
 describe.each(named)('%s', (_name, page) => {
-  test.each(languages)('in %s is small, whole and says its language', (language) => {
+  test.each(languages)('is small and complete in %s, and declares its language', (language) => {
     const { text, language: expected } = renderPage(page, language)
     expect(expected).toBe(language)
     expect(Buffer.byteLength(text)).toBeLessThan(6_000)
@@ -37,7 +37,7 @@ describe.each(named)('%s', (_name, page) => {
     expect(text).not.toContain('undefined')
   })
 
-  test('loads nothing, runs nothing, and its style is the one that its policy names', () => {
+  test('loads nothing, runs nothing, and has the style that its policy names', () => {
     const { text, policy } = renderPage(page, '')
     expect(text).not.toMatch(/<(?:script|link|img|object|embed)\b| on\w+=| style=|url\(/)
     const [, style = ''] = text.match(/<style>(.*)<\/style>/s) ?? []
@@ -64,7 +64,7 @@ test('every language has its own words', () => {
   }
 })
 
-test('the password form tells what was wrong', () => {
+test('the password form says what was wrong', () => {
   const form = (page: Page) => renderPage(page, 'en').text
   const asked = form({ kind: 'password', attempt: { outcome: 'none' } })
   expect(asked).toContain('<form method="post">')
@@ -77,7 +77,7 @@ test('the password form tells what was wrong', () => {
   expect(limited).toContain('Try again in 2\u00a0min.')
 })
 
-test('an app is opened at once, and by hand', () => {
+test('an app opens at once, or with a button', () => {
   const { text } = renderPage({ kind: 'app', url: 'mailto:a@b.example?subject="Hi"&body=x' }, '')
   const escaped = 'mailto:a@b.example?subject=&quot;Hi&quot;&amp;body=x'
   expect(text).toContain(`<meta http-equiv="refresh" content="0; url=${escaped}">`)
@@ -88,7 +88,7 @@ describe('the preview', () => {
   const preview = (given: Partial<typeof card> | object) =>
     renderPage({ kind: 'preview', url, title: null, description: null, image: null, video: null, ...given }, '').text
 
-  test('has the tags that cards are made of', () => {
+  test('has the tags of link cards', () => {
     const text = preview({ ...card, video: 'https://example.com/v.mp4' })
     for (const tag of [
       '<meta name="description" content="&lt;b&gt;50 %&lt;/b&gt; off">',
@@ -104,21 +104,21 @@ describe('the preview', () => {
     }
   })
 
-  test('without an image is a small card, without a title that of the site', () => {
+  test("is a small card without an image, and has the site's title without its own", () => {
     const text = preview({})
     expect(text).toContain('<meta name="twitter:card" content="summary">')
     expect(text).toContain('<meta property="og:title" content="example.com">')
     expect(text).not.toMatch(/og:(?:image|video|description)/)
   })
 
-  test('shows no image that is no address of the web', () => {
+  test('shows no image without a web URL', () => {
     for (const image of ['javascript:0', 'data:image/png;base64,AAAA', 'i.png']) {
       expect(preview({ image })).not.toContain('og:image')
     }
   })
 })
 
-describe('whatever is put in', () => {
+describe('untrusted text', () => {
   const hostile = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.string(),
@@ -134,7 +134,7 @@ describe('whatever is put in', () => {
   const hostileUrl = hostile.map(
     (text) => `https://example.com/${encodeURI(text.toWellFormed())}"'<>&${text.toWellFormed().replaceAll(/\s/g, '')}`,
   )
-  /** The bare structure: every tag with the names of its attributes. */
+  /** The bare structure: every tag with its attribute names. */
   const structure = (text: string) => [...text.matchAll(/<[^>]*>/g)].map(([tag]) => tag.replaceAll(/="[^"]*"/g, '='))
 
   test.each<[string, (text: string, url: string) => Page]>([
@@ -144,7 +144,7 @@ describe('whatever is put in', () => {
     ],
     ['a frame', (text, url) => ({ kind: 'cloak', url, title: `x${text}`, description: `x${text}` })],
     ['an app', (text) => ({ kind: 'app', url: `myapp:${text}` })],
-  ])('%s keeps its structure', (_name, made) => {
+  ])("can't change the structure of %s", (_name, made) => {
     const plain = structure(renderPage(made('plain', 'https://example.com/'), '').text)
     fc.assert(
       fc.property(hostile, hostileUrl, (text, url) => {
@@ -156,7 +156,7 @@ describe('whatever is put in', () => {
     )
   })
 
-  test('a long title or description is cut', () => {
+  test('is cut when it is a long title or description', () => {
     const long = 'long '.repeat(10_000)
     const { text } = renderPage({ kind: 'preview', url, title: long, description: long, image: null, video: null }, '')
     expect(Buffer.byteLength(text)).toBeLessThan(8_000)

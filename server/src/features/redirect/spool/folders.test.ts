@@ -17,7 +17,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(parent, { recursive: true, force: true }))
 
-test('no two have the same folder, and the lowest that is free is taken', async () => {
+test('each process claims the first free folder', async () => {
   const [first, second, third] = await Promise.all([1, 2, 3].map(() => claimFolder(parent, 'clicks', log)))
   expect([first, second, third].map((folder) => folder?.path).sort()).toEqual(
     ['clicks', 'clicks-1', 'clicks-2'].map((name) => join(parent, name)),
@@ -30,7 +30,7 @@ test('no two have the same folder, and the lowest that is free is taken', async 
   for (const folder of [first, third, page, next]) folder?.[Symbol.dispose]()
 })
 
-test('a process that is killed leaves its folder to the next one', async () => {
+test('a killed process leaves its folder to the next one', async () => {
   const other = await claimElsewhere()
   using beside = await claimFolder(parent, 'clicks', log)
   expect(beside.path).toBe(join(parent, 'clicks-1'))
@@ -40,7 +40,7 @@ test('a process that is killed leaves its folder to the next one', async () => {
   expect(next.path).toBe(join(parent, 'clicks'))
 })
 
-test('a folder that can not be locked is used all the same, and logged', async () => {
+test("a folder that can't be locked is used all the same, and logged", async () => {
   await mkdir(join(parent, 'clicks.lock'))
   const problems: string[] = []
   using folder = await claimFolder(parent, 'clicks', {
@@ -50,7 +50,7 @@ test('a folder that can not be locked is used all the same, and logged', async (
   expect(problems).toHaveLength(1)
 })
 
-test('folders with messages of processes that are gone are found, and no others', async () => {
+test('only folders with messages of stopped processes are claimed', async () => {
   using own = await claimFolder(parent, 'clicks', log)
   using busy = await claimFolder(parent, 'clicks', log)
   for (const name of ['clicks-2', 'clicks-7', 'page-clicks', 'empty', 'clicks-8'])
@@ -61,7 +61,7 @@ test('folders with messages of processes that are gone are found, and no others'
   const found: string[] = []
   for await (const { path } of claimAbandoned(parent, own.path)) {
     found.push(path)
-    // Nobody else finds it meanwhile.
+    // Nobody else claims it meanwhile.
     for await (const other of claimAbandoned(parent, own.path)) expect(other.path).not.toBe(path)
   }
   expect(found.sort()).toEqual(['clicks-7', 'page-clicks'].map((name) => join(parent, name)))

@@ -10,8 +10,8 @@ const spoolFolder = /^(?:page-)?clicks(?:-\d+)?$/
 const sqliteBusy = 5
 
 /**
- * Locks the first folder that no process has: `clicks`, `clicks-1`, `clicks-2` … Whoever follows a process that ended
- * finds its folder free again, and what lies there.
+ * Locks the first folder that no process uses: `clicks`, `clicks-1`, `clicks-2` … The next process claims the folder of
+ * a stopped one, and its messages.
  */
 export async function claimFolder(parent: string, name: string, log: Pick<Log, 'error'>): Promise<Folder> {
   await mkdir(parent, { recursive: true })
@@ -24,7 +24,7 @@ export async function claimFolder(parent: string, name: string, log: Pick<Log, '
   throw new Error(`All ${mostFolders} spools in ${parent} are in use. Set another SPOOL_DIRECTORY.`)
 }
 
-/** Locks each folder with messages that no process has any more, such as those of processes that are not started again. */
+/** Locks each folder whose messages no process sends any more, such as those of processes that do not start again. */
 export async function* claimAbandoned(parent: string, own: string): AsyncGenerator<Folder> {
   for (const name of await readdir(parent)) {
     if (!spoolFolder.test(name) || join(parent, name) === own) continue
@@ -38,7 +38,7 @@ export async function messageFiles(directory: string): Promise<string[]> {
   return (await readdir(directory)).filter((name) => name.endsWith('.json')).sort()
 }
 
-/** A disk that is full or can't lock must not keep a redirect from its work. */
+/** A disk that is full or can't lock must not stop a redirect. */
 function lockOrGoWithout(parent: string, name: string, log: Pick<Log, 'error'>): Folder | undefined {
   try {
     return lockFolder(parent, name)
@@ -48,7 +48,7 @@ function lockOrGoWithout(parent: string, name: string, log: Pick<Log, 'error'>):
   }
 }
 
-/** The system drops SQLite's lock with the process, however that ends; a file with a process id would stay. */
+/** The system releases SQLite's lock however the process ends; a file with a process id would stay. */
 function lockFolder(parent: string, name: string): Folder | undefined {
   let lock: DatabaseSync | undefined
   try {
