@@ -35,7 +35,7 @@ const anyVisit: fc.Arbitrary<ClickVisit> = fc.record({
 })
 
 describe('a minted id', () => {
-  test('is read back as its link number and hour', () => {
+  test('decodes to its link number and hour', () => {
     fc.assert(
       fc.property(anyVisit, (visit) => {
         const read = readClickId(keys, mintClickId(keys, visit))
@@ -44,7 +44,7 @@ describe('a minted id', () => {
     )
   })
 
-  test('is what a plain keyed hash says, byte for byte', () => {
+  test('equals a plain keyed hash, byte for byte', () => {
     fc.assert(
       fc.property(anyVisit, (visit) => {
         expect(mintClickId(keys, visit)).toBe(plainClickId(1, hexA, visit))
@@ -52,7 +52,7 @@ describe('a minted id', () => {
     )
   })
 
-  test('is 40 canonical characters that a URL leaves as they are', () => {
+  test('is 40 canonical characters that a URL does not escape', () => {
     fc.assert(
       fc.property(anyVisit, (visit) => {
         const text = mintClickId(keys, visit)
@@ -111,7 +111,7 @@ describe('a minted id', () => {
     expect(left).not.toBe(right)
   })
 
-  test('still verifies after the keys were rotated, until its key is taken away', () => {
+  test('still verifies after a key rotation, until its key is removed', () => {
     fc.assert(
       fc.property(anyVisit, (visit) => {
         const text = mintClickId(keys, visit)
@@ -182,14 +182,14 @@ test('bytes and text of the wrong size are errors', () => {
   expect(() => clickIdText(new Uint8Array(29))).toThrow('expected 30 bytes, got 29')
 })
 
-test('bytes that lie inside a larger buffer become the text of those bytes only', () => {
+test('bytes inside a larger buffer become the text of those bytes only', () => {
   const text = mintClickId(keys, { linkNumber: 1n, ip: '203.0.113.9', userAgent: 'test', at: 0 })
   const large = new Uint8Array(100)
   large.set(clickIdBytes(text), 33)
   expect(clickIdText(large.subarray(33, 63))).toBe(text)
 })
 
-test.each([-1, Number.NaN, 2 ** 24 * hourMs])('the moment %d is no hour of a click id', (at) => {
+test.each([-1, Number.NaN, 2 ** 24 * hourMs])('the time %d is not an hour of a click id', (at) => {
   expect(() => clickHour(at)).toThrow('1970 to 3883')
 })
 
@@ -202,7 +202,7 @@ describe('the share of a visitor', () => {
   const findShare = (visitor: number, link = 7n) =>
     visitorShare(keys, link, `10.0.${visitor >> 8}.${visitor & 255}`, 'x')
 
-  test('is from 0 to below 1, and the same whenever it is asked for', () => {
+  test('is from 0 to below 1, and always the same', () => {
     fc.assert(
       fc.property(anyVisit, ({ linkNumber, ip, userAgent }) => {
         const share = visitorShare(keys, linkNumber, ip, userAgent)
@@ -222,7 +222,7 @@ describe('the share of a visitor', () => {
     for (const count of tenths) expect(Math.abs(count - 2_000)).toBeLessThan(160)
   })
 
-  test('on one link says nothing about the share on another', () => {
+  test('on one link is independent of the share on another', () => {
     let both = 0
     for (let visitor = 0; visitor < 10_000; visitor++) {
       if (findShare(visitor) < 0.5 && findShare(visitor, 8n) < 0.5) both += 1
@@ -230,14 +230,14 @@ describe('the share of a visitor', () => {
     expect(Math.abs(both - 2_500)).toBeLessThan(200)
   })
 
-  test('differs for another address and another user agent, and can not be found without the secret', () => {
+  test("differs for another address and another user agent, and can't be computed without the secret", () => {
     const share = visitorShare(keys, 7n, '203.0.113.9', 'x')
     expect(visitorShare(keys, 7n, '203.0.113.8', 'x')).not.toBe(share)
     expect(visitorShare(keys, 7n, '203.0.113.9', 'y')).not.toBe(share)
     expect(visitorShare(keysFrom(`1:${hexB}`), 7n, '203.0.113.9', 'x')).not.toBe(share)
   })
 
-  test('stays when a new key is put before the old one', () => {
+  test('stays the same when a new key is added before the old one', () => {
     const rotated = keysFrom(`2:${hexB},1:${hexA}`)
     expect(visitorShare(rotated, 7n, '203.0.113.9', 'x')).toBe(visitorShare(keys, 7n, '203.0.113.9', 'x'))
   })

@@ -40,8 +40,8 @@ export function mintClickId(keys: ClickKeys, visit: ClickVisit): string {
 }
 
 /**
- * From 0 to just below 1, evenly spread over visitors; the same visitor on the same link always gets the same. The
- * oldest key makes it, so that a new one does not deal out everybody again.
+ * From 0 to just below 1, evenly spread over visitors; constant per visitor and link. It uses the oldest key, so that a
+ * new one does not reassign everybody.
  */
 export function visitorShare(keys: ClickKeys, linkNumber: bigint, ip: string, userAgent: string): number {
   const oldest = [...keys.secrets.values()].at(-1) as ClickSecret
@@ -50,7 +50,7 @@ export function visitorShare(keys: ClickKeys, linkNumber: bigint, ip: string, us
   return shareBits.readUIntBE(0, 6) / 2 ** 48
 }
 
-/** Gives null for every text that was not minted with one of the keys. */
+/** Returns null for every text that was not minted with one of the keys. */
 export function readClickId(keys: ClickKeys, text: string): { linkNumber: bigint; hour: number } | null {
   if (!isClickIdText(text)) return null
   token.write(text, 'base64url')
@@ -62,10 +62,10 @@ export function readClickId(keys: ClickKeys, text: string): { linkNumber: bigint
   return { linkNumber: token.readBigUInt64BE(4), hour: token.readUIntBE(1, 3) }
 }
 
-/** The hour since 1970 that an id minted at that moment carries. */
+/** The hour since 1970 that an id minted at that time contains. */
 export function clickHour(at: number): number {
   const hour = Math.floor(at / hourMs)
-  if (!(hour >= 0 && hour <= lastHour)) throw new RangeError(`${at} ms is no time a click id can carry: 1970 to 3883`)
+  if (!(hour >= 0 && hour <= lastHour)) throw new RangeError(`${at} ms is not a click id's time: 1970 to 3883`)
   return hour
 }
 
@@ -83,7 +83,7 @@ function isClickIdText(text: string): boolean {
   return text.length === textLength && /^[\w-]+$/.test(text)
 }
 
-// Scratch space: nothing here waits, so calls never overlap; allocating instead halves the speed.
+// Scratch space: this code is synchronous, so calls never overlap; allocating instead halves the speed.
 const tagInput = Buffer.alloc(blockBytes + tokenBytes)
 const signed = tagInput.subarray(0, blockBytes + tagAt)
 const token = tagInput.subarray(blockBytes)

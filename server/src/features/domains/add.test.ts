@@ -31,8 +31,8 @@ function prove(slug: string, ...owners: Ctx[]): Promise<void> {
   )
 }
 
-describe('a name that nobody has', () => {
-  test('is added unverified, with its settings, and told', async () => {
+describe('a free domain name', () => {
+  test('is added unverified, with its settings, and an event is published', async () => {
     const ctx = await newCtx()
     const slug = newName()
     const settings = {
@@ -59,14 +59,14 @@ describe('a name that nobody has', () => {
     })
   })
 
-  test('of another script is kept in Punycode', async () => {
+  test('in another script is stored in Punycode', async () => {
     const word = newId('dom').slice(-12)
     expect((await createDomain(await newCtx(), { slug: `Bücher-${word}.example` })).slug).toMatch(
       new RegExp(`^xn--bcher-${word}-.+\\.example$`),
     )
   })
 
-  test('of twenty who want it at once one gets it', async () => {
+  test('goes to one of twenty workspaces that add it at once', async () => {
     const slug = newName()
     const contexts = await Promise.all(Array.from({ length: 20 }, newCtx))
     const outcomes = await Promise.allSettled(contexts.map((ctx) => createDomain(ctx, { slug })))
@@ -75,15 +75,15 @@ describe('a name that nobody has', () => {
     for (const refusal of refusals) expect(refusal).toMatchObject({ code: 'conflict' })
   })
 
-  test('of twenty domains that a workspace adds at once one is primary', async () => {
+  test('in a group of twenty that a workspace adds at once makes one domain primary', async () => {
     const ctx = await newCtx()
     const domains = await Promise.all(Array.from({ length: 20 }, () => createDomain(ctx, { slug: newName() })))
     expect(domains.filter((domain) => domain.primary)).toHaveLength(1)
   })
 })
 
-describe('a name that another workspace has', () => {
-  test('is refused, with the record that would prove it', async () => {
+describe('a domain name of another workspace', () => {
+  test('is refused, with the record that would prove ownership', async () => {
     const [theirs, ours] = [await newCtx(), await newCtx()]
     const slug = newName()
     await createDomain(theirs, { slug })
@@ -96,14 +96,14 @@ describe('a name that another workspace has', () => {
   })
 
   test.each<[string, (slug: string, theirs: Ctx, ours: Ctx) => Promise<void>]>([
-    ['the proof of its holder', (slug, theirs) => prove(slug, theirs)],
+    ["the owner's proof", (slug, theirs) => prove(slug, theirs)],
     [
       'our proof at the name itself',
       (slug, _theirs, ours) => setZone(dns, slug, [{ type: 'TXT', data: buildProof(ours, slug) }]),
     ],
-    ['an alias of ours', (slug) => setZone(dns, slug, [{ type: 'CNAME', data: 'cname.tributary.example' }])],
+    ['our CNAME', (slug) => setZone(dns, slug, [{ type: 'CNAME', data: 'cname.tributary.example' }])],
     ['our address', (slug) => setZone(dns, slug, [{ type: 'A', data: '192.0.2.10' }])],
-    ['a DNS server that fails', (slug) => setZone(dns, `_tributary.${slug}`, 'SERVFAIL')],
+    ['a failing DNS server', (slug) => setZone(dns, `_tributary.${slug}`, 'SERVFAIL')],
   ])('is not taken over with %s', async (_name, setUp) => {
     const [theirs, ours] = [await newCtx(), await newCtx()]
     const { slug } = await addDomain(platform, { workspaceId: theirs.workspaceId, slug: newName() })
@@ -113,7 +113,7 @@ describe('a name that another workspace has', () => {
     expect(await listNames(ours)).toEqual([])
   })
 
-  test('is taken over with our proof: verified, with another id, and both are told', async () => {
+  test('is taken over with our proof: it is verified, gets a new id, and both workspaces get an event', async () => {
     const [theirs, ours] = [await newCtx(), await newCtx()]
     const slug = newName()
     const before = await createDomain(theirs, { slug, notFoundUrl: 'https://theirs.example/' })
@@ -134,7 +134,7 @@ describe('a name that another workspace has', () => {
     expect(await findDomainForRedirect(platform, slug)).toMatchObject({ id: domain.id, notFoundUrl: null })
   })
 
-  test('is taken over by one of ten who have proved it, and the others then take it in turn', async () => {
+  test('is taken over by one of ten workspaces that have proved it, and then by the others in turn', async () => {
     const slug = newName()
     const contexts = await Promise.all(Array.from({ length: 10 }, newCtx))
     await createDomain(await newCtx(), { slug })
@@ -147,7 +147,7 @@ describe('a name that another workspace has', () => {
     expect(names.flat()).toEqual([[slug, true]])
   })
 
-  test('two workspaces that take over from each other at once do not block each other', async () => {
+  test('is taken over without a deadlock when two workspaces take from each other at once', async () => {
     const [one, other] = [await newCtx(), await newCtx()]
     const [first, second] = [newName(), newName()]
     await createDomain(one, { slug: first })
@@ -159,7 +159,7 @@ describe('a name that another workspace has', () => {
     expect(await listNames(other)).toEqual([[first, true]])
   })
 
-  test('by registerDomain, too', async () => {
+  test('is taken over by registerDomain too', async () => {
     const [theirs, ours] = [await newCtx(), await newCtx()]
     const slug = newName()
     await createDomain(theirs, { slug })
@@ -179,7 +179,7 @@ test('a name that the workspace itself has is refused, proved or not', async () 
   })
 })
 
-test('a name that its workspace gave up is free', async () => {
+test('a name that its workspace deleted is free', async () => {
   const [theirs, ours] = [await newCtx(), await newCtx()]
   const slug = newName()
   await createDomain(theirs, { slug })

@@ -22,12 +22,12 @@ import {
 
 const attempts = 3
 
-/** `isProved`: the answer of `proveTakeover`, for those who ask inside a transaction. */
+/** `isProved` is the answer of `proveTakeover`, for callers inside a transaction. */
 export async function createDomain(ctx: Ctx, input: NewDomain, isProved?: boolean): Promise<Domain> {
   return presentDomain(await create(ctx, input, '`slug` in the body', isProved))
 }
 
-/** Asks DNS whether this workspace may take a name from the one that holds it. DNS may take seconds. */
+/** Asks DNS whether this workspace may take a name from its owner. DNS may take seconds. */
 export async function proveTakeover(ctx: Ctx, name: string): Promise<boolean> {
   const slug = parseHost(name)
   const holder = slug === undefined ? undefined : await selectDomainBySlug(ctx.db, slug)
@@ -35,13 +35,13 @@ export async function proveTakeover(ctx: Ctx, name: string): Promise<boolean> {
   return hasTextProof(ctx.config, { workspace_id: ctx.workspaceId, slug })
 }
 
-/** This installation is no registrar: the name is claimed, and works when its DNS leads here. */
+/** This installation is not a registrar: it claims the name, which works when its DNS leads here. */
 export async function registerDomain(ctx: Ctx, name: string, isProved?: boolean) {
   const domain = await create(ctx, { slug: name }, '`domain` in the body', isProved)
   return { domain: domain.slug, status: domain.verified ? 'active' : 'pending', expiration: null }
 }
 
-/** Undefined when somebody has the name. */
+/** Undefined when the name is taken. */
 export async function insertAnnounced(
   ctx: Omit<DomainCtx, 'now'>,
   row: Omit<NewDomainRow, 'id' | 'workspace_id'>,
@@ -69,10 +69,10 @@ async function create(ctx: Ctx, input: NewDomain, field: string, isProved?: bool
     const domain = await (holder ? takeOver(ctx, holder, row) : insertAnnounced(ctx, { ...row, verified: false }))
     if (domain) return domain
   }
-  throw conflict(`The domain ${slug} is being added by somebody else right now. Try again.`)
+  throw conflict(`Another workspace is adding the domain ${slug} at this moment. Retry the request.`)
 }
 
-/** Undefined when the holder has lost it meanwhile. */
+/** Undefined when the owner has lost it meanwhile. */
 function takeOver(ctx: Ctx, holder: DomainRow, row: Omit<NewDomainRow, 'id' | 'workspace_id' | 'verified'>) {
   return transaction(ctx, async (ctx) => {
     await lockDomains(ctx.db, ctx.workspaceId, holder.workspace_id)
@@ -80,7 +80,7 @@ function takeOver(ctx: Ctx, holder: DomainRow, row: Omit<NewDomainRow, 'id' | 'w
     if (!(await giveUpDomain(theirs, { slug: holder.slug, id: holder.id }))) return undefined
     const proved = { verified: true, checks: 1, checked_at: ctx.now(), check_result: 'verified by TXT' }
     const domain = await insertAnnounced(ctx, { ...row, ...proved })
-    if (!domain) throw new Error(`${holder.slug} was added by somebody else while it changed hands`)
+    if (!domain) throw new Error(`${holder.slug} was added by another workspace during the takeover`)
     return domain
   })
 }

@@ -4,10 +4,10 @@ import { publish } from '../../platform/outbox.ts'
 import { type DomainChanged, domainChangedMessage } from './messages.ts'
 import { selectNow } from './store.ts'
 
-/** What this feature needs to know: also the operator's commands have it. */
+/** The part of the context that this feature needs; the operator's commands have it too. */
 export type DomainCtx = Pick<Ctx, 'db' | 'config' | 'now' | 'workspaceId'>
 
-/** Tells of changes, in the transaction that makes them. */
+/** Publishes changes in the transaction that makes them. */
 export async function announce(
   ctx: Omit<DomainCtx, 'now'>,
   ...changes: Omit<DomainChanged, 'workspaceId' | 'at'>[]

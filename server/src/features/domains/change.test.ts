@@ -29,7 +29,7 @@ async function primaries(ctx: Ctx): Promise<string[]> {
 }
 
 describe('updateDomain', () => {
-  test('writes what is sent, leaves the rest, and tells', async () => {
+  test('writes the given fields, leaves the rest, and publishes an event', async () => {
     const ctx = await newCtx()
     const { slug, id } = await add(ctx)
     await updateDomain(ctx, slug, { expiredUrl: 'https://example.com/expired', logo: 'https://example.com/l.png' })
@@ -42,7 +42,7 @@ describe('updateDomain', () => {
     expect(await takeMessages(platform)).toEqual([{ workspaceId: ctx.workspaceId, slug, deleted: false }])
   })
 
-  test('that changes nothing answers the domain as it is and tells nobody', async () => {
+  test('without a change returns the domain and publishes nothing', async () => {
     const ctx = await newCtx()
     const { slug } = await createDomain(ctx, { slug: newName(), expiredUrl: 'https://example.com/expired' })
     const before = await readRow(slug)
@@ -62,7 +62,7 @@ describe('updateDomain', () => {
     expect(await takeMessages(platform)).toEqual([])
   })
 
-  test('of an unknown domain or of one of another workspace is not found', async () => {
+  test('fails with not found for an unknown domain or one of another workspace', async () => {
     const [ours, theirs] = [await newCtx(), await newCtx()]
     const { slug } = await add(theirs)
     for (const name of [slug, newName(), 'no host']) {
@@ -73,7 +73,7 @@ describe('updateDomain', () => {
     expect(await readRow(slug)).toMatchObject({ archived: false })
   })
 
-  test('finds a name of another script as it was written', async () => {
+  test('finds a name in another script as it was written', async () => {
     const ctx = await newCtx()
     const written = `bücher-${newId('dom').slice(-12)}.example`
     const { slug } = await createDomain(ctx, { slug: written })
@@ -83,7 +83,7 @@ describe('updateDomain', () => {
 })
 
 describe('rename', () => {
-  test('keeps the id and the settings, has to be verified again, and both names are told', async () => {
+  test('keeps the id and the settings, resets the verification, and publishes both names', async () => {
     const ctx = await newCtx()
     const before = await add(ctx)
     await updateDomain(ctx, before.slug, { notFoundUrl: 'https://example.com/none' })
@@ -109,7 +109,7 @@ describe('rename', () => {
     ])
   })
 
-  test('to a name that is taken is refused, whoever has it', async () => {
+  test('to a taken name is refused, whichever workspace has it', async () => {
     const [ours, theirs] = [await newCtx(), await newCtx()]
     const { slug } = await add(ours)
     const taken = [await add(ours), await add(theirs)]
@@ -124,7 +124,7 @@ describe('rename', () => {
     expect(await takeMessages(platform)).toEqual([])
   })
 
-  test('to what is no host name, or ours, is refused', async () => {
+  test('to an invalid host name, or one of the installation, is refused', async () => {
     const ctx = await newCtx()
     const { slug } = await add(ctx)
     for (const name of ['localhost', '192.0.2.1', 'a b.example', platform.config.SHORT_DOMAIN]) {
@@ -148,7 +148,7 @@ describe('rename', () => {
 })
 
 describe('primary', () => {
-  test('moves, and both domains are told', async () => {
+  test('moves, and an event is published for both domains', async () => {
     const ctx = await newCtx()
     const [first, second] = [await add(ctx), await add(ctx)]
     await takeMessages(platform)
@@ -160,7 +160,7 @@ describe('primary', () => {
     ])
   })
 
-  test('can not be taken from the primary domain, and false means nothing for another one', async () => {
+  test("can't be set to false for the primary domain, and false has no effect on another one", async () => {
     const ctx = await newCtx()
     const [first, second] = [await add(ctx), await add(ctx)]
     await expect(updateDomain(ctx, first.slug, { primary: false })).rejects.toMatchObject({
@@ -171,7 +171,7 @@ describe('primary', () => {
     expect(await primaries(ctx)).toEqual([first.slug])
   })
 
-  test('after twenty switches at once exactly one domain is primary, ten times over', async () => {
+  test('is exactly one domain after twenty concurrent switches, ten times over', async () => {
     const ctx = await newCtx()
     const domains = await Promise.all(Array.from({ length: 20 }, () => add(ctx)))
     for (let round = 0; round < 10; round++) {
@@ -181,7 +181,7 @@ describe('primary', () => {
     }
   })
 
-  test('stays with exactly one through switches, additions and deletions at once', async () => {
+  test('is exactly one domain through concurrent switches, additions and deletions', async () => {
     const ctx = await newCtx()
     const domains = await Promise.all(Array.from({ length: 12 }, () => add(ctx)))
     const [unchanged, removed] = [domains.slice(0, 6), domains.slice(6)]
@@ -195,7 +195,7 @@ describe('primary', () => {
     expect(await primaries(ctx)).toHaveLength(1)
   })
 
-  test('of other workspaces is not touched', async () => {
+  test('leaves other workspaces unchanged', async () => {
     const [ours, theirs] = [await newCtx(), await newCtx()]
     const their = await add(theirs)
     await add(ours)
@@ -205,7 +205,7 @@ describe('primary', () => {
 })
 
 describe('deleteDomain', () => {
-  test('removes it and tells', async () => {
+  test('deletes the domain and publishes an event', async () => {
     const ctx = await newCtx()
     const [first, second] = [await add(ctx), await add(ctx)]
     await takeMessages(platform)
@@ -216,7 +216,7 @@ describe('deleteDomain', () => {
     await expect(deleteDomain(ctx, second.slug)).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  test('of the primary one makes the oldest that is left primary', async () => {
+  test('makes the oldest remaining domain primary when the primary one is deleted', async () => {
     const ctx = await newCtx()
     const [first, second, third] = [await add(ctx), await add(ctx), await add(ctx)]
     await takeMessages(platform)
@@ -231,7 +231,7 @@ describe('deleteDomain', () => {
     expect(await listDomains(ctx, all)).toEqual([])
   })
 
-  test('of one by twenty at once succeeds once', async () => {
+  test('succeeds once when called twenty times at once', async () => {
     const ctx = await newCtx()
     const { slug } = await add(ctx)
     await takeMessages(platform)
@@ -241,7 +241,7 @@ describe('deleteDomain', () => {
   })
 })
 
-test('a message says when, by the clock of the database', async () => {
+test("an event has the database's time", async () => {
   const ctx = await newCtx()
   await takeMessages(platform)
   const { slug } = await add(ctx)

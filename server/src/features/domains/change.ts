@@ -40,7 +40,7 @@ export async function deleteDomain(ctx: DomainCtx, slug: string): Promise<{ slug
   })
 }
 
-/** In a transaction that has locked the domains of the workspace. False when the workspace has no such domain. */
+/** Needs a transaction that has locked the workspace's domains. False when the workspace has no such domain. */
 export async function giveUpDomain(ctx: DomainCtx, by: { slug: string; id?: string }): Promise<boolean> {
   const removed = await removeDomain(ctx.db, ctx.workspaceId, by)
   if (!removed) return false
@@ -68,7 +68,7 @@ async function update(ctx: DomainCtx, slug: string, patch: DomainPatch): Promise
   return after
 }
 
-/** Only what really changes. A domain with another name has to be verified again. */
+/** Only fields that really change. A renamed domain must be verified again. */
 function findChanges(before: DomainRow, patch: DomainPatch, now: Date): DomainChanges {
   const patched: DomainChanges = {
     slug: patch.slug,
@@ -83,7 +83,7 @@ function findChanges(before: DomainRow, patch: DomainPatch, now: Date): DomainCh
   return { ...changes, verified: false, check_at: now, checks: 0, checked_at: null, check_result: null }
 }
 
-/** Settings as the table has them. */
+/** Settings as table columns. */
 export function domainColumns(settings: Omit<DomainPatch, 'slug' | 'primary' | 'archived'>) {
   return {
     placeholder: settings.placeholder,

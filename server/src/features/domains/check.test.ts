@@ -38,7 +38,7 @@ async function checkAll(): Promise<void> {
 const newName = () => `${newId('dom').slice(-12)}.example.com`
 const minuteMs = 60_000
 
-test('a new domain is due at once, and verified when its record is there', async () => {
+test('a new domain is due at once, and verified when its record exists', async () => {
   const { slug } = await claimed()
   await prove(slug)
   await takeMessages(platform)
@@ -53,7 +53,7 @@ test('a new domain is due at once, and verified when its record is there', async
   expect(await takeMessages(platform)).toEqual([{ workspaceId, slug, deleted: false }])
 })
 
-test('without a record it is asked for after 1, 2, 4 … minutes, an hour at most', async () => {
+test('a domain without a record is checked after 1, 2, 4 … minutes, an hour at most', async () => {
   const { slug } = await claimed()
   await takeMessages(platform)
   for (const minutes of [1, 2, 4, 8, 16, 32, 60, 60]) {
@@ -74,7 +74,7 @@ test('without a record it is asked for after 1, 2, 4 … minutes, an hour at mos
   expect(pauseMs(1_000_000)).toBe(60 * minuteMs)
 })
 
-test('a verified one is never asked for again', async () => {
+test('a verified domain is never checked again', async () => {
   const { slug } = await claimed()
   await prove(slug)
   await checkAll()
@@ -84,7 +84,7 @@ test('a verified one is never asked for again', async () => {
   expect(await readRow(slug)).toMatchObject({ verified: true, checks: 1 })
 })
 
-test('DNS that does not answer is noted, and tried again', async () => {
+test('a DNS failure is recorded, and the check is retried', async () => {
   const { slug } = await claimed()
   await setZone(dns, `_tributary.${slug}`, 'SERVFAIL')
   await checkAll()
@@ -95,7 +95,7 @@ test('DNS that does not answer is noted, and tried again', async () => {
   expect(await readRow(slug)).toMatchObject({ verified: true })
 })
 
-test('several workers share what is due: each domain is checked once', async () => {
+test('several workers share the due domains: each is checked once', async () => {
   const domains = await Promise.all(Array.from({ length: 50 }, claimed))
   await Promise.all(domains.slice(0, 25).map(({ slug }) => prove(slug)))
   await takeMessages(platform)
@@ -106,7 +106,7 @@ test('several workers share what is due: each domain is checked once', async () 
   expect(await takeMessages(platform)).toHaveLength(25)
 })
 
-test('what a worker has taken is left to it for a minute, and then to the others', async () => {
+test('a claimed domain belongs to its worker for a minute, and then to the others', async () => {
   const { slug } = await claimed()
   await sql`UPDATE domains SET check_at = ${new Date(clock + minuteMs)} WHERE slug = ${slug}`.execute(platform.db)
   await checkAll()
@@ -125,7 +125,7 @@ test('a domain that is renamed during a check is not verified by it', async () =
   expect(await readRow(renamed)).toMatchObject({ verified: false, checks: 0, check_result: null })
 })
 
-test('who looks at the records has DNS asked soon, but not more often than every ten seconds', async () => {
+test('reading the records triggers a DNS check, at most every ten seconds', async () => {
   const { slug } = await claimed()
   const ctx = contextIn(platform, workspaceId)
   expect(await getDomainRecords(ctx, slug)).toMatchObject({ verified: false, checkedAt: '', result: '' })
@@ -149,7 +149,7 @@ test('who looks at the records has DNS asked soon, but not more often than every
   })
 })
 
-describe('a name beside one of another workspace', () => {
+describe("a name next to another workspace's", () => {
   async function claim(slug: string, workspaceId?: string) {
     const id = workspaceId ?? (await createWorkspace(platform, { name: newId('ws') })).id
     await createDomain(contextIn(platform, id), { slug })
@@ -159,7 +159,7 @@ describe('a name beside one of another workspace', () => {
 
   test.each([
     ['below it', (slug: string) => `go.${slug}`],
-    ['far below it', (slug: string) => `a.b.c.${slug}`],
+    ['a name far below it', (slug: string) => `a.b.c.${slug}`],
     ['above it', (slug: string) => slug.slice(slug.indexOf('.') + 1)],
   ])('%s is not verified by an alias', async (_where, claimed) => {
     const slug = `sub.${newId('dom').slice(-12).toLowerCase()}.example.net`
@@ -168,7 +168,7 @@ describe('a name beside one of another workspace', () => {
     expect((await claim(claimed(slug))).verified).toBe(false)
   })
 
-  test('is verified by an alias for the workspace that has the other', async () => {
+  test('is verified by an alias for the workspace that has the other name', async () => {
     const slug = `${newId('dom').slice(-12).toLowerCase()}.example.net`
     const { id } = await claim(slug)
     expect((await claim(`go.${slug}`, id)).verified).toBe(true)

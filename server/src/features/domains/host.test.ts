@@ -58,9 +58,10 @@ test.each([
   'go.example.com\u200e/',
   `${'a'.repeat(64)}.example`,
   `${'ü'.repeat(60)}.example`,
-])('%j is no host name', (text) => expect(parseHost(text)).toBeUndefined())
+])('%j is not a host name', (text) => expect(parseHost(text)).toBeUndefined())
 
-test('what is no host name is looked for as it stands', () => expect(soughtHost('Not A Host')).toBe('not a host'))
+test('an invalid host name is looked up unchanged, in lower case', () =>
+  expect(soughtHost('Not A Host')).toBe('not a host'))
 
 describe('hostProblem', () => {
   test.each([
@@ -70,7 +71,7 @@ describe('hostProblem', () => {
     'x.links.example.com',
     'xn--mller-kva.example',
     `${`${'a'.repeat(37)}.`.repeat(4)}${'b'.repeat(30)}.example`,
-  ])('none for %s', (host) => expect(hostProblem(host, config)).toBeUndefined())
+  ])('accepts %s', (host) => expect(hostProblem(host, config)).toBeUndefined())
 
   test.each([
     [undefined, 'must be a host name such as go.example.com'],
@@ -86,12 +87,12 @@ describe('hostProblem', () => {
     [`${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(8)}`, 'must be at most 190 characters long'],
   ])('%s', (host, problem) => expect(hostProblem(host, config)).toBe(problem))
 
-  test('names below localhost are for development', () => {
+  test('accepts names below localhost in development', () => {
     expect(hostProblem('go.localhost', { ...config, ENVIRONMENT: 'development' })).toBeUndefined()
   })
 })
 
-test('any text gives a host that stays what it is, or none', () => {
+test('any text gives a stable host or none', () => {
   const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.domain(), fc.string({ unit: 'binary' }), fc.ipV4())
   fc.assert(
     fc.property(text, (text) => {
@@ -105,7 +106,7 @@ test('any text gives a host that stays what it is, or none', () => {
   )
 })
 
-test('any proper host name is taken as it is', () => {
+test('any proper host name is accepted unchanged', () => {
   fc.assert(
     fc.property(fc.domain(), (name) => {
       expect(parseHost(name)).toBe(name.toLowerCase())

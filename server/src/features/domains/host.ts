@@ -9,19 +9,19 @@ const hostName = z.hostname()
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
 const notInNames = /[\u0000-\u0020\u007f"#%/:<>?@[\\\]^`{|}]/
 
-/** A host name as DNS writes it: lower case, other scripts in Punycode. Undefined when it is none. */
+/** A host name as DNS writes it: lower case, other scripts in Punycode. Undefined when it is invalid. */
 export function parseHost(text: string): string | undefined {
   if (notInNames.test(text)) return undefined
   const host = domainToASCII(text)
   return hostName.safeParse(host).success ? host.replace(/\.$/, '') : undefined
 }
 
-/** The same for a name that somebody looks for: what is no host name is looked for as it stands, and not found. */
+/** The same for a lookup: an invalid name is looked up unchanged, and not found. */
 export function soughtHost(text: string): string {
   return parseHost(text) ?? text.toLowerCase()
 }
 
-/** Why short links can't live on this host, or undefined. */
+/** Why this host can't serve short links, or undefined. */
 export function hostProblem(
   host: string | undefined,
   config: Pick<Config, 'API_URL' | 'SHORT_DOMAIN' | 'DOMAIN_CNAME' | 'ENVIRONMENT'>,

@@ -41,8 +41,8 @@ describe('TXT', () => {
     ['of another workspace', (slug) => valueFor(slug, newId('ws'))],
     ['of another name', () => valueFor(newName())],
     ['without its end', (slug) => valueFor(slug).slice(0, -1)],
-    ['with more behind it', (slug) => `${valueFor(slug)}0`],
-    ['without the word before it', (slug) => valueFor(slug).replace('tributary-verify=', '')],
+    ['with a suffix', (slug) => `${valueFor(slug)}0`],
+    ['without its prefix', (slug) => valueFor(slug).replace('tributary-verify=', '')],
   ])('does not prove: the value %s', async (_name, value) => {
     const slug = newName()
     await setZone(dns, `_tributary.${slug}`, [{ type: 'TXT', data: value(slug) }])
@@ -87,7 +87,7 @@ describe('CNAME', () => {
     ['of a name below ours', { '@': [{ type: 'CNAME', data: `x.${cname}` }] }],
     ['of a name that ends like ours', { '@': [{ type: 'CNAME', data: `evil${cname}` }] }],
     [
-      'in a circle',
+      'in a loop',
       {
         '@': [{ type: 'CNAME', data: 'circle.example' }],
         'circle.example': [{ type: 'CNAME', data: 'circle.example' }],
@@ -97,11 +97,11 @@ describe('CNAME', () => {
     const on = { ...config, DOMAIN_ADDRESSES: [] }
     expect(await found(zones, on)).toEqual({
       verified: false,
-      result: `no record _tributary.@ yet; @ is no alias of ${cname}`,
+      result: `no record _tributary.@ yet; @ is not an alias of ${cname}`,
     })
   })
 
-  test('is not asked for when the operator has set no name', async () => {
+  test('is not queried when the operator has set no name', async () => {
     expect(await found({ '@': [{ type: 'CNAME', data: cname }] }, textOnly)).toEqual({
       verified: false,
       result: 'no record _tributary.@ yet',
@@ -145,7 +145,7 @@ describe('A and AAAA', () => {
 })
 
 describe('when DNS does not answer', () => {
-  test('that is the result', async () => {
+  test('the result says so', async () => {
     const unreachable = { ...config, DNS_SERVERS: [`127.0.0.1:${await freePort()}`] }
     const result = 'DNS did not answer: the server could not be reached'
     expect(await found({}, unreachable)).toEqual({ verified: false, result })
@@ -159,7 +159,7 @@ describe('when DNS does not answer', () => {
     })
   })
 
-  test('silence ends after some seconds', async () => {
+  test('the query times out after some seconds', async () => {
     const started = Date.now()
     const finding = await found({ '_tributary.@': 'silent', '@': 'silent' })
     expect(finding.verified).toBe(false)
@@ -167,7 +167,7 @@ describe('when DNS does not answer', () => {
     expect(Date.now() - started).toBeLessThan(6_000)
   })
 
-  test('to one question, another one may still prove', async () => {
+  test('another record may still prove the name', async () => {
     expect(await found({ '_tributary.@': 'SERVFAIL', '@': [{ type: 'CNAME', data: cname }] })).toEqual({
       verified: true,
       result: 'verified by CNAME',
@@ -191,7 +191,7 @@ describe('a wildcard', () => {
   })
 })
 
-test('where another workspace has a name above or below it, only the TXT record proves a name', async () => {
+test('only the TXT record proves a name when another workspace has one above or below it', async () => {
   const slug = newName()
   await setZone(dns, slug, [{ type: 'CNAME', data: cname }])
   expect(await findProof(config, { workspace_id, slug })).toMatchObject({ verified: true })

@@ -7,12 +7,12 @@ import type { DomainRow } from './store.ts'
 export type Finding = { verified: boolean; result: string }
 type Owned = Pick<DomainRow, 'workspace_id' | 'slug'>
 
-// A chain of aliases is short in proper DNS, and may be a circle in other.
+// A chain of aliases is short in valid DNS, and may loop otherwise.
 const longestChain = 8
 
 /**
- * Asks DNS whether the workspace has a say in this domain. Where another workspace has a name above or below it, an alias
- * or address may be that workspace's doing: then only the TXT record counts.
+ * Asks DNS whether the workspace controls this domain. When another workspace has a name above or below it, that
+ * workspace may have set an alias or address: then only the TXT record counts.
  */
 export async function findProof(config: Config, domain: Owned, isRelated = false): Promise<Finding> {
   const dns = openDns(config.DNS_SERVERS)
@@ -25,7 +25,7 @@ export async function findProof(config: Config, domain: Owned, isRelated = false
   return { verified: false, result: [...new Set(results)].join('; ') }
 }
 
-/** Whether the TXT record stands there that only this workspace was told. */
+/** Whether the TXT record exists that only this workspace knows. */
 export async function hasTextProof(config: Config, domain: Owned): Promise<boolean> {
   const { verified } = await textProof(openDns(config.DNS_SERVERS), config, domain).catch(silence)
   return verified
@@ -43,7 +43,7 @@ async function textProof(dns: Dns, config: Config, { workspace_id, slug }: Owned
 async function aliasProof(dns: Dns, config: Config, { slug }: Owned): Promise<Finding | undefined> {
   if (!config.DOMAIN_CNAME) return undefined
   if (!(await isAlias(dns, slug, config.DOMAIN_CNAME))) {
-    return { verified: false, result: `${slug} is no alias of ${config.DOMAIN_CNAME}` }
+    return { verified: false, result: `${slug} is not an alias of ${config.DOMAIN_CNAME}` }
   }
   if (await isAlias(dns, neighbour(slug), config.DOMAIN_CNAME)) return wildcard(slug)
   return { verified: true, result: 'verified by CNAME' }
@@ -60,7 +60,7 @@ async function isAlias(dns: Dns, slug: string, target: string): Promise<boolean>
   return false
 }
 
-/** Every address must be ours: with another one beside it, some visitors would end up elsewhere. */
+/** Every address must be ours: with a foreign one, some visitors would end up elsewhere. */
 async function addressProof(dns: Dns, { DOMAIN_ADDRESSES }: Config, { slug }: Owned): Promise<Finding | undefined> {
   if (DOMAIN_ADDRESSES.length === 0) return undefined
   const found = await dns.addresses(slug)
@@ -74,12 +74,12 @@ async function addressProof(dns: Dns, { DOMAIN_ADDRESSES }: Config, { slug }: Ow
   return { verified: true, result: 'verified by address' }
 }
 
-/** A name that nobody has entered: DNS knows it only where a wildcard stands. */
+/** A name that nobody has entered: DNS resolves it only by a wildcard. */
 function neighbour(slug: string): string {
   return slug.replace(/^[^.]+/, `tributary-${randomText(20).toLowerCase()}`)
 }
 
-/** One wildcard would prove any number of names, also for those to whom it does not belong. */
+/** One wildcard would prove any number of names, even for others than its owner. */
 function wildcard(slug: string): Finding {
   return { verified: false, result: `${slug} leads here only by a wildcard, so only the TXT record proves it` }
 }

@@ -23,7 +23,7 @@ test('another workspace, name or key has another proof', () => {
   expect(new Set(all).size).toBe(4)
 })
 
-test('after a change of keys the new one gives the proof, and those of old ones still count', () => {
+test('after a key rotation the new key gives the proof, and proofs of old keys still count', () => {
   const changed = parseKeys(`2:${other},1:${one}`)
   const [proof, ...older] = proofs(changed, 'ws_1', 'go.example.com')
   expect(proof).toBe(proofs(parseKeys(`2:${other}`), 'ws_1', 'go.example.com')[0])

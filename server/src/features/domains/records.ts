@@ -10,13 +10,13 @@ export function textRecordName(slug: string): string {
   return `_tributary.${slug}`
 }
 
-/** Values of the TXT record that prove a domain for a workspace. The first is to be entered; the others are of older keys. */
+/** TXT values that prove a domain for a workspace. The first is the one to enter; the others belong to older keys. */
 export function proofs(keys: SecretKeys, workspaceId: string, slug: string): [string, ...string[]] {
   const ids = [keys.current, ...[...keys.secrets.keys()].filter((id) => id !== keys.current)]
   return ids.map((id) => proof(keys.secrets.get(id) as Buffer, workspaceId, slug)) as [string, ...string[]]
 }
 
-/** What may be entered at the DNS provider. */
+/** The records that may be entered at the DNS provider. */
 export function recordsFor(config: Config, workspaceId: string, slug: string): DnsRecord[] {
   const [value] = proofs(config.ENCRYPTION_KEYS, workspaceId, slug)
   return [
@@ -30,7 +30,7 @@ function addressType(address: string): 'A' | 'AAAA' {
   return address.includes(':') ? 'AAAA' : 'A'
 }
 
-/** Computed, so that nothing is stored and nobody can guess the one of another workspace. */
+/** Computed, so that nothing is stored and no workspace can guess another's proof. */
 function proof(secret: Buffer, workspaceId: string, slug: string): string {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'tributary domain verification', 32))
   const token = createHmac('sha256', key).update(`${workspaceId}\n${slug}`).digest('hex').slice(0, 32)

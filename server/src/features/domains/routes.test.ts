@@ -15,7 +15,7 @@ const as = (workspace: Pick<BuiltWorkspace, 'key'>) => createClient({ url: api, 
 const newName = () => `${newId('dom').slice(-12)}.example.com`
 const keys = Object.keys(contract.domain.shape).sort()
 
-/** Sends what the typed client would not. */
+/** Sends requests that the typed client can't. */
 async function send(key: string, method: string, path: string, body?: string) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const response = await fetch(`${api}${path}`, { method, headers, body })
@@ -29,7 +29,7 @@ async function refusal(key: string, method: string, path: string, body?: unknown
 }
 
 describe('listDomains', () => {
-  it('200: oldest first, page by page, without archived ones unless asked for', async () => {
+  it('200: lists oldest first, page by page, without archived ones by default', async () => {
     const workspace = await buildWorkspace(platform)
     const call = as(workspace)
     const slugs = [workspace.domain]
@@ -54,18 +54,18 @@ describe('listDomains', () => {
     for (const domain of answer as unknown as object[]) expect(Object.keys(domain).sort()).toEqual(keys)
   })
 
-  it('200: shows nothing of other workspaces', async () => {
+  it('200: lists no domain of another workspace', async () => {
     const [ours, theirs] = [await buildWorkspace(platform), await buildWorkspace(platform)]
     expect(await as(ours)(contract.listDomains, { query: { search: theirs.domain } })).toEqual([])
   })
 
-  it('401, 403: without a key, and with one that may do something else', async () => {
+  it('401, 403: fails without a key, and with one that lacks the scope', async () => {
     expect(await refusal('trib_unknown', 'GET', '/domains')).toMatchObject({ status: 401 })
     const { key } = await buildWorkspace(platform, { scopes: ['links.write'] })
     expect(await refusal(key, 'GET', '/domains')).toMatchObject({ status: 403, code: 'forbidden' })
   })
 
-  it('400, 422: a query that is not allowed', async () => {
+  it('400, 422: refuses an invalid query', async () => {
     const { key } = await buildWorkspace(platform)
     expect(await refusal(key, 'GET', '/domains?archived=maybe')).toMatchObject({ status: 400 })
     expect(await refusal(key, 'GET', '/domains?pageSize=101')).toMatchObject({ status: 422 })
@@ -75,7 +75,7 @@ describe('listDomains', () => {
 })
 
 describe('createDomain', () => {
-  it('201: answers the domain with exactly its keys', async () => {
+  it('201: returns the domain with exactly its fields', async () => {
     const workspace = await buildWorkspace(platform)
     const slug = newName()
     const { status, answer } = await send(
@@ -104,7 +104,7 @@ describe('createDomain', () => {
     })
   })
 
-  it('201: is verified by the worker as soon as DNS proves it', async () => {
+  it('201: the worker verifies it as soon as DNS proves it', async () => {
     const workspace = await buildWorkspace(platform)
     const call = as(workspace)
     const before = newName()
@@ -128,7 +128,7 @@ describe('createDomain', () => {
     expect(await as(theirs)(contract.listDomains, { query: { search: slug } })).toEqual([])
   })
 
-  it('400: what is missing or of the wrong type', async () => {
+  it('400: refuses a missing field or a wrong type', async () => {
     const { key } = await buildWorkspace(platform)
     const cases: [unknown, string][] = [
       [{}, '`slug` in the body is required.'],
@@ -141,12 +141,12 @@ describe('createDomain', () => {
     }
   })
 
-  it('403: with a key that may only read', async () => {
+  it('403: fails with a read-only key', async () => {
     const { key } = await buildWorkspace(platform, { scopes: ['domains.read'] })
     expect(await refusal(key, 'POST', '/domains', { slug: newName() })).toMatchObject({ status: 403 })
   })
 
-  it('409: a name that is taken, here or elsewhere', async () => {
+  it('409: refuses a taken name, of this workspace or another', async () => {
     const [ours, theirs] = [await buildWorkspace(platform), await buildWorkspace(platform)]
     expect(await refusal(ours.key, 'POST', '/domains', { slug: ours.domain })).toEqual({
       status: 409,
@@ -159,7 +159,7 @@ describe('createDomain', () => {
     expect(message).not.toContain(theirs.id)
   })
 
-  it('422: what is no host name, is ours, or has settings that are not allowed', async () => {
+  it('422: refuses an invalid host name, one of the installation, and invalid settings', async () => {
     const { key } = await buildWorkspace(platform)
     const cases: [object, string][] = [
       [{ slug: '' }, '`slug` in the body must be at least 1 character long, not 0.'],
@@ -192,7 +192,7 @@ describe('createDomain', () => {
 })
 
 describe('updateDomain', () => {
-  it('200: answers the changed domain', async () => {
+  it('200: returns the changed domain', async () => {
     const workspace = await buildWorkspace(platform)
     const call = as(workspace)
     const { slug } = await call(contract.createDomain, { body: { slug: newName() } })
@@ -208,19 +208,19 @@ describe('updateDomain', () => {
     expect([status, answer]).toEqual([200, changed])
   })
 
-  it('403: with a key that may only read', async () => {
+  it('403: fails with a read-only key', async () => {
     const workspace = await buildWorkspace(platform, { scopes: ['domains.read'] })
     expect(await refusal(workspace.key, 'PATCH', `/domains/${workspace.domain}`, {})).toMatchObject({ status: 403 })
   })
 
-  it('404: a domain of nobody or of another workspace', async () => {
+  it('404: fails for an unknown domain or one of another workspace', async () => {
     const [ours, theirs] = [await buildWorkspace(platform), await buildWorkspace(platform)]
     for (const slug of [theirs.domain, newName(), '%20', 'a%2Fb', '%F0%9F%98%80']) {
       expect(await refusal(ours.key, 'PATCH', `/domains/${slug}`, { archived: true })).toMatchObject({ status: 404 })
     }
   })
 
-  it('409: a name that is taken', async () => {
+  it('409: refuses a taken name', async () => {
     const [ours, theirs] = [await buildWorkspace(platform), await buildWorkspace(platform)]
     expect(await refusal(ours.key, 'PATCH', `/domains/${ours.domain}`, { slug: theirs.domain })).toEqual({
       status: 409,
@@ -229,7 +229,7 @@ describe('updateDomain', () => {
     })
   })
 
-  it('400, 422: wrong types and values', async () => {
+  it('400, 422: refuses wrong types and values', async () => {
     const { key, domain } = await buildWorkspace(platform)
     const at = `/domains/${domain}`
     expect(await refusal(key, 'PATCH', at, { primary: 1 })).toMatchObject({ status: 400 })
@@ -241,19 +241,19 @@ describe('updateDomain', () => {
 })
 
 describe('deleteDomain', () => {
-  it('200: answers its name, and it is gone', async () => {
+  it('200: returns its name, and deletes it', async () => {
     const workspace = await buildWorkspace(platform)
     const { status, answer } = await send(workspace.key, 'DELETE', `/domains/${workspace.domain.toUpperCase()}`)
     expect([status, answer]).toEqual([200, { slug: workspace.domain }])
     expect(await as(workspace)(contract.listDomains)).toEqual([])
   })
 
-  it('403: with a key that may only read', async () => {
+  it('403: fails with a read-only key', async () => {
     const workspace = await buildWorkspace(platform, { scopes: ['domains.read'] })
     expect(await refusal(workspace.key, 'DELETE', `/domains/${workspace.domain}`)).toMatchObject({ status: 403 })
   })
 
-  it('404: a domain of nobody or of another workspace', async () => {
+  it('404: fails for an unknown domain or one of another workspace', async () => {
     const [ours, theirs] = [await buildWorkspace(platform), await buildWorkspace(platform)]
     for (const slug of [theirs.domain, newName()]) {
       expect(await refusal(ours.key, 'DELETE', `/domains/${slug}`)).toEqual({
@@ -267,7 +267,7 @@ describe('deleteDomain', () => {
 })
 
 describe('getDomainRecords', () => {
-  it('200: what to enter, and after it was entered that it was found', async () => {
+  it('200: returns the records to enter, and later that they were found', async () => {
     const workspace = await buildWorkspace(platform)
     const call = as(workspace)
     const { slug } = await call(contract.createDomain, { body: { slug: newName() } })
@@ -291,7 +291,7 @@ describe('getDomainRecords', () => {
     }, 15_000)
   })
 
-  it('200: of a domain that the operator added', async () => {
+  it('200: returns the records of a domain that the operator added', async () => {
     const workspace = await buildWorkspace(platform)
     const slug = workspace.domain
     expect(await as(workspace)(contract.getDomainRecords, { params: { slug } })).toMatchObject({
@@ -302,7 +302,7 @@ describe('getDomainRecords', () => {
     })
   })
 
-  it('404: a domain of nobody or of another workspace', async () => {
+  it('404: fails for an unknown domain or one of another workspace', async () => {
     const [ours, theirs] = [await buildWorkspace(platform), await buildWorkspace(platform)]
     for (const slug of [theirs.domain, newName()]) {
       expect(await refusal(ours.key, 'GET', `/domains/${slug}/records`)).toMatchObject({ status: 404 })
@@ -311,7 +311,7 @@ describe('getDomainRecords', () => {
 })
 
 describe('checkDomainStatus', () => {
-  it('200: available is what nobody has verified', async () => {
+  it('200: a name is available unless a workspace has verified it', async () => {
     const [ours, theirs] = [await buildWorkspace(platform), await buildWorkspace(platform)]
     const [claimed, free] = [newName(), newName()]
     await as(theirs)(contract.createDomain, { body: { slug: claimed } })
@@ -329,7 +329,7 @@ describe('checkDomainStatus', () => {
     expect((await send(ours.key, 'GET', `/domains/status?${repeated}`)).answer).toEqual(expected)
   })
 
-  it('400, 422: no name, too many, or none that is a host name', async () => {
+  it('400, 422: refuses no name, too many, or an invalid host name', async () => {
     const { key } = await buildWorkspace(platform)
     expect(await refusal(key, 'GET', '/domains/status')).toMatchObject({ status: 400 })
     expect(await refusal(key, 'GET', '/domains/status?domains=,')).toEqual({
@@ -355,7 +355,7 @@ describe('registerDomain', () => {
     expect(await as(workspace)(contract.listDomains, { query: { search: domain } })).toHaveLength(1)
   })
 
-  it('400, 403, 409, 422: as for createDomain', async () => {
+  it('400, 403, 409, 422: fails like createDomain', async () => {
     const [ours, theirs] = [await buildWorkspace(platform), await buildWorkspace(platform)]
     const path = '/domains/register'
     expect(await refusal(ours.key, 'POST', path, {})).toMatchObject({ status: 400 })

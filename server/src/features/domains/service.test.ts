@@ -16,7 +16,7 @@ async function bareWorkspace() {
 const newName = () => `${newId('dom').slice(-12)}.example`
 
 describe('addDomain', () => {
-  test('the first domain of a workspace becomes its primary one, a second does not', async () => {
+  test('makes the first domain of a workspace primary, and not the second', async () => {
     const { id: workspaceId } = await bareWorkspace()
     const first = await addDomain(platform, { workspaceId, slug: newName() })
     const second = await addDomain(platform, { workspaceId, slug: newName() })
@@ -25,7 +25,7 @@ describe('addDomain', () => {
     expect(second.is_primary).toBe(false)
   })
 
-  test('of many at once one becomes the primary one, and none is refused', async () => {
+  test('makes one of many concurrent additions primary, and refuses none', async () => {
     const { id: workspaceId } = await bareWorkspace()
     const domains = await Promise.all(
       Array.from({ length: 8 }, () => addDomain(platform, { workspaceId, slug: newName() })),
@@ -33,13 +33,13 @@ describe('addDomain', () => {
     expect(domains.filter((domain) => domain.is_primary)).toHaveLength(1)
   })
 
-  test('is written in lower case', async () => {
+  test('stores the name in lower case', async () => {
     const { id: workspaceId } = await bareWorkspace()
     const slug = newName()
     expect((await addDomain(platform, { workspaceId, slug: slug.toUpperCase() })).slug).toBe(slug)
   })
 
-  test('a name that is in use is refused, in every workspace and in any case', async () => {
+  test('refuses a taken name, in every workspace and in any case', async () => {
     const [ours, theirs] = [await bareWorkspace(), await bareWorkspace()]
     const slug = newName()
     await addDomain(platform, { workspaceId: ours.id, slug })
@@ -58,7 +58,7 @@ describe('addDomain', () => {
     'a..b',
     '-a.example',
     `${'a'.repeat(200)}.example`,
-  ])('%j is no host name', async (slug) => {
+  ])('refuses %j as a host name', async (slug) => {
     const { id: workspaceId } = await bareWorkspace()
     await expect(addDomain(platform, { workspaceId, slug })).rejects.toMatchObject({
       code: 'unprocessable_entity',
@@ -68,13 +68,13 @@ describe('addDomain', () => {
 })
 
 describe('domainForLink', () => {
-  test('is the primary domain when none is asked for', async () => {
+  test('returns the primary domain by default', async () => {
     const workspace = await buildWorkspace(platform)
     await addDomain(platform, { workspaceId: workspace.id, slug: newName() })
     expect(await domainForLink(contextIn(platform, workspace.id), undefined)).toBe(workspace.domain)
   })
 
-  test('follows the primary mark when it moves', async () => {
+  test('follows a change of the primary domain', async () => {
     const workspace = await buildWorkspace(platform)
     const second = await addDomain(platform, { workspaceId: workspace.id, slug: newName() })
     await sql`UPDATE domains SET is_primary = false WHERE workspace_id = ${workspace.id}`.execute(platform.db)
@@ -82,24 +82,24 @@ describe('domainForLink', () => {
     expect(await domainForLink(contextIn(platform, workspace.id), undefined)).toBe(second.slug)
   })
 
-  test('is the shared one for a workspace without a domain', async () => {
+  test('returns the shared domain for a workspace without one', async () => {
     const { id } = await bareWorkspace()
     expect(await domainForLink(contextIn(platform, id), undefined)).toBe(platform.config.SHORT_DOMAIN)
   })
 
-  test('is the one asked for when it is of this workspace, in any case', async () => {
+  test('returns the requested domain of this workspace, in any case', async () => {
     const workspace = await buildWorkspace(platform)
     const { slug } = await addDomain(platform, { workspaceId: workspace.id, slug: newName() })
     expect(await domainForLink(contextIn(platform, workspace.id), slug.toUpperCase())).toBe(slug)
   })
 
-  test('is the shared one when that is asked for, whatever the workspace has', async () => {
+  test('returns the shared domain when it is requested, whatever the workspace has', async () => {
     const workspace = await buildWorkspace(platform)
     const shared = platform.config.SHORT_DOMAIN
     expect(await domainForLink(contextIn(platform, workspace.id), shared.toUpperCase())).toBe(shared)
   })
 
-  test('of another workspace or of nobody is not found, with the same words', async () => {
+  test('fails with the same message for an unknown domain and one of another workspace', async () => {
     const [ours, theirs] = [await buildWorkspace(platform), await buildWorkspace(platform)]
     for (const slug of [theirs.domain, newName()]) {
       await expect(domainForLink(contextIn(platform, ours.id), slug)).rejects.toMatchObject({

@@ -19,11 +19,11 @@ import {
 
 export type Domain = DomainRow
 
-// Who looks at the records has often just entered them.
+// A reader of the records has often just entered them.
 const hasteMs = 10_000
 const operatorsWord = 'verified by the operator'
 
-/** The operator's way: no proof of ownership is asked for. */
+/** For the operator: requires no proof of ownership. */
 export async function addDomain(
   platform: Pick<Platform, 'db' | 'config'>,
   input: { workspaceId: string; slug: string },
@@ -50,7 +50,7 @@ export async function listDomains(ctx: DomainCtx, query: DomainsQuery): Promise<
   return rows.map(presentDomain)
 }
 
-/** The operator's way to ask DNS at once, or to do without. */
+/** For the operator: asks DNS at once, or trusts the domain. */
 export async function verifyDomain(ctx: DomainCtx, slug: string, trust: boolean): Promise<Domain> {
   const domain = await requireDomain(ctx, slug)
   if (domain.verified) return domain
@@ -58,7 +58,7 @@ export async function verifyDomain(ctx: DomainCtx, slug: string, trust: boolean)
   return (await checkDomain(ctx, domain, finding)) ?? requireDomain(ctx, slug)
 }
 
-/** What to enter at the DNS provider. DNS is asked again soon, unless that was done just now. */
+/** Returns the records to enter at the DNS provider. DNS is checked again soon, unless it just was. */
 export async function getDomainRecords(ctx: DomainCtx, slug: string) {
   const domain = await requireDomain(ctx, slug)
   const now = ctx.now()
@@ -73,7 +73,7 @@ export async function getDomainRecords(ctx: DomainCtx, slug: string) {
   }
 }
 
-/** Available is what nobody has verified: who only claimed a name loses it to the one who proves it. */
+/** A name is available unless it is verified: a workspace that only claimed a name loses it to one that proves it. */
 export async function checkDomainStatus(ctx: DomainCtx, names: string[]) {
   if (names.length === 0) throw invalid('`domains` in the query must name at least one domain.')
   const slugs = names.map((name) => {
@@ -91,7 +91,7 @@ export async function checkDomainStatus(ctx: DomainCtx, names: string[]) {
   }))
 }
 
-/** The domain a link goes on: the one asked for, else the primary one, else the shared one. */
+/** The domain for a new link: the requested one, else the primary one, else the shared one. */
 export async function domainForLink(ctx: Ctx, asked: string | undefined): Promise<string> {
   if (asked === undefined) return (await selectPrimaryDomain(ctx.db, ctx.workspaceId)) ?? ctx.config.SHORT_DOMAIN
   const slug = soughtHost(asked)
@@ -104,11 +104,11 @@ export async function hasDomain(ctx: Pick<Ctx, 'db' | 'workspaceId'>, slug: stri
   return (await selectDomain(ctx.db, ctx.workspaceId, slug)) !== undefined
 }
 
-/** What the redirect has to know of a host, in a form that survives JSON. */
+/** The redirect's view of a host, in a form that survives JSON. */
 export type RedirectDomain = {
-  /** Changes when the host gets another owner, so that nothing remembered under the old one is found. */
+  /** Changes when the host gets another owner, so that nothing cached under the old one is found. */
   id: string
-  /** Only its links live there. Absent on the shared domain, which has those of all. */
+  /** Only this workspace's links are served. Absent on the shared domain, which serves all. */
   workspaceId?: string
   slug: string
   notFoundUrl: string | null

@@ -8,7 +8,7 @@ const image = '`logo` in the body must be a base64 data URL of a PNG, JPEG, GIF 
 
 describe.each(['expiredUrl', 'notFoundUrl', 'logo'] as const)('%s', (name) => {
   test.each(['https://example.com', 'http://example.com/a?b#c', 'HTTPS://EXAMPLE.com/ä', null, undefined])(
-    'may be %j',
+    'accepts %j',
     (value) => expect(settingsProblem({ [name]: value })).toBeUndefined(),
   )
 
@@ -21,7 +21,7 @@ describe.each(['expiredUrl', 'notFoundUrl', 'logo'] as const)('%s', (name) => {
     ['ftp://example.com', 'must start with http:// or https://'],
     ['https://a:b@example.com', 'must not contain a user name or password'],
     ['https://example.com/\r\nX: y', 'must not contain control characters'],
-  ])('may not be %j', (value, problem) => {
+  ])('refuses %j', (value, problem) => {
     expect(settingsProblem({ [name]: value })).toBe(`\`${name}\` in the body ${problem}.`)
   })
 })

@@ -8,7 +8,7 @@ type Settings = Pick<
   'expiredUrl' | 'notFoundUrl' | 'logo' | 'assetLinks' | 'appleAppSiteAssociation'
 >
 
-/** What is wrong with the settings of a domain, or undefined. */
+/** Returns the first problem of a domain's settings, or undefined. */
 export function settingsProblem(settings: Settings): string | undefined {
   for (const [name, findProblem] of Object.entries(checks) as [
     keyof Settings,

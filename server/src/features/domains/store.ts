@@ -28,8 +28,8 @@ export type DomainChanges = Partial<Omit<DomainRow, 'id' | 'workspace_id' | 'cre
 type Tables = { domains: NewDomainRow & Partial<DomainRow> }
 
 /**
- * Until the end of the transaction nobody else adds, switches or deletes domains of these workspaces. Taken in one order
- * by all, so that two who want the same do not wait for each other for ever.
+ * Locks adding, switching and deleting domains of these workspaces until the transaction ends. All callers lock in the
+ * same order, so that two never deadlock.
  */
 export async function lockDomains(db: Db, ...workspaceIds: string[]): Promise<void> {
   for (const workspaceId of [...new Set(workspaceIds)].sort()) {
@@ -77,7 +77,7 @@ export async function isRelated(db: Db, workspaceId: string, slug: string): Prom
   return result.rows.length > 0
 }
 
-/** Who has the host, unless it may have no certificate, and whether one was allowed before. */
+/** The host's owner, unless it may have no certificate, and whether one was allowed before. */
 // NOTE every workspace: a visitor brings only the host, which one workspace has.
 export async function selectCertificateHolder(
   db: Db,
@@ -90,7 +90,7 @@ export async function selectCertificateHolder(
   return result.rows[0]
 }
 
-/** False when the workspace has got as many within a day. In a transaction that has locked its domains. */
+/** False when the workspace has used up its daily limit. Needs a transaction that has locked its domains. */
 export async function insertCertificate(db: Db, workspaceId: string, host: string, most: number): Promise<boolean> {
   const isRecent = sql`allowed_at > now() - interval '1 day'`
   await sql`DELETE FROM certificate_hosts c WHERE workspace_id = ${workspaceId} AND NOT ${isRecent}
@@ -183,7 +183,7 @@ export async function changeDomain(
   return row as DomainRow | undefined
 }
 
-/** The name of the one that was primary. */
+/** Returns the name of the former primary domain. */
 export async function unsetPrimary(db: Db, workspaceId: string, now: Date): Promise<string | undefined> {
   const row = await db
     .withTables<Tables>()
@@ -196,7 +196,7 @@ export async function unsetPrimary(db: Db, workspaceId: string, now: Date): Prom
   return row?.slug
 }
 
-/** The oldest becomes primary when none is; its name. */
+/** Makes the oldest domain primary when none is, and returns its name. */
 export async function choosePrimary(db: Db, workspaceId: string, now: Date): Promise<string | undefined> {
   const result = await sql<{ slug: string }>`
     UPDATE domains SET is_primary = true, updated_at = ${now}
@@ -231,7 +231,7 @@ export async function claimDueDomains(db: Db, now: Date, until: Date, count: num
   return result.rows
 }
 
-/** Only if it still has this name and is unverified; undefined otherwise. */
+/** Undefined unless it still has this name and is unverified. */
 export async function noteCheck(
   db: Db,
   { workspace_id, id, slug }: DomainRow,

@@ -36,7 +36,7 @@ async function someDomain() {
   return { ctx: contextIn(platform, workspace.id), slug }
 }
 
-/** A domain for which a certificate was allowed before, and of whose making every process has heard. */
+/** A domain for which a certificate was allowed before, and whose creation every process has received. */
 async function knownDomain() {
   const domain = await someDomain()
   const hosts = openTlsHosts(platform)
@@ -60,7 +60,7 @@ afterEach(async () => {
 })
 
 describe('a certificate', () => {
-  test('may be had for exactly a verified domain, and for the shared one', async () => {
+  test('is allowed for exactly a verified domain, and for the shared one', async () => {
     const { slug } = await knownDomain()
     const { allows } = open()
     expect(await allows(slug)).toBe(true)
@@ -68,7 +68,7 @@ describe('a certificate', () => {
     expect(await allows(platform.config.SHORT_DOMAIN)).toBe(true)
   })
 
-  test('may not be had for any other name', async () => {
+  test('is refused for any other name', async () => {
     const { slug, ctx } = await knownDomain()
     const unverified = await createDomain(ctx, { slug: newName() })
     await updateDomain(ctx, slug, { archived: true })
@@ -87,7 +87,7 @@ describe('a certificate', () => {
     for (const host of others) expect(await allows(host), host).toBe(false)
   })
 
-  test('is answered at the private port, 200 or 404', async () => {
+  test('is answered on the private port, with 200 or 404', async () => {
     const { slug } = await knownDomain()
     const ask = async (query: string) => (await fetch(`${ops}/internal/tls-allowed${query}`)).status
     expect(await ask(`?domain=${slug}`)).toBe(200)
@@ -98,7 +98,7 @@ describe('a certificate', () => {
     expect((await fetch(`${ops}/internal/other`)).status).toBe(404)
   })
 
-  test('is not answered at the public ports', async () => {
+  test('is not answered on the public ports', async () => {
     const { slug } = await knownDomain()
     const { api, redirect } = inject('server')
     for (const door of [api, redirect]) {
@@ -108,8 +108,8 @@ describe('a certificate', () => {
   })
 })
 
-describe('the answer comes from memory', () => {
-  test('also that a name is not known, and for many who ask at once', async () => {
+describe('an answer is cached', () => {
+  test('also for an unknown name, and for concurrent requests', async () => {
     const { slug } = await knownDomain()
     const unknown = newName()
     const { allows, statements } = open()
@@ -121,14 +121,14 @@ describe('the answer comes from memory', () => {
     expect(statements()).toBe(2)
   })
 
-  test('and what can not be a host name is not even looked up', async () => {
+  test('and an invalid host name is not even looked up', async () => {
     const { allows, statements } = open()
     for (const host of ['', 'a b', '*.example.com', 'x'.repeat(5_000), '\0', 'a..b'])
       expect(await allows(host)).toBe(false)
     expect(statements()).toBe(0)
   })
 
-  test('for 30 s when it was yes, for 5 s when it was no, however often it is asked for', async () => {
+  test('for 30 s when it was yes, for 5 s when it was no, however often it is read', async () => {
     const { slug } = await knownDomain()
     const unknown = newName()
     const { allows, statements } = open()
@@ -149,7 +149,7 @@ describe('the answer comes from memory', () => {
     expect(statements()).toBe(4)
   })
 
-  test('until it changes: within a second, both ways', async () => {
+  test('until the domain changes: within a second, both ways', async () => {
     const { slug, ctx } = await knownDomain()
     const name = newName()
     const { allows } = open()
@@ -162,7 +162,7 @@ describe('the answer comes from memory', () => {
     await eventually(async () => expect([await allows(slug), await allows(name)]).toEqual([true, false]), 1_000)
   })
 
-  test('a message that can not be read is passed over', async () => {
+  test('and a malformed message is ignored', async () => {
     const { slug, ctx } = await knownDomain()
     const { allows } = open()
     expect(await allows(slug)).toBe(true)
@@ -172,7 +172,7 @@ describe('the answer comes from memory', () => {
   })
 })
 
-test('a flood of names that nobody has drives no good one out, and is cut off', async () => {
+test('a flood of unknown names evicts no allowed one, and is limited', async () => {
   const { slug } = await knownDomain()
   const { allows, statements } = open()
   await allows(slug)
@@ -184,7 +184,7 @@ test('a flood of names that nobody has drives no good one out, and is cut off', 
   expect(statements()).toBe(before)
 })
 
-test('while PostgreSQL is away known names stay good, and of others nothing is said', async () => {
+test('while PostgreSQL is down known names stay allowed, and others fail', async () => {
   const { slug } = await knownDomain()
   const unreachable = openPostgres(
     { ...platform.config, POSTGRES_URL: `postgres://x@127.0.0.1:${await freePort()}/x` },
@@ -207,7 +207,7 @@ test('while PostgreSQL is away known names stay good, and of others nothing is s
   await unreachable.destroy()
 })
 
-test('an answer from memory takes far less than a millisecond', async () => {
+test('a cached answer takes far less than a millisecond', async () => {
   const { slug } = await knownDomain()
   const hosts = openTlsHosts(platform)
   opened.push(hosts)
@@ -216,7 +216,7 @@ test('an answer from memory takes far less than a millisecond', async () => {
   const rounds = 20_000
   const started = performance.now()
   for (let round = 0; round < rounds; round++) {
-    if (hosts.allows(slug) !== true || hosts.allows(unknown) !== false) throw new Error('not from memory')
+    if (hosts.allows(slug) !== true || hosts.allows(unknown) !== false) throw new Error('not from the cache')
   }
   expect((performance.now() - started) / rounds).toBeLessThan(0.1)
 })
@@ -230,7 +230,7 @@ describe('new names of a workspace in a day', () => {
     return hosts
   }
 
-  test('are as many as the setting allows; known ones and other workspaces are not held up', async () => {
+  test('are limited by the setting; known ones and other workspaces are not affected', async () => {
     const { ctx, slug } = await someDomain()
     const names = [slug]
     for (let count = 0; count < 3; count++) {
@@ -245,7 +245,7 @@ describe('new names of a workspace in a day', () => {
     expect(await fresh.allows((await someDomain()).slug)).toBe(true)
   })
 
-  test('do not become more by deleting domains', async () => {
+  test('do not increase by deleting domains', async () => {
     const { ctx, slug } = await someDomain()
     const hosts = openLimited()
     expect(await hosts.allows(slug)).toBe(true)

@@ -8,18 +8,18 @@ import { insertCertificate, lockDomains, selectCertificateHolder } from './store
 
 type Handles = Pick<Platform, 'db' | 'nats' | 'config' | 'log'>
 export type TlsHosts = AsyncDisposable & {
-  /** Whether a certificate may be had for exactly this host. */
+  /** Whether a certificate is allowed for exactly this host. */
   allows(host: string): Promise<boolean> | boolean
 }
 
 const allowedMs = 30_000
 const refusedMs = 5_000
-// Names that nobody has must not take every connection to PostgreSQL.
+// Unknown names must not take every connection to PostgreSQL.
 const mostLookups = 10
 
 /**
- * Answers from memory. Names that were refused are kept apart, so that a flood of them drives none of the good ones out;
- * those are served on while PostgreSQL is away.
+ * Answers from memory. Refused names have a separate cache, so that a flood of them evicts no allowed one; allowed ones
+ * are served even while PostgreSQL is down.
  */
 export function openTlsHosts(platform: Handles): TlsHosts {
   const allowed = openByteCache<{ freshUntil: number }>({ maxBytes: 16_000_000 })
@@ -36,7 +36,7 @@ export function openTlsHosts(platform: Handles): TlsHosts {
   function load(host: string): Promise<boolean> {
     const found = mayHaveCertificate(platform, host)
       .then((good) => {
-        // A change that was told meanwhile has removed this load: its result may be old.
+        // A change has cancelled this load: its result may be stale.
         if (loading.get(host) !== found) return good
         const [memory, other] = good ? [allowed, refused] : [refused, allowed]
         memory.set(host, { freshUntil: Date.now() + (good ? allowedMs : refusedMs) })
@@ -60,7 +60,7 @@ export function openTlsHosts(platform: Handles): TlsHosts {
       const under = loading.get(host)
       if (!under && loading.size >= mostLookups) {
         if (known) return true
-        throw new Error(`${mostLookups} hosts are being looked up already`)
+        throw new Error(`${mostLookups} hosts are already being looked up`)
       }
       const found = under ?? load(host)
       return known ? found.catch(() => true) : found
@@ -71,7 +71,7 @@ export function openTlsHosts(platform: Handles): TlsHosts {
   }
 }
 
-/** A name that is new to its workspace counts towards what the workspace may have in a day. */
+/** A name that is new to its workspace counts towards the workspace's daily limit. */
 async function mayHaveCertificate({ db, config, log }: Handles, host: string): Promise<boolean> {
   const holder = await selectCertificateHolder(db, host)
   if (!holder || holder.isKnown) return holder !== undefined
@@ -81,7 +81,7 @@ async function mayHaveCertificate({ db, config, log }: Handles, host: string): P
     await lockDomains(db, workspaceId)
     return insertCertificate(db, workspaceId, host, most)
   })
-  if (!isAllowed) log.warn({ workspaceId, host, most }, 'certificate refused: the workspace has got its share of today')
+  if (!isAllowed) log.warn({ workspaceId, host, most }, 'certificate refused, daily workspace limit reached')
   return isAllowed
 }
 
@@ -89,7 +89,7 @@ function parseChange(message: Msg): DomainChanged | undefined {
   try {
     return domainChanged.parse(message.json())
   } catch {
-    // Thrown from the callback, it would end the reading of everything else on this connection.
+    // An error thrown from the callback would end all subscriptions on this connection.
     return undefined
   }
 }

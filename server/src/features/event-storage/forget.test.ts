@@ -37,7 +37,7 @@ function attributes(workspaceId: string, given: Partial<LinkChanged> = {}): Link
   }
 }
 
-/** What ClickHouse knows of the links of a workspace. */
+/** The link attributes that ClickHouse has for a workspace. */
 function known(workspaceId: string) {
   return query(
     platform.clickhouse,
@@ -53,7 +53,7 @@ async function newTags(workspace: BuiltWorkspace, ...names: string[]): Promise<s
   return tags.map((tag) => tag.id)
 }
 
-test('what a deleted tag or folder had is no longer found by it, and still there', async () => {
+test('events of a deleted tag or folder are no longer found by it, and still exist', async () => {
   const workspace = await buildWorkspace(platform)
   const ctx = contextIn(platform, workspace.id)
   const call = createClient({ url: api, token: workspace.key })
@@ -85,7 +85,7 @@ test('what a deleted tag or folder had is no longer found by it, and still there
 })
 
 describe('forgetTags', () => {
-  test('takes these tags from the links of their workspace and changes nothing else', async () => {
+  test('removes these tags from the links of their workspace and changes nothing else', async () => {
     const [ours, theirs] = [await buildWorkspace(platform), await buildWorkspace(platform)]
     const [a, b, c] = (await newTags(ours, 'a', 'b', 'c')) as [string, string, string]
     const [foreign] = (await newTags(theirs, 'foreign')) as [string]
@@ -107,7 +107,7 @@ describe('forgetTags', () => {
     expect(await known(theirs.id)).toEqual([{ ...same, link_number: '4', tag_ids: [foreign] }])
   })
 
-  test('one by one, all at once, loses none of the removals', async () => {
+  test('loses no removal when they run concurrently', async () => {
     const workspace = await buildWorkspace(platform)
     const tagIds = await newTags(workspace, ...'abcdefgh')
     await keepLinkAttributes(platform, [attributes(workspace.id, { tagIds })])
@@ -115,7 +115,7 @@ describe('forgetTags', () => {
     expect(await known(workspace.id)).toMatchObject([{ tag_ids: tagIds.slice(0, 1) }])
   })
 
-  test('takes more of them than fit in one statement', async () => {
+  test('accepts more tags than fit in one statement', async () => {
     const workspace = await buildWorkspace(platform)
     const [last] = (await newTags(workspace, 'last')) as [string]
     await keepLinkAttributes(platform, [attributes(workspace.id, { tagIds: [last] })])
@@ -128,7 +128,7 @@ describe('forgetTags', () => {
   })
 })
 
-test('forgetFolders takes the links out of these folders', async () => {
+test('forgetFolders removes the links from these folders', async () => {
   const workspace = await buildWorkspace(platform)
   const ctx = contextIn(platform, workspace.id)
   const [removed, stays] = await Promise.all(
@@ -143,7 +143,7 @@ test('forgetFolders takes the links out of these folders', async () => {
 })
 
 describe('keepLinkAttributes', () => {
-  test('a change that comes later than the deletion of what it names does not bring that back', async () => {
+  test('a change that arrives after its tag was deleted does not restore the tag', async () => {
     const workspace = await buildWorkspace(platform)
     const [stays] = (await newTags(workspace, 'stays')) as [string]
     const given = { tagIds: [stays, 'tag_deleted'], folderId: 'fold_deleted' }
@@ -160,7 +160,7 @@ describe('keepLinkAttributes', () => {
     expect(await known(workspace.id)).toMatchObject([{ tag_ids: tagIds.slice(2) }])
   })
 
-  test('an older change that comes late changes nothing', async () => {
+  test('an older change that arrives late changes nothing', async () => {
     const workspace = await buildWorkspace(platform)
     const [tag] = (await newTags(workspace, 'a')) as [string]
     await keepLinkAttributes(platform, [attributes(workspace.id, { tenantId: 'new', version: 6 })])

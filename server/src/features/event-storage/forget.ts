@@ -5,7 +5,7 @@ import type { FolderDeleted } from '../folders/messages.ts'
 import type { TagDeleted } from '../tags/messages.ts'
 import { lockLinkAttributes, removeFolders, removeTags } from './store.ts'
 
-// Ids travel in the address of a ClickHouse request, which servers limit.
+// ClickHouse requests carry ids in the URL, whose length servers limit.
 const correctedAtOnce = 100
 
 export function forgetTags(platform: Pick<Platform, 'clickhouse' | 'db'>, deleted: TagDeleted[]): Promise<void> {
@@ -30,7 +30,7 @@ export function forgetFolders(platform: Pick<Platform, 'clickhouse' | 'db'>, del
   )
 }
 
-/** One correction at a time in a workspace: two that read the same link would each undo what the other removed. */
+/** Allows one correction at a time per workspace: two that read the same link would undo each other's removal. */
 async function correctLinks<T>(
   platform: Pick<Platform, 'db'>,
   byWorkspace: Map<string, T[]>,

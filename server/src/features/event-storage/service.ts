@@ -44,7 +44,7 @@ export type StoredVisit = StoredVisitRow
 export type ClickDay = ClickDayRow
 type NotAttributed = { attribution: string }
 type NewUnattributed = { leads: (NewLeadRow & NotAttributed)[]; sales: (NewSaleRow & NotAttributed)[] }
-/** For those who count what is stored; only this feature writes. */
+/** For features that count stored events; only this feature writes. */
 export const eventTables = {
   clicks: 'click_events',
   leads: 'lead_events',
@@ -56,28 +56,28 @@ type Expiring = { workspace_id: string; timestamp: number; expires_on?: string }
 
 const hourMs = 60 * 60 * 1000
 const dayMs = 24 * hourMs
-// The last day that ClickHouse's type has: what is kept for ever.
+// The last day of ClickHouse's type: the row never expires.
 const lastDay = 65_535
-// Room between two versions of a link: a correction is newer than what it corrects and older than the next change.
+// Room between two link versions: a correction is newer than what it corrects and older than the next change.
 const correctionsPerVersion = 1_000_000n
-// Values travel in the address of a ClickHouse request, which servers limit.
+// ClickHouse requests carry values in the URL, whose length servers limit.
 const namedAtOnce = 100
 const visitsAtOnce = 2_000
-// By as much the clocks of PostgreSQL and of an api may differ.
+// The clocks of PostgreSQL and of an api may differ by this much.
 const skewMs = 60_000
 
-/** Each is kept for the history of its workspace's present plan. */
+/** Each is retained for the history of its workspace's current plan. */
 export async function appendClicks(platform: Engines, clicks: NewClick[], token: string): Promise<void> {
   if (clicks.length === 0) return
   await stampExpiry(platform, clicks)
   await insertEvents(platform.clickhouse, 'click_events', clicks, token)
 }
 
-/** Inside a transaction: until it ends nobody counts or mends leads and sales, who would see half of them. */
+/** Needs a transaction: until it ends, counting and repairing leads and sales is locked, which would see only some. */
 export async function appendConversions(platform: Engines, { leads, sales }: NewConversions, token: string) {
   await lockConversions(platform.db, 'shared')
   await stampExpiry(platform, [...leads, ...sales])
-  // PostgreSQL may have lost the note that these are stored.
+  // PostgreSQL may have lost the record that these are stored.
   const until = (await incarnationStart(platform.db)).getTime() + skewMs
   const newLeads = await withoutStored(platform, 'lead_events', leads, until)
   const newSales = await withoutStored(platform, 'sale_events', sales, until)
@@ -85,7 +85,7 @@ export async function appendConversions(platform: Engines, { leads, sales }: New
   await insertEvents(platform.clickhouse, 'sale_events', newSales, `sales:${token}`)
 }
 
-/** Without those up to a time that have a row. */
+/** Leaves out those up to a time that already have a row. */
 async function withoutStored<Row extends NewLeadRow>(
   platform: Engines,
   table: ConversionTable,
@@ -96,7 +96,7 @@ async function withoutStored<Row extends NewLeadRow>(
   return old.length === 0 ? rows : [...(await withoutRow(platform, table, old)), ...young]
 }
 
-/** The same for those that have no row yet: a batch that was divided may have come as a whole before. */
+/** The same for rows that are missing: a divided batch may already have been inserted as a whole. */
 export async function appendMissingConversions(platform: Engines, { leads, sales }: NewConversions, token: string) {
   await stampExpiry(platform, [...leads, ...sales])
   await insertEvents(
@@ -113,7 +113,7 @@ export async function appendMissingConversions(platform: Engines, { leads, sales
   )
 }
 
-/** Deletes the rows of one lead, sale or refund, if there are any; a lead of several has as many. Only between batches. */
+/** Deletes the rows of one lead, sale or refund; a lead with a quantity has several. Call it only between batches. */
 export async function deleteConversion(
   platform: Pick<Platform, 'clickhouse' | 'config'>,
   kind: 'leads' | 'sales',
@@ -123,10 +123,10 @@ export async function deleteConversion(
   return deleteRows(platform.clickhouse, cluster, kind === 'leads' ? 'lead_events' : 'sale_events', conversion)
 }
 
-/** A click to remove: only its rows that were stored since a time, so that those of an earlier message stay. */
+/** A click to remove: only its rows stored since a time, so that those of an earlier message stay. */
 export type RemovedClick = { workspaceId: string; id: string; at: number; isBot: boolean; since: number }
 
-/** Deletes the rows of clicks of one workspace. False when there were none. Only the worker of their partition may. */
+/** Deletes click rows of one workspace. False when there were none. Only the worker of their partition may call it. */
 export async function deleteClicks(
   { clickhouse, config }: Pick<Platform, 'clickhouse' | 'config'>,
   workspaceId: string,
@@ -149,7 +149,7 @@ export async function deleteClicks(
   return isDeleted
 }
 
-/** Adds those that have no row and have not expired; gives how many. Only between batches. */
+/** Adds those that have no row and have not expired; returns how many. Call it only between batches. */
 export async function restoreConversions(platform: Engines, { leads, sales }: NewConversions): Promise<number> {
   await stampExpiry(platform, [...leads, ...sales])
   const missingLeads = await withoutRow(platform, 'lead_events', leads.filter(isRetained))
@@ -163,7 +163,7 @@ function isRetained({ expires_on }: Expiring): boolean {
   return expires_on !== undefined && expires_on > dayText(Math.floor(Date.now() / dayMs))
 }
 
-/** Adds those that are not stored yet. The caller owns them: nobody else may add them at the same time. */
+/** Adds those that are not stored yet. The caller must own them: concurrent calls would add them twice. */
 export async function appendUnattributed(platform: Engines, { leads, sales }: NewUnattributed): Promise<void> {
   await stampExpiry(platform, [...leads, ...sales])
   const missingLeads = await withoutRow(platform, 'unattributed_leads', leads)
@@ -186,12 +186,12 @@ function listWorkspaces(rows: { workspace_id: string }[]): string[] {
   return [...new Set(rows.map(({ workspace_id }) => workspace_id))]
 }
 
-/** Until the transaction ends nobody else stores leads or sales; a batch of them that does not end is an error. */
+/** Locks storing leads and sales until the transaction ends; fails when a batch of them does not end. */
 export function lockOutConversions({ db }: Pick<Platform, 'db'>): Promise<void> {
   return lockConversions(db, 'alone')
 }
 
-/** In a transaction until whose end no leads or sales are stored. `isStill` is false when a batch of them does not end. */
+/** Locks lead and sale inserts until the transaction ends. `isLocked` is false when a batch does not end. */
 export function betweenConversions<C extends Pick<Platform, 'db'>, R>(
   platform: C,
   work: (platform: C, isLocked: boolean) => Promise<R>,
@@ -208,7 +208,7 @@ export function betweenConversions<C extends Pick<Platform, 'db'>, R>(
   })
 }
 
-/** Those of them that have arrived. */
+/** Returns those that have arrived. */
 export async function clicksById(
   platform: Pick<Platform, 'clickhouse'>,
   clicks: { workspace_id: string; click_id: string }[],
@@ -221,7 +221,7 @@ export async function clicksById(
   return found
 }
 
-/** The rows that ClickHouse has of these clicks, by their ids; `at` is the time of each in milliseconds. */
+/** ClickHouse's rows of these clicks, by id; `at` is the time of each in milliseconds. */
 export async function visitsById(
   platform: Pick<Platform, 'clickhouse'>,
   clicks: { workspaceId: string; id: string; at: number }[],
@@ -230,7 +230,7 @@ export async function visitsById(
   const sorted = clicks.toSorted((a, b) => a.at - b.at)
   for (const some of chunks(sorted, visitsAtOnce)) {
     const workspaceIds = [...new Set(some.map(({ workspaceId }) => workspaceId))]
-    // An id belongs to one hour, and a click of it may be one off.
+    // An id belongs to one hour, and its click may be one off.
     const [from, to] = [(some[0]?.at ?? 0) - 3 * hourMs, (some.at(-1)?.at ?? 0) + 3 * hourMs]
     const ids = [...new Set(some.map(({ id }) => id))]
     found.push(...(await selectVisits(platform.clickhouse, { workspaceIds, ids, from, to })))
@@ -238,7 +238,7 @@ export async function visitsById(
   return found
 }
 
-/** ClickHouse reads no JSON with a whole number beyond 64 bits; the same number in another form does no harm. */
+/** ClickHouse can't parse JSON with an integer beyond 64 bits, so it gets the same number in another form. */
 export function searchableMetadata(json: string): string {
   if (!/\d{19}/.test(json)) return json
   return json.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi, (token) =>
@@ -260,7 +260,7 @@ export async function isAnyStored(
   return false
 }
 
-/** The last known addresses of links. */
+/** The last known short links. */
 export function linkAddresses(
   { clickhouse, workspaceId }: Pick<Ctx, 'clickhouse' | 'workspaceId'>,
   numbers: string[],
@@ -268,7 +268,7 @@ export function linkAddresses(
   return selectLinkAddresses(clickhouse, workspaceId, numbers)
 }
 
-/** Writes into the rows, which are made for one insert: a copy of each would cost as much as making them. */
+/** Mutates the rows, which are built for one insert: copying them would cost as much as building them. */
 async function stampExpiry(platform: Omit<Engines, 'clickhouse'>, clicks: Expiring[]): Promise<void> {
   if (clicks.length === 0) return
   const days = await historyDays(platform, new Set(clicks.map(({ workspace_id }) => workspace_id)))
@@ -286,7 +286,7 @@ function dayText(day: number): string {
   return new Date(day * dayMs).toISOString().slice(0, 10)
 }
 
-/** Adds those clicks that are not stored, in the order of the log; gives how many. Only one may do it at a time. */
+/** Adds the missing clicks in log order; returns how many. Concurrent calls are not allowed. */
 export async function restoreClicks(platform: Engines, clicks: NewClick[], batch: string): Promise<number> {
   if (clicks.length === 0) return 0
   await stampExpiry(platform, clicks)
@@ -294,7 +294,7 @@ export async function restoreClicks(platform: Engines, clicks: NewClick[], batch
   await insertStaged(platform.clickhouse, staged)
   let [from, to] = [Number.POSITIVE_INFINITY, 0]
   for (const { timestamp } of clicks) [from, to] = [Math.min(from, timestamp), Math.max(to, timestamp)]
-  // An id belongs to one hour, and a click of it may be one off.
+  // An id belongs to one hour, and its click may be one off.
   return addMissing(platform.clickhouse, batch, { from: from - 3 * hourMs, to: to + 3 * hourMs })
 }
 
@@ -317,14 +317,14 @@ export async function keepLinkAttributes(
     version: String(BigInt(change.version) * correctionsPerVersion),
   }))
   await insertLinkAttributes(platform.clickhouse, rows)
-  // A change can come later than the message that a tag or folder in it is gone, which found nothing to correct then.
+  // A change can arrive after the deletion of its tag or folder, which found nothing to correct then.
   const tags = changes.flatMap(({ workspaceId, tagIds }) => tagIds.map((tagId) => ({ workspaceId, tagId })))
   await forgetTags(platform, await deletedTags(platform, tags))
   const folders = changes.filter(({ folderId }) => folderId !== '')
   await forgetFolders(platform, await deletedFolders(platform, folders))
 }
 
-/** Links whose attributes have a version beyond the first of these, up to the second; in the order of their numbers. */
+/** Links whose attributes have a version after the first of these, up to the second, ordered by number. */
 export function attributesBetween(
   platform: Pick<Platform, 'clickhouse'>,
   [before, last]: [bigint, bigint],
@@ -335,7 +335,7 @@ export function attributesBetween(
   return selectLaterLinks(platform.clickhouse, { ...page, ...versions })
 }
 
-/** Leads and sales that were stored from a time on, in the order of their ids. */
+/** Leads and sales that were stored since a time, ordered by id. */
 export function conversionsStoredSince(
   platform: Pick<Platform, 'clickhouse'>,
   since: Date,
@@ -344,7 +344,7 @@ export function conversionsStoredSince(
   return selectStoredSince(platform.clickhouse, { ...page, since: since.getTime() })
 }
 
-/** Empties the metadata of the leads and sales of these customers; the events stay. */
+/** Clears the metadata of these customers' leads and sales; the events stay. */
 export async function eraseCustomers(
   platform: Pick<Platform, 'clickhouse' | 'config'>,
   workspaceId: string,
@@ -355,7 +355,7 @@ export async function eraseCustomers(
     await eraseMetadata(platform.clickhouse, cluster, { workspaceId, customerIds: part })
 }
 
-/** Clicks of people by link and day: whole days since the last closed one, and late clicks of the days before. */
+/** Clicks by people per link and day: whole days since the last closed one, and late clicks of earlier days. */
 export function clickDays(
   platform: Pick<Platform, 'clickhouse'>,
   progress: {

@@ -13,7 +13,7 @@ export type StoredClickRow = ClickColumns & { id_text: string; at: string }
 export type LinkAttributesRow = { workspace_id: string } & Record<'link_number' | 'domain' | 'folder_id', string> &
   Record<'tenant_id' | 'partner_id' | 'version' | 'link_id' | 'key', string> &
   Record<'is_root' | 'deleted', boolean> & { tag_ids: string[] }
-/** `expires_on` is the day from which on it may be deleted; without it, never. `folded` is a mark for the rollups. */
+/** `expires_on` is the day from which it may be deleted; without it, never. `folded` is a mark for the rollups. */
 export type NewClickRow = ClickColumns &
   Record<'workspace_id' | 'id_text' | 'bot' | 'link_number', string> & {
     timestamp: number
@@ -26,7 +26,7 @@ export type NewSaleRow = NewLeadRow &
   Record<'kind' | 'amount' | 'currency' | 'invoice_id' | 'payment_processor' | 'sale_type', string> & { sales: number }
 
 const moment = (name: string) => `fromUnixTimestamp64Milli({${name}:Int64})`
-// Else a condition on `link_number` would be one on its text, which no index serves.
+// Otherwise a condition on `link_number` would apply to its text, which no index serves.
 const columnsFirst = 'SETTINGS prefer_column_name_to_alias = 1'
 
 // NOTE every workspace: only names; each statement has the condition.
@@ -36,7 +36,7 @@ export type ConversionTable = keyof typeof conversionTables
 type NewRows = { click_events: NewClickRow } & Record<'lead_events' | 'unattributed_leads', NewLeadRow> &
   Record<'sale_events' | 'unattributed_sales', NewSaleRow>
 
-/** A repeat with the same token is ignored; without a token all come in, whatever was inserted before. */
+/** A repeated token is ignored; without a token all rows are inserted. */
 export async function insertEvents<Table extends keyof NewRows>(
   clickhouse: ClickHouse,
   table: Table,
@@ -50,7 +50,7 @@ export async function insertEvents<Table extends keyof NewRows>(
   await insertAtOnce(clickhouse, table, [...Object.keys(rows[0]), 'stored_at'], stamped)
 }
 
-/** The ids that these rows have among those of the same moments. */
+/** The stored ids of these rows, found by their timestamps. */
 // NOTE every workspace: a batch holds conversions of those that are named.
 export async function selectStoredIds(
   clickhouse: ClickHouse,
@@ -85,7 +85,7 @@ ORDER BY bot != '' DESC`,
   )
 }
 
-/** A row of a click; times in milliseconds. */
+/** A click row; times in milliseconds. */
 export type StoredVisitRow = { id_text: string; is_bot: number; at: string; stored: string }
 
 // NOTE every workspace: a batch of the log holds the events of those that are named.
@@ -112,7 +112,7 @@ export async function insertStaged(clickhouse: ClickHouse, rows: StagedRow[]): P
   if (isFilled(rows)) await insertAtOnce(clickhouse, 'click_events_staged', Object.keys(rows[0]), rows)
 }
 
-/** Adds those rows of a batch that are not stored, of several with one id the first; gives how many that were. */
+/** Adds the missing rows of a batch, the first one per id; returns how many. */
 // NOTE every workspace: a batch of the log holds the events of many.
 export async function addMissing(clickhouse: ClickHouse, batch: string, period: { from: number; to: number }) {
   const columns = `workspace_id, timestamp, id, link_number, url, trigger, ip, country, region, city, continent, device,
@@ -185,17 +185,17 @@ WHERE workspace_id = {workspaceId:String} AND link_number IN {numbers:Array(UInt
   )
 }
 
-/** Newer versions replace older ones, in whatever order they come. */
+/** Newer versions replace older ones, in any order of arrival. */
 export async function insertLinkAttributes(clickhouse: ClickHouse, rows: LinkAttributesRow[]): Promise<void> {
   if (isFilled(rows)) await insert(clickhouse, 'link_attributes', rows)
 }
 
-/** Until the transaction ends, nobody else corrects links of this workspace. */
+/** Locks link corrections of this workspace until the transaction ends. */
 export async function lockLinkAttributes(db: Db, workspaceId: string): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(${locks.linkAttributes}, hashtext(${workspaceId}))`.execute(db)
 }
 
-/** Until the transaction ends, others may do it too (`shared`), or nobody else; that is waited for five seconds. */
+/** Locks until the transaction ends, shared with others or alone; waits five seconds for the lock. */
 export async function lockConversions(db: Db, mode: 'shared' | 'alone'): Promise<void> {
   await sql`SET LOCAL idle_in_transaction_session_timeout = '40s'`.execute(db)
   if (mode === 'alone') await sql`SET LOCAL lock_timeout = '5s'`.execute(db)
@@ -221,7 +221,7 @@ FROM (SELECT * FROM link_attributes FINAL WHERE workspace_id = {workspaceId:Stri
   })
 }
 
-/** Waits until every copy is gone. False when there was no row. */
+/** Waits until every replica has deleted them. False when there was no row. */
 export async function deleteRows(
   clickhouse: ClickHouse,
   cluster: string | undefined,
@@ -237,7 +237,7 @@ export async function deleteRows(
   return true
 }
 
-/** Deletes clicks by their ids, of those that were stored since a time. Waits likewise; false when there was no row. */
+/** Deletes clicks by id that were stored since a time. Waits likewise; false when there was no row. */
 export async function deleteClickRows(
   clickhouse: ClickHouse,
   cluster: string | undefined,
@@ -258,7 +258,7 @@ export async function deleteClickRows(
   return true
 }
 
-/** Waits until every copy of every row is rewritten; what is empty already costs nothing. */
+/** Waits until every replica of every row is rewritten; rows that are already empty cost nothing. */
 export async function eraseMetadata(
   clickhouse: ClickHouse,
   cluster: string | undefined,

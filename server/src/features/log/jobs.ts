@@ -6,7 +6,7 @@ import { clickhouseFreeRatio, purgeStored, streamUsage } from './service.ts'
 const intervalMs = 5_000
 const diskIntervalMs = 15_000
 
-/** Purges what is stored above the watermark, and measures streams and disks; every worker may do it. */
+/** Purges stored messages above the watermark, and measures streams and disks; every worker may do it. */
 export function startLogRetention(platform: Platform): AsyncDisposable {
   const parts = [
     startInterval(platform, 'log size', intervalMs, () => measureStreams(platform)),
@@ -31,7 +31,7 @@ async function measureStreams(platform: Platform): Promise<void> {
 async function purge(platform: Platform): Promise<void> {
   for (const { stream, messages } of await purgeStored(platform)) {
     logMetrics(platform).purged.inc({ stream }, messages)
-    platform.log.warn({ stream, messages }, 'stored messages purged: the log is above its watermark')
+    platform.log.warn({ stream, messages }, 'event log is above its watermark, stored messages purged')
   }
 }
 

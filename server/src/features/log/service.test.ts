@@ -26,7 +26,7 @@ const body = 'x'.repeat(100_000)
 const publish = (subject: string) => jetStream(platform.nats).publish(subject, body)
 const readState = async (stream: string) => (await manager.streams.info(stream)).state
 
-/** Publishes until the stream is at that share of its limit. */
+/** Publishes until the stream reaches that share of its limit. */
 async function fillTo(share: number): Promise<number> {
   for (let count = 1; ; count++) {
     await publish('events.0.clicks')
@@ -35,7 +35,7 @@ async function fillTo(share: number): Promise<number> {
   }
 }
 
-/** Publishes until the stream refuses; gives how many it took. */
+/** Publishes until the stream refuses; returns how many it accepted. */
 async function fill(subject: string): Promise<number> {
   for (let count = 0; ; count++) {
     try {
@@ -58,7 +58,7 @@ beforeEach(async () => {
   for (const stream of [eventStream(0), eventStream(1), changeStream]) await manager.streams.purge(stream)
 })
 
-test('a full partition takes no more, and no other stream notices', async () => {
+test('a full partition accepts no more messages, without affecting other streams', async () => {
   expect(await fill('events.0.clicks')).toBeGreaterThan(100)
   await publish('events.1.clicks')
   await publish('changes.links')
@@ -69,7 +69,7 @@ test('a full partition takes no more, and no other stream notices', async () => 
   expect(usage.find(({ stream }) => stream === eventStream(0))?.bytes).toBeGreaterThan(13_000_000)
 })
 
-test('above the watermark the oldest stored messages go, and no unread one', async () => {
+test('above the watermark the oldest stored messages are purged, and no unread one', async () => {
   const { last_seq: before } = await readState(eventStream(0))
   const count = await fill('events.0.clicks')
   await setCursor(0, 0)
@@ -89,7 +89,7 @@ test('above the watermark the oldest stored messages go, and no unread one', asy
 })
 
 test.each([
-  ['of another stream than this', () => setCursor(0, 1_000_000, 'an older one')],
+  ['of another stream', () => setCursor(0, 1_000_000, 'of an older stream')],
   ['younger than a quarter of an hour', async () => setCursor(0, (await readState(eventStream(0))).last_seq)],
 ])('messages %s are never purged', async (_name, prepare) => {
   const count = await fillTo(0.9)
@@ -152,7 +152,7 @@ test('a store that is too small for the setting gets smaller limits instead of n
   expect((await streamUsage(platform)).every(({ limitBytes }) => limitBytes > 1_000_000)).toBe(true)
 })
 
-test('the free share of the disk of ClickHouse is known', async () => {
+test("the free share of ClickHouse's disk is measured", async () => {
   const free = await clickhouseFreeRatio(platform)
   expect(free).toBeGreaterThan(0)
   expect(free).toBeLessThanOrEqual(1)

@@ -8,10 +8,10 @@ import { selectFreeRatio } from './store.ts'
 export type StreamUsage = { stream: string; bytes: number; limitBytes: number }
 export type Purged = { stream: string; messages: number }
 
-/** Above the first share of its limit, a stream loses its oldest stored messages until it is at the second. */
+/** Above the first share of its limit, a stream is purged of its oldest stored messages down to the second. */
 const purgeAbove = 0.8
 const purgeTo = 0.7
-// A database that is restored from a moment ago reads these again, if there is room for them.
+// A restored database reads these again, if there is room for them.
 const retentionMs = 15 * 60_000
 const keepBelow = 0.95
 const timeoutMs = 2_000
@@ -28,8 +28,8 @@ export async function streamUsage(platform: Pick<Platform, 'config' | 'nats'>): 
 
 /**
  * Purges the oldest messages of every stream that is above its watermark. Only messages that every reader has finished
- * with are purged: clicks that are stored and that webhooks have read, changes that every job has acknowledged. A stream
- * that is almost full does not wait for webhooks. Nothing is purged while `tributary rebuild` reads the log.
+ * with are purged: clicks that are stored and that webhooks have read, changes that every job has acknowledged. A
+ * stream that is almost full does not wait for webhooks. Nothing is purged while `tributary rebuild` reads the log.
  */
 export async function purgeStored(
   platform: Pick<Platform, 'config' | 'nats' | 'db' | 'now'>,
@@ -60,11 +60,11 @@ export function clickhouseFreeRatio({ clickhouse }: Pick<Platform, 'clickhouse'>
   return selectFreeRatio(clickhouse)
 }
 
-/** Up to where the cursor of the partition has stored this very stream. */
+/** The stored sequence of the partition's cursor in this very stream. */
 async function stored(platform: Pick<Platform, 'db'>, { config, created, state }: StreamInfo): Promise<number> {
   const cursors = await storedSequences(platform)
   const cursor = cursors.find(({ partition }) => eventStream(partition) === config.name)
-  // A log that was restored to an older state has other messages under these numbers.
+  // A log that was restored to an older state has other messages under these sequences.
   const isOfThis = cursor?.created === created && cursor.sequence <= state.last_seq
   return isOfThis ? cursor.sequence : 0
 }
@@ -76,7 +76,7 @@ async function acknowledged(manager: JetStreamManager, { config, state }: Stream
   return floor
 }
 
-/** Up to where every subscriber of click batches has read the clicks of this stream. */
+/** The sequence up to which every click batch subscriber has read this stream. */
 async function fannedOut(manager: JetStreamManager, { config, state }: StreamInfo): Promise<number> {
   const partition = config.name.split('_').at(-1)
   let last = state.last_seq

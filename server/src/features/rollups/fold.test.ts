@@ -66,7 +66,7 @@ async function analytics(workspaceId: string, asked: Record<string, string>) {
 const sources = (workspaceId: string, from: number, count: number) =>
   Array.from({ length: count }, (_, index) => click(workspaceId, { utm_source: `s${from + index}` }))
 
-describe('values beyond the limit of a day', () => {
+describe("values beyond a day's limit", () => {
   test('are counted in sum by the rollup, exactly by analytics, and rollup and rows agree', async () => {
     const { id } = await buildWorkspace(platform)
     await append(sources(id, 0, 40))
@@ -83,7 +83,7 @@ describe('values beyond the limit of a day', () => {
     expect(await analytics(id, { groupBy: 'countries' })).toMatchObject([{ country: 'DE', clicks: 82 }])
   })
 
-  test('stay the same when the rollup is built again from the rows', async () => {
+  test('stay the same when the rollup is rebuilt from the rows', async () => {
     const { id } = await buildWorkspace(platform)
     await append(sources(id, 0, 20))
     const before = await counted(id, 'utm_source')
@@ -96,7 +96,7 @@ describe('values beyond the limit of a day', () => {
     expect(await counted(id, 'utm_source folded')).toEqual({ '': 15 })
   })
 
-  test('are known to a process that starts later', async () => {
+  test('are the same in a process that starts later', async () => {
     const { id } = await buildWorkspace(platform)
     await append(sources(id, 0, 8))
     await append(sources(id, 100, limit * 4), await open())
@@ -120,7 +120,7 @@ describe('values beyond the limit of a day', () => {
     },
   )
 
-  test('of another day or workspace, and of bots, do not count', async () => {
+  test('do not include those of another day or workspace, or of bots', async () => {
     const { id } = await buildWorkspace(platform)
     const { id: other } = await buildWorkspace(platform)
     const bots = Array.from({ length: 20 }, (_, index) => click(id, { utm_source: `b${index}`, bot: 'head' }))

@@ -9,20 +9,20 @@ export type Foldables = Record<Foldable | 'country' | 'region' | 'workspace_id',
   bot?: string
   folded?: number
 }
-/** The values of one workspace, day and dimension that have a count of their own, as far as this process knows. */
+/** The values of one workspace, day and dimension that are counted separately, as far as this process knows. */
 type Admitted = { workspaceId: string; day: string; dimension: Foldable; values: Set<string>; isLoaded: boolean }
 type Memory = { admitted: Map<string, Admitted>; bytes: number }
 
-// Below this number nobody asks ClickHouse what other processes have admitted.
+// Below this number, ClickHouse is not asked for values that other processes have admitted.
 const loadAt = 100
 const maxBytes = 32_000_000
 const entryBytes = 100
 const plain = new Set(['', 'Unknown', '(direct)'])
 
 /**
- * Writes into each row which of its values the daily rollup counts in sum: those beyond the first ROLLUP_VALUES_PER_DAY
- * different ones of a workspace, day and dimension. The row itself keeps its values; whoever compares or rebuilds the rollup
- * reads this mark from the row, so that it always comes to the same.
+ * Marks in each row which values the daily rollup counts in sum: those beyond the first ROLLUP_VALUES_PER_DAY distinct
+ * ones of a workspace, day and dimension. The row itself keeps its values; comparing and rebuilding read this mark from
+ * the row, so that they always get the same result.
  */
 export async function markFolded(
   { clickhouse, config }: Pick<Platform, 'clickhouse' | 'config'>,

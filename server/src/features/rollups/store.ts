@@ -1,7 +1,7 @@
 import { atOnce, type ClickHouse, query } from '../../platform/clickhouse.ts'
 import { type Count, type Sum, sources, summing } from './sums.ts'
 
-/** A month, by its first day, and in it the days from `from` on; of the workspaces that are named, or of all. */
+/** A month, by its first day, and its days from `from` on; for the given workspaces, or for all. */
 export type RollupRange = Mine & { month: string; from?: string }
 type Mine = { workspaceId?: string; workspaceIds?: string[] }
 export type DifferenceRow = Record<'workspace_id' | 'buckets' | 'missing' | 'surplus', string> & { counted: Count }
@@ -25,7 +25,7 @@ export async function selectMonths(clickhouse: ClickHouse, workspaceId: string |
   return rows.map(({ month }) => month)
 }
 
-/** In how many of its buckets a rollup is not what the rows come to, as far as none of them may have expired. */
+/** The number of buckets in which a rollup differs from its rows, as far as none of them may have expired. */
 // NOTE every workspace: likewise for the operator.
 export async function selectDifferences(
   clickhouse: ClickHouse,
@@ -43,7 +43,7 @@ WHERE pair.2 != 0 GROUP BY workspace_id, counted ORDER BY workspace_id, counted`
   )
 }
 
-/** Adds what is missing and takes off what is too much; nothing may be inserted meanwhile. */
+/** Adds missing counts and subtracts excess ones; inserts are not allowed meanwhile. */
 // NOTE every workspace: likewise for the operator.
 export async function repairRollup(clickhouse: ClickHouse, sum: Sum, range: RollupRange): Promise<void> {
   const { rollup } = sum
@@ -94,7 +94,7 @@ GROUP BY workspace_id, link_number`,
   )
 }
 
-/** What is stored of each link: the rows; for hours whose rows may have expired, what was counted when they came. */
+/** Stored events per link: the rows, and for hours whose rows may have expired, the counts made on arrival. */
 // NOTE every workspace: likewise for the operator.
 export function selectStored(clickhouse: ClickHouse, of: 'clicks' | 'leads and sales', range: LinkRange) {
   const from = of === 'clicks' ? (['clicks'] as const) : (['leads', 'sales'] as const)
@@ -131,7 +131,7 @@ HAVING arrayExists(sum -> sum != '0', stored) OR doubled != '0'`,
 
 export type CountCorrection = { workspace_id: string; link_number: string } & Partial<Record<Count, number>>
 
-/** At no time: in the first hour of 1970, as counts whose rows have expired. */
+/** Dated to the first hour of 1970, like counts whose rows have expired. */
 export async function insertCorrections(clickhouse: ClickHouse, counts: CountCorrection[]): Promise<void> {
   if (counts.length === 0) return
   const values = counts.map((count) => ({ ...count, bucket: 0, expires_on: '1970-01-01' }))
@@ -147,7 +147,7 @@ export async function insertCorrections(clickhouse: ClickHouse, counts: CountCor
   await insert('workspace_counts')
 }
 
-/** The values that a day of a workspace counts apart. */
+/** The values that a workspace's day counts separately. */
 export async function selectValues(
   clickhouse: ClickHouse,
   of: { workspaceId: string; day: string; dimension: string; limit: number },

@@ -2,10 +2,10 @@ import { eventTables } from '../event-storage/service.ts'
 
 export type Rollup = 'workspace_counts' | 'link_counts' | 'dimension_counts'
 export type Source = 'clicks' | 'leads' | 'sales'
-/** One part of a rollup: what the rows of one table come to. */
+/** One part of a rollup: the sums of one table's rows. */
 export type Sum = { rollup: Rollup; source: Source }
 export type Count = 'clicks' | 'bots' | 'leads' | 'sales' | 'sale_amount'
-/** How a rollup is made of the rows of one table: `key` names its columns, `keyOf` and `counts` say what they are. */
+/** How a rollup is computed from a table: `key` names its columns, `keyExpression` and `counts` define them. */
 export type Summing = {
   table: string
   join: string
@@ -20,7 +20,7 @@ export const sums: Sum[] = (['workspace_counts', 'link_counts', 'dimension_count
   sources.map((source) => ({ rollup, source })),
 )
 
-/** The same as the views of migrations 0004, 0006 and 0012; rows are named `event`. */
+/** Matches the views of migrations 0004, 0006 and 0012; rows are named `event`. */
 export function summing({ rollup, source }: Sum): Summing {
   const table = eventTables[source]
   if (rollup !== 'dimension_counts') return { table, join: '', ...keys[rollup], counts: countsBySource[source] }
