@@ -211,7 +211,7 @@ test('PostgreSQL restored to 10 s earlier under load: nothing doubled, no id reu
   expect(await verify()).toMatch(
     /PostgreSQL went back to its state of .*: \d+ links, \d+ leads, \d+ sales, \d+ customers/,
   )
-  expect([...front.log, ...worker.log].join('\n')).toContain('PostgreSQL went back to an older state')
+  expect([...front.log, ...worker.log].join('\n')).toContain('PostgreSQL was rewound to an older state')
 })
 
 test('NATS restored to an older snapshot under load: no click skipped, none doubled, reported', async () => {

@@ -69,7 +69,7 @@ test('a port that is taken is told in one line, and the process ends', async () 
   expect(stdout).toBe('')
   const lines = stderr.trimEnd().split('\n')
   expect(lines.filter((line) => !line.startsWith('{'))).toEqual([
-    `Port ${port} on 127.0.0.1 is taken. Set another one.`,
+    `Port ${port} on 127.0.0.1 is in use. Set another port.`,
   ])
 })
 

@@ -21,7 +21,7 @@ const [one, other] = [
 ] as const
 
 describe('requests of one workspace', () => {
-  test('wait for each other above the limit, and those of another one do not', async () => {
+  test('queue above the limit, and requests of other workspaces do not wait', async () => {
     const admission = openAdmission({ ...platform, config: { ...platform.config, API_WORKSPACE_CONCURRENCY: 2 } })
     const entered: string[] = []
     const enter = async (name: string, asking: typeof one | typeof other) => {
@@ -44,20 +44,20 @@ describe('requests of one workspace', () => {
     expect(heavy).toHaveLength(1)
   })
 
-  test('get 429 when a thousand wait, or 16 MB of bodies are on their way', async () => {
+  test('get 429 when a thousand are queued or 16 MB of bodies are arriving', async () => {
     const admission = openAdmission({ ...platform, config: { ...platform.config, API_WORKSPACE_CONCURRENCY: 1 } })
     await admission.enter(one, 'standard')
-    // Those that wait are refused after 20 s, which a slow run of this file may reach.
+    // Queued requests are refused after 20 s, which a slow run of this file may reach.
     for (let count = 0; count < 1_000; count++) admission.enter(one, 'standard').catch(() => {})
     await expect(admission.enter(one, 'standard')).rejects.toMatchObject({ status: 429 })
     const sender = (name: string): Sender => ({ kind: 'workspace', name, plan: 'free' })
     const release = admission.reserve(sender('one'), 10 * megabyte)
-    expect(() => admission.reserve(sender('one'), 7 * megabyte)).toThrow('more than 16 MB of bodies')
+    expect(() => admission.reserve(sender('one'), 7 * megabyte)).toThrow('more than 16 MB of request bodies')
     admission.reserve(sender('other'), 7 * megabyte)
     release()
     admission.reserve(sender('one'), 7 * megabyte)
     for (const name of ['a', 'b', 'c']) admission.reserve(sender(name), 16 * megabyte)
-    expect(() => admission.reserve(sender('d'), 16 * megabyte)).toThrow('as it has memory for')
+    expect(() => admission.reserve(sender('d'), 16 * megabyte)).toThrow('has no memory for further request bodies')
   })
 })
 
@@ -79,7 +79,7 @@ describe('while the process is busy', () => {
     return { admission, run }
   }
 
-  test('a workspace with many requests gets one at a time and pauses between them, a neighbour waits for none', async () => {
+  test('a workspace with many requests runs one at a time with pauses, and another workspace does not wait', async () => {
     const { admission, run } = await openBusy()
     const askBeside = async () => (await admission.enter(other, 'standard'))()
     await askBeside()
@@ -91,32 +91,32 @@ describe('while the process is busy', () => {
     await Promise.all([askBeside(), askBeside()])
     expect(done).toBe(0)
     const seen = await Promise.all(many)
-    // Those that came before there were many are under way.
+    // The first requests were admitted before the limit applied.
     expect(seen.slice(0, 3)).toEqual([1, 2, 3])
     expect(seen.slice(5)).toEqual([1, 1, 1])
     expect(performance.now() - started).toBeGreaterThan(8 * 20)
   })
 
-  test('a workspace that is alone keeps its whole share', async () => {
+  test('a workspace without competition keeps its whole share', async () => {
     const { run } = await openBusy()
     expect(Math.max(...(await Promise.all(Array.from({ length: 8 }, () => run(one, 20)))))).toBe(4)
   })
 })
 
-test('visitors have memory of their own for bodies: one fills neither that of others nor that of keys', () => {
+test('visitors have separate body memory: one visitor fills neither that of others nor that of keys', () => {
   const admission = openAdmission(platform)
   const visitor = (name: string): Sender => ({ kind: 'visitor', name, plan: 'none' })
   for (let count = 0; count < 16; count++) admission.reserve(visitor('one'), 65_536)
-  expect(() => admission.reserve(visitor('one'), 65_536)).toThrow('more than 1 MB of bodies')
+  expect(() => admission.reserve(visitor('one'), 65_536)).toThrow('more than 1 MB of request bodies')
   for (let count = 0; count < 15; count++) admission.reserve(visitor(`other ${count}`), megabyte)
-  expect(() => admission.reserve(visitor('another'), megabyte)).toThrow('as it has memory for')
+  expect(() => admission.reserve(visitor('another'), megabyte)).toThrow('has no memory for further request bodies')
   admission.reserve({ kind: 'workspace', name: 'one', plan: 'free' }, 16 * megabyte)
 })
 
 describe('a large list', () => {
   const items = () => Array.from({ length: 3_000 }, (_, index) => ({ index, text: 'ü'.repeat(500) }))
 
-  test('is sent item by item, as the JSON that it would be at once', async () => {
+  test('is sent item by item, as the same JSON as in one piece', async () => {
     let ends = 0
     const stream = streamList(items(), { stallMs: 1_000, cut() {}, ended: () => ends++ })
     expect(await text(stream)).toBe(JSON.stringify(items()))
@@ -124,7 +124,7 @@ describe('a large list', () => {
     expect([isLargeList(items()), isLargeList([1, 2]), isLargeList({ a: items() })]).toEqual([true, false, false])
   })
 
-  test('lets other work pass between its parts, however fast it is read', async () => {
+  test('yields to other work between its parts, however fast it is read', async () => {
     let turns = 0
     const turn = setInterval(() => turns++, 0)
     await text(streamList(items(), { stallMs: 1_000, cut() {}, ended() {} }))
@@ -132,7 +132,7 @@ describe('a large list', () => {
     expect(turns).toBeGreaterThan(3)
   })
 
-  test('is given up when the client takes nothing', async () => {
+  test('is cut off when the client reads nothing', async () => {
     const outcome = Promise.withResolvers<string>()
     let ends = 0
     const stream = streamList(items(), { stallMs: 50, cut: () => outcome.resolve('cut'), ended: () => ends++ })
@@ -149,7 +149,7 @@ describe('GET /events with links of 60 kB', () => {
       ['DE', 'FR', 'US'].slice(0, count).map((code) => [code, `https://a.example/${'x'.repeat(20_000)}`]),
     )
 
-  test('a full page of one link is whole, and its memory does not grow with the rows', async () => {
+  test('a full page of one link is complete, and its memory does not grow with the rows', async () => {
     const workspace = await buildWorkspace(platform)
     const { id } = await buildLink(platform, workspace, { geo: geo(3) })
     const [linkNumber = 0n] = await linkNumbers(contextIn(platform, workspace.id), { ids: [id] })
@@ -165,7 +165,7 @@ describe('GET /events with links of 60 kB', () => {
     expect(events).toHaveLength(1_000)
   })
 
-  test('a page of too many different ones is 422 and says what to do, a smaller one is answered', async () => {
+  test('a page of too many different links gets 422 with advice, a smaller page succeeds', async () => {
     const workspace = await buildWorkspace(platform)
     const links: { id: string }[] = []
     for (let count = 0; count < 150; count++) links.push(await buildLink(platform, workspace, { geo: geo(3) }))
@@ -185,7 +185,7 @@ describe('GET /events with links of 60 kB', () => {
   })
 })
 
-test('slow senders of large bodies get 429 at 16 MB, another workspace is answered', async () => {
+test('slow senders of large bodies get 429 at 16 MB, and another workspace is served', async () => {
   const [hostile, honest] = [await buildWorkspace(platform), await buildWorkspace(platform)]
   const statuses: (number | undefined)[] = []
   const sending = Array.from({ length: 20 }, () => {
@@ -207,7 +207,7 @@ test('slow senders of large bodies get 429 at 16 MB, another workspace is answer
   }
 })
 
-test('slow bodies with a publishable key get 429 at 1 MB, the own server of the workspace is answered', async () => {
+test("slow bodies with a publishable key get 429 at 1 MB, and the workspace's own server is served", async () => {
   const workspace = await buildWorkspace(platform)
   await changeWorkspace(platform, workspace.id, { allowed_hostnames: ['shop.example'] })
   const page = await createToken(platform, { workspaceId: workspace.id, name: 'page', isPublishable: true })

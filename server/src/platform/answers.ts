@@ -5,33 +5,33 @@ import type { Ctx, Platform } from './context.ts'
 import { AppError } from './errors.ts'
 
 /*
- * What the requests of one workspace take of the process: memory for their bodies, and handlers that run at a time. The
- * requests of other workspaces go on beside them, and visitors have memory of their own.
+ * Limits memory for request bodies and concurrent handlers per workspace, so that one workspace never blocks others;
+ * visitors have their own memory.
  */
 
 export type Admission = {
   /** Reserves memory for a body until the returned function is called. */
   reserve(sender: Sender, bytes: number): () => void
-  /** Waits until fewer than the allowed number of requests of the workspace are worked on. */
+  /** Waits until the workspace has a free request slot. */
   enter(ctx: Asking, limit: Access['limit']): Promise<() => void>
 }
 type Asking = Pick<Ctx, 'workspaceId' | 'plan'>
-/** Who sends a body: a workspace with a secret key, or a visitor, whose `name` is that of the network. */
+/** The sender of a body: a workspace with a secret key, or a visitor, whose `name` is the network. */
 export type Sender = { kind: 'workspace' | 'visitor'; name: string; plan: Ctx['plan'] | 'none' }
 
 const megabyte = 1_048_576
-/** Megabytes of bodies at a time, for one sender and for all of its kind. */
+/** Megabytes of concurrent bodies, per sender and for all senders of its kind. */
 const bodyMegabytes = { workspace: { each: 16, all: 64 }, visitor: { each: 1, all: 16 } }
 const mostWaiting = 1_000
-// Analytics: their answers are the largest ones.
+// Analytics responses are the largest.
 const heavyShare = 2
 const longestWaitMs = 20_000
-// A process that works for half of the time answers late.
+// A process that is busy half of the time responds late.
 const idleUtilization = 0.2
 const busyUtilization = 0.5
 const sampleMs = 100
 const activeMs = 1_000
-// A place stays empty for up to twice the time that the request before took.
+// A slot stays empty for up to twice the duration of its last request.
 const restFactor = 2
 const longestRestMs = 1_000
 
@@ -47,7 +47,7 @@ export function openAdmission(
 
   function refuse({ plan }: Pick<Sender, 'plan'>, limit: string, message: string): AppError {
     metrics.limited.inc({ plan, limit })
-    return new AppError('rate_limit_exceeded', `${message} Wait for answers before you send more.`)
+    return new AppError('rate_limit_exceeded', `${message} Wait for responses before you send more.`)
   }
 
   function findLine(workspaceId: string, isHeavy: boolean): Line {
@@ -57,7 +57,7 @@ export function openAdmission(
     return line
   }
 
-  /** How many may run now, and for how much of the time that a request took its place stays empty. */
+  /** How many requests may run now, and how long a slot stays empty, as a multiple of its last request's duration. */
   function computeShare({ workspaceId, isHeavy, running, waiting }: Line): { most: number; rest: number } {
     const whole = Math.max(1, Math.floor(config.API_WORKSPACE_CONCURRENCY / (isHeavy ? heavyShare : 1)))
     const spare = readSpare(workspaceId)
@@ -91,10 +91,10 @@ export function openAdmission(
       const [own, total] = [`${kind} ${name}`, kind]
       const [mine = 0, everyones = 0] = [reserved.get(own), reserved.get(total)]
       if (mine > 0 && mine + bytes > each * megabyte) {
-        throw refuse(sender, 'bodies', `This ${kind} sends more than ${each} MB of bodies at the same time.`)
+        throw refuse(sender, 'bodies', `This ${kind} sends more than ${each} MB of request bodies at the same time.`)
       }
       if (everyones > 0 && everyones + bytes > all * megabyte) {
-        throw refuse(sender, 'bodies', 'The server is reading as many bodies as it has memory for.')
+        throw refuse(sender, 'bodies', 'The server has no memory for further request bodies.')
       }
       for (const share of [own, total]) add(reserved, share, bytes)
       return callOnce(() => {
@@ -109,16 +109,16 @@ export function openAdmission(
         return begin(line)
       }
       if (line.waiting.length >= mostWaiting) {
-        throw refuse(ctx, 'waiting', `${mostWaiting} requests of this workspace wait for the ${most} before them.`)
+        throw refuse(ctx, 'waiting', `${mostWaiting} requests of this workspace are queued, ${most} are running.`)
       }
       const isNext = await waitInLine(line)
       if (isNext) return begin(line)
-      throw refuse(ctx, 'waiting', `The request waited ${longestWaitMs / 1_000} s for others of this workspace.`)
+      throw refuse(ctx, 'waiting', `Queued for ${longestWaitMs / 1_000} s behind other requests of this workspace.`)
     },
   }
 }
 
-/** Resolves with false after the longest wait. */
+/** Resolves with false when the wait times out. */
 function waitInLine({ waiting }: Line): Promise<boolean> {
   return new Promise((resolve) => {
     const enter = () => {
@@ -134,8 +134,8 @@ function waitInLine({ waiting }: Line): Promise<boolean> {
 }
 
 /**
- * Reads how much time the event loop has to spare while several workspaces ask, from 0 to 1. A workspace that asks for more
- * than half of its share gets only so much of it, so that requests of the others pass quickly.
+ * Returns the event loop's spare time, from 0 to 1, while several workspaces send requests. A workspace that uses more
+ * than half of its share gets only that part of it, so that the others' requests stay fast.
  */
 function watchContention(readUtilization: () => number): (workspaceId: string) => number {
   const askedAt = new Map<string, number>()
@@ -143,7 +143,7 @@ function watchContention(readUtilization: () => number): (workspaceId: string) =
   let spare = 1
   return (workspaceId) => {
     const now = performance.now()
-    // Moves to the end, so the map is in the order of the last requests.
+    // Moving the key to the end keeps the map in order of the last request.
     askedAt.delete(workspaceId)
     askedAt.set(workspaceId, now)
     if (now - sampledAt >= sampleMs) {
@@ -158,7 +158,7 @@ function watchContention(readUtilization: () => number): (workspaceId: string) =
   }
 }
 
-/** The part of the time since the last call that the event loop worked. */
+/** Share of the time since the last call in which the event loop was busy. */
 function openUtilization(): () => number {
   let last = performance.eventLoopUtilization()
   return () => {
@@ -186,12 +186,12 @@ function callOnce(work: () => void): () => void {
 const streamedBytes = 2 * megabyte
 const chunkCharacters = 65_536
 
-/** A list whose text would be so long that it is better made while it is sent. */
+/** A list that is too long to serialize at once, so it is serialized while it is sent. */
 export function isLargeList(value: unknown): value is unknown[] {
   return Array.isArray(value) && estimateBytes(value) > streamedBytes
 }
 
-/** The JSON of a list, item by item, as fast as the client takes it. One that takes nothing for `stallMs` is cut off. */
+/** Streams a list as JSON, item by item, at the client's pace; cuts off a client that reads nothing for `stallMs`. */
 export function streamList(
   items: unknown[],
   { stallMs, cut, ended }: { stallMs: number; cut(): void; ended(): void },
@@ -212,7 +212,7 @@ export function streamList(
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        // A fast reader would take all of it in one turn of the event loop, and other requests would wait.
+        // A fast reader would take everything in one turn of the event loop and block other requests.
         await nextTurn()
         if (isEnded) return
         clearTimeout(timer)

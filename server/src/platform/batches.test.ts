@@ -10,7 +10,7 @@ test('chunks are full but for the last one, and hold every item in order', () =>
 })
 
 describe('batches', () => {
-  test('a lone message comes at once', async () => {
+  test('a lone message is delivered at once', async () => {
     const source = openSource()
     const read = start(source, { intervalMs: 10_000 })
     const started = performance.now()
@@ -20,7 +20,7 @@ describe('batches', () => {
     await read.stop()
   })
 
-  test('what waits together comes together', async () => {
+  test('waiting messages form one batch', async () => {
     const source = openSource()
     const read = start(source, { intervalMs: 0 })
     source.push(1, 2, 3, 4, 5)
@@ -28,7 +28,7 @@ describe('batches', () => {
     await read.stop()
   })
 
-  test('under load a batch holds what came within the interval since the last one', async () => {
+  test('under load a batch holds the messages of one interval', async () => {
     const source = openSource()
     const read = start(source, { intervalMs: 300 })
     source.push(1)
@@ -53,7 +53,7 @@ describe('batches', () => {
     await read.stop()
   })
 
-  test('a slow reader finds all that came meanwhile', async () => {
+  test('a slow reader gets all messages that arrived meanwhile', async () => {
     const source = openSource()
     const read = start(source, { intervalMs: 20 })
     source.push(1)
@@ -74,7 +74,7 @@ describe('batches', () => {
     expect(source.closed).toBe(true)
   })
 
-  test('a stop ends the wait for more, and what is in hand still comes', async () => {
+  test('a stop ends the wait for more, and the current batch is delivered', async () => {
     const source = openSource()
     const read = start(source, { intervalMs: 10_000 })
     source.push(1)
@@ -87,7 +87,7 @@ describe('batches', () => {
     expect(await read.next()).toBeUndefined()
   })
 
-  test('the end of the source is the end, after what is left', async () => {
+  test('the end of the source ends the batches after the remaining messages', async () => {
     const source = openSource()
     const read = start(source, { intervalMs: 10_000 })
     source.push(1)
@@ -99,7 +99,7 @@ describe('batches', () => {
     expect(await read.next()).toBeUndefined()
   })
 
-  test('a reader who leaves closes the source', async () => {
+  test('a reader that stops closes the source', async () => {
     const source = openSource()
     source.push(1)
     for await (const _batch of iterate(source, { intervalMs: 0 })) break
@@ -107,7 +107,7 @@ describe('batches', () => {
   })
 })
 
-test('nothing is lost, repeated or moved, whatever the pace', async () => {
+test('no message is lost, repeated or reordered at any pace', async () => {
   const anyPace = fc.array(
     fc.record({ count: fc.integer({ min: 1, max: 9 }), pauseMs: fc.integer({ min: 0, max: 3 }) }),
     {
@@ -145,7 +145,7 @@ test('nothing is lost, repeated or moved, whatever the pace', async () => {
   )
 })
 
-test('batches that take long begin less often, so that the engine has time for others', () => {
+test('slow batches start less often, so that the engine has time for others', () => {
   expect(paceBatches(500, 20)).toBe(500)
   expect(paceBatches(500, 300)).toBe(900)
   expect(paceBatches(500, 10_000)).toBe(12_000)
@@ -174,7 +174,7 @@ function start(source: ReturnType<typeof openSource>, options: Options) {
   }
 }
 
-/** Numbers that come as messages of a consumer do: one by one, until it is closed and empty. */
+/** Yields numbers like a consumer's messages: one by one, until it is closed and empty. */
 function openSource() {
   const waiting: number[] = []
   let wake = Promise.withResolvers<void>()

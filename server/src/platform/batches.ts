@@ -4,14 +4,14 @@ import { sleep } from './clock.ts'
 const longestRestMs = 2_000
 
 /**
- * The time between the starts of two batches: the interval, or longer when the last batch took long, so that a slow engine
- * has twice that time for others.
+ * Time between the starts of two batches: the interval, or longer after a slow batch, so that a slow engine spends two
+ * thirds of its time on other work.
  */
 export function paceBatches(intervalMs: number, tookMs: number): number {
   return Math.max(intervalMs, tookMs + Math.min(2 * tookMs, longestRestMs))
 }
 
-/** Cuts a list into parts of at most `size` items. */
+/** Splits a list into chunks of at most `size` items. */
 export function* chunks<T>(items: readonly T[], size: number): Generator<T[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
 }
@@ -19,8 +19,8 @@ export function* chunks<T>(items: readonly T[], size: number): Generator<T[]> {
 type Options = { intervalMs: () => number; signal: AbortSignal; full: (messages: JsMsg[]) => boolean }
 
 /**
- * Messages as they come, in batches: a lone one at once, and under load whatever arrived within the interval
- * since the last batch, or fewer when `full` says so.
+ * Groups messages into batches: a lone message is delivered at once; under load a batch holds what arrived since the
+ * last one, or less when `full` says so.
  */
 export async function* batches(source: ConsumerMessages, options: Options): AsyncGenerator<JsMsg[]> {
   const stop = () => void source.close()
@@ -47,7 +47,7 @@ export async function* batches(source: ConsumerMessages, options: Options): Asyn
   } finally {
     options.signal.removeEventListener('abort', stop)
     const closed = source.close()
-    // A message that nobody takes any more would keep the source from closing.
+    // An unread message would keep the source from closing.
     await iterator.return?.()
     await closed
   }
@@ -55,7 +55,7 @@ export async function* batches(source: ConsumerMessages, options: Options): Asyn
 
 async function patience(until: number, signal: AbortSignal): Promise<undefined> {
   const left = until - Date.now()
-  // Zero still gives a message that is already in memory the chance to join.
+  // A timeout of zero still lets messages that are already in memory join.
   await (left > 0 ? sleep(left, signal) : new Promise(setImmediate))
   return undefined
 }

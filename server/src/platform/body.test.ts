@@ -37,7 +37,7 @@ describe.each(withBody)('$id', ({ method, path, bodyLimit }) => {
     }
   })
 
-  test('answers the deepest and the longest body within a second', async () => {
+  test('responds to the deepest and the longest body within a second', async () => {
     const depth = Math.floor(bodyLimit / 2)
     const bodies = [
       '['.repeat(depth) + ']'.repeat(depth),
@@ -53,21 +53,21 @@ describe.each(withBody)('$id', ({ method, path, bodyLimit }) => {
     }
   })
 
-  test('refuses a body above its limit, named in the message', async () => {
+  test('refuses a body above its limit and names the limit', async () => {
     const response = await call(' '.repeat(bodyLimit + 1))
     expect(response.status).toBe(422)
     expect(await messageIn(response)).toContain(`larger than ${Math.min(bodyLimit, megabyte)} bytes`)
   })
 })
 
-test('the worst body of each operation holds the event loop for less than 50 ms', () => {
+test('the worst body of each operation blocks the event loop for less than 50 ms', () => {
   const slowest = withBody.map((operation) => ({
     id: operation.id,
     ms: Math.max(...worstBodies(operation).map(timed)),
   }))
   expect(slowest.filter(({ ms }) => ms >= 50)).toEqual([])
 
-  /** Time of this thread alone, the fastest of three runs: the machine may be busy with something else. */
+  /** CPU time of this thread, the fastest of three runs, because the machine may be busy. */
   function timed({ operation, text }: ReturnType<typeof worstBodies>[number]): number {
     const bytes = Buffer.from(text)
     const runs = Array.from({ length: 3 }, () => {
@@ -82,7 +82,7 @@ test('the worst body of each operation holds the event loop for less than 50 ms'
   }
 })
 
-test('a body that says how long it is gets refused before it is sent', async () => {
+test('a body with a Content-Length is refused before it is sent', async () => {
   const answered = Promise.withResolvers<number | undefined>()
   const headers = { authorization, 'content-length': 100 * megabyte }
   const sending = request(`${api}/links`, { method: 'POST', headers }, (response) =>
@@ -94,7 +94,7 @@ test('a body that says how long it is gets refused before it is sent', async () 
   sending.destroy()
 })
 
-test('after a refused body the connection is either usable or closed by its header', async () => {
+test('after a refused body the connection is either usable or closed by a header', async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const send = (body: string) =>
     new Promise<(string | number | undefined)[]>((resolve, reject) => {
@@ -110,7 +110,7 @@ test('after a refused body the connection is either usable or closed by its head
   agent.destroy()
 })
 
-test('a body in chunks is cut off at the limit, and the connection closes when it goes on', async () => {
+test('a chunked body is cut off at the limit, and the connection closes if it continues', async () => {
   const answered = Promise.withResolvers<number | undefined>()
   const closed = Promise.withResolvers<void>()
   const sending = request(`${api}/links`, { method: 'POST', headers: { authorization } }, (response) => {
@@ -125,7 +125,7 @@ test('a body in chunks is cut off at the limit, and the connection closes when i
       if (!sending.write(Buffer.alloc(65_536, 0x20))) return void sending.once('drain', () => send(most))
     }
   }
-  // A client that does not pause may get a reset instead of the answer.
+  // A client that does not pause may get a reset instead of the response.
   send(2 * megabyte)
   expect(await answered.promise).toBe(422)
   send(200 * megabyte)
@@ -141,7 +141,7 @@ test('a compressed body is refused with 400', async () => {
   expect(await messageIn(response)).toContain('Send the body uncompressed.')
 })
 
-test('a number beyond the range of a double is refused, a very long one is read', async () => {
+test('a number beyond the range of a double is refused, a very long one is accepted', async () => {
   const { workspace, click } = await buildConversionLink(platform)
   const lead = (metadata: string) =>
     fetch(`${api}/track/lead`, {
@@ -181,7 +181,7 @@ async function messageIn(response: Response): Promise<string> {
   return error.message
 }
 
-/** Bodies that are as long, and have as many values, as the operation takes: all values in one of its fields. */
+/** The longest bodies with the most values that the operation accepts, all in one field. */
 function worstBodies(operation: Body) {
   const { bodyLimit, bodyValues } = operation
   const count = Math.min(bodyValues - 100, Math.floor(bodyLimit / 16))
@@ -206,7 +206,7 @@ function bodyFields(operation: Body): string[] {
   return Object.keys(schema.properties ?? {})
 }
 
-test.each([{ 'content-length': '1000' }, {}])('a body that does not arrive in time is refused: %o', async (headers) => {
+test.each([{ 'content-length': '1000' }, {}])('a body that times out is refused: %o', async (headers) => {
   const outcome = Promise.withResolvers<unknown>()
   const server = createServer(async (incoming, response) => {
     const config = { BODY_LIMIT_BYTES: megabyte, BODY_DEADLINE_MS: 100 }

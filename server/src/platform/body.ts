@@ -3,15 +3,15 @@ import type { BodyLimits } from '@tributary/contract/operation'
 import type { Config } from './config.ts'
 import { badRequest, invalid } from './errors.ts'
 
-/** Levels of arrays and objects within each other, in every JSON that a client sends. */
+/** Maximum nesting of arrays and objects in any JSON from a client. */
 const maxDepth = 32
-/** Of a refused body so much is read and dropped, and for so long: many clients read no answer before they have sent all. */
+/** How much of a refused body is read and dropped, and for how long: many clients read no response until they have sent all. */
 const drainBytes = 16 * 1024 * 1024
 const drainMs = 5_000
-/** Requests whose body did not arrive in time. */
+/** Requests whose body timed out. */
 const late = new WeakSet<IncomingMessage>()
 
-/** The bytes of a body, never more than the operation's limit, and never later than BODY_DEADLINE_MS. */
+/** Reads a body within the operation's size limit and BODY_DEADLINE_MS. */
 export async function readBody(
   incoming: IncomingMessage,
   { bodyLimit }: Pick<BodyLimits, 'bodyLimit'>,
@@ -33,13 +33,13 @@ export async function readBody(
   )
 }
 
-/** How many bytes a body may become; without a length, as many as the operation takes. */
+/** The most bytes a body can have; without a Content-Length, the operation's limit. */
 export function announcedBytes(incoming: IncomingMessage, { bodyLimit }: Pick<BodyLimits, 'bodyLimit'>): number {
   const length = incoming.headers['content-length']
   return Math.min(length === undefined ? bodyLimit : Number(length), bodyLimit)
 }
 
-/** Undefined once there is more than the limit. */
+/** Undefined when the body exceeds the limit. */
 function readUpTo(incoming: IncomingMessage, limit: number, deadlineMs: number): Promise<Buffer | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer | undefined>()
   const chunks: Buffer[] = []
@@ -64,8 +64,8 @@ function readUpTo(incoming: IncomingMessage, limit: number, deadlineMs: number):
 }
 
 /**
- * Reads on without keeping anything: a body that says its length to its end, so that the connection stays usable; one in
- * chunks behind the answer, until the connection closes for being too long.
+ * Drains a refused body: one with a Content-Length to its end, so that the connection stays usable; a chunked one until
+ * the connection closes for its size.
  */
 async function drain(incoming: IncomingMessage): Promise<void> {
   const announced = incoming.headers['content-length']
@@ -83,7 +83,7 @@ async function drain(incoming: IncomingMessage): Promise<void> {
   clearTimeout(timer)
 }
 
-/** Whether a request says that it has more of a body than was read: no other request can follow on the connection. */
+/** Whether part of the announced body is unread, so that the connection can't be reused. */
 export function hasUnreadBody(incoming: IncomingMessage): boolean {
   return !incoming.complete && (incoming.headers['content-length'] !== undefined || late.has(incoming))
 }
@@ -102,7 +102,7 @@ export function parseJson(bytes: Buffer, { bodyValues }: Pick<BodyLimits, 'bodyV
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d]
 
-/** To be asked before `JSON.parse`, which takes half a second for a megabyte of brackets. */
+/** Runs before `JSON.parse`, which takes half a second for a megabyte of brackets. */
 export function nestingProblem(bytes: Buffer, maxValues: number): string | undefined {
   let depth = 0
   let values = 1

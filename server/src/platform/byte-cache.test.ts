@@ -5,7 +5,7 @@ import { estimateBytes, openByteCache } from './byte-cache.ts'
 
 const source = fileURLToPath(new URL('..', import.meta.url))
 
-test('what was used least recently is dropped when the bytes are full', () => {
+test('the least recently used entry is evicted when the bytes are full', () => {
   const cache = openByteCache<string>({ maxBytes: 10_000 })
   for (const key of ['a', 'b', 'c']) cache.set(key, key.repeat(1_500))
   expect([...cache.keys()].sort()).toEqual(['b', 'c'].concat(cache.has('a') ? ['a'] : []).sort())
@@ -16,7 +16,7 @@ test('what was used least recently is dropped when the bytes are full', () => {
   expect(cache.calculatedSize).toBeLessThanOrEqual(10_000)
 })
 
-test('long keys count too, and a value larger than the cache is not kept', () => {
+test('long keys count too, and a value larger than the cache is not cached', () => {
   const cache = openByteCache<string>({ maxBytes: 10_000 })
   for (let index = 0; index < 100; index++) cache.set(`${index}`.padEnd(1_000, 'x'), '')
   expect(cache.size).toBeLessThan(5)

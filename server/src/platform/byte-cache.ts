@@ -1,12 +1,9 @@
 import { LRUCache } from 'lru-cache'
 
-/** Of an entry besides its key and value: links of the list, slots of the map. */
+/** Overhead of an entry besides its key and value: list links and map slots. */
 const entryBytes = 150
 
-/**
- * A memory cache that drops what was used least recently. It is bounded by bytes, because a client chooses how long its
- * values are; `most` only sizes it.
- */
+/** An LRU memory cache. It is bounded by bytes, because a client chooses the length of its values; `most` only sizes it. */
 export type ByteCache<V extends {}, K extends string | number = string> = LRUCache<K, V>
 
 export type CacheOptions = { maxBytes: number; most?: number; ttlMs?: number }
@@ -25,7 +22,7 @@ export function openByteCache<V extends {}, K extends string | number = string>(
   })
 }
 
-/** About the memory of a value that could be JSON; two bytes for each character, as the longest form of a text has. */
+/** Estimates the memory of a JSON value; counts two bytes per character, the worst case of a V8 string. */
 export function estimateBytes(value: unknown): number {
   if (typeof value === 'string') return 24 + 2 * value.length
   if (ArrayBuffer.isView(value)) return 100 + value.byteLength

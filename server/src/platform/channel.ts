@@ -1,11 +1,11 @@
 import type { ChildProcess } from 'node:child_process'
 
-/** Answers one question of the other end; what it throws becomes the error of that question. */
+/** Answers one request of the other end; an exception becomes the error of that request. */
 export type Answer = (value: unknown) => unknown
 export type Channel = {
-  /** Fails when the other end fails, does not answer in time, or is gone. Without a time it waits until then. */
+  /** Fails when the other end fails, times out or disconnects. Without a timeout it waits until then. */
   ask(command: string, value?: unknown, withinMs?: number): Promise<unknown>
-  /** Resolves when the other end is gone. */
+  /** Resolves when the other end disconnects. */
   closed: Promise<void>
   close(): void
 }
@@ -14,7 +14,7 @@ type Command = { command: string; id: number; value?: unknown }
 type Reply = { reply: number; value?: unknown; error?: string }
 type Waiting = { resolve(value: unknown): void; reject(error: Error): void; timer?: NodeJS.Timeout }
 
-/** Questions and answers between a supervisor and one of its processes, over the IPC channel that `fork` opens. */
+/** Requests and responses between a supervisor and one of its processes, over the IPC channel that `fork` opens. */
 export function openChannel(end: ChildProcess | NodeJS.Process, answers: Record<string, Answer>): Channel {
   const waiting = new Map<number, Waiting>()
   let count = 0
@@ -28,13 +28,13 @@ export function openChannel(end: ChildProcess | NodeJS.Process, answers: Record<
     else waiter.reject(new Error(error))
   }
 
-  // With a callback, a channel that is gone is no exception.
+  // With a callback, sending on a closed channel does not throw.
   const send = (message: Command | Reply) => end.connected && end.send?.(message, undefined, undefined, () => {})
 
   async function reply({ command, id, value }: Command): Promise<void> {
     try {
       const answer = Object.hasOwn(answers, command) ? answers[command] : undefined
-      if (!answer) throw new Error(`unknown question ${command}`)
+      if (!answer) throw new Error(`unknown request ${command}`)
       send({ reply: id, value: await answer(value) })
     } catch (error) {
       send({ reply: id, error: (error as Error).message })
@@ -48,16 +48,16 @@ export function openChannel(end: ChildProcess | NodeJS.Process, answers: Record<
   })
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   emitter.once('disconnect', resolve)
-  // The other end may have gone while this process was loading.
+  // The other end may have disconnected while this process was loading.
   if (!end.connected) resolve()
   void closed.then(() => {
-    for (const id of [...waiting.keys()]) finish(id, 'the other process is gone')
+    for (const id of [...waiting.keys()]) finish(id, 'the other process has ended')
   })
 
   return {
     closed,
     ask(command, value, withinMs) {
-      if (!end.connected) return Promise.reject(new Error('the other process is gone'))
+      if (!end.connected) return Promise.reject(new Error('the other process has ended'))
       return new Promise((resolve, reject) => {
         const id = count++
         const timer = withinMs && setTimeout(finish, withinMs, id, `no answer in ${withinMs} ms`)

@@ -3,24 +3,20 @@ import { clientNetwork, openAddressReader, parseRange, readClient } from './clie
 
 const proxies = ['10.0.0.0/8', '192.0.2.7', 'fd00::/8', '::1']
 
-describe('the address of the visitor', () => {
+describe("the visitor's address", () => {
   test.each<[string, { peer?: string; forwarded?: string }, string]>([
     ['the peer itself', { peer: '203.0.113.9' }, '203.0.113.9'],
-    ['the peer, when it is no proxy of ours', { peer: '203.0.113.9', forwarded: '198.51.100.1' }, '203.0.113.9'],
+    ['the peer, when it is not a trusted proxy', { peer: '203.0.113.9', forwarded: '198.51.100.1' }, '203.0.113.9'],
     ['the peer, when a proxy forwards nothing', { peer: '10.1.2.3' }, '10.1.2.3'],
-    ['what a proxy says', { peer: '10.1.2.3', forwarded: '198.51.100.1' }, '198.51.100.1'],
-    ['what a single proxy says', { peer: '192.0.2.7', forwarded: '198.51.100.1' }, '198.51.100.1'],
+    ['the address from a proxy', { peer: '10.1.2.3', forwarded: '198.51.100.1' }, '198.51.100.1'],
+    ['the address from a single proxy', { peer: '192.0.2.7', forwarded: '198.51.100.1' }, '198.51.100.1'],
     ['the peer, beside a single proxy', { peer: '192.0.2.8', forwarded: '198.51.100.1' }, '192.0.2.8'],
-    ['not what stands left of it', { peer: '10.1.2.3', forwarded: '1.1.1.1, 198.51.100.1' }, '198.51.100.1'],
-    [
-      'the first one that is not ours',
-      { peer: '10.1.2.3', forwarded: '1.1.1.1,198.51.100.1,10.9.9.9' },
-      '198.51.100.1',
-    ],
-    ['the outermost, when all are ours', { peer: '10.1.2.3', forwarded: '10.0.0.5, 10.0.0.6' }, '10.0.0.5'],
+    ['the rightmost, not one left of it', { peer: '10.1.2.3', forwarded: '1.1.1.1, 198.51.100.1' }, '198.51.100.1'],
+    ['the first untrusted one', { peer: '10.1.2.3', forwarded: '1.1.1.1,198.51.100.1,10.9.9.9' }, '198.51.100.1'],
+    ['the outermost, when all are trusted', { peer: '10.1.2.3', forwarded: '10.0.0.5, 10.0.0.6' }, '10.0.0.5'],
     ['an IPv6 visitor', { peer: '10.1.2.3', forwarded: '2001:DB8:0::1' }, '2001:db8::1'],
     ['behind an IPv6 proxy', { peer: 'fd12:3456::1', forwarded: '2001:db8::1' }, '2001:db8::1'],
-    ['behind no IPv6 proxy', { peer: 'fe00::1', forwarded: '2001:db8::1' }, 'fe00::1'],
+    ['an untrusted IPv6 peer', { peer: 'fe00::1', forwarded: '2001:db8::1' }, 'fe00::1'],
     ['an IPv4 peer on an IPv6 socket', { peer: '::ffff:203.0.113.9' }, '203.0.113.9'],
     ['an IPv4 proxy on an IPv6 socket', { peer: '::ffff:10.1.2.3', forwarded: '198.51.100.1' }, '198.51.100.1'],
     ['a mapped visitor', { peer: '10.1.2.3', forwarded: '::ffff:198.51.100.1' }, '198.51.100.1'],
@@ -28,11 +24,11 @@ describe('the address of the visitor', () => {
     ['without its port', { peer: '10.1.2.3', forwarded: '1.1.1.1, 198.51.100.1:51234' }, '198.51.100.1'],
     ['without brackets and port', { peer: '10.1.2.3', forwarded: '[2001:db8::1]:443' }, '2001:db8::1'],
     ['the proxy, when it does not know', { peer: '10.1.2.3', forwarded: '6.6.6.6, unknown' }, '10.1.2.3'],
-    ['the last sure one before garbage', { peer: '10.1.2.3', forwarded: '6.6.6.6, x, 10.0.0.4' }, '10.0.0.4'],
+    ['the last trusted one before garbage', { peer: '10.1.2.3', forwarded: '6.6.6.6, x, 10.0.0.4' }, '10.0.0.4'],
     ['the proxy, after garbage', { peer: '10.1.2.3', forwarded: '<script>' }, '10.1.2.3'],
-    ['the proxy, after numbers that are no address', { peer: '10.1.2.3', forwarded: '127.1' }, '10.1.2.3'],
+    ['the proxy, after numbers that are not an address', { peer: '10.1.2.3', forwarded: '127.1' }, '10.1.2.3'],
     ['the proxy, after a trailing comma', { peer: '10.1.2.3', forwarded: '6.6.6.6,' }, '10.1.2.3'],
-    ['nothing, when the socket is gone', { forwarded: '6.6.6.6' }, ''],
+    ['nothing, when the socket is closed', { forwarded: '6.6.6.6' }, ''],
   ])('is %s', (_name, { peer, forwarded }, ip) => {
     expect(client(peer, { 'x-forwarded-for': forwarded }).ip).toBe(ip)
   })
@@ -41,16 +37,16 @@ describe('the address of the visitor', () => {
 describe('encryption', () => {
   test.each<[string, { peer: string; proto?: string; encrypted?: boolean }, boolean]>([
     ['own TLS', { peer: '203.0.113.9', encrypted: true }, true],
-    ['own TLS, whatever a visitor says', { peer: '203.0.113.9', encrypted: true, proto: 'http' }, true],
+    ['own TLS, whatever the header says', { peer: '203.0.113.9', encrypted: true, proto: 'http' }, true],
     ['plain', { peer: '203.0.113.9' }, false],
-    ['a visitor who says so', { peer: '203.0.113.9', proto: 'https' }, false],
-    ['loopback that says so but is no proxy', { peer: '127.0.0.1', proto: 'https' }, false],
+    ['a visitor that claims it', { peer: '203.0.113.9', proto: 'https' }, false],
+    ['loopback that claims it but is not a proxy', { peer: '127.0.0.1', proto: 'https' }, false],
     ['a proxy', { peer: '10.1.2.3', proto: 'https' }, true],
     ['a proxy in capitals', { peer: '10.1.2.3', proto: 'HTTPS' }, true],
     ['a proxy that got plain HTTP', { peer: '10.1.2.3', proto: 'http' }, false],
-    ['a proxy that says nothing', { peer: '10.1.2.3' }, false],
+    ['a proxy without the header', { peer: '10.1.2.3' }, false],
     ['two proxies', { peer: '10.1.2.3', proto: 'https, https' }, true],
-    ['a visitor who says so to a proxy that adds what it saw', { peer: '10.1.2.3', proto: 'https, http' }, false],
+    ['a visitor that claims it to a proxy that appends', { peer: '10.1.2.3', proto: 'https, http' }, false],
   ])('%s', (_name, { peer, proto, encrypted }, secure) => {
     expect(client(peer, { 'x-forwarded-proto': proto }, encrypted).secure).toBe(secure)
   })
@@ -98,7 +94,7 @@ test.each([
   '::/129',
   '::ffff:1.2.3.4/90',
 ])('the range %j is refused', (range) => {
-  expect(() => parseRange(range)).toThrow(`${JSON.stringify(range)} is no address or CIDR range`)
+  expect(() => parseRange(range)).toThrow(`${JSON.stringify(range)} is not an address or CIDR range`)
 })
 
 test.each([

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 import { memo } from './memo.ts'
 
 type ClientAddress = { ip: string; trusted: boolean; loopback: boolean }
-/** What is known of an address: its plain form, and whether it is one of ours. */
+/** An address in canonical form, and whether it is a trusted proxy. */
 export type AddressReader = (address: string) => ClientAddress
 export type Client = { ip: string; secure: boolean; trusted: boolean; loopback: boolean }
 
@@ -12,9 +12,9 @@ export type Visitor = {
   ip: string
   userAgent: string
   referer: string
-  /** What the browser says it asks for, such as `prefetch`; else empty. */
+  /** Purpose that the browser sends, such as `prefetch`; else empty. */
   purpose: string
-  /** What a trusted proxy says. */
+  /** Values from a trusted proxy. */
   location: GeoHeaders
 }
 
@@ -24,7 +24,7 @@ type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
 export function openAddressReader(ranges: string[]): AddressReader {
   const parsed = ranges.map(parseRange)
-  // The same few proxies and visitors ask again and again; reading an address costs more than the rest of a redirect.
+  // The same few proxies and visitors return often, and parsing an address costs more than the rest of a redirect.
   return memo((address) => parseClientAddress(address, parsed), { maxBytes: 4_000_000, most: 10_000 })
 }
 
@@ -42,7 +42,7 @@ function parseClientAddress(text: string, trusted: Range[]): ClientAddress {
   }
 }
 
-/** Reads an address or a CIDR range; an IPv4 range may be written as IPv6. */
+/** Parses an address or a CIDR range; an IPv4 range may be written as IPv6. */
 export function parseRange(text: string): Range {
   const [address = '', bits, ...rest] = text.split('/')
   if (!isAddress(address) || rest.length > 0 || (bits !== undefined && !/^\d{1,3}$/.test(bits))) throw notRange(text)
@@ -55,7 +55,7 @@ export function parseRange(text: string): Range {
   return [plain, length]
 }
 
-/** Who is really asking: forwarded headers count only when a trusted proxy sent them. */
+/** The client address: forwarded headers count only from a trusted proxy. */
 export function readClient(request: Pick<IncomingMessage, 'headers' | 'socket'>, readAddress: AddressReader): Client {
   const { ip, trusted, loopback } = readAddress(request.socket.remoteAddress ?? '')
   const encrypted = 'encrypted' in request.socket && request.socket.encrypted === true
@@ -69,7 +69,7 @@ export function readClient(request: Pick<IncomingMessage, 'headers' | 'socket'>,
   }
 }
 
-/** What a request tells about the person behind it; wherever it arrives, the same person gets the same click id. */
+/** Identifies the visitor of a request: the same person gets the same click id wherever the request arrives. */
 export function readVisitor(request: Pick<IncomingMessage, 'headers' | 'socket'>, readAddress: AddressReader): Visitor {
   const { headers } = request
   const client = readClient(request, readAddress)
@@ -82,12 +82,12 @@ export function readVisitor(request: Pick<IncomingMessage, 'headers' | 'socket'>
   }
 }
 
-/** What counts as one visitor: of IPv6 everyone has a whole /64. */
+/** The network that counts as one visitor: an IPv4 address or an IPv6 /64, which one person usually has. */
 export function clientNetwork(ip: string): string {
   return ipaddr.IPv6.isValid(ip) ? ipaddr.IPv6.networkAddressFromCIDR(`${ip}/64`).toString() : ip
 }
 
-/** What content delivery networks and proxies say about the visitor's place. */
+/** The visitor's location, from headers of content delivery networks and proxies. */
 function readLocation(headers: IncomingHttpHeaders): GeoHeaders {
   const hint = (...names: string[]) => String(names.map((name) => headers[name]).find(Boolean) ?? '')
   return {
@@ -106,7 +106,7 @@ function decoded(text: string): string {
   }
 }
 
-/** The nearest address that is not one of ours: anything further left could have been written by the visitor. */
+/** The nearest untrusted address: the visitor could have written anything further left. */
 function forwardedFor(header: string, peer: string, readAddress: AddressReader): string {
   let nearest = peer
   for (const part of header.split(',').reverse()) {
@@ -119,12 +119,12 @@ function forwardedFor(header: string, peer: string, readAddress: AddressReader):
   return nearest
 }
 
-/** Several proxies may each add what they saw; one that saw plain HTTP is enough to refuse. */
+/** Several proxies may each add a protocol; a single plain HTTP hop is enough to refuse. */
 function isHttps(header: string): boolean {
   return header.split(',').every((part) => part.trim().toLowerCase() === 'https')
 }
 
-/** Some proxies write the port of the visitor too. */
+/** Some proxies append the visitor's port. */
 function withoutPort(text: string): string {
   return /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
 }
@@ -134,7 +134,7 @@ function isAddress(text: string): boolean {
 }
 
 function notRange(text: string): Error {
-  return new Error(`${JSON.stringify(text)} is no address or CIDR range, such as 10.0.0.0/8 or fd00::/8`)
+  return new Error(`${JSON.stringify(text)} is not an address or CIDR range, such as 10.0.0.0/8 or fd00::/8`)
 }
 
 function matches(address: ipaddr.IPv4 | ipaddr.IPv6, [network, bits]: Range): boolean {

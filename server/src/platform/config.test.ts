@@ -14,7 +14,7 @@ const needed = {
   ENCRYPTION_KEYS: `1:${'b2'.repeat(32)}`,
 }
 
-test('what is not set gets its default', () => {
+test('a missing setting gets its default', () => {
   const { POSTGRES_URL, NATS_URL, CLICKHOUSE_URL, VALKEY_URL } = needed
   expect(readConfig(needed)).toMatchObject({
     POSTGRES_URL,
@@ -75,12 +75,12 @@ test('what is not set gets its default', () => {
   })
 })
 
-test('an empty or blank value is the same as none', () => {
+test('an empty or blank value counts as missing', () => {
   const blank = { API_PORT: '  ', ROLES: '', LOG_LEVEL: ' ' }
   expect(readConfig({ ...needed, ...blank })).toEqual(readConfig(needed))
 })
 
-test('lists, addresses and numbers are read', () => {
+test('lists, addresses and numbers are parsed', () => {
   const config = readConfig({
     ...needed,
     ROLES: ' worker , api',
@@ -96,7 +96,7 @@ test('lists, addresses and numbers are read', () => {
   expect(config.API_PORT).toBe(0)
 })
 
-test('what calls to the outside may reach is read', () => {
+test('allowed hosts and ports of outbound calls are parsed', () => {
   const { OUTBOUND_ALLOWED_HOSTS, OUTBOUND_ALLOWED_PORTS } = readConfig({
     ...needed,
     OUTBOUND_ALLOWED_HOSTS: 'Hooks.Internal., 10.1.0.0/16,127.0.0.1, fd00::/8',
@@ -134,16 +134,12 @@ describe('a bad value is refused', () => {
     [
       'no range',
       { TRUSTED_PROXIES: '10.0.0.0/8,10.0.0.0/40' },
-      'TRUSTED_PROXIES is "10.0.0.0/8,10.0.0.0/40": "10.0.0.0/40" is no address or CIDR range, such as 10.0.0.0/8 or fd00::/8.',
+      'TRUSTED_PROXIES is "10.0.0.0/8,10.0.0.0/40": "10.0.0.0/40" is not an address or CIDR range, such as 10.0.0.0/8 or fd00::/8.',
     ],
-    ['no host', { OUTBOUND_ALLOWED_HOSTS: 'a,b c' }, '"b c" is no host name, address or CIDR range'],
-    ['no range of hosts', { OUTBOUND_ALLOWED_HOSTS: '10.0.0.0/40' }, '"10.0.0.0/40" is no address or CIDR range'],
-    [
-      'no ports',
-      { OUTBOUND_ALLOWED_PORTS: '80-70' },
-      '"80-70" is no port or range of ports, such as 8443 or 9000-9100',
-    ],
-    ['too high ports', { OUTBOUND_ALLOWED_PORTS: '65536' }, '"65536" is no port or range of ports'],
+    ['no host', { OUTBOUND_ALLOWED_HOSTS: 'a,b c' }, '"b c" is not a host name, address or CIDR range'],
+    ['no range of hosts', { OUTBOUND_ALLOWED_HOSTS: '10.0.0.0/40' }, '"10.0.0.0/40" is not an address or CIDR range'],
+    ['no ports', { OUTBOUND_ALLOWED_PORTS: '80-70' }, '"80-70" is not a port or port range, such as 8443 or 9000-9100'],
+    ['too high ports', { OUTBOUND_ALLOWED_PORTS: '65536' }, '"65536" is not a port or port range'],
     ['a certificate alone', { TLS_CERT: 'cert.pem' }, 'TLS_CERT and TLS_KEY go together: set both or neither.'],
     ['a private key alone', { TLS_KEY: 'key.pem' }, 'TLS_CERT and TLS_KEY go together: set both or neither.'],
   ])('%s', (_name, given, message) => {
@@ -157,14 +153,14 @@ describe('a bad value is refused', () => {
   })
 })
 
-test('every bad and every missing value is named in one error', () => {
+test('one error names every invalid and every missing value', () => {
   const problems = readProblems({ API_PORT: 'x', LOG_LEVEL: 'loud', TLS_KEY: 'key.pem' })
   const names = problems.map((problem) => problem.split(/[ :]/, 1)[0])
   expect(names.toSorted()).toEqual([...Object.keys(needed), 'API_PORT', 'LOG_LEVEL', 'TLS_CERT'].toSorted())
   expect(problems).toContain('POSTGRES_URL is not set. PostgreSQL: workspaces, keys, links, counters, money.')
 })
 
-test('a certificate with its private key is taken', () => {
+test('a certificate with its private key is accepted', () => {
   const config = readConfig({ ...needed, TLS_CERT: 'cert.pem', TLS_KEY: 'key.pem' })
   expect([config.TLS_CERT, config.TLS_KEY]).toEqual(['cert.pem', 'key.pem'])
 })
@@ -172,7 +168,7 @@ test('a certificate with its private key is taken', () => {
 describe('secrets', () => {
   const secret = 's3cret'
 
-  test('are masked in the summary, which has every setting', () => {
+  test('are masked in the summary of all settings', () => {
     const summary = configSummary({ ...needed, POSTGRES_POOL: '7' })
     expect(Object.keys(summary)).toEqual(Object.keys(settings))
     expect(summary).toMatchObject({
@@ -206,7 +202,7 @@ describe('secrets', () => {
     ['SMTP_URL', `smtps://user:${secret}@mail.example.com:465`],
     ['CLICK_ID_KEYS', `1:${secret}`],
     ['ENCRYPTION_KEYS', `1:${secret}`],
-  ])('of %s=%s are told nowhere', (name, value) => {
+  ])('of %s=%s appear nowhere', (name, value) => {
     const environment = { ...needed, [name]: value, API_PORT: 'x' }
     expect(configSummary(environment)[name]).not.toContain(secret)
     expect(configSummary(environment)[name]).toContain('***')
@@ -225,14 +221,14 @@ function readProblems(environment: Record<string, string>): string[] {
   return []
 }
 
-test('a file of ranges is read, or refused with the line', () => {
+test('a file of ranges is parsed, or refused with the line number', () => {
   const folder = mkdtempSync(join(tmpdir(), 'config-'))
   const BOT_RANGES_FILE = join(folder, 'ranges.txt')
   writeFileSync(BOT_RANGES_FILE, '# data centres\n198.51.100.0/24\n')
   expect(readConfig({ ...needed, BOT_RANGES_FILE }).BOT_RANGES_FILE?.has('198.51.100.7')).toBe(true)
   writeFileSync(BOT_RANGES_FILE, '198.51.100.0/24\n198.51.100.0/64\n')
   expect(() => readConfig({ ...needed, BOT_RANGES_FILE })).toThrow(
-    /BOT_RANGES_FILE is ".+ranges\.txt": line 2: "198\.51\.100\.0\/64" is no address or CIDR range/,
+    /BOT_RANGES_FILE is ".+ranges\.txt": line 2: "198\.51\.100\.0\/64" is not an address or CIDR range/,
   )
   rmSync(folder, { recursive: true })
   expect(() => readConfig({ ...needed, BOT_RANGES_FILE })).toThrow(/BOT_RANGES_FILE is .+: the file can't be read/)

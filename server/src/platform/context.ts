@@ -19,40 +19,40 @@ export type Platform = {
   geo: Geo
   now: Clock
   db: Db
-  /** A small pool of its own for what visitors wait for, which requests of the API can't use up. */
+  /** A separate small pool for visitors' lookups, which API requests can't exhaust. */
   lookups: Db
   clickhouse: ClickHouse
   nats: NatsConnection
   valkey: Redis
-  /** Only where a collector is configured. */
+  /** Set only when a collector is configured. */
   tracing?: Tracing
 }
 
-/** Who makes a request. `id` is unique among actors of all kinds: rate limits and logs use it. */
+/** The authenticated caller. `id` is unique across all kinds of actors: rate limits and logs use it. */
 export type Actor = { id: string; scopes: Scope[] } & (
   | {
       kind: 'key'
-      /** A key that pages show to everyone: it may call only what is for pages. */
+      /** A publishable key, which pages show to everyone: it may call only operations meant for pages. */
       isPublishable?: boolean
     }
   | { kind: Exclude<ActorKind, 'key'>; isPublishable?: false }
 )
 
-/** The handles, and who is asking. */
+/** The handles and the actor of a request. */
 export type Ctx = Platform & { workspaceId: string; plan: Plan; actor: Actor; requestId: string }
 
-/** As the log names it. */
+/** Request id, as in the log. */
 export function formatActor({ kind, id }: Actor): string {
   return `${kind} ${id}`
 }
 
-/** For work that no request asked for. */
+/** Context of background work. */
 export function asSystem(platform: Platform, workspaceId: string): Ctx {
   const actor: Actor = { kind: 'system', id: 'system', scopes: ['apis.all'] }
   return { ...platform, workspaceId, plan: 'enterprise', actor, requestId: 'system' }
 }
 
-/** Refuses an actor that may not call the operation. A publishable key is public, so its refusal names nothing of the workspace. */
+/** Refuses an actor that may not call the operation. The refusal of a publishable key, which is public, omits the plan. */
 export function requirePermission(
   { actor, plan }: Pick<Ctx, 'actor' | 'plan'>,
   operation: Access & { path: string; isForPages?: boolean },

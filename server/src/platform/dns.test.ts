@@ -20,8 +20,8 @@ async function nameWith(zone: Zone): Promise<string> {
   return name
 }
 
-describe('what DNS says', () => {
-  test('the texts of a name, each in one piece', async () => {
+describe('a DNS query', () => {
+  test('returns TXT records, each joined', async () => {
     const name = await nameWith([
       { type: 'TXT', data: 'v=spf1 -all' },
       { type: 'TXT', data: ['first half, ', 'second half'] },
@@ -29,19 +29,19 @@ describe('what DNS says', () => {
     expect((await open().texts(name)).sort()).toEqual(['first half, second half', 'v=spf1 -all'])
   })
 
-  test('texts that are too long for a datagram, by TCP', async () => {
+  test('returns TXT records that need TCP', async () => {
     const texts = Array.from({ length: 40 }, (_, index) => `text number ${index} ${'x'.repeat(100)}`)
     const name = await nameWith(texts.map((data) => ({ type: 'TXT', data })))
     expect((await open().texts(name)).sort()).toEqual(texts.sort())
   })
 
-  test('an alias, in lower case', async () => {
+  test('returns a CNAME target in lower case', async () => {
     expect(await open().aliases(await nameWith([{ type: 'CNAME', data: 'Cname.Example.NET' }]))).toEqual([
       'cname.example.net',
     ])
   })
 
-  test('addresses of both kinds in their shortest form, also behind an alias', async () => {
+  test('returns IPv4 and IPv6 addresses in their shortest form, also behind a CNAME', async () => {
     const name = await nameWith([
       { type: 'A', data: '192.0.2.1' },
       { type: 'A', data: '192.0.2.2' },
@@ -53,7 +53,7 @@ describe('what DNS says', () => {
     expect((await open().addresses(alias)).sort()).toEqual(expected)
   })
 
-  test('no such name and no such record are nothing', async () => {
+  test('returns an empty list for a missing name or record', async () => {
     const bare = await nameWith([{ type: 'A', data: '192.0.2.1' }])
     for (const name of [bare, 'nobody.example.com']) {
       expect(await open().texts(name)).toEqual([])
@@ -63,7 +63,7 @@ describe('what DNS says', () => {
     expect(await open().addresses(bare)).toEqual(['192.0.2.1'])
   })
 
-  test('a change is seen at once', async () => {
+  test('returns a change at once', async () => {
     const name = await nameWith([{ type: 'TXT', data: 'old' }])
     expect(await open().texts(name)).toEqual(['old'])
     await setZone(server, name, [{ type: 'TXT', data: 'new' }])
@@ -71,10 +71,10 @@ describe('what DNS says', () => {
   })
 })
 
-describe('no answer is an error', () => {
+describe('a DNS query fails', () => {
   test.each<[Zone, string]>([
     ['SERVFAIL', 'the server failed'],
-    ['REFUSED', 'the server refused the question'],
+    ['REFUSED', 'the server refused the query'],
   ])('%s', async (zone, message) => {
     const name = await nameWith(zone)
     await expect(open().texts(name)).rejects.toThrow(message)
@@ -82,24 +82,24 @@ describe('no answer is an error', () => {
     await expect(open().addresses(name)).rejects.toThrow(message)
   })
 
-  test('silence, within 6 seconds', async () => {
+  test('when the server is silent, within 6 seconds', async () => {
     const name = await nameWith('silent')
     const started = Date.now()
-    await expect(open().addresses(name)).rejects.toThrow('it took too long')
+    await expect(open().addresses(name)).rejects.toThrow('the query timed out')
     expect(Date.now() - started).toBeLessThan(6_000)
   })
 
-  test('silence in the end, after many questions one after the other, within 6 seconds from the first', async () => {
+  test('when the server falls silent, within 6 seconds from the first of many lookups', async () => {
     const name = await nameWith('silent')
     const dns = open()
     const started = Date.now()
-    for (let lookup = 0; lookup < 3; lookup++) await expect(dns.texts(name)).rejects.toThrow('it took too long')
+    for (let lookup = 0; lookup < 3; lookup++) await expect(dns.texts(name)).rejects.toThrow('the query timed out')
     expect(Date.now() - started).toBeLessThan(6_000)
   })
 
-  test('a server that is not there; with a second one that is, there is an answer', async () => {
+  test('when the server is unreachable, unless a second server responds', async () => {
     const unreachable = `127.0.0.1:${await freePort()}`
-    await expect(openDns([unreachable]).texts('a.example.com')).rejects.toThrow('the server could not be reached')
+    await expect(openDns([unreachable]).texts('a.example.com')).rejects.toThrow('the server is unreachable')
     const name = await nameWith([{ type: 'TXT', data: 'here' }])
     expect(await openDns([unreachable, server.address]).texts(name)).toEqual(['here'])
   })
@@ -109,9 +109,9 @@ test.each(['192.0.2.1', '192.0.2.1:5353', '2001:db8::1', '[2001:db8::1]:5353'])(
   expect(parseDnsServer(text)).toBe(text)
 })
 
-test.each(['', 'dns.example.com', '192.0.2', '192.0.2.1:x', '192.0.2.1:99999'])('%j is no DNS server', (text) => {
+test.each(['', 'dns.example.com', '192.0.2', '192.0.2.1:x', '192.0.2.1:99999'])('%j is not a DNS server', (text) => {
   expect(() => parseDnsServer(text)).toThrow(
-    `${JSON.stringify(text)} is no address of a DNS server, such as 192.0.2.1 or 192.0.2.1:53`,
+    `${JSON.stringify(text)} is not a DNS server address, such as 192.0.2.1 or 192.0.2.1:53`,
   )
 })
 
@@ -121,6 +121,6 @@ test.each([
   ['::ffff:192.0.2.1', '192.0.2.1'],
 ])('the address %s is %s', (text, address) => expect(parseAddress(text)).toBe(address))
 
-test.each(['', '192.0.2', '192.0.2.1:80', '10.0.0.0/8', 'go.example.com', '0x7f.1'])('%j is no address', (text) => {
-  expect(() => parseAddress(text)).toThrow(`${JSON.stringify(text)} is no IP address, such as`)
+test.each(['', '192.0.2', '192.0.2.1:80', '10.0.0.0/8', 'go.example.com', '0x7f.1'])('%j is not an address', (text) => {
+  expect(() => parseAddress(text)).toThrow(`${JSON.stringify(text)} is not an IP address, such as`)
 })

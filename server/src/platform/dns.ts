@@ -3,11 +3,11 @@ import ipaddr from 'ipaddr.js'
 import { refuseInTransaction } from './postgres.ts'
 
 export type Dns = {
-  /** The texts of the TXT records, each in one piece. */
+  /** TXT records, each joined into one string. */
   texts(name: string): Promise<string[]>
-  /** What the name is an alias of: one name at most in proper DNS. */
+  /** Target of the CNAME record; valid DNS has at most one. */
   aliases(name: string): Promise<string[]>
-  /** IPv4 and IPv6, in their shortest form. */
+  /** IPv4 and IPv6 addresses in their shortest form. */
   addresses(name: string): Promise<string[]>
 }
 
@@ -15,8 +15,8 @@ const timeoutMs = 1_500
 const deadlineMs = 5_000
 
 /**
- * Asks these servers, or those of the system. No such name or record is an empty list; no answer is an error. All
- * questions together get some seconds from now, however many follow one from another.
+ * Queries these servers, or the system's. A missing name or record gives an empty list; no response is an error. All
+ * queries share one deadline, counted from now, however many follow one from another.
  */
 export function openDns(servers: string[]): Dns {
   const until = Date.now() + deadlineMs
@@ -57,9 +57,9 @@ function plainAddress(text: string): string {
 }
 
 const reasons: Record<string, string> = {
-  ETIMEOUT: 'it took too long',
-  ECANCELLED: 'it took too long',
-  ECONNREFUSED: 'the server could not be reached',
+  ETIMEOUT: 'the query timed out',
+  ECANCELLED: 'the query timed out',
+  ECONNREFUSED: 'the server is unreachable',
   ESERVFAIL: 'the server failed',
-  EREFUSED: 'the server refused the question',
+  EREFUSED: 'the server refused the query',
 }

@@ -5,8 +5,8 @@ import { ConfigError } from './config.ts'
 const timeoutMs = 600_000
 
 /**
- * Downloads the first of these that is there. They come from a setting and may be in the operator's own network;
- * addresses of users go to outbound.ts.
+ * Downloads the first URL that exists. The URLs come from a setting and may be in the operator's own network; use
+ * outbound.ts for URLs of users.
  */
 export async function startDownload(...urls: string[]): Promise<{ url: string; response: Response }> {
   const tried: string[] = []
@@ -14,7 +14,7 @@ export async function startDownload(...urls: string[]): Promise<{ url: string; r
     const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) })
     if (response.ok) return { url, response }
     await response.body?.cancel()
-    tried.push(`${url} answers ${response.status}`)
+    tried.push(`${url} returned ${response.status}`)
   }
   throw new Error(tried.join(', '))
 }
@@ -26,13 +26,13 @@ export async function downloadText(url: string, maxBytes: number): Promise<strin
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length
-    if (bytes > maxBytes) throw new Error(`${url} answers with more than ${maxBytes} bytes`)
+    if (bytes > maxBytes) throw new Error(`${url} returned more than ${maxBytes} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Writes beside `file`, and moves the result into its place only if all of it succeeded. */
+/** Writes a temporary file and renames it to `file` only when it is complete. */
 export async function replaceFile<T>(file: string, write: (temporary: string) => Promise<T>): Promise<T> {
   const temporary = `${file}.${randomUUID()}.part`
   try {

@@ -7,7 +7,7 @@ import { openLog } from './log.ts'
 
 const email = { to: 'owner@example.com', subject: 'Grüße', text: 'It was disabled.\n.\nSee https://example.com/\n' }
 
-test('an e-mail goes to the server of the operator', async () => {
+test("an e-mail is sent through the operator's mail server", async () => {
   const { port, said } = await startMailServer()
   await sendEmail(handlesFor(`smtp://127.0.0.1:${port}`), email)
   expect(said).toContain('MAIL FROM:<hello@tributary.example>')
@@ -17,7 +17,7 @@ test('an e-mail goes to the server of the operator', async () => {
   expect(said).toContain('It was disabled.')
 })
 
-test('a server that refuses it, or is not there, is an error, so that it is tried again', async () => {
+test('a mail server that refuses or is unreachable is an error, so that the caller retries', async () => {
   const { port } = await startMailServer({ RCPT: '550 nobody here' })
   await expect(sendEmail(handlesFor(`smtp://127.0.0.1:${port}`), email)).rejects.toThrow('nobody here')
   const stopped = await startMailServer()
@@ -26,12 +26,12 @@ test('a server that refuses it, or is not there, is an error, so that it is trie
   await expect(sendEmail(handlesFor(`smtp://127.0.0.1:${stopped.port}`), email)).rejects.toThrow('ECONNREFUSED')
 })
 
-test('without a server it is shown in the log', async () => {
+test('without a mail server the e-mail is logged', async () => {
   const lines: string[] = []
   const log = openLog('warn', { write: (line) => void lines.push(line) })
   await sendEmail({ config: readConfig(inject('environment')), log }, email)
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-    { level: 'warn', email, msg: 'An e-mail was not sent, because SMTP_URL is not set' },
+    { level: 'warn', email, msg: 'e-mail not sent: SMTP_URL is not set' },
   ])
 })
 

@@ -6,11 +6,11 @@ export type Email = { to: string; subject: string; text: string }
 
 const timeoutMs = 10_000
 
-/** Hands it to the server of the operator; an installation that has none shows it in its log. */
+/** Sends through the operator's mail server; without one, the e-mail is logged. */
 export async function sendEmail({ config, log }: Pick<Platform, 'config' | 'log'>, email: Email): Promise<void> {
   refuseInTransaction('E-mail')
   if (!config.SMTP_URL) {
-    log.warn({ email }, 'An e-mail was not sent, because SMTP_URL is not set')
+    log.warn({ email }, 'e-mail not sent: SMTP_URL is not set')
     return
   }
   const transport = createTransport({

@@ -21,7 +21,7 @@ const oakland = {
   country: { iso_code: 'US', names: { en: 'United States' } },
   subdivisions: [{ iso_code: 'CA', names: { en: 'California' } }],
 }
-/** As in the free file of DB-IP, where regions have names only. */
+/** As in DB-IP's free file, whose regions have only names. */
 const berlin = {
   city: { names: { en: 'Berlin' } },
   continent: { code: 'EU', names: { en: 'Europe' } },
@@ -65,7 +65,7 @@ describe('lookup', () => {
     expect(geo.lookup(ip)).toEqual(location)
   })
 
-  test('knows no IPv6 in a file of IPv4 only', () => {
+  test('finds no IPv6 address in an IPv4-only file', () => {
     const file = fileWith('ipv4.mmdb', mmdb({ '198.51.100.0/24': oakland, '32.0.0.0/8': berlin }, { ipVersion: 4 }))
     using geo = openGeo({ GEO_DATABASE: file }, log)
     expect(geo.lookup('198.51.100.7')).toEqual(inOakland)
@@ -98,10 +98,10 @@ describe('without a file', () => {
     expect(geo.lookup(ip)).toEqual(location)
   })
 
-  test('it says which of the two was asked', () => {
+  test('a location names its source', () => {
     using file = openGeo({ GEO_DATABASE: fileWith('source.mmdb', mmdb({ '198.51.100.0/24': oakland })) }, log)
     expect([geo.source, file.source]).toEqual(['built-in', 'GEO_DATABASE'])
-    // The file of the operator is the only source then.
+    // With GEO_DATABASE, the built-in countries are not used.
     expect(file.lookup('8.8.8.8')).toBeUndefined()
   })
 })
@@ -111,7 +111,7 @@ test.each<[string, Buffer | undefined, RegExp]>([
   ['text', Buffer.from('no database'), /no MMDB file, or not all of it/],
   ['empty', Buffer.alloc(0), /no MMDB file/],
   ['compressed', gzipSync(mmdb({ '198.51.100.0/24': oakland })), /compressed; unpack it with gunzip/],
-])('a file is refused at the start that is %s', (name, content, message) => {
+])('a file that is %s is refused at the start', (name, content, message) => {
   const file = join(folder, `${name}.mmdb`)
   if (content) writeFileSync(file, content)
   expect(() => openGeo({ GEO_DATABASE: file }, log)).toThrow(message)
@@ -122,13 +122,13 @@ test.each([
   [{ country: 'US', city: 'Oakland' }, undefined],
   [{ country: { iso_code: 7 } }, undefined],
   [{ country: { iso_code: 'US' }, city: { names: { en: ['Oakland'] } }, subdivisions: 'CA', continent: 'NA' }, 'US'],
-])('a record of another layout does no harm: %j', (record, country) => {
+])('a record of another layout is tolerated: %j', (record, country) => {
   using geo = openGeo({ GEO_DATABASE: fileWith('layout.mmdb', mmdb({ '198.51.100.0/24': record })) }, log)
   const location = country && { country, region: '', city: '', continent: '' }
   expect(geo.lookup('198.51.100.7')).toEqual(location)
 })
 
-test('a damaged file does no harm', () => {
+test('a damaged file is tolerated', () => {
   const content = mmdb({ '198.51.100.0/24': oakland })
   const at = content.indexOf('city')
   content.fill(0xff, at - 2, at + 40)
@@ -136,7 +136,7 @@ test('a damaged file does no harm', () => {
   expect(geo.lookup('198.51.100.7')).toBeUndefined()
 })
 
-test('a new file is taken without a restart, and the old one stays while the new one is bad or gone', async () => {
+test('a new file is loaded without a restart, and the old one stays while the new one is invalid or missing', async () => {
   const file = fileWith('changing.mmdb', mmdb({ '198.51.100.0/24': oakland }))
   using geo = openGeo({ GEO_DATABASE: file }, log, 10)
   expect(geo.lookup('198.51.100.7')).toEqual(inOakland)
@@ -168,7 +168,7 @@ test.each([
   expect(isContinent(continent ?? country)).toBe(continent !== undefined)
 })
 
-test('the same networks are reserved as the library says', () => {
+test('the reserved networks match those of the library', () => {
   const byte = fc.integer({ min: 0, max: 255 })
   const near = fc.constantFrom(0, 10, 100, 127, 169, 172, 192, 198, 203, 223, 224, 239, 240, 255)
   const second = fc.oneof(byte, fc.constantFrom(0, 15, 16, 18, 19, 31, 32, 51, 52, 63, 64, 88, 127, 128, 168, 175, 254))

@@ -14,17 +14,17 @@ import { replaceFile, startDownload } from './download.ts'
 import type { Log } from './log.ts'
 import { memo } from './memo.ts'
 
-/** Codes of ISO 3166, the region as `US-CA`; what is not known is empty. */
+/** ISO 3166 codes, the region as `US-CA`; unknown values are empty. */
 export type GeoLocation = { country: string; region: string; city: string; continent: string }
 export type Geo = Disposable & {
   lookup(ip: string): GeoLocation | undefined
-  /** `built-in`: a country only, from a file that comes with the program; too rough to decide about privacy. */
+  /** `built-in`: only a country, from a bundled file; too coarse for privacy decisions. */
   source: 'GEO_DATABASE' | 'built-in'
 }
 
 type Database = Reader<CityResponse>
 
-/** Finds places in the file GEO_DATABASE, and in its successor once it has changed; without one, built-in countries. */
+/** Looks up locations in the file GEO_DATABASE, and reloads it when it changes; without one, uses the built-in countries. */
 export function openGeo(config: Pick<Config, 'GEO_DATABASE'>, log: Log, checkIntervalMs = 30_000): Geo {
   const file = config.GEO_DATABASE
   if (!file) return { lookup: builtInCountries(log), source: 'built-in', [Symbol.dispose]() {} }
@@ -39,15 +39,15 @@ export function openGeo(config: Pick<Config, 'GEO_DATABASE'>, log: Log, checkInt
     try {
       const found = fileVersion(await stat(file))
       if (found === version) return
-      // Also when it can't be used, so that a bad file is told of once.
+      // Remembers an unusable version too, so that it is logged once.
       version = found
       database = parse(await readFile(file))
       lookup = remember()
       isDamaged = false
-      log.info({ file }, 'The geo database has changed and was loaded')
+      log.info({ file }, 'geo database reloaded')
     } catch (error) {
-      if (version !== 'gone') log.warn({ file, error }, 'The new geo database is not usable; the old one stays')
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') version = 'gone'
+      if (version !== 'missing') log.warn({ file, error }, 'new geo database is not usable, keeping the old one')
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') version = 'missing'
     } finally {
       isChecking = false
     }
@@ -57,12 +57,12 @@ export function openGeo(config: Pick<Config, 'GEO_DATABASE'>, log: Log, checkInt
     return memo(tryLookup, { maxBytes: 16_000_000, most: 20_000 })
   }
 
-  /** A click must not be lost, nor hold up others, because of a damaged file. */
+  /** A damaged file must not lose or delay clicks. */
   function tryLookup(ip: string): GeoLocation | undefined {
     try {
       return locateIn(database, ip)
     } catch (error) {
-      if (!isDamaged) log.error({ file, error }, 'The geo database is damaged: some places stay unknown')
+      if (!isDamaged) log.error({ file, error }, 'geo database is damaged, some locations stay unknown')
       isDamaged = true
       return undefined
     }
@@ -76,7 +76,7 @@ export function openGeo(config: Pick<Config, 'GEO_DATABASE'>, log: Log, checkInt
   }
 }
 
-/** Read when it is asked for the first time: an api never asks. */
+/** Loaded at first use, because an api process never needs it. */
 function builtInCountries(log: Log): Geo['lookup'] {
   const locations = new Map<string, GeoLocation>()
   let countries: Database | undefined
@@ -89,7 +89,7 @@ function builtInCountries(log: Log): Geo['lookup'] {
       return readText(found?.country_code)
     } catch (error) {
       isUsable = false
-      log.error({ error }, "The built-in countries can't be read and stay unknown. Install the packages again")
+      log.error({ error }, "built-in countries can't be read and stay unknown, install the packages again")
       return ''
     }
   }
@@ -109,17 +109,17 @@ function builtInCountries(log: Log): Geo['lookup'] {
 
 const require = createRequire(import.meta.url)
 
-/** The file has countries for networks that are reserved, too. */
+/** The file also has countries for reserved networks. */
 export function isPublic(address: string): boolean {
   if (isIPv4(address)) return !reservedIPv4.test(address)
   return isIPv6(address) && ipaddr.parse(address).range() === 'unicast'
 }
 
-// As ipaddr.js has them, which takes longer for an address than finding its country.
+// A copy of the list in ipaddr.js, which takes longer per address than the country lookup.
 const reservedIPv4 =
   /^(?:(?:0|10|127|22[4-9]|23\d|24\d|25\d)|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])|169\.254|172\.(?:1[6-9]|2\d|3[01])|192\.(?:0\.[02]|31\.196|52\.193|88\.99|168|175\.48)|198\.(?:1[89]|51\.100)|203\.0\.113)\./
 
-/** Undefined for what is no country. */
+/** Undefined if it is not a country. */
 export function findContinent(country: string): Continent | undefined {
   return continentOfCountry.get(country)
 }
@@ -130,7 +130,7 @@ export function isContinent(code: string): code is Continent {
 
 type Continent = keyof typeof countriesOfContinent
 
-// ISO 3166-1 and XK (Kosovo, which every geo source uses), by the continent that GeoNames gives them.
+// ISO 3166-1 and XK (Kosovo, which every geo source uses), by GeoNames continent.
 const countriesOfContinent = {
   AF: 'AO BF BI BJ BW CD CF CG CI CM CV DJ DZ EG EH ER ET GA GH GM GN GQ GW KE KM LR LS LY MA MG ML MR MU MW MZ NA NE NG RE RW SC SD SH SL SN SO SS ST SZ TD TG TN TZ UG YT ZA ZM ZW',
   AN: 'AQ BV GS HM TF',
@@ -147,20 +147,20 @@ const continentOfCountry = new Map(
   ),
 )
 
-/** Throws when it is not a database of cities or countries. */
+/** Throws unless the content is a city or country database. */
 function parse(content: Buffer): Database {
   if (content[0] === 0x1f && content[1] === 0x8b) throw new Error('it is compressed; unpack it with gunzip')
   try {
-    // Records share their parts, such as the names of countries.
+    // Records share parts, such as country names.
     return new Reader<CityResponse>(content, {
       cache: openByteCache<object, string | number>({ maxBytes: 32_000_000, most: 20_000 }),
     })
   } catch (error) {
-    throw new Error(`it is no MMDB file, or not all of it (${(error as Error).message})`)
+    throw new Error(`it is not a complete MMDB file (${(error as Error).message})`)
   }
 }
 
-/** Puts a database from the network in place of the file, when it is one. `{month}` is this month or the one before. */
+/** Replaces the file with a downloaded database if that is valid. `{month}` is this month or the one before. */
 export function downloadGeo(address: string, file: string, now: Date): Promise<string> {
   return replaceFile(file, async (temporary) => {
     const before = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1))
@@ -193,7 +193,7 @@ function locateIn(database: Database, ip: string): GeoLocation | undefined {
   const version = isIP(address)
   if (version === 0 || version > database.metadata.ipVersion) return undefined
   const found = database.get(address)
-  // In some files a record of an unused network is there, but has nothing in it.
+  // Some files have empty records for unused networks.
   const country = readText(found?.country?.iso_code)
   if (!country) return undefined
   const region = readText(found?.subdivisions?.[0]?.iso_code)
@@ -205,12 +205,12 @@ function locateIn(database: Database, ip: string): GeoLocation | undefined {
   }
 }
 
-/** IPv4 also when it is written as IPv6, and without the zone of a link. */
+/** IPv4 also when it is written as IPv6, and without the zone id. */
 function plain(ip: string): string {
   return ip.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/s, '')
 }
 
-/** Files differ; where one has something else, nothing is known. */
+/** Layouts differ between files; a value of another type counts as unknown. */
 function readText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }

@@ -8,11 +8,10 @@ const deletedAtOnce = 10_000
 
 /**
  * Records that a subscriber handles these events, and returns the ids that it has not handled before. Call it in the
- * transaction that does the work: both happen, or neither. A subscriber whose own tables have a unique key for the event
- * does not need it.
+ * transaction that does the work. A subscriber whose own tables have a unique key for the event does not need it.
  */
 export async function claimEvents(db: Db, subscriber: string, eventIds: string[]): Promise<Set<string>> {
-  // In one order, so that two workers with the same events never wait for each other.
+  // Sorted, so that two workers with the same events never deadlock.
   const ids = [...new Set(eventIds)].sort()
   const result = await sql<{ event_id: string }>`
     INSERT INTO handled_events (subscriber, event_id) SELECT ${subscriber}, unnest(${ids}::text[])
@@ -20,7 +19,7 @@ export async function claimEvents(db: Db, subscriber: string, eventIds: string[]
   return new Set(result.rows.map((row) => row.event_id))
 }
 
-/** Forgets events that the log no longer has. Returns how many. */
+/** Deletes events that the log no longer has. Returns how many. */
 // NOTE every workspace: events of all of them are handled alike.
 export async function pruneHandledEvents({ db }: Pick<Platform, 'db'>): Promise<number> {
   const result = await sql`

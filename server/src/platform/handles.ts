@@ -17,13 +17,13 @@ export async function openPlatform(
   now: Clock = systemClock,
   use: PoolUse = roleUse(config),
 ): Promise<Platform & AsyncDisposable> {
-  // First, because only this can fail here, and hardly anything else is open then.
+  // Opened first, because only this can fail here and little else is open yet.
   using opening = new DisposableStack()
   const geo = opening.use(openGeo(config, log))
   const nats = await openNats(config, log)
   opening.move()
   const metrics = openMetrics()
-  // Not even loaded unless somebody wants traces.
+  // Loaded only when tracing is configured.
   const traces = config.OTEL_EXPORTER_OTLP_ENDPOINT
     ? (await import('./otlp.ts')).openOtlp({ config, log, metrics })
     : undefined
@@ -31,7 +31,7 @@ export async function openPlatform(
   const clickhouse = openClickHouse(config, watcher(watched, 'clickhouse'))
   const check = servesVisitorsOnly(config) ? undefined : openServerCheck({ config, log, metrics, clickhouse, nats })
   const db = openPostgres(config, use, watcher(watched, 'postgresql'), check)
-  // A redirect alone does nothing else with its connections.
+  // A process that only redirects uses its connections for nothing else.
   const lookups = config.ROLES.includes('api')
     ? openPostgres(config, 'serving', watcher(watched, 'postgresql'), check, config.POSTGRES_LOOKUP_POOL)
     : db
@@ -60,7 +60,7 @@ export async function openPlatform(
   }
 }
 
-/** What every statement tells: its time to the figures, and its text to the trace that it is part of. */
+/** Records each statement's duration in the metrics and its text in the current trace. */
 function watcher({ metrics, tracing }: Pick<Platform, 'metrics' | 'tracing'>, engine: 'postgresql' | 'clickhouse') {
   return ({ text, durationMs, problem }: { text: string; durationMs: number; problem?: string }): void => {
     const verb = /^\s*(select|insert|update|delete)\b/i.exec(text)?.[1]?.toLowerCase() ?? 'other'

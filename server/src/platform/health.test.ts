@@ -15,14 +15,14 @@ const partition = { lagMessages: expect.any(Number), lagSeconds: expect.any(Numb
 const well = { ok: true, milliseconds: expect.any(Number) }
 
 describe.each([
-  ['the port for operators', ops],
-  ['the port of the API', api],
+  ['the operator port', ops],
+  ['the API port', api],
 ])('%s', (_name, base) => {
-  test('/healthz says that the process is alive', async () => {
+  test('/healthz reports that the process is alive', async () => {
     expect(await get(base, '/healthz')).toEqual({ status: 200, type: 'application/json', body: { status: 'alive' } })
   })
 
-  test('/metrics has the figures of the process', async () => {
+  test('/metrics has the metrics of the process', async () => {
     await fetch(`${api}/links`)
     const response = await fetch(`${base}/metrics`)
     expect(response.status).toBe(200)
@@ -44,7 +44,7 @@ const engineStates = {
   valkey: { ...well, needed: false },
 }
 
-test('/readyz on the port for operators tells the state of each engine, role and process', async () => {
+test('/readyz on the operator port reports the state of each engine, role and process', async () => {
   await eventually(async () => expect(await get(ops, '/readyz')).toHaveProperty('body.partitions.1.owned', true))
   await eventually(async () => expect(await get(ops, '/readyz')).toHaveProperty('body.streams.DEAD_LETTERS'))
   const shared = { slot: 0, pid: expect.any(Number), up: true, restarts: 0, ready: true }
@@ -64,7 +64,7 @@ test('/readyz on the port for operators tells the state of each engine, role and
   expect(await get(ops, '/readyz?role=nonsense')).toMatchObject({ status: 503, body: { ready: false } })
 })
 
-test('/readyz on the port of the API tells what the api needs', async () => {
+test('/readyz on the API port reports the engines that the api needs', async () => {
   const { nats, clickhouse } = engineStates
   expect(await get(api, '/readyz')).toEqual({
     status: 200,
@@ -76,7 +76,7 @@ test('/readyz on the port of the API tells what the api needs', async () => {
   })
 })
 
-test('/metrics on the port for operators has the figures of every process, each metric once', async () => {
+test('/metrics on the operator port has the metrics of every process, each metric once', async () => {
   const text = await (await fetch(`${ops}/metrics`)).text()
   for (const role of ['worker', 'api', 'redirect']) {
     expect(text).toContain(`tributary_process_up{role="${role}",slot="0"} 1`)
@@ -88,25 +88,25 @@ test('/metrics on the port for operators has the figures of every process, each 
   expect(new Set(heads).size).toBe(heads.length)
 })
 
-describe('the public port of the API', () => {
-  test('shows the figures to this machine only', async () => {
+describe('the public API port', () => {
+  test('shows metrics only to localhost', async () => {
     const forwarded = await fetch(`${api}/metrics`, { headers: { 'x-forwarded-for': '203.0.113.9' } })
     expect(forwarded.status).toBe(401)
     expect(await forwarded.json()).toMatchObject({ error: { code: 'unauthorized' } })
   })
 })
 
-test('the port for operators has nothing else', async () => {
+test('the operator port serves nothing else', async () => {
   const response = await fetch(`${ops}/links`)
   expect(response.status).toBe(404)
-  expect(await response.text()).toMatch(/^Here are only \/healthz, \/readyz, \/metrics/)
+  expect(await response.text()).toMatch(/^Not found. This port serves only \/healthz, \/readyz, \/metrics/)
 })
 
-describe('an engine that is away', () => {
+describe('an engine that is down', () => {
   test.each([
     ['PostgreSQL', 'postgres', { POSTGRES_URL: `postgres://u:s3cret@${closed}/x` }],
     ['ClickHouse', 'clickhouse', { CLICKHOUSE_URL: `http://u:s3cret@${closed}` }],
-  ])('%s, which a worker needs, makes it unready', async (_name, engine, urls) => {
+  ])('makes a worker that needs %s unready', async (_name, engine, urls) => {
     const platform = await openWith({ ...urls, OPS_PORT: '0' })
     await eventually(async () => expect(platform.valkey.status).toBe('ready'))
     const { status, body } = await readiness(platform)
@@ -122,7 +122,7 @@ describe('an engine that is away', () => {
     expect(JSON.stringify(body)).not.toContain('s3cret')
   })
 
-  test('ClickHouse, which an api alone does not need, is only reported', async () => {
+  test('is only reported if it is ClickHouse and the process is only an api', async () => {
     const platform = await openWith({ CLICKHOUSE_URL: `http://${closed}`, ROLES: 'api', OPS_PORT: '0' })
     const { status, body } = await readiness(platform)
     expect(status).toBe(200)
@@ -130,7 +130,7 @@ describe('an engine that is away', () => {
     expect(body).not.toHaveProperty('partitions')
   })
 
-  test('Valkey is only reported', async () => {
+  test('is only reported if it is Valkey', async () => {
     const platform = await openWith({ VALKEY_URL: `redis://${closed}`, OPS_PORT: '0' })
     const { status, body } = await readiness(platform)
     expect(status).toBe(200)
@@ -140,7 +140,7 @@ describe('an engine that is away', () => {
   test.each([
     ['worker', { clickhouse: 0, postgres: 1 }],
     ['redirect', { clickhouse: undefined, postgres: 1 }],
-  ])('is told by the figures of a %s, if that uses it', async (role, expected) => {
+  ])('is in the metrics of a %s that uses it', async (role, expected) => {
     const platform = await openWith({ CLICKHOUSE_URL: `http://${closed}`, ROLES: role, OPS_PORT: '0' })
     const text = await figures(platform)
     for (const [engine, up] of Object.entries(expected)) {
@@ -149,7 +149,7 @@ describe('an engine that is away', () => {
     }
   })
 
-  test('NATS makes a worker unready until it is back', async () => {
+  test('makes a worker unready until NATS reconnects', async () => {
     const engines = await startEngines({ only: ['nats'] })
     onTestFinished(() => engines.stop())
     const platform = await openWith({ ...engines.urls, OPS_PORT: '0' })
@@ -165,7 +165,7 @@ describe('an engine that is away', () => {
   })
 })
 
-/** Closed after the test, so that engines which it stops are no longer asked. */
+/** Closed after the test, so that nothing pings the engines it stops. */
 async function openWith(overrides: Record<string, string>): Promise<Platform> {
   const platform = await openPlatform(readConfig({ ...inject('environment'), ...overrides }), openLog('silent'))
   onTestFinished(async () => {

@@ -6,19 +6,19 @@ export type EngineState = { ok: boolean; milliseconds: number; needed: boolean; 
 export type Readiness = {
   ready: boolean
   engines: Record<string, EngineState>
-  /** Of a worker, by number. */
+  /** A worker's partitions, by number. */
   partitions?: Record<string, object>
-  /** Of a worker, by name. */
+  /** A worker's jobs, by name. */
   streams?: Record<string, object>
 }
 
 const timeoutMs = 1_000
 
-/** Asks each engine. Without one that a role needs, the process is not ready; the others are only reported. */
+/** Pings each engine. The process is unready without an engine that a role needs; the others are only reported. */
 export async function readiness(platform: Platform): Promise<Readiness> {
   const engines = await engineStates(platform)
   return {
-    // A lag does not make a worker unready: to take it out would only make the lag grow.
+    // A lag does not make a worker unready: removing it would only increase the lag.
     ready: engines.every(([, engine]) => engine.ok || !engine.needed),
     engines: Object.fromEntries(engines),
     ...Object.fromEntries(
@@ -27,7 +27,7 @@ export async function readiness(platform: Platform): Promise<Readiness> {
   }
 }
 
-/** All figures of the process. Whoever asks for them learns which engines answer at this moment. */
+/** All metrics of the process, including which engines respond at this moment. */
 export async function figures(platform: Platform): Promise<string> {
   const { engineUp, registry } = platform.metrics
   for (const [engine, { ok }] of await engineStates(platform)) {

@@ -54,18 +54,18 @@ describe('in production, plain HTTP', () => {
     expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('is refused from anyone who only says that it was encrypted', async () => {
+  test('is refused from an untrusted client that claims encryption', async () => {
     const headers = { authorization, 'x-forwarded-proto': 'https', 'x-forwarded-for': '10.0.0.1' }
     const response = await fetch(`${plain.api}/links`, { headers })
     expect([response.status, await response.json()]).toEqual([403, refusal])
   })
 
-  test('costs a key nothing', async () => {
+  test('does not count against the rate limit', async () => {
     const response = await fetch(`${plain.api}/links`, { headers: { authorization } })
     expect(response.headers.has('x-ratelimit-remaining')).toBe(false)
   })
 
-  test('still tells a load balancer how the server is', async () => {
+  test('still serves health checks of a load balancer', async () => {
     const statuses = await Promise.all(
       ['/healthz', '/readyz'].map(async (path) => (await fetch(plain.api + path)).status),
     )
@@ -79,7 +79,7 @@ describe('behind a trusted proxy', () => {
     ['http', 403],
     ['', 403],
     ['https, http', 403],
-  ])('a request that came by %j is answered with %d', async (protocol, status) => {
+  ])('a request with protocol %j gets %d', async (protocol, status) => {
     const headers = { authorization, 'x-forwarded-proto': protocol, 'x-forwarded-for': '203.0.113.9' }
     const response = await fetch(`${proxied.api}/links`, { headers })
     expect(response.status).toBe(status)

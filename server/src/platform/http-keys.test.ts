@@ -14,7 +14,7 @@ describe('the Authorization header', () => {
     ['bearer', ' '],
     ['BEARER', ' '],
     ['bEaReR', '  '],
-  ])('takes the scheme %s', async (scheme, gap) => {
+  ])('accepts the scheme %s', async (scheme, gap) => {
     expect((await get('/links', `${scheme}${gap}${workspace.key}`)).status).toBe(200)
   })
 
@@ -24,7 +24,7 @@ describe('the Authorization header', () => {
     ['no key', 'Bearer'],
     ['another scheme', `Basic ${Buffer.from(`${workspace.key}:`).toString('base64')}`],
     ['two keys', `Bearer ${workspace.key} ${workspace.key}`],
-  ])('of %s is 401 and says how to write it', async (_name, header) => {
+  ])('with %s gets 401 and the expected format', async (_name, header) => {
     const response = await get('/links', header)
     expect(response.status).toBe(401)
     expect(await readMessage(response)).toBe(
@@ -73,7 +73,7 @@ describe('a key stops', () => {
   })
 })
 
-describe('what is left of the limit is on every answer to a known key', () => {
+describe('every response to a valid key has the remaining limit', () => {
   test.each<[string, number, string, RequestInit]>([
     ['success', 200, '/links', {}],
     ['analytics', 200, '/events', {}],

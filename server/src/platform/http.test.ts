@@ -9,7 +9,7 @@ const { api } = inject('server')
 const workspace = await buildWorkspace(platform)
 const authorization = `Bearer ${workspace.key}`
 
-describe('each error code, as a whole', () => {
+describe('the complete response of each error code', () => {
   test('bad_request', async () => {
     const answer = await call('POST', '/links', { body: '{}' })
     expect(answer).toEqual(refusal('bad_request', '`url` in the body is required.'))
@@ -52,7 +52,7 @@ describe('each error code, as a whole', () => {
     expect(answers.filter((answer) => answer.status === 429)).toEqual([refusal('rate_limit_exceeded', message)])
   })
 
-  test('internal_server_error, whose cause only the log has', async () => {
+  test('internal_server_error, whose cause is only in the log', async () => {
     const environment = { ...inject('environment'), ROLES: 'api', CLICKHOUSE_URL: 'http://127.0.0.1:1' }
     const server = await startServer(environment)
     onTestFinished(async () => void (await server.stop()))
@@ -66,7 +66,7 @@ describe('each error code, as a whole', () => {
     expect(server.log.join()).not.toContain(workspace.key)
   })
 
-  test.each(errorCodes)('the page that explains %s is there', async (code) => {
+  test.each(errorCodes)('the documentation page of %s exists', async (code) => {
     const page = await fetch(`${api}/docs/errors/${code}`)
     expect(page.status).toBe(200)
     expect(page.headers.get('content-type')).toMatch(/^text\/html/)
@@ -98,7 +98,7 @@ describe('an address that does not exist', () => {
     expect(answer).toMatchObject({ status: 404 })
   })
 
-  test('HEAD is answered as GET is, without a body', async () => {
+  test('HEAD gets the response of GET without a body', async () => {
     const [known, unknown] = await Promise.all(
       ['/links', '/nothing'].map((path) => fetch(api + path, { method: 'HEAD', headers: { authorization } })),
     )
@@ -139,14 +139,14 @@ describe('a body', () => {
     expect(answer.status).toBe(401)
   })
 
-  test('just below the limit is read', async () => {
+  test('just below the limit is accepted', async () => {
     const body = JSON.stringify({ url }).padEnd(131_072)
     expect((await call('POST', '/links', { body })).status).toBe(200)
     expect((await call('POST', '/links', { body: `${body} ` })).status).toBe(422)
   })
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=utf-8', ''])(
-    'of JSON called %j is taken',
+    'of JSON with content type %j is accepted',
     async (type) => {
       const body = Buffer.from(JSON.stringify({ url }))
       const answer = await call('POST', '/links', { body, headers: { authorization, 'content-type': type } })
@@ -172,7 +172,7 @@ describe('the request id', () => {
     expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('is on every answer', async () => {
+  test('is on every response', async () => {
     const paths = ['/links', '/links?page=0', '/events', '/nothing', '/docs/errors', '/openapi.json']
     const ids = await Promise.all(paths.map(async (path) => (await fetch(api + path)).headers.get('x-request-id')))
     expect(new Set(ids).size).toBe(paths.length)

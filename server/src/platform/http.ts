@@ -1,4 +1,4 @@
-// Longer than other files: every step from a request to its answer, in one place.
+// Longer than other files: every step from a request to its response.
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Access, JsonOperation, Operation } from '@tributary/contract/operation'
@@ -43,11 +43,11 @@ type Request = Context<Bindings>
 export type App = Hono<Bindings>
 
 type Kind = Operation['kind']
-/** The visitor, and the host of the page that calls, without `www.`; empty if the request does not say it. */
+/** The visitor, and the host of the calling page without `www.`; empty if the request does not have it. */
 export type Caller = Visitor & { page: string }
 export type Bytes = { body: Uint8Array<ArrayBuffer> | null; status: 200 | 304; headers: Record<string, string> }
 type Exchange = {
-  /** The address that was called, as clients write it. */
+  /** The called URL as clients write it. */
   url: URL
   /** A header of the request, or the empty string. */
   header(name: string): string
@@ -58,7 +58,7 @@ type Exchange = {
 type Askers = { json: Ctx; stream: Ctx; public: Caller; browser: Caller }
 type Exchanges = {
   json: Exchange
-  /** `signal` fires when the client is gone or the server is about to end. */
+  /** `signal` fires when the client disconnects or the server is about to stop. */
   stream: Exchange & { signal: AbortSignal }
   public: Exchange
   browser: Exchange
@@ -78,8 +78,8 @@ type Bound<K extends Kind> = {
 export type Route = { [K in Kind]: Bound<K> }[Kind]
 
 /**
- * Binds an operation of the contract to the function that answers it; a publishable key always gets `{}`.
- * `prepare` runs before the transaction of an `Idempotency-Key`: put there what waits for the network.
+ * Binds a contract operation to its handler; a publishable key always gets `{}`. `prepare` runs before the
+ * `Idempotency-Key` transaction: network calls belong there.
  */
 export function route<O extends Operation, X>(
   operation: O,
@@ -97,17 +97,17 @@ export function route<O extends Operation, X>(
 export type Serving = {
   platform: Platform
   limiter: RateLimiter
-  /** Whoever gives them ends them. */
+  /** The caller closes them. */
   streams?: Streams
   /**
-   * Who a request comes from, by its `Authorization` header and the host of the page that sends it; knows keys, which
-   * this floor does not.
+   * Authenticates a request by its `Authorization` header and the host of the sending page; keys belong to a feature,
+   * which this floor can't import.
    */
   openContext(
     platform: Platform,
     authorization: string | undefined,
     page: string,
-    /** The client has sent too many invalid keys: look up as few as possible. */
+    /** The client has sent too many invalid keys: keep lookups to a minimum. */
     isSuspect?: boolean,
   ): Promise<Omit<Ctx, 'requestId'>>
 }
@@ -123,7 +123,7 @@ const crossOrigin = cors({
   allowHeaders: ['Content-Type', 'Authorization', 'Idempotency-Key'],
   maxAge: 86_400,
 })
-// Answers to publishable keys come at multiples of it, so that their time does not show what was found.
+// Responses to publishable keys are sent at multiples of it, so that timing reveals nothing.
 const pageAnswerStepMs = 50
 
 export function serve(routes: Route[], given: Serving): App {
@@ -167,7 +167,7 @@ const answerKinds: { [K in Kind]: (c: Request, route: Bound<K>, serving: Guarded
   browser: answerBrowser,
 }
 
-/** Answers, traces and measures one request. */
+/** Handles, traces and measures one request. */
 async function answer(c: Request, route: Route, serving: Guarded): Promise<Response> {
   const { operation } = route
   const { platform } = serving
@@ -236,7 +236,7 @@ async function answerJson(
   })
 }
 
-/** Large lists are made while they are sent; what was held for the request is given back at their end. */
+/** Streams large lists; resources of the request are released at their end. */
 function sendJson(
   c: Request,
   { platform }: Serving,
@@ -321,7 +321,7 @@ function readNetwork(c: Request, { readAddress }: Guarded): string {
   return clientNetwork(readClient(c.env.incoming, readAddress).ip)
 }
 
-/** A publishable key is a visitor's: visitors can't use up the memory that the workspace's own server needs. */
+/** A publishable key counts as a visitor: visitors can't use up the memory that the workspace's own server needs. */
 function findSender(c: Request, serving: Guarded, ctx?: Ctx): Sender {
   if (ctx && !ctx.actor.isPublishable) return { kind: 'workspace', name: ctx.workspaceId, plan: ctx.plan }
   return { kind: 'visitor', name: readNetwork(c, serving), plan: ctx?.plan ?? 'none' }
@@ -339,14 +339,14 @@ function requireEncryption(c: Request, { platform: { config }, readAddress }: Gu
   throw forbidden(`Unencrypted HTTP is not supported. Use ${config.API_URL.replace(/^http:/, 'https:')}.`)
 }
 
-/** Finds the actor, and refuses it unless the operation is for it. */
+/** Authenticates the actor and checks that it may call the operation. */
 async function authorize(c: Request, operation: Access & { path: string }, serving: Guarded): Promise<Ctx> {
   const ctx = await identify(c, operation.limit, serving)
   requirePermission(ctx, operation)
   return ctx
 }
 
-/** Finds the actor; every request of an actor counts against its rate limit, also one that is refused later. */
+/** Authenticates the actor; every request counts against its rate limit, also one that is refused later. */
 async function identify(c: Request, limit: Access['limit'], serving: Guarded): Promise<Ctx> {
   const { platform, openContext, limiter, unauthenticated } = serving
   const network = readNetwork(c, serving)
@@ -390,14 +390,14 @@ function readRequestId(c: Request): string {
   return given && /^[\w.-]{1,100}$/.test(given) ? given : randomUUID()
 }
 
-/** Whether a path exists is told only to those who have a key. */
+/** Only clients with a key can find out whether a path exists. */
 async function unknownPath(c: Request, serving: Guarded): Promise<AppError> {
-  // The documentation is open to everyone.
+  // The documentation is public.
   if (!c.req.path.startsWith('/docs/')) await identify(c, 'standard', serving)
   return new AppError('not_found', `There is no ${c.req.method} ${c.req.path}. See /docs/reference for all operations.`)
 }
 
-/** The one place where an error becomes an answer. */
+/** Converts any error to a response. */
 function respondWith(c: Request, { config, log, metrics }: Platform, error: unknown): Response {
   const known = knownProblem(error)
   if (error instanceof PoolBusyError) {
@@ -407,7 +407,7 @@ function respondWith(c: Request, { config, log, metrics }: Platform, error: unkn
   const { requestId, actor } = c.var
   const request = { requestId, actor: actor && formatActor(actor), path: withoutNames(c.req.path) }
   if (!known) log.error({ error, ...request, method: c.req.method }, 'A request failed')
-  else log.debug({ code: known.code, message: withoutNames(known.message), ...request }, 'A request was refused')
+  else log.debug({ code: known.code, message: withoutNames(known.message), ...request }, 'request refused')
   const shown =
     known ??
     new AppError('internal_server_error', `The server failed. Its log has the cause under request ${requestId}.`)
@@ -424,12 +424,12 @@ function knownProblem(error: unknown): AppError | undefined {
   if (error instanceof PoolBusyError) {
     return new AppError('rate_limit_exceeded', 'The server is busy with other requests. Try again in a second.')
   }
-  if (isDeadlock(error)) return conflict('Other requests are changing the same things right now. Try again.')
+  if (isDeadlock(error)) return conflict('Other requests are changing the same objects right now. Try again.')
   if (!isTimedOut(error) && !isOverloaded(error)) return undefined
-  return new AppError('rate_limit_exceeded', 'The database took too long to answer. Ask for less, or try again later.')
+  return new AppError('rate_limit_exceeded', 'The database query timed out. Narrow the query, or try again later.')
 }
 
-/** Ids that clients give their things may tell who a person is; logs outlive them. */
+/** Ids that clients choose may identify a person, and logs outlive an erasure. */
 function withoutNames(text: string): string {
   return text.replaceAll(/\bext_[^\s/]+/g, 'ext_…')
 }

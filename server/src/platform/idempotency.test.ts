@@ -68,7 +68,7 @@ describe('the header', () => {
     expect(await call(workspace, 'POST', '/links', { key, body: { url } })).toEqual({ ...first, replayed: 'true' })
   })
 
-  test('is nothing to a request that only reads, and nothing is kept without it', async () => {
+  test('is ignored on reads, and without it nothing is stored', async () => {
     const workspace = await buildWorkspace(platform)
     await call(workspace, 'GET', '/links', { key: 'k' })
     await call(workspace, 'POST', '/links', { body: { url, key: 'a' } })
@@ -86,7 +86,7 @@ describe('the same request again', () => {
     ['PATCH', '/links/ext_old', { comments: 'changed' }, 200, ['old']],
     ['DELETE', '/links/ext_old', undefined, 200, []],
     ['DELETE', '/links/bulk?linkIds=ext_old', undefined, 200, []],
-  ])('%s %s is done once and answered twice', async (method, path, body, status, keys) => {
+  ])('%s %s is done once and answered twice alike', async (method, path, body, status, keys) => {
     const workspace = await buildWorkspace(platform)
     await buildLink(platform, workspace, { key: 'old', externalId: 'old' })
     const first = await call(workspace, method, path, { key: 'k', body })
@@ -96,7 +96,7 @@ describe('the same request again', () => {
     expect(await linkKeys(workspace)).toEqual(keys)
   })
 
-  test('gets the first answer also when that was a refusal and would be none now', async () => {
+  test('gets the first response even if that was an error that would not occur now', async () => {
     const workspace = await buildWorkspace(platform)
     const taken = await buildLink(platform, workspace, { key: 'a' })
     const first = await call(workspace, 'POST', '/links', { key: 'k', body: { url, key: 'a' } })
@@ -106,13 +106,13 @@ describe('the same request again', () => {
     expect(second).toEqual({ ...first, replayed: 'true' })
   })
 
-  test('does not use up the key when it was malformed', async () => {
+  test('can reuse the key of a malformed request', async () => {
     const workspace = await buildWorkspace(platform)
     expect(await call(workspace, 'POST', '/links', { key: 'k', body: {} })).toMatchObject({ status: 400 })
     expect(await call(workspace, 'POST', '/links', { key: 'k', body: { url } })).toMatchObject({ status: 200 })
   })
 
-  test('in another workspace is another one', async () => {
+  test('in another workspace is a different request', async () => {
     const [one, other] = [await buildWorkspace(platform), await buildWorkspace(platform)]
     await call(one, 'POST', '/links', { key: 'k', body: { url, key: 'a' } })
     expect(await call(other, 'POST', '/links', { key: 'k', body: { url, key: 'a' } })).toMatchObject({ replayed: null })
@@ -125,7 +125,7 @@ test.each([
   ['path', 'POST', '/folders', { name: 'a' }],
   ['query', 'POST', '/tags?x=1', { name: 'a' }],
   ['method', 'PATCH', '/tags/tag_x', { name: 'a' }],
-])('another %s with the same key is 422 and does nothing', async (_name, method, path, body) => {
+])('another %s with the same key gets 422 and changes nothing', async (_name, method, path, body) => {
   const workspace = await buildWorkspace(platform)
   await call(workspace, 'POST', '/tags', { key: 'k', body: { name: 'a' } })
   const { status, answer, replayed } = await call(workspace, method, path, { key: 'k', body })
@@ -137,8 +137,8 @@ test.each([
   expect((await call(workspace, 'GET', '/tags')).answer).toMatchObject([{ name: 'a' }])
 })
 
-describe('savepoints inside one another', () => {
-  test('a bulk call with refused items makes the others, once', async () => {
+describe('nested savepoints', () => {
+  test('a bulk call with refused items creates the others once', async () => {
     const workspace = await buildWorkspace(platform)
     const body = ['a', 'a', 'b', 'A', 'c'].map((key) => ({ url, key }))
     const first = await call(workspace, 'POST', '/links/bulk', { key: 'k', body })
@@ -148,7 +148,7 @@ describe('savepoints inside one another', () => {
     expect(await linkKeys(workspace)).toEqual(['a', 'b', 'c'])
   })
 
-  test('a refusal after refused items undoes all of them', async () => {
+  test('an error after refused items undoes all of them', async () => {
     const workspace = await buildWorkspace(platform)
     const work = withIdempotency(contextIn(platform, workspace.id), { key: 'k', hash }, async (ctx) => {
       await savepoint(ctx, (ctx) => createLink(ctx, { url, key: 'a', trackConversion: false }))
@@ -167,8 +167,8 @@ describe('savepoints inside one another', () => {
 
 test.each([
   ['a failure', new Error('broken')],
-  ['a refusal that may pass', forbidden('too many')],
-])('%s is not kept, and what was written is undone', async (_name, problem) => {
+  ['a temporary error', forbidden('too many')],
+])('%s is not stored, and its writes are undone', async (_name, problem) => {
   const workspace = await buildWorkspace(platform)
   const context = contextIn(platform, workspace.id)
   const work = withIdempotency(context, { key: 'k', hash }, async (ctx) => {
@@ -181,10 +181,10 @@ test.each([
   expect(again).toEqual({ status: 200, text: '{}', isReplayed: false })
 })
 
-describe('stored answers are bounded', () => {
+describe('stored responses are bounded', () => {
   const answer = (bytes: number) => async () => ({ status: 200, text: JSON.stringify('x'.repeat(bytes - 2)) })
 
-  test('one of more than 2 MiB is refused, and nothing is changed', async () => {
+  test('a response above 2 MiB is refused, and nothing is changed', async () => {
     const workspace = await buildWorkspace(platform)
     const ctx = contextIn(platform, workspace.id)
     const asked = { key: 'large', hash }
@@ -197,7 +197,7 @@ describe('stored answers are bounded', () => {
     expect(await linkKeys(workspace)).toEqual([])
   })
 
-  test('a workspace that has used up its storage is refused with 403, a repeat gets its answer, a neighbour goes on', async () => {
+  test('a workspace without storage left gets 403, a repeat gets its response, and other workspaces are unaffected', async () => {
     const workspace = await buildWorkspace(platform)
     const config = { ...platform.config, IDEMPOTENCY_STORAGE_MEGABYTES: 1 }
     const ctx = { ...contextIn(platform, workspace.id), config }
@@ -217,7 +217,7 @@ describe('stored answers are bounded', () => {
   })
 })
 
-test('a key is free again after a day', async () => {
+test('a key expires after a day', async () => {
   const own = await openOwnDatabase()
   const workspace = await buildWorkspace(own)
   let now = new Date('2026-03-01T00:00:00Z')
@@ -237,7 +237,7 @@ test('a key is free again after a day', async () => {
   expect(await listKeys(workspace.id, own)).toEqual([])
 })
 
-test('visitors of a page have keys apart from those of the server', async () => {
+test("visitors' keys are separate from those of the server", async () => {
   const workspace = await buildWorkspace(platform)
   const server = contextIn(platform, workspace.id)
   const page = { ...server, actor: { ...server.actor, kind: 'key' as const, isPublishable: true } }
@@ -257,7 +257,7 @@ describe('stored answers', () => {
     return JSON.stringify(result.rows)
   }
 
-  test('are encrypted: the password of a link is in no row', async () => {
+  test('are encrypted: no row contains the link password', async () => {
     const workspace = await buildWorkspace(platform)
     const body = { url, password: 'open-sesame' }
     const first = await call(workspace, 'POST', '/links', { key: 'k', body })
@@ -277,7 +277,7 @@ describe('stored answers', () => {
     expect(await call(workspace, 'POST', '/links', { key: 'k', body })).toMatchObject({ text: first.text })
   })
 
-  test('in clear text from an earlier release are given, then sealed by the worker', async () => {
+  test('in clear text from an earlier release are returned, then encrypted by the worker', async () => {
     const workspace = await buildWorkspace(platform)
     const context = contextIn(platform, workspace.id)
     const text = '{"id":"c1","password":"open-sesame"}'
@@ -295,7 +295,7 @@ describe('stored answers', () => {
     expect(await again('clear')).toContain('was erased')
   })
 
-  test('that name an id are not given any more, refusals are deleted, others stay', async () => {
+  test('that name an erased id are no longer returned, errors are deleted, others stay', async () => {
     const workspace = await buildWorkspace(platform)
     const context = contextIn(platform, workspace.id)
     const stored = { a: '{"id":"c1"}', b: '{"id":"c11"}', c: '[{"email":"x\\"y"}]', d: '{"note":"c1 too"}' }
@@ -320,8 +320,8 @@ describe('stored answers', () => {
   }
 })
 
-describe('twins at the same time', () => {
-  test('50 calls make one link and get equal answers, here and in a second process', async () => {
+describe('concurrent duplicates', () => {
+  test('50 calls create one link and get equal responses, here and in a second process', async () => {
     const workspace = await buildWorkspace(platform)
     const second = await startServer({ ...inject('environment'), ROLES: 'api', POSTGRES_POOL: '3' })
     onTestFinished(async () => void (await second.stop()))
@@ -335,13 +335,13 @@ describe('twins at the same time', () => {
     expect(await linkKeys(workspace)).toHaveLength(1)
   })
 
-  test('when the connection of the first breaks, the second does the work', async () => {
+  test("when the first one's connection breaks, the second does the work", async () => {
     const workspace = await buildWorkspace(platform)
     const second = await startServer({ ...inject('environment'), ROLES: 'api' })
     onTestFinished(async () => void (await second.stop()))
     const key = `crash-${randomUUID()}`
     const body = { url, key: 'wanted' }
-    // An address that somebody else is about to take holds the first one in the middle of its work.
+    // A concurrent insert of the same key blocks the first one in the middle of its work.
     const started = Promise.withResolvers<void>()
     const release = Promise.withResolvers<void>()
     const holder = platform.db.transaction().execute(async (db) => {

@@ -9,7 +9,7 @@ import { seal, unseal } from './seal.ts'
 
 export type Answer = { status: number; text: string }
 type Asked = { key: string; hash: Buffer }
-/** `response` is clear text, stored by a release before `sealed` was there. */
+/** `response` is clear text that releases before `sealed` stored. */
 type Stored = { request_hash: Buffer; status: number; sealed: Buffer | null; response: string | null }
 type Sealing = Pick<Ctx, 'config' | 'workspaceId'>
 
@@ -18,23 +18,23 @@ const cleanIntervalMs = 600_000
 const cleanedAtOnce = 1_000
 const sealedAtOnce = 100
 const longestMention = 300
-/** More than the answer to any body that an operation takes; a change of many large links may come to more. */
+/** Exceeds the response to any accepted body, except that a bulk change of large links can be larger. */
 const largestAnswer = 2 * 1_048_576
-/** Bytes of stored answers as they were measured last, and those that this process has added since. */
+/** Stored response bytes at the last measurement, and those that this process added since. */
 type Usage = { measured: number; added: number; at: number }
 const usages = openByteCache<Usage>({ maxBytes: 4_000_000, most: 20_000 })
 const measuredAgainMs = 10_000
-// Another request may succeed later without any change of its own, so nobody is held to them.
+// These errors may pass without a change to the request, so they are not replayed.
 const passing = [401, 403, 429]
 const queues = new Map<string, Promise<unknown>>()
 
-/** Undefined when the client sent none. */
+/** Undefined without the header. */
 export function parseIdempotencyKey(header: string | undefined): string | undefined {
   if (header === undefined || /^[\x20-\x7e]{1,255}$/.test(header)) return header
   throw badRequest('The header `Idempotency-Key` must have 1 to 255 printable ASCII characters.')
 }
 
-/** What makes two requests the same. */
+/** Identifies equal requests. */
 export function requestHash(parts: (string | Uint8Array)[]): Buffer {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(`${part.length}:`).update(part)
@@ -42,16 +42,16 @@ export function requestHash(parts: (string | Uint8Array)[]): Buffer {
 }
 
 /**
- * Does the work, unless the same request with this key was answered before: then that answer, and `isReplayed`. The
- * answer and what the work wrote are one transaction. A twin that comes meanwhile waits; when the first one fails, it
- * does the work.
+ * Does the work unless the same request with this key was answered before: then returns that response, with
+ * `isReplayed`. The response commits together with the work. A concurrent duplicate waits, and does the work if the
+ * first one fails.
  */
 export async function withIdempotency(
   ctx: Ctx,
   asked: Asked,
   work: (ctx: Ctx) => Promise<Answer>,
 ): Promise<Answer & { isReplayed: boolean }> {
-  // Visitors share a publishable key: none may use up a key of the server or of another visitor, or learn that it was used.
+  // Visitors share a publishable key: none may use or probe idempotency keys of the server or of another visitor.
   const own = `page\n${asked.hash.toString('base64')}\n${asked.key}`
   const mine = ctx.actor.isPublishable ? { ...asked, key: own } : asked
   await measureStorage(ctx)
@@ -61,19 +61,19 @@ export async function withIdempotency(
 }
 
 /**
- * Stored answers that name one of these ids are not given any more; the work is not repeated either. Refusals are
- * deleted, because their messages may name the person; nothing was done for them.
+ * Stored responses that name one of these ids are no longer returned, and the work is not repeated. Errors are deleted,
+ * because their messages may name the person and nothing was done for them.
  */
 export async function forgetAnswers(ctx: Pick<Ctx, 'db' | 'workspaceId' | 'config'>, ids: string[]): Promise<void> {
   await sealOld(ctx, { workspaceId: ctx.workspaceId, count: Number.MAX_SAFE_INTEGER })
   await sql`DELETE FROM idempotency_keys WHERE workspace_id = ${ctx.workspaceId} AND status >= 400`.execute(ctx.db)
-  const erasedConflict = conflict('The request was done, but its answer was erased together with the person it named.')
+  const erasedConflict = conflict('The request was done, but its response was erased with the personal data in it.')
   const sealed = sealAnswer(ctx, JSON.stringify(errorEnvelope(erasedConflict, ctx.config.API_URL)))
   await sql`UPDATE idempotency_keys SET status = ${erasedConflict.status}, sealed = ${sealed}, mentions = NULL
     WHERE workspace_id = ${ctx.workspaceId} AND mentions && ${hashMentions(ctx, ids)}::bigint[]`.execute(ctx.db)
 }
 
-/** Deletes old keys with their answers, and seals answers that an earlier release stored in clear text. */
+/** Deletes expired keys with their responses, and encrypts responses that an earlier release stored in clear text. */
 export function startKeyExpiry(platform: Platform): AsyncDisposable {
   return startInterval(platform, 'expiry of idempotency keys', cleanIntervalMs, async (signal) => {
     while (!signal.aborted && (await sealOld(platform, { count: sealedAtOnce })) === sealedAtOnce);
@@ -108,7 +108,7 @@ export async function sealOld(
   return rows.length
 }
 
-/** Earlier releases sealed answers with a secret, as base64, and no others. */
+/** Earlier releases encrypted only responses with a secret, as base64. */
 function readOldAnswer(ctx: Sealing, response: string): string {
   return /^[[{"]/.test(response) ? response : openAnswer(ctx, Buffer.from(response, 'base64'))
 }
@@ -121,7 +121,7 @@ function openAnswer({ config, workspaceId }: Sealing, sealed: Buffer): string {
   return unseal(config.ENCRYPTION_KEYS, `answer ${workspaceId}`, sealed)
 }
 
-/** By every key, because an answer may be older than the newest one. */
+/** Hashes with every key, because a response may be older than the newest key. */
 function hashMentions({ config, workspaceId }: Sealing, texts: Iterable<string>): bigint[] {
   const secrets = [...config.ENCRYPTION_KEYS.secrets.values()]
   return [...new Set(texts)].flatMap((text) =>
@@ -131,7 +131,7 @@ function hashMentions({ config, workspaceId }: Sealing, texts: Iterable<string>)
   )
 }
 
-/** Every text in an answer, at any depth; long ones name nobody. */
+/** Every string in a response, at any depth; long ones identify nobody. */
 function textsIn(json: string): Set<string> {
   const found = new Set<string>()
   const visit = (value: unknown): void => {
@@ -142,7 +142,7 @@ function textsIn(json: string): Set<string> {
   return found
 }
 
-/** Before the transaction begins; seldom, because it reads all answers of the workspace. */
+/** Runs before the transaction, and rarely, because it reads all responses of the workspace. */
 async function measureStorage(ctx: Ctx): Promise<void> {
   const usage = usageIn(ctx)
   const { bytes, limit } = storageIn(ctx)
@@ -152,12 +152,12 @@ async function measureStorage(ctx: Ctx): Promise<void> {
   Object.assign(usage, { measured, added: 0, at: now })
 }
 
-/** An answer may be far larger than its request, so the limits of requests do not bound what is stored. */
+/** A response may be far larger than its request, so request limits do not bound the storage. */
 function requireStorage(ctx: Ctx): void {
   const { bytes, limit } = storageIn(ctx)
   if (bytes < limit) return
   throw forbidden(
-    `The stored answers of this workspace to requests with an \`Idempotency-Key\` take ${limit / 1_000_000} MB, the limit IDEMPOTENCY_STORAGE_MEGABYTES of this server. Each is kept for a day. Send requests without the header, or change fewer things in one request.`,
+    `The stored responses of this workspace to requests with an \`Idempotency-Key\` take ${limit / 1_000_000} MB, the limit IDEMPOTENCY_STORAGE_MEGABYTES of this server. Each is kept for a day. Send requests without the header, or change fewer objects in one request.`,
   )
 }
 
@@ -176,7 +176,7 @@ function requireSmall(answer: Answer): Answer {
   const bytes = Buffer.byteLength(answer.text)
   if (bytes <= largestAnswer) return answer
   throw invalid(
-    `The answer has ${bytes} bytes, more than the ${largestAnswer} that are kept for an \`Idempotency-Key\`. Nothing was changed. Change fewer things in one request, or send it without the header.`,
+    `The response has ${bytes} bytes, above the limit of ${largestAnswer} for an \`Idempotency-Key\`. Nothing was changed. Change fewer objects in one request, or send it without the header.`,
   )
 }
 
@@ -186,7 +186,7 @@ async function sumStored(db: Db, workspaceId: string): Promise<number> {
   return Number(result.rows[0]?.bytes)
 }
 
-/** A refusal is given back, not thrown: it is stored as well. */
+/** Errors are returned, not thrown, because they are stored as well. */
 async function attempt(
   ctx: Ctx,
   asked: Asked,
@@ -219,7 +219,7 @@ function replay(ctx: Sealing, { request_hash, status, sealed, response }: Stored
   throw invalid(`The \`Idempotency-Key\` ${key} was used for another request. Use a new key for each request.`)
 }
 
-/** True for the one who does the work. Waits for the transaction of a twin; an old row counts as none. */
+/** True for the request that does the work. Waits for the transaction of a concurrent duplicate; an expired row does not count. */
 async function claim(ctx: Ctx, { key, hash }: Asked): Promise<boolean> {
   const now = ctx.now()
   const result = await sql`
@@ -248,7 +248,7 @@ async function storeAnswer(ctx: Ctx, key: string, { status, text }: Answer): Pro
     WHERE workspace_id = ${ctx.workspaceId} AND key = ${key}`.execute(ctx.db)
 }
 
-/** One at a time in this process, so that twins who wait do not each hold a connection that the first may need. */
+/** Runs one at a time in this process, so that waiting duplicates do not hold connections that the first may need. */
 async function inLine<R>(name: string, work: () => Promise<R>): Promise<R> {
   const turn = (queues.get(name) ?? Promise.resolve()).then(work, work)
   queues.set(name, turn)

@@ -19,7 +19,7 @@ export function randomText(length: number): string {
   return text
 }
 
-/** Same workspace, same partition, in every process. */
+/** The same workspace gets the same partition in every process. */
 export function hashPartition(workspaceId: string, partitions: number): number {
   if (partitions === 1) return 0
   let hash = 0x811c9dc5

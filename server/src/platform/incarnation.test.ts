@@ -17,7 +17,7 @@ import { publish, startRelay } from './outbox.ts'
 const engines = await startEngines({ only: ['nats'] })
 afterAll(() => engines.stop())
 
-/** With a ClickHouse database of its own: rows of others have link numbers that this PostgreSQL has never given. */
+/** Uses its own ClickHouse database: other tests' rows have link numbers that this PostgreSQL never gave. */
 async function openDatabase(): Promise<Platform> {
   const platform = await openTestPlatform({ ...engines.urls, ...(await createDatabases()) })
   await migrate(platform.config, platform.clickhouse, () => {})
@@ -36,13 +36,13 @@ async function lastLinkNumber({ db }: Platform): Promise<bigint> {
   return found.rows[0]?.last ?? 0n
 }
 
-/** As a restore of an older copy leaves it: an older beat, older sequences, another PostgreSQL process. */
+/** Simulates the restore of an older copy: an older beat, older sequences, another PostgreSQL process. */
 async function goBack({ db }: Platform, { beat, beat_at }: Incarnation, links: bigint): Promise<void> {
   await sql`UPDATE database_incarnation SET beat = ${beat}, beat_at = ${beat_at}, server = 'another'`.execute(db)
   await sql`SELECT setval('links_number_seq', ${links})`.execute(db)
 }
 
-test('a database that goes on keeps its incarnation and counts beats', async () => {
+test('an unchanged database keeps its incarnation and counts beats', async () => {
   const platform = await openDatabase()
   await checkIncarnation(platform, true)
   const first = await readIncarnation(platform)
@@ -53,7 +53,7 @@ test('a database that goes on keeps its incarnation and counts beats', async () 
   expect(await selectRewinds(platform.db)).toEqual([])
 })
 
-test('a database that went back gets a new incarnation, and no number is given twice', async () => {
+test('a rewound database gets a new incarnation, and no number is given twice', async () => {
   const platform = await openDatabase()
   await checkIncarnation(platform, true)
   const older = await readIncarnation(platform)
@@ -69,7 +69,7 @@ test('a database that went back gets a new incarnation, and no number is given t
   expect(await lastLinkNumber(platform)).toBeGreaterThan(highest)
   const [rewind] = await selectRewinds(platform.db)
   expect(rewind).toMatchObject({ engine: 'postgresql', is_certain: true, since: older.beat_at, lost: null })
-  // Once is enough.
+  // A second check changes nothing.
   await checkIncarnation(platform)
   await checkIncarnation(platform, true)
   expect((await readIncarnation(platform)).id).toBe(now.id)
@@ -100,7 +100,7 @@ test('a plain restart skips numbers and reports nothing when nothing was lost', 
   expect(await selectRewinds(platform.db)).toEqual([])
 })
 
-test('messages with the number of an earlier incarnation are not taken for repeats', async () => {
+test('messages that reuse a number of an earlier incarnation are not dropped as duplicates', async () => {
   const platform = await openDatabase()
   const relay = startRelay(platform)
   const ctx = contextIn(platform, 'ws_test')
@@ -122,7 +122,7 @@ test('messages with the number of an earlier incarnation are not taken for repea
   await relay[Symbol.asyncDispose]()
 })
 
-test('a log that lost messages gets those of the last minutes again', async () => {
+test('a log that lost messages gets the recent ones again', async () => {
   const platform = await openDatabase()
   const relay = startRelay(platform)
   const ctx = contextIn(platform, 'ws_test')

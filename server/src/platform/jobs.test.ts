@@ -27,7 +27,7 @@ describe('messages', () => {
     expect(await metric(name, 'done')).toBe(1_200)
   })
 
-  test('that come later are handled too', async () => {
+  test('that arrive later are handled too', async () => {
     const { name, send } = newJob()
     const calls: number[][] = []
     await start(name, async (bodies) => void calls.push(bodies))
@@ -38,7 +38,7 @@ describe('messages', () => {
     await expectDone(name)
   })
 
-  test('of other subjects are left alone', async () => {
+  test('of other subjects are ignored', async () => {
     const [mine, other] = [newJob(), newJob()]
     const calls: number[][] = []
     await start(mine.name, async (bodies) => void calls.push(bodies))
@@ -48,7 +48,7 @@ describe('messages', () => {
   })
 })
 
-test('a job handles no more messages at once than it says', async () => {
+test('a job handles at most its maximum of messages at once', async () => {
   const { name, subject, send } = newJob()
   await send(...numbers(1, 25))
   const calls: number[][] = []
@@ -62,7 +62,7 @@ test('a job handles no more messages at once than it says', async () => {
   expect(Math.max(...calls.map((bodies) => bodies.length))).toBeLessThanOrEqual(10)
 })
 
-test('a message whose work takes long is not given to anybody else meanwhile', async () => {
+test('a message whose work takes long is not redelivered meanwhile', async () => {
   const { name, send } = newJob()
   const calls: number[][] = []
   await start(name, async (bodies) => {
@@ -78,10 +78,10 @@ test('a message whose work takes long is not given to anybody else meanwhile', a
 }, 180_000)
 
 describe('a batch that fails', () => {
-  test('is tried message by message, and only the bad one comes again', async () => {
+  test('is retried message by message, and only the bad one is redelivered', async () => {
     const { name, send } = newJob()
     await send(1, 2, 3, 4)
-    // On a busy machine they may come in two batches, so what counts is how each of them fared.
+    // On a busy machine they may arrive in two batches, so the test checks each message.
     const done: number[] = []
     let failures = 0
     await start(name, async (bodies) => {
@@ -98,36 +98,33 @@ describe('a batch that fails', () => {
   })
 })
 
-describe('a message that nobody can read', () => {
+describe('a malformed message', () => {
   test.each([
-    ['is no JSON', 'hello', /Invalid input: expected number, received undefined/],
-    ['has another form', '{"a":1}', /Invalid input: expected number, received object/],
-  ])(
-    'because it %s lands in the dead letters with its reason, and the others are handled',
-    async (_name, text, reason) => {
-      const { name, subject, send } = newJob()
-      await send(1)
-      const { seq } = await jetStream(platform.nats).publish(subject, text)
-      await send(2)
-      const calls: number[][] = []
-      await start(name, async (bodies) => void calls.push(bodies))
-      await eventually(async () => expect(calls.flat()).toEqual([1, 2]))
-      const letters = await deadLetters(name, 1)
-      expect(letters.map((letter) => letter.string())).toEqual([text])
-      expect(letters[0]?.headers?.get('Reason')).toMatch(reason)
-      expect(letters[0]?.headers?.get('Subject')).toBe(subject)
-      expect(letters[0]?.headers?.get('Sequence')).toBe(String(seq))
-      await expectDone(name)
-      expect(await metric(name, 'dead')).toBe(1)
-      await eventually(async () => {
-        expect((await platform.metrics.deadLetters.get()).values[0]?.value).toBeGreaterThan(0)
-      }, 20_000)
-    },
-  )
+    ['is not JSON', 'hello', /Invalid input: expected number, received undefined/],
+    ['has another shape', '{"a":1}', /Invalid input: expected number, received object/],
+  ])('that %s becomes a dead letter with its reason, and the others are handled', async (_name, text, reason) => {
+    const { name, subject, send } = newJob()
+    await send(1)
+    const { seq } = await jetStream(platform.nats).publish(subject, text)
+    await send(2)
+    const calls: number[][] = []
+    await start(name, async (bodies) => void calls.push(bodies))
+    await eventually(async () => expect(calls.flat()).toEqual([1, 2]))
+    const letters = await deadLetters(name, 1)
+    expect(letters.map((letter) => letter.string())).toEqual([text])
+    expect(letters[0]?.headers?.get('Reason')).toMatch(reason)
+    expect(letters[0]?.headers?.get('Subject')).toBe(subject)
+    expect(letters[0]?.headers?.get('Sequence')).toBe(String(seq))
+    await expectDone(name)
+    expect(await metric(name, 'dead')).toBe(1)
+    await eventually(async () => {
+      expect((await platform.metrics.deadLetters.get()).values[0]?.value).toBeGreaterThan(0)
+    }, 20_000)
+  })
 })
 
 describe('a stop', () => {
-  test('waits for what is under way, and leaves the rest for the next process', async () => {
+  test('waits for the current batch, and leaves the rest to the next process', async () => {
     const { name, send } = newJob()
     await send(1)
     const begun = Promise.withResolvers<void>()
@@ -167,7 +164,7 @@ describe('a stop', () => {
   })
 })
 
-test('a job that has not begun because NATS is away stops at once', async () => {
+test('a job that has not started because NATS is down stops at once', async () => {
   const engines = await startEngines({ only: ['nats'] })
   const second = await openPlatform({ ...platform.config, ...engines.urls }, openLog('silent'))
   onTestFinished(async () => {

@@ -11,37 +11,37 @@ import { startInterval } from './schedule.ts'
 import { traced } from './tracing.ts'
 
 type JobInput<T> = {
-  /** Also the durable name of its place in the stream. */
+  /** Also the name of its durable consumer. */
   name: string
   subject: string
-  /** How many messages are handled together, at most. */
+  /** Maximum messages per batch. */
   atOnce?: number
-  /** Least time between two batches, such as between two inserts. */
+  /** Minimum time between two batches, such as between two inserts. */
   intervalMs?: number
   schema: z.ZodType<T>
-  /** Must bear a repeat: a message comes again when the process dies before it is acknowledged. */
+  /** Must be idempotent: a message is redelivered when the process dies before acknowledging it. */
   handle(platform: Platform, bodies: T[]): Promise<void>
 }
 export type Job = JobInput<unknown>
 
 const mostAtOnce = 500
 const shortestIntervalMs = 100
-// Of messages that are in memory; one of the log has a million bytes at most.
+// Bytes of messages in memory; a log message has at most a million.
 const mostBytes = 8 * 1024 * 1024
 const measureIntervalMs = 5_000
 const pruneIntervalMs = 600_000
-// NATS gives a message that it hears nothing of for half a minute to the next worker.
+// NATS redelivers a message after half a minute without an acknowledgement.
 const extendIntervalMs = 10_000
-// With a minute between them about eight hours: an engine that is away is no reason to give a message up.
+// With a minute between them about eight hours, so that an engine that is down exhausts no message's retries.
 const attempts = 500
-// What an engine refuses it refuses again.
+// An engine that refuses data refuses it again.
 const refusedAttempts = 5
 
 export function job<T>(input: JobInput<T>): Job {
   return input as unknown as Job
 }
 
-/** Runs every job until disposed; what is under way is finished first. */
+/** Runs every job until disposed, then finishes the batches in progress. */
 export async function startJobs(platform: Platform, jobs: Job[]): Promise<AsyncDisposable> {
   const stopping = new AbortController()
   const running = jobs.map((job) => run(platform, job, stopping.signal))
@@ -59,7 +59,7 @@ export async function startJobs(platform: Platform, jobs: Job[]): Promise<AsyncD
   }
 }
 
-/** Not knowing is no news here: that NATS is away is told elsewhere. */
+/** NATS being down is logged elsewhere; don't log it twice. */
 async function measure({ nats, metrics }: Platform): Promise<void> {
   const manager = await jetstreamManager(nats, { checkAPI: false, timeout: 1_000 }).catch(() => undefined)
   const stream = await manager?.streams.info(deadLetterStream).catch(() => undefined)
@@ -88,7 +88,7 @@ async function run(platform: Platform, job: Job, signal: AbortSignal): Promise<v
         tookMs = performance.now() - started
       }
     } catch (error) {
-      platform.log.warn({ job: job.name, error: (error as Error).message }, 'A job was interrupted and tries again')
+      platform.log.warn({ job: job.name, error: (error as Error).message }, 'job interrupted, will retry')
       await sleep(500, signal)
     }
   }
@@ -98,7 +98,7 @@ function extendAckDeadline(messages: JsMsg[]): void {
   try {
     for (const message of messages) message.working()
   } catch {
-    // The connection is closing: they come again.
+    // The connection is closing, so NATS redelivers them.
   }
 }
 
@@ -116,20 +116,20 @@ async function openSource(
   const { delivered } = await manager.consumers.add(changeStream, config)
   const { state } = await manager.streams.info(changeStream)
   if (delivered.stream_seq > state.last_seq) {
-    // The stream was restored without its consumers: from the start, since every job bears a repeat.
+    // The stream was restored without its consumers: read it from the start, since every job is idempotent.
     log.error(
       { job: name, stream: changeStream, read: delivered.stream_seq, last: state.last_seq },
-      'stream went back; reading it again',
+      'stream was rewound, reading it again',
     )
     await manager.consumers.delete(changeStream, name)
     await manager.consumers.add(changeStream, config)
   }
   const consumer = await jetStream(nats).consumers.get(changeStream, name)
-  // When NATS comes back the client waits that long before it asks again; its standard is half a minute.
+  // How long the client waits after NATS reconnects before it pulls again; its default is half a minute.
   return consumer.consume({ max_bytes: mostBytes, expires: 2_000 })
 }
 
-/** A batch that fails is tried message by message, so that one bad message does not hold up the others. */
+/** Retries a failed batch message by message, so that one bad message does not block the others. */
 async function work(platform: Platform, job: Job, messages: JsMsg[]): Promise<void> {
   const readable = messages.map((message) => ({ message, body: job.schema.safeParse(parseJson(message)) }))
   const good = readable.flatMap(({ message, body }) => (body.success ? [{ message, body: body.data }] : []))
@@ -141,10 +141,7 @@ async function work(platform: Platform, job: Job, messages: JsMsg[]): Promise<vo
     for (const { message } of good) message.ack()
     platform.metrics.jobs.inc({ job: job.name, outcome: 'done' }, good.length)
   } catch (error) {
-    platform.log.warn(
-      { job: job.name, error: (error as Error).message, messages: good.length },
-      'A batch of a job failed',
-    )
+    platform.log.warn({ job: job.name, error: (error as Error).message, messages: good.length }, 'job batch failed')
     for (const item of good) await workAlone(platform, job, item)
   }
 }
@@ -166,7 +163,7 @@ async function workAlone(
   }
 }
 
-/** Part of the traces of those who sent the messages. */
+/** Continues the traces of the messages' publishers. */
 function handle(platform: Platform, job: Job, items: { message: JsMsg; body: unknown }[]): Promise<void> {
   const bodies = items.map((item) => item.body)
   if (!platform.tracing) return job.handle(platform, bodies)
@@ -181,7 +178,7 @@ function handle(platform: Platform, job: Job, items: { message: JsMsg; body: unk
   )
 }
 
-/** The dead letter is the message itself, and its headers say where it came from and why it lies there. */
+/** The dead letter is the message itself; its headers record its origin and the reason. */
 async function bury(platform: Platform, job: Job, message: JsMsg, problem: string): Promise<void> {
   const reason = problem.replaceAll(/\s+/g, ' ').slice(0, 500)
   const about = headers()
@@ -196,7 +193,7 @@ async function bury(platform: Platform, job: Job, message: JsMsg, problem: strin
   platform.metrics.jobs.inc({ job: job.name, outcome: 'dead' })
   platform.log.error(
     { job: job.name, sequence: message.seq, reason },
-    'A message was given up; it is in the dead letters',
+    'retries exhausted, message moved to dead letters',
   )
 }
 

@@ -13,9 +13,9 @@ const { api } = inject('server')
 const { key } = await buildWorkspace(platform)
 const authorized = `Host: localhost\r\nAuthorization: Bearer ${key}\r\n`
 
-describe('what is no proper HTTP gets the envelope too', () => {
+describe('malformed HTTP gets the error envelope too', () => {
   const noHttp = 'This is not valid HTTP.'
-  const noAddress = 'The Host header is missing or wrong, or the path is.'
+  const noAddress = 'The Host header or the path is missing or invalid.'
   test.each<[string, string, string]>([
     ['no HTTP at all', 'HELLO\r\n\r\n', noHttp],
     ['an unknown method', `EAT /links HTTP/1.1\r\n${authorized}\r\n`, noHttp],
@@ -53,8 +53,7 @@ describe('what is no proper HTTP gets the envelope too', () => {
 })
 
 describe('the address and the headers of a request', () => {
-  const tooLarge = (bytes: number) =>
-    `The address and the headers together are larger than the ${bytes} bytes that are allowed.`
+  const tooLarge = (bytes: number) => `The address and the headers together exceed the limit of ${bytes} bytes.`
 
   test('may have 128 KiB at the api, and a larger one is 422', async () => {
     const request = (bytes: number) => `GET /links HTTP/1.1\r\n${authorized}X-Long: ${'x'.repeat(bytes)}\r\n\r\n`
@@ -94,10 +93,10 @@ describe('the address and the headers of a request', () => {
   })
 })
 
-describe('a body that never comes', () => {
+describe('a body that never arrives', () => {
   const tooLarge = 'The body is larger than 131072 bytes, the limit of this operation. Send less in one request.'
 
-  test('of 100 MB is refused by its length', async () => {
+  test('of 100 MB is refused by its Content-Length', async () => {
     const answer = await exchange(`POST /links HTTP/1.1\r\n${authorized}Content-Length: 100000000\r\n\r\n{"url":`)
     expect(answer).toEqual({ status: 422, body: refusal('unprocessable_entity', tooLarge) })
   })
@@ -107,7 +106,7 @@ describe('a body that never comes', () => {
     expect(answer.status).toBe(401)
   })
 
-  test('is waited for with 100-continue', async () => {
+  test('gets 100 Continue first if the client expects it', async () => {
     const head = `POST /links HTTP/1.1\r\n${authorized}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`
     const socket = open()
     socket.write(head)
@@ -117,7 +116,7 @@ describe('a body that never comes', () => {
     socket.destroy()
   })
 
-  test('and breaks off harms nobody else', async () => {
+  test('does not affect other requests when its connection breaks', async () => {
     const socket = open()
     socket.write(`POST /links HTTP/1.1\r\n${authorized}Content-Length: 100\r\n\r\n{"url":`)
     await new Promise((resolve) => setTimeout(resolve, 20))
@@ -127,7 +126,7 @@ describe('a body that never comes', () => {
 })
 
 describe('a stop', () => {
-  test('ends idle connections at once, and others after their request, and takes no new ones', async () => {
+  test('closes idle connections at once and others after their request, and accepts no new ones', async () => {
     let finish = () => {}
     const begun = Promise.withResolvers<void>()
     const server = createServer((request, response) => {
@@ -151,7 +150,7 @@ describe('a stop', () => {
     expect(performance.now() - started).toBeLessThan(5_000)
   })
 
-  test('cuts what does not end within the grace', async () => {
+  test('closes connections that do not end within the grace period', async () => {
     const begun = Promise.withResolvers<void>()
     const listening = await listen(
       createServer(() => begun.resolve()),
@@ -166,11 +165,11 @@ describe('a stop', () => {
   })
 })
 
-test('a port that is taken and a certificate that is not there are told', async () => {
+test('a port in use and a missing certificate are reported', async () => {
   const port = await freePort()
   await using _first = await listen(createServer(), '127.0.0.1', port)
   await expect(listen(createServer(), '127.0.0.1', port)).rejects.toThrow(
-    `Port ${port} on 127.0.0.1 is taken. Set another one.`,
+    `Port ${port} on 127.0.0.1 is in use. Set another port.`,
   )
   const config = { ...platform.config, TLS_CERT: '/no/cert.pem', TLS_KEY: '/no/key.pem' }
   expect(() => webServer(config, () => {})).toThrow(/^TLS_CERT and TLS_KEY can't be used: ENOENT.*\/no\/cert\.pem/)

@@ -14,15 +14,15 @@ import { type AppError, badRequest, errorEnvelope, invalid } from './errors.ts'
 
 export type Listening = AsyncDisposable & { port: number }
 
-/** Node's own limit. Each connection can hold this much while its headers arrive. */
+/** Node's default. Each connection can use this much while its headers arrive. */
 const headerBytes = 16_384
 
-/** Speaks HTTPS when a certificate is configured. What is no proper HTTP is refused here, in the envelope of errors. */
+/** Serves HTTPS when a certificate is configured. Malformed HTTP is refused here, with the error envelope. */
 export function webServer(config: Config, listener: RequestListener, maxHeaderSize = headerBytes): Server {
   const server = createServer(config, { keepAliveTimeout: 65_000, requireHostHeader: false, maxHeaderSize })
   const answer: RequestListener = (request, response) => {
     if (hasProperAddress(request)) return listener(request, response)
-    const { headers, text } = refusal(config, badRequest('The Host header is missing or wrong, or the path is.'))
+    const { headers, text } = refusal(config, badRequest('The Host header or the path is missing or invalid.'))
     response.writeHead(400, headers).end(text)
   }
   server.on('request', answer)
@@ -38,7 +38,7 @@ export function webServer(config: Config, listener: RequestListener, maxHeaderSi
   return server
 }
 
-/** With `sharesPort`, other processes may listen on it too; the system spreads the connections over them. */
+/** With `sharesPort`, other processes may listen on the port too; the system distributes the connections. */
 export function listen(
   server: Server,
   host: string,
@@ -48,7 +48,7 @@ export function listen(
 ): Promise<Listening> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const taken = new ConfigError(`Port ${port} on ${host} is taken. Set another one.`)
+      const taken = new ConfigError(`Port ${port} on ${host} is in use. Set another port.`)
       reject(error.code === 'EADDRINUSE' ? taken : error)
     })
     server.listen({ port, host, reusePort: sharesPort }, () => {
@@ -61,9 +61,9 @@ export function listen(
   })
 }
 
-/** Refuses a port that somebody listens on; tells whether this system lets several processes share it. */
+/** Refuses a port that is in use; returns whether this system lets several processes share a port. */
 export async function canSharePort(host: string, port: number): Promise<boolean> {
-  // Processes that share a port would also share it with another installation that does.
+  // Processes that share a port would also share it with another installation.
   await (await listen(createPlainServer(), host, port))[Symbol.asyncDispose]()
   return listen(createPlainServer(), host, port, 0, true).then(
     async (listening) => {
@@ -74,11 +74,11 @@ export async function canSharePort(host: string, port: number): Promise<boolean>
   )
 }
 
-/** Takes no new connection, lets requests under way end, then cuts what is left. */
+/** Accepts no new connections, lets running requests finish, then closes the rest. */
 function close(server: Server, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => server.closeAllConnections(), graceMs)
-    // A connection whose last request ends now would be kept for the next one.
+    // Keep-alive would hold a connection open after its last request.
     const idle = setInterval(() => server.closeIdleConnections(), 50)
     server.close(() => {
       clearTimeout(timer)
@@ -91,7 +91,7 @@ function close(server: Server, graceMs: number): Promise<void> {
 
 function explain(code: string | undefined, maxHeaderSize: number): AppError {
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return invalid(`The address and the headers together are larger than the ${maxHeaderSize} bytes that are allowed.`)
+    return invalid(`The address and the headers together exceed the limit of ${maxHeaderSize} bytes.`)
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return badRequest('The request did not arrive in time.')
   return badRequest('This is not valid HTTP.')

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { locks } from './locks.ts'
 
-test('every advisory lock has a number of its own', () => {
+test('every advisory lock has a unique number', () => {
   const numbers = Object.values(locks)
   expect(new Set(numbers).size).toBe(numbers.length)
 })
 
-test('no other file has the number of an advisory lock', () => {
+test('no other file contains the number of an advisory lock', () => {
   const cwd = join(import.meta.dirname, '..')
   const files = globSync('**/*.ts', { cwd, exclude: ['**/*.test.ts', 'platform/locks.ts'] })
   const literal =

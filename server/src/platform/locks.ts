@@ -1,5 +1,5 @@
 /**
- * Numbers of all advisory locks in PostgreSQL: alone, or as the seed of `hashtextextended` with what is locked. Two
+ * Numbers of all PostgreSQL advisory locks: used alone, or as the seed of `hashtextextended` with the locked name. Two
  * releases may run at once during an upgrade, so a lock keeps its number.
  */
 export const locks = {

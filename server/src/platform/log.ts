@@ -2,7 +2,7 @@ import { type DestinationStream, type Logger, pino } from 'pino'
 
 export type Log = Logger
 
-/** JSON lines on stderr, so that stdout stays free for answers of commands. */
+/** Writes JSON lines to stderr, so that stdout stays free for command output. */
 export function openLog(level: string, destination: DestinationStream = pino.destination(2)): Log {
   return pino(
     {
@@ -18,7 +18,7 @@ export function openLog(level: string, destination: DestinationStream = pino.des
         '*.secret',
         '*.headers.authorization',
         '*.headers.cookie',
-        // PostgreSQL puts the values of the row there.
+        // PostgreSQL puts the row's values there.
         '*.detail',
       ],
     },

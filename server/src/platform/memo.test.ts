@@ -22,7 +22,7 @@ test('a key that is too long is computed each time', () => {
   expect([find('abc'), find('abc'), find('abcd'), find('abcd')]).toEqual([1, 1, 2, 3])
 })
 
-test('results are forgotten when they take more than their bytes', () => {
+test('results are evicted when they exceed their bytes', () => {
   let count = 0
   const find = memo(() => ++count, { maxBytes: 2_000 })
   for (let key = 0; key < 100; key++) find(`key ${key}`)
@@ -32,7 +32,7 @@ test('results are forgotten when they take more than their bytes', () => {
   expect(count).toBe(101)
 })
 
-test('each object has a value of its own', () => {
+test('each object has its own value', () => {
   let count = 0
   const number = memoByObject(() => ++count)
   const [one, other] = [{}, {}]
@@ -53,13 +53,13 @@ function counting(maxBytes: number) {
     }).then(({ number }) => number)
 }
 
-test('what many ask for at once is made once, and kept', async () => {
+test('concurrent callers share one computation, and its result is cached', async () => {
   const get = counting(10_000)
   expect(await Promise.all([get('a'), get('a'), get('b'), get('a')])).toEqual([1, 1, 2, 1])
   expect([await get('a'), await get('b')]).toEqual([1, 2])
 })
 
-test('a failure reaches all who wait and is not kept', async () => {
+test('a failure reaches all waiting callers and is not cached', async () => {
   const get = counting(10_000)
   const outcomes = await Promise.allSettled([get('a', -1), get('a', -1)])
   expect(outcomes.map((outcome) => (outcome as PromiseRejectedResult).reason.message)).toEqual([
@@ -69,7 +69,7 @@ test('a failure reaches all who wait and is not kept', async () => {
   expect(await get('a')).toBe(2)
 })
 
-test('what was not used for longest goes when it becomes too much; what is too large alone is not kept', async () => {
+test('the least recently used value is evicted above the limit, and a value above it alone is not cached', async () => {
   const get = counting(1_000)
   await get('a', 200)
   await get('b', 200)
@@ -80,14 +80,14 @@ test('what was not used for longest goes when it becomes too much; what is too l
   expect([await get('large', 2_000), await get('large', 2_000)]).toEqual([5, 6])
 })
 
-test('a life that is over is over', async () => {
+test('a value expires after its time to live', async () => {
   const get = counting(10_000)
   expect([await get('a', 1, 30), await get('a', 1, 30)]).toEqual([1, 1])
   await sleep(60)
   expect(await get('a', 1, 30)).toBe(2)
 })
 
-test('what is being made above the limit is refused, what is known or under way is not', async () => {
+test('computations above the limit are refused, cached and pending values are not', async () => {
   const cache = openAsyncMemo<object>({
     maxBytes: 10_000,
     admit(running) {

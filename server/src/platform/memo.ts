@@ -1,8 +1,8 @@
 import { type CacheOptions, openByteCache } from './byte-cache.ts'
 
 /**
- * Remembers the results of a function of a text. Keys longer than `maxKeyLength` are computed each time, so that no
- * client can fill the memory with them.
+ * Memoizes a function of a string. Keys longer than `maxKeyLength` are computed each time, so that no client can fill
+ * the memory with them.
  */
 export function memo<V>(
   compute: (key: string) => V,
@@ -24,13 +24,13 @@ export type AsyncMemo<V> = <W extends V>(key: string, make: () => Promise<W>) =>
 
 type AsyncMemoOptions<V> = Pick<CacheOptions, 'maxBytes'> & {
   measure?(value: V): number
-  /** For how long a value that took so long to make is remembered; without it, as long as there is room. */
+  /** Time to live of a value, given how long it took to compute; without it, until evicted. */
   ttlMs?(value: V, tookMs: number): number
-  /** Called before another value is made, with how many are being made; it throws to refuse. */
+  /** Called before a value is computed, with the number in progress; it throws to refuse. */
   admit?(running: number): void
 }
 
-/** Remembers what was made for a key; callers that come while it is being made wait for it. A failure is not remembered. */
+/** Memoizes an async function; concurrent callers of a key share one computation. A failure is not cached. */
 export function openAsyncMemo<V extends object>({ ttlMs, admit, ...options }: AsyncMemoOptions<V>): AsyncMemo<V> {
   const known = openByteCache<V>(options)
   const running = new Map<string, Promise<V>>()
@@ -56,7 +56,7 @@ export function openAsyncMemo<V extends object>({ ttlMs, admit, ...options }: As
   }
 }
 
-/** Makes one value for each object: a cache for the configuration of a process, which lives as long as that. */
+/** Computes one value per object, such as a cache per configuration, with the same lifetime. */
 export function memoByObject<K extends object, V, More extends unknown[]>(
   make: (object: K, ...more: More) => V,
 ): (object: K, ...more: More) => V {

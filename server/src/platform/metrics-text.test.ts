@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { openMetrics } from './metrics.ts'
 import { formatMetric, mergeMetrics } from './metrics-text.ts'
 
-test('samples of one metric from several processes stand together, under one head', () => {
+test('samples of one metric from several processes are grouped under one header', () => {
   const one =
     '# HELP a First.\n# TYPE a counter\na{role="api"} 1\n\n# HELP b Second.\n# TYPE b gauge\nb{role="api"} 2\n'
   const other =
@@ -22,11 +22,11 @@ test('samples of one metric from several processes stand together, under one hea
   )
 })
 
-test('nothing merges to nothing', () => {
+test('an empty list merges to an empty text', () => {
   expect(mergeMetrics(['', ''])).toBe('')
 })
 
-test('no sample of a real process is lost or doubled', async () => {
+test('no sample of a real process is lost or duplicated', async () => {
   const texts = await Promise.all(
     ['api', 'worker'].map((role) => {
       const { registry, limited } = openMetrics()

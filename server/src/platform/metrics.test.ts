@@ -5,13 +5,13 @@ import { openAllMetrics } from '../../test/metrics.ts'
 const metrics = await openAllMetrics()
 const guide = new URL('../../../docs/guides/observability.md', import.meta.url)
 
-test('the guide tells every figure, its type and its labels, and no other', async () => {
+test('the guide lists every metric with its type and labels, and no other', async () => {
   const rows = [...(await readFile(guide, 'utf8')).matchAll(/^\| `(tributary_\w+)` \| (\w+) \| ([^|]*?) ?\| \S/gm)]
   const documented = rows.map(([, name, type, labels = '']) => ({ name, type, labels: labels.match(/\w+/g) ?? [] }))
   expect(documented.toSorted(byName)).toEqual([...ourMetrics(), ...supervisorMetrics].toSorted(byName))
 })
 
-test('names say the unit, and counters that they count', () => {
+test('metric names end with their unit, and counters with _total', () => {
   const units = /_(seconds|bytes|messages|total|owned|up|streams|pending|letters|ratio|records)$/
   expect(ourMetrics().filter(({ name }) => !units.test(name))).toEqual([])
   expect(ourMetrics().filter(({ name, type }) => (type === 'counter') !== name.endsWith('_total'))).toEqual([])

@@ -6,7 +6,7 @@ type Figures = ReturnType<typeof openFigures>
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** The figures of this floor. A feature declares its own in metrics.ts. */
+/** Metrics of the platform. A feature declares its own in metrics.ts. */
 export function openMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'tributary_' })
@@ -15,26 +15,26 @@ export function openMetrics() {
   return {
     registry,
     figures,
-    /** Parts of `/readyz` that features add, by name. */
+    /** Features' entries in `/readyz`, by name. */
     reports: new Map<string, () => Promise<object>>(),
     requests: histogram('tributary_request_seconds', 'Duration of API requests.', ['operation', 'status']),
-    limited: counter('tributary_rate_limited_total', 'Requests refused by the rate limit.', ['plan', 'limit']),
-    openStreams: gauge('tributary_open_streams', 'Streams and exports that are being sent.', ['operation']),
+    limited: counter('tributary_rate_limited_total', 'Requests refused by a rate limit.', ['plan', 'limit']),
+    openStreams: gauge('tributary_open_streams', 'Open streams and exports.', ['operation']),
     diskFree: gauge('tributary_disk_free_ratio', 'Free share of a disk, from 0 to 1.', ['disk']),
     engineRewound: gauge(
       'tributary_engine_rewound_timestamp_seconds',
-      'When an engine was last found to have come back in an older state than the others know of.',
+      'Time of the last detected rewind of an engine to an older state.',
       ['engine'],
     ),
     lostRecords: gauge(
       'tributary_lost_records',
-      'Records that ClickHouse knows and PostgreSQL lost when it last went back.',
+      'Records that PostgreSQL lost in its last rewind and ClickHouse still has.',
       ['kind'],
     ),
     jobs: counter('tributary_jobs_total', 'Messages handled by jobs.', ['job', 'outcome']),
     deadLetters: gauge(
       'tributary_dead_letters',
-      'Events and messages that were refused or given up and wait for an operator, by kind.',
+      'Events and messages that were refused or exhausted their retries and wait for an operator, by kind.',
       ['kind'],
     ),
     relayed: counter('tributary_outbox_relayed_total', 'Outbox rows published.'),
@@ -46,29 +46,29 @@ export function openMetrics() {
       'tributary_outbox_oldest_seconds',
       'Age of the oldest committed message that is not yet in the log.',
     ),
-    engineUp: gauge('tributary_engine_up', '1 for an engine that answers this process within a second, else 0.', [
+    engineUp: gauge('tributary_engine_up', '1 if the engine responds to this process within a second, else 0.', [
       'engine',
     ]),
-    querySeconds: histogram('tributary_query_seconds', 'Duration of statements as this process waited for them.', [
+    querySeconds: histogram('tributary_query_seconds', 'Duration of statements as seen by this process.', [
       'engine',
       'statement',
       'outcome',
     ]),
     spans: counter(
       'tributary_spans_total',
-      'Spans of traces that were sent to the collector, or dropped because it took none.',
+      'Trace spans that were sent to the collector, or dropped because it was unreachable.',
       ['outcome'],
     ),
   }
 }
 
-/** The figures of a feature. They are at 0 from its start, because Prometheus misses the first step of a counter that begins later. */
+/** Metrics of a feature. They start at 0, because Prometheus misses the first increment of a counter that appears later. */
 export function declareMetrics<M>(make: (figures: Figures, metrics: Metrics) => M) {
   const open = memoByObject((metrics: Metrics) => make(metrics.figures, metrics))
   return (platform: { metrics: Metrics }): M => open(platform.metrics)
 }
 
-/** Reads a gauge by its label. */
+/** Reads a gauge's value by label. */
 export async function readGauge<L extends string>(gauge: Gauge<L>, label: L): Promise<Map<string, number>> {
   const { values } = await gauge.get()
   return new Map(values.map(({ labels, value }) => [String(labels[label]), value]))
@@ -83,7 +83,7 @@ function openFigures(registry: Registry) {
       new Gauge({ name, help, labelNames, registers }),
     histogram: <L extends string = never>(name: string, help: string, labelNames: L[] = [], longest: number[] = []) =>
       new Histogram({ name, help, labelNames, buckets: [...seconds, ...longest], registers }),
-    /** A counter for the hot path: labels are put together only when somebody reads it. */
+    /** A counter for the hot path: labels are formatted only when it is scraped. */
     tally(name: string, help: string, label: string) {
       const counts = new Map<string | number, number>()
       const counter = new Counter({

@@ -17,7 +17,7 @@ ENGINE = {engine:ReplacingMergeTree(version)}
 ORDER BY id;
 `
 
-test('on one server the tables are what the file says', () => {
+test('on one server the tables are as written in the file', () => {
   expect(clickHouseStatements(text, undefined)).toEqual([
     `CREATE TABLE IF NOT EXISTS visits (
   workspace_id String, -- first; always
@@ -47,7 +47,7 @@ ORDER BY id`,
   ])
 })
 
-test('a view reads and writes what is on its own node, and a change reaches the distributed table too', () => {
+test('a view reads and writes local tables, and a column change reaches the distributed table too', () => {
   const more = `ALTER TABLE {table:visits} ADD COLUMN IF NOT EXISTS bot Bool;
 {distributed-alter:visits:ADD COLUMN IF NOT EXISTS bot Bool};
 CREATE MATERIALIZED VIEW IF NOT EXISTS {table:totals_of_visits} TO {local:totals} AS SELECT 1 FROM {local:visits};`
@@ -62,7 +62,7 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS {table:totals_of_visits} TO {local:totals
   ])
 })
 
-test('nothing of our own files is left to fill in, and all of them can be repeated', async () => {
+test('our own files leave no placeholder unexpanded, and all of them are repeatable', async () => {
   const folder = new URL('../../migrations/clickhouse/', import.meta.url)
   for (const name of await readdir(folder)) {
     const file = await readFile(new URL(name, folder), 'utf8')

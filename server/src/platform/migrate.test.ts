@@ -38,8 +38,8 @@ test('two processes at once apply every migration once', async () => {
   expect(await runMigrate(env)).toEqual([])
 })
 
-describe('a migration of PostgreSQL that fails', () => {
-  test('leaves nothing behind, and goes on from there when it is mended', async () => {
+describe('a failing PostgreSQL migration', () => {
+  test('is rolled back, and the next run continues from it after a fix', async () => {
     const { connection, run, write } = await emptyDatabases()
     await write('postgres/0001_one.sql', 'CREATE TABLE one (id int);')
     await write(
@@ -48,7 +48,7 @@ describe('a migration of PostgreSQL that fails', () => {
     )
     await write('postgres/0003_three.sql', 'CREATE TABLE three (id int);')
     await expect(run()).rejects.toThrow(
-      new MigrationError('postgres/0002_two.sql failed and left nothing behind: relation "nowhere" does not exist'),
+      new MigrationError('postgres/0002_two.sql failed and was rolled back: relation "nowhere" does not exist'),
     )
     expect(await listTables(connection)).toEqual(['migrations', 'one'])
 
@@ -58,7 +58,7 @@ describe('a migration of PostgreSQL that fails', () => {
     expect((await connection.query('SELECT count(*)::int AS rows FROM two')).rows).toEqual([{ rows: 1 }])
   })
 
-  test('because its process was killed is run again as a whole', async () => {
+  test('whose process was killed runs again from its start', async () => {
     const { env, folder, connection, run, write } = await emptyDatabases()
     await write('postgres/0001_one.sql', 'CREATE TABLE one (id int);\nINSERT INTO one VALUES (1);')
     await write(
@@ -78,21 +78,23 @@ describe('a migration of PostgreSQL that fails', () => {
   })
 })
 
-describe('a migration of ClickHouse that was cut off', () => {
+describe('an interrupted ClickHouse migration', () => {
   const first = 'CREATE TABLE IF NOT EXISTS {table:one} (id UInt8) ENGINE = {engine:MergeTree()} ORDER BY id;\n'
   const second = 'CREATE TABLE IF NOT EXISTS {table:two} (id UInt8) ENGINE = {engine:MergeTree()} ORDER BY id;\n'
 
-  test('by an error is run again as a whole', async () => {
+  test('runs again from its start after an error', async () => {
     const { clickhouseTables, connection, run, write } = await emptyDatabases()
     await write('clickhouse/0001_one.sql', `${first}SELECT * FROM nowhere;\n${second}`)
-    await expect(run()).rejects.toThrow(/^clickhouse\/0001_one\.sql failed; it is run from its start again: .*nowhere/)
+    await expect(run()).rejects.toThrow(
+      /^clickhouse\/0001_one\.sql failed and will run again from its start: .*nowhere/,
+    )
     expect((await connection.query('SELECT FROM migrations')).rowCount).toBe(0)
     await write('clickhouse/0001_one.sql', first + second)
     expect(await run()).toEqual(['clickhouse: 0001_one.sql'])
     expect(await clickhouseTables()).toEqual(['one', 'two'])
   })
 
-  test('by the end of its process is run again as a whole', async () => {
+  test('runs again from its start after its process was killed', async () => {
     const { env, folder, clickhouseTables, run, write } = await emptyDatabases()
     await write('clickhouse/0001_one.sql', `${first}SELECT sleep(3);\n${second}`)
     await killWhen(env, folder, async () => expect(await clickhouseTables()).toEqual(['one']))
@@ -102,7 +104,7 @@ describe('a migration of ClickHouse that was cut off', () => {
   })
 })
 
-test('a file that was changed after it was applied is refused, and nothing else is done', async () => {
+test('a file that changed after it was applied is refused, and nothing else runs', async () => {
   const { connection, run, write } = await emptyDatabases()
   await write('postgres/0001_one.sql', 'CREATE TABLE one (id int);')
   await run()
@@ -112,7 +114,7 @@ test('a file that was changed after it was applied is refused, and nothing else 
   expect(await listTables(connection)).toEqual(['migrations', 'one'])
 })
 
-test('while a migration waits for a table, others go on reading it', async () => {
+test('while a migration waits for a table lock, others can read the table', async () => {
   const { connection, env, run, write } = await emptyDatabases()
   await write('postgres/0001_one.sql', 'CREATE TABLE one (id int);\nINSERT INTO one VALUES (1);')
   await run()
@@ -127,13 +129,13 @@ test('while a migration waits for a table, others go on reading it', async () =>
     const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
     expect((await connection.query(waiting)).rowCount).toBe(1)
   })
-  // It comes behind the migration, which lets it pass after two seconds.
+  // It queues behind the migration, which gives up its lock request after two seconds.
   expect((await connection.query('SELECT id FROM one')).rows).toEqual([{ id: 1 }])
   await long.query('COMMIT')
   expect(await migrating).toEqual(['postgres: 0002_more.sql'])
 })
 
-test('a file that asks for it runs outside a transaction, and again after it failed', async () => {
+test('a file marked so runs outside a transaction, and again after a failure', async () => {
   const { connection, run, write } = await emptyDatabases()
   await write('postgres/0001_one.sql', 'CREATE TABLE one (id int);\nINSERT INTO one VALUES (1), (1);')
   await run()
@@ -141,14 +143,16 @@ test('a file that asks for it runs outside a transaction, and again after it fai
 DROP INDEX CONCURRENTLY IF EXISTS one_id;
 CREATE UNIQUE INDEX CONCURRENTLY one_id ON one (id);`
   await write('postgres/0002_index.sql', statements)
-  await expect(run()).rejects.toThrow(/0002_index\.sql failed; it is run from its start again: could not create unique/)
+  await expect(run()).rejects.toThrow(
+    /0002_index\.sql failed and will run again from its start: could not create unique/,
+  )
   await connection.query('TRUNCATE one')
   expect(await run()).toEqual(['postgres: 0002_index.sql'])
   const valid = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'one_id'::regclass"
   expect((await connection.query(valid)).rows).toEqual([{ indisvalid: true }])
 })
 
-test('what was stored before a migration is there after it', async () => {
+test('data stored before a migration is there after it', async () => {
   const { clickhouse, connection, run, write } = await emptyDatabases()
   await write('postgres/0001_one.sql', 'CREATE TABLE one (id int);')
   await write(
@@ -166,7 +170,7 @@ test('what was stored before a migration is there after it', async () => {
   expect((await query<{ rows: number }>(clickhouse, statement, {})).map(({ rows }) => Number(rows))).toEqual([200])
 })
 
-/** New databases of both engines, and an empty folder of migrations for them. */
+/** New databases of both engines, and an empty folder for their migrations. */
 async function emptyDatabases() {
   const env = { ...environment, ...(await createDatabases()) }
   const path = await mkdtemp(join(tmpdir(), 'tributary-migrations-'))
@@ -211,7 +215,7 @@ async function runMigrate(env: Record<string, string>): Promise<string[]> {
   return ((await json(child.stdout)) as { applied: string[] }).applied
 }
 
-/** Migrates in a process of its own, which is killed as soon as `reached` does not throw. */
+/** Migrates in a child process, which is killed as soon as `reached` does not throw. */
 async function killWhen(env: Record<string, string>, folder: URL, reached: () => Promise<unknown>): Promise<void> {
   const script = `
     const { openClickHouse } = await import(${JSON.stringify(new URL('./clickhouse.ts', import.meta.url))})

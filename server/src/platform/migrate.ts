@@ -9,7 +9,7 @@ import { isLockTimeout, openConnection } from './postgres.ts'
 
 const ours = new URL('../../migrations/', import.meta.url)
 export const migrationTable = 'migrations'
-// Whoever waits for a table keeps all others from it, so that is given up soon and tried again.
+// A statement that waits for a table lock blocks all others behind it, so it gives up soon and retries.
 const lockTimeoutMs = 2_000
 const lockAttempts = 60
 const turnIntervalMs = 200
@@ -21,9 +21,9 @@ type MigrationName = Omit<Migration, 'text'>
 type MigrateOptions = { folder?: URL; isSelected?: (migration: MigrationName) => boolean }
 
 /**
- * Brings both databases to the newest state, or applies those that are `wanted`; several processes may call it at once,
- * and others may serve. A migration of PostgreSQL commits together with its record. Statements of ClickHouse can be
- * repeated, so one that was cut off is simply run again.
+ * Migrates both databases to the newest version, or applies only the selected migrations; safe to run concurrently and
+ * while others serve. A PostgreSQL migration commits together with its record. ClickHouse statements are repeatable, so
+ * an interrupted file runs again.
  */
 export async function migrate(
   config: Config,
@@ -34,7 +34,7 @@ export async function migrate(
   const connection = openConnection(config)
   await connection.connect()
   try {
-    // Else a statement of a process that was killed would go on, and with it the lock.
+    // Otherwise a killed process's statement would continue, and keep the lock.
     await connection.query("SET client_connection_check_interval = '1s'").catch(() => {})
     await takeTurn(connection)
     await connection.query(`CREATE TABLE IF NOT EXISTS migrations (
@@ -63,12 +63,12 @@ export async function migrate(
   }
 }
 
-/** Those that this version has, in their order. */
+/** Migrations of this version, in order. */
 export async function knownMigrations(folder: URL = ours): Promise<MigrationName[]> {
   return (await readAll(folder)).map(({ text: _, ...migration }) => migration)
 }
 
-/** Those that the databases have; none before the first. */
+/** Applied migrations; none before the first run. */
 export async function appliedMigrations(config: Config): Promise<MigrationName[]> {
   const connection = openConnection(config)
   await connection.connect()
@@ -99,7 +99,7 @@ async function read(folder: URL, engine: Migration['engine']): Promise<Migration
   )
 }
 
-/** Asks again and again: an index that is made meanwhile would wait for a statement that waits for its turn. */
+/** Polls, because a concurrent index build would wait for a statement that waits for this lock. */
 async function takeTurn(connection: pg.Client): Promise<void> {
   const ask = () => connection.query('SELECT pg_try_advisory_lock($1) AS taken', [locks.migrations])
   while (!(await ask()).rows[0].taken) await sleep(turnIntervalMs)
@@ -121,22 +121,22 @@ async function applyPostgres(connection: pg.Client, migration: Migration): Promi
         await sleep(lockTimeoutMs)
         continue
       }
-      const advice = isLockTimeout(error) ? '. A long transaction keeps it waiting: end that, and try again' : ''
+      const advice = isLockTimeout(error) ? '. A long transaction holds the lock: end it, then retry' : ''
       const reason = `${(error as Error).message}${advice}`
-      throw new MigrationError(`${migrationName(migration)} failed and left nothing behind: ${reason}`, {
+      throw new MigrationError(`${migrationName(migration)} failed and was rolled back: ${reason}`, {
         cause: error,
       })
     }
   }
 }
 
-/** For an index of a large table, made while others write to it. Its statements must bear a repeat. */
+/** Builds an index of a large table while others write to it. Its statements must be repeatable. */
 async function applyStatements(connection: pg.Client, migration: Migration): Promise<void> {
   try {
     for (const statement of splitStatements(migration.text)) await connection.query(statement)
   } catch (error) {
     const reason = (error as Error).message
-    throw new MigrationError(`${migrationName(migration)} failed; it is run from its start again: ${reason}`, {
+    throw new MigrationError(`${migrationName(migration)} failed and will run again from its start: ${reason}`, {
       cause: error,
     })
   }
@@ -150,7 +150,7 @@ async function applyClickHouse(connection: pg.Client, migration: Migration, clic
     }
   } catch (error) {
     const reason = (error as Error).message
-    throw new MigrationError(`${migrationName(migration)} failed; it is run from its start again: ${reason}`, {
+    throw new MigrationError(`${migrationName(migration)} failed and will run again from its start: ${reason}`, {
       cause: error,
     })
   }
@@ -170,9 +170,9 @@ async function record(connection: pg.Client, { engine, name, checksum }: Migrati
 }
 
 /**
- * The files say `{table:x}`, `{engine:MergeTree(args)}` and `{distributed:x:key}`. On one server that is the table and
- * its engine; on a cluster it is a Replicated `x_local` on every node and a Distributed `x` over them. A view reads from
- * and writes to `{local:x}`, and what changes the columns of `x` is said again as `{distributed-alter:x:change}`.
+ * Expands `{table:x}`, `{engine:MergeTree(args)}` and `{distributed:x:key}`: on one server to the table and its engine,
+ * on a cluster to a Replicated `x_local` on every node and a Distributed `x` over them. A view reads from and writes to
+ * `{local:x}`; a column change of `x` is repeated as `{distributed-alter:x:change}`.
  */
 export function clickHouseStatements(text: string, cluster: string | undefined): string[] {
   const filled = text
@@ -202,7 +202,7 @@ function splitStatements(text: string): string[] {
     .filter(Boolean)
 }
 
-/** ClickHouse keeps its own logs for ever unless told; a small disk would fill up with them. */
+/** ClickHouse keeps its own logs forever by default, which would fill a small disk. */
 async function capSystemLogs(clickhouse: ClickHouse, { CLICKHOUSE_CLUSTER: cluster }: Config): Promise<void> {
   const found = await clickhouse.query({
     query: `SELECT name FROM system.tables WHERE database = 'system' AND name LIKE '%\\_log' AND engine LIKE '%MergeTree'

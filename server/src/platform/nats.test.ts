@@ -9,7 +9,7 @@ import { closeNats, ensureStreams, eventStream, natsServers, openNats } from './
 
 const { nats, config } = await openTestPlatform()
 
-describe('an address of NATS', () => {
+describe('a NATS URL', () => {
   test.each([
     ['nats://a.example.com:4222', { servers: ['a.example.com:4222'] }],
     ['nats://a.example.com', { servers: ['a.example.com'] }],
@@ -44,7 +44,7 @@ describe('an address of NATS', () => {
   })
 })
 
-test('streams are made once and follow the settings', async () => {
+test('streams are created once and follow the settings', async () => {
   const manager = await jetstreamManager(nats)
   const days = async () => {
     const { config: stream } = await manager.streams.info(eventStream(0))
@@ -58,7 +58,7 @@ test('streams are made once and follow the settings', async () => {
   expect(await days()).toBe(config.EVENT_RETENTION_DAYS)
 })
 
-test('a connection is closed, even while NATS hangs or is away', async () => {
+test('a connection closes even while NATS hangs or is down', async () => {
   const engines = await startEngines({ only: ['nats'] })
   onTestFinished(() => engines.stop())
   const open = () => openNats({ ...config, ...engines.urls }, openLog('silent'))

@@ -21,7 +21,7 @@ export const deadLetterStream = 'DEAD_LETTERS'
 /** The newest mark of each PostgreSQL database (incarnation.ts). */
 export const databaseStream = 'DATABASE'
 
-/** Keeps trying for ever: known links redirect while NATS is away. */
+/** Reconnects forever: cached links redirect while NATS is down. */
 export async function openNats(config: Config, log: Log): Promise<NatsConnection> {
   const target = natsServers(config.NATS_URL)
   const nats = await connect({
@@ -45,13 +45,13 @@ export function jetStream(nats: NatsConnection): JetStreamClient {
 }
 
 export type Publisher = Disposable & {
-  /** Resolves when the log has stored it. A repeat of the same id within two minutes is stored once. */
+  /** Resolves when the log has stored the message. NATS drops a repeated id within two minutes. */
   publish(message: { subject: string; id: string; body: string }): Promise<void>
 }
 
 /**
- * For the hot path: all answers come to one inbox and one timer watches over all deadlines. `publish` of JetStream's
- * own client makes a subscription, a timer and error objects for every message, which costs several times as much.
+ * Publishes on the hot path: all acknowledgements arrive at one inbox, and one timer checks all deadlines. JetStream's
+ * own `publish` creates a subscription, a timer and error objects per message, which costs several times as much.
  */
 export function openPublisher(nats: NatsConnection, deadlineMs: number): Publisher {
   type Waiting = { resolve(): void; reject(error: Error): void; until: number }
@@ -71,13 +71,13 @@ export function openPublisher(nats: NatsConnection, deadlineMs: number): Publish
   const answers = nats.subscribe(`${inbox}.*`, {
     callback: (error, message) => reportState(message.subject, error ? error.message : refusalIn(message)),
   })
-  // What was sent before NATS went away has to wait no longer: nobody knows whether it arrived, and its id stays.
+  // After a disconnect nobody knows whether a pending message arrived; it fails now, and a retry has the same id.
   async function follow(): Promise<void> {
     for await (const { type } of nats.status()) {
       if (type === 'reconnect') isDisconnected = false
       if (type !== 'disconnect') continue
       isDisconnected = true
-      for (const name of [...waiting.keys()]) reportState(name, 'NATS is away')
+      for (const name of [...waiting.keys()]) reportState(name, 'NATS is unreachable')
     }
   }
 
@@ -86,14 +86,14 @@ export function openPublisher(nats: NatsConnection, deadlineMs: number): Publish
     const now = performance.now()
     for (const [name, { until }] of waiting) {
       if (until > now) break
-      reportState(name, `no answer in ${deadlineMs} ms`)
+      reportState(name, `no response in ${deadlineMs} ms`)
     }
   }, 20)
   watching.unref()
 
   return {
     publish({ subject, id, body }) {
-      if (isDisconnected) return Promise.reject(new Error('NATS is away'))
+      if (isDisconnected) return Promise.reject(new Error('NATS is unreachable'))
       return new Promise((resolve, reject) => {
         const reply = `${inbox}.${count++}`
         const about = headers()
@@ -105,7 +105,7 @@ export function openPublisher(nats: NatsConnection, deadlineMs: number): Publish
     [Symbol.dispose]() {
       clearInterval(watching)
       if (!nats.isClosed()) answers.unsubscribe()
-      for (const name of [...waiting.keys()]) reportState(name, 'the process stops')
+      for (const name of [...waiting.keys()]) reportState(name, 'the process is stopping')
     },
   }
 }
@@ -123,8 +123,8 @@ const storeTooSmall = 10_047
 const obsoleteStream = 'WEBHOOKS'
 
 /**
- * Makes the streams that are missing; an existing one gets its settings. Each has its own part of
- * EVENT_LOG_MAX_MEGABYTES, so that none can use up the store of another; where NATS has less, all parts are smaller.
+ * Creates missing streams and updates the configuration of existing ones. Each has its own share of
+ * EVENT_LOG_MAX_MEGABYTES, so that none can fill another's; if NATS has less storage, all shares shrink.
  */
 export async function ensureStreams(
   nats: NatsConnection,
@@ -148,7 +148,7 @@ type NamedStream = Partial<StreamConfig> & { name: string }
 
 function streamConfigs(config: Config, megabytes: number): NamedStream[] {
   const share = (part: number) => Math.floor(megabytes * mebibyte * part)
-  // Unread messages are never discarded: whoever publishes keeps them, in the spool or the outbox, until there is room.
+  // Unread messages are never discarded: the publisher keeps them, in the spool or the outbox, until there is room.
   const wall = (bytes: number) => ({ max_bytes: bytes, discard: DiscardPolicy.New })
   const streams: NamedStream[] = [
     ...Array.from({ length: config.EVENT_PARTITIONS }, (_, partition) => ({
@@ -158,7 +158,7 @@ function streamConfigs(config: Config, megabytes: number): NamedStream[] {
       ...wall(share(27 / 32 / config.EVENT_PARTITIONS)),
     })),
     { name: changeStream, subjects: ['changes.>'], max_age: nanos(7 * day), ...wall(share(4 / 32)) },
-    // Refusing a dead letter would stop the worker that writes it.
+    // Refusing a dead letter would block the worker that writes it.
     {
       name: deadLetterStream,
       subjects: ['dead.>'],
@@ -181,7 +181,7 @@ function streamConfigs(config: Config, megabytes: number): NamedStream[] {
 async function ensureStream(manager: JetStreamManager, stream: NamedStream): Promise<void> {
   const existing = await manager.streams.info(stream.name).catch(() => undefined)
   if (!existing) await manager.streams.add(stream)
-  // An update writes to the disk of NATS, which may be full.
+  // An update writes to NATS's disk, which may be full.
   else if (!hasConfig(existing.config, stream)) await manager.streams.update(stream.name, stream)
 }
 
@@ -194,7 +194,7 @@ function isTooSmall(error: unknown): boolean {
   return error instanceof JetStreamApiError && error.code === storeTooSmall
 }
 
-/** A new cluster chooses its leaders while several processes ask for the same streams. */
+/** A new cluster elects its leaders while several processes ask for the same streams. */
 async function patiently(work: () => Promise<unknown>, attempts = 4): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -207,7 +207,7 @@ async function patiently(work: () => Promise<unknown>, attempts = 4): Promise<vo
   }
 }
 
-/** Sends what is still to be sent; while NATS hangs that would never end. */
+/** Flushes pending messages; while NATS hangs that would never end. */
 export async function closeNats(nats: NatsConnection): Promise<void> {
   const drained = new AbortController()
   const drain = nats
@@ -218,7 +218,7 @@ export async function closeNats(nats: NatsConnection): Promise<void> {
   await nats.close()
 }
 
-/** The client itself ignores user, password and `tls:` of an address. A user without a password is a token. */
+/** The client ignores user, password and `tls:` of a URL. A user without a password is a token. */
 export function natsServers(urls: string) {
   const addresses = urls.split(',').map((url) => new URL(url.trim()))
   const [user = '', pass = ''] = [addresses[0]?.username, addresses[0]?.password].map((part) =>
@@ -233,7 +233,7 @@ export function natsServers(urls: string) {
 
 async function watch(nats: NatsConnection, log: Log): Promise<void> {
   for await (const status of nats.status()) {
-    if (status.type === 'disconnect') log.warn('NATS is unreachable, publishing waits until it is back')
-    if (status.type === 'reconnect') log.info('NATS is back')
+    if (status.type === 'disconnect') log.warn('NATS is unreachable, publishing waits until it reconnects')
+    if (status.type === 'reconnect') log.info('NATS reconnected')
   }
 }

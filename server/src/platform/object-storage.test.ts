@@ -14,7 +14,7 @@ const none = {
 }
 const bytes = Buffer.from('some bytes \0 ÿ')
 
-test('a folder keeps a file under its name, whole or not at all', async () => {
+test('a folder stores a file under its name atomically', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tributary-storage-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const storage = openObjectStorage(none, join(folder, 'new'))
@@ -24,12 +24,12 @@ test('a folder keeps a file under its name, whole or not at all', async () => {
   expect(await readdir(join(folder, 'new/a'))).toEqual(['b.txt'])
 })
 
-test('a folder that is full or no folder is told, and nothing half is left', async () => {
+test('a full disk or a path that is not a folder is reported, and no partial file is left', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tributary-storage-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const storage = openObjectStorage(none, folder)
   await symlink('/dev/full', join(folder, 'a.part'))
-  const full = /^Can't write .*\/a: ENOSPC: no space left on device, write\. Make room and rights there/
+  const full = /^Can't write .*\/a: ENOSPC: no space left on device, write\. Check its space and permissions/
   await expect(storage.put('a', bytes)).rejects.toThrow(full)
   expect(await readdir(folder)).toEqual([])
   await writeFile(join(folder, 'file'), '')
@@ -37,7 +37,7 @@ test('a folder that is full or no folder is told, and nothing half is left', asy
   await expect(storage.get('file/a')).rejects.toThrow(/^Can't read .*\/file\/a: ENOTDIR.* Name a folder/)
 })
 
-test('a bucket keeps a file below its folder, and is asked again while it is overloaded', async () => {
+test('a bucket stores a file below its folder, and requests retry while it is overloaded', async () => {
   const { server, storage } = await openBucket('s3://backups/2026/11/')
   server.refusals = 2
   await storage.put('a/b c+ü.txt', bytes)
@@ -51,12 +51,12 @@ test.each([
   ['another key', 's3://backups/x', { BACKUP_S3_SECRET_KEY: 'wrong' }, /403 .*SignatureDoesNotMatch/],
   ['another region', 's3://backups/x', { BACKUP_S3_REGION: 'mars' }, /403 .*AuthorizationHeaderMalformed/],
   ['no such bucket', 's3://others/x', {}, /404 .*NoSuchBucket.*Check the BACKUP_S3_ settings/],
-])('what the storage refuses is told: %s', async (_, address, settings, message) => {
+])('a refusal of the storage is reported: %s', async (_, address, settings, message) => {
   const { storage } = await openBucket(address, settings)
   await expect(storage.put('a', bytes)).rejects.toThrow(message)
 })
 
-test('a body that came too slowly is sent again, a key that may not list is told what it needs', async () => {
+test('a body that arrived too slowly is sent again, and a key without list permission gets advice', async () => {
   const { server, storage } = await openBucket('s3://backups/x')
   server.refusals = 1
   server.refusal = { status: 400, code: 'RequestTimeout' }
@@ -66,9 +66,11 @@ test('a body that came too slowly is sent again, a key that may not list is told
   await expect(storage.get('b')).rejects.toThrow(/^GET .*\/x\/b failed: 403 .*AccessDenied.* to list the bucket/)
 })
 
-test('a place that can not be is refused at once', () => {
+test('an invalid location is refused at once', () => {
   expect(() => openObjectStorage(none, 's3://backups')).toThrow('set BACKUP_S3_ACCESS_KEY and BACKUP_S3_SECRET_KEY')
-  expect(() => openObjectStorage(none, 's3:backups')).toThrow('"s3:backups" is no place: write s3://bucket/folder')
+  expect(() => openObjectStorage(none, 's3:backups')).toThrow(
+    '"s3:backups" is not a location: write s3://bucket/folder',
+  )
 })
 
 async function openBucket(address: string, settings = {}) {

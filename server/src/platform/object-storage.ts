@@ -6,11 +6,11 @@ import { sleep } from './clock.ts'
 import type { Config } from './config.ts'
 import { invalid } from './errors.ts'
 
-/** Named files of a few megabytes each, in a folder or in a bucket. A file is there whole or not at all. */
+/** Named files of a few megabytes each, in a folder or a bucket. Writes are atomic. */
 export type ObjectStorage = {
   address: string
   put(name: string, bytes: Buffer): Promise<void>
-  /** Undefined when there is no such file. */
+  /** Undefined if there is no such file. */
   get(name: string): Promise<Buffer | undefined>
 }
 
@@ -22,7 +22,7 @@ type Settings = Pick<
 const attempts = 6
 const timeoutMs = 60_000
 
-/** `s3://bucket/folder`, or a folder of this machine. */
+/** `s3://bucket/folder`, or a local folder. */
 export function openObjectStorage(settings: Settings, address: string): ObjectStorage {
   return /^s3:/i.test(address) ? openBucket(settings, address) : openFolder(resolve(address))
 }
@@ -33,9 +33,9 @@ function openFolder(folder: string): ObjectStorage {
     async put(name, bytes) {
       const path = join(folder, name)
       await write(path, bytes).catch(async (error) => {
-        // It may be what fills the disk.
+        // The partial file may be what fills the disk.
         await rm(`${path}.part`, { force: true }).catch(() => {})
-        throw invalid(`Can't write ${path}: ${error.message}. Make room and rights there, or name another folder.`)
+        throw invalid(`Can't write ${path}: ${error.message}. Check its space and permissions.`)
       })
     },
     get: (name) =>
@@ -57,10 +57,10 @@ async function write(path: string, bytes: Buffer): Promise<void> {
 function openBucket(settings: Settings, address: string): ObjectStorage {
   const [, bucket, folder = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,62})(?:\/(.*?))?\/*$/i.exec(address) ?? []
   if (!bucket)
-    throw invalid(`${JSON.stringify(address)} is no place: write s3://bucket/folder, or the path of a folder.`)
+    throw invalid(`${JSON.stringify(address)} is not a location: write s3://bucket/folder, or the path of a folder.`)
   const { BACKUP_S3_ENDPOINT, BACKUP_S3_REGION, BACKUP_S3_ACCESS_KEY, BACKUP_S3_SECRET_KEY } = settings
   if (!BACKUP_S3_ACCESS_KEY || !BACKUP_S3_SECRET_KEY) {
-    throw invalid('For a place that begins with s3:// set BACKUP_S3_ACCESS_KEY and BACKUP_S3_SECRET_KEY.')
+    throw invalid('For a location that begins with s3:// set BACKUP_S3_ACCESS_KEY and BACKUP_S3_SECRET_KEY.')
   }
   const client = new AwsClient({
     accessKeyId: BACKUP_S3_ACCESS_KEY,
@@ -74,7 +74,7 @@ function openBucket(settings: Settings, address: string): ObjectStorage {
   return {
     address,
     async put(name, bytes) {
-      // Signed, so that the storage refuses what arrives damaged.
+      // Signed, so that the storage refuses damaged content.
       const headers = { 'x-amz-content-sha256': createHash('sha256').update(bytes).digest('hex') }
       await ask(client, objectUrl(name), { method: 'PUT', body: new Uint8Array(bytes), headers })
     },
@@ -82,7 +82,7 @@ function openBucket(settings: Settings, address: string): ObjectStorage {
   }
 }
 
-/** Tries again when the storage is away or overloaded; what it refuses is told at once. */
+/** Retries when the storage is down or overloaded; other refusals fail at once. */
 async function ask(client: AwsClient, address: string, request: RequestInit): Promise<Buffer | undefined> {
   for (let attempt = 1; ; attempt++) {
     const problem = await answerTo(client, address, request)
@@ -90,8 +90,8 @@ async function ask(client: AwsClient, address: string, request: RequestInit): Pr
     const what = `${request.method} ${address} failed`
     if (!problem.isPassing) throw invalid(`${what}: ${problem.refusal}. ${adviceFor(problem.refusal)}`)
     if (attempt === attempts) {
-      const advice = 'Is BACKUP_S3_ENDPOINT right? If so, try again when the storage is back.'
-      throw invalid(`${what} ${attempts} times, at last with ${problem.refusal}. ${advice}`)
+      const advice = 'Check BACKUP_S3_ENDPOINT. If it is right, retry when the storage is reachable.'
+      throw invalid(`${what} ${attempts} times, most recently with ${problem.refusal}. ${advice}`)
     }
     await sleep(200 * 2 ** attempt)
   }
@@ -99,7 +99,7 @@ async function ask(client: AwsClient, address: string, request: RequestInit): Pr
 
 function adviceFor(refusal: string): string {
   if (!refusal.includes('AccessDenied')) return 'Check the BACKUP_S3_ settings.'
-  return 'Allow the key to read and write objects, and to list the bucket: else the storage refuses to say that a file is not there.'
+  return 'Allow the key to read and write objects, and to list the bucket, without which the storage hides that a file does not exist.'
 }
 
 type Answer = { bytes: Buffer | undefined } | { refusal: string; isPassing: boolean }
@@ -119,7 +119,7 @@ async function answerTo(client: AwsClient, address: string, request: RequestInit
   }
 }
 
-/** S3 gives 400 to a body that came too slowly. */
+/** S3 returns 400 for a body that arrives too slowly. */
 function isPassing(status: number, text: string): boolean {
   return status >= 500 || status === 429 || text.includes('<Code>RequestTimeout</Code>')
 }

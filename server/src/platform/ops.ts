@@ -9,17 +9,17 @@ import type { Log } from './log.ts'
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
 const paths = ['/healthz', '/readyz', '/metrics']
 
-/** Questions of other programs, by path: 200 is yes, 404 is no. */
+/** Checks for other programs, by path: 200 is yes, 404 is no. */
 export type Checks = Record<string, (query: URLSearchParams) => boolean | Promise<boolean>>
 
-/** Where `/readyz` and `/metrics` come from: this process, or the processes of a supervisor. */
+/** Source of `/readyz` and `/metrics`: this process, or the processes of a supervisor. */
 export type Report = {
   readiness(query: URLSearchParams): Promise<{ ready: boolean }>
   figures(): Promise<string>
 }
 type Base = Pick<Platform, 'config' | 'log'>
 
-/** A listener of its own for `/healthz`, `/readyz`, `/metrics` and questions; it belongs to the supervisor if there is one. */
+/** A separate listener for `/healthz`, `/readyz`, `/metrics` and checks; the supervisor runs it if there is one. */
 export function startOps({ config, log }: Base, report: Report, checks: Checks = {}): Promise<Listening> {
   const known = [...paths, ...Object.keys(checks)].join(', ')
   const server = createServer((request, response) => {
@@ -27,7 +27,7 @@ export function startOps({ config, log }: Base, report: Report, checks: Checks =
     const check = Object.hasOwn(checks, path) ? checks[path] : undefined
     if (paths.includes(path)) answer(log, report, request, response)
     else if (check) void decide(log, check, request, response)
-    else response.writeHead(404).end(`Here are only ${known}.\n`)
+    else response.writeHead(404).end(`Not found. This port serves only ${known}.\n`)
   })
   return listen(server, config.HOST, config.OPS_PORT)
 }
@@ -36,7 +36,7 @@ export function reportProcess(platform: Platform): Report {
   return { readiness: () => readiness(platform), figures: () => figures(platform) }
 }
 
-/** The same beside the API; the figures only for this machine itself, since that port is public. */
+/** Serves the same paths on the API port; metrics only to localhost, since that port is public. */
 export function opsListener(platform: Platform, otherwise: RequestListener): RequestListener {
   const readAddress = openAddressReader([])
   const report = reportProcess(platform)
@@ -61,7 +61,7 @@ function answer(log: Log, report: Report, request: IncomingMessage, response: Se
   readContent(report, request)
     .then(({ status, type, text }) => response.writeHead(status, { 'Content-Type': type }).end(text))
     .catch((error) => {
-      log.error({ error }, 'A health or metrics request failed')
+      log.error({ error }, 'health or metrics request failed')
       response.destroy()
     })
 }
@@ -76,7 +76,7 @@ async function decide(
     const yes = await check(readQuery(request))
     response.writeHead(yes ? 200 : 404).end(yes ? 'yes\n' : 'no\n')
   } catch (error) {
-    log.warn({ error: (error as Error).message, path: readPath(request) }, 'A question could not be answered')
+    log.warn({ error: (error as Error).message, path: readPath(request) }, 'check failed')
     response.writeHead(503).end()
   }
 }

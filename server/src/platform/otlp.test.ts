@@ -25,7 +25,7 @@ async function open(url: string, given: Record<string, string> = {}) {
   return { tracing, lines, countSpans, work }
 }
 
-test('spans arrive as OTLP says, with the headers that were set', async () => {
+test('spans arrive in OTLP format with the configured headers', async () => {
   const collector = await startCollector()
   onTestFinished(() => collector[Symbol.asyncDispose]())
   const { tracing, work, countSpans } = await open(`${collector.url}/`, {
@@ -58,11 +58,11 @@ test('spans arrive as OTLP says, with the headers that were set', async () => {
   expect(await countSpans('sent')).toBe(2)
 })
 
-test('a collector that is away gets them when it is back', async () => {
+test('a collector that was down gets the spans when it is up again', async () => {
   const port = await freePort()
   const { tracing, work, lines, countSpans } = await open(`http://127.0.0.1:${port}`)
   await work('early')
-  await eventually(async () => expect(lines.join()).toContain('The collector takes no traces'))
+  await eventually(async () => expect(lines.join()).toContain('collector is unreachable'))
   const collector = await startCollector(port)
   onTestFinished(() => collector[Symbol.asyncDispose]())
   await work('late')
@@ -71,14 +71,14 @@ test('a collector that is away gets them when it is back', async () => {
   await tracing[Symbol.asyncDispose]()
 })
 
-test('what a collector refuses for good is dropped, and what is too much for it too', async () => {
+test('spans that the collector refuses permanently, or above the buffer limit, are dropped', async () => {
   const collector = await startCollector()
   onTestFinished(() => collector[Symbol.asyncDispose]())
   const { tracing, work, lines, countSpans } = await open(collector.url)
   collector.status = 400
   await work('refused')
   await eventually(async () => expect(await countSpans('dropped')).toBe(1))
-  expect(lines.join()).toContain('The collector refused traces')
+  expect(lines.join()).toContain('collector refused spans')
   collector.status = 503
   for (let span = 0; span < 9_000; span++) await work('many')
   expect(await countSpans('dropped')).toBe(1 + 9_000 - 8_192)
@@ -87,7 +87,7 @@ test('what a collector refuses for good is dropped, and what is too much for it 
   expect(collector.spans).toHaveLength(8_192)
 })
 
-test('without a collector there is no tracing, and headers that can not be read are refused without being shown', async () => {
+test('without a collector tracing is off, and malformed headers are refused without being shown', async () => {
   const platform = await openTestPlatform()
   expect(platform.tracing).toBeUndefined()
   const read = () => readConfig({ ...inject('environment'), OTEL_EXPORTER_OTLP_HEADERS: 's3cret' })

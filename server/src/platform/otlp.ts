@@ -14,7 +14,7 @@ const lastTryMs = 2_000
 const mostAtOnce = 512
 const mostWaiting = 8_192
 
-/** Sends spans to a collector, as OTLP over HTTP with JSON. A collector that is away costs spans, never a request. */
+/** Sends spans to a collector, as OTLP over HTTP with JSON. A collector that is down costs spans, never a request. */
 export function openOtlp({ config, log, metrics }: Handles): Tracing & AsyncDisposable {
   const url = `${config.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '')}/v1/traces`
   const headers = { 'content-type': 'application/json', ...config.OTEL_EXPORTER_OTLP_HEADERS }
@@ -38,13 +38,13 @@ export function openOtlp({ config, log, metrics }: Handles): Tracing & AsyncDisp
       const problem = await send(spans, withinMs)
       if (problem?.isTemporary) {
         if (!isDown)
-          log.warn({ url, error: problem.message }, 'The collector takes no traces: they wait, up to a limit')
+          log.warn({ url, error: problem.message }, 'collector is unreachable, buffering spans up to a limit')
         isDown = true
         return
       }
       waiting = waiting.slice(spans.length)
       metrics.spans.inc({ outcome: problem ? 'dropped' : 'sent' }, spans.length)
-      if (problem) log.warn({ url, error: problem.message, spans: spans.length }, 'The collector refused traces')
+      if (problem) log.warn({ url, error: problem.message, spans: spans.length }, 'collector refused spans')
       else isDown = false
     }
   }
@@ -113,7 +113,7 @@ function typedValue(value: Attributes[string]) {
   return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value }
 }
 
-/** JSON of OTLP writes 64-bit numbers as text. */
+/** OTLP's JSON writes 64-bit numbers as strings. */
 function formatNanos(timeMs: number): string {
   return `${Math.round(timeMs * 1_000)}000`
 }

@@ -4,7 +4,7 @@ import { eventually } from '../../test/stack.ts'
 import { fetchOutbound, OutboundError, type OutboundOptions } from './outbound.ts'
 
 /*
- * Receivers that do not want to answer but to hold up, fill up or keep busy whoever calls them. Each speaks raw TCP, and
+ * Hostile receivers that try to block, exhaust or occupy their caller. Each speaks raw TCP, and
  * would go on for ever.
  */
 
@@ -60,12 +60,12 @@ describe('a trickle', () => {
     ['of 102', '', 'HTTP/1.1 102 Processing\r\n\r\n'],
     ['in a header', `${ok}x: `, 'x'],
     ['of the body', `${ok}\r\n`, 'x'],
-  ])('%s ends with the time', async (_where, beginning, drop) => {
+  ])('%s ends with the timeout', async (_where, beginning, drop) => {
     const { url } = await listen((socket) => trickle(socket, beginning, drop))
     expect(await readReason(url, { timeoutMs: 500 })).toBe('timeout')
   })
 
-  test('of a body does not hold up who wants the status only', async () => {
+  test('of a body does not delay a caller that needs only the status', async () => {
     const { url } = await listen((socket) => trickle(socket, `${ok}content-length: 1000\r\n\r\n`, 'x'))
     const started = Date.now()
     const { status } = await fetchOutbound(url, { ...options, cutsBody: true })
@@ -73,7 +73,7 @@ describe('a trickle', () => {
     expect(Date.now() - started).toBeLessThan(options.timeoutMs / 2)
   })
 
-  test('of a handshake ends with the time', async () => {
+  test('of a handshake ends with the timeout', async () => {
     const { url } = await listen((socket) => trickle(socket, '\x16\x03\x03\x3f\xff\x02', '\0'))
     expect(await readReason(url.replace('http:', 'https:'), { timeoutMs: 500 })).toBe('timeout')
   })
@@ -81,7 +81,7 @@ describe('a trickle', () => {
 
 describe('an answer', () => {
   test.each([
-    ['with a word before it', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 204 No\r\n\r\n', 204],
+    ['after an interim response', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 204 No\r\n\r\n', 204],
     ['that is followed by another', `HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n${ok}content-length: 0\r\n\r\n`, 500],
   ])('%s is the one that counts', async (_what, text, expected) => {
     const { url } = await listen((socket) => socket.write(text))
@@ -106,7 +106,7 @@ async function readReason(url: string, given: Partial<OutboundOptions> = {}): Pr
   return error.reason
 }
 
-/** Answers each request as told; the connections that are open. */
+/** Answers each request with `answer`; returns the open connections. */
 async function listen(answer: (socket: Socket) => void): Promise<{ url: string; open: Set<Socket> }> {
   const open = new Set<Socket>()
   const server = createServer((socket) => {
@@ -122,7 +122,7 @@ async function listen(answer: (socket: Socket) => void): Promise<{ url: string; 
   return { url: `http://127.0.0.2:${(server.address() as AddressInfo).port}/`, open }
 }
 
-/** As much as the other side takes. */
+/** Writes as much as the other side reads. */
 function flood(socket: Socket, beginning: string, endless: string): void {
   const piece = endless.repeat(Math.ceil(16_384 / endless.length))
   const send = () => {

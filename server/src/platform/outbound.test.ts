@@ -17,7 +17,7 @@ const canary = await serve('127.0.0.1', 0, (_request, response) => {
   canaryHits += 1
   response.end('canary')
 })
-// Where there is no IPv6, a refused connection would look like a refused address: the table checks the reason too.
+// Without IPv6, a refused connection would look like a refused address, so the table checks the reason too.
 await serve('::1', canary, (_request, response) => {
   canaryHits += 1
   response.end('canary')
@@ -29,7 +29,7 @@ const defaults: OutboundOptions = {
   timeoutMs: 2_000,
   maxBytes: 1_000,
   allow: { OUTBOUND_ALLOWED_PORTS: everyPort, OUTBOUND_ALLOWED_HOSTS: { names: [], ranges: [] } },
-  // The worst resolver there is: whatever the name, it leads home.
+  // The worst resolver: every name resolves to localhost.
   lookup: async () => [{ address: '127.0.0.1', family: 4 }],
 }
 const toFriend: OutboundOptions = {
@@ -42,8 +42,8 @@ beforeEach(() => {
   canaryHits = 0
 })
 
-describe('what must not be reached', () => {
-  test('there are more than 200 spellings', () => {
+describe('refused URLs', () => {
+  test('the table has more than 200 spellings', () => {
     expect(new Set(spellings.map(([spelling]) => spelling)).size).toBeGreaterThan(200)
   })
 
@@ -73,7 +73,7 @@ describe('what must not be reached', () => {
     expect(canaryHits).toBe(0)
   })
 
-  test('a name whose address changes after the check', async () => {
+  test('DNS rebinding has no effect', async () => {
     const given = ['127.0.0.2', '127.0.0.1', '127.0.0.1', '127.0.0.1']
     let asked = 0
     const lookup = async () => [{ address: given[asked++] ?? '127.0.0.1', family: 4 }]
@@ -84,13 +84,13 @@ describe('what must not be reached', () => {
     expect(canaryHits).toBe(0)
   })
 
-  test('what a redirect leads to', async () => {
+  test('a redirect is not followed', async () => {
     const answer = await fetchOutbound(`http://friend.example:${friend}/redirect`, toFriend)
     expect([answer.status, answer.headers.location]).toEqual([302, `http://127.0.0.1:${canary}/`])
     expect(canaryHits).toBe(0)
   })
 
-  test('a proxy of the environment', async () => {
+  test('a proxy of the environment is not used', async () => {
     const before = { ...process.env }
     const proxy = `http://127.0.0.1:${canary}`
     Object.assign(process.env, { http_proxy: proxy, HTTP_PROXY: proxy, ALL_PROXY: proxy, NODE_USE_ENV_PROXY: '1' })
@@ -100,7 +100,7 @@ describe('what must not be reached', () => {
     expect([body.toString(), canaryHits]).toEqual(['friend of friend.example', 0])
   })
 
-  test('another port than 80 and 443', async () => {
+  test('ports other than 80 and 443 are refused', async () => {
     const allow = { ...toFriend.allow, OUTBOUND_ALLOWED_PORTS: [[friend, friend + 1]] as [number, number][] }
     for (const port of [22, 25, 8_080, friend - 1, friend + 2]) {
       expect(await readReason(`http://friend.example:${port}/`, { ...toFriend, allow }), String(port)).toBe('port')
@@ -109,7 +109,7 @@ describe('what must not be reached', () => {
     expect(status).toBe(200)
   })
 
-  test('any address that is not public, however it is written', async () => {
+  test('every non-public address is refused, however it is written', async () => {
     const octet = fc.integer({ min: 0, max: 255 })
     const privateAddress = fc.oneof(
       fc.tuple(fc.constantFrom(0, 10, 127), octet, octet, octet),
@@ -155,7 +155,7 @@ test.each([
   'fd20:ce::254',
 ])('%s is not public', (address) => expect(isPublicAddress(address)).toBe(false))
 
-describe('what the operator allowed', () => {
+describe('the operator can allow', () => {
   test('an address range', async () => {
     const answer = await fetchOutbound(`http://127.0.0.2:${friend}/`, toFriend)
     expect([answer.status, answer.body.toString()]).toEqual([200, 'friend of 127.0.0.2'])
@@ -203,27 +203,27 @@ describe('an answer', () => {
     if (length !== undefined) expect(answer.body).toHaveLength(length)
   })
 
-  test('without a status is none, also when only that counts', async () => {
+  test('without a status fails, also when only the status counts', async () => {
     const options = { timeoutMs: 300, cutsBody: true }
     expect(await readReason(`http://friend.example:${friend}/silent`, { ...toFriend, ...options })).toBe('timeout')
     expect(await readReason(`http://friend.example:${friend}/broken`, { ...toFriend, ...options })).toBe('unreachable')
   })
 
-  test('of exactly the allowed size is taken, and compressed bytes stay compressed', async () => {
+  test('of exactly the maximum size is accepted, and compressed bytes stay compressed', async () => {
     const { body } = await fetchOutbound(`http://friend.example:${friend}/exact`, toFriend)
     expect(body.length).toBe(1_000)
     const packed = await fetchOutbound(`http://friend.example:${friend}/packed`, toFriend)
     expect([packed.headers['content-encoding'], packed.body.length < 1_000]).toEqual(['gzip', true])
   })
 
-  test('of a resolver that says nothing, or fails, ends too', async () => {
+  test('times out or fails with the resolver', async () => {
     const url = `http://friend.example:${friend}/`
     expect(await readReason(url, { lookup: () => new Promise(() => {}), timeoutMs: 100 })).toBe('timeout')
     expect(await readReason(url, { lookup: () => Promise.reject(new Error('ENOTFOUND')) })).toBe('unresolvable')
     expect(await readReason(url, { lookup: async () => [] })).toBe('unresolvable')
   })
 
-  test('the resolver of the system is asked when no other is given', async () => {
+  test("the system's resolver is the default", async () => {
     expect(await readReason(`http://localhost:${canary}/`, { lookup: undefined })).toBe('private')
     const allow = { ...defaults.allow, OUTBOUND_ALLOWED_HOSTS: { names: ['localhost'], ranges: [] } }
     const { body } = await fetchOutbound(`http://localhost:${canary}/`, { ...defaults, allow, lookup: undefined })
@@ -290,7 +290,7 @@ function answerAsFriend(...[request, response]: Parameters<RequestListener>): vo
   ;(answers[request.url ?? ''] ?? otherwise)()
 }
 
-describe('refusalOf tells before any call', () => {
+describe('a URL is checked before any call', () => {
   test.each([
     ['https://example.com/', undefined],
     ['https://localhost/', undefined],

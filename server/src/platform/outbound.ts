@@ -7,19 +7,19 @@ import type { Config } from './config.ts'
 import { refuseInTransaction } from './postgres.ts'
 
 const messages = {
-  url: 'This is no absolute URL',
+  url: 'This is not an absolute URL',
   scheme: 'Only http and https addresses can be called',
   credentials: 'A user name or password in the address is not allowed',
   port: 'This port is not allowed; OUTBOUND_ALLOWED_PORTS can allow it',
   unresolvable: 'The host name has no address',
   private: 'The host has an address that is not public; OUTBOUND_ALLOWED_HOSTS can allow it',
-  unreachable: 'The host did not answer properly',
-  timeout: 'The answer took too long',
-  size: 'The answer is too large',
+  unreachable: 'The host did not send a valid response',
+  timeout: 'The request timed out',
+  size: 'The response is too large',
 } as const
 export type OutboundReason = keyof typeof messages
 
-/** Why a call was refused or failed. The message is for the log: it tells about the network that the server is in. */
+/** Why a call was refused or failed. The message is only for the log, because it describes the server's network. */
 export class OutboundError extends Error {
   readonly reason: OutboundReason
 
@@ -30,10 +30,10 @@ export class OutboundError extends Error {
   }
 }
 
-// Who only wants the status waits no longer than that for the rest of the answer.
+// Callers that need only the status wait no longer than this for the rest of the response.
 const cutAfterMs = 1_000
-// What may come beside the body. It is looked at from time to time: the client itself has no limit for the answers
-// before the last one, for the reason of the status, nor for what stands beside a chunk.
+// Bytes allowed beside the body. They are checked periodically, because the client has no limit for interim responses,
+// the status text or chunk extensions.
 const besidesBytes = 65_536
 const watchIntervalMs = 100
 
@@ -41,23 +41,23 @@ type Address = { address: string; family: number }
 type Allowed = Pick<Config, 'OUTBOUND_ALLOWED_PORTS' | 'OUTBOUND_ALLOWED_HOSTS'>
 
 export type OutboundOptions = {
-  /** For all of it: the name, the connection and the last byte of the answer. */
+  /** Timeout of the whole call: DNS, connection and the last byte of the response. */
   timeoutMs: number
   maxBytes: number
-  /** Takes what there is of a body that is too large, slow or broken off, where only the status counts. */
+  /** Accepts a partial body (too large, slow or cut off) when only the status counts. */
   cutsBody?: boolean
   method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   headers?: Record<string, string>
   body?: string | Buffer
   allow: Allowed
-  /** Where the addresses of a name come from; the system's resolver unless given. */
+  /** Resolves a name; the system's resolver by default. */
   lookup?: (hostname: string) => Promise<Address[]>
 }
 export type OutboundAnswer = { status: number; headers: Record<string, string | string[] | undefined>; body: Buffer }
 
 /**
- * The only way out to addresses that others chose. It connects to no address but those that were checked, so a name
- * that changes meanwhile leads nowhere; a redirect is an answer like any other; proxies of the environment are unused.
+ * The only way to call URLs that users chose. It connects only to checked addresses, so DNS rebinding has no effect;
+ * redirects are not followed; proxies of the environment are not used.
  */
 export async function fetchOutbound(text: string, options: OutboundOptions): Promise<OutboundAnswer> {
   refuseInTransaction('An outbound call')
@@ -108,7 +108,7 @@ export async function fetchOutbound(text: string, options: OutboundOptions): Pro
   }
 }
 
-/** All of it, unless it is too large. */
+/** The whole body, unless it is too large. */
 async function readBeginning(
   body: Dispatcher.ResponseData['body'],
   { maxBytes, cutsBody }: Pick<OutboundOptions, 'maxBytes' | 'cutsBody'>,
@@ -130,7 +130,7 @@ async function readBeginning(
   return Buffer.concat(chunks)
 }
 
-/** Why an address can't be called, as far as that can be told without asking for the addresses of its name. */
+/** Why a URL can't be called, as far as that is known without a DNS lookup. */
 export function checkUrl(text: string, allow: Allowed): OutboundReason | undefined {
   try {
     const host = checkedUrl(text, allow).hostname.replace(/^\[|\]$/g, '')
@@ -143,13 +143,13 @@ export function checkUrl(text: string, allow: Allowed): OutboundReason | undefin
 
 const globalUnicast = ipaddr.parseCIDR('2000::/3')
 const translated = ipaddr.parseCIDR('64:ff9b::/96')
-// Services of clouds for their own machines, at addresses that are public by number: Azure's.
+// Cloud services for their own machines on public addresses: Azure's.
 const cloudAddresses = ['168.63.129.16']
-// The second half of an IPv6 address by which ISATAP reaches an IPv4 one.
+// The second half of an IPv6 address by which ISATAP reaches an IPv4 address.
 const isatap = [0x0000_5efe, 0x0200_5efe]
 const unusable = ['2001::/23', '2002::/16', '3fff::/20'].map((range) => ipaddr.parseCIDR(range))
 
-/** Whether an address is one of a single machine on the internet, or leads to one that is. */
+/** Whether an address is a unicast internet address, or embeds one. */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text)) return false
   const address = ipaddr.process(text)
@@ -197,7 +197,7 @@ function systemAddresses(hostname: string): Promise<Address[]> {
   return systemLookup(hostname, { all: true })
 }
 
-/** The system's resolver can't be told to stop, so it is left behind. */
+/** The system's resolver can't be cancelled, so its result is ignored. */
 function beforeDeadline<T>(deadline: AbortSignal, url: URL, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     deadline.addEventListener('abort', () => reject(new OutboundError('timeout', url.href)), { once: true })

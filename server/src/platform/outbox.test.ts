@@ -19,7 +19,7 @@ import type { Tracing } from './tracing.ts'
 // Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
 
-// A database and a log of its own: the relay of the shared server would take the messages.
+// Uses its own database and log, because the shared server's relay would take the messages.
 const engines = await startEngines({ only: ['nats'] })
 const { POSTGRES_URL, ...shared } = inject('environment')
 const environment = {
@@ -35,7 +35,7 @@ const ctx = contextIn(platform, 'ws_test')
 afterAll(() => engines.stop())
 
 describe('a message', () => {
-  test('of a transaction that is rolled back never goes out', async () => {
+  test('of a rolled-back transaction is never published', async () => {
     const subject = newSubject()
     relayDuringTest()
     const failing = transaction(ctx, async (ctx) => {
@@ -49,7 +49,7 @@ describe('a message', () => {
     expect(await countOn(subject)).toBe(1)
   })
 
-  test('waits for the commit', async () => {
+  test('is published only after the commit', async () => {
     const subject = newSubject()
     relayDuringTest()
     const written = Promise.withResolvers<void>()
@@ -67,7 +67,7 @@ describe('a message', () => {
     expect(await arrivals(subject, 2)).toEqual(['other', 'mine'])
   })
 
-  test('keeps its body, whatever is in it', async () => {
+  test('keeps any body unchanged', async () => {
     const subject = newSubject()
     relayDuringTest()
     const body = { text: 'Ä " \\ \n 🙂', list: [1, null, true], nested: { empty: {} } }
@@ -75,7 +75,7 @@ describe('a message', () => {
     expect(await arrivals(subject, 2)).toEqual([body, []])
   })
 
-  test('that NATS refuses becomes a dead letter, those behind it go out, and a retry puts it back', async () => {
+  test('that NATS refuses becomes a dead letter without blocking others, and a retry requeues it', async () => {
     const subject = newSubject()
     relayDuringTest()
     const large = 'x'.repeat(2_000_000)
@@ -103,7 +103,7 @@ describe('a message', () => {
     expect(await countLetters(platform.db)).toEqual({ conversion: 0, outbox: 1 })
   })
 
-  test('goes out at once, not at the next look', async () => {
+  test('is published at once, not at the next poll', async () => {
     const subject = newSubject()
     relayDuringTest()
     await publish(ctx, { subject, body: 0 })
@@ -117,7 +117,7 @@ describe('a message', () => {
   })
 })
 
-test('messages of many writers arrive once, and those of one thing in order', async () => {
+test('messages of many writers arrive once, and those of one subject in order', async () => {
   const subject = newSubject()
   relayDuringTest()
   const writers = Array.from({ length: 8 }, async (_, writer) => {
@@ -132,7 +132,7 @@ test('messages of many writers arrive once, and those of one thing in order', as
   expect(await countOn(subject)).toBe(800)
 })
 
-test('two relays do not double anything, and one takes over from the other', async () => {
+test('two relays publish no duplicates, and one takes over from the other', async () => {
   const subject = newSubject()
   const second = await openTestPlatform(environment)
   const before = [await relayed(platform), await relayed(second)]
@@ -152,7 +152,7 @@ test('two relays do not double anything, and one takes over from the other', asy
   expect((after[0] ?? 0) + (after[1] ?? 0) - (before[0] ?? 0) - (before[1] ?? 0)).toBe(701)
 })
 
-test('a relay that is killed after it published and before it noted so doubles nothing', async () => {
+test('a relay that is killed between publishing and recording it causes no duplicates', async () => {
   const subject = newSubject()
   for (let step = 0; step < 20; step++) await publish(ctx, { subject, body: { writer: 0, step } })
   const connection = openConnection(platform.config)
@@ -167,7 +167,7 @@ test('a relay that is killed after it published and before it noted so doubles n
   const ended = once(relay, 'exit')
   relay.kill('SIGKILL')
   await ended
-  // What the killed process had asked for must not be done after its end.
+  // The killed process's last statement must not run after its end.
   for (const { pid } of await waitingDeletes()) await sql`SELECT pg_terminate_backend(${pid})`.execute(platform.db)
   await eventually(async () => expect(await waitingDeletes()).toHaveLength(0))
   await connection.query('ROLLBACK')
@@ -181,7 +181,7 @@ test('a relay that is killed after it published and before it noted so doubles n
   expectInOrder((await arrivals(subject, 20)) as { writer: number; step: number }[])
 })
 
-test('what waits is told: how much, and since when', async () => {
+test('metrics report the backlog and its age', async () => {
   const leader = openConnection(platform.config)
   await leader.connect()
   onTestFinished(() => leader.end())
@@ -202,7 +202,7 @@ test('what waits is told: how much, and since when', async () => {
   }, 20_000)
 })
 
-test('a trace goes on through a relay that keeps none', async () => {
+test('a trace continues through a relay that does not trace', async () => {
   const subject = newSubject()
   const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
   const tracing = { traceparent: () => traceparent } as Tracing
@@ -237,7 +237,7 @@ async function countOn(subject: string): Promise<number> {
   return state.subjects?.[subject] ?? 0
 }
 
-/** The bodies on a subject, as soon as there are that many. */
+/** Waits until a subject has that many bodies. */
 async function arrivals(subject: string, count: number): Promise<unknown[]> {
   await eventually(async () => expect(await countOn(subject)).toBeGreaterThanOrEqual(count), 20_000)
   const consumer = await jetStream(platform.nats).consumers.get(changeStream, { filter_subjects: subject })

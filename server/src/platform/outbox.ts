@@ -20,7 +20,7 @@ const measureIntervalMs = 5_000
 const mostCounted = 100_000
 const mostPruned = 20_000
 
-/** Part of the caller's transaction: the message goes out if and only if that commits. */
+/** Part of the caller's transaction: the message is published if and only if that commits. */
 export async function publish(ctx: Pick<Ctx, 'db' | 'workspaceId' | 'tracing'>, ...messages: Message[]): Promise<void> {
   const traceparent = ctx.tracing?.traceparent() ?? null
   const rows = messages.map(
@@ -31,11 +31,11 @@ export async function publish(ctx: Pick<Ctx, 'db' | 'workspaceId' | 'tracing'>, 
     SELECT pg_notify(${channel}, '')`.execute(ctx.db)
 }
 
-/** Moves committed messages to the log. Of several processes one works, the others stand by. */
+/** Publishes committed messages to the log. One process works, the others stand by. */
 export function startRelay(platform: Platform): AsyncDisposable {
   const stopping = new AbortController()
   const work = relay(platform, stopping.signal)
-  const measuring = startInterval(platform, 'measure of the outbox', measureIntervalMs, () => measure(platform))
+  const measuring = startInterval(platform, 'measure outbox', measureIntervalMs, () => measure(platform))
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort()
@@ -60,13 +60,13 @@ async function relay(platform: Platform, signal: AbortSignal): Promise<void> {
       await connection.query(`LISTEN ${channel}`)
       while (!signal.aborted) {
         heard = new AbortController()
-        // Fails when the connection is gone, and with it the lock.
+        // Fails when the connection, and with it the lock, is lost.
         await connection.query('SELECT 1')
         const moved = await moveBatch(platform)
         if (moved === 0) await sleep(1_000, AbortSignal.any([signal, heard.signal]))
       }
     } catch (error) {
-      platform.log.warn({ error: (error as Error).message }, 'The outbox relay was interrupted and tries again')
+      platform.log.warn({ error: (error as Error).message }, 'outbox relay interrupted, will retry')
       await sleep(500, signal)
     } finally {
       await connection.end().catch(() => {})
@@ -94,14 +94,14 @@ async function moveBatch(platform: Platform): Promise<number> {
 
 type Refused = { id: bigint; letter: NewLetter }
 
-/** A message that NATS refuses, such as one that is too large, becomes a dead letter, and those behind it go on. */
+/** A message that NATS refuses, such as one that is too large, becomes a dead letter and does not block the next ones. */
 async function moveOrJudge(platform: Platform, stream: JetStreamClient, row: OutboxRow): Promise<Refused | undefined> {
   try {
     await move(platform, stream, row)
   } catch (error) {
     if (judgeFailure(error) !== 'refused') throw error
     const reason = `NATS refused it: ${describeFailure(error)}`
-    platform.log.error({ outbox: row.id, subject: row.subject, reason }, 'a message was refused; see dead letters')
+    platform.log.error({ outbox: row.id, subject: row.subject, reason }, 'message refused, moved to dead letters')
     const { subject, body, traceparent } = row
     const reference = `${row.incarnation}-${row.id}`
     const work = { body: { subject, body, traceparent } }
@@ -109,7 +109,7 @@ async function moveOrJudge(platform: Platform, stream: JetStreamClient, row: Out
   }
 }
 
-/** Puts a message that was refused back into the outbox. */
+/** Requeues a refused message in the outbox. */
 export async function republish(platform: Pick<Platform, 'db'>, letter: Letter): Promise<void> {
   const { subject, body, traceparent } = letter.body as Pick<OutboxRow, 'subject' | 'body' | 'traceparent'>
   await transaction(platform, async ({ db }) => {
@@ -120,7 +120,7 @@ export async function republish(platform: Pick<Platform, 'db'>, letter: Letter):
   })
 }
 
-/** The trace of whoever wrote the row goes on, also where this process itself keeps no traces. */
+/** Continues the trace of the row's writer, even if this process does not trace. */
 async function move(platform: Platform, stream: JetStreamClient, row: OutboxRow): Promise<void> {
   const msgID = `outbox-${row.incarnation}-${row.id}`
   const body = JSON.stringify(row.body)
@@ -138,7 +138,7 @@ async function move(platform: Platform, stream: JetStreamClient, row: OutboxRow)
   })
 }
 
-/** Not knowing is no news here: that PostgreSQL is away is told elsewhere. */
+/** PostgreSQL being down is logged elsewhere; don't log it twice. */
 async function measure({ config, db, metrics }: Platform): Promise<void> {
   await prunePublished(db, config.PUBLISHED_RETENTION_MINUTES).catch(() => {})
   const size = await measureOutbox(db).catch(() => undefined)
@@ -147,7 +147,7 @@ async function measure({ config, db, metrics }: Platform): Promise<void> {
   metrics.outboxAge.set(size.seconds)
 }
 
-/** After a restore the same id may come again in another incarnation; the log would drop it as a repeat. */
+/** After a restore the same id may repeat in another incarnation, and the log would drop it as a duplicate. */
 type OutboxRow = {
   id: bigint
   incarnation: string
@@ -167,7 +167,7 @@ async function selectOutbox(db: Db): Promise<OutboxRow[]> {
   return result.rows
 }
 
-/** For some minutes, in case that the log comes back without them. */
+/** Kept for some minutes, in case the log is rewound and loses them. */
 // NOTE every workspace: the relay serves them all.
 async function keepPublished(db: Db, ids: bigint[]): Promise<void> {
   await sql`WITH published AS (DELETE FROM outbox WHERE id = ANY(${ids}::bigint[]) RETURNING *)

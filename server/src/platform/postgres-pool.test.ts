@@ -22,7 +22,7 @@ async function start(settings: Record<string, string>) {
   return server
 }
 
-/** A DNS server that takes questions and never answers. */
+/** A DNS server that never responds. */
 async function silentDns(): Promise<string> {
   const socket = createSocket('udp4').bind(0, '127.0.0.1')
   onTestFinished(() => void socket.close())
@@ -48,11 +48,11 @@ test('requests that wait for DNS hold no connection, also with an Idempotency-Ke
     links.map(({ domain, key }) => visit(`${server.redirect}/${key}`, { host: domain, 'user-agent': 'Mozilla/5.0' })),
   )
   expect(visits.map(({ status }) => status)).toEqual(links.map(() => 302))
-  // Those of the attacker may wait for each other, but no request fails.
+  // The attacker's requests may queue, but no request fails.
   for (const { status } of await Promise.all(claims)) expect([409, 429]).toContain(status)
 })
 
-test('a workspace that holds its share gets 429, and leaves the rest to the others', { timeout: 90_000 }, async () => {
+test('a workspace that uses its whole share gets 429, and others use the rest', { timeout: 90_000 }, async () => {
   const server = await start({ POSTGRES_POOL: '4', POSTGRES_WAIT_MS: '1000' })
   const [busy, honest] = [await buildWorkspace(platform), await buildWorkspace(platform)]
   const { external_id } = await buildCustomer(platform, busy)
@@ -70,12 +70,12 @@ test('a workspace that holds its share gets 429, and leaves the rest to the othe
   expect(await refused[0]?.json()).toMatchObject({
     error: { code: 'rate_limit_exceeded', message: 'The server is busy with other requests. Try again in a second.' },
   })
-  // Without a click of the customer, which is what the two others wait to hear.
+  // The two others waited for the lock and then failed, because their customer has no click.
   expect(answers.filter(({ status }) => status === 400)).toHaveLength(2)
 })
 
 describe('a pool', () => {
-  test('gives one workspace half of its connections, in turn', async () => {
+  test('gives one workspace at most half of its connections, in order', async () => {
     let most = 0
     let open = 0
     const lockOne = () =>
@@ -91,7 +91,7 @@ describe('a pool', () => {
     expect(most).toBe(2)
   })
 
-  test('refuses who gets no connection in time, and serves on', async () => {
+  test('refuses a caller that times out, and continues to serve', async () => {
     const sleepers = Array.from({ length: 4 }, () => sql`SELECT pg_sleep(4)`.execute(small.db))
     await expect(sql`SELECT 1`.execute(small.db)).rejects.toBeInstanceOf(PoolBusyError)
     await Promise.all(sleepers)

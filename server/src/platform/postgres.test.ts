@@ -23,7 +23,7 @@ async function running(mark: string): Promise<number> {
   return result.rows.length
 }
 
-test('PostgreSQL itself ends a statement that takes too long', async () => {
+test('PostgreSQL itself cancels a statement that takes too long', async () => {
   const mark = randomUUID()
   const asked = sql`SELECT pg_sleep(30), ${sql.lit(mark)}`.execute(open('serving')).catch((error: unknown) => error)
   expect(isTimedOut(await asked)).toBe(true)
@@ -44,7 +44,7 @@ test('jobs and commands have more time', async () => {
   expect(uses.map((ROLES) => roleUse({ ROLES }))).toEqual(['serving', 'serving', 'jobs', 'jobs'])
 })
 
-test('a statement waits for a lock no longer than that', async () => {
+test('a statement waits for a lock no longer than its timeout', async () => {
   const db = open('serving')
   await platform.db.transaction().execute(async (holder) => {
     await sql`SELECT pg_advisory_xact_lock(4711, 1)`.execute(holder)
@@ -53,7 +53,7 @@ test('a statement waits for a lock no longer than that', async () => {
   })
 })
 
-test('a transaction that nobody goes on with is ended, and the pool goes on', async () => {
+test('an idle transaction is aborted, and the pool stays usable', async () => {
   const db = open('serving')
   const left = db.transaction().execute(async (db) => {
     await sql`SELECT 1`.execute(db)
@@ -64,7 +64,7 @@ test('a transaction that nobody goes on with is ended, and the pool goes on', as
   expect((await sql<{ one: number }>`SELECT 1 AS one`.execute(db)).rows).toEqual([{ one: 1 }])
 })
 
-test('a statement without an answer counts as timed out', async () => {
+test('a statement without a response counts as timed out', async () => {
   const waiting = open('serving')
     .connection()
     .execute(async (db) => {
@@ -83,7 +83,7 @@ test('a PostgreSQL that accepts no connection in time is busy', async () => {
   await expect(sql`SELECT 1`.execute(db)).rejects.toBeInstanceOf(PoolBusyError)
 })
 
-test('a ClickHouse that has no room for a statement is overloaded, one that refuses it is not', async () => {
+test('ClickHouse without capacity counts as overloaded, a refused statement does not', async () => {
   const fail = (code: number) =>
     query(
       platform.clickhouse,

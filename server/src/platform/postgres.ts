@@ -4,25 +4,25 @@ import pg from 'pg'
 import { type Config, servesVisitorsOnly } from './config.ts'
 import { describeProblem, type Tracing, traced } from './tracing.ts'
 
-/** Stores name their own tables: `db.withTables<{ links: LinkRow }>()`. */
+/** Stores declare their own tables: `db.withTables<{ links: LinkRow }>()`. */
 // biome-ignore lint/complexity/noBannedTypes: no table is known here
 export type Db = Kysely<{}>
 
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => BigInt(text))
 
-/** A statement that has ended; its text has `$1` for the values. */
+/** A finished statement; its text has `$1` instead of values. */
 type Statement = { text: string; durationMs: number; problem?: string }
 
-/** Who uses the pool: an answer that takes longer helps nobody, jobs and commands read whole tables. */
+/** The pool's user: requests need short timeouts, jobs and commands read whole tables. */
 export type PoolUse = 'serving' | 'jobs' | 'command'
 const patience: Record<PoolUse, number> = { serving: 1, jobs: 4, command: 40 }
 
-/** Opened for a role, it serves unless it is the worker's. */
+/** Roles use the serving pool, except the worker. */
 export function roleUse({ ROLES }: Pick<Config, 'ROLES'>): PoolUse {
   return ROLES.includes('worker') ? 'jobs' : 'serving'
 }
 
-// Of the pool and the client: no connection became free, or a new one was not accepted in time.
+// Messages of the pool and the client: no connection became free, or a new one timed out.
 const connectTimeouts = [
   'timeout exceeded when trying to connect',
   'Connection terminated due to connection timeout',
@@ -30,21 +30,21 @@ const connectTimeouts = [
 ]
 const readTimeout = 'Query read timeout'
 
-/** No connection was free in time: the server is busy. */
+/** No connection became free in time: the server is busy. */
 export class PoolBusyError extends Error {}
 
 const tenants = new AsyncLocalStorage<string>()
 const openTransactions = new AsyncLocalStorage<true>()
-/** Where a call over the network inside a transaction is an error. */
+/** Set where a network call inside a transaction is an error. */
 const guarded = new WeakSet<Db>()
 
-/** Connections that `work` takes count as this workspace's, which may have half of the pool. */
+/** Counts the connections of `work` against this workspace, which may use half of the pool. */
 export function asTenant<R>(workspaceId: string, work: () => Promise<R>): Promise<R> {
   return tenants.run(workspaceId, work)
 }
 
 /**
- * Fails inside a transaction, in development and tests: whoever waits for the network there holds a connection that others
+ * Fails inside a transaction, in development and tests: waiting for the network there holds a connection that others
  * need. Workers read ClickHouse under a lock on purpose, so for it only requests count.
  */
 export function refuseInTransaction(what: string, { inRequestsOnly = false } = {}): void {
@@ -56,7 +56,7 @@ export function openPostgres(
   config: Config,
   use: PoolUse,
   onStatement?: (statement: Statement) => void,
-  /** Awaited for each new connection before it is used. */
+  /** Awaited for each new connection before its first use. */
   onConnect?: (client: pg.ClientBase) => Promise<void>,
   connections: number = poolSize(config),
 ): Db {
@@ -65,20 +65,20 @@ export function openPostgres(
     connectionString: config.POSTGRES_URL,
     max: connections,
     connectionTimeoutMillis: config.POSTGRES_WAIT_MS,
-    // For a server that does not answer at all; one that works ends the statement by itself.
+    // Timeout for a server that does not respond at all; a working one cancels the statement itself.
     query_timeout: statementMs + 5_000,
     idleTimeoutMillis: 30_000,
     application_name: `tributary ${config.ROLES.join('+')}`,
     keepAlive: true,
     ...(onConnect && { onConnect }),
   })
-  // A connection that breaks is replaced by the pool, and whoever uses it gets the error from its query; without
-  // listeners, on idle and on busy ones, it would end the process.
+  // The pool replaces a broken connection, and its user gets the error from the query; without listeners on idle and
+  // busy connections, it would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => {
     client.on('error', () => {})
-    // Compiling a statement costs more than any of ours gains by it. By statement and not in the first message, which
-    // proxies of connections refuse.
+    // JIT compilation costs more than any of our statements gains. A statement sets it, because connection poolers
+    // refuse startup parameters.
     const settings = {
       jit: 'off',
       statement_timeout: statementMs,
@@ -96,7 +96,7 @@ export function openPostgres(
   return db
 }
 
-/** The pool, of which one workspace has at most some connections at a time. */
+/** The pool, with a limit of connections per workspace. */
 function fairPool(pool: pg.Pool, mostPerTenant: number, waitMs: number): PostgresPool {
   const enter = openSlots(mostPerTenant, waitMs)
   return {
@@ -114,7 +114,7 @@ function fairPool(pool: pg.Pool, mostPerTenant: number, waitMs: number): Postgre
       } catch (error) {
         leave?.()
         const isBusy = connectTimeouts.includes((error as Error).message)
-        throw isBusy ? new PoolBusyError(`No connection was free within ${waitMs} ms`) : error
+        throw isBusy ? new PoolBusyError(`No connection became free within ${waitMs} ms`) : error
       }
     },
     end: () => pool.end(),
@@ -144,7 +144,7 @@ function openSlots(most: number, waitMs: number): (tenant: string) => Promise<()
 function waitInLine({ waiting }: Slots, waitMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     if (waiting.length >= mostWaiting) {
-      return reject(new PoolBusyError(`${mostWaiting} requests of this workspace wait for a connection`))
+      return reject(new PoolBusyError(`${mostWaiting} requests of this workspace are queued for a connection`))
     }
     const enter = () => {
       clearTimeout(timer)
@@ -152,13 +152,13 @@ function waitInLine({ waiting }: Slots, waitMs: number): Promise<void> {
     }
     const timer = setTimeout(() => {
       waiting.splice(waiting.indexOf(enter), 1)
-      reject(new PoolBusyError(`No connection of this workspace's share was free within ${waitMs} ms`))
+      reject(new PoolBusyError(`No connection of this workspace's share became free within ${waitMs} ms`))
     }, waitMs)
     waiting.push(enter)
   })
 }
 
-/** Of the hundred connections that PostgreSQL has by default, all redirects of one `serve` take 40 at most, or one each. */
+/** All redirects of one `serve` use at most 40 of PostgreSQL's default 100 connections, or one each. */
 export function poolSize({
   POSTGRES_POOL,
   ROLES,
@@ -169,7 +169,7 @@ export function poolSize({
   return Math.max(1, Math.min(5, Math.floor(40 / REDIRECT_PROCESSES)))
 }
 
-/** Undefined when the workspace has no such row. */
+/** Undefined if the workspace has no such row. */
 export async function updateById<Row>(db: Db, table: string, workspaceId: string, id: string, changes: Partial<Row>) {
   const row = await db
     .withTables<Record<string, Record<string, unknown>>>()
@@ -193,18 +193,18 @@ function describeStatement(event: LogEvent): Statement {
   return { text: query.sql, durationMs, ...(event.level === 'error' && { problem: describeProblem(event.error) }) }
 }
 
-/** Whether a statement ended for its time, for the time that it waited for a lock, or without an answer. */
+/** Whether a statement timed out, waited too long for a lock, or got no response. */
 export function isTimedOut(error: unknown): boolean {
   const { code = '', message } = (error ?? {}) as { code?: string; message?: string }
   return ['57014', '55P03'].includes(code) || message === readTimeout
 }
 
-/** Whether PostgreSQL ended a transaction because it and another one waited for each other. */
+/** Whether PostgreSQL aborted a transaction because of a deadlock. */
 export function isDeadlock(error: unknown): boolean {
   return (error as { code?: string } | undefined)?.code === '40P01'
 }
 
-/** A connection of its own, outside the pool: for LISTEN and for locks of a session. */
+/** A dedicated connection outside the pool, for LISTEN and session locks. */
 export function openConnection(config: Pick<Config, 'POSTGRES_URL'>): pg.Client {
   const client = new pg.Client({
     connectionString: config.POSTGRES_URL,
@@ -218,8 +218,8 @@ export function openConnection(config: Pick<Config, 'POSTGRES_URL'>): pg.Client 
 const deadlockAttempts = 4
 
 /**
- * Runs `work` in one transaction; inside another one it joins it. When requests wait for each other in a circle,
- * PostgreSQL ends one of them; that one runs `work` again from the start. Jobs have their own way of trying again.
+ * Runs `work` in one transaction, or joins the current one. After a deadlock, `work` of a request runs again from the
+ * start; jobs have their own retries.
  */
 export async function transaction<C extends { db: Db; tracing?: Tracing }, R>(
   ctx: C,
@@ -245,7 +245,7 @@ function runOnce<C extends { db: Db; tracing?: Tracing }, R>(ctx: C, work: (ctx:
   )
 }
 
-/** Inside a transaction: what `work` wrote is undone when it fails, and the transaction goes on. */
+/** Runs `work` in a savepoint: a failure undoes its writes, and the transaction continues. */
 export async function savepoint<C extends { db: Db }, R>(ctx: C, work: (ctx: C) => Promise<R>): Promise<R> {
   await sql`SAVEPOINT item`.execute(ctx.db)
   try {
@@ -254,18 +254,18 @@ export async function savepoint<C extends { db: Db }, R>(ctx: C, work: (ctx: C) 
     return result
   } catch (error) {
     await sql`ROLLBACK TO SAVEPOINT item`.execute(ctx.db)
-    // It would stay, and one around it, which has the same name, would go back no further than here.
+    // Without the release it would hide an outer savepoint, which has the same name.
     await sql`RELEASE SAVEPOINT item`.execute(ctx.db)
     throw error
   }
 }
 
-/** The name of the unique constraint that refused a row, if that is what happened. */
+/** The name of the violated unique constraint, if any. */
 export function violatedConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError && error.code === '23505' ? error.constraint : undefined
 }
 
-/** Whether a lock was not to be had in the time of `lock_timeout`. */
+/** Whether `lock_timeout` expired. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '55P03'
 }

@@ -53,7 +53,7 @@ describe('an address in the list', () => {
     expect(ranges.has(ip)).toBe(isIn)
   })
 
-  test('every line counts, also one that adds nothing', () => {
+  test('every line counts, also a redundant one', () => {
     expect(ranges.count).toBe(7)
   })
 })
@@ -61,7 +61,7 @@ describe('an address in the list', () => {
 test.each([
   ['0.0.0.0/0', '255.255.255.255', '::1'],
   ['::/0', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '10.0.0.1'],
-])('%s has every address of its kind only', (range, inside, outside) => {
+])('%s contains every address of its family only', (range, inside, outside) => {
   expect(parseRanges(range).has(inside)).toBe(true)
   expect(parseRanges(range).has(outside)).toBe(false)
 })
@@ -71,15 +71,15 @@ test.each(['', '\n\n', '# nothing'])('a list without ranges has no address: %j',
 })
 
 test.each<[string, string]>([
-  ['10.0.0.0/8\n# fine\nnonsense', 'line 3: "nonsense" is no address or CIDR range'],
+  ['10.0.0.0/8\n# fine\nnonsense', 'line 3: "nonsense" is not an address or CIDR range'],
   ['10.0.0.0/33', 'line 1: "10.0.0.0/33" is no address'],
   ['10.0.0.0/8, 11.0.0.0/8', 'line 1: "10.0.0.0/8, 11.0.0.0/8" is no address'],
   ['\n10.0.0', 'line 2: "10.0.0" is no address'],
-])('%j is refused with the line', (text, message) => {
+])('%j is refused with the line number', (text, message) => {
   expect(() => parseRanges(text)).toThrow(message)
 })
 
-test('finds what a look at every range finds', () => {
+test('finds the same as a linear search', () => {
   const ipv4 = fc
     .tuple(fc.constantFrom('10', '11'), fc.nat(3), fc.nat(255), fc.nat(255))
     .map((parts) => parts.join('.'))
@@ -100,7 +100,7 @@ test('finds what a look at every range finds', () => {
   )
 })
 
-test('a file is read, and one that is not there is named', () => {
+test('a file is read, and a missing one is named', () => {
   const file = join(folder, 'ranges.txt')
   writeFileSync(file, text)
   expect(readRanges(file).has('203.0.113.9')).toBe(true)

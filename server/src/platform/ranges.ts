@@ -6,7 +6,7 @@ import { parseRange } from './client-address.ts'
 
 export type Ranges = { readonly count: number; has(ip: string): boolean }
 
-/** Reads a file with one address or CIDR range per line; what follows a # is a remark. */
+/** Reads a file with one address or CIDR range per line; # starts a comment. */
 export function readRanges(file: string): Ranges {
   let text: string
   try {
@@ -36,7 +36,7 @@ export function parseRanges(text: string): Ranges {
 }
 
 type Bounds = { kind: string; first: bigint; last: bigint }
-/** In order and apart from each other. IPv4 is in plain numbers, which are many times faster. */
+/** Sorted and disjoint. IPv4 uses plain numbers, which are many times faster. */
 type Sorted = { firsts: (number | bigint)[]; lasts: (number | bigint)[] }
 
 function parseBounds(range: string, line: number): Bounds {
@@ -86,18 +86,18 @@ function numberOfIpv4(ip: string): number {
   return ip.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
 }
 
-/** Reads `192.0.2.1`, `192.0.2.1:53`, `2001:db8::1` or `[2001:db8::1]:53`. */
+/** Parses `192.0.2.1`, `192.0.2.1:53`, `2001:db8::1` or `[2001:db8::1]:53`. */
 export function parseDnsServer(text: string): string {
   try {
     new Resolver().setServers([text])
     return text
   } catch {
-    throw new Error(`${JSON.stringify(text)} is no address of a DNS server, such as 192.0.2.1 or 192.0.2.1:53`)
+    throw new Error(`${JSON.stringify(text)} is not a DNS server address, such as 192.0.2.1 or 192.0.2.1:53`)
   }
 }
 
-/** Reads an IPv4 or IPv6 address, in its shortest form. */
+/** Parses an IPv4 or IPv6 address, and returns its shortest form. */
 export function parseAddress(text: string): string {
   if (ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)) return ipaddr.process(text).toString()
-  throw new Error(`${JSON.stringify(text)} is no IP address, such as 192.0.2.1 or 2001:db8::1`)
+  throw new Error(`${JSON.stringify(text)} is not an IP address, such as 192.0.2.1 or 2001:db8::1`)
 }

@@ -25,10 +25,10 @@ afterAll(async () => {
   await valkey.stop()
 })
 
-// On a machine so busy that Valkey does not answer in time, the local limit counts some of the requests.
+// On a busy machine Valkey may time out, and the local limit counts some of the requests.
 const patient = { retry: 2 }
 
-// Refused after it was counted, so that it costs nothing else.
+// Refused right after it was counted, so that it costs little.
 const cheap = '/links?page=0'
 
 describe('the request after the limit of a plan', patient, () => {
@@ -59,7 +59,7 @@ describe('the request after the limit of a plan', patient, () => {
     const refused = answers.find((answer) => answer.status === 429) as Answer
     expectRefusal(refused, { plan, limit, seconds: 1, window: 'second' })
     await eventually(async () => expect((await call(`${one.api}/events`, key)).status).toBe(200), 2_000)
-    // The two tables are counted apart.
+    // The two limits are counted separately.
     const response = await call(one.api + cheap, key)
     expect(response.headers['x-ratelimit-remaining']).toBe(String(Number(response.headers['x-ratelimit-limit']) - 1))
   })
@@ -89,7 +89,7 @@ test('two processes share one limit, and each key has its own', patient, async (
   expect(answers.at(-1)?.headers['x-ratelimit-remaining']).toBe('24')
 })
 
-test('without Valkey each process counts for itself, and when it is back they share again', async () => {
+test('without Valkey each process counts for itself, and after a reconnect they share again', async () => {
   const keys = await Promise.all(Array.from({ length: 3 }, async () => (await buildWorkspace(platform)).key))
   const [first, second, third] = keys as [string, string, string]
   // Both processes know the keys and count in Valkey.
@@ -114,7 +114,7 @@ test('without Valkey each process counts for itself, and when it is back they sh
   })
 })
 
-test('a Valkey that hangs holds no request up', async () => {
+test('a hanging Valkey delays no request', async () => {
   const { key } = await buildWorkspace(platform)
   valkey.processes.valkey?.kill('SIGSTOP')
   onTestFinished(() => valkey.processes.valkey?.kill('SIGCONT'))
@@ -124,7 +124,7 @@ test('a Valkey that hangs holds no request up', async () => {
   expect(performance.now() - started).toBeLessThan(5_000)
 })
 
-test('what the operator sets for enterprise changes no other plan', () => {
+test('the enterprise settings change no other plan', () => {
   const plans: Plan[] = ['free', 'pro', 'business', 'advanced', 'enterprise']
   const config = { ...platform.config, ENTERPRISE_REQUESTS_PER_MINUTE: 7, ENTERPRISE_ANALYTICS_PER_SECOND: 3 }
   expect(plans.map((plan) => findAllowance(plan, 'standard', config).limit)).toEqual([60, 600, 1_200, 3_000, 7])
@@ -137,7 +137,7 @@ function calls(count: number, key: string, path: string, bases = [one.api]): Pro
   return Promise.all(Array.from({ length: count }, (_, index) => call(bases[index % bases.length] + path, key)))
 }
 
-/** Half the cost of `fetch`, which counts for thousands of requests. */
+/** Costs half of `fetch`, which matters for thousands of requests. */
 function call(url: string, key: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     request(url, { agent, headers: { authorization: `Bearer ${key}` } }, (response) => {

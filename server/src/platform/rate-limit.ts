@@ -13,7 +13,7 @@ const perMinute: Record<Exclude<Plan, 'enterprise'>, number> = { free: 60, pro: 
 const exportsPerMinute: Record<Plan, number> = { free: 0, pro: 0, business: 6, advanced: 12, enterprise: 60 }
 const perSecond: Record<Exclude<Plan, 'enterprise'>, number> = { free: 0, pro: 2, business: 4, advanced: 8 }
 
-/** Free has no analytics: its requests there count as ordinary ones and are refused by plan. */
+/** The free plan has no analytics: its requests there count as ordinary ones and are refused by plan. */
 export function findAllowance(plan: Plan, limit: Access['limit'], config: Config): Allowance {
   if (limit === 'export' && exportsPerMinute[plan] > 0) return { limit: exportsPerMinute[plan], windowSeconds: 60 }
   if (limit === 'analytics' && plan !== 'free') {
@@ -22,7 +22,7 @@ export function findAllowance(plan: Plan, limit: Access['limit'], config: Config
   return { limit: plan === 'enterprise' ? config.ENTERPRISE_REQUESTS_PER_MINUTE : perMinute[plan], windowSeconds: 60 }
 }
 
-/** What the client is told about its limit. */
+/** The limit, as response headers report it. */
 export function limitHeaders({ limit, remaining, resetAt, retryAfter }: Verdict): Record<string, string> {
   return {
     'X-RateLimit-Limit': String(limit),
@@ -32,7 +32,7 @@ export function limitHeaders({ limit, remaining, resetAt, retryAfter }: Verdict)
   }
 }
 
-/** The refusal; without `who`, the limit is the operation's own. */
+/** The 429 error; without `who`, the limit is the operation's own. */
 export function tooMany(
   { limit, retryAfter }: Verdict,
   { who, whose, window = 'minute' }: { who?: string; whose?: string; window?: 'second' | 'minute' } = {},
@@ -42,7 +42,7 @@ export function tooMany(
   return new AppError('rate_limit_exceeded', `${rule} Try again in ${retryAfter} s.`)
 }
 
-/** Counts a request of a publishable key: by the visitor's network, so that one visitor never uses up the key, and in all. */
+/** Counts a request of a publishable key by the visitor's network, so that one visitor never exhausts the key, and in total. */
 export async function limitPublishable(
   limiter: RateLimiter,
   { keyId, network, config, now }: { keyId: string; network: string; config: Config; now: Date },
@@ -56,15 +56,15 @@ export async function limitPublishable(
 }
 
 export type UnauthenticatedLimit = {
-  /** Whether the network has used up its window. Answered from memory. */
+  /** Whether the network has exhausted its window. Answered from memory. */
   isUsedUp(network: string): boolean
-  /** Counts a request that brought no valid key. */
+  /** Counts a request without a valid key. */
   spend(network: string, now: Date): Promise<Verdict>
 }
 
 const mostNetworks = 50_000
 
-/** A network that has used up its window is remembered, so that its further requests ask no engine. */
+/** Remembers a network that has exhausted its window, so that further requests call no engine. */
 export function openUnauthenticatedLimit(limiter: RateLimiter, config: Config): UnauthenticatedLimit {
   const usedUp = openByteCache<Verdict>({ maxBytes: 8_000_000, most: mostNetworks })
   const allowance = { limit: config.UNAUTHENTICATED_REQUESTS_PER_MINUTE, windowSeconds: 60 }
@@ -80,7 +80,7 @@ export function openUnauthenticatedLimit(limiter: RateLimiter, config: Config): 
   }
 }
 
-/** Windows are shared through Valkey; while it is away each process counts for itself. */
+/** Windows are shared through Valkey; while it is unreachable each process counts for itself. */
 export function openRateLimiter(valkey: Redis): RateLimiter {
   const limiters = new Map<string, RateLimiterRedis>()
 

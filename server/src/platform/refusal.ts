@@ -2,12 +2,12 @@ import { ClickHouseError } from '@clickhouse/client'
 import pg from 'pg'
 
 /**
- * Why work of a batch failed: an engine refused its data (`refused`: it always will), was down or overloaded
- * (`unavailable`: the same work succeeds later), or `unknown`.
+ * Why a batch failed: an engine refused its data (`refused`: retries fail too), was down or overloaded (`unavailable`:
+ * a retry succeeds later), or `unknown`.
  */
 export type Failure = 'refused' | 'unavailable' | 'unknown'
 
-// Cardinality, data, integrity and program limits: the statement is right and its values are not.
+// Cardinality, data, integrity and program limits: the statement is valid and its values are not.
 const refusedStates = /^(21|22|23|54)/
 const unavailableStates = /^(08|25|40|42|53|55|57|58)/
 
@@ -32,7 +32,7 @@ export function judgeFailure(error: unknown): Failure {
     if (refusedCodes.has(error.code)) return 'refused'
     return unavailableCodes.has(error.code) ? 'unavailable' : 'unknown'
   }
-  // What our own code can't do with the data, and a message that is larger than NATS takes.
+  // Our own code can't process the data, or NATS refuses the message's size.
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return 'refused'
   const { name, code, message } = error as { name?: string; code?: unknown; message?: string }
   if (name === 'InvalidArgumentError' || name === 'InvalidSubjectError' || code === 10054) return 'refused'
@@ -42,7 +42,7 @@ export function judgeFailure(error: unknown): Failure {
     : 'unknown'
 }
 
-/** Names the cause without the data: an engine quotes what it could not read, and that may be about a person. */
+/** Describes the cause without the data: an engine quotes what it could not parse, which may be personal data. */
 export function describeFailure(error: unknown): string {
   if (error instanceof ClickHouseError) return `ClickHouse refused it: ${error.type ?? 'error'} (${error.code})`
   if (error instanceof pg.DatabaseError) return `PostgreSQL refused it: SQLSTATE ${error.code}`
@@ -50,7 +50,7 @@ export function describeFailure(error: unknown): string {
   return (error as Error).message.replaceAll(/\s+/g, ' ').slice(0, 200)
 }
 
-/** Halves of a batch: each workspace stays in one of them as long as there are several. */
+/** Splits a batch in two: a workspace stays in one half as long as there are several. */
 export function divide<T extends { workspace_id: string }>(rows: T[]): [T[], T[]] {
   const groups = [...Map.groupBy(rows, ({ workspace_id }) => workspace_id).values()]
   const parts = groups.length > 1 ? groups : rows.map((row) => [row])

@@ -6,7 +6,7 @@ import { startInterval } from './schedule.ts'
 
 const log = openLog('silent')
 
-test('works at once, and again after each pause', async () => {
+test('runs at once, and again after each pause', async () => {
   const at: number[] = []
   await using _loop = startInterval({ log }, 'test', 30, async () => void at.push(Date.now()))
   expect(at).toHaveLength(1)
@@ -14,7 +14,7 @@ test('works at once, and again after each pause', async () => {
   for (let index = 1; index < 4; index++) expect((at[index] ?? 0) - (at[index - 1] ?? 0)).toBeGreaterThanOrEqual(25)
 })
 
-test('never twice at a time, however long the work takes', async () => {
+test('never overlaps, however long a run takes', async () => {
   let running = 0
   let most = 0
   let count = 0
@@ -28,7 +28,7 @@ test('never twice at a time, however long the work takes', async () => {
   expect(most).toBe(1)
 })
 
-test('an error is logged with the name, and the next turn comes', async () => {
+test('an error is logged with the name, and the next run follows', async () => {
   const lines: string[] = []
   const loud = openLog('info', { write: (line: string) => void lines.push(line) })
   let count = 0
@@ -44,7 +44,7 @@ test('an error is logged with the name, and the next turn comes', async () => {
   })
 })
 
-test('an error that is thrown at once is caught too', async () => {
+test('a synchronous error is caught too', async () => {
   let count = 0
   await using _loop = startInterval({ log }, 'test', 5, () => {
     count++
@@ -53,7 +53,7 @@ test('an error that is thrown at once is caught too', async () => {
   await eventually(async () => expect(count).toBeGreaterThanOrEqual(2))
 })
 
-test('the end waits for the work under way, tells it, and ends a pause early', async () => {
+test('disposing aborts the current run, waits for it, and ends a pause early', async () => {
   let finished = false
   const busy = startInterval({ log }, 'test', 60_000, async (signal) => {
     await sleep(50)

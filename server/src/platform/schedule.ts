@@ -1,7 +1,7 @@
 import { sleep } from './clock.ts'
 import type { Platform } from './context.ts'
 
-/** Works at once and then again after each pause, until disposed; what is under way is finished first. */
+/** Runs at once and then after each pause, until disposed; finishes the run in progress first. */
 export function startInterval(
   platform: Pick<Platform, 'log'>,
   name: string,
@@ -29,7 +29,7 @@ async function loop(
     try {
       await work(signal)
     } catch (error) {
-      log.warn({ schedule: name, error }, 'A scheduled work failed and is tried again')
+      log.warn({ schedule: name, error }, 'scheduled job failed, will retry')
     }
     await sleep(intervalMs, signal)
   }

@@ -6,7 +6,7 @@ export type SecretKeys = { current: number; secrets: Map<number, Buffer> }
 const nonceBytes = 12
 const tagBytes = 16
 
-/** Reads `1:<64 hex digits>,0:<64 hex digits>`: the first key is used, the others still open or verify. */
+/** Parses `1:<64 hex digits>,0:<64 hex digits>`: the first key encrypts or signs, the others only decrypt or verify. */
 export function parseKeys(text: string, maxId = 255): SecretKeys {
   const secrets = new Map<number, Buffer>()
   const entries = text.split(',').map((entry) => entry.trim())
@@ -17,13 +17,13 @@ export function parseKeys(text: string, maxId = 255): SecretKeys {
       throw new Error(`${key} is malformed: write it as <id 0 to ${maxId}>:<64 hex digits>, separated by commas`)
     }
     if (Number(id) > maxId) throw new Error(`${key} has id ${id}: use an id from 0 to ${maxId}`)
-    if (secrets.has(Number(id))) throw new Error(`${key} repeats id ${Number(id)}: give every key an id of its own`)
+    if (secrets.has(Number(id))) throw new Error(`${key} repeats id ${Number(id)}: give every key a unique id`)
     secrets.set(Number(id), Buffer.from(hex, 'hex'))
   }
   return { current: [...secrets.keys()][0] as number, secrets }
 }
 
-/** AES-256-GCM: key id, nonce, tag, text. Bound to `purpose`, so that it can't be moved to another place. */
+/** AES-256-GCM: key id, nonce, tag, text. Bound to `purpose`, so that it can't be copied to another field. */
 export function seal(keys: SecretKeys, purpose: string, text: string): Buffer {
   const nonce = randomBytes(nonceBytes)
   const cipher = createCipheriv('aes-256-gcm', findSecret(keys, keys.current), nonce).setAAD(Buffer.from(purpose))
@@ -41,7 +41,7 @@ export function unseal(keys: SecretKeys, purpose: string, bytes: Uint8Array): st
   return Buffer.concat([opener.update(buffer.subarray(text)), opener.final()]).toString('utf8')
 }
 
-/** Takes the same time wherever the difference is. Keyboards compose letters with accents in two ways. */
+/** Compares in constant time, after normalizing: keyboards compose accented letters in two ways. */
 export function isSamePassword(one: string, other: string): boolean {
   const [left, right] = [one, other].map((text) => hash('sha256', text.normalize('NFC'), 'buffer'))
   return timingSafeEqual(left as Buffer, right as Buffer)
@@ -49,6 +49,6 @@ export function isSamePassword(one: string, other: string): boolean {
 
 function findSecret(keys: SecretKeys, id: number): Buffer {
   const secret = keys.secrets.get(id)
-  if (!secret) throw new Error(`The secret was sealed with key ${id}, which ENCRYPTION_KEYS does not have`)
+  if (!secret) throw new Error(`The secret was encrypted with key ${id}, which is not in ENCRYPTION_KEYS`)
   return secret
 }

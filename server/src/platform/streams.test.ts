@@ -38,14 +38,14 @@ async function* failing(after: number) {
 }
 
 describe('a stream', () => {
-  test('is what the chunks say, one after the other', async () => {
+  test('consists of its chunks in order', async () => {
     const { headers, body } = await open(() => counting(3))
     expect(headers).toEqual({ a: 'b' })
     expect(await new Response(body).text()).toBe('1;2;3;')
     expect(cuts).toBe(0)
   })
 
-  test('that fails before its first chunk is an error; later it is cut', async () => {
+  test('that fails before its first chunk is an error; a later failure cuts it', async () => {
     await expect(open(() => failing(0))).rejects.toThrow('the engine is away')
     const { body } = await open(() => failing(2))
     const reader = body.getReader()
@@ -55,7 +55,7 @@ describe('a stream', () => {
     await eventually(async () => expect(cuts).toBe(1))
   })
 
-  test('makes nothing ahead of a reader that waits, and cuts it off', async () => {
+  test('produces nothing ahead of a slow reader, and cuts it off', async () => {
     let made = 0
     async function* endless() {
       for (;;) yield String(++made)
@@ -67,7 +67,7 @@ describe('a stream', () => {
     expect(made).toBeLessThanOrEqual(2)
   })
 
-  test('lets its maker clean up when the reader goes', async () => {
+  test('lets its producer clean up when the reader disconnects', async () => {
     let hasEnded = false
     const { body } = await open(() => counting(1_000, () => (hasEnded = true)))
     const reader = body.getReader()
@@ -76,7 +76,7 @@ describe('a stream', () => {
     expect(hasEnded).toBe(true)
   })
 
-  test('is told when all of them are to end', async () => {
+  test('is notified when all streams must end', async () => {
     let received: AbortSignal | undefined
     await open((signal) => {
       received = signal
@@ -88,8 +88,8 @@ describe('a stream', () => {
   })
 })
 
-describe('how many a key has open', () => {
-  test('is limited, for each key alone, and falls when one ends, fails or is left', async () => {
+describe('the number of open streams of a key', () => {
+  test('is limited per key, and falls when a stream ends, fails or is abandoned', async () => {
     const [one, two] = [await open(() => counting(1)), await open(() => counting(1))]
     await expect(open(() => counting(1))).rejects.toMatchObject({ code: 'rate_limit_exceeded' })
     const other = { ...ctx, actor: { ...ctx.actor, id: 'key_other' } }
@@ -106,7 +106,7 @@ describe('how many a key has open', () => {
 })
 
 describe('the key of a stream', () => {
-  test('ends it when it may not have it any more', async () => {
+  test('ends it when the key loses access', async () => {
     const { body } = await open(endless, ctx, async () => {
       throw forbidden('This key lacks the scope.')
     })

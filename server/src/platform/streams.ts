@@ -6,21 +6,21 @@ export type Streamed = { headers: Record<string, string>; chunks: AsyncIterable<
 
 type Body = { headers: Record<string, string>; body: ReadableStream<Uint8Array> }
 export type Streams = AsyncDisposable & {
-  /** Rejects as long as nothing was sent; later failures `cut` the connection, so that no half is taken for the whole. */
+  /** Rejects until something is sent; later failures `cut` the connection, so that no client takes a part for the whole. */
   open(
     ctx: Ctx,
     operation: StreamOperation,
     start: (signal: AbortSignal) => Promise<Streamed>,
     cut: () => void,
-    /** Fails with an `AppError` when the key may not have the stream any more; asked every few seconds. */
+    /** Fails with an `AppError` when the key may no longer read the stream; called every few seconds. */
     recheck: () => Promise<void>,
   ): Promise<Body>
 }
 
-// With the time for which a key is remembered, an open answer ends within five seconds of its key.
+// Including the key cache's time to live, an open stream ends within five seconds of its key's revocation.
 const recheckIntervalMs = 3_000
 
-/** The streams of a process; disposing asks all of them to end. */
+/** The open streams of a process; disposing asks all of them to end. */
 export function openStreams({ config, metrics, log }: Pick<Platform, 'config' | 'metrics' | 'log'>): Streams {
   const openStreams = new Map<string, number>()
   const closing = new AbortController()
@@ -30,10 +30,10 @@ export function openStreams({ config, metrics, log }: Pick<Platform, 'config' | 
     const open = openStreams.get(name) ?? 0
     if (open >= openPerActor) {
       metrics.limited.inc({ plan: ctx.plan, limit: id })
-      const advice = 'End one of them, or wait until one has ended.'
+      const advice = 'Close one, or wait until one ends.'
       throw new AppError(
         'rate_limit_exceeded',
-        `This ${ctx.actor.kind} has ${open} answers of ${path} open, the most. ${advice}`,
+        `This ${ctx.actor.kind} has ${open} open streams of ${path}, the maximum. ${advice}`,
       )
     }
     openStreams.set(name, open + 1)
@@ -53,10 +53,10 @@ export function openStreams({ config, metrics, log }: Pick<Platform, 'config' | 
       const stream = { requestId: ctx.requestId, operation: operation.id, actor: formatActor(ctx.actor) }
       const rechecking = setInterval(() => {
         recheck().catch((error: unknown) => {
-          // PostgreSQL being down is no reason to end a stream.
+          // PostgreSQL being down must not end a stream.
           if (!(error instanceof AppError)) return
           clearInterval(rechecking)
-          log.info({ ...stream, code: error.code }, 'stream ended with its key')
+          log.info({ ...stream, code: error.code }, 'stream ended: its key is no longer valid')
           closed.abort()
           cut()
         })
@@ -70,7 +70,7 @@ export function openStreams({ config, metrics, log }: Pick<Platform, 'config' | 
         const iterator = chunks[Symbol.asyncIterator]()
         const first = await iterator.next()
         const onFailure = (error: unknown) => {
-          log.error({ error, ...stream }, 'A stream broke off')
+          log.error({ error, ...stream }, 'stream failed')
           cut()
         }
         const onStall = () => {
@@ -95,7 +95,7 @@ export function openStreams({ config, metrics, log }: Pick<Platform, 'config' | 
 
 type Watchers = { onFailure: (error: unknown) => void; onStall: () => void; onEnd: () => void }
 
-/** Nothing is made before the one before was taken, so that no more than one chunk waits for a slow reader. */
+/** Pulls the next chunk only after the previous one was taken, so that at most one chunk waits for a slow reader. */
 function streamBody(
   iterator: AsyncIterator<string>,
   first: IteratorResult<string>,

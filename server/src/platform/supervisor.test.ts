@@ -21,18 +21,18 @@ test.each([
   [7, 16_000],
   [8, 30_000],
   [2_000, 30_000],
-])('after %i early ends in a row a process waits %i ms for its restart', (ends, delayMs) => {
+])('after %i consecutive early exits a process restarts after %i ms', (ends, delayMs) => {
   expect(restartDelayMs(ends)).toBe(delayMs)
 })
 
-test('early ends are counted until a process has run for a minute', () => {
+test('early exits are counted until a process has run for a minute', () => {
   expect(countEarlyEnds(0, 10)).toBe(1)
   expect(countEarlyEnds(4, 59_999)).toBe(5)
   expect(countEarlyEnds(5, 60_000)).toBe(0)
 })
 
 describe('a supervised process', () => {
-  test('is restarted when it ends, again and again, and tells why it was down', async () => {
+  test('restarts each time it ends, and reports why it was down', async () => {
     const { supervisor, one } = await start('setTimeout(() => process.exit(3), 200)')
     await supervisor.ready
     await eventually(async () => expect(one.restarts).toBeGreaterThanOrEqual(2), waitMs)
@@ -42,7 +42,7 @@ describe('a supervised process', () => {
     }, waitMs)
   })
 
-  test('that is killed comes back with another pid, and answers again', async () => {
+  test('that is killed restarts with another pid, and responds again', async () => {
     const { supervisor, one } = await start('')
     await supervisor.ready
     const before = one.pid as number
@@ -56,7 +56,7 @@ describe('a supervised process', () => {
     }, waitMs)
   })
 
-  test('has the heap that its plan says, whatever NODE_OPTIONS says', async () => {
+  test('has its configured heap, whatever NODE_OPTIONS says', async () => {
     const { supervisor, one } = await start('', { NODE_OPTIONS: '--max-old-space-size=900' })
     await supervisor.ready
     const megabytes = (await one.ask('heap')) as number
@@ -65,7 +65,7 @@ describe('a supervised process', () => {
     expect(megabytes).toBeLessThan(150)
   })
 
-  test('gets less of the processors than its supervisor, by its niceness', async () => {
+  test('gets less CPU time than its supervisor, by its niceness', async () => {
     const { supervisor, one } = await start('')
     await supervisor.ready
     expect(getPriority(one.pid as number)).toBe(Math.min(19, getPriority() + 3))
@@ -86,16 +86,16 @@ describe('a supervised process', () => {
     expect(() => process.kill(pid, 0)).toThrow('ESRCH')
   })
 
-  test('that does not answer a question in time fails it, and works on', async () => {
+  test('that does not respond to a request in time fails it, and continues', async () => {
     const { supervisor, one } = await start('')
     await supervisor.ready
     await expect(one.ask('silence', undefined, 50)).rejects.toThrow('no answer in 50 ms')
-    await expect(one.ask('nonsense')).rejects.toThrow('unknown question nonsense')
+    await expect(one.ask('nonsense')).rejects.toThrow('unknown request nonsense')
     expect(await one.ask('pid')).toBe(one.pid)
   })
 })
 
-/** A process that does `work`, then says that it is up. */
+/** A process that does `work`, then reports that it is up. */
 async function start(work: string, environment: Record<string, string> = {}) {
   const program = join(folder, `${crypto.randomUUID()}.ts`)
   await writeFile(

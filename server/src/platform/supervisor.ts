@@ -5,14 +5,14 @@ import { sleep } from './clock.ts'
 import { ConfigError } from './config.ts'
 import type { Log } from './log.ts'
 
-/** What to start: `slot` tells the processes of one role apart. */
+/** A process to start: `slot` distinguishes the processes of one role. */
 export type ProcessPlan = {
   role: string
   slot: number
   program: string
   args: string[]
   heapMegabytes: number
-  /** Added to this process's own niceness: when processors are short, higher ones get less of them. */
+  /** Added to this process's niceness: when CPUs are busy, higher values get less time. */
   niceness: number
   environment: Record<string, string | undefined>
 }
@@ -20,56 +20,56 @@ export type SupervisedProcess = {
   role: string
   slot: number
   pid: number | null
-  /** True from the moment that it does its work until it ends. */
+  /** True from when it starts to serve until it ends. */
   up: boolean
   restarts: number
-  /** Why it ended last, and when it is started again. */
+  /** Why it ended last, and when it restarts. */
   problem: string | null
-  /** By `performance.now()`; undefined until it has answered for the first time. */
+  /** By `performance.now()`; undefined until its first response. */
   answeredAt: number | undefined
   ask(command: string, value?: unknown, withinMs?: number): Promise<unknown>
 }
-/** Resolves when the process that asks has ended. */
+/** Resolves when the calling process has ended. */
 export type Asking = { ended: Promise<void> }
 export type Supervisor = AsyncDisposable & {
   processes: SupervisedProcess[]
-  /** Resolves when every process has been up once; fails when one refuses its settings before that. */
+  /** Resolves when every process has been up once; rejects when one refuses its settings before that. */
   ready: Promise<void>
 }
 type Options = {
   log: Log
   /** How long a process may take to stop before it is killed. */
   stopWithinMs: number
-  /** What processes may ask the supervisor. */
+  /** Requests that processes may send to the supervisor. */
   answers: Record<string, (asking: Asking) => unknown>
 }
 
-/** A process ends with this code when a restart can't help: EX_CONFIG of sysexits. */
+/** Exit code of a process that a restart can't help: EX_CONFIG of sysexits. */
 export const refusedSettingsCode = 78
 const firstDelayMs = 250
 const longestDelayMs = 30_000
 const stableMs = 60_000
 const pingIntervalMs = 5_000
-// A restart ends what a process was doing, so it has to be certain that nothing else will.
+// A restart aborts the process's work, so a process is killed only when it certainly hangs.
 const hangsAfterMs = 60_000
-// V8 has three of them.
+// V8 has three semi-spaces.
 export const semiSpaceMegabytes = 8
 
-/** Doubles with each early end after the first one. */
+/** Doubles with each consecutive early exit after the first. */
 export function restartDelayMs(earlyEnds: number): number {
   return Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(Math.max(0, earlyEnds - 1), 20))
 }
 
-/** Counts the early ends in a row; a process that ran for a minute starts the count again. */
+/** Counts consecutive early exits; a process that ran for a minute resets the count. */
 export function countEarlyEnds(before: number, ranMs: number): number {
   return ranMs >= stableMs ? 0 : before + 1
 }
 
-/** Starts each process, restarts it whenever it ends, and stops all of them when disposed. It opens no engine. */
+/** Starts each process, restarts it whenever it ends, and stops all when disposed. It opens no engine. */
 export function startSupervisor(plans: ProcessPlan[], options: Options): Supervisor {
   const managed = plans.map((plan) => manage(plan, options))
   const ready = Promise.all(managed.map(({ wasUp }) => wasUp)).then(() => {})
-  // Whoever does not wait for it must not die of it.
+  // Without a handler, an unawaited rejection would end the process.
   ready.catch(() => {})
   const pinging = setInterval(() => managed.forEach(({ ping }) => void ping()), pingIntervalMs)
   return {
@@ -82,13 +82,13 @@ export function startSupervisor(plans: ProcessPlan[], options: Options): Supervi
   }
 }
 
-/** Before the process has threads of its own, which take it over. */
+/** Set before the process starts threads, which inherit it. */
 function lowerPriority(pid: number, niceness: number): void {
   if (niceness === 0) return
   try {
     setPriority(pid, Math.min(constants.priority.PRIORITY_LOW, getPriority() + niceness))
   } catch {
-    // The process has ended already, or the system does not allow it: it runs as it is.
+    // The process has already ended, or the system refuses: it keeps its priority.
   }
 }
 
@@ -121,7 +121,7 @@ function manage(plan: ProcessPlan, { log, answers, stopWithinMs }: Options) {
   function start(): void {
     const child = fork(plan.program, plan.args, {
       env: plan.environment,
-      // These go before what NODE_OPTIONS says.
+      // Command-line flags override NODE_OPTIONS.
       execArgv: [
         ...process.execArgv,
         `--max-old-space-size=${plan.heapMegabytes}`,
@@ -158,7 +158,7 @@ function manage(plan: ProcessPlan, { log, answers, stopWithinMs }: Options) {
     const { pid } = state
     Object.assign(state, { pid: null, up: false, problem: reason })
     if (isStopping) return
-    // Its own log line has the reason. After it was up once, this has no effect.
+    // Its own log line has the reason. After the process was up once, this has no effect.
     if (code === refusedSettingsCode) wasUp.reject(new ConfigError(`The ${role} can't start with these settings.`))
     earlyEnds = countEarlyEnds(earlyEnds, ranMs)
     const delayMs = restartDelayMs(earlyEnds)
@@ -176,7 +176,7 @@ function manage(plan: ProcessPlan, { log, answers, stopWithinMs }: Options) {
   return {
     state,
     wasUp: wasUp.promise,
-    /** A process that answers nothing for very long is killed, and so restarted. */
+    /** Kills a process that has not responded for very long, so that it restarts. */
     async ping(): Promise<void> {
       const pinged = running
       if (!pinged || !state.up) return

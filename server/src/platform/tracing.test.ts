@@ -14,7 +14,7 @@ function recording(sampleRatio = 1) {
 }
 
 describe('a request', () => {
-  test('begins a trace, and what is done inside is part of it', async () => {
+  test('starts a trace, and nested work is part of it', async () => {
     const { spans, tracing } = recording()
     await tracedRequest({ tracing }, asked, () =>
       traced({ tracing }, { name: 'transaction', kind: 'client' }, async () => {
@@ -38,7 +38,7 @@ describe('a request', () => {
     expect(request?.endMs).toBeGreaterThanOrEqual(request?.startMs as number)
   })
 
-  test('goes on with the trace of its caller', async () => {
+  test("continues its caller's trace", async () => {
     const { spans, tracing } = recording()
     await tracedRequest({ tracing }, { ...asked, traceparent: sampled }, async () => ({ status: 500 }))
     expect(spans).toMatchObject([{ traceId, parentId: caller, problem: 'status 500' }])
@@ -46,7 +46,7 @@ describe('a request', () => {
 
   test.each([
     ['not one', 'nonsense'],
-    ['of a version that is none', `ff-${traceId}-${caller}-01`],
+    ['of an invalid version', `ff-${traceId}-${caller}-01`],
     ['of no trace', `00-${'0'.repeat(32)}-${caller}-01`],
     ['of no span', `00-${traceId}-${'0'.repeat(16)}-01`],
     ['in capitals', sampled.toUpperCase()],
@@ -58,10 +58,10 @@ describe('a request', () => {
   })
 
   test.each([
-    ['the caller does not want it', 1, `00-${traceId}-${caller}-00`],
-    ['none are wanted', 0, undefined],
-    ['none are wanted, whatever the caller says', 0, sampled],
-  ])('leaves nothing, and nothing inside does, when %s', async (_, ratio, traceparent) => {
+    ['the caller does not sample it', 1, `00-${traceId}-${caller}-00`],
+    ['the sample ratio is 0', 0, undefined],
+    ['the sample ratio is 0, whatever the caller says', 0, sampled],
+  ])('records no span, nested ones included, when %s', async (_, ratio, traceparent) => {
     const { spans, tracing } = recording(ratio)
     await tracedRequest({ tracing }, { ...asked, traceparent }, () =>
       traced({ tracing }, { name: 'transaction', kind: 'client' }, async () => {
@@ -73,7 +73,7 @@ describe('a request', () => {
     expect(spans).toEqual([])
   })
 
-  test('is taken or not by the number of its trace, in the share that was asked for', async () => {
+  test('is sampled by its trace id, in the configured ratio', async () => {
     const { spans, tracing } = recording(0.25)
     for (let request = 0; request < 2_000; request++) {
       await tracedRequest({ tracing }, asked, async () => ({ status: 200 }))
@@ -95,7 +95,7 @@ describe('messages', () => {
     expect(receiver.spans).toMatchObject([{ traceId: sender.spans[0]?.traceId, parentId: sender.spans[0]?.spanId }])
   })
 
-  test('of several traces that are handled together have a span each; the others point to the first', async () => {
+  test('of several traces that are handled together get a span each; the others link to the first', async () => {
     const { spans, tracing } = recording()
     const other = `00-${'a'.repeat(32)}-${caller}-01`
     await traced({ tracing }, { name: 'job', kind: 'consumer', parents: [sampled, other] }, async () => {
@@ -107,7 +107,7 @@ describe('messages', () => {
     expect(second).toMatchObject({ traceId: 'a'.repeat(32), linkTo: { traceId, spanId: first?.spanId } })
   })
 
-  test('of no trace begin none', async () => {
+  test('without a trace start none', async () => {
     const { spans, tracing } = recording()
     expect(await traced({ tracing }, { name: 'job', kind: 'consumer', parents: [] }, async () => 'done')).toBe('done')
     expect(spans).toEqual([])
@@ -119,19 +119,19 @@ test.each([
   [conflict('jane is taken'), 'conflict'],
   [Object.assign(new Error('Key (jane) exists'), { code: '23505' }), '23505'],
   [Object.assign(new Error("Cannot parse 'jane'"), { code: '62', type: 'SYNTAX_ERROR' }), 'SYNTAX_ERROR'],
-])('a failure is passed on, and told by its kind: its message may name a person', async (error, problem) => {
+])('a failure is rethrown and recorded by its kind, because its message may name a person', async (error, problem) => {
   const { spans, tracing } = recording()
   const input = { name: 'job', kind: 'consumer' as const, parents: [sampled] }
   await expect(traced({ tracing }, input, () => Promise.reject(error))).rejects.toBe(error)
   expect(spans).toMatchObject([{ problem }])
 })
 
-test('without tracing the work is just done', async () => {
+test('without tracing the work just runs', async () => {
   expect(await traced({}, { name: 'job', kind: 'consumer' }, async (span) => span)).toBeUndefined()
   expect(await tracedRequest({}, asked, async () => ({ status: 204 }))).toEqual({ status: 204 })
 })
 
-test('no text in the header breaks a request', async () => {
+test('no header value breaks a request', async () => {
   const { tracing } = recording()
   const header = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom('0', 'f', '-', 'G'), maxLength: 60 }))
   await fc.assert(

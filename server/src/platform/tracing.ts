@@ -7,9 +7,9 @@ type SpanInput = {
   name: string
   kind: SpanKind
   attributes?: Attributes
-  /** As W3C Trace Context writes them. Without any the span is below the one that is open, or there is none. */
+  /** W3C `traceparent` values. Without any, the parent is the open span; without that there is no span. */
   parents?: string[]
-  /** It may be the first of a trace. */
+  /** Whether the span may start a trace. */
   begins?: true
 }
 /** An open span. */
@@ -18,7 +18,7 @@ export type EndedSpan = {
   traceId: string
   spanId: string
   parentId?: string
-  /** Another span that did the work of this one too. */
+  /** Another span that covers the same work. */
   linkTo?: SpanContext
   name: string
   kind: SpanKind
@@ -30,15 +30,15 @@ export type EndedSpan = {
 type SpanContext = { traceId: string; spanId: string; isSampled: boolean }
 
 export type Tracing = {
-  /** With several parents each gets a span, and what `work` does inside is shown below the first. */
+  /** With several parents each gets a span, and spans inside `work` are children of the first. */
   span<T>(input: SpanInput, work: (span?: Span) => Promise<T>): Promise<T>
-  /** What has just ended, below the open span. */
+  /** Records a finished child of the open span. */
   ended(input: Omit<SpanInput, 'parents' | 'begins'> & { durationMs: number; problem?: string }): void
-  /** Of the open span, to be carried to another process. */
+  /** `traceparent` of the open span, for another process. */
   traceparent(): string | undefined
 }
 
-/** Without tracing it costs nothing but the call. */
+/** Without tracing it costs only the call. */
 export function traced<T>(
   { tracing }: { tracing?: Tracing },
   input: SpanInput,
@@ -47,7 +47,7 @@ export function traced<T>(
   return tracing ? tracing.span(input, work) : work()
 }
 
-/** What kind of failure it was. The message may name a person, and is in the log. */
+/** The kind of failure. The message, which may name a person, is only in the log. */
 export function describeProblem(error: unknown): string {
   const { type, code, name } = error as { type?: unknown; code?: unknown; name?: unknown }
   return String(type ?? code ?? name ?? 'Error')
@@ -55,7 +55,7 @@ export function describeProblem(error: unknown): string {
 
 type RequestInput = { id: string; method: string; path: string; requestId: string; traceparent?: string }
 
-/** Nothing of the address but its pattern: the rest may tell who a person is. */
+/** Records only the route pattern: the rest of the URL may identify a person. */
 export function tracedRequest<R extends { status: number }>(
   { tracing }: { tracing?: Tracing },
   { id, method, path, requestId, traceparent = '' }: RequestInput,
@@ -79,7 +79,7 @@ export function tracedRequest<R extends { status: number }>(
   })
 }
 
-/** Of all traces the share `sampleRatio` is taken, whole: their number decides, in every process alike. */
+/** Samples whole traces by their id, so that every process decides alike. */
 export function openTracing(sampleRatio: number, take: (span: EndedSpan) => void): Tracing {
   const open = new AsyncLocalStorage<SpanContext>()
 
@@ -88,7 +88,7 @@ export function openTracing(sampleRatio: number, take: (span: EndedSpan) => void
     const current = open.getStore()
     const above = given.length > 0 || !current ? given : [current]
     if (above.length > 0) {
-      // A caller may ask for less than the share, and not for more.
+      // A caller may lower the sample rate, not raise it.
       const isTaken = ({ traceId, isSampled }: SpanContext) => isSampled && (!begins || isInShare(traceId, sampleRatio))
       return above.map((parent) => [parent, { ...parent, spanId: newId(8), isSampled: isTaken(parent) }])
     }

@@ -45,7 +45,7 @@ describe('malformed, 400', () => {
       '`plan` in the body must be one of `free`, `pro`, not 5.',
     ],
     ['boolean text', z.object({ all: isRead }), { all: 'yes' }, '`all` in the body must be true or false, not "yes".'],
-    ['union', z.object({ tag: either }), { tag: 5 }, '`tag` in the body has none of the allowed forms, it is 5.'],
+    ['union', z.object({ tag: either }), { tag: 5 }, '`tag` in the body must have one of the allowed forms, not 5.'],
     ['kind of wrong type', event, { type: 5 }, '`type` in the body must be one of `lead`, `sale`, not 5.'],
     ['unknown field', z.strictObject({}), { a: 1, b: 2 }, 'The body has unknown fields: a, b.'],
     [
@@ -154,12 +154,12 @@ describe('not allowed, 422', () => {
   })
 })
 
-test('the place is named', () => {
+test('the message names the part of the request', () => {
   expect(refusal(z.object({ page: amount }), {}, 'query')?.message).toBe('`page` in the query is required.')
   expect(refusal(z.object({ id: z.string() }), {}, 'path')?.message).toBe('`id` in the path is required.')
 })
 
-test('a query parameter that is given twice is named as such, unless it takes a list', () => {
+test('a repeated query parameter is reported as such, unless it takes a list', () => {
   const twice = ['1', '2']
   const message = (name: string) => `\`${name}\` in the query is given more than once. Send it once.`
   expect(refusal(z.object({ page: amount }), { page: twice }, 'query')).toMatchObject({
@@ -171,14 +171,14 @@ test('a query parameter that is given twice is named as such, unless it takes a 
   expect(refusal(z.object({ tag: either }), { tag: twice }, 'query')).toBeUndefined()
 })
 
-test('a long value is shown in part, and of many problems five are told', () => {
+test('a long value is truncated, and at most five problems are reported', () => {
   const long = refusal(z.object({ plan: anyPlan }), { plan: 'x'.repeat(5_000) })?.message
   expect(long).toBe(`\`plan\` in the body must be one of \`free\`, \`pro\`, not "${'x'.repeat(40)}…".`)
   const many = z.object(Object.fromEntries([...'abcdefgh'].map((name) => [name, z.string()])))
   expect(refusal(many, {})?.message.match(/is required\./g)).toHaveLength(5)
 })
 
-test('what is right comes back as the schema makes it', () => {
+test('valid input is returned as parsed by the schema', () => {
   const schema = z.object({ page: amount.default(1), all: isRead, plan: anyPlan.optional() })
   expect(parse(schema, { all: 'false', other: 1 }, 'query')).toEqual({ page: 1, all: false })
   expect(parse(event, { type: 'sale', cents: 5 }, 'body')).toEqual({ type: 'sale', cents: 5 })

@@ -34,7 +34,7 @@ function valueAt(value: unknown, path: PropertyKey[]): unknown {
   return path.reduce<unknown>((at, part) => (at as Record<PropertyKey, unknown> | undefined | null)?.[part], value)
 }
 
-/** The path of the first text or number that PostgreSQL can't store; built only for what is refused. */
+/** The path of the first string or number that PostgreSQL can't store; built only for refused input. */
 function findUnstorable(value: unknown): { path: PropertyKey[]; isNumber: boolean } | undefined {
   if (typeof value === 'string') return isStorable(value) ? undefined : { path: [], isNumber: false }
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : { path: [], isNumber: true }
@@ -101,7 +101,7 @@ function complaint(issue: Issue, received: unknown): string {
       return `has unknown fields: ${issue.keys.join(', ')}.`
     case 'invalid_union':
       if ('options' in issue) return `must be ${formatChoices(issue.options as string[])}, not ${describe(received)}.`
-      return `has none of the allowed forms, it is ${describe(received)}.`
+      return `must have one of the allowed forms, not ${describe(received)}.`
     default:
       return `is not allowed: ${issue.message}.`
   }
@@ -135,7 +135,7 @@ function describe(value: unknown): string {
   return withArticle(Array.isArray(value) ? 'array' : typeof value)
 }
 
-/** An empty value is the same as none; a repeated name becomes a list. */
+/** An empty value counts as missing; a repeated name becomes a list. */
 export function readQuery(queries: Record<string, string[]>): Record<string, string | string[]> {
   const given = Object.entries(queries).flatMap(([name, values]) => {
     const [first, ...others] = values.filter((value) => value !== '')

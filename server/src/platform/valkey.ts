@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 
-/** Fails fast: whoever uses Valkey has an answer for when it is away. */
+/** Fails fast, because every caller has a fallback while Valkey is down. */
 export function openValkey(config: Config, log: Log): Redis {
   const valkey = new Redis(config.VALKEY_URL.replace(/^valkey:/, 'redis:'), {
     enableOfflineQueue: false,
@@ -22,7 +22,7 @@ export function openValkey(config: Config, log: Log): Redis {
     lost = true
   })
   valkey.on('ready', () => {
-    if (lost) log.info('Valkey is back')
+    if (lost) log.info('Valkey reconnected')
     lost = false
   })
   valkey.connect().catch(() => {})

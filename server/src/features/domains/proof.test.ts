@@ -147,7 +147,7 @@ describe('A and AAAA', () => {
 describe('when DNS does not answer', () => {
   test('the result says so', async () => {
     const unreachable = { ...config, DNS_SERVERS: [`127.0.0.1:${await freePort()}`] }
-    const result = 'DNS did not answer: the server could not be reached'
+    const result = 'DNS did not answer: the server is unreachable'
     expect(await found({}, unreachable)).toEqual({ verified: false, result })
     expect(await hasTextProof(unreachable, { workspace_id, slug: newName() })).toBe(false)
     expect(await found({ '_tributary.@': 'SERVFAIL' }, textOnly)).toEqual({
@@ -155,7 +155,7 @@ describe('when DNS does not answer', () => {
       result: 'DNS did not answer: the server failed',
     })
     expect(await found({ '_tributary.@': 'REFUSED' }, textOnly)).toMatchObject({
-      result: 'DNS did not answer: the server refused the question',
+      result: 'DNS did not answer: the server refused the query',
     })
   })
 
@@ -163,7 +163,7 @@ describe('when DNS does not answer', () => {
     const started = Date.now()
     const finding = await found({ '_tributary.@': 'silent', '@': 'silent' })
     expect(finding.verified).toBe(false)
-    expect(finding.result).toBe('DNS did not answer: it took too long')
+    expect(finding.result).toBe('DNS did not answer: the query timed out')
     expect(Date.now() - started).toBeLessThan(6_000)
   })
 

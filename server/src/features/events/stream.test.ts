@@ -196,7 +196,9 @@ describe('refusals, in the envelope', () => {
     const { key } = await buildWorkspace(platform)
     const open = await Promise.all(Array.from({ length: 5 }, () => follow('', { key })))
     const headers = { authorization: `Bearer ${key}` }
-    expect(await ask('', headers)).toMatch(/^429 This key has 5 answers of \/events\/stream open, the most\. End one/)
+    expect(await ask('', headers)).toMatch(
+      /^429 This key has 5 open streams of \/events\/stream, the maximum\. Close one/,
+    )
     await open[0]?.stop()
     await eventually(async () => expect(await ask('', headers)).toBe('200 '))
     await Promise.all(open.map((stream) => stream.stop()))
