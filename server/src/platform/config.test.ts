@@ -147,9 +147,9 @@ describe('a bad value is refused', () => {
     expect(readProblems({ ...needed, ...given })).toEqual([expect.stringContaining(message)])
   })
 
-  test('with the meaning of the setting, which says what to write', () => {
+  test('with the description of the setting', () => {
     const [problem] = readProblems({ ...needed, NATS_REPLICAS: '9' })
-    expect(problem).toMatch(/^NATS_REPLICAS is "9": .+ Copies of each stream; 3 with a cluster of three nodes\.$/)
+    expect(problem).toMatch(/^NATS_REPLICAS is "9": .+ Replicas of each stream; 3 for a cluster of three nodes\.$/)
   })
 })
 
@@ -157,7 +157,7 @@ test('one error names every invalid and every missing value', () => {
   const problems = readProblems({ API_PORT: 'x', LOG_LEVEL: 'loud', TLS_KEY: 'key.pem' })
   const names = problems.map((problem) => problem.split(/[ :]/, 1)[0])
   expect(names.toSorted()).toEqual([...Object.keys(needed), 'API_PORT', 'LOG_LEVEL', 'TLS_CERT'].toSorted())
-  expect(problems).toContain('POSTGRES_URL is not set. PostgreSQL: workspaces, keys, links, counters, money.')
+  expect(problems).toContain('POSTGRES_URL is not set. PostgreSQL URL: workspaces, keys, links, counters, money.')
 })
 
 test('a certificate with its private key is accepted', () => {

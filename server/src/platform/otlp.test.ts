@@ -91,6 +91,6 @@ test('without a collector tracing is off, and malformed headers are refused with
   const platform = await openTestPlatform()
   expect(platform.tracing).toBeUndefined()
   const read = () => readConfig({ ...inject('environment'), OTEL_EXPORTER_OTLP_HEADERS: 's3cret' })
-  expect(read).toThrow(/OTEL_EXPORTER_OTLP_HEADERS: it has a part that is no name=value/)
+  expect(read).toThrow(/OTEL_EXPORTER_OTLP_HEADERS: it has a part that is not name=value/)
   expect(read).not.toThrow(/s3cret/)
 })

@@ -72,9 +72,9 @@ test.each(['', '\n\n', '# nothing'])('a list without ranges has no address: %j',
 
 test.each<[string, string]>([
   ['10.0.0.0/8\n# fine\nnonsense', 'line 3: "nonsense" is not an address or CIDR range'],
-  ['10.0.0.0/33', 'line 1: "10.0.0.0/33" is no address'],
-  ['10.0.0.0/8, 11.0.0.0/8', 'line 1: "10.0.0.0/8, 11.0.0.0/8" is no address'],
-  ['\n10.0.0', 'line 2: "10.0.0" is no address'],
+  ['10.0.0.0/33', 'line 1: "10.0.0.0/33" is not an address'],
+  ['10.0.0.0/8, 11.0.0.0/8', 'line 1: "10.0.0.0/8, 11.0.0.0/8" is not an address'],
+  ['\n10.0.0', 'line 2: "10.0.0" is not an address'],
 ])('%j is refused with the line number', (text, message) => {
   expect(() => parseRanges(text)).toThrow(message)
 })

@@ -54,7 +54,7 @@ test('the TXT record is always offered; alias and addresses when the operator ha
 
 test.each([
   [{ DOMAIN_CNAME: 'https://cname.example.net' }, /DOMAIN_CNAME is "https:\/\/cname\.example\.net"/],
-  [{ DOMAIN_ADDRESSES: '192.0.2.1,go.example.com' }, /DOMAIN_ADDRESSES .*"go\.example\.com\\?" is no IP address/],
+  [{ DOMAIN_ADDRESSES: '192.0.2.1,go.example.com' }, /DOMAIN_ADDRESSES .*"go\.example\.com\\?" is not an IP address/],
   [{ DNS_SERVERS: 'dns.example.com' }, /DNS_SERVERS .*is not a DNS server address/],
 ])('the setting %j is refused', (setting, message) => {
   expect(() => readConfig({ ...required, ...setting })).toThrow(message)
