@@ -73,7 +73,7 @@ test('what was backed up under load comes back as it was, with and without the e
   const running = await tributary(first, 'restore', folder_, '--replace')
   expect(running).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^Processes work on this database: tributary api/),
+    stderr: expect.stringMatching(/^Processes are using this database: tributary api/),
   })
   await server.stop()
   const filled = await tributary(first, 'restore', folder_)
@@ -143,7 +143,7 @@ test('a backup that is damaged, not whole or of other keys is refused, and nothi
   await writeFile(join(folder_, name), bytes)
   expect(await tributary(target, 'restore', join(folder, 'nowhere'))).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('holds no backup'),
+    stderr: expect.stringContaining('has no backup'),
   })
   expect(await tributary(target, 'restore', folder_)).toMatchObject({ code: 0 })
   await expectSound(target)

@@ -171,7 +171,7 @@ test('kill -9 of the supervisor leaves no process behind, and its ports are free
   server.kill('SIGKILL')
   await eventually(async () => expect(pids.filter(isAlive)).toEqual([]), patienceMs)
   expect(performance.now() - started).toBeLessThan(graceMs)
-  expect(logged('stopping').map(({ reason }) => reason)).toEqual(Array(5).fill('the supervisor is gone'))
+  expect(logged('stopping').map(({ reason }) => reason)).toEqual(Array(5).fill('the supervisor has ended'))
 })
 
 test('SIGTERM stops all processes within the grace, with 0', async () => {

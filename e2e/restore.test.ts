@@ -209,7 +209,7 @@ test('PostgreSQL restored to 10 s earlier under load: nothing doubled, no id reu
   expect(lost.sales).toBeGreaterThan(0)
   expect(lost.customers).toBeGreaterThan(0)
   expect(await verify()).toMatch(
-    /PostgreSQL went back to its state of .*: \d+ links, \d+ leads, \d+ sales, \d+ customers/,
+    /PostgreSQL was restored to its state of .*: \d+ links, \d+ leads, \d+ sales, \d+ customers/,
   )
   expect([...front.log, ...worker.log].join('\n')).toContain('PostgreSQL was rewound to an older state')
 })
@@ -230,7 +230,7 @@ test('NATS restored to an older snapshot under load: no click skipped, none doub
   await expectClicksExact()
   await expectNothingDoubled()
   await expectNewLinks(before, 0n)
-  await eventually(async () => expect(await verify()).toMatch(/The log went back to its state of /), 60_000)
+  await eventually(async () => expect(await verify()).toMatch(/The log was restored to its state of /), 60_000)
   const { doubled, different } = await readVerdict('postgresql')
   expect({ doubled, different }).toEqual({ doubled: 0, different: 0 })
 })

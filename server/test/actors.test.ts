@@ -16,15 +16,15 @@ import { buildWorkspace } from './build.ts'
 import { openTestPlatform } from './stack.ts'
 
 /*
- * Every operation is called by every kind of actor. The test decides who calls: the header `Authorization` names the
- * kind. A new operation joins by itself.
+ * Calls every operation as every kind of actor; the `Authorization` header names the kind. New operations are included
+ * automatically.
  */
 const platform = await openTestPlatform()
 const workspace = await buildWorkspace(platform)
 const redirect = await openRedirect(platform)
 let actors = 0
 
-/** No operation of the contract names these actors yet. */
+/** No operation of the contract allows these actors yet. */
 const forPartners = operation({
   id: 'forPartners',
   method: 'get',
@@ -79,12 +79,12 @@ describe.each([...operations, forPartners])('$id', (operation) => {
   })
 })
 
-test('an operation that names no actors is for keys, users and apps', () => {
+test('an operation without actors is for keys, users and apps', () => {
   const named = operations.filter((operation) => 'actors' in operation).map(({ actors }) => actors.join())
   expect(new Set(named)).toEqual(new Set(['key,user,app']))
 })
 
-test('a service knows which actor calls', async () => {
+test('a service gets the calling actor', async () => {
   const response = await fetch(`${api}/for-partners`, { headers: { authorization: 'partner' } })
   expect(await response.json()).toEqual({ kind: 'partner', id: expect.stringMatching(workspace.id) })
 })
@@ -114,7 +114,7 @@ async function call({ method, path }: { method: string; path: string }, kind: Ac
     ...(method !== 'get' && { body: '[]' }),
     signal: leave.signal,
   })
-  // A stream that was opened would not end by itself.
+  // An open stream would not end by itself.
   const answer = response.ok ? undefined : ((await response.json()) as { error: { message: string } })
   leave.abort()
   return { status: response.status, message: answer?.error.message ?? '' }

@@ -8,9 +8,9 @@ import { decode, encode, type Packet, type StringAnswer, streamDecode, streamEnc
 
 export type DnsAnswer =
   | { type: 'A' | 'AAAA' | 'CNAME'; data: string }
-  /** Several texts are the pieces of one record. */
+  /** Several texts are the parts of one record. */
   | { type: 'TXT'; data: string | string[] }
-/** What a name answers: records, or how it fails. */
+/** A name's records, or its failure. */
 export type Zone = DnsAnswer[] | 'silent' | 'SERVFAIL' | 'REFUSED'
 export type DnsServer = AsyncDisposable & { address: string; folder: string }
 
@@ -19,7 +19,7 @@ const authoritative = 1 << 10
 const truncated = 1 << 9
 const longestDatagram = 512
 
-/** A DNS server on loopback, UDP and TCP. Its records lie in a folder, so that tests in any process can set them. */
+/** A DNS server on loopback, UDP and TCP. Its records are in a folder, so that tests in any process can set them. */
 export async function startDnsServer(): Promise<DnsServer> {
   const folder = await mkdtemp(join(tmpdir(), 'tributary-dns-'))
   const { udp, tcp, port } = await bind()
@@ -52,7 +52,7 @@ export async function startDnsServer(): Promise<DnsServer> {
   }
 }
 
-/** From now on the name answers this. */
+/** Sets the answer for a name. */
 export async function setZone(server: Pick<DnsServer, 'folder'>, name: string, zone: Zone): Promise<void> {
   const file = join(server.folder, name.toLowerCase())
   await writeFile(`${file}~`, JSON.stringify(zone))
@@ -86,7 +86,7 @@ async function answerTo(folder: string, query: Packet): Promise<Packet | undefin
 type Answer = StringAnswer | TxtAnswer
 type Found = { answers: Answer[]; code: keyof typeof codes | 'silent' }
 
-/** Follows aliases, as a resolver does, for as long as they are known here. */
+/** Follows aliases within these zones, as a resolver does. */
 async function lookUp(folder: string, name: string, type: string, hops = 0): Promise<Found> {
   const zone = await readZone(folder, name)
   if (!Array.isArray(zone)) return { answers: [], code: zone ?? 'NXDOMAIN' }
@@ -98,7 +98,7 @@ async function lookUp(folder: string, name: string, type: string, hops = 0): Pro
   return { answers: [...own, ...further.answers], code: 'NOERROR' }
 }
 
-/** A name that is not known here is answered by the wildcard beside it, if there is one. */
+/** An unknown name gets its sibling wildcard, if there is one. */
 async function readZone(folder: string, name: string): Promise<Zone | undefined> {
   const asked = name.toLowerCase()
   for (const file of [asked, asked.replace(/^[^.]+/, '*')]) {

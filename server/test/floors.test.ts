@@ -6,7 +6,7 @@ import { checkFloors, type Rule, rules } from './floors.ts'
 
 type Files = Record<string, string>
 
-test('the project keeps every rule of its layout', () => {
+test('the project follows every layout rule', () => {
   const cwd = join(import.meta.dirname, '../..')
   const paths = globSync('{contract,server,dashboard,cli,tracker,engines,e2e,bench,.ci}/**/*.{ts,tsx,sql}', {
     cwd,
@@ -19,7 +19,8 @@ test('the project keeps every rule of its layout', () => {
   expect(complaints.length, complaints.join('\n')).toBe(0)
 })
 
-/** A small project that keeps every rule; each case below changes a file or two of it. Paths are those of server/src. */
+/** A small project that follows every rule; each case below changes a file or two of it. Paths are those of
+ * server/src. */
 const sound: Files = {
   '/contract/src/common.ts': "import { z } from 'zod'\nexport const id = z.string()",
   '/contract/src/links.ts': "import { id } from './common.ts'\nexport const link = id",
@@ -49,7 +50,7 @@ const events = (content: string): Files => ({ 'features/events/store.ts': conten
 const eventsWhere: Files = { 'features/events/where.ts': 'const where = (workspaceId) => workspaceId' }
 const select = 'export const find = (workspaceId) => `select id from links where workspace_id = ${workspaceId}`'
 
-/** What breaks just this rule, and its neighbour that breaks none. `a < b`: file a imports b. */
+/** An example that breaks only this rule, and a similar one that breaks none. `a < b`: file a imports b. */
 const cases: Record<Rule, [broken: string | Files, right: string | Files][]> = {
   'imports-go-down': [
     ['platform/log.ts < ../features/links/service.ts', 'platform/log.ts < ./config.ts'],
@@ -305,7 +306,7 @@ function findViolations(change: string | Files) {
   )
 }
 
-test('a small project that keeps the rules has no violation', () => {
+test('a small project that follows the rules has no violation', () => {
   expect(findViolations({})).toEqual([])
 })
 

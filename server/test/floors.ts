@@ -17,7 +17,7 @@ export interface Violation {
 
 export const rules = Object.keys(checks) as Rule[]
 
-/** Holds the layout of the project against its files, given as path from the root -> content. */
+/** Checks the project's files, given as path from the root -> content, against its layout rules. */
 export function checkFloors(files: Map<string, string>): Violation[] {
   const tree = readTree(files)
   return rules.flatMap((rule) => {

@@ -17,7 +17,7 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** The settings that all servers of this run share. */
     environment: Record<string, string>
-    /** A server with every role, for all tests that need no server of their own. */
+    /** A server with every role, for all tests that don't start their own. */
     server: { api: string; redirect: string; ops: string }
     /** The only DNS server of this run: `setZone(inject('dns'), …)`. */
     dns: { folder: string }

@@ -14,8 +14,8 @@ import { visit } from './visit.ts'
 import { buildWebhook } from './webhooks.ts'
 
 /**
- * Every operation is tried with a key of one workspace and everything that names a thing of another one: in the path,
- * in the query and in the body. A new operation joins by itself; a new kind of name needs a line here.
+ * Calls every operation with a key of one workspace and every name of another one's objects: in the path, in the query
+ * and in the body. New operations are included automatically; a new kind of name needs a line here.
  */
 const platform = await openTestPlatform()
 const { api, redirect } = inject('server')
@@ -34,7 +34,7 @@ type Foreign = BuiltWorkspace & {
 }
 let foreign: Foreign
 
-/** What the other workspace has, under each name that a parameter or a field can have. */
+/** The other workspace's objects, by parameter and field name. */
 function foreignValue(name: string, path: string): unknown {
   const byName: Record<string, unknown> = {
     id: path.startsWith('/folders')
@@ -77,13 +77,13 @@ function foreignValue(name: string, path: string): unknown {
     name: secret,
     tag: secret,
     search: secret,
-    // No name of a test may be looked up.
+    // Tests must not look up any host name.
     url: path === '/metatags' ? `http://localhost/${secret}` : `https://example.com/${secret}`,
   }
   return byName[name]
 }
 
-/** These say how, when or what for, and name nothing that anybody has. */
+/** Parameters that name no object. */
 const harmless = new Set(
   `event interval start end timezone country city region continent device browser os trigger referer refererUrl root
   saleType query qr page limit pageSize sort sortOrder sortBy order groupBy showArchived withTags archived primary
@@ -124,7 +124,7 @@ beforeAll(async () => {
       SELECT stored_at FROM conversions WHERE workspace_id = ${foreign.id}`.execute(platform.db)
     expect(found.rows.map((row) => row.stored_at)).toEqual([expect.any(Date), expect.any(Date), expect.any(Date)])
   }, 30_000)
-  // Last and disabled, so that no worker changes it while it is looked at.
+  // Last and disabled, so that no worker changes it meanwhile.
   const webhook = { url: `https://localhost/${secret}`, name: secret, disabled_at: new Date() }
   foreign.webhookId = (await buildWebhook(platform, workspace.id, webhook)).id
   const published = { id: secret, event: 'link.created' as const, customerId: null, body: secret }
@@ -192,7 +192,7 @@ function attempts(operation: JsonOperation): Attempt[] {
   return [plain, ...inQuery, ...inBody]
 }
 
-/** Without the right scope these would be refused before anyone looks for them. */
+/** Without the right scope these would be refused before the lookup. */
 function neededBy(name: string, { path }: JsonOperation): object {
   if (!path.startsWith('/webhooks')) return {}
   return { ...(name === 'folderIds' && { linkScope: 'folders' }), ...(name === 'linkIds' && { linkScope: 'links' }) }
@@ -231,7 +231,7 @@ async function ask(key: string, method: string, path: string, query: Record<stri
   return { status: response.status, text: await response.text() }
 }
 
-/** Objects of the answer that are the other workspace's; what was asked for may well be repeated. */
+/** Objects of the other workspace in the response; values of the request may be repeated. */
 function leaks(value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return []
   if (Array.isArray(value)) return value.flatMap(leaks)

@@ -6,7 +6,8 @@ const files = ['postgres', 'clickhouse'].flatMap((engine) =>
   readdirSync(new URL(engine, folder)).map((name) => `${engine}/${name}`),
 )
 
-/** What a process of the version before would stumble over. The reason stands in a comment that begins like this. */
+/** Statements that would break a process of the previous version. The reason must be in a comment that begins like
+ * this. */
 const breaking = [
   /\bDROP\s+(?:TABLE|COLUMN|VIEW|TYPE|SEQUENCE)\b/i,
   /\bRENAME\b/i,
@@ -17,14 +18,14 @@ const breaking = [
 ]
 const reason = /^-- Contract: .{20}/m
 
-/** Gives the statement that needs a reason and has none. */
+/** Returns the statement that needs a reason and has none. */
 function unexplained(text: string): string | undefined {
   const code = text.replaceAll(/--.*$/gm, '')
   const found = breaking.map((pattern) => pattern.exec(code)?.[0]).find(Boolean)
   return found && !reason.test(text) ? found : undefined
 }
 
-test.each(files)('%s only adds, or says since when nobody uses what it takes away', (file) => {
+test.each(files)('%s only adds, or says since when nothing uses what it removes', (file) => {
   expect(unexplained(readFileSync(new URL(file, folder), 'utf8'))).toBeUndefined()
 })
 
@@ -46,7 +47,7 @@ describe('the rule', () => {
     "ALTER TABLE links ADD COLUMN color text NOT NULL DEFAULT '';",
     'ALTER TABLE links ADD COLUMN color text, DROP CONSTRAINT links_key;',
     '-- DROP TABLE links\nDROP INDEX links_newest;',
-  ])('lets pass %s', (statement) => {
+  ])('allows %s', (statement) => {
     expect(unexplained(statement)).toBeUndefined()
   })
 })

@@ -53,7 +53,7 @@ function insertLeaf(nodes: [Child, Child][], bits: number[], leaf: Child): void 
   }
 }
 
-/** IPv4 lies at the start of an IPv6 tree. */
+/** IPv4 is at the start of an IPv6 tree. */
 function networkBits(network: string, ipVersion: 4 | 6): number[] {
   const [address, length] = ipaddr.parseCIDR(network)
   const bits = address.toByteArray().flatMap((byte) => [...byte.toString(2).padStart(8, '0')].map(Number))

@@ -12,7 +12,7 @@ import { openTestPlatform } from './stack.ts'
 
 const newName = () => `own_${randomUUID().replaceAll('-', '')}`
 
-/** A platform on a database of its own: no worker touches its rows or takes its messages. */
+/** A platform on its own database: no worker touches its rows or takes its messages. */
 export async function openOwnDatabase(overrides: Record<string, string> = {}): Promise<Platform> {
   const url = overrides.POSTGRES_URL ?? (await createDatabase(inject('environment').POSTGRES_URL as string, newName()))
   const platform = await openTestPlatform({ POSTGRES_URL: url, POSTGRES_POOL: '25', ...overrides })
@@ -33,7 +33,7 @@ export async function createDatabases(): Promise<{ POSTGRES_URL: string; CLICKHO
   }
 }
 
-/** A platform on a log, a Valkey and databases of its own, with tables and streams; stopped after the file's tests. */
+/** A platform with its own log, Valkey and databases, with tables and streams; stopped after the file's tests. */
 export async function openOwnEngines(overrides: Record<string, string> = {}, directory?: string) {
   const engines = await startEngines({ only: ['nats', 'valkey'], directory })
   const environment = { ...inject('environment'), ...engines.urls, ...(await createDatabases()), ...overrides }
@@ -44,7 +44,7 @@ export async function openOwnEngines(overrides: Record<string, string> = {}, dir
   return { engines, environment, platform }
 }
 
-/** What was published since the last call, in order; without the time, which every test would have to pass over. */
+/** The messages published since the last call, in order, without the time. */
 export async function takeMessages(platform: Platform): Promise<unknown[]> {
   const taken = await sql<{ id: bigint; body: object }>`DELETE FROM outbox RETURNING id, body`.execute(platform.db)
   return taken.rows.sort((one, other) => Number(one.id - other.id)).map(({ body }) => ({ ...body, at: undefined }))

@@ -5,7 +5,7 @@ export type Random = {
   pick<T>(from: T[]): T
 }
 
-/** The same for the same seed: a linear congruence, of which the high bits are taken. */
+/** Deterministic by seed: the high bits of a linear congruential generator. */
 export function openRandom(seed: number): Random {
   let state = BigInt(seed)
   const next = () => {

@@ -10,7 +10,7 @@ export type ServerProcess = {
   redirect: string
   ops: string
   pid: number
-  /** Lines of its log so far, for the message of a failed test. */
+  /** Its log lines so far, for the message of a failed test. */
   log: string[]
   kill(signal: NodeJS.Signals): void
   /** Resolves with the exit code. */
@@ -37,7 +37,7 @@ export async function startServer(
       API_PORT: String(apiPort),
       REDIRECT_PORT: String(redirectPort),
       OPS_PORT: String(opsPort),
-      // Whatever machine this is.
+      // The same on every machine.
       REDIRECT_PROCESSES: '1',
       ...environment,
     },

@@ -20,8 +20,8 @@ import { clickRow, leadRow, saleRow, storeEvents } from './events/feed-rows.ts'
 import { openTestPlatform } from './stack.ts'
 
 /*
- * Live answers beside the tables of contract/test/specification, at every operation that the tables have: no key more,
- * none less, types, null and values.
+ * Compares live responses with the tables of contract/test/specification, for every operation in them: exact keys,
+ * types, null and values.
  */
 
 const platform = await openTestPlatform()
@@ -41,7 +41,7 @@ async function send(workspace: Pick<BuiltWorkspace, 'key'>, method: string, path
 
 const checked = new Set<string>()
 
-/** Calls an operation, compares status, headers and answer with its table, and gives the answer. */
+/** Calls an operation, compares status, headers and response with its table, and returns the response. */
 async function call<T>(workspace: BuiltWorkspace, id: string, path: string, body?: unknown): Promise<T> {
   const table = operationTables.find((operation) => operation.id === id)
   if (!table) throw new Error(`No table has the operation ${id}`)
@@ -64,7 +64,7 @@ const everything = {
   ...{ testStartedAt: '2026-01-01', testCompletedAt: '2099-01-01' },
 }
 
-test('links, tags, folders, domains and customers answer as the tables say', async () => {
+test('links, tags, folders, domains and customers respond as the tables say', async () => {
   const workspace = await buildWorkspace(platform)
   const tag = await call<{ id: string }>(workspace, 'createTag', '/tags', { name: 'a' })
   const folder = await call<{ id: string }>(workspace, 'createFolder', '/folders', { name: 'f' })
@@ -103,7 +103,7 @@ test('links, tags, folders, domains and customers answer as the tables say', asy
   await call(workspace, 'deleteDomain', `/domains/${slug}`)
 })
 
-test('events, analytics, tracking and customers answer as the tables say', async () => {
+test('events, analytics, tracking and customers respond as the tables say', async () => {
   const workspace = await buildWorkspace(platform)
   const link = await buildLink(platform, workspace, { ...everything, key: 'seen' })
   const [linkNumber] = await linkNumbers(contextIn(platform, workspace.id), { ids: [link.id] })
@@ -159,7 +159,7 @@ test('every operation of the tables was called', () => {
   expect([...checked].sort()).toEqual(operationTables.map(({ id }) => id).sort())
 })
 
-test('refusals have the envelope, its code for its status, and the headers', async () => {
+test('refusals have the envelope, the code of their status, and the headers', async () => {
   const workspace = await buildWorkspace(platform, { plan: 'pro' })
   const nobody = { key: 'trib_unknown' }
   const cases: [string, Promise<Sent>][] = [

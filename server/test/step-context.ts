@@ -2,7 +2,7 @@ import { clickKeys } from '../src/features/click-ids/service.ts'
 import type { StepContext } from '../src/features/ingest/steps/step.ts'
 import { parseKeys } from '../src/platform/seal.ts'
 
-/** What a step gets besides the click, where nothing is known but what is given. */
+/** A step's context, where only the given facts are known. */
 export function stepContext(given: Partial<StepContext> = {}): StepContext {
   return {
     clickKeys: clickKeys({ CLICK_ID_KEYS: parseKeys(`1:${'11'.repeat(32)}`) }),

@@ -17,10 +17,10 @@ import { newId } from '../src/platform/ids.ts'
 export type Heard = { path: string; headers: IncomingHttpHeaders; body: string; at: number }
 export type Receiver = AsyncDisposable & { url: string; port: number; heard: Heard[] }
 
-/** What a server on loopback must be called by. */
+/** The settings that allow calls to a server on loopback. */
 export const allowLoopback = { OUTBOUND_ALLOWED_HOSTS: '127.0.0.0/8', OUTBOUND_ALLOWED_PORTS: '1-65535' }
 
-/** A receiver of webhooks on loopback, which answers 204 unless told otherwise. */
+/** A webhook receiver on loopback, which answers 204 by default. */
 export async function startReceiver(
   answer: (response: ServerResponse, heard: Heard) => void = (response) => response.writeHead(204).end(),
   host = '127.0.0.1',
@@ -55,7 +55,7 @@ export async function startReceiver(
 
 export type BuiltWebhook = WebhookRow & { secret: string }
 
-/** A webhook as it stands in the database, with an address that nobody has checked. */
+/** A stored webhook, with an unchecked address. */
 export async function buildWebhook(
   platform: Platform,
   workspaceId: string,
@@ -79,7 +79,7 @@ export async function buildWebhook(
   return { ...(row as WebhookRow), secret }
 }
 
-/** Events on their way to these webhooks, due now; their ids. */
+/** Queues events for these webhooks, due now. Returns their ids. */
 export async function queueEvents(platform: Platform, webhooks: WebhookRow[], count = 1): Promise<string[]> {
   const ids = Array.from({ length: count }, () => newId('evt'))
   const at = platform.now()
@@ -96,7 +96,7 @@ export async function queueEvents(platform: Platform, webhooks: WebhookRow[], co
   return ids
 }
 
-/** The triggers of the enabled webhooks of a workspace, and the ids of all its webhooks. */
+/** The triggers of a workspace's enabled webhooks, and the ids of all its webhooks. */
 export async function subscribed(platform: Platform, workspaceId: string) {
   const result = await sql<{ id: string; triggers: string[]; disabled_at: Date | null }>`
     SELECT id, triggers, disabled_at FROM webhooks WHERE workspace_id = ${workspaceId} AND deleted_at IS NULL
@@ -111,7 +111,7 @@ export const fanOutLinks = (platform: Platform, changes: LinkChanged[]) => fanOu
 export const fanOutClicks = (platform: Platform, batches: ClickBatchStored[]) =>
   fanOut(platform, clickWebhooks, batches)
 
-/** As if these clicks had been read from the log. */
+/** Handles these clicks as if they had been read from the log. */
 export const enqueueClicks = (platform: Platform, clicks: NewClick[]) =>
   fanOut(platform, { ...clickWebhooks, read: () => draftClicks(platform, clicks) }, [])
 

@@ -1,6 +1,6 @@
 import { type Node, parseSync, Visitor } from 'oxc-parser'
 
-/** Words of our own for things that have a name in the field; the comment says which. */
+/** Our own words for things that have a name in the field; the comment gives that name. */
 const dialect = [
   ...['tell', 'tells', 'telling', 'told', 'news'], // publish, event
   ...['shelf', 'shelves'], // cache

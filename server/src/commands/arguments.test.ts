@@ -29,6 +29,6 @@ test.each([
   'workspace create -- --strange',
   'workspace create -',
   'key create a --scopes links.read --expires 2027-01-31',
-])('tributary %s is taken', async (line) => {
+])('tributary %s is accepted', async (line) => {
   expect(await argumentProblem(tributary, line.split(' '))).toBeUndefined()
 })

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { type ArgsDef, type CommandDef, parseArgs } from 'citty'
 
-/** What is wrong with the words of a command line, in one line. The library would ignore most of it. */
+/** The problem of a command line, in one line; the library would ignore most of them. */
 export async function argumentProblem(command: CommandDef, words: string[]): Promise<string | undefined> {
   let [at, rest, name] = [command, words, 'tributary']
   while (at.subCommands) {
@@ -32,7 +32,7 @@ function problemWith(args: ArgsDef, words: string[]): string | undefined {
   }
 }
 
-/** The library lets most parts of a command be a value, a promise or a function. */
+/** The library allows a value, a promise or a function for most parts of a command. */
 async function resolved<T>(part: T | Promise<T> | (() => T | Promise<T>) | undefined): Promise<T | undefined> {
   return typeof part === 'function' ? (part as () => T | Promise<T>)() : part
 }

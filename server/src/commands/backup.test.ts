@@ -20,11 +20,11 @@ vi.setConfig({ testTimeout: 90_000 })
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 const environment = inject('environment')
 const shared = await openTestPlatform()
-// A slow machine prints how far it is every five seconds.
+// A slow machine prints its progress every five seconds.
 const onlyProgress = expect.stringMatching(/^(?: *\d+ %, .*\n)*$/)
 const keys = { accessKey: 'AKIATEST', secretKey: 'a/secret+key', region: 'eu-central-1' }
 
-test('an encrypted backup in a bucket is restored by its key only, and holds all settings', async () => {
+test('an encrypted backup in a bucket is restored only with its key, and has all settings', async () => {
   const { env, platform } = await installation()
   const storage = await bucket()
   const settings = { ...storage.env, BACKUP_KEY: 'ab'.repeat(32) }
@@ -62,13 +62,13 @@ test('an encrypted backup in a bucket is restored by its key only, and holds all
   const restored = await openTestPlatform(target)
   const found = await sql`SELECT comments FROM links WHERE id = ${link.id}`.execute(restored.db)
   expect(found.rows).toEqual([{ comments: 'a secret plan' }])
-  // A new one takes no number that may have been given after the backup.
+  // A new link skips numbers that may have been assigned after the backup.
   const other = await buildLink(restored, await buildWorkspace(restored))
   const number = await sql<{ number: bigint }>`SELECT number FROM links WHERE id = ${other.id}`.execute(restored.db)
   expect(number.rows[0]?.number).toBeGreaterThan(1_000_000n)
 })
 
-test('without a key of its own a backup masks what is secret', async () => {
+test('an unencrypted backup masks secrets', async () => {
   const { env } = await installation()
   const storage = await bucket()
   expect(await tributary({ ...env, ...storage.env }, 'backup', 's3://backups/plain')).toMatchObject({ code: 0 })
@@ -94,7 +94,7 @@ test('a backup of an older version is restored, then migrated', async () => {
   expect((await sql`SELECT slug FROM workspaces`.execute(db)).rows).toEqual([{ slug: 'old' }])
 })
 
-test('rows of ClickHouse come back byte for byte, and are counted once', async () => {
+test('ClickHouse rows are restored byte for byte, and counted once', async () => {
   const { env, platform } = await installation()
   const rows = Array.from({ length: 300 }, (_, number) => ({
     workspace_id: 'ws_bytes',
@@ -119,7 +119,7 @@ test('rows of ClickHouse come back byte for byte, and are counted once', async (
   expect(await query(clickhouse, sums, {})).toEqual(before)
 })
 
-test('tables that ClickHouse would not let anybody drop for their size are no obstacle', async () => {
+test("tables larger than ClickHouse's drop limit are restored", async () => {
   const { env, platform } = await installation()
   await insert(platform.clickhouse, 'click_events', [buildClick(1)])
   const storage = await bucket()
@@ -134,7 +134,7 @@ test('tables that ClickHouse would not let anybody drop for their size are no ob
   expect(await query(platform.clickhouse, 'SELECT link_number FROM click_events', {})).toHaveLength(1)
 })
 
-test('a backup that was killed is made again in the same place, and a restore that was killed likewise', async () => {
+test('an interrupted backup can be repeated in the same folder, and an interrupted restore can be repeated', async () => {
   const { env, platform } = await installation()
   await insert(platform.clickhouse, 'click_events', [buildClick(1), buildClick(2)])
   const link = await buildLink(platform, await buildWorkspace(platform))
@@ -145,7 +145,7 @@ test('a backup that was killed is made again in the same place, and a restore th
   expect(await copiesIn(platform)).not.toEqual([])
   expect(await tributary(all, 'restore', folder, '--replace')).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('holds no backup: there is no manifest.json. One that was cut off has none'),
+    stderr: expect.stringContaining('has no backup: manifest.json is missing. An interrupted backup has none'),
   })
   expect(await tributary(all, 'backup', folder)).toMatchObject({ code: 0, stderr: onlyProgress })
   expect(await copiesIn(platform)).toEqual([])
@@ -161,7 +161,7 @@ test('a backup that was killed is made again in the same place, and a restore th
   expect((await sql`SELECT id FROM links`.execute(restored.db)).rows).toEqual([{ id: link.id }])
 })
 
-test('a manifest that somebody changed puts nothing into statements', async () => {
+test('a tampered manifest injects nothing into statements', async () => {
   const { env } = await installation()
   const storage = await bucket()
   const all = { ...env, ...storage.env }
@@ -177,9 +177,9 @@ test('a manifest that somebody changed puts nothing into statements', async () =
   })
 })
 
-test('a storage that fails on the way is told with what to do, and leaves nothing behind in the engines', async () => {
+test('a storage failure is reported with its remedy, and leaves nothing behind in the engines', async () => {
   const { env, platform } = await installation()
-  // So many that ClickHouse still sends when the storage fails.
+  // Enough rows that ClickHouse is still sending when the storage fails.
   const rows = `INSERT INTO click_events (workspace_id, timestamp, id_text, link_number, url)
     SELECT 'ws_many', now64(3), hex(cityHash64(number)), 1, repeat(hex(cityHash64(number)), 30) FROM numbers(100000)`
   await platform.clickhouse.command({ query: rows })
@@ -197,7 +197,7 @@ test('a storage that fails on the way is told with what to do, and leaves nothin
   expect(await copiesIn(platform)).toEqual([])
 })
 
-test('a folder that can not be written or read is told in one line', async () => {
+test('an unusable folder is reported in one line', async () => {
   const { env } = await installation()
   const folder = await mkdtemp(join(tmpdir(), 'tributary-place-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
@@ -237,7 +237,7 @@ async function copiesIn({ clickhouse }: Platform): Promise<unknown[]> {
   return query(clickhouse, statement, {})
 }
 
-/** Ends the command at its nth file. */
+/** Kills the command at its nth file. */
 async function killedAfter(
   objects: Map<string, Buffer>,
   method: 'get' | 'set',

@@ -8,7 +8,7 @@ import { jsonFlag, onDatabases, print, size } from './run.ts'
 export const backupCommand = defineCommand({
   meta: {
     name: 'backup',
-    description: 'Write PostgreSQL, ClickHouse and the settings, as they are at one moment, to a folder or to S3',
+    description: 'Back up PostgreSQL, ClickHouse and the settings, as one consistent snapshot, to a folder or S3',
   },
   args: {
     to: { type: 'positional', description: 'A new folder, or s3://bucket/folder', required: true },
@@ -25,15 +25,15 @@ export const backupCommand = defineCommand({
       const rows = made.tables.reduce((sum, table) => sum + table.rows, 0)
       const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
       const keys = isEncrypted
-        ? 'It is encrypted and holds all settings with their secrets. Keep BACKUP_KEY in another place.'
-        : 'It is not encrypted and holds personal data. The keys are not in it: keep CLICK_ID_KEYS and ENCRYPTION_KEYS.'
+        ? 'It is encrypted and contains all settings with their secrets. Store BACKUP_KEY elsewhere.'
+        : 'It is not encrypted and contains personal data, but no keys: store CLICK_ID_KEYS and ENCRYPTION_KEYS elsewhere.'
       print(
         args.json,
         { address: storage.address, madeAt: made.madeAt, rows, files: files.length, bytes, encrypted: isEncrypted },
-        `${storage.address} holds the state of ${made.madeAt}: ${rows} rows in ${files.length} files, ${size(bytes)}.\n${keys}`,
+        `${storage.address} has the state of ${made.madeAt}: ${rows} rows in ${files.length} files, ${size(bytes)}.\n${keys}`,
       )
     }, patienceMs),
 })
 
-// A file may take long to be stored, and what is read waits for it.
+// Reading waits while a file is stored, which may take long.
 const patienceMs = 600_000

@@ -34,7 +34,7 @@ describe('tributary domain', () => {
     ])
   })
 
-  test('verify asks DNS at once and says what it found', async () => {
+  test('verify queries DNS at once and prints the result', async () => {
     const workspace = await buildWorkspace(platform)
     const ctx = contextIn(platform, workspace.id)
     const { id, slug } = await createDomain(ctx, { slug: newName() })
@@ -48,7 +48,7 @@ describe('tributary domain', () => {
     expect(JSON.parse(after.stdout)).toEqual({ id, slug, primary: false, verified: true, result: 'verified by TXT' })
   })
 
-  test('verify --trust does without DNS', async () => {
+  test('verify --trust skips DNS', async () => {
     const workspace = await buildWorkspace(platform)
     const { slug } = await createDomain(contextIn(platform, workspace.id), { slug: newName() })
     expect(await tributary('domain', 'verify', workspace.slug, slug, '--trust')).toEqual({
@@ -58,7 +58,7 @@ describe('tributary domain', () => {
     })
   })
 
-  test('remove takes it from the workspace', async () => {
+  test('remove deletes it from the workspace', async () => {
     const workspace = await buildWorkspace(platform)
     const removed = await tributary('domain', 'remove', workspace.slug, workspace.domain, '--json')
     expect(removed).toEqual({ code: 0, stdout: `{"slug":"${workspace.domain}"}\n`, stderr: '' })
@@ -66,7 +66,7 @@ describe('tributary domain', () => {
     expect(none.stdout).toBe(`None yet. Next: tributary domain add ${workspace.slug} <host name>\n`)
   })
 
-  test('a domain that the workspace does not have is told', async () => {
+  test('an unknown domain is reported', async () => {
     const [ours, theirs] = [await buildWorkspace(platform), await buildWorkspace(platform)]
     const refusal = { code: 1, stdout: '', stderr: `There is no domain ${theirs.domain} in this workspace.\n` }
     expect(await tributary('domain', 'remove', ours.slug, theirs.domain)).toEqual(refusal)

@@ -13,7 +13,7 @@ const slugArgument = {
 } as const
 
 const add = defineCommand({
-  meta: { name: 'add', description: 'Give a workspace a domain for its short links; no proof is asked for' },
+  meta: { name: 'add', description: 'Add a domain for the short links of a workspace, without proof of ownership' },
   args: { ...workspaceArgument, ...slugArgument, ...jsonFlag },
   run: ({ args }) =>
     onDatabases(async (handles) => {
@@ -60,11 +60,11 @@ const list = defineCommand({
 })
 
 const verify = defineCommand({
-  meta: { name: 'verify', description: 'Ask DNS now whether a domain is proved; exit code 1 when it is not' },
+  meta: { name: 'verify', description: 'Check in DNS whether a domain is verified; exit code 1 when it is not' },
   args: {
     ...workspaceArgument,
     ...slugArgument,
-    trust: { type: 'boolean', description: 'Take it as proved without asking', default: false },
+    trust: { type: 'boolean', description: 'Mark it as verified without DNS', default: false },
     ...jsonFlag,
   },
   run: ({ args }) =>
@@ -79,7 +79,7 @@ const verify = defineCommand({
 })
 
 const remove = defineCommand({
-  meta: { name: 'remove', description: 'Take a domain and every link on it from a workspace' },
+  meta: { name: 'remove', description: 'Remove a domain and all its links from a workspace' },
   args: { ...workspaceArgument, ...slugArgument, ...jsonFlag },
   run: ({ args }) =>
     onDatabases(async (handles) => {

@@ -13,7 +13,7 @@ const engines = await startEngines({ only: ['nats'] })
 const platform = await openTestPlatform(engines.urls)
 afterAll(() => engines.stop())
 
-test('dead letters are listed, sent again, and refused in one line', async () => {
+test('dead letters are listed and retried, and mistakes are reported in one line', async () => {
   const before = await tributary('list')
   expect(before).toEqual(refusal('The event log has no streams yet. Run: tributary migrate'))
   await ensureStreams(platform.nats, platform.config)
@@ -35,18 +35,18 @@ test('dead letters are listed, sent again, and refused in one line', async () =>
     { sequence: 3, excerpt: '7' },
   ])
 
-  expect(await tributary('retry', '--sequence', '1')).toEqual({ code: 0, stdout: 'Sent again: 1.\n', stderr: '' })
+  expect(await tributary('retry', '--sequence', '1')).toEqual({ code: 0, stdout: 'Retried: 1.\n', stderr: '' })
   const [missing, none, bad] = await Promise.all([
     tributary('retry', '--sequence', '1'),
     tributary('retry'),
     tributary('retry', '--sequence', 'x'),
   ])
   expect(missing).toEqual(refusal('There is no dead letter 1. `tributary events dead-letters list` shows them.'))
-  expect(none).toEqual(refusal('Say which: either --sequence <number>, --reference <reference> or --all.'))
-  expect(bad).toEqual(refusal('--sequence x must be a whole number from 1 on.'))
+  expect(none).toEqual(refusal('Choose one of --sequence <number>, --reference <reference> or --all.'))
+  expect(bad).toEqual(refusal('--sequence x must be a whole number, at least 1.'))
   expect(await tributary('retry', '--all')).toEqual({
     code: 1,
-    stdout: 'Sent again: 1.\nDead letter 3 stays: partition 4000 is no longer read.\n',
+    stdout: 'Retried: 1.\nDead letter 3 was not retried: partition 4000 is no longer read.\n',
     stderr: '',
   })
 })

@@ -18,8 +18,8 @@ import { type Db, openPostgres } from '../platform/postgres.ts'
 import { jsonFlag, print, reportProblems, table } from './run.ts'
 
 const list = defineCommand({
-  meta: { name: 'list', description: 'List events and messages that were refused or given up, the oldest first' },
-  args: { limit: { type: 'string', description: 'How many at most', default: '100' }, ...jsonFlag },
+  meta: { name: 'list', description: 'List refused and failed events and messages, oldest first' },
+  args: { limit: { type: 'string', description: 'Maximum number of entries', default: '100' }, ...jsonFlag },
   run: ({ args }) =>
     onEngines(async (handles) => {
       const limit = wholeNumber('--limit', args.limit)
@@ -52,14 +52,14 @@ const list = defineCommand({
 })
 
 const which = {
-  sequence: { type: 'string', description: 'The number of a message, as listed' },
-  reference: { type: 'string', description: 'The reference of a lead, sale or outbox message, as listed' },
-  all: { type: 'boolean', description: 'All that are there now', default: false },
+  sequence: { type: 'string', description: 'Sequence number of a message, as listed' },
+  reference: { type: 'string', description: 'Reference of a lead, sale or outbox message, as listed' },
+  all: { type: 'boolean', description: 'All current dead letters', default: false },
   ...jsonFlag,
 } as const
 
 const retry = defineCommand({
-  meta: { name: 'retry', description: 'Send dead letters back to where they came from' },
+  meta: { name: 'retry', description: 'Retry dead letters' },
   args: which,
   run: ({ args }) =>
     onEngines(async (handles) => {
@@ -75,8 +75,8 @@ const retry = defineCommand({
           retried.push(await retryRow(handles, letter))
       }
       const failed = retried.filter((letter) => 'problem' in letter)
-      const lines = [`Sent again: ${retried.length - failed.length}.`]
-      for (const { sequence, problem } of failed) lines.push(`Dead letter ${sequence} stays: ${problem}.`)
+      const lines = [`Retried: ${retried.length - failed.length}.`]
+      for (const { sequence, problem } of failed) lines.push(`Dead letter ${sequence} was not retried: ${problem}.`)
       print(args.json, retried, lines.join('\n'))
       if (failed.length > 0) process.exitCode = 1
     }),
@@ -85,7 +85,7 @@ const retry = defineCommand({
 const drop = defineCommand({
   meta: {
     name: 'drop',
-    description: "Delete a dead letter for good: the event is never counted. A sale stays in its customer's totals",
+    description: "Delete a dead letter permanently: its event is never counted. A sale stays in its customer's totals",
   },
   args: { sequence: which.sequence, reference: which.reference, ...jsonFlag },
   run: ({ args }) =>
@@ -96,17 +96,17 @@ const drop = defineCommand({
         const { kind, reference } = await requireLetter(handles, args.reference)
         await deleteLetters(handles.db, kind, [reference])
       }
-      print(args.json, { dropped: args.sequence ?? args.reference }, 'The dead letter is deleted.')
+      print(args.json, { dropped: args.sequence ?? args.reference }, 'Deleted the dead letter.')
     }),
 })
 
 type RetriedRow = { reference: string; kind: LetterKind }
-// As many as a person would retry at once; a second call takes the next.
+// A limit for one call; a second call takes the next.
 const mostAtOnce = 10_000
 
 function requireOne({ sequence, reference, all = false }: { sequence?: string; reference?: string; all?: boolean }) {
   if ([sequence !== undefined, reference !== undefined, all].filter(Boolean).length !== 1)
-    throw invalid('Say which: either --sequence <number>, --reference <reference> or --all.')
+    throw invalid('Choose one of --sequence <number>, --reference <reference> or --all.')
 }
 
 async function requireLetter({ db }: Handles, reference: string): Promise<Letter> {
@@ -125,12 +125,12 @@ async function retryRow(handles: Handles, letter: Letter): Promise<RetriedRow> {
 }
 
 const deadLetters = defineCommand({
-  meta: { name: 'dead-letters', description: 'List, retry and drop what was refused or given up' },
+  meta: { name: 'dead-letters', description: 'List, retry and drop dead letters' },
   subCommands: { list, retry, drop },
 })
 
 export const events = defineCommand({
-  meta: { name: 'events', description: 'Look after the event log' },
+  meta: { name: 'events', description: 'Manage the event log' },
   subCommands: { 'dead-letters': deadLetters },
 })
 
@@ -151,6 +151,6 @@ async function onEngines(work: (handles: Handles) => Promise<void>): Promise<voi
 }
 
 function wholeNumber(option: string, text: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw invalid(`${option} ${text} must be a whole number from 1 on.`)
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw invalid(`${option} ${text} must be a whole number, at least 1.`)
   return Number(text)
 }

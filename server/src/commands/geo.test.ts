@@ -50,7 +50,7 @@ test('lookup as JSON', async () => {
   expect(JSON.parse((await tributary('lookup', '203.0.113.9', '--json')).stdout)).toEqual(location)
 })
 
-test('without a file lookup asks the built-in countries, and update says what to set', async () => {
+test('without a file lookup uses the built-in countries, and update names the missing setting', async () => {
   const none = { GEO_DATABASE: '' }
   const [known, json, unknown, update] = await Promise.all([
     run(none, 'lookup', '8.8.8.8'),
@@ -65,7 +65,7 @@ test('without a file lookup asks the built-in countries, and update says what to
   expect(update).toMatchObject({ code: 1, stderr: expect.stringMatching(/^GEO_DATABASE is not set\./) })
 })
 
-test('update takes the file of this month, or of the month before', async () => {
+test('update downloads the file of this month, or of the previous one', async () => {
   rmSync(file)
   const [current, previous] = [month(0), month(-1)]
   files[`/${previous}.mmdb.gz`] = gzipSync(content)
@@ -83,7 +83,7 @@ test.each<[string, Buffer | undefined, RegExp]>([
   ['nothing', undefined, /was not updated: .+\.mmdb\.gz answers 404, .+\.mmdb\.gz answers 404\.$/m],
   ['no database', gzipSync('hello'), /was not updated: it is no MMDB file/],
   ['half a file', gzipSync(content).subarray(0, 100), /was not updated: unexpected end of file/],
-])('update leaves the old file in place when there is %s', async (_name, found, message) => {
+])('update keeps the old file when there is %s', async (_name, found, message) => {
   if (found) files[`/${month(0)}.mmdb.gz`] = found
   const { code, stderr } = await tributary('update')
   expect(code).toBe(1)

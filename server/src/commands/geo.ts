@@ -6,7 +6,10 @@ import { openLog } from '../platform/log.ts'
 import { jsonFlag, print, reportProblems } from './run.ts'
 
 const update = defineCommand({
-  meta: { name: 'update', description: 'Get the newest geo database into GEO_DATABASE; running processes take it' },
+  meta: {
+    name: 'update',
+    description: 'Download the newest geo database to GEO_DATABASE; running processes reload it',
+  },
   args: jsonFlag,
   run: ({ args }) =>
     reportProblems(async () => {
@@ -20,7 +23,7 @@ const update = defineCommand({
 const lookup = defineCommand({
   meta: {
     name: 'lookup',
-    description: 'Show where an address is, and which source says so; exit code 1 when none does',
+    description: 'Show the location of an IP address, and its source; exit code 1 when it is unknown',
   },
   args: { ip: { type: 'positional', description: 'IPv4 or IPv6 address', required: true }, ...jsonFlag },
   run: ({ args }) =>
@@ -41,11 +44,11 @@ const lookup = defineCommand({
 })
 
 export const geo = defineCommand({
-  meta: { name: 'geo', description: 'Update the geo database, and look into it' },
+  meta: { name: 'geo', description: 'Update and query the geo database' },
   subCommands: { update, lookup },
 })
 
 function databaseFile({ GEO_DATABASE }: Config): string {
   if (GEO_DATABASE) return GEO_DATABASE
-  throw new ConfigError('GEO_DATABASE is not set. Set it to the file in which the geo database is, or is to be put.')
+  throw new ConfigError('GEO_DATABASE is not set. Set it to the path of the geo database, then run this again.')
 }

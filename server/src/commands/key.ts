@@ -12,17 +12,17 @@ const workspaceArgument = {
 } as const
 
 const create = defineCommand({
-  meta: { name: 'create', description: 'Create an API key; it is shown this once' },
+  meta: { name: 'create', description: 'Create an API key; it is shown only once' },
   args: {
     ...workspaceArgument,
-    name: { type: 'string', description: 'What it is for', default: 'API key' },
+    name: { type: 'string', description: 'Name, such as its purpose', default: 'API key' },
     scopes: { type: 'string', description: `Comma-separated, of ${scopes.join(', ')}`, default: 'apis.all' },
     publishable: {
       type: 'boolean',
-      description: 'For pages: everybody may read it, and it only tracks leads and sales, from the allowed hostnames',
+      description: 'For pages: a public key that only tracks leads and sales, from the allowed hostnames',
       default: false,
     },
-    expires: { type: 'string', description: 'Date after which it stops working, such as 2027-01-31' },
+    expires: { type: 'string', description: 'Expiry date, such as 2027-01-31' },
     ...jsonFlag,
   },
   run: ({ args }) =>
@@ -56,7 +56,7 @@ const list = defineCommand({
 })
 
 const revokeKey = defineCommand({
-  meta: { name: 'revoke', description: 'Stop a key from working, within a second' },
+  meta: { name: 'revoke', description: 'Revoke a key, within a second' },
   args: { id: { type: 'positional', description: 'Id of the key', required: true }, ...jsonFlag },
   run: ({ args }) =>
     onDatabases(async (handles) => {
@@ -79,7 +79,7 @@ function parseScopes(text: string): Scope[] {
 
 function parseDate(text: string): Date {
   const date = new Date(text)
-  if (Number.isNaN(date.getTime())) throw invalid(`--expires ${text} is no date. Write it as 2027-01-31.`)
+  if (Number.isNaN(date.getTime())) throw invalid(`--expires ${text} is not a date. Write it as 2027-01-31.`)
   return date
 }
 

@@ -5,7 +5,7 @@ import { ensureStreams, openNats } from '../platform/nats.ts'
 import { jsonFlag, onDatabases, print } from './run.ts'
 
 export const migrateCommand = defineCommand({
-  meta: { name: 'migrate', description: 'Bring PostgreSQL, ClickHouse and the event log to the newest state' },
+  meta: { name: 'migrate', description: 'Apply pending migrations to PostgreSQL, ClickHouse and the event log' },
   args: jsonFlag,
   run: ({ args }) =>
     onDatabases(async ({ config, clickhouse }) => {

@@ -1,6 +1,6 @@
 const lineIntervalMs = 5_000
 
-/** One line that changes on a terminal; elsewhere a line now and then. */
+/** One changing line on a terminal; elsewhere a line now and then. */
 export function progress(): (percent: number, text: string) => void {
   let last = Date.now()
   return (percent, text) => {

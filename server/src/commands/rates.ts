@@ -6,7 +6,7 @@ import { jsonFlag, print, reportProblems } from './run.ts'
 const update = defineCommand({
   meta: {
     name: 'update',
-    description: 'Download the exchange rates of today to RATES_FILE; running processes reload it',
+    description: "Download today's exchange rates to RATES_FILE; running processes reload it",
   },
   args: jsonFlag,
   run: ({ args }) =>

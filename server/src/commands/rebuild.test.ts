@@ -11,7 +11,7 @@ import { migrate } from '../platform/migrate.ts'
 
 // Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
-// A slow machine prints how far it is every five seconds.
+// A slow machine prints its progress every five seconds.
 const onlyProgress = expect.stringMatching(/^(?: *\d+ %, .*\n)*$/)
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 const environment = inject('environment')
@@ -25,7 +25,7 @@ const own = {
 const platform = await openTestPlatform(own)
 await migrate(platform.config, platform.clickhouse, () => {})
 
-test('rebuild tells what it read and added', async () => {
+test('rebuild prints what it read and added', async () => {
   const link = await buildLink(platform, await buildWorkspace(platform))
   await sql`UPDATE link_counters SET clicks = 3
     WHERE link_number = (SELECT number FROM links WHERE id = ${link.id})`.execute(platform.db)
@@ -49,7 +49,7 @@ Links written: 1. Counters and rollups repaired: 1.\n`,
   })
 })
 
-test('rebuild tells in one line that an engine is away', async () => {
+test('rebuild reports in one line that an engine is down', async () => {
   const answer = await tributary({ ...own, NATS_URL: 'nats://127.0.0.1:1' }, 'rebuild')
   expect(answer).toMatchObject({ code: 1, stdout: '' })
   expect(answer.stderr).toBe(

@@ -10,7 +10,7 @@ import { jsonFlag, print, reportProblems } from './run.ts'
 export const rebuildCommand = defineCommand({
   meta: {
     name: 'rebuild',
-    description: 'Add to ClickHouse what the event log and PostgreSQL have and it has not; nothing is deleted',
+    description: 'Add missing events from the event log and PostgreSQL to ClickHouse; nothing is deleted',
   },
   args: jsonFlag,
   run: ({ args }) =>
@@ -25,7 +25,7 @@ export const rebuildCommand = defineCommand({
       ]
       if (unrepaired > 0)
         lines.push(
-          `Not repaired: ${unrepaired}. Run: tributary verify. If a batch does not end, start a worker and try again.`,
+          `Not repaired: ${unrepaired}. Run: tributary verify. If a batch does not finish, start a worker and try again.`,
         )
       print(args.json, rebuilt, lines.join('\n'))
       if (unrepaired > 0) process.exitCode = 1

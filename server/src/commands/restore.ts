@@ -9,14 +9,14 @@ import { jsonFlag, onDatabases, print, reportProblems } from './run.ts'
 export const restoreCommand = defineCommand({
   meta: {
     name: 'restore',
-    description: 'Fill empty databases with a backup. Stop all processes before, and start them after it',
+    description: 'Restore a backup into empty databases. Stop all processes first, and start them afterwards',
   },
   args: {
     from: { type: 'positional', description: 'The folder, or s3://bucket/folder', required: true },
-    replace: { type: 'boolean', description: 'Delete what is in the databases now', default: false },
-    'other-keys': { type: 'boolean', description: 'Restore although keys of the backup are missing', default: false },
+    replace: { type: 'boolean', description: 'Delete the current data of the databases', default: false },
+    'other-keys': { type: 'boolean', description: 'Restore even if keys of the backup are missing', default: false },
     unsigned: { type: 'boolean', description: 'Trust a manifest that an earlier release did not sign', default: false },
-    configuration: { type: 'boolean', description: 'Only print the settings that it holds', default: false },
+    configuration: { type: 'boolean', description: 'Only print the settings in the backup', default: false },
     ...jsonFlag,
   },
   run: ({ args }) => (args.configuration ? printConfiguration(args.from, args) : restoreFrom(args)),
@@ -32,14 +32,14 @@ function restoreFrom(args: Arguments): Promise<void> {
     const storage = openObjectStorage(handles.config, args.from)
     const options = { replace: args.replace, otherKeys: args['other-keys'], unsigned: args.unsigned, keys: keyPrints() }
     const restored = await restore(handles, { storage, report }, options)
-    const lines = [`The state of ${restored.madeAt} is back: ${restored.rows} rows, ${restored.links} links.`]
-    if (restored.migrated.length > 0) lines.push(`Migrations applied since: ${restored.migrated.length}.`)
+    const lines = [`Restored the state of ${restored.madeAt}: ${restored.rows} rows, ${restored.links} links.`]
+    if (restored.migrated.length > 0) lines.push(`Migrations applied afterwards: ${restored.migrated.length}.`)
     lines.push('Next: start the processes, then tributary verify.')
     print(args.json, restored, lines.join('\n'))
   }, patienceMs)
 }
 
-/** Needs no engine: on a new machine there may be nothing else yet. */
+/** Needs no engine, because a new machine may have none yet. */
 function printConfiguration(from: string, trust: Pick<Arguments, 'unsigned'>): Promise<void> {
   return reportProblems(async () => {
     const { BACKUP_KEY, ...settings } = readSome([

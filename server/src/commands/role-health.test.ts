@@ -35,7 +35,7 @@ describe('a role', () => {
     expect(state.roles.api).toEqual({ ready: true })
   })
 
-  test('that never was up is not ready', () => {
+  test('that was never up is not ready', () => {
     const { silentMs: _, ...starting } = someProcess('api', 0, { ...down(0), problem: 'it is starting' })
     expect(judgeReadiness([starting])).toMatchObject({ ready: false, roles: { api: { ready: false } } })
   })
@@ -51,7 +51,7 @@ describe('a role', () => {
   })
 })
 
-test('one role can be asked for alone: a redirect is ready without an api', () => {
+test('one role can be checked alone: a redirect is ready without an api', () => {
   const processes = [someProcess('api', 0, down(60_000)), someProcess('redirect')]
   expect(judgeReadiness(processes).ready).toBe(false)
   expect(judgeReadiness(processes, 'redirect').ready).toBe(true)
@@ -59,7 +59,7 @@ test('one role can be asked for alone: a redirect is ready without an api', () =
   expect(judgeReadiness(processes, 'nonsense').ready).toBe(false)
 })
 
-test('the partitions of the worker are shown once, and no inner figures', () => {
+test("the worker's partitions are shown once, without internal metrics", () => {
   const partitions = { 0: { lagMessages: 0, lagSeconds: 0, owned: true } }
   const state = judgeReadiness([someProcess('api'), someProcess('worker', 0, { partitions })])
   expect(state.partitions).toEqual(partitions)

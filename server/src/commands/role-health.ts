@@ -1,6 +1,6 @@
 import type { EngineState, Readiness } from '../platform/health.ts'
 
-/** A process as `/readyz` shows it: with its own readiness, if it answered. */
+/** A process in `/readyz`: with its own readiness, if it answered. */
 export type ProcessHealth = {
   role: string
   slot: number
@@ -8,12 +8,12 @@ export type ProcessHealth = {
   up: boolean
   restarts: number
   ready: boolean
-  /** Why it is down or not ready. */
+  /** The reason it is down or not ready. */
   problem?: string
   engines?: Readiness['engines']
   partitions?: Readiness['partitions']
   streams?: Readiness['streams']
-  /** Since it answered last; undefined if it never did. Not shown. */
+  /** Since its last answer; undefined if it never answered. Not shown. */
   silentMs?: number
 }
 export type RoleHealth = { ready: boolean; problem?: string }
@@ -22,7 +22,7 @@ export type SupervisedReadiness = Readiness & {
   processes: Omit<ProcessHealth, 'silentMs'>[]
 }
 
-/** A process that ended or is busy may take so long to be back before its role counts as down. */
+/** A process that ended or is busy may take this long to recover before its role counts as down. */
 export const restartMs = 10_000
 
 /** With `only`, one role alone decides: a redirect is ready without an api. */
@@ -41,7 +41,7 @@ export function judgeReadiness(processes: ProcessHealth[], only?: string): Super
   }
 }
 
-/** One process that is ready is enough for a role. */
+/** A role needs one ready process. */
 function judgeRole(processes: ProcessHealth[]): RoleHealth {
   const failing = processes.filter(({ ready }) => !ready)
   if (failing.length === 0) return { ready: true }
@@ -52,7 +52,7 @@ function judgeRole(processes: ProcessHealth[]): RoleHealth {
   return { ready: isRestarting, problem }
 }
 
-/** The worst that any process says of an engine. */
+/** The worst status of an engine in any process. */
 function mergeEngines(processes: ProcessHealth[]): Readiness['engines'] {
   const merged: Record<string, EngineState> = {}
   for (const [name, state] of processes.flatMap(({ engines }) => Object.entries(engines ?? {}))) {

@@ -11,7 +11,7 @@ export const jsonFlag = {
 
 type Handles = { config: Config; db: Db; clickhouse: ClickHouse }
 
-/** Runs a command on the databases. What the user can mend is told in one line, with exit code 1. */
+/** Runs a command on the databases. Mistakes that the user can fix are reported in one line, with exit code 1. */
 export async function onDatabases(work: (handles: Handles) => Promise<void>, patienceMs?: number): Promise<void> {
   await reportProblems(async () => {
     const config = readConfig()
@@ -70,7 +70,7 @@ function findRemedy(error: unknown): string | undefined {
 }
 
 const unreachable = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'ECONNRESET', 'EHOSTUNREACH']
-// No such user, wrong password, no such database.
+// Unknown user, wrong password, unknown database.
 const refused = ['28000', '28P01', '3D000']
 
 function readCode(error: unknown): string | undefined {

@@ -17,7 +17,7 @@ type Handles = { platform: Platform; tlsHosts: TlsHosts }
 
 const exitMarginMs = 5_000
 
-/** One role as the whole of this process, with a port for operators of its own. */
+/** Runs one role in this process, with its own operator port. */
 export async function startRole(config: Config, log: Log): Promise<AsyncDisposable> {
   await using started = new AsyncDisposableStack()
   const platform = started.use(await openRolePlatform(config, log, 0))
@@ -29,7 +29,7 @@ export async function startRole(config: Config, log: Log): Promise<AsyncDisposab
   return started.move()
 }
 
-/** One role under a supervisor, which asks for its health and figures; without its supervisor it stops. */
+/** Runs one role under a supervisor, which collects its health and metrics; without its supervisor it stops. */
 export async function runSupervised(config: Config, log: Log, slot: number, signal: Promise<string>): Promise<void> {
   if (!process.channel) throw new ConfigError('--slot is for processes that serve starts. Leave it out.')
   const { promise: opened, resolve } = Promise.withResolvers<Handles>()
@@ -39,14 +39,14 @@ export async function runSupervised(config: Config, log: Log, slot: number, sign
     figures: async () => figures((await opened).platform),
     'tls-allowed': async (host) => (await opened).tlsHosts.allows(String(host)),
   })
-  const stopped = Promise.race([signal, channel.closed.then(() => 'the supervisor is gone')])
+  const stopped = Promise.race([signal, channel.closed.then(() => 'the supervisor has ended')])
   try {
     await using started = new AsyncDisposableStack()
-    // A start may wait for NATS for very long.
+    // A start may wait very long for NATS.
     await Promise.race([start(started), stopped])
     const reason = await stopped
     log.info({ reason }, 'stopping')
-    // Nobody else would end a process that hangs while it stops, if its supervisor is gone.
+    // Without a supervisor, nobody else would end a process that hangs while stopping.
     setTimeout(() => process.exit(1), config.SHUTDOWN_GRACE_MS + exitMarginMs).unref()
   } finally {
     channel.close()
@@ -78,7 +78,7 @@ async function prepareStreams({ nats, config, log }: Platform, channel: Channel)
     await channel.ask('streams-done')
   }
   if (!config.ROLES.includes('redirect')) return prepare()
-  void prepare().catch((error) => log.warn({ error: (error as Error).message }, 'streams could not be prepared'))
+  void prepare().catch((error) => log.warn({ error: (error as Error).message }, 'could not prepare streams'))
 }
 
 async function startWork(platform: Platform): Promise<AsyncDisposable> {

@@ -15,11 +15,11 @@ const platform = await openTestPlatform()
 const environment = inject('environment')
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 
-test('SIGTERM ends the process with 0, after the request under way', async () => {
+test('SIGTERM ends the process with exit code 0, after the request in progress', async () => {
   const server = await startServer({ ...environment, SHUTDOWN_GRACE_MS: '10000' })
   onTestFinished(() => server.kill('SIGKILL'))
   const { key } = await buildWorkspace(platform)
-  // A connection that is kept for a next request must not hold up the end.
+  // An idle keep-alive connection must not delay the end.
   await fetch(`${server.api}/links`)
   const body = JSON.stringify({ url: 'https://example.com' })
   const socket = connect(Number(new URL(server.api).port), '127.0.0.1')
@@ -46,7 +46,7 @@ test('SIGTERM ends the process with 0, after the request under way', async () =>
   expect(server.log.filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([])
 })
 
-test('a process whose NATS and Valkey are gone still ends with 0, within the grace', async () => {
+test('a process whose NATS and Valkey are down still ends with exit code 0, within the grace period', async () => {
   const engines = await startEngines({ only: ['nats', 'valkey'] })
   onTestFinished(() => engines.stop())
   const server = await startServer({ ...environment, ...engines.urls, SHUTDOWN_GRACE_MS: '8000' })
@@ -58,7 +58,7 @@ test('a process whose NATS and Valkey are gone still ends with 0, within the gra
   expect(performance.now() - started).toBeLessThan(8_000)
 })
 
-test('a port that is taken is told in one line, and the process ends', async () => {
+test('a taken port is reported in one line, and the process ends', async () => {
   const { port } = new URL(inject('server').api)
   const env = { PATH: process.env.PATH, ...environment, OPS_PORT: '0', API_PORT: port }
   const child = spawn(process.execPath, [main, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })

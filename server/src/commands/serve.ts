@@ -6,8 +6,8 @@ import { reportProblems } from './run.ts'
 import { startSupervised } from './supervise.ts'
 
 export const serve = defineCommand({
-  meta: { name: 'serve', description: 'Start the roles named in ROLES, until a signal comes' },
-  args: { slot: { type: 'string', description: 'Set by serve itself for the processes that it starts' } },
+  meta: { name: 'serve', description: 'Run the roles in ROLES until a signal arrives' },
+  args: { slot: { type: 'string', description: 'Set by serve for its child processes' } },
   async run({ args: { slot } }) {
     let isRefused = false
     await reportProblems(async () => {
@@ -33,7 +33,7 @@ async function serveUntilStopped(): Promise<void> {
     const signal = await Promise.race([stopped, serving.ready.then(() => stopped)])
     log.info({ signal }, 'Stopping')
   } catch (error) {
-    // The process that refuses has said why.
+    // The refusing process has logged the reason.
     log.error({ error: (error as Error).message }, 'process refuses its settings, stopping')
     process.exitCode = 1
   }

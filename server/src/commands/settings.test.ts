@@ -8,7 +8,7 @@ import { settings } from '../platform/settings.ts'
 const run = promisify(execFile)
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 
-test('.env.example and the page of settings are as the settings are', async () => {
+test('.env.example and the settings page match the settings', async () => {
   await expect(run(process.execPath, [main, 'settings', '--check'])).resolves.toEqual({ stdout: '', stderr: '' })
 })
 

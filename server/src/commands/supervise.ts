@@ -15,21 +15,21 @@ const program = fileURLToPath(new URL('../main.ts', import.meta.url))
 const readinessWithinMs = 2_000
 const figuresWithinMs = 3_000
 const hostWithinMs = 6_000
-// What a process still does after the last request: the worker finishes its batch, connections close.
+// After the last request, the worker finishes its batch and connections close.
 const stopMarginMs = 6_000
 const streamsStayMs = 30_000
-// Somebody waits for an answer of the others. It still gets a quarter of a processor that all of them want.
+// Clients wait for the other roles. The worker still gets a quarter of a fully used processor.
 const workerNiceness = 5
 
 export type Supervised = AsyncDisposable & { ready: Promise<void> }
 
-/** One process for each role, several for the redirect. This one only watches over them and answers on OPS_PORT. */
+/** One process for each role, several for the redirect. This process only supervises them and answers on OPS_PORT. */
 export async function startSupervised(config: Config, log: Log, environment?: Environment): Promise<Supervised> {
   await using started = new AsyncDisposableStack()
   const plans = planProcesses(config, await countRedirects(config, log), environment)
   const processes: SupervisedProcess[] = []
   const allowsHost = (query: URLSearchParams) => askAny(processes, 'tls-allowed', query.get('domain') ?? '')
-  // First, so that a port that is taken starts nothing, and health can be asked for until the end.
+  // First, so that a taken port starts nothing, and health is available until the end.
   started.use(await startOps({ config, log }, reportAll(processes), { '/internal/tls-allowed': allowsHost }))
   const turns = openTurns()
   const supervisor = started.use(
@@ -48,7 +48,7 @@ async function countRedirects(config: Config, log: Log): Promise<number> {
   const { HOST, ROLES, REDIRECT_PORT, REDIRECT_PROCESSES } = config
   if (!ROLES.includes('redirect')) return 0
   if (REDIRECT_PROCESSES === 1 || (await canSharePort(HOST, REDIRECT_PORT))) return REDIRECT_PROCESSES
-  log.warn({ REDIRECT_PROCESSES }, 'this system lets no two processes share a port, starting one redirect')
+  log.warn({ REDIRECT_PROCESSES }, 'this system does not let processes share a port, starting one redirect')
   return 1
 }
 
@@ -72,13 +72,13 @@ export function planProcesses(config: Config, redirects: number, environment?: E
   )
 }
 
-/** One after the other, and none while it was done a moment ago. The turn of a process ends with it. */
+/** One at a time, and none soon after the last. A process's turn ends with it. */
 export function openTurns(stayMs = streamsStayMs) {
   let last: Promise<void> = Promise.resolve()
   let doneAt = Number.NEGATIVE_INFINITY
   let finishTurn = () => {}
   return {
-    /** Resolves with true when the caller is to do the work, with false when another one has. */
+    /** Resolves with true when the caller must do the work, with false when another process has done it. */
     async take(ended: Promise<void>): Promise<boolean> {
       const before = last
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -135,19 +135,19 @@ function ownFigures(processes: SupervisedProcess[]): string[] {
     formatMetric(
       'tributary_process_up',
       'gauge',
-      '1 for a process that does its work, 0 while it is starting or has ended.',
+      '1 for a running process, 0 while it is starting or has ended.',
       processes.map((one) => ({ labels: labels(one), value: one.up ? 1 : 0 })),
     ),
     formatMetric(
       'tributary_process_restarts_total',
       'counter',
-      'How often a process was restarted because it had ended.',
+      'Restarts of processes that ended.',
       processes.map((one) => ({ labels: labels(one), value: one.restarts })),
     ),
   ]
 }
 
-/** Any process can answer; the redirects first, because they wait for nothing else. */
+/** Any process can answer; the redirects first, because they depend on nothing else. */
 async function askAny(processes: SupervisedProcess[], command: string, value: string): Promise<boolean> {
   let problem = new Error('no process is up')
   for (const one of processes.filter(({ up }) => up).toReversed()) {

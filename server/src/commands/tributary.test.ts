@@ -24,7 +24,7 @@ const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 afterAll(() => rm(compileCache, { recursive: true, force: true }))
 
 describe('workspace', () => {
-  test('create answers with what was made, as text and as JSON, and list shows both', async () => {
+  test('create prints the new workspace as text and as JSON, and list shows both', async () => {
     const [one, other] = [newName(), newName()]
     const plain = await tributary('workspace', 'create', `Ä ${one}`, '--plan', 'pro')
     const id = plain.stdout.match(/ws_[0-9a-f-]{36}/)?.[0]
@@ -59,7 +59,7 @@ describe('workspace', () => {
     expect(table).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('refuses a slug that is taken or impossible', async () => {
+  test('refuses a taken or invalid slug', async () => {
     const slug = newName()
     await tributary('workspace', 'create', slug)
     const [taken, impossible] = await Promise.all([
@@ -71,7 +71,7 @@ describe('workspace', () => {
   })
 })
 
-test('a workspace stores addresses as it was told, until it takes the default again', async () => {
+test('ip-storage applies to a workspace until it is set to the default again', async () => {
   const slug = newName()
   await tributary('workspace', 'create', slug)
   const own = await tributary('workspace', 'set', slug, '--ip-storage', 'none')
@@ -90,7 +90,7 @@ test('a workspace stores addresses as it was told, until it takes the default ag
   expect(readAnswer(again)).toMatchObject({ slug, ipStorage: 'default' })
 })
 
-test('the plan of a workspace can be changed, and applies within a second', async () => {
+test("a workspace's plan can be changed, and applies within a second", async () => {
   const slug = newName()
   await tributary('workspace', 'create', slug, '--plan', 'free')
   const { key } = readAnswer(await tributary('key', 'create', slug, '--json')) as { key: string }
@@ -107,7 +107,7 @@ test('the plan of a workspace can be changed, and applies within a second', asyn
   expect((await tributary('workspace', 'set', slug, '--plan', 'gold')).code).toBe(1)
 })
 
-test('a workspace counts conversions as it was told', async () => {
+test('attribution settings apply to a workspace', async () => {
   const slug = newName()
   await tributary('workspace', 'create', slug)
   const settings = ['--currency', 'EUR', '--attribution-days', '30', '--attribution-model', 'first-click']
@@ -123,22 +123,22 @@ test('a workspace counts conversions as it was told', async () => {
   }
 })
 
-test('a workspace lets those pages track that it was told of', async () => {
+test('only pages on the allowed hostnames of a workspace may track', async () => {
   const slug = newName()
   await tributary('workspace', 'create', slug)
   const set = (hostnames: string) => tributary('workspace', 'set', slug, '--allowed-hostnames', hostnames, '--json')
   const answer = await set('WWW.Example.com, *.shop.example,example.com')
   expect(readAnswer(answer)).toMatchObject({ allowedHostnames: 'example.com,*.shop.example' })
   expect(await set('https://example.com')).toEqual(
-    refusal('"https://example.com" is no hostname. Write it as example.com or *.example.com, or say any.'),
+    refusal('"https://example.com" is not a hostname. Write it as example.com or *.example.com, or as any.'),
   )
   expect(await set(Array.from({ length: 11 }, (_, index) => `${index}.example`).join())).toEqual(
-    refusal('These are 11 hostnames; 10 are allowed. `*.example.com` has all subdomains.'),
+    refusal('These are 11 hostnames, but at most 10 are allowed. Use `*.example.com` for all subdomains.'),
   )
   expect(readAnswer(await set('any'))).toMatchObject({ allowedHostnames: 'any' })
 })
 
-test('a workspace says whom to write to', async () => {
+test('a workspace has a contact e-mail', async () => {
   const slug = newName()
   await tributary('workspace', 'create', slug)
   const set = (email: string) => tributary('workspace', 'set', slug, '--contact-email', email, '--json')
@@ -225,7 +225,7 @@ describe('key', () => {
     expect(await statusWith(key as string)).toBe(200)
   })
 
-  test('refuses what does not exist', async () => {
+  test('refuses unknown names', async () => {
     const slug = newName()
     await tributary('workspace', 'create', slug)
     const [workspace, scope, date, id] = await Promise.all([
@@ -238,12 +238,12 @@ describe('key', () => {
       refusal('There is no workspace no-such-workspace. `tributary workspace list` shows them.'),
     )
     expect(scope).toEqual(refusal(`There is no scope links.eat. Allowed: ${scopes.join(', ')}.`))
-    expect(date).toEqual(refusal('--expires tomorrow is no date. Write it as 2027-01-31.'))
+    expect(date).toEqual(refusal('--expires tomorrow is not a date. Write it as 2027-01-31.'))
     expect(id).toEqual(refusal('There is no key key_unknown. `tributary key list` shows the ids.'))
   })
 })
 
-test('domain add gives the first domain as primary, and refuses one that is taken or none', async () => {
+test('domain add makes the first domain primary, and refuses a taken or invalid one', async () => {
   const slug = newName()
   const { id } = readAnswer(await tributary('workspace', 'create', slug, '--json')) as { id: string }
   const first = await tributary('domain', 'add', slug, `GO.${slug}.example.com`)
@@ -267,7 +267,7 @@ test('domain add gives the first domain as primary, and refuses one that is take
   expect(none).toEqual(refusal('"http://x/" is not a host name.'))
 })
 
-test('migrate brings empty databases to the newest state, and then has nothing to do', async () => {
+test('migrate applies all migrations to empty databases, and then has nothing to do', async () => {
   const fresh = await createDatabases()
   const before = await tributaryIn(fresh, 'workspace', 'list')
   expect(before).toEqual(refusal('The database has no tables yet. Run: tributary migrate'))
@@ -290,14 +290,14 @@ test('migrate brings empty databases to the newest state, and then has nothing t
   expect(after).toEqual({ code: 0, stdout: 'None yet. Next: tributary workspace create <name>\n', stderr: '' })
 })
 
-test('bad input is told in one line, before anything is done', async () => {
+test('bad input is reported in one line, before anything is done', async () => {
   const [command, argument] = await Promise.all([tributary('eat'), tributary('workspace', 'create', 'My', 'Company')])
   const known = Object.keys(commands.subCommands ?? {}).join(', ')
   expect(command).toEqual(refusal(`There is no command tributary eat. Known: ${known}.`))
   expect(argument).toEqual(refusal('"Company" is one argument too many. See: tributary workspace create --help'))
 })
 
-describe.concurrent('an engine that is away is told in one line', () => {
+describe.concurrent('an engine that is down is reported in one line', () => {
   const unreachable = '127.0.0.1:1'
   test.each<[string, string, Record<string, string>, string]>([
     [
@@ -333,7 +333,7 @@ describe.concurrent('an engine that is away is told in one line', () => {
   })
 })
 
-test('a setting that is not usable is named', async () => {
+test('an invalid setting is named', async () => {
   const answer = await tributaryIn({ API_PORT: 'x' }, 'workspace', 'list')
   expect(answer).toMatchObject({ code: 1, stdout: '' })
   expect(answer.stderr).toMatch(/^The configuration is not usable:\n- API_PORT is "x": .+\n$/)

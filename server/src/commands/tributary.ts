@@ -1,7 +1,7 @@
 import { type CommandDef, defineCommand } from 'citty'
 import { argumentProblem } from './arguments.ts'
 
-/** `tributary`: serves, or runs one operator command. Each is loaded only when it is asked for. */
+/** `tributary`: serves, or runs one operator command. Commands are loaded lazily. */
 export const tributary: CommandDef = defineCommand({
   meta: { name: 'tributary', description: 'Link attribution that anyone can run' },
   async setup({ rawArgs }) {

@@ -9,7 +9,7 @@ import { jsonFlag, print, reportProblems, table } from './run.ts'
 export const upgradeCheck = defineCommand({
   meta: {
     name: 'upgrade-check',
-    description: 'Tell whether this version can take over, before anything is changed; exit code 1 when it can not',
+    description: 'Check whether this version can take over, without changing anything; exit code 1 when it can not',
   },
   args: jsonFlag,
   run: ({ args }) =>

@@ -20,24 +20,24 @@ export function verifiedText(found: Verified, repair: boolean): string {
 }
 
 function rewindText({ engine, foundAt, since, lost }: RewindFinding): string {
-  const guide = 'docs/guides/backup.md tells what to do after a restore.'
+  const guide = 'See docs/guides/backup.md for the steps after a restore.'
   const state = since.startsWith('1970') ? 'an empty state' : `its state of ${since}`
   if (engine === 'nats')
-    return `The log went back to ${state} (found ${foundAt}). Clicks that were not stored before are lost; recent changes were published again. ${guide}`
+    return `The log was restored to ${state} (found ${foundAt}). Clicks that were not stored before are lost; recent changes were published again. ${guide}`
   const counts = ['links', 'leads', 'sales', 'customers'].flatMap((kind) =>
     lost?.[kind] ? [`${lost[kind]} ${kind}`] : [],
   )
   const missing =
     counts.length > 0
-      ? `${counts.join(', ')} known to ClickHouse are missing`
-      : 'nothing that ClickHouse knows is missing'
-  const result = lost === null ? 'a worker has not counted yet what is missing' : missing
-  return `PostgreSQL went back to ${state} (found ${foundAt}): ${result}. ${guide}`
+      ? `${counts.join(', ')} that ClickHouse has are missing`
+      : 'no record that ClickHouse has is missing'
+  const result = lost === null ? 'a worker has not counted the missing records yet' : missing
+  return `PostgreSQL was restored to ${state} (found ${foundAt}): ${result}. ${guide}`
 }
 
 function textOfClicks(found: Verified, repair: boolean): string {
   const { links, different, repaired, unknown, doubled, findings } = found
-  if (findings.length === 0) return `Links checked: ${links}. Every counter is what is stored.`
+  if (findings.length === 0) return `Links checked: ${links}. Every counter matches its rows.`
   const rows = findings.map((finding) => ({
     link: linkName(finding),
     address: finding.address ?? '',
@@ -53,7 +53,7 @@ function textOfClicks(found: Verified, repair: boolean): string {
   if (repair) lines.push(`Counters set to their rows: ${repaired}.`)
   else if (different > 0) lines.push('Next: tributary verify --repair sets these counters to their rows.')
   if (repair && repaired < different)
-    lines.push('The others have a batch of clicks under way that does not end: is a worker running? Then try again.')
+    lines.push('The others have an unfinished batch of clicks. Check that a worker is running, and try again.')
   return lines.join('\n')
 }
 
@@ -78,8 +78,8 @@ function textOfConversions(findings: ConversionFinding[], repair: boolean): stri
     }),
   )
   const next = repair
-    ? 'Without yes: rows that are doubled or that nobody has recorded, a link that is unknown, or a batch that does not end.'
-    : 'Next: tributary verify --repair sets the counters to what is recorded, and brings missing rows to ClickHouse.'
+    ? 'Without yes: doubled or unrecorded rows, an unknown link, or an unfinished batch.'
+    : 'Next: tributary verify --repair sets the counters to the recorded values, and adds missing rows to ClickHouse.'
   const summary = `Links whose leads or sales differ: ${findings.length}.`
   return [...shown(rows), summary, ...nextSteps(findings, next)].join('\n')
 }
@@ -95,7 +95,7 @@ function textOfCustomers(findings: CustomerFinding[], repair: boolean): string {
     'recorded amount': String(finding.recorded.saleAmount),
     ...repairedColumn(finding, repair),
   }))
-  const next = 'Next: tributary verify --repair sets them to what is recorded.'
+  const next = 'Next: tributary verify --repair sets them to the recorded values.'
   return [...shown(rows), `Customers whose sales differ: ${findings.length}.`, ...nextSteps(findings, next)].join('\n')
 }
 
@@ -112,8 +112,8 @@ function textOfRollups(findings: RollupFinding[], repair: boolean): string {
     ...repairedColumn(finding, repair),
   }))
   const next = repair
-    ? 'Rollups without yes have a batch under way that does not end: is a worker running? Then try again.'
-    : 'Next: tributary verify --repair makes these rollups what their rows come to.'
+    ? 'Rollups without yes have an unfinished batch. Check that a worker is running, and try again.'
+    : 'Next: tributary verify --repair rebuilds these rollups from their rows.'
   return [...shown(rows), `Rollups that differ: ${findings.length}.`, ...nextSteps(findings, next)].join('\n')
 }
 
@@ -125,7 +125,7 @@ function textOfLetters({ conversions, messages }: Verified['deadLetters']): stri
 
 function shown(rows: Record<string, string>[]): string[] {
   const lines = [table(rows.slice(0, mostShown)), '']
-  if (rows.length > mostShown) lines.push(`The first ${mostShown} of ${rows.length} are shown; --json lists all.`)
+  if (rows.length > mostShown) lines.push(`Showing the first ${mostShown} of ${rows.length}; --json lists all.`)
   return lines
 }
 

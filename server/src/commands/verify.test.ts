@@ -6,19 +6,19 @@ import { expect, inject, test, vi } from 'vitest'
 import { buildCustomer, buildLink, buildWorkspace } from '../../test/build.ts'
 import { openTestPlatform } from '../../test/stack.ts'
 
-// Starting a process takes long on a busy machine, and a difference is looked at again after two seconds.
+// Starting a process takes long on a busy machine, and a difference is read again after two seconds.
 vi.setConfig({ testTimeout: 60_000 })
-// A slow machine prints how far it is every five seconds.
+// A slow machine prints its progress every five seconds.
 const onlyProgress = expect.stringMatching(/^(?: *\d+ %, .*\n)*$/)
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 const environment = inject('environment')
 const platform = await openTestPlatform()
 
-test('verify tells what differs with exit code 1, repairs it, and then finds nothing', async () => {
+test('verify reports differences with exit code 1, repairs them, and then finds none', async () => {
   const workspace = await buildWorkspace(platform)
   const { id, domain, key } = await buildLink(platform, workspace)
   await buildLink(platform, workspace)
-  const clean = { code: 0, stdout: 'Links checked: 2. Every counter is what is stored.\n', stderr: onlyProgress }
+  const clean = { code: 0, stdout: 'Links checked: 2. Every counter matches its rows.\n', stderr: onlyProgress }
   expect(await tributary('verify', '--workspace', workspace.slug)).toEqual(clean)
 
   await sql`UPDATE link_counters SET clicks = 5
@@ -65,7 +65,7 @@ test('verify tells what differs with exit code 1, repairs it, and then finds not
   expect(await tributary('verify', '--workspace', workspace.slug)).toEqual(clean)
 })
 
-test('verify tells and mends rollups that are not what the rows come to', async () => {
+test('verify reports and repairs rollups that differ from their rows', async () => {
   const workspace = await buildWorkspace(platform)
   await platform.clickhouse.command({
     query: `INSERT INTO link_counts (workspace_id, link_number, bucket, bots) VALUES ({id:String}, 1, toStartOfHour(now()), 2)`,
@@ -89,7 +89,7 @@ test('verify tells and mends rollups that are not what the rows come to', async 
   expect(await tributary('verify', '--workspace', workspace.slug)).toMatchObject({ code: 0, stderr: onlyProgress })
 })
 
-test('verify tells and mends leads, sales and customers that are not what is recorded', async () => {
+test('verify reports and repairs leads, sales and customers that differ from the recorded ones', async () => {
   const workspace = await buildWorkspace(platform)
   const { id } = await buildLink(platform, workspace)
   const customer = await buildCustomer(platform, workspace)

@@ -12,7 +12,7 @@ export const verifyCommand = defineCommand({
       'Compare all counters and rollups with the stored clicks, leads and sales; exit code 1 when they differ',
   },
   args: {
-    repair: { type: 'boolean', description: 'Set what differs right', default: false },
+    repair: { type: 'boolean', description: 'Repair the differences', default: false },
     workspace: { type: 'string', description: 'Id or slug of one workspace; all when omitted' },
     ...jsonFlag,
   },

@@ -20,7 +20,7 @@ const create = defineCommand({
   meta: { name: 'create', description: 'Create a workspace' },
   args: {
     name: { type: 'positional', description: 'Its name', required: true },
-    slug: { type: 'string', description: 'Short name for addresses; made from the name when omitted' },
+    slug: { type: 'string', description: 'Short name for addresses; derived from the name when omitted' },
     plan: { type: 'enum', options: [...plans], description: 'Plan; DEFAULT_PLAN when omitted' },
     ...jsonFlag,
   },
@@ -58,22 +58,22 @@ const set = defineCommand({
     'ip-storage': {
       type: 'enum',
       options: [...ipStorages, 'default'],
-      description: 'How much of the address of a visitor is stored; `default` is IP_STORAGE',
+      description: "How much of a visitor's IP address is stored; `default` is IP_STORAGE",
     },
-    currency: { type: 'string', description: 'What new sales are converted to, such as usd' },
-    'attribution-days': { type: 'string', description: 'How old a click may be that a lead is attributed to' },
+    currency: { type: 'string', description: 'Currency that new sales are converted to, such as usd' },
+    'attribution-days': { type: 'string', description: 'Largest age in days of a click that a lead is attributed to' },
     'attribution-model': {
       type: 'enum',
       options: ['first-click', 'last-click'],
-      description: 'Which click of a customer a lead is attributed to',
+      description: 'The click of a customer that a lead is attributed to',
     },
     'allowed-hostnames': {
       type: 'string',
-      description: 'Where pages may track from, such as example.com,*.example.com; `any` allows all',
+      description: 'Hostnames whose pages may track, such as example.com,*.example.com; `any` allows all',
     },
     'contact-email': {
       type: 'string',
-      description: 'Whom to write to, such as when a webhook was disabled; `none` for nobody',
+      description: 'Recipient of e-mails, such as about a disabled webhook; `none` for nobody',
     },
     ...jsonFlag,
   },
@@ -81,7 +81,7 @@ const set = defineCommand({
     onDatabases(async (handles) => {
       const changes = settingsIn(args)
       const named = Object.keys(changes)
-      if (named.length === 0) throw invalid('Say what to change, such as --ip-storage none. See --help.')
+      if (named.length === 0) throw invalid('Choose a setting to change, such as --ip-storage none. See --help.')
       const workspace = await changeWorkspace(handles, args.workspace, changes)
       print(args.json, shown(workspace), `Changed ${workspace.slug}:\n${table([shown(workspace)])}`)
     }),

@@ -39,14 +39,14 @@ import {
 
 export type Report = (percent: number, text: string) => void
 export type BackupDestination = { storage: ObjectStorage; report: Report }
-/** The settings as an .env file, and the prints of the keys among them. */
+/** The settings as an .env file, and the fingerprints of their keys. */
 export type Settings = { configuration: string; keys: Manifest['keys'] }
 
 const manifestName = 'manifest.json'
 const configurationName = 'configuration.env'
 const chunkBytes = 8 * 1024 * 1024
 
-/** Tables of ClickHouse that PostgreSQL can fill again, or that only live as long as a command. */
+/** ClickHouse tables that PostgreSQL can fill again, or that exist only during a command. */
 export function isLeftOut({ name }: { name: string }): boolean {
   return name === eventTables.attributes || name === 'database_marks' || name.endsWith('_staged') || isCopy(name)
 }
@@ -56,13 +56,13 @@ export function isCopy(name: string): boolean {
 }
 
 /**
- * The state of one moment. PostgreSQL is read in one snapshot; ClickHouse from copies of its tables, made at that
- * moment, which share the files of the originals. Nothing is held up but the workers, while the copies are made.
+ * A consistent snapshot: PostgreSQL is read in one snapshot, ClickHouse from copies of its tables made at that moment,
+ * which share the originals' files. Only the workers pause, while the copies are made.
  */
 export async function backup(handles: Handles, destination: BackupDestination, settings: Settings): Promise<Manifest> {
   const { storage } = destination
   if (await storage.get(manifestName)) {
-    throw conflict(`${storage.address} already holds a backup. Name a new place, or remove that one.`)
+    throw conflict(`${storage.address} already has a backup. Choose a new folder, or remove that backup.`)
   }
   const session = await openSession(handles.config)
   const copies: Copy[] = []
@@ -87,7 +87,7 @@ export async function backup(handles: Handles, destination: BackupDestination, s
   }
 }
 
-/** Runs `work` at a moment when PostgreSQL has counted exactly what ClickHouse has stored. */
+/** Runs `work` at a moment when PostgreSQL has counted exactly the rows in ClickHouse. */
 function pauseStoring(handles: Handles, work: () => Promise<void>): Promise<void> {
   return pauseAllIngest(handles, ({ db }) => pauseExport({ ...handles, db }, work))
 }
@@ -98,12 +98,12 @@ async function fill(handles: Handles, { table, name }: Copy): Promise<void> {
 }
 
 export async function requireAlone(session: Session): Promise<void> {
-  if (!(await lockBackups(session))) throw conflict('Another backup or restore is running. Wait for its end.')
+  if (!(await lockBackups(session))) throw conflict('Another backup or restore is running. Wait for it to end.')
 }
 
-/** Else one would wait for the tables that we read, and all processes for it. */
+/** Otherwise a migration would wait for the tables that are being read, and all processes for it. */
 export async function requireNoMigration(session: Session): Promise<void> {
-  if (!(await forbidMigrations(session))) throw conflict('A migration is running. Wait for its end, and try again.')
+  if (!(await forbidMigrations(session))) throw conflict('A migration is running. Wait for it to end, and try again.')
 }
 
 type Copy = { table: EventTable; name: string }
@@ -176,8 +176,9 @@ async function writeEvents(
     const stream = await readPart(handles, name, table.columns, part)
     const written = await putChunks(writing, `clickhouse/${table.name}/${part}`, stream)
     const found = sum(written.map(({ rows }) => rows))
-    // An answer that breaks off can end like one that is whole.
-    if (found !== rows) throw new Error(`ClickHouse gave ${found} of ${rows} rows of ${table.name} ${part}. Try again.`)
+    // A truncated response can end like a complete one.
+    if (found !== rows)
+      throw new Error(`ClickHouse returned ${found} of ${rows} rows of ${table.name} ${part}. Try again.`)
     files.push(...written)
   }
   return {
@@ -189,7 +190,7 @@ async function writeEvents(
   }
 }
 
-/** While one file is packed and stored the next is read, and no further. */
+/** Reads one file ahead while the previous one is packed and stored. */
 async function putChunks(writing: Writing, name: string, source: AsyncIterable<Buffer>): Promise<BackupFile[]> {
   const files: BackupFile[] = []
   const tally = writing.tally(name)
@@ -223,9 +224,10 @@ async function putFile(
 export async function readManifest(storage: ObjectStorage): Promise<Manifest> {
   const bytes = await storage.get(manifestName)
   if (!bytes)
-    throw invalid(`${storage.address} holds no backup: there is no ${manifestName}. One that was cut off has none.`)
+    throw invalid(`${storage.address} has no backup: ${manifestName} is missing. An interrupted backup has none.`)
   const found = manifest.safeParse(parsed(bytes))
-  if (!found.success) throw invalid(`${manifestName} in ${storage.address} can't be read. Is it of a newer version?`)
+  if (!found.success)
+    throw invalid(`${manifestName} in ${storage.address} can't be read. It may be from a newer version.`)
   return found.data
 }
 
@@ -239,17 +241,17 @@ function parsed(bytes: Buffer): unknown {
 
 export async function readFile(storage: ObjectStorage, file: BackupFile, key: Buffer | undefined): Promise<Buffer> {
   const bytes = await storage.get(file.name)
-  if (!bytes) throw invalid(`${file.name} is missing in ${storage.address}. The backup is not whole; use another one.`)
+  if (!bytes) throw invalid(`${file.name} is missing in ${storage.address}. The backup is incomplete; use another one.`)
   if (computeChecksum(bytes) !== file.sha256) {
     throw invalid(`${file.name} in ${storage.address} is damaged: its checksum differs. Use another backup.`)
   }
   return unpack(file.name, bytes, key).catch((cause) => {
-    const advice = key ? 'Is BACKUP_KEY the one it was made with?' : 'Use another backup.'
+    const advice = key ? 'Check that BACKUP_KEY is the key it was made with.' : 'Use another backup.'
     throw invalid(`${file.name} can't be unpacked: ${cause.message}. ${advice}`)
   })
 }
 
-/** The settings of the installation that was backed up, as an .env file. */
+/** The settings in the backup, as an .env file. */
 export async function readConfiguration(
   storage: ObjectStorage,
   key: Buffer | undefined,

@@ -14,7 +14,7 @@ import { migrate } from '../platform/migrate.ts'
 import { ensureStreams, jetStream } from '../platform/nats.ts'
 import { type Finding, reconcileClicks } from './clicks.ts'
 
-// A difference is looked at again after two seconds.
+// A difference is read again after two seconds.
 vi.setConfig({ testTimeout: 40_000 })
 const name = `verify_${randomUUID().replaceAll('-', '')}`
 const { POSTGRES_URL = '', CLICKHOUSE_URL = '' } = inject('environment')
@@ -79,7 +79,7 @@ async function check(
   return whole
 }
 
-test('what was counted as it came has no difference, bots and several steps included', async () => {
+test('ordinary counting has no differences, including bots and several steps', async () => {
   const workspace = await buildWorkspace(platform)
   const links = [await buildTestLink(workspace), await buildTestLink(workspace), await buildTestLink(workspace)]
   for (const [index, link] of links.entries()) await send(link, index)
@@ -94,7 +94,7 @@ test('what was counted as it came has no difference, bots and several steps incl
   expect((await check()).findings).toEqual([])
 })
 
-test('a counter that is wrong is found, and set to its rows when that is asked for', async () => {
+test('a wrong counter is found, and a repair sets it to its rows', async () => {
   const workspace = await buildWorkspace(platform)
   const [high, low, right] = [
     await buildTestLink(workspace),
@@ -121,7 +121,7 @@ test('a counter that is wrong is found, and set to its rows when that is asked f
   expect(await check({ workspaceId: workspace.id })).toEqual({ links: 3, findings: [] })
 })
 
-test('rows that are missing, doubled, or of no link are found; a repair never counts doubled rows', async () => {
+test('missing, doubled and unknown rows are found; a repair never counts doubled rows', async () => {
   const workspace = await buildWorkspace(platform)
   const [missing, doubled] = [await buildTestLink(workspace), await buildTestLink(workspace)]
   const unknown = { ...missing, number: 2n ** 62n }
@@ -151,7 +151,7 @@ test('rows that are missing, doubled, or of no link are found; a repair never co
   expect(await readCounter(doubled)).toMatchObject({ clicks: 2 })
 })
 
-test('under traffic no batch is taken for a difference, and a repair counts none twice', async () => {
+test('under traffic a batch in progress is not a difference, and a repair counts none twice', async () => {
   const workspace = await buildWorkspace(platform)
   const link = await buildTestLink(workspace)
   await send(link, 1)
@@ -200,7 +200,7 @@ test('a repair waits for a batch whose rows are stored and not yet counted', asy
   expect(await readCounter(link)).toMatchObject({ clicks: 2 })
 })
 
-test('while a batch does not end its links are told, but not repaired', async () => {
+test('links of an unfinished batch are reported, but not repaired', async () => {
   const workspace = await buildWorkspace(platform)
   const link = await buildTestLink(workspace)
   await tamper(link, 2)

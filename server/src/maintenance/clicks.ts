@@ -4,10 +4,11 @@ import { keepCounts, peopleByLink } from '../features/rollups/service.ts'
 import { compare, type Handles, joinByBucket } from './compare.ts'
 import { type FoundLink, foundLink, type LinkOptions, linkBucket, readLinks } from './links.ts'
 
-/** With `keep`, a counter that is too high stays: what is missing is counted without rows. */
+/** With `keep`, a counter that is too high stays: its missing clicks are counted without rows. */
 type Options = LinkOptions & { repair?: boolean | 'keep' }
 
-/** A link whose counter is not what is stored, or that has rows twice. `rows` includes those that expired after they were counted. */
+/** A link whose counter differs from its rows, or that has rows twice. `rows` includes counted rows that have
+ * expired. */
 export type Finding = FoundLink & {
   counter: number | null
   rows: number
@@ -18,7 +19,7 @@ export type Finding = FoundLink & {
 
 const highestNumber = 2n ** 64n - 1n
 
-/** Compares the counters of links with the rows of their clicks, some thousand links at a time. */
+/** Compares link counters with click rows, some thousand links at a time. */
 export function reconcileClicks(platform: Handles, options: Options) {
   return compare(
     platform,
@@ -36,7 +37,7 @@ export function reconcileClicks(platform: Handles, options: Options) {
   )
 }
 
-/** The rows are read after the counters: then only rows can be ahead, by the batch under way. */
+/** Reads the rows after the counters, so that only rows can be ahead, by the batch in progress. */
 async function readClicks(platform: Handles, options: Options, after: bigint) {
   const { links, range, progress } = await readLinks(platform, options, after, highestNumber)
   const people = await peopleByLink(platform, range)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compare, type Handles, joinByBucket } from './compare.ts'
 
-test('rows of several sources are joined by bucket, in the order in which buckets first appear', () => {
+test('rows of several sources are joined by bucket, in order of first appearance', () => {
   const counted = [
     { id: 'a', clicks: 1 },
     { id: 'b', clicks: 2 },
@@ -20,7 +20,7 @@ test('rows of several sources are joined by bucket, in the order in which bucket
 describe('a comparison', () => {
   const platform = {} as Handles
 
-  /** Each position has the buckets that differ at the first read, and those at the second. */
+  /** Each position has the differing buckets of the first read, and those of the second. */
   async function run(reads: [first: string[], second: string[]][], { repair = false, isLocked = true } = {}) {
     const calls: string[] = []
     let isPaused = false
@@ -54,12 +54,12 @@ describe('a comparison', () => {
     return { found: steps.map(({ findings }) => findings.map(({ name, repaired }) => [name, repaired])), calls }
   }
 
-  test('that finds nothing reads each step once and pauses nothing', async () => {
+  test('without differences reads each step once and pauses nothing', async () => {
     const nothing: [string[], string[]] = [[], ['never read']]
     expect(await run([nothing, nothing])).toEqual({ found: [[], []], calls: [] })
   })
 
-  test('reports what differs at both reads, and repairs nothing unless asked to', async () => {
+  test('reports differences of both reads, and repairs only on request', async () => {
     expect(
       await run([
         [
@@ -93,7 +93,7 @@ describe('a comparison', () => {
     })
   })
 
-  test('repairs nothing while a batch does not end', async () => {
+  test('repairs nothing while a batch is unfinished', async () => {
     expect(await run([[['a'], ['a']]], { repair: true, isLocked: false })).toEqual({
       found: [[['a', false]]],
       calls: ['pause a'],

@@ -10,10 +10,10 @@ type Position<Part extends Step> = NonNullable<Part['next']>
 /** Two or more sources that must agree in every bucket, such as the counters of links and the rows of their clicks. */
 type Comparison<Part extends Step> = {
   first: Position<Part> | undefined
-  /** The second read, during the pause, also gets what the first one found. */
+  /** The second read, during the pause, also gets the findings of the first. */
   read: (platform: Handles, position: Position<Part>, suspects?: Finding<Part>[]) => Promise<Part>
   findBucket: (finding: Finding<Part>) => string
-  /** Runs `work` while no source changes; `isLocked` is false when a batch does not end. */
+  /** Runs `work` while no source changes; `isLocked` is false when a batch does not finish. */
   pause: <Result>(
     platform: Handles,
     suspects: Finding<Part>[],
@@ -21,13 +21,13 @@ type Comparison<Part extends Step> = {
   ) => Promise<Result>
   /** Makes the sources agree, during the pause. */
   repair: (platform: Handles, findings: Finding<Part>[]) => Promise<Finding<Part>[]>
-  /** The part of a repair that needs the pause to be over. */
+  /** The part of a repair that must run after the pause. */
   finish?: (platform: Handles, finding: Finding<Part>) => Promise<Finding<Part>>
 }
 
 const recheckAfterMs = 2_000
 
-/** Compares the sources step by step. Differences that a batch under way explains are gone at the second read. */
+/** Compares the sources step by step. Differences caused by a batch in progress disappear at the second read. */
 export async function* compare<Part extends Step>(
   platform: Handles,
   comparison: Comparison<Part>,
@@ -43,7 +43,7 @@ export async function* compare<Part extends Step>(
   }
 }
 
-/** Reads the same again while no source changes, and repairs what still differs. */
+/** Reads the same again while no source changes, and repairs the remaining differences. */
 async function confirm<Part extends Step>(
   platform: Handles,
   { read, findBucket, pause, repair, finish }: Comparison<Part>,

@@ -17,9 +17,9 @@ import { reconcileCustomers } from './customers.ts'
 import { rebuildConversions } from './rebuild.ts'
 import { reconcileRollups } from './rollups.ts'
 
-// A difference is looked at again after two seconds.
+// A difference is read again after two seconds.
 vi.setConfig({ testTimeout: 60_000 })
-// A rebuild goes over all workspaces, so nobody else may have rows there.
+// A rebuild covers all workspaces, so these databases must have no others.
 const name = `conversions_${randomUUID().replaceAll('-', '')}`
 const shared = await openTestPlatform()
 await shared.clickhouse.command({ query: `CREATE DATABASE ${name}` })
@@ -30,7 +30,7 @@ let sequence = 0
 await claim(platform, holder)
 const { clickhouse, db } = platform
 
-/** Four leads (one of two), three sales of 1000 and a refund of 300, in ClickHouse and counted. */
+/** Four leads (one of quantity two), three sales of 1000 and a refund of 300, exported and counted. */
 async function setUp(given: Parameters<typeof buildConversionLink>[1] = {}) {
   const { workspace, link, click } = await buildConversionLink(platform, given)
   const ctx = contextIn(platform, workspace.id)
@@ -74,12 +74,12 @@ const truth = { leads: 4, conversions: 3, sales: 3, saleAmount: 2700 }
 const rows = { leads: 4, sales: 3, saleAmount: 2700 }
 const nothing = { conversions: [], customers: [], rollups: [] }
 
-test('what came in the ordinary way has no difference', async () => {
+test('ordinary conversions have no differences', async () => {
   const { check } = await setUp()
   expect(await check()).toEqual(nothing)
 })
 
-test('counters and customers that are wrong are told, and set to what is recorded', async () => {
+test('wrong counters and customers are reported, and set to the recorded values', async () => {
   const { workspaceId, link, check } = await setUp()
   const counted = { leads: 9, conversions: 0, sales: 3, saleAmount: -1 }
   await sql`UPDATE link_counters SET leads = 9, conversions = 0, sale_amount = -1
@@ -94,7 +94,7 @@ test('counters and customers that are wrong are told, and set to what is recorde
   expect(await check()).toEqual(nothing)
 })
 
-test('rows that ClickHouse has lost come back as they were, and rollups count them once', async () => {
+test('rows that ClickHouse has lost are restored unchanged, and rollups count them once', async () => {
   const { check, lose, stored } = await setUp()
   const before = [await stored('lead_events'), await stored('sale_events')]
   await lose('lead_events', "country = 'DE'")
@@ -111,7 +111,7 @@ test('rows that ClickHouse has lost come back as they were, and rollups count th
   expect(await check()).toEqual(nothing)
 })
 
-test('a batch that was cut off is no difference', async () => {
+test('an interrupted batch is not a difference', async () => {
   const { workspaceId, check } = await setUp()
   await sql`UPDATE conversions SET stored_at = NULL, due_at = now() + interval '1 hour'
     WHERE workspace_id = ${workspaceId} AND kind = 'lead'`.execute(db)
@@ -122,7 +122,7 @@ test('a batch that was cut off is no difference', async () => {
   expect(await check()).toEqual(nothing)
 })
 
-test('a rebuild brings back what PostgreSQL has recorded, and a second one nothing', async () => {
+test('a rebuild restores the conversions recorded in PostgreSQL, and a second one adds nothing', async () => {
   const { workspaceId, check, lose, stored } = await setUp()
   const before = [await stored('lead_events'), await stored('sale_events')]
   for (const table of ['lead_events', 'sale_events', 'workspace_counts', 'link_counts', 'dimension_counts'])
@@ -139,7 +139,7 @@ test('a rebuild brings back what PostgreSQL has recorded, and a second one nothi
   expect(await rebuildConversions(platform, () => {})).toMatchObject({ conversionsAdded: 0, recovered: 0 })
 })
 
-test('what has expired is not brought back, and stays counted', async () => {
+test('expired rows are not restored, and stay counted', async () => {
   const { workspaceId, check, lose, stored } = await setUp({ plan: 'free' })
   await sql`UPDATE conversions SET created_at = created_at - interval '40 days'
     WHERE workspace_id = ${workspaceId}`.execute(db)
@@ -151,7 +151,7 @@ test('what has expired is not brought back, and stays counted', async () => {
   expect(await check()).toEqual(nothing)
 })
 
-test('rows that are doubled are told and stay', async () => {
+test('doubled rows are reported and stay', async () => {
   const { workspaceId, check } = await setUp()
   await clickhouse.command({
     query: 'INSERT INTO lead_events SELECT * FROM lead_events WHERE workspace_id = {workspaceId:String} LIMIT 1',

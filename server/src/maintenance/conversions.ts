@@ -6,8 +6,8 @@ import { compare, type Handles, joinByBucket } from './compare.ts'
 import { type FoundLink, foundLink, type LinkOptions, linkBucket, readLinks } from './links.ts'
 
 /**
- * A link whose counters are not what PostgreSQL has recorded and brought to ClickHouse, or of which ClickHouse has
- * stored something else, or rows twice.
+ * A link whose counters differ from the exported conversions in PostgreSQL, or whose rows in ClickHouse differ or are
+ * doubled.
  */
 export type ConversionFinding = FoundLink & {
   counted: RecordedCounts | null
@@ -20,7 +20,7 @@ export type ConversionFinding = FoundLink & {
 const highestNumber = 2n ** 63n - 1n
 const nothing = { leads: 0, conversions: 0, sales: 0, saleAmount: 0 }
 
-/** Compares leads and sales of links with what is recorded and with their rows, some thousand links at a time. */
+/** Compares the links' leads and sales with the recorded ones and with their rows, some thousand links at a time. */
 export function reconcileConversions(platform: Handles, options: LinkOptions & { repair?: boolean }) {
   return compare(
     platform,
@@ -36,7 +36,7 @@ export function reconcileConversions(platform: Handles, options: LinkOptions & {
   )
 }
 
-/** Rows of a batch that is under way may be there already, so then they are not compared. */
+/** A batch in progress may have stored some rows already, so its rows are not compared. */
 async function readConversions(platform: Handles, options: LinkOptions, after: bigint) {
   const { links, range, progress } = await readLinks(platform, options, after, highestNumber)
   const recorded = await recordedByLink(platform, range)
@@ -72,13 +72,13 @@ async function correctCounters(platform: Handles, findings: ConversionFinding[])
   return findings
 }
 
-/** Not during the pause, since each insert of missing rows needs one of its own. */
+/** After the pause, because each insert of missing rows needs a pause of its own. */
 async function finishRepair(platform: Handles, finding: ConversionFinding): Promise<ConversionFinding> {
   const hasRows = isStored(finding) || (await restoreRows(platform, finding))
   return { ...finding, repaired: finding.linkId !== null && finding.doubled === 0 && hasRows }
 }
 
-/** Inserts the missing rows; what has expired and is counted nowhere any more is counted without rows. */
+/** Inserts the missing rows; expired ones that are no longer counted are counted without rows. */
 async function restoreRows(platform: Handles, { workspaceId, linkNumber }: ConversionFinding): Promise<boolean> {
   const number = BigInt(linkNumber)
   let after: bigint | undefined = -1n
@@ -92,7 +92,7 @@ async function restoreRows(platform: Handles, { workspaceId, linkNumber }: Conve
     const sales = known.recorded.sales - stored.sales
     const sale_amount = known.recorded.saleAmount - stored.saleAmount
     if (leads === 0 && sales === 0 && sale_amount === 0) return true
-    // Rows that nobody has recorded: only a person can tell whether they are to go.
+    // Unrecorded rows: only the operator can decide whether to delete them.
     if (leads < 0 || sales < 0) return false
     await keepCounts(platform, [{ workspace_id: workspaceId, link_number: linkNumber, leads, sales, sale_amount }])
     return true

@@ -6,7 +6,7 @@ import { compare, type Handles } from './compare.ts'
 type Options = { workspaceId?: string; repair?: boolean; customersAtOnce?: number }
 type Sold = Pick<SoldTo, 'sales' | 'saleAmount'>
 
-/** A customer whose counted sales are not those that are recorded. */
+/** A customer whose counted sales differ from the recorded ones. */
 export type CustomerFinding = {
   customerId: string
   workspaceId: string
@@ -16,7 +16,7 @@ export type CustomerFinding = {
 }
 type Numbered = CustomerFinding & { number: bigint }
 
-/** Compares the counted sales of customers with their recorded sales and refunds, some thousand customers at a time. */
+/** Compares customers' counted sales with their recorded sales and refunds, some thousand customers at a time. */
 export async function* reconcileCustomers(platform: Handles, options: Options) {
   const { workspaceId, customersAtOnce: count = 10_000, repair = false } = options
   const highest = await highestCustomer(platform)

@@ -4,7 +4,7 @@ import { finishRewinds } from './rewinds.ts'
 
 const everyMs = 5_000
 
-/** What PostgreSQL lost when it went back is counted a moment later: then nothing of it is on its way any more. */
+/** Counts what a restored PostgreSQL lost a moment later, when no message from before is in flight any more. */
 export function startLostCount(platform: Platform): AsyncDisposable {
   return startInterval(platform, 'count of lost records', everyMs, () => finishRewinds(platform))
 }

@@ -23,7 +23,7 @@ describe('migrations', () => {
   const [one, two] = ['0001', '0002'].map((name) => ({ engine: 'postgres', name, checksum: name })) as [Named, Named]
   type Named = { engine: string; name: string; checksum: string }
   test.each<[string, Named[], Named[], object]>([
-    ['none yet', [one], [], { verdict: 'ok', found: 'to be applied: postgres/0001', next: 'Next: tributary migrate.' }],
+    ['none yet', [one], [], { verdict: 'ok', found: 'pending: postgres/0001', next: 'Next: tributary migrate.' }],
     ['some', [one, two], [one], { verdict: 'ok', next: 'Next: tributary backup, then tributary migrate.' }],
     ['all', [one, two], [one, two], { verdict: 'ok', found: 'up to date' }],
     ['changed', [one], [{ ...one, checksum: 'x' }], { verdict: 'problem', found: 'changed: postgres/0001' }],

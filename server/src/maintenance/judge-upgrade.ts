@@ -5,7 +5,7 @@ export type Versions = { postgres: string; clickhouse: string; nats: string; val
 type Migration = { engine: string; name: string; checksum: string }
 export type Transaction = { pid: number; program: string; seconds: number }
 
-// What the tests run with is newer; older than this is known to fail, or was never tried.
+// Tests run newer versions; older ones than these fail or were never tested.
 const least: Record<keyof Versions, { version: string; verdict: Verdict }> = {
   postgres: { version: '15', verdict: 'problem' },
   clickhouse: { version: '25.3', verdict: 'warning' },
@@ -38,16 +38,16 @@ export function judgeMigrations(known: Migration[], applied: Migration[]): Check
     checks.push({ check: 'migrations', verdict: 'problem', found: `changed: ${changed.join(', ')}`, next })
   }
   if (unknown.length > 0) {
-    const next = 'The databases are of a newer version. Install that, or restore a backup of this one.'
+    const next = 'The databases are from a newer version. Install that version, or restore a backup of this one.'
     checks.push({ check: 'migrations', verdict: 'problem', found: `unknown: ${unknown.join(', ')}`, next })
   }
   const next = applied.length === 0 ? 'Next: tributary migrate.' : 'Next: tributary backup, then tributary migrate.'
-  const found = pending.length > 0 ? `to be applied: ${pending.join(', ')}` : 'up to date'
+  const found = pending.length > 0 ? `pending: ${pending.join(', ')}` : 'up to date'
   checks.push({ check: 'migrations', verdict: 'ok', found, ...(pending.length > 0 && { next }) })
   return checks
 }
 
-/** A migration that needs a table waits for those who use it, a little at a time, and gives up after minutes. */
+/** A migration that needs a table waits for its users in short attempts, and gives up after minutes. */
 export function judgeTransactions(long: Transaction[]): Check {
   if (long.length === 0) return { check: 'transactions', verdict: 'ok', found: 'none is open for long' }
   const found = long
@@ -57,7 +57,7 @@ export function judgeTransactions(long: Transaction[]): Check {
     check: 'transactions',
     verdict: 'warning',
     found,
-    next: 'A migration may wait for these; let them end first.',
+    next: 'A migration may have to wait for these. Let them end first.',
   }
 }
 

@@ -2,11 +2,12 @@ import { type CountedLink, countedLinks } from '../features/links/service.ts'
 import type { Handles } from './compare.ts'
 
 export type LinkOptions = { workspaceId?: string; linksAtOnce?: number }
-/** Without id: events of a link that does not exist. */
+/** Without id: events of an unknown link. */
 export type FoundLink = { linkId: string | null; linkNumber: string; workspaceId: string; address: string | null }
 type LinkName = { workspaceId: string; linkNumber: bigint | string }
 
-/** Reads links with their counters after a number. `range` ends at the last of them, or at `highestNumber` when there are no more. */
+/** Reads links with their counters after a number. `range` ends at the last of them, or at `highestNumber` when
+ * there are no more. */
 export async function readLinks(
   platform: Handles,
   { workspaceId, linksAtOnce = 10_000 }: LinkOptions,

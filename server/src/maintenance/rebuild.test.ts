@@ -31,7 +31,7 @@ const own = {
   POSTGRES_URL: await createDatabase(POSTGRES_URL, name),
   CLICKHOUSE_URL: new URL(`/${name}`, CLICKHOUSE_URL).href,
   INGEST_INTERVAL_MS: '5',
-  // So that there are many batches to be cut off in.
+  // Small batches, so that there are many points of interruption.
   INGEST_BATCH_BYTES: '20000',
 }
 const platform = await openTestPlatform(own)
@@ -68,7 +68,7 @@ async function send(clicks: unknown[]): Promise<void> {
   await jetStream(platform.nats).publish(clicksSubject(partition), JSON.stringify(clicks))
 }
 
-/** People, bots, repeats and what is rejected, some hours apart, in several messages; `people` of them count. */
+/** People, bots, repeats and rejected clicks, some hours apart, in several messages; `people` of them count. */
 async function sendMixed(people: number): Promise<void> {
   const clicks = Array.from({ length: people }, (_, index) =>
     buildClick(platform, links[index % 2] as TestLink, { at: Date.now() - (index % 4) * hourMs }),
@@ -115,7 +115,7 @@ async function expectClean(): Promise<void> {
   for await (const { findings } of reconcileRollups(platform, {})) expect(findings).toEqual([])
 }
 
-test('a ClickHouse that has lost everything gets the same rows again, and a second time nothing', async () => {
+test('a ClickHouse that has lost everything gets the same rows again, and a second rebuild adds nothing', async () => {
   await sendMixed(60)
   const before = await stored()
   expect(before).toHaveLength(64)
@@ -136,7 +136,7 @@ test('a ClickHouse that has lost everything gets the same rows again, and a seco
   expect(await stored()).toEqual(before)
 })
 
-test('rows that are missing come back while clicks go on; the others stay as they are', async () => {
+test('missing rows are restored while clicks arrive; the others stay unchanged', async () => {
   await sendMixed(40)
   const before = await stored()
   const { clickhouse } = platform
@@ -161,7 +161,7 @@ test('rows that are missing come back while clicks go on; the others stay as the
   await expectClean()
 })
 
-test('a counter keeps what the log does not hold any more', async () => {
+test('a counter keeps clicks that the log no longer has', async () => {
   await sendMixed(20)
   const partition = hashPartition(workspace.id, platform.config.EVENT_PARTITIONS)
   const manager = await jetstreamManager(platform.nats)
@@ -178,11 +178,11 @@ test('a counter keeps what the log does not hold any more', async () => {
      WHERE workspace_id = {id:String}`,
     { id: workspace.id },
   )
-  // Of the purged twenty the last message had repeated five, which now count for the first time.
+  // The last message repeated five of the purged twenty, which now count for the first time.
   expect(sums).toEqual([{ clicks: 21, rowless: 15 }])
 })
 
-test('cut off at any time and run again, it comes to the same', async () => {
+test('an interrupted rebuild that runs again has the same result', async () => {
   await sendMixed(1_000)
   const before = await stored()
   await truncate()
@@ -192,13 +192,13 @@ test('cut off at any time and run again, it comes to the same', async () => {
   await expectClean()
 })
 
-test('of two at once one is refused', async () => {
+test('a concurrent rebuild is refused', async () => {
   const outcomes = await Promise.allSettled([rebuild(), rebuild()])
   const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [String(outcome.reason)] : []))
   expect(reasons).toEqual([expect.stringContaining('Another `tributary rebuild` is running')])
 })
 
-/** As soon as it has added something. */
+/** As soon as it has added rows. */
 async function killHalfway(): Promise<void> {
   const main = fileURLToPath(new URL('../main.ts', import.meta.url))
   const env = { PATH: process.env.PATH, ...inject('environment'), ...own }
@@ -211,6 +211,6 @@ async function killHalfway(): Promise<void> {
     child.kill('SIGKILL')
   }
   await ended
-  // PostgreSQL hears of its end a moment later.
+  // PostgreSQL releases the lock a moment later.
   await eventually(async () => expect(await withRebuildLock(platform.db, async () => 'free')).toBe('free'))
 }

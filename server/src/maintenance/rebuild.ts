@@ -18,10 +18,10 @@ import { withRebuildLock } from './store.ts'
 
 export type Rebuilt = ReplayedLog & {
   links: number
-  /** Leads, sales and refunds of PostgreSQL that were read, and those of their rows that were missing. */
+  /** The leads, sales and refunds that were read from PostgreSQL, and their rows that were missing. */
   conversions: number
   conversionsAdded: number
-  /** Counters and rollups that were recovered, and those that a batch under way kept from being recovered. */
+  /** The counters and rollups that were repaired, and those that a batch in progress prevented. */
   recovered: number
   unrepaired: number
 }
@@ -30,15 +30,15 @@ type Report = (percent: number, text: string) => void
 const linksAtOnce = 1_000
 
 /**
- * Adds to ClickHouse what the log and PostgreSQL have and it has not. Nothing is deleted or changed there, so it can be
- * cut off and run again, and workers need not stop: they only add what comes after.
+ * Adds missing events from the log and PostgreSQL to ClickHouse. It deletes and changes nothing there, so it can be
+ * interrupted and repeated while workers run: they only add later events.
  */
 export async function rebuild(platform: Platform, report: Report): Promise<Rebuilt> {
   const rebuilt = await withRebuildLock(platform.db, async () => {
     const replayed = await restoreFromLog(platform, (share, text) => report(Math.floor(share * 60), text))
     const links = await restoreLinks(platform, (text) => report(60, text))
     const total = { ...replayed, links, recovered: 0, unrepaired: 0 }
-    // After the clicks, which tell places and devices.
+    // After the clicks, which have the locations and devices.
     const restored = await rebuildConversions(platform, (share, text) => report(60 + Math.floor(share * 25), text))
     await finishCounts(platform, total, (share, text) => report(85 + Math.floor(share * 15), text))
     const recovered = {
@@ -47,14 +47,14 @@ export async function rebuild(platform: Platform, report: Report): Promise<Rebui
     }
     return { ...total, ...restored, ...recovered }
   })
-  if (!rebuilt) throw conflict('Another `tributary rebuild` is running. Wait for its end.')
+  if (!rebuilt) throw conflict('Another `tributary rebuild` is running. Wait for it to end.')
   report(100, `${rebuilt.added} clicks added`)
   return rebuilt
 }
 
 type ClickTotals = Omit<Rebuilt, 'conversions' | 'conversionsAdded'>
 
-/** What events are filtered by, for all links as they are now. */
+/** Writes the current link attributes that events are filtered by, for all links. */
 export async function restoreLinks(platform: Handles, report: (text: string) => void): Promise<number> {
   let after = -1n
   let total = 0
@@ -68,7 +68,7 @@ export async function restoreLinks(platform: Handles, report: (text: string) => 
   }
 }
 
-/** Adds the leads, sales and refunds that PostgreSQL has and ClickHouse has not, and sets all counters right. */
+/** Adds leads, sales and refunds that ClickHouse lacks from PostgreSQL, and repairs all counters. */
 export async function rebuildConversions(platform: Handles, report: Report) {
   const total = { conversions: 0, conversionsAdded: 0, recovered: 0, unrepaired: 0 }
   await exportUnattributedAgain(platform)
@@ -93,7 +93,7 @@ export async function rebuildConversions(platform: Handles, report: Report) {
   return total
 }
 
-/** An insert that was cut off may have left the rollups behind; and what nobody has a row of any more stays counted. */
+/** An interrupted insert may have left the rollups behind; clicks without rows stay counted. */
 async function finishCounts(platform: Platform, total: ClickTotals, report: Report): Promise<void> {
   for await (const { findings, month, percent } of reconcileRollups(platform, { repair: true })) {
     for (const { repaired } of findings) total[repaired ? 'recovered' : 'unrepaired'] += 1

@@ -36,7 +36,7 @@ import {
 } from './store.ts'
 
 export type RestoreOptions = {
-  /** What is there goes; else only empty databases are filled. */
+  /** Replaces existing data; otherwise only empty databases are filled. */
   replace: boolean
   otherKeys: boolean
   unsigned: boolean
@@ -44,12 +44,12 @@ export type RestoreOptions = {
 }
 export type Restored = { madeAt: string; rows: number; migrated: string[]; links: number }
 
-// Numbers that were given after the backup are not given again: clicks in the log and click ids still name them.
+// Numbers assigned after the backup are not reused, because clicks in the log and click ids still name them.
 const numbersSkipped = 1_000_000n
 
 /**
- * Fills both databases with a backup. The state of the migrations is first made that of the backup, and brought to the
- * newest at the end. Rows come to tables beside the real ones, and into these when all of them are there.
+ * Fills both databases from a backup. First applies exactly the backup's migrations, and the remaining ones at the end.
+ * Rows are loaded into staging tables, which are swapped in when all are complete.
  */
 export async function restore(handles: Handles, source: BackupDestination, options: RestoreOptions): Promise<Restored> {
   const { config, clickhouse } = handles
@@ -95,14 +95,14 @@ export async function restore(handles: Handles, source: BackupDestination, optio
   }
 }
 
-/** After this failed the two databases are of different times. */
+/** If this fails, the two databases are of different times. */
 async function swapTables(handles: Handles, tables: EventTable[], staged: EventTable[]): Promise<void> {
   try {
     for (const { name } of tables) await emptyTable(handles, name)
     for (const table of staged) await attachAll(handles, stagedAs(table), table.name)
   } catch (error) {
     throw conflict(
-      `PostgreSQL is restored, ClickHouse is not: ${(error as Error).message}. Start no process; mend that, and restore again with --replace.`,
+      `PostgreSQL is restored, ClickHouse is not: ${(error as Error).message}. Start no process: fix the problem, then restore again with --replace.`,
     )
   }
 }
@@ -116,13 +116,13 @@ async function requireFit({ config }: Handles, backup: Manifest, { keys, ...trus
 async function requireStopped(session: Session): Promise<void> {
   const others = await selectOthers(session)
   if (others.length > 0) {
-    throw conflict(`Processes work on this database: ${others.join(', ')}. Stop them, and try again.`)
+    throw conflict(`Processes are using this database: ${others.join(', ')}. Stop them, and try again.`)
   }
 }
 
 async function requireEmpty(handles: Handles, session: Session): Promise<void> {
   const names = (await selectTables(session)).map(({ name }) => name)
-  // A migration writes the one row of it.
+  // A migration writes its only row.
   const filled = await selectFilled(
     session,
     names.filter((name) => name !== 'database_incarnation'),
@@ -130,7 +130,7 @@ async function requireEmpty(handles: Handles, session: Session): Promise<void> {
   for (const { name } of await realTables(handles)) if ((await countRows(handles, name)).length > 0) filled.push(name)
   if (filled.length === 0) return
   throw conflict(
-    `These tables are not empty: ${filled.join(', ')}. Name empty databases in POSTGRES_URL and CLICKHOUSE_URL; or restore with --replace, and lose what is in them.`,
+    `These tables are not empty: ${filled.join(', ')}. Set POSTGRES_URL and CLICKHOUSE_URL to empty databases; or restore with --replace, and lose the data in these.`,
   )
 }
 
@@ -140,11 +140,11 @@ async function eventTablesFor(handles: Handles, session: Session, backup: Manife
     ...(await selectTables(session)).flatMap((table) => listParts({ ...table, engine: 'postgres' })),
     ...tables.flatMap((table) => listParts({ ...table, engine: 'clickhouse' })),
   ])
-  // Without BACKUP_KEY nobody signs a manifest, and names of columns become part of statements.
+  // A manifest is unsigned without BACKUP_KEY, and its column names become part of statements.
   const missing = backup.tables.flatMap(listParts).filter((name) => !present.has(name))
   if (missing.length === 0) return tables
   throw invalid(
-    `Tables or columns of the backup are not here: ${missing.join(', ')}. Name two empty databases in POSTGRES_URL and CLICKHOUSE_URL.`,
+    `Tables or columns of the backup are not here: ${missing.join(', ')}. Set POSTGRES_URL and CLICKHOUSE_URL to two empty databases.`,
   )
 }
 
@@ -174,10 +174,10 @@ async function stage(handles: Handles, { storage, key, count }: Reading, table: 
     count(file.rows, migrationName(table))
   }
   const rows = (await countRows(handles, stagedAs(table))).reduce((sum, { rows }) => sum + rows, 0)
-  if (rows !== table.rows) throw new Error(`${migrationName(table)}: ${rows} rows arrived of ${table.rows}. Try again.`)
+  if (rows !== table.rows) throw new Error(`${migrationName(table)}: ${rows} of ${table.rows} rows arrived. Try again.`)
 }
 
-/** Inside a transaction, so that a restore that fails leaves PostgreSQL as it was. */
+/** Inside a transaction, so that a failed restore leaves PostgreSQL unchanged. */
 async function fillPostgres({ storage, key, count }: Reading, session: Session, backup: Manifest): Promise<void> {
   const present = await selectTables(session)
   const names = present.map(({ name }) => name)
@@ -187,7 +187,7 @@ async function fillPostgres({ storage, key, count }: Reading, session: Session, 
     for (const table of stored.filter((table) => table.name === name)) {
       for (const file of table.files) {
         const rows = await copyIn(session, table, await readFile(storage, file, key))
-        if (rows !== file.rows) throw new Error(`${file.name}: ${rows} rows arrived of ${file.rows}. Try again.`)
+        if (rows !== file.rows) throw new Error(`${file.name}: ${rows} of ${file.rows} rows arrived. Try again.`)
         count(rows, migrationName(table))
       }
     }

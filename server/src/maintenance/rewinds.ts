@@ -5,17 +5,18 @@ import { knownConversions } from '../features/track/service.ts'
 import { asSystem, type Platform } from '../platform/context.ts'
 import { type Rewind, saveLost, selectRewinds } from '../platform/incarnation.ts'
 
-/** Records that ClickHouse knows and PostgreSQL does not. */
+/** Records that ClickHouse has and PostgreSQL does not. */
 export type Lost = { links: number; leads: number; sales: number; customers: number }
 
 const lostAtOnce = 5_000
 const finishAfterMs = 10_000
-// PostgreSQL writes a sequence to its log 32 numbers ahead: after a crash it seems to have given them.
+// PostgreSQL logs a sequence 32 numbers ahead: after a crash it seems to have assigned them.
 const loggedAhead = 64n
-// Rows of the time shortly before are looked at too: clocks may differ.
+// Also compares rows from shortly before, because clocks may differ.
 const overlapMs = 60_000
 
-/** After PostgreSQL went back: counts what it lost, once, and makes known again what it has. */
+/** After PostgreSQL was restored to an earlier state: counts the lost records once, and publishes the existing ones
+ * again. */
 export async function finishRewinds(platform: Platform): Promise<void> {
   for (const rewind of await selectRewinds(platform.db)) {
     if (rewind.engine !== 'postgresql') continue
@@ -31,11 +32,11 @@ async function finishRewind(platform: Platform, rewind: Rewind): Promise<void> {
   if (Object.values(lost).every((count) => count === 0)) return
   platform.log.error(
     { since: rewind.since, until: rewind.until, ...lost },
-    'PostgreSQL lost records that ClickHouse knows: `tributary verify` lists them',
+    'PostgreSQL lost records that ClickHouse has: `tributary verify` lists them',
   )
 }
 
-/** Links that PostgreSQL has in an older version than ClickHouse get a new one, so that its state counts again. */
+/** Links whose version in PostgreSQL is older than in ClickHouse get a new one, so that PostgreSQL's state prevails. */
 async function countLost(platform: Platform, rewind: Rewind): Promise<Lost> {
   const { leads, sales, customers } = await countConversions(platform, rewind)
   return { links: await countLinks(platform, rewind), leads, sales, customers }

@@ -3,7 +3,7 @@ import { pauseIngest } from '../features/ingest/service.ts'
 import { type Difference, monthsOfEvents, repairRollups, rollupDifferences } from '../features/rollups/service.ts'
 import { compare, type Handles } from './compare.ts'
 
-/** A count of a workspace in a month that is not what the rows come to: too low by `missing`, too high by `surplus`. */
+/** A workspace's count in a month that differs from its rows: too low by `missing`, too high by `surplus`. */
 export type RollupFinding = Difference & { month: string; repaired: boolean }
 
 /** Compares the counts by time and by dimension with the rows, a month at a time. */
@@ -24,7 +24,7 @@ export async function* reconcileRollups(
       first: months[0],
       read,
       findBucket: ({ workspaceId, rollup, count }) => `${workspaceId} ${rollup} ${count}`,
-      // Rows and counts can't be read at one moment, so nothing is stored meanwhile.
+      // Rows and counts can't be read in one snapshot, so storing pauses.
       pause: (platform, suspects, work) =>
         pauseIngest(platform, listWorkspaces(suspects), (platform, areClicksLocked) =>
           betweenConversions(platform, (platform, isLocked) => work(platform, isLocked && areClicksLocked)),

@@ -4,7 +4,7 @@ import { appliedMigrations, knownMigrations } from '../platform/migrate.ts'
 import { type Check, judgeMigrations, judgeTransactions, judgeVersions } from './judge-upgrade.ts'
 import { selectLongTransactions, selectVersions } from './store.ts'
 
-/** Whether this version can take over from what runs now. Nothing is changed. */
+/** Whether this version can take over from the running one. Changes nothing. */
 export async function checkUpgrade(platform: Platform): Promise<Check[]> {
   const versions = {
     ...(await selectVersions(platform.db, platform.clickhouse)),
@@ -20,7 +20,8 @@ export async function checkUpgrade(platform: Platform): Promise<Check[]> {
 
 const connectWithinMs = 2_000
 
-/** Of Redis too. It is connected to while others are asked, and refuses to answer until then. */
+/** The version of Redis, too. Fails until the connection is ready, which is opened while the other engines are
+ * queried. */
 async function valkeyVersion({ valkey }: Platform): Promise<string> {
   for (const until = Date.now() + connectWithinMs; Date.now() < until; await sleep(50)) {
     const info = await valkey.info('server').catch(() => '')

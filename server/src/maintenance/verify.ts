@@ -9,9 +9,9 @@ import { type ConversionFinding, reconcileConversions } from './conversions.ts'
 import { type CustomerFinding, reconcileCustomers } from './customers.ts'
 import { type RollupFinding, reconcileRollups } from './rollups.ts'
 
-/** An engine that came back older; `lost` is null until a worker has counted. */
+/** An engine that was restored to an earlier state; `lost` is null until a worker has counted. */
 export type RewindFinding = Pick<Rewind, 'engine' | 'lost'> & Record<'foundAt' | 'since' | 'until', string>
-/** What `tributary verify --json` prints. */
+/** The output of `tributary verify --json`. */
 export type Verified = {
   links: number
   different: number
@@ -23,11 +23,11 @@ export type Verified = {
   conversions: ConversionFinding[]
   customers: CustomerFinding[]
   rollups: RollupFinding[]
-  /** Events that were refused and are therefore in neither the counters nor the rows; null when NATS did not answer. */
+  /** Refused events, which are in neither the counters nor the rows; null when NATS does not answer. */
   deadLetters: { conversions: number; messages: number | null }
 }
 
-/** Compares everything that is counted with what is stored. */
+/** Compares all counters with the stored rows. */
 export async function verify(
   platform: Handles,
   options: { workspaceId?: string; repair: boolean },
@@ -58,7 +58,7 @@ export async function verify(
     found.customers.push(...findings)
     report(60 + Math.floor(percent * 0.1), 'customers')
   }
-  // Last, since rows that were added above may have been counted before they were lost.
+  // Last, because rows that were added above may have been counted before they were lost.
   for await (const { month, findings, percent } of reconcileRollups(platform, options)) {
     found.rollups.push(...findings)
     report(70 + Math.floor(percent * 0.3), `rollups of ${month.slice(0, 7)}`)
@@ -67,13 +67,13 @@ export async function verify(
   return found
 }
 
-/** Whether nothing differs, or not any more. */
+/** Whether nothing differs, or everything is repaired. */
 export function isSound({ different, repaired, unknown, doubled, conversions, customers, rollups }: Verified): boolean {
   const others = [...conversions, ...customers, ...rollups]
   return different === repaired && unknown === 0 && doubled === 0 && others.every(({ repaired }) => repaired)
 }
 
-/** A restart of PostgreSQL that has lost nothing as far as is known is left out. */
+/** Leaves out a PostgreSQL restart without known losses. */
 function presentRewind({ engine, found_at, since, until, is_certain, lost }: Rewind): RewindFinding[] {
   if (!is_certain && lost === null) return []
   const times = { foundAt: found_at.toISOString(), since: since.toISOString(), until: until.toISOString() }

@@ -26,7 +26,7 @@ import { openRateLimiter } from '../platform/rate-limit.ts'
 import { openStreams } from '../platform/streams.ts'
 import { webhookScopes } from './webhooks.ts'
 
-/** Every operation of the contract with what answers it. */
+/** Every operation of the contract with its handler. */
 export function bindRoutes(platform: Platform, redirect: Redirect): Route[] {
   return [
     ...analyticsRoutes,

@@ -8,13 +8,14 @@ const run = promisify(execFile)
 
 export type SmallDisk = AsyncDisposable & {
   folder: string
-  /** Writes one file until no byte, or no more than that many megabytes, are free. */
+  /** Fills the disk with one file, up to that many free megabytes. */
   fill(leftMegabytes?: number): Promise<void>
   /** Removes that file. */
   free(): Promise<void>
 }
 
-/** Mounts a file system of that size, in a new folder unless one is named; the mount ends with the process at the latest. */
+/** Mounts a file system of that size, in a new folder unless one is named; unmounted when the process ends at the
+ * latest. */
 export async function openSmallDisk(megabytes: number, at?: string): Promise<SmallDisk> {
   await using parts = new AsyncDisposableStack()
   const folder = at ?? (await mkdtemp(join(tmpdir(), 'tributary-disk-')))
@@ -37,7 +38,7 @@ export async function openSmallDisk(megabytes: number, at?: string): Promise<Sma
   }
 }
 
-/** Mounting needs a right that not every user has. */
+/** Mounting needs a privilege. */
 export async function canMount(): Promise<boolean> {
   try {
     await using _disk = await openSmallDisk(1)

@@ -22,7 +22,7 @@ export function clockIn(zone: string, at: number): string {
   return `${part.year}-${part.month}-${part.day} ${part.hour}:${part.minute}:${part.second}.${part.fractionalSecond}`
 }
 
-/** The first moment of a date, found by looking at the clock. */
+/** The first instant of a date, found by its clock. */
 export function midnightIn(zone: string, date: string): number {
   let early = Date.parse(date) - 16 * hourMs
   let late = Date.parse(date) + 16 * hourMs
@@ -34,7 +34,7 @@ export function midnightIn(zone: string, date: string): number {
   return late
 }
 
-/** The first moment at which the clock shows the same as at this one: hours can come twice. */
+/** The first instant with the same clock reading: hours can repeat. */
 export function firstSame(zone: string, at: number): number {
   const clock = clockIn(zone, at)
   return [hourMs, hourMs / 2].map((ago) => at - ago).find((moment) => clockIn(zone, moment) === clock) ?? at

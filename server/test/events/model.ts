@@ -1,6 +1,6 @@
 /**
- * What a question about events has to find, said as plainly as possible: every event is looked at, one after the other.
- * It shares nothing with the code that it judges.
+ * The expected result of an event query, as plainly as possible: it checks one event after the other and shares no code
+ * with the implementation.
  */
 
 export type Kind = 'clicks' | 'leads' | 'sales'
@@ -44,10 +44,10 @@ export type ModelEvent = {
   saleType: '' | 'new' | 'recurring'
   isRefund: boolean
   amount: number
-  /** What a row adds to the number of sales. */
+  /** The row's change of the number of sales. */
   sales: number
 }
-/** Each list in the order of time, then of ids. */
+/** Each list sorted by time, then by id. */
 export type World = { now: number; links: ModelLink[]; customerIds: string[] } & Record<Kind, ModelEvent[]>
 
 export type Comparison = '=' | '!=' | '>' | '>=' | '<' | '<='
@@ -56,11 +56,11 @@ export type MetadataTest =
   | { all: MetadataTest[] }
   | { any: MetadataTest[] }
 export type Choice = { values: string[]; excluded: boolean }
-/** What is wanted, before it is written as text. */
+/** The query before it is written as text. */
 export type ModelQuery = {
   kind: Kind
   from: number
-  /** The first moment after it. */
+  /** Exclusive. */
   to: number
   choices: Partial<Record<string, Choice>>
   link?: ModelLink
@@ -69,16 +69,16 @@ export type ModelQuery = {
   saleType?: 'new' | 'recurring'
   qr?: boolean
   metadata?: MetadataTest
-  /** Bots are left out unless asked for. */
+  /** Bots are excluded by default. */
   bots?: 'include' | 'only'
 }
 
-/** Those that a question is about, in the order of time. */
+/** The events that match a query, sorted by time. */
 export function matching(world: World, query: ModelQuery): ModelEvent[] {
   return [...found(world, query, true)]
 }
 
-/** A page of them. */
+/** One page of them. */
 export function modelPage(
   world: World,
   query: ModelQuery,
@@ -105,7 +105,7 @@ function* found(world: World, query: ModelQuery, ascending: boolean): Generator<
   }
 }
 
-/** Where the first event of this moment or a later one is. */
+/** The index of the first event at or after this instant. */
 function firstFrom(events: ModelEvent[], at: number): number {
   let low = 0
   let high = events.length
@@ -193,7 +193,7 @@ function isSame(value: unknown, text: string): boolean {
   return (typeof value === 'string' || typeof value === 'boolean') && String(value) === text
 }
 
-/** Below, at or above zero; undefined when they can't be compared. */
+/** Negative, zero or positive; undefined when they can't be compared. */
 function compareWith(value: unknown, text: string): number | undefined {
   const expected = numberIn(text)
   if (typeof value === 'number') return expected === undefined ? undefined : value - expected
@@ -205,7 +205,7 @@ function compareWith(value: unknown, text: string): number | undefined {
   return number === undefined ? undefined : number - expected
 }
 
-/** What JSON would read a text as, if that is a number. */
+/** The number that JSON reads from a text, if any. */
 function numberIn(text: string): number | undefined {
   if (!/^[-\d]/.test(text) || /\s/.test(text)) return undefined
   try {

@@ -3,7 +3,7 @@ import { addDays, clockIn, firstSame, midnightIn } from './local-time.ts'
 import type { Choice, Comparison, Kind, MetadataTest, ModelEvent, ModelQuery } from './model.ts'
 import type { BuiltWorld } from './world.ts'
 
-/** What is wanted, and how it is asked: the text of each parameter. */
+/** The expected query, and the text of each parameter. */
 export type Asked = { model: ModelQuery; query: Record<string, string> }
 
 const factNames = [
@@ -51,7 +51,7 @@ const zones = [
 const intervals = ['24h', '7d', '30d', '90d', '1y', 'mtd', 'qtd', 'ytd', 'all']
 const hourMs = 3_600_000
 
-/** Random questions; the values come from the events, so that many find some. */
+/** Random queries; the values come from the events, so that many match some. */
 export function arbitraryQueries(world: BuiltWorld, kinds: Kind[] = ['clicks', 'leads', 'sales']): fc.Arbitrary<Asked> {
   const pools = buildPools(world)
   return fc
@@ -128,7 +128,7 @@ function askFilter(
   const link = isOfTarget ? event.link : pick(world.links)
   switch (name) {
     case 'key':
-      // Beside an external id both name a link, which must be the same one.
+      // Together with an external id, both must name the same link.
       model.link = model.link && model.link !== link ? { ...link } : link
       delete model.choices.domain
       query.domain = flag ? link.domain.toUpperCase() : link.domain

@@ -2,29 +2,29 @@ import { posix } from 'node:path'
 import type { Source } from './source.ts'
 import { type Check, type Finding, fileInFeature, findFloor, findNoun, isMaintenance, isStore, isTest } from './tree.ts'
 
-/** The one file of the contract that no browser loads: it prints the document. */
+/** The only contract file that no browser loads: it prints the document. */
 const openApiPrinter = 'contract/src/openapi.ts'
 const openApiPackages = /^(node:|@asteasolutions\/zod-to-openapi$)/
 const httpParts = /^(hono|@hono\/.+|node:https?|node:http2|server\/src\/platform\/http\.ts)(\/|$)/
 const databaseParts = /^(pg|kysely|@clickhouse\/client|server\/src\/platform\/(postgres|clickhouse)\.ts)(\/|$)/
 
-/** Parts of the contract that state no noun. */
+/** Parts of the contract without a noun. */
 const sharedContract = /^contract\/src\/(operation|common)\.ts$/
-/** Files of platform/ that share a word with a feature and mean another thing: the process log, and any event. */
+/** Platform files that share a word with a feature but mean another thing: the process log, and any event. */
 const platformWords = ['log', 'handled-events']
 /** Features whose name is an ordinary word here: the HTTP header `Upgrade`, a folder on a disk, the tag of a cipher. */
 const ordinaryWords = ['docs', 'events', 'folders', 'log', 'tags', 'tokens', 'track', 'upgrade', 'workspaces']
-/** Nouns of features that have no folder of their own. */
+/** Nouns of features without their own folder. */
 const innerNouns = ['clicks', 'conversions', 'leads', 'sales', 'spools']
-/** Files that may name nouns, and which; a list without names allows all. */
+/** Files that may name nouns, and which; an empty list allows all. */
 const allowedNouns: Record<string, string[]> = {
-  // One list for all features, so that no two take the same name or number.
+  // One list for all features, so that no two use the same name or number.
   settings: [],
   config: [],
   locks: [],
-  // The kind is stored in rows.
+  // Rows store the kind.
   'dead-letters': ['conversions'],
-  // A limit that operations of the contract choose.
+  // Operations of the contract choose this limit.
   'rate-limit': ['analytics'],
   // OpenTelemetry's word for a span that refers to another.
   otlp: ['links'],
@@ -38,11 +38,11 @@ interface Edge {
   file: string
   toFile: string
   isOurs: boolean
-  /** Both ends are in features, and not in the same one. */
+  /** Both ends are in features, but not in the same one. */
   isForeign: boolean
 }
 
-/** Each check says what the imported thing is that it may not be. */
+/** Each check describes the forbidden import. */
 export const importChecks = {
   'imports-go-down': perImport(({ from, to, isOurs }) => {
     const [floor, toFloor] = [findFloor(from), findFloor(to)]
@@ -147,7 +147,7 @@ export const importChecks = {
     }
     return findCycles(imports).flatMap((cycle) => {
       const closing = imports.get(cycle.at(-2) ?? '')?.get(cycle.at(-1) ?? '')
-      const message = `closes the circle of files ${cycle.join(' -> ')}; move what both need below them`
+      const message = `closes the import cycle ${cycle.join(' -> ')}; move the shared code below them`
       return closing ? [{ ...closing, message }] : []
     })
   },
@@ -165,7 +165,7 @@ export const importChecks = {
     }
     return findCycles(calls).flatMap((cycle) => {
       const call = calls.get(cycle.at(-2) ?? '')?.get(cycle.at(-1) ?? '')
-      const message = `closes the circle of calls ${cycle.join(' -> ')}; let the lower noun listen to a message instead`
+      const message = `closes the call cycle ${cycle.join(' -> ')}; let the lower noun subscribe to a message instead`
       return call ? [{ ...call, message }] : []
     })
   },
@@ -189,7 +189,7 @@ function buildEdge(source: Source, to: string, isOurs: boolean): Edge {
   return { from, to, file: fileInFeature(from), toFile: fileInFeature(to), isOurs, isForeign }
 }
 
-/** Words of identifiers and strings. Names of settings (`WEBHOOK_CONCURRENCY`) come from one list and are passed over. */
+/** Words of identifiers and strings. Setting names (`WEBHOOK_CONCURRENCY`) come from one list and are skipped. */
 function nounInside(source: Source, name: string, features: Set<string>): Finding | undefined {
   const allowed = allowedNouns[name] ?? ordinaryWords
   if (allowed.length === 0) return undefined
@@ -220,7 +220,7 @@ function isFile(file: string, ...names: string[]): boolean {
   return names.some((name) => file === `${name}.ts`)
 }
 
-/** Each circle once, as the nouns along it with the first one repeated at the end. */
+/** Each cycle once, as its nouns with the first one repeated at the end. */
 function findCycles(calls: Map<string, Map<string, unknown>>): string[][] {
   const cycles: string[][] = []
   const done = new Set<string>()

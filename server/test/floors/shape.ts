@@ -2,8 +2,8 @@ import { posix } from 'node:path'
 import type { Source } from './source.ts'
 import { type Check, fileInFeature, findFloor } from './tree.ts'
 
-/** Closed: a file joins it by an ADR. */
-// docs/adr/0008 says what each is for.
+/** Closed: adding a file needs an ADR. */
+// docs/adr/0008 describes each of them.
 const platformFiles = [
   ...['config', 'context', 'errors', 'http', 'jobs', 'postgres', 'clickhouse', 'nats', 'valkey', 'outbox', 'log'],
   ...['metrics', 'clock', 'ids', 'idempotency', 'rate-limit', 'health', 'migrate', 'batches', 'handles'],
@@ -83,7 +83,7 @@ export const shapeChecks = {
   'no-barrels': perFile((source) => {
     const isIndex = /^index\.tsx?$/.test(posix.basename(source.path)) && source.path !== 'contract/src/index.ts'
     if (isIndex) return 'is a barrel; import the file itself'
-    const advice = 'passes on an export; import the file itself, or write the function here'
+    const advice = 're-exports; import the file itself, or write the function here'
     return (
       found(source, /^export\s+(?:type\s+)?(?:\*(?:\s+as\s+\w+)?|\{[^}]*\})\s*from\b/m, advice) ||
       (source.path.startsWith('server/src/') && found(source, /^export\s+(?:type\s+)?\{/m, advice))
@@ -120,7 +120,7 @@ export const shapeChecks = {
 
   'outgoing-network': perProductFile((source) => {
     if (networkCallers.test(source.path)) return false
-    const advice = 'calls out to the network, which is for a platform file that refuses private addresses'
+    const advice = 'calls the network, which is for a platform file that refuses private addresses'
     return (
       found(
         source,
@@ -157,7 +157,7 @@ function judgeSource(source: Source, judge: Judge) {
   return [{ source, ...(typeof fault === 'string' ? { message: fault } : fault) }]
 }
 
-/** Looks in the file's text, but only where its code, not a string, begins the match. */
+/** Searches the file's text, but only where its code, not a string, begins the match. */
 function found(source: Source, pattern: RegExp, message: string): Fault | false {
   const global = new RegExp(pattern.source, `${pattern.flags}g`)
   const match = [...source.text.matchAll(global)].find(

@@ -10,7 +10,7 @@ export interface Source {
   code: string
   /** The comments alone, the rest blanked out. */
   comments: string
-  /** Plain strings, and each stretch of a template between its holes. */
+  /** Plain strings, and each template part between its holes. */
   strings: { value: string; offset: number; isWhole: boolean; isTaggedSql: boolean }[]
   imports: { specifier: string; target: string; isOurs: boolean; offset: number }[]
 }

@@ -6,7 +6,7 @@ const platformFilesWithSql =
   /^server\/src\/platform\/(postgres|clickhouse|migrate|outbox|handled-events|dead-letters|idempotency|incarnation|health)\.ts$/
 const databasePackage = /^(pg|kysely|@clickhouse\/client)(\/|$)/
 const kyselyCall = /\.(selectFrom|insertInto|updateTable|deleteFrom|mergeInto|replaceInto)\s*[(<]/
-// NOTE Title Case is left to sentences: "Select a folder from the list".
+// NOTE Title Case is allowed in sentences: "Select a folder from the list".
 const sqlStart =
   /^\s*(?:(?:select|SELECT)\b[\s\S]*\b(?:from|FROM)\b|(?:insert into|INSERT INTO|delete from|DELETE FROM)\b|(?:update|UPDATE)\s+\S+\s+(?:set|SET)\b|(?:with|WITH)\s+\w+\s+(?:as|AS)\s*\(|(?:create|CREATE|alter|ALTER|drop|DROP|truncate|TRUNCATE)\s+(?:table|TABLE)\b)/
 const workspace = /workspace_?id/i
@@ -35,7 +35,7 @@ export const tableChecks = {
     }
     return [...ownersByTable].flatMap(([table, owners]) => {
       const nouns = [...owners.keys()].sort((one, other) => Number(other === table) - Number(one === table))
-      // NOTE a name may be a table of both engines, as links is; each has its owner.
+      // NOTE a name may be a table in both engines, such as links; each has its owner.
       const intruders = nouns.slice(tables.get(table)?.engines.size)
       const message = `names the table ${table}, which has one owner, ${nouns[0]}; call its service`
       return intruders.flatMap((noun) => ({ source: owners.get(noun) as Source, message }))
@@ -69,7 +69,7 @@ function tablesIn(strings: Source['strings'], tables: Tree['tables']): string[] 
   return [...new Set(names)].filter((name) => tables.has(name))
 }
 
-/** By its own words, by a condition of the feature's where.ts, or by the type of the rows that it inserts. */
+/** In its own text, by a condition of the feature's where.ts, or by the type of the rows that it inserts. */
 function carriesWorkspace(source: Source, start: number, end: number, product: Source[]): boolean {
   const body = source.text.slice(start, end)
   if (workspace.test(body)) return true

@@ -57,7 +57,7 @@ export function fileInFeature(path: string): string {
   return path.match(/^server\/src\/(?:features\/[^/]+|maintenance)\/(.+)/)?.[1] ?? ''
 }
 
-/** The room that works on several nouns for the operator: it calls features, and none calls it. */
+/** The folder that works on several nouns for the operator: it calls features, and none calls it. */
 export function isMaintenance(path: string): boolean {
   return findNoun(path) === 'maintenance'
 }

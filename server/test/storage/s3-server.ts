@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 export type S3Server = AsyncDisposable & {
   endpoint: string
   objects: Map<string, Buffer>
-  /** How many of the next requests are refused, and how. */
+  /** The number of next requests to refuse, and the response. */
   refusals: number
   refusal: { status: number; code: string }
 }
@@ -47,7 +47,7 @@ export async function startS3Server(keys: Keys, bucket: string): Promise<S3Serve
   return storage
 }
 
-/** AWS Signature Version 4, worked out from the request as it arrived. */
+/** AWS Signature Version 4, computed from the request as it arrived. */
 function signatureProblem(request: IncomingMessage, body: Buffer, keys: Keys): string | undefined {
   const pattern = /^AWS4-HMAC-SHA256 Credential=(.+?)\/(.+?), SignedHeaders=(.+?), Signature=([0-9a-f]+)$/
   const [, accessKey, scope = '', signed = '', signature] = pattern.exec(request.headers.authorization ?? '') ?? []

@@ -25,11 +25,11 @@ export type Collector = AsyncDisposable & {
   url: string
   spans: ReceivedSpan[]
   requests: { path: string; headers: Record<string, unknown> }[]
-  /** What it answers from now on. */
+  /** The status of its next responses. */
   status: number
 }
 
-/** Takes traces as OTLP over HTTP with JSON, as a real collector does. */
+/** Receives traces as OTLP over HTTP with JSON, as a real collector does. */
 export async function startCollector(port = 0): Promise<Collector> {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []

@@ -21,7 +21,7 @@ import type { Ctx } from '../../platform/context.ts'
 import { listEvents } from '../events/service.ts'
 import { countEvents } from './service.ts'
 
-// Many small questions at once are answered sooner when each has one thread.
+// Many small concurrent queries finish sooner with one thread each.
 const platform = await openTestPlatform({ CLICKHOUSE_URL: `${inject('environment').CLICKHOUSE_URL}?ch_max_threads=1` })
 const seed = Number(process.env.TEST_SEED ?? 20_250_407)
 const combinations = sized({ short: 600, full: 5_000 })
@@ -79,7 +79,7 @@ test(`GET /analytics agrees with a plain model, from rollups and from rows, on $
   )
   const [wrong] = outcomes.wrong
   if (wrong !== undefined) {
-    // The same values again, from this one on, so that it is made smaller.
+    // The same values again, starting at this one, so that fast-check can shrink it.
     const agrees = fc.asyncProperty(calls, async (call) => void (await check(call)))
     await fc.assert(agrees, { seed, path: String(wrong), numRuns: 1 })
   }
@@ -113,7 +113,7 @@ test.each(inZones)('$interval in $timezone: the list, its count and its series a
   }
 })
 
-/** Gives how many groups there were to find. */
+/** Returns the expected number of groups. */
 async function check({ model, groupBy, query }: Call): Promise<number> {
   const { event = 'clicks', timezone = 'UTC' } = query
   const kinds = kindsByEvent[event] ?? [event as Kind]
@@ -142,7 +142,7 @@ async function check({ model, groupBy, query }: Call): Promise<number> {
   return expected.size
 }
 
-/** What rows have answered is not asked of them once more. */
+/** Remembers answers from rows, so that none is computed twice. */
 async function ask(query: AnalyticsQuery) {
   const statements: string[] = []
   const clickhouse = {
@@ -155,7 +155,7 @@ async function ask(query: AnalyticsQuery) {
   return { answer, isOfRows: !statements.some((statement) => statement.includes('_counts')) }
 }
 
-/** An hour that the clocks are put back has two rows of one name. */
+/** An hour that the clocks repeat has two rows of one name. */
 function sumRows(rows: AnalyticsRow[], groupBy: Grouping, unit: Unit): Map<string, Counts> {
   const found = new Map<string, Counts>()
   for (const row of rows) {
@@ -172,7 +172,7 @@ function sumRows(rows: AnalyticsRow[], groupBy: Grouping, unit: Unit): Map<strin
   return found
 }
 
-/** When the bucket of the first event begins, whoever caused it. */
+/** The start of the first event's bucket, bots included. */
 function firstEventAt(world: World): number {
   const first = Math.min(...[world.clicks, world.leads, world.sales].map((events) => events[0]?.at ?? world.now))
   return first - (first % quarterMs)

@@ -24,7 +24,7 @@ function asker(workspaceId: string, tookMs = 0) {
   return { ask, runs: () => runs }
 }
 
-test('the same question at the same time is answered once, in whatever order its parts are', async () => {
+test('concurrent equal queries run once, whatever the order of their parameters', async () => {
   const { ask, runs } = asker('ws_together', 50)
   const same = { country: 'DE', event: 'clicks', city: undefined }
   const answers = await Promise.all([ask(same), ask({ event: 'clicks', country: 'DE' }), ask(same)])
@@ -34,13 +34,13 @@ test('the same question at the same time is answered once, in whatever order its
   expect(runs()).toBe(3)
 })
 
-test('other workspaces have answers of their own', async () => {
+test('other workspaces have their own answers', async () => {
   const [one, other] = [asker('ws_one', 20), asker('ws_other', 20)]
   await Promise.all([one.ask({}), other.ask({})])
   expect([one.runs(), other.runs()]).toEqual([1, 1])
 })
 
-test('what took long is remembered for a while, what did not hardly', async () => {
+test('a slow answer is cached for a while, a fast one hardly', async () => {
   const [slow, fast] = [asker('ws_slow', 1_000), asker('ws_fast')]
   const first = await slow.ask({})
   expect(await slow.ask({})).toBe(first)
@@ -51,7 +51,7 @@ test('what took long is remembered for a while, what did not hardly', async () =
   await expect.poll(runsOfFast, { timeout: 30_000 }).toBeGreaterThan(1)
 })
 
-test('what is large is not kept beside much else', async () => {
+test('a large answer evicts others', async () => {
   let runs = 0
   const url = 'x'.repeat(1_000_000)
   const ask = (query: object) =>
@@ -66,7 +66,7 @@ test('what is large is not kept beside much else', async () => {
   expect(runs).toBe(4)
 })
 
-test('a failure reaches all who wait, and is not remembered', async () => {
+test('a failure reaches all waiting requests, and is not cached', async () => {
   let runs = 0
   const ask = () =>
     cacheAnswer({ config, workspaceId: 'ws_failing', plan: 'pro' }, {}, async () => {

@@ -6,8 +6,8 @@ const timesAsLong = 10
 const maxBytes = 32_000_000
 
 /**
- * The answer to a question of a workspace. While it is being found, all who ask the same wait for it; afterwards it is
- * remembered ten times as long as that took, ten seconds at most.
+ * The answer to a workspace's query. Concurrent equal queries share one run; the answer is then cached for ten times
+ * the duration of the run, ten seconds at most.
  */
 export function cacheAnswer<Answer extends object>(
   ctx: Pick<Ctx, 'config' | 'workspaceId' | 'plan'>,

@@ -6,7 +6,7 @@ const at = (text: string) => new Date(text)
 const starts = (from: string, to: string, unit: BucketUnit, timezone: string) =>
   listBuckets({ from: at(from), to: at(to) }, unit, timezone).map(({ start }) => start)
 
-describe('unitOf', () => {
+describe('chooseUnit', () => {
   const days = (count: number) => ({ from: new Date(0), to: new Date(count * 86_400_000) })
   test.each([
     ['nothing asked', {}, 1, 'hour'],
@@ -28,7 +28,7 @@ describe('unitOf', () => {
   })
 })
 
-describe('bucketsOf', () => {
+describe('listBuckets', () => {
   test.each([
     [
       'hours of a zone off the hour',
@@ -36,17 +36,17 @@ describe('bucketsOf', () => {
       ['2026-01-01T15:00:00+05:30', '2026-01-01T16:00:00+05:30', '2026-01-01T17:00:00+05:30'],
     ],
     [
-      'an hour that comes twice',
+      'a repeated hour',
       starts('2026-10-25T00:30:00Z', '2026-10-25T02:00:00Z', 'hour', 'Europe/Berlin'),
       ['2026-10-25T02:00:00+02:00', '2026-10-25T02:00:00+01:00'],
     ],
     [
-      'an hour that is left out',
+      'a skipped hour',
       starts('2026-03-29T00:00:00Z', '2026-03-29T02:00:00Z', 'hour', 'Europe/Berlin'),
       ['2026-03-29T01:00:00+01:00', '2026-03-29T03:00:00+02:00'],
     ],
     [
-      'clocks put back by half an hour',
+      'clocks set back by half an hour',
       starts('2026-04-04T14:00:00Z', '2026-04-04T16:30:00Z', 'hour', 'Australia/Lord_Howe'),
       ['2026-04-05T01:00:00+11:00', '2026-04-05T01:30:00+10:30', '2026-04-05T02:00:00+10:30'],
     ],
@@ -69,7 +69,7 @@ describe('bucketsOf', () => {
     expect(found).toEqual(expected)
   })
 
-  test('they follow each other without a gap, from before the period to its end', () => {
+  test('buckets are contiguous, from before the period to its end', () => {
     const zones = fc.constantFrom('UTC', 'Europe/Berlin', 'Asia/Kathmandu', 'America/St_Johns', 'Australia/Lord_Howe')
     const moment = fc.integer({ min: Date.UTC(2020, 0), max: Date.UTC(2027, 0) })
     const unit = fc.constantFrom<BucketUnit>('hour', 'day', 'month')

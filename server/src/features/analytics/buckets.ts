@@ -3,7 +3,7 @@ import { Temporal } from 'temporal-polyfill'
 
 export type BucketUnit = 'hour' | 'day' | 'month'
 export type Span = { from: Date; to: Date }
-/** One step of a series: the second at which it begins, and that moment as its time zone writes it. */
+/** One step of a series: the second at which it begins, and that instant in its time zone. */
 export type Bucket = { second: number; start: string }
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -19,12 +19,12 @@ const unitOfInterval: Partial<Record<Interval, BucketUnit>> = {
   ytd: 'month',
 }
 
-/** By the interval; by the length of the period when a start or all of the time was asked for. */
+/** By the interval; by the period's length for a start or `all`. */
 export function chooseUnit(query: { interval?: Interval; start?: string }, span: Span): BucketUnit {
   const unit = query.start?.trim() ? undefined : unitOfInterval[query.interval ?? '24h']
   if (unit) return unit
   const lengthMs = span.to.getTime() - span.from.getTime()
-  // An hour that the clocks are put back is part of two days as well.
+  // Two days have one more hour when the clocks are set back.
   if (lengthMs <= 2 * dayMs + dayMs / 24) return 'hour'
   return lengthMs > 180 * dayMs + dayMs / 24 ? 'month' : 'day'
 }
@@ -54,6 +54,6 @@ function following(start: Temporal.ZonedDateTime, unit: BucketUnit): Temporal.Zo
       .toZonedDateTime(start.timeZoneId)
   const next = start.add({ hours: 1 })
   const floored = bucketStart(next, 'hour')
-  // Where clocks are put back by half an hour, the hour that begins there has begun before.
+  // Where clocks are set back by half an hour, the hour that begins there has begun before.
   return Temporal.ZonedDateTime.compare(floored, start) > 0 ? floored : next
 }

@@ -7,18 +7,18 @@ import { chooseWinner, type Outcome } from './winner.ts'
 
 const mostUrls = 10_000
 
-/** The winner becomes the destination; without one the link keeps what it has. */
+/** The winner becomes the destination; without one the link stays unchanged. */
 export async function closeTests(platform: Platform): Promise<void> {
   for (const test of await dueTests(platform)) {
     const winner = chooseWinner(test.variants, await readOutcomes(platform, test))
     await finishAbTest(platform, test, winner?.url)
-    platform.log.info({ link: test.linkId, winner: winner?.url }, 'An A/B test is over')
+    platform.log.info({ link: test.linkId, winner: winner?.url }, 'A/B test closed')
   }
 }
 
 type Test = { workspaceId: string; linkNumber: bigint; startedAt: Date }
 
-/** How often each destination of the link was reached, and how many leads that brought. */
+/** The clicks and leads of each destination of the link. */
 async function readOutcomes(platform: Platform, { workspaceId, linkNumber, startedAt }: Test): Promise<Outcome[]> {
   const period = { from: startedAt, to: new Date(platform.now().getTime() + 1) }
   const filter = { linkNumbers: [{ numbers: [linkNumber], excluded: false }] }

@@ -2,13 +2,13 @@ import type { AnalyticsCount, AnalyticsQuery, Grouping } from '@tributary/contra
 import { continents, triggers } from '@tributary/contract/analytics'
 import type { CountKey, LinkAttribute } from './store.ts'
 
-/** What makes a group: columns of the event, each under the name it is shown by, or an attribute of its link. */
+/** The key of a group: columns of the event under their public names, or an attribute of its link. */
 export type Groups = {
   keys: Partial<Record<CountKey, string>>
   attribute?: LinkAttribute
-  /** What one row for all of a coarser level says of the finer ones. */
+  /** The values of the finer columns in the one row of a coarser level. */
   wholes?: Record<string, string>
-  /** The contract closes the list of values: others can't be told. */
+  /** The contract has a closed list of values: others can't be returned. */
   closed?: readonly string[]
 }
 
@@ -49,7 +49,7 @@ export const kindsByEvent = {
   composite: ['clicks', 'leads', 'sales'],
 } as const satisfies Record<AnalyticsQuery['event'], readonly string[]>
 
-/** What most comes first by. */
+/** The measure to sort by, highest first. */
 export const measureByEvent: Record<AnalyticsQuery['event'], keyof Omit<AnalyticsCount, 'visitors'>> = {
   clicks: 'clicks',
   leads: 'leads',

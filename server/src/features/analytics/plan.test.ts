@@ -13,10 +13,10 @@ const plannedQuery = ({ filter: query = {}, ...given }: Given): CountQuery => {
 describe('planFor', () => {
   const cases: [string, Given, Plan][] = [
     ['a total', {}, 'workspace'],
-    ['a total of some time', { filter: { interval: '1y', start: 'x', end: 'y', timezone: 'UTC' } }, 'workspace'],
+    ['a total of a period', { filter: { interval: '1y', start: 'x', end: 'y', timezone: 'UTC' } }, 'workspace'],
     ['a total with bots', { filter: { bots: 'include' } }, 'workspace'],
     ['an empty filter', { filter: { country: '' } }, 'workspace'],
-    ['what has no effect', { filter: { programId: 'prog_1' } }, 'workspace'],
+    ['parameters without effect', { filter: { programId: 'prog_1' } }, 'workspace'],
     ['visitors', { visitors: true }, 'rows'],
     ['a total of a link', { filter: { linkId: 'link_1' } }, 'links'],
     ['a total of a tag, and root', { filter: { tagId: '-tag_1', root: false } }, 'links'],
@@ -41,7 +41,7 @@ describe('planFor', () => {
       { groupBy: 'timeseries', edges: hours(5, 24, 48), filter: { country: 'DE' } },
       'dimension',
     ],
-    ['the same elsewhere', { groupBy: 'timeseries', edges: hours(1, 25), filter: { country: 'DE' } }, 'rows'],
+    ['the same in another zone', { groupBy: 'timeseries', edges: hours(1, 25), filter: { country: 'DE' } }, 'rows'],
     ['top links', { groupBy: 'top_links' }, 'links'],
     ['top links of a domain', { groupBy: 'top_links', filter: { domain: 'a.example' } }, 'links'],
     ['top links of a country', { groupBy: 'top_links', filter: { country: 'DE' } }, 'rows'],
@@ -99,6 +99,6 @@ test.each([
   ['2026-01-01T00:15:00Z', '2026-02-01T00:00:00Z', true],
   ['2026-01-01T00:15:00Z', '2026-02-01T00:00:00.001Z', false],
   ['2026-01-01T00:14:59.999Z', '2026-02-01T00:00:00Z', false],
-])('buckets from %s to %s are all that there is: %s', (from, to, isAll) => {
+])('buckets from %s to %s are all there are: %s', (from, to, isAll) => {
   expect(rollupFor('workspace', plannedQuery({}), { from: new Date(from), to: new Date(to) })?.isAll).toBe(isAll)
 })

@@ -3,18 +3,18 @@ import type { EventFilter } from '../events/service.ts'
 import { groupingColumns } from './groupings.ts'
 import type { Rollup } from './store.ts'
 
-/** What a question is answered from: one of the rollups, or the rows. */
+/** The source of an answer: one of the rollups, or the rows. */
 export type Plan = 'workspace' | 'links' | 'dimension' | 'rows'
 export type CountQuery = {
   groupBy: Exclude<Grouping, 'top_groups' | 'top_partner_tags'>
   filter: EventFilter
   visitors: boolean
-  /** When the buckets of a series begin, in seconds. */
+  /** The starts of a series' buckets, in seconds. */
   edges: number[]
 }
 
 const linkFilters = ['domain', 'linkId', 'tenantId', 'tagIds', 'folderId', 'partnerId', 'root']
-/** One column is all of the value, so that a filter on it can be put to the rollup. */
+/** One column is the whole value, so that the rollup can be filtered by it. */
 const plainDimensions = ['continent', 'country', 'device', 'browser', 'os', 'trigger', 'referer'].concat([
   'utm_source',
   'utm_medium',
@@ -39,7 +39,7 @@ const bucketSeconds: Record<Exclude<Plan, 'rows'>, number> = {
   dimension: 24 * 60 * 60,
 }
 
-/** The coarsest that knows everything which the question asks. A filter that is not named here is left to the rows. */
+/** The coarsest rollup that has everything the query needs. Filters that are not named here need the rows. */
 export function planFor(query: CountQuery): Plan {
   const { groupBy, filter, visitors, edges } = query
   if (visitors) return 'rows'
@@ -52,7 +52,7 @@ export function planFor(query: CountQuery): Plan {
   return findDimension(query) !== undefined && fits('dimension') ? 'dimension' : 'rows'
 }
 
-/** Which dimension answers it: the one it groups by, or of a total the one it is filtered by. */
+/** The dimension that answers the query: the one it groups by, or for a total the one it filters by. */
 function findDimension({ groupBy, filter }: CountQuery): string | undefined {
   if ((filter.bots ?? 'exclude') !== 'exclude') return undefined
   const [used, ...others] = listFilters(filter)
@@ -64,8 +64,8 @@ function findDimension({ groupBy, filter }: CountQuery): string | undefined {
 }
 
 /**
- * The whole buckets of a rollup within a period, in seconds; the rows answer for what is left at both ends. The first
- * hour of 1970 holds counts of no time, and after 2106 there are no buckets.
+ * The whole buckets of a rollup within a period, in seconds; rows cover the rest at both ends. The first hour of 1970
+ * holds counts without a time, and after 2106 there are no buckets.
  */
 export function rollupFor(plan: Plan, query: CountQuery, period: { from: Date; to: Date }): Rollup | undefined {
   if (plan === 'rows') return undefined
@@ -83,7 +83,7 @@ export function rollupFor(plan: Plan, query: CountQuery, period: { from: Date; t
   }
 }
 
-/** `qr` is a condition on the trigger, which the rollup knows. */
+/** `qr` is a condition on the trigger, which the rollup has. */
 function listFilters({ lists = {}, linkNumbers = [], ...flags }: EventFilter): string[] {
   const used = Object.keys(lists)
   if (linkNumbers.length > 0) used.push('linkId')

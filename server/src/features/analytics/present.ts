@@ -67,7 +67,7 @@ function presentValues(groupBy: Listed, groups: Group[]): AnalyticsRow[] {
   }))
 }
 
-/** Leads and sales that no link brought have none to show. */
+/** Leads and sales without a link have none to show. */
 async function presentLinks(ctx: Ctx, groups: Group[]): Promise<AnalyticsRow[]> {
   const links = await linksByNumber(
     ctx,

@@ -83,7 +83,7 @@ const ask = async (query: Record<string, string | boolean>) =>
   (await call(retrieveAnalytics, { query: query as never })) as unknown
 
 describe('retrieveAnalytics', () => {
-  it('200: counts what is asked for, less refunds, and all of it with composite', async () => {
+  it('200: counts one event, less refunds, and all of them with composite', async () => {
     expect(await ask({})).toEqual({ ...zeros, clicks: 4 })
     expect(await ask({ event: 'leads' })).toEqual({ ...zeros, leads: 1 })
     expect(await ask({ event: 'sales' })).toEqual({ ...zeros, sales: 1, saleAmount: 3000 })
@@ -92,18 +92,18 @@ describe('retrieveAnalytics', () => {
     expect(await ask({ interval: 'all' })).toEqual({ ...zeros, clicks: 5 })
   })
 
-  it('200: bots only when asked for', async () => {
+  it('200: bots only on request', async () => {
     expect(await ask({ bots: 'include' })).toEqual({ ...zeros, clicks: 5 })
     expect(await ask({ bots: 'only', event: 'composite', interval: '7d' })).toEqual({ ...zeros, clicks: 1 })
   })
 
-  it('200: visitors when asked for', async () => {
+  it('200: visitors on request', async () => {
     expect(await ask({ visitors: true })).toEqual({ ...zeros, clicks: 4, visitors: 2 })
     const series = (await ask({ visitors: true, groupBy: 'timeseries' })) as { visitors: number }[]
     expect(series.map(({ visitors }) => visitors).filter(Boolean)).toEqual([1, 2])
   })
 
-  it('200: groups, most first, with what is unknown, and those that only sold', async () => {
+  it('200: groups by count, with unknown values and groups that have only sales', async () => {
     const location = { region: '*', city: '*' }
     expect(await ask({ groupBy: 'countries', event: 'composite' })).toEqual([
       { country: 'DE', ...location, ...zeros, clicks: 2 },
@@ -125,7 +125,7 @@ describe('retrieveAnalytics', () => {
     })
   })
 
-  it('200: no row that a closed list has no value for', async () => {
+  it('200: no row for a value outside a closed list', async () => {
     expect(await ask({ groupBy: 'continents' })).toEqual([{ continent: 'EU', ...zeros, clicks: 2 }])
     expect(await ask({ groupBy: 'trigger' })).toEqual([{ trigger: 'link', ...zeros, clicks: 3 }])
     expect(await ask({ groupBy: 'triggers', trigger: 'odd' })).toEqual([])
@@ -172,7 +172,7 @@ describe('retrieveAnalytics', () => {
     else expect(Array.isArray(body)).toBe(true)
   })
 
-  it('403: not on the free plan', async () => {
+  it('403: on the free plan', async () => {
     const { key } = await buildWorkspace(platform, { plan: 'free' })
     const refused = createClient({ url: api, token: key })(retrieveAnalytics)
     await expect(refused).rejects.toMatchObject({ status: 403, code: 'forbidden' })

@@ -22,7 +22,7 @@ export async function retrieveAnalytics(ctx: Ctx, query: AnalyticsQuery): Promis
   return cacheAnswer(ctx, query, () => countWithinLimits(ctx, query, (limits) => countEvents(ctx, query, limits)))
 }
 
-/** `plan` is what it is answered from, when not the best that there is. */
+/** `plan` overrides the choice of the source. */
 export async function countEvents(
   ctx: Ctx,
   query: AnalyticsQuery,
@@ -50,7 +50,7 @@ export async function countEvents(
       attribute,
       edges,
       rollup: rollup && (await isFolded(ctx, rollup)) ? undefined : rollup,
-      // The same for every kind that a rollup can answer for, and bound with it.
+      // Equal and bound alike for every kind of event that a rollup has.
       filters: filterConditions(filter, 'clicks', {}),
       bots,
       visitors,
@@ -64,7 +64,7 @@ export async function countEvents(
   return presentGroups(ctx, groupBy, groups)
 }
 
-/** All of the time begins with the first event. */
+/** `all` begins with the first event. */
 async function countSeries(ctx: Ctx, query: AnalyticsQuery, period: { from: Date; to: Date }): Promise<Bucket[]> {
   let { from } = period
   if (query.interval === 'all' && !query.start?.trim()) {

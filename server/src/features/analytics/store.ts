@@ -20,27 +20,28 @@ export type Condition = { text: string; values: Record<string, unknown> }
 export type CountKey = Column | Visitor | 'base_url' | 'start'
 export type LinkAttribute = 'domain' | 'folder_id' | 'partner_id' | 'tag_ids'
 export type Measure = 'clicks' | 'leads' | 'sales' | 'saleAmount'
-/** The buckets of a rollup from one second up to another, which stand for the rows of that time, or for all of them. */
+/** The buckets of a rollup in [from, to) seconds, which replace the rows of that time, or all rows. */
 export type Rollup = { name: RollupName; dimension?: string; from: number; to: number; isAll: boolean }
 export type Counting = {
-  /** The condition for each kind of event that is counted. */
+  /** The condition for each counted kind of event. */
   wheres: Partial<Record<Kind, Condition>>
   keys: CountKey[]
-  /** Instead of keys: what the link has now, each of several tags. */
+  /** Instead of keys: the link's current attribute, each of several tags. */
   attribute?: LinkAttribute
   edges?: number[]
   rollup?: Rollup
-  /** What the filters ask of the buckets of the rollup; its values are bound for the rows. */
+  /** The filters as conditions on the rollup's buckets; their values are bound for the rows. */
   filters?: string[]
   bots?: 'exclude' | 'include' | 'only'
   visitors?: boolean
   most: Measure
   limit: number
 }
-/** `keys` in the order asked for. */
+/** `keys` in the requested order. */
 export type Group = { keys: string[]; visitors?: string } & Record<Measure, string>
 
-/** Counts by these keys, most first; without keys the total. Groups of a list whose counts are all zero are left out. */
+/** Counts by these keys, highest first; without keys the total. Leaves out groups of a list whose counts are all
+ * zero. */
 export function selectGroups(clickhouse: ClickHouse, counting: Counting, limits: QueryLimits = {}): Promise<Group[]> {
   const { wheres, attribute, edges, rollup, limit } = counting
   const grouped = attribute ? ['attribute'] : counting.keys.map((_, index) => `key${index}`)
@@ -68,7 +69,7 @@ ORDER BY ${[...order, ...grouped].join(', ')}
 LIMIT {limit:UInt32}`
 }
 
-/** When the earliest bucket begins that holds anything, in seconds. The first of 1970 holds counts of no time. */
+/** The start of the earliest non-empty bucket, in seconds. The first of 1970 holds counts without a time. */
 export async function selectFirstBucket(clickhouse: ClickHouse, workspaceId: string): Promise<number | undefined> {
   const [row] = await query<{ first: string }>(
     clickhouse,
@@ -91,7 +92,7 @@ function listMeasures({ visitors }: Counting): (Measure | 'visitors')[] {
   return visitors ? [...measures, 'visitors'] : measures
 }
 
-/** The rows of each kind, and the buckets of the rollup in the middle of them. */
+/** The rows of each kind, and the rollup's buckets in the middle. */
 function selectParts(counting: Counting): string[] {
   const { wheres, keys, attribute, rollup, bots } = counting
   const columns = attribute ? (['link_number'] as const) : keys
@@ -113,7 +114,7 @@ function selectParts(counting: Counting): string[] {
   return [...(rollup.isAll ? [] : parts), `  WITH ${namesInBuckets(rollup).join(', ')} ${ofBuckets}`]
 }
 
-/** Leads and sales are never of bots. */
+/** Leads and sales are never from bots. */
 function sumsOfBuckets(kinds: string[], bots: Counting['bots'] = 'exclude'): string[] {
   const clicks = { exclude: 'sum(clicks)', include: 'sum(clicks + bots)', only: 'sum(bots)' }[bots]
   const counts = (kind: Kind) => kinds.includes(kind) && (kind === 'clicks' || bots !== 'only')
@@ -126,7 +127,7 @@ function sumsOfBuckets(kinds: string[], bots: Counting['bots'] = 'exclude'): str
 
 const partsOfValue: Record<string, string[]> = { region: ['country', 'region'], city: ['country', 'region', 'city'] }
 
-/** The names that rows have for what is in a bucket, so that one condition serves both. */
+/** The row columns of a bucket's values, so that one condition serves both. */
 function namesInBuckets({ dimension }: Rollup): string[] {
   const pieces = partsOfValue[dimension ?? '']
   const values = pieces

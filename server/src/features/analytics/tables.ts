@@ -1,5 +1,5 @@
 import { eventTables } from '../event-storage/service.ts'
 import { rollupTables } from '../rollups/service.ts'
 
-/** What is counted here belongs to others, who say what may be read. */
+/** The tables belong to other features, which list the readable ones. */
 export const tables = { ...eventTables, ...rollupTables }

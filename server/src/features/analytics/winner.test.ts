@@ -11,13 +11,9 @@ test.each([
   ['most clicks', [outcome(a.url, 3), outcome(b.url, 5)], b],
   ['leads count more than clicks', [outcome(a.url, 3, 2), outcome(b.url, 500, 1)], a],
   ['added parameters do not matter', [outcome(`${b.url}?utm_source=x`, 5), outcome(a.url, 4)], b],
-  ['the closest variant gets it', [outcome('https://example.com/a?offer=1&x=2', 5), outcome(a.url, 4)], aPlus],
+  ['the closest variant wins', [outcome('https://example.com/a?offer=1&x=2', 5), outcome(a.url, 4)], aPlus],
   ['the first of equals', [outcome(a.url, 4), outcome(b.url, 4)], a],
-  [
-    'other destinations are passed over',
-    [outcome('https://elsewhere.example/', 9), outcome('not a url', 9)],
-    undefined,
-  ],
+  ['other destinations are skipped', [outcome('https://elsewhere.example/', 9), outcome('not a url', 9)], undefined],
 ])('%s', (_, outcomes, winner) => {
   expect(chooseWinner([a, aPlus, b], outcomes)).toEqual(winner)
 })

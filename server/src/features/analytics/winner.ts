@@ -2,8 +2,8 @@ export type Variant = { url: string; percentage: number }
 export type Outcome = { url: string; leads: number; clicks: number }
 
 /**
- * The variant that brought most leads, among equals most clicks; undefined when nobody came. A visitor's own
- * parameters may have been added to a destination, so an outcome belongs to the variant it has most in common with.
+ * The variant with the most leads, then the most clicks; undefined without visitors. A visitor's own parameters may
+ * have been added to a destination, so an outcome belongs to the variant it has most in common with.
  */
 export function chooseWinner(variants: Variant[], outcomes: Outcome[]): Variant | undefined {
   const totals = variants.map((variant) => ({ variant, leads: 0, clicks: 0 }))

@@ -11,7 +11,7 @@ import { deleteCustomer, findCustomer, getCustomer, listCustomers, makeCustomer,
 const platform = await openOwnDatabase()
 const query = { sortBy: 'createdAt', sortOrder: 'desc', page: 1, pageSize: 100 } as const
 
-/** A person whose every value can be looked for. */
+/** A person with unique values that can be searched for. */
 function somebody() {
   const tag = randomUUID().slice(0, 8)
   return {
@@ -23,7 +23,7 @@ function somebody() {
   }
 }
 
-/** Every table of the database that has this text somewhere. */
+/** Every table of the database that contains this text. */
 async function tablesWith({ db }: Platform, text: string): Promise<string[]> {
   const tables = await sql<{ name: string }>`
     SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`.execute(db)
@@ -35,7 +35,7 @@ async function tablesWith({ db }: Platform, text: string): Promise<string[]> {
   return found
 }
 
-test('nothing of the person is left anywhere; the row stays for the events', async () => {
+test('an erasure leaves no personal data anywhere; the row stays for the events', async () => {
   const workspace = await buildWorkspace(platform)
   const context = contextIn(platform, workspace.id)
   const { tag, ...person } = somebody()
@@ -80,7 +80,7 @@ test('nothing of the person is left anywhere; the row stays for the events', asy
   expect(await takeMessages(platform)).toEqual([{ workspaceId: workspace.id, customerId: id, at: undefined }])
 })
 
-test('is not there any more, and somebody new may have the external id', async () => {
+test('an erased customer is not found, and a new one may have the external id', async () => {
   const workspace = await buildWorkspace(platform)
   const context = contextIn(platform, workspace.id)
   const { id } = await buildCustomer(platform, workspace, { externalId: 'x' })
@@ -96,7 +96,7 @@ test('is not there any more, and somebody new may have the external id', async (
   expect(next.id).not.toBe(id)
 })
 
-test('two erasures at once: one does it, the other finds nobody', async () => {
+test('of two concurrent erasures, one succeeds and the other finds nobody', async () => {
   const workspace = await buildWorkspace(platform)
   const context = contextIn(platform, workspace.id)
   const { id } = await buildCustomer(platform, workspace)

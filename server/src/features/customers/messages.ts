@@ -12,7 +12,7 @@ export type CustomerErased = z.infer<typeof customerErased>
 
 export const customerErasedSubject = 'changes.*.customer-erased'
 
-/** Ids only: the log keeps it longer than the person may be known. */
+/** Ids only, because the log outlives the erasure. */
 export function customerErasedMessage(body: CustomerErased, partition: number) {
   return { subject: `changes.${partition}.customer-erased`, body }
 }

@@ -94,14 +94,14 @@ describe('getCustomers', () => {
     expect((await names(query)).join(' ')).toBe(expected)
   })
 
-  it('200: those whom a link brought', async () => {
+  it("200: a link's customers", async () => {
     expect(await names(`linkId=${linkId}`)).toEqual(['Bob', 'Ada'])
     expect(await names(`linkId=${linkId}&search=bob%40`)).toEqual(['Bob'])
     expect(await names(`linkId=${linkId}&partnerId=pn_1`)).toEqual([])
   })
 
   it.each(['createdAt', 'saleAmount', 'firstSaleAt', 'subscriptionCanceledAt'])(
-    '200: by %s, cursors lead to everybody once, forth and back',
+    '200: by %s, cursors reach everybody once, forwards and backwards',
     async (sortBy) => {
       for (const sortOrder of ['asc', 'desc']) {
         const order = `sortBy=${sortBy}&sortOrder=${sortOrder}`
@@ -124,7 +124,7 @@ describe('getCustomers', () => {
     },
   )
 
-  it('200: a list goes on after a customer who was erased meanwhile', async () => {
+  it('200: a list continues after a customer who was erased meanwhile', async () => {
     const own = await buildWorkspace(platform)
     const made = []
     for (const name of ['a', 'b', 'c']) made.push(await buildCustomer(platform, own, { name }))
@@ -134,7 +134,7 @@ describe('getCustomers', () => {
     expect(rest.map(({ name }) => name)).toEqual(['a'])
   })
 
-  it('404 and 422: a cursor that is not there, or two of them', async () => {
+  it('404 and 422: an unknown cursor, or two of them', async () => {
     const unknown = await send(workspace, 'GET', '/customers?startingAfter=cus_x')
     expect([unknown.status, unknown.message]).toEqual([404, 'There is no customer cus_x in this workspace.'])
     const both = await send(workspace, 'GET', '/customers?startingAfter=a&endingBefore=b')
@@ -145,7 +145,7 @@ describe('getCustomers', () => {
 })
 
 describe('createCustomer', () => {
-  it('201: makes one with a name, and `ext_1` beside `1`', async () => {
+  it('201: creates one with a generated name, and `ext_1` beside `1`', async () => {
     const workspace = await buildWorkspace(platform)
     const body = { externalId: '1', email: 'ada@example.com', avatar: 'https://example.com/a.png' }
     const first = await send(workspace, 'POST', '/customers', body)
@@ -166,7 +166,7 @@ describe('createCustomer', () => {
 })
 
 describe('trackCustomer', () => {
-  it('200: makes a customer, then changes only what is given', async () => {
+  it('200: creates a customer, then changes only the given fields', async () => {
     const workspace = await buildWorkspace(platform)
     const track = async (body: object) => (await send(workspace, 'POST', '/track/customer', body)).answer
     const made = { customerId: 'ext_7', customerName: 'Ada', customerEmail: 'ada@example.com', customerAvatar: null }
@@ -176,7 +176,7 @@ describe('trackCustomer', () => {
     expect(found.answer).toMatchObject([{ externalId: 'ext_7', name: 'Ada L.', email: 'ada@example.com' }])
   })
 
-  it('400, 422: without an id, and with an address that is none', async () => {
+  it('400, 422: without an id, and with an invalid e-mail address', async () => {
     const workspace = await buildWorkspace(platform)
     expect((await send(workspace, 'POST', '/track/customer', {})).status).toBe(400)
     const wrong = { customerId: '1', customerEmail: 'nobody' }
@@ -229,7 +229,7 @@ describe('getCustomer', () => {
 })
 
 describe('updateCustomer', () => {
-  it('200: changes what is given and leaves the rest', async () => {
+  it('200: changes the given fields and keeps the rest', async () => {
     const workspace = await buildWorkspace(platform)
     const { id } = await buildCustomer(platform, workspace, { name: 'Ada', email: 'a@example.com', externalId: 'a' })
     const before = (await send(workspace, 'GET', `/customers/${id}`)).answer
@@ -281,14 +281,14 @@ describe('updateCustomer', () => {
     expect((await send(workspace, 'PATCH', `/customers/${id}`, patch)).status).toBe(status)
   })
 
-  it('404: there is none', async () => {
+  it('404: an unknown customer', async () => {
     const workspace = await buildWorkspace(platform)
     expect((await send(workspace, 'PATCH', '/customers/ext_x', { name: 'x' })).code).toBe('not_found')
   })
 })
 
 describe('deleteCustomer', () => {
-  it('200 and 404: the log tells what happened, but not to whom', async () => {
+  it('200 and 404: the log has the erasure without personal data', async () => {
     const server = await startServer({ ...inject('environment'), ROLES: 'api', LOG_LEVEL: 'debug' })
     onTestFinished(async () => void (await server.stop()))
     const workspace = await buildWorkspace(platform)
@@ -308,8 +308,8 @@ describe('deleteCustomer', () => {
   })
 })
 
-describe('making and presenting', () => {
-  it('50 who make the same customer at once get the same one', async () => {
+describe('creating and presenting', () => {
+  it('50 concurrent requests for the same customer get the same one', async () => {
     const workspace = await buildWorkspace(platform)
     const context = contextIn(platform, workspace.id)
     const person = { externalId: 'same', name: null, email: null, avatar: null }
@@ -318,7 +318,7 @@ describe('making and presenting', () => {
     expect(made[0]?.name).toMatch(/^[A-Z][a-z]+ [A-Z][a-z]+$/)
   })
 
-  it('one who was erased, or is not there, is shown as nobody', async () => {
+  it('an erased or unknown customer is shown without personal data', async () => {
     const workspace = await buildWorkspace(platform)
     const { id, created_at } = await buildCustomer(platform, workspace, { name: 'Ada', email: 'a@example.com' })
     const context = contextIn(platform, workspace.id)

@@ -70,7 +70,7 @@ export async function createCustomer(ctx: Ctx, input: NewCustomer): Promise<Expa
   return presentOne(ctx, row, {})
 }
 
-/** Makes the customer of this external id, or changes the fields that are given. */
+/** Creates the customer with this external id, or changes the given fields. */
 export async function saveCustomer(ctx: Ctx, externalId: string, fields: Omit<CustomerPatch, 'externalId'>) {
   return transaction(ctx, async (ctx) => {
     const known = await findCustomer(ctx, externalId)
@@ -106,8 +106,7 @@ export async function updateCustomer(
 }
 
 /**
- * Nothing that tells who it was is left in the answer's moment but the metadata of the events; those who keep them hear
- * the message and erase it.
+ * Erases everything personal at once except the events' metadata; its owners subscribe to the message and erase that.
  */
 export async function deleteCustomer(ctx: Ctx, name: string): Promise<{ id: string }> {
   return transaction(ctx, async (ctx) => {
@@ -123,30 +122,30 @@ export async function deleteCustomer(ctx: Ctx, name: string): Promise<{ id: stri
   })
 }
 
-/** As it is part of an event; `row` may be missing or of one who was erased. */
+/** The customer inside an event; `row` may be missing or erased. */
 export function presentCustomer(row: Customer | undefined, id: string): ContractCustomer {
   return present(row, id)
 }
 
-/** By your own id. Inside a transaction nobody else changes the customer until that ends. */
+/** By the client's own id. Inside a transaction, locks the customer until it ends. */
 export function findCustomer(ctx: Ctx, externalId: string): Promise<Customer | undefined> {
   return selectCustomer(ctx.db, ctx.workspaceId, { externalId })
 }
 
-/** Inside a transaction, until that ends, nobody erases the customer; undefined when that has happened. */
+/** Locks the customer against erasure until the transaction ends; undefined when it was erased. */
 export function lockCustomer(ctx: Ctx, id: string): Promise<Customer | undefined> {
   return selectCustomer(ctx.db, ctx.workspaceId, { id })
 }
 
-/** When two make the same customer at once, both get the one that was first. */
+/** Concurrent calls for the same customer get the one that was created first. */
 export async function makeCustomer(ctx: Ctx, person: Person, click: FirstClick | null): Promise<Customer> {
   const row = newRow(ctx, person, click)
-  // The one who was first may be erased or get another id before it is found.
+  // The first one may be erased or get another id before it is read.
   for (let attempt = 0; attempt < attempts; attempt++) {
     const customer = (await insertCounted(ctx, row)) ?? (await findCustomer(ctx, person.externalId))
     if (customer) return customer
   }
-  throw conflict('The customer of this external id is being changed by somebody else right now. Try again.')
+  throw conflict('The customer with this external id is being changed by another request. Try again.')
 }
 
 /** Undefined when the workspace has a customer with this external id already. */
@@ -176,7 +175,7 @@ function newRow(ctx: Ctx, person: Person, click: FirstClick | null) {
   }
 }
 
-/** Only when none was known before. */
+/** Keeps an earlier click. */
 export async function rememberClick(ctx: Ctx, customer: Customer, click: FirstClick): Promise<void> {
   if (customer.click_id === null) await updateFirstClick(ctx.db, ctx.workspaceId, customer.id, click)
 }
@@ -187,7 +186,7 @@ export function countSale(ctx: Ctx, id: string, sale: { sales: number; amount: n
 
 export type SoldTo = { number: bigint; id: string; workspaceId: string; sales: number; saleAmount: number }
 
-/** Customers after a number, or those that are named, with what they were counted to have bought. */
+/** Customers after a number, or the named ones, with their counted sales. */
 export async function soldTo(
   platform: Pick<Platform, 'db'>,
   range: Parameters<typeof selectSoldTo>[1],
@@ -209,12 +208,12 @@ export function correctSales(
   return replaceSales(platform.db, rows)
 }
 
-/** Where they came from, for those of whom no country is known. */
+/** Saves a country for customers that have none. */
 export async function saveCustomerCountries(platform: Pick<Platform, 'db'>, located: LocatedCustomer[]): Promise<void> {
   if (located.length > 0) await fillCountries(platform.db, located)
 }
 
-/** Also those who were erased. */
+/** Including erased customers. */
 export async function customersById(ctx: Ctx, ids: string[]): Promise<Map<string, Customer>> {
   if (ids.length === 0) return new Map()
   const rows = await selectCustomersById(ctx.db, ctx.workspaceId, [...new Set(ids)])
@@ -242,19 +241,20 @@ async function findCustomerNumber(ctx: Ctx, id: string): Promise<bigint> {
   return number
 }
 
-/** An exact address or id says more than a search: the first that is given counts. Undefined when nobody can fit. */
+/** An exact address or id takes precedence over a search, the first given one over others. Undefined when no
+ * customer can match. */
 async function buildFilter(ctx: Ctx, query: CustomersQuery): Promise<CustomerFilter | undefined> {
   const { email, externalId, search, linkId, partnerId, programId } = query
   const named =
     email !== undefined ? { email } : externalId !== undefined ? { externalId } : search !== undefined && { search }
-  // No link can have a partner or a program before there are any.
+  // There are no partners or programs yet, so no link has one.
   if (partnerId !== undefined || programId !== undefined) return undefined
   const [linkNumber] = linkId === undefined ? [] : await linkNumbers(ctx, { ids: [linkId] })
   if (linkId !== undefined && linkNumber === undefined) return undefined
   return { ...named, country: query.country?.toUpperCase(), linkNumber }
 }
 
-/** What the patch really changes. */
+/** The fields that the patch really changes. */
 function changesTo(row: CustomerRow, patch: CustomerPatch): CustomerChanges {
   const changes: CustomerChanges = {
     external_id: patch.externalId,

@@ -40,13 +40,13 @@ export type CustomerSort = 'createdAt' | 'saleAmount' | 'firstSaleAt' | 'subscri
 export type CustomerPage = {
   sort: CustomerSort
   ascending: boolean
-  /** The number of the customer that the page begins after, in the order asked for. */
+  /** The number of the last customer of the previous page, in the requested order. */
   after?: bigint
   offset: number
   count: number
 }
 
-// What has not happened comes before everything that has.
+// Customers without such an event come first in ascending order.
 const sortColumns: Record<CustomerSort, RawBuilder<unknown>> = {
   createdAt: sql`number`,
   saleAmount: sql`sale_amount`,
@@ -54,7 +54,7 @@ const sortColumns: Record<CustomerSort, RawBuilder<unknown>> = {
   subscriptionCanceledAt: sql`coalesce(subscription_canceled_at, '-infinity'::timestamptz)`,
 }
 
-/** Undefined when somebody else has made a customer with this external id meanwhile. */
+/** Undefined when another request has created a customer with this external id meanwhile. */
 export async function insertCustomer(db: Db, row: NewCustomerRow): Promise<CustomerRow | undefined> {
   const result = await sql<CustomerRow>`
     INSERT INTO customers (id, workspace_id, external_id, name, email, avatar, click_id, link_number)
@@ -70,7 +70,7 @@ export async function countCustomers(db: Db, workspaceId: string): Promise<numbe
   return Number(result.rows[0]?.count ?? 0)
 }
 
-/** Inside a transaction nobody else changes it until that ends. */
+/** Inside a transaction, locks the row until it ends. */
 export async function selectCustomer(
   db: Db,
   workspaceId: string,
@@ -85,7 +85,7 @@ export async function selectCustomer(
   return result.rows[0]
 }
 
-/** Also those who were erased. Inside a transaction nobody changes or erases them until that ends. */
+/** Including erased ones. Inside a transaction, locks their rows until it ends. */
 export async function selectCustomersById(db: Db, workspaceId: string, ids: string[]): Promise<CustomerRow[]> {
   const rowLock = db.isTransaction ? sql`ORDER BY id FOR SHARE` : sql``
   const result = await sql<CustomerRow>`
@@ -93,7 +93,7 @@ export async function selectCustomersById(db: Db, workspaceId: string, ids: stri
   return result.rows
 }
 
-/** The first click that is known stays. */
+/** Keeps the first known click. */
 export async function updateFirstClick(
   db: Db,
   workspaceId: string,
@@ -124,8 +124,8 @@ export async function addSales(
 
 export type SoldToRow = Pick<CustomerRow, 'number' | 'id' | 'workspace_id' | 'sales' | 'sale_amount'>
 
-/** Also those who were erased. Inside a transaction nobody else changes them until that ends. */
-// NOTE every workspace: the operator compares those of all of them, or of the one that is named.
+/** Including erased ones. Inside a transaction, locks their rows until it ends. */
+// NOTE every workspace: the operator compares those of all of them, or of the named one.
 export async function selectSoldTo(
   db: Db,
   range: { workspaceId?: string; after: bigint; count: number } | { numbers: bigint[] },
@@ -139,7 +139,7 @@ export async function selectSoldTo(
   return result.rows
 }
 
-// NOTE every workspace: likewise for the operator.
+// NOTE every workspace: as above, for the operator.
 export async function replaceSales(db: Db, rows: { number: bigint; sales: number; saleAmount: number }[]) {
   await sql`UPDATE customers SET sales = n.sales, sale_amount = ${bounded(sql`n.sale_amount`)} FROM unnest(
       ${rows.map(({ number }) => number)}::bigint[], ${rows.map(({ sales }) => sales)}::bigint[],
@@ -147,7 +147,7 @@ export async function replaceSales(db: Db, rows: { number: bigint; sales: number
     WHERE customers.number = n.number`.execute(db)
 }
 
-// NOTE every workspace: likewise for the operator.
+// NOTE every workspace: as above, for the operator.
 export async function selectHighestNumber(db: Db): Promise<bigint> {
   const result = await sql<{ highest: bigint | null }>`SELECT max(number) AS highest FROM customers`.execute(db)
   return result.rows[0]?.highest ?? 0n
@@ -174,7 +174,7 @@ export async function selectCustomers(
   return result.rows
 }
 
-/** Also of one who was erased, so that a list that is being read goes on. */
+/** Including an erased one, so that a list continues after it. */
 export async function selectNumber(db: Db, workspaceId: string, id: string): Promise<bigint | undefined> {
   const result = await sql<{ number: bigint }>`
     SELECT number FROM customers WHERE workspace_id = ${workspaceId} AND id = ${id}`.execute(db)
@@ -193,7 +193,7 @@ export async function updateCustomerRow(
   return row
 }
 
-/** What tells who it was goes; the row stays for the events that name it. */
+/** Removes everything personal; the row stays for the events that name it. */
 export async function eraseCustomerRow(db: Db, workspaceId: string, id: string): Promise<void> {
   await sql`UPDATE customers SET external_id = NULL, name = NULL, email = NULL, avatar = NULL, stripe_customer_id = NULL,
       country = NULL, erased_at = now(), updated_at = now()

@@ -11,7 +11,7 @@ const as = (workspace: Pick<BuiltWorkspace, 'key'>) => createClient({ url: api, 
 const unknownFolder = 'There is no folder fold_unknown in this workspace.'
 const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
-/** Sends what the typed client would not. */
+/** Sends bodies that the typed client would reject. */
 async function send(workspace: Pick<BuiltWorkspace, 'key'>, method: string, path: string, body?: string) {
   const response = await fetch(api + path, { method, headers: { authorization: `Bearer ${workspace.key}` }, body })
   const answer = (await response.json()) as { error?: { code: string; message: string } }
@@ -28,7 +28,7 @@ async function withFolders<N extends string[]>(...names: N) {
 const listNames = (folders: { name: string }[]) => folders.map((folder) => folder.name)
 
 describe('listFolders', () => {
-  it('200: by name, with no regard to case', async () => {
+  it('200: by name, case-insensitive', async () => {
     const { workspace } = await withFolders('beta', 'Alpha', 'gamma')
     expect(listNames(await as(workspace)(listFolders))).toEqual(['Alpha', 'beta', 'gamma'])
   })
@@ -43,7 +43,7 @@ describe('listFolders', () => {
     expect(await sorted('createdAt', 'desc')).toEqual(oldestFirst.toReversed())
   })
 
-  it('200: those whose name contains the text, in any case, with no sign having a meaning', async () => {
+  it('200: names that contain the text, case-insensitive and without wildcards', async () => {
     const { workspace } = await withFolders('50% off', 'Spring_Sale', 'Café')
     const names = async (search: string) => listNames(await as(workspace)(listFolders, { query: { search } }))
     expect(await names('SALE')).toEqual(['Spring_Sale'])
@@ -59,7 +59,7 @@ describe('listFolders', () => {
     expect(await page(Number.MAX_SAFE_INTEGER)).toEqual([])
   })
 
-  it('200: 50 of them when nothing is said, 100 at most', async () => {
+  it('200: 50 per page by default, 100 at most', async () => {
     const workspace = await buildWorkspace(platform)
     await Promise.all(
       Array.from({ length: 60 }, (_, index) => as(workspace)(createFolder, { body: { name: `folder ${index}` } })),
@@ -68,14 +68,14 @@ describe('listFolders', () => {
     expect(await as(workspace)(listFolders, { query: { pageSize: 100 } })).toHaveLength(60)
   })
 
-  it('200: none of another workspace; parameters of older clients mean nothing', async () => {
+  it('200: none of another workspace; parameters of older clients have no effect', async () => {
     await withFolders('theirs')
     const { workspace } = await withFolders('ours')
     const { status, answer } = await send(workspace, 'GET', '/folders?includeLinkCount=true')
     expect({ status, names: listNames(answer as never) }).toEqual({ status: 200, names: ['ours'] })
   })
 
-  it('400: a page that is no number', async () => {
+  it('400: a page that is not a number', async () => {
     const { workspace } = await withFolders()
     expect(await send(workspace, 'GET', '/folders?page=two')).toMatchObject({ status: 400, code: 'bad_request' })
   })
@@ -84,12 +84,12 @@ describe('listFolders', () => {
     await expect(as({ key: 'trib_unknown' })(listFolders)).rejects.toMatchObject({ status: 401, code: 'unauthorized' })
   })
 
-  it('403: with a key for something else', async () => {
+  it('403: with a key of another scope', async () => {
     const workspace = await buildWorkspace(platform, { scopes: ['tags.read'] })
     await expect(as(workspace)(listFolders)).rejects.toMatchObject({ status: 403, code: 'forbidden' })
   })
 
-  it('422: more than 100 on a page', async () => {
+  it('422: more than 100 per page', async () => {
     const { workspace } = await withFolders()
     expect(await send(workspace, 'GET', '/folders?pageSize=101')).toMatchObject({
       status: 422,
@@ -97,7 +97,7 @@ describe('listFolders', () => {
     })
   })
 
-  it('429: after the 60 requests that the free plan has in a minute', async () => {
+  it("429: after the free plan's 60 requests per minute", async () => {
     const workspace = await buildWorkspace(platform, { plan: 'free' })
     const answers = await Promise.all(Array.from({ length: 61 }, () => send(workspace, 'GET', '/folders')))
     expect(answers.map((answer) => answer.status).sort()).toEqual([...Array(60).fill(200), 429])
@@ -105,7 +105,7 @@ describe('listFolders', () => {
 })
 
 describe('createFolder', () => {
-  it('201: answers the folder with exactly its seven keys', async () => {
+  it('201: returns the folder with exactly its seven keys', async () => {
     const { workspace } = await withFolders()
     const { status, answer } = await send(workspace, 'POST', '/folders', '{"name":"Spring"}')
     expect({ status, answer }).toEqual({
@@ -137,7 +137,7 @@ describe('createFolder', () => {
     await expect(withFolders('same')).resolves.toBeDefined()
   })
 
-  it('400: says what is missing, of the wrong type or broken', async () => {
+  it('400: names missing, mistyped and malformed values', async () => {
     const { workspace } = await withFolders()
     const cases: [string, string][] = [
       ['', '`name` in the body is required.'],
@@ -152,7 +152,7 @@ describe('createFolder', () => {
     expect(await send(workspace, 'POST', '/folders', '{"name"')).toMatchObject({ status: 400, code: 'bad_request' })
   })
 
-  it('403: with a key that may only read', async () => {
+  it('403: with a read-only key', async () => {
     const workspace = await buildWorkspace(platform, { scopes: ['folders.read'] })
     expect(await send(workspace, 'POST', '/folders', '{"name":"a"}')).toMatchObject({
       status: 403,
@@ -171,7 +171,7 @@ describe('createFolder', () => {
     }
   })
 
-  it('409: of 20 at once for one name, one gets it', async () => {
+  it('409: of 20 concurrent requests for one name, one succeeds', async () => {
     const workspace = await buildWorkspace(platform)
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
@@ -182,7 +182,7 @@ describe('createFolder', () => {
     expect(await as(workspace)(listFolders)).toHaveLength(1)
   })
 
-  it('422: says which value is not allowed and why', async () => {
+  it('422: names the invalid value and the reason', async () => {
     const { workspace } = await withFolders()
     const cases: [object, string][] = [
       [{ name: ' ' }, '`name` in the body is not allowed: it is blank.'],
@@ -204,7 +204,7 @@ describe('createFolder', () => {
 })
 
 describe('updateFolder', () => {
-  it('200: changes what is given, leaves the rest, and says when', async () => {
+  it('200: changes the given fields, keeps the rest, and sets updatedAt', async () => {
     const { workspace, folders } = await withFolders('before')
     const [folder] = folders
     const patch = (body: object) => as(workspace)(updateFolder, { params: { id: folder.id }, body })
@@ -220,7 +220,7 @@ describe('updateFolder', () => {
     expect(await patch({ name: 'AFTER' })).toMatchObject({ name: 'AFTER' })
   })
 
-  it('200: answers the folder as it is when nothing changes, and without a body', async () => {
+  it('200: returns the folder unchanged when nothing differs, and without a body', async () => {
     const { workspace, folders } = await withFolders('same')
     const [folder] = folders
     for (const body of [undefined, '{}', '{"name":" same ","description":null,"accessLevel":"write"}']) {
@@ -229,18 +229,18 @@ describe('updateFolder', () => {
     }
   })
 
-  it('400: a name that is no text', async () => {
+  it('400: a name that is not a text', async () => {
     const { workspace, folders } = await withFolders('a')
     const answer = await send(workspace, 'PATCH', `/folders/${folders[0].id}`, '{"name":null}')
     expect(answer).toMatchObject({ status: 400, message: '`name` in the body must be a string, not null.' })
   })
 
-  it('403: with a key that may only read', async () => {
+  it('403: with a read-only key', async () => {
     const workspace = await buildWorkspace(platform, { scopes: ['folders.read'] })
     expect(await send(workspace, 'PATCH', '/folders/fold_unknown', '{}')).toMatchObject({ status: 403 })
   })
 
-  it('404: when there is none, or it is of another workspace', async () => {
+  it("404: an unknown folder, or another workspace's", async () => {
     const [ours, theirs] = [await withFolders(), await withFolders('theirs')]
     const patch = (id: string) => as(ours.workspace)(updateFolder, { params: { id }, body: { name: 'a' } })
     await expect(patch('fold_unknown')).rejects.toMatchObject({ status: 404, message: unknownFolder })
@@ -257,7 +257,7 @@ describe('updateFolder', () => {
     })
   })
 
-  it('422: an access level that does not exist, a blank name', async () => {
+  it('422: an unknown access level, a blank name', async () => {
     const { workspace, folders } = await withFolders('a')
     for (const body of ['{"accessLevel":"all"}', '{"name":" "}']) {
       expect(await send(workspace, 'PATCH', `/folders/${folders[0].id}`, body)).toMatchObject({ status: 422 })
@@ -266,7 +266,7 @@ describe('updateFolder', () => {
 })
 
 describe('deleteFolder', () => {
-  it('200: answers the id; the name is free again', async () => {
+  it('200: returns the id; the name is free again', async () => {
     const { workspace, folders } = await withFolders('gone', 'stays')
     const { status, answer } = await send(workspace, 'DELETE', `/folders/${folders[0].id}`)
     expect({ status, answer }).toEqual({ status: 200, answer: { id: folders[0].id } })
@@ -274,12 +274,12 @@ describe('deleteFolder', () => {
     await expect(as(workspace)(createFolder, { body: { name: 'gone' } })).resolves.toMatchObject({ name: 'gone' })
   })
 
-  it('403: with a key that may only read', async () => {
+  it('403: with a read-only key', async () => {
     const workspace = await buildWorkspace(platform, { scopes: ['folders.read'] })
     expect(await send(workspace, 'DELETE', '/folders/fold_unknown')).toMatchObject({ status: 403 })
   })
 
-  it('404: when there is none, it was deleted, or it is of another workspace', async () => {
+  it("404: an unknown or deleted folder, or another workspace's", async () => {
     const [ours, theirs] = [await withFolders('ours'), await withFolders('theirs')]
     const remove = (id: string) => as(ours.workspace)(deleteFolder, { params: { id } })
     await expect(remove('fold_unknown')).rejects.toMatchObject({ status: 404, message: unknownFolder })

@@ -15,7 +15,7 @@ async function newContext() {
   return contextIn(platform, (await buildWorkspace(platform)).id)
 }
 
-test('requireFolder refuses what this workspace does not have', async () => {
+test('requireFolder refuses a folder that this workspace does not have', async () => {
   const [ours, theirs] = [await newContext(), await newContext()]
   const own = await createFolder(ours, named('own'))
   const foreign = await createFolder(theirs, named('foreign'))
@@ -28,7 +28,7 @@ test('requireFolder refuses what this workspace does not have', async () => {
   }
 })
 
-test('requireFolder inside a transaction makes a deletion wait for its end', async () => {
+test('requireFolder inside a transaction blocks a deletion until it ends', async () => {
   const ctx = await newContext()
   const { id } = await createFolder(ctx, named('busy'))
   const order: string[] = []
@@ -43,7 +43,7 @@ test('requireFolder inside a transaction makes a deletion wait for its end', asy
   expect(order).toEqual(['done', 'deleted'])
 })
 
-test('deletedFolders keeps apart the folders of each workspace', async () => {
+test('deletedFolders keeps workspaces apart', async () => {
   const [ours, theirs] = [await newContext(), await newContext()]
   const own = await createFolder(ours, named('own'))
   const foreign = await createFolder(theirs, named('foreign'))
@@ -54,7 +54,7 @@ test('deletedFolders keeps apart the folders of each workspace', async () => {
 })
 
 describe('deleteFolder', () => {
-  test('takes its links out and leaves those of other folders', async () => {
+  test('removes its links from the folder and keeps those of other folders', async () => {
     const workspace = await buildWorkspace(platform)
     const ctx = contextIn(platform, workspace.id)
     const [missing, stays] = [await createFolder(ctx, named('gone')), await createFolder(ctx, named('stays'))]
@@ -81,7 +81,7 @@ describe('deleteFolder', () => {
     })
   })
 
-  test('publishes the deletion with it, or neither happens', async () => {
+  test('publishes the deletion in its transaction', async () => {
     const ctx = await newContext()
     const folder = await createFolder(ctx, named('kept'))
     const attempt = transaction(ctx, async (ctx) => {

@@ -29,7 +29,7 @@ export async function selectFolders(
   return result.rows
 }
 
-/** Inside a transaction it can't be deleted before that ends. */
+/** Inside a transaction, the folder can't be deleted until it ends. */
 export async function selectFolder(db: Db, workspaceId: string, id: string): Promise<FolderRow | undefined> {
   const rowLock = db.isTransaction ? sql`FOR KEY SHARE` : sql``
   const result = await sql<FolderRow>`

@@ -23,7 +23,7 @@ export async function openTests(platform: Platform): Promise<DueTest[]> {
   }))
 }
 
-/** Once only, whoever else tries at the same time. */
+/** Succeeds once, even for concurrent calls. */
 export async function finishTest(
   platform: Platform,
   { workspaceId, linkId }: DueTest,

@@ -11,24 +11,25 @@ import { parseLinkName } from './settings.ts'
 import { type LinkRow, type LinkSelector, lockNames, selectLinkForUpdate } from './store.ts'
 import { changeLink, makeLink, removeLinks } from './write.ts'
 
-/** One transaction; in the place of a link that can't be made stands its error, and the others are made. */
+/** One transaction; the response has an error at the index of a link that can't be created, and the others are
+ * created. */
 export async function createLinks(ctx: Ctx, items: unknown[]): Promise<(Link | LinkError)[]> {
   return inOneTransaction(ctx, items, lockNamesFor(items), async (ctx, item) => {
-    // Thousands of wrong values would each cost an explanation.
+    // Explaining thousands of wrong values would be slow.
     const problem = nestingProblem(Buffer.from(JSON.stringify(item)), linkBody.bodyValues)
     if (problem) throw invalid(`The link ${problem}.`)
     return makeLink(ctx, parse(newLink, item, 'body'))
   })
 }
 
-/** All or none: the links that exist get the same change. Those that do not exist are skipped, as in a bulk delete. */
+/** All or none: the existing links get the same change; unknown ones are skipped, as in a bulk delete. */
 export async function updateLinks(ctx: Ctx, { linkIds, externalIds, data }: BulkUpdate): Promise<Link[]> {
   const selectors = linkIds?.map(parseLinkName) ?? externalIds?.map((externalId) => ({ externalId }))
   if (!selectors?.length) throw badRequest('The body must have `linkIds` or `externalIds`.')
   return transaction(ctx, async (ctx) => {
     const changed = new Map<string, LinkRow>()
     const names = selectors.map((selector) => JSON.stringify(selector))
-    // In one order everywhere, so that two calls for the same links never wait for each other.
+    // One order everywhere, so that two calls for the same links can't deadlock.
     for (const name of [...new Set(names)].sort()) {
       const link = await selectLinkForUpdate(ctx.db, ctx.workspaceId, JSON.parse(name) as LinkSelector)
       if (link) changed.set(name, await changeLink(ctx, link, data))
@@ -40,11 +41,11 @@ export async function updateLinks(ctx: Ctx, { linkIds, externalIds, data }: Bulk
   })
 }
 
-/** Those that do not exist are passed over. */
+/** Skips unknown links. */
 export async function deleteLinks(ctx: Ctx, names: string[]): Promise<{ deletedCount: number }> {
   return transaction(ctx, async (ctx) => {
     const numbers: bigint[] = []
-    // In one order everywhere, so that two calls for the same links never wait for each other.
+    // One order everywhere, so that two calls for the same links can't deadlock.
     for (const name of [...new Set(names)].sort()) {
       const link = await selectLinkForUpdate(ctx.db, ctx.workspaceId, parseLinkName(name))
       if (link) numbers.push(link.number)
@@ -54,8 +55,8 @@ export async function deleteLinks(ctx: Ctx, names: string[]): Promise<{ deletedC
 }
 
 /**
- * Names the locks for the keys and external ids of these items, so that two calls with the same ones in another order do not
- * deadlock. There are sixteen: PostgreSQL has room for 64 locks per connection, and all workspaces share it.
+ * Names the locks for the keys and external ids of these items, so that two calls with the same ones in another order
+ * do not deadlock. There are sixteen: PostgreSQL has room for 64 locks per connection, shared by all workspaces.
  */
 function lockNamesFor(items: unknown[]): string[] {
   const names = items.flatMap((item) => {
@@ -66,7 +67,7 @@ function lockNamesFor(items: unknown[]): string[] {
   return [...new Set(names.map((name) => hash('sha256', name).slice(0, 1)))]
 }
 
-/** An item that is refused leaves nothing behind: whatever it wrote is undone to the point before it. */
+/** Rolls a refused item back to the savepoint before it. */
 async function inOneTransaction<T>(
   ctx: Ctx,
   items: T[],

@@ -34,7 +34,7 @@ async function takeEvents({ workspaceId }: Ctx): Promise<LinkEvent[]> {
 
 const named = (events: LinkEvent[]) => events.map(({ type, link }) => [type, link?.key])
 
-test('a link that is created, changed and deleted is published as it was then, without a webhook', async () => {
+test('a link is published as it was when created, changed and deleted, without a webhook', async () => {
   const { ctx } = await setUp()
   const made = await createLink(ctx, { ...newLink.parse({ url, key: 'a', password: 'hush' }) })
   const changed = await updateLink(ctx, made.id, { title: 'New' })
@@ -51,7 +51,7 @@ test('a link that is created, changed and deleted is published as it was then, w
   expect(JSON.stringify([first, second, third])).not.toContain('hush')
 })
 
-test('an upsert publishes what it did, and nothing when it did nothing', async () => {
+test('an upsert publishes its change, and nothing without one', async () => {
   const { ctx } = await setUp()
   const input = newLink.parse({ url, key: 'u' })
   await upsertLink(ctx, input)
@@ -63,7 +63,7 @@ test('an upsert publishes what it did, and nothing when it did nothing', async (
   ])
 })
 
-test('bulk calls publish each link that they wrote, and no other', async () => {
+test('bulk calls publish only the links that they wrote', async () => {
   const { ctx } = await setUp()
   const made = await createLinks(ctx, [{ url, key: 'a' }, { url, key: 'a' }, { url: 'no' }, { url, key: 'b' }])
   expect(named(await takeEvents(ctx))).toEqual([
@@ -142,7 +142,7 @@ test('a refused request publishes nothing', async () => {
   expect(await takeEvents(ctx)).toEqual([])
 })
 
-test('an event is never too large for the log: a very large link is left out', async () => {
+test('an event always fits the log: a very large link is left out', async () => {
   const { ctx: small } = await setUp()
   const ctx = { ...small, config: { ...small.config, LINK_MAX_BYTES: 1_000_000 } }
   const large = `https://example.com/${'x'.repeat(31_000)}`
@@ -151,7 +151,7 @@ test('an event is never too large for the log: a very large link is left out', a
   const several = Array.from({ length: 30 }, (_, index) => ({ url: large, key: `large-${index}` }))
   const made = await createLinks(ctx, several)
   const [first] = made
-  if (!first || !('id' in first)) throw new Error('The first link should be made')
+  if (!first || !('id' in first)) throw new Error('The first link should be created')
   await updateLink(ctx, first.id, { geo, ios: large, android: large, expiredUrl: large })
   await deleteLinks(
     ctx,

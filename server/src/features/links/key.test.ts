@@ -35,13 +35,13 @@ test.each([
   expect(lookupKey(given)).toBe(matched)
 })
 
-test.each(['', '/', '//'])('the path %j asks for the link of the bare domain', (path) => {
+test.each(['', '/', '//'])('the path %j is the bare domain', (path) => {
   expect(addressedKey(path)).toBe(rootKey)
 })
 
 describe('keyProblem', () => {
   test.each(['abc', 'a', 'a/b/c', 'v1.2', 'a_b', 'ümlaut', '漢字', '\u{1F600}', "it's-(fine)!", 'a:b@c'])(
-    '%j can be taken',
+    '%j is allowed',
     (key) => {
       expect(keyProblem(key)).toBeUndefined()
     },
@@ -69,7 +69,7 @@ describe('keyProblem', () => {
   })
 })
 
-test('a random key has seven letters or digits, can be taken, and is another one each time', () => {
+test('a random key has seven letters or digits, is allowed, and is unique', () => {
   const keys = Array.from({ length: 1_000 }, () => randomKey())
   for (const key of keys) {
     expect(key).toMatch(/^[A-Za-z0-9]{7}$/)
@@ -78,7 +78,7 @@ test('a random key has seven letters or digits, can be taken, and is another one
   expect(new Set(keys).size).toBe(keys.length)
 })
 
-test('what is normal stays as it is', () => {
+test('a normal key stays unchanged', () => {
   fc.assert(
     fc.property(fc.oneof(anyText, likelyText), (key) => {
       expect(normalKey(normalKey(key))).toBe(normalKey(key))
@@ -89,7 +89,7 @@ test('what is normal stays as it is', () => {
   )
 })
 
-test('every key that is taken is found by its address', () => {
+test('every allowed key is found by its address', () => {
   fc.assert(
     fc.property(acceptedKey, (key) => {
       const { pathname } = new URL(`https://go.example.com/${encodeURI(key)}`)
@@ -104,12 +104,12 @@ test.each([
   ['a space', 'a b'],
   ['a reserved name', '_root'],
   ['an empty segment', 'a//b'],
-  ['more than any key has', 'a'.repeat(571)],
+  ['a key over the limit', 'a'.repeat(571)],
 ])('an address with %s has no key', (_name, path) => {
   expect(addressedKey(path)).toBeNull()
 })
 
-test('capitals and decomposed letters lead to the same link', () => {
+test('upper case and decomposed letters lead to the same link', () => {
   fc.assert(
     fc.property(acceptedKey, (key) => {
       expect(lookupKey(key.normalize('NFD'))).toBe(lookupKey(key))

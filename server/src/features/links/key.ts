@@ -5,7 +5,7 @@ export const rootKey = '_root'
 
 const longestKey = 190
 
-/** Addresses that browsers, phones and search engines ask every host for. */
+/** Paths that browsers, phones and search engines request from every host. */
 const reservedKeys = new Set([
   'favicon.ico',
   'robots.txt',
@@ -17,7 +17,7 @@ const reservedKeys = new Set([
   'apple-touch-icon-precomposed.png',
 ])
 
-/** Further addresses that speak for a host as a whole, by which others judge or verify who owns it. */
+/** Further paths that represent a whole host, and prove its ownership to others. */
 const hostKeys = new Set([
   'ads.txt',
   'app-ads.txt',
@@ -40,24 +40,24 @@ export function randomKey(prefix = '', length = 7): string {
   return start === '' ? randomText(length) : `${start}${prefix.endsWith('/') ? '/' : ''}${randomText(length)}`
 }
 
-/** As it is stored and shown: composed Unicode without outer slashes. */
+/** As stored and shown: composed Unicode without outer slashes. */
 export function normalKey(key: string): string {
   return key.normalize('NFC').replaceAll(/^\/+|\/+$/g, '')
 }
 
-/** As it is matched: without regard to case. */
+/** For matching: case-insensitive. */
 export function lookupKey(key: string): string {
   return normalKey(key).toLowerCase().normalize('NFC')
 }
 
-/** Why a key can't be taken, or undefined. */
+/** The reason a key is not allowed, or undefined. */
 export function keyProblem(key: string): string | undefined {
   if (key === rootKey) return undefined
   if (key === '') return 'must not be empty'
   if (key.length > longestKey) return `must be at most ${longestKey} characters long`
   if (!key.isWellFormed()) return 'must not contain half of a surrogate pair'
   if (key.startsWith('_')) return `must not start with \`_\`, except \`${rootKey}\` for the bare domain`
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it refuses control characters
   if (/[\s?#\\%\u0000-\u001f\u007f-\u009f]/.test(key)) {
     return 'must not contain spaces, control characters or any of ? # \\ %'
   }
@@ -68,7 +68,7 @@ export function keyProblem(key: string): string | undefined {
   return undefined
 }
 
-/** Why nobody can take a key on a host that many share, or undefined. */
+/** The reason a key is not allowed on a shared host, or undefined. */
 export function sharedKeyProblem(key: string): string | undefined {
   if (key === rootKey) return `must not be \`${rootKey}\``
   const name = lookupKey(key)

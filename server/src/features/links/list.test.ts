@@ -45,7 +45,7 @@ describe('getLinks', () => {
     expect(await keys('')).toEqual(['third', 'Second', 'first'])
   })
 
-  it('200: shows the same link as its creation did', async () => {
+  it('200: returns the same link as its creation', async () => {
     const own = await buildWorkspace(platform)
     const created = await buildLink(platform, own, { externalId: 'x' })
     const [listed] = await as(own)(listLinks)
@@ -83,12 +83,12 @@ describe('getLinks', () => {
     expect(await keys(query)).toEqual(expected)
   })
 
-  it('200: one domain only, in any case', async () => {
+  it('200: one domain only, case-insensitive', async () => {
     expect(await keys(`domain=${workspace.domain}`)).toEqual(['Second', 'first'])
     expect(await keys(`domain=OTHER.${workspace.domain.toUpperCase()}`)).toEqual(['third'])
   })
 
-  it('200: a walk over 250 links of one moment shows each once, in both orders', async () => {
+  it('200: pages over 250 links of one timestamp list each once, in both orders', async () => {
     const own = await buildWorkspace(platform)
     await sql`
       INSERT INTO links (id, workspace_id, domain, key, lookup_key, url, created_at)
@@ -108,7 +108,7 @@ describe('getLinks', () => {
     expect(await walk('desc', 60)).toEqual(ascending.toReversed())
   })
 
-  it('200: has 100 on a page unless told', async () => {
+  it('200: 100 per page by default', async () => {
     const own = await buildWorkspace(platform)
     for (let index = 0; index < 101; index++) await buildLink(platform, own)
     expect(await as(own)(listLinks)).toHaveLength(100)
@@ -127,7 +127,7 @@ describe('getLinks', () => {
     expect((await get({ key: 'trib_unknown' }, '')).status).toBe(401)
   })
 
-  it('403: with a key for something else', async () => {
+  it('403: with a key of another scope', async () => {
     const own = await buildWorkspace(platform, { scopes: ['domains.write', 'analytics.read'] })
     const message = 'This key lacks the scope links.read. Create a key that has it.'
     expect(await get(own, '')).toEqual({ status: 403, body: refusal('forbidden', message) })
@@ -149,7 +149,7 @@ describe('getLinks', () => {
     expect(await get(workspace, query)).toEqual({ status: 422, body: refusal('unprocessable_entity', message) })
   })
 
-  it('429: after the 60 requests that the free plan has in a minute', async () => {
+  it("429: after the free plan's 60 requests per minute", async () => {
     const own = await buildWorkspace(platform, { plan: 'free' })
     const answers = await Promise.all(Array.from({ length: 61 }, () => get(own, '')))
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(1)

@@ -7,7 +7,7 @@ const linkEvent = z.object({
   id: z.string(),
   type: z.enum(['link.created', 'link.updated', 'link.deleted']),
   createdAt: z.string(),
-  /** The link at that time, without its password. A link that is too large for a message is read later. */
+  /** The link at that time, without its password. Subscribers read a link that is too large for a message. */
   link: z.custom<Link>((value) => typeof value === 'object' && value !== null).optional(),
 })
 export type LinkEvent = z.infer<typeof linkEvent>
@@ -18,7 +18,7 @@ export const linkChanged = address.extend({
   /** Processes of an earlier release do not send these two. */
   id: z.string().optional(),
   key: z.string().optional(),
-  /** The address it had before, when it moved. */
+  /** The previous address of a moved link. */
   former: address.optional(),
   isRoot: z.boolean(),
   folderId: z.string(),
@@ -27,7 +27,7 @@ export const linkChanged = address.extend({
   tagIds: z.array(z.string()),
   deleted: z.boolean(),
   version: z.number(),
-  /** Absent when the link itself did not change, and only its copies are brought up to date. */
+  /** Absent when the link itself did not change, and only its copies are updated. */
   event: linkEvent.optional(),
 })
 export type LinkChanged = z.infer<typeof linkChanged>

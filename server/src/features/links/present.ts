@@ -25,7 +25,7 @@ export async function presentAll(ctx: Ctx, rows: LinkRow[]): Promise<Link[]> {
   )
 }
 
-/** The link object of the contract: no key more, none less, and no null in a date. */
+/** The contract's link object: exactly its keys, and no null in a date. */
 function presentLink(
   row: LinkRow,
   given: Pick<Link, 'folderId' | 'webhookIds' | 'password'> & { apiUrl: string; tags: Tag[] },
@@ -86,7 +86,7 @@ function presentLink(
   }
 }
 
-/** A link as the redirect needs it, as plain JSON; instants are milliseconds. */
+/** A link for the redirect, as plain JSON; instants are milliseconds. */
 export type RedirectView = {
   number: string
   id: string

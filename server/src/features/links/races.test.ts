@@ -11,7 +11,7 @@ import { keyProblem, normalKey } from './key.ts'
 const platform = await openTestPlatform()
 const { api, redirect } = inject('server')
 
-test('any key that is accepted is found by the redirect, by info and by search', async () => {
+test('the redirect, info and search find every accepted key', async () => {
   const workspace = await buildWorkspace(platform)
   const call = createClient({ url: api, token: workspace.key })
   const character = fc.oneof(
@@ -46,7 +46,7 @@ test('any key that is accepted is found by the redirect, by info and by search',
   )
 }, 180_000)
 
-test('20 writers at once keep addresses and external ids unique', async () => {
+test('20 concurrent writers keep addresses and external ids unique', async () => {
   const workspace = await buildWorkspace(platform)
   const call = createClient({ url: api, token: workspace.key })
   const names = ['one', 'two', 'Two', 'three', 'ünï', 'ÜNÏ', 'a/b', 'A/B']
@@ -88,7 +88,7 @@ test('20 writers at once keep addresses and external ids unique', async () => {
   expect([doubles.rows, doubleIds.rows]).toEqual([[], []])
 })
 
-test('the same upsert from many at once makes one link', async () => {
+test('concurrent equal upserts create one link', async () => {
   const workspace = await buildWorkspace(platform)
   const call = createClient({ url: api, token: workspace.key })
   const made = await Promise.all(
@@ -99,7 +99,7 @@ test('the same upsert from many at once makes one link', async () => {
   expect(new Set(made.map((link) => link.id)).size).toBe(1)
 })
 
-test('a hundred at once with seven bad ones: 93 are made, seven errors stand in their places', async () => {
+test('a bulk of a hundred with seven invalid ones creates 93 and returns seven errors at their indexes', async () => {
   const workspace = await buildWorkspace(platform)
   const call = createClient({ url: api, token: workspace.key })
   await call(contract.createLink, { body: { url: 'https://example.com/', key: 'taken', externalId: 'taken' } })
@@ -133,7 +133,7 @@ test('a hundred at once with seven bad ones: 93 are made, seven errors stand in 
   expect(await call(contract.countLinks)).toBe(94)
 })
 
-test('two bulk requests that take the same keys in opposite order both get an answer, and no 500', async () => {
+test('two bulk requests with the same keys in opposite order both succeed, without a 500', async () => {
   const workspace = await buildWorkspace(platform)
   const keys = Array.from({ length: 30 }, (_, index) => `key-${index}`)
   const send = async (order: string[]) => {

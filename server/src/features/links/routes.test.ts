@@ -19,7 +19,7 @@ async function create(workspace: Pick<BuiltWorkspace, 'key'>, body: Partial<NewL
   return as(workspace.key)(contract.createLink, { body: { url, ...body } })
 }
 
-/** Sends what the typed client would not. */
+/** Sends bodies that the typed client would reject. */
 async function post(workspace: Pick<BuiltWorkspace, 'key'>, body: string) {
   const response = await fetch(`${api}/links`, {
     method: 'POST',
@@ -31,7 +31,7 @@ async function post(workspace: Pick<BuiltWorkspace, 'key'>, body: string) {
 }
 
 describe('createLink', () => {
-  it('200: answers the link with exactly the keys of the specification', async () => {
+  it('200: returns the link with exactly the keys of the specification', async () => {
     const workspace = await buildWorkspace(platform)
     const response = await fetch(`${api}/links`, {
       method: 'POST',
@@ -66,7 +66,7 @@ describe('createLink', () => {
     })
   })
 
-  it('200: gives a random slug of seven characters on the primary domain', async () => {
+  it('200: generates a random slug of seven characters on the primary domain', async () => {
     const workspace = await buildWorkspace(platform)
     await addDomain(platform, { workspaceId: workspace.id, slug: `second.${workspace.domain}` })
     const links = await Promise.all(Array.from({ length: 20 }, () => create(workspace, {})))
@@ -84,21 +84,21 @@ describe('createLink', () => {
     expect(await create(token, {})).toMatchObject({ domain: platform.config.SHORT_DOMAIN, workspaceId: id })
   })
 
-  it('200: takes a domain of the workspace in any case, and the shared one', async () => {
+  it("200: accepts the workspace's domain in any case, and the shared one", async () => {
     const workspace = await buildWorkspace(platform)
     const { slug } = await addDomain(platform, { workspaceId: workspace.id, slug: `other.${workspace.domain}` })
     expect((await create(workspace, { domain: slug.toUpperCase() })).domain).toBe(slug)
     expect((await create(workspace, { domain: platform.config.SHORT_DOMAIN })).domain).toBe('links.localhost')
   })
 
-  it('200: keeps the destination as it was written and a key in composed letters without outer slashes', async () => {
+  it('200: keeps the destination as written and the key composed, without outer slashes', async () => {
     const workspace = await buildWorkspace(platform)
     const written = 'https://EXAMPLE.com/Straße?q=a b&sig=~%2f#Teil'
     const link = await create(workspace, { url: written, key: '/Cafe\u0301/' })
     expect(link).toMatchObject({ url: written, key: 'Café', shortLink: `https://${workspace.domain}/Caf%C3%A9` })
   })
 
-  it('200: ignores fields that it does not know', async () => {
+  it('200: ignores unknown fields', async () => {
     const workspace = await buildWorkspace(platform)
     const link = await create(workspace, { workspaceId: 'ws_other', clicks: 5 } as Partial<NewLink>)
     expect(link).toMatchObject({ workspaceId: workspace.id, clicks: 0 })
@@ -110,7 +110,7 @@ describe('createLink', () => {
     await expect(create(theirs, { key: 'same', externalId: 'same' })).resolves.toMatchObject({ key: 'same' })
   })
 
-  it('400: says what is missing, of the wrong type or broken', async () => {
+  it('400: names missing, mistyped and malformed values', async () => {
     const workspace = await buildWorkspace(platform)
     const cases: [string, string][] = [
       ['', '`url` in the body is required.'],
@@ -137,7 +137,7 @@ describe('createLink', () => {
     expect(response.status).toBe(401)
   })
 
-  it('403: with a key that may only read', async () => {
+  it('403: with a read-only key', async () => {
     const readers = ['links.read', 'apis.read'] as const
     for (const scope of readers) {
       const workspace = await buildWorkspace(platform, { scopes: [scope] })
@@ -150,7 +150,7 @@ describe('createLink', () => {
     await expect(create(await buildWorkspace(platform, { scopes: ['links.write'] }), {})).resolves.toBeDefined()
   })
 
-  it('404: on a domain of another workspace or of nobody', async () => {
+  it("404: on another workspace's domain or an unknown one", async () => {
     const [ours, theirs] = [await buildWorkspace(platform), await buildWorkspace(platform)]
     for (const domain of [theirs.domain, 'nobody.example']) {
       await expect(create(ours, { domain })).rejects.toMatchObject({
@@ -161,7 +161,7 @@ describe('createLink', () => {
     }
   })
 
-  it('409: when the key is taken, also in other letters of the same kind', async () => {
+  it('409: when the key is taken, even in another case or form', async () => {
     const workspace = await buildWorkspace(platform)
     await create(workspace, { key: 'Café' })
     for (const key of ['Café', 'café', 'CAFÉ', 'Cafe\u0301', '/café/']) {
@@ -180,7 +180,7 @@ describe('createLink', () => {
     await expect(create(ours, input)).rejects.toMatchObject({ status: 409 })
   })
 
-  it('409: of 20 at once for one key, one gets it', async () => {
+  it('409: of 20 concurrent requests for one key, one succeeds', async () => {
     const workspace = await buildWorkspace(platform)
     const attempts = Array.from({ length: 20 }, (_, index) =>
       create(workspace, { key: index % 2 ? 'wanted' : 'WANTED', externalId: `${index}` }),
@@ -228,7 +228,7 @@ describe('createLink', () => {
     expect(await info({ externalId: 'ext_ext_1' })).toBe(prefixed.id)
   })
 
-  it('422: says which value is not allowed and why', async () => {
+  it('422: names the invalid value and the reason', async () => {
     const workspace = await buildWorkspace(platform)
     const cases: [Partial<NewLink>, RegExp][] = [
       [{ url: 'example.com' }, /^`url` in the body must be an absolute URL such as https:\/\/example\.com\/page\.$/],
@@ -257,7 +257,7 @@ describe('createLink', () => {
     expect(rows.rows).toHaveLength(0)
   })
 
-  it('429: after the 60 requests that the free plan has in a minute', async () => {
+  it("429: after the free plan's 60 requests per minute", async () => {
     const workspace = await buildWorkspace(platform, { plan: 'free' })
     const outcomes = await Promise.allSettled(Array.from({ length: 61 }, () => create(workspace, {})))
     const refusals = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))

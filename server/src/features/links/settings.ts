@@ -33,7 +33,8 @@ const instants = {
 const isoDate = /^\d{4}-\d{2}-\d{2}$/
 const isoInstant = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?$/i
 
-/** The columns that an input changes, or a refusal that names the field. `url` is the destination so far. */
+/** The columns that an input changes; throws an error that names the invalid field. `url` is the current
+ * destination. */
 export function linkColumns(input: Settings, url: string, now: Date): Partial<LinkColumns> {
   refuseWhatIsNotThere(input)
   const columns: Record<string, unknown> = {}
@@ -55,7 +56,7 @@ export function linkColumns(input: Settings, url: string, now: Date): Partial<Li
   return { ...columns, ...destinationColumns(input, url) }
 }
 
-/** The destination with the UTM values of the input written into it, and those values as it then has them. */
+/** The destination with the input's UTM values, and the resulting values. */
 export function destinationColumns(input: Settings, url: string): Partial<LinkColumns> {
   const parameters = Object.fromEntries([...utmNames, 'ref' as const].map((name) => [name, input[name]]))
   const changes = input.url !== undefined || Object.values(parameters).some((value) => value !== undefined)
@@ -67,12 +68,12 @@ export function destinationColumns(input: Settings, url: string): Partial<LinkCo
 
 const externalPrefix = 'ext_'
 
-/** An id of a client's own, as a query names it: `ext_` before it is not part of it. */
+/** A client's own id in a query, without its `ext_` prefix. */
 export function parseExternalId(text: string): string {
   return text.startsWith(externalPrefix) ? text.slice(externalPrefix.length) : text
 }
 
-/** A link as a path or a query names it: by its id, or by `ext_` and the client's own id. */
+/** A link in a path or a query: its id, or `ext_` and the client's own id. */
 export function parseLinkName(name: string): LinkSelector {
   return name.startsWith(externalPrefix) ? { externalId: parseExternalId(name) } : { id: name }
 }
@@ -89,7 +90,7 @@ function requireUrl(field: string, url: string, findProblem: (url: string) => st
   if (problem) throw invalid(`\`${field}\` in the body ${problem}.`)
 }
 
-/** An empty address is none. */
+/** An empty address counts as null. */
 function checked(field: string, url: string | null, findProblem: (url: string) => string | undefined): string | null {
   if (url) requireUrl(field, url, findProblem)
   return url || null
@@ -100,16 +101,16 @@ function moment(field: string, text: string | null, now: Date): Date | null {
   const instant = parseInstant(text, now)
   if (!instant) {
     throw invalid(
-      `\`${field}\` in the body is no date: write it as 2030-01-31, as 2030-01-31T12:00:00Z or as "in 3 days".`,
+      `\`${field}\` in the body is not a date. Write it as 2030-01-31, as 2030-01-31T12:00:00Z or as "in 3 days".`,
     )
   }
-  // Words can name a moment that neither four digits of a year nor PostgreSQL can say.
+  // Phrases can name an instant beyond four-digit years and PostgreSQL's range.
   const year = instant.getUTCFullYear()
   if (year < 1 || year > 9_999) throw invalid(`\`${field}\` in the body must be between the years 1 and 9999.`)
   return instant
 }
 
-/** A moment as people and programs write it, in UTC when no zone is given; undefined when it can't be read. */
+/** An instant in a format or phrase, in UTC by default; undefined when it can't be parsed. */
 function parseInstant(text: string, now: Date): Date | undefined {
   const trimmed = text.trim()
   if (isoDate.test(trimmed)) return existing(`${trimmed}T00:00:00Z`, trimmed)
@@ -149,7 +150,7 @@ function entries<T extends object>(object: T): [keyof T, T[keyof T] & string][] 
   return Object.entries(object) as [keyof T, T[keyof T] & string][]
 }
 
-/** The columns that a client fills, by the name of their field. */
+/** The client's columns, by field name. */
 const sizedFields: Partial<Record<keyof LinkColumns, string>> = {
   url: 'url',
   geo: 'geo',
@@ -168,8 +169,8 @@ const sizedFields: Partial<Record<keyof LinkColumns, string>> = {
 }
 
 /**
- * Refuses a link that is larger than LINK_MAX_BYTES in all, and names its largest field. A link that was larger before
- * the limit was there may stay so, and shrink.
+ * Refuses a link that is larger than LINK_MAX_BYTES in total, and names its largest field. A link from before the limit
+ * may stay larger, and shrink.
  */
 export function requireSmallLink(
   { LINK_MAX_BYTES: limit }: Pick<Config, 'LINK_MAX_BYTES'>,

@@ -16,29 +16,29 @@ const refusal = {
   message: `\`key\` in the body must not be \`_root\` on ${domain}, which all workspaces share. Use a domain of your own.`,
 }
 
-describe('the bare shared domain belongs to no workspace', () => {
-  test('when a link is created, upserted or made in bulk', async () => {
+describe('the bare shared domain', () => {
+  test('is refused when a link is created, upserted or created in bulk', async () => {
     const input = { url, domain, key: '_root' }
     await expect(createLink(ctx, input)).rejects.toMatchObject(refusal)
     await expect(upsertLink(ctx, { ...input, url: `${url}/upsert` })).rejects.toMatchObject(refusal)
     expect(await createLinks(ctx, [input])).toMatchObject([{ code: refusal.code, error: refusal.message }])
   })
 
-  test('when a link is moved there', async () => {
+  test('is refused when a link is moved there', async () => {
     const shared = await buildLink(platform, workspace, { domain })
     const own = await buildLink(platform, workspace, { domain: workspace.domain, key: '_root' })
     await expect(updateLink(ctx, shared.id, { key: '_root' })).rejects.toMatchObject(refusal)
     await expect(updateLink(ctx, own.id, { domain })).rejects.toMatchObject(refusal)
   })
 
-  test('while a workspace has it on a domain of its own', async () => {
+  test("does not restrict a workspace's own bare domain", async () => {
     const other = await buildWorkspace(platform)
     expect(await buildLink(platform, other, { domain: other.domain, key: '_root' })).toMatchObject({ key: '_root' })
   })
 })
 
 test.each(['ads.txt', 'Security.txt', 'google1234567890abcdef.html', 'BingSiteAuth.xml', 'sw.js'])(
-  'nobody can take %s on the shared domain, and the owner of a domain can',
+  "%s is refused on the shared domain, and allowed on the workspace's own",
   async (key) => {
     await expect(createLink(ctx, { url, domain, key })).rejects.toMatchObject({ code: 'unprocessable_entity' })
     const other = await buildWorkspace(platform)
@@ -47,7 +47,7 @@ test.each(['ads.txt', 'Security.txt', 'google1234567890abcdef.html', 'BingSiteAu
 )
 
 test.each(['.well-known', '.well-known/security.txt', 'robots.txt', 'favicon.ico'])(
-  'nobody can take %s anywhere',
+  '%s is refused everywhere',
   async (key) => {
     for (const host of [domain, workspace.domain]) {
       await expect(createLink(ctx, { url, domain: host, key })).rejects.toMatchObject({ code: 'unprocessable_entity' })

@@ -23,12 +23,12 @@ async function call({ key }: Pick<BuiltWorkspace, 'key'>, method: string, path: 
   return { status: response.status, message: answer.error?.message, answer }
 }
 
-describe('a link of more than 64 kB in all', () => {
+describe('a link of more than 64 kB in total', () => {
   const message = expect.stringMatching(
     /^The link has \d{5,6} bytes in all, more than the 65536 of LINK_MAX_BYTES\. Shorten `geo` in the body, which has \d{5}\.$/,
   )
 
-  test('is not created, upserted or made by an update', async () => {
+  test('is not created, upserted or grown by an update', async () => {
     const body = { url: long(20_000), geo: countries(5, 10_000) }
     const { id } = await buildLink(platform, workspace, { url: long(20_000) })
     const answers = [
@@ -39,7 +39,7 @@ describe('a link of more than 64 kB in all', () => {
     expect(answers).toMatchObject(answers.map(() => ({ status: 422, message })))
   })
 
-  test('is refused in a bulk while the others are made', async () => {
+  test('is refused in a bulk while the others are created', async () => {
     const { answer } = await call(workspace, 'POST', '/links/bulk', [
       { url },
       { url: long(20_000), geo: countries(5, 10_000) },
@@ -47,7 +47,7 @@ describe('a link of more than 64 kB in all', () => {
     expect(answer).toMatchObject([{ url }, { code: 'unprocessable_entity', error: message }])
   })
 
-  test('may shrink when it was larger before the limit was there', async () => {
+  test('may shrink when it is older than the limit', async () => {
     const { id } = await buildLink(platform, workspace)
     const geo = JSON.stringify(countries(10, 10_000))
     await sql`UPDATE links SET geo = ${geo}::jsonb WHERE id = ${id}`.execute(platform.db)
@@ -58,7 +58,7 @@ describe('a link of more than 64 kB in all', () => {
   })
 })
 
-test('a link just below the limit is made, counted in bytes and not in characters', async () => {
+test('a link just below the limit is created, counted in bytes and not in characters', async () => {
   const fits = { url, geo: countries(2, 30_000) }
   expect(await call(workspace, 'POST', '/links', fits)).toMatchObject({ status: 200 })
   const wide = { url, comments: '€'.repeat(9_000), geo: { DE: long(20_000), FR: long(20_000) } }

@@ -81,7 +81,7 @@ const counters = sql`coalesce(c.clicks, 0) AS clicks, coalesce(c.leads, 0) AS le
 // NOTE every workspace: a part of statements that have the workspace; rows are joined by the link's number.
 const whole = sql`l.*, ${counters},
   ARRAY(SELECT t.tag_id FROM link_tags t WHERE t.link_number = l.number ORDER BY t.position) AS tag_ids`
-// NOTE every workspace: likewise a part of statements that have the workspace.
+// NOTE every workspace: as above, a part of statements that have the workspace.
 const wholeLink = sql`links l LEFT JOIN link_counters c ON c.link_number = l.number`
 
 /** The number of the new link, or undefined when its address or its external id is taken. */
@@ -115,7 +115,7 @@ export async function updateLink(
     .execute()
 }
 
-/** Those of these links that were still there; their address and external id are free then. */
+/** Returns the links that this call deleted, which frees their address and external id. */
 export async function deleteLinks(db: Db, workspaceId: string, numbers: bigint[]): Promise<bigint[]> {
   const result = await sql<{ number: bigint }>`
     UPDATE links SET deleted_at = now(), version = nextval('link_versions')
@@ -124,7 +124,7 @@ export async function deleteLinks(db: Db, workspaceId: string, numbers: bigint[]
   return result.rows.map((row) => row.number)
 }
 
-/** Those of these links that are there, deleted or not; they have a new version then. */
+/** Gives these links a new version, deleted or not. Returns the existing ones. */
 export async function renewVersions(db: Db, workspaceId: string, numbers: bigint[]): Promise<bigint[]> {
   const result = await sql<{ number: bigint }>`UPDATE links SET version = nextval('link_versions')
     WHERE workspace_id = ${workspaceId} AND number = ANY(${numbers}::bigint[]) RETURNING number`.execute(db)
@@ -139,7 +139,7 @@ export async function replaceTags(db: Db, workspaceId: string, number: bigint, t
     FROM unnest(${tagIds}::text[]) WITH ORDINALITY AS given (tag_id, position)`.execute(db)
 }
 
-/** Waits for others that are changing it, and makes others wait. */
+/** Locks the row until the transaction ends. */
 export async function selectLinkForUpdate(
   db: Db,
   workspaceId: string,
@@ -157,21 +157,21 @@ export async function selectLink(db: Db, workspaceId: string, selector: LinkSele
   return result.rows[0]
 }
 
-/** Deleted ones too: events go on naming them. */
+/** Including deleted ones, because events still name them. */
 export async function selectLinksByNumber(db: Db, workspaceId: string, numbers: bigint[]): Promise<LinkRow[]> {
   const result = await sql<LinkRow>`SELECT ${whole} FROM ${wholeLink}
     WHERE l.workspace_id = ${workspaceId} AND l.number = ANY(${numbers}::bigint[])`.execute(db)
   return result.rows
 }
 
-/** Numbers of those links of the workspace that have one of these ids; deleted ones too. */
+/** Numbers of the workspace's links among these ids, including deleted ones. */
 export async function selectNumbersById(db: Db, workspaceId: string, ids: string[]): Promise<bigint[]> {
   const result = await sql<{ number: bigint }>`
     SELECT number FROM links WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[])`.execute(db)
   return result.rows.map((row) => row.number)
 }
 
-/** The newest link with this destination; nobody else decides about the same one meanwhile. */
+/** The newest link with this destination, locked against concurrent upserts. */
 export async function selectNewestByUrl(db: Db, workspaceId: string, url: string): Promise<LinkRow | undefined> {
   await lockNames(db, workspaceId, [url])
   const result = await sql<LinkRow>`SELECT ${whole} FROM ${wholeLink}
@@ -180,7 +180,7 @@ export async function selectNewestByUrl(db: Db, workspaceId: string, url: string
   return result.rows[0]
 }
 
-/** Some links of a domain that were there at that time, for work that goes through all of them. */
+/** Some links of a domain that existed at that time, for jobs that process all of them. */
 export async function selectNumbersOfDomain(
   db: Db,
   workspaceId: string,
@@ -194,7 +194,7 @@ export async function selectNumbersOfDomain(
   return result.rows.map((row) => row.number)
 }
 
-/** How many links left the folder, at most `count`. */
+/** Returns how many links left the folder, at most `count`. */
 export async function leaveFolder(db: Db, workspaceId: string, folderId: string, count: number): Promise<number> {
   const result = await sql`UPDATE links SET folder_id = NULL, version = nextval('link_versions')
     WHERE number IN (SELECT number FROM links WHERE workspace_id = ${workspaceId} AND folder_id = ${folderId} LIMIT ${count})`.execute(
@@ -203,7 +203,7 @@ export async function leaveFolder(db: Db, workspaceId: string, folderId: string,
   return Number(result.numAffectedRows ?? 0)
 }
 
-/** From now on these links name the webhook, and no others do; the ids of those that are there, in the order of ids. */
+/** Replaces the set of links that have the webhook. Returns the ids of the existing ones, sorted. */
 export async function replaceWebhookOfLinks(db: Db, workspaceId: string, webhookId: string, linkIds: string[]) {
   const named = sql`workspace_id = ${workspaceId} AND webhook_ids <> '{}' AND webhook_ids @> ARRAY[${webhookId}]::text[]`
   const found = await sql<{ id: string }>`SELECT id FROM links
@@ -272,7 +272,7 @@ export type CountedRow = Pick<LinkRow, 'number' | 'id' | 'workspace_id' | 'domai
   highest: bigint
 }
 
-// NOTE every workspace: the operator compares the counters of all of them, or of the one that is named.
+// NOTE every workspace: the operator compares the counters of all of them, or of the named one.
 export async function selectCounters(db: Db, workspaceId: string | undefined, after: bigint, count: number) {
   const mine = workspaceId === undefined ? sql`true` : sql`l.workspace_id = ${workspaceId}`
   const result = await sql<CountedRow>`SELECT l.number, l.id, l.workspace_id, l.domain, l.key,
@@ -307,7 +307,7 @@ export type LinkSort = 'createdAt' | 'clicks' | 'saleAmount' | 'lastClicked'
 export type LinkPage = {
   sort: LinkSort
   ascending: boolean
-  /** The number of the link that the page begins after, in the order asked for. */
+  /** The number of the last link of the previous page, in the requested order. */
   after?: bigint
   offset: number
   count: number
@@ -326,7 +326,7 @@ const sortColumns: Record<LinkSort, RawBuilder<unknown>> = {
   lastClicked: sql`coalesce(c.last_clicked, '-infinity'::timestamptz)`,
 }
 
-/** The page is found on narrow rows first; only its own links are read whole. */
+/** Finds the page on narrow rows first and reads only its own links whole. */
 export async function selectLinks(db: Db, workspaceId: string, filter: LinkFilter, page: LinkPage): Promise<LinkRow[]> {
   const byCounter = page.sort !== 'createdAt'
   const direction = page.ascending ? sql`ASC` : sql`DESC`
@@ -389,7 +389,7 @@ function selected(selector: LinkSelector): RawBuilder<SqlBool> {
   return sql`l.domain = ${selector.domain} AND l.lookup_key = ${selector.lookupKey} AND ${there}`
 }
 
-/** The driver would write lists as arrays of PostgreSQL. */
+/** The driver would write lists as PostgreSQL arrays. */
 function jsonColumns<T extends Partial<LinkColumns>>(columns: T): T {
   const { geo, test_variants } = columns
   return {

@@ -14,7 +14,7 @@ test.each([
   'tel:+4930123456',
   'whatsapp://send?text=hi',
   'itms-apps://apps.apple.com/app/id1',
-])('%s can be a destination', (url) => {
+])('%s is allowed as a destination', (url) => {
   expect(urlProblem(url)).toBeUndefined()
 })
 
@@ -39,7 +39,7 @@ test.each([
   expect(urlProblem(url)).toMatch(reason)
 })
 
-test('what is accepted has a form that fits into a Location header and keeps its meaning', () => {
+test('an accepted destination fits a Location header and keeps its meaning', () => {
   fc.assert(
     fc.property(fc.oneof(fc.webUrl({ withFragments: true, withQueryParameters: true }), fc.string()), (url) => {
       if (urlProblem(url) !== undefined) return
@@ -65,6 +65,6 @@ test.each([
   ['data:image/png;base64,', false],
   [`data:image/png;base64,${png}"><script>`, false],
   ['javascript:alert(1)', false],
-])('an image %s is taken: %s', (url, taken) => {
+])('an image %s is accepted: %s', (url, taken) => {
   expect(imageProblem(url) === undefined).toBe(taken)
 })

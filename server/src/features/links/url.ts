@@ -1,4 +1,4 @@
-/** Schemes that open an app; whatever could run a script or read a file is not among them. */
+/** Schemes that open an app, without any that could run a script or read a file. */
 const appSchemes = new Set(
   `mailto: tel: sms: facetime: facetime-audio: geo: maps: whatsapp: tg: signal: sgnl: viber: line: weixin: xmpp: sip: sips:
   skype: slack: msteams: zoommtg: zoomus: discord: fb: fb-messenger: instagram: twitter: tiktok: snapchat: pinterest:
@@ -9,10 +9,10 @@ const appSchemes = new Set(
 export const utmNames = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const
 export type UtmName = (typeof utmNames)[number]
 
-/** Why a destination can't be taken, or undefined. */
+/** The reason a destination is not allowed, or undefined. */
 export function urlProblem(url: string): string | undefined {
   if (!URL.canParse(url)) return 'must be an absolute URL such as https://example.com/page'
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it refuses control characters
   if (/[\u0000-\u001f\u007f]/.test(url)) return 'must not contain control characters'
   if (!url.isWellFormed()) return 'must not contain half of a surrogate pair'
   const { protocol, username, password } = new URL(url)
@@ -21,14 +21,14 @@ export function urlProblem(url: string): string | undefined {
   return `must start with http://, https:// or the scheme of a known app, not ${protocol}`
 }
 
-/** Why an address of the web can't be taken, or undefined. */
+/** The reason a web address is not allowed, or undefined. */
 export function webUrlProblem(url: string): string | undefined {
   const problem = urlProblem(url)
   if (problem) return problem
   return /^https?:/i.test(url) ? undefined : 'must start with http:// or https://'
 }
 
-/** How the bytes of each kind of image begin, in latin1. */
+/** The first bytes of each image type, in latin1. */
 const imageStarts: Record<string, string> = {
   png: '\x89PNG\r\n\x1a\n',
   jpeg: '\xff\xd8\xff',
@@ -37,7 +37,7 @@ const imageStarts: Record<string, string> = {
   webp: 'RIFF',
 }
 
-/** Why an image can't be taken, or undefined: it is an address of the web, or a data URL with the bytes themselves. */
+/** The reason an image is not allowed, or undefined: it must be a web address, or a data URL with the bytes. */
 export function imageProblem(url: string): string | undefined {
   if (!/^data:/i.test(url)) return webUrlProblem(url)
   const [, type, data = ''] = /^data:image\/(png|jpe?g|gif|webp);base64,([A-Za-z0-9+/]+={0,2})$/i.exec(url) ?? []
@@ -47,7 +47,7 @@ export function imageProblem(url: string): string | undefined {
   return 'must be an address, or a data URL of a PNG, JPEG, GIF or WebP image in base64'
 }
 
-/** The destination with these parameters: a text sets one, null takes it out, undefined leaves it. */
+/** Sets parameters of the destination: a text sets one, null removes it, undefined keeps it. */
 export function withParameters(url: string, parameters: Record<string, string | null | undefined>): string {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined)
   if (given.length === 0) return url

@@ -53,7 +53,7 @@ export async function makeLink(ctx: Ctx, input: NewLink): Promise<LinkRow> {
   return publishChange(ctx, number)
 }
 
-/** The link as it is then; untouched when nothing in the patch differs. */
+/** Returns the resulting link; unchanged when nothing in the patch differs. */
 export async function changeLink(ctx: Ctx, link: LinkRow, patch: LinkPatch): Promise<LinkRow> {
   const { domain: asked, key, ...settings } = patch
   const columns: Partial<LinkColumns> = {
@@ -81,7 +81,7 @@ export async function changeLink(ctx: Ctx, link: LinkRow, patch: LinkPatch): Pro
   return publishChange(ctx, link.number, link)
 }
 
-/** How many of these links were there and are no more. */
+/** Returns the links that this call deleted. */
 export async function removeLinks(ctx: Ctx, numbers: bigint[]): Promise<bigint[]> {
   const removed = await deleteLinks(ctx.db, ctx.workspaceId, numbers)
   await keepCount(ctx, 'links', -removed.length)
@@ -119,16 +119,16 @@ export function describeChange(row: LinkRow, before?: LinkRow): LinkChanged {
   }
 }
 
-/** Reads the link as it is now and publishes that it was created, or changed when there is a row from before. */
+/** Reads the current link and publishes that it was created, or changed when there is a previous row. */
 export async function publishChange(ctx: Ctx, number: bigint, before?: LinkRow): Promise<LinkRow> {
   const [row] = await selectLinksByNumber(ctx.db, ctx.workspaceId, [number])
-  if (!row) throw new Error(`Link ${number} is gone in its own transaction`)
+  if (!row) throw new Error(`Link ${number} is missing in its own transaction`)
   const former = before && new Map([[number, before]])
   await publishEvents(ctx, before ? 'link.updated' : 'link.created', [row], former)
   return row
 }
 
-// A message of the log may have a million bytes.
+// A log message may have a million bytes.
 const largestLink = 500_000
 
 /** Publishes an event for each of these links; `former` has the rows from before the change. */
@@ -174,7 +174,8 @@ async function insertWithRandomKey(
   throw conflict(`No random key of this length was free on ${row.domain}. Ask for a longer one with keyLength.`)
 }
 
-/** On the shared domain, addresses that speak for the whole host belong to no workspace, unless one owns that domain. */
+/** On the shared domain, addresses that represent the whole host belong to no workspace, unless one owns that
+ * domain. */
 async function requireOwnAddress(ctx: Ctx, domain: string, key: string): Promise<void> {
   const problem = domain === ctx.config.SHORT_DOMAIN ? sharedKeyProblem(key) : undefined
   if (problem && !(await hasDomain(ctx, domain))) {
@@ -189,7 +190,7 @@ function keyColumns(asked: string): { key: string; lookup_key: string } {
   return { key, lookup_key: lookupKey(key) }
 }
 
-/** The password can be read again by the API, so it is encrypted, not hashed; bound to its link. */
+/** The API can return the password, so it is encrypted for its link, not hashed. */
 function sealed(ctx: Ctx, id: string, { password }: Pick<LinkPatch, 'password'>): Partial<LinkColumns> {
   if (password === undefined) return {}
   return { sealed_password: password ? seal(ctx.config.ENCRYPTION_KEYS, id, password) : null }
@@ -203,7 +204,7 @@ async function checkNamed(ctx: Ctx, { folderId, webhookIds }: Pick<LinkPatch, 'f
     throw invalid(`\`webhookIds\` in the body names webhooks that do not exist: ${missing.slice(0, 10).join(', ')}.`)
 }
 
-/** Undefined when the input says nothing about tags. */
+/** Undefined when the input has no tags. */
 async function resolveTags(
   ctx: Ctx,
   input: Pick<LinkPatch, 'tagId' | 'tagIds' | 'tagNames'>,
@@ -226,7 +227,7 @@ async function resolveTags(
 function differs(link: LinkRow, name: string, value: unknown): boolean {
   const current = link[name as keyof LinkRow]
   if (current instanceof Date && value instanceof Date) return current.getTime() !== value.getTime()
-  // Sealed twice, the same password looks different.
+  // The same password differs each time it is sealed.
   if (name === 'sealed_password') return !(current === null && value === null)
   return JSON.stringify(current ?? null) !== JSON.stringify(value ?? null)
 }

@@ -16,7 +16,7 @@ const exchangeRatesFile = z.object({
   rates: z.record(z.string().regex(/^[a-z]{3}$/), z.string().regex(/^\d+(\.\d+)?$/)),
 })
 
-/** Returns a function that gives the newest exchange rates: of RATES_FILE, which may change, or those of the release. */
+/** Returns a function that gives the newest exchange rates: from RATES_FILE, which may change, or from the release. */
 export function openExchangeRates({ RATES_FILE }: Pick<Config, 'RATES_FILE'>, log: Log): () => ExchangeRates {
   const file = RATES_FILE ?? builtIn
   let { exchangeRates, mtimeMs } = readExchangeRates(file)

@@ -42,7 +42,7 @@ test.each([
   expect(convert({ amount: 1n, currency }, to, table)).toBeUndefined()
 })
 
-test('an amount stays as it is in its own currency, even one without an exchange rate', () => {
+test('an amount in its own currency stays unchanged, even without an exchange rate', () => {
   expect(convert({ amount: 7n, currency: 'xyz' }, 'xyz', table)).toEqual({ amount: 7n, currency: 'xyz' })
 })
 

@@ -11,7 +11,7 @@ const { api } = inject('server')
 const as = (workspace: Pick<BuiltWorkspace, 'key'>) => createClient({ url: api, token: workspace.key })
 const unknownTag = 'There is no tag tag_unknown in this workspace.'
 
-/** Sends what the typed client would not. */
+/** Sends bodies that the typed client would reject. */
 async function send(workspace: Pick<BuiltWorkspace, 'key'>, method: string, path: string, body?: string) {
   const response = await fetch(api + path, { method, headers: { authorization: `Bearer ${workspace.key}` }, body })
   const answer = (await response.json()) as { error?: { code: string; message: string } }
@@ -28,7 +28,7 @@ async function withTags<N extends string[]>(...names: N) {
 const listNames = (tags: { name: string }[]) => tags.map((tag) => tag.name)
 
 describe('getTags', () => {
-  it('200: by name, and by the time they were made, in both orders', async () => {
+  it('200: by name and by creation time, in both orders', async () => {
     const { workspace } = await withTags('beta', 'Alpha', 'gamma')
     const names = async (query: object) => listNames(await as(workspace)(listTags, { query }))
     expect(await names({})).toEqual(['Alpha', 'beta', 'gamma'])
@@ -37,7 +37,7 @@ describe('getTags', () => {
     expect(await names({ sortBy: 'createdAt', sortOrder: 'desc' })).toEqual(['gamma', 'Alpha', 'beta'])
   })
 
-  it('200: those whose name contains the text, in any case, with no sign having a meaning', async () => {
+  it('200: names that contain the text, case-insensitive and without wildcards', async () => {
     const { workspace } = await withTags('50% off', 'Spring_Sale', 'Café', 'other')
     const names = async (search: string) => listNames(await as(workspace)(listTags, { query: { search } }))
     expect(await names('SALE')).toEqual(['Spring_Sale'])
@@ -48,7 +48,7 @@ describe('getTags', () => {
     expect(await names('   ')).toHaveLength(4)
   })
 
-  it('200: those with the ids, repeated or separated by commas', async () => {
+  it('200: by ids, repeated or separated by commas', async () => {
     const { workspace, tags } = await withTags('a', 'b', 'c')
     const [a, b] = tags.map((tag) => tag.id)
     for (const query of [`ids=${a}&ids=${b}`, `ids=${a},${b}`, `ids=${b}&ids=${a},tag_unknown`]) {
@@ -72,7 +72,7 @@ describe('getTags', () => {
     expect(await as(ours.workspace)(listTags, { query: { ids: theirs.tags[0].id } })).toEqual([])
   })
 
-  it('400: a page that is no number', async () => {
+  it('400: a page that is not a number', async () => {
     const { workspace } = await withTags()
     expect(await send(workspace, 'GET', '/tags?page=two')).toMatchObject({ status: 400, code: 'bad_request' })
   })
@@ -81,12 +81,12 @@ describe('getTags', () => {
     await expect(as({ key: 'trib_unknown' })(listTags)).rejects.toMatchObject({ status: 401, code: 'unauthorized' })
   })
 
-  it('403: with a key for something else', async () => {
+  it('403: with a key of another scope', async () => {
     const workspace = await buildWorkspace(platform, { scopes: ['links.read'] })
     await expect(as(workspace)(listTags)).rejects.toMatchObject({ status: 403, code: 'forbidden' })
   })
 
-  it('422: says which value is not allowed', async () => {
+  it('422: names the invalid value', async () => {
     const { workspace } = await withTags()
     const cases: [string, string][] = [
       ['pageSize=101', '`pageSize` in the query must be at most 100, not 101.'],
@@ -99,7 +99,7 @@ describe('getTags', () => {
     }
   })
 
-  it('429: after the 60 requests that the free plan has in a minute', async () => {
+  it("429: after the free plan's 60 requests per minute", async () => {
     const workspace = await buildWorkspace(platform, { plan: 'free' })
     const answers = await Promise.all(Array.from({ length: 61 }, () => send(workspace, 'GET', '/tags')))
     expect(answers.map((answer) => answer.status).sort()).toEqual([...Array(60).fill(200), 429])
@@ -107,14 +107,14 @@ describe('getTags', () => {
 })
 
 describe('createTag', () => {
-  it('201: answers the tag with exactly its three keys', async () => {
+  it('201: returns the tag with exactly its three keys', async () => {
     const { workspace } = await withTags()
     const { status, answer } = await send(workspace, 'POST', '/tags', '{"name":"Sale","color":"pink"}')
     const id = expect.stringMatching(/^tag_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/)
     expect({ status, answer }).toEqual({ status: 201, answer: { id, name: 'Sale', color: 'pink' } })
   })
 
-  it('201: chooses any colour but pink when none is given', async () => {
+  it('201: chooses any colour but pink by default', async () => {
     const workspace = await buildWorkspace(platform)
     const tags = await Promise.all(
       Array.from({ length: 120 }, (_, index) => as(workspace)(createTag, { body: { name: `tag ${index}` } })),
@@ -123,14 +123,14 @@ describe('createTag', () => {
     expect([...chosen].sort()).toEqual(tagColors.filter((color) => color !== 'pink').sort())
   })
 
-  it('201: keeps a name without blanks around it and in composed letters', async () => {
+  it('201: trims the name and composes its letters', async () => {
     const { workspace } = await withTags()
     const tag = await as(workspace)(createTag, { body: { name: '\t Cafe\u0301 au lait ' } })
     expect(tag.name).toBe('Café au lait')
     expect((await as(workspace)(createTag, { body: { name: ` ${'ü'.repeat(50)} ` } })).name).toHaveLength(50)
   })
 
-  it('201: takes the name from the old field; the new one wins', async () => {
+  it('201: accepts the name in the old field; the new one takes precedence', async () => {
     const { workspace } = await withTags()
     expect((await as(workspace)(createTag, { body: { tag: 'old' } })).name).toBe('old')
     expect((await as(workspace)(createTag, { body: { tag: 'older', name: 'new' } })).name).toBe('new')
@@ -142,7 +142,7 @@ describe('createTag', () => {
     await expect(as(workspace)(createTag, { body: { name: 'same' } })).resolves.toMatchObject({ name: 'same' })
   })
 
-  it('400: says what is missing, of the wrong type or broken', async () => {
+  it('400: names missing, mistyped and malformed values', async () => {
     const { workspace } = await withTags()
     const cases: [string, string][] = [
       ['', '`name` in the body is required.'],
@@ -163,7 +163,7 @@ describe('createTag', () => {
     expect(await send({ key: 'trib_unknown' }, 'POST', '/tags', '{"name":"a"}')).toMatchObject({ status: 401 })
   })
 
-  it('403: with a key that may only read', async () => {
+  it('403: with a read-only key', async () => {
     const workspace = await buildWorkspace(platform, { scopes: ['tags.read'] })
     await expect(as(workspace)(createTag, { body: { name: 'a' } })).rejects.toMatchObject({
       status: 403,
@@ -182,7 +182,7 @@ describe('createTag', () => {
     }
   })
 
-  it('409: of 20 at once for one name, one gets it', async () => {
+  it('409: of 20 concurrent requests for one name, one succeeds', async () => {
     const workspace = await buildWorkspace(platform)
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
@@ -193,7 +193,7 @@ describe('createTag', () => {
     expect(await as(workspace)(listTags)).toHaveLength(1)
   })
 
-  it('422: says which value is not allowed and why', async () => {
+  it('422: names the invalid value and the reason', async () => {
     const { workspace } = await withTags()
     const line = '`name` in the body is not allowed: it has a line break or another control character.'
     const cases: [object, string][] = [
@@ -219,7 +219,7 @@ describe('createTag', () => {
 })
 
 describe('updateTag', () => {
-  it('200: changes what is given and leaves the rest', async () => {
+  it('200: changes the given fields and keeps the rest', async () => {
     const { workspace, tags } = await withTags('before')
     const [tag] = tags
     const patch = (body: object) => as(workspace)(updateTag, { params: { id: tag.id }, body })
@@ -230,7 +230,7 @@ describe('updateTag', () => {
     expect(await as(workspace)(listTags)).toEqual([{ id: tag.id, name: 'OLD FIELD', color: 'pink' }])
   })
 
-  it('200: answers the tag as it is when nothing changes, and without a body', async () => {
+  it('200: returns the tag unchanged when nothing differs, and without a body', async () => {
     const { workspace, tags } = await withTags('same')
     const [tag] = tags
     const touched = async () =>
@@ -243,18 +243,18 @@ describe('updateTag', () => {
     expect(await touched()).toEqual(before)
   })
 
-  it('400: a name that is no text', async () => {
+  it('400: a name that is not a text', async () => {
     const { workspace, tags } = await withTags('a')
     const answer = await send(workspace, 'PATCH', `/tags/${tags[0].id}`, '{"name":null}')
     expect(answer).toMatchObject({ status: 400, message: '`name` in the body must be a string, not null.' })
   })
 
-  it('403: with a key that may only read', async () => {
+  it('403: with a read-only key', async () => {
     const workspace = await buildWorkspace(platform, { scopes: ['tags.read'] })
     expect(await send(workspace, 'PATCH', '/tags/tag_unknown', '{}')).toMatchObject({ status: 403 })
   })
 
-  it('404: when there is none, or it is of another workspace', async () => {
+  it("404: an unknown tag, or another workspace's", async () => {
     const [ours, theirs] = [await withTags(), await withTags('theirs')]
     expect(await send(ours.workspace, 'PATCH', '/tags/tag_unknown', '{"name":"a"}')).toMatchObject({
       status: 404,
@@ -267,7 +267,7 @@ describe('updateTag', () => {
     expect(listNames(await as(theirs.workspace)(listTags))).toEqual(['theirs'])
   })
 
-  it('409: when another tag has the name, one by one and at once', async () => {
+  it('409: when another tag has the name, also for concurrent requests', async () => {
     const { workspace, tags } = await withTags('taken', 'a', 'b', 'c', 'd')
     const rename = (id: string, name: string) => as(workspace)(updateTag, { params: { id }, body: { name } })
     await expect(rename(tags[1].id, 'TAKEN')).rejects.toMatchObject({
@@ -279,7 +279,7 @@ describe('updateTag', () => {
     expect(refusals).toEqual([409, 409, 409])
   })
 
-  it('422: a colour that does not exist, a blank name', async () => {
+  it('422: an unknown colour, a blank name', async () => {
     const { workspace, tags } = await withTags('a')
     for (const body of ['{"color":"orange"}', '{"name":" "}']) {
       expect(await send(workspace, 'PATCH', `/tags/${tags[0].id}`, body)).toMatchObject({ status: 422 })
@@ -288,7 +288,7 @@ describe('updateTag', () => {
 })
 
 describe('deleteTag', () => {
-  it('200: answers the id; the name is free again', async () => {
+  it('200: returns the id; the name is free again', async () => {
     const { workspace, tags } = await withTags('gone', 'stays')
     const { status, answer } = await send(workspace, 'DELETE', `/tags/${tags[0].id}`)
     expect({ status, answer }).toEqual({ status: 200, answer: { id: tags[0].id } })
@@ -296,12 +296,12 @@ describe('deleteTag', () => {
     await expect(as(workspace)(createTag, { body: { name: 'gone' } })).resolves.toMatchObject({ name: 'gone' })
   })
 
-  it('403: with a key that may only read', async () => {
+  it('403: with a read-only key', async () => {
     const workspace = await buildWorkspace(platform, { scopes: ['tags.read'] })
     expect(await send(workspace, 'DELETE', '/tags/tag_unknown')).toMatchObject({ status: 403 })
   })
 
-  it('404: when there is none, it was deleted, or it is of another workspace', async () => {
+  it("404: an unknown or deleted tag, or another workspace's", async () => {
     const [ours, theirs] = [await withTags('ours'), await withTags('theirs')]
     const remove = (id: string) => as(ours.workspace)(deleteTag, { params: { id } })
     await expect(remove('tag_unknown')).rejects.toMatchObject({ status: 404, message: unknownTag })

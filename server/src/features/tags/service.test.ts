@@ -23,7 +23,7 @@ async function twoWorkspaces() {
   return { ours, theirs, sale, created, foreign }
 }
 
-test('tagsByIds gives the tags of this workspace', async () => {
+test('tagsByIds returns the tags of this workspace', async () => {
   const { ours, sale, created, foreign } = await twoWorkspaces()
   const tags = await tagsByIds(ours, [created.id, sale.id, created.id, foreign.id, 'tag_unknown'])
   expect(Object.fromEntries(tags)).toEqual({ [sale.id]: sale, [created.id]: created })
@@ -37,7 +37,7 @@ test('tagIdsByNames finds names in any case and form, in their order, each tag o
   expect(await tagIdsByNames(ours, [])).toEqual({ found: [], missing: [] })
 })
 
-test('missingTagIds names what this workspace does not have, each once', async () => {
+test('missingTagIds returns the ids that this workspace does not have, each once', async () => {
   const { ours, sale, foreign } = await twoWorkspaces()
   const ids = ['tag_unknown', sale.id, foreign.id, 'tag_unknown']
   expect(await missingTagIds(ours, ids)).toEqual(['tag_unknown', foreign.id])
@@ -47,7 +47,7 @@ test('missingTagIds names what this workspace does not have, each once', async (
 test.each([
   ['missingTagIds', (ctx: Ctx, tag: Tag) => missingTagIds(ctx, [tag.id])],
   ['tagIdsByNames', (ctx: Ctx, tag: Tag) => tagIdsByNames(ctx, [tag.name])],
-])('%s inside a transaction makes a deletion wait for its end', async (_, find) => {
+])('%s inside a transaction blocks a deletion until it ends', async (_, find) => {
   const ctx = await newContext()
   const tag = await createTag(ctx, { name: 'busy' })
   const order: string[] = []
@@ -62,7 +62,7 @@ test.each([
   expect(order).toEqual(['done', 'deleted'])
 })
 
-test('deletedTags keeps apart the tags of each workspace', async () => {
+test('deletedTags keeps workspaces apart', async () => {
   const { ours, theirs, sale, foreign } = await twoWorkspaces()
   const there = { workspaceId: ours.workspaceId, tagId: sale.id }
   const foreignTag = { workspaceId: theirs.workspaceId, tagId: foreign.id }
@@ -74,7 +74,7 @@ test('deletedTags keeps apart the tags of each workspace', async () => {
 })
 
 describe('deleteTag', () => {
-  test('takes the tag from its links and leaves other tags on them', async () => {
+  test('removes the tag from its links and keeps their other tags', async () => {
     const workspace = await buildWorkspace(platform)
     const ctx = contextIn(platform, workspace.id)
     const [foreignTag, stays] = [await createTag(ctx, { name: 'gone' }), await createTag(ctx, { name: 'stays' })]
@@ -89,7 +89,7 @@ describe('deleteTag', () => {
     expect(left.rows).toEqual([{ tag_id: stays.id }])
   })
 
-  test('publishes the deletion with it, or neither happens', async () => {
+  test('publishes the deletion in its transaction', async () => {
     const ctx = await newContext()
     const tag = await createTag(ctx, { name: 'kept' })
     const attempt = transaction(ctx, async (ctx) => {
@@ -103,7 +103,7 @@ describe('deleteTag', () => {
     expect(await missingTagIds(ctx, [tag.id])).toEqual([])
   })
 
-  test('of several at once one succeeds', async () => {
+  test('of several concurrent deletions, one succeeds', async () => {
     const ctx = await newContext()
     const { id } = await createTag(ctx, { name: 'once' })
     const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => deleteTag(ctx, id)))

@@ -5,7 +5,7 @@ import type { WebhookRow } from './store.ts'
 
 const config = readConfig(inject('environment'))
 
-describe('addressOf', () => {
+describe('requireAddress', () => {
   test.each([
     ['https://example.com/hooks', 'https://example.com/hooks'],
     ['http://EXAMPLE.com', 'http://example.com/'],
@@ -42,7 +42,7 @@ describe('addressOf', () => {
   })
 })
 
-describe('scopeOf', () => {
+describe('resolveScope', () => {
   const inFolders = { scope: 'folders' as const, folder_ids: ['a', 'b'] }
 
   test.each([
@@ -70,7 +70,7 @@ describe('scopeOf', () => {
   ])('%j of %j is refused', (input, current, problem) => expect(() => resolveScope(input, current)).toThrow(problem))
 })
 
-describe('standingOf', () => {
+describe('resolveStanding', () => {
   const [then, now] = [new Date('2026-01-01'), new Date('2026-02-02')]
   const enabled = { disabled_at: null, disabled_reason: null, failing_since: then } as WebhookRow
   const disabled = { disabled_at: then, disabled_reason: 'gone', failing_since: then } as WebhookRow

@@ -12,7 +12,7 @@ describe('normalHostname', () => {
   ])('%j is stored as %j', (given, stored) => expect(normalHostname(given)).toBe(stored))
 
   test.each(['', '*', '*.', 'a b', 'https://example.com', 'example.com/path', 'example.com:8080', 'a.*.com', '**.com'])(
-    '%j is no hostname',
+    '%j is not a hostname',
     (given) => expect(normalHostname(given)).toBeNull(),
   )
 })

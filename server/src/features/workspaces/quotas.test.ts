@@ -50,7 +50,7 @@ const newKey = (ctx: Ctx) => createToken(ctx, { workspaceId: ctx.workspaceId, na
 const newWebhook = (ctx: Ctx) =>
   createWebhook(ctx, webhookScopes, { ...webhook, url: `https://${randomUUID()}.example.com/` })
 
-describe('the setting of the operator is the most that a workspace has, also when all come at once', () => {
+describe("the operator's setting limits a workspace, even for concurrent requests", () => {
   test.each<[noun: string, setting: keyof Config, make: (ctx: Ctx) => Promise<unknown>, before: number]>([
     ['tags', 'TAGS_PER_WORKSPACE', newTag, 0],
     ['folders', 'FOLDERS_PER_WORKSPACE', newFolder, 0],
@@ -82,7 +82,7 @@ describe('links', () => {
     ])
   })
 
-  test('that are deleted make room, and one that exists can be upserted', async () => {
+  test('that are deleted make room, and an existing one can be upserted', async () => {
     const ctx = await tenant({ LINKS_PER_WORKSPACE: 1 })
     const { id } = await createLink(ctx, { url })
     expect((await upsertLink(ctx, { url, comments: 'again' })).id).toBe(id)
@@ -92,7 +92,7 @@ describe('links', () => {
     await expect(createLink(ctx, { url })).rejects.toMatchObject({ code: 'forbidden' })
   })
 
-  test('are counted again before the first refusal, when the kept count is wrong', async () => {
+  test('are counted again before the first refusal, when the stored count is wrong', async () => {
     const ctx = await tenant({ LINKS_PER_WORKSPACE: 2 })
     await sql`INSERT INTO workspace_usage VALUES (${ctx.workspaceId}, 'links', 99, 1000)`.execute(platform.db)
     await createLink(ctx, { url })
@@ -102,7 +102,7 @@ describe('links', () => {
 })
 
 describe('customers', () => {
-  test('that a lead would make are refused, known ones are not', async () => {
+  test('of new leads are refused, known ones are not', async () => {
     const { workspace, click } = await buildConversionLink(platform)
     const ctx = limited(workspace.id, { CUSTOMERS_PER_WORKSPACE: 1 })
     const lead = (customerExternalId: string, eventName = 'Sign up') =>
@@ -115,7 +115,7 @@ describe('customers', () => {
     await expect(lead('c-3')).rejects.toMatchObject({ code: 'forbidden' })
   })
 
-  test('far from the limit are counted without waiting for each other', async () => {
+  test('far from the limit are counted without blocking each other', async () => {
     const workspace = await buildWorkspace(platform)
     await Promise.all(Array.from({ length: 10 }, () => buildCustomer(platform, workspace)))
     const result = await sql<{ count: bigint }>`SELECT sum(count)::bigint AS count FROM workspace_usage

@@ -7,7 +7,7 @@ const platform = await openTestPlatform()
 const newSlug = () => `w-${newId('ws').slice(-12)}`
 
 describe('createWorkspace', () => {
-  test('gives it an id, a slug of its name and the default plan', async () => {
+  test('generates an id and a slug from the name, and uses the default plan', async () => {
     const suffix = newSlug()
     const workspace = await createWorkspace(platform, { name: `Müller & Söhne ${suffix}` })
     expect(workspace).toEqual({
@@ -20,7 +20,7 @@ describe('createWorkspace', () => {
       attribution_days: 90,
       attribution_model: 'last-click',
       allowed_hostnames: [],
-      // Not used any more; a later release drops them, when no older version runs beside it.
+      // Unused; a later release drops them, when no older version runs beside it.
       webhook_triggers: [],
       webhook_ids: [],
       contact_email: null,
@@ -28,16 +28,16 @@ describe('createWorkspace', () => {
     })
   })
 
-  test('the operator decides what the default plan is', async () => {
+  test('the operator sets the default plan', async () => {
     const config = { ...platform.config, DEFAULT_PLAN: 'pro' as const }
     expect(await createWorkspace({ db: platform.db, config }, { name: newSlug() })).toMatchObject({ plan: 'pro' })
   })
 
-  test.each(['free', 'pro', 'business', 'advanced', 'enterprise'] as const)('takes the plan %s', async (plan) => {
+  test.each(['free', 'pro', 'business', 'advanced', 'enterprise'] as const)('accepts the plan %s', async (plan) => {
     expect(await createWorkspace(platform, { name: newSlug(), plan })).toMatchObject({ plan })
   })
 
-  test('a slug is taken once, and of many who want it one gets it', async () => {
+  test('a slug is unique, and one of many concurrent requests gets it', async () => {
     const slug = newSlug()
     const attempts = Array.from({ length: 10 }, () => createWorkspace(platform, { name: 'Any', slug }))
     const outcomes = await Promise.allSettled(attempts)
@@ -63,7 +63,7 @@ describe('createWorkspace', () => {
     ['a first dash', { name: 'Any', slug: '-acme' }],
     ['another character', { name: 'Any', slug: 'ac_me' }],
     ['a name without letters and no slug', { name: '!!!' }],
-    ['a name of another script and no slug', { name: '株式会社' }],
+    ['a name in another script and no slug', { name: '株式会社' }],
   ])('%s is refused', async (_name, input) => {
     await expect(createWorkspace(platform, input)).rejects.toMatchObject({
       code: 'unprocessable_entity',
@@ -78,14 +78,14 @@ test('a workspace is found by id and by slug', async () => {
   expect(await requireWorkspace(platform, workspace.slug)).toEqual(workspace)
 })
 
-test('an unknown workspace is named, with where to look', async () => {
+test('an error names the unknown workspace and the command to list them', async () => {
   await expect(requireWorkspace(platform, 'nobody')).rejects.toMatchObject({
     code: 'not_found',
     message: 'There is no workspace nobody. `tributary workspace list` shows them.',
   })
 })
 
-test('all workspaces are listed in the order they were made', async () => {
+test('all workspaces are listed by creation time', async () => {
   const first = await createWorkspace(platform, { name: newSlug() })
   const second = await createWorkspace(platform, { name: newSlug() })
   const ids = (await listWorkspaces(platform)).map(({ id }) => id)
@@ -93,8 +93,8 @@ test('all workspaces are listed in the order they were made', async () => {
   expect(ids.indexOf(second.id)).toBeGreaterThan(ids.indexOf(first.id))
 })
 
-describe('ipStorageOf', () => {
-  test('is what the workspace has, else what the installation has, also for one that is not there', async () => {
+describe('findIpStorage', () => {
+  test("returns the workspace's setting, else the installation's, even for an unknown workspace", async () => {
     const config = { ...platform.config, IP_STORAGE: 'truncated' as const }
     const [own, other] = [
       await createWorkspace(platform, { name: newSlug() }),
@@ -111,7 +111,7 @@ describe('ipStorageOf', () => {
     expect(await changeWorkspace(platform, own.id, { ip_storage: null })).toEqual(own)
   })
 
-  test('is remembered, and a change is obeyed within a minute', async () => {
+  test('is cached, and a change takes effect within a minute', async () => {
     const workspace = await createWorkspace(platform, { name: newSlug() })
     const handles = { db: platform.db, config: { ...platform.config } }
     const stored = async () => (await findIpStorage(handles, [workspace.id])).get(workspace.id)
@@ -121,19 +121,19 @@ describe('ipStorageOf', () => {
     expect(await stored()).toBe(platform.config.IP_STORAGE)
     await changeWorkspace(platform, workspace.id, { ip_storage: 'full' })
     expect(await stored()).toBe(platform.config.IP_STORAGE)
-    // The memory reads the clock once in a millisecond at most.
+    // The cache reads the clock at most once per millisecond.
     await new Promise((resolve) => setTimeout(resolve, 20))
     clock.mockImplementation(() => start + 60_000)
     expect(await stored()).toBe('full')
   })
 
-  test('a workspace that is not there can not be set', async () => {
+  test('an unknown workspace can not be changed', async () => {
     await expect(changeWorkspace(platform, 'nobody', { ip_storage: 'full' })).rejects.toMatchObject({
       code: 'not_found',
     })
   })
 
-  test('nothing is asked for no workspace', async () => {
+  test('an empty list runs no query', async () => {
     expect(await findIpStorage(platform, [])).toEqual(new Map())
   })
 })

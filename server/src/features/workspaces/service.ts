@@ -51,8 +51,8 @@ export async function requireWorkspace(platform: Pick<Platform, 'db'>, idOrSlug:
 }
 
 /**
- * For `ip_storage` null takes the setting of the installation again; workers obey within half a minute. A new plan
- * applies as soon as the key is read again: within a second on every process.
+ * For `ip_storage`, null restores the installation's setting; workers apply it within half a minute. A new plan applies
+ * as soon as the key is read again: within a second on every process.
  */
 export async function changeWorkspace(
   platform: Pick<Platform, 'db'>,
@@ -66,13 +66,13 @@ export async function changeWorkspace(
 
 export type ConversionSettings = { currency: string; windowDays: number; model: Workspace['attribution_model'] }
 
-/** How the workspace that is asking counts leads and sales. */
+/** The attribution settings of the calling workspace. */
 export async function conversionSettings(ctx: Pick<Ctx, 'db' | 'workspaceId'>): Promise<ConversionSettings> {
   const { currency, attribution_days, attribution_model } = await requireWorkspace(ctx, ctx.workspaceId)
   return { currency, windowDays: attribution_days, model: attribution_model }
 }
 
-/** How much of an address each of these workspaces stores; asked for every batch, so it is remembered for a while. */
+/** How much of an IP address each of these workspaces stores; cached, because every batch needs it. */
 export async function findIpStorage(
   platform: Pick<Platform, 'db' | 'config'>,
   workspaceIds: Iterable<string>,
@@ -109,25 +109,25 @@ export function hostnamesIn(text: string): string[] {
     const hostname = normalHostname(name)
     if (hostname) return hostname
     throw invalid(
-      `${JSON.stringify(name.trim())} is no hostname. Write it as example.com or *.example.com, or say any.`,
+      `${JSON.stringify(name.trim())} is not a hostname. Write it as example.com or *.example.com, or as any.`,
     )
   })
   const distinct = [...new Set(names)]
   if (distinct.length <= mostHostnames) return distinct
   throw invalid(
-    `These are ${distinct.length} hostnames; ${mostHostnames} are allowed. \`*.example.com\` has all subdomains.`,
+    `These are ${distinct.length} hostnames, but at most ${mostHostnames} are allowed. Use \`*.example.com\` for all subdomains.`,
   )
 }
 
-/** Refuses a page that is on none of the allowed hostnames of the workspace. */
+/** Refuses a page outside the workspace's allowed hostnames. */
 export function requirePage({ allowed_hostnames }: Pick<Workspace, 'allowed_hostnames'>, page: string): void {
   if (isAllowedPage(allowed_hostnames, page)) return
-  const where = page === '' ? 'A request that does not tell its page' : `A page on ${page}`
+  const where = page === '' ? 'A request without a page' : `A page on ${page}`
   const remedy = 'Add its hostname: tributary workspace set <workspace> --allowed-hostnames <all of them>.'
   throw forbidden(`${where} may not track for this workspace. ${remedy}`)
 }
 
-/** The same by the id of the workspace; asked for every click of a page, so it is remembered for a while. */
+/** The same by workspace id; cached, because every click from a page needs it. */
 export async function requireAllowedPage(
   platform: Pick<Platform, 'db' | 'config'>,
   workspaceId: string,
@@ -139,7 +139,7 @@ export async function requireAllowedPage(
   requirePage(workspace, page)
 }
 
-/** Days for which each of these workspaces keeps an event that is stored now; those that keep all are left out. */
+/** The retention in days of each of these workspaces for a new event; without those that keep everything. */
 export async function historyDays(
   platform: Pick<Platform, 'db' | 'config'>,
   workspaceIds: Iterable<string>,
@@ -162,20 +162,20 @@ const quotas = {
 type Quota = keyof typeof quotas
 type Tenant = Pick<Ctx, 'db' | 'config' | 'workspaceId'>
 
-/** Inside a transaction: refuses one more of what there are so few of that they can be counted each time. */
+/** Inside a transaction: refuses one more of a noun that is rare enough to be counted each time. */
 export async function requireRoom(ctx: Tenant, noun: Quota, count: () => Promise<number>): Promise<void> {
   await lockQuota(ctx.db, ctx.workspaceId, noun)
   const used = await count()
   if (used >= ctx.config[quotas[noun]]) throw quotaReached(ctx, noun, used)
 }
 
-// More than all transactions under way can add that looked when there was still more room than this.
+// More than all concurrent transactions can add after they found more room than this.
 const nearQuota = 20_000
 
 /**
- * Inside a transaction: refuses one more of what there may be millions of. The kept count decides; near the limit one
- * transaction at a time, so that it is exact. Before the first refusal the rows themselves are counted, once in ten
- * minutes: the version before this one did not keep the count.
+ * Inside a transaction: refuses one more of a noun that may have millions. The stored count decides; near the limit
+ * transactions are serialized, so that it is exact. Before the first refusal the rows are counted, at most once in ten
+ * minutes, because earlier versions stored no count.
  */
 export async function requireStorageRoom(
   ctx: Tenant,
@@ -191,14 +191,14 @@ export async function requireStorageRoom(
   const known = recountCache(ctx.config)
   const name = `${noun} ${ctx.workspaceId}`
   if (known.has(name)) throw quotaReached(ctx, noun, exact)
-  // Before the count, which may take so long that it fails.
+  // Before the count, which may time out.
   known.set(name, true)
   const counted = await recount()
   if (counted >= most) throw quotaReached(ctx, noun, counted)
   await correctUsage(ctx.db, ctx.workspaceId, noun, counted)
 }
 
-/** Inside the transaction that adds or removes them. */
+/** Call it inside the transaction that adds or removes them. */
 export async function keepCount(
   ctx: Pick<Ctx, 'db' | 'workspaceId'>,
   noun: 'links' | 'customers',

@@ -10,16 +10,16 @@ export type WorkspaceRow = {
   name: string
   slug: string
   plan: Plan
-  /** Null: as the installation does. */
+  /** Null: the installation's setting. */
   ip_storage: IpStorage | null
-  /** What sales are converted to, by its code in lower case. */
+  /** The currency that sales are converted to, as a lower-case code. */
   currency: string
-  /** How old a click may be that a lead is attributed to. */
+  /** The largest age of a click for attribution. */
   attribution_days: number
   attribution_model: 'first-click' | 'last-click'
-  /** Where scripts in browsers may track from; empty: from everywhere. */
+  /** The hostnames whose pages may track; empty allows all. */
   allowed_hostnames: string[]
-  /** Whom the installation writes to about this workspace. */
+  /** The recipient of e-mails about this workspace. */
   contact_email: string | null
   created_at: Date
 }
@@ -76,7 +76,7 @@ export async function updateWorkspace(
   return row as WorkspaceRow | undefined
 }
 
-/** Of those that have a setting of their own. */
+/** Those that have their own setting. */
 export async function selectIpStorage(db: Db, workspaceIds: string[]): Promise<Map<string, IpStorage>> {
   const rows = await db
     .withTables<Tables>()
@@ -100,12 +100,12 @@ export async function selectPlans(db: Db, workspaceIds: string[]): Promise<Map<s
 const shards = 64
 const correction = -1
 
-/** Until the transaction ends nobody else decides whether the workspace has room for one more. */
+/** Holds a lock that blocks other quota decisions of the workspace until the transaction ends. */
 export async function lockQuota(db: Db, workspaceId: string, noun: string): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${workspaceId} ${noun}`}, ${locks.quotas}))`.execute(db)
 }
 
-/** A connection always adds to the same row, so that two transactions never wait for each other's rows crosswise. */
+/** A connection always adds to the same row, so that two transactions can't deadlock. */
 export async function addUsage(db: Db, workspaceId: string, kind: string, change: number): Promise<void> {
   await sql`INSERT INTO workspace_usage AS known (workspace_id, kind, shard, count)
     VALUES (${workspaceId}, ${kind}, (pg_backend_pid() % ${shards}::integer)::smallint, ${change})
@@ -118,7 +118,7 @@ export async function selectUsage(db: Db, workspaceId: string, kind: string): Pr
   return Number(result.rows[0]?.count ?? 0n)
 }
 
-/** Makes the sum what was counted. */
+/** Sets the sum to the counted number. */
 export async function correctUsage(db: Db, workspaceId: string, kind: string, counted: number): Promise<void> {
   await sql`INSERT INTO workspace_usage (workspace_id, kind, shard, count)
     SELECT ${workspaceId}, ${kind}, ${correction}::smallint, ${counted}::bigint - coalesce(sum(count), 0)

@@ -12,20 +12,20 @@ const table = z.object({
 const migration = z.object({ engine: z.string(), name: z.string(), checksum: z.string() })
 const prints = z.record(z.string(), z.record(z.string(), z.string()))
 
-/** `manifest.json`, written last: without it there is no backup. */
+/** `manifest.json`, written last: a backup without it is incomplete. */
 export const manifest = z.object({
   format: z.literal(1),
   madeAt: z.iso.datetime(),
-  /** Of the engines that it was made from. */
+  /** The versions of the source engines. */
   versions: z.object({ postgres: z.string(), clickhouse: z.string() }),
   migrations: z.array(migration),
-  /** By setting and id of the key, something that tells one key from another and nothing about it. */
+  /** A fingerprint of each key by setting and key id, which reveals nothing about the key. */
   keys: prints,
   encrypted: z.boolean(),
   sequences: z.array(z.object({ name: z.string(), last: z.string() })),
   configuration: file,
   tables: z.array(table),
-  /** HMAC-SHA256 by BACKUP_KEY over all the rest; releases before it was there signed nothing. */
+  /** HMAC-SHA256 of the rest with BACKUP_KEY; earlier releases signed nothing. */
   signature: z.string().optional(),
 })
 export type Manifest = z.infer<typeof manifest>
@@ -34,7 +34,7 @@ export type BackupTable = z.infer<typeof table>
 export type AppliedMigration = z.infer<typeof migration>
 
 export type Here = {
-  /** Files of this version, and what the database says of itself. */
+  /** The migrations of this version, and those recorded in the database. */
   known: AppliedMigration[]
   applied: AppliedMigration[]
   keys: Manifest['keys']
@@ -42,13 +42,13 @@ export type Here = {
   key: Buffer | undefined
 }
 export type Trust = {
-  /** Whoever asked knows that keys are missing. */
+  /** The caller accepts that keys are missing. */
   otherKeys?: boolean
-  /** Whoever asked knows where an unsigned manifest comes from. */
+  /** The caller vouches for an unsigned manifest. */
   unsigned?: boolean
 }
 
-/** Without the signature, in the order of the schema: the same whatever wrote or read it. */
+/** Without the signature, in schema order, so that writer and reader get the same text. */
 export function signManifest(backup: Manifest, key: Buffer): string {
   const { signature, ...rest } = manifest.parse(backup)
   return createHmac('sha256', key)
@@ -56,12 +56,12 @@ export function signManifest(backup: Manifest, key: Buffer): string {
     .digest('hex')
 }
 
-/** Why a manifest is not that of whoever has the key. */
+/** The reason the manifest can't be trusted with this key. */
 export function distrust(backup: Manifest, key: Buffer | undefined, { unsigned = false }: Trust): string | undefined {
   if (backup.encrypted && !key) return 'The backup is encrypted. Set BACKUP_KEY to the key it was made with.'
   if (!key) return undefined
   if (!backup.encrypted) {
-    return 'The backup is not encrypted, but BACKUP_KEY is set: somebody may have replaced it. To restore it all the same, unset BACKUP_KEY.'
+    return 'The backup is not encrypted, but BACKUP_KEY is set: somebody may have replaced it. To restore it anyway, unset BACKUP_KEY.'
   }
   if (backup.signature === undefined) {
     if (unsigned) return undefined
@@ -75,7 +75,7 @@ function hash(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-/** Why a backup can't be restored here, and what to do. */
+/** The reason a backup can't be restored here, and the remedy. */
 export function checkManifest(backup: Manifest, here: Here, trust: Trust = {}): string | undefined {
   const doubt = distrust(backup, here.key, trust)
   if (doubt) return doubt
@@ -84,16 +84,16 @@ export function checkManifest(backup: Manifest, here: Here, trust: Trust = {}): 
     .filter((file) => known.get(migrationName(file)) !== file.checksum)
     .map(migrationName)
   if (foreign.length > 0) {
-    return `The backup is of a newer or another version: this one does not know ${foreign.join(', ')}. Install the version that made it, or a newer one.`
+    return `The backup is from a newer or a different version: this one does not know ${foreign.join(', ')}. Install the version that made it, or a newer one.`
   }
   const stored = new Set(backup.migrations.map(migrationName))
   const ahead = here.applied.filter((file) => !stored.has(migrationName(file))).map(migrationName)
   if (ahead.length > 0) {
-    return `The backup is older than this database, which already has ${ahead.join(', ')}. Name empty databases in POSTGRES_URL and CLICKHOUSE_URL: what is missing is migrated after the restore.`
+    return `The backup is older than this database, which already has ${ahead.join(', ')}. Set POSTGRES_URL and CLICKHOUSE_URL to empty databases: missing migrations are applied after the restore.`
   }
   const missing = missingKeys(backup.keys, here.keys)
   if (missing.length > 0 && !trust.otherKeys) {
-    return `Keys of the backup are not set here: ${missing.join(', ')}. Add them behind the current ones; or restore with --other-keys, and lose what only they can read.`
+    return `Keys of the backup are not set here: ${missing.join(', ')}. Add them after the current ones; or restore with --other-keys, and lose the data that only they can decrypt.`
   }
   return undefined
 }

@@ -1,13 +1,13 @@
 type Table = { name: string; references: string[] }
 
-/** Each after those that it refers to. */
+/** Each table after those that it references. */
 export function inOrder<T extends Table>(tables: T[]): T[] {
   const ordered: T[] = []
   let left = tables
   while (left.length > 0) {
     const waiting = new Set(left.map(({ name }) => name))
     const ready = left.filter(({ references }) => !references.some((name) => waiting.has(name)))
-    if (ready.length === 0) throw new Error(`These tables refer to each other in a circle: ${[...waiting].join(', ')}`)
+    if (ready.length === 0) throw new Error(`These tables reference each other in a cycle: ${[...waiting].join(', ')}`)
     ordered.push(...ready)
     left = left.filter((table) => !ready.includes(table))
   }

@@ -6,7 +6,7 @@ import { checkManifest, type Here, type Manifest, signManifest } from './manifes
 import { inOrder } from './order.ts'
 import { pack, unpack } from './pack.ts'
 
-test('chunks hold whole lines and together everything, wherever the pieces are cut', async () => {
+test('chunks have whole lines and together everything, wherever the buffers are cut', async () => {
   const lines = fc.array(fc.string().map((text) => `${text.replaceAll('\n', '')}\n`))
   await fc.assert(
     fc.asyncProperty(
@@ -31,14 +31,14 @@ describe('a packed file', () => {
   const bytes = Buffer.from('row\n'.repeat(1_000))
   const key = Buffer.alloc(32, 7)
 
-  test('comes back as it was', async () => {
+  test('is read back unchanged', async () => {
     expect(await unpack('a', await pack('a', bytes))).toEqual(bytes)
     const sealed = await pack('a', bytes, key)
     expect(sealed.length).toBeLessThan(200)
     expect(await unpack('a', sealed, key)).toEqual(bytes)
   })
 
-  test('is opened by its key, under its name, unchanged, or not at all', async () => {
+  test('is opened only by its key, under its name and unchanged', async () => {
     const sealed = await pack('a', bytes, key)
     await expect(unpack('a', sealed, Buffer.alloc(32, 8))).rejects.toThrow()
     await expect(unpack('b', sealed, key)).rejects.toThrow()
@@ -47,14 +47,14 @@ describe('a packed file', () => {
   })
 })
 
-test('tables come after those that they refer to', () => {
+test('tables come after those that they reference', () => {
   const table = (name: string, ...references: string[]) => ({ name, references })
   const tables = [table('links', 'folders', 'workspaces'), table('folders', 'workspaces'), table('workspaces')]
   expect(inOrder(tables).map(({ name }) => name)).toEqual(['workspaces', 'folders', 'links'])
-  expect(() => inOrder([table('a', 'b'), table('b', 'a')])).toThrow('in a circle: a, b')
+  expect(() => inOrder([table('a', 'b'), table('b', 'a')])).toThrow('in a cycle: a, b')
 })
 
-describe('whether a backup fits', () => {
+describe('checking a backup', () => {
   type Named = Here['known'][number]
   const [one, two] = ['0001', '0002'].map((name) => ({ engine: 'postgres', name, checksum: name })) as [Named, Named]
   const keys = { ENCRYPTION_KEYS: { 1: 'a' } }
@@ -113,7 +113,7 @@ describe('whether a backup fits', () => {
     else expect(answer).toBeUndefined()
   })
 
-  test('an encrypted manifest of a release that signed none can be accepted', () => {
+  test('an encrypted manifest of a release without signatures can be accepted', () => {
     expect(checkManifest({ ...backup, encrypted: true }, { ...here, key }, { unsigned: true })).toBeUndefined()
   })
 
