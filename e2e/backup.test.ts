@@ -171,7 +171,7 @@ test('every command of the guide works', async () => {
   await runShell(here([...making, ...others, ...upgrading]), { folder, env: one.env })
   const two = await emptyInstallation(settings)
   const output = await runShell(here(restoring), { folder, env: two.env })
-  expect(output).toContain('Every counter is what is stored')
+  expect(output).toContain('Every counter matches its rows')
   expect(await readFile(join(folder, 'settings.env'), 'utf8')).toContain('CLICK_ID_KEYS=***')
 }, 120_000)
 
@@ -296,7 +296,7 @@ async function expectSound(installation: Installation): Promise<void> {
   const verified = await tributary(installation, 'verify')
   expect(verified, verified.stdout).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('Every counter is what is stored'),
+    stdout: expect.stringContaining('Every counter matches its rows'),
   })
 }
 

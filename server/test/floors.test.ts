@@ -19,8 +19,7 @@ test('the project follows every layout rule', () => {
   expect(complaints.length, complaints.join('\n')).toBe(0)
 })
 
-/** A small project that follows every rule; each case below changes a file or two of it. Paths are those of
- * server/src. */
+/** A small project that follows every rule; each case below changes a file or two of it, below server/src. */
 const sound: Files = {
   '/contract/src/common.ts': "import { z } from 'zod'\nexport const id = z.string()",
   '/contract/src/links.ts': "import { id } from './common.ts'\nexport const link = id",

@@ -6,8 +6,7 @@ const files = ['postgres', 'clickhouse'].flatMap((engine) =>
   readdirSync(new URL(engine, folder)).map((name) => `${engine}/${name}`),
 )
 
-/** Statements that would break a process of the previous version. The reason must be in a comment that begins like
- * this. */
+/** Statements that would break a process of the previous version; a comment must give the reason. */
 const breaking = [
   /\bDROP\s+(?:TABLE|COLUMN|VIEW|TYPE|SEQUENCE)\b/i,
   /\bRENAME\b/i,

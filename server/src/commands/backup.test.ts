@@ -192,7 +192,7 @@ test('a storage failure is reported with its remedy, and leaves nothing behind i
   }
   expect(await tributary(all, 'backup', 's3://backups/broken')).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^PUT .* failed 6 times, at last with 503 .*SlowDown.* try again/),
+    stderr: expect.stringMatching(/^PUT .* failed 6 times, at last with 503 .*SlowDown.* try again/m),
   })
   expect(await copiesIn(platform)).toEqual([])
 })

@@ -6,10 +6,7 @@ import { openLog } from '../platform/log.ts'
 import { jsonFlag, print, reportProblems } from './run.ts'
 
 const update = defineCommand({
-  meta: {
-    name: 'update',
-    description: 'Download the newest geo database to GEO_DATABASE; running processes reload it',
-  },
+  meta: { name: 'update', description: 'Download the newest geo database; running processes reload it' },
   args: jsonFlag,
   run: ({ args }) =>
     reportProblems(async () => {

@@ -177,8 +177,7 @@ async function writeEvents(
     const written = await putChunks(writing, `clickhouse/${table.name}/${part}`, stream)
     const found = sum(written.map(({ rows }) => rows))
     // A truncated response can end like a complete one.
-    if (found !== rows)
-      throw new Error(`ClickHouse returned ${found} of ${rows} rows of ${table.name} ${part}. Try again.`)
+    if (found !== rows) throw new Error(`ClickHouse sent ${found} of ${rows} rows of ${table.name} ${part}. Try again.`)
     files.push(...written)
   }
   return {
@@ -226,8 +225,7 @@ export async function readManifest(storage: ObjectStorage): Promise<Manifest> {
   if (!bytes)
     throw invalid(`${storage.address} has no backup: ${manifestName} is missing. An interrupted backup has none.`)
   const found = manifest.safeParse(parsed(bytes))
-  if (!found.success)
-    throw invalid(`${manifestName} in ${storage.address} can't be read. It may be from a newer version.`)
+  if (!found.success) throw invalid(`${manifestName} in ${storage.address} can't be read. Is it from a newer version?`)
   return found.data
 }
 

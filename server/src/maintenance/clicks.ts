@@ -7,8 +7,7 @@ import { type FoundLink, foundLink, type LinkOptions, linkBucket, readLinks } fr
 /** With `keep`, a counter that is too high stays: its missing clicks are counted without rows. */
 type Options = LinkOptions & { repair?: boolean | 'keep' }
 
-/** A link whose counter differs from its rows, or that has rows twice. `rows` includes counted rows that have
- * expired. */
+/** A link whose counter differs from its rows, or with doubled rows. `rows` includes expired counted rows. */
 export type Finding = FoundLink & {
   counter: number | null
   rows: number

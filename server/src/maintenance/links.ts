@@ -6,8 +6,7 @@ export type LinkOptions = { workspaceId?: string; linksAtOnce?: number }
 export type FoundLink = { linkId: string | null; linkNumber: string; workspaceId: string; address: string | null }
 type LinkName = { workspaceId: string; linkNumber: bigint | string }
 
-/** Reads links with their counters after a number. `range` ends at the last of them, or at `highestNumber` when
- * there are no more. */
+/** Reads links with their counters after a number. `range` ends at the last one, or at `highestNumber` at the end. */
 export async function readLinks(
   platform: Handles,
   { workspaceId, linksAtOnce = 10_000 }: LinkOptions,

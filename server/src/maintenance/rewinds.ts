@@ -15,8 +15,7 @@ const loggedAhead = 64n
 // Also compares rows from shortly before, because clocks may differ.
 const overlapMs = 60_000
 
-/** After PostgreSQL was restored to an earlier state: counts the lost records once, and publishes the existing ones
- * again. */
+/** After PostgreSQL was restored to an earlier state: counts lost records once, and publishes existing ones again. */
 export async function finishRewinds(platform: Platform): Promise<void> {
   for (const rewind of await selectRewinds(platform.db)) {
     if (rewind.engine !== 'postgresql') continue

@@ -20,8 +20,7 @@ export async function checkUpgrade(platform: Platform): Promise<Check[]> {
 
 const connectWithinMs = 2_000
 
-/** The version of Redis, too. Fails until the connection is ready, which is opened while the other engines are
- * queried. */
+/** The version of Valkey or Redis. Fails until the connection is ready, which opens during the other checks. */
 async function valkeyVersion({ valkey }: Platform): Promise<string> {
   for (const until = Date.now() + connectWithinMs; Date.now() < until; await sleep(50)) {
     const info = await valkey.info('server').catch(() => '')

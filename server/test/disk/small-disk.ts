@@ -14,8 +14,7 @@ export type SmallDisk = AsyncDisposable & {
   free(): Promise<void>
 }
 
-/** Mounts a file system of that size, in a new folder unless one is named; unmounted when the process ends at the
- * latest. */
+/** Mounts a file system of that size, in a new folder unless one is named, until the process ends. */
 export async function openSmallDisk(megabytes: number, at?: string): Promise<SmallDisk> {
   await using parts = new AsyncDisposableStack()
   const folder = at ?? (await mkdtemp(join(tmpdir(), 'tributary-disk-')))

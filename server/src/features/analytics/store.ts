@@ -40,8 +40,7 @@ export type Counting = {
 /** `keys` in the requested order. */
 export type Group = { keys: string[]; visitors?: string } & Record<Measure, string>
 
-/** Counts by these keys, highest first; without keys the total. Leaves out groups of a list whose counts are all
- * zero. */
+/** Counts by these keys, highest first; without keys the total. Lists leave out groups that are all zero. */
 export function selectGroups(clickhouse: ClickHouse, counting: Counting, limits: QueryLimits = {}): Promise<Group[]> {
   const { wheres, attribute, edges, rollup, limit } = counting
   const grouped = attribute ? ['attribute'] : counting.keys.map((_, index) => `key${index}`)

@@ -241,8 +241,7 @@ async function findCustomerNumber(ctx: Ctx, id: string): Promise<bigint> {
   return number
 }
 
-/** An exact address or id takes precedence over a search, the first given one over others. Undefined when no
- * customer can match. */
+/** An exact address or id takes precedence over a search. Undefined when no customer can match. */
 async function buildFilter(ctx: Ctx, query: CustomersQuery): Promise<CustomerFilter | undefined> {
   const { email, externalId, search, linkId, partnerId, programId } = query
   const named =

@@ -11,8 +11,7 @@ import { parseLinkName } from './settings.ts'
 import { type LinkRow, type LinkSelector, lockNames, selectLinkForUpdate } from './store.ts'
 import { changeLink, makeLink, removeLinks } from './write.ts'
 
-/** One transaction; the response has an error at the index of a link that can't be created, and the others are
- * created. */
+/** One transaction. A link that can't be created has an error at its index, and the others are created. */
 export async function createLinks(ctx: Ctx, items: unknown[]): Promise<(Link | LinkError)[]> {
   return inOneTransaction(ctx, items, lockNamesFor(items), async (ctx, item) => {
     // Explaining thousands of wrong values would be slow.

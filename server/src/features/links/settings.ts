@@ -33,8 +33,7 @@ const instants = {
 const isoDate = /^\d{4}-\d{2}-\d{2}$/
 const isoInstant = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?$/i
 
-/** The columns that an input changes; throws an error that names the invalid field. `url` is the current
- * destination. */
+/** The columns that an input changes; an error names the invalid field. `url` is the current destination. */
 export function linkColumns(input: Settings, url: string, now: Date): Partial<LinkColumns> {
   refuseWhatIsNotThere(input)
   const columns: Record<string, unknown> = {}

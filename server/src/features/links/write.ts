@@ -174,8 +174,7 @@ async function insertWithRandomKey(
   throw conflict(`No random key of this length was free on ${row.domain}. Ask for a longer one with keyLength.`)
 }
 
-/** On the shared domain, addresses that represent the whole host belong to no workspace, unless one owns that
- * domain. */
+/** On the shared domain, addresses that represent the whole host are reserved, unless the workspace owns it. */
 async function requireOwnAddress(ctx: Ctx, domain: string, key: string): Promise<void> {
   const problem = domain === ctx.config.SHORT_DOMAIN ? sharedKeyProblem(key) : undefined
   if (problem && !(await hasDomain(ctx, domain))) {

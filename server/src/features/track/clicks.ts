@@ -7,8 +7,7 @@ import type { ClickSeen } from './attribution.ts'
 
 export type KnownClick = ClickSeen & { link: TrackedLink }
 
-/** Decodes the id itself, because the click may not be stored yet. Refuses ids that were not issued for a link of
- * this workspace. */
+/** Decodes the id, because the click may not be stored yet. Refuses ids of other workspaces and forged ones. */
 export async function requireClick(ctx: Ctx, clickId: string): Promise<KnownClick> {
   const click = await findClick(ctx, clickId)
   if (click) return click

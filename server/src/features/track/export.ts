@@ -43,8 +43,7 @@ const patience = 5
 // A batch that ended this many workers is split, and its parts again when they end another one.
 const mostAttempts = 4
 
-/** Exports some conversions to ClickHouse and the counters, each exactly once. Returns the number of due
- * conversions. */
+/** Exports some conversions to ClickHouse and the counters, each exactly once. Returns how many were due. */
 export async function exportSome(platform: Platform): Promise<number> {
   return (await exportNext(platform)).count
 }

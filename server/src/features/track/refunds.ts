@@ -73,8 +73,7 @@ async function recordRefund(
 type Sale = Pick<ConversionRow, 'amount' | 'original_amount' | 'original_currency' | 'invoice_id'>
 type Refund = Pick<ConversionRow, 'amount' | 'original_amount'>
 
-/** The refunded amount in both currencies. The last part takes the rest, so that rounding leaves nothing of the
- * sale. */
+/** The refunded amount in both currencies. The last part takes the rest, so that rounding leaves nothing. */
 function decideRefund(sale: Sale, before: Refund[], input: Pick<NewRefund, 'amount'>) {
   const total = sale.original_amount ?? sale.amount
   const left = total - before.reduce((sum, refund) => sum + (refund.original_amount ?? 0n), 0n)

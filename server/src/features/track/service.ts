@@ -15,8 +15,7 @@ import {
   selectSold,
 } from './store.ts'
 
-/** A lead, sale or refund as its event shows it. Without resolved click facts, location and device are unknown so
- * far. */
+/** A lead, sale or refund as its event shows it. Unresolved click facts have no location and device yet. */
 export type RecordedConversion = { id: string; hasClickFacts: boolean } & (
   | { kind: 'lead'; row: LeadRecord }
   | { kind: Exclude<ConversionKind, 'lead'>; row: SaleRecord }

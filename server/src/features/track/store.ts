@@ -133,8 +133,7 @@ const pendingColumns = sql`number, id, workspace_id, kind, click_id, quantity, c
   quantity::bigint * (${rowBytes}::int + coalesce(octet_length(metadata), 0) + octet_length(event_name)
     + coalesce(octet_length(click_facts), 0)) AS bytes`
 
-/** Leases the oldest batch whose lease has expired, because its worker died. `attempts` counts how often that
- * happened. */
+/** Leases the oldest batch whose lease has expired, because its worker died. `attempts` counts the leases. */
 // NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
 export async function takeOverBatch(db: Db): Promise<PendingRow[]> {
   const result = await sql<PendingRow>`

@@ -5,8 +5,7 @@ export type DueWebhook = { id: string; workspaceId: string }
 export type DeliverySlots = {
   /** The number of calls that may begin, and the webhook id after which to look for them. */
   room(): { count: number; after: string }
-  /** The number of calls that each webhook may begin. The webhooks come in id order, at most as many as `room`
-   * allowed. */
+  /** The number of calls that each webhook may begin. The webhooks come in id order, at most `room` of them. */
   share(webhooks: DueWebhook[]): Map<string, number>
   /** The deliveries that were found for these shares. */
   began(webhookIds: string[]): void

@@ -90,8 +90,7 @@ export async function selectKnownIds(db: Db, workspaceId: string, ids: string[])
   return result.rows.map((row) => row.id)
 }
 
-/** The enabled webhooks that have one of these triggers. Inside a transaction their rows can't be deleted until it
- * ends. */
+/** The enabled webhooks with one of these triggers. Inside a transaction, locks them against deletion. */
 export async function selectListeners(db: Db, workspaceId: string, triggers: Trigger[]): Promise<ListenerRow[]> {
   const rowLock = db.isTransaction ? sql`FOR KEY SHARE` : sql``
   const result = await sql<ListenerRow>`SELECT id, triggers, scope, folder_ids, created_at FROM webhooks
@@ -113,8 +112,7 @@ export async function selectListening(
   return new Set(result.rows.map((row) => row.workspace_id))
 }
 
-/** Only if it still has this address, and, when a time is given, has failed since then. Returns whether it was
- * disabled. */
+/** Only if it still has this address and has failed since the given time, if any. Returns whether it was disabled. */
 export async function disableWebhook(
   db: Db,
   { workspace_id, webhook_id, url }: { workspace_id: string; webhook_id: string; url: string },
