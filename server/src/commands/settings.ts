@@ -11,10 +11,10 @@ const files = {
 }
 
 export const settingsCommand = defineCommand({
-  meta: { name: 'settings', description: 'Print every setting with its default and meaning' },
+  meta: { name: 'settings', description: 'Print every setting with its default and description' },
   args: {
     write: { type: 'boolean', description: 'Write .env.example and the docs page instead', default: false },
-    check: { type: 'boolean', description: 'Fail when one of those is stale', default: false },
+    check: { type: 'boolean', description: 'Fail when one of them is stale', default: false },
   },
   run({ args }) {
     if (!args.write && !args.check) return console.log(envExample())
@@ -53,7 +53,7 @@ ${rows.join('\n')}
 `
 }
 
-// None for CLICK_ID_KEYS: a secret that everyone knows must not be copied.
+// None for CLICK_ID_KEYS, because a published secret must not be copied.
 const examples: Record<string, string> = {
   POSTGRES_URL: 'postgres://tributary:password@127.0.0.1:5432/tributary',
   NATS_URL: 'nats://127.0.0.1:4222',

@@ -12,7 +12,7 @@ export type ReceivedSpan = {
   attributes: { key: string; value: Record<string, unknown> }[]
   links?: { traceId: string; spanId: string }[]
   status?: { code: number; message: string }
-  /** Of the process that sent it. */
+  /** The attributes of the sending process. */
   resource: Record<string, unknown>
 }
 type Body = {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
 import { startEngines } from '../../../../engines/start.ts'
-import { buildUntoldLink } from '../../../test/redirect/untold.ts'
+import { buildUnpublishedLink } from '../../../test/redirect/unpublished-link.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import { openRedirectCache } from './cache.ts'
 
@@ -16,7 +16,7 @@ afterAll(async () => {
 })
 
 async function someLink() {
-  const { domain, id } = (await buildUntoldLink(platform, { key: 'go' })).link
+  const { domain, id } = (await buildUnpublishedLink(platform, { key: 'go' })).link
   const find = async () => (await cache.find(domain, 'go')).link?.url
   expect(await find()).toBe('https://example.com/landing')
   await eventually(async () => expect(await platform.valkey.exists(`redirect:link:${domain}/go`)).toBe(1))

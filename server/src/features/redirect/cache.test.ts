@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { buildLink, buildWorkspace } from '../../../test/build.ts'
-import { buildUntoldLink } from '../../../test/redirect/untold.ts'
+import { buildUnpublishedLink } from '../../../test/redirect/unpublished-link.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import type { Platform } from '../../platform/context.ts'
 import type { DomainChanged } from '../domains/messages.ts'
@@ -33,7 +33,7 @@ async function lookups(on: Platform): Promise<Record<string, number>> {
 const valkeyName = (domain: string, key: string) => `redirect:link:${domain}/${key}`
 
 async function someLink() {
-  const { link, workspace } = await buildUntoldLink(platform, { key: 'go' })
+  const { link, workspace } = await buildUnpublishedLink(platform, { key: 'go' })
   await lookups(platform)
   await lookups(otherPlatform)
   return { domain: link.domain, id: link.id, name: valkeyName(link.domain, 'go'), workspace }

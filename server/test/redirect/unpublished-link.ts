@@ -6,7 +6,7 @@ import { transaction } from '../../src/platform/postgres.ts'
 import { buildLink, buildWorkspace } from '../build.ts'
 
 /** A link of a new workspace that is not published, so that no late message evicts it from a cache. */
-export function buildUntoldLink(
+export function buildUnpublishedLink(
   platform: Platform,
   given: Partial<NewLink>,
 ): Promise<{ link: Link; workspace: Workspace }> {
