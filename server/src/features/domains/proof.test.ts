@@ -139,7 +139,7 @@ describe('A and AAAA', () => {
     expect(await found({ '@': [{ type: 'A', data: '198.51.100.7' }] }, on)).toMatchObject({ verified: false })
   })
 
-  test('are missing', async () => {
+  test('do not prove when there are none', async () => {
     expect(await found({}, on)).toEqual({ verified: false, result: 'no record _tributary.@ yet; @ has no address' })
   })
 })

@@ -40,7 +40,7 @@ const iphone = {
   'user-agent': 'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) Version/17.5 Mobile Safari/604.1',
 }
 
-describe('targets', () => {
+describe('destinations', () => {
   test('a country comes from a trusted proxy', async () => {
     const path = await linkWith(sql`geo = '{"DE": "https://example.com/schön"}'`)
     expect((await open(path, { 'cf-ipcountry': 'de' })).headers.location).toBe('https://example.com/sch%C3%B6n')
@@ -48,7 +48,7 @@ describe('targets', () => {
     expect((await open(path)).headers.location).toBe('https://example.com/landing')
   })
 
-  test('a device', async () => {
+  test('a device gets its own destination', async () => {
     const path = await linkWith(sql`ios = 'https://apps.apple.com/app/id1'`)
     expect((await open(path, iphone)).headers.location).toBe('https://apps.apple.com/app/id1')
     expect((await open(path)).headers.location).toBe('https://example.com/landing')
@@ -85,7 +85,7 @@ describe('pages', () => {
     expect(answer.headers['x-robots-tag']).toBe('noindex')
   })
 
-  test('an app', async () => {
+  test('an app is opened by a page', async () => {
     const answer = await open(await linkWith(sql`do_index = true`, 'mailto:a@b.example'))
     expect(answer).toMatchObject({ status: 200, headers: { ...secured, 'content-type': 'text/html; charset=utf-8' } })
     expect(answer.headers.location).toBeUndefined()

@@ -7,7 +7,7 @@ import { linkChanged, linkChangedSubject } from '../links/messages.ts'
 import { findForRedirect, type RedirectLink } from '../links/service.ts'
 import { type ChangeSubscription, type Lookup, openLookup } from './lookup.ts'
 import { redirectMetrics } from './metrics.ts'
-import { openValkeyCache } from './shelf.ts'
+import { openValkeyCache } from './valkey-cache.ts'
 
 export type Found = { domain: RedirectDomain | null; link: RedirectLink | null }
 export type RedirectCache = AsyncDisposable & {

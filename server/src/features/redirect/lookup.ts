@@ -1,6 +1,6 @@
 import { openByteCache } from '../../platform/byte-cache.ts'
 import type { Platform } from '../../platform/context.ts'
-import type { Stored, ValkeyCache } from './shelf.ts'
+import type { Stored, ValkeyCache } from './valkey-cache.ts'
 
 export type Lookup<T> = {
   /** Returns without a promise when it is in memory; null when it does not exist. Fails when it can't be looked up. */

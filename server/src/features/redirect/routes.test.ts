@@ -80,7 +80,7 @@ describe('a link', () => {
   })
 })
 
-describe('not found', () => {
+describe('a request that is not found', () => {
   test.each([
     ['an unknown key', '/none', {}],
     ['an unknown host', '/go', { host: 'nobody.example' }],
@@ -114,7 +114,7 @@ describe('not found', () => {
   })
 })
 
-describe('gone', () => {
+describe('a disabled or expired link', () => {
   test.each([
     ['/off', 'Link disabled'],
     ['/over', 'Link expired'],

@@ -142,7 +142,7 @@ describe('append', () => {
   )
 })
 
-describe('a start', () => {
+describe('openSpool', () => {
   async function leaveBehind(name: string, message: SpooledMessage | string): Promise<void> {
     await writeFile(join(directory, name), typeof message === 'string' ? message : JSON.stringify(message))
   }

@@ -16,7 +16,7 @@ export const words: Record<Language, Words> = {
     unavailable: { title: 'Try again shortly', text: 'This link can’t be looked up at the moment.' },
     password: {
       title: 'Password needed',
-      text: 'This link is protected. Enter its password to go on.',
+      text: 'This link is protected. Enter its password to continue.',
       label: 'Password',
       button: 'Continue',
       wrong: 'That is not the password. Try again.',

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { stepContext } from '../../../../test/step-context.ts'
 import type { GeoLocation } from '../../../platform/geo.ts'
 import type { RawClick } from '../../redirect/messages.ts'
-import { putLocation } from './put-place.ts'
+import { putLocation } from './put-location.ts'
 import { startDraft } from './step.ts'
 
 const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
