@@ -1,7 +1,7 @@
 import { type ErrorCode, errorCodes, errorStatuses } from '@tributary/contract/operation'
 import { meanings } from './meanings.ts'
 
-/** In place of the documentation site, on a server where it was not built. */
+/** Replaces the documentation site on a server where it was not built. */
 export function siteMissingPage(): string {
   return page(
     'Documentation',
@@ -40,7 +40,7 @@ export function errorsPage(): string {
   )
 }
 
-/** Nothing on the page calls or needs a service elsewhere. */
+/** The page calls no service elsewhere. */
 const referenceSettings = {
   url: '/openapi.json',
   authentication: { preferredSecurityScheme: 'token' },
@@ -52,7 +52,7 @@ const referenceSettings = {
   mcp: { disabled: true },
 }
 
-/** A script of its own, because the policy of the page allows none within it. */
+/** A separate script, because the page's policy allows no inline ones. */
 export const referenceStart = `Scalar.createApiReference('#reference', ${JSON.stringify(referenceSettings)})\n`
 
 export function referencePage(): string {

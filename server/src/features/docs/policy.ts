@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Of a page of ours: it loads nothing from elsewhere, and runs of the scripts within it only those it was made with. */
+/** Headers of a page: it loads nothing from elsewhere, and runs only the inline scripts that it was built with. */
 export function pageHeaders(html: string, mayConnectTo: string[] = []): Record<string, string> {
   return {
     'Content-Security-Policy': buildPolicy(html, mayConnectTo),
@@ -13,7 +13,7 @@ function buildPolicy(html: string, mayConnectTo: string[]): string {
   return [
     "default-src 'self'",
     `script-src ${["'self'", ...inlineScripts(html).map(hashScript)].join(' ')}`,
-    // Code blocks carry their colours in attributes, which no hash can allow.
+    // Code blocks have their colours in attributes, which no hash can allow.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
     `connect-src ${["'self'", ...mayConnectTo].join(' ')}`,

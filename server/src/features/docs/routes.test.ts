@@ -26,7 +26,7 @@ async function page(path: string) {
 }
 
 describe('/openapi.json', () => {
-  test('is the committed document with the address of this server', async () => {
+  test("is the committed document with this server's URL", async () => {
     const { status, type, text } = await page('/openapi.json')
     expect({ status, type }).toEqual({ status: 200, type: 'application/json' })
     const { servers, ...document } = JSON.parse(text) as Document
@@ -35,7 +35,7 @@ describe('/openapi.json', () => {
     expect(servers).toEqual([{ url: api }])
   })
 
-  test('is packed for those who take it so, and not sent again when it is known', async () => {
+  test('is compressed for clients that accept it, and not sent again when it is cached', async () => {
     const { headers } = await fetch(`${api}/openapi.json`, { headers: { 'Accept-Encoding': 'gzip' } })
     expect(Object.fromEntries(headers)).toMatchObject({
       'content-encoding': 'gzip',
@@ -46,7 +46,7 @@ describe('/openapi.json', () => {
     expect((await fetch(`${api}/openapi.json`, { headers: known })).status).toBe(304)
   })
 
-  test('is OpenAPI 3.1 of version 0.0.1 and tells every operation', async () => {
+  test('is OpenAPI 3.1 of version 0.0.1 and lists every operation', async () => {
     const document = JSON.parse((await page('/openapi.json')).text) as Document
     expect(document.openapi).toMatch(/^3\.1\.\d+$/)
     expect(document.info.version).toBe('0.0.1')
@@ -56,7 +56,7 @@ describe('/openapi.json', () => {
     expect(documented.sort()).toEqual(operations.map(({ id }) => id).sort())
   })
 
-  test('every reference in it leads somewhere', async () => {
+  test('has no dangling reference', async () => {
     const { text } = await page('/openapi.json')
     const schemas = Object.keys(JSON.parse(text).components.schemas)
     const named = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference]) => reference)
@@ -72,21 +72,21 @@ describe('/docs of a running server, whether the site was built or not', () => {
     expect({ status, type }).toEqual({ status: 200, type: expect.stringMatching(/^text\/html; charset=utf-8$/i) })
   })
 
-  test.each(errorCodes)('%s has a page at the address that errors name', async (code) => {
+  test.each(errorCodes)('%s has a page at the URL that errors name', async (code) => {
     const { status, text } = await page(`/docs/errors/${code}`)
     expect(status).toBe(200)
     expect(text).toContain(code)
     expect(text).toMatch(/When it happens[\s\S]+What to do/)
   })
 
-  test('the address in an error leads to its page', async () => {
+  test('the URL in an error leads to its page', async () => {
     const response = await fetch(`${api}/nowhere`)
     const { error } = (await response.json()) as { error: { doc_url: string } }
     expect((await fetch(error.doc_url)).status).toBe(200)
   })
 
   test.each(['/docs/errors/unknown', '/docs/errors/__proto__', '/docs/unknown', '/docs/errors/conflict/x'])(
-    '%s is not there',
+    '%s is not found',
     async (path) => {
       const { status, text } = await page(path)
       expect(status).toBe(404)
@@ -96,7 +96,7 @@ describe('/docs of a running server, whether the site was built or not', () => {
 })
 
 describe('/docs/reference', () => {
-  test('is a page that loads nothing from elsewhere and runs no script within it', async () => {
+  test('is a page that loads nothing from elsewhere and runs no inline script', async () => {
     const response = await fetch(`${api}/docs/reference`)
     expect(response.headers.get('content-security-policy')).toContain(`script-src 'self'; `)
     expect(response.headers.get('content-security-policy')).toContain(`connect-src 'self' ${api}; `)
@@ -106,7 +106,7 @@ describe('/docs/reference', () => {
     expect((await page('/docs/reference-start.js')).text).toContain('/openapi.json')
   })
 
-  test.each(['gzip', 'identity'])('its script is there as %s', async (encoding) => {
+  test.each(['gzip', 'identity'])('its script is served as %s', async (encoding) => {
     const response = await fetch(`${api}/docs/reference.js`, { headers: { 'Accept-Encoding': encoding } })
     expect(response.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
     expect(response.headers.get('content-encoding')).toBe(encoding === 'gzip' ? 'gzip' : null)
@@ -117,7 +117,7 @@ describe('/docs/reference', () => {
 describe('a server without the site', () => {
   const app = docsPages(config, '/nowhere')
 
-  test.each(['/docs', '/docs/'])('%s leads to what is there and says how to build the rest', async (path) => {
+  test.each(['/docs', '/docs/'])('%s links to the existing pages and says how to build the rest', async (path) => {
     const text = await (await app.request(path)).text()
     expect(text).toContain('npm run docs')
     for (const [, address = ''] of text.matchAll(/href="(\/[^"]+)"/g))
@@ -181,12 +181,12 @@ describe('a server with the site', () => {
     if (text) expect(await response.text()).toBe(text)
   })
 
-  test.each(['/docs', '/docs/errors'])('%s leads on to the address with a slash', async (path) => {
+  test.each(['/docs', '/docs/errors'])('%s redirects to the URL with a slash', async (path) => {
     const response = await app.request(path)
     expect([response.status, response.headers.get('location')]).toEqual([302, `${path}/`])
   })
 
-  test('pages are asked for anew and answered with 304; what is named by its content stays for ever', async () => {
+  test('pages are revalidated with 304; files named by their content are immutable', async () => {
     const { headers } = await app.request('/docs/guides/a')
     expect(headers.get('cache-control')).toBe('no-cache')
     const again = await app.request('/docs/guides/a', { headers: { 'If-None-Match': headers.get('etag') ?? '' } })
@@ -196,20 +196,20 @@ describe('a server with the site', () => {
     expect(asset.headers.get('content-encoding')).toBe('gzip')
   })
 
-  test('who asks for a part gets the whole, with its policy', async () => {
+  test('a range request gets the whole page, with its policy', async () => {
     const { status, headers } = await app.request('/docs/guides/a', { headers: { Range: 'bytes=0-1' } })
     expect([status, headers.get('content-length')]).toEqual([200, String(files['guides/a.html'].length)])
     expect(headers.get('content-security-policy')).toContain("default-src 'self'")
   })
 
-  test('the policy of a page allows the script within it and no other, and nothing from elsewhere', async () => {
+  test("a page's policy allows its inline script and no other, and nothing from elsewhere", async () => {
     const { headers } = await app.request('/docs/guides/a')
     expect(headers.get('content-security-policy')).toMatch(/script-src 'self' 'sha256-[\w+/=]{44}'; /)
     expect(headers.get('content-security-policy')).not.toContain('http')
     expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  test('an unknown page is shown to people, and left to the API for programs', async () => {
+  test('an unknown page is HTML for people, and an API error for programs', async () => {
     const shown = await app.request('/docs/none', { headers: { Accept: 'text/html,*/*' } })
     expect([shown.status, await shown.text()]).toEqual([404, files['404.html']])
     expect(await (await app.request('/docs/none')).text()).not.toBe(files['404.html'])

@@ -20,7 +20,7 @@ const assetHeaders = {
   'X-Content-Type-Options': 'nosniff',
 }
 
-/** Pages for people: guides, the API reference and what each error code means. Open to everyone. */
+/** Pages for people: guides, the API reference and the error codes. They need no key. */
 export function docsPages(config: Config, siteFolder = builtSite): App {
   const app: App = new Hono()
   for (const path of ['/openapi.json', '/docs/*']) app.use(path, etag())
@@ -38,7 +38,7 @@ export function docsPages(config: Config, siteFolder = builtSite): App {
   return app
 }
 
-/** Answers with a content that does not change, packed once, for those who take it so. */
+/** Serves constant content, compressed once, for clients that accept it. */
 function packable(read: () => Promise<Buffer<ArrayBuffer>>) {
   let packed: Promise<Buffer<ArrayBuffer>> | undefined
   return async (c: Context, headers: Record<string, string>) => {
@@ -49,17 +49,17 @@ function packable(read: () => Promise<Buffer<ArrayBuffer>>) {
   }
 }
 
-/** The built site as it lies in its folder; undefined where it was not built. */
+/** The built site in its folder; undefined where it was not built. */
 function sitePages(folder: string): App | undefined {
   const site = findSite(folder)
   if (!site) return undefined
   const app: App = new Hono()
-  // The scripts within a page are the same in all of them.
+  // All pages have the same inline scripts.
   const headers = pageHeaders(site.home)
-  // Else the program in the page would look for a page of that name, and not find it.
+  // Otherwise the page's script would look for a page of that name, and not find it.
   for (const path of ['/docs', '/docs/errors', '/docs/adr']) app.get(path, (c) => c.redirect(`${path}/`, 302))
   app.get('/docs/*', async (c, next) => {
-    // A part of a page would have an ETag of its own. Whoever asks for one gets the whole.
+    // A partial page would need its own ETag, so a range request gets the whole page.
     c.req.raw.headers.delete('range')
     await next()
     if (c.res.status !== 200) return
@@ -68,7 +68,7 @@ function sitePages(folder: string): App | undefined {
   })
   const rewriteRequestPath = (path: string) => fileAt(path.slice('/docs'.length))
   app.get('/docs/*', serveStatic({ root: folder, precompressed: true, rewriteRequestPath }))
-  // Programs get the error of the API instead, in JSON.
+  // Programs get the API's JSON error instead.
   app.get('/docs/*', async (c, next) => {
     if (!c.req.header('accept')?.includes('text/html')) return next()
     return c.html(await site.readNotFound(), 404, headers)
@@ -76,7 +76,7 @@ function sitePages(folder: string): App | undefined {
   return app
 }
 
-/** Addresses of pages have no ending. */
+/** Page URLs have no extension. */
 function fileAt(path: string): string {
   if (path === '' || path.endsWith('/')) return `${path}index.html`
   return /\.[a-z\d]+$/.test(path) ? path : `${path}.html`

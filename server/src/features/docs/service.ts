@@ -6,9 +6,9 @@ import { openApiDocument } from '@tributary/contract/openapi'
 import { type ErrorCode, errorCodes } from '@tributary/contract/operation'
 import { errorPage } from './pages.ts'
 
-// Its package does not export the bundle for browsers, so it is found beside the entry that it does export.
+// The package does not export its browser bundle, so it is found next to the exported entry.
 const referenceBundle = new URL('./browser/standalone.js', import.meta.resolve('@scalar/api-reference'))
-/** Where `npm run docs` puts the site. */
+/** The output folder of `npm run docs`. */
 export const builtSite = fileURLToPath(new URL('../../../../docs/dist', import.meta.url))
 
 export function readDocument(apiUrl: string): Buffer<ArrayBuffer> {

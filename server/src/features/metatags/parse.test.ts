@@ -13,7 +13,7 @@ test.each<[string, string, object]>([
      <meta property="og:description" content="of og"><meta property="og:image" content="../image.png">`,
     { title: 'Best & first €', description: 'of og', image: 'https://example.com/image.png' },
   ],
-  ['an image that is no web address', '<meta property="og:image" content="javascript:alert(1)">', { image: null }],
+  ['an image without a web URL', '<meta property="og:image" content="javascript:alert(1)">', { image: null }],
   ['a title beyond 500 characters', `<title>${'x'.repeat(600)}</title>`, { title: 'x'.repeat(500) }],
   ['nothing', 'plain words', { title: null, description: null, image: null }],
   ['an entity beyond Unicode', '<title>a&#9999999;b</title>', { title: 'ab' }],
@@ -27,11 +27,11 @@ test('reads other charsets, from the header or the page', () => {
   expect(parseMetatags(bytes, 'text/html; charset=no-such', address).title).toContain('caf')
 })
 
-test('reads nothing of what is not HTML', () => {
+test('reads nothing from other content than HTML', () => {
   expect(parse('<title>x</title>', 'application/json')).toEqual({ title: null, description: null, image: null })
 })
 
-test('takes hostile pages of 256 kB in linear time', () => {
+test('parses hostile pages of 256 kB in linear time', () => {
   const started = performance.now()
   for (const part of ['<meta ', '<meta a=', '<title', '<meta content="', "<meta name='x' ", '&#'])
     parse(part.repeat(Math.ceil(262_144 / part.length)))

@@ -7,7 +7,7 @@ import { fetchOutbound, OutboundError } from '../../platform/outbound.ts'
 import { parseMetatags } from './parse.ts'
 
 const timeoutMs = 5_000
-/** The head of a page is in its first bytes; the rest is not read. */
+/** A page's head is in its first bytes; the rest is not read. */
 const maxBytes = 262_144
 const maxRedirects = 3
 const maxReading = 20
@@ -50,7 +50,7 @@ async function readPage(url: string, config: Config): Promise<Metatags> {
     }
     return nothing
   } catch (error) {
-    // Why it failed would tell a stranger about the network that the server is in.
+    // The reason would reveal the server's network to a stranger.
     if (error instanceof OutboundError) return nothing
     throw error
   }

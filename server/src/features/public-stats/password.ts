@@ -11,7 +11,7 @@ export type CheckPassword = (
 
 const limit = { points: 10, duration: 600 }
 
-/** Ten wrong passwords in ten minutes for each network and link or folder; a right one is not counted. */
+/** Allows ten wrong passwords in ten minutes per network and link or folder; a correct one is not counted. */
 export function openPasswordCheck({ config, valkey }: Pick<Platform, 'config' | 'valkey'>): CheckPassword {
   const limiter = new RateLimiterRedis({
     ...limit,
@@ -23,7 +23,7 @@ export function openPasswordCheck({ config, valkey }: Pick<Platform, 'config' | 
     if (password === '') throw unauthorized('These statistics have a password. Send it in the header X-Stats-Password.')
     const visitor = `${id}/${network}`
     try {
-      // Counted before it is compared, so that guesses sent at the same time are counted too.
+      // Counted before comparing, so that concurrent guesses are counted too.
       await limiter.consume(visitor)
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal

@@ -12,7 +12,7 @@ import { linkNumbers } from '../links/service.ts'
 const platform = await openTestPlatform()
 const { api } = inject('server')
 
-/** A link in a folder with a click from Germany, one from France and one of a bot, beside a link without a folder. */
+/** A link in a folder with a click from Germany, one from France and one by a bot, beside a link without a folder. */
 async function setUp(publicStats = false) {
   const workspace = await buildWorkspace(platform, { plan: 'free' })
   const ctx = contextIn(platform, workspace.id)
@@ -44,7 +44,7 @@ async function read(query: Record<string, string>, password?: string) {
 }
 
 describe('retrievePublicStats', () => {
-  it('200: the clicks of a link whose publicStats is true, without a key and on the free plan', async () => {
+  it('200: returns the clicks of a link whose publicStats is true, without a key and on the free plan', async () => {
     const { address } = await setUp(true)
     expect(await read(address)).toEqual({ status: 200, answer: { clicks: 2 } })
     expect(await read({ ...address, groupBy: 'countries' })).toEqual({
@@ -60,7 +60,7 @@ describe('retrievePublicStats', () => {
     expect(series.reduce((sum, { clicks }) => sum + clicks, 0)).toBe(2)
   })
 
-  it('404: a link that is not public, as one that does not exist', async () => {
+  it('404: a link that is not public is like one that does not exist', async () => {
     const { address } = await setUp()
     const [hidden, unknown] = [await read(address), await read({ ...address, key: 'none' })]
     expect(hidden.status).toBe(404)
@@ -68,14 +68,14 @@ describe('retrievePublicStats', () => {
     expect(unknown).toEqual(JSON.parse(JSON.stringify(hidden).replace('/sale', '/none')))
   })
 
-  it('404: as soon as publicStats of the link is false again', async () => {
+  it("404: fails as soon as the link's publicStats is false again", async () => {
     const { address, call, link } = await setUp(true)
     expect((await read(address)).status).toBe(200)
     await call(updateLink, { params: { linkId: link.id }, body: { publicStats: false } })
     expect((await read(address)).status).toBe(404)
   })
 
-  it('200: the clicks of all links of a folder, until it is turned off or deleted', async () => {
+  it("200: returns the clicks of a folder's links, until it is turned off or deleted", async () => {
     const { folder, change, ctx } = await setUp()
     const query = { folderId: folder.id }
     expect((await read(query)).status).toBe(404)
@@ -88,7 +88,7 @@ describe('retrievePublicStats', () => {
     expect((await read(query)).status).toBe(404)
   })
 
-  it('401: without the password or with a wrong one; 429: after ten wrong ones, for this link only', async () => {
+  it('401: fails without the password or with a wrong one; 429: after ten wrong ones, for this link only', async () => {
     const { address, change, link } = await setUp()
     const settings = await change({ linkId: link.id, password: 'Blüte' })
     expect(settings).toEqual({ linkId: link.id, folderId: null, enabled: true, hasPassword: true })
@@ -107,7 +107,7 @@ describe('retrievePublicStats', () => {
   it.each<[string, Record<string, string>, number]>([
     ['nothing', {}, 400],
     ['a link and a folder', { domain: 'a.example', key: 'b', folderId: 'fold_1' }, 400],
-    ['a grouping that tells of single visitors', { folderId: 'fold_1', groupBy: 'cities' }, 422],
+    ['a grouping that reveals single visitors', { folderId: 'fold_1', groupBy: 'cities' }, 422],
     ['an unknown folder', { folderId: 'fold_1' }, 404],
   ])('%o is refused', async (_, query, status) => {
     expect((await read(query)).status).toBe(status)
@@ -115,7 +115,7 @@ describe('retrievePublicStats', () => {
 })
 
 describe('changePublicStats', () => {
-  it('200: the same switch as publicStats of the link; a password stays unless it is sent', async () => {
+  it("200: sets the same switch as the link's publicStats; a password stays unless it is sent", async () => {
     const { change, call, link } = await setUp()
     await change({ linkId: link.id, password: 'open' })
     expect((await call(updateLink, { params: { linkId: link.id }, body: {} })).publicStats).toBe(true)
@@ -123,14 +123,14 @@ describe('changePublicStats', () => {
     expect((await call(updateLink, { params: { linkId: link.id }, body: {} })).publicStats).toBe(false)
   })
 
-  it('404: a link or folder of another workspace', async () => {
+  it('404: fails for a link or folder of another workspace', async () => {
     const { change } = await setUp()
     const { link, folder }: { link: { id: string }; folder: { id: string }; workspace: BuiltWorkspace } = await setUp()
     await expect(change({ linkId: link.id })).rejects.toMatchObject({ status: 404 })
     await expect(change({ folderId: folder.id })).rejects.toMatchObject({ status: 404 })
   })
 
-  it('422: both or neither', async () => {
+  it('422: refuses both or neither', async () => {
     const { change, link, folder } = await setUp()
     await expect(change({})).rejects.toMatchObject({ status: 422 })
     await expect(change({ linkId: link.id, folderId: folder.id })).rejects.toMatchObject({ status: 422 })

@@ -36,7 +36,7 @@ export async function changePublicStats(ctx: Ctx, change: PublicStatsChange): Pr
   })
 }
 
-/** Decided anew for each request: turning the statistics off, or a new password, holds at once. */
+/** Checked for each request, so that turning the statistics off, or a new password, applies at once. */
 export async function retrievePublicStats(
   platform: Platform,
   query: PublicStatsQuery,
@@ -75,7 +75,7 @@ function notPublic(subject: string): AppError {
 
 type Subject = { workspaceId: string; id: string; filter: { linkId: string } | { folderId: string } }
 
-/** One answer for what does not exist and what is not public, so that nobody can find out which. */
+/** Missing and private subjects get the same answer, so that nobody can tell which. */
 async function findSubject(platform: Platform, { domain, key, folderId }: PublicStatsQuery): Promise<Subject> {
   if (folderId !== undefined && domain === undefined && key === undefined) {
     const settings = await selectPublicStats(platform.db, folderId)

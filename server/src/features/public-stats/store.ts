@@ -16,7 +16,7 @@ export async function selectPublicStats(db: Db, subjectId: string): Promise<Publ
   return result.rows[0]
 }
 
-/** Without a password the one that is stored stays; null removes it. */
+/** Without a password the stored one stays; null removes it. */
 export async function upsertPublicStats(
   db: Db,
   workspaceId: string,

@@ -1,4 +1,4 @@
-/** SVG when the client likes it more than PNG; browsers name SVG among all the others, and get the default. */
+/** SVG when the client prefers it to PNG; browsers list SVG among all the others, and get the default. */
 export function preferredFormat(accept: string): 'png' | 'svg' {
   const wishes = accept.split(',').map(parseWish)
   return quality(wishes, 'svg+xml') > quality(wishes, 'png') ? 'svg' : 'png'
@@ -13,7 +13,7 @@ function parseWish(text: string): Wish {
   return { type, quality: quality >= 0 && quality <= 1 ? quality : 0 }
 }
 
-/** The most specific wish counts. */
+/** The most specific entry counts. */
 function quality(wishes: Wish[], subtype: string): number {
   const forms = [`image/${subtype}`, 'image/*', '*/*']
   return forms.map((form) => wishes.find(({ type }) => type === form)).find(Boolean)?.quality ?? 0

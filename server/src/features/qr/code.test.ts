@@ -7,14 +7,14 @@ describe('a code', () => {
     ['M', 2_331],
     ['Q', 1_663],
     ['H', 1_273],
-  ] as const)('of level %s holds %i bytes and no more', (level, most) => {
+  ] as const)('of level %s fits %i bytes and no more', (level, most) => {
     expect(encodeText('x'.repeat(most), level, false)).toHaveLength(177)
     expect(() => encodeText('x'.repeat(most + 1), level, false)).toThrow(
       `\`url\` in the query is too long for a QR code of level ${level}: it has ${most + 1} bytes, and ${most} fit.`,
     )
   })
 
-  test('counts bytes, not characters, and says that a logo costs room', () => {
+  test('counts bytes, not characters, and says that a logo takes space', () => {
     expect(() => encodeText('漢'.repeat(425), 'H', true)).toThrow(
       'too long for a QR code of level H, which a logo needs: it has 1275 bytes, and 1273 fit. Shorten it, or use a lower level and no logo.',
     )
@@ -29,7 +29,7 @@ describe('a code', () => {
   })
 })
 
-test.each(Array.from({ length: 40 }, (_, at) => 21 + 4 * at))('of %i modules, a logo takes at most 22 %%', (width) => {
+test.each(Array.from({ length: 40 }, (_, at) => 21 + 4 * at))('of %i modules has a logo of at most 22 %%', (width) => {
   const code = Array.from({ length: width }, () => Array.from({ length: width }, () => true))
   const { from, to } = logoArea(code)
   expect(from).toBe(width - to)

@@ -22,7 +22,7 @@ export function encodeText(text: string, level: Level, hasLogo: boolean): Code {
   }
 }
 
-/** The square in the middle that a logo takes: whole modules, at most 22 % of the width. */
+/** The square in the middle that a logo covers: whole modules, at most 22 % of the width. */
 export function logoArea(code: Code): { from: number; to: number } {
   const most = Math.floor(code.length * 0.22)
   const side = most % 2 === 1 ? most : most - 1

@@ -23,7 +23,7 @@ test.each([
   expect(contrast(parseColor(one), parseColor(other))).toBeCloseTo(difference, 3)
 })
 
-describe('colours that scanners can tell apart', () => {
+describe('colours that scanners can distinguish', () => {
   test.each([
     ['#000', '#fff'],
     ['#fff', '#000'],

@@ -2,7 +2,7 @@ import { invalid } from '../../platform/errors.ts'
 
 export type Color = { red: number; green: number; blue: number; hex: string }
 
-// The least grade for contrast in ISO/IEC 15415. Many scanners need more, most of all on a dark ground.
+// The lowest contrast grade in ISO/IEC 15415. Many scanners need more, especially on a dark background.
 const leastContrast = 0.2
 
 export function readableColors(foreground: string, background: string): [Color, Color] {
@@ -22,12 +22,12 @@ export function parseColor(text: string): Color {
   return { red, green, blue, hex: `#${six}` }
 }
 
-/** How far the brightness of two colours is apart, from 0 to 1, for the scanner that sees the least difference. */
+/** The brightness difference of two colours, from 0 to 1, for the scanner that sees the least. */
 export function contrast(one: Color, other: Color): number {
   return Math.min(...scannerWeights.map((weights) => Math.abs(brightness(one, weights) - brightness(other, weights))))
 }
 
-/** Scanners turn red, green and blue into one grey, but not all in the same way. */
+/** Scanners convert red, green and blue to grey with different weights. */
 const scannerWeights: [number, number, number][] = [
   [0.2126, 0.7152, 0.0722],
   [0.299, 0.587, 0.114],

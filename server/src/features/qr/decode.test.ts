@@ -16,7 +16,7 @@ test('a PNG keeps its pixels', () => {
   expect(PNG.sync.read(Buffer.from(png)).data.equals(drawDisc().data)).toBe(true)
 })
 
-test('a JPEG too, and what is large becomes smaller', () => {
+test('a JPEG keeps its pixels, and a large one is scaled down', () => {
   expect(decodePicture(jpeg).pixels).toMatchObject({ width: 64, height: 48 })
   expect(decodePicture(discFile(1_500, 750)).pixels).toMatchObject({ width: 512, height: 256 })
   expect(decodePicture(PNG.sync.write(new PNG({ width: 2_000, height: 1 }))).pixels).toMatchObject({
@@ -35,7 +35,7 @@ test.each([
   expect(pixels).toMatchObject({ width: 40, height: 40 })
 })
 
-describe('refused before anything is decoded', () => {
+describe('a picture that is refused before decoding', () => {
   test.each([
     ['a PNG that is too wide', pngFile(2_001, 1, 1_000), 'is 2001 × 1 pixels large; at most 2000 × 2000 are allowed.'],
     ['a PNG of enormous size', pngFile(0xffff_ffff, 0xffff_ffff, 10), /at most 2000 × 2000/],
@@ -45,9 +45,9 @@ describe('refused before anything is decoded', () => {
     ['an SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'is neither PNG nor JPEG.'],
     ['a page', Buffer.from('<!doctype html>'), 'is neither PNG nor JPEG.'],
     ['nothing', Buffer.alloc(0), 'is neither PNG nor JPEG.'],
-    ['a JPEG without a frame', jpeg.subarray(0, 20), 'is no proper JPEG.'],
-    ['a PNG without a header', disc.subarray(0, 8), 'is no proper PNG.'],
-    ['a PNG with two headers', withSecondHeader(), 'is no proper PNG.'],
+    ['a JPEG without a frame', jpeg.subarray(0, 20), 'is not a valid JPEG.'],
+    ['a PNG without a header', disc.subarray(0, 8), 'is not a valid PNG.'],
+    ['a PNG with two headers', withSecondHeader(), 'is not a valid PNG.'],
   ])('%s', (_, bytes, message) => {
     expect(() => decodePicture(bytes)).toThrow(UnusablePicture)
     expect(() => decodePicture(bytes)).toThrow(message)
@@ -105,7 +105,7 @@ function withSecondHeader(): Buffer {
   return Buffer.concat([disc.subarray(0, 33), chunk('IHDR', large), disc.subarray(33)])
 }
 
-/** The checksum is wrong: nothing may come as far as looking at it. */
+/** The checksum is wrong: the file must be refused before it is checked. */
 function chunk(type: string, data: Buffer): Buffer {
   const length = Buffer.alloc(4)
   length.writeUInt32BE(data.length)

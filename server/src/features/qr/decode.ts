@@ -11,7 +11,7 @@ export class UnusablePicture extends Error {}
 
 export type Decoded = { pixels: Pixels; png: Uint8Array }
 
-/** A PNG or JPEG by its bytes, whatever it was called; made small enough to keep. */
+/** A PNG or JPEG by its bytes, whatever its declared type; scaled down to a size worth caching. */
 export function decodePicture(bytes: Buffer): Decoded {
   const pixels = reduced(findDecoder(bytes)(bytes))
   const picture = new PNG({ width: pixels.width, height: pixels.height })
@@ -30,11 +30,11 @@ function decodePngFile(bytes: Buffer): Pixels {
   const chunks = readChunks(bytes)
   const [header, ...others] = chunks.filter(({ type }) => type === 'IHDR')
   if (chunks[0] !== header || header?.data.length !== 13 || others.length > 0)
-    throw new UnusablePicture('is no proper PNG.')
+    throw new UnusablePicture('is not a valid PNG.')
   const [width, height] = [header.data.readUInt32BE(0), header.data.readUInt32BE(4)]
   requireSize(width, height)
   const packed = Buffer.concat(chunks.filter(({ type }) => type === 'IDAT').map(({ data }) => data))
-  // Eight bytes for a pixel are the most there are; an interlaced file has up to seven passes with lines of their own.
+  // A pixel has at most eight bytes; an interlaced file has up to seven passes with their own lines.
   inflateSync(packed, { maxOutputLength: width * height * 8 + height * 16 })
   const { data } = PNG.sync.read(bytes)
   return { width, height, data }
@@ -54,11 +54,11 @@ function decodeJpegFile(bytes: Buffer): Pixels {
   const { width, height } = jpegSize(bytes)
   requireSize(width, height)
   const { data } = decodeJpeg(bytes, { useTArray: true, maxResolutionInMP: 4, maxMemoryUsageInMB: 256 })
-  if (data.length !== width * height * 4) throw new UnusablePicture('is no proper JPEG.')
+  if (data.length !== width * height * 4) throw new UnusablePicture('is not a valid JPEG.')
   return { width, height, data }
 }
 
-/** From the first frame header, which stands before any picture data. */
+/** Reads the first frame header, which precedes any picture data. */
 function jpegSize(bytes: Buffer): { width: number; height: number } {
   for (let at = 2; at + 9 < bytes.length && bytes[at] === 0xff; ) {
     const marker = bytes[at + 1] ?? 0
@@ -66,7 +66,7 @@ function jpegSize(bytes: Buffer): { width: number; height: number } {
     if (isFrame) return { height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) }
     at += marker === 0xff ? 1 : 2 + bytes.readUInt16BE(at + 2)
   }
-  throw new UnusablePicture('is no proper JPEG.')
+  throw new UnusablePicture('is not a valid JPEG.')
 }
 
 function requireSize(width: number, height: number): void {

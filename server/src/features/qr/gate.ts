@@ -4,8 +4,8 @@ type Lane = { inside: number; waiting: (() => void)[] }
 type Share = { atOnce: number; mostWaiting: number; pauseFactor?: number; longestPauseMs?: number }
 
 /**
- * The share of each visitor: few at once, and behind each so many times as long a pause, so that one visitor who asks
- * without end leaves most of the time to others.
+ * Limits each visitor: few at once, and after each a pause that is a multiple of its duration, so that one busy visitor
+ * leaves most of the time to others.
  */
 export function lanes({ atOnce, mostWaiting, pauseFactor = 0, longestPauseMs = 0 }: Share) {
   const open = new Map<string, Lane>()

@@ -14,7 +14,7 @@ test.each([
   expect([edges[0], edges[modules], edges.length]).toEqual([first, last, modules + 1])
 })
 
-test('every module is at least a pixel, they differ by one at most, and the margin is never narrower than asked', () => {
+test('every module is at least a pixel, they differ by one at most, and the margin is never narrower than requested', () => {
   const version = fc.integer({ min: 1, max: 40 })
   fc.assert(
     fc.property(version, fc.nat({ max: 20 }), fc.integer({ min: 217, max: 2_000 }), (version, margin, size) => {
@@ -55,7 +55,7 @@ test.each([
     { width: 1, height: 2_000 },
     { left: 64.9895, top: 44, width: 0.021, height: 42 },
   ],
-])('%j lies in the middle and keeps its shape', (picture, box) => {
+])('%j is centred and keeps its aspect ratio', (picture, box) => {
   const edges = Array.from({ length: 14 }, (_, at) => at * 10)
   const fitted = fitLogo(edges, { from: 4, to: 9 }, picture)
   for (const [name, value] of Object.entries(box)) expect(fitted[name as keyof typeof box], name).toBeCloseTo(value, 3)

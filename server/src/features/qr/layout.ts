@@ -4,8 +4,8 @@ import { invalid } from '../../platform/errors.ts'
 const leastUnequal = 8
 
 /**
- * Where each module begins, in pixels, and where the last one ends. All modules are equally large and the rest of the
- * pixels goes around them; only when that is more than a module, and modules are large, they differ by one pixel.
+ * The pixel at which each module begins, and the end of the last one. All modules are equally large and the remaining
+ * pixels surround them; only when those exceed a module, and modules are large, they differ by one pixel.
  */
 export function moduleEdges(modules: number, margin: number, size: number): number[] {
   const whole = modules + 2 * margin
@@ -25,7 +25,7 @@ export type Box = { left: number; top: number; width: number; height: number }
 /** Between the logo and the modules around it, in modules. */
 const air = 0.4
 
-/** The largest place of the picture's shape in the middle of those modules. */
+/** The largest box with the picture's aspect ratio in the middle of those modules. */
 export function fitLogo(
   edges: number[],
   modules: { from: number; to: number },

@@ -16,7 +16,7 @@ const goodForMs = 600_000
 const badForMs = 30_000
 const damaged = "can't be decoded: it is damaged, or needs too much memory."
 
-/** Gets, decodes and keeps logos, so that one that many codes show is fetched once in ten minutes. */
+/** Fetches, decodes and caches logos, so that one that many codes show is fetched once in ten minutes. */
 export function openLogos(config: Config): (source: string, visitor: string) => Promise<LoadedLogo> {
   const fetching = gate(20, 100)
   const decoding = gate(2, 100)
@@ -55,7 +55,7 @@ function inlineBytes(source: string): Buffer | undefined {
 
 async function fetchBytes(source: string, config: Config): Promise<Buffer> {
   if (!/^https?:\/\//i.test(source)) {
-    throw problem('must be an http(s) address, or a data URL of a PNG or JPEG in base64.')
+    throw problem('must be an http(s) URL, or a data URL of a PNG or JPEG in base64.')
   }
   try {
     const headers = { accept: 'image/png, image/jpeg', 'user-agent': 'Tributary' }
@@ -67,23 +67,23 @@ async function fetchBytes(source: string, config: Config): Promise<Buffer> {
   }
 }
 
-/** Says the same for whatever would tell a stranger about the network that the server is in. */
+/** Gives the same message for every reason that would reveal the server's network to a stranger. */
 function refusal({ reason }: OutboundError): AppError {
   switch (reason) {
     case 'size':
-      return problem(`is larger than the ${maxBytes} bytes that are allowed.`)
+      return problem(`is larger than the limit of ${maxBytes} bytes.`)
     case 'credentials':
       return problem('must not contain a user name or password.')
     case 'port':
-      return problem('must not name another port than 80 and 443.')
+      return problem('must use port 80 or 443.')
     case 'url':
-      return problem('is no valid address.')
+      return problem('is not a valid URL.')
     default:
       return problem('could not be fetched: its host is not public, or does not answer properly in 5 s.')
   }
 }
 
-/** In a thread, because a small file can keep a decoder busy for long. */
+/** Runs in a thread, because a small file can keep a decoder busy for long. */
 function decode(bytes: Buffer): Promise<Decoded> {
   return new Promise((resolve, reject) => {
     const thread = new Worker(new URL('./decode-thread.ts', import.meta.url), {

@@ -38,7 +38,7 @@ test('black and white become grey, and keep their sides', () => {
   expect(reds[4]).toBe(255)
 })
 
-test('what is transparent does not colour what is not', () => {
+test('transparent pixels do not colour opaque ones', () => {
   const picture = filled(2, 1, [255, 0, 0, 255])
   picture.data.set([0, 255, 0, 0], 4)
   expect([...resize(picture, 1, 1).data]).toEqual([255, 0, 0, 128])

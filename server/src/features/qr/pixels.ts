@@ -1,13 +1,13 @@
 /** Rows of red, green, blue, alpha; 0 to 255 each. */
 export type Pixels = { width: number; height: number; data: Uint8Array }
 
-/** Larger or smaller without jags: each new pixel is the weighted mean of the old ones that it covers. */
+/** Scales without jagged edges: each new pixel is the weighted mean of the old ones that it covers. */
 export function resize(picture: Pixels, width: number, height: number): Pixels {
   const wide = squeeze(premultiplied(picture.data), picture.width, picture.height, width)
   return { width, height, data: separated(squeeze(wide, picture.height, width, height)) }
 }
 
-/** Colours times alpha, so that what can't be seen does not colour its neighbours. */
+/** Multiplies colours by alpha, so that invisible pixels do not colour their neighbours. */
 function premultiplied(data: Uint8Array): Float32Array {
   const result = new Float32Array(data.length)
   for (let at = 0; at < data.length; at += 4) {
@@ -29,7 +29,7 @@ function separated(data: Float32Array): Uint8Array {
   return new Uint8Array(result.buffer)
 }
 
-/** Gives all rows another width and turns the picture on its side, so that twice does both directions. */
+/** Scales all rows to another width and transposes the picture, so that a second call does the other direction. */
 function squeeze(data: Float32Array, width: number, rows: number, columns: number): Float32Array {
   const turned = new Float32Array(columns * rows * 4)
   for (let column = 0; column < columns; column++) {
@@ -49,7 +49,7 @@ function squeeze(data: Float32Array, width: number, rows: number, columns: numbe
   return turned
 }
 
-/** Which old columns make up a new one: those within reach, the nearest most. */
+/** The old columns that make up a new one: those within reach, the nearest with the most weight. */
 function columnWeights(before: number, after: number, column: number): { from: number; weights: number[] } {
   const ratio = before / after
   const reach = Math.max(1, ratio)

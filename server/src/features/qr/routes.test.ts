@@ -30,7 +30,7 @@ const target = 'https://links.example.com/spring?qr=1'
 const address = (query: Record<string, string>) => `/qr?${new URLSearchParams(query)}`
 
 let visitors = 0
-/** Each call is another visitor, unless told. */
+/** Each call is another visitor by default. */
 async function get(query: Record<string, string> | string, headers: Record<string, string> = {}, method = 'GET') {
   const visitor = `9.${(visitors >> 16) & 255}.${(visitors >> 8) & 255}.${visitors++ & 255}`
   const response = await fetch(proxied.api + (typeof query === 'string' ? query : address(query)), {
@@ -53,7 +53,7 @@ async function refused(query: Record<string, string> | string, headers: Record<s
 }
 
 describe('an answer', () => {
-  test('is a PNG of 600 pixels that scans, for everyone and for a day', async () => {
+  test('is a scannable PNG of 600 pixels, which everyone may cache for a day', async () => {
     const { status, headers, bytes } = await get({ url: target })
     expect(status).toBe(200)
     expect(headers).toMatchObject({
@@ -71,11 +71,11 @@ describe('an answer', () => {
     expect(scan(bytes)).toBe(target)
   })
 
-  test.each(['', 'Bearer wrong', 'Basic eDp5', 'nonsense'])('does not look at the key %j', async (authorization) => {
+  test.each(['', 'Bearer wrong', 'Basic eDp5', 'nonsense'])('ignores the key %j', async (authorization) => {
     expect((await get({ url: target }, { authorization })).status).toBe(200)
   })
 
-  test('takes an address that was not encoded', async () => {
+  test('accepts a URL that was not encoded', async () => {
     const { bytes } = await get('/qr?url=https://links.example.com/a?qr=1')
     expect(scan(bytes)).toBe('https://links.example.com/a?qr=1')
   })
@@ -97,7 +97,7 @@ describe('an answer', () => {
     expect([status, headers['content-type'], bytes.length]).toEqual([200, 'image/png', 0])
   })
 
-  test('obeys every parameter', async () => {
+  test('applies every parameter', async () => {
     const query = {
       url: target,
       size: '333',
@@ -127,7 +127,7 @@ describe('an answer', () => {
   })
 })
 
-describe('a client that has the picture already', () => {
+describe('a client that already has the picture', () => {
   test.each([
     ['the same', (tag: string) => tag, 304],
     ['among others', (tag: string) => `"a", ${tag} ,"b"`, 304],
@@ -146,7 +146,7 @@ describe('a client that has the picture already', () => {
     if (status === 304) expect(again.bytes).toHaveLength(0)
   })
 
-  test('has another one when anything differs, and the same when it is only written differently', async () => {
+  test('gets a new ETag when anything differs, and the same when it is only spelled differently', async () => {
     const tag = async (query: Record<string, string>) => (await get({ url: target, ...query })).headers.etag
     const first = await tag({})
     expect(await tag({ fgColor: '000', bgColor: '#ffffff', size: '600', hideLogo: '0', unknown: 'x' })).toBe(first)
@@ -157,7 +157,7 @@ describe('a client that has the picture already', () => {
   })
 })
 
-describe('refused', () => {
+describe('an invalid request', () => {
   test.each<[Record<string, string> | string, ErrorCode, string]>([
     ['/qr', 'bad_request', '`url` in the query is required.'],
     ['/qr?url=', 'bad_request', '`url` in the query is required.'],
@@ -181,7 +181,7 @@ describe('refused', () => {
     [{ url: 'a', fgColor: 'red' }, 'unprocessable_entity', '`fgColor` in the query must match'],
     [{ url: 'a', bgColor: '#12345' }, 'unprocessable_entity', '`bgColor` in the query must match'],
     [{ url: 'a', fgColor: '#fff' }, 'unprocessable_entity', '`fgColor` and `bgColor` in the query are too alike'],
-    [{ url: 'a', logo: 'x' }, 'unprocessable_entity', '`logo` in the query must be an http(s) address'],
+    [{ url: 'a', logo: 'x' }, 'unprocessable_entity', '`logo` in the query must be an http(s) URL'],
     [{ url: 'a', logo: 'http://10.0.0.1/' }, 'unprocessable_entity', '`logo` in the query could not be fetched'],
     [{ url: 'a\0' }, 'unprocessable_entity', '`url` in the query must not contain the character U+0000'],
     [{ url: 'x'.repeat(2_954) }, 'unprocessable_entity', '`url` in the query is too long for a QR code of level L'],
@@ -191,17 +191,17 @@ describe('refused', () => {
     expect(await refused(query)).toEqual(refusal(code, expect.stringContaining(message)))
   })
 
-  test('without encryption', async () => {
+  test('unencrypted HTTP is refused', async () => {
     const answer = await refused({ url: target }, { 'x-forwarded-proto': 'http' })
     expect(answer).toEqual(refusal('forbidden', expect.stringMatching(/^Unencrypted HTTP is not supported/)))
   })
 
-  test.each(['POST', 'PUT', 'DELETE'])('%s is a path of its own, which needs a key', async (method) => {
+  test.each(['POST', 'PUT', 'DELETE'])('%s is a separate path, which needs a key', async (method) => {
     expect((await get({ url: target }, {}, method)).status).toBe(401)
   })
 })
 
-test('after 600 requests in a minute a visitor waits, whatever was asked, and others do not', async () => {
+test('after 600 requests in a minute a visitor waits, whatever was requested, and others do not', async () => {
   const visitor = { 'x-forwarded-for': '2001:4860:1:2::1' }
   const neighbour = { 'x-forwarded-for': '2001:4860:1:2:ffff::2' }
   const statuses: number[] = []
@@ -222,7 +222,7 @@ test('after 600 requests in a minute a visitor waits, whatever was asked, and ot
   expect((await get({ url: 'a' }, { 'x-forwarded-for': '2001:4860:1:3::1' })).status).toBe(200)
 })
 
-test('2,000 random requests: a picture or a refusal in the envelope, and the server is well', async () => {
+test('2,000 random requests get a picture or an error envelope, and the server stays healthy', async () => {
   const sometimes = (...values: fc.Arbitrary<string>[]) => fc.option(fc.oneof(...values), { nil: undefined, freq: 4 })
   const number = fc.oneof(fc.integer({ min: -5, max: 2_100 }).map(String), fc.double().map(String), fc.string())
   const color = fc.oneof(fc.stringMatching(/^#?[0-9a-fA-F]{3}([0-9a-fA-F]{3})?$/), fc.string())

@@ -44,7 +44,7 @@ function draw(query: Partial<QrQuery>, among = codes) {
     .then(({ bytes }) => bytes)
 }
 
-describe('a separate decoder reads back', () => {
+describe('an independent decoder reads', () => {
   const long = `https://example.com/${'path/'.repeat(60)}`
   test.each<[string, Partial<QrQuery>]>([
     ['the standard', {}],
@@ -61,22 +61,22 @@ describe('a separate decoder reads back', () => {
     ['blue on cream', { fgColor: '#123456', bgColor: 'FFFBE6' }],
     ['orange', { fgColor: 'f80' }],
     ['light on dark', { fgColor: '#fff', bgColor: '#102030' }],
-    ['a long address', { url: long }],
-    ['a long address, level H', { url: long, level: 'H', size: 1_000 }],
+    ['a long URL', { url: long }],
+    ['a long URL, level H', { url: long, level: 'H', size: 1_000 }],
     ['2,000 characters', { url: `https://example.com/${'x'.repeat(1_980)}`, size: 1_200 }],
-    ['as much as fits', { url: 'y'.repeat(2_953), size: 1_500 }],
+    ['the most that fits', { url: 'y'.repeat(2_953), size: 1_500 }],
     ['Unicode', { url: 'https://例え.テスト/ÄÖÜ/🎉?q=ñ' }],
     ['digits', { url: '0123456789'.repeat(5) }],
     ['capitals', { url: 'HTTPS://EXAMPLE.COM/A$B%C*D+E' }],
     ['one letter', { url: 'x' }],
     ['a PNG logo', { logo: inline('png', png) }],
     ['a JPEG logo', { logo: inline('jpeg', jpeg) }],
-    ['a logo whose type lies', { logo: inline('png', jpeg) }],
+    ['a logo with a wrong type', { logo: inline('png', jpeg) }],
     ['a logo with spaces for +', { logo: inline('png', png).replaceAll('+', ' ') }],
     ['a logo without margin', { logo: inline('png', png), margin: 0, size: 200 }],
     ['a logo, coloured', { logo: inline('png', png), fgColor: '#063', bgColor: '#ffc' }],
-    ['a logo and a long address', { logo: inline('png', png), url: long, size: 900 }],
-    ['a logo and a short address', { logo: inline('png', png), url: 'https://a.bc' }],
+    ['a logo and a long URL', { logo: inline('png', png), url: long, size: 900 }],
+    ['a logo and a short URL', { logo: inline('png', png), url: 'https://a.bc' }],
     ['a wide logo', { logo: inline('png', discFile(400, 100)) }],
     ['a fetched PNG', { logo: `${address}/logo.png` }],
     ['a fetched JPEG', { logo: `${address}/logo.jpg` }],
@@ -87,7 +87,7 @@ describe('a separate decoder reads back', () => {
     expect(scan(bytes)).toBe(query.url ?? short)
   })
 
-  test('any address, size, margin and pair of dark and light colours', async () => {
+  test('any URL, size, margin and pair of dark and light colours', async () => {
     const color = (min: number, max: number) => {
       const channel = fc.integer({ min, max })
       return fc.tuple(channel, channel, channel).map((channels) => Buffer.from(channels).toString('hex'))
@@ -128,7 +128,7 @@ describe('a picture', () => {
     expect(dark.length).toBeGreaterThan(1_000)
   })
 
-  test('has its logo in the middle, on the ground of the code', async () => {
+  test("has its logo in the middle, on the code's background", async () => {
     const { data } = PNG.sync.read(await draw({ logo: inline('png', png), bgColor: 'ffeecc' }))
     const pixel = (x: number, y: number) => data.subarray((y * 600 + x) * 4, (y * 600 + x) * 4 + 3).toString('hex')
     expect(pixel(300, 300)).toBe('ffdc00')
@@ -136,7 +136,7 @@ describe('a picture', () => {
     expect(pixel(258, 258)).toBe('ffeecc')
   })
 
-  test('without its logo is the one that never had it', async () => {
+  test('without its logo equals one that never had it', async () => {
     const hidden = await draw({ logo: 'ftp://nonsense', hideLogo: true })
     expect(hidden.equals(await draw({}))).toBe(true)
   })
@@ -156,19 +156,19 @@ describe('a logo', () => {
 
   const unreachable = 'could not be fetched: its host is not public, or does not answer properly in 5 s.'
   test.each([
-    ['nonsense', 'must be an http(s) address, or a data URL of a PNG or JPEG in base64.'],
-    ['data:image/svg+xml;base64,PHN2Zz4=', 'must be an http(s) address, or a data URL of a PNG or JPEG in base64.'],
-    ['data:image/png,abc', 'must be an http(s) address, or a data URL of a PNG or JPEG in base64.'],
+    ['nonsense', 'must be an http(s) URL, or a data URL of a PNG or JPEG in base64.'],
+    ['data:image/svg+xml;base64,PHN2Zz4=', 'must be an http(s) URL, or a data URL of a PNG or JPEG in base64.'],
+    ['data:image/png,abc', 'must be an http(s) URL, or a data URL of a PNG or JPEG in base64.'],
     ['data:image/png;base64,aGVsbG8=', 'is neither PNG nor JPEG.'],
-    ['file:///etc/passwd', 'must be an http(s) address, or a data URL of a PNG or JPEG in base64.'],
-    ['http://', 'is no valid address.'],
+    ['file:///etc/passwd', 'must be an http(s) URL, or a data URL of a PNG or JPEG in base64.'],
+    ['http://', 'is not a valid URL.'],
     ['http://user:pass@example.com/', 'must not contain a user name or password.'],
-    ['http://example.com:22/', 'must not name another port than 80 and 443.'],
+    ['http://example.com:22/', 'must use port 80 or 443.'],
     ['http://127.0.0.2/logo.png', unreachable],
     ['http://169.254.169.254/latest/meta-data', unreachable],
     ['http://[::1]/', unreachable],
     [`${address}/page`, 'is neither PNG nor JPEG.'],
-    [`${address}/large`, 'is larger than the 1048576 bytes that are allowed.'],
+    [`${address}/large`, 'is larger than the limit of 1048576 bytes.'],
     [`${address}/moved`, 'could not be fetched: its server answered with status 302 instead of 200.'],
     [`${address}/gone`, 'could not be fetched: its server answered with status 404 instead of 200.'],
     [inline('png', damaged(png)), "can't be decoded: it is damaged, or needs too much memory."],
@@ -179,13 +179,13 @@ describe('a logo', () => {
     })
   })
 
-  test('on this machine is not reached unless the operator allows it', async () => {
+  test('on this machine is not fetched unless the operator allows it', async () => {
     fetched = []
     await expect(draw({ logo: `${address}/logo.png` }, closed)).rejects.toThrow(unreachable)
     expect(fetched).toEqual([])
   })
 
-  test('that keeps the decoder busy is given up, and the server stays free', async () => {
+  test('that takes too long to decode is aborted without blocking the server', async () => {
     const started = performance.now()
     let [last, longest] = [started, 0]
     const ticks = setInterval(() => {
@@ -205,7 +205,7 @@ function damaged(file: Buffer): Buffer {
   return bytes
 }
 
-/** A progressive JPEG of 2,000 × 2,000 pixels with 50,000 scans that each say for all blocks: nothing here. */
+/** A progressive JPEG of 2,000 × 2,000 pixels with 50,000 empty scans of all blocks. */
 function manyScans(): Buffer {
   const frame = [0xff, 0xc2, 0, 11, 8, 0x07, 0xd0, 0x07, 0xd0, 1, 1, 0x11, 0]
   const table = [0xff, 0xc4, 0, 20, 0x10, 1, ...Array<number>(15).fill(0), 0xe0]
@@ -216,7 +216,7 @@ function manyScans(): Buffer {
   ])
 }
 
-test('a visitor whose logos take the decoder for seconds keeps no other visitor from one', async () => {
+test('a visitor whose logos decode for seconds does not delay another visitor', async () => {
   const some = openQrCodes(allow as unknown as Config)
   const draw = (logo: string, visitor: string) =>
     some.draw({ ...getQRCode.query.parse({ url: short }), logo }, 'png', visitor)

@@ -14,7 +14,7 @@ export type Format = 'png' | 'svg'
 /** Two pictures with the same hash are the same. */
 export type Picture = { bytes: Buffer<ArrayBuffer>; hash: string }
 export type QrCodes = {
-  /** `visitor` tells visitors apart: each has a share of the time. */
+  /** `visitor` identifies the visitor, who has a share of the time. */
   draw(query: QrQuery, format: Format, visitor: string): Promise<Picture>
 }
 

@@ -13,13 +13,13 @@ async function readRow(id: string): Promise<Record<string, unknown>> {
   return result.rows[0] ?? {}
 }
 
-/** Asks as a process that has not heard of the key yet. */
+/** Authenticates like a process that has not cached the key yet. */
 function ask(key: string, now = platform.now) {
   return contextReader()({ ...platform, now }, `Bearer ${key}`)
 }
 
 describe('createToken', () => {
-  test('gives the key once, with its prefix and last four', async () => {
+  test('returns the key once, with its prefix and last four', async () => {
     const { id: workspaceId } = await buildWorkspace(platform)
     const token = await createToken(platform, { workspaceId, name: 'mine' })
     expect(token).toMatchObject({ workspace_id: workspaceId, name: 'mine', expires_at: null, revoked_at: null })
@@ -29,7 +29,7 @@ describe('createToken', () => {
     expect(token.last_four).toBe(token.key.slice(-4))
   })
 
-  test('stores nothing that tells the key', async () => {
+  test('stores nothing that reveals the key', async () => {
     const { id: workspaceId } = await buildWorkspace(platform)
     const { id, key } = await createToken(platform, { workspaceId, name: 'mine' })
     const row = await readRow(id)
@@ -49,7 +49,7 @@ describe('createToken', () => {
     expect(JSON.stringify(await listTokens(platform, workspaceId))).not.toContain(key)
   })
 
-  test('may do everything unless scopes are given', async () => {
+  test('allows everything by default', async () => {
     const { id: workspaceId } = await buildWorkspace(platform)
     expect((await createToken(platform, { workspaceId, name: 'all' })).scopes).toEqual(['apis.all'])
     const limited = await createToken(platform, { workspaceId, name: 'few', scopes: ['links.read', 'analytics.read'] })
@@ -62,7 +62,7 @@ describe('createToken', () => {
     })
   })
 
-  test('no two keys are the same', async () => {
+  test('never returns the same key twice', async () => {
     const { id: workspaceId } = await buildWorkspace(platform)
     const tokens = await Promise.all(
       Array.from({ length: 50 }, () => createToken(platform, { workspaceId, name: 'n' })),
@@ -79,7 +79,7 @@ test('a workspace lists its own keys only, oldest first', async () => {
 })
 
 describe('contextReader', () => {
-  test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR  '])('takes the scheme %j', async (scheme) => {
+  test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR  '])('accepts the scheme %j', async (scheme) => {
     const workspace = await buildWorkspace(platform, { plan: 'business' })
     const context = await contextReader()(platform, `${scheme} ${workspace.key}`)
     expect(context).toMatchObject({
@@ -90,7 +90,7 @@ describe('contextReader', () => {
   })
 
   test.each([undefined, '', 'Bearer', 'Bearer ', 'Basic abc', 'Bearer a b', 'Bearertrib_1', 'trib_1'])(
-    '%j is no key',
+    '%j is not a key',
     async (authorization) => {
       await expect(contextReader()(platform, authorization)).rejects.toMatchObject({
         code: 'unauthorized',
@@ -99,7 +99,7 @@ describe('contextReader', () => {
     },
   )
 
-  test('an unknown key is refused, also one that differs in a single letter or its case', async () => {
+  test('an unknown key is refused, even if it differs in a single letter or its case', async () => {
     const { key } = await buildWorkspace(platform)
     const last = key.slice(-1) === 'a' ? 'b' : 'a'
     for (const unknown of ['x', key.slice(0, -1) + last, key.slice(0, -1), `${key}a`, key.toUpperCase()]) {
@@ -120,7 +120,7 @@ describe('contextReader', () => {
     })
   })
 
-  test('a key that expires while it is remembered stops at its time', async () => {
+  test('a key that expires while it is cached stops at its time', async () => {
     const expiresAt = new Date('2030-01-01T00:00:00.000Z')
     const { key } = await buildWorkspace(platform, { expiresAt })
     const read = contextReader()
@@ -129,7 +129,7 @@ describe('contextReader', () => {
     await expect(at(0)).rejects.toMatchObject({ code: 'unauthorized' })
   })
 
-  test('a failure of the database is not remembered', async () => {
+  test('a database failure is not cached', async () => {
     const { key, id } = await buildWorkspace(platform)
     const read = contextReader()
     const broken = { ...platform, db: (await openTestPlatform({ POSTGRES_URL: 'postgres://127.0.0.1:1/none' })).db }
@@ -139,14 +139,14 @@ describe('contextReader', () => {
 })
 
 describe('revoke', () => {
-  test('stops a busy key within a second, on a server that knows it', async () => {
+  test('stops a busy key within a second, on a server that has cached it', async () => {
     const { key, keyId } = await buildWorkspace(platform)
     const status = async () =>
       (await fetch(`${api}/links?pageSize=1`, { headers: { authorization: `Bearer ${key}` } })).status
     expect(await status()).toBe(200)
     await revoke(platform, keyId)
     const started = performance.now()
-    // Asking on and on: a hit must not keep the key alive.
+    // Requests without pause: a hit must not extend the entry.
     while ((await status()) === 200 && performance.now() - started < 3_000) await sleep(20)
     expect(performance.now() - started).toBeLessThan(1_000)
     const refused = await fetch(`${api}/links`, { headers: { authorization: `Bearer ${key}` } })
@@ -162,7 +162,7 @@ describe('revoke', () => {
     expect((await revoke(platform, keyId)).revoked_at).toEqual(first.revoked_at)
   })
 
-  test('of an unknown id says where to look', async () => {
+  test('of an unknown id names the command that lists them', async () => {
     await expect(revoke(platform, 'key_none')).rejects.toMatchObject({
       code: 'not_found',
       message: 'There is no key key_none. `tributary key list` shows the ids.',
@@ -173,7 +173,7 @@ describe('revoke', () => {
 describe('the time of the last use', () => {
   const lastUsed = async (id: string) => (await readRow(id)).last_used_at as Date | null
 
-  test('is empty before, and written by the first use', async () => {
+  test('is null before, and written by the first use', async () => {
     const { key, keyId } = await buildWorkspace(platform)
     expect(await lastUsed(keyId)).toBeNull()
     await ask(key)

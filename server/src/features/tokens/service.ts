@@ -29,12 +29,12 @@ const mostKeys = 10_000
 const unknownMs = 10_000
 const validMs = 24 * 3_600_000
 
-/** The key itself is in the answer of this call only; what is stored is its hash. */
+/** Only this response contains the key itself; the database has its hash. */
 export async function createToken(
   platform: Pick<Platform, 'db' | 'config'>,
   input: { workspaceId: string; name: string; scopes?: Scope[]; expiresAt?: Date; isPublishable?: boolean },
 ): Promise<Token & { key: string }> {
-  // 190 bits of chance: an unsalted fast hash of it can't be searched.
+  // 190 random bits: an unsalted fast hash of them can't be brute-forced.
   const start = input.isPublishable ? publishablePrefix : keyPrefix
   const key = start + randomText(32)
   const row = {
@@ -68,8 +68,8 @@ export async function revoke(platform: Pick<Platform, 'db'>, id: string): Promis
 type Holder = { token: Token; workspace: Workspace }
 
 /**
- * Makes the function that turns an `Authorization` header into who is asking. Unknown keys are remembered for a while.
- * For a suspect, who has sent too many invalid keys, one key at a time is looked up, unless it was valid here before.
+ * Returns the function that authenticates an `Authorization` header. Unknown keys are cached for a while. A suspect,
+ * who has sent too many invalid keys, gets one lookup at a time, unless the key was valid here before.
  */
 export function contextReader() {
   const remembered = openByteCache<Promise<Holder | undefined>>({
@@ -142,12 +142,12 @@ function isPublishable(token: Pick<Token, 'prefix'>): boolean {
   return token.prefix.startsWith(publishablePrefix)
 }
 
-/** Everybody can read the key in the page, so a workspace has to say which pages are its own. */
+/** Everybody can read the key in the page, so a workspace must list its own pages. */
 function requireOwnPage(workspace: Workspace, page: string): void {
   if (workspace.allowed_hostnames.length === 0) {
-    // Everybody can read the refusal too: it names nothing of the workspace.
+    // Everybody can read the error too: it reveals nothing about the workspace.
     const remedy = 'tributary workspace set <workspace> --allowed-hostnames <hostnames of your sites>'
-    throw forbidden(`A publishable key works once its workspace has said where: ${remedy}.`)
+    throw forbidden(`A publishable key works once its workspace has allowed hostnames: ${remedy}.`)
   }
   requirePage(workspace, page)
 }

@@ -5,7 +5,7 @@ import type { TrackerFile, TrackerFiles } from './service.ts'
 const forever = 'public, max-age=31536000, immutable'
 const shortly = 'public, max-age=3600'
 
-/** The browser script: under a lasting name for tags with an integrity hash, and under one that follows upgrades. */
+/** The browser script: under a permanent name for tags with an integrity hash, and under one that follows upgrades. */
 export function trackerScripts({ script, module, released }: TrackerFiles): App {
   const app: App = new Hono()
   app.get('/tracker.js', (c) => send(c, script, shortly))
@@ -20,7 +20,7 @@ function send(c: Context, { bytes, packed, hash }: TrackerFile, cacheControl: st
     ETag: `"${hash}"`,
     'Cache-Control': cacheControl,
     Vary: 'Accept-Encoding',
-    // A page may check the script only when any page may read it.
+    // A page can check the script's integrity only if any page may read it.
     'Access-Control-Allow-Origin': '*',
     'Cross-Origin-Resource-Policy': 'cross-origin',
     'X-Content-Type-Options': 'nosniff',

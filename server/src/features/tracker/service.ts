@@ -6,18 +6,18 @@ import { gzipSync } from 'node:zlib'
 export type TrackerFile = {
   bytes: Buffer<ArrayBuffer>
   packed: Buffer<ArrayBuffer>
-  /** Names these very bytes. */
+  /** Identifies these very bytes. */
   hash: string
-  /** As browsers check it. */
+  /** The integrity attribute that browsers check. */
   integrity: string
 }
 
 export type TrackerFiles = {
   /** For a tag in a page. */
   script: TrackerFile
-  /** For those who bundle. */
+  /** For bundlers. */
   module: TrackerFile
-  /** Scripts of earlier releases: tags of those times ask for them still. */
+  /** Scripts of earlier releases, which older tags still request. */
   released: TrackerFile[]
 }
 
@@ -35,7 +35,7 @@ export async function readTracker(releasedFolder = new URL('../released/', scrip
   }
 }
 
-/** Ready for a page; the browser refuses the script should it ever be another one. */
+/** Ready for a page; the browser refuses any other script. */
 export function scriptTag(apiUrl: string, { hash, integrity }: TrackerFile): string {
   return `<script defer src="${apiUrl}/tracker.${hash}.js" integrity="${integrity}" crossorigin="anonymous"></script>`
 }
