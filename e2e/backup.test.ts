@@ -44,7 +44,7 @@ const folder_ = join(folder, 'backup')
 
 type Installation = { env: Record<string, string>; name: string }
 
-test('what was backed up under load comes back as it was, with and without the event log', async () => {
+test('a backup taken under load restores the same data, with and without the event log', async () => {
   const first = await emptyInstallation()
   const platform = await openTestPlatform(first.env)
   await migrate(platform.config, platform.clickhouse, () => {})
@@ -55,7 +55,7 @@ test('what was backed up under load comes back as it was, with and without the e
   await post(server, busy, '/links', { url: 'https://example.com/busy', domain: busy.domain, key: 'busy' })
   const before = await readAnswers(server, quiet)
 
-  // Clicks go on while it is made: none of them may be counted on one side only.
+  // Clicks continue during the backup: each must be in both engines or in neither.
   const load = visitAgainAndAgain(server, busy)
   await eventually(async () => expect(await countClicks(server, busy)).toBeGreaterThan(20))
   const made = await tributary(first, 'backup', folder_, '--json')
@@ -82,7 +82,7 @@ test('what was backed up under load comes back as it was, with and without the e
     stderr: expect.stringMatching(/^These tables are not empty: .*click_events/),
   })
 
-  // The log survived, so clicks that came after the backup are read again.
+  // The log survived, so clicks after the backup are ingested again.
   expect(await tributary(first, 'restore', folder_, '--replace')).toMatchObject({ code: 0 })
   const again = await start(first)
   await eventually(async () => expect(await countClicks(again, busy)).toBe(visits), 60_000)
@@ -104,7 +104,7 @@ test('what was backed up under load comes back as it was, with and without the e
   expect(clicks).toBeGreaterThan(20)
   expect(clicks).toBeLessThanOrEqual(visits)
 
-  // It works on: a click, a new link that gets a number of its own, and a delivery of the restored webhook.
+  // The restored server works: a click, a new link with a unique number, and a delivery of the restored webhook.
   const heard = receiver.heard.length
   await visitor(fresh, quiet, 'plain', 250)
   const link = await post(fresh, quiet, '/links', {
@@ -121,7 +121,7 @@ test('what was backed up under load comes back as it was, with and without the e
   await fresh.stop()
 }, 240_000)
 
-test('a backup that is damaged, not whole or of other keys is refused, and nothing is changed', async () => {
+test('a backup that is damaged, incomplete or encrypted with other keys is refused, and nothing is changed', async () => {
   const target = await emptyInstallation()
   const otherKeys = { ...target, env: { ...target.env, ENCRYPTION_KEYS: `1:${'ab'.repeat(32)}` } }
   expect(await tributary(otherKeys, 'restore', folder_)).toMatchObject({
@@ -224,7 +224,7 @@ async function fill(server: ServerProcess, workspace: BuiltWorkspace): Promise<v
 
 type Counted = { clicks: number; leads: number; saleAmount: number }
 
-/** What the API says about everything in a workspace. */
+/** Everything that the API returns about a workspace. */
 async function readAnswers(server: ServerProcess, workspace: BuiltWorkspace): Promise<Record<string, unknown>> {
   const paths = {
     links: '/links',
@@ -268,7 +268,7 @@ async function post(server: ServerProcess, workspace: BuiltWorkspace, path: stri
   return answer
 }
 
-/** Gives the click id that the destination gets. */
+/** Returns the click id that is passed to the destination. */
 async function visitor(server: ServerProcess, workspace: BuiltWorkspace, key: string, number: number): Promise<string> {
   const address = `198.51.${Math.floor(number / 250)}.${number % 250}`
   const headers = { host: workspace.domain, 'user-agent': browser, 'x-forwarded-for': address }

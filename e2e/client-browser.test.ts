@@ -12,7 +12,7 @@ const { api } = inject('server')
 let browser: Browser
 let page: Page
 
-// Without a browser at hand a developer goes on; CI installs one and must not.
+// Skipped without an installed browser, except in CI, which installs one.
 describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the client of the contract in a browser', () => {
   beforeAll(async () => {
     const { code } = await bundleClient()
@@ -48,7 +48,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the client of t
     expect(await answered).toMatchObject({ name: 'ApiError', status: 401, code: 'unauthorized' })
   })
 
-  test('gives the response itself when it is an image', async () => {
+  test('returns the response itself when it is an image', async () => {
     const type =
       await page.evaluate(`tributary.createClient({ url: '' })('getQRCode', { query: { url: 'https://example.com' } })
       .then((response) => response.headers.get('content-type'))`)
@@ -56,7 +56,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the client of t
   })
 })
 
-/** Calls in the page; gives the fields of the error if it is refused. */
+/** Calls in the page; returns the fields of the error if it is refused. */
 function call(server: object, operation: string, input = {}): Promise<unknown> {
   return page.evaluate(
     `tributary.createClient(${JSON.stringify(server)})(...${JSON.stringify([operation, input])})

@@ -16,9 +16,9 @@ import { startReceiver } from '../server/test/webhooks.ts'
 
 type DemoState = { api: string; redirect: string; domain: string; keys: Record<string, string> }
 
-test('the demo tells one line of JSON, has what it promises, and leaves nothing behind', async () => {
+test('the demo prints one line of JSON, has the promised data, and cleans up', async () => {
   const temporary = await mkdtemp(join(tmpdir(), 'demo-test-'))
-  // Root runs PostgreSQL as another user, who has to pass through.
+  // As root, PostgreSQL runs as another user, which must be able to enter the folder.
   await chmod(temporary, 0o755)
   const child = spawn('npm', ['run', '--silent', 'demo'], {
     cwd: fileURLToPath(new URL('..', import.meta.url)),
@@ -63,7 +63,7 @@ test('the demo tells one line of JSON, has what it promises, and leaves nothing 
   } finally {
     child.kill('SIGTERM')
   }
-  // npm itself may be gone before the demo is.
+  // npm itself may end before the demo does.
   await eventually(async () => {
     const left = (await readdir(temporary)).filter((name) => name.startsWith('tributary-'))
     expect(left).toEqual([])

@@ -29,7 +29,7 @@ const running = new Set<ChildProcess>()
 
 beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), 'dev-test-'))
-  // When root runs this, PostgreSQL runs as another user, who has to enter the folder.
+  // As root, PostgreSQL runs as another user, which must be able to enter the folder.
   await chmod(copy, 0o755)
   const files = 'git ls-files -z --cached --others --exclude-standard | tar -c --null -T - --ignore-failed-read'
   await promisify(execFile)('sh', ['-c', `${files} 2>/dev/null | tar -x -C "$1"`, 'sh', copy], { cwd: root })
@@ -44,7 +44,7 @@ afterAll(async () => {
   await rm(copy, { recursive: true, force: true })
 })
 
-test('npm run dev answers with a changed file within 3 s and keeps its data', { timeout: 400_000 }, async () => {
+test('npm run dev serves a changed file within 3 s and keeps its data', { timeout: 400_000 }, async () => {
   const first = await startDev()
   expect(first.printed().trimEnd().split('\n')).toHaveLength(1)
   const call = createClient({ url: first.api, token: first.key })
@@ -57,14 +57,14 @@ test('npm run dev answers with a changed file within 3 s and keeps its data', { 
   const times: number[] = []
   let allowedMs: number
   do {
-    // Nobody saves twice within this time: the process that stands by is loaded.
+    // Wait until the standby process has loaded, as between two saves.
     await sleep(2_000)
     // Other programs share the machine: a restart may take twice as long as loading the roles does at that moment.
     allowedMs = Math.max(restartWithinMs, 2 * (await measureLoading()))
     times.push(await changeAnswer(first, times.length + 1))
   } while ((times.at(-1) as number) > allowedMs && times.length < maxChanges)
   const listed = times.map((ms) => `${Math.round(ms)} ms`).join(', ')
-  console.info(`A changed file is answered after ${listed}; ${Math.round(allowedMs)} ms are allowed`)
+  console.info(`a changed file is served after ${listed}; ${Math.round(allowedMs)} ms are allowed`)
   expect(times.at(-1)).toBeLessThan(allowedMs)
 
   const source = await readFile(join(copy, answerFile), 'utf8')
@@ -87,7 +87,7 @@ test('npm run dev answers with a changed file within 3 s and keeps its data', { 
   await stop(third.child)
 })
 
-test('npm run dev names the port that another program has, and npm run seed asks for it to run', async () => {
+test('npm run dev names a port in use, and npm run seed requires a running npm run dev', async () => {
   const other = createServer().listen(firstPort + 4, '127.0.0.1')
   await once(other, 'listening')
   expect(await failingStart()).toContain(`${firstPort + 4} (NATS)`)
@@ -106,7 +106,7 @@ async function measureLoading(): Promise<number> {
   return performance.now() - startedAt
 }
 
-/** The time from the write to the first changed answer. */
+/** The time from the write to the first changed response. */
 async function changeAnswer(dev: Dev, count: number): Promise<number> {
   const source = await readFile(join(copy, answerFile), 'utf8')
   const word = `alive-${count}`

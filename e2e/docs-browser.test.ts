@@ -23,10 +23,10 @@ const { api, redirect } = inject('server')
 
 let browser: Browser
 let site: Server
-/** What the site shows at every address. */
+/** The HTML that the site serves at every path. */
 let html = ''
 
-// Without a browser at hand a developer goes on; CI installs one and must not.
+// Skipped without an installed browser, except in CI, which installs one.
 describe.skipIf(!existsSync(executablePath) && !process.env.CI)('guides with pages', () => {
   beforeAll(async () => {
     site = createServer((_, response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end(html))
@@ -155,7 +155,7 @@ function only(blocks: { text: string }[]): string {
   return blocks[0]?.text ?? ''
 }
 
-/** The files where the guide says, beside a stand-in for the one thing of Next.js that they import. */
+/** The files as in the guide, with a stub for their only import from Next.js. */
 async function layOut(files: Record<string, string>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'next-app-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
@@ -172,7 +172,7 @@ async function layOut(files: Record<string, string>): Promise<string> {
   return folder
 }
 
-/** What React would send to a browser, as far as the guide needs it. */
+/** Renders JSX like React, as far as the guide needs it. */
 function markup(tag: string, attributes: Record<string, unknown> | null, ...children: string[]): string {
   const written = Object.entries(attributes ?? {}).map(([name, value]) =>
     value === true ? name : `${name}="${value}"`,

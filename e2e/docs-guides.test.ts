@@ -20,7 +20,7 @@ const { api, redirect } = inject('server')
 const root = join(import.meta.dirname, '..')
 const docs = join(root, 'docs')
 
-/** Those whose blocks need a browser, a demo, containers or an installation of their own; the test that runs them. */
+/** Guides whose blocks need a browser, a demo, containers or a separate installation, with the test that runs them. */
 const testedElsewhere: Record<string, string> = {
   'quick-start': 'e2e/docs-quick-start.test.ts',
   'guides/backup': 'e2e/backup.test.ts',
@@ -30,7 +30,7 @@ const testedElsewhere: Record<string, string> = {
   'guides/self-hosting': 'deploy/self-hosting.test.ts',
 }
 
-/** What a guide shows besides commands for a shell. */
+/** Blocks of a guide that are not shell commands. */
 const runners: Record<string, (page: Page, reader: Reader) => Promise<void>> = {
   'guides/compatibility': async (page, reader) => {
     for (const { text } of page.take('ts')) {
@@ -130,7 +130,7 @@ const runners: Record<string, (page: Page, reader: Reader) => Promise<void>> = {
     ]
     for (const [language, name, command, build] of receivers) {
       const [{ text } = { text: '' }] = page.take(language)
-      // A machine without Python or Go passes over their block.
+      // A machine without Python or Go skips their block.
       if (!hasProgram((build ?? command)[0] as string)) continue
       const port = await freePort()
       await writeFile(join(reader.folder, name), text.replace('8080', String(port)))
@@ -162,7 +162,7 @@ test.each(Object.entries(testedElsewhere))('%s is run by %s', (name, by) => {
   expect(tests.some((text) => text.includes(name))).toBe(true)
 })
 
-test('measured figures of the guide on scaling are those of the results', () => {
+test('the figures in the scaling guide match the benchmark results', () => {
   const [guide, results] = ['docs/guides/scaling.md', 'bench/RESULTS.md'].map((file) =>
     readFileSync(join(root, file), 'utf8'),
   ) as [string, string]
@@ -191,7 +191,7 @@ async function call(url: string, secret: string): Promise<number> {
   return (await fetch(url, { method: 'POST', headers, body })).status
 }
 
-/** Whether to run it: in CI always, so that one which is missing there is a failure. */
+/** Whether to run it: always in CI, so that a missing program fails there. */
 function hasProgram(name: string): boolean {
   if (process.env.CI) return true
   return (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, name))) || name.startsWith('/')

@@ -40,7 +40,7 @@ test('has every page of the plan', () => {
   expect(Object.keys(settings).filter((name) => !shown.includes(`<code>${name}</code>`))).toEqual([])
 })
 
-test('has no dead link, and none that loads from elsewhere', async () => {
+test('has no dead link, and loads nothing from other hosts', async () => {
   const dead: string[] = []
   const answers = finder()
   const anchors = new Map([...pages].map(([name, html]) => [name, new Set(attributes(html, 'id'))]))
@@ -52,18 +52,19 @@ test('has no dead link, and none that loads from elsewhere', async () => {
       const isThere = target.hash === '' || anchors.get(file)?.has(decodeURIComponent(target.hash.slice(1)))
       if (!isFound || !isThere) dead.push(`${name}: ${address}`)
     }
-    if (/<(script|img|iframe|link)[^>]+(src|href)="(https?:)?\/\//.test(html)) dead.push(`${name} loads from elsewhere`)
+    if (/<(script|img|iframe|link)[^>]+(src|href)="(https?:)?\/\//.test(html))
+      dead.push(`${name} loads from another host`)
   }
   expect(dead).toEqual([])
 }, 240_000)
 
-test('every page keeps to its policy: the same scripts are within all of them', () => {
+test('every page has the same inline scripts, as its content security policy requires', () => {
   const inline = (html: string) =>
     [...html.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(([, text]) => text)
   for (const [name, html] of pages) expect(inline(html), name).toEqual(inline(pages.get('index.html') ?? ''))
 })
 
-// Without a browser at hand a developer goes on; CI installs one and must not.
+// Skipped without an installed browser, except in CI, which installs one.
 describe.skipIf(!existsSync(executablePath) && !process.env.CI)('in a browser', () => {
   let browser: Browser
   beforeAll(async () => {
@@ -75,7 +76,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('in a browser', 
     { viewport: { width: 1366, height: 850 }, colorScheme: 'light' },
     { viewport: { width: 360, height: 640 }, colorScheme: 'dark' },
   ]
-  test.each(looks)('pages fit and need nothing from elsewhere: %o', async (look) => {
+  test.each(looks)('pages fit the screen and load nothing from other hosts: %o', async (look) => {
     const { page, problems } = await openPage(browser, look)
     for (const path of [
       '',
@@ -119,7 +120,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('in a browser', 
     await page.context().close()
   })
 
-  test('pages can be read without scripts, also that of an address where there is none', async () => {
+  test('pages are readable without scripts, also the one for an unknown path', async () => {
     const { page } = await openPage(browser, { javaScriptEnabled: false })
     for (const [path, words] of [
       ['quick-start', 'npm run demo'],
@@ -133,7 +134,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('in a browser', 
     await page.context().close()
   })
 
-  test('old addresses of the reference still lead to it', async () => {
+  test('old URLs of the reference redirect to it', async () => {
     const { page } = await openPage(browser, {})
     await page.goto(`${origin}/docs#tag/links`)
     await page.waitForURL(/\/docs\/reference#tag\/links/)
@@ -141,7 +142,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('in a browser', 
   })
 })
 
-/** Whether the server has what is at an address, and which file of the site that is; asks once for each. */
+/** Whether a URL exists, and its file in the site; each is fetched once. */
 function finder() {
   const found = new Map<string, Promise<{ isFound: boolean; file: string }>>()
   const find = async (address: string) => {

@@ -12,7 +12,7 @@ const jsonOperations = operations.filter((operation) => operation.kind === 'json
 const requestCount = sized({ short: 3_000, full: 10_000 })
 const atOnce = 16
 
-/** Values that no field of the API takes, or takes only by chance. */
+/** Values that almost no field of the API accepts. */
 const hostile: fc.Arbitrary<unknown> = fc.oneof(
   {
     weight: 3,
@@ -66,7 +66,7 @@ test('10,000 malformed inputs over all operations get an error in the envelope, 
         }),
       )
     }
-    expect(round, `only ${refused} were refused, ${taken} were taken`).toBeLessThan(100)
+    expect(round, `only ${refused} were refused, ${taken} were accepted`).toBeLessThan(100)
   }
   const health = await fetch(`${api}/readyz`)
   expect(health.status).toBe(200)

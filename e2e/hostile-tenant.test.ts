@@ -25,7 +25,7 @@ const mostMegabytes = 900
 const run = promisify(execFile)
 const main = fileURLToPath(new URL('../server/src/main.ts', import.meta.url))
 
-test('a workspace that sends the fattest of everything breaks no process and slows no neighbour', async () => {
+test('a workspace that sends the largest valid requests breaks no process and slows no other workspace', async () => {
   await using parts = new AsyncDisposableStack()
   const engines = await startEngines({ only: ['nats', 'valkey', 'clickhouse'] })
   parts.defer(() => engines.stop())
@@ -69,7 +69,7 @@ test('a workspace that sends the fattest of everything breaks no process and slo
   beside.push(...calls)
   const { failed, ...figures } = summarize(beside)
   const statuses = Object.fromEntries(hostile.statuses)
-  // Work of others on this machine is in the load before.
+  // The load average before shows other work on this machine.
   console.info({ alone, beside: figures, memory: memory.highest(), statuses, loadBefore, load: readLoad() })
 
   const errors = server.log.filter((line) => line.includes('"level":"error"')).slice(0, 5)
@@ -78,7 +78,7 @@ test('a workspace that sends the fattest of everything breaks no process and slo
     processes.map(({ role, pid }) => expect.objectContaining({ role, pid, restarts: 0 })),
   )
   expect(memory.highest().total).toBeLessThan(mostMegabytes)
-  // A CI machine of two cores runs the engines and both clients too, and others: there the time alone is the measure.
+  // A CI machine of two cores also runs the engines and both clients, so there only the absolute time counts.
   const most = isFull ? mostMilliseconds : Math.max(mostMilliseconds, 5 * alone.p99)
   expect(figures.p99, `alone it was ${alone.p99}`).toBeLessThanOrEqual(most)
 
@@ -87,7 +87,7 @@ test('a workspace that sends the fattest of everything breaks no process and slo
     const response = await fetch(`${server.api}/links/info?linkId=${link.id}`, { headers })
     expect(await response.json()).toMatchObject({ clicks: visits, leads })
   }, 120_000)
-  // Ends with code 1 when anything differs.
+  // Exits with code 1 on any difference.
   const env = { PATH: process.env.PATH, ...environment }
   const verified = await run(process.execPath, [main, 'verify', '--workspace', workspace.id], { env })
   console.info(verified.stdout.trim())

@@ -6,7 +6,7 @@ import { openTestPlatform } from '../server/test/stack.ts'
 
 const platform = await openTestPlatform()
 
-/** As a client does it: the same call again until there is an answer. */
+/** Retries the same call until there is a response, as a client does. */
 async function call(server: () => ServerProcess, path: string, key: string, body: object): Promise<string> {
   for (let attempt = 0; ; attempt++) {
     try {

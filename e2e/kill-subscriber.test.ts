@@ -39,7 +39,7 @@ async function recordSales(ctx: Ctx, linkNumber: bigint, count: number): Promise
       for (const amount of amounts) await recordConversion(ctx, newSale(ctx, linkNumber, amount))
       if (isRolledBack) throw new Error('rolled back')
     })
-    // A connection that was ended may have committed before: such a sale counts if it is there.
+    // A terminated connection may have committed before: such a sale counts if it is stored.
     const isCommitted = await attempt.then(
       () => true,
       () => false,
@@ -108,7 +108,7 @@ test('a subscriber handles each sale exactly once while its worker and its conne
   while ((await read())?.sales !== recorded.rows[0]?.sales && Date.now() < until) await sleep(500)
   state.isOver = true
   await killing
-  // What is delivered again after the last kill must not count.
+  // Redelivered sales after the last kill must not count.
   await sleep(3_000)
   expect(await read()).toEqual(recorded.rows[0])
   console.info(`${recorded.rows[0]?.sales} sales, the worker or its connections killed ${state.kills} times`)

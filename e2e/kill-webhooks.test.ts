@@ -22,7 +22,7 @@ const all = created + updated + clicked
 
 type Delivered = { id: string; event: string; data: { id?: string; click?: { id: string } } }
 
-test('kill -9 of worker and NATS amid 2,000 events: a receiver that fails at random gets each once by its id', async () => {
+test('kill -9 of worker and NATS during 2,000 events: a receiver that fails at random gets each id once', async () => {
   const engines = await startEngines({ only: ['nats', 'clickhouse'] })
   const folder = await mkdtemp(join(tmpdir(), 'tributary-webhooks-'))
   const database = await createDatabase(inject('environment').POSTGRES_URL as string, `webhooks_${Date.now()}`)
@@ -74,7 +74,7 @@ test('kill -9 of worker and NATS amid 2,000 events: a receiver that fails at ran
 
     expect(receiver.problems).toEqual([])
     const subjects = listEvents().map(({ event, data }) => `${event} ${data.id ?? data.click?.id}`)
-    expect(new Set(subjects).size, 'events that are told under two ids').toBe(all)
+    expect(new Set(subjects).size, 'events sent under two ids').toBe(all)
     for (const mood of ['answered 500', 'hung', 'cut off', 'cut off after taking it'] as const) {
       expect(receiver.moods.get(mood), mood).toBeGreaterThan(0)
     }
@@ -91,7 +91,7 @@ test('kill -9 of worker and NATS amid 2,000 events: a receiver that fails at ran
   async function kill(): Promise<void> {
     for (const step of ['worker', 'nats', 'worker', 'worker'] as const) {
       const before = receiver.accepted.size
-      // In the middle: some were told since the last time, and others are on their way.
+      // In the middle: some events were delivered since the last kill, and others are in flight.
       await eventually(async () => expect(receiver.accepted.size).toBeGreaterThan(before + 50), 60_000)
       if (step === 'nats') {
         engines.processes.nats?.kill('SIGKILL')
@@ -106,13 +106,13 @@ test('kill -9 of worker and NATS amid 2,000 events: a receiver that fails at ran
 }, 400_000)
 
 async function openAll(redirect: string, host: string, links: { key: string }[]): Promise<void> {
-  // Digits: some words make a bot of a browser, and the key of a link may have one.
+  // Only digits, because some words in a user agent mark a bot.
   const agent = () => `${browser} ${randomInt(2 ** 40)}`
   const visits = links.map(({ key }) => visit(`${redirect}/${key}`, { host, 'user-agent': agent() }))
   for (const { status } of await Promise.all(visits)) expect(status).toBe(302)
 }
 
-/** Verifies each call, and is in a bad mood at the first call of some events. */
+/** Verifies each call, and fails the first call of some events. */
 async function startMoodyReceiver() {
   const accepted = new Map<string, { event: Delivered; times: number }>()
   const moods = new Map<string, number>()

@@ -14,7 +14,7 @@ import { visit } from '../server/test/visit.ts'
 const clicks = sized({ short: 4_000, full: 10_000 })
 const connections = 32
 
-test('kill -9 of the worker in the middle of 10,000 clicks loses none and doubles none', async () => {
+test('kill -9 of the worker during 10,000 clicks loses and duplicates none', async () => {
   const engines = await startEngines({ only: ['nats', 'valkey', 'clickhouse'] })
   const database = await createDatabase(inject('environment').POSTGRES_URL as string, `kill_${Date.now()}`)
   const environment = {
@@ -88,7 +88,7 @@ async function openMany(redirect: string, host: string, keys: string[]): Promise
       const userAgent = `Mozilla/5.0 (X11; Linux) Firefox/${visitor}.0`
       const { status } = await visit(`${redirect}/${keys[visitor % keys.length]}`, { host, 'user-agent': userAgent })
       if (status === 302) answered += 1
-      // Spread over some seconds, so that the kills fall into the middle.
+      // Spread over some seconds, so that the kills happen in between.
       if (visitor % 100 === 0) await new Promise((resolve) => setTimeout(resolve, 60))
     }
   }

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 
 const mostCommits = 30
 
-/** The program as it was before the newest migration, in a folder; undefined when the history is not at hand. */
+/** A folder with the program before the newest migration; undefined without git history. */
 export async function unpackOldVersion(folder: string): Promise<string | undefined> {
   for (const commit of await commitsBeforeLastMigration().catch(() => [])) {
     const version = join(folder, commit)
@@ -23,7 +23,7 @@ export async function unpackOldVersion(folder: string): Promise<string | undefin
   return undefined
 }
 
-/** From the newest to older ones. */
+/** Newest first. */
 async function commitsBeforeLastMigration(): Promise<string[]> {
   const migrations = 'server/migrations'
   const isChanged = (await git('status', '--porcelain', '--', migrations)) !== ''
@@ -41,7 +41,7 @@ async function lastMigrationCommit(migrations: string): Promise<string> {
   throw new Error(`No commit added a file to ${migrations}`)
 }
 
-/** Of commits that landed together, one in the middle may lack a file that comes with the next. */
+/** A commit may lack a file that comes with the next one, so its roles must load. */
 async function isWhole(version: string): Promise<boolean> {
   const roles = ['api', 'redirect', 'worker'].map((role) => join(version, `server/src/roles/${role}.ts`))
   const script = `for (const role of ${JSON.stringify(roles)}) await import(role); process.exit(0)`

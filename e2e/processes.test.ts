@@ -21,7 +21,7 @@ import { visit } from '../server/test/visit.ts'
 // Starting four processes takes long on a busy machine.
 const patienceMs = 180_000
 const perSecond = 200
-// More than anything here takes, on a busy machine too.
+// Longer than any test here takes, also on a busy machine.
 const graceMs = 30_000
 
 const engines = await startEngines({ only: ['nats', 'valkey', 'clickhouse'] })
@@ -52,7 +52,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 }, patienceMs)
 
-test('three redirect processes share one port, each with a spool of its own, and /readyz shows every process', async () => {
+test('three redirect processes share one port, each with its own spool, and /readyz shows every process', async () => {
   const load = keepOpening({ connection: 'close' })
   await eventually(async () => {
     const text = await (await fetch(`${server.ops}/metrics`)).text()
@@ -85,7 +85,7 @@ test('three redirect processes share one port, each with a spool of its own, and
   )
 })
 
-test('kill -9 of the worker and of the api: no redirect fails, both are back, every click is counted', async () => {
+test('kill -9 of the worker and of the api: no redirect fails, both restart, every click is counted', async () => {
   const before = await counted()
   const load = keepOpening()
   await sleep(1_000)
@@ -106,10 +106,10 @@ test('kill -9 of the worker and of the api: no redirect fails, both are back, ev
   ])
 })
 
-test('a worker that runs out of memory ends no redirect and is restarted; with enough of it, all is counted', async () => {
+test('a worker that runs out of memory restarts without ending a redirect; with enough memory, all clicks are counted', async () => {
   await server.stop()
   const before = await countedInDatabase()
-  // It reads more at once than fits.
+  // It reads larger batches than its heap fits.
   server = await startServer({ ...settings, WORKER_HEAP_MEGABYTES: '80', INGEST_BATCH_BYTES: '400000000' })
   const [number] = await linkNumbers(contextIn(platform, workspace.id), { ids: [link.id] })
   const target = { number: number as bigint, workspaceId: workspace.id, url: link.url }
@@ -148,7 +148,7 @@ test('a redirect killed while its spool is full of clicks: a retry succeeds, and
   const { answers, failed } = await load.stop()
   const left = (await Promise.all(['clicks', 'clicks-1', 'clicks-2'].map((name) => readdir(join(folder, name))))).flat()
   expect(left.length).toBeGreaterThan(2)
-  // Two others are on the port: whoever comes again finds one of them.
+  // Two others are on the port, so a retry reaches one of them.
   for (const visitor of failed) expect(await open(visitor)).toBe(302)
   await engines.processes.nats?.restart()
   await eventually(async () => {
@@ -159,7 +159,7 @@ test('a redirect killed while its spool is full of clicks: a retry succeeds, and
   expect(sent).toBeGreaterThan(perSecond)
   expect(failed.length).toBeLessThan(sent / 3)
   await eventually(async () => expect(await counted()).toBe(before + sent), patienceMs)
-  // A draft that was cut off was never acknowledged, and is removed by the next start.
+  // An incomplete draft was never acknowledged; the next start removes it.
   for (const name of ['clicks', 'clicks-1', 'clicks-2'])
     expect((await readdir(join(folder, name))).filter((file) => file.endsWith('.json'))).toEqual([])
 })
@@ -174,7 +174,7 @@ test('kill -9 of the supervisor leaves no process behind, and its ports are free
   expect(logged('stopping').map(({ reason }) => reason)).toEqual(Array(5).fill('the supervisor has ended'))
 })
 
-test('SIGTERM stops all processes within the grace, with 0', async () => {
+test('SIGTERM stops all processes within the grace period, with exit code 0', async () => {
   const pids = (await readiness()).body.processes.map(({ pid }) => pid as number)
   const started = performance.now()
   expect(await server.stop()).toBe(0)
@@ -183,7 +183,7 @@ test('SIGTERM stops all processes within the grace, with 0', async () => {
   expect(server.log.filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([])
 })
 
-/** Opens the link at an even pace, as another visitor each time, however long answers take. */
+/** Visits the link at a constant rate, as another visitor each time, however long responses take. */
 function keepOpening(headers: Record<string, string> = {}) {
   const answers = new Map<number, number>()
   const failed: number[] = []

@@ -13,7 +13,7 @@ import { visit } from '../server/test/visit.ts'
 const perSecond = 500
 const everyMs = 20
 
-test('known links redirect without Valkey, without PostgreSQL and without both: none of 500 a second fails', async () => {
+test('cached links redirect without Valkey, without PostgreSQL and without both: none of 500 a second fails', async () => {
   const engines = await startEngines({ only: ['postgres', 'nats', 'valkey'] })
   const folder = await mkdtemp(join(tmpdir(), 'tributary-faults-'))
   const environment = { ...inject('environment'), ...engines.urls, SPOOL_DIRECTORY: folder }
@@ -33,12 +33,12 @@ test('known links redirect without Valkey, without PostgreSQL and without both: 
 
     const load = keepOpening((visitor) => open(keys[visitor % keys.length] as string, visitor))
     await sleep(1_000)
-    // Valkey is away from 1 s to 31 s, PostgreSQL from 16 s to 46 s.
+    // Valkey is down from 1 s to 31 s, PostgreSQL from 16 s to 46 s.
     await valkey?.stop()
     await sleep(15_000)
     await postgres?.stop()
     await sleep(4_000)
-    // Whoever was not told of changes for a moment can't trust its memory: from here on every entry is an aged one.
+    // A process that may have missed changes can't trust its cache: from here on every entry is stale.
     await nats?.restart()
     await sleep(11_000)
     expect(await open('unknown')).toBe(503)
@@ -60,7 +60,7 @@ test('known links redirect without Valkey, without PostgreSQL and without both: 
   }
 })
 
-/** Opens at an even pace, however long answers take. */
+/** Visits at a constant rate, however long responses take. */
 function keepOpening(open: (visitor: number) => Promise<number | string>) {
   const answers = new Map<number | string, number>()
   const milliseconds: number[] = []

@@ -15,7 +15,7 @@ let browser: Browser
 let workspace: BuiltWorkspace
 let base: string
 
-// Without a browser at hand a developer goes on; CI installs one and must not.
+// Skipped without an installed browser, except in CI, which installs one.
 describe.skipIf(!existsSync(executablePath) && !process.env.CI)('pages of the redirect in a browser', () => {
   beforeAll(async () => {
     destination = createServer((request, response) => {
@@ -65,7 +65,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('pages of the re
     }
   })
 
-  test('the password form has the focus, tells a wrong password, and leads on with the right one', async () => {
+  test('the password form has the focus, reports a wrong password, and redirects with the right one', async () => {
     const { page, problems } = await openPage({ locale: 'en-GB' })
     await page.goto(`${base}/locked?a=b`)
     expect(await page.evaluate('document.activeElement?.id')).toBe('password')
@@ -81,7 +81,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('pages of the re
     expect(problems).toEqual([])
   })
 
-  test('a framed destination fills the window under the address of the link', async () => {
+  test('a framed destination fills the window under the short URL', async () => {
     const { page, problems } = await openPage({ viewport: { width: 360, height: 640 } })
     await page.goto(`${base}/framed?a=b`)
     expect(await page.title()).toBe('A <b>shop</b> & more')
@@ -91,7 +91,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('pages of the re
     expect(problems).toEqual([])
   })
 
-  test('a link that was made for a phone is offered as a button', async () => {
+  test('a link with an app scheme is shown as a button', async () => {
     await make('app', sql`url = 'tribtest://open/7?a=%22b%22'`)
     const { page } = await openPage({})
     await page.goto(`${base}/app`, { waitUntil: 'commit' })
@@ -106,7 +106,7 @@ async function make(key: string, change: RawBuilder<unknown>) {
   return link
 }
 
-/** A new window, and whatever it complains of or loads from elsewhere. */
+/** A new window, with its errors and requests to other hosts. */
 async function openPage(options: BrowserContextOptions): Promise<{ page: Page; problems: string[] }> {
   const page = await (await browser.newContext(options)).newPage()
   const problems: string[] = []
@@ -119,7 +119,7 @@ async function openPage(options: BrowserContextOptions): Promise<{ page: Page; p
   return { page, problems }
 }
 
-/** Every piece of text, its colour, and the one it stands on. */
+/** Every piece of text with its foreground and background colour. */
 const colours = `[...document.querySelectorAll('h1, p, label, button, a')].map((element) => {
   let under = element
   while (under.parentElement && getComputedStyle(under).backgroundColor === 'rgba(0, 0, 0, 0)') under = under.parentElement

@@ -43,7 +43,7 @@ const environment = {
   CLICKS_PER_ADDRESS_PER_SECOND: '100000',
   LOG_LEVEL: 'info',
 }
-// Reads only, so that the servers alone have to notice.
+// Only reads, so that the servers must detect the rewind themselves.
 const platform = await openTestPlatform({ ...environment, ROLES: 'redirect' })
 await migrate(platform.config, platform.clickhouse, () => {})
 await ensureStreams(platform.nats, platform.config)
@@ -71,7 +71,7 @@ function begin(): Traffic {
   return startTraffic({ api: front.api, redirect: front.redirect, key: workspace.key, domain: workspace.domain, keys })
 }
 
-/** Ends the traffic, and adds its visits to all that were answered. */
+/** Stops the traffic, and adds its visits to all answered ones. */
 async function end(traffic: Traffic): Promise<void> {
   await traffic.stop()
   for (const [key, visits] of traffic.visits) answered.set(key, (answered.get(key) ?? 0) + visits)
@@ -95,7 +95,7 @@ async function readClicks(): Promise<Map<string, Stored>> {
   )
 }
 
-/** Every answered visit has one row, and counters are rows. */
+/** Every answered visit has one row, and counters equal rows. */
 async function expectClicksExact(): Promise<void> {
   await eventually(async () => {
     const stored = await readClicks()
@@ -130,7 +130,7 @@ async function findNumbers(ids: string[]): Promise<Map<string, bigint>> {
   return new Map(found.rows.map(({ id, number }) => [id, number]))
 }
 
-/** New links have numbers that nobody had, reach ClickHouse, and are told to the webhook. */
+/** New links have unused numbers, reach ClickHouse, and are sent to the webhook. */
 async function expectNewLinks(traffic: Traffic, above: bigint): Promise<void> {
   const ids = traffic.links.map(({ id }) => id)
   expect(ids.length).toBeGreaterThan(3)
@@ -148,7 +148,7 @@ async function expectNewLinks(traffic: Traffic, above: bigint): Promise<void> {
   }, 60_000)
 }
 
-/** Sales of ClickHouse that PostgreSQL has no more. */
+/** Sales in ClickHouse that PostgreSQL has lost. */
 async function countLostSales({ sales }: Traffic): Promise<number> {
   const invoiceIds = sales.map(({ invoiceId }) => invoiceId)
   const rows = await query<{ invoice_id: string }>(platform.clickhouse, 'SELECT invoice_id FROM sale_events', {})
@@ -181,7 +181,7 @@ async function readVerdict(engine: string): Promise<Verdict & { lost: Record<str
   }, 60_000)
 }
 
-test('PostgreSQL restored to 10 s earlier under load: nothing doubled, no id reused, losses are reported', async () => {
+test('PostgreSQL restored to 10 s earlier under load: no duplicates, no id reused, losses are reported', async () => {
   const copy = join(directory, 'postgres/copy-1')
   const before = begin()
   await sleep(6_000)
@@ -214,13 +214,13 @@ test('PostgreSQL restored to 10 s earlier under load: nothing doubled, no id reu
   expect([...front.log, ...worker.log].join('\n')).toContain('PostgreSQL was rewound to an older state')
 })
 
-test('NATS restored to an older snapshot under load: no click skipped, none doubled, reported', async () => {
+test('NATS restored to an older snapshot under load: no click skipped or duplicated, and the rewind is reported', async () => {
   const copy = join(directory, 'nats/copy-2')
   const before = begin()
   await sleep(3_000)
   await copyNats(nats, folders.nats, copy)
   await sleep(lostMs)
-  // What no worker has stored yet is lost with the log; everything else must be there.
+  // Clicks that no worker has stored are lost with the log; all others must be there.
   await before.pauseVisits()
   await sleep(3_000)
   await restoreCopy(nats, folders.nats, copy)
@@ -235,7 +235,7 @@ test('NATS restored to an older snapshot under load: no click skipped, none doub
   expect({ doubled, different }).toEqual({ doubled: 0, different: 0 })
 })
 
-test('both restored to an older state under load: nothing doubled, no id reused, counters are repaired', async () => {
+test('both restored to an older state under load: no duplicates, no id reused, counters are repaired', async () => {
   const copies = { postgres: join(directory, 'postgres/copy-3'), nats: join(directory, 'nats/copy-3') }
   const before = begin()
   await sleep(3_000)

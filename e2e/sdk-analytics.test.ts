@@ -9,7 +9,7 @@ const { api } = inject('server')
 const events = ['clicks', 'leads', 'sales', 'composite'] as const
 const counts = ['clicks', 'leads', 'sales', 'saleAmount']
 
-/** The keys of a row, written down apart from the contract. The SDK knows a shape for these. */
+/** The keys of a row, listed independently of the contract. The SDK has a shape for these. */
 const decodable = {
   count: '',
   timeseries: 'start',
@@ -56,7 +56,7 @@ beforeAll(async () => {
 }, 180_000)
 
 describe.each(events)('%s', (event) => {
-  test.each(Object.entries(decodable))('the SDK reads %s as it is', async (groupBy, keys) => {
+  test.each(Object.entries(decodable))('the SDK decodes %s', async (groupBy, keys) => {
     const request = { event, groupBy: groupBy as keyof typeof decodable, interval: 'all' as const }
     const read = await client.analytics.retrieve({ ...request, timezone: 'Europe/Berlin' })
     expect(read).toEqual(lastBody)
@@ -77,7 +77,7 @@ test('without arguments it counts the clicks of a day', async () => {
   expect(await client.analytics.retrieve()).toEqual({ clicks: 0, leads: 0, sales: 0, saleAmount: 0 })
 })
 
-test('every total is the sum of its rows where nothing is left out', async () => {
+test('every total is the sum of its rows if no row is omitted', async () => {
   const total = (await ask({ event: 'composite', interval: 'all' })) as Record<string, number>
   for (const groupBy of ['timeseries', 'countries', 'cities', 'top_links', 'top_urls', 'top_folders', 'utm_terms']) {
     const rows = (await ask({ event: 'composite', groupBy, interval: 'all' })) as Record<string, number>[]

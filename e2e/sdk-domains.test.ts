@@ -10,7 +10,7 @@ const platform = await openTestPlatform()
 const { api, ops, redirect } = inject('server')
 const dns = inject('dns')
 
-/** As the SDK's description lists them, written down apart from the contract so that the two can disagree. */
+/** Keys from the SDK's description, independent of the contract so that the two can disagree. */
 const domainKeys =
   `appleAppSiteAssociation archived assetLinks createdAt expiredUrl id logo notFoundUrl placeholder primary
   registeredDomain slug updatedAt verified`.split(/\s+/)
@@ -20,7 +20,7 @@ const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 const newName = () => `go-${randomUUID().slice(0, 13)}.example.com`
 
-/** The SDK, and what the server said to it in the end. */
+/** The SDK, and the server's last response to it. */
 async function client() {
   const workspace = await buildWorkspace(platform)
   const dub = new Dub({ token: workspace.key, serverURL: api })
@@ -152,7 +152,7 @@ test('each refusal is the error class that the SDK knows', async () => {
   await expect(reader.domains.create({ slug: newName() })).rejects.toMatchObject({ name: 'Forbidden' })
 })
 
-test('the life of a domain: added, proved, trusted with a certificate, opened, taken over', async () => {
+test('the life of a domain: added, verified, given a certificate, visited, taken over', async () => {
   const [theirs, ours] = [await client(), await client()]
   const { slug } = await theirs.dub.domains.create({ slug: newName() })
   const certificate = async () => (await fetch(`${ops}/internal/tls-allowed?domain=${slug}`)).status

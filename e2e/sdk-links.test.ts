@@ -8,7 +8,7 @@ import { linkKeys } from './specification.ts'
 const platform = await openTestPlatform()
 const { api } = inject('server')
 
-/** A client whose every raw answer is checked: each link in it has exactly the keys of the specification. */
+/** A client that checks every raw response: each link in it has exactly the keys of the specification. */
 function openClient(workspace: BuiltWorkspace) {
   const fetcher = async (input: Parameters<typeof fetch>[0], init?: RequestInit) => {
     const response = await fetch(input, init)

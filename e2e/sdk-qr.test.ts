@@ -7,7 +7,7 @@ import { openTestPlatform } from '../server/test/stack.ts'
 const platform = await openTestPlatform()
 const { api } = inject('server')
 
-/** Keeps the bytes of each answer: the SDK itself gives them out as text. */
+/** Keeps the bytes of each response, because the SDK returns them as text. */
 function client(key: string) {
   const answers: Buffer[] = []
   const fetcher = async (input: Request) => {
@@ -52,7 +52,7 @@ test('a client of the public SDK gets QR codes', async () => {
   })
 })
 
-test('the address in a link leads to its code', async () => {
+test('the qrCode URL of a link returns its code', async () => {
   const { key } = await buildWorkspace(platform)
   const link = await client(key).dub.links.create({ url: 'https://shop.example/summer' })
   const response = await fetch(link.qrCode)

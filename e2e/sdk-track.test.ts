@@ -11,7 +11,7 @@ import { visit } from '../server/test/visit.ts'
 
 const url = 'https://shop.example/welcome'
 
-/** Opens the link as a visitor and gives the click id that the landing page would get. */
+/** Visits the link and returns the click id that the landing page would get. */
 async function land(redirect: string, host: string, key: string): Promise<string> {
   const { status, headers } = await visit(`${redirect}/${key}`, { host, 'user-agent': browser })
   expect(status).toBe(302)
@@ -72,7 +72,7 @@ test('click, lead and sale through the public SDK are in GET /events, on the lin
   expect((await client.customers.list({ externalId: 'ada' })).result).toMatchObject([{ sales: 1, saleAmount: 4900 }])
 })
 
-test('a lead right after its click is attributed while the worker is stopped, and completed when it is back', async () => {
+test('a lead right after its click is attributed while the worker is stopped, and completed when it restarts', async () => {
   const engines = await startEngines({ only: ['nats', 'clickhouse', 'valkey'] })
   const database = await createDatabase(inject('environment').POSTGRES_URL as string, `late_${Date.now()}`)
   const environment = { ...inject('environment'), ...engines.urls, POSTGRES_URL: database }

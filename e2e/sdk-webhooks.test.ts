@@ -26,7 +26,7 @@ const url = 'https://shop.example/welcome'
 type Part = Record<string, unknown>
 type Body = { id: string; event: string; createdAt: string; data: Part }
 
-/** A server of its own, which may call receivers on loopback, and a workspace with a webhook for everything. */
+/** A separate server that may call receivers on loopback, and a workspace with a webhook for every trigger. */
 async function setUp() {
   const engines = await startEngines({ only: ['nats', 'clickhouse', 'valkey'] })
   const { POSTGRES_URL = '', ...shared } = inject('environment')
@@ -52,7 +52,7 @@ async function setUp() {
   return { server, receiver, workspace, post, verifier: new Webhook(secret) }
 }
 
-test('what a receiver gets of every trigger, bulk calls included, is what the public SDK decodes', async () => {
+test('the public SDK decodes the events of every trigger, bulk calls included', async () => {
   const { server, receiver, workspace, post, verifier } = await setUp()
   const client = new Dub({ token: workspace.key, serverURL: server.api })
   const { domain } = workspace
@@ -102,7 +102,7 @@ test('what a receiver gets of every trigger, bulk calls included, is what the pu
     const event = JSON.parse(body) as Body
     expect(headers['webhook-id']).toBe(event.id)
     checkClosed(event)
-    // Our own addition is a sale to the SDK.
+    // The SDK decodes our refund event as a sale.
     const known = event.event === 'sale.refunded' ? { ...event, event: 'sale.created' } : event
     const decoded = webhookEventFromJSON(JSON.stringify(known))
     expect(decoded.error).toBeUndefined()

@@ -1,4 +1,4 @@
-/** Key sets as the specification lists them, written down apart from the contract so that the two can disagree. */
+/** Key sets from the specification, independent of the contract so that the two can disagree. */
 export const clickEventKeys = words(`event timestamp click link click_id link_id domain key url continent country city
   device browser os qr ip`)
 

@@ -71,7 +71,7 @@ test('a domain gets a certificate when it is verified, and none before', async (
   }, 60_000)
 })
 
-test('the shared domain has a certificate, names that nobody added have none', async () => {
+test('the shared domain has a certificate, unknown hosts have none', async () => {
   expect((await caddy.ask(shortDomain, { path: '/nothing' })).status).toBe(404)
   for (const name of [`no-${id}.example`, `deep.${shortDomain}`, 'example.com']) {
     await expect(caddy.ask(name), name).rejects.toThrow(/alert/)
@@ -93,14 +93,14 @@ test('a request with the longest query passes', async () => {
   expect(answer.status).toBe(200)
 })
 
-test('what is private stays private', async () => {
+test('private endpoints are not reachable', async () => {
   expect((await caddy.ask(apiHost, { path: '/metrics' })).status).toBe(401)
   for (const path of ['/internal/tls-allowed?domain=example.com', '/readyz']) {
     expect((await caddy.ask(shortDomain, { path })).status, path).toBe(404)
   }
 })
 
-test('forwarded headers of a visitor are not believed, neither through Caddy nor past it', async () => {
+test("a visitor's forwarded headers are ignored, both through Caddy and past it", async () => {
   const host = `go-${randomUUID().slice(0, 13)}.example`
   await addDomain(platform, { workspaceId: workspace.id, slug: host })
   const link = await call('/links', { domain: host, url: destination })
@@ -130,7 +130,7 @@ test('forwarded headers of a visitor are not believed, neither through Caddy nor
   expect(await askPlainly(`${server.api}/links`, headers, '127.0.0.8')).toBe(403)
 })
 
-test('who comes while the only server starts again waits for it', async () => {
+test('a request waits while the only server restarts', async () => {
   const port = await freePort()
   const only = createServer((_, response) => response.writeHead(204, { connection: 'close' }).end())
   await new Promise<void>((resolve) => only.listen(port, '127.0.0.1', resolve))

@@ -7,7 +7,7 @@ import { startServer } from '../server/test/server-process.ts'
 import { eventually, openTestPlatform } from '../server/test/stack.ts'
 import { type ReceivedSpan, readAttributes, startCollector } from '../server/test/traces/collector.ts'
 
-// Engines of its own: the relay and the worker of the shared server keep no traces.
+// Uses private engines, because the shared server's relay and worker do not trace.
 const engines = await startEngines({ only: ['nats', 'clickhouse', 'valkey'] })
 const collector = await startCollector()
 const { POSTGRES_URL = '', ...shared } = inject('environment')
@@ -61,7 +61,7 @@ test('a new link is one trace: the request, its transaction and statements, the 
   expect(statementsBelow(job)).toContainEqual(expect.stringMatching(/^INSERT INTO link_attributes/))
 })
 
-test('what was asked for and by whom stays out of traces', async () => {
+test('traces contain neither request data nor the actor', async () => {
   const secret = 'https://shop.example/of-jane-doe'
   const response = await createLink({}, { url: secret, externalId: 'jane-doe' })
   const requestId = response.headers.get('x-request-id')
@@ -76,7 +76,7 @@ test('what was asked for and by whom stays out of traces', async () => {
   expect(JSON.stringify(findSpans(request.traceId))).not.toMatch(/jane|trib_|Bearer/i)
 })
 
-test('nor does a failure tell it', async () => {
+test('traces of a failure contain neither', async () => {
   const traceId = 'e'.repeat(32)
   const traceparent = `00-${traceId}-${callerSpan}-01`
   const link = { url: 'https://shop.example/jane-doe', key: 'jane-doe' }
@@ -90,7 +90,7 @@ test('nor does a failure tell it', async () => {
   expect(JSON.stringify(findSpans(traceId))).not.toMatch(/jane/i)
 })
 
-test('a request that fails is told, one that is refused is no failure', async () => {
+test('a failed request is recorded as an error, a refused one is not', async () => {
   const traceId = 'c'.repeat(32)
   const response = await createLink({ traceparent: `00-${traceId}-${callerSpan}-01` }, { url: 'no address' })
   expect(response.status).toBe(422)

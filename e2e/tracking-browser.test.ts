@@ -23,10 +23,10 @@ let site: Server
 let workspace: BuiltWorkspace
 let publishableKey: string
 let shortLinks: string
-/** The host of the site is the name of the workspace below `.localhost`, so that no test meets the cookies of another. */
+/** The site's host is the workspace's name below `.localhost`, so that tests do not share cookies. */
 let shop: string
 
-// Without a browser at hand a developer goes on; CI installs one and must not.
+// Skipped without an installed browser, except in CI, which installs one.
 describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the tracker in a browser', () => {
   beforeAll(async () => {
     site = createServer((request, response) => void answer(request, response))
@@ -44,7 +44,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the tracker in 
     site?.close()
   })
 
-  test('from the click on a short link to the sale, with two calls of the server of the site', async () => {
+  test("a click on a short link leads to a sale, with two calls of the site's server", async () => {
     const link = await buildLink(platform, workspace, { key: 'story', url: pageAt('/'), trackConversion: true })
     const { page, context, problems } = await openPage()
     await page.goto(`${shortLinks}/story`)
@@ -80,7 +80,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the tracker in 
     })
   })
 
-  test('without a server: calls that the page made before the script was there', async () => {
+  test('calls that the page queued before the script loaded are sent, without a server', async () => {
     const link = await buildLink(platform, workspace, { key: 'queue', url: pageAt('/') })
     const { page, context, problems } = await openPage()
     await page.goto(pageAt('/queue', { key: publishableKey }))
@@ -98,7 +98,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the tracker in 
     expect(problems).toEqual([])
   })
 
-  test('another parameter, another cookie, all subdomains, and links to other sites', async () => {
+  test('parameter, cookie, subdomains and linked sites are configurable', async () => {
     const { page, context, problems } = await openPage()
     const settings = { param: 'via_id,trib_id', cookie: 'our_click', 'cookie-domain': shop, outbound: `*.${shop}` }
     const id = 'a'.repeat(40)
@@ -120,7 +120,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the tracker in 
     ['first-click', 'a'],
     ['last-click', 'b'],
     [undefined, 'b'],
-  ])('of two clicks %s keeps the right one', async (attribution, value) => {
+  ])('with attribution %s the right one of two clicks is kept', async (attribution, value) => {
     const { page, context } = await openPage()
     const settings: Record<string, string> = attribution ? { attribution } : {}
     for (const letter of ['a', 'b']) await page.goto(`${pageAt('/', settings)}&trib_id=${letter.repeat(40)}`)
@@ -128,7 +128,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the tracker in 
     expect(await readCookies(context)).toMatchObject([{ value: value.repeat(40) }])
   })
 
-  test('on https the cookie is for https only', async () => {
+  test('on https the cookie is secure', async () => {
     const { page, context } = await openPage()
     const body = `<!doctype html><title>Shop</title>${scriptTag('https://api.example', script)}`
     await page.route('https://shop.example/**', (route) => route.fulfill({ contentType: 'text/html', body }))
@@ -139,7 +139,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the tracker in 
   })
 
   test.each(['', 'short', `${'a'.repeat(40)};domain=evil.example`, 'ü'.repeat(40)])(
-    '%j is no click id and is not kept',
+    '%j is not a click id and is not stored',
     async (id) => {
       const { page, context } = await openPage()
       await page.goto(`${pageAt('/')}&trib_id=${encodeURIComponent(id)}`)
@@ -147,7 +147,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the tracker in 
     },
   )
 
-  test.each(['doNotTrack', 'globalPrivacyControl'])('%s is honoured where the page wants it', async (signal) => {
+  test.each(['doNotTrack', 'globalPrivacyControl'])('%s is honoured if the page opts in', async (signal) => {
     const { page, context } = await openPage()
     await page.addInitScript(`Object.defineProperty(navigator, '${signal}', { value: '1' })`)
     await page.goto(`${pageAt('/', { 'honour-dnt': '', key: publishableKey })}&trib_id=${'a'.repeat(40)}`)
@@ -162,7 +162,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the tracker in 
     expect(await readCookies(context)).toHaveLength(1)
   })
 
-  test('a refusal is told to the page', async () => {
+  test('the page gets the error of a refused call', async () => {
     const { page } = await openPage()
     await page.goto(pageAt('/', { key: 'trib_pk_unknown' }))
     const call = `tributary.trackLead({ eventName: 'x', customerExternalId: 'x' }).catch((error) => error.message)`
@@ -187,7 +187,7 @@ const bodies: Record<string, () => string> = {
   },
 }
 
-/** A site with a strict policy and a little server of its own. */
+/** A site with a strict content security policy and a small server. */
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
   if (pathname === '/queue.js') {
@@ -224,7 +224,7 @@ async function afterForm(pathname: string, clickId: string): Promise<string> {
   return `<p>${kind}: ${sent.status}</p><form method="post" action="/buy"><button>Buy</button></form>`
 }
 
-/** A new visitor, and whatever the browser complains of. */
+/** A new visitor, with the browser's errors. */
 async function openPage(): Promise<{ page: Page; context: BrowserContext; problems: string[] }> {
   const context = await browser.newContext()
   const page = await context.newPage()

@@ -27,9 +27,9 @@ afterAll(async () => {
 const shared = await openTestPlatform()
 const old = await unpackOldVersion(join(folder, 'old'))
 
-// Without the history of the project, as in a shallow clone, there is no old version to be had.
+// A shallow clone has no old version to test.
 test.skipIf(!old)(
-  'the version before the newest migration serves on while it is applied, and loses nothing',
+  'the version before the newest migration serves while it is applied, and loses nothing',
   async () => {
     const oldMain = old as string
     const env = await emptyInstallation()
@@ -45,7 +45,7 @@ test.skipIf(!old)(
 
     await upgrade(env)
 
-    // The old one goes on, the new one joins it, the old one leaves.
+    // A rolling upgrade: both versions serve, then only the new one.
     await load.seconds(1)
     const after = await start(env, main)
     load.use(after)
@@ -65,13 +65,13 @@ test.skipIf(!old)(
   180_000,
 )
 
-test('the tables of the migrations before the newest ones, with what is in them, become those of today', async () => {
+test('tables with data from before the newest migrations migrate to the current schema', async () => {
   const env = await emptyInstallation()
   const { config, clickhouse, db } = await openTestPlatform(env)
   const known = await knownMigrations()
   const newest = ['postgres', 'clickhouse'].map((engine) => known.findLast((file) => file.engine === engine)?.name)
   await migrate(config, clickhouse, () => {}, { isSelected: ({ name }) => !newest.includes(name) })
-  // Written by hand and with columns of the first day, since the code of today may need the tables of today.
+  // Plain SQL with columns of the first migration, since current code may need current tables.
   await sql`INSERT INTO workspaces (id, name, slug, plan) VALUES ('ws_old', 'Old', 'upgrade', 'enterprise')`.execute(db)
   await sql`INSERT INTO domains (id, workspace_id, slug, verified) VALUES ('dom_old', 'ws_old', ${domain}, true)`.execute(
     db,
@@ -105,7 +105,7 @@ test('the tables of the migrations before the newest ones, with what is in them,
   expect(verified, verified.stdout).toMatchObject({ code: 0 })
 }, 180_000)
 
-/** Checks, and migrates from two machines at once; gives what was applied. */
+/** Checks, and migrates from two processes at once; returns the applied migrations. */
 async function upgrade(env: Record<string, string>): Promise<string[]> {
   const checked = await tributary(main, env, 'upgrade-check', '--json')
   expect(checked, checked.stderr).toMatchObject({ code: 0 })
@@ -118,7 +118,7 @@ async function upgrade(env: Record<string, string>): Promise<string[]> {
   return applied.flat()
 }
 
-/** Makes a link, visits it, signs up and buys, on all servers in turn, and remembers what failed. */
+/** Creates a link, visits it, signs up and buys, on all servers in turn, and collects the failures. */
 function useAgainAndAgain(server: ServerProcess, key: string) {
   const servers = [server]
   const problems: string[] = []

@@ -10,7 +10,7 @@ import { findOnPath } from './programs.ts'
 import { type Environment, urlName } from './start.ts'
 import { findValkey } from './valkey.ts'
 
-/** Installs what the engines without a URL in `env` need and the machine lacks, or says what to do. */
+/** Installs missing programs of the engines without a URL in `env`, or fails with instructions. */
 export async function ensureBinaries(log: Log, env: Environment = {}): Promise<void> {
   const needed = engineNames.filter((name) => !env[urlName(name)])
   const missing = await findMissing(needed)

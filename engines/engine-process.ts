@@ -19,7 +19,7 @@ export type EngineProgram = {
   env?: Record<string, string>
   user?: SystemUser
   stopSignal: 'SIGTERM' | 'SIGINT'
-  /** Rejects as long as the engine does not answer. */
+  /** Rejects until the engine responds. */
   answers(): Promise<void>
 }
 
@@ -27,7 +27,7 @@ export type EngineProcess = {
   readonly pid: number
   readonly exited: boolean
   kill(signal: NodeJS.Signals): void
-  /** Stops the engine if it runs, and starts it again on the same port and data. */
+  /** Restarts the engine on the same port and data. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
@@ -76,7 +76,7 @@ export function pidFilePath(engineFolder: string): string {
   return join(engineFolder, 'pid')
 }
 
-// Children of an engine that was killed may hold its memory or port for a moment, and make the first attempts fail.
+// Children of a killed engine may hold its memory or port for a moment, so the first attempts may fail.
 async function relaunch(program: EngineProgram, log: Log): Promise<ChildProcess> {
   const deadline = Date.now() + startWithinMs
   for (;;) {
@@ -97,7 +97,7 @@ async function launchUntilReady(program: EngineProgram, log: Log, withinMs: numb
     if (hasExited(child)) throw engineError(program, `ended with ${exitCause(child)} while starting`)
     try {
       await program.answers()
-      log(`${program.name} answers on ${program.url} after ${Math.round(performance.now() - startedAt)} ms`)
+      log(`${program.name} is up on ${program.url} after ${Math.round(performance.now() - startedAt)} ms`)
       child.once('exit', () => {
         if (!expectedToEnd.has(child)) log(engineError(program, `ended with ${exitCause(child)}`).message)
       })
@@ -108,10 +108,10 @@ async function launchUntilReady(program: EngineProgram, log: Log, withinMs: numb
     await sleep(pollIntervalMs)
   }
   await endProcess(child, 'SIGKILL')
-  throw engineError(program, `did not answer within ${Math.round(withinMs / 1000)} s (${String(lastRefusal)})`)
+  throw engineError(program, `did not respond within ${Math.round(withinMs / 1000)} s (${String(lastRefusal)})`)
 }
 
-// The shell notes its pid, which becomes the engine's by exec, for stop-orphans.sh.
+// The shell writes its pid, which becomes the engine's by exec, for stop-orphans.sh.
 const notePidAndRun = 'echo "$1 $$" >"$2" && shift 2 && exec "$@"'
 
 function launch({ folder, command, args, env, user, stopSignal }: EngineProgram): ChildProcess {
@@ -123,7 +123,7 @@ function launch({ folder, command, args, env, user, stopSignal }: EngineProgram)
     env: { ...process.env, ...env },
     uid: user?.uid,
     gid: user?.gid,
-    // In a session of its own an engine does not get the terminal's ctrl-c, so that its users can stop before it.
+    // In its own session an engine does not get the terminal's ctrl-c, so that its clients can stop first.
     detached: true,
     stdio: ['ignore', logFile, logFile],
   })

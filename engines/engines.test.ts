@@ -37,7 +37,7 @@ describe('all four', () => {
     engines = await startEngines()
   })
 
-  test('postgres answers, restarts after kill -9 and keeps its rows', async () => {
+  test('postgres responds, restarts after kill -9 and keeps its rows', async () => {
     const url = await createDatabase(engines.urls.POSTGRES_URL, 'kept')
     await query(url, 'create extension pg_trgm')
     await query(url, 'create table kept as select 7 as id')
@@ -60,7 +60,7 @@ describe('all four', () => {
     })
   })
 
-  test('nats answers, restarts after kill -9 and keeps its messages', async () => {
+  test('nats responds, restarts after kill -9 and keeps its messages', async () => {
     const before = await connect({ servers: engines.urls.NATS_URL })
     await (await jetstreamManager(before)).streams.add({ name: 'kept', subjects: ['kept'] })
     await jetstream(before).publish('kept', 'hello')
@@ -72,7 +72,7 @@ describe('all four', () => {
     await after.close()
   })
 
-  test('valkey answers and restarts empty', async () => {
+  test('valkey responds and restarts empty', async () => {
     const valkey = new Redis(engines.urls.VALKEY_URL)
     expect(await valkey.set('key', 'value')).toBe('OK')
     await valkey.quit()
@@ -82,7 +82,7 @@ describe('all four', () => {
     await again.quit()
   })
 
-  test('clickhouse answers, restarts after kill -9 and keeps its rows', async () => {
+  test('clickhouse responds, restarts after kill -9 and keeps its rows', async () => {
     const clickhouse = createClient({ url: engines.urls.CLICKHOUSE_URL })
     await clickhouse.command({ query: 'CREATE TABLE kept (id UInt32) ENGINE = MergeTree ORDER BY id' })
     await clickhouse.insert({ table: 'kept', values: [{ id: 7 }], format: 'JSONEachRow' })
@@ -114,7 +114,7 @@ describe('all four', () => {
   }
 })
 
-test('given URLs win', async () => {
+test('an engine with a given URL is not started', async () => {
   const env = { POSTGRES_URL: 'postgres://db.example/app', NATS_URL: 'nats://log.example', CLICKHOUSE_URL: '' }
   const engines = await startEngines({ only: ['postgres', 'nats'], env })
   expect(engines.urls).toEqual({ POSTGRES_URL: env.POSTGRES_URL, NATS_URL: env.NATS_URL })
@@ -143,7 +143,7 @@ test('a directory keeps its data', async () => {
   await rm(directory, { recursive: true })
 })
 
-test('an engine that does not start is named, with its log and a way out, and the others are stopped', async () => {
+test('an engine that does not start is reported with its log and advice, and the others are stopped', async () => {
   const directory = join(folder, 'broken')
   await mkdir(join(directory, 'postgres/data'), { recursive: true })
   await writeFile(join(directory, 'postgres/data/PG_VERSION'), '18')
@@ -155,7 +155,7 @@ test('an engine that does not start is named, with its log and a way out, and th
 })
 
 test.each(['', 'Upper', 'a b', 'x"; drop', 'a'.repeat(64)])('refuses the database name %j', async (name) => {
-  await expect(createDatabase('postgres://127.0.0.1:1/postgres', name)).rejects.toThrow('is no database name')
+  await expect(createDatabase('postgres://127.0.0.1:1/postgres', name)).rejects.toThrow('is not a database name')
 })
 
 describe('npm run engines', () => {

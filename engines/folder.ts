@@ -7,10 +7,10 @@ import { endProcess, engineNames, pidFilePath } from './engine-process.ts'
 
 export type EngineFolder = { path: string; close(): Promise<void> }
 
-/** Opens the given folder or a temporary one, which close() removes, and has its engines stopped should we die. */
+/** Opens the given folder or a temporary one, which close() removes; its engines stop if this process dies. */
 export async function openFolder(directory: string | undefined): Promise<EngineFolder> {
   const path = directory ? resolve(directory) : await makeTemporaryFolder()
-  // Left behind by a crash of the machine, they would name processes of others.
+  // Stale pid files from a machine crash would name unrelated processes.
   await Promise.all(engineNames.map((name) => rm(pidFilePath(join(path, name)), { force: true })))
   const watcher = await watchForOrphans(path, directory ? [] : ['remove'])
   return {
@@ -25,12 +25,12 @@ export async function openFolder(directory: string | undefined): Promise<EngineF
 
 async function makeTemporaryFolder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'tributary-engines-'))
-  // Root runs PostgreSQL as another user, who has to pass through.
+  // As root, PostgreSQL runs as another user, which must be able to enter the folder.
   await chmod(path, 0o711)
   return path
 }
 
-// The watcher sees our death, even by kill -9, because its standard input closes.
+// The watcher detects our end, even by kill -9, because its standard input closes.
 async function watchForOrphans(path: string, options: string[]): Promise<ChildProcess> {
   const watcher = spawn('/bin/sh', [join(import.meta.dirname, 'stop-orphans.sh'), path, ...options], {
     stdio: ['pipe', 'ignore', 'ignore'],

@@ -1,9 +1,9 @@
 #!/bin/sh
 # get-debian-package.sh SUITE PACKAGE FOLDER
-# Unpacks one package of a Debian suite, such as forky, into FOLDER without touching the system or its list of sources,
+# Unpacks one package of a Debian suite, such as forky, into FOLDER without changing the system or its package sources,
 # and without being root. apt checks the archive's signature. Good for programs without shared libraries (Go): one
 # that is linked to a newer libc than the system's would not start.
-# The archive is DEBIAN_ARCHIVE, or the one this machine uses already.
+# The archive is DEBIAN_ARCHIVE, or the one that this machine uses.
 set -eu
 suite=$1 package=$2 folder=$3
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
@@ -12,7 +12,7 @@ if [ ! -r "$keyring" ]; then
   echo "get-debian-package.sh: $keyring is missing; install the package debian-archive-keyring" >&2
   exit 1
 fi
-# shellcheck disable=SC2016 # apt-get is to see the dollar sign
+# shellcheck disable=SC2016 # apt-get must see the dollar sign
 archive_in_use=$(apt-get indextargets --no-release-info --format '$(REPO_URI)' | grep '/debian/*$' | head -n 1)
 archive=${DEBIAN_ARCHIVE:-$archive_in_use}
 if [ -z "$archive" ]; then

@@ -13,7 +13,7 @@ try {
   const engines = await startEngines({ log, env: process.env })
   for (const [name, url] of Object.entries(engines.urls)) console.log(`${name}=${url}`)
   if (Object.keys(engines.processes).length > 0) {
-    log('The engines run until ctrl-c, which removes their data too.')
+    log('engines are up; ctrl-c stops them and removes their data')
     await askedToStop
     await engines.stop()
   }

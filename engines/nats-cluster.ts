@@ -58,7 +58,7 @@ async function prepareNode(
     command,
     args: ['--config', configFile],
     stopSignal: 'SIGTERM',
-    // Healthy means that this node knows the leader and is level with it.
+    // A healthy node knows the leader and is in sync with it.
     async answers() {
       const response = await fetch(`http://127.0.0.1:${node.healthPort}/healthz`, { signal: AbortSignal.timeout(1000) })
       if (!response.ok) throw new Error(await response.text())

@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net'
 
 const handedOut = new Set<number>()
 
-// Below the range from which systems take ports for outgoing connections, so that an engine finds its port free when
+// Below the ephemeral port range, so that an engine finds its port free when
 // it is restarted.
 const lowestPort = 10_240
 const highestPort = 32_767
@@ -16,7 +16,7 @@ export async function freePort(): Promise<number> {
     handedOut.add(port)
     return port
   }
-  throw new Error(`no free port between ${lowestPort} and ${highestPort} on 127.0.0.1; stop what holds them`)
+  throw new Error(`no free port between ${lowestPort} and ${highestPort} on 127.0.0.1; stop the programs that use them`)
 }
 
 export async function firstAnswer(port: number, request: string, expected: RegExp): Promise<void> {

@@ -26,17 +26,17 @@ export async function preparePostgres(folder: string, port: number, log: Log): P
     command: join(binaries.folder, 'postgres'),
     args: ['-D', dataFolder, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])],
     user,
-    // The fast shutdown; SIGTERM would wait for every client to leave.
+    // The fast shutdown; SIGTERM would wait for every client to disconnect.
     stopSignal: 'SIGINT',
     answers: () => query(url, 'select 1').then(() => {}),
   }
 }
 
-/** Creates an empty database on the server of `postgresUrl` and gives its URL. */
+/** Creates an empty database on the server of `postgresUrl` and returns its URL. */
 export async function createDatabase(postgresUrl: string, name: string): Promise<string> {
   if (!/^[a-z][a-z0-9_]{0,62}$/.test(name)) {
     throw new Error(
-      `${JSON.stringify(name)} is no database name: use up to 63 of a-z, 0-9 and _, and begin with a letter`,
+      `${JSON.stringify(name)} is not a database name: use up to 63 of a-z, 0-9 and _, and begin with a letter`,
     )
   }
   await query(postgresUrl, `create database "${name}" template template0`)
@@ -74,13 +74,13 @@ async function initialise({ folder, majorVersion }: PostgresBinaries, dataFolder
   ]
   await run(join(folder, 'initdb'), [...options, '-D', dataFolder], {
     cwd: '/',
-    // Without TZ initdb compares the system's clock with every time zone it knows.
+    // Without TZ initdb slowly compares the system's clock with every time zone.
     env: { ...process.env, TZ: 'UTC', LC_ALL: 'C' },
     uid: user?.uid,
     gid: user?.gid,
     timeout: 60_000,
   }).catch((error) => {
-    throw new Error(`postgres: initdb could not make ${dataFolder}\n${error.stdout}${error.stderr}`, { cause: error })
+    throw new Error(`postgres: initdb could not create ${dataFolder}\n${error.stdout}${error.stderr}`, { cause: error })
   })
 }
 
@@ -94,7 +94,7 @@ async function requireEntry(folder: string, user: SystemUser): Promise<void> {
 
 async function query(url: string, sql: string): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 })
-  // A connection that breaks is told by the query that fails.
+  // A broken connection is reported by the failing query.
   client.on('error', () => {})
   await client.connect()
   try {

@@ -7,7 +7,7 @@ export const projectFolder = join(import.meta.dirname, '..')
 
 const run = promisify(execFile)
 
-// Servers are often installed where only root's PATH leads.
+// Servers are often installed in directories that only root's PATH has.
 const serverFolders = ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/opt/homebrew/bin']
 
 export async function findOnPath(name: string): Promise<string[]> {

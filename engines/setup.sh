@@ -20,7 +20,7 @@ main() {
     case $option in
       --browser) browser=true ;;
       --deploy) deploy=true ;;
-      *) fail "there is no option $option; known are --browser and --deploy" ;;
+      *) fail "unknown option $option; use --browser or --deploy" ;;
     esac
   done
   find_valkey >/dev/null || need redis-server
@@ -69,12 +69,12 @@ find_browser() {
   command -v chromium || command -v chromium-browser || command -v google-chrome
 }
 
-# Compose itself, which needs no Docker to read a file. Debian 12 has only the first version, in Python.
+# Compose v2, which can read a file without Docker. Debian 12 has only version 1, in Python.
 find_compose() {
   command -v $own_compose
 }
 
-# 2.12 or newer: an older server may not know `sync_interval: always`.
+# 2.12 or newer, because an older server may not know `sync_interval: always`.
 is_new_nats() {
   version=$("$1" --version) || return 1
   version=${version##*v}
@@ -114,7 +114,7 @@ install_compose() {
   fail "no docker-compose could be fetched; check the network, or put one at $own_compose"
 }
 
-# Debian starts what it installs. policy-rc.d forbids that for the moment, and no service is to start at boot either.
+# Debian starts services on installation. policy-rc.d prevents that, and no service may start at boot either.
 install_without_service() {
   say "installing$packages"
   as_root true || fail "these packages are missing, and installing them takes root; run: sudo apt-get install$packages"
@@ -122,7 +122,7 @@ install_without_service() {
     trap 'as_root rm -f $policy' EXIT
     as_root sh -c "printf '#!/bin/sh\nexit 101\n' >$policy && chmod 755 $policy"
   fi
-  apt_get_install || { say 'once more, with fresh lists of packages' && as_root apt-get -qq update >&2 && apt_get_install; } ||
+  apt_get_install || { say 'retrying with updated package lists' && as_root apt-get -qq update >&2 && apt_get_install; } ||
     { echo "$output" >&2 && fail "apt-get failed, see above. If its lock is held, wait for the other apt; if it reaches \
 no archive, mend the network or /etc/apt; if it was broken off, run: dpkg --configure -a. Then run this again"; }
   if [ ! -d /run/systemd/system ]; then return; fi
@@ -137,7 +137,7 @@ apt_get_install() {
     apt-get -qq -o DPkg::Lock::Timeout=120 install --yes --no-install-recommends $packages 2>&1)
 }
 
-# Asks for a password only where somebody can type it.
+# Asks for a password only on a terminal.
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then
     "$@"

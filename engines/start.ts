@@ -18,19 +18,19 @@ import { prepareValkey } from './valkey.ts'
 export type Environment = Record<string, string | undefined>
 
 export type EngineOptions<Name extends EngineName = EngineName> = {
-  /** Holds the data and stays after stop(); without it a temporary folder is made and removed. */
+  /** Data folder that is kept after stop(); by default, a temporary folder is created and removed. */
   directory?: string
   /** An engine without a port here listens on any free one. */
   ports?: Partial<Record<Name, number>>
   only?: readonly Name[]
   log?: Log
-  /** An engine whose URL stands here is used as it is and not started. */
+  /** An engine whose URL is given here is used and not started. */
   env?: Environment
 }
 
 export type Engines<Name extends EngineName = EngineName> = {
   urls: Record<UrlName<Name>, string>
-  /** Those that were started here. */
+  /** Engines that were started here. */
   processes: Partial<Record<EngineName, EngineProcess>>
   stop(): Promise<void>
 }

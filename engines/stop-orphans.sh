@@ -1,6 +1,6 @@
 #!/bin/sh
 # stop-orphans.sh FOLDER [remove]
-# Waits until the process at the other end of standard input is gone, however it died. Then stops the engines whose pid
+# Waits until the process at the other end of standard input has ended, even by kill -9. Then stops the engines whose pid
 # files are FOLDER/*/pid ("SIGNAL PID") and, with `remove`, deletes FOLDER.
 set -u
 folder=$1
@@ -15,7 +15,7 @@ signal_engines() {
 }
 
 cat >/dev/null
-# An engine that was being started at that moment needs it to note its pid.
+# An engine that is just starting needs a moment to write its pid.
 sleep 0.2
 
 signal_engines
@@ -27,7 +27,7 @@ done
 signal_engines KILL
 
 if [ "${2-}" != remove ]; then exit; fi
-# An initdb that was left behind may still be writing.
+# An orphaned initdb may still be writing.
 for _ in 1 2 3 4 5; do
   rm -rf "$folder" && exit
   sleep 1

@@ -11,21 +11,21 @@ export const triggers = ['qr', 'link', 'pageview', 'deeplink'] as const
 const counts = {
   clicks: z.number(),
   leads: z.number(),
-  sales: z.number().describe('Less those that were refunded in full.'),
-  saleAmount: z.number().describe('In cents, less refunds.'),
+  sales: z.number().describe('Number of sales, without fully refunded ones.'),
+  saleAmount: z.number().describe('In cents, minus refunds.'),
 }
 const visitors = z
   .number()
   .optional()
-  .describe('Only with `visitors=true`: different addresses, devices, browsers and systems among the clicks.')
+  .describe('Distinct combinations of address, device, browser and system. Only with `visitors=true`.')
 const text = z.string()
 const everything = z.literal('*')
 const trigger = { trigger: z.enum(triggers) }
 const url = { url: text }
 
-/** What tells the rows of each grouping apart. */
+/** The fields that identify a row of each grouping. */
 const rowShapes = {
-  timeseries: { start: text.describe('When the hour, day or month begins, in the time zone that was asked for.') },
+  timeseries: { start: text.describe('Start of the hour, day or month, in the requested time zone.') },
   continents: { continent: z.enum(continents) },
   countries: { country: text, region: everything, city: everything },
   regions: { country: text, region: text, city: everything },
@@ -77,7 +77,7 @@ export type Grouping = (typeof groupings)[number]
 export const analyticsCount = z.strictObject({ ...counts, visitors }).meta({ id: 'AnalyticsCount' })
 export type AnalyticsCount = z.infer<typeof analyticsCount>
 
-/** The one shape that the rows of a grouping have. */
+/** The row shape of a grouping. */
 export const analyticsRows = Object.fromEntries(
   Object.entries(rowShapes).map(([grouping, shape]) => [
     grouping,
@@ -98,12 +98,12 @@ const rowsByNames = new Map(
 )
 type Listed = keyof typeof rowShapes
 
-/** One of the shapes above. A union would try all of them on each of 5,000 rows. */
+/** One of the shapes above. A union would try all of them on each of up to 5,000 rows. */
 const analyticsRow = z
   .custom<AnalyticsRow>((row) => {
     const grouping = row !== null && typeof row === 'object' ? rowsByNames.get(fieldNames(row)) : undefined
     return grouping !== undefined && analyticsRows[grouping].safeParse(row).success
-  }, 'it is the row of no grouping')
+  }, 'it is not the row of any grouping')
   .meta({
     type: 'object',
     anyOf: [...new Set(rowsByNames.values())].map((grouping) => {
@@ -116,12 +116,10 @@ export const analyticsQuery = z.object({
   event: z
     .enum(['clicks', 'leads', 'sales', 'composite'])
     .default('clicks')
-    .describe('What is counted, the rest being 0; `composite` is all of it.'),
-  groupBy: z.enum(groupings).default('count').describe('One total, or a row for each value of this.'),
+    .describe('Events to count; the others are 0. `composite` counts all.'),
+  groupBy: z.enum(groupings).default('count').describe('One total, or one row per value of this dimension.'),
   bots: botsFilter,
-  visitors: booleanDefault(false).describe(
-    'Adds `visitors` to `count` and `timeseries`. An extension of ours; it reads every click.',
-  ),
+  visitors: booleanDefault(false).describe('Adds `visitors` to `count` and `timeseries`. It reads every click.'),
   ...eventFilters,
 })
 export type AnalyticsQuery = z.infer<typeof analyticsQuery>
@@ -132,7 +130,7 @@ export const retrieveAnalytics = operation({
   path: '/analytics',
   summary: 'Retrieve analytics',
   description:
-    'How many clicks, leads and sales there were: one total, a series of hours, days or months without gaps, or a list by what `groupBy` names, most first, 5,000 rows at most.',
+    'Counts clicks, leads and sales: one total, a gapless series of hours, days or months, or up to 5,000 rows by `groupBy`, highest first.',
   tag: 'Analytics',
   scope: 'analytics.read',
   limit: 'analytics',

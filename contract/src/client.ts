@@ -10,7 +10,7 @@ export class ApiError extends Error {
   readonly headers: Headers
 
   constructor(response: Response, envelope: Partial<ErrorEnvelope>) {
-    super(envelope.error?.message ?? `The server answered ${response.status}.`)
+    super(envelope.error?.message ?? `The server returned status ${response.status}.`)
     this.name = 'ApiError'
     this.status = response.status
     this.code = envelope.error?.code
@@ -20,7 +20,7 @@ export class ApiError extends Error {
 
 type Server = {
   url: string
-  /** A key. Without one the browser sends the cookie of its session, if `credentials` lets it. */
+  /** An API key. Without one the browser sends its session cookie, if `credentials` allows it. */
   token?: string
   credentials?: 'include' | 'same-origin' | 'omit'
 }
@@ -33,7 +33,7 @@ type Input<O> = {
   body?: Accepted<O, 'body'>
   signal?: AbortSignal
 }
-/** The caller reads an image, a file or a stream itself. */
+/** The caller reads the body: an image, a file or a stream. */
 type Answer<O> = O extends { response: unknown } ? z.output<O['response']> : Response
 
 /** Calls operations by id, or by the operation where zod is loaded anyway: `call('createLink', { body: { url } })`. */

@@ -6,7 +6,7 @@ export type IdPrefix = (typeof prefixes)[number]
 /** ISO 8601 in UTC with milliseconds. */
 export const instant = z.string().describe('ISO 8601 in UTC.')
 
-/** The link object never holds null in a date: an unset one is the empty string. */
+/** Dates of the link object are never null: an unset date is the empty string. */
 export const instantOrEmpty = z.string().describe('ISO 8601 in UTC, or the empty string when it is not set.')
 
 export const pageNumber = z.coerce.number().int().min(1).default(1).describe('Page number, from 1.')
@@ -23,14 +23,14 @@ export function plainText(most: number) {
     .refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text), 'it has a control character or half of a surrogate pair')
 }
 
-/** A sum that may be larger than a JSON number can say exactly; then it is shown as 2^53 - 1. */
+/** A sum that is capped at 2^53 - 1, the largest exact JSON number. */
 export function boundedSum(sum: bigint | number | string): number {
   return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(sum)))
 }
 
 export const sortOrder = z.enum(['asc', 'desc'])
 
-/** What every list takes besides its filters; it sorts by the first of these names unless asked otherwise. */
+/** Parameters of every list besides its filters; the first name is the default sort column. */
 export function listing<const Names extends readonly [string, ...string[]]>(
   size: number,
   names: Names,
@@ -41,7 +41,7 @@ export function listing<const Names extends readonly [string, ...string[]]>(
     sortBy: z
       .enum(names)
       .default(first as never)
-      .describe('What the list is sorted by.'),
+      .describe('Sort column.'),
     sortOrder: sortOrder.default(order).describe('Ascending or descending.'),
     page: pageNumber,
     pageSize: pageSize(size),
@@ -53,7 +53,7 @@ export const booleanText = z
   .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], case: 'sensitive' })
   .meta({ type: 'boolean' })
 
-/** The same with a default, which the document would lose otherwise. */
+/** The same with a default, which the OpenAPI document would lose otherwise. */
 export function booleanDefault(value: boolean) {
   return booleanText.default(value).meta({ type: 'boolean', default: value })
 }

@@ -7,7 +7,7 @@ const base = {
   name: z.string().nullable(),
   email: z.string().nullable(),
   avatar: z.string().nullable(),
-  externalId: z.string().describe('Your own id of the customer; empty when the customer was deleted.'),
+  externalId: z.string().describe("The customer's id in your system; empty after the customer was deleted."),
   stripeCustomerId: z.string().nullable(),
   country: z.string().nullable(),
   sales: z.number(),
@@ -17,7 +17,7 @@ const base = {
   subscriptionCanceledAt: instant.nullable(),
 }
 
-/** As it is part of events and webhooks. */
+/** The customer object in events and webhooks. */
 export const customer = z.strictObject(base).meta({ id: 'Customer' })
 export type Customer = z.infer<typeof customer>
 
@@ -33,7 +33,10 @@ const customerLink = z.strictObject({
 export const expandedCustomer = z
   .strictObject({
     ...base,
-    link: customerLink.nullable().optional().describe('The link that brought the customer, when asked for.'),
+    link: customerLink
+      .nullable()
+      .optional()
+      .describe('The link that referred the customer, with `includeExpandedFields`.'),
     programId: z.string().nullable().optional(),
     partner: z.null().optional(),
     discount: z.null().optional(),
@@ -54,7 +57,7 @@ export const customerPatch = z
     stripeCustomerId: plainText(255).min(1).nullish(),
     country: z
       .string()
-      .regex(/^[A-Za-z]{2}$/, 'it is no two-letter country code')
+      .regex(/^[A-Za-z]{2}$/, 'it is not a two-letter country code')
       .transform((code) => code.toUpperCase())
       .optional(),
   })
@@ -63,7 +66,7 @@ export type CustomerPatch = z.output<typeof customerPatch>
 
 export const newCustomer = z
   .object({
-    externalId: customerExternalId.describe('Your own id of the customer. It is stored as given.'),
+    externalId: customerExternalId.describe("The customer's id in your system. It is stored unchanged."),
     email: customerEmail.nullish(),
     name: plainText(100).nullish(),
     avatar: customerAvatar.nullish(),
@@ -73,7 +76,7 @@ export type NewCustomer = z.output<typeof newCustomer>
 
 const params = z.object({ id: z.string().describe('Id of the customer, or your own id prefixed with `ext_`.') })
 const expansion = {
-  includeExpandedFields: booleanText.optional().describe('Adds the link, partner and discount of the customer.'),
+  includeExpandedFields: booleanText.optional().describe("Adds the customer's link, partner and discount."),
 }
 
 export const listCustomers = operation({
@@ -84,11 +87,11 @@ export const listCustomers = operation({
   tag: 'Customers',
   scope: 'customers.read',
   query: z.object({
-    email: z.string().max(100).optional().describe('Exactly this address.'),
-    externalId: z.string().max(100).optional().describe('Exactly this id of yours.'),
+    email: z.string().max(100).optional().describe('Only the customer with exactly this address.'),
+    externalId: z.string().max(100).optional().describe('Only the customer with exactly this external id.'),
     search: z.string().max(200).optional().describe('Part of the e-mail address, external id or name.'),
     country: z.string().max(2).optional(),
-    linkId: z.string().optional().describe('Those whom this link brought.'),
+    linkId: z.string().optional().describe('Only customers that this link referred.'),
     programId: z.string().optional(),
     partnerId: z.string().optional(),
     ...expansion,
@@ -105,7 +108,8 @@ export const createCustomer = operation({
   method: 'post',
   path: '/customers',
   summary: 'Create a customer',
-  description: 'Without a click: a lead or sale that names the same `externalId` later is attributed by its own click.',
+  description:
+    'Creates a customer without a click: a later lead or sale with the same `externalId` is attributed by its own click.',
   tag: 'Customers',
   scope: 'customers.write',
   body: newCustomer,
@@ -144,7 +148,7 @@ export const deleteCustomer = operation({
   path: '/customers/{id}',
   summary: 'Delete a customer',
   description:
-    'Name, e-mail address, picture, external ids and the metadata of the events are erased everywhere. The events stay, without a person.',
+    'Erases name, e-mail address, picture, external ids and event metadata everywhere. The events stay without personal data.',
   tag: 'Customers',
   scope: 'customers.write',
   params,

@@ -8,12 +8,12 @@ export const domain = z
   .strictObject({
     id: z.string(),
     slug: z.string().describe('Host name.'),
-    verified: z.boolean().describe('Whether DNS shows that it is yours.'),
+    verified: z.boolean().describe('Whether its DNS records prove that it is yours.'),
     primary: z.boolean(),
     archived: z.boolean(),
     placeholder: text,
-    expiredUrl: text.describe('Where expired links lead.'),
-    notFoundUrl: text.describe('Where unknown links lead.'),
+    expiredUrl: text.describe('Destination of expired links.'),
+    notFoundUrl: text.describe('Destination of unknown links.'),
     logo: text,
     assetLinks: text.describe('Content of /.well-known/assetlinks.json.'),
     appleAppSiteAssociation: text.describe('Content of /.well-known/apple-app-site-association.'),
@@ -40,7 +40,7 @@ const settings = {
   notFoundUrl: destination.optional(),
   archived: z.boolean().optional(),
   placeholder: z.string().max(100).nullable().optional(),
-  logo: z.string().max(100_000).nullable().optional().describe('Address or data URL of an image.'),
+  logo: z.string().max(100_000).nullable().optional().describe('URL or data URL of an image.'),
   assetLinks: z.string().max(100_000).nullable().optional().describe('JSON text.'),
   appleAppSiteAssociation: z.string().max(100_000).nullable().optional().describe('JSON text.'),
 }
@@ -57,7 +57,7 @@ export const domainPatch = z
   .meta({ id: 'DomainPatch' })
 export type DomainPatch = z.infer<typeof domainPatch>
 
-// Room for a logo and two association files.
+// Fits a logo and two association files.
 const domainBodyLimit = 524_288
 
 const params = z.object({ slug: z.string().describe('Host name of the domain.') })
@@ -70,7 +70,7 @@ export const listDomains = operation({
   tag: 'Domains',
   scope: 'domains.read',
   query: z.object({
-    archived: booleanDefault(false).describe('Whether archived ones are listed too.'),
+    archived: booleanDefault(false).describe('Whether to include archived domains.'),
     search: z.string().max(190).optional(),
     ...listing(50, ['createdAt', 'slug'], 'asc'),
   }),
@@ -84,7 +84,7 @@ export const createDomain = operation({
   path: '/domains',
   summary: 'Add a domain',
   description:
-    'It works at once and is verified when its DNS records are found. Another workspace loses it when yours proves it by TXT record.',
+    'The domain works at once and is verified when its DNS records are found. If another workspace has it, a TXT record transfers it to yours.',
   tag: 'Domains',
   scope: 'domains.write',
   body: newDomain,
@@ -111,7 +111,7 @@ export const deleteDomain = operation({
   method: 'delete',
   path: '/domains/{slug}',
   summary: 'Delete a domain',
-  description: 'And every link on it. This can not be undone.',
+  description: 'Deletes the domain and every link on it. This cannot be undone.',
   tag: 'Domains',
   scope: 'domains.write',
   params,
@@ -124,15 +124,15 @@ export const getDomainRecords = operation({
   path: '/domains/{slug}/records',
   summary: 'Get the DNS records of a domain',
   description:
-    'What to enter at your DNS provider; one of them is enough to verify, and links need the address or the alias to work.',
+    'The DNS records to create at your provider. One of them verifies the domain; links need the address or CNAME record to work.',
   tag: 'Domains',
   scope: 'domains.read',
   params,
   response: z.strictObject({
     slug: z.string(),
     verified: z.boolean(),
-    checkedAt: z.string().describe('ISO 8601, or empty when DNS was not asked yet.'),
-    result: z.string().describe('What DNS said.'),
+    checkedAt: z.string().describe('ISO 8601, or empty before the first check.'),
+    result: z.string().describe('Result of the last DNS check.'),
     records: z.array(
       z.strictObject({ type: z.enum(['TXT', 'CNAME', 'A', 'AAAA']), name: z.string(), value: z.string() }),
     ),
@@ -145,7 +145,7 @@ export const checkDomainStatus = operation({
   path: '/domains/status',
   summary: 'Check whether domains can be added',
   description:
-    'Available is what no workspace of this installation has verified. Names are not sold here, so there are no prices.',
+    'A domain is available if no workspace of this installation has verified it. This installation sells no domains, so there are no prices.',
   tag: 'Domains',
   scope: 'domains.read',
   query: z.object({ domains: listParameter('Host names.', 100) }),
@@ -165,7 +165,7 @@ export const registerDomain = operation({
   method: 'post',
   path: '/domains/register',
   summary: 'Claim a domain',
-  description: 'The same as adding it: this installation is no registrar, so the name must be yours already.',
+  description: 'Adds the domain. This installation is not a registrar, so you must already own the domain.',
   tag: 'Domains',
   scope: 'domains.write',
   body: z.object({ domain: slug }).meta({ id: 'DomainRegistrationRequest' }),

@@ -2,7 +2,7 @@ import type { OperationsById } from './index.ts'
 
 /**
  * Method and path of each operation, for clients that must not load zod. The compiler compares it with the operations:
- * a line that is missing or wrong is a type error.
+ * a missing or wrong line is a type error.
  */
 export const endpoints = {
   retrieveAnalytics: 'GET /analytics',

@@ -30,7 +30,7 @@ export const click = z
 
 const deprecatedText = z.string().meta({ deprecated: true })
 
-/** What every kind of event tells of its click at the top level, as clients of old read it. */
+/** Click fields at the top level of every event, for old clients. */
 const deprecatedFields = {
   click_id: deprecatedText,
   link_id: deprecatedText,
@@ -77,7 +77,7 @@ export const saleEvent = z
       amount: z
         .number()
         .int()
-        .describe('In the smallest unit of the currency. Negative for a refund, which is an event of its own.'),
+        .describe('In the smallest unit of the currency. Negative for a refund, which is a separate event.'),
       invoiceId: z.string().nullable(),
       paymentProcessor: z.enum(paymentProcessors),
       currency: z.string(),
@@ -95,17 +95,17 @@ export const saleEvent = z
 export type SaleEvent = z.infer<typeof saleEvent>
 export type TrackedEvent = ClickEvent | LeadEvent | SaleEvent
 
-/** What narrows both the list of events and the analytics. */
+/** Filters of both the event list and the analytics. */
 export const eventFilters = {
   domain: advancedFilter('Host of the short link.'),
   key: z.string().optional().describe('Slug of the short link; needs `domain`.'),
   linkId: advancedFilter('Id of the short link.'),
-  externalId: z.string().optional().describe('Your own id of the link, prefixed with `ext_`.'),
+  externalId: z.string().optional().describe("The link's id in your system, prefixed with `ext_`."),
   tenantId: advancedFilter('Id of the tenant.'),
-  tagId: advancedFilter('Id of a tag of the link.'),
-  folderId: advancedFilter('Id of the folder of the link.'),
-  partnerTagId: advancedFilter('Id of a tag of the partner.'),
-  groupId: advancedFilter('Id of the group of the partner.'),
+  tagId: advancedFilter("Id of one of the link's tags."),
+  folderId: advancedFilter("Id of the link's folder."),
+  partnerTagId: advancedFilter("Id of one of the partner's tags."),
+  groupId: advancedFilter("Id of the partner's group."),
   partnerId: advancedFilter('Id of the partner.'),
   customerId: z.string().optional().describe('Id of the customer.'),
   interval: z
@@ -126,7 +126,7 @@ export const eventFilters = {
     .string()
     .max(100)
     .optional()
-    .describe('End of the period, now when omitted. Counts only together with `start`; a date is that whole day.'),
+    .describe('End of the period, by default now. Used only with `start`; a date includes that whole day.'),
   timezone: z.string().max(100).default('UTC').describe('IANA time zone, such as `Europe/Berlin`.'),
   country: advancedFilter('Two-letter country code.'),
   city: advancedFilter('City.'),
@@ -137,7 +137,7 @@ export const eventFilters = {
   os: advancedFilter('Operating system.'),
   trigger: advancedFilter('`link`, `qr` or `pageview`.'),
   referer: advancedFilter('Host of the referrer.'),
-  refererUrl: advancedFilter('Address of the referrer.'),
+  refererUrl: advancedFilter('URL of the referrer.'),
   url: advancedFilter('Destination.'),
   utm_source: advancedFilter('UTM source.'),
   utm_medium: advancedFilter('UTM medium.'),
@@ -162,14 +162,14 @@ const attributedFilter = z
   .enum(['true', 'false', 'all'])
   .default('true')
   .describe(
-    'Whether leads and sales are listed that belong to a link (`true`), that belong to none (`false`), or both. The `link` of one that belongs to none has the id `link_none` and the reason in `comments`.',
+    'Only leads and sales with a link (`true`) or without one (`false`); both when omitted. Without a link, `link` has the id `link_none` and the reason in `comments`.',
   )
 
-/** An extension of ours. */
+/** Our extension. */
 export const botsFilter = z
   .enum(['exclude', 'include', 'only'])
   .default('exclude')
-  .describe('Whether clicks of bots are included. Leads and sales never come from bots.')
+  .describe('Whether to include bot clicks. Leads and sales never come from bots.')
 
 const eventKind = z.enum(['clicks', 'leads', 'sales']).default('clicks').describe('Kind of event.')
 
@@ -183,9 +183,9 @@ export const eventsQuery = z.object({
     .string()
     .max(1_000)
     .optional()
-    .describe('`X-Next-Cursor` of the answer before, instead of `page`: goes on right after its last event.'),
+    .describe('`X-Next-Cursor` of the previous response, instead of `page`: continues after its last event.'),
   limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Items per page.'),
-  // No default of zod's: `order` counts when this one is omitted.
+  // Without a zod default, because `order` applies when this one is omitted.
   sortOrder: sortOrder.optional().describe('`desc` when omitted.').meta({ default: 'desc' }),
   sortBy: z.enum(['timestamp']).default('timestamp'),
   order: sortOrder.optional().describe('Use `sortOrder`.').meta({ deprecated: true }).meta({ default: 'desc' }),
@@ -197,7 +197,7 @@ export const listEvents = operation({
   method: 'get',
   path: '/events',
   summary: 'List events',
-  description: 'The clicks, leads and sales of the workspace, newest first, one page at a time.',
+  description: 'Lists the clicks, leads or sales of the workspace, newest first, one page at a time.',
   tag: 'Events',
   scope: 'analytics.read',
   limit: 'analytics',
@@ -205,8 +205,9 @@ export const listEvents = operation({
   query: eventsQuery,
   response: z.array(z.discriminatedUnion('event', [clickEvent, leadEvent, saleEvent])),
   responseHeaders: {
-    'X-Next-Cursor': '`cursor` of the next page; absent after the last one. Oldest first there is always a next one.',
-    Link: 'Address of the next page, with `rel="next"`, when this one is full.',
+    'X-Next-Cursor':
+      '`cursor` of the next page; absent on the last page. In ascending order there is always a next page.',
+    Link: 'URL of the next page, with `rel="next"`, if this page is full.',
   },
 })
 
@@ -226,7 +227,7 @@ export const streamEvents = {
   path: '/events/stream',
   summary: 'Follow events',
   description:
-    'New events as they are stored, as Server-Sent Events. Each has the form that the list gives, and an id to go on from.',
+    'Streams new events as they are stored, as Server-Sent Events. Each has the shape of the list, and an id to resume from.',
   tag: 'Events',
   actors: defaultActors,
   scope: 'analytics.read',
@@ -234,7 +235,7 @@ export const streamEvents = {
   plan: 'business',
   query: streamQuery,
   headers: z.object({
-    'Last-Event-ID': z.string().max(1_000).optional().describe('Id of the last event that came: the next ones follow.'),
+    'Last-Event-ID': z.string().max(1_000).optional().describe('Id of the last received event, to resume after it.'),
   }),
   contents: ['text/event-stream'],
   openPerActor: 5,
@@ -249,7 +250,7 @@ const leadColumns = [
   ...[...clickColumns, 'clickTimestamp', 'eventId', 'eventName'],
   ...['customerId', 'customerExternalId', 'customerName', 'customerEmail', 'metadata', 'notAttributed'],
 ]
-/** What an export has of each kind of event, in this order. */
+/** Columns of an export for each kind of event, in order. */
 export const exportColumns = {
   clicks: [...clickColumns, 'bot'],
   leads: leadColumns,
@@ -272,7 +273,7 @@ export const exportEvents = {
   method: 'get',
   path: '/events/export',
   summary: 'Export events',
-  description: 'All events of a period as one file, however many they are.',
+  description: 'Exports all events of a period as one file of any size.',
   tag: 'Events',
   actors: defaultActors,
   scope: 'analytics.read',

@@ -3,7 +3,7 @@ import { instant, listing } from './common.ts'
 import { operation } from './operation.ts'
 import { label } from './tags.ts'
 
-const accessLevel = z.enum(['write', 'read']).nullable().describe('What members may do; null is nothing.')
+const accessLevel = z.enum(['write', 'read']).nullable().describe('Access of members; null for none.')
 
 export const folder = z
   .strictObject({
@@ -18,7 +18,7 @@ export const folder = z
   .meta({ id: 'Folder' })
 export type Folder = z.infer<typeof folder>
 
-const name = label(190).describe('Unique in the workspace, without regard to case.')
+const name = label(190).describe('Unique in the workspace, ignoring case.')
 const description = z
   .string()
   .max(500)
@@ -78,7 +78,7 @@ export const deleteFolder = operation({
   method: 'delete',
   path: '/folders/{id}',
   summary: 'Delete a folder',
-  description: 'Its links stay and are in no folder then.',
+  description: 'Deletes the folder. Its links stay, without a folder.',
   tag: 'Folders',
   scope: 'folders.write',
   params,

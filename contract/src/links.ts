@@ -26,7 +26,7 @@ export const link = z
     expiredUrl: text,
     disabledAt: instantOrEmpty,
     password: text,
-    proxy: z.boolean().describe('Whether title, description, image and video make a custom preview.'),
+    proxy: z.boolean().describe('Whether previews show the title, description, image and video of the link.'),
     title: text,
     description: text,
     image: text,
@@ -41,8 +41,8 @@ export const link = z
     folderId: text,
     webhookIds: z.array(z.string()),
     comments: text,
-    shortLink: z.url().describe('The whole short address.'),
-    qrCode: z.url().describe('Address of its QR code.'),
+    shortLink: z.url().describe('The full short URL.'),
+    qrCode: z.url().describe('URL of its QR code.'),
     utm_source: text,
     utm_medium: text,
     utm_campaign: text,
@@ -57,7 +57,7 @@ export const link = z
     leads: counter,
     conversions: counter,
     sales: counter,
-    saleAmount: counter.describe('In the smallest unit of the currency of the workspace, such as cents.'),
+    saleAmount: counter.describe("In the smallest unit of the workspace's currency, such as cents."),
     lastClicked: instantOrEmpty,
     createdAt: instant,
     updatedAt: instant,
@@ -71,61 +71,58 @@ const destination = z.string().max(32_000)
 const address = destination.nullish()
 const words = (most: number) => z.string().max(most).nullish()
 const several = z.union([z.string(), z.array(z.string()).max(100)])
-const utm = words(255).describe('Written into the destination; null takes it out of there.')
+const utm = words(255).describe('Added to the destination; null removes it from there.')
 const when = z
   .string()
   .max(100)
   .nullish()
   .describe('A date, a date and time, or words such as `in 3 days`; null for none.')
 
-/** What can be set when a link is made and changed later. */
+/** Fields that can be set on creation and changed later. */
 const settings = {
   externalId: z
     .string()
     .min(1)
     .max(255)
     .nullish()
-    .describe('Id in your own database, unique in the workspace. It is stored as given.'),
-  tenantId: words(255).describe('Id of the tenant in your system that it belongs to.'),
+    .describe('Id in your own database, unique in the workspace. It is stored unchanged.'),
+  tenantId: words(255).describe("Id of the link's tenant in your system."),
   programId: words(255),
   partnerId: words(255),
-  trackConversion: z.boolean().optional().describe('Hands the click id to the destination, for leads and sales.'),
-  archived: z.boolean().optional().describe('Hides it from the list; it goes on redirecting.'),
+  trackConversion: z.boolean().optional().describe('Passes the click id to the destination, to track leads and sales.'),
+  archived: z.boolean().optional().describe('Hides the link from the list; it still redirects.'),
   publicStats: z.boolean().optional().meta({ deprecated: true }),
   tagId: words(255).describe('Use `tagIds`.').meta({ deprecated: true }),
-  tagIds: several.optional().describe('Ids of its tags, instead of those it has.'),
-  tagNames: several.optional().describe('Names of its tags, when `tagIds` is not given.'),
+  tagIds: several.optional().describe('Ids of its tags; they replace the current ones.'),
+  tagNames: several.optional().describe('Names of its tags, if `tagIds` is omitted.'),
   folderId: words(255).describe('Id of its folder; null for none.'),
-  comments: words(10_000).describe('For yourself; visitors do not see it.'),
+  comments: words(10_000).describe('Internal notes, which visitors do not see.'),
   expiresAt: when,
-  disabledAt: when.describe('Set, it disables the link from now on, whatever time it names; null enables it again.'),
-  expiredUrl: address.describe('Where visitors are sent after `expiresAt`, instead of a page that says so.'),
-  password: words(190).describe('Visitors are asked for it before they are sent on.'),
-  proxy: z
-    .boolean()
-    .optional()
-    .describe('Shows programs that make previews the title, description, image and video of the link.'),
+  disabledAt: when.describe('Any time disables the link immediately; null enables it again.'),
+  expiredUrl: address.describe('Destination after `expiresAt`, instead of the page for expired links.'),
+  password: words(190).describe('Visitors must enter it before they are redirected.'),
+  proxy: z.boolean().optional().describe('Shows the title, description, image and video of the link in previews.'),
   title: words(500),
   description: words(1_000),
   image: address.describe(
-    'Address, or a data URL of a PNG, JPEG, GIF or WebP image in base64, 32,000 characters at most. Previews show an address only.',
+    'URL, or a base64 data URL of a PNG, JPEG, GIF or WebP image, up to 32,000 characters. Previews show only a URL.',
   ),
   video: address,
-  rewrite: z.boolean().optional().describe('Shows the destination in a frame, below the short address.'),
-  ios: address.describe('Destination for visitors with iOS; before `geo` and `url`.'),
-  android: address.describe('Destination for visitors with Android; before `geo` and `url`.'),
+  rewrite: z.boolean().optional().describe('Shows the destination in a frame under the short URL.'),
+  ios: address.describe('Destination for visitors with iOS; overrides `geo` and `url`.'),
+  android: address.describe('Destination for visitors with Android; overrides `geo` and `url`.'),
   geo: z
     .record(z.string(), destination)
     .refine((geo) => Object.keys(geo).length <= 250, 'it has more than 250 countries')
     .nullish()
-    .describe('Two-letter country code to destination, 250 at most; before `url`.'),
-  doIndex: z.boolean().optional().describe('Lets search engines list the short address.'),
+    .describe('Destinations by two-letter country code, at most 250; overrides `url`.'),
+  doIndex: z.boolean().optional().describe('Lets search engines index the short URL.'),
   utm_source: utm,
   utm_medium: utm,
   utm_campaign: utm,
   utm_term: utm,
   utm_content: utm,
-  ref: words(255).describe('Written into the destination as `ref`.'),
+  ref: words(255).describe('Added to the destination as `ref`.'),
   webhookIds: z.array(z.string()).max(100).nullish().meta({ deprecated: true }),
   testVariants: z
     .array(z.strictObject({ url: destination, percentage: z.number().min(10).max(90) }))
@@ -146,7 +143,7 @@ export const newLink = z
     domain: domainField,
     key: keyField,
     keyLength: z.number().int().min(3).max(190).optional().describe('Length of a random slug.'),
-    prefix: z.string().max(190).optional().describe('Stands before a random slug, such as `/c/`.'),
+    prefix: z.string().max(190).optional().describe('Prefix of a random slug, such as `/c/`.'),
     ...settings,
   })
   .meta({ id: 'NewLink' })
@@ -165,7 +162,7 @@ export const linkError = z
       .custom<unknown>((sent) => sent !== undefined)
       .meta({
         type: ['object', 'array', 'string', 'number', 'boolean', 'null'],
-        description: 'What was sent for it.',
+        description: 'The refused item, as it was sent.',
       }),
     error: z.string(),
     code: z.enum(errorCodes),
@@ -176,18 +173,18 @@ export type LinkError = z.infer<typeof linkError>
 // Twice the size of a link, for clients that escape characters in JSON.
 export const linkBody = { bodyLimit: 131_072, bodyValues: 1_000 } as const
 
-const params = z.object({ linkId: z.string().describe('Id of the link, or `ext_` and your own id of it.') })
+const params = z.object({ linkId: z.string().describe('Id of the link, or its external id prefixed with `ext_`.') })
 
 const filters = {
   domain: z.string().optional().describe('Only links of this host.'),
   tagId: z.string().optional().meta({ deprecated: true }),
   tagIds: listParameter('Only links with one of these tags.').optional(),
   tagNames: listParameter('Only links with a tag of one of these names.').optional(),
-  folderId: z.string().optional().describe('Only links of this folder; `unsorted` for those of none.'),
-  search: z.string().max(500).optional().describe('Only links whose short address or destination contains this.'),
-  userId: z.string().optional().describe('Only links that this user made.'),
+  folderId: z.string().optional().describe('Only links of this folder; `unsorted` for links without one.'),
+  search: z.string().max(500).optional().describe('Only links whose short URL or destination contains this text.'),
+  userId: z.string().optional().describe('Only links that this user created.'),
   tenantId: z.string().optional().describe('Only links of this tenant in your system.'),
-  showArchived: booleanDefault(false).describe('Archived links too.'),
+  showArchived: booleanDefault(false).describe('Whether to include archived links.'),
   withTags: booleanDefault(false).meta({ deprecated: true }),
 }
 
@@ -199,14 +196,14 @@ export const listLinks = operation({
   method: 'get',
   path: '/links',
   summary: 'List links',
-  description: 'By page number, or after or before a link. Pages by cursor stay the same while links are added.',
+  description: 'Lists links by page number, or after or before a link. Cursor pages are stable while links are added.',
   tag: 'Links',
   scope: 'links.read',
   query: z.object({
     ...filters,
     sort: z.enum(sorts).optional().describe('Use `sortBy`.').meta({ deprecated: true }),
-    startingAfter: z.string().optional().describe('Id of the link that the list begins after.'),
-    endingBefore: z.string().optional().describe('Id of the link that the list ends before.'),
+    startingAfter: z.string().optional().describe('Id of the link after which the page starts.'),
+    endingBefore: z.string().optional().describe('Id of the link before which the page ends.'),
     ...listing(100, sorts, 'desc'),
   }),
   response: z.array(link),
@@ -218,7 +215,7 @@ export const countLinks = operation({
   method: 'get',
   path: '/links/count',
   summary: 'Count links',
-  description: 'One number. `GET /links/groups` counts by domain, tag, user or folder.',
+  description: 'Returns one number. `GET /links/groups` counts by domain, tag, user or folder.',
   tag: 'Links',
   scope: 'links.read',
   query: z.object({
@@ -245,7 +242,7 @@ export const groupLinks = operation({
   method: 'get',
   path: '/links/groups',
   summary: 'Count links by group',
-  description: 'How many links each domain, tag, user or folder has. A link with several tags counts for each of them.',
+  description: 'Counts links per domain, tag, user or folder. A link with several tags counts for each of them.',
   tag: 'Links',
   scope: 'links.read',
   query: z.object({ ...filters, groupBy: grouping, ...listing(100, ['count'], 'desc') }),
@@ -258,7 +255,7 @@ export const getLink = operation({
   method: 'get',
   path: '/links/info',
   summary: 'Get a link',
-  description: 'By `linkId`, by `externalId`, or by `domain` and `key`.',
+  description: 'Finds a link by `linkId`, by `externalId`, or by `domain` and `key`.',
   tag: 'Links',
   scope: 'links.read',
   query: z.object({
@@ -288,7 +285,7 @@ export const upsertLink = operation({
   method: 'put',
   path: '/links/upsert',
   summary: 'Create or update a link',
-  description: 'Updates the newest link with this destination, or makes one when there is none.',
+  description: 'Updates the newest link with this destination, or creates one if there is none.',
   tag: 'Links',
   scope: 'links.write',
   body: newLink,
@@ -301,7 +298,7 @@ export const updateLink = operation({
   method: 'patch',
   path: '/links/{linkId}',
   summary: 'Update a link',
-  description: 'What is left out stays as it is; null takes a value away.',
+  description: 'Omitted fields stay unchanged; null removes a value.',
   tag: 'Links',
   scope: 'links.write',
   params,
@@ -315,7 +312,7 @@ export const deleteLink = operation({
   method: 'delete',
   path: '/links/{linkId}',
   summary: 'Delete a link',
-  description: 'It stops working within a second. Its events stay and show it as it was.',
+  description: 'The link stops working within a second. Its events stay and show the link as it was.',
   tag: 'Links',
   scope: 'links.write',
   params,
@@ -327,7 +324,7 @@ export const bulkCreateLinks = operation({
   method: 'post',
   path: '/links/bulk',
   summary: 'Create many links',
-  description: 'Up to 100. In the place of one that could not be made stands its error; the others are made.',
+  description: 'Creates up to 100 links. A refused item is replaced by its error; the others are created.',
   tag: 'Links',
   scope: 'links.write',
   bodyLimit: 1_048_576,
@@ -346,7 +343,7 @@ export const bulkUpdateLinks = operation({
   path: '/links/bulk',
   summary: 'Update many links',
   description:
-    'Up to 100, all in the same way. The answer has those that were updated: links that do not exist are skipped. When the change is refused for one of them, none is updated.',
+    'Applies one change to up to 100 links and returns the updated ones. Links that do not exist are skipped. If the change is refused for one link, none is updated.',
   tag: 'Links',
   scope: 'links.write',
   ...linkBody,
@@ -357,7 +354,7 @@ export const bulkUpdateLinks = operation({
         .array(z.string())
         .max(100)
         .optional()
-        .describe('Your own ids, as they are stored; used when `linkIds` is not given.'),
+        .describe('External ids of the links, without prefix; used if `linkIds` is omitted.'),
       data: bulkPatch,
     })
     .meta({ id: 'BulkLinkUpdate' }),
@@ -370,9 +367,9 @@ export const bulkDeleteLinks = operation({
   method: 'delete',
   path: '/links/bulk',
   summary: 'Delete many links',
-  description: 'Up to 100; those that do not exist are passed over.',
+  description: 'Deletes up to 100 links; links that do not exist are skipped.',
   tag: 'Links',
   scope: 'links.write',
-  query: z.object({ linkIds: listParameter('Ids of the links, or `ext_` and your own ids of them.', 100) }),
+  query: z.object({ linkIds: listParameter('Ids of the links, or their external ids prefixed with `ext_`.', 100) }),
   response: z.strictObject({ deletedCount: z.number() }),
 })

@@ -27,7 +27,7 @@ export function openApiDocument(serverUrl: string) {
       title: 'Tributary API',
       version: '0.0.1',
       description:
-        'Short links, their clicks, and the leads and sales that follow. Send a key of your workspace in the header `Authorization: Bearer <key>`. [Guides](/docs/) · [Errors](/docs/errors)',
+        'Short links, their clicks, and the leads and sales that follow. Send an API key in the header `Authorization: Bearer <key>`. [Guides](/docs/) · [Errors](/docs/errors)',
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     servers: [{ url: serverUrl }],
@@ -51,12 +51,12 @@ const errorConditions: Record<ErrorCode, string> = {
   bad_request: 'The request is malformed: a required field is missing, a type is wrong, or the syntax is broken.',
   unauthorized: 'No valid API key or access token was sent.',
   forbidden: 'The key is valid but may not do this.',
-  not_found: 'Nothing is there, or it belongs to another workspace.',
+  not_found: 'The resource does not exist, or belongs to another workspace.',
   conflict: 'Another resource already uses this identifier.',
   invite_expired: 'The invite has expired.',
   unprocessable_entity: 'The types are right but a value is not allowed.',
   rate_limit_exceeded: 'Too many requests for the plan of this key.',
-  internal_server_error: 'The server failed. The request id in the message finds the cause in its log.',
+  internal_server_error: 'The server failed. Its log has the cause under the request id in the message.',
 }
 
 const writeHeaders = z.object({
@@ -66,13 +66,13 @@ const writeHeaders = z.object({
     .max(255)
     .optional()
     .describe(
-      'Of your choice, new for each request: a repeat with it gets the same answer for 24 hours, and does nothing.',
+      'A unique value per request: for 24 hours, a repeat with the same value returns the first response and changes nothing.',
     ),
 })
 
 const nothing = z
   .strictObject({})
-  .describe('What a publishable key gets, whatever was found or recorded.')
+  .describe('The response to a publishable key, whatever was found or recorded.')
   .meta({ id: 'PublishableResult' })
 
 function describeOperation(operation: Operation): RouteConfig {
@@ -92,7 +92,7 @@ function describeOperation(operation: Operation): RouteConfig {
         headers: { ...rateLimitHeaders, ...headers },
         content: describeContent(operation),
       },
-      ...(isImage && { 304: { description: 'What the client has (`If-None-Match`) is still right.' } }),
+      ...(isImage && { 304: { description: "The client's copy (`If-None-Match`) is current." } }),
       ...errorResponses(possibleErrors(operation)),
     },
   }
@@ -160,7 +160,7 @@ function possibleErrors(operation: Operation): ErrorCode[] {
   }
 }
 
-/** What an actor needs, in words for readers and as extensions for programs. */
+/** Requirements of the actor, as prose for readers and as extensions for programs. */
 function describeAccess({ scope, plan, limit }: Access, description: string | undefined) {
   const plans = plan === 'free' ? 'Available on every plan.' : `Needs the ${plan} plan or higher.`
   const access = `Needs the scope \`${scope}\`. ${plans} Counts against the ${limit} rate limit.`

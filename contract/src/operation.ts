@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Every error the API gives: the code decides the status, one to one. */
+/** Every error code of the API with its status, one to one. */
 export const errorStatuses = {
   bad_request: 400,
   unauthorized: 401,
@@ -38,10 +38,10 @@ export const scopes = [
 ] as const
 export type Scope = (typeof scopes)[number]
 
-/** Who can act: a key, a signed-in user, an app for a user, an embedded partner page, a partner, the server itself. */
+/** Actors: a key, a signed-in user, an app for a user, an embedded partner page, a partner, the server itself. */
 export const actorKinds = ['key', 'user', 'app', 'embed', 'partner', 'system'] as const
 export type ActorKind = (typeof actorKinds)[number]
-/** May call every operation that names no others. */
+/** May call every operation that does not list its actors. */
 export const defaultActors = ['key', 'user', 'app'] as const satisfies ActorKind[]
 
 type Shared = {
@@ -53,7 +53,7 @@ type Shared = {
   tag: string
 }
 
-/** What an actor needs to call the operation. */
+/** The scope that an actor needs to call the operation. */
 export type Access = {
   actors: readonly ActorKind[]
   scope: Exclude<Scope, 'apis.all' | 'apis.read'>
@@ -63,7 +63,7 @@ export type Access = {
   plan: Plan
 }
 
-/** The largest body that the operation takes. */
+/** Maximum body size of the operation. */
 export type BodyLimits = {
   /** The server's own limit may be lower. */
   bodyLimit: number
@@ -87,7 +87,7 @@ export type JsonOperation = Shared &
     responseHeaders?: Readonly<Record<string, string>>
   }
 
-/** Sends its answer piece by piece, for as long as it takes. */
+/** Streams its response, for as long as it takes. */
 export type StreamOperation = Shared &
   Access & {
     kind: 'stream'
@@ -97,11 +97,11 @@ export type StreamOperation = Shared &
     headers?: z.ZodObject
     /** Media types of the answer. */
     contents: readonly string[]
-    /** Answers that one actor may have open at a time, per server process. */
+    /** Maximum open streams per actor and server process. */
     openPerActor: number
   }
 
-/** Needs no credentials and answers with bytes, or with JSON if it has a `response`. */
+/** Needs no credentials and returns bytes, or JSON if it has a `response`. */
 export type PublicOperation = Shared & {
   kind: 'public'
   method: 'get'
@@ -126,12 +126,12 @@ export type BrowserOperation = Shared &
     requestsPerMinute: number
   }
 
-/** One endpoint. `kind` says who may call it and how it answers. */
+/** One endpoint. `kind` determines who may call it and how it responds. */
 export type Operation = JsonOperation | StreamOperation | PublicOperation | BrowserOperation
 
 const none = z.object({})
 
-/** Room for every legal body of an operation that states no other limits; 10,000 characters of metadata have 5,000 values. */
+/** Fits every valid body of an operation without its own limits; 10,000 characters of metadata have 5,000 values. */
 export const defaultBody = { bodyLimit: 65_536, bodyValues: 8_000 } as const
 
 const defaults = {
@@ -156,8 +156,8 @@ export function operation<const Given extends Stated>(given: Given): Given & Omi
 export const errorEnvelope = z
   .strictObject({
     error: z.strictObject({
-      code: z.enum(errorCodes).describe('What went wrong, for programs.'),
-      message: z.string().describe('What went wrong, where, and what to do, for people.'),
+      code: z.enum(errorCodes).describe('Machine-readable error code.'),
+      message: z.string().describe('Human-readable message: what is wrong, where, and what to do.'),
       doc_url: z.url().describe('A page that explains the code.'),
     }),
   })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { intervals } from './events.ts'
 import { operation, type PublicOperation } from './operation.ts'
 
-/** Groupings that tell nothing of a single visitor. */
+/** Groupings that reveal nothing about a single visitor. */
 export const publicGroupings = [
   'count',
   'timeseries',
@@ -19,16 +19,16 @@ const publicStatsQuery = z.object({
   domain: z.string().max(190).optional().describe('Host of the short link; needs `key`.'),
   key: z.string().max(190).optional().describe('Slug of the short link; needs `domain`.'),
   folderId: z.string().max(100).optional().describe('Id of the folder, instead of a link.'),
-  groupBy: z.enum(publicGroupings).default('count').describe('One total, or a row for each value of this.'),
+  groupBy: z.enum(publicGroupings).default('count').describe('One total, or one row per value of this dimension.'),
   interval: z.enum(intervals).default('24h').describe('Period up to now, as in `GET /analytics`.'),
   timezone: z.string().max(100).default('UTC').describe('IANA time zone, such as `Europe/Berlin`.'),
 })
 export type PublicStatsQuery = z.output<typeof publicStatsQuery>
 
-const clicks = z.number().describe('Clicks by people.')
+const clicks = z.number().describe('Clicks, without bots.')
 const value = z.string().optional()
 const publicRow = z.strictObject({
-  start: value.describe('When the hour, day or month begins.'),
+  start: value.describe('Start of the hour, day or month.'),
   continent: value,
   country: value,
   device: value,
@@ -52,11 +52,11 @@ export const retrievePublicStats = {
   path: '/public-stats',
   summary: 'Retrieve public statistics',
   description:
-    'How many clicks a link or the links of a folder had, if their owner has made that public. Needs no key; each address has a rate limit. Lists have the most first, 100 rows at most.',
+    'Counts clicks of a link or folder whose statistics are public. Needs no key and is rate limited per address. Returns up to 100 rows, highest first.',
   tag: 'Public statistics',
   query: publicStatsQuery,
   headers: z.object({
-    'X-Stats-Password': z.string().max(200).optional().describe('The password, when the statistics have one.'),
+    'X-Stats-Password': z.string().max(200).optional().describe('Password of the statistics, if they have one.'),
   }),
   response: publicStats,
   contents: ['application/json'],
@@ -79,7 +79,7 @@ export const changePublicStats = operation({
   path: '/public-stats',
   summary: 'Change public statistics',
   description:
-    'Makes the statistics of a link or folder public, or ends that. `publicStats` of a link is the same switch.',
+    'Makes the statistics of a link or folder public or private. `publicStats` of a link is the same switch.',
   tag: 'Public statistics',
   scope: 'links.write',
   body: z
@@ -92,7 +92,7 @@ export const changePublicStats = operation({
         .min(1)
         .max(200)
         .nullish()
-        .describe('Visitors must send it. Null removes it; when omitted it stays as it is.'),
+        .describe('Password that visitors must send. Null removes it; if omitted, it stays unchanged.'),
     })
     .meta({ id: 'PublicStatsChange' }),
   response: publicStatsSettings,

@@ -5,19 +5,19 @@ import type { PublicOperation } from './operation.ts'
 const color = z.string().regex(/^#?([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$/)
 
 const qrQuery = z.object({
-  url: z.string().min(1).max(32_000).describe('What the code leads to. Up to 2,953 bytes fit at level `L`.'),
+  url: z.string().min(1).max(32_000).describe('URL in the code. Up to 2,953 bytes fit at level `L`.'),
   logo: z
     .string()
     .max(100_000)
     .optional()
-    .describe('PNG or JPEG for the middle of the code: an http(s) address, or a data URL in base64.'),
+    .describe('PNG or JPEG for the centre of the code: an http(s) URL, or a base64 data URL.'),
   size: z.coerce.number().int().min(32).max(2_000).default(600).describe('Width and height in pixels.'),
   level: z
     .enum(['L', 'M', 'Q', 'H'])
     .default('L')
-    .describe('How much damage the code survives: about 7, 15, 25 or 30 %. Under a logo it is always `H`.'),
+    .describe('Error correction level: about 7, 15, 25 or 30 %. With a logo it is always `H`.'),
   fgColor: color.default('#000000').describe('Colour of the code: three or six hex digits, with or without `#`.'),
-  bgColor: color.default('#FFFFFF').describe('Colour of the ground. It must differ enough from the other.'),
+  bgColor: color.default('#FFFFFF').describe('Background colour. It must contrast with `fgColor`.'),
   hideLogo: booleanDefault(false).describe('Leaves the logo out.'),
   margin: z.coerce
     .number()
@@ -27,10 +27,7 @@ const qrQuery = z.object({
     .default(2)
     .meta({ type: 'integer', description: 'Quiet zone around the code, in modules.' }),
   includeMargin: booleanDefault(true).describe('`false` is the same as `margin=0`.').meta({ deprecated: true }),
-  format: z
-    .enum(['png', 'svg'])
-    .optional()
-    .describe('`png` unless given, or `svg` when the client accepts only or rather `image/svg+xml`.'),
+  format: z.enum(['png', 'svg']).optional().describe('Default: `png`, or `svg` if the client prefers `image/svg+xml`.'),
 })
 export type QrQuery = z.output<typeof qrQuery>
 
@@ -40,7 +37,7 @@ export const getQRCode = {
   method: 'get',
   path: '/qr',
   summary: 'Retrieve a QR code',
-  description: 'An image that leads to an address when it is scanned. Needs no key; each visitor has a rate limit.',
+  description: 'Returns the QR code of a URL as an image. Needs no key and is rate limited per visitor.',
   tag: 'QR codes',
   query: qrQuery,
   contents: ['image/png', 'image/svg+xml'],

@@ -9,7 +9,7 @@ const color = z.enum(tagColors)
 export const tag = z.strictObject({ id: z.string(), name: z.string(), color }).meta({ id: 'Tag' })
 export type Tag = z.infer<typeof tag>
 
-/** A name on one line, without blanks around it and with its letters composed. */
+/** A name on one line, trimmed and in Unicode NFC. */
 export function label(most: number) {
   return z
     .string()
@@ -21,7 +21,7 @@ export function label(most: number) {
     .meta({ minLength: 1 })
 }
 
-const name = label(50).optional().describe('Unique in the workspace, without regard to case.')
+const name = label(50).optional().describe('Unique in the workspace, ignoring case.')
 const oldName = label(50).optional().describe('Use `name`.').meta({ deprecated: true })
 
 export const newTag = z
@@ -79,7 +79,7 @@ export const deleteTag = operation({
   method: 'delete',
   path: '/tags/{id}',
   summary: 'Delete a tag',
-  description: 'Links that have it stay and lose it.',
+  description: 'Deletes the tag and removes it from its links.',
   tag: 'Tags',
   scope: 'tags.write',
   params,

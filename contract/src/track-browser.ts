@@ -5,14 +5,14 @@ const host = z.string().trim().toLowerCase().min(1).max(253)
 const address = z.string().trim().max(32_000)
 const referrer = address
   .nullish()
-  .describe('Where the visitor came from: `document.referrer`. Beats the header `Referer`.')
+  .describe('Referrer of the visitor: `document.referrer`. Overrides the header `Referer`.')
 const open = { kind: 'browser', method: 'post', tag: 'Track', requestsPerMinute: 600, ...defaultBody } as const
 
 export const newClick = z
   .object({
-    domain: host.describe('Host of the short link; a leading `www.` does not matter.'),
+    domain: host.describe('Host of the short link; a leading `www.` is ignored.'),
     key: z.string().max(2_000).describe('Slug of the short link; `_root` is the bare domain.'),
-    url: address.nullish().describe('The page the visitor is on; the destination of the link when it is no URL.'),
+    url: address.nullish().describe('URL of the current page; the destination of the link if it is not a valid URL.'),
     referrer,
   })
   .meta({ id: 'NewClick' })
@@ -33,7 +33,9 @@ export type NewVisit = z.output<typeof newVisit>
 export const newOpen = z
   .object({
     deepLink: address.optional().describe('The short link that opened the app.'),
-    dubDomain: host.optional().describe('Accepted, but nobody is looked up by address: the answer is null.'),
+    dubDomain: host
+      .optional()
+      .describe('Accepted without effect: visitors are not matched by address, and the response is null.'),
   })
   .meta({ id: 'NewOpen' })
 export type NewOpen = z.output<typeof newOpen>
@@ -54,7 +56,7 @@ export const trackClick = {
   path: '/track/click',
   summary: 'Track a click from a page',
   description:
-    'For pages that are reached without the redirect. The same visitor gets the same id for an hour, here and there, and counts once. Only from the allowed hostnames of the workspace, if it has any.',
+    'Tracks a click on a page that was reached without the redirect. For an hour a visitor gets the same click id as from the redirect, and counts once. If the workspace has allowed hostnames, only they may call it.',
   body: newClick,
   response: clickResult,
 } as const satisfies BrowserOperation
@@ -64,7 +66,7 @@ export const trackVisit = {
   id: 'trackVisit',
   path: '/track/visit',
   summary: 'Track a page view',
-  description: 'A click with the trigger `pageview` on the link whose slug is the path of the page.',
+  description: 'Records a click with the trigger `pageview` on the link whose slug is the path of the page.',
   body: newVisit,
   response: clickResult,
 } as const satisfies BrowserOperation
@@ -75,7 +77,7 @@ export const trackOpen = {
   path: '/track/open',
   summary: 'Track that an app was opened by a link',
   description:
-    'A click with the trigger `link`. With `dubDomain` instead of `deepLink` both parts of the answer are null: visitors are not matched by their address.',
+    'Records a click with the trigger `link`. With `dubDomain` instead of `deepLink` both fields of the response are null, because visitors are not matched by address.',
   body: newOpen,
   response: openResult,
 } as const satisfies BrowserOperation

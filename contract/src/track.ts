@@ -21,14 +21,14 @@ const metadata = z
   .record(z.string(), z.unknown())
   .refine((value) => JSON.stringify(value).length <= 10_000, 'it is longer than 10,000 characters as JSON')
   .nullish()
-  .describe('Whatever you want to find again, 10,000 characters as JSON at most.')
+  .describe('Custom data, up to 10,000 characters as JSON.')
 const personal = {
   customerName: plainText(100).nullish(),
   customerEmail: customerEmail.nullish(),
   customerAvatar: customerAvatar.nullish(),
 }
 
-/** Clients of old send `externalId` or `customerId`. */
+/** Old clients send `externalId` or `customerId`. */
 function withOldNames<T extends z.ZodType>(schema: T) {
   return z.preprocess((body) => {
     if (typeof body !== 'object' || body === null || 'customerExternalId' in body) return body
@@ -40,15 +40,15 @@ function withOldNames<T extends z.ZodType>(schema: T) {
 
 export const newLead = withOldNames(
   z.object({
-    clickId: z.string().trim().max(200).default('').describe('Empty: the click that is known of the customer.'),
+    clickId: z.string().trim().max(200).default('').describe("If empty, the customer's last known click."),
     eventName,
     customerExternalId: customerExternalId.describe('Your own id of the customer.'),
     ...personal,
     mode: z
       .enum(leadModes)
       .default('async')
-      .describe('`deferred` only makes the customer; a later call without `clickId` records the lead.'),
-    eventQuantity: z.number().int().min(1).max(100).nullish().describe('How many leads this is.'),
+      .describe('`deferred` only creates the customer; a later call without `clickId` records the lead.'),
+    eventQuantity: z.number().int().min(1).max(100).nullish().describe('Number of leads.'),
     metadata,
   }),
 ).meta({ id: 'NewLead' })
@@ -89,7 +89,7 @@ export const trackLead = operation({
   path: '/track/lead',
   summary: 'Track a lead',
   description:
-    'One lead for each customer and event name, for ever: a repeat gets the same answer and records nothing. A publishable key gets `{}`, whether or not a lead was recorded.',
+    'Records one lead per customer and event name: a repeat returns the same response and records nothing. A publishable key gets `{}`, whether or not a lead was recorded.',
   tag: 'Track',
   scope: 'conversions.write',
   isForPages: true,
@@ -121,21 +121,21 @@ export const trackCustomer = operation({
   path: '/track/customer',
   summary: 'Create or update a customer',
   description:
-    'For clients of older versions; `POST /customers` and `PATCH /customers/{id}` say more. Fields that are left out stay.',
+    'For older clients; new ones use `POST /customers` and `PATCH /customers/{id}`. Omitted fields stay unchanged.',
   tag: 'Track',
   scope: 'conversions.write',
   body: newTrackedCustomer,
   response: trackedCustomer,
 })
 
-/** The largest amount of one sale, in the smallest unit of its currency. */
+/** Maximum amount of one sale, in the smallest unit of its currency. */
 export const mostAmount = 1_000_000_000_000
-/** The largest amount that it may come to in the currency of the workspace: JSON numbers are exact up to there. */
+/** Maximum converted amount in the workspace's currency, up to which JSON numbers are exact. */
 export const mostConverted = 1_000_000_000_000_000
 
 const currency = z
   .string()
-  .regex(/^[A-Za-z]{3}$/, 'it is no currency of three letters')
+  .regex(/^[A-Za-z]{3}$/, 'it is not a three-letter currency code')
   .transform((code) => code.toLowerCase())
 
 export const newSale = withOldNames(
@@ -146,14 +146,16 @@ export const newSale = withOldNames(
       .int()
       .min(0)
       .max(mostAmount)
-      .describe('In the smallest unit of the currency: cents, or whole yen. 10^12 at most.'),
+      .describe('In the smallest unit of the currency, such as cents or yen. At most 10^12.'),
     currency: currency.default('usd').describe('ISO 4217.'),
     eventName: eventName.default('Purchase'),
     paymentProcessor: z.enum(paymentProcessors).default('custom'),
-    invoiceId: plainText(255).min(1).nullish().describe('One sale for each invoice, for ever.'),
+    invoiceId: plainText(255).min(1).nullish().describe('Each invoice is recorded once.'),
     metadata,
-    leadEventName: plainText(255).nullish().describe('The lead that the sale belongs to; the latest when omitted.'),
-    clickId: z.string().trim().max(200).nullish().describe('For a sale without a lead before it.'),
+    leadEventName: plainText(255)
+      .nullish()
+      .describe('Event name of the lead that the sale belongs to; by default, the latest lead.'),
+    clickId: z.string().trim().max(200).nullish().describe('Click id, for a sale without a previous lead.'),
     ...personal,
   }),
 ).meta({ id: 'NewSale' })
@@ -182,7 +184,7 @@ export const trackSale = operation({
   path: '/track/sale',
   summary: 'Track a sale',
   description:
-    'The amount is converted to the currency of the workspace; what you sent is kept too. A repeated `invoiceId` gets the first answer. A publishable key gets `{}`, whether or not a sale was recorded; a sale that a secret key reports replaces the one that a publishable key reported for the same `invoiceId`.',
+    "Records a sale and converts its amount to the workspace's currency; the original amount is stored too. A repeated `invoiceId` returns the first response. A publishable key gets `{}`, whether or not a sale was recorded; a sale from a secret key replaces one from a publishable key with the same `invoiceId`.",
   tag: 'Track',
   scope: 'conversions.write',
   isForPages: true,
@@ -199,8 +201,8 @@ export const newRefund = z
       .min(1)
       .max(mostAmount)
       .nullish()
-      .describe('In the currency of the sale; all that is left of it when omitted.'),
-    refundId: plainText(255).min(1).nullish().describe('Your own id of the refund: one refund for each, for ever.'),
+      .describe("In the sale's currency; by default, the remaining amount."),
+    refundId: plainText(255).min(1).nullish().describe('Refund id in your system. Each refund is recorded once.'),
     metadata,
   })
   .meta({ id: 'NewRefund' })
@@ -210,13 +212,13 @@ export const refundResult = z
   .strictObject({
     refund: z.strictObject({
       id: z.string(),
-      amount: z.number().describe('In the currency of the workspace.'),
+      amount: z.number().describe("In the workspace's currency."),
       currency: z.string(),
       invoiceId: z.string(),
       refundId: z.string().nullable(),
-      isFull: z.boolean().describe('Whether nothing is left of the sale.'),
+      isFull: z.boolean().describe('Whether the sale is fully refunded.'),
     }),
-    sale: z.strictObject({ amount: z.number().describe('What is left.'), currency: z.string() }),
+    sale: z.strictObject({ amount: z.number().describe('Remaining amount.'), currency: z.string() }),
   })
   .meta({ id: 'RefundResult' })
 export type RefundResult = z.infer<typeof refundResult>
@@ -226,7 +228,7 @@ export const trackRefund = operation({
   method: 'post',
   path: '/track/refund',
   summary: 'Track a refund',
-  description: 'Takes a sale back, as a whole or in part: totals and analytics go down by it from now on.',
+  description: 'Refunds a sale fully or partially. Totals and analytics decrease by the refund from now on.',
   tag: 'Track',
   scope: 'conversions.write',
   body: newRefund,

@@ -6,7 +6,7 @@ import { link } from './links.ts'
 import { operation } from './operation.ts'
 import { paymentProcessors } from './track.ts'
 
-/** What can be told. An event of another noun joins by a line in each of the two tables. */
+/** Webhook triggers. A new one needs a line in each of the two tables. */
 export const triggers = [
   'link.created',
   'link.updated',
@@ -29,7 +29,7 @@ const lead = {
 const sale = {
   ...lead,
   sale: z.object({
-    amount: z.number().int().describe('In the smallest unit of the currency; of a refund negative.'),
+    amount: z.number().int().describe('In the smallest unit of the currency; negative for a refund.'),
     currency: z.string(),
     paymentProcessor: z.enum(paymentProcessors),
     invoiceId: z.string().nullable(),
@@ -48,7 +48,7 @@ const dataSchemas = {
 const eventSchema = <Event extends Trigger>(event: Event) =>
   z.object({ id: z.string(), event: z.literal(event), createdAt: instant, data: dataSchemas[event] })
 
-/** The body of a call: the same for every receiver and every attempt. */
+/** The request body, equal for every receiver and every attempt. */
 export const webhookEvent = z.union(triggers.map(eventSchema))
 export type WebhookData = { [Event in Trigger]: z.infer<(typeof dataSchemas)[Event]> }
 export type WebhookEvent = {
@@ -56,12 +56,12 @@ export type WebhookEvent = {
 }[Trigger]
 
 const callHeaders = z.object({
-  'webhook-id': z.string().describe('Id of the event: the same in every attempt, and for every receiver.'),
-  'webhook-timestamp': z.string().describe('When this attempt was made, in seconds since 1970.'),
+  'webhook-id': z.string().describe('Id of the event, equal for every attempt and every receiver.'),
+  'webhook-timestamp': z.string().describe('Time of this attempt, in Unix seconds.'),
   'webhook-signature': z.string().describe('`v1,` and an HMAC-SHA256 in base64; several are separated by spaces.'),
 })
 
-/** The call that a receiver gets, as OpenAPI tells it. */
+/** The request to a receiver, as an OpenAPI webhook. */
 export function webhookRoute(trigger: Trigger) {
   return {
     method: 'post' as const,
@@ -73,8 +73,8 @@ export function webhookRoute(trigger: Trigger) {
       body: { required: true, content: { 'application/json': { schema: eventSchema(trigger) } } },
     },
     responses: {
-      '2XX': { description: 'It was received. Any other answer, or none in 15 seconds: it is sent again.' },
-      410: { description: 'The receiver is gone: the webhook is disabled.' },
+      '2XX': { description: 'The event was received. Any other status, or none within 15 seconds, is retried.' },
+      410: { description: 'The receiver no longer exists, and the webhook is disabled.' },
     },
   }
 }
@@ -88,14 +88,14 @@ export const webhook = z
     name: z.string(),
     url: z.string(),
     triggers: z.array(z.enum(triggers)),
-    linkScope: z.enum(linkScopes).describe('Of which links events are sent: all, those in folders, or those named.'),
+    linkScope: z.enum(linkScopes).describe('Links whose events are sent: all, those in folders, or selected ones.'),
     folderIds: z.array(z.string()),
     disabledAt: instant.nullable(),
     disabledReason: z
       .enum(disabledReasons)
       .nullable()
-      .describe('`asked` by the API, `gone` after an answer 410, `failing` after five days without success.'),
-    failingSince: instant.nullable().describe('Since when every call has failed.'),
+      .describe('`asked`: by the API. `gone`: after status 410. `failing`: after five days without success.'),
+    failingSince: instant.nullable().describe('Time since which every delivery has failed.'),
     createdAt: instant,
     updatedAt: instant,
   })
@@ -103,7 +103,7 @@ export const webhook = z
 export type Webhook = z.infer<typeof webhook>
 
 const name = plainText(80).min(1)
-const url = z.string().max(2_000).describe('An https or http address on the internet.')
+const url = z.string().max(2_000).describe('Public https or http URL.')
 const someTriggers = z.array(z.enum(triggers)).min(1).max(triggers.length)
 const folderIds = z.array(z.string()).max(100).describe('For the scope `folders`.')
 const linkIds = z.array(z.string()).max(1_000).describe('For the scope `links`: their `webhookIds` name it then.')
@@ -128,29 +128,29 @@ export const webhookPatch = z
     linkScope: z.enum(linkScopes).optional(),
     folderIds: folderIds.optional(),
     linkIds: linkIds.optional(),
-    disabled: z.boolean().optional().describe('False enables it again and forgets that it failed.'),
+    disabled: z.boolean().optional().describe('False enables the webhook again and resets its failures.'),
   })
   .meta({ id: 'WebhookPatch' })
 export type WebhookPatch = z.infer<typeof webhookPatch>
 
-const secret = z.string().describe('Signs the calls. It is shown in this answer only.')
+const secret = z.string().describe('Secret that signs deliveries. It is shown only in this response.')
 export const webhookWithSecret = z.strictObject({ ...webhook.shape, secret }).meta({ id: 'WebhookWithSecret' })
 export type WebhookWithSecret = z.infer<typeof webhookWithSecret>
 
 const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
 export const delivery = z
   .strictObject({
-    eventId: z.string().describe('`webhook-id` of the call.'),
+    eventId: z.string().describe('`webhook-id` of the delivery.'),
     event: z.enum(triggers),
     status: z.enum(deliveryStatuses),
     waitingFor: z
       .enum(['click'])
       .nullable()
       .describe(
-        '`click`: the first attempt waits until the click of the lead or sale, with its place and device, is stored.',
+        '`click`: the first attempt waits until the click of the lead or sale, with its location and device, is stored.',
       ),
     attempts: z.number().int(),
-    responseStatus: z.number().int().nullable().describe('Of the last attempt; null when there was no answer.'),
+    responseStatus: z.number().int().nullable().describe('Status of the last attempt; null if there was no response.'),
     lastAttemptAt: instant.nullable(),
     nextAttemptAt: instant.nullable(),
     createdAt: instant,
@@ -162,11 +162,11 @@ export const attempt = z
   .strictObject({
     number: z.number().int(),
     url: z.string(),
-    at: instant.describe('`webhook-timestamp` of the call, to the second.'),
+    at: instant.describe('`webhook-timestamp` of the attempt, to the second.'),
     durationMs: z.number().int(),
     responseStatus: z.number().int().nullable(),
-    responseExcerpt: z.string().nullable().describe('The first 1,000 characters of the answer.'),
-    problem: z.string().nullable().describe('Why there was no answer, or why it did not count.'),
+    responseExcerpt: z.string().nullable().describe('The first 1,000 characters of the response.'),
+    problem: z.string().nullable().describe('Why the attempt failed.'),
   })
   .meta({ id: 'WebhookAttempt' })
 export type Attempt = z.infer<typeof attempt>
@@ -174,7 +174,7 @@ export type Attempt = z.infer<typeof attempt>
 export const deliveryInFull = z
   .strictObject({
     ...delivery.shape,
-    body: z.string().nullable().describe('What is sent; null when the person it told of was erased.'),
+    body: z.string().nullable().describe('Request body; null after its customer was erased.'),
     log: z.array(attempt).describe('The newest attempt first.'),
   })
   .meta({ id: 'WebhookDeliveryInFull' })
@@ -202,7 +202,7 @@ export const createWebhook = operation({
   method: 'post',
   path: '/webhooks',
   summary: 'Create a webhook',
-  description: 'The answer is the only one that has its secret.',
+  description: 'Creates a webhook. Only this response contains its secret.',
   scope: 'webhooks.write',
   body: newWebhook,
   status: 201,
@@ -249,8 +249,8 @@ export const rotateWebhookSecret = operation({
   id: 'rotateWebhookSecret',
   method: 'post',
   path: '/webhooks/{id}/rotate-secret',
-  summary: 'Give a webhook a new secret',
-  description: 'For 24 hours calls are signed with both the new and the former one.',
+  summary: 'Rotate the secret of a webhook',
+  description: 'For 24 hours deliveries are signed with both the new and the old secret.',
   scope: 'webhooks.write',
   params,
   response: webhookWithSecret,
@@ -262,7 +262,7 @@ export const testWebhook = operation({
   method: 'post',
   path: '/webhooks/{id}/test',
   summary: 'Send a test event',
-  description: 'An event with made-up data, queued like any other; `GET /webhooks/{id}/deliveries` shows how it went.',
+  description: 'Queues an event with sample data; `GET /webhooks/{id}/deliveries` shows its result.',
   scope: 'webhooks.write',
   params,
   body: z.object({ event: z.enum(triggers).default('link.created') }).default({ event: 'link.created' }),
@@ -276,7 +276,7 @@ export const listDeliveries = operation({
   method: 'get',
   path: '/webhooks/{id}/deliveries',
   summary: 'List deliveries of a webhook',
-  description: 'The newest first, by page number or by cursor. They are kept for 30 days.',
+  description: 'Lists deliveries of the last 30 days, newest first, by page number or cursor.',
   scope: 'webhooks.read',
   params,
   query: z.object({
@@ -288,10 +288,10 @@ export const listDeliveries = operation({
       .string()
       .max(100)
       .optional()
-      .describe('`X-Next-Cursor` of the answer before, instead of `page`: goes on after its last delivery.'),
+      .describe('`X-Next-Cursor` of the previous response, instead of `page`: continues after its last delivery.'),
   }),
   response: z.array(delivery),
-  responseHeaders: { 'X-Next-Cursor': 'Asks for the next deliveries when there are more.' },
+  responseHeaders: { 'X-Next-Cursor': '`cursor` of the next page; absent on the last page.' },
 })
 export type DeliveriesQuery = z.output<typeof listDeliveries.query>
 
@@ -312,8 +312,8 @@ export const replayDelivery = operation({
   id: 'replayWebhookDelivery',
   method: 'post',
   path: '/webhooks/{id}/deliveries/{eventId}/replay',
-  summary: 'Send an event again',
-  description: 'Also one that was delivered. The schedule of attempts begins anew; `webhook-id` stays.',
+  summary: 'Replay a delivery',
+  description: 'Sends an event again, even a delivered one, with the same `webhook-id` and a new retry schedule.',
   scope: 'webhooks.write',
   params: deliveryParams,
   status: 202,
@@ -325,8 +325,8 @@ export const replayFailed = operation({
   id: 'replayFailedWebhookDeliveries',
   method: 'post',
   path: '/webhooks/{id}/replay',
-  summary: 'Send again what failed',
-  description: 'Every event since a time that was given up.',
+  summary: 'Replay failed deliveries',
+  description: 'Sends every failed event since a time again.',
   scope: 'webhooks.write',
   params,
   body: z.object({ since: z.iso.datetime({ offset: true }).describe('ISO 8601; at most 30 days ago.') }),

@@ -1,7 +1,7 @@
 import type { Field, Shape } from './specification/notation.ts'
 import { shapes } from './specification/shapes.ts'
 
-/** Where an answer is not what the table says: a key too many or too few, a wrong type, null, or a value not allowed. */
+/** Differences between a response and the table: extra or missing keys, wrong types, nulls, or values that are not allowed. */
 export function problems(where: string, value: unknown, field: Field): string[] {
   if (value === null) return field.nullable || field.type === 'any' ? [] : [`${where} is null`]
   if (field.type === 'any') return []
@@ -15,7 +15,7 @@ export function problems(where: string, value: unknown, field: Field): string[] 
 
 function scalarProblems(where: string, value: unknown, field: Field): string[] {
   if (field.enum && !field.enum.includes(value as string)) return [`${where} is ${value}, not one of ${field.enum}`]
-  if (field.format === 'uri' && !URL.canParse(value as string)) return [`${where} is no address: ${value}`]
+  if (field.format === 'uri' && !URL.canParse(value as string)) return [`${where} is not a URL: ${value}`]
   const { minimum = -Infinity, maximum = Infinity } = field
   if (field.type === 'number' && !((value as number) >= minimum && (value as number) <= maximum)) {
     return [`${where} is ${value}, not between ${minimum} and ${maximum}`]
@@ -37,7 +37,7 @@ function closedProblems(where: string, value: Record<string, unknown>, shape: Sh
   const extra = Object.keys(value).filter((name) => !(name in shape))
   const missing = Object.keys(shape).filter((name) => !(name in value) && !shape[name]?.optional)
   return [
-    ...extra.map((name) => `${where} has the key ${name} too many`),
+    ...extra.map((name) => `${where} has the extra key ${name}`),
     ...missing.map((name) => `${where} lacks the key ${name}`),
     ...Object.entries(shape).flatMap(([name, field]) =>
       name in value ? problems(`${where}.${name}`, value[name], field) : [],

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { build } from 'rolldown'
 
-/** The client as a browser loads it, under the global name `tributary`, and the files that it is made of. */
+/** The bundled client, under the global name `tributary`, and its source files. */
 export async function bundleClient(): Promise<{ code: string; files: string[] }> {
   const { output } = await build({
     input: join(import.meta.dirname, '../src/client.ts'),

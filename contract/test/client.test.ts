@@ -7,11 +7,11 @@ import { bundleClient } from './bundle.ts'
 
 const { code, files } = await bundleClient()
 
-test('the client for browsers has at most 5 kB when it is packed', () => {
+test('the browser client has at most 5 kB compressed', () => {
   expect(gzipSync(code, { level: 9 }).length).toBeLessThanOrEqual(5_000)
 })
 
-test('it is made of the client and the table of endpoints, without zod or a server framework', () => {
+test('the browser client contains the endpoint table, and no zod or server framework', () => {
   expect(files.map((file) => basename(file)).sort()).toEqual(['client.ts', 'endpoints.ts'])
   expect(code).not.toMatch(/\b(zod|hono)\b|_zod/i)
 })

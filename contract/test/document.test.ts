@@ -39,7 +39,7 @@ describe.each(operationTables)('$id', ({ id, method, path, status, query, additi
   const operation = document.paths[path]?.[method] as DocumentOperation
   const parameters = (operation?.parameters ?? []).filter((parameter) => parameter.in === 'query')
 
-  test('has its address and status', () => {
+  test('has its path and status', () => {
     expect(operation?.operationId).toBe(id)
     expect(Object.keys(operation.responses).filter((code) => code.startsWith('2'))).toEqual([String(status)])
   })
@@ -60,12 +60,12 @@ describe.each(operationTables)('$id', ({ id, method, path, status, query, additi
     expect(found).toEqual([])
   })
 
-  test('states its answer', () => {
+  test('states its response', () => {
     const content = operation.responses[status]?.content?.['application/json']
     expect(differences('answer', content?.schema ?? {}, response)).toEqual([])
   })
 
-  test.runIf(body !== undefined)('takes its body', () => {
+  test.runIf(body !== undefined)('states its request body', () => {
     const content = operation.requestBody?.content['application/json']
     expect(content?.schema.$ref?.split('/').at(-1)).toBe(body)
   })
@@ -88,7 +88,7 @@ test.each(Object.keys(bodies).filter((name) => document.components.schemas[name]
   },
 )
 
-test('no field of an answer is optional because it has a default', () => {
+test('no response field is optional because it has a default', () => {
   const found = documented.flatMap(({ operationId, responses }) =>
     Object.values(responses).flatMap(({ content = {} }) =>
       Object.values(content).flatMap(({ schema }) => optionalDefaults(operationId, schema)),
@@ -151,7 +151,7 @@ test('every list takes page, pageSize of 100 at most, sortBy and sortOrder', () 
   }
 })
 
-/** The flag of the parameter stands for the one of its schema. */
+/** The parameter's flag replaces the one of its schema. */
 function flagged({ schema, deprecated }: Parameter): Schema {
   return { ...schema, deprecated: deprecated ?? false }
 }

@@ -33,7 +33,7 @@ export const document = JSON.parse(readFileSync(new URL('../openapi.json', impor
 
 const facts = ['default', 'format', 'minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems'] as const
 
-/** Where a schema of the document says something else than the table; empty when they agree. */
+/** Differences between a schema of the document and the table. */
 export function differences(where: string, schema: Schema, field: Field): string[] {
   if (field.type === 'any') return []
   const { type, nullable } = schemaType(schema)
@@ -65,7 +65,7 @@ export function objectDifferences(where: string, schema: Schema, shape: Shape, a
   if (Object.keys(properties).sort().join() !== expected.join()) {
     const extra = Object.keys(properties).filter((name) => !expected.includes(name))
     const missing = expected.filter((name) => !(name in properties))
-    found.push(`${where}: fields too many [${extra}], too few [${missing}]`)
+    found.push(`${where}: extra fields [${extra}], missing fields [${missing}]`)
   }
   for (const [name, field] of Object.entries(shape)) {
     const property = properties[name]
@@ -83,7 +83,7 @@ function shapeDifferences(where: string, schema: Schema, names: string[]): strin
   return choices.flatMap((choice, index) => {
     const name = names[index] as string
     const component = choice.$ref?.split('/').at(-1)
-    // Shapes with a name of their own are compared once.
+    // Named shapes are compared once.
     if (component !== undefined) return component === name ? [] : [`${where}: shape ${component}, not ${name}`]
     const shape = shapes[name] ?? bodies[name]
     return shape ? objectDifferences(where, choice, shape) : [`${where}: no table has the shape ${name}`]

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 export type Block = { page: string; line: number; language: string; text: string }
 export type Page = {
   name: string
-  /** The blocks of a language, or those of them that contain a text; whoever takes them runs them. */
+  /** Takes the blocks of a language, optionally those that contain a text; the caller runs them. */
   take(language: string, containing?: string): Block[]
-  /** Where the blocks stand that nobody took. */
+  /** Locations of the blocks that were not taken. */
   left(): string[]
 }
 
@@ -25,7 +25,7 @@ export function readPage(name: string, file = join(docs, `${name}.md`)): Page {
   }
 }
 
-/** Fenced blocks, also those within a list. A block without a language is what a command prints, or a picture. */
+/** Fenced blocks, also those within a list. A block without a language is command output or a diagram. */
 function findBlocks(page: string, markdown: string): Block[] {
   const blocks: Block[] = []
   let open: { indent: string; block: Block } | undefined

@@ -5,7 +5,7 @@ import { eventually } from '../../server/test/stack.ts'
 
 type Surroundings = { folder: string; env: Record<string, string | undefined> }
 
-/** Runs a program of a guide to its end, and gives what it printed. */
+/** Runs a program of a guide to its end, and returns its output. */
 export async function runProgram(command: string[], surroundings: Surroundings): Promise<string> {
   const { child, output } = start(command, surroundings)
   const [code] = await once(child, 'close')
@@ -13,7 +13,7 @@ export async function runProgram(command: string[], surroundings: Surroundings):
   return output()
 }
 
-/** Starts a server of a guide and waits until it answers at all; it is stopped after the test. */
+/** Starts a server of a guide and waits until it responds; it is stopped after the test. */
 export async function startProgram(command: string[], url: string, surroundings: Surroundings): Promise<void> {
   const { child, output } = start(command, surroundings)
   onTestFinished(async () => {

@@ -9,7 +9,7 @@ import type { Platform } from '../../server/src/platform/context.ts'
 import { type BuiltWorkspace, browser, buildLink, buildWorkspace } from '../../server/test/build.ts'
 import { visit } from '../../server/test/visit.ts'
 
-/** Somebody who follows a guide: with a workspace, a key, a folder, and one click on a link of theirs. */
+/** A reader who follows a guide: with a workspace, a key, a folder, and one click on a link. */
 export type Reader = {
   workspace: BuiltWorkspace
   clickId: string

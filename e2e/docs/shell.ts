@@ -4,7 +4,7 @@ import type { Block } from './blocks.ts'
 
 const main = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))
 
-/** As a reader has them: the operator's command by its name, and a curl that minds refusals and does not listen for ever. */
+/** A reader's shell: the operator's command by its name, and a curl that fails on errors and times out. */
 const prelude = `
 set -euo pipefail
 tributary() { node ${main} "$@"; }
@@ -18,7 +18,7 @@ curl() {
 
 type Surroundings = { folder: string; env: Record<string, string | undefined>; stdin?: string }
 
-/** Runs the blocks one after the other in one bash, as a reader would; fails with what they printed. */
+/** Runs the blocks in order in one bash, as a reader would; fails with their output. */
 export async function runShell(blocks: Block[], { folder, env, stdin = '' }: Surroundings): Promise<string> {
   const commands = blocks.map((block) => `echo '== ${block.page}.md:${block.line}'\n${block.text}\n`)
   const child = spawn('bash', ['-c', prelude + commands.join('')], { cwd: folder, env: { ...process.env, ...env } })
@@ -28,10 +28,10 @@ export async function runShell(blocks: Block[], { folder, env, stdin = '' }: Sur
       output += text
     })
   }
-  // Blocks need not read it, and may be done before it is written.
+  // Blocks may end before their standard input is written.
   child.stdin.on('error', () => {}).end(stdin)
   const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
-  // A bulk call tells the errors of its items in an answer of 200.
+  // A bulk call returns the errors of its items with status 200.
   if (code !== 0 || output.includes('"error":')) throw new Error(`bash ended with ${code}:\n${output}`)
   return output
 }

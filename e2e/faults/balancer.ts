@@ -2,9 +2,9 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Balancer = Disposable & {
-  /** The redirects that visits go to from now on. */
+  /** Sets the redirects that get visits from now on. */
   use(urls: string[]): void
-  /** Resolves with the status; on a broken connection another redirect is asked, as load balancers do. */
+  /** Resolves with the status; on a broken connection it retries another redirect, as load balancers do. */
   send(request: Buffer): Promise<number>
 }
 
@@ -13,7 +13,7 @@ type Target = { url: string; port: number; idle: Socket[]; downUntil: number }
 const answerWithinMs = 15_000
 const downForMs = 250
 
-/** What stands before the redirects: keeps connections, and passes over a redirect that is down. */
+/** A load balancer: keeps connections, and skips a redirect that is down. */
 export function openBalancer(): Balancer {
   let targets: Target[] = []
   let turn = 0
@@ -38,7 +38,7 @@ export function openBalancer(): Balancer {
     },
     async send(request) {
       const until = performance.now() + answerWithinMs
-      let problem: unknown = new Error('No redirect is up')
+      let problem: unknown = new Error('no redirect is up')
       while (performance.now() < until) {
         const target = choose()
         if (!target) {
@@ -60,7 +60,7 @@ export function openBalancer(): Balancer {
   }
 }
 
-/** Every answer that is expected here is a redirect without a body, so its head ends it. */
+/** Every expected response is a redirect without a body, so it ends with its headers. */
 function ask(target: Target, request: Buffer, withinMs: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = target.idle.pop() ?? open(target)
@@ -71,8 +71,8 @@ function ask(target: Target, request: Buffer, withinMs: number): Promise<number>
       clearTimeout(timer)
       reject(error)
     }
-    const timer = setTimeout(() => fail(new Error(`No answer within ${Math.round(withinMs)} ms`)), withinMs)
-    const closed = () => fail(new Error('The connection closed before the answer'))
+    const timer = setTimeout(() => fail(new Error(`no response within ${Math.round(withinMs)} ms`)), withinMs)
+    const closed = () => fail(new Error('the connection closed before the response'))
     const read = (chunk: Buffer) => {
       answer += chunk.toString('latin1')
       if (!answer.includes('\r\n\r\n')) return
@@ -91,7 +91,7 @@ function ask(target: Target, request: Buffer, withinMs: number): Promise<number>
 function open(target: Target): Socket {
   const socket = connect(target.port, '127.0.0.1')
   socket.setNoDelay(true)
-  // What went wrong is told by the close that follows.
+  // The close event that follows reports the error.
   socket.on('error', () => {})
   socket.on('close', () => {
     target.idle = target.idle.filter((other) => other !== socket)

@@ -10,11 +10,11 @@ import { buildVisit, openVisits } from './visits.ts'
 
 export type Counts = {
   rows: number
-  /** Rows with the id of another one: the same visit stored twice, or a repeated visit that was not noticed. */
+  /** Rows with a duplicate id: the same visit stored twice, or an undetected repeat visit. */
   doubled: number
   storedTwice: number
   bots: Record<string, number>
-  /** Counters as the API tells them, by link id. */
+  /** Counters from the API, by link id. */
   counters: Map<string, number>
   counted: number
   /** By process, since its start. */
@@ -26,7 +26,7 @@ const pollIntervalMs = 100
 const patienceMs = 20_000
 let lastVisitor = 1_000_000_000
 
-/** Waits until the pipeline is empty: nothing in a spool, and the last click of every workspace is counted. */
+/** Waits until the pipeline is empty: the spools are empty, and the last click of every workspace is counted. */
 export async function waitUntilCounted(stack: FaultStack, tally: Tally, withinMs: number): Promise<void> {
   const until = Date.now() + withinMs
   await waitFor(until, 'the spools to be empty', async () => {
@@ -69,7 +69,7 @@ export async function readCounts(stack: FaultStack): Promise<Counts> {
   }
 }
 
-/** Runs `tributary verify`; gives what it printed when that is not clean. */
+/** Runs `tributary verify`; returns its output if it found differences. */
 export function verify(stack: FaultStack): Promise<string | undefined> {
   return new Promise((resolve) => {
     const env = { PATH: process.env.PATH, ...stack.environment }
@@ -87,7 +87,7 @@ async function readMetric({ ops }: ServerProcess, name: string): Promise<number>
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
 }
 
-/** As the API tells them; it may still be finding its databases again. */
+/** Reads them from the API, which may still be reconnecting to its databases. */
 export async function readCounters({ workspaces, api }: FaultStack) {
   const until = Date.now() + patienceMs
   for (;;) {

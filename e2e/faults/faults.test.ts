@@ -19,7 +19,7 @@ async function runShort(list: Fault[], options: Options = {}): Promise<Line[]> {
 }
 
 test(
-  'whatever dies under load, every answered click is stored and counted once, and no redirect fails',
+  'whichever process dies under load, every answered click is stored and counted once, and no redirect fails',
   async () => {
     const lines = await runShort(faults)
     expect(lines.filter(({ problems }) => problems.length > 0)).toEqual([])

@@ -12,7 +12,7 @@ export type Pace = {
   perSecond: number
   steadyMs: number
   downMs: number
-  /** The one long absence. */
+  /** Duration of the one long outage. */
   natsDownMs: number
   /** `tributary verify` after each fault, or once after the last. */
   verifyEach: boolean
@@ -20,13 +20,13 @@ export type Pace = {
 
 export type Fault = {
   name: string
-  /** Stands from before the first visit until everything is counted; for several faults if they follow each other. */
+  /** Lasts from before the first visit until everything is counted; consecutive faults share it. */
   prepare?(stack: FaultStack): Promise<AsyncDisposable>
-  /** Happens while visits come in; ends when everything runs again. */
+  /** Runs while visits arrive; ends when everything is up again. */
   happen(stack: FaultStack, pace: Pace, load: Load): Promise<void>
-  /** When Valkey's memory is gone a repeated visit counts again, as the guide says. */
+  /** A repeat visit counts again after Valkey lost its memory, as documented. */
   withoutRepeats?: boolean
-  /** Log and spool away at once: what is lost has to be counted. */
+  /** Log and spool are down at once: lost clicks must be counted. */
   mayLose?: boolean
 }
 
@@ -43,10 +43,10 @@ export const faults: Fault[] = [
   { name: 'Valkey killed', happen: killEngine('valkey'), withoutRepeats: true },
   { name: 'Valkey stalls', happen: stallValkey },
   { name: 'PostgreSQL killed', happen: killEngine('postgres') },
-  { name: 'NATS away', happen: (stack, { natsDownMs }) => killEngine('nats')(stack, { downMs: natsDownMs }) },
+  { name: 'NATS down', happen: (stack, { natsDownMs }) => killEngine('nats')(stack, { downMs: natsDownMs }) },
   { name: 'spool disk full', prepare: useFullDisk, happen: (_, { downMs }) => sleep(downMs) },
   {
-    name: 'spool disk full and NATS away',
+    name: 'spool disk full and NATS down',
     prepare: useFullDisk,
     happen: takeNatsBetweenVisits,
     withoutRepeats: true,
@@ -71,12 +71,12 @@ async function killWorker(stack: FaultStack, { downMs }: Pace): Promise<void> {
   stack.workers = [await stack.startWorker()]
 }
 
-/** The one that slept must not write what the other has written meanwhile. */
+/** The paused worker must not write what the other has already written. */
 async function pauseWorker(stack: FaultStack, { downMs }: Pace): Promise<void> {
   const [sleeper] = stack.workers as [ServerProcess]
   const successor = await stack.startWorker()
   sleeper.kill('SIGSTOP')
-  // What it had already sent to PostgreSQL may still be counted.
+  // Statements already sent to PostgreSQL may still commit.
   await sleep(300)
   const before = await readCounters(stack)
   await waitFor(Date.now() + 30_000, 'the second worker to take over', async () => {
@@ -97,7 +97,7 @@ function killEngine(name: EngineName) {
   }
 }
 
-/** What is on its way when NATS dies may be stored or not, and nobody could tell: here nothing is on its way. */
+/** A message in flight when NATS dies may be stored or not, so here none is in flight. */
 async function takeNatsBetweenVisits({ engines }: FaultStack, { downMs }: Pace, load: Load): Promise<void> {
   await load.pause()
   await engines.nats?.stop()
@@ -106,7 +106,7 @@ async function takeNatsBetweenVisits({ engines }: FaultStack, { downMs }: Pace, 
   await engines.nats?.restart()
 }
 
-/** Slow is not away: who came twice meanwhile must still be noticed. */
+/** Slow is not down: repeat visits must still be detected. */
 async function stallValkey({ engines }: FaultStack, { downMs }: Pace): Promise<void> {
   for (let stalls = 0; stalls < 3; stalls++) {
     engines.valkey?.kill('SIGSTOP')

@@ -7,12 +7,12 @@ import { waitFor } from './count.ts'
 import type { Fault, Pace } from './faults.ts'
 import { type FaultStack, reservedMegabytes } from './stack.ts'
 
-/** The size of each engine's own disk in megabytes. */
+/** Size of each engine's disk in megabytes. */
 export const diskSizes: Partial<Record<EngineName, number>> = { postgres: 256, nats: 96, clickhouse: 384, valkey: 16 }
-/** Clicks of each partition then have 6.75 MB. */
+/** Gives the clicks of each partition 6.75 MB. */
 export const fullSettings = { EVENT_LOG_MAX_MEGABYTES: '16' }
 
-/** Each engine in turn has no space left while visits come in; then there is space again, and nobody does anything else. */
+/** Fills each engine in turn while visits arrive, then frees the space; recovery must be automatic. */
 export const fullFaults: Fault[] = [
   { name: 'event log full', happen: fillLog },
   // As `deploy/nats/start.sh` does it: a stream that could not write keeps refusing until NATS starts again.
@@ -23,13 +23,13 @@ export const fullFaults: Fault[] = [
   { name: 'Valkey memory full', happen: fillValkey, withoutRepeats: true },
 ]
 
-/** Engines end when they can't write, and are started again by whoever watches over them: systemd, Docker, Kubernetes. */
+/** Engines end when they can't write, and their supervisor (systemd, Docker, Kubernetes) restarts them. */
 function fillDisk(name: 'nats' | 'clickhouse' | 'postgres', { restart = false, kill = false } = {}) {
   return async ({ engines, disks, platform }: FaultStack, { downMs }: Pace): Promise<void> => {
     const [engine, disk] = [engines[name], disks[name]]
     if (!engine || !disk) throw new Error(`${name} has no disk of its own here`)
     const stopping = new AbortController()
-    // Two who start it again at once would start it twice.
+    // Two concurrent restarts would start it twice.
     const watching = restart ? undefined : restartWhenEnded(engine, stopping.signal)
     try {
       if (name === 'clickhouse') {
@@ -37,7 +37,7 @@ function fillDisk(name: 'nats' | 'clickhouse' | 'postgres', { restart = false, k
         await sleep(downMs)
       }
       await disk.fill()
-      // What an engine deletes or has reserved is used up as well.
+      // Fills also what an engine frees or has reserved.
       for (let count = 0; count < 2; count++) {
         await sleep(downMs)
         await disk.fill()
@@ -54,7 +54,7 @@ function fillDisk(name: 'nats' | 'clickhouse' | 'postgres', { restart = false, k
   }
 }
 
-/** More than an engine may still have room for in what it has reserved. */
+/** Writes more than fits into the space that an engine has reserved. */
 const writes = {
   nats: ({ nats }: Platform) => jetStream(nats).publish('changes.0.full-disk', 'x'.repeat(500_000), { timeout: 2_000 }),
   clickhouse: ({ clickhouse }: Platform) =>
@@ -81,7 +81,7 @@ async function restartWhenEnded(engine: NonNullable<FaultStack['engines'][Engine
   }
 }
 
-/** Unread messages fill every partition; arrays without clicks, so that only their size counts. */
+/** Fills every partition with unread messages; empty arrays, so that only their size matters. */
 async function fillLog(stack: FaultStack, { downMs }: Pace): Promise<void> {
   const { platform } = stack
   stack.workers[0]?.kill('SIGKILL')

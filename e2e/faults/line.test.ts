@@ -26,7 +26,7 @@ const exact: Counts = {
 const lineAfter = (after: Partial<Counts>, given: Partial<Tally> = {}, mayLose = false) =>
   buildLine('a fault', { tally: { ...tally, ...given }, before: nothing, after: { ...exact, ...after } }, mayLose)
 
-test('what is stored and counted once has no problem', () => {
+test('a run whose clicks are stored and counted once has no problem', () => {
   expect(lineAfter({})).toMatchObject({ rows: 10, counters: 10, lost: 0, doubled: 0, failures: 0, problems: [] })
 })
 
@@ -43,7 +43,7 @@ test.each(wrong)('%s is a problem', (_name, after, given, problem) => {
   expect(lineAfter(after, given).problems.join('\n')).toMatch(problem)
 })
 
-test('what may be lost has to be admitted exactly, bots too', () => {
+test('allowed losses must be reported exactly, bots too', () => {
   const lost = { rows: 7, counted: 7, bots: { head: 1 } }
   expect(lineAfter({ ...lost, lost: new Map([[1, 4]]) }, {}, true)).toMatchObject({ lost: 3, problems: [] })
   for (const admitted of [3, 5]) {

@@ -1,7 +1,7 @@
 import type { Counts } from './count.ts'
 import type { Tally } from './load.ts'
 
-/** What one fault did. */
+/** Result of one fault. */
 export type Line = {
   fault: string
   sent: number
@@ -14,13 +14,13 @@ export type Line = {
   failures: number
   repeats: number
   bots: number
-  /** Empty when every click is where it belongs. */
+  /** Empty if every click is stored and counted. */
   problems: string[]
 }
 
 type Measured = { tally: Tally; before: Counts; after: Counts }
 
-/** Compares what was answered with what is stored; `mayLose` when log and spool were both away. */
+/** Compares answered visits with stored clicks; `mayLose` if log and spool were both down. */
 export function buildLine(fault: string, { tally, before, after }: Measured, mayLose: boolean): Line {
   const rows = after.rows - before.rows
   const doubled = after.doubled - before.doubled
@@ -80,7 +80,7 @@ const columns: [string, (line: Line) => string | number][] = [
   ['bots', ({ bots }) => bots],
 ]
 
-/** As Markdown, so that it can go into a guide as it is. */
+/** Formats a Markdown table, for the guide. */
 export function formatTable(lines: Line[]): string {
   const rows = [columns.map(([name]) => name), ...lines.map((line) => columns.map(([, cell]) => String(cell(line))))]
   const widths = columns.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))

@@ -1,7 +1,7 @@
 import type { Balancer } from './balancer.ts'
 import { botReasons, type Visit, type Visits } from './visits.ts'
 
-/** What was asked and answered; the first visits of people are what has to be counted. */
+/** Sent and answered visits; first visits of people must be counted. */
 export type Tally = {
   sent: number
   answered: number
@@ -14,14 +14,14 @@ export type Tally = {
 
 export type Load = {
   tally: Tally
-  /** Resolves when everything sent is answered. */
+  /** Resolves when every request is answered. */
   pause(): Promise<void>
   resume(): void
 }
 
 const everyMs = 10
 
-/** Sends at an even pace, however long answers take. */
+/** Sends at a constant rate, however long responses take. */
 export function startLoad(balancer: Balancer, visits: Visits, perSecond: number): Load {
   const tally = newTally()
   const running = new Set<Promise<void>>()
@@ -49,7 +49,7 @@ export function startLoad(balancer: Balancer, visits: Visits, perSecond: number)
   }
 }
 
-/** Each connection sends its next visit when the last one is answered, until that many people were sent. */
+/** Each connection sends its next visit after the previous response, until that many people were sent. */
 export async function loadFully(
   balancer: Balancer,
   visits: Visits,

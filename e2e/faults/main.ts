@@ -22,7 +22,7 @@ for (const [list, options] of [
   const chosen = list.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word.toLowerCase())))
   if (chosen.length === 0) continue
   if ('disks' in options && !(await canMount())) {
-    report('Full disks are left out, because this user may not mount one')
+    report('skipping full disks: this user may not mount one')
     continue
   }
   const settings = { INGEST_INTERVAL_MS: '100', ...('settings' in options && options.settings) }

@@ -47,7 +47,7 @@ if (line) conclude(line)
 
 async function run(stack: FaultStack): Promise<Line> {
   const before = await readCounts(stack)
-  // A repeated visit counts again when Valkey's memory is gone, so with kills nobody comes twice.
+  // A repeat visit counts again after Valkey lost its memory, so runs with kills have no repeats.
   const visits = openVisits(stack.links, { repeats: kills.length === 0, cycle: 100 })
   const [loadSeconds] = await Promise.all([
     loadFully(stack.balancer, visits, tally, { connections: Number(values.connections), people }).then(secondsSoFar),
@@ -100,7 +100,7 @@ function planKills(seed: number, people: number): Kill[] {
   return order.map((victim, index) => ({ victim, after: moments[index] ?? 0, downMs: random() * 2_000 }))
 }
 
-/** Mulberry32: the same seed gives the same row of numbers from 0 to below 1. */
+/** Mulberry32: the same seed gives the same sequence of numbers from 0 to below 1. */
 function randomFrom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -20,7 +20,7 @@ import { type Balancer, openBalancer } from './balancer.ts'
 import type { TargetLink } from './visits.ts'
 
 export type FaultStack = AsyncDisposable & {
-  /** A small disk for each of these engines, if asked for. */
+  /** Small disks of these engines, if requested. */
   disks: Partial<Record<EngineName, SmallDisk>>
   environment: Record<string, string>
   platform: Platform
@@ -28,7 +28,7 @@ export type FaultStack = AsyncDisposable & {
   cluster?: NatsCluster
   workspaces: BuiltWorkspace[]
   links: TargetLink[]
-  /** One link for each workspace, which is opened last: when it is counted, all before it is. */
+  /** One link per workspace that is visited last: when it is counted, all earlier clicks are. */
   lastLinks: TargetLink[]
   balancer: Balancer
   api: ServerProcess
@@ -37,7 +37,7 @@ export type FaultStack = AsyncDisposable & {
   /** Starts a redirect with the spool of that number. */
   startRedirect(number: number, overrides?: Record<string, string>): Promise<ServerProcess>
   startWorker(): Promise<ServerProcess>
-  /** Points the load balancer to the redirects as they are now. */
+  /** Points the load balancer to the current redirects. */
   balance(): void
 }
 
@@ -50,13 +50,13 @@ const clickHouseConfig = `<clickhouse><storage_configuration><disks><default>
 </default></disks></storage_configuration></clickhouse>
 `
 
-/** All roles in processes of their own, two redirects behind a load balancer, on private engines. */
+/** All roles in separate processes, two redirects behind a load balancer, on private engines. */
 export async function openFaultStack(
   options: {
     cluster?: boolean
     linksPerWorkspace?: number
     settings?: Record<string, string>
-    /** Megabytes of a disk of its own for each of these engines. */
+    /** Disk size in megabytes for each of these engines. */
     disks?: Partial<Record<EngineName, number>>
   } = {},
 ): Promise<FaultStack> {
@@ -139,7 +139,7 @@ export async function openFaultStack(
   return stack
 }
 
-/** Before the processes, which would all do it at once; a cluster that has just started may need a second attempt. */
+/** Runs before the processes, which would all do it at once; a new cluster may need a retry. */
 async function makeStreams({ nats, config }: Platform): Promise<void> {
   const until = Date.now() + 60_000
   for (;;) {
@@ -151,7 +151,7 @@ async function makeStreams({ nats, config }: Platform): Promise<void> {
   }
 }
 
-/** Some workspaces, until every partition has one. */
+/** Creates workspaces until every partition has one. */
 async function buildLinks(platform: Platform, linksPerWorkspace: number) {
   const workspaces: BuiltWorkspace[] = []
   const covered = new Set<number>()

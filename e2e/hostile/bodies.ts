@@ -6,7 +6,7 @@ type Limits = BodyLimits & { method: string; path: string }
 
 const allowedDepth = 32
 
-/** For every operation that takes a body: the deepest, widest and longest ones, just within the limits and beyond them. */
+/** The deepest, widest and longest bodies of every operation, just within the limits and beyond them. */
 export function worstBodies(): WorstBody[] {
   const taking = operations
     .filter((operation) => 'body' in operation)

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { visit } from '../../server/test/visit.ts'
 import type { Call, HonestReport, HonestTask } from './measure.ts'
 
-/** Each kind of call is repeated at this pace, once the one before was answered. */
+/** Interval between calls of one kind, each sent after the previous response. */
 const everyMs = 200
 
 /*
- * The honest client. It is a process of its own, so that no work of the hostile client is in its figures. It reports for
+ * The honest client. It runs in a separate process, so that the hostile client does not affect its figures. It reports for
  * each message that it gets, and stops when that says so.
  */
 const task = JSON.parse(process.env.HONEST_TASK ?? '') as HonestTask

@@ -13,7 +13,7 @@ type Sent = { method: string; path: string; body?: string }
 const atATime = 32
 const deepestMetadata = 28
 
-/** The hostile client: the fattest valid leads, links and webhooks, the largest pages, and the worst bodies. */
+/** The hostile client: the largest valid leads, links and webhooks, the largest pages, and the worst bodies. */
 export async function openHostile(platform: Platform, server: Server, receiver: string, size: Size) {
   const { workspace, click } = await buildConversionLink(platform)
   const statuses = new Map<number, number>()
@@ -105,7 +105,7 @@ function nest(value: object, levels: number): object {
   return levels === 0 ? value : { a: nest(value, levels - 1) }
 }
 
-/** A receiver of webhooks that answers late, so that deliveries pile up, and keeps nothing. */
+/** A webhook receiver that responds late, so that deliveries pile up, and stores nothing. */
 export async function startSlowReceiver() {
   const server = createServer((request, response) => {
     request.resume().on('end', () => setTimeout(() => response.writeHead(204).end(), 2_000))

@@ -14,7 +14,7 @@ export type HonestReport = { calls: Call[]; visits: number; leads: number }
 
 const program = fileURLToPath(new URL('./honest.ts', import.meta.url))
 
-/** Starts the honest client. `report` gives its calls since the last one, `stop` the rest. */
+/** Starts the honest client. `report` returns its calls since the last report, `stop` the rest. */
 export function startHonest(task: HonestTask) {
   const child = fork(program, {
     env: { PATH: process.env.PATH, HONEST_TASK: JSON.stringify(task) },

@@ -7,12 +7,12 @@ import { openConnection } from '../../server/src/platform/postgres.ts'
 
 const run = promisify(execFile)
 
-/** The data folder of PostgreSQL as it is now, copied while it serves; as pg_basebackup does it. */
+/** Copies PostgreSQL's data folder while it serves, as pg_basebackup does. */
 export async function copyPostgres(url: string, data: string, copy: string): Promise<void> {
   const client = openConnection({ POSTGRES_URL: url })
   await client.connect()
   await client.query("SELECT pg_backup_start('restore test', true)")
-  // Files that PostgreSQL removes meanwhile are no loss.
+  // Files that PostgreSQL removes meanwhile are not needed.
   await run('cp', ['-a', data, copy]).catch(() => {})
   const { rows } = await client.query('SELECT labelfile FROM pg_backup_stop(false)')
   await run('cp', ['-a', `${data}/pg_wal/.`, `${copy}/pg_wal`]).catch(() => {})
@@ -22,7 +22,7 @@ export async function copyPostgres(url: string, data: string, copy: string): Pro
   await client.end()
 }
 
-/** The store of NATS, copied while it stands still for a moment. */
+/** Copies the store of NATS while it is paused. */
 export async function copyNats(engine: EngineProcess, store: string, copy: string): Promise<void> {
   await engine.stop()
   await run('cp', ['-a', store, copy])

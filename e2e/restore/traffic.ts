@@ -7,14 +7,14 @@ import { visit } from '../../server/test/visit.ts'
 
 export type MadeLink = { id: string; key: string; at: number }
 export type Traffic = {
-  /** Visits that were answered, by the key of the link. */
+  /** Answered visits, by link key. */
   visits: Map<string, number>
   links: MadeLink[]
   leads: { name: string; at: number }[]
   sales: { invoiceId: string; at: number }[]
-  /** What was refused while an engine was down. */
+  /** Requests that failed while an engine was down. */
   refused: number
-  /** Stops visits only, and waits for their answers. */
+  /** Stops only visits, and waits for their responses. */
   pauseVisits(): Promise<void>
   resumeVisits(): void
   stop(): Promise<void>
@@ -23,7 +23,7 @@ type Target = { api: string; redirect: string; key: string; domain: string; keys
 
 let visitors = 0
 
-/** Visitors, new links, leads and sales, each at its own pace, until stopped. */
+/** Sends visits, new links, leads and sales, each at its own rate, until stopped. */
 export function startTraffic({ api, redirect, key, domain, keys }: Target): Traffic {
   const stopping = new AbortController()
   const call = createClient({ url: api, token: key })

@@ -8,7 +8,7 @@ export type InsertResult = { rowsWritten: number; bytesWritten: number; elapsed:
 export type Chdb = {
   version: string
   openSession(): Session
-  /** Stops the query that runs under this id, however late it begins, until the signal says that it has ended. */
+  /** Kills the query with this id, even if it starts late, until the signal reports its end. */
   killUntilEnded(queryId: string, ended: AbortSignal): Promise<void>
   close(): void
 }
@@ -26,7 +26,7 @@ export function openChdb(path: string, connectionArguments: string[]): Chdb {
     openSession,
     async killUntilEnded(queryId, ended) {
       while (!ended.aborted) {
-        // chdb gives queries ids of its own; ours travels in log_comment.
+        // chdb assigns its own query ids; ours is in log_comment.
         const statement = `KILL QUERY WHERE Settings['log_comment'] = ${quote(queryId)} ASYNC`
         await firstSession.queryAsync(statement, { format: 'TabSeparated' }).catch(() => {})
         await sleep(killAgainAfterMs)
@@ -36,7 +36,7 @@ export function openChdb(path: string, connectionArguments: string[]): Chdb {
   }
 }
 
-// chdb's own insert() accepts only some formats and plain identifiers; its native call takes the client's statement as it is.
+// chdb's own insert() accepts only some formats and plain identifiers; its native call takes the client's statement unchanged.
 export function insertRows(session: Session, statement: string, rows: Buffer): Promise<InsertResult> {
   return native().InsertRawAsyncConnection(session.connection, statement, rows, false)
 }

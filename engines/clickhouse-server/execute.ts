@@ -4,7 +4,7 @@ import { sendStream, sendWhole } from './answer.ts'
 import { type Chdb, insertRows } from './chdb.ts'
 import type { QueryRequest } from './request.ts'
 
-// Runs one statement on a session of its own, because a chdb session runs one at a time and keeps its settings.
+// Runs one statement in its own session, because a chdb session runs one at a time and keeps its settings.
 export async function execute(chdb: Chdb, query: QueryRequest, response: ServerResponse): Promise<void> {
   const ended = new AbortController()
   const session = chdb.openSession()

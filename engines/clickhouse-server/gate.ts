@@ -1,6 +1,6 @@
 export type Gate = { enter(): Promise<void>; leave(): void }
 
-// Lets `places` callers in at a time; further ones wait in order, and beyond `queueLength` are refused with `refusal()`.
+// Runs `places` callers at a time; further ones queue in order, and beyond `queueLength` get `refusal()`.
 export function createGate(size: number, queueLength: number, refusal: () => Error): Gate {
   let inside = 0
   const waiting: (() => void)[] = []

@@ -75,7 +75,7 @@ async function readStatement(request: IncomingMessage, parameters: URLSearchPara
   return { sql: [sql, body.toString('utf8')].filter(Boolean).join('\n'), rows: undefined }
 }
 
-// A form carries the statement and its parameters when they are too long for the address.
+// A form carries the statement and its parameters when they are too long for the URL.
 async function readForm(body: Buffer, contentType: string, parameters: URLSearchParams): Promise<string> {
   const form = await new Response(new Uint8Array(body), { headers: { 'content-type': contentType } }).formData()
   for (const [name, value] of form) {
@@ -93,7 +93,7 @@ const decoders: Record<string, () => Transform> = {
 
 async function readBody(request: IncomingMessage): Promise<Buffer> {
   const decoder = decoders[String(request.headers['content-encoding'] ?? '').toLowerCase()]
-  // pipeline passes a failure of either side on to the decoder, where the loop meets it.
+  // pipeline forwards a failure of either side to the decoder, where the loop throws it.
   const source: AsyncIterable<Buffer> = decoder ? pipeline(request, decoder(), () => {}) : request
   const pieces: Buffer[] = []
   for await (const piece of source) pieces.push(piece)
@@ -109,7 +109,7 @@ function findFormat(sql: string, request: IncomingMessage, parameters: URLSearch
   )
 }
 
-// Parameters of the HTTP interface itself; every other name in the address is a setting or a query parameter.
+// Parameters of the HTTP interface itself; every other name in the URL is a setting or a query parameter.
 const interfaceParameters = new Set([
   'query',
   'query_id',

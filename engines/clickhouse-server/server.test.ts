@@ -113,7 +113,7 @@ describe('statements', () => {
     expect(await rows('SELECT count() AS n FROM once')).toEqual([{ n: 4 }])
   })
 
-  test('holds settings for one query only', async () => {
+  test('applies settings to one query only', async () => {
     const threads = "SELECT value FROM system.settings WHERE name = 'max_threads'"
     const before = await rows(threads)
     const changed = await client.query({
@@ -256,7 +256,7 @@ async function highestMegabytes(rowCount: number): Promise<number> {
     query: "SELECT number, repeat('x', 400) AS filler FROM numbers({rowCount:UInt32})",
     query_params: { rowCount },
     format: 'JSONEachRow',
-    // A block is held as a whole, several at a time until they are collected.
+    // Blocks stay in memory whole, several at a time until they are garbage collected.
     clickhouse_settings: { max_block_size: '8192' },
   })
   let count = 0

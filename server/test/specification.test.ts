@@ -211,7 +211,7 @@ test('events and analytics refuse the plans below theirs', async () => {
 test('a table refuses what is not in the specification', () => {
   const link = { id: 'link_1', domain: 'a', extra: 1, expiresAt: null, clicks: '1' }
   const found = problems('answer', [link], list(object('Link')))
-  expect(found).toContain('answer[0] (Link) has the key extra too many')
+  expect(found).toContain('answer[0] (Link) has the extra key extra')
   expect(found).toContain('answer[0] (Link) lacks the key url')
   expect(found).toContain('answer[0] (Link).expiresAt is null')
   expect(found).toContain('answer[0] (Link).clicks is "1", not a number')

@@ -55,7 +55,7 @@ export const eventsParameters: Shape = {
   order: deprecated(defaulting(choice('asc', 'desc'), 'desc')),
 }
 
-/** Parameters of our own, which the specification does not have. */
+/** Our own parameters, which the specification does not have. */
 export const eventsAdditions = ['cursor', 'bots', 'attributed']
 export const analyticsAdditions = ['bots', 'visitors']
 

@@ -1,13 +1,13 @@
 /**
  * Tables typed by hand from the specification, apart from the contract, so that the two can disagree.
- * A table names every field or parameter with its type and what the specification says about it.
+ * A table lists every field or parameter with its type and constraints.
  */
 export type Field = {
   type: 'string' | 'number' | 'boolean' | 'array' | 'object' | 'any'
   /** The name of the shape that an object, or each item of an array, has. */
   shape?: string
   items?: Field
-  /** What each value of a map is. */
+  /** Type of a map's values. */
   values?: Field
   nullable?: true
   optional?: true
@@ -21,7 +21,7 @@ export type Field = {
   maxLength?: number
   minItems?: number
   maxItems?: number
-  /** Bounds of our own where the specification has none. */
+  /** Our own bounds where the specification has none. */
   ours?: Partial<Pick<Field, 'minimum' | 'maximum' | 'minLength' | 'maxLength' | 'maxItems' | 'format'>>
 }
 export type Shape = Record<string, Field>

@@ -21,7 +21,7 @@ export type OperationTable = {
   status: number
   /** Parameters in the query; those that are required are not optional here. */
   query: Shape
-  /** Parameters of our own. */
+  /** Our own parameters. */
   additions?: string[]
   /** The name of its body in the document. */
   body?: string
@@ -34,7 +34,7 @@ const pageSize = (size: number) => ours(bounded(defaulting(number, size), { maxi
 const order = (direction: 'asc' | 'desc') => defaulting(choice('asc', 'desc'), direction)
 const texts = list(text)
 
-/** What every list takes besides its filters. */
+/** Parameters of every list besides its filters. */
 function paged(size: number, sortBy: string[], direction: 'asc' | 'desc'): Shape {
   const [first = ''] = sortBy
   return {

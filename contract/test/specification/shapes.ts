@@ -251,7 +251,7 @@ export const shapes: Record<string, Shape> = {
     invoiceId: orNull(text),
     metadata: orNull(map(anything)),
   },
-  /** What a publishable key gets. */
+  /** The response to a publishable key. */
   PublishableResult: {},
   DeletedById: { id: text },
   DeletedBySlug: { slug: text },
