@@ -4,7 +4,7 @@ import { finishRewinds } from './rewinds.ts'
 
 const everyMs = 5_000
 
-/** Counts what a restored PostgreSQL lost a moment later, when no message from before is in flight any more. */
+/** Counts the records that a restored PostgreSQL lost, after all earlier messages are handled. */
 export function startLostCount(platform: Platform): AsyncDisposable {
-  return startInterval(platform, 'count of lost records', everyMs, () => finishRewinds(platform))
+  return startInterval(platform, 'count lost records', everyMs, () => finishRewinds(platform))
 }

@@ -235,7 +235,7 @@ export async function selectVersions(
   return { postgres: rows[0]?.version ?? '', clickhouse: found?.version ?? '' }
 }
 
-/** Those open for longer than a minute. */
+/** Transactions open for longer than a minute. */
 export async function selectLongTransactions(db: Db): Promise<Transaction[]> {
   const result = await sql<Transaction>`
     SELECT pid, application_name AS program, extract(epoch FROM now() - xact_start)::int AS seconds

@@ -17,7 +17,7 @@ const shapes = { list: listPosition, stream: streamPosition }
 
 /** A list's position and the start of its period, which does not move while it is read. */
 export type ListPosition = z.output<typeof listPosition>
-/** A stream's position, and the number and sum of the events since `floor` that it has shown. */
+/** A stream's position, and the number and checksum of the events since `floor` that it has shown. */
 export type StreamPosition = z.output<typeof streamPosition>
 type Positions = { list: ListPosition; stream: StreamPosition }
 type Sealing = { config: { ENCRYPTION_KEYS: SecretKeys }; workspaceId: string }
@@ -47,7 +47,7 @@ export function readCursor<Use extends keyof Positions>(
 
 type ListQuery = { event: ListPosition['kind']; page: number; cursor?: string }
 
-/** A list's start, and the function that writes the cursor of its last event. */
+/** A list's starting position, and the function that writes its next cursor. */
 export function openListCursor(sealing: Sealing, { event: kind, page, cursor }: ListQuery, ascending: boolean) {
   const next = (position: Omit<ListPosition, 'kind' | 'ascending'>) =>
     writeCursor(sealing, 'list', { kind, ascending, ...position })

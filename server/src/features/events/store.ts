@@ -125,7 +125,7 @@ const beyondPosition = (bound: string) =>
   `(stored_at > ${moment('stored')} OR (stored_at = ${moment('stored')} AND (timestamp > ${moment('at')}
     OR (timestamp = ${moment('at')} AND id > ${bound}))))`
 
-/** Counts the rows stored after `floor` up to a position, with the sum of their marks, and the rows beyond it. */
+/** Counts the rows stored after `floor` up to a position, with the XOR of their marks, and the rows beyond it. */
 export async function sumStored(
   clickhouse: ClickHouse,
   kind: keyof EventRows,

@@ -87,7 +87,7 @@ export async function foldersByIds(ctx: Ctx, ids: string[]): Promise<Map<string,
   return new Map(rows.map((row) => [row.id, presentFolder(row)]))
 }
 
-/** Those of these folders, of any workspace, that were deleted. */
+/** The deleted ones among these folders of any workspace. */
 export async function deletedFolders(platform: Pick<Platform, 'db'>, named: FolderDeleted[]): Promise<FolderDeleted[]> {
   return named.length === 0 ? [] : selectMissingFolders(platform.db, named)
 }

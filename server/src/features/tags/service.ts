@@ -90,7 +90,7 @@ export async function missingTagIds(ctx: Ctx, ids: string[]): Promise<string[]> 
   return [...new Set(ids)].filter((id) => !known.has(id))
 }
 
-/** Those of these tags, of any workspace, that were deleted. */
+/** The deleted ones among these tags of any workspace. */
 export async function deletedTags(platform: Pick<Platform, 'db'>, named: TagDeleted[]): Promise<TagDeleted[]> {
   return named.length === 0 ? [] : selectMissingTags(platform.db, named)
 }

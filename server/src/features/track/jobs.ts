@@ -13,12 +13,12 @@ export const trackJobs = [
 ]
 
 export function startExport(platform: Platform): AsyncDisposable {
-  return startInterval(platform, 'export of conversions', everyMs, async (signal) => {
+  return startInterval(platform, 'export conversions', everyMs, async (signal) => {
     await exportDue(platform, signal)
     while (!signal.aborted && (await exportUnattributed(platform)) >= claimedAtOnce);
   })
 }
 
 export function startOverdueMeter(platform: Platform): AsyncDisposable {
-  return startInterval(platform, 'measure of conversions', measureIntervalMs, () => measureOverdue(platform))
+  return startInterval(platform, 'measure conversions', measureIntervalMs, () => measureOverdue(platform))
 }

@@ -154,7 +154,7 @@ export async function selectDue(db: Db, count: number): Promise<PendingRow[]> {
   return result.rows
 }
 
-/** Those whose click facts are unresolved. */
+/** Conversions with unresolved click facts. */
 // NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
 export async function selectWithoutClickFacts(db: Db, count: number): Promise<PendingRow[]> {
   const result = await sql<PendingRow>`
@@ -191,7 +191,7 @@ export async function selectOverdue(db: Db): Promise<number> {
   return result.rows[0]?.seconds ?? 0
 }
 
-/** Those that no other worker has put into a batch meanwhile. */
+/** Returns the rows that no other worker has put into a batch meanwhile. */
 // NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
 export async function fixBatch(db: Db, batch: string, numbers: bigint[]): Promise<ConversionRow[]> {
   const result = await sql<ConversionRow>`
@@ -246,7 +246,7 @@ export async function makeDue(db: Db, workspaceId: string, id: string): Promise<
   return result.numAffectedRows === 1n
 }
 
-/** Those in a batch, whether or not it has reached ClickHouse. */
+/** Conversions in a batch, whether or not it has reached ClickHouse. */
 // NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
 export async function selectUnderWay(
   db: Db,
@@ -333,7 +333,7 @@ export async function selectRecorded(
   return result.rows
 }
 
-/** Those that were exported. They do not change until the transaction ends. */
+/** Exported conversions. They do not change until the transaction ends. */
 // NOTE every workspace: the operator restores the lost ClickHouse rows of all of them.
 export async function selectStored(
   db: Db,

@@ -76,7 +76,7 @@ export async function updateWorkspace(
   return row as WorkspaceRow | undefined
 }
 
-/** Those that have their own setting. */
+/** Only workspaces with their own setting. */
 export async function selectIpStorage(db: Db, workspaceIds: string[]): Promise<Map<string, IpStorage>> {
   const rows = await db
     .withTables<Tables>()
