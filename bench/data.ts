@@ -3,7 +3,7 @@ import { query } from '../server/src/platform/clickhouse.ts'
 import { sleep } from '../server/src/platform/clock.ts'
 import { buildWorkspace } from '../server/test/build.ts'
 import { columnsByTable } from './data/columns.ts'
-import { openBenchFolder } from './data/kept.ts'
+import { openBenchFolder } from './data/folder.ts'
 
 /**
  * `npm run bench:data -- <folder> [clicks]`: events of 13 months, two fifths of them in one workspace, a lead for every

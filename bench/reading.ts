@@ -1,6 +1,6 @@
 import { query } from '../server/src/platform/clickhouse.ts'
 import { startServer } from '../server/test/server-process.ts'
-import { openBenchFolder } from './data/kept.ts'
+import { openBenchFolder } from './data/folder.ts'
 import { table } from './table.ts'
 
 /** `npm run bench:reading -- <folder> [rounds]`: questions to what `bench:data` made, each beside its bare statement. Fails when one takes too long. */

@@ -1,5 +1,5 @@
 import { errorCodes, errorStatuses } from '../../contract/src/operation.ts'
-import { meanings } from '../../server/src/features/docs/meanings.ts'
+import { meanings } from '../../server/src/features/docs/descriptions.ts'
 
 type Row = { code: string; status: number; happens: string }
 

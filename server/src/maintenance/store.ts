@@ -8,7 +8,7 @@ import type { Config } from '../platform/config.ts'
 import { locks } from '../platform/locks.ts'
 import { migrationTable } from '../platform/migrate.ts'
 import { type Db, openConnection } from '../platform/postgres.ts'
-import type { Transaction } from './judge-upgrade.ts'
+import type { Transaction } from './decide-upgrade.ts'
 
 // Tables are listed from the engines' catalogues, so that a new one is never forgotten.
 

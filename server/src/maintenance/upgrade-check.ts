@@ -1,7 +1,7 @@
 import { sleep } from '../platform/clock.ts'
 import type { Platform } from '../platform/context.ts'
 import { appliedMigrations, knownMigrations } from '../platform/migrate.ts'
-import { type Check, judgeMigrations, judgeTransactions, judgeVersions } from './judge-upgrade.ts'
+import { type Check, judgeMigrations, judgeTransactions, judgeVersions } from './decide-upgrade.ts'
 import { selectLongTransactions, selectVersions } from './store.ts'
 
 /** Whether this version can take over from the running one. Changes nothing. */

@@ -43,7 +43,7 @@ const missingTable = '42P01'
  * incarnation begins before any write.
  */
 export function openServerCheck(engines: Engines): (client: pg.ClientBase) => Promise<void> {
-  let settling: Promise<void> | undefined
+  let checking: Promise<void> | undefined
   const statement = 'SELECT server = pg_postmaster_start_time()::text AS is_same FROM database_incarnation'
   return async (client) => {
     const found = await client.query(statement).catch((error: { code?: string }) => {
@@ -51,10 +51,10 @@ export function openServerCheck(engines: Engines): (client: pg.ClientBase) => Pr
       throw error
     })
     if (found.rows[0]?.is_same !== false) return
-    settling ??= checkIncarnation(engines).finally(() => {
-      settling = undefined
+    checking ??= checkIncarnation(engines).finally(() => {
+      checking = undefined
     })
-    await settling
+    await checking
   }
 }
 

@@ -1,5 +1,5 @@
 import { type ErrorCode, errorCodes, errorStatuses } from '@tributary/contract/operation'
-import { meanings } from './meanings.ts'
+import { meanings } from './descriptions.ts'
 
 /** Replaces the documentation site on a server where it was not built. */
 export function siteMissingPage(): string {

@@ -8,7 +8,7 @@ import { rawClick } from '../redirect/messages.ts'
 import { foldRareValues } from '../rollups/service.ts'
 import { buildRows, buildStepContext, type LogMessage, splitMessages } from './batch.ts'
 import { readSpan, type Span } from './read-log.ts'
-import { begin, judging, run } from './steps/pipeline.ts'
+import { begin, run, validationSteps } from './steps/pipeline.ts'
 import type { ClickDraft } from './steps/step.ts'
 import { selectCursors } from './store.ts'
 
@@ -59,7 +59,7 @@ function readDrafts(platform: Platform, messages: LogMessage[]): StoredDraft[] {
   const context = buildStepContext(platform, () => false)
   return splitMessages(messages).flatMap(({ body }) => {
     const click = rawClick.safeParse(body)
-    const outcome = click.success ? run(begin(click.data), judging, context) : undefined
+    const outcome = click.success ? run(begin(click.data), validationSteps, context) : undefined
     return outcome && 'keep' in outcome ? [{ workspace_id: outcome.keep.event.workspaceId, draft: outcome.keep }] : []
   })
 }

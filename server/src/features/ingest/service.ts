@@ -28,7 +28,7 @@ import { ingestMetrics } from './metrics.ts'
 import { readWhole } from './read-log.ts'
 import { compareWithStored, findRepeats } from './repeats.ts'
 import { type Replayed, replayLog } from './replay.ts'
-import { begin, judging, run, settling } from './steps/pipeline.ts'
+import { begin, deduplicationSteps, run, validationSteps } from './steps/pipeline.ts'
 import type { ClickDraft, Outcome } from './steps/step.ts'
 import {
   type Cursor,
@@ -309,7 +309,7 @@ async function judge(
   const context = buildStepContext(platform, (draft) => repeated.has(draft))
   const judged = visits.map(({ body }) => {
     const click = rawClick.safeParse(body)
-    return click.success ? run(begin(click.data), judging, context) : ({ reject: 'malformed' } as Outcome)
+    return click.success ? run(begin(click.data), validationSteps, context) : ({ reject: 'malformed' } as Outcome)
   })
   const drafts = judged.flatMap((outcome, position) =>
     'keep' in outcome ? [{ draft: outcome.keep, position: visits[position] as LoggedVisit }] : [],
@@ -324,7 +324,7 @@ async function judge(
   )
   for (const [index, { draft }] of drafts.entries()) if (repeats[index]) repeated.add(draft)
   const stored = await compareWithStored(platform, drafts, repeated, holder.comparison)
-  const outcomes = judged.map((outcome) => run(outcome, settling, context))
+  const outcomes = judged.map((outcome) => run(outcome, deduplicationSteps, context))
   const isStored = (outcome: Outcome) => 'keep' in outcome && stored?.has(outcome.keep)
   return { outcomes, stored: stored && outcomes.flatMap((outcome, position) => (isStored(outcome) ? [position] : [])) }
 }

@@ -6,7 +6,7 @@ import { clickKeys as deriveKeys, mintClickId } from '../../click-ids/service.ts
 import { type RawClick, rawClick } from '../../redirect/messages.ts'
 import { dropDuplicate } from './drop-duplicate.ts'
 import { markBot } from './mark-bot.ts'
-import { begin, enrich, enriching, judging, run, settling } from './pipeline.ts'
+import { begin, deduplicationSteps, enrich, enrichmentSteps, run, validationSteps } from './pipeline.ts'
 import { putDevice } from './put-device.ts'
 import { putIp } from './put-ip.ts'
 import { putLocation } from './put-location.ts'
@@ -35,9 +35,9 @@ const raw: RawClick = {
 }
 
 test('the steps run in this order', () => {
-  expect(judging).toEqual([verify, markBot])
-  expect(settling).toEqual([dropDuplicate])
-  expect(enriching).toEqual([putLocation, putIp, putDevice, putReferrer, putUtm])
+  expect(validationSteps).toEqual([verify, markBot])
+  expect(deduplicationSteps).toEqual([dropDuplicate])
+  expect(enrichmentSteps).toEqual([putLocation, putIp, putDevice, putReferrer, putUtm])
 })
 
 describe('run', () => {
@@ -80,9 +80,13 @@ describe('run', () => {
   })
 })
 
-describe('judging and dropping repeats', () => {
+describe('validationSteps and dropping repeats', () => {
   const judged = (click: RawClick, isRepeat = false) =>
-    run(run(begin(click), judging, context), settling, stepContext({ clickKeys, isRepeat: () => isRepeat }))
+    run(
+      run(begin(click), validationSteps, context),
+      deduplicationSteps,
+      stepContext({ clickKeys, isRepeat: () => isRepeat }),
+    )
 
   test.each<[string, Partial<RawClick>, boolean, object]>([
     ['a visit', {}, false, { keep: { event: { bot: '' } } }],

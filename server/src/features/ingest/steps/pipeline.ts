@@ -10,10 +10,10 @@ import { type ClickDraft, type ClickEvent, type Outcome, type Step, type StepCon
 import { verify } from './verify.ts'
 
 /** Decide whether an event counts. Their verdicts are written down before anything is stored. */
-export const judging: Step[] = [verify, markBot]
-export const settling: Step[] = [dropDuplicate]
+export const validationSteps: Step[] = [verify, markBot]
+export const deduplicationSteps: Step[] = [dropDuplicate]
 /** Find out more about an event that is kept. */
-export const enriching: Step[] = [putLocation, putIp, putDevice, putReferrer, putUtm]
+export const enrichmentSteps: Step[] = [putLocation, putIp, putDevice, putReferrer, putUtm]
 
 export function begin(click: RawClick): Outcome {
   return { keep: startDraft(click) }
@@ -30,7 +30,7 @@ export function run(outcome: Outcome, steps: Step[], context: StepContext): Outc
 }
 
 export function enrich(draft: ClickDraft, context: StepContext): ClickEvent {
-  const outcome = run({ keep: draft }, enriching, context)
+  const outcome = run({ keep: draft }, enrichmentSteps, context)
   if ('keep' in outcome) return outcome.keep.event
-  throw new Error('An enriching step dropped an event')
+  throw new Error('An enrichmentSteps step dropped an event')
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { judgeMigrations, judgeTransactions, judgeVersions } from './judge-upgrade.ts'
+import { judgeMigrations, judgeTransactions, judgeVersions } from './decide-upgrade.ts'
 
 test.each([
   ['as tested', { postgres: '18.4', clickhouse: '26.7.2.1', nats: '2.15.0', valkey: '8.0.1' }, []],
