@@ -20,11 +20,11 @@ test.each([
     [],
   ],
   ['an error of no file', { [noFile]: 'failed', b: 'failed', c: 'passed' }, []],
-] as const)('worth a second try when it is %s', (_, files, expected) => {
+] as const)('failed files are retried when it is %s', (_, files, expected) => {
   expect(filesToTryAgain(results(files))).toEqual(expected)
 })
 
-test('a second try counts instead of the first, for better or worse', () => {
+test('the result of a retry replaces the first', () => {
   const first = results({ a: 'failed', b: 'passed' })
   expect(withSecondTry(first, results({ a: 'passed' }))).toEqual(results({ a: 'passed', b: 'passed' }))
   expect(withSecondTry(first, results({ a: 'failed' }))).toEqual(first)

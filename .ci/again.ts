@@ -1,17 +1,17 @@
 import { writeFileSync } from 'node:fs'
 import { type FileResult, noFile, readResults } from './results.ts'
 
-// More than that is no accident of a busy machine.
+// More failures are not caused by a busy machine.
 const mostFiles = 8
 
-/** The files worth a second try, alone on the machine: when a few failed and something passed. */
+/** The files to retry alone: if a few failed and others passed. */
 export function filesToTryAgain(results: FileResult[]): string[] {
   const failed = results.filter(hasFailed).map(({ file }) => file)
   const isWorthIt = failed.length <= mostFiles && failed.length < results.length && !failed.includes(noFile)
   return isWorthIt ? failed : []
 }
 
-/** What came of a second try takes the place of the first. */
+/** The result of a retry replaces the first. */
 export function withSecondTry(first: FileResult[], second: FileResult[]): FileResult[] {
   const results = new Map([...first, ...second].map((result) => [result.file, result]))
   return [...results.values()]

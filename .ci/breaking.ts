@@ -25,7 +25,7 @@ export function findChanges(before: Document, after: Document): Change[] {
   const documents = { before, after }
   return [
     ...comparePaths(before.paths, after.paths, (one, other) => compareOperation(documents, one, other)),
-    // We call the client here: what is the body of a request to us is an answer to it.
+    // Here we call the client: its request body is what the client reads.
     ...comparePaths(before.webhooks, after.webhooks, (one, other) =>
       compareMedia(documents, one.requestBody?.content, other.requestBody?.content, 'response', 'payload'),
     ),
@@ -64,7 +64,7 @@ function comparePaths(
   )
 }
 
-/** A client fills in the parameters of a path by their places, so their names may change. */
+/** A client fills in path parameters by position, so their names may change. */
 function pathShape(path: string): string {
   return path.replace(/\{[^}]*\}/g, '{}')
 }

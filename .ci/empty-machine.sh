@@ -1,7 +1,7 @@
 #!/bin/sh
 # empty-machine.sh [command]: runs .ci/run, or another command, in a clone of the last commit on an empty Debian 12 that has
 # no more than git, curl, Node and npm, and this machine's network. Needs root and the package debootstrap.
-# MACHINE=<folder> makes it there and leaves it, or uses the one that an earlier run left; otherwise it is removed.
+# MACHINE=<folder> creates and keeps it there, or reuses that of an earlier run; otherwise it is removed.
 set -eu
 kept=${MACHINE:+$(realpath -m "$MACHINE")}
 cd "$(dirname "$0")/.."
@@ -28,13 +28,13 @@ main() {
 make_machine() {
   say "an empty Debian 12 in $machine"
   mkdir -p "$machine"
-  chmod 755 "$machine" # PostgreSQL runs as another user, who has to enter it.
-  # shellcheck disable=SC2016 # apt-get is to see the dollar sign
+  chmod 755 "$machine" # PostgreSQL runs as another user, which must be able to enter it.
+  # shellcheck disable=SC2016 # apt-get must see the dollar sign
   archive=$(apt-get indextargets --no-release-info --format '$(REPO_URI)' | grep '/debian/*$' | head -n 1)
   output=$(unshare --mount debootstrap --variant=minbase --include=ca-certificates,curl,git bookworm "$machine" "$archive" 2>&1) ||
     fail "debootstrap failed; remove $machine, check the network and try again: $(echo "$output" | tail -n 5)"
 
-  # How this machine reaches the archive and the registry, the other one does too.
+  # The new machine uses this machine's access to the archive and the registry.
   cp /etc/hosts /etc/resolv.conf "$machine/etc"
   cp /etc/ssl/certs/ca-certificates.crt "$machine/etc/ssl/certs"
   apt-config dump | grep -iE '^Acquire::(https?::Proxy|Check-Valid-Until)' >"$machine/etc/apt/apt.conf.d/99host" || true
@@ -51,7 +51,7 @@ make_machine() {
   touch "$machine/$mark"
 }
 
-# In namespaces of its own: mounts and processes end with the command, and this machine never sees the mounts.
+# Uses separate namespaces: mounts and processes end with the command, and this machine never sees the mounts.
 inside() {
   # shellcheck disable=SC2016 # for the shell inside
   unshare --mount --pid --fork --kill-child sh -euc '

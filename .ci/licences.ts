@@ -6,7 +6,7 @@ const permissive = new Set([
   ...['CC0-1.0', 'CC-BY-3.0', 'CC-BY-4.0', 'Python-2.0', 'PSF-2.0', 'PostgreSQL', 'Zlib', 'BSL-1.0', 'Unicode-3.0'],
 ])
 
-/** Taken although not permissive, each with the one licence that is accepted and why. */
+/** Exceptions that are not permissive, each with its accepted licence and the reason. */
 const exceptions = [
   {
     name: /^lightningcss(-.+)?$/,
@@ -22,7 +22,7 @@ const exceptions = [
   },
 ]
 
-/** The manifest says nothing, but the package brings a LICENSE file that begins like this. */
+/** Packages without a licence in the manifest, whose LICENSE file begins like this. */
 const undeclared: Record<string, { fileStart: RegExp; licence: string }> = {
   dub: { fileStart: /^MIT License\s/, licence: 'MIT' },
 }
@@ -51,7 +51,7 @@ export function licenceFaults(packages: Package[]): string[] {
   })
 }
 
-/** Whether an SPDX expression leaves a permissive choice: of `OR` one suffices, of `AND` all must be. */
+/** Whether an SPDX expression allows a permissive choice: one part of `OR`, all parts of `AND`. */
 export function isPermissive(expression: string): boolean {
   const tokens = expression.match(/[()]|[^\s()]+/g) ?? []
   const next = (word: string) => tokens[0] === word && tokens.shift() !== undefined
@@ -87,7 +87,7 @@ interface Manifest {
   peerDependencies?: Record<string, string>
 }
 
-/** What is locked, for every platform, and whatever else lies in node_modules. */
+/** Locked packages of every platform, and all others in node_modules. */
 function listPackages(root: string): Package[] {
   const locked: Record<string, Manifest> = readJson(join(root, 'package-lock.json')).packages
   const installed = globSync('node_modules/{*,@*/*}/package.json', { cwd: root }).map((path) => path.slice(0, -13))

@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '..')
 const ignored = (name: string) => /(^|\/)(node_modules|dist|\.\w+)$/.test(name)
 const files = globSync('**/*.md', { cwd: root, exclude: ignored })
 
-test('there are documents to look at', () => {
+test('there are documents to check', () => {
   expect(files).toContain('README.md')
   expect(files.length).toBeGreaterThan(30)
 })
@@ -22,13 +22,13 @@ test('every guide and decision is in the list of documents', () => {
   expect(pages.filter((page) => !list.includes(`](${page})`))).toEqual([])
 })
 
-test('finds links to files and headings that are not there', () => {
+test('finds links to missing files and headings', () => {
   const text =
     '[a](LICENSE) [b](LICENCE) [c](README.md#try-it) [d](README.md#try) [e](#here)\n\n# Here\n\n`[f](none)`\n'
   expect(deadLinks(root, 'x.md', text)).toEqual(['LICENCE', 'README.md#try'])
 })
 
-test('anchors are those that repositories and the documentation site make', () => {
+test('anchors match those of repository hosts and of the documentation site', () => {
   expect(findAnchors("# One\n\n## Who can `do` what?\n\n### It's 1, 2\n\n## One\n\n```\n# no\n```\n")).toEqual([
     'one',
     'who-can-do-what',

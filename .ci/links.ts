@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Links of a document to files or headings of the project that are not there. */
+/** Links of a document to missing files or headings of the project. */
 export function deadLinks(root: string, file: string, markdown: string): string[] {
   const text = withoutCode(markdown).replace(/`[^`]*`/g, '')
   const targets = [...text.matchAll(/\]\(([^)\s]+)\)|^\[[^\]]+\]:\s+(\S+)/gm)].map(
@@ -11,7 +11,7 @@ export function deadLinks(root: string, file: string, markdown: string): string[
 }
 
 function isDead(root: string, file: string, markdown: string, target: string): boolean {
-  // The server has what begins with a slash; the test of the built site looks at it.
+  // The server serves paths that begin with a slash; the test of the built site checks them.
   if (/^([a-z]+:|\/)/.test(target)) return false
   const [path = '', anchor] = target.split('#')
   const found = path === '' ? join(root, file) : join(root, dirname(file), path)

@@ -16,7 +16,7 @@ export interface LockedPackage extends Manifest {
   optional?: boolean
 }
 
-/** A lock file that names no host installs from whichever registry is configured, and its hashes hold for all of them. */
+/** A lock file without hosts installs from any configured registry, and its hashes hold for all of them. */
 export function hostFaults(packages: Record<string, LockedPackage>): string[] {
   return Object.entries(packages).flatMap(([path, { resolved, integrity, link, optional }]) => {
     if (resolved && /^(git\+)?(https?|ssh|git):/.test(resolved)) return [`${path} is tied to ${resolved}`]
@@ -26,7 +26,7 @@ export function hostFaults(packages: Record<string, LockedPackage>): string[] {
   })
 }
 
-/** What a package.json asks for and its entry in the lock file does not, or the other way round. */
+/** Differences between a package.json and its entry in the lock file. */
 export function driftFaults(path: string, manifest: Manifest, locked: LockedPackage = {}): string[] {
   const kinds = ['dependencies', 'devDependencies', 'optionalDependencies'] as const
   return kinds.flatMap((kind) => {

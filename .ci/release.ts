@@ -15,7 +15,7 @@ export function compareVersions(one: string, other: string): number {
   return index < 0 ? 0 : (left[index] ?? 0) - (right[index] ?? 0)
 }
 
-/** Sets the version of a package, and the one that it asks of our other packages. */
+/** Sets the version of a package, and of its dependencies on our other packages. */
 export function setVersion<T extends Manifest>(manifest: T, version: string): T {
   const ours = (packages: Record<string, string> | undefined) =>
     packages &&
@@ -59,7 +59,7 @@ function release(version: string | undefined): void {
   writeJson('package-lock.json', setLockedVersion(readJson<Lockfile>('package-lock.json'), current.workspaces, version))
   const chart = 'deploy/helm/tributary/Chart.yaml'
   writeFileSync(chart, setChartVersion(readFileSync(chart, 'utf8'), version))
-  // Pages may name the browser script of a release for ever, so the repository keeps it.
+  // Pages may reference the browser script of a release forever, so the repository keeps it.
   npm('run', '--silent', 'tracker', '--', '--release')
 
   git('add', '--all')

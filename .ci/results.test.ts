@@ -36,7 +36,7 @@ test.each([
     "test('adds', () => process.kill(process.pid, 'SIGKILL'))",
     0,
     [
-      ['(the file itself)', 'did not come to its end'],
+      ['(the file itself)', 'did not finish'],
       ['(an error that nobody handled)', 'exited unexpectedly'],
     ],
   ],

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 
-/** What came of one file, or of none: errors that nobody handled need not belong to one. */
+/** Result of one file, or of none: unhandled errors may not belong to a file. */
 export interface FileResult {
   file: string
   passed: number
@@ -13,7 +13,7 @@ export interface FileResult {
 /** Where no file is known, as when a worker dies. */
 export const noFile = '(no file)'
 
-/** Writes the results into the file that TEST_RESULTS names. vitest's own JSON leaves out errors that nobody handled. */
+/** Writes the results to the file TEST_RESULTS. vitest's own JSON omits unhandled errors. */
 // biome-ignore lint/style/noDefaultExport: vitest takes a reporter from there
 export default function reporter(): Reporter {
   return {
@@ -48,7 +48,7 @@ function buildResult(module: TestModule): FileResult {
     errors.length > 0 ? [{ test: name, message: errors.map(errorText).join('\n') }] : [],
   )
   const isOver = ['passed', 'skipped'].includes(module.state())
-  if (!isOver && failures.length === 0) failures.push({ test: '(the file itself)', message: 'did not come to its end' })
+  if (!isOver && failures.length === 0) failures.push({ test: '(the file itself)', message: 'did not finish' })
   const passed = tests.filter(({ state }) => state === 'passed').length
   const seconds = Math.round(module.diagnostic().duration / 1000)
   return { file: filePath(module.moduleId), passed, seconds, failures }
@@ -58,7 +58,7 @@ function filePath(path: string): string {
   return relative(process.cwd(), path)
 }
 
-/** Without the places inside of vitest and Node. */
+/** Omits stack frames of vitest and Node. */
 function errorText({ stack, message, cause }: Pick<SerializedError, 'stack' | 'message' | 'cause'>): string {
   const text = (stack || message).replace(/\n\s+at (?=.*(node_modules|new Promise|node:)).*/g, '')
   return cause ? `${text}\nCause: ${errorText(cause)}` : text

@@ -11,7 +11,7 @@ export function parseShard(text: string): Shard {
   throw new Error(`SHARD is ${JSON.stringify(text)}: give a shard and how many there are, such as 1/3.`)
 }
 
-/** Deals the files out in turn, project by project, so that every shard gets its share of the slow projects. */
+/** Distributes the files round-robin, project by project, so that every shard gets its share of the slow projects. */
 export function selectShard(files: TestFile[], { index, count }: Shard): string[] {
   const byProject = files.toSorted((one, other) => sortKey(one).localeCompare(sortKey(other)))
   const unique = [...new Set(byProject.map(({ file }) => file))]

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 const types = ['feat', 'fix', 'perf', 'refactor', 'docs', 'test', 'build', 'ci', 'chore', 'revert']
 const maxLength = 100
 
-/** What is wrong with the title of a commit or pull request, if anything. */
+/** Problem of a commit or pull request title, if any. */
 export function titleFault(title: string): string | undefined {
   const [, type, noun, what] = title.match(/^(\w+)(?:\(([^()]*)\))?!?: (.*)$/) ?? []
   if (!type || what === undefined) return 'is not of the form "type(noun): what changed"'
@@ -13,7 +13,7 @@ export function titleFault(title: string): string | undefined {
   return title.length > maxLength ? `has ${title.length} characters, more than ${maxLength}` : undefined
 }
 
-/** The last commit that is not a merge; undefined where there is none to see, as in a shallow clone of a merge. */
+/** The last commit that is not a merge; undefined if there is none, as in a shallow clone of a merge. */
 function lastTitle(): string | undefined {
   const { stdout } = spawnSync('git', ['log', '-1', '--no-merges', '--format=%s'], { encoding: 'utf8' })
   return stdout?.trim() || undefined

@@ -22,7 +22,7 @@ test.each([
   expect(summary.failures.map(({ file, test, message }) => `${file} > ${test}: ${message}`)).toEqual(messages)
 })
 
-test('what a stage that failed said last', () => {
+test('a failed stage is reported with its last lines', () => {
   const { failures } = summarize([passing], ['verify'], () => `${'ok\n'.repeat(50)}9 of 10 checks passed\n`)
   expect(failures[0]?.message.split('\n')).toEqual([...Array(29).fill('ok'), '9 of 10 checks passed'])
 })

@@ -31,7 +31,7 @@ const ctx = contextIn(platform, workspace.id)
 const numbers = await linkNumbers(ctx, { ids: links.map(({ id }) => id) })
 await generateEvents(platform, { workspaceId: workspace.id, numbers, count: events })
 
-// As many redirect processes as there are without a setting.
+// The default number of redirect processes.
 const server = await startServer({ ...environment, REDIRECT_PROCESSES: '' })
 const done = { exports: 0, rows: 0, queries: 0, refused: 0 }
 let first = 1_000_000
@@ -77,7 +77,7 @@ function measure(duration: number): Promise<Load> {
   return runLoad({ url: server.redirect, host: workspace.domain, paths, connections, seconds: duration, ...visitors })
 }
 
-/** One exports everything again and again, the other asks one question after the other. */
+/** One client exports everything repeatedly, the other sends one analytics query after the other. */
 function startClients() {
   const stopping = new AbortController()
   const headers = { authorization: `Bearer ${workspace.key}` }

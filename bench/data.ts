@@ -10,12 +10,12 @@ import { openBenchFolder } from './data/folder.ts'
  * 25 clicks and a sale for every 50, made inside ClickHouse. The folder stays, for `npm run bench:reading -- <folder>`.
  */
 const [folder, clicksText = '50000000'] = process.argv.slice(2)
-if (folder === undefined) throw new Error('Say where the data go: npm run bench:data -- <folder> [clicks]')
+if (folder === undefined) throw new Error('Name the data folder: npm run bench:data -- <folder> [clicks]')
 const clicks = Number(clicksText)
 const links = 5_000
 const dayMs = 86_400_000
 const spanMs = 395 * dayMs
-// An insert has thirty seconds, on a busy machine too.
+// An insert has thirty seconds, also on a busy machine.
 const slices = Math.max(13, Math.ceil(clicks / 250_000))
 
 await using bench = await openBenchFolder(folder)
@@ -65,7 +65,7 @@ SETTINGS min_insert_block_size_rows = 1000000, insert_deduplicate = 0, prefer_co
   })
 }
 
-/** Gives the number of the first. */
+/** Returns the number of the first. */
 async function makeLinks(): Promise<bigint> {
   const result = await sql<{ first: bigint }>`
     WITH made AS (
@@ -90,7 +90,7 @@ async function linkAt(number: bigint): Promise<{ id: string; number: string }> {
   return { id: result.rows[0]?.id ?? '', number: String(number) }
 }
 
-/** What is being merged changes what is measured. */
+/** Waits for merges, which would distort the measurement. */
 async function untilMerged(): Promise<void> {
   for (let quiet = 0; quiet < 5; ) {
     const [row] = await query<{ merges: string }>(

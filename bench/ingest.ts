@@ -60,7 +60,7 @@ async function insertBare<Row>(format: 'JSONEachRow' | 'JSONCompactEachRow', rea
   return Math.round(clicks / ((performance.now() - started) / 1000))
 }
 
-/** The clock runs from the first batch that is stored, so that the start of the worker is left out. */
+/** The clock starts with the first stored batch, to exclude the worker's start. */
 async function ingestAll(): Promise<number> {
   await platform.valkey.flushall()
   const before = await stored()

@@ -30,7 +30,7 @@ const latencies: number[] = []
 let sent = 0
 let failures = 0
 
-// An answer that never comes must not keep the measurement.
+// A missing response must not block the measurement.
 setTimeout(() => process.exit(1), (seconds + 5) * 1000).unref()
 const started = performance.now()
 const until = started + seconds * 1000
@@ -56,7 +56,7 @@ function formatRequest(visitor: number): string {
 
 function nextRequest(): string | Buffer {
   const visitor = sent++
-  // None of those who came before.
+  // Visitors that have not visited before.
   return given.distinct ? formatRequest(Number(given.first) + visitor) : (requests[visitor % requests.length] as Buffer)
 }
 
@@ -72,7 +72,7 @@ function keepAsking(): Promise<void> {
       asked = performance.now()
       socket.write(nextRequest())
     }
-    /** Ahead of the rate one waits; behind it one catches up. */
+    /** Waits when ahead of the rate, and catches up when behind. */
     const askInTime = () => {
       const early = rate > 0 ? started + (sent / rate) * 1000 - performance.now() : 0
       if (early > 1) setTimeout(ask, early)
@@ -80,7 +80,7 @@ function keepAsking(): Promise<void> {
     }
     socket.setNoDelay(true)
     socket.on('connect', askInTime)
-    // Every answer here is a redirect without a body, so its head ends it.
+    // Every response is a redirect without a body, so it ends with its headers.
     socket.on('data', (chunk) => {
       if (chunk.subarray(9, 12).toString() !== '302') return socket.destroy(new Error('not a redirect'))
       if (chunk.lastIndexOf('\r\n\r\n') !== chunk.length - 4) return

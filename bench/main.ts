@@ -5,7 +5,7 @@ import { cpus, totalmem } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
-/** `npm run bench [-- --keep]`: all measurements of the event pipeline; with `--keep` they join bench/RESULTS.md. Fails when one missed what is asked of it. */
+/** `npm run bench [-- --keep]`: all measurements of the event pipeline; with `--keep` they are added to bench/RESULTS.md. Fails when one misses its target. */
 const parts = ['redirect', 'ingest', 'pipeline']
 const tables: string[] = []
 for (const part of parts) {

@@ -68,7 +68,7 @@ try {
   await Promise.all([redirect.stop(), worker.stop()])
 }
 
-/** The age of the oldest click that is not counted yet, as the worker itself tells it, once a second. */
+/** The worker's own metric for the age of the oldest uncounted click, read once a second. */
 async function watchLag(): Promise<number[]> {
   const lags: number[] = []
   while (!isOver) {
@@ -79,7 +79,7 @@ async function watchLag(): Promise<number[]> {
   return lags
 }
 
-/** Waits until that many are counted, or nothing moves any more. */
+/** Waits until that many are counted, or the count stalls. */
 async function waitForRows(expected: number): Promise<number> {
   for (let [last, stuck] = [-1, 0]; ; await sleep(500)) {
     const now = await counted()

@@ -3,14 +3,14 @@ import { startServer } from '../server/test/server-process.ts'
 import { openBenchFolder } from './data/folder.ts'
 import { table } from './table.ts'
 
-/** `npm run bench:reading -- <folder> [rounds]`: questions to what `bench:data` made, each beside its bare statement. Fails when one takes too long. */
+/** `npm run bench:reading -- <folder> [rounds]`: queries on the data of `bench:data`, each beside its bare statement. Fails when one takes too long. */
 const [folder, roundsText = '40'] = process.argv.slice(2)
-if (folder === undefined) throw new Error('Say where the data are: npm run bench:reading -- <folder> [rounds]')
+if (folder === undefined) throw new Error('Name the data folder: npm run bench:reading -- <folder> [rounds]')
 const rounds = Number(roundsText)
 const dayMs = 86_400_000
 
 await using bench = await openBenchFolder(folder)
-if (!bench.made) throw new Error(`${folder} has no data. Make them: npm run bench:data -- ${folder}`)
+if (!bench.made) throw new Error(`${folder} has no data. Create them: npm run bench:data -- ${folder}`)
 const { made } = bench
 const { clickhouse } = bench.platform
 const server = await startServer({ ...bench.environment, ROLES: 'api' })
@@ -32,7 +32,7 @@ type BenchQuery = {
   path: string
   days: number
   bare: string
-  /** What p95 may be in milliseconds, beside that of the bare statement. */
+  /** Maximum p95 in milliseconds, given that of the bare statement. */
   allowed?: (bareMs: number) => number
   query?: Record<string, string>
 }
@@ -94,7 +94,7 @@ for (const query of queries) rows.push(await measure(query))
 console.log(table(`${made.clicks} clicks`, ['bare p50 ms', 'p95', 'HTTP p50 ms', 'p95', 'p95 allowed'], rows))
 await server.stop()
 
-/** In turns, so that both meet the same load; each time of another moment, so that no answer is remembered. */
+/** Alternates, so that both see the same load; each query ends at another moment, so that no response is cached. */
 async function measure({
   name,
   path,
@@ -127,7 +127,7 @@ async function ask(path: string, query: Record<string, string>): Promise<void> {
     headers: { authorization: `Bearer ${made.key}` },
   })
   const body = await response.text()
-  if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${body}`)
+  if (response.status !== 200) throw new Error(`${path} returned ${response.status}: ${body}`)
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {

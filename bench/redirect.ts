@@ -32,7 +32,7 @@ const [ack, eager] = await Promise.all([
 const results: Record<string, Load[]> = { bare: [], ack: [], async: [] }
 const targets = { bare: bare.url, ack: ack.redirect, async: eager.redirect }
 try {
-  // Until the compiler has seen the whole path.
+  // Warms up the JIT compiler.
   for (const url of Object.values(targets)) await measure(url, 4)
   for (let round = 1; round <= rounds; round++) {
     for (const [name, url] of Object.entries(targets)) {
@@ -45,7 +45,7 @@ try {
   await Promise.all([ack.stop(), eager.stop()])
 }
 
-// Each round beside the bare one of the same round: what else the machine does changes from one to the next.
+// Compares each round with the bare one of the same round, because the machine's other load varies.
 const beside = (name: string, figure: 'perSecond' | 'p99') =>
   middle(results[name]?.map((load, round) => load[figure] / (results.bare?.[round]?.[figure] ?? 1)) ?? [])
 const failures = (name: string) => results[name]?.reduce((sum, load) => sum + load.failures, 0) ?? 0

@@ -6,7 +6,7 @@ export type Load = { perSecond: number; p50: number; p99: number; worst: number;
 
 const script = fileURLToPath(new URL('./load.ts', import.meta.url))
 
-/** Runs the load generator in a process of its own. */
+/** Runs the load generator in a separate process. */
 export async function runLoad(input: {
   url: string
   host: string

@@ -14,11 +14,11 @@ import { migrate } from '../server/src/platform/migrate.ts'
 export type Bench = AsyncDisposable & {
   engines: Awaited<ReturnType<typeof startEngines>>
   platform: Platform
-  /** For servers of their own, which choose their ports. */
+  /** Settings of separate servers, which choose their ports. */
   environment: Record<string, string>
 }
 
-/** Private engines with all tables, for one measurement; nothing is left behind. */
+/** Private engines with all tables for one measurement, removed afterwards. */
 export async function openBench(overrides: Record<string, string> = {}): Promise<Bench> {
   await using stack = new AsyncDisposableStack()
   await ensureBinaries(console.error, process.env)

@@ -1,22 +1,22 @@
-/** Rows of a measurement as a table of Markdown, so that they can be kept as they are. */
+/** Formats measurements as a Markdown table. */
 export function table(title: string, columns: string[], rows: (string | number)[][]): string {
   const lines = [[title, ...columns], [title, ...columns].map(() => '---'), ...rows]
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
-/** The middle one of several rounds: on a shared machine the mean says nothing. */
+/** The median of several rounds, because the mean is meaningless on a shared machine. */
 export function middle(values: number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 }
 
 export type Target = { name: string; figure: number; atLeast?: number; atMost?: number }
 
-/** What was measured as printed, beside what was asked; a bench that missed something fails after its table. */
+/** Compares rounded figures with their targets; a bench that misses one fails after its table. */
 export function missed(targets: Target[]): string[] {
   return targets.flatMap(({ name, figure, atLeast = -Infinity, atMost = Infinity }) => {
     const printed = Number(figure.toFixed(2))
     if (printed < atLeast) return [`${name}: ${printed}, at least ${atLeast} asked`]
-    // NaN, too: what could not be measured is missed.
+    // NaN counts as missed too.
     return printed <= atMost ? [] : [`${name}: ${printed}, at most ${atMost} asked`]
   })
 }

@@ -1,4 +1,4 @@
-// Started by roles.ts. Loads all packages, then waits for `load`: with a process that stands by like this, a restart
+// Started by roles.ts. Loads all packages, then waits for `load`: with such a standby process, a restart
 // loads only our own files.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -19,13 +19,13 @@ try {
   console.error(error)
   process.exitCode = 1
 }
-// A timer that a library left behind must not keep the process.
+// A library's timer must not keep the process alive.
 process.exit()
 
 async function loadPackages(): Promise<void> {
   const manifest = readFileSync(new URL('../server/package.json', import.meta.url), 'utf8')
   const names = Object.keys((JSON.parse(manifest) as { dependencies: Record<string, string> }).dependencies)
   const isCode = (name: string) => !dataPackages.includes(name) && !name.startsWith('@tributary/')
-  // A package that does not load is reported by the file that needs it.
+  // The importing file reports a package that does not load.
   await Promise.allSettled(names.filter(isCode).map((name) => import(name)))
 }

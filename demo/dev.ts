@@ -16,7 +16,7 @@ import { type Changes, watchFolders } from './watch.ts'
 
 const watched = ['server/src', 'server/migrations', 'contract/src', 'tracker/src']
 const defaultPort = 3000
-// In this order from the first port on.
+// In this order, starting with the first port.
 const portNames = {
   api: 'API',
   redirect: 'redirect',
@@ -58,12 +58,12 @@ async function dev(): Promise<void> {
     ...newSecrets(),
     ...(await readSettings()),
     ...localSettings(engines.urls, ports, join(folder, 'spool')),
-    // A restart waits for no open event stream.
+    // A restart does not wait for open event streams.
     SHUTDOWN_GRACE_MS: '300',
     ...settingsFrom(process.env),
   }
   await writeSettings(settings)
-  // Watched from here on, so that no change is lost while the roles start.
+  // Watch before the roles start, so that no change is lost.
   const changes = stack.use(watchFolders(watched, (file) => /\.(ts|sql)$/.test(file) && !file.endsWith('.test.ts')))
   const environment = { PATH: process.env.PATH, ...settings, NODE_COMPILE_CACHE: join(folder, 'compile-cache') }
   const roles = stack.use(openRoles(environment, (reason) => say(`The roles ended (${reason}). ${waiting}`)))
@@ -77,12 +77,12 @@ async function restartOnChange(roles: Roles, changes: Changes, settings: Setting
   say('Starting all roles …')
   for (let isFirst = true, files: string[] = []; ; files = await changes.next()) {
     const startedAt = performance.now()
-    // The server hands out what is built.
+    // The server serves the built files.
     if (files.some((file) => file.startsWith('tracker/'))) await run('tracker/build.ts')
     const migrates = isFirst || files.some((file) => file.startsWith('server/migrations/'))
     const outcome = await roles.replace(migrates)
     if (outcome === 'does not load') {
-      say(`The roles do not load, for the reason above. ${isFirst ? waiting : 'The version before still answers.'}`)
+      say(`The roles do not load, for the reason above. ${isFirst ? waiting : 'The previous version still runs.'}`)
     } else if (outcome === 'does not start') {
       say(`The roles do not start, for the reason above. ${waiting}`)
     } else if (isFirst) {
@@ -127,7 +127,7 @@ async function requireFreePorts(firstPort: number): Promise<Ports> {
   )
 }
 
-/** Settings of the shell go before ours, as in `LOG_LEVEL=debug npm run dev`. */
+/** Settings of the shell override ours, as in `LOG_LEVEL=debug npm run dev`. */
 function settingsFrom(environment: NodeJS.ProcessEnv): Settings {
   const names = Object.keys(knownSettings).filter((name) => environment[name])
   return Object.fromEntries(names.map((name) => [name, environment[name] as string]))

@@ -4,21 +4,21 @@ import { join } from 'node:path'
 import type { SampleWorkspaces } from './sample.ts'
 import type { Settings } from './settings.ts'
 
-/** Sample data that was loaded, with the keys to read it. */
+/** Loaded sample data, with the keys to read it. */
 export type Sample = { workspaces: SampleWorkspaces; clicks: number }
 
 /** Everything that `npm run dev` keeps between two starts. Git ignores it; remove it to begin with empty engines. */
 export const folder = '.dev'
 
-// Relative, because the path of a socket has room for about 100 characters.
+// Relative, because a socket path is limited to about 100 characters.
 const socket = join(folder, 'running.sock')
 const files = { settings: join(folder, 'settings.json'), sample: join(folder, 'sample.json') }
 
-/** Takes the folder until it is disposed, or fails when another `npm run dev` has it. */
+/** Locks the folder until disposed, or fails if another `npm run dev` uses it. */
 export async function claimFolder(): Promise<AsyncDisposable> {
   await mkdir(folder, { recursive: true })
   if (await isRunning()) throw new Error('`npm run dev` already runs in this checkout. Use it, or stop it first.')
-  // A process that was killed leaves its socket behind.
+  // A killed process leaves its socket behind.
   await rm(socket, { force: true })
   const server = createServer((connection) => connection.destroy())
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(socket, resolve))
@@ -61,6 +61,6 @@ async function readJson<T>(file: string): Promise<T | undefined> {
 }
 
 function writeJson(file: string, value: unknown): Promise<void> {
-  // The settings hold secrets, the sample holds keys.
+  // The settings contain secrets, the sample contains keys.
   return writeFile(file, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
 }

@@ -49,7 +49,7 @@ async function demo(): Promise<void> {
   say(
     `Ready. Reference: ${config.API_URL}/docs/reference  A short link: http://${sampleDomain}:${config.REDIRECT_PORT}/${demoLinks[0]?.key}`,
   )
-  say('It runs until ctrl-c and leaves nothing behind.')
+  say('Press ctrl-c to stop it and delete its data.')
   console.log(JSON.stringify({ api: config.API_URL, redirect, domain: sampleDomain, keys }))
   await stopped
   say('Stopping …')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 export type Outcome = 'ready' | 'does not load' | 'does not start'
 export type Roles = AsyncDisposable & {
-  /** Starts all roles from the files as they are now. The roles that run answer until the new ones are loaded. */
+  /** Starts all roles from the current files. The running roles serve until the new ones are loaded. */
   replace(migrates: boolean): Promise<Outcome>
 }
 

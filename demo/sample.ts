@@ -17,7 +17,7 @@ export type SampleWorkspaces = Record<Plan, SampleWorkspace>
 type Say = (line: string) => void
 type Clicks = {
   count: number
-  /** How many the workspace was sent before, so that no visitor repeats. */
+  /** Number of clicks sent before, so that no visitor repeats. */
   sentBefore: number
 }
 
@@ -82,7 +82,7 @@ export async function fillWorkspace(
       }
       if (performance.now() - changedAt > stalledMs) {
         throw new Error(
-          `${formatCount(known)} of ${formatCount(count)} clicks are stored, and no more were within ${stalledMs / 1000} s. Look for the reason in the log lines of the roles.`,
+          `${formatCount(known)} of ${formatCount(count)} clicks are stored, and none for ${stalledMs / 1000} s. See the log of the roles.`,
         )
       }
       if (known < target) await new Promise((resolve) => setTimeout(resolve, pollMs))
@@ -106,7 +106,7 @@ async function countClicks(platform: Platform, workspace: SampleWorkspace): Prom
   return (await listSampleLinks(platform, workspace)).reduce((sum, link) => sum + link.clicks, 0)
 }
 
-/** The first page by clicks has them all: somebody's own links on this domain have fewer. */
+/** The first page by clicks has all sample links, because other links on this domain have fewer. */
 async function listSampleLinks({ config }: Platform, { key }: SampleWorkspace) {
   const call = createClient({ url: config.API_URL, token: key })
   const keys = new Set(demoLinks.map((link) => link.key))

@@ -25,7 +25,7 @@ async function seed(count: number): Promise<void> {
   await using platform = await openPlatform(readConfig(settings), openLog('warn'))
   const sample = (await readSample()) ?? { workspaces: await makeWorkspaces(platform), clicks: 0 }
   const { workspaces, clicks: sentBefore } = sample
-  // Written before they are sent, so that a retry after a failure has other visitors.
+  // Written before sending, so that a retry uses other visitors.
   await writeSample({ workspaces, clicks: sentBefore + count })
   await fillWorkspace(platform, workspaces.business, { count, sentBefore }, say)
   say(`Added ${count.toLocaleString('en')} clicks in ${Math.ceil((performance.now() - startedAt) / 1000)} s.`)

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 export type Settings = Record<string, string>
 export type RolePorts = { api: number; redirect: number; ops: number }
 
-/** The settings of an installation for one person on one machine. */
+/** Settings of a local installation. */
 export function localSettings(urls: Settings, ports: RolePorts, spool: string): Settings {
   return {
     ...urls,

@@ -58,7 +58,7 @@ type Span = {
   to: number
 }
 
-/** Clicks of varied visitors, ordered by time; the same ones for the same span. Earlier links of the list get more. */
+/** Clicks of varied visitors, ordered by time and deterministic for a span. Earlier links in the list get more. */
 export function pastClicks(keys: ClickKeys, links: Target[], { count, first, from, to }: Span): RawClick[] {
   const random = repeatable(20 + first)
   const pick = <T>(items: T[]): T => items[Math.floor(random() * items.length)] as T
@@ -96,7 +96,7 @@ export async function sendToLog(platform: Platform, workspaceId: string, clicks:
   }
 }
 
-// Another address for each click, so that none repeats a visit within its hour.
+// Each click has another address, so that none is a repeat visit.
 function visitorAddress(index: number): string {
   return `198.${18 + ((index >> 16) % 238)}.${(index >> 8) & 255}.${index & 255}`
 }

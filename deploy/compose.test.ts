@@ -25,7 +25,7 @@ describe.each([
 ])('%s', (_, { services }) => {
   const entries = Object.entries(services)
 
-  test('gives Tributary settings that it takes', () => {
+  test('gives Tributary valid settings', () => {
     for (const [name, { environment = {} }] of entries.filter(([name]) => ours.test(name))) {
       const config = readConfig(environment)
       expect(config.API_URL, name).toBe('https://api.go.example.com')
@@ -34,14 +34,14 @@ describe.each([
     }
   })
 
-  test('opens only the ports of Caddy, by IPv4, where Docker keeps the addresses of visitors', () => {
+  test('opens only the ports of Caddy, on IPv4, where Docker preserves client addresses', () => {
     const open = entries.flatMap(([name, { ports = [] }]) =>
       ports.map(({ host_ip, published, protocol }) => `${name} ${host_ip} ${published} ${protocol}`),
     )
     expect(open).toEqual(['caddy 0.0.0.0 80 tcp', 'caddy 0.0.0.0 443 tcp', 'caddy 0.0.0.0 443 udp'])
   })
 
-  test('runs Tributary and Caddy without rights, on a file system that can only be read', () => {
+  test('runs Tributary and Caddy non-root, on a read-only file system', () => {
     for (const [name, service] of entries) {
       expect(service.security_opt, name).toEqual(['no-new-privileges:true'])
       if (!ours.test(name) && !['caddy', 'valkey'].includes(name) && !name.startsWith('nats')) continue
@@ -49,7 +49,7 @@ describe.each([
     }
   })
 
-  test('mounts files that exist, to be read only', async () => {
+  test('mounts existing files read-only', async () => {
     const mounts = entries.flatMap(([, { volumes = [] }]) => volumes.filter(({ type }) => type === 'bind'))
     expect(mounts.length).toBeGreaterThan(4)
     for (const { source, read_only } of mounts) {
@@ -67,21 +67,21 @@ describe.each([
     expect(services.server?.depends_on?.migrate?.condition).toBe('service_completed_successfully')
   })
 
-  test('says of every service how to see that it is well', () => {
+  test('has a health check for every service', () => {
     for (const [name, { healthcheck, build }] of entries) {
       if (!build && name !== 'caddy') expect(healthcheck?.test?.length, name).toBeGreaterThan(1)
     }
   })
 })
 
-test('the limits of compose.yaml leave the system of a server with 4 GB some memory', () => {
+test('the memory limits of compose.yaml leave a 4 GB server some memory for its system', () => {
   const limits = Object.entries(single.services).map(([name, { mem_limit }]) => [name, Number(mem_limit)] as const)
   for (const [name, limit] of limits) expect(limit, name).toBeGreaterThan(0)
   const lasting = limits.filter(([name]) => name !== 'migrate').map(([, limit]) => limit)
   expect(lasting.reduce((sum, limit) => sum + limit, 0)).toBeLessThan(3.5 * 2 ** 30)
 })
 
-test('the heaps of all processes fit the memory of the server, with what Node takes besides', () => {
+test('the heaps of all processes and their overhead fit the memory limit of the server', () => {
   const { mem_limit, environment = {} } = single.services.server ?? {}
   const config = readConfig(environment)
   const plans = planProcesses(config, config.REDIRECT_PROCESSES)
@@ -104,7 +104,7 @@ test('the pools of all processes leave PostgreSQL connections for commands, and 
   for (const redirects of [2, 8, 16, 40, 64]) expect(pools(redirects)).toBeLessThan(Number(most) * 0.85)
 })
 
-test('each engine keeps below the limit of its container by itself', async () => {
+test("each engine is configured to stay below its container's memory limit", async () => {
   const limit = (name: string) => Number(single.services[name]?.mem_limit)
   const text = (file: string) => readFile(join(import.meta.dirname, file), 'utf8')
   const [, clickhouse] = /<max_server_memory_usage>(\d+)</.exec(await text('clickhouse/server.xml')) ?? []
@@ -117,7 +117,7 @@ test('each engine keeps below the limit of its container by itself', async () =>
   }
 })
 
-test('PostgreSQL knows what it is started with', async () => {
+test('PostgreSQL accepts its command-line settings', async () => {
   const { db } = await openTestPlatform()
   for (const word of single.services.postgres?.command?.slice(1) ?? []) {
     const [, name = '', value] = /^--([a-z_]+)=(.+)$/.exec(word) ?? []
@@ -127,7 +127,7 @@ test('PostgreSQL knows what it is started with', async () => {
   }
 })
 
-test('compose.scale.yaml has the roles apart, a spool for each redirect, and three NATS nodes with names of their own', () => {
+test('compose.scale.yaml has separate roles, a spool for each redirect, and three NATS nodes with unique names', () => {
   const { services } = scaled
   const roles = Object.entries(services).map(([name, { environment }]) => [name, environment?.ROLES])
   expect(Object.fromEntries(roles.filter(([, role]) => role))).toEqual({

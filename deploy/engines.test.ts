@@ -32,7 +32,7 @@ async function startNats(file: string, folder: string, env: Record<string, strin
   return { ...program, server: `127.0.0.1:${port}`, health: `http://127.0.0.1:${healthPort}` }
 }
 
-test('nats.conf: the log is on disk before it confirms, and nobody gets in without the password', async () => {
+test('nats.conf: the log acknowledges after a sync to disk, and requires the password', async () => {
   await using folder = await temporaryFolder()
   await using nats = await startNats('nats.conf', folder.path)
   const { jetstream } = (await (await fetch(`${nats.health}/varz`)).json()) as { jetstream: { config: object } }
@@ -45,7 +45,7 @@ test('nats.conf: the log is on disk before it confirms, and nobody gets in witho
   await connection.close()
 })
 
-test('cluster.conf: three nodes find each other and hold a stream three times', async () => {
+test('cluster.conf: three nodes form a cluster and store a stream with three replicas', async () => {
   await using parts = new AsyncDisposableStack()
   const { path } = parts.use(await temporaryFolder())
   const routePorts = [await freePort(), await freePort(), await freePort()]
@@ -98,7 +98,7 @@ test('valkey.conf: bounded memory, nothing on disk, a password', async () => {
   ])
 })
 
-// ClickHouse takes a setting that it does not know without a word, so each has to be seen as changed.
+// ClickHouse silently accepts unknown settings, so the test checks that each is changed.
 const serverSettings = {
   max_server_memory_usage: '1200000000',
   mark_cache_size: '134217728',
@@ -118,7 +118,7 @@ const userSettings = {
   max_bytes_before_external_sort: '250000000',
   max_threads: '2',
 }
-test('server.xml and users.xml: ClickHouse takes every setting', async () => {
+test('server.xml and users.xml: ClickHouse applies every setting', async () => {
   await using folder = await temporaryFolder()
   const port = await freePort()
   await using _clickhouse = await startProgram({
@@ -156,7 +156,7 @@ test('server.xml and users.xml: ClickHouse takes every setting', async () => {
 })
 
 // chdb has no such tables, so this is about the text.
-test('server.xml: ClickHouse keeps no journal of itself for longer than three days', async () => {
+test('server.xml: ClickHouse keeps its own logs for at most three days', async () => {
   const text = await readFile(configured('clickhouse/server.xml'), 'utf8')
   const logs = ['error_log', 'part_log', 'query_log']
   for (const name of logs) expect(text).toContain(`<${name}><ttl>event_date + INTERVAL 3 DAY DELETE</ttl></${name}>`)

@@ -83,13 +83,13 @@ describe.each(roles)('%s', (role) => {
     expect(set().spec).not.toHaveProperty('replicas')
   })
 
-  test('lets one pod go at a time, and the budget leaves room for that', () => {
+  test('replaces one pod at a time, within the disruption budget', () => {
     const { minReplicas, maxReplicas } = part('HorizontalPodAutoscaler').spec
     expect(part('PodDisruptionBudget').spec.minAvailable).toBeLessThan(minReplicas)
     expect(maxReplicas).toBeGreaterThan(minReplicas)
   })
 
-  test('runs without rights, on a file system that can only be read', () => {
+  test('runs non-root, on a read-only file system', () => {
     const [container] = pod().spec.containers
     expect(pod().spec).toMatchObject({ automountServiceAccountToken: false, securityContext: { runAsNonRoot: true } })
     expect(container.securityContext).toEqual({
@@ -99,7 +99,7 @@ describe.each(roles)('%s', (role) => {
     })
   })
 
-  test('is asked for its health where it tells it, and named ports exist', () => {
+  test('has probes on the health endpoints, and named ports exist', () => {
     const [container] = pod().spec.containers
     const ports = container.ports.map(({ name }: { name: string }) => name)
     expect(container.livenessProbe.httpGet).toEqual({ path: '/healthz', port: 'ops' })
@@ -111,7 +111,7 @@ describe.each(roles)('%s', (role) => {
     expect(volumes.map(({ name }: { name: string }) => name)).toEqual(mounts)
   })
 
-  test('has settings that the server takes', () => {
+  test('has settings that the server accepts', () => {
     const [container] = pod().spec.containers
     const own = container.env.map(({ name, value }: { name: string; value: string }) => [name, value])
     const config = readConfig({ ...find(defaults, 'ConfigMap', '').data, ...Object.fromEntries(own), ...secret })
@@ -133,7 +133,7 @@ const secret = {
 const persistence = (manifests: Manifest[], role: 'api' | 'redirect') =>
   ['Deployment', 'StatefulSet'].flatMap((kind) => find(manifests, kind, `-${role}`)?.kind ?? [])
 
-test('a redirect keeps its spool when its node dies: each pod has a volume, which outlives it', async () => {
+test('a redirect keeps its spool when its node dies: each pod has a persistent volume', async () => {
   const { spec } = find(defaults, 'StatefulSet', '-redirect')
   expect(spec).toMatchObject({ serviceName: 'test-tributary-redirect', podManagementPolicy: 'Parallel' })
   expect(spec).not.toHaveProperty('strategy')
@@ -151,7 +151,7 @@ test('a redirect keeps its spool when its node dies: each pod has a volume, whic
   expect(spec.template.spec.securityContext.fsGroup).toBe(1000)
 })
 
-test('who has no volumes goes without, who wants keeps the spool of the api too', async () => {
+test('persistent spools can be disabled, or enabled for the api too', async () => {
   const without = await render({ spool: { persistent: [] } })
   expect([persistence(without, 'api'), persistence(without, 'redirect')]).toEqual([['Deployment'], ['Deployment']])
   const { spec } = find(without, 'Deployment', '-redirect')
@@ -170,7 +170,7 @@ test('names are short enough for the labels that Kubernetes adds, whatever the r
   }
 })
 
-test('migrates before anything is changed, after the settings are there', () => {
+test('migrates after the settings are created and before anything else changes', () => {
   const weight = ({ metadata }: Manifest) => Number(metadata.annotations['helm.sh/hook-weight'])
   const [job, map] = [find(defaults, 'Job', '-migrate'), find(defaults, 'ConfigMap', '')]
   expect(weight(map)).toBeLessThan(weight(job))
@@ -200,7 +200,7 @@ test('other values: fixed replicas, an ingress, names of settings that exist', a
   for (const name of Object.keys(find(defaults, 'ConfigMap', '').data)) expect(known).toContain(name)
 })
 
-test('is of the version of the server', async () => {
+test('has the version of the server', async () => {
   const { version } = JSON.parse(await readFile(join(projectFolder, 'package.json'), 'utf8'))
   const text = await readFile(join(chart, 'Chart.yaml'), 'utf8')
   expect(text).toContain(`appVersion: ${version}\n`)

@@ -18,19 +18,19 @@ const steps = (stage: Stage, instruction: string) =>
 const findSteps = (instruction: string) => stages.flatMap((stage) => steps(stage, instruction))
 
 describe('the Dockerfile', () => {
-  test('has stages, of which the last is what runs', () => {
+  test('has stages, and the last one runs', () => {
     expect(stages.map(({ name }) => name)).toEqual(['site', 'packages', 'stage-2'])
     expect(text).toMatch(/^ARG NODE_IMAGE=node:24-[a-z]+-slim$/m)
   })
 
-  test('runs as a user without rights, by a list of words, with a healthcheck', () => {
+  test('runs non-root, with an exec-form entrypoint and a health check', () => {
     expect(steps(final, 'USER')).toEqual(['node'])
     expect(steps(final, 'ENTRYPOINT')).toEqual(['["node", "/app/server/src/main.ts"]'])
     expect(steps(final, 'CMD')).toEqual(['["serve"]'])
     expect(steps(final, 'HEALTHCHECK')[0]).toMatch(/--interval=.* CMD \["node", "-e", /)
   })
 
-  test('keeps to what linters of such files ask for', () => {
+  test('follows the rules of Dockerfile linters', () => {
     for (const folder of findSteps('WORKDIR')) expect(folder).toMatch(/^\//)
     for (const command of findSteps('RUN')) expect(command).not.toMatch(/\bsudo\b|\bcd \/|apt-get|curl|wget|:latest/)
     expect([...findSteps('ADD'), ...findSteps('MAINTAINER'), ...findSteps('SHELL')]).toEqual([])
@@ -68,7 +68,7 @@ describe('its steps, done by hand in an empty folder', async () => {
     }
   })
 
-  test('give a server that runs as nobody, writes only to its volume, and is healthy', async () => {
+  test('produce a server that runs as nobody, writes only to its volume, and is healthy', async () => {
     const { root, environment, inImage } = await buildStage(final, building)
     expect(await Array.fromAsync(glob('app/{server,contract,tracker}/**/*.test.ts', { cwd: root }))).toEqual([])
     const ports = { API_PORT: await freePort(), REDIRECT_PORT: await freePort(), OPS_PORT: await freePort() }

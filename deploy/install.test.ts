@@ -42,13 +42,13 @@ test('install.sh writes secrets that nobody else can read, and keeps them when i
   expect(await install(path, ['--domain', 'GO.example.com', '--settings-only'])).not.toContain('stays')
   const other = ['--domain', 'other.example.com', '--email', 'internal', '--settings-only']
   const output = await install(path, other)
-  expect(output).toContain('SHORT_DOMAIN stays go.example.com, because it stands in .env')
+  expect(output).toContain('SHORT_DOMAIN stays go.example.com, because it is in .env')
   expect(output).toContain('CADDY_TLS stays me@example.com')
   expect(await settings()).toEqual(first)
 })
 
 test.each([' go.example.com ', 'https://Go.Example.com/', 'http://go.example.com', 'go.example.com.'])(
-  'it takes a domain as people copy it: %j',
+  'it accepts a domain as people copy it: %j',
   async (domain) => {
     const { path, settings } = await newFolder()
     await install(path, ['--domain', domain, '--email', '', '--settings-only'])
@@ -56,7 +56,7 @@ test.each([' go.example.com ', 'https://Go.Example.com/', 'http://go.example.com
   },
 )
 
-test('it adds what is missing in a .env of yours, also when that does not end with a line break', async () => {
+test('it adds missing settings to an existing .env, also without a final line break', async () => {
   const { path, settings } = await newFolder()
   await writeFile(join(path, '.env'), 'LOG_LEVEL=warn\nSHORT_DOMAIN=own.example.com')
   await install(path, ['--domain', 'other.example.com', '--settings-only'])
@@ -74,21 +74,21 @@ test('DOMAIN and EMAIL may come from the environment', async () => {
   expect(await settings()).toMatchObject({ API_HOST: 'api.a.example.org', CADDY_TLS: 'internal' })
 })
 
-describe('it says what is wrong and changes nothing', () => {
+describe('it reports an error and changes nothing', () => {
   test.each([
-    [['--settings-only'], /which domain\?/],
-    [['--domain', 'nodots', '--settings-only'], /nodots is no domain/],
-    [['--domain', 'a.example.com; rm -rf /', '--settings-only'], /is no domain/],
-    [['--domain', 'a.example.com\nLOG_LEVEL=silent', '--settings-only'], /is no domain/],
-    [['--domain', 'a.example.com:8443', '--settings-only'], /a.example.com:8443 is no domain/],
-    [['--domain', `${'a'.repeat(64)}.example.com`, '--settings-only'], /is no domain/],
+    [['--settings-only'], /no domain given/],
+    [['--domain', 'nodots', '--settings-only'], /nodots is not a domain/],
+    [['--domain', 'a.example.com; rm -rf /', '--settings-only'], /is not a domain/],
+    [['--domain', 'a.example.com\nLOG_LEVEL=silent', '--settings-only'], /is not a domain/],
+    [['--domain', 'a.example.com:8443', '--settings-only'], /a.example.com:8443 is not a domain/],
+    [['--domain', `${'a'.repeat(64)}.example.com`, '--settings-only'], /is not a domain/],
     [['--domain', 'bücher.example', '--settings-only'], /xn--/],
-    [['--domain', '192.0.2.1', '--settings-only'], /is no domain/],
-    [['--domain', 'a.example.com', '--email', 'me@example.com you@example.com', '--settings-only'], /no e-mail/],
-    [['--domain', 'a.example.com', '--email', 'me@example.com\nA=b', '--settings-only'], /no e-mail/],
-    [['--domain', 'a.example.com', '--email', 'me', '--settings-only'], /me is no e-mail address/],
+    [['--domain', '192.0.2.1', '--settings-only'], /is not a domain/],
+    [['--domain', 'a.example.com', '--email', 'me@example.com you@example.com', '--settings-only'], /not an e-mail/],
+    [['--domain', 'a.example.com', '--email', 'me@example.com\nA=b', '--settings-only'], /not an e-mail/],
+    [['--domain', 'a.example.com', '--email', 'me', '--settings-only'], /me is not an e-mail address/],
     [['--domain'], /--domain needs a value/],
-    [['--verbose'], /there is no option --verbose/],
+    [['--verbose'], /unknown option --verbose/],
   ])('%j', async (args, message) => {
     const { path } = await newFolder()
     await expect(install(path, args)).rejects.toThrow(message)
@@ -104,7 +104,7 @@ describe('it says what is wrong and changes nothing', () => {
   })
 })
 
-test('it starts everything and says what comes next', async () => {
+test('it starts everything and prints the next steps', async () => {
   const { path } = await newFolder()
   await writeFile(join(path, 'docker'), `#!/bin/sh\necho "$*" >>'${path}/calls'\n`)
   await chmod(join(path, 'docker'), 0o755)
@@ -120,7 +120,7 @@ test('it starts everything and says what comes next', async () => {
   ])
 })
 
-test('what Docker Compose could not start is told, with where to look', async () => {
+test('a failed start of Docker Compose is reported with advice', async () => {
   const { path } = await newFolder()
   await writeFile(join(path, 'docker'), '#!/bin/sh\ncase $* in *up*) echo "migrate exited (1)" >&2; exit 1 ;; esac\n')
   await chmod(join(path, 'docker'), 0o755)

@@ -33,7 +33,7 @@ async function openNats(store: string) {
 const publish = (connection: NatsConnection) =>
   jetstream(connection).publish('events.0', 'x'.repeat(1_000), { timeout: 1_000 })
 
-test.skipIf(!(await canMount()))('NATS goes on by itself when its full disk has space again', async () => {
+test.skipIf(!(await canMount()))('NATS recovers by itself when its full disk has space again', async () => {
   await using disk = await openSmallDisk(64)
   const nats = await openNats(disk.folder)
   const program = await nats.start()
@@ -42,7 +42,7 @@ test.skipIf(!(await canMount()))('NATS goes on by itself when its full disk has 
   for (let count = 0; count < 10; count++) await publish(connection)
   await disk.fill()
   await eventually(() => expect(publish(connection)).rejects.toThrow(), 20_000)
-  // Ending it now would only end it again.
+  // A restart now would fail again.
   const early = await Promise.race([program.ended.then(() => 'ended'), new Promise((go) => setTimeout(go, 3_000))])
   expect(early).not.toBe('ended')
   await disk.free()

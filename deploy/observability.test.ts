@@ -42,18 +42,18 @@ const page = readPage('guides/observability')
 const promtool = (...args: string[]) => promisify(execFile)('promtool', args, { cwd: folder })
 
 describe("Prometheus's own checker", () => {
-  test('takes the configuration and the rules', async () => {
+  test('accepts the configuration and the rules', async () => {
     const { stdout } = await promtool('check', 'config', '--lint=all', '--lint-fatal', 'prometheus.yml')
     expect(stdout).toContain(`SUCCESS: ${alerts.length} rules found`)
   })
 
-  test('sees every alert fire when it has to, and only then', async () => {
+  test('sees every alert fire exactly when it must', async () => {
     const { stdout } = await promtool('test', 'rules', 'rules.test.yml')
     expect(stdout).toContain('SUCCESS')
   })
 })
 
-test('the job that the guide shows fits the configuration, and no block of the guide is left untried', async () => {
+test("the guide's job fits the configuration, and every block of the guide is tested", async () => {
   const work = await temporaryFolder()
   onTestFinished(() => work[Symbol.asyncDispose]())
   const [job] = page.take('yaml')
@@ -64,7 +64,7 @@ test('the job that the guide shows fits the configuration, and no block of the g
 })
 
 describe('every alert', () => {
-  test.each(alerts)('%s is tested both ways and has advice', (alert) => {
+  test.each(alerts)('%s is tested firing and quiet, and has a runbook', (alert) => {
     expect(ruleTests).toContain(`name: ${alert} fires`)
     expect(ruleTests).toContain(`name: ${alert} is quiet`)
     expect(rules).toContain(`runbook: docs/guides/observability.md#${alert.toLowerCase()}`)
@@ -83,7 +83,7 @@ describe('every metric', () => {
     expect([...new Set(named)].filter((name) => !exported.includes(name))).toEqual([])
   })
 
-  test('is asked for by labels that it has', async () => {
+  test('is queried by existing labels', async () => {
     const labels = labelsByMetric()
     const wrong = [rules, ruleTests, ...queries.map(({ expr }) => expr)]
       .flatMap(selectorsIn)
@@ -99,7 +99,7 @@ describe('every metric', () => {
   })
 })
 
-test('a real Prometheus reads a server, judges every rule and answers every question of the dashboard', async () => {
+test('Prometheus scrapes a server, evaluates every rule and answers every query of the dashboard', async () => {
   const { ops } = inject('server')
   const work = await temporaryFolder()
   onTestFinished(() => work[Symbol.asyncDispose]())
@@ -149,12 +149,12 @@ test('a real Prometheus reads a server, judges every rule and answers every ques
 })
 
 describe('the dashboard', () => {
-  test('asks only the source that is chosen', () => {
+  test('queries only the selected data source', () => {
     const sources = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ datasource }) => datasource.uid))
     expect(sources.filter((uid) => !/^\$\{datasource\}$/.test(uid))).toEqual([])
   })
 
-  test('has panels with an id and a place of their own, and a word on each', () => {
+  test('has panels with unique ids and positions, and a description each', () => {
     const { panels } = dashboard
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
     expect(panels.filter(({ type, description }) => type !== 'row' && !description)).toEqual([])
@@ -166,7 +166,7 @@ describe('the dashboard', () => {
   })
 })
 
-test('compose.observability.yaml mounts these files where they are looked for, and listens on this machine only', async () => {
+test('compose.observability.yaml mounts these files at the configured paths, and listens on localhost only', async () => {
   const work = await temporaryFolder()
   onTestFinished(() => work[Symbol.asyncDispose]())
   await copyInstaller(work.path)

@@ -13,7 +13,7 @@ const folder = await temporaryFolder()
 afterAll(() => folder[Symbol.asyncDispose]())
 await copyInstaller(folder.path)
 
-/** What begins so, without that beginning; each command of the guide has to be taken once. */
+/** Takes the commands with this prefix, and removes it; each command of the guide must be taken once. */
 const taken = new Set<string>()
 function take(beginning: string): string[] {
   const found = commands.filter((command) => command.startsWith(beginning))
@@ -21,13 +21,13 @@ function take(beginning: string): string[] {
   return found.map((command) => command.slice(beginning.length).trim())
 }
 
-test('./install.sh takes the options of the guide', async () => {
+test('./install.sh accepts the options of the guide', async () => {
   const [options = ''] = take('./install.sh')
   await install(folder.path, [...options.split(' '), '--settings-only'])
   expect(await readFile(join(folder.path, '.env'), 'utf8')).toContain('API_HOST=api.go.example.com\n')
 })
 
-test('what is asked of Docker is about files and services that exist, and commands that Tributary has', async () => {
+test('Docker commands name existing files, services and Tributary commands', async () => {
   for (const command of take('docker compose exec')) {
     const [service = '', program, name = ''] = command.split(' ')
     expect(Object.keys((await readCompose(folder.path, ['compose.yaml'])).services)).toContain(service)
@@ -42,7 +42,7 @@ test('what is asked of Docker is about files and services that exist, and comman
   }
 })
 
-test('helm is given values that the chart has', async () => {
+test('helm commands set values that the chart has', async () => {
   const values = await readFile(join(import.meta.dirname, 'helm/tributary/values.yaml'), 'utf8')
   for (const command of take('helm install tributary deploy/helm/tributary')) {
     for (const [, name = ''] of command.matchAll(/--set (?:settings\.)?(\w+)=/g))
@@ -50,7 +50,7 @@ test('helm is given values that the chart has', async () => {
   }
 })
 
-test('the way without Docker is what self-host.sh runs, and no command is left', async () => {
+test('self-host.sh runs the steps without Docker, and every command is tested', async () => {
   const script = await readFile(join(import.meta.dirname, 'test/self-host.sh'), 'utf8')
   expect(script).toContain("/^## Without Docker/,/^## Several/p' docs/guides/self-hosting.md")
   const [, section = ''] = /^## Without Docker$([\s\S]*)^## Several servers$/m.exec(guide) ?? []

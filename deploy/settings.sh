@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2034
-# Sourced by the installers. A settings file has lines of the form NAME=value; what stands in it is never changed.
+# Sourced by the installers. A settings file has lines of the form NAME=value; existing lines are never changed.
 
 # setting FILE NAME: prints its value, or nothing.
 setting() {
@@ -30,13 +30,13 @@ new_keys() {
 ask_names() {
   prefer_kept "$1"
   if [ -z "$domain" ]; then
-    if $unattended; then fail 'which domain? Give it by --domain, such as --domain go.example.com'; fi
+    if $unattended; then fail 'no domain given; use --domain, such as --domain go.example.com'; fi
     printf 'Domain of the short links, such as go.example.com: ' >&2
     read -r domain
   fi
   domain=$(bare_domain "$domain")
   if ! is_whole "$domain" '([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]*[a-z][a-z0-9-]*'; then
-    fail "$domain is no domain; give one such as go.example.com, and xn--… for letters such as ü"
+    fail "$domain is not a domain; give one such as go.example.com, and xn--… for letters such as ü"
   fi
   if grep -qs '^CADDY_TLS=' "$1"; then return; fi
   if [ -z "$email" ] && ! $unattended; then
@@ -44,21 +44,21 @@ ask_names() {
     read -r email || email=''
   fi
   if ! is_whole "$email" '(internal|[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z0-9-]+)?'; then
-    fail "$email is no e-mail address; give one, nothing, or \`internal\` for certificates of Caddy's own authority"
+    fail "$email is not an e-mail address; give one, nothing, or \`internal\` for certificates of Caddy's own authority"
   fi
 }
 
-# prefer_kept FILE: what stands there goes before the options, and is told where they differ.
+# prefer_kept FILE: existing settings override the options, with a message where they differ.
 prefer_kept() {
   kept=$(setting "$1" SHORT_DOMAIN)
   if [ -n "$kept" ] && [ -n "$domain" ] && [ "$(bare_domain "$domain")" != "$kept" ]; then
-    say "SHORT_DOMAIN stays $kept, because it stands in $1; change it there, and the names made of it"
+    say "SHORT_DOMAIN stays $kept, because it is in $1; change it there, and the names derived from it"
   fi
   domain=${kept:-$domain}
   if ! grep -qs '^CADDY_TLS=' "$1"; then return; fi
   kept=$(setting "$1" CADDY_TLS)
   if [ -n "$email" ] && [ "$email" != "$kept" ]; then
-    say "CADDY_TLS stays ${kept:-empty}, because it stands in $1; change it there"
+    say "CADDY_TLS stays ${kept:-empty}, because it is in $1; change it there"
   fi
   email=$kept
 }
@@ -87,7 +87,7 @@ read_options() {
       --unattended) unattended=true ;;
       --settings-only) start=false ;;
       --help) usage && exit ;;
-      *) fail "there is no option $1; see --help" ;;
+      *) fail "unknown option $1; see --help" ;;
     esac
     shift
   done

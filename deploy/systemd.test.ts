@@ -10,7 +10,7 @@ const run = promisify(execFile)
 const folder = join(import.meta.dirname, 'systemd')
 const units = await Array.fromAsync(glob('*.service', { cwd: folder }))
 
-test('systemd takes every unit without a word', async () => {
+test('systemd accepts every unit without a warning', async () => {
   await using root = await temporaryFolder()
   await put(root.path, 'opt/tributary/node_modules/.bin/node', '', 0o755)
   await put(root.path, 'opt/tributary/.tools/nats/usr/sbin/nats-server', '', 0o755)
@@ -30,7 +30,7 @@ test('systemd takes every unit without a word', async () => {
   expect(stdout + stderr).toBe('')
 })
 
-test('every file that a unit names is there', async () => {
+test('every file that a unit names exists', async () => {
   for (const unit of [...units, 'caddy.conf']) {
     const text = await readFile(join(folder, unit), 'utf8')
     const named = [
@@ -41,7 +41,7 @@ test('every file that a unit names is there', async () => {
   }
 })
 
-test('services run as a user without rights and may write only their own state', async () => {
+test('services run non-root and may write only their own state', async () => {
   expect(units.length).toBe(4)
   for (const unit of units) {
     const text = await readFile(join(folder, unit), 'utf8')
@@ -51,7 +51,7 @@ test('services run as a user without rights and may write only their own state',
   }
 })
 
-test('services are started again for ever, and none takes the memory of the others', async () => {
+test('services restart forever, and each has a memory limit', async () => {
   for (const unit of [...units, 'caddy.conf']) {
     const text = await readFile(join(folder, unit), 'utf8')
     for (const line of ['Restart=always', 'StartLimitIntervalSec=0']) expect(text, unit).toContain(`${line}\n`)

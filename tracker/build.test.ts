@@ -6,14 +6,14 @@ import { builtFiles } from './build.ts'
 
 const built = await builtFiles()
 
-test.each(Object.keys(built))('dist/%s is what the sources give; else run: npm run tracker', (name) => {
+test.each(Object.keys(built))('dist/%s is up to date; if not, run: npm run tracker', (name) => {
   expect(readFileSync(join(import.meta.dirname, 'dist', name), 'utf8')).toBe(built[name])
 })
 
-test('the script has at most 2 kB when it is packed', () => {
+test('the script has at most 2 kB compressed', () => {
   expect(gzipSync(built['tracker.js'] ?? '', { level: 9 }).length).toBeLessThanOrEqual(2_048)
 })
 
-test('the script makes no code of texts, which a strict policy of the page would refuse', () => {
+test('the script does not evaluate strings, which a strict content security policy forbids', () => {
   expect(built['tracker.js']).not.toMatch(/\beval\b|\bFunction\s*\(|innerHTML|document\.write|<script/)
 })

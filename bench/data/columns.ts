@@ -1,9 +1,9 @@
-/** Expressions of ClickHouse that make the columns of an event from the number of its click, always the same ones. */
+/** ClickHouse expressions that derive the columns of an event deterministically from its click number. */
 
 const dice = (salt: number) => `cityHash64(n, ${salt})`
 const share = (salt: number) => `(${dice(salt)} % 1000000) / 1000000`
 const text = (value: string) => `'${value}'`
-/** Early ones much more often than late ones. */
+/** Picks early values much more often than late ones. */
 const pick = (values: string[], salt: number) =>
   `[${values.map(text).join(', ')}][1 + toUInt32(floor(${values.length} * pow(${share(salt)}, 2)))]`
 

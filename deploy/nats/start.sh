@@ -28,7 +28,7 @@ while kill -0 "$server" 2>/dev/null; do
   case $(health 2>/dev/null) in
     *'write error'*)
       if [ "$(free_kilobytes)" -ge "$needed_kilobytes" ]; then
-        echo 'disk has space again after a failed write; stopping NATS so that it is started again' >&2
+        echo 'disk has space again after a failed write; stopping NATS so that it restarts' >&2
         kill -TERM "$server"
       fi
       ;;

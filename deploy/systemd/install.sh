@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tributary without Docker, on Debian 12 or newer: engines from Debian and npm, services of systemd. Run it as root from a
-# checkout, as often as you like; what stands in /etc/tributary is kept. It takes over Caddy, so use a machine of its own.
+# checkout, as often as you like; it keeps the settings in /etc/tributary. It replaces Caddy's configuration, so use a dedicated machine.
 set -eu
 here=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$here"
@@ -46,7 +46,7 @@ install_programs() {
   if ! command -v npm >/dev/null; then packages="$packages nodejs npm"; fi
   # shellcheck disable=SC2086
   DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends $packages >/dev/null
-  # Ours has other settings and takes its port.
+  # Our own service has other settings and uses the same port.
   if ! $had_redis; then systemctl disable --quiet --now redis-server; fi
   say 'installing packages of npm'
   npm ci --loglevel=error || npm install --no-save --loglevel=error
@@ -78,7 +78,7 @@ write_settings() {
   keep_setting $settings VALKEY_URL "redis://:$(setting $settings VALKEY_PASSWORD)@127.0.0.1:6379"
   keep_setting $settings CLICK_ID_KEYS "$(new_keys)"
   keep_setting $settings ENCRYPTION_KEYS "$(new_keys)"
-  # Caddy is another user and has to know none of the secrets.
+  # Caddy runs as another user and needs none of the secrets.
   touch $caddy_settings
   keep_setting $caddy_settings API_HOST "api.$domain"
   keep_setting $caddy_settings CADDY_TLS "$email"
@@ -92,7 +92,7 @@ install_units() {
   sed "s|/opt/tributary|$here|g" deploy/systemd/caddy.conf >$units/caddy.service.d/tributary.conf
   cat >/usr/local/bin/tributary <<TEXT
 #!/bin/sh
-# The operator's command, with the settings and the rights of the service.
+# The operator's command, with the settings and permissions of the service.
 exec runuser -u tributary -- '$here/node_modules/.bin/node' --env-file=$settings '$here/server/src/main.ts' "\$@"
 TEXT
   chmod 755 /usr/local/bin/tributary
@@ -105,7 +105,7 @@ make_database() {
   if [ -z "$(as_postgres "SELECT 1 FROM pg_roles WHERE rolname = 'tributary'")" ]; then as_postgres 'CREATE ROLE tributary'; fi
   as_postgres "ALTER ROLE tributary LOGIN PASSWORD '$password'"
   if [ -n "$(as_postgres "SELECT 1 FROM pg_database WHERE datname = 'tributary'")" ]; then return; fi
-  say 'making the database'
+  say 'creating the database'
   as_postgres "CREATE DATABASE tributary OWNER tributary ENCODING 'UTF8' TEMPLATE template0"
 }
 

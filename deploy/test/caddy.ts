@@ -15,7 +15,7 @@ export type Caddy = AsyncDisposable & {
   output(): string
 }
 
-/** The Caddyfile of this folder in Debian's caddy, with an authority of its own and private ports. */
+/** Runs the Caddyfile in Debian's caddy, with a local authority and private ports. */
 export async function startCaddy(env: Record<string, string>): Promise<Caddy> {
   await using parts = new AsyncDisposableStack()
   const folder = parts.use(await temporaryFolder())

@@ -23,11 +23,11 @@ export function readStages(dockerfile: string): Stage[] {
 type Building = {
   context: string
   folder: string
-  /** Does a step in another way, where it says so by answering true. */
+  /** Replaces a step if it returns true. */
   instead?(stage: Stage, step: Step, folder: string): Promise<boolean>
 }
 
-/** Does the steps of a stage as Docker would, in a folder that stands for the root of its file system. */
+/** Runs the steps of a stage as Docker would, in a folder instead of the root file system. */
 export async function buildStage(stage: Stage, { context, folder, instead }: Building): Promise<Built> {
   const root = join(folder, stage.name)
   const environment: Record<string, string> = {}

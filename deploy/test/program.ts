@@ -11,13 +11,13 @@ export type Start = {
   command: string
   args: string[]
   env?: Record<string, string>
-  /** Rejects as long as the program does not answer. */
+  /** Rejects until the program responds. */
   answers(): Promise<unknown>
 }
 
 const startWithinMs = 20_000
 
-/** Runs a program with a configuration file of this folder until it is disposed of; tells its output if it dies. */
+/** Runs a program with a configuration file of this folder until disposed; reports its output if it dies. */
 export async function startProgram({ command, args, env, answers }: Start): Promise<Program> {
   const child = spawn(command, args, {
     cwd: projectFolder,
@@ -46,7 +46,7 @@ export async function startProgram({ command, args, env, answers }: Start): Prom
         continue
       }
       await end(child)
-      throw new Error(`${command} ${args.join(' ')} does not answer (${String(error)}). It said:\n${output}`)
+      throw new Error(`${command} ${args.join(' ')} does not respond (${String(error)}). Its output:\n${output}`)
     }
   }
 }

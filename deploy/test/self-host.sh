@@ -17,7 +17,7 @@ main() {
   trap 'exit 1' INT TERM
   say "an empty Debian 12 in $machine"
   debootstrap --variant=minbase --include=systemd-sysv,dbus,ca-certificates bookworm "$machine" >"$work/debootstrap.log" || fail "$(tail -n 3 "$work/debootstrap.log")"
-  # A network that looks into TLS: what this machine trusts, the other one has to trust too.
+  # For networks that intercept TLS, the new machine trusts the same authorities as this one.
   cp /etc/ssl/certs/ca-certificates.crt "$machine/etc/ssl/certs/ca-certificates.crt"
   find /usr/local/share/ca-certificates -name '*.crt' -exec cp {} "$machine/usr/local/share/ca-certificates" \; 2>/dev/null || true
   # Nor may it be stricter about the age of a mirror.
@@ -57,7 +57,7 @@ block() {
     sed "s/go\.example\.com/$domain/g; s/you@example\.com/internal/"
 }
 
-# In place of the DNS records and of an authority that everybody knows.
+# Replaces the DNS records and a public authority.
 trust_authority() {
   echo "127.0.0.1 $domain api.$domain" >>"$machine/etc/hosts"
   echo 'cacert = /var/lib/caddy/.local/share/caddy/pki/authorities/local/root.crt' >"$machine/root/.curlrc"
@@ -82,7 +82,7 @@ require_tools() {
 
 require_ports() {
   for port in "$@"; do
-    if ss -Hltn "sport = :$port" | grep -q .; then fail "port $port is taken; stop what holds it"; fi
+    if ss -Hltn "sport = :$port" | grep -q .; then fail "port $port is in use; stop the program that uses it"; fi
   done
 }
 

@@ -14,25 +14,25 @@ export default defineConfig({
   outDir: join(docs, 'dist'),
   srcExclude: ['README.md', 'releasing.md', 'dist/**'],
   cleanUrls: true,
-  // Keeps the one script within the pages the same in all of them, so that a hash of it can be in the policy.
+  // Keeps the inline script equal in all pages, so that the content security policy can contain its hash.
   metaChunk: true,
   markdown: { languageAlias: { caddyfile: 'nginx', metadata: 'js' } },
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/docs/logo.svg' }]],
   themeConfig: {
     logo: '/logo.svg',
-    // Who looks for a word wants a guide. Decisions have a list of their own.
+    // Search covers guides only; decisions have their own list.
     search: {
       provider: 'local',
       options: { _render: (text, env, md) => (isDecision(env) ? '' : md.render(text, env)) },
     },
     notFound: {
       title: 'No such page',
-      quote: 'The address may have changed, or never was right. Look for a word of it (Ctrl K), or begin at the start.',
-      linkText: 'To the start',
-      linkLabel: 'to the start',
+      quote: 'This page does not exist or has moved. Search for it (Ctrl K), or go to the home page.',
+      linkText: 'Home page',
+      linkLabel: 'home page',
     },
     outline: [2, 3],
-    // The server has the reference at this address; it is not made here.
+    // The server serves the reference at this path; it is not built here.
     nav: [
       { text: 'Quick start', link: '/quick-start' },
       { text: 'Guides', link: '/guides/tracking', activeMatch: '^/guides/' },
@@ -85,7 +85,7 @@ function sidebar(): DefaultTheme.SidebarItem[] {
   ]
 }
 
-/** Pages that exist, by their own titles. */
+/** Existing pages with their titles. */
 function section(text: string, pages: string[], collapsed = false): DefaultTheme.SidebarItem {
   const items = pages
     .filter((page) => existsSync(join(docs, `${page}.md`)))
@@ -107,16 +107,16 @@ function isDecision({ relativePath }: MarkdownEnv): boolean {
   return relativePath.startsWith('adr/')
 }
 
-/** Of all pages only this one is left to the script. */
+/** Only this page is rendered by the script. */
 function withoutScript(html: string): string {
-  const text = '<h1>No such page</h1><p><a href="/docs/">To the start</a></p>'
+  const text = '<h1>No such page</h1><p><a href="/docs/">Home page</a></p>'
   return html.replace(
     '<div id="app">',
     `<noscript><div class="vp-doc" style="padding: 2rem">${text}</div></noscript>$&`,
   )
 }
 
-/** The server hands these out as they are, instead of packing at every request. */
+/** The server sends these precompressed files instead of compressing each response. */
 function pack(folder: string): void {
   for (const name of globSync('**/*.{html,js,css,svg,json}', { cwd: folder })) {
     const file = join(folder, name)

@@ -1,6 +1,6 @@
 import { type Settings, startTracker, type Tracker } from './tracker.ts'
 
-/** A call as a page may write it before this script is there: its name, what it takes, what to do with the answer. */
+/** A call that a page queued before this script loaded: name, argument and callback. */
 type Call = [name: Exclude<keyof Tracker, 'clickId'>, input: never, then?: (answer: unknown) => void]
 
 const script = document.currentScript as HTMLScriptElement

@@ -1,14 +1,14 @@
 export type Settings = {
-  /** Where the API of Tributary is, such as `https://api.example.com`. */
+  /** URL of the Tributary API, such as `https://api.example.com`. */
   api: string
-  /** Parameters of the landing address that may carry the click id. The first one also decorates outbound links. */
+  /** Query parameters that may carry the click id. The first one also decorates outbound links. */
   parameters?: string[]
-  /** Name of the cookie; the first parameter when omitted. */
+  /** Name of the cookie; by default, the first parameter. */
   cookie?: string
-  /** Such as `example.com`, for all its subdomains; else the cookie is for this host only. */
+  /** Cookie domain, such as `example.com` for all its subdomains; by default, this host only. */
   cookieDomain?: string
   cookieDays?: number
-  /** Which click stays when a visitor comes by a second one. */
+  /** Whether the first or the last click counts. */
   attribution?: 'first-click' | 'last-click'
   /** Hosts whose links get the click id: `shop.example.com`, or `*.example.com` for subdomains. */
   outbound?: string[]
@@ -24,16 +24,16 @@ export type Sale = { customerExternalId: string; amount: number; currency?: stri
 type Details = { [field: string]: unknown }
 
 export type Tracker = {
-  /** The click that brought this visitor; null when none is known. */
+  /** The visitor's click id; null if none is known. */
   clickId(): string | null
-  /** Reports a click on a link that the visitor did not pass through, and keeps its id. */
+  /** Reports a click on a link without a redirect, and stores its id. */
   trackClick(click: Click): Promise<string | null>
-  /** Both give `{}`, the only answer to a publishable key, or null for a visitor who does not want to be tracked. */
+  /** Both return `{}`, the only response to a publishable key, or null for a visitor who opted out. */
   trackLead(lead: Lead): Promise<unknown>
   trackSale(sale: Sale): Promise<unknown>
 }
 
-/** Keeps the click id of the landing address, and decorates outbound links from now on. */
+/** Stores the click id of the landing page, and decorates outbound links from now on. */
 export function startTracker(settings: Settings): Tracker {
   const { api, parameters = ['trib_id'], cookieDomain, cookieDays = 90, attribution, outbound = [], key } = settings
   const [parameter] = parameters as [string]
@@ -57,7 +57,7 @@ export function startTracker(settings: Settings): Tracker {
 
   async function send(path: string, input: object, withKey?: boolean): Promise<Details | null> {
     if (isOff) return null
-    // As plain text a request without a key needs no second one that asks for permission.
+    // As plain text, a request without a key needs no CORS preflight.
     const headers: Record<string, string> = withKey
       ? { 'Content-Type': 'application/json', Authorization: `Bearer ${key}` }
       : { 'Content-Type': 'text/plain' }

@@ -5,7 +5,7 @@ import './style.css'
 export default {
   extends: theme,
   enhanceApp() {
-    // The API reference was at /docs once; links into it go on working.
+    // The API reference used to be at /docs; old links redirect.
     if (!import.meta.env.SSR && /^#(tag|model|description)\b/.test(location.hash) && location.pathname === '/docs/') {
       location.replace(`/docs/reference${location.hash}`)
     }
