@@ -23,7 +23,7 @@ export type Schema = {
   maxItems?: number
 }
 
-/** Who reads the value: we read a request, the client reads a response. */
+/** The reader of the value: we read a request, the client reads a response. */
 export type Direction = 'request' | 'response'
 export type Finding = { where: string; what: string; breaks: boolean }
 

@@ -15,9 +15,9 @@ export type Target = { name: string; figure: number; atLeast?: number; atMost?: 
 export function missed(targets: Target[]): string[] {
   return targets.flatMap(({ name, figure, atLeast = -Infinity, atMost = Infinity }) => {
     const printed = Number(figure.toFixed(2))
-    if (printed < atLeast) return [`${name}: ${printed}, at least ${atLeast} asked`]
+    if (printed < atLeast) return [`${name}: ${printed}, target at least ${atLeast}`]
     // NaN counts as missed too.
-    return printed <= atMost ? [] : [`${name}: ${printed}, at most ${atMost} asked`]
+    return printed <= atMost ? [] : [`${name}: ${printed}, target at most ${atMost}`]
   })
 }
 

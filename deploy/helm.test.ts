@@ -13,7 +13,7 @@ const chart = join(import.meta.dirname, 'helm/tributary')
 const folder = await temporaryFolder()
 afterAll(() => folder[Symbol.asyncDispose]())
 
-// biome-ignore lint/suspicious/noExplicitAny: documents of Kubernetes, of which the tests look at a few places
+// biome-ignore lint/suspicious/noExplicitAny: Kubernetes documents, of which the tests read a few fields
 type Manifest = { apiVersion: string; kind: string; metadata: any; spec: any; data: any }
 
 const environment = { GO111MODULE: 'off', GOPATH: '/usr/share/gocode', GOCACHE: join(folder.path, 'go') }

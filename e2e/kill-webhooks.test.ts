@@ -126,7 +126,7 @@ async function startMoodyReceiver() {
     moods.set(mood, (moods.get(mood) ?? 0) + 1)
     try {
       const event = verifier?.verify(body, headers as Record<string, string>) as Delivered
-      if (event.id !== id) throw new Error(`${id} tells of ${event.id}`)
+      if (event.id !== id) throw new Error(`${id} contains ${event.id}`)
       if (mood === 'answered 500') return void response.writeHead(500).end()
       if (mood === 'hung') return
       if (mood === 'cut off') return void response.socket?.destroy()

@@ -92,7 +92,7 @@ const fieldNames = (row: object) =>
     .filter((name) => !countNames.includes(name))
     .sort()
     .join()
-/** Cities come last of those that have the same keys, and take the places of all. */
+/** Groupings with the same keys share one shape; the last one, cities, wins. */
 const rowsByNames = new Map(
   Object.entries(rowShapes).map(([grouping, shape]) => [fieldNames(shape), grouping as Listed]),
 )

@@ -6,7 +6,7 @@ import { projectFolder } from '../../engines/programs.ts'
 
 const run = promisify(execFile)
 
-/** What install.sh needs of the project, in a folder of its own. */
+/** A separate folder with the files that install.sh needs. */
 export async function copyInstaller(folder: string): Promise<void> {
   await mkdir(join(folder, 'deploy'), { recursive: true })
   for (const file of ['install.sh', 'deploy/settings.sh', 'compose.yaml', 'compose.scale.yaml']) {

@@ -28,7 +28,7 @@ test(
 )
 
 test.skipIf(!(await canMount()))(
-  'with a full log or a full disk of any engine no answered click is lost, and all go on when there is space',
+  'with a full log or a full disk of any engine no answered click is lost, and all recover when there is space',
   async () => {
     const lines = await runShort(fullFaults, { disks: diskSizes, settings: fullSettings })
     expect(lines.filter(({ problems }) => problems.length > 0)).toEqual([])

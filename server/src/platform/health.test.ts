@@ -99,7 +99,7 @@ describe('the public API port', () => {
 test('the operator port serves nothing else', async () => {
   const response = await fetch(`${ops}/links`)
   expect(response.status).toBe(404)
-  expect(await response.text()).toMatch(/^Not found. This port serves only \/healthz, \/readyz, \/metrics/)
+  expect(await response.text()).toMatch(/^This port serves only \/healthz, \/readyz, \/metrics/)
 })
 
 describe('an engine that is down', () => {

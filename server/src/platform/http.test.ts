@@ -162,7 +162,7 @@ describe('a body', () => {
 })
 
 describe('the request id', () => {
-  test.each(['abc-123', 'A_b.c', 'x'.repeat(100)])('%s comes back', async (id) => {
+  test.each(['abc-123', 'A_b.c', 'x'.repeat(100)])('%s is returned', async (id) => {
     const response = await fetch(`${api}/links`, { headers: { authorization, 'x-request-id': id } })
     expect(response.headers.get('x-request-id')).toBe(id)
   })

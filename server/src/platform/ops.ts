@@ -27,7 +27,7 @@ export function startOps({ config, log }: Base, report: Report, checks: Checks =
     const check = Object.hasOwn(checks, path) ? checks[path] : undefined
     if (paths.includes(path)) answer(log, report, request, response)
     else if (check) void decide(log, check, request, response)
-    else response.writeHead(404).end(`Not found. This port serves only ${known}.\n`)
+    else response.writeHead(404).end(`This port serves only ${known}.\n`)
   })
   return listen(server, config.HOST, config.OPS_PORT)
 }

@@ -5,7 +5,7 @@ import { fetchOutbound, OutboundError, type OutboundOptions } from './outbound.t
 
 /*
  * Hostile receivers that try to block, exhaust or occupy their caller. Each speaks raw TCP, and
- * would go on for ever.
+ * would never stop.
  */
 
 const options: OutboundOptions = {

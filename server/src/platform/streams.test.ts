@@ -34,7 +34,7 @@ async function* counting(to: number, onEnd: () => void = () => {}) {
 
 async function* failing(after: number) {
   yield* counting(after)
-  throw new Error('the engine is away')
+  throw new Error('the engine is down')
 }
 
 describe('a stream', () => {
@@ -46,7 +46,7 @@ describe('a stream', () => {
   })
 
   test('that fails before its first chunk is an error; a later failure cuts it', async () => {
-    await expect(open(() => failing(0))).rejects.toThrow('the engine is away')
+    await expect(open(() => failing(0))).rejects.toThrow('the engine is down')
     const { body } = await open(() => failing(2))
     const reader = body.getReader()
     await reader.read()
