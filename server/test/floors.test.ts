@@ -205,10 +205,12 @@ const cases: Record<Rule, [broken: string | Files, right: string | Files][]> = {
   'workspace-first': [
     [events('const read = (id) => `select 1 from events where id = ${id}`'), events('const read = (id) => 1')],
     [
-      { 'features/links/store.ts': `${select}\n// NOTE every workspace:\nconst all = (db) => db.selectFrom('links')` },
-      {
-        'features/links/store.ts': `${select}\n// NOTE every workspace: good reason.\nconst all = db.selectFrom('links')`,
-      },
+      { 'features/links/store.ts': `${select}\nconst all = (db: Db) => db.selectFrom('links')` },
+      { 'features/links/store.ts': `${select}\nconst all = (db: AllWorkspacesDb) => db.selectFrom('links')` },
+    ],
+    [
+      { 'features/links/store.ts': `${select}\nconst tables = sql\`from links\`` },
+      { 'features/links/store.ts': `${select}\nconst tablesFragment = sql\`from links\`` },
     ],
     [
       events("const read = (id) => db.selectFrom('events').where(id)"),

@@ -6,6 +6,8 @@ import { describeProblem } from './tracing.ts'
 /** A finished statement; its text has placeholders instead of values. */
 type Statement = { text: string; durationMs: number; problem?: string }
 export type ClickHouse = ClickHouseClient & { onStatement?(statement: Statement): void }
+/** The parameter of statements that are not limited to one workspace: of workers and operators. */
+export type AllWorkspacesClickHouse = ClickHouse
 
 export function openClickHouse(
   config: Config,

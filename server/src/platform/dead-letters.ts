@@ -35,7 +35,6 @@ export async function insertLetter(db: Db, letter: NewLetter): Promise<void> {
       last_seen_at = now(), retried_at = NULL`.execute(db)
 }
 
-// NOTE every workspace: the operator sees those of all of them, the oldest first.
 export async function selectLetters(db: Db, { limit, reference }: { limit: number; reference?: string }) {
   const named = reference === undefined ? sql`true` : sql`reference = ${reference}`
   const result = await sql<Letter>`SELECT workspace_id, kind, reference, reason, body, attempts, first_seen_at
@@ -43,7 +42,6 @@ export async function selectLetters(db: Db, { limit, reference }: { limit: numbe
   return result.rows
 }
 
-// NOTE every workspace: likewise for the operator.
 export async function countLetters(db: Db, workspaceId?: string): Promise<Record<LetterKind, number>> {
   const mine = workspaceId === undefined ? sql`true` : sql`workspace_id = ${workspaceId}`
   const result = await sql<{ kind: LetterKind; count: bigint }>`

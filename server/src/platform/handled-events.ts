@@ -20,7 +20,6 @@ export async function claimEvents(db: Db, subscriber: string, eventIds: string[]
 }
 
 /** Deletes events that the log no longer has. Returns how many. */
-// NOTE every workspace: events of all of them are handled alike.
 export async function pruneHandledEvents({ db }: Pick<Platform, 'db'>): Promise<number> {
   const result = await sql`
     DELETE FROM handled_events WHERE (subscriber, event_id) IN (SELECT subscriber, event_id FROM handled_events

@@ -81,7 +81,6 @@ export function startKeyExpiry(platform: Platform): AsyncDisposable {
   })
 }
 
-// NOTE every workspace: the keys of all of them grow old.
 export async function deleteOld({ db, now }: Pick<Platform, 'db' | 'now'>): Promise<number> {
   const result = await sql`DELETE FROM idempotency_keys WHERE (workspace_id, key) IN (
     SELECT workspace_id, key FROM idempotency_keys WHERE created_at <= ${oldest(now())} LIMIT ${cleanedAtOnce}
@@ -91,7 +90,6 @@ export async function deleteOld({ db, now }: Pick<Platform, 'db' | 'now'>): Prom
 
 type OldAnswer = { workspace_id: string; key: string; response: string }
 
-// NOTE every workspace unless one is given: the worker seals the answers of all of them.
 export async function sealOld(
   { db, config }: Pick<Platform, 'db' | 'config'>,
   { workspaceId, count }: { workspaceId?: string; count: number },

@@ -157,7 +157,6 @@ type OutboxRow = {
   traceparent: string | null
 }
 
-// NOTE every workspace: the relay serves them all.
 async function selectOutbox(db: Db): Promise<OutboxRow[]> {
   const result = await sql<OutboxRow>`
     SELECT id, (SELECT id FROM database_incarnation) AS incarnation, workspace_id, subject, body, traceparent FROM (
@@ -168,7 +167,6 @@ async function selectOutbox(db: Db): Promise<OutboxRow[]> {
 }
 
 /** Kept for some minutes, in case the log is rewound and loses them. */
-// NOTE every workspace: the relay serves them all.
 async function keepPublished(db: Db, ids: bigint[]): Promise<void> {
   await sql`WITH published AS (DELETE FROM outbox WHERE id = ANY(${ids}::bigint[]) RETURNING *)
     INSERT INTO outbox_published (id, workspace_id, subject, body, created_at, traceparent)
@@ -176,7 +174,6 @@ async function keepPublished(db: Db, ids: bigint[]): Promise<void> {
     ON CONFLICT (id) DO UPDATE SET published_at = now()`.execute(db)
 }
 
-// NOTE every workspace: the relay serves them all.
 async function prunePublished(db: Db, minutes: number): Promise<void> {
   await sql`DELETE FROM outbox_published WHERE id IN (SELECT id FROM outbox_published
     WHERE published_at < now() - make_interval(mins => ${minutes}) ORDER BY published_at LIMIT ${mostPruned})`.execute(
@@ -184,7 +181,6 @@ async function prunePublished(db: Db, minutes: number): Promise<void> {
   )
 }
 
-// NOTE every workspace: the relay serves them all.
 async function measureOutbox(db: Db) {
   const result = await sql<{ messages: number; seconds: number }>`
     SELECT count(*)::int AS messages, greatest(0, coalesce(extract(epoch FROM now() - min(created_at)), 0))::float AS seconds

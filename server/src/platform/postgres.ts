@@ -7,6 +7,8 @@ import { describeProblem, type Tracing, traced } from './tracing.ts'
 /** Stores declare their own tables: `db.withTables<{ links: LinkRow }>()`. */
 // biome-ignore lint/complexity/noBannedTypes: no table is known here
 export type Db = Kysely<{}>
+/** The parameter of statements that are not limited to one workspace: of workers, operators and visitors. */
+export type AllWorkspacesDb = Db
 
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => BigInt(text))
 

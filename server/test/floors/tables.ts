@@ -49,13 +49,18 @@ export const tableChecks = {
         findDeclarations(source).flatMap(({ name, start, end }) => {
           const strings = source.strings.filter(({ offset }) => offset >= start && offset < end)
           const owned = tablesIn(strings, tables).filter((table) => tables.get(table)?.hasWorkspace)
-          const isExplained = /NOTE every workspace: .{10}/.test(source.comments.slice(start, end))
-          if (owned.length === 0 || isExplained || carriesWorkspace(source, start, end, product)) return []
-          const message = `${name} reaches ${owned.join(', ')} without the workspace; take it first, or say why not: // NOTE every workspace: …`
+          const isForAll = /\bAllWorkspaces(Db|ClickHouse)\b/.test(source.code.slice(start, end)) || isPart(name)
+          if (owned.length === 0 || isForAll || carriesWorkspace(source, start, end, product)) return []
+          const message = `${name} reaches ${owned.join(', ')} without the workspace; take it first, or take an AllWorkspacesDb or AllWorkspacesClickHouse`
           return [{ source, offset: source.text.indexOf(name, start), message }]
         }),
       ),
 } satisfies Record<string, Check>
+
+/** A part of a statement, whose other parts have the workspace; or a list of table names. */
+function isPart(name: string): boolean {
+  return /(Fragment|Tables)$/.test(name)
+}
 
 function mayContainSql(path: string): boolean {
   return isStore(fileInFeature(path)) || platformFilesWithSql.test(path)

@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { type Db, updateById } from '../../platform/postgres.ts'
+import { type AllWorkspacesDb, type Db, updateById } from '../../platform/postgres.ts'
 
 export type CustomerRow = {
   number: bigint
@@ -125,9 +125,8 @@ export async function addSales(
 export type SoldToRow = Pick<CustomerRow, 'number' | 'id' | 'workspace_id' | 'sales' | 'sale_amount'>
 
 /** Including erased ones. Inside a transaction, locks their rows until it ends. */
-// NOTE every workspace: the operator compares those of all of them, or of the named one.
 export async function selectSoldTo(
-  db: Db,
+  db: AllWorkspacesDb,
   range: { workspaceId?: string; after: bigint; count: number } | { numbers: bigint[] },
 ): Promise<SoldToRow[]> {
   const rowLock = db.isTransaction ? sql`FOR NO KEY UPDATE` : sql``
@@ -139,16 +138,14 @@ export async function selectSoldTo(
   return result.rows
 }
 
-// NOTE every workspace: as above, for the operator.
-export async function replaceSales(db: Db, rows: { number: bigint; sales: number; saleAmount: number }[]) {
+export async function replaceSales(db: AllWorkspacesDb, rows: { number: bigint; sales: number; saleAmount: number }[]) {
   await sql`UPDATE customers SET sales = n.sales, sale_amount = ${bounded(sql`n.sale_amount`)} FROM unnest(
       ${rows.map(({ number }) => number)}::bigint[], ${rows.map(({ sales }) => sales)}::bigint[],
       ${rows.map(({ saleAmount }) => String(saleAmount))}::numeric[]) AS n (number, sales, sale_amount)
     WHERE customers.number = n.number`.execute(db)
 }
 
-// NOTE every workspace: as above, for the operator.
-export async function selectHighestNumber(db: Db): Promise<bigint> {
+export async function selectHighestNumber(db: AllWorkspacesDb): Promise<bigint> {
   const result = await sql<{ highest: bigint | null }>`SELECT max(number) AS highest FROM customers`.execute(db)
   return result.rows[0]?.highest ?? 0n
 }
@@ -214,8 +211,7 @@ function beyond(workspaceId: string, { sort, ascending, after }: CustomerPage): 
 
 export type LocatedCustomer = { id: string; country: string }
 
-// NOTE every workspace: a batch holds conversions of many; ids are unique across them.
-export async function fillCountries(db: Db, located: LocatedCustomer[]): Promise<void> {
+export async function fillCountries(db: AllWorkspacesDb, located: LocatedCustomer[]): Promise<void> {
   await sql`UPDATE customers SET country = known.country
     FROM unnest(${located.map(({ id }) => id)}::text[], ${located.map(({ country }) => country)}::text[])
       AS known (id, country)

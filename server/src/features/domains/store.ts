@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { locks } from '../../platform/locks.ts'
-import type { Db } from '../../platform/postgres.ts'
+import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
 
 export type DomainRow = {
   id: string
@@ -78,9 +78,8 @@ export async function isRelated(db: Db, workspaceId: string, slug: string): Prom
 }
 
 /** The host's owner, unless it may have no certificate, and whether one was allowed before. */
-// NOTE every workspace: a visitor brings only the host, which one workspace has.
 export async function selectCertificateHolder(
-  db: Db,
+  db: AllWorkspacesDb,
   host: string,
 ): Promise<{ workspaceId: string; isKnown: boolean } | undefined> {
   const result = await sql<{ workspaceId: string; isKnown: boolean }>`
@@ -143,8 +142,8 @@ export async function selectDomains(db: Db, workspaceId: string, selection: Sele
   return rows as DomainRow[]
 }
 
-// NOTE every workspace: a visitor brings only the host, which one workspace has.
-export async function selectDomainBySlug(db: Db, slug: string): Promise<DomainRow | undefined> {
+/** A visitor brings only the host, which belongs to one workspace. */
+export async function selectDomainBySlug(db: AllWorkspacesDb, slug: string): Promise<DomainRow | undefined> {
   const row = await db
     .withTables<Tables>()
     .selectFrom('domains')
@@ -154,8 +153,7 @@ export async function selectDomainBySlug(db: Db, slug: string): Promise<DomainRo
   return row as DomainRow | undefined
 }
 
-// NOTE every workspace: a name is free or not, whoever has it.
-export async function selectVerifiedSlugs(db: Db, slugs: string[]): Promise<string[]> {
+export async function selectVerifiedSlugs(db: AllWorkspacesDb, slugs: string[]): Promise<string[]> {
   const rows = await db
     .withTables<Tables>()
     .selectFrom('domains')
@@ -220,8 +218,13 @@ export async function removeDomain(
   return (await query.returningAll().executeTakeFirst()) as DomainRow | undefined
 }
 
-// NOTE every workspace: the worker checks the domains of all. What it takes nobody else takes before `until`.
-export async function claimDueDomains(db: Db, now: Date, until: Date, count: number): Promise<DomainRow[]> {
+/** Claims domains to check: no other worker claims them before `until`. */
+export async function claimDueDomains(
+  db: AllWorkspacesDb,
+  now: Date,
+  until: Date,
+  count: number,
+): Promise<DomainRow[]> {
   const result = await sql<DomainRow>`
     UPDATE domains SET check_at = ${until}
     WHERE id = ANY (ARRAY (

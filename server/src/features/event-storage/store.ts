@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { atOnce, type ClickHouse, insert, query } from '../../platform/clickhouse.ts'
+import { type AllWorkspacesClickHouse, atOnce, type ClickHouse, insert, query } from '../../platform/clickhouse.ts'
 import { locks } from '../../platform/locks.ts'
 import type { Db } from '../../platform/postgres.ts'
 
@@ -29,10 +29,8 @@ const moment = (name: string) => `fromUnixTimestamp64Milli({${name}:Int64})`
 // Otherwise a condition on `link_number` would apply to its text, which no index serves.
 const columnsFirst = 'SETTINGS prefer_column_name_to_alias = 1'
 
-// NOTE every workspace: only names; each statement has the condition.
 const conversionTables = { lead_events: 1, sale_events: 1, unattributed_leads: 1, unattributed_sales: 1 }
 export type ConversionTable = keyof typeof conversionTables
-// NOTE every workspace: only names; each statement has the condition.
 type NewRows = { click_events: NewClickRow } & Record<'lead_events' | 'unattributed_leads', NewLeadRow> &
   Record<'sale_events' | 'unattributed_sales', NewSaleRow>
 
@@ -51,9 +49,8 @@ export async function insertEvents<Table extends keyof NewRows>(
 }
 
 /** The stored ids of these rows, found by their timestamps. */
-// NOTE every workspace: a batch holds conversions of those that are named.
 export async function selectStoredIds(
-  clickhouse: ClickHouse,
+  clickhouse: AllWorkspacesClickHouse,
   table: ConversionTable,
   among: { workspaceIds: string[]; moments: number[] },
 ): Promise<string[]> {
@@ -66,9 +63,8 @@ export async function selectStoredIds(
   return rows.map(({ id }) => id)
 }
 
-// NOTE every workspace: a batch holds conversions of those that are named.
 export function selectClicksById(
-  clickhouse: ClickHouse,
+  clickhouse: AllWorkspacesClickHouse,
   workspaceIds: string[],
   ids: string[],
 ): Promise<StoredClickRow[]> {
@@ -88,9 +84,8 @@ ORDER BY bot != '' DESC`,
 /** A click row; times in milliseconds. */
 export type StoredVisitRow = { id_text: string; is_bot: number; at: string; stored: string }
 
-// NOTE every workspace: a batch of the log holds the events of those that are named.
 export function selectVisits(
-  clickhouse: ClickHouse,
+  clickhouse: AllWorkspacesClickHouse,
   visits: { workspaceIds: string[]; ids: string[]; from: number; to: number },
 ): Promise<StoredVisitRow[]> {
   return query<StoredVisitRow>(
@@ -107,14 +102,16 @@ WHERE workspace_id IN {workspaceIds:Array(String)}
 
 export type StagedRow = NewClickRow & { batch: string; position: number }
 
-// NOTE every workspace: a batch of the log holds the events of many.
-export async function insertStaged(clickhouse: ClickHouse, rows: StagedRow[]): Promise<void> {
+export async function insertStaged(clickhouse: AllWorkspacesClickHouse, rows: StagedRow[]): Promise<void> {
   if (isFilled(rows)) await insertAtOnce(clickhouse, 'click_events_staged', Object.keys(rows[0]), rows)
 }
 
 /** Adds the missing rows of a batch, the first one per id; returns how many. */
-// NOTE every workspace: a batch of the log holds the events of many.
-export async function addMissing(clickhouse: ClickHouse, batch: string, period: { from: number; to: number }) {
+export async function addMissing(
+  clickhouse: AllWorkspacesClickHouse,
+  batch: string,
+  period: { from: number; to: number },
+) {
   const columns = `workspace_id, timestamp, id, link_number, url, trigger, ip, country, region, city, continent, device,
   browser, os, referer, referer_url, utm_source, utm_medium, utm_campaign, utm_term, utm_content, bot, expires_on, folded`
   const missing = `FROM (
@@ -139,9 +136,8 @@ export async function addMissing(clickhouse: ClickHouse, batch: string, period: 
 
 export type LaterLink = { workspace_id: string; number: string; is_deleted: number }
 
-// NOTE every workspace: after a restore of PostgreSQL all of them are looked through.
 export function selectLaterLinks(
-  clickhouse: ClickHouse,
+  clickhouse: AllWorkspacesClickHouse,
   values: { first: bigint; last: bigint; after: string; count: number },
 ): Promise<LaterLink[]> {
   return query<LaterLink>(
@@ -155,9 +151,8 @@ GROUP BY workspace_id, link_number ORDER BY link_number LIMIT {count:UInt32} ${c
 
 export type StoredConversion = { workspace_id: string; id: string; customer_id: string; kind: 'lead' | 'sale' }
 
-// NOTE every workspace: likewise.
 export function selectStoredSince(
-  clickhouse: ClickHouse,
+  clickhouse: AllWorkspacesClickHouse,
   values: { since: number; after: string; count: number },
 ): Promise<StoredConversion[]> {
   const part = (table: ConversionTable, kind: string) => `SELECT workspace_id, id, customer_id, '${kind}' AS kind
@@ -296,8 +291,10 @@ export type ClickDayRange = {
   count: number
 }
 
-// NOTE every workspace: the worker closes the days of all of them.
-export async function selectClickDays(clickhouse: ClickHouse, range: ClickDayRange): Promise<ClickDayRow[]> {
+export async function selectClickDays(
+  clickhouse: AllWorkspacesClickHouse,
+  range: ClickDayRange,
+): Promise<ClickDayRow[]> {
   const rows = await query<ClickDayRow & { clicks: string }>(
     clickhouse,
     `SELECT workspace_id AS workspaceId, toString(link_number) AS linkNumber, toString(toDate(timestamp)) AS day,

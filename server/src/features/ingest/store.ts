@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { locks } from '../../platform/locks.ts'
-import type { Db } from '../../platform/postgres.ts'
+import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
 
 /**
  * A batch in progress: its messages, the positions of dropped events and of bots (with the reason), and what it adds to
@@ -48,10 +48,8 @@ export type LogCursor = { partition: number; sequence: number; stream: string; o
 
 const lease = sql`now() + interval '6 seconds'`
 
-// NOTE every workspace: a partition of the log holds the events of many.
-
 /** Returns the cursor when this owner now has the partition; undefined while another one does. */
-export async function claimPartition(db: Db, { partition, owner }: Holder): Promise<Cursor | undefined> {
+export async function claimPartition(db: AllWorkspacesDb, { partition, owner }: Holder): Promise<Cursor | undefined> {
   await sql`INSERT INTO ingest_cursors (partition) VALUES (${partition}) ON CONFLICT DO NOTHING`.execute(db)
   const result = await sql<{ sequence: bigint; intent: Intent | null; stream: string; arrived_at: Date | null }>`
     UPDATE ingest_cursors SET owner = ${owner}, leased_until = ${lease}

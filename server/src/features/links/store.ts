@@ -1,7 +1,7 @@
 import type { Link } from '@tributary/contract/links'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { locks } from '../../platform/locks.ts'
-import type { Db } from '../../platform/postgres.ts'
+import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
 import { buildConditions, type LinkFilter } from './where.ts'
 
 export type LinkRow = {
@@ -78,11 +78,9 @@ type Tables = { links: NewLinkRow & { number?: bigint; version?: bigint; updated
 const counters = sql`coalesce(c.clicks, 0) AS clicks, coalesce(c.leads, 0) AS leads,
   coalesce(c.conversions, 0) AS conversions, coalesce(c.sales, 0) AS sales,
   coalesce(c.sale_amount, 0) AS sale_amount, c.last_clicked`
-// NOTE every workspace: a part of statements that have the workspace; rows are joined by the link's number.
-const whole = sql`l.*, ${counters},
+const linkColumnsFragment = sql`l.*, ${counters},
   ARRAY(SELECT t.tag_id FROM link_tags t WHERE t.link_number = l.number ORDER BY t.position) AS tag_ids`
-// NOTE every workspace: as above, a part of statements that have the workspace.
-const wholeLink = sql`links l LEFT JOIN link_counters c ON c.link_number = l.number`
+const linkTablesFragment = sql`links l LEFT JOIN link_counters c ON c.link_number = l.number`
 
 /** The number of the new link, or undefined when its address or its external id is taken. */
 export async function insertLink(db: Db, row: NewLinkRow): Promise<bigint | undefined> {
@@ -152,14 +150,14 @@ export async function selectLinkForUpdate(
 }
 
 export async function selectLink(db: Db, workspaceId: string, selector: LinkSelector): Promise<LinkRow | undefined> {
-  const result = await sql<LinkRow>`SELECT ${whole} FROM ${wholeLink}
+  const result = await sql<LinkRow>`SELECT ${linkColumnsFragment} FROM ${linkTablesFragment}
     WHERE l.workspace_id = ${workspaceId} AND ${selected(selector)}`.execute(db)
   return result.rows[0]
 }
 
 /** Including deleted ones, because events still name them. */
 export async function selectLinksByNumber(db: Db, workspaceId: string, numbers: bigint[]): Promise<LinkRow[]> {
-  const result = await sql<LinkRow>`SELECT ${whole} FROM ${wholeLink}
+  const result = await sql<LinkRow>`SELECT ${linkColumnsFragment} FROM ${linkTablesFragment}
     WHERE l.workspace_id = ${workspaceId} AND l.number = ANY(${numbers}::bigint[])`.execute(db)
   return result.rows
 }
@@ -174,7 +172,7 @@ export async function selectNumbersById(db: Db, workspaceId: string, ids: string
 /** The newest link with this destination, locked against concurrent upserts. */
 export async function selectNewestByUrl(db: Db, workspaceId: string, url: string): Promise<LinkRow | undefined> {
   await lockNames(db, workspaceId, [url])
-  const result = await sql<LinkRow>`SELECT ${whole} FROM ${wholeLink}
+  const result = await sql<LinkRow>`SELECT ${linkColumnsFragment} FROM ${linkTablesFragment}
     WHERE l.workspace_id = ${workspaceId} AND md5(l.url) = md5(${url}) AND l.url = ${url} AND l.deleted_at IS NULL
     ORDER BY l.number DESC LIMIT 1`.execute(db)
   return result.rows[0]
@@ -219,23 +217,20 @@ export async function replaceWebhookOfLinks(db: Db, workspaceId: string, webhook
   return ids
 }
 
-// NOTE every workspace: a visitor brings only the address; the domain belongs to one workspace.
-export async function selectLinkByAddress(db: Db, domain: string, key: string): Promise<LinkRow | undefined> {
+export async function selectLinkByAddress(db: AllWorkspacesDb, domain: string, key: string) {
   const result = await sql<LinkRow>`
     SELECT l.* FROM links l WHERE l.domain = ${domain} AND l.lookup_key = ${key} AND l.deleted_at IS NULL`.execute(db)
   return result.rows[0]
 }
 
-// NOTE every workspace: the worker closes the tests of all of them.
-export async function selectDueTests(db: Db, now: Date): Promise<LinkRow[]> {
+export async function selectDueTests(db: AllWorkspacesDb, now: Date): Promise<LinkRow[]> {
   const result = await sql<LinkRow>`SELECT l.* FROM links l
     WHERE l.test_completed_at <= ${now} AND l.test_variants IS NOT NULL AND l.test_winner_at IS NULL AND l.deleted_at IS NULL
     ORDER BY l.test_completed_at LIMIT 100`.execute(db)
   return result.rows
 }
 
-// NOTE every workspace: one batch of the log holds clicks of many; link numbers are unique across them.
-export async function addClickCounts(db: Db, counts: ClickCount[]): Promise<void> {
+export async function addClickCounts(db: AllWorkspacesDb, counts: ClickCount[]): Promise<void> {
   await sql`
     UPDATE link_counters c
     SET clicks = c.clicks + n.clicks, last_clicked = greatest(c.last_clicked, n.last_clicked)
@@ -255,8 +250,7 @@ export type ConversionCount = {
   saleAmount: bigint
 }
 
-// NOTE every workspace: a batch holds conversions of many; link numbers are unique across them.
-export async function addConversionCounts(db: Db, counts: ConversionCount[]): Promise<void> {
+export async function addConversionCounts(db: AllWorkspacesDb, counts: ConversionCount[]): Promise<void> {
   await sql`UPDATE link_counters SET leads = link_counters.leads + added.leads,
       conversions = link_counters.conversions + added.conversions, sales = link_counters.sales + added.sales,
       sale_amount = link_counters.sale_amount + added.sale_amount
@@ -272,12 +266,16 @@ export type CountedRow = Pick<LinkRow, 'number' | 'id' | 'workspace_id' | 'domai
   highest: bigint
 }
 
-// NOTE every workspace: the operator compares the counters of all of them, or of the named one.
-export async function selectCounters(db: Db, workspaceId: string | undefined, after: bigint, count: number) {
+export async function selectCounters(
+  db: AllWorkspacesDb,
+  workspaceId: string | undefined,
+  after: bigint,
+  count: number,
+) {
   const mine = workspaceId === undefined ? sql`true` : sql`l.workspace_id = ${workspaceId}`
   const result = await sql<CountedRow>`SELECT l.number, l.id, l.workspace_id, l.domain, l.key,
       ${counters}, (SELECT max(number) FROM links) AS highest
-    FROM ${wholeLink} WHERE l.number > ${after} AND ${mine} ORDER BY l.number LIMIT ${count}`.execute(db)
+    FROM ${linkTablesFragment} WHERE l.number > ${after} AND ${mine} ORDER BY l.number LIMIT ${count}`.execute(db)
   return result.rows
 }
 
@@ -326,7 +324,7 @@ const sortColumns: Record<LinkSort, RawBuilder<unknown>> = {
   lastClicked: sql`coalesce(c.last_clicked, '-infinity'::timestamptz)`,
 }
 
-/** Finds the page on narrow rows first and reads only its own links whole. */
+/** Finds the page on narrow rows first and reads only its own links in full. */
 export async function selectLinks(db: Db, workspaceId: string, filter: LinkFilter, page: LinkPage): Promise<LinkRow[]> {
   const byCounter = page.sort !== 'createdAt'
   const direction = page.ascending ? sql`ASC` : sql`DESC`
@@ -335,13 +333,13 @@ export async function selectLinks(db: Db, workspaceId: string, filter: LinkFilte
     : sql`l.number ${direction}`
   const conditions = buildConditions(workspaceId, filter)
   if (byCounter) conditions.push(sql`c.workspace_id = ${workspaceId}`)
-  if (page.after !== undefined) conditions.push(beyond(page))
+  if (page.after !== undefined) conditions.push(beyondFragment(page))
   const result = await sql<LinkRow>`
     WITH page AS (
       SELECT l.number FROM links l ${byCounter ? sql`JOIN link_counters c ON c.link_number = l.number` : sql``}
       WHERE ${sql.join(conditions, sql` AND `)} ORDER BY ${order} LIMIT ${page.count} OFFSET ${page.offset}
     )
-    SELECT ${whole} FROM ${wholeLink} WHERE l.workspace_id = ${workspaceId} AND l.number IN (SELECT number FROM page)
+    SELECT ${linkColumnsFragment} FROM ${linkTablesFragment} WHERE l.workspace_id = ${workspaceId} AND l.number IN (SELECT number FROM page)
     ORDER BY ${order}`.execute(db)
   return result.rows
 }
@@ -374,8 +372,7 @@ export async function countLinksBy(
   return result.rows.map(({ group, count }) => ({ group, count: Number(count) }))
 }
 
-// NOTE every workspace: a part of a statement that has the workspace; the link's number was found in it.
-function beyond({ sort, ascending, after }: LinkPage): RawBuilder<SqlBool> {
+function beyondFragment({ sort, ascending, after }: LinkPage): RawBuilder<SqlBool> {
   const comparison = ascending ? sql`>` : sql`<`
   if (sort === 'createdAt') return sql`l.number ${comparison} ${after}`
   return sql`(${sortColumns[sort]}, l.number) ${comparison} (

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../../platform/postgres.ts'
+import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
 
 export type PublicStatsRow = {
   subject_id: string
@@ -8,8 +8,7 @@ export type PublicStatsRow = {
   sealed_password: Buffer | null
 }
 
-// NOTE every workspace: a visitor brings only the id of the link or folder, which belongs to one workspace.
-export async function selectPublicStats(db: Db, subjectId: string): Promise<PublicStatsRow | undefined> {
+export async function selectPublicStats(db: AllWorkspacesDb, subjectId: string): Promise<PublicStatsRow | undefined> {
   const result = await sql<PublicStatsRow>`
     SELECT subject_id, workspace_id, enabled, sealed_password FROM public_stats
     WHERE subject_id = ${subjectId}`.execute(db)

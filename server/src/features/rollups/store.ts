@@ -1,4 +1,4 @@
-import { atOnce, type ClickHouse, query } from '../../platform/clickhouse.ts'
+import { type AllWorkspacesClickHouse, atOnce, type ClickHouse, query } from '../../platform/clickhouse.ts'
 import { type Count, type Sum, sources, summing } from './sums.ts'
 
 /** A month, by its first day, and its days from `from` on; for the given workspaces, or for all. */
@@ -6,8 +6,10 @@ export type RollupRange = Mine & { month: string; from?: string }
 type Mine = { workspaceId?: string; workspaceIds?: string[] }
 export type DifferenceRow = Record<'workspace_id' | 'buckets' | 'missing' | 'surplus', string> & { counted: Count }
 
-// NOTE every workspace: the operator compares those of all of them, or of the one that is named.
-export async function selectMonths(clickhouse: ClickHouse, workspaceId: string | undefined): Promise<string[]> {
+export async function selectMonths(
+  clickhouse: AllWorkspacesClickHouse,
+  workspaceId: string | undefined,
+): Promise<string[]> {
   const within = `WHERE true ${ofWorkspace({ workspaceId })}`
   const days = sources.map((source) => {
     const { table } = summing({ rollup: 'workspace_counts', source })
@@ -26,9 +28,8 @@ export async function selectMonths(clickhouse: ClickHouse, workspaceId: string |
 }
 
 /** The number of buckets in which a rollup differs from its rows, as far as none of them may have expired. */
-// NOTE every workspace: likewise for the operator.
 export async function selectDifferences(
-  clickhouse: ClickHouse,
+  clickhouse: AllWorkspacesClickHouse,
   sum: Sum,
   range: RollupRange,
 ): Promise<DifferenceRow[]> {
@@ -37,29 +38,27 @@ export async function selectDifferences(
     clickhouse,
     `SELECT workspace_id, pair.1 AS counted, toString(count()) AS buckets,
   toString(sumIf(pair.2, pair.2 > 0)) AS missing, toString(-sumIf(pair.2, pair.2 < 0)) AS surplus
-FROM (${differences(sum, range)}) ARRAY JOIN [${pairs.join(', ')}] AS pair
+FROM (${differencesFragment(sum, range)}) ARRAY JOIN [${pairs.join(', ')}] AS pair
 WHERE pair.2 != 0 GROUP BY workspace_id, counted ORDER BY workspace_id, counted`,
     range,
   )
 }
 
 /** Adds missing counts and subtracts excess ones; inserts are not allowed meanwhile. */
-// NOTE every workspace: likewise for the operator.
-export async function repairRollup(clickhouse: ClickHouse, sum: Sum, range: RollupRange): Promise<void> {
+export async function repairRollup(clickhouse: AllWorkspacesClickHouse, sum: Sum, range: RollupRange): Promise<void> {
   const { rollup } = sum
   const { key, counts } = summing(sum)
   const columns = [key, ...Object.keys(counts), 'expires_on']
   const retention = rollup === 'dimension_counts' ? ['kept_until'] : []
   await clickhouse.command({
     query: `INSERT INTO ${rollup} (${[...columns, ...retention].join(', ')})
-SELECT ${[...columns, ...retention.map((column) => `expires_on AS ${column}`)].join(', ')} FROM (${differences(sum, range)})`,
+SELECT ${[...columns, ...retention.map((column) => `expires_on AS ${column}`)].join(', ')} FROM (${differencesFragment(sum, range)})`,
     query_params: range,
     clickhouse_settings: { ...atOnce, distributed_product_mode: 'local' },
   })
 }
 
-// NOTE every workspace: likewise for the operator.
-function differences(sum: Sum, range: RollupRange): string {
+function differencesFragment(sum: Sum, range: RollupRange): string {
   const { table, join, key, keyExpression, counts } = summing(sum)
   const names = Object.keys(counts)
   const ofRows = Object.entries(counts).map(([name, count]) => `toInt128(${count}) AS ${name}`)
@@ -81,8 +80,7 @@ export type StoredRow = { workspace_id: string; number: string; stored: string[]
 
 const linksWithin = (range: LinkRange) => `link_number BETWEEN {first:UInt64} AND {last:UInt64} ${ofWorkspace(range)}`
 
-// NOTE every workspace: the operator compares the rows of all of them with the counters, or of the one that is named.
-export function selectPeople(clickhouse: ClickHouse, range: LinkRange): Promise<PeopleRow[]> {
+export function selectPeople(clickhouse: AllWorkspacesClickHouse, range: LinkRange): Promise<PeopleRow[]> {
   const { table } = summing({ rollup: 'link_counts', source: 'clicks' })
   return query<PeopleRow>(
     clickhouse,
@@ -95,8 +93,7 @@ GROUP BY workspace_id, link_number`,
 }
 
 /** Stored events per link: the rows, and for hours whose rows may have expired, the counts made on arrival. */
-// NOTE every workspace: likewise for the operator.
-export function selectStored(clickhouse: ClickHouse, of: 'clicks' | 'leads and sales', range: LinkRange) {
+export function selectStored(clickhouse: AllWorkspacesClickHouse, of: 'clicks' | 'leads and sales', range: LinkRange) {
   const from = of === 'clicks' ? (['clicks'] as const) : (['leads', 'sales'] as const)
   const counts: Count[] = of === 'clicks' ? ['clicks'] : ['leads', 'sales', 'sale_amount']
   const within = linksWithin(range)

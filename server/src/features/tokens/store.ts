@@ -1,6 +1,6 @@
 import type { Scope } from '@tributary/contract/operation'
 import { sql } from 'kysely'
-import type { Db } from '../../platform/postgres.ts'
+import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
 
 export type TokenRow = {
   id: string
@@ -62,8 +62,7 @@ export async function selectTokens(db: Db, workspaceId: string): Promise<TokenRo
   return rows as TokenRow[]
 }
 
-// NOTE every workspace: the hash of a key is what tells its workspace.
-export async function selectTokenByHash(db: Db, hash: Buffer): Promise<TokenRow | undefined> {
+export async function selectTokenByHash(db: AllWorkspacesDb, hash: Buffer): Promise<TokenRow | undefined> {
   const row = await db
     .withTables<Tables>()
     .selectFrom('tokens')
@@ -79,8 +78,7 @@ export async function touchToken(db: Db, workspaceId: string, id: string): Promi
     AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`.execute(db)
 }
 
-// NOTE every workspace: the operator revokes by id alone.
-export async function revokeToken(db: Db, id: string): Promise<TokenRow | undefined> {
+export async function revokeToken(db: AllWorkspacesDb, id: string): Promise<TokenRow | undefined> {
   const row = await db
     .withTables<Tables>()
     .updateTable('tokens')

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { locks } from '../../platform/locks.ts'
-import type { Db } from '../../platform/postgres.ts'
+import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
 
 const lease = sql`now() + interval '30 seconds'`
 
@@ -134,8 +134,7 @@ const pendingColumns = sql`number, id, workspace_id, kind, click_id, quantity, c
     + coalesce(octet_length(click_facts), 0)) AS bytes`
 
 /** Leases the oldest batch whose lease has expired, because its worker died. `attempts` counts the leases. */
-// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
-export async function takeOverBatch(db: Db): Promise<PendingRow[]> {
+export async function takeOverBatch(db: AllWorkspacesDb): Promise<PendingRow[]> {
   const result = await sql<PendingRow>`
     UPDATE conversions SET due_at = ${lease}, attempts = attempts + 1
     WHERE stored_at IS NULL AND batch = (
@@ -145,8 +144,7 @@ export async function takeOverBatch(db: Db): Promise<PendingRow[]> {
   return result.rows
 }
 
-// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
-export async function selectDue(db: Db, count: number): Promise<PendingRow[]> {
+export async function selectDue(db: AllWorkspacesDb, count: number): Promise<PendingRow[]> {
   const result = await sql<PendingRow>`
     SELECT ${pendingColumns} FROM conversions
     WHERE stored_at IS NULL AND batch IS NULL AND due_at <= now() AND click_facts_at IS NOT NULL
@@ -155,8 +153,7 @@ export async function selectDue(db: Db, count: number): Promise<PendingRow[]> {
 }
 
 /** Conversions with unresolved click facts. */
-// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
-export async function selectWithoutClickFacts(db: Db, count: number): Promise<PendingRow[]> {
+export async function selectWithoutClickFacts(db: AllWorkspacesDb, count: number): Promise<PendingRow[]> {
   const result = await sql<PendingRow>`
     SELECT ${pendingColumns} FROM conversions
     WHERE stored_at IS NULL AND batch IS NULL AND due_at <= now() AND click_facts_at IS NULL
@@ -167,9 +164,8 @@ export async function selectWithoutClickFacts(db: Db, count: number): Promise<Pe
 export type ClickFacts = { number: bigint; facts: string | null }
 
 /** Skips conversions whose facts were saved before or cleared by an erasure. Returns those that this call saved. */
-// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
 export async function saveClickFacts(
-  db: Db,
+  db: AllWorkspacesDb,
   facts: ClickFacts[],
 ): Promise<Pick<ConversionRow, 'id' | 'workspace_id' | 'customer_id'>[]> {
   const result = await sql<Pick<ConversionRow, 'id' | 'workspace_id' | 'customer_id'>>`
@@ -183,8 +179,7 @@ export async function saveClickFacts(
 }
 
 /** Seconds since the oldest conversion that is not exported yet was due. */
-// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
-export async function selectOverdue(db: Db): Promise<number> {
+export async function selectOverdue(db: AllWorkspacesDb): Promise<number> {
   const result = await sql<{ seconds: number }>`
     SELECT greatest(0, coalesce(extract(epoch FROM now() - min(due_at)), 0))::float AS seconds
     FROM conversions WHERE stored_at IS NULL AND due_at < 'infinity'`.execute(db)
@@ -192,8 +187,7 @@ export async function selectOverdue(db: Db): Promise<number> {
 }
 
 /** Returns the rows that no other worker has put into a batch meanwhile. */
-// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
-export async function fixBatch(db: Db, batch: string, numbers: bigint[]): Promise<ConversionRow[]> {
+export async function fixBatch(db: AllWorkspacesDb, batch: string, numbers: bigint[]): Promise<ConversionRow[]> {
   const result = await sql<ConversionRow>`
     UPDATE conversions SET batch = ${batch}, due_at = ${lease}, attempts = 0
     WHERE number = ANY(${numbers}::bigint[]) AND batch IS NULL AND stored_at IS NULL RETURNING *`.execute(db)
@@ -201,33 +195,29 @@ export async function fixBatch(db: Db, batch: string, numbers: bigint[]): Promis
 }
 
 /** Moves some conversions of a batch to a new one, which the next worker takes over. */
-// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
 export async function moveToBatch(
-  db: Db,
+  db: AllWorkspacesDb,
   { from, to, numbers, attempts }: { from: string; to: string; numbers: bigint[]; attempts: number },
 ): Promise<void> {
   await sql`UPDATE conversions SET batch = ${to}, due_at = now(), attempts = ${attempts}
     WHERE number = ANY(${numbers}::bigint[]) AND batch = ${from} AND stored_at IS NULL`.execute(db)
 }
 
-// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
-export async function selectBatch(db: Db, batch: string): Promise<ConversionRow[]> {
+export async function selectBatch(db: AllWorkspacesDb, batch: string): Promise<ConversionRow[]> {
   const result = await sql<ConversionRow>`
     SELECT * FROM conversions WHERE batch = ${batch} AND stored_at IS NULL`.execute(db)
   return result.rows
 }
 
 /** Backs off from one second to five minutes. */
-// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
-export async function postpone(db: Db, numbers: bigint[]): Promise<void> {
+export async function postpone(db: AllWorkspacesDb, numbers: bigint[]): Promise<void> {
   await sql`UPDATE conversions SET attempts = attempts + 1,
       due_at = now() + least(interval '5 minutes', interval '1 second' * power(2, least(attempts, 9)))
     WHERE number = ANY(${numbers}::bigint[]) AND batch IS NULL AND stored_at IS NULL`.execute(db)
 }
 
 /** An attempt that failed because an engine is unavailable says nothing about the batch. */
-// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
-export async function forgetAttempt(db: Db, batch: string): Promise<void> {
+export async function forgetAttempt(db: AllWorkspacesDb, batch: string): Promise<void> {
   await sql`UPDATE conversions SET attempts = greatest(0, attempts - 1)
     WHERE batch = ${batch} AND stored_at IS NULL`.execute(db)
 }
@@ -247,9 +237,8 @@ export async function makeDue(db: Db, workspaceId: string, id: string): Promise<
 }
 
 /** Conversions in a batch, whether or not it has reached ClickHouse. */
-// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
 export async function selectUnderWay(
-  db: Db,
+  db: AllWorkspacesDb,
 ): Promise<Pick<ConversionRow, 'id' | 'workspace_id' | 'kind' | 'created_at'>[]> {
   const result = await sql<Pick<ConversionRow, 'id' | 'workspace_id' | 'kind' | 'created_at'>>`
     SELECT id, workspace_id, kind, created_at FROM conversions
@@ -258,8 +247,7 @@ export async function selectUnderWay(
 }
 
 /** Returns only those that this call marked: only they are counted. */
-// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
-export async function markStored(db: Db, batch: string): Promise<StoredConversion[]> {
+export async function markStored(db: AllWorkspacesDb, batch: string): Promise<StoredConversion[]> {
   const result = await sql<StoredConversion>`
     UPDATE conversions SET stored_at = now() WHERE batch = ${batch} AND stored_at IS NULL
     RETURNING id, workspace_id, kind, link_number, click_id, quantity, amount, is_first, is_full, created_at`.execute(
@@ -284,8 +272,7 @@ export async function areUnderWay(db: Db, workspaceId: string, customerIds: stri
 }
 
 /** Claims some without a link that are not in ClickHouse yet, for two minutes. */
-// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
-export async function claimUnattributed(db: Db, count: number): Promise<ConversionRow[]> {
+export async function claimUnattributed(db: AllWorkspacesDb, count: number): Promise<ConversionRow[]> {
   const result = await sql<ConversionRow>`
     UPDATE conversions SET due_at = now() + interval '2 minutes' WHERE number IN (
       SELECT number FROM conversions WHERE link_number IS NULL AND batch IS NULL AND due_at <= now()
@@ -294,14 +281,12 @@ export async function claimUnattributed(db: Db, count: number): Promise<Conversi
   return result.rows.sort((a, b) => (a.number < b.number ? -1 : 1))
 }
 
-// NOTE every workspace: a worker exports the conversions of all of them to ClickHouse.
-export async function markUnattributed(db: Db, batch: string, numbers: bigint[]): Promise<void> {
+export async function markUnattributed(db: AllWorkspacesDb, batch: string, numbers: bigint[]): Promise<void> {
   await sql`UPDATE conversions SET batch = ${batch} WHERE number = ANY(${numbers}::bigint[])`.execute(db)
 }
 
 /** Lets the worker compare all of them with ClickHouse again. */
-// NOTE every workspace: the operator restores the lost ClickHouse rows of all of them.
-export async function releaseUnattributed(db: Db): Promise<void> {
+export async function releaseUnattributed(db: AllWorkspacesDb): Promise<void> {
   await sql`UPDATE conversions SET batch = NULL, due_at = now()
     WHERE link_number IS NULL AND batch IS NOT NULL`.execute(db)
 }
@@ -314,9 +299,8 @@ export type RecordedRow = {
   sale_amount: string
 } & Record<'leads' | 'conversions' | 'sales', bigint>
 
-// NOTE every workspace: the operator compares those of all of them, or of the named one.
 export async function selectRecorded(
-  db: Db,
+  db: AllWorkspacesDb,
   { workspaceId, first, last }: { workspaceId?: string; first: bigint; last: bigint },
 ): Promise<RecordedRow[]> {
   const mine = workspaceId === undefined ? sql`true` : sql`workspace_id = ${workspaceId}`
@@ -334,9 +318,8 @@ export async function selectRecorded(
 }
 
 /** Exported conversions. They do not change until the transaction ends. */
-// NOTE every workspace: the operator restores the lost ClickHouse rows of all of them.
 export async function selectStored(
-  db: Db,
+  db: AllWorkspacesDb,
   { linkNumber, after, count }: { linkNumber?: bigint; after: bigint; count: number },
 ): Promise<PendingRow[]> {
   const mine = linkNumber === undefined ? sql`link_number IS NOT NULL` : sql`link_number = ${linkNumber}`
@@ -346,15 +329,13 @@ export async function selectStored(
   return result.rows
 }
 
-// NOTE every workspace: as above, for the operator.
-export async function selectByNumber(db: Db, numbers: bigint[]): Promise<ConversionRow[]> {
+export async function selectByNumber(db: AllWorkspacesDb, numbers: bigint[]): Promise<ConversionRow[]> {
   const result = await sql<ConversionRow>`
     SELECT * FROM conversions WHERE number = ANY(${numbers}::bigint[]) ORDER BY number`.execute(db)
   return result.rows
 }
 
-// NOTE every workspace: as above, for the operator.
-export async function selectHighestNumber(db: Db): Promise<bigint> {
+export async function selectHighestNumber(db: AllWorkspacesDb): Promise<bigint> {
   const result = await sql<{ highest: bigint | null }>`SELECT max(number) AS highest FROM conversions`.execute(db)
   return result.rows[0]?.highest ?? 0n
 }

@@ -1,6 +1,6 @@
 import type { Trigger } from '@tributary/contract/webhooks'
 import { type RawBuilder, sql } from 'kysely'
-import type { Db } from '../../platform/postgres.ts'
+import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
 import type { WebhookRow } from './store.ts'
 
 export type EventRow = {
@@ -212,8 +212,7 @@ export async function selectFailed(
   return result.rows.map((row) => row.number)
 }
 
-// NOTE every workspace: the worker removes the deleted webhooks of all of them.
-export async function deletePieceOfDeleted(db: Db, count: number): Promise<number> {
+export async function deletePieceOfDeleted(db: AllWorkspacesDb, count: number): Promise<number> {
   const deliveries = await sql`DELETE FROM webhook_deliveries WHERE number IN (
     SELECT d.number FROM webhooks w CROSS JOIN LATERAL (
       SELECT number FROM webhook_deliveries WHERE workspace_id = w.workspace_id AND webhook_id = w.id LIMIT ${count}
@@ -240,9 +239,8 @@ export type DueDelivery = Pick<
  * Enabled webhooks with due deliveries after this id, in id order. It steps from one webhook to the next by the index,
  * however many deliveries each has.
  */
-// NOTE every workspace: the worker delivers for all.
 export async function selectDueWebhooks(
-  db: Db,
+  db: AllWorkspacesDb,
   { now, after, count }: { now: Date; after: string; count: number },
 ): Promise<{ id: string; workspaceId: string }[]> {
   const result = await sql<{ id: string; workspaceId: string }>`
@@ -260,9 +258,9 @@ export async function selectDueWebhooks(
   return result.rows
 }
 
-// NOTE every workspace: as above. One delivery per webhook before a second one, none more than its share.
+/** One delivery per webhook before a second one, none more than its share. */
 export async function claimDeliveries(
-  db: Db,
+  db: AllWorkspacesDb,
   shares: Map<string, number>,
   { now, until, count }: { now: Date; until: Date; count: number },
 ): Promise<DueDelivery[]> {
@@ -328,8 +326,7 @@ export async function endDelivery(db: Db, { workspace_id, number, due_at }: DueD
     WHERE workspace_id = ${workspace_id} AND number = ${number} AND due_at = ${due_at}`.execute(db)
 }
 
-// NOTE every workspace: a metric of the installation.
-export async function countDue(db: Db, now: Date, most: number): Promise<number> {
+export async function countDue(db: AllWorkspacesDb, now: Date, most: number): Promise<number> {
   const result = await sql<{ count: bigint }>`
     SELECT count(*) FROM (
       SELECT FROM webhooks JOIN webhook_deliveries ON webhook_id = webhooks.id
@@ -337,9 +334,8 @@ export async function countDue(db: Db, now: Date, most: number): Promise<number>
   return Number(result.rows[0]?.count)
 }
 
-// NOTE every workspace: all have the same retention. The queueing time counts too, because an event may be published
-// late.
-export async function deleteEventsBefore(db: Db, before: Date, count: number): Promise<number> {
+/** The queueing time counts too, because an event may be published late. */
+export async function deleteEventsBefore(db: AllWorkspacesDb, before: Date, count: number): Promise<number> {
   return deleteEvents(
     db,
     sql`created_at < ${before} AND NOT EXISTS (SELECT FROM webhook_deliveries

@@ -1,7 +1,7 @@
 import type { Trigger, Webhook } from '@tributary/contract/webhooks'
 import { sql } from 'kysely'
 import { locks } from '../../platform/locks.ts'
-import type { Db } from '../../platform/postgres.ts'
+import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
 
 export type WebhookRow = {
   id: string
@@ -100,9 +100,8 @@ export async function selectListeners(db: Db, workspaceId: string, triggers: Tri
 }
 
 /** The workspaces among these, or all, that have an enabled webhook with one of these triggers. */
-// NOTE every workspace: a batch of clicks has those of many.
 export async function selectListening(
-  db: Db,
+  db: AllWorkspacesDb,
   triggers: Trigger[],
   workspaceIds: string[] | null,
 ): Promise<Set<string>> {

@@ -2,7 +2,7 @@ import type { Plan } from '@tributary/contract/operation'
 import { sql } from 'kysely'
 import type { Config } from '../../platform/config.ts'
 import { locks } from '../../platform/locks.ts'
-import type { Db } from '../../platform/postgres.ts'
+import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
 
 export type IpStorage = Config['IP_STORAGE']
 export type WorkspaceRow = {
@@ -45,8 +45,7 @@ export async function insertWorkspace(db: Db, row: Omit<WorkspaceRow, Defaulted>
   return inserted as WorkspaceRow | undefined
 }
 
-// NOTE every workspace: this is the operator's list of them.
-export async function selectWorkspaces(db: Db): Promise<WorkspaceRow[]> {
+export async function selectWorkspaces(db: AllWorkspacesDb): Promise<WorkspaceRow[]> {
   const rows = await db.withTables<Tables>().selectFrom('workspaces').selectAll().orderBy('created_at').execute()
   return rows as WorkspaceRow[]
 }
