@@ -23,9 +23,9 @@ usage() {
   cat <<'TEXT'
 ./install.sh [--domain go.example.com] [--email you@example.com] [--unattended] [--settings-only]
 
-  --domain         domain of the short links; the API is at api.<domain>. Both must lead to this server
-  --email          where the certificate authority writes to; `internal` for certificates of Caddy's own authority
-  --unattended     never ask (so it is without a terminal)
+  --domain         domain of the short links; the API is at api.<domain>. Both must resolve to this server
+  --email          contact address for the certificate authority; `internal` for certificates of Caddy's own authority
+  --unattended     never prompt; the default without a terminal
   --settings-only  write .env and start nothing
 
 DOMAIN and EMAIL in the environment do the same.
@@ -72,7 +72,7 @@ is_ready() {
 tell_next() {
   api=$(setting $file API_HOST)
   cat <<TEXT
-Tributary runs. Both names must lead to this server: $(setting $file SHORT_DOMAIN) and $api
+Tributary runs. Both names must resolve to this server: $(setting $file SHORT_DOMAIN) and $api
 
   docker compose exec server tributary workspace create Acme
   docker compose exec server tributary key create acme

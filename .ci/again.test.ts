@@ -24,7 +24,7 @@ test.each([
   expect(filesToTryAgain(results(files))).toEqual(expected)
 })
 
-test('the result of a retry replaces the first', () => {
+test('the result of a retry replaces the first result', () => {
   const first = results({ a: 'failed', b: 'passed' })
   expect(withSecondTry(first, results({ a: 'passed' }))).toEqual(results({ a: 'passed', b: 'passed' }))
   expect(withSecondTry(first, results({ a: 'failed' }))).toEqual(first)

@@ -1,17 +1,17 @@
 import { writeFileSync } from 'node:fs'
 import { type FileResult, noFile, readResults } from './results.ts'
 
-// More failures are not caused by a busy machine.
+// More failed files than this are not caused by a busy machine.
 const mostFiles = 8
 
-/** The files to retry alone: if a few failed and others passed. */
+/** Returns the test files to retry alone, if only a few failed. */
 export function filesToTryAgain(results: FileResult[]): string[] {
   const failed = results.filter(hasFailed).map(({ file }) => file)
   const isWorthIt = failed.length <= mostFiles && failed.length < results.length && !failed.includes(noFile)
   return isWorthIt ? failed : []
 }
 
-/** The result of a retry replaces the first. */
+/** Replaces first results with those of the retry. */
 export function withSecondTry(first: FileResult[], second: FileResult[]): FileResult[] {
   const results = new Map([...first, ...second].map((result) => [result.file, result]))
   return [...results.values()]
@@ -31,7 +31,7 @@ if (import.meta.main) {
     const merged = withSecondTry(first, readResults(secondFile))
     writeFileSync(firstFile, JSON.stringify(merged))
     const hasPassed = !merged.some(hasFailed)
-    if (hasPassed) console.log(`UNSTABLE: failed among all others, passed alone: ${files.join(', ')}`)
+    if (hasPassed) console.log(`UNSTABLE: failed in the full run, passed when run alone: ${files.join(', ')}`)
     process.exit(hasPassed ? 0 : 1)
   }
 }

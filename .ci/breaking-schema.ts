@@ -1,4 +1,4 @@
-/** The part of JSON Schema that decides whether a client still works. */
+/** The keywords of JSON Schema that decide whether a client breaks. */
 export type Schema = {
   $ref?: string
   type?: string | string[]
@@ -23,7 +23,7 @@ export type Schema = {
   maxItems?: number
 }
 
-/** The reader of the value: we read a request, the client reads a response. */
+/** Which side reads the value: the server reads requests, the client reads responses. */
 export type Direction = 'request' | 'response'
 export type Finding = { where: string; what: string; breaks: boolean }
 
@@ -31,9 +31,9 @@ type Schemas = Record<string, Schema>
 type Comparison = {
   schemas: { before: Schemas; after: Schemas }
   direction: Direction
-  /** The part of the operation: `query parameter page`, `response 200`. */
+  /** Part of the operation, such as `query parameter page` or `response 200`. */
   part: string
-  /** Pairs of references that are being compared. */
+  /** Pairs of schema references that are being compared, to stop at recursion. */
   open: Set<string>
 }
 
@@ -51,7 +51,7 @@ export function findSchemaChanges(
 }
 
 function compareSchemas(comparison: Comparison, before: Schema, after: Schema, field: string): Finding[] {
-  // A schema that contains itself is compared once on each way down.
+  // A recursive schema is compared once per path.
   const pair = `${before.$ref} ${after.$ref}`
   if (before.$ref && after.$ref && comparison.open.has(pair)) return []
   const inner = before.$ref && after.$ref ? { ...comparison, open: new Set([...comparison.open, pair]) } : comparison
@@ -61,7 +61,7 @@ function compareSchemas(comparison: Comparison, before: Schema, after: Schema, f
   return compareVariants(inner, olds, fresh, field)
 }
 
-/** Every variant that a client sends must be accepted, and every variant that it gets must be known. */
+/** The server must accept every variant that old clients send; clients must know every variant that they get. */
 function compareVariants(comparison: Comparison, olds: Schema[], fresh: Schema[], field: string): Finding[] {
   const isRequest = comparison.direction === 'request'
   const findingsFor = (one: Schema, other: Schema) =>
@@ -95,7 +95,7 @@ function compareVariant(comparison: Comparison, before: Schema, after: Schema, f
 function compareTypes(comparison: Comparison, before: Schema, after: Schema, field: string): Finding[] {
   const [old, now] = [listTypes(before), listTypes(after)]
   const [needed, allowed] = comparison.direction === 'request' ? [old, now] : [now, old]
-  // Without a type, every value is allowed.
+  // Without a type, JSON Schema allows every value.
   const fits = allowed.length === 0 || (needed.length > 0 && needed.every((type) => isCovered(type, allowed)))
   return fits ? [] : [finding(comparison, field, `changes its type from ${formatTypes(old)} to ${formatTypes(now)}`)]
 }
@@ -161,7 +161,7 @@ function compareAdditional(comparison: Comparison, before: Schema, after: Schema
   return typeof old === 'object' && typeof now === 'object' ? compareSchemas(comparison, old, now, `${field}.*`) : []
 }
 
-/** The alternatives of a schema, each without references, `allOf` merged. A list of types is one alternative each. */
+/** Lists the variants of a schema, with references resolved and `allOf` merged; each of several types is a variant. */
 function listVariants(schemas: Schemas, schema: Schema, depth = 0): Schema[] {
   if (depth > 20) return [{}]
   const { $ref, anyOf, oneOf, allOf, ...own } = schema

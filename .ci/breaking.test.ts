@@ -9,7 +9,7 @@ import type { Schema } from './breaking-schema.ts'
 const text: Schema = { type: 'string' }
 const link: Schema = { type: 'object', properties: { id: text, domain: text }, required: ['id'] }
 
-/** A document with one operation. */
+/** Builds an OpenAPI document with one operation. */
 function document({ query = {}, required = [], body, response = link, ...others }: Parts = {}): Document {
   const parameters = Object.entries(query).map(([name, schema]) => ({
     name,

@@ -15,31 +15,31 @@ type Operation = {
 type Paths = Record<string, Record<string, Operation>>
 export type Document = { paths?: Paths; webhooks?: Paths; components?: { schemas?: Record<string, Schema> } }
 
-/** A change that a client may notice. `names` are the words that a CHANGELOG line can name the operation by. */
+/** An API change that clients may notice. A CHANGELOG line can refer to its operation by any of `names`. */
 export type Change = Finding & { names: string[] }
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']
 
-/** Compares two OpenAPI documents as a client of the first one sees the second. */
+/** Compares two OpenAPI documents from the view of a client of the first. */
 export function findChanges(before: Document, after: Document): Change[] {
   const documents = { before, after }
   return [
     ...comparePaths(before.paths, after.paths, (one, other) => compareOperation(documents, one, other)),
-    // Here we call the client: its request body is what the client reads.
+    // For webhooks the roles are reversed: the client reads the request body.
     ...comparePaths(before.webhooks, after.webhooks, (one, other) =>
       compareMedia(documents, one.requestBody?.content, other.requestBody?.content, 'response', 'payload'),
     ),
   ]
 }
 
-/** Breaking changes that no line `- Breaking: <operation> …` announces. */
+/** Returns breaking changes without a CHANGELOG line `- Breaking: <operation> …`. */
 export function findUnannounced(changes: Change[], changelogLines: string[]): Change[] {
   const announcements = changelogLines.filter((line) => /^\s*(- )?Breaking: /.test(line))
   const isAnnounced = ({ names }: Change) => announcements.some((line) => names.some((name) => namesWhole(line, name)))
   return changes.filter((change) => change.breaks && !isAnnounced(change))
 }
 
-/** `GET /links` is not named by `GET /links/{id}`. */
+/** Matches whole names only: `GET /links/{id}` does not mention `GET /links`. */
 function namesWhole(line: string, name: string): boolean {
   const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
   return new RegExp(`(?<![\\w/{}-])${escaped}(?![\\w/{}-])`).test(line)
@@ -64,7 +64,7 @@ function comparePaths(
   )
 }
 
-/** A client fills in path parameters by position, so their names may change. */
+/** Clients fill in path parameters by position, so their names may change. */
 function pathShape(path: string): string {
   return path.replace(/\{[^}]*\}/g, '{}')
 }
@@ -159,7 +159,7 @@ function check(): { isFine: boolean; lines: string[] } {
   const unannounced = findUnannounced(changes, unreleasedLines(readFileSync('CHANGELOG.md', 'utf8')))
   const [first] = unannounced
   if (!first) return { isFine: true, lines: [...warnings, `no unannounced breaking change since ${tag}`] }
-  const remedy = `These changes break a client of ${tag}. Take them back, or name each operation below "## Unreleased" in CHANGELOG.md: - Breaking: ${first.names[0]} …`
+  const remedy = `These changes break a client of ${tag}. Revert them, or announce each operation below "## Unreleased" in CHANGELOG.md: - Breaking: ${first.names[0]} …`
   return {
     isFine: false,
     lines: [...warnings, ...unannounced.map((change) => `Breaking: ${formatChange(change)}`), remedy],

@@ -1,13 +1,13 @@
 const heading = '## Unreleased'
 
-/** The lines between `## Unreleased` and the version before, without blank ones. */
+/** Returns the lines between `## Unreleased` and the previous version, without blank lines. */
 export function unreleasedLines(changelog: string): string[] {
   const [, after = ''] = changelog.split(/^## Unreleased$/m)
   const [section = ''] = after.split(/^## /m)
   return section.split('\n').filter((line) => line.trim() !== '')
 }
 
-/** Gives the unreleased lines a version and a date, and leaves an empty `## Unreleased` above them. */
+/** Moves the unreleased lines below a heading with version and date, and leaves an empty `## Unreleased` above. */
 export function cutVersion(changelog: string, version: string, date: string): string {
   return changelog.replace(/^## Unreleased$/m, `${heading}\n\n## ${version} - ${date}`)
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # empty-machine.sh [command]: runs .ci/run, or another command, in a clone of the last commit on an empty Debian 12 that has
 # no more than git, curl, Node and npm, and this machine's network. Needs root and the package debootstrap.
-# MACHINE=<folder> creates and keeps it there, or reuses that of an earlier run; otherwise it is removed.
+# MACHINE=<folder> keeps the new machine in that folder, or reuses one of an earlier run; without it the machine is removed.
 set -eu
 kept=${MACHINE:+$(realpath -m "$MACHINE")}
 cd "$(dirname "$0")/.."
@@ -34,7 +34,7 @@ make_machine() {
   output=$(unshare --mount debootstrap --variant=minbase --include=ca-certificates,curl,git bookworm "$machine" "$archive" 2>&1) ||
     fail "debootstrap failed; remove $machine, check the network and try again: $(echo "$output" | tail -n 5)"
 
-  # The new machine uses this machine's access to the archive and the registry.
+  # The new machine gets this machine's access to the Debian archive and the npm registry.
   cp /etc/hosts /etc/resolv.conf "$machine/etc"
   cp /etc/ssl/certs/ca-certificates.crt "$machine/etc/ssl/certs"
   apt-config dump | grep -iE '^Acquire::(https?::Proxy|Check-Valid-Until)' >"$machine/etc/apt/apt.conf.d/99host" || true
@@ -51,7 +51,7 @@ make_machine() {
   touch "$machine/$mark"
 }
 
-# Uses separate namespaces: mounts and processes end with the command, and this machine never sees the mounts.
+# Runs the command in separate namespaces, so that its mounts and processes end with it and stay invisible to this machine.
 inside() {
   # shellcheck disable=SC2016 # for the shell inside
   unshare --mount --pid --fork --kill-child sh -euc '

@@ -39,12 +39,12 @@ describe('licenceFaults', () => {
     { name: 'some', version: '1.0.0', licence: 'MIT', isOnlyForDevelopment: false, requiredBy: ['server'], ...changes },
   ]
 
-  test('names the package, its licence and who requires it', () => {
+  test('the message has the package, its licence and the packages that require it', () => {
     expect(licenceFaults(one({ licence: 'GPL-3.0' }))).toEqual([
-      'some@1.0.0 (required by server) is under GPL-3.0, which is not on the list of permissive ones',
+      'some@1.0.0 (required by server) is under GPL-3.0, which is not on the list of permissive licences',
     ])
     expect(licenceFaults(one({ licence: '', requiredBy: [] }))).toEqual([
-      'some@1.0.0 (required by nobody) is under no stated licence, which is not on the list of permissive ones',
+      'some@1.0.0 (required by nobody) is under no stated licence, which is not on the list of permissive licences',
     ])
   })
 

@@ -6,28 +6,28 @@ const permissive = new Set([
   ...['CC0-1.0', 'CC-BY-3.0', 'CC-BY-4.0', 'Python-2.0', 'PSF-2.0', 'PostgreSQL', 'Zlib', 'BSL-1.0', 'Unicode-3.0'],
 ])
 
-/** Exceptions that are not permissive, each with its accepted licence and the reason. */
+/** Packages with a licence that is not permissive, each with the accepted licence and the reason. */
 const exceptions = [
   {
     name: /^lightningcss(-.+)?$/,
     licence: 'MPL-2.0',
     isOnlyForDevelopment: true,
-    reason: 'comes with vite under vitest, is used unchanged, and no part of it ships',
+    reason: 'a dependency of vite in vitest, used unchanged and not shipped',
   },
   {
     name: /^@ip-location-db\/dbip-country-mmdb$/,
     licence: 'SEE LICENSE IN DBIP-LICENSE (CC-BY-4.0)',
     isOnlyForDevelopment: false,
-    reason: 'CC BY 4.0, only written in another way; it is data, and the guide on privacy names DB-IP as it asks for',
+    reason: 'another spelling of CC BY 4.0; it is data, and the privacy guide credits DB-IP as the licence requires',
   },
 ]
 
-/** Packages without a licence in the manifest, whose LICENSE file begins like this. */
+/** Packages without a licence in their manifest: how their LICENSE file begins, and what licence that is. */
 const undeclared: Record<string, { fileStart: RegExp; licence: string }> = {
   dub: { fileStart: /^MIT License\s/, licence: 'MIT' },
 }
 
-const ceilings = [{ name: 'ua-parser-js', below: 2, reason: 'it is AGPL from 2.0.0 on' }]
+const ceilings = [{ name: 'ua-parser-js', below: 2, reason: 'versions from 2.0.0 on are AGPL' }]
 
 export interface Package {
   name: string
@@ -41,13 +41,13 @@ export function licenceFaults(packages: Package[]): string[] {
   return packages.flatMap(({ name, version, licence, isOnlyForDevelopment, requiredBy }) => {
     const who = `${name}@${version} (required by ${requiredBy.join(', ') || 'nobody'})`
     const ceiling = ceilings.find((rule) => rule.name === name && Number.parseInt(version, 10) >= rule.below)
-    if (ceiling) return [`${who} must stay below ${ceiling.below}: ${ceiling.reason}`]
+    if (ceiling) return [`${who} must have a version below ${ceiling.below}: ${ceiling.reason}`]
     const isException = exceptions.some(
       (rule) =>
         rule.name.test(name) && rule.licence === licence && (isOnlyForDevelopment || !rule.isOnlyForDevelopment),
     )
     if (isPermissive(licence) || isException) return []
-    return [`${who} is under ${licence || 'no stated licence'}, which is not on the list of permissive ones`]
+    return [`${who} is under ${licence || 'no stated licence'}, which is not on the list of permissive licences`]
   })
 }
 
@@ -68,7 +68,7 @@ export function isPermissive(expression: string): boolean {
   const single = (): boolean => {
     if (next('(')) return [either(), next(')')].every(Boolean)
     const isKnown = permissive.has(tokens.shift() ?? '')
-    // NOTE an exception only adds permissions, so its name does not matter.
+    // An SPDX exception (`WITH`) only adds permissions, so its name does not matter.
     return next('WITH') ? tokens.shift() !== undefined && isKnown : isKnown
   }
   return either() && tokens.length === 0
@@ -87,7 +87,7 @@ interface Manifest {
   peerDependencies?: Record<string, string>
 }
 
-/** Locked packages of every platform, and all others in node_modules. */
+/** Lists the packages of the lock file for every platform, and all others in node_modules. */
 function listPackages(root: string): Package[] {
   const locked: Record<string, Manifest> = readJson(join(root, 'package-lock.json')).packages
   const installed = globSync('node_modules/{*,@*/*}/package.json', { cwd: root }).map((path) => path.slice(0, -13))

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Links of a document to missing files or headings of the project. */
+/** Returns the links of a Markdown document to missing files or headings of the project. */
 export function deadLinks(root: string, file: string, markdown: string): string[] {
   const text = withoutCode(markdown).replace(/`[^`]*`/g, '')
   const targets = [...text.matchAll(/\]\(([^)\s]+)\)|^\[[^\]]+\]:\s+(\S+)/gm)].map(
@@ -11,7 +11,7 @@ export function deadLinks(root: string, file: string, markdown: string): string[
 }
 
 function isDead(root: string, file: string, markdown: string, target: string): boolean {
-  // The server serves paths that begin with a slash; the test of the built site checks them.
+  // The web server serves paths that begin with a slash; the test of the built docs site checks those.
   if (/^([a-z]+:|\/)/.test(target)) return false
   const [path = '', anchor] = target.split('#')
   const found = path === '' ? join(root, file) : join(root, dirname(file), path)

@@ -8,12 +8,12 @@ test.each([
   [
     'a registry',
     { 'node_modules/a': { resolved: 'https://registry.example/a.tgz', integrity: 'sha512-x' } },
-    ['node_modules/a is tied to https://registry.example/a.tgz'],
+    ['node_modules/a is bound to the registry https://registry.example/a.tgz'],
   ],
   [
     'a repository',
     { 'node_modules/a': { resolved: 'git+ssh://git@host.example/a.git#1' } },
-    ['node_modules/a is tied to git+ssh://git@host.example/a.git#1'],
+    ['node_modules/a is bound to the registry git+ssh://git@host.example/a.git#1'],
   ],
   ['no hash', { 'node_modules/a': {} }, ['node_modules/a has no integrity hash']],
 ])('%s', (_, packages, faults) => {
@@ -26,10 +26,10 @@ test.each([
     'another version',
     { dependencies: { a: '2.0.0' } },
     { dependencies: { a: '1.0.0' } },
-    ['p asks for a 2.0.0, locked is 1.0.0'],
+    ['p requires a 2.0.0, the lock file has 1.0.0'],
   ],
-  ['not locked yet', { devDependencies: { a: '1.0.0' } }, {}, ['p asks for a 1.0.0, locked is nothing']],
-  ['not asked any more', {}, { dependencies: { a: '1.0.0' } }, ['p asks for a (not at all), locked is 1.0.0']],
+  ['not locked yet', { devDependencies: { a: '1.0.0' } }, {}, ['p requires a 1.0.0, the lock file has no version']],
+  ['no longer required', {}, { dependencies: { a: '1.0.0' } }, ['p requires a (not at all), the lock file has 1.0.0']],
 ])('drift: %s', (_, manifest, locked, faults) => {
   expect(driftFaults('p', manifest, locked)).toEqual(faults)
 })

@@ -16,17 +16,17 @@ export interface LockedPackage extends Manifest {
   optional?: boolean
 }
 
-/** A lock file without hosts installs from any configured registry, and its hashes hold for all of them. */
+/** Checks that the lock file has hashes and no host names, so that it installs from any configured registry. */
 export function hostFaults(packages: Record<string, LockedPackage>): string[] {
   return Object.entries(packages).flatMap(([path, { resolved, integrity, link, optional }]) => {
-    if (resolved && /^(git\+)?(https?|ssh|git):/.test(resolved)) return [`${path} is tied to ${resolved}`]
-    // NOTE a binary for another platform may be unknown to the registry that the file was written with.
+    if (resolved && /^(git\+)?(https?|ssh|git):/.test(resolved)) return [`${path} is bound to the registry ${resolved}`]
+    // Optional packages may lack a hash: the registry may not know a binary for another platform.
     const needsHash = path.includes('node_modules/') && !link && !optional
     return needsHash && !integrity ? [`${path} has no integrity hash`] : []
   })
 }
 
-/** Differences between a package.json and its entry in the lock file. */
+/** Lists differences between a package.json and its entry in the lock file. */
 export function driftFaults(path: string, manifest: Manifest, locked: LockedPackage = {}): string[] {
   const kinds = ['dependencies', 'devDependencies', 'optionalDependencies'] as const
   return kinds.flatMap((kind) => {
@@ -34,7 +34,8 @@ export function driftFaults(path: string, manifest: Manifest, locked: LockedPack
     return [...new Set([...Object.keys(asked), ...Object.keys(pinned)])]
       .filter((name) => asked[name] !== pinned[name])
       .map(
-        (name) => `${path} asks for ${name} ${asked[name] ?? '(not at all)'}, locked is ${pinned[name] ?? 'nothing'}`,
+        (name) =>
+          `${path} requires ${name} ${asked[name] ?? '(not at all)'}, the lock file has ${pinned[name] ?? 'no version'}`,
       )
   })
 }

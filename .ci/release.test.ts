@@ -129,7 +129,7 @@ function environment(): NodeJS.ProcessEnv {
     [`GIT_AUTHOR_${name}`, value],
     [`GIT_COMMITTER_${name}`, value],
   ])
-  // Hooks and settings of the machine stay out.
+  // Excludes git hooks and settings of the machine.
   return { PATH: process.env.PATH, HOME: folder, GIT_CONFIG_GLOBAL: '/dev/null', ...Object.fromEntries(names) }
 }
 

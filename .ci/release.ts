@@ -8,14 +8,14 @@ type Lockfile = Manifest & { packages: Record<string, Manifest> }
 
 const ownScope = '@tributary/'
 
-/** Negative when the first is lower. Both are three numbers. */
+/** Compares two versions of three numbers each; negative if the first is lower. */
 export function compareVersions(one: string, other: string): number {
   const [left, right] = [one, other].map((version) => version.split('.').map(Number)) as [number[], number[]]
   const index = left.findIndex((number, position) => number !== right[position])
   return index < 0 ? 0 : (left[index] ?? 0) - (right[index] ?? 0)
 }
 
-/** Sets the version of a package, and of its dependencies on our other packages. */
+/** Sets the version of a package and of its dependencies on our other packages. */
 export function setVersion<T extends Manifest>(manifest: T, version: string): T {
   const ours = (packages: Record<string, string> | undefined) =>
     packages &&
@@ -59,7 +59,7 @@ function release(version: string | undefined): void {
   writeJson('package-lock.json', setLockedVersion(readJson<Lockfile>('package-lock.json'), current.workspaces, version))
   const chart = 'deploy/helm/tributary/Chart.yaml'
   writeFileSync(chart, setChartVersion(readFileSync(chart, 'utf8'), version))
-  // Pages may reference the browser script of a release forever, so the repository keeps it.
+  // The repository keeps the tracker script of every release, because pages may reference it forever.
   npm('run', '--silent', 'tracker', '--', '--release')
 
   git('add', '--all')
@@ -78,7 +78,7 @@ function refuseBadVersion(version: string | undefined, current: string): asserts
   const isTagged = (one: string) => git('tag', '--list', `v${one}`) !== ''
   if (isTagged(version)) throw new Error(`The tag v${version} exists. Choose a version above ${current}.`)
   const difference = compareVersions(version, current)
-  // The version that package.json begins with can be the first release.
+  // The first release may have the version that package.json already has.
   if (difference < 0 || (difference === 0 && isTagged(current))) {
     throw new Error(`${version} is not above ${current}, the version of package.json.`)
   }

@@ -29,7 +29,7 @@ test.each([
     'passes and leaves an error behind',
     "test('adds', () => { void Promise.reject(Error('nobody waits')) })",
     1,
-    [['(an error that nobody handled)', 'nobody waits']],
+    [['(unhandled error)', 'nobody waits']],
   ],
   [
     'dies',
@@ -37,7 +37,7 @@ test.each([
     0,
     [
       ['(the file itself)', 'did not finish'],
-      ['(an error that nobody handled)', 'exited unexpectedly'],
+      ['(unhandled error)', 'exited unexpectedly'],
     ],
   ],
 ])('a file that %s', async (_, text, passed, failures) => {

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 
-/** Result of one file, or of none: unhandled errors may not belong to a file. */
+/** Test results of one file, or of no file: unhandled errors may not belong to a file. */
 export interface FileResult {
   file: string
   passed: number
@@ -10,10 +10,10 @@ export interface FileResult {
   failures: { test: string; message: string }[]
 }
 
-/** Where no file is known, as when a worker dies. */
+/** File name for errors without a known file, such as when a worker dies. */
 export const noFile = '(no file)'
 
-/** Writes the results to the file TEST_RESULTS. vitest's own JSON omits unhandled errors. */
+/** A vitest reporter that writes the results to the file TEST_RESULTS, because vitest's own JSON omits unhandled errors. */
 // biome-ignore lint/style/noDefaultExport: vitest takes a reporter from there
 export default function reporter(): Reporter {
   return {
@@ -31,7 +31,7 @@ function buildResults(modules: readonly TestModule[], unhandled: readonly Serial
   for (const error of unhandled) {
     const file = error.VITEST_TEST_PATH ? filePath(error.VITEST_TEST_PATH) : noFile
     const result = results.get(file) ?? { file, passed: 0, failures: [] }
-    result.failures.push({ test: '(an error that nobody handled)', message: errorText(error) })
+    result.failures.push({ test: '(unhandled error)', message: errorText(error) })
     results.set(file, result)
   }
   return [...results.values()]
@@ -58,7 +58,7 @@ function filePath(path: string): string {
   return relative(process.cwd(), path)
 }
 
-/** Omits stack frames of vitest and Node. */
+/** Formats an error without the stack frames of vitest and Node. */
 function errorText({ stack, message, cause }: Pick<SerializedError, 'stack' | 'message' | 'cause'>): string {
   const text = (stack || message).replace(/\n\s+at (?=.*(node_modules|new Promise|node:)).*/g, '')
   return cause ? `${text}\nCause: ${errorText(cause)}` : text

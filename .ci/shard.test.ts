@@ -24,7 +24,7 @@ test('the order of the listing does not matter', () => {
 })
 
 test.each(['', '1', '0/3', '4/3', '1/0', 'a/b', '1/3/5'])('the shard %j is refused', (text) => {
-  expect(() => parseShard(text)).toThrow(/SHARD is ".*": give a shard and how many there are, such as 1\/3/)
+  expect(() => parseShard(text)).toThrow(/SHARD is ".*": it must be the shard and the number of shards, such as 1\/3/)
 })
 
 test('.ci/run --list prints the files of its shard, and two halves have all files', { timeout: 180_000 }, () => {

@@ -27,7 +27,7 @@ test('a failed stage is reported with its last lines', () => {
   expect(failures[0]?.message.split('\n')).toEqual([...Array(29).fill('ok'), '9 of 10 checks passed'])
 })
 
-test('names the files that took longest first', () => {
+test('the summary lists the slowest files first', () => {
   const results = [1, 30, 2].map((seconds) => ({ file: `${seconds}.test.ts`, passed: 1, seconds, failures: [] }))
   expect(slowest(results)).toBe('30.test.ts 30 s, 2.test.ts 2 s, 1.test.ts 1 s')
 })

@@ -13,7 +13,7 @@ export interface Failure {
 
 type Summary = { passed: number; failures: Failure[] }
 
-/** A file that does not load, an aborted run and a failed stage count as one failure each. */
+/** Summarizes test results. A file that does not load, an aborted run and a failed stage count as one failure each. */
 export function summarize(results: FileResult[], failedStages: string[], readLog = (_stage: string) => ''): Summary {
   const failures = results.flatMap((result) => result.failures.map((failure) => ({ file: result.file, ...failure })))
   const explained = failures.length > 0 ? failedStages.filter((stage) => stage !== 'test') : failedStages

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { delimiter, join } from 'node:path'
 
-/** All that needs no database; the slow ones first, so that two at a time end early. */
+/** All checks that need no database, slow ones first, so that two at a time finish sooner. */
 const checks = [
   { name: 'style', command: 'npx biome ci --error-on-warnings --colors=off .' },
   { name: 'types', command: 'npx tsc -p .' },
@@ -42,7 +42,7 @@ async function verify({ name, command, showsResult }: (typeof checks)[number]): 
   const result = showsResult ? `, ${output.trim().split('\n').at(-1)}` : ''
   if (code === 0) return console.log(`ok   ${line}${result}`)
   failed.push(name)
-  console.log(`FAIL ${line}\n${output.trimEnd().replace(/^/gm, '     ')}\n     Again: ${command}`)
+  console.log(`FAIL ${line}\n${output.trimEnd().replace(/^/gm, '     ')}\n     Run again: ${command}`)
 }
 
 function run(command: string): Promise<{ code: number | null; output: string }> {

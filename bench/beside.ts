@@ -9,8 +9,9 @@ import { openBench } from './stack.ts'
 import { failWhenMissed, middle, table } from './table.ts'
 
 /**
- * `npm run bench:beside [-- --short]`: the default installation, all roles by one command, at a steady 1,000 clicks a
- * second of different visitors: alone, and then while one client exports all events and another asks random analytics.
+ * `npm run bench:beside [-- --short]`: the default installation with all roles at a steady 1,000 clicks per second from
+ * different visitors. Measures redirects alone, and then while one client exports all events and another sends random
+ * analytics queries.
  */
 const isShort = process.argv.includes('--short')
 const events = isShort ? 300_000 : 5_000_000
@@ -31,7 +32,7 @@ const ctx = contextIn(platform, workspace.id)
 const numbers = await linkNumbers(ctx, { ids: links.map(({ id }) => id) })
 await generateEvents(platform, { workspaceId: workspace.id, numbers, count: events })
 
-// The default number of redirect processes.
+// An empty value gives the default number of redirect processes.
 const server = await startServer({ ...environment, REDIRECT_PROCESSES: '' })
 const done = { exports: 0, rows: 0, queries: 0, refused: 0 }
 let first = 1_000_000
@@ -55,10 +56,14 @@ try {
   const at = (loads: Load[]) => middle(loads.map(({ p99 }) => p99))
   failWhenMissed([
     { name: 'redirect p99 beside an export and analytics, × alone', figure: at(beside) / at(alone), atMost: mostTimes },
-    { name: 'clicks/s beside them', figure: middle(beside.map((load) => load.perSecond)), atLeast: perSecond * 0.95 },
+    {
+      name: 'clicks/s beside an export and analytics',
+      figure: middle(beside.map((load) => load.perSecond)),
+      atLeast: perSecond * 0.95,
+    },
     { name: 'failures', figure: [...alone, ...beside].reduce((sum, load) => sum + load.failures, 0), atMost: 0 },
-    { name: 'rows that were exported meanwhile', figure: done.rows, atLeast: 1 },
-    { name: 'analytics that were answered meanwhile', figure: done.queries, atLeast: 1 },
+    { name: 'exported rows', figure: done.rows, atLeast: 1 },
+    { name: 'answered analytics queries', figure: done.queries, atLeast: 1 },
   ])
 } finally {
   await server.stop()
@@ -77,7 +82,7 @@ function measure(duration: number): Promise<Load> {
   return runLoad({ url: server.redirect, host: workspace.domain, paths, connections, seconds: duration, ...visitors })
 }
 
-/** One client exports everything repeatedly, the other sends one analytics query after the other. */
+/** Starts two clients: one exports everything repeatedly, the other sends one analytics query after the other. */
 function startClients() {
   const stopping = new AbortController()
   const headers = { authorization: `Bearer ${workspace.key}` }

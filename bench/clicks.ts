@@ -20,7 +20,7 @@ export async function buildLinks(platform: Platform, count: number): Promise<Ben
   return found.rows.map(({ number }) => ({ number, workspaceId: workspace.id, url }))
 }
 
-/** Every click is another visitor; some hundred browsers, pages to come from, and addresses of the whole world. */
+/** Generates clicks, each from another visitor, with some hundred browsers and referrers and worldwide IP addresses. */
 export function someClicks(platform: Platform, links: BenchLink[], count: number): RawClick[] {
   return Array.from({ length: count }, (_, n) => {
     const version = 60 + (n % 90)

@@ -6,20 +6,22 @@ import { columnsByTable } from './data/columns.ts'
 import { openBenchFolder } from './data/folder.ts'
 
 /**
- * `npm run bench:data -- <folder> [clicks]`: events of 13 months, two fifths of them in one workspace, a lead for every
- * 25 clicks and a sale for every 50, made inside ClickHouse. The folder stays, for `npm run bench:reading -- <folder>`.
+ * `npm run bench:data -- <folder> [clicks]`: generates events of 13 months inside ClickHouse, two fifths of them in one
+ * workspace, with a lead for every 25 clicks and a sale for every 50. The folder stays, for `npm run bench:reading --
+ * <folder>`.
  */
 const [folder, clicksText = '50000000'] = process.argv.slice(2)
-if (folder === undefined) throw new Error('Name the data folder: npm run bench:data -- <folder> [clicks]')
+if (folder === undefined) throw new Error('Give the data folder: npm run bench:data -- <folder> [clicks]')
 const clicks = Number(clicksText)
 const links = 5_000
 const dayMs = 86_400_000
 const spanMs = 395 * dayMs
-// An insert has thirty seconds, also on a busy machine.
+// Small enough that an insert takes less than its timeout of thirty seconds, also on a busy machine.
 const slices = Math.max(13, Math.ceil(clicks / 250_000))
 
 await using bench = await openBenchFolder(folder)
-if (bench.made) throw new Error(`${folder} has ${bench.made.clicks} clicks already. Name another folder, or delete it.`)
+if (bench.made)
+  throw new Error(`${folder} has ${bench.made.clicks} clicks already. Use another folder, or delete this one.`)
 const { clickhouse, db } = bench.platform
 const until = Date.now()
 const workspace = await buildWorkspace(bench.platform)
@@ -27,7 +29,7 @@ const first = await makeLinks()
 
 const started = performance.now()
 for (let slice = 0; slice < slices; slice++) {
-  // A slice is a stretch of time: an insert touches two months or three.
+  // Each slice is a period of time, so that an insert touches only two or three monthly partitions.
   const [begin, end] = [slice, slice + 1].map((folder) => Math.floor((folder * clicks) / slices)) as [number, number]
   const [from, to] = [slice, slice + 1].map((folder) => until - spanMs + Math.floor((folder * spanMs) / slices)) as [
     number,
@@ -65,7 +67,7 @@ SETTINGS min_insert_block_size_rows = 1000000, insert_deduplicate = 0, prefer_co
   })
 }
 
-/** Returns the number of the first. */
+/** Creates links; returns the number of the first link. */
 async function makeLinks(): Promise<bigint> {
   const result = await sql<{ first: bigint }>`
     WITH made AS (
@@ -90,7 +92,7 @@ async function linkAt(number: bigint): Promise<{ id: string; number: string }> {
   return { id: result.rows[0]?.id ?? '', number: String(number) }
 }
 
-/** Waits for merges, which would distort the measurement. */
+/** Waits for ClickHouse merges, which would distort the measurement. */
 async function untilMerged(): Promise<void> {
   for (let quiet = 0; quiet < 5; ) {
     const [row] = await query<{ merges: string }>(

@@ -7,8 +7,9 @@ import { openBench } from './stack.ts'
 import { table } from './table.ts'
 
 /**
- * One export of many events: whether each is in it, how fast, and what the process needs for it. The heap has the
- * limits that the image and the units set: without any, V8 on a large machine lets it grow before it collects.
+ * Exports many events once: checks that the export is complete, and measures its speed and the memory of the process.
+ * The heap limits are those of the container image and systemd units: without them, V8 lets the heap grow on a large
+ * machine.
  */
 const events = Number(process.argv[2] ?? 5_000_000)
 const formats = process.argv.length > 3 ? process.argv.slice(3) : ['csv', 'ndjson']
@@ -30,7 +31,7 @@ const server = await startServer({
 try {
   const rows: (string | number)[][] = []
   for (const format of formats) rows.push([format, ...(await measure(format))])
-  const columns = ['rows', 'MB sent', 'seconds', 'rows/s', 'RSS before, MB', 'RSS at most, MB']
+  const columns = ['rows', 'MB sent', 'seconds', 'rows/s', 'RSS before, MB', 'maximum RSS, MB']
   console.log(table(`export of ${events} events`, columns, rows))
 } finally {
   await server.stop()

@@ -5,7 +5,7 @@ import { buildWorkspace } from '../server/test/build.ts'
 import { startServer } from '../server/test/server-process.ts'
 import { openBench } from './stack.ts'
 
-/** GET /links in a workspace with a million links, through HTTP, beside the bare statement for one page. */
+/** Measures GET /links over HTTP in a workspace with a million links, and the bare SQL statement for one page. */
 const total = Number(process.argv[2] ?? 1_000_000)
 const rounds = 40
 

@@ -2,10 +2,9 @@ import { connect, type Socket } from 'node:net'
 import { parseArgs } from 'node:util'
 
 /*
- * A load generator in a process of its own: `node bench/load.ts --url U --host H [--connections 64] [--seconds 10]
- * [--rate N] [--distinct [--first 1000000]] path [path …]`. Each connection sends its next request when the answer to the last one has
- * come, or with `--rate` when its turn has come. With `--distinct` every request is another visitor. Prints one line of
- * JSON.
+ * A load generator process: `node bench/load.ts --url U --host H [--connections 64] [--seconds 10] [--rate N]
+ * [--distinct [--first 1000000]] path [path …]`. Each connection sends its next request after the previous response, or
+ * at the given `--rate`. With `--distinct` every request comes from another visitor. Prints one line of JSON.
  */
 const { values: given, positionals: paths } = parseArgs({
   allowPositionals: true,
@@ -30,7 +29,7 @@ const latencies: number[] = []
 let sent = 0
 let failures = 0
 
-// A missing response must not block the measurement.
+// Exits even if a response never arrives.
 setTimeout(() => process.exit(1), (seconds + 5) * 1000).unref()
 const started = performance.now()
 const until = started + seconds * 1000
@@ -56,7 +55,7 @@ function formatRequest(visitor: number): string {
 
 function nextRequest(): string | Buffer {
   const visitor = sent++
-  // Visitors that have not visited before.
+  // With `--distinct`, each request comes from a new visitor.
   return given.distinct ? formatRequest(Number(given.first) + visitor) : (requests[visitor % requests.length] as Buffer)
 }
 
@@ -72,7 +71,7 @@ function keepAsking(): Promise<void> {
       asked = performance.now()
       socket.write(nextRequest())
     }
-    /** Waits when ahead of the rate, and catches up when behind. */
+    /** Waits when ahead of the rate, sends at once when behind. */
     const askInTime = () => {
       const early = rate > 0 ? started + (sent / rate) * 1000 - performance.now() : 0
       if (early > 1) setTimeout(ask, early)
@@ -80,7 +79,7 @@ function keepAsking(): Promise<void> {
     }
     socket.setNoDelay(true)
     socket.on('connect', askInTime)
-    // Every response is a redirect without a body, so it ends with its headers.
+    // Every expected response is a redirect without a body, so it ends with its headers.
     socket.on('data', (chunk) => {
       if (chunk.subarray(9, 12).toString() !== '302') return socket.destroy(new Error('not a redirect'))
       if (chunk.lastIndexOf('\r\n\r\n') !== chunk.length - 4) return

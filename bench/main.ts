@@ -5,7 +5,10 @@ import { cpus, totalmem } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
-/** `npm run bench [-- --keep]`: all measurements of the event pipeline; with `--keep` they are added to bench/RESULTS.md. Fails when one misses its target. */
+/**
+ * `npm run bench [-- --keep]`: measures the event pipeline; `--keep` adds the results to bench/RESULTS.md. Fails below
+ * target.
+ */
 const parts = ['redirect', 'ingest', 'pipeline']
 const tables: string[] = []
 for (const part of parts) {
@@ -13,7 +16,7 @@ for (const part of parts) {
   const script = fileURLToPath(new URL(`./${part}.ts`, import.meta.url))
   const child = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
-  if (output === '') throw new Error(`bench/${part}.ts ended with ${code} before it had measured`)
+  if (output === '') throw new Error(`bench/${part}.ts exited with ${code} before it printed results`)
   if (code !== 0) process.exitCode = 1
   console.log(output)
   tables.push(output.trim())

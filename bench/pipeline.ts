@@ -7,7 +7,7 @@ import { runLoad } from './run-load.ts'
 import { openBench } from './stack.ts'
 import { failWhenMissed, table } from './table.ts'
 
-/** From the visitor to rows and counters: a steady load, and how far behind it the counters are. */
+/** Measures the pipeline from redirect to ClickHouse rows and counters: a steady load, and how far the counters lag behind. */
 const rate = Number(process.argv[2] ?? 8_500)
 const seconds = Number(process.argv[3] ?? 60)
 const connections = 64
@@ -43,7 +43,7 @@ try {
   console.error(
     `warmed up with ${warm.answered} clicks; the last click was counted ${Math.round(performance.now() - ended)} ms after the end`,
   )
-  const columns = ['clicks/s', 'p50 ms', 'p99 ms', 'failures', 'lag at most s', 'answered', 'counted', 'rows']
+  const columns = ['clicks/s', 'p50 ms', 'p99 ms', 'failures', 'maximum lag, s', 'answered', 'counted', 'rows']
   const figures = [
     Math.round(load.perSecond),
     load.p50.toFixed(1),
@@ -68,7 +68,7 @@ try {
   await Promise.all([redirect.stop(), worker.stop()])
 }
 
-/** The worker's own metric for the age of the oldest uncounted click, read once a second. */
+/** Reads the worker's metric for the age of the oldest uncounted click, once a second. */
 async function watchLag(): Promise<number[]> {
   const lags: number[] = []
   while (!isOver) {
@@ -79,7 +79,7 @@ async function watchLag(): Promise<number[]> {
   return lags
 }
 
-/** Waits until that many are counted, or the count stalls. */
+/** Waits until the expected number of clicks is counted, or the count stalls. */
 async function waitForRows(expected: number): Promise<number> {
   for (let [last, stuck] = [-1, 0]; ; await sleep(500)) {
     const now = await counted()

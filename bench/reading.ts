@@ -3,14 +3,14 @@ import { startServer } from '../server/test/server-process.ts'
 import { openBenchFolder } from './data/folder.ts'
 import { table } from './table.ts'
 
-/** `npm run bench:reading -- <folder> [rounds]`: queries on the data of `bench:data`, each beside its bare statement. Fails when one takes too long. */
+/** `npm run bench:reading -- <folder> [rounds]`: API queries on the data of `bench:data`, each beside its bare SQL. */
 const [folder, roundsText = '40'] = process.argv.slice(2)
-if (folder === undefined) throw new Error('Name the data folder: npm run bench:reading -- <folder> [rounds]')
+if (folder === undefined) throw new Error('Give the data folder: npm run bench:reading -- <folder> [rounds]')
 const rounds = Number(roundsText)
 const dayMs = 86_400_000
 
 await using bench = await openBenchFolder(folder)
-if (!bench.made) throw new Error(`${folder} has no data. Create them: npm run bench:data -- ${folder}`)
+if (!bench.made) throw new Error(`${folder} has no data. Generate it: npm run bench:data -- ${folder}`)
 const { made } = bench
 const { clickhouse } = bench.platform
 const server = await startServer({ ...bench.environment, ROLES: 'api' })
@@ -32,7 +32,7 @@ type BenchQuery = {
   path: string
   days: number
   bare: string
-  /** Maximum p95 in milliseconds, given that of the bare statement. */
+  /** Maximum p95 in milliseconds, computed from the p95 of the bare statement. */
   allowed?: (bareMs: number) => number
   query?: Record<string, string>
 }
@@ -94,7 +94,7 @@ for (const query of queries) rows.push(await measure(query))
 console.log(table(`${made.clicks} clicks`, ['bare p50 ms', 'p95', 'HTTP p50 ms', 'p95', 'p95 allowed'], rows))
 await server.stop()
 
-/** Alternates, so that both see the same load; each query ends at another moment, so that no response is cached. */
+/** Alternates API and bare queries, so that both see the same load; end times differ, so that no response is cached. */
 async function measure({
   name,
   path,

@@ -7,7 +7,7 @@ import { type Load, runLoad } from './run-load.ts'
 import { openBench } from './stack.ts'
 import { failWhenMissed, middle, table } from './table.ts'
 
-/** The redirect with durable capture beside a bare node:http that answers a constant 302, in one run. */
+/** Measures redirects with durable click capture, and in the same run a bare node:http server that returns a constant 302. */
 const connections = 64
 const seconds = Number(process.argv[2] ?? 8)
 const rounds = 5
@@ -45,7 +45,7 @@ try {
   await Promise.all([ack.stop(), eager.stop()])
 }
 
-// Compares each round with the bare one of the same round, because the machine's other load varies.
+// Divides each result by the bare server's result of the same round, because the machine's other load varies.
 const beside = (name: string, figure: 'perSecond' | 'p99') =>
   middle(results[name]?.map((load, round) => load[figure] / (results.bare?.[round]?.[figure] ?? 1)) ?? [])
 const failures = (name: string) => results[name]?.reduce((sum, load) => sum + load.failures, 0) ?? 0

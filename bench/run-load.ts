@@ -15,7 +15,7 @@ export async function runLoad(input: {
   seconds: number
   rate?: number
   distinct?: boolean
-  /** The number of the first of those visitors. */
+  /** Number of the first visitor, with `distinct`. */
   first?: number
 }): Promise<Load> {
   const { url, host, paths, connections, seconds, rate = 0, distinct = false, first = 1_000_000 } = input

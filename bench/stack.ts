@@ -14,11 +14,11 @@ import { migrate } from '../server/src/platform/migrate.ts'
 export type Bench = AsyncDisposable & {
   engines: Awaited<ReturnType<typeof startEngines>>
   platform: Platform
-  /** Settings of separate servers, which choose their ports. */
+  /** Settings for separate server processes, which choose their own ports. */
   environment: Record<string, string>
 }
 
-/** Private engines with all tables for one measurement, removed afterwards. */
+/** Starts temporary databases with all tables for one measurement. */
 export async function openBench(overrides: Record<string, string> = {}): Promise<Bench> {
   await using stack = new AsyncDisposableStack()
   await ensureBinaries(console.error, process.env)

@@ -12,7 +12,7 @@ import { transaction } from '../server/src/platform/postgres.ts'
 import { openBench } from './stack.ts'
 import { table } from './table.ts'
 
-/** `npm run bench:subscribers`: subscribers that start with a backlog of sales, beside a bare consumer and bare inserts. */
+/** `npm run bench:subscribers`: measures subscribers that start with a backlog of sales, a bare consumer and bare inserts. */
 const subscribers = 20
 const events = Number(process.argv[2] ?? 20_000)
 const leastPerSecond = 1_000

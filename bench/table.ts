@@ -4,19 +4,19 @@ export function table(title: string, columns: string[], rows: (string | number)[
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
-/** The median of several rounds, because the mean is meaningless on a shared machine. */
+/** Returns the median of several rounds, because other load on a shared machine distorts the mean. */
 export function middle(values: number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 }
 
 export type Target = { name: string; figure: number; atLeast?: number; atMost?: number }
 
-/** Compares rounded figures with their targets; a bench that misses one fails after its table. */
+/** Compares rounded results with their targets; returns the missed ones, which fail the benchmark after its table. */
 export function missed(targets: Target[]): string[] {
   return targets.flatMap(({ name, figure, atLeast = -Infinity, atMost = Infinity }) => {
     const printed = Number(figure.toFixed(2))
     if (printed < atLeast) return [`${name}: ${printed}, target at least ${atLeast}`]
-    // NaN counts as missed too.
+    // The comparison also treats NaN as missed.
     return printed <= atMost ? [] : [`${name}: ${printed}, target at most ${atMost}`]
   })
 }

@@ -9,7 +9,7 @@ import '../server/src/roles/api.ts'
 import '../server/src/roles/redirect.ts'
 import '../server/src/roles/worker.ts'
 
-/** All roles in this process: three processes would load most files three times. */
+/** Runs all roles in this process, because three processes would load most files three times. */
 export async function serveAllRoles(migrates: boolean, stopped: Promise<unknown>): Promise<void> {
   const config = readConfig()
   if (migrates) await migrateDatabases(config)

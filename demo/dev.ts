@@ -16,7 +16,7 @@ import { type Changes, watchFolders } from './watch.ts'
 
 const watched = ['server/src', 'server/migrations', 'contract/src', 'tracker/src']
 const defaultPort = 3000
-// In this order, starting with the first port.
+// Names of the ports, in order from `--port`.
 const portNames = {
   api: 'API',
   redirect: 'redirect',
@@ -58,33 +58,33 @@ async function dev(): Promise<void> {
     ...newSecrets(),
     ...(await readSettings()),
     ...localSettings(engines.urls, ports, join(folder, 'spool')),
-    // A restart does not wait for open event streams.
+    // Short, so that a restart does not wait for open event streams.
     SHUTDOWN_GRACE_MS: '300',
     ...settingsFrom(process.env),
   }
   await writeSettings(settings)
-  // Watch before the roles start, so that no change is lost.
+  // Watches files before the roles start, so that no change is missed.
   const changes = stack.use(watchFolders(watched, (file) => /\.(ts|sql)$/.test(file) && !file.endsWith('.test.ts')))
   const environment = { PATH: process.env.PATH, ...settings, NODE_COMPILE_CACHE: join(folder, 'compile-cache') }
-  const roles = stack.use(openRoles(environment, (reason) => say(`The roles ended (${reason}). ${waiting}`)))
+  const roles = stack.use(openRoles(environment, (reason) => say(`The server process ended (${reason}). ${waiting}`)))
   await Promise.race([stopped, restartOnChange(roles, changes, settings)])
   say('Stopping …')
 }
 
-const waiting = 'Change a file to start them again.'
+const waiting = 'Change a file to restart it.'
 
 async function restartOnChange(roles: Roles, changes: Changes, settings: Settings): Promise<never> {
   say('Starting all roles …')
   for (let isFirst = true, files: string[] = []; ; files = await changes.next()) {
     const startedAt = performance.now()
-    // The server serves the built files.
+    // The server serves the built tracker from dist/.
     if (files.some((file) => file.startsWith('tracker/'))) await run('tracker/build.ts')
     const migrates = isFirst || files.some((file) => file.startsWith('server/migrations/'))
     const outcome = await roles.replace(migrates)
     if (outcome === 'does not load') {
-      say(`The roles do not load, for the reason above. ${isFirst ? waiting : 'The previous version still runs.'}`)
+      say(`The server does not load, see the error above. ${isFirst ? waiting : 'The previous version still runs.'}`)
     } else if (outcome === 'does not start') {
-      say(`The roles do not start, for the reason above. ${waiting}`)
+      say(`The server does not start, see the error above. ${waiting}`)
     } else if (isFirst) {
       if (!(await readSample())) await run('demo/seed.ts')
       console.log(await describe(settings))
@@ -114,7 +114,9 @@ function readFirstPort(): number {
   const port = Number(values.port)
   const last = 65_535 - portCount + 1
   if (Number.isInteger(port) && port >= 1024 && port <= last) return port
-  throw new Error(`--port is ${JSON.stringify(values.port)}: give the first of ${portCount} ports, 1024 to ${last}.`)
+  throw new Error(
+    `--port is ${JSON.stringify(values.port)}: it must be the first of ${portCount} ports, from 1024 to ${last}.`,
+  )
 }
 
 async function requireFreePorts(firstPort: number): Promise<Ports> {
@@ -127,7 +129,7 @@ async function requireFreePorts(firstPort: number): Promise<Ports> {
   )
 }
 
-/** Settings of the shell override ours, as in `LOG_LEVEL=debug npm run dev`. */
+/** Environment variables of the shell override these settings, as in `LOG_LEVEL=debug npm run dev`. */
 function settingsFrom(environment: NodeJS.ProcessEnv): Settings {
   const names = Object.keys(knownSettings).filter((name) => environment[name])
   return Object.fromEntries(names.map((name) => [name, environment[name] as string]))
@@ -137,7 +139,7 @@ async function run(program: string): Promise<void> {
   const child = spawn(process.execPath, [program], { stdio: ['ignore', 'ignore', 'inherit'] })
   void stopped.then(() => child.kill())
   const [code] = await once(child, 'exit')
-  if (code !== 0) say(`${program} ended with code ${code}, for the reason above.`)
+  if (code !== 0) say(`${program} exited with code ${code}, see the error above.`)
 }
 
 function shorten(files: string[]): string {

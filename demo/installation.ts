@@ -4,21 +4,21 @@ import { join } from 'node:path'
 import type { SampleWorkspaces } from './sample.ts'
 import type { Settings } from './settings.ts'
 
-/** Loaded sample data, with the keys to read it. */
+/** The sample data of a development installation: workspaces with their API keys, and the number of clicks sent. */
 export type Sample = { workspaces: SampleWorkspaces; clicks: number }
 
-/** Everything that `npm run dev` keeps between two starts. Git ignores it; remove it to begin with empty engines. */
+/** Folder for all data of `npm run dev`. Git ignores it; delete it to start with empty databases. */
 export const folder = '.dev'
 
-// Relative, because a socket path is limited to about 100 characters.
+// A relative path, because Unix socket paths are limited to about 100 characters.
 const socket = join(folder, 'running.sock')
 const files = { settings: join(folder, 'settings.json'), sample: join(folder, 'sample.json') }
 
-/** Locks the folder until disposed, or fails if another `npm run dev` uses it. */
+/** Locks the data folder until disposed; throws if another `npm run dev` uses it. */
 export async function claimFolder(): Promise<AsyncDisposable> {
   await mkdir(folder, { recursive: true })
   if (await isRunning()) throw new Error('`npm run dev` already runs in this checkout. Use it, or stop it first.')
-  // A killed process leaves its socket behind.
+  // Removes the socket that a killed process left behind.
   await rm(socket, { force: true })
   const server = createServer((connection) => connection.destroy())
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(socket, resolve))
@@ -61,6 +61,6 @@ async function readJson<T>(file: string): Promise<T | undefined> {
 }
 
 function writeJson(file: string, value: unknown): Promise<void> {
-  // The settings contain secrets, the sample contains keys.
+  // Readable only by the owner, because these files contain secrets and API keys.
   return writeFile(file, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
 }

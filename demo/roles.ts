@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 export type Outcome = 'ready' | 'does not load' | 'does not start'
 export type Roles = AsyncDisposable & {
-  /** Starts all roles from the current files. The running roles serve until the new ones are loaded. */
+  /** Starts all roles from the current files. The running roles serve until the new process has loaded. */
   replace(migrates: boolean): Promise<Outcome>
 }
 
@@ -53,7 +53,7 @@ export function openRoles(environment: NodeJS.ProcessEnv, whenEnded: (reason: st
   }
 }
 
-/** False when the process ends first. */
+/** Resolves when the child process sends the expected message; false if it exits first. */
 function sends(child: ChildProcess, expected: string): Promise<boolean> {
   return new Promise((resolve) => {
     if (hasEnded(child)) resolve(false)

@@ -17,7 +17,7 @@ export type SampleWorkspaces = Record<Plan, SampleWorkspace>
 type Say = (line: string) => void
 type Clicks = {
   count: number
-  /** Number of clicks sent before, so that no visitor repeats. */
+  /** Number of clicks sent by earlier runs, so that no visitor repeats. */
   sentBefore: number
 }
 
@@ -27,12 +27,12 @@ export const sampleClicks = 2_000
 const days = 30
 const dayMs = 86_400_000
 const chunkClicks = 10_000
-// Keeps the log short: the worker stores about as fast as one process sends.
+// Maximum clicks in NATS that are not yet stored: the worker stores about as fast as one process sends.
 const maxWaiting = 50_000
 const pollMs = 250
 const stalledMs = 60_000
 
-/** One workspace with a key for each plan; the one on the business plan owns the sample domain. */
+/** Creates one workspace with an API key for each plan; the business workspace owns the sample domain. */
 export async function makeWorkspaces(platform: Platform): Promise<SampleWorkspaces> {
   const made = plans.map(async (plan) => {
     const workspace = await createWorkspace(platform, { name: `Demo ${plan}`, plan })
@@ -44,7 +44,7 @@ export async function makeWorkspaces(platform: Platform): Promise<SampleWorkspac
   return workspaces
 }
 
-/** Creates the sample links that are missing, sends clicks of the last 30 days and waits until they are counted. */
+/** Creates missing sample links, sends clicks of the last 30 days, and waits until all are counted. */
 export async function fillWorkspace(
   platform: Platform,
   workspace: SampleWorkspace,
@@ -54,7 +54,7 @@ export async function fillWorkspace(
   const targets = await ensureLinks(platform, workspace)
   const countedBefore = await countClicks(platform, workspace)
   const countStored = async () => (await countClicks(platform, workspace)) - countedBefore
-  say(`Sending ${formatCount(count)} clicks of the last ${days} days through the log …`)
+  say(`Sending ${formatCount(count)} clicks of the last ${days} days through NATS …`)
   let known = 0
   const end = Date.now() - dayMs / 24 / 60
   const start = end - days * dayMs
@@ -82,7 +82,7 @@ export async function fillWorkspace(
       }
       if (performance.now() - changedAt > stalledMs) {
         throw new Error(
-          `${formatCount(known)} of ${formatCount(count)} clicks are stored, and none for ${stalledMs / 1000} s. See the log of the roles.`,
+          `${formatCount(known)} of ${formatCount(count)} clicks are stored, and no more for ${stalledMs / 1000} s. See the server log.`,
         )
       }
       if (known < target) await new Promise((resolve) => setTimeout(resolve, pollMs))
@@ -106,7 +106,7 @@ async function countClicks(platform: Platform, workspace: SampleWorkspace): Prom
   return (await listSampleLinks(platform, workspace)).reduce((sum, link) => sum + link.clicks, 0)
 }
 
-/** The first page by clicks has all sample links, because other links on this domain have fewer. */
+/** Reads the first page by clicks, which has all sample links, because other links on this domain have fewer clicks. */
 async function listSampleLinks({ config }: Platform, { key }: SampleWorkspace) {
   const call = createClient({ url: config.API_URL, token: key })
   const keys = new Set(demoLinks.map((link) => link.key))

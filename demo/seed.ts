@@ -25,7 +25,7 @@ async function seed(count: number): Promise<void> {
   await using platform = await openPlatform(readConfig(settings), openLog('warn'))
   const sample = (await readSample()) ?? { workspaces: await makeWorkspaces(platform), clicks: 0 }
   const { workspaces, clicks: sentBefore } = sample
-  // Written before sending, so that a retry uses other visitors.
+  // Written before sending, so that a retry generates other visitors.
   await writeSample({ workspaces, clicks: sentBefore + count })
   await fillWorkspace(platform, workspaces.business, { count, sentBefore }, say)
   say(`Added ${count.toLocaleString('en')} clicks in ${Math.ceil((performance.now() - startedAt) / 1000)} s.`)
@@ -35,5 +35,5 @@ function readClicks(): number {
   const { values } = parseArgs({ options: { clicks: { type: 'string', default: String(sampleClicks) } } })
   const count = Number(values.clicks)
   if (Number.isInteger(count) && count >= 1 && count <= maxClicks) return count
-  throw new Error(`--clicks is ${JSON.stringify(values.clicks)}: give a whole number from 1 to ${maxClicks}.`)
+  throw new Error(`--clicks is ${JSON.stringify(values.clicks)}: it must be a whole number from 1 to ${maxClicks}.`)
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 export type Settings = Record<string, string>
 export type RolePorts = { api: number; redirect: number; ops: number }
 
-/** Settings of a local installation. */
+/** Returns the settings of a local installation. */
 export function localSettings(urls: Settings, ports: RolePorts, spool: string): Settings {
   return {
     ...urls,
@@ -14,7 +14,7 @@ export function localSettings(urls: Settings, ports: RolePorts, spool: string): 
     REDIRECT_PORT: String(ports.redirect),
     OPS_PORT: String(ports.ops),
     SPOOL_DIRECTORY: spool,
-    // A webhook receiver under development runs on the same machine.
+    // Webhook receivers under development run on this machine.
     OUTBOUND_ALLOWED_HOSTS: 'localhost,127.0.0.0/8,::1',
     OUTBOUND_ALLOWED_PORTS: '1024-65535',
   }

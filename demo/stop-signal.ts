@@ -1,8 +1,8 @@
-/** Resolves on ctrl-c, on SIGTERM, or when the npm that started this process ends. */
+/** Resolves on ctrl-c, on SIGTERM, or when the npm process that started this one exits. */
 export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => resolve())
-    // npm can end without forwarding its signal.
+    // npm can exit without forwarding its signal.
     const parent = process.ppid
     if (process.env.npm_lifecycle_event) setInterval(() => process.ppid !== parent && resolve(), 500).unref()
   })

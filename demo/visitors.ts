@@ -52,13 +52,15 @@ const messageClicks = 100
 
 type Span = {
   count: number
-  /** The number of the first visitor: another first gives other visitors. */
+  /** Number of the first visitor; other numbers give other visitors. */
   first: number
   from: number
   to: number
 }
 
-/** Clicks of varied visitors, ordered by time and deterministic for a span. Earlier links in the list get more. */
+/**
+ * Generates clicks of varied visitors, ordered by time and deterministic. Earlier links in the list get more clicks.
+ */
 export function pastClicks(keys: ClickKeys, links: Target[], { count, first, from, to }: Span): RawClick[] {
   const random = repeatable(20 + first)
   const pick = <T>(items: T[]): T => items[Math.floor(random() * items.length)] as T
@@ -96,7 +98,7 @@ export async function sendToLog(platform: Platform, workspaceId: string, clicks:
   }
 }
 
-// Each click has another address, so that none is a repeat visit.
+// Returns a different IP address for each click, so that no click is a repeat visit.
 function visitorAddress(index: number): string {
   return `198.${18 + ((index >> 16) % 238)}.${(index >> 8) & 255}.${index & 255}`
 }

@@ -18,13 +18,13 @@ afterAll(() => rm(folder, { recursive: true }))
 test('several writes in a row are one change, and only watched files count', async () => {
   using changes = watchFolders([folder], (name) => name.endsWith('.ts'))
   const next = changes.next()
-  // At once, so that a busy machine does not put a pause between them.
+  // Written at once, so that a busy machine does not pause between the files.
   for (const [name, text] of Object.entries({ 'deep/er/a.ts': 'two', 'b.ts': 'one', 'c.md': 'one' }))
     writeFileSync(file(name), text)
   expect(await next).toEqual([file('b.ts'), file('deep/er/a.ts')])
 })
 
-test('a file that an editor replaces counts as changed, and a change between two calls is kept', async () => {
+test('a file that an editor replaces counts as changed, and a change between two calls is reported', async () => {
   using changes = watchFolders([folder], (name) => name.endsWith('.ts'))
   await writeFile(file('deep/er/a.ts.tmp'), 'three')
   await rename(file('deep/er/a.ts.tmp'), file('deep/er/a.ts'))

@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Changes = Disposable & {
-  /** Resolves with the files that changed since the last call, as soon as no more follow. */
+  /** Resolves with the files that changed since the last call, after 50 ms without further changes. */
   next(): Promise<string[]>
 }
 
-// An editor or a checkout writes several files in a row.
+// Editors and `git checkout` write several files in a row, so changes are collected.
 const quietMs = 50
 
-/** Watches folders and everything below them. */
+/** Watches folders recursively. */
 export function watchFolders(folders: string[], isWatched: (file: string) => boolean): Changes {
   const changed = new Set<string>()
   let wake = () => {}

@@ -58,11 +58,11 @@ describe.each([
     }
   })
 
-  test('names hosts that are services, and waits for them', () => {
+  test('refers only to hosts that are services, and waits for them', () => {
     for (const [name, { environment = {} }] of entries) {
       const text = Object.values(environment).join(' ')
       const hosts = [...text.matchAll(/(?<=[@ /])([a-z][a-z0-9-]*):\d{4}\b/g)].map(([, host = '']) => host)
-      for (const host of hosts) expect(Object.keys(services), `${name} names ${host}`).toContain(host)
+      for (const host of hosts) expect(Object.keys(services), `${name} refers to ${host}`).toContain(host)
     }
     expect(services.server?.depends_on?.migrate?.condition).toBe('service_completed_successfully')
   })
@@ -86,12 +86,12 @@ test('the heaps of all processes and their overhead fit the memory limit of the 
   const config = readConfig(environment)
   const plans = planProcesses(config, config.REDIRECT_PROCESSES)
   expect(plans.map(({ role }) => role)).toEqual(['worker', 'api', 'redirect'])
-  // Measured: 40 MB each outside the heap, 60 MB for the supervisor, 60 MB of program text for all.
+  // Measured memory: 40 MB per process outside the heap, 60 MB for the supervisor, 60 MB of shared program text.
   const megabytes = plans.map(({ heapMegabytes }) => heapMegabytes + 3 * semiSpaceMegabytes + 40)
   expect(megabytes.reduce((sum, one) => sum + one, 60 + 60) * 2 ** 20).toBeLessThan(Number(mem_limit))
 })
 
-test('the pools of all processes leave PostgreSQL connections for commands, and for another server while it upgrades', () => {
+test('all pools together leave PostgreSQL connections for commands and for a second server during an upgrade', () => {
   const [, most] = /max_connections=(\d+)/.exec(single.services.postgres?.command?.join(' ') ?? '') ?? []
   const pools = (redirects: number) =>
     planProcesses(
@@ -104,7 +104,7 @@ test('the pools of all processes leave PostgreSQL connections for commands, and 
   for (const redirects of [2, 8, 16, 40, 64]) expect(pools(redirects)).toBeLessThan(Number(most) * 0.85)
 })
 
-test("each engine is configured to stay below its container's memory limit", async () => {
+test("each database is configured to stay below its container's memory limit", async () => {
   const limit = (name: string) => Number(single.services[name]?.mem_limit)
   const text = (file: string) => readFile(join(import.meta.dirname, file), 'utf8')
   const [, clickhouse] = /<max_server_memory_usage>(\d+)</.exec(await text('clickhouse/server.xml')) ?? []

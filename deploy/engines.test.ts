@@ -32,7 +32,7 @@ async function startNats(file: string, folder: string, env: Record<string, strin
   return { ...program, server: `127.0.0.1:${port}`, health: `http://127.0.0.1:${healthPort}` }
 }
 
-test('nats.conf: the log acknowledges after a sync to disk, and requires the password', async () => {
+test('nats.conf: NATS acknowledges after a sync to disk, and requires the password', async () => {
   await using folder = await temporaryFolder()
   await using nats = await startNats('nats.conf', folder.path)
   const { jetstream } = (await (await fetch(`${nats.health}/varz`)).json()) as { jetstream: { config: object } }
@@ -98,7 +98,7 @@ test('valkey.conf: bounded memory, nothing on disk, a password', async () => {
   ])
 })
 
-// ClickHouse silently accepts unknown settings, so the test checks that each is changed.
+// ClickHouse silently accepts unknown settings, so the test checks that each setting has an effect.
 const serverSettings = {
   max_server_memory_usage: '1200000000',
   mark_cache_size: '134217728',
@@ -155,7 +155,7 @@ test('server.xml and users.xml: ClickHouse applies every setting', async () => {
   ])
 })
 
-// chdb has no such tables, so this is about the text.
+// chdb has no such system tables, so the test checks the text of the file.
 test('server.xml: ClickHouse keeps its own logs for at most three days', async () => {
   const text = await readFile(configured('clickhouse/server.xml'), 'utf8')
   const logs = ['error_log', 'part_log', 'query_log']
@@ -165,7 +165,7 @@ test('server.xml: ClickHouse keeps its own logs for at most three days', async (
   for (const name of others.split(/\s+/)) expect(text).toContain(`<${name} remove="1"/>`)
 })
 
-/** The folders of a ClickHouse server. The program in our process signs in as `default`, whom users.xml removes. */
+/** Writes a ClickHouse configuration for a test folder. chdb signs in as `default`, a user that users.xml removes. */
 async function clickHouseConfiguration(folder: string): Promise<string> {
   for (const part of ['config.d', 'users.d']) await mkdir(join(folder, part), { recursive: true })
   await cp(configured('clickhouse/server.xml'), join(folder, 'config.d/tributary.xml'))

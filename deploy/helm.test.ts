@@ -69,7 +69,7 @@ describe.each(roles)('%s', (role) => {
   const set = () => part(kinds[role])
   const pod = () => set().spec.template
 
-  test('selects its own pods, and no others', () => {
+  test('has selectors that match its own pods and no others', () => {
     const { labels } = pod().metadata
     const selectors = [set().spec.selector.matchLabels, part('PodDisruptionBudget').spec.selector.matchLabels]
     if (role !== 'worker') selectors.push(part('Service').spec.selector)
@@ -79,7 +79,7 @@ describe.each(roles)('%s', (role) => {
     }
     const { kind, name } = part('HorizontalPodAutoscaler').spec.scaleTargetRef
     expect([kind, name]).toEqual([kinds[role], set().metadata.name])
-    // With replicas an upgrade would undo what the autoscaler did.
+    // With `replicas`, an upgrade would undo the autoscaler's changes.
     expect(set().spec).not.toHaveProperty('replicas')
   })
 
@@ -177,7 +177,7 @@ test('migrates after the settings are created and before anything else changes',
   expect(job.spec.template.spec.containers[0].args).toEqual(['migrate'])
 })
 
-test('other values: fixed replicas, an ingress, names of settings that exist', async () => {
+test('with other values: fixed replicas, an ingress, existing setting names', async () => {
   const autoscaling = { enabled: false }
   const manifests = await render({
     roles: { api: { autoscaling, replicas: 4 }, redirect: { autoscaling }, worker: { autoscaling } },

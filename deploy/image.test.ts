@@ -18,7 +18,7 @@ const steps = (stage: Stage, instruction: string) =>
 const findSteps = (instruction: string) => stages.flatMap((stage) => steps(stage, instruction))
 
 describe('the Dockerfile', () => {
-  test('has stages, and the last one runs', () => {
+  test('has the expected stages and base image', () => {
     expect(stages.map(({ name }) => name)).toEqual(['site', 'packages', 'stage-2'])
     expect(text).toMatch(/^ARG NODE_IMAGE=node:24-[a-z]+-slim$/m)
   })
@@ -52,7 +52,7 @@ describe('the Dockerfile', () => {
   })
 })
 
-describe('its steps, done by hand in an empty folder', async () => {
+describe('the steps of the Dockerfile, run in an empty folder', async () => {
   const folder = await temporaryFolder()
   afterAll(() => folder[Symbol.asyncDispose]())
   await chmod(folder.path, 0o755)
@@ -96,7 +96,7 @@ describe('its steps, done by hand in an empty folder', async () => {
   })
 })
 
-/** The packages of development are a gigabyte and here already. IMAGE_STEPS=all does without this. */
+/** Links installed development packages, which are a gigabyte. IMAGE_STEPS=all installs them instead. */
 async function linkPackages({ name }: Stage, { instruction, text }: Step, folder: string): Promise<boolean> {
   if (process.env.IMAGE_STEPS === 'all' || name !== 'site' || instruction !== 'RUN' || !text.startsWith('npm ci')) {
     return false

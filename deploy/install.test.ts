@@ -21,7 +21,7 @@ async function newFolder(): Promise<{ path: string; settings(): Promise<Record<s
   return { path, settings }
 }
 
-test('install.sh writes secrets that nobody else can read, and keeps them when it runs again', async () => {
+test('install.sh writes secrets that only the owner can read, and keeps them when it runs again', async () => {
   const { path, settings } = await newFolder()
   await install(path, ['--domain', 'Go.Example.com', '--email', 'me@example.com', '--settings-only'])
   const first = await settings()
@@ -48,7 +48,7 @@ test('install.sh writes secrets that nobody else can read, and keeps them when i
 })
 
 test.each([' go.example.com ', 'https://Go.Example.com/', 'http://go.example.com', 'go.example.com.'])(
-  'it accepts a domain as people copy it: %j',
+  'install.sh accepts a pasted domain: %j',
   async (domain) => {
     const { path, settings } = await newFolder()
     await install(path, ['--domain', domain, '--email', '', '--settings-only'])
@@ -56,7 +56,7 @@ test.each([' go.example.com ', 'https://Go.Example.com/', 'http://go.example.com
   },
 )
 
-test('it adds missing settings to an existing .env, also without a final line break', async () => {
+test('install.sh adds missing settings to an existing .env, also without a final line break', async () => {
   const { path, settings } = await newFolder()
   await writeFile(join(path, '.env'), 'LOG_LEVEL=warn\nSHORT_DOMAIN=own.example.com')
   await install(path, ['--domain', 'other.example.com', '--settings-only'])
@@ -74,7 +74,7 @@ test('DOMAIN and EMAIL may come from the environment', async () => {
   expect(await settings()).toMatchObject({ API_HOST: 'api.a.example.org', CADDY_TLS: 'internal' })
 })
 
-describe('it reports an error and changes nothing', () => {
+describe('install.sh reports an error and changes nothing', () => {
   test.each([
     [['--settings-only'], /no domain given/],
     [['--domain', 'nodots', '--settings-only'], /nodots is not a domain/],
@@ -104,7 +104,7 @@ describe('it reports an error and changes nothing', () => {
   })
 })
 
-test('it starts everything and prints the next steps', async () => {
+test('install.sh starts all services and prints the next steps', async () => {
   const { path } = await newFolder()
   await writeFile(join(path, 'docker'), `#!/bin/sh\necho "$*" >>'${path}/calls'\n`)
   await chmod(join(path, 'docker'), 0o755)

@@ -42,7 +42,7 @@ test.skipIf(!(await canMount()))('NATS recovers by itself when its full disk has
   for (let count = 0; count < 10; count++) await publish(connection)
   await disk.fill()
   await eventually(() => expect(publish(connection)).rejects.toThrow(), 20_000)
-  // A restart now would fail again.
+  // NATS must not restart yet, because it would fail again.
   const early = await Promise.race([program.ended.then(() => 'ended'), new Promise((go) => setTimeout(go, 3_000))])
   expect(early).not.toBe('ended')
   await disk.free()

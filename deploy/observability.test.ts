@@ -47,7 +47,7 @@ describe("Prometheus's own checker", () => {
     expect(stdout).toContain(`SUCCESS: ${alerts.length} rules found`)
   })
 
-  test('sees every alert fire exactly when it must', async () => {
+  test('confirms that every alert fires exactly when it must', async () => {
     const { stdout } = await promtool('test', 'rules', 'rules.test.yml')
     expect(stdout).toContain('SUCCESS')
   })
@@ -91,7 +91,7 @@ describe('every metric', () => {
     expect(wrong).toEqual([])
   })
 
-  test('of ours is on the dashboard', () => {
+  test('that the server exports is on the dashboard', () => {
     const shown = queries.flatMap(({ expr }) => selectorsIn(expr)).map(({ name }) => withoutSuffix(name))
     const ours = allMetrics.registry.getMetricsAsArray().map(({ name }) => name)
     const missing = ours.filter((name) => !/^tributary_(nodejs|process)_/.test(name) && !shown.includes(name))
@@ -166,7 +166,7 @@ describe('the dashboard', () => {
   })
 })
 
-test('compose.observability.yaml mounts these files at the configured paths, and listens on localhost only', async () => {
+test('compose.observability.yaml mounts its files at the configured paths, and listens on localhost only', async () => {
   const work = await temporaryFolder()
   onTestFinished(() => work[Symbol.asyncDispose]())
   await copyInstaller(work.path)
@@ -187,7 +187,7 @@ test('compose.observability.yaml mounts these files at the configured paths, and
   expect(ports).toMatchObject([{ host_ip: '127.0.0.1' }, { host_ip: '127.0.0.1' }])
 })
 
-/** Does what the guide says as far as that needs no Docker; gives the files that it would start. */
+/** Follows the steps of the guide that need no Docker; returns the Compose files that the guide's Docker step starts. */
 async function followGuide(folder: string): Promise<string[]> {
   const [block] = page.take('sh')
   const [secret = '', start = ''] = block?.text.trim().split('\n') ?? []

@@ -13,7 +13,7 @@ const folder = await temporaryFolder()
 afterAll(() => folder[Symbol.asyncDispose]())
 await copyInstaller(folder.path)
 
-/** Takes the commands with this prefix, and removes it; each command of the guide must be taken once. */
+/** Returns the guide's commands with this prefix, without it; each command must be taken once. */
 const taken = new Set<string>()
 function take(beginning: string): string[] {
   const found = commands.filter((command) => command.startsWith(beginning))
@@ -27,7 +27,7 @@ test('./install.sh accepts the options of the guide', async () => {
   expect(await readFile(join(folder.path, '.env'), 'utf8')).toContain('API_HOST=api.go.example.com\n')
 })
 
-test('Docker commands name existing files, services and Tributary commands', async () => {
+test('Docker commands use existing files, services and Tributary commands', async () => {
   for (const command of take('docker compose exec')) {
     const [service = '', program, name = ''] = command.split(' ')
     expect(Object.keys((await readCompose(folder.path, ['compose.yaml'])).services)).toContain(service)

@@ -1,12 +1,12 @@
 # shellcheck shell=sh disable=SC2034
 # Sourced by the installers. A settings file has lines of the form NAME=value; existing lines are never changed.
 
-# setting FILE NAME: prints its value, or nothing.
+# setting FILE NAME: prints the setting's value, or nothing.
 setting() {
   if [ -r "$1" ]; then sed -n "s/^$2=//p" "$1" | tail -n 1; fi
 }
 
-# keep_setting FILE NAME VALUE: adds it if there is none of that name.
+# keep_setting FILE NAME VALUE: adds the setting unless the file has one of that name.
 keep_setting() {
   if [ -r "$1" ] && grep -q "^$2=" "$1"; then return; fi
   if [ -s "$1" ] && [ -n "$(tail -c 1 "$1")" ]; then echo >>"$1"; fi
@@ -17,7 +17,7 @@ random_hex() {
   od -An -N"$1" -tx1 /dev/urandom | tr -d ' \n'
 }
 
-# The letter in front keeps NATS from reading it as a number.
+# The password begins with a letter, because NATS reads a leading digit as a number.
 new_password() {
   echo "p$(random_hex 24)"
 }
@@ -26,7 +26,7 @@ new_keys() {
   echo "1:$(random_hex 32)"
 }
 
-# Sets $domain and $email from the settings file, the options or the person at the terminal.
+# Sets $domain and $email from the settings file, the options or a prompt.
 ask_names() {
   prefer_kept "$1"
   if [ -z "$domain" ]; then
@@ -63,12 +63,12 @@ prefer_kept() {
   email=$kept
 }
 
-# As people copy it: with https:// in front, a slash or a dot behind, spaces around, in capitals.
+# Normalizes a pasted domain: removes https://, a trailing slash or dot and spaces, and lowers the case.
 bare_domain() {
   printf %s "$1" | tr '[:upper:]' '[:lower:]' | sed 's|^[[:space:]]*||; s|^https\{0,1\}://||; s|[[:space:]]*$||; s|/$||; s|\.$||'
 }
 
-# is_whole TEXT PATTERN: grep alone would look at each line of it.
+# is_whole TEXT PATTERN: whether the whole text matches; grep alone would match a single line of it.
 is_whole() {
   [ "$(printf '%s\n' "$1" | wc -l)" -eq 1 ] && printf '%s\n' "$1" | grep -Eqx "$2"
 }

@@ -30,7 +30,7 @@ test('systemd accepts every unit without a warning', async () => {
   expect(stdout + stderr).toBe('')
 })
 
-test('every file that a unit names exists', async () => {
+test('every file that a unit refers to exists', async () => {
   for (const unit of [...units, 'caddy.conf']) {
     const text = await readFile(join(folder, unit), 'utf8')
     const named = [
@@ -59,7 +59,7 @@ test('services restart forever, and each has a memory limit', async () => {
   }
 })
 
-test('the supervisor is the one that is stopped, and outlives a process that the system ends', async () => {
+test('systemd signals only the supervisor, which survives when the OOM killer ends a process', async () => {
   const text = await readFile(join(folder, 'tributary.service'), 'utf8')
   for (const line of ['KillMode=mixed', 'OOMPolicy=continue', 'REDIRECT_PROCESSES=1'])
     expect(text).toContain(`${line}\n`)

@@ -40,7 +40,7 @@ const environment: Record<string, string> = {
   TRUSTED_PROXIES: '127.0.0.1',
   SPOOL_DIRECTORY: join(folder, 'spool'),
 }
-const folder_ = join(folder, 'backup')
+const location = join(folder, 'backup')
 
 type Installation = { env: Record<string, string>; name: string }
 
@@ -55,46 +55,46 @@ test('a backup taken under load restores the same data, with and without the eve
   await post(server, busy, '/links', { url: 'https://example.com/busy', domain: busy.domain, key: 'busy' })
   const before = await readAnswers(server, quiet)
 
-  // Clicks continue during the backup: each must be in both engines or in neither.
+  // Clicks continue during the backup: each click must be in both databases or in neither.
   const load = visitAgainAndAgain(server, busy)
   await eventually(async () => expect(await countClicks(server, busy)).toBeGreaterThan(20))
-  const made = await tributary(first, 'backup', folder_, '--json')
+  const made = await tributary(first, 'backup', location, '--json')
   expect(made, made.stderr).toMatchObject({ code: 0 })
-  expect(JSON.parse(made.stdout)).toMatchObject({ folder_, encrypted: false })
+  expect(JSON.parse(made.stdout)).toMatchObject({ location, encrypted: false })
   const visits = await load.stop()
   await eventually(async () => expect(await countClicks(server, busy)).toBe(visits))
-  expect(await tributary(first, 'backup', folder_)).toMatchObject({
+  expect(await tributary(first, 'backup', location)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('already holds'),
+    stderr: expect.stringContaining('already has a backup'),
   })
   const copies = `SELECT name FROM system.tables WHERE name LIKE 'backup_of%' AND database = '${first.name}'`
   expect(await (await shared.clickhouse.query({ query: copies, format: 'JSONEachRow' })).json()).toEqual([])
 
-  const running = await tributary(first, 'restore', folder_, '--replace')
+  const running = await tributary(first, 'restore', location, '--replace')
   expect(running).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^Processes are using this database: tributary api/),
+    stderr: expect.stringMatching(/^Tributary processes are using this database: tributary api/),
   })
   await server.stop()
-  const filled = await tributary(first, 'restore', folder_)
+  const filled = await tributary(first, 'restore', location)
   expect(filled).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/^These tables are not empty: .*click_events/),
   })
 
-  // The log survived, so clicks after the backup are ingested again.
-  expect(await tributary(first, 'restore', folder_, '--replace')).toMatchObject({ code: 0 })
+  // NATS was not lost, so clicks after the backup are ingested again.
+  expect(await tributary(first, 'restore', location, '--replace')).toMatchObject({ code: 0 })
   const again = await start(first)
   await eventually(async () => expect(await countClicks(again, busy)).toBe(visits), 60_000)
   expect(await readAnswers(again, quiet)).toEqual(before)
   await expectSound(first)
   await again.stop()
 
-  // Everything is lost.
+  // Now everything is lost.
   await shared.clickhouse.command({ query: `DROP DATABASE ${first.name} SYNC` })
   await sql`DROP DATABASE ${sql.id(first.name)} WITH (FORCE)`.execute(shared.db)
   const second = await emptyInstallation({ ...(await newLog()) })
-  const restored = await tributary(second, 'restore', folder_, '--json')
+  const restored = await tributary(second, 'restore', location, '--json')
   expect(restored).toMatchObject({ code: 0 })
   expect(JSON.parse(restored.stdout)).toMatchObject({ links: 4, migrated: [] })
   await expectSound(second)
@@ -104,7 +104,7 @@ test('a backup taken under load restores the same data, with and without the eve
   expect(clicks).toBeGreaterThan(20)
   expect(clicks).toBeLessThanOrEqual(visits)
 
-  // The restored server works: a click, a new link with a unique number, and a delivery of the restored webhook.
+  // The restored server works: it records a click, gives a new link a unique number, and calls the restored webhook.
   const heard = receiver.heard.length
   await visitor(fresh, quiet, 'plain', 250)
   const link = await post(fresh, quiet, '/links', {
@@ -121,31 +121,31 @@ test('a backup taken under load restores the same data, with and without the eve
   await fresh.stop()
 }, 240_000)
 
-test('a backup that is damaged, incomplete or encrypted with other keys is refused, and nothing is changed', async () => {
+test('a backup that is damaged, incomplete or encrypted with other keys is rejected, and nothing changes', async () => {
   const target = await emptyInstallation()
   const otherKeys = { ...target, env: { ...target.env, ENCRYPTION_KEYS: `1:${'ab'.repeat(32)}` } }
-  expect(await tributary(otherKeys, 'restore', folder_)).toMatchObject({
+  expect(await tributary(otherKeys, 'restore', location)).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^Keys of the backup are not set here: ENCRYPTION_KEYS 1\./),
+    stderr: expect.stringMatching(/^Keys that the backup was made with are not configured: ENCRYPTION_KEYS 1\./),
   })
-  const manifest = JSON.parse(await readFile(join(folder_, 'manifest.json'), 'utf8'))
+  const manifest = JSON.parse(await readFile(join(location, 'manifest.json'), 'utf8'))
   const { name } = manifest.tables.find((table: { name: string }) => table.name === 'links').files[0]
-  const bytes = await readFile(join(folder_, name))
-  await writeFile(join(folder_, name), Buffer.concat([bytes, Buffer.of(0)]))
-  expect(await tributary(target, 'restore', folder_)).toMatchObject({
+  const bytes = await readFile(join(location, name))
+  await writeFile(join(location, name), Buffer.concat([bytes, Buffer.of(0)]))
+  expect(await tributary(target, 'restore', location)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining(`${name} in ${folder_} is damaged`),
+    stderr: expect.stringContaining(`${name} in ${location} is damaged`),
   })
-  await rm(join(folder_, name))
-  expect(await tributary(target, 'restore', folder_)).toMatchObject({
+  await rm(join(location, name))
+  expect(await tributary(target, 'restore', location)).toMatchObject({
     stderr: expect.stringContaining(`${name} is missing`),
   })
-  await writeFile(join(folder_, name), bytes)
+  await writeFile(join(location, name), bytes)
   expect(await tributary(target, 'restore', join(folder, 'nowhere'))).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('has no backup'),
+    stderr: expect.stringContaining('has no complete backup'),
   })
-  expect(await tributary(target, 'restore', folder_)).toMatchObject({ code: 0 })
+  expect(await tributary(target, 'restore', location)).toMatchObject({ code: 0 })
   await expectSound(target)
 }, 120_000)
 
@@ -171,11 +171,11 @@ test('every command of the guide works', async () => {
   await runShell(here([...making, ...others, ...upgrading]), { folder, env: one.env })
   const two = await emptyInstallation(settings)
   const output = await runShell(here(restoring), { folder, env: two.env })
-  expect(output).toContain('Every counter matches its rows')
+  expect(output).toContain('Every click counter is correct')
   expect(await readFile(join(folder, 'settings.env'), 'utf8')).toContain('CLICK_ID_KEYS=***')
 }, 120_000)
 
-/** Links, clicks of twelve people and a bot, leads, sales, a refund, a webhook that was called, a password, tags. */
+/** Creates links, clicks of twelve people and a bot, leads, sales, a refund, a called webhook, a password and tags. */
 async function fill(server: ServerProcess, workspace: BuiltWorkspace): Promise<void> {
   const { domain } = workspace
   await post(server, workspace, '/webhooks', {
@@ -224,7 +224,7 @@ async function fill(server: ServerProcess, workspace: BuiltWorkspace): Promise<v
 
 type Counted = { clicks: number; leads: number; saleAmount: number }
 
-/** Everything that the API returns about a workspace. */
+/** Returns everything that the API returns about a workspace. */
 async function readAnswers(server: ServerProcess, workspace: BuiltWorkspace): Promise<Record<string, unknown>> {
   const paths = {
     links: '/links',
@@ -268,7 +268,7 @@ async function post(server: ServerProcess, workspace: BuiltWorkspace, path: stri
   return answer
 }
 
-/** Returns the click id that is passed to the destination. */
+/** Visits a link; returns the click id that is passed to the destination. */
 async function visitor(server: ServerProcess, workspace: BuiltWorkspace, key: string, number: number): Promise<string> {
   const address = `198.51.${Math.floor(number / 250)}.${number % 250}`
   const headers = { host: workspace.domain, 'user-agent': browser, 'x-forwarded-for': address }
@@ -296,7 +296,7 @@ async function expectSound(installation: Installation): Promise<void> {
   const verified = await tributary(installation, 'verify')
   expect(verified, verified.stdout).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('Every counter matches its rows'),
+    stdout: expect.stringContaining('Every click counter is correct'),
   })
 }
 

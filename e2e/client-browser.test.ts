@@ -44,11 +44,11 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the client of t
     const answered = call({ url: '', credentials: 'same-origin' }, 'getTags')
     expect(await (await sent).headerValue('cookie')).toBe('session=of-a-person')
     expect(await (await sent).headerValue('authorization')).toBeNull()
-    // The server has no sessions yet.
+    // The server has no sessions yet, so a cookie gets 401.
     expect(await answered).toMatchObject({ name: 'ApiError', status: 401, code: 'unauthorized' })
   })
 
-  test('returns the response itself when it is an image', async () => {
+  test('returns the raw response when it is an image', async () => {
     const type =
       await page.evaluate(`tributary.createClient({ url: '' })('getQRCode', { query: { url: 'https://example.com' } })
       .then((response) => response.headers.get('content-type'))`)
@@ -56,7 +56,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the client of t
   })
 })
 
-/** Calls in the page; returns the fields of the error if it is refused. */
+/** Calls the API client in the page; returns the fields of the error if the call fails. */
 function call(server: object, operation: string, input = {}): Promise<unknown> {
   return page.evaluate(
     `tributary.createClient(${JSON.stringify(server)})(...${JSON.stringify([operation, input])})

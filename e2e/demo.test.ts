@@ -16,9 +16,9 @@ import { startReceiver } from '../server/test/webhooks.ts'
 
 type DemoState = { api: string; redirect: string; domain: string; keys: Record<string, string> }
 
-test('the demo prints one line of JSON, has the promised data, and cleans up', async () => {
+test('the demo prints one line of JSON, has its sample data, and cleans up', async () => {
   const temporary = await mkdtemp(join(tmpdir(), 'demo-test-'))
-  // As root, PostgreSQL runs as another user, which must be able to enter the folder.
+  // For root, PostgreSQL runs as another user, who must be able to enter the folder.
   await chmod(temporary, 0o755)
   const child = spawn('npm', ['run', '--silent', 'demo'], {
     cwd: fileURLToPath(new URL('..', import.meta.url)),
@@ -63,7 +63,7 @@ test('the demo prints one line of JSON, has the promised data, and cleans up', a
   } finally {
     child.kill('SIGTERM')
   }
-  // npm itself may end before the demo does.
+  // npm itself may exit before the demo does.
   await eventually(async () => {
     const left = (await readdir(temporary)).filter((name) => name.startsWith('tributary-'))
     expect(left).toEqual([])

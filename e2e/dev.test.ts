@@ -29,7 +29,7 @@ const running = new Set<ChildProcess>()
 
 beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), 'dev-test-'))
-  // As root, PostgreSQL runs as another user, which must be able to enter the folder.
+  // For root, PostgreSQL runs as another user, who must be able to enter the folder.
   await chmod(copy, 0o755)
   const files = 'git ls-files -z --cached --others --exclude-standard | tar -c --null -T - --ignore-failed-read'
   await promisify(execFile)('sh', ['-c', `${files} 2>/dev/null | tar -x -C "$1"`, 'sh', copy], { cwd: root })
@@ -57,9 +57,9 @@ test('npm run dev serves a changed file within 3 s and keeps its data', { timeou
   const times: number[] = []
   let allowedMs: number
   do {
-    // Wait until the standby process has loaded, as between two saves.
+    // Waits until the standby process has loaded, as between two saves of a developer.
     await sleep(2_000)
-    // Other programs share the machine: a restart may take twice as long as loading the roles does at that moment.
+    // Other programs share the machine, so a restart may take twice as long as loading the roles takes now.
     allowedMs = Math.max(restartWithinMs, 2 * (await measureLoading()))
     times.push(await changeAnswer(first, times.length + 1))
   } while ((times.at(-1) as number) > allowedMs && times.length < maxChanges)
@@ -69,7 +69,7 @@ test('npm run dev serves a changed file within 3 s and keeps its data', { timeou
 
   const source = await readFile(join(copy, answerFile), 'utf8')
   await writeFile(join(copy, answerFile), `${source}\nlet x = = 1\n`)
-  await eventually(async () => expect(first.said()).toMatch(/SyntaxError[\s\S]*do not load/), 20_000)
+  await eventually(async () => expect(first.said()).toMatch(/SyntaxError[\s\S]*does not load/), 20_000)
   expect(await health(first)).toContain(`alive-${times.length}`)
   await writeFile(join(copy, answerFile), source.replace(/alive[-\d]*/, 'alive-again'))
   await eventually(async () => expect(await health(first)).toContain('alive-again'), 20_000)
@@ -87,7 +87,7 @@ test('npm run dev serves a changed file within 3 s and keeps its data', { timeou
   await stop(third.child)
 })
 
-test('npm run dev names a port in use, and npm run seed requires a running npm run dev', async () => {
+test('npm run dev reports a port in use, and npm run seed requires a running npm run dev', async () => {
   const other = createServer().listen(firstPort + 4, '127.0.0.1')
   await once(other, 'listening')
   expect(await failingStart()).toContain(`${firstPort + 4} (NATS)`)
@@ -106,7 +106,7 @@ async function measureLoading(): Promise<number> {
   return performance.now() - startedAt
 }
 
-/** The time from the write to the first changed response. */
+/** Changes a file; returns the time from the write to the first changed response. */
 async function changeAnswer(dev: Dev, count: number): Promise<number> {
   const source = await readFile(join(copy, answerFile), 'utf8')
   const word = `alive-${count}`
@@ -126,7 +126,7 @@ async function startDev(): Promise<Dev> {
   const child = spawnScript('dev', '--port', String(firstPort))
   const [printed, said] = [collect(child.stdout), collect(child.stderr)]
   await eventually(async () => {
-    if (child.exitCode !== null) throw new Error(`npm run dev ended:\n${said()}`)
+    if (child.exitCode !== null) throw new Error(`npm run dev exited:\n${said()}`)
     expect(printed(), said()).toMatch(/\n$/)
   }, startWithinMs)
   const [, api, key] = printed().match(/API: (\S+) {2}key: (\S+)/) as unknown as [string, string, string]

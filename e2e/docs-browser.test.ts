@@ -23,11 +23,11 @@ const { api, redirect } = inject('server')
 
 let browser: Browser
 let site: Server
-/** The HTML that the site serves at every path. */
+/** HTML that the test site serves at every path. */
 let html = ''
 
 // Skipped without an installed browser, except in CI, which installs one.
-describe.skipIf(!existsSync(executablePath) && !process.env.CI)('guides with pages', () => {
+describe.skipIf(!existsSync(executablePath) && !process.env.CI)('guides with code for web pages', () => {
   beforeAll(async () => {
     site = createServer((_, response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end(html))
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
@@ -39,7 +39,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('guides with pag
     site?.close()
   })
 
-  test('every block of guides/tracking works', async () => {
+  test('every code block of guides/tracking works', async () => {
     const page = readPage('guides/tracking')
     const reader = await newReader(platform)
     const { workspace, clickId, fill } = reader
@@ -81,7 +81,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('guides with pag
       const sales = await call(listEvents, { query: { event: 'sales' } })
       expect(sales.map((sale) => (sale as { customer: { externalId: string } }).customer.externalId).sort()).toEqual([
         'customer-1',
-        // Its refund.
+        // The refund of the sale.
         'customer-1',
         'sdk-user',
         'u_1',
@@ -90,7 +90,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('guides with pag
     expect(page.left()).toEqual([])
   })
 
-  test('every block of guides/nextjs works', async () => {
+  test('every code block of guides/nextjs works', async () => {
     const page = readPage('guides/nextjs')
     const { workspace, ...reader } = await newReader(platform)
     await runShell(
@@ -155,7 +155,7 @@ function only(blocks: { text: string }[]): string {
   return blocks[0]?.text ?? ''
 }
 
-/** The files as in the guide, with a stub for their only import from Next.js. */
+/** Writes the files of the guide, with a stub for their only import from Next.js. */
 async function layOut(files: Record<string, string>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'next-app-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))

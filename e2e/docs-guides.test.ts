@@ -20,7 +20,7 @@ const { api, redirect } = inject('server')
 const root = join(import.meta.dirname, '..')
 const docs = join(root, 'docs')
 
-/** Guides whose blocks need a browser, a demo, containers or a separate installation, with the test that runs them. */
+/** Guides whose code blocks need a browser, a demo, containers or a separate installation, and the test that runs them. */
 const testedElsewhere: Record<string, string> = {
   'quick-start': 'e2e/docs-quick-start.test.ts',
   'guides/backup': 'e2e/backup.test.ts',
@@ -30,7 +30,7 @@ const testedElsewhere: Record<string, string> = {
   'guides/self-hosting': 'deploy/self-hosting.test.ts',
 }
 
-/** Blocks of a guide that are not shell commands. */
+/** Tests of code blocks that are not shell commands, by guide. */
 const runners: Record<string, (page: Page, reader: Reader) => Promise<void>> = {
   'guides/compatibility': async (page, reader) => {
     for (const { text } of page.take('ts')) {
@@ -130,7 +130,7 @@ const runners: Record<string, (page: Page, reader: Reader) => Promise<void>> = {
     ]
     for (const [language, name, command, build] of receivers) {
       const [{ text } = { text: '' }] = page.take(language)
-      // A machine without Python or Go skips their block.
+      // A machine without Python or Go skips the code block in that language.
       if (!hasProgram((build ?? command)[0] as string)) continue
       const port = await freePort()
       await writeFile(join(reader.folder, name), text.replace('8080', String(port)))
@@ -146,7 +146,7 @@ const runners: Record<string, (page: Page, reader: Reader) => Promise<void>> = {
 
 const pages = globSync('{quick-start,concepts,guides/*}.md', { cwd: docs }).map((file) => file.replace(/\.md$/, ''))
 
-test.each(pages.filter((page) => !(page in testedElsewhere)))('every block of %s works', async (name) => {
+test.each(pages.filter((page) => !(page in testedElsewhere)))('every code block of %s works', async (name) => {
   const page = readPage(name)
   const reader = await newReader(platform)
   const shell = page.take('sh').map((block) => ({ ...block, text: reader.fill(block.text) }))
@@ -156,7 +156,7 @@ test.each(pages.filter((page) => !(page in testedElsewhere)))('every block of %s
   expect(page.left()).toEqual([])
 })
 
-test.each(Object.entries(testedElsewhere))('%s is run by %s', (name, by) => {
+test.each(Object.entries(testedElsewhere))('the code blocks of %s are run by %s', (name, by) => {
   if (!pages.includes(name)) return
   const tests = globSync(by, { cwd: root }).map((file) => readFileSync(join(root, file), 'utf8'))
   expect(tests.some((text) => text.includes(name))).toBe(true)
@@ -191,7 +191,7 @@ async function call(url: string, secret: string): Promise<number> {
   return (await fetch(url, { method: 'POST', headers, body })).status
 }
 
-/** Whether to run it: always in CI, so that a missing program fails there. */
+/** Whether to run a program: always in CI, so that a missing program fails there. */
 function hasProgram(name: string): boolean {
   if (process.env.CI) return true
   return (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, name))) || name.startsWith('/')

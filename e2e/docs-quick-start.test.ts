@@ -11,7 +11,7 @@ import { runShell } from './docs/shell.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-test('README and then the quick start work unchanged, with one demo', async () => {
+test('the commands of README and then of the quick start work unchanged, with one demo', async () => {
   const [demo, ...rest] = readPage('README', join(root, 'README.md')).take('sh') as [Block, ...Block[]]
   expect(demo.text).toBe('npm ci && npm run demo\n')
   const story = rest.slice(
@@ -20,7 +20,7 @@ test('README and then the quick start work unchanged, with one demo', async () =
   )
   const page = readPage('quick-start')
   const [install, ...shell] = page.take('sh') as [Block, ...Block[]]
-  // The first command has already run before this test.
+  // `npm ci` already ran before this test.
   expect(install.text).toBe('npm ci\nnpm run demo\n')
   const started = Date.now()
   const line = `${await startDemo()}\n`
@@ -42,10 +42,10 @@ test('README and then the quick start work unchanged, with one demo', async () =
   expect(page.left()).toEqual([])
 })
 
-/** The line that it prints when it is ready. */
+/** Starts the demo; returns the line that it prints when it is ready. */
 async function startDemo(): Promise<string> {
   const temporary = await mkdtemp(join(tmpdir(), 'quick-start-'))
-  // As root, PostgreSQL runs as another user, which must be able to enter the folder.
+  // For root, PostgreSQL runs as another user, who must be able to enter the folder.
   await chmod(temporary, 0o755)
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: temporary }
   const child = spawn('npm', ['run', '--silent', 'demo'], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], env })
@@ -60,5 +60,5 @@ async function startDemo(): Promise<string> {
     progress += chunk
   })
   for await (const line of createInterface({ input: child.stdout })) return line
-  throw new Error(`The demo ended before it was ready:\n${progress}`)
+  throw new Error(`The demo exited before it was ready:\n${progress}`)
 }

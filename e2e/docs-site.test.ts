@@ -15,7 +15,7 @@ const folder = join(root, 'docs/dist')
 
 let server: ServerProcess
 let origin: string
-/** Path from the folder of the site -> its HTML. */
+/** HTML of each page, by path from the site's folder. */
 let pages: Map<string, string>
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ afterAll(async () => {
   await server?.stop()
 })
 
-test('has every page of the plan', () => {
+test('has every planned page', () => {
   const guides = ['nextjs', 'shop', 'mobile', 'migrating', 'domains', 'privacy', 'scaling', 'security', 'configuration']
   const expectedPages = ['index', 'quick-start', 'concepts', 'errors/index', ...guides.map((name) => `guides/${name}`)]
   for (const page of [...expectedPages, ...errorCodes.map((code) => `errors/${code}`)])
@@ -98,7 +98,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('in a browser', 
     await page.context().close()
   })
 
-  test('search finds pages by the obvious words and leads to them', async () => {
+  test('search finds pages by obvious words and opens them', async () => {
     const { page, problems } = await openPage(browser, {})
     await page.goto(`${origin}/docs/`, { waitUntil: 'networkidle' })
     await page.getByRole('button', { name: 'Search' }).click()
@@ -120,7 +120,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('in a browser', 
     await page.context().close()
   })
 
-  test('pages are readable without scripts, also the one for an unknown path', async () => {
+  test('pages are readable without scripts, also the page for an unknown path', async () => {
     const { page } = await openPage(browser, { javaScriptEnabled: false })
     for (const [path, words] of [
       ['quick-start', 'npm run demo'],
@@ -134,7 +134,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('in a browser', 
     await page.context().close()
   })
 
-  test('old URLs of the reference redirect to it', async () => {
+  test('old URLs of the API reference redirect to the current one', async () => {
     const { page } = await openPage(browser, {})
     await page.goto(`${origin}/docs#tag/links`)
     await page.waitForURL(/\/docs\/reference#tag\/links/)
@@ -142,7 +142,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('in a browser', 
   })
 })
 
-/** Whether a URL exists, and its file in the site; each is fetched once. */
+/** Returns a function that checks whether a URL exists; each URL is fetched once. */
 function finder() {
   const found = new Map<string, Promise<{ isFound: boolean; file: string }>>()
   const find = async (address: string) => {

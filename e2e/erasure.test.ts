@@ -13,7 +13,7 @@ import { visit } from '../server/test/visit.ts'
 const platform = await openTestPlatform()
 const { redirect } = inject('server')
 
-/** Finds a text in every column of every table of both engines, and in the messages of the log. */
+/** Finds a text in every column of every table in PostgreSQL and ClickHouse, and in NATS messages. */
 async function findTables(text: string): Promise<string[]> {
   const foundIn: string[] = []
   const tables = await sql<{ name: string }>`
@@ -37,7 +37,7 @@ async function findTables(text: string): Promise<string[]> {
   return foundIn
 }
 
-/** An erased response is replaced by an error. */
+/** Counts stored responses; erasure replaces a stored response by an error. */
 async function countStoredAnswers(workspaceId: string): Promise<number> {
   const found = await sql<{ count: number }>`
     SELECT count(*)::int AS count FROM idempotency_keys WHERE workspace_id = ${workspaceId} AND status < 400`.execute(
@@ -60,7 +60,7 @@ async function isInLog(text: string): Promise<boolean> {
   return false
 }
 
-test('a deleted customer is erased everywhere, and the events stay', async () => {
+test('a deleted customer is erased everywhere, and the events stay without personal data', async () => {
   const server = await startServer({ ...inject('environment'), ROLES: 'api', LOG_LEVEL: 'debug' })
   onTestFinished(async () => void (await server.stop()))
   const workspace = await buildWorkspace(platform)
@@ -87,7 +87,7 @@ test('a deleted customer is erased everywhere, and the events stay', async () =>
     'ClickHouse sale_events',
   ]
   await eventually(async () => expect(await findTables(mark)).toEqual(expect.arrayContaining(everywhere)), 30_000)
-  // Stored responses are encrypted, so the text is not readable there.
+  // Stored responses are encrypted, so the text search does not find them.
   expect(await countStoredAnswers(workspace.id)).toBe(2)
   expect(await findTables(workspace.id)).toContain('NATS')
 

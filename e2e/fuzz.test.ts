@@ -51,7 +51,7 @@ const hostile: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(Array.from({ length: 60 }).reduce<unknown>((inner) => ({ a: [inner] }), 1)) },
 )
 
-test('10,000 malformed inputs over all operations get an error in the envelope, never a 500', async () => {
+test('10,000 malformed requests over all operations get an error envelope, never a 500', async () => {
   const { key } = await buildWorkspace(platform)
   let refused = 0
   let taken = 0
@@ -66,7 +66,7 @@ test('10,000 malformed inputs over all operations get an error in the envelope, 
         }),
       )
     }
-    expect(round, `only ${refused} were refused, ${taken} were accepted`).toBeLessThan(100)
+    expect(round, `only ${refused} requests were rejected, ${taken} were accepted`).toBeLessThan(100)
   }
   const health = await fetch(`${api}/readyz`)
   expect(health.status).toBe(200)

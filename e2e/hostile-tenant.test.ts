@@ -14,13 +14,13 @@ import { openHostile, startSlowReceiver } from './hostile/hostile.ts'
 import { type Call, startHonest, summarize } from './hostile/measure.ts'
 import { readProcesses, watchMemory } from './hostile/watch.ts'
 
-/** All of it with `npm run test:fat`; in CI a tenth. */
+/** The full load with `npm run test:fat`; in CI a tenth of it. */
 const isFull = process.env.HOSTILE === 'full'
 const size = isFull
   ? { leads: 2_000, links: 2_000, webhooks: 100, pages: 200 }
   : { leads: 200, links: 200, webhooks: 20, pages: 40 }
 const mostMilliseconds = 500
-/** `mem_limit` of the server in compose.yaml. */
+/** The `mem_limit` of the server in compose.yaml, in megabytes. */
 const mostMegabytes = 900
 const run = promisify(execFile)
 const main = fileURLToPath(new URL('../server/src/main.ts', import.meta.url))
@@ -46,7 +46,7 @@ test('a workspace that sends the largest valid requests breaks no process and sl
   const hostile = await openHostile(platform, server, receiver.url, size)
   using memory = watchMemory([...processes, { role: 'supervisor', pid: server.pid }])
 
-  // The first calls open connections and fill caches.
+  // Excludes the first calls, which open connections and fill caches.
   await pause(3_000)
   await honest.report()
   await pause(5_000)
@@ -69,7 +69,7 @@ test('a workspace that sends the largest valid requests breaks no process and sl
   beside.push(...calls)
   const { failed, ...figures } = summarize(beside)
   const statuses = Object.fromEntries(hostile.statuses)
-  // The load average before shows other work on this machine.
+  // The load average before the test shows other work on this machine.
   console.info({ alone, beside: figures, memory: memory.highest(), statuses, loadBefore, load: readLoad() })
 
   const errors = server.log.filter((line) => line.includes('"level":"error"')).slice(0, 5)
@@ -78,7 +78,7 @@ test('a workspace that sends the largest valid requests breaks no process and sl
     processes.map(({ role, pid }) => expect.objectContaining({ role, pid, restarts: 0 })),
   )
   expect(memory.highest().total).toBeLessThan(mostMegabytes)
-  // A CI machine of two cores also runs the engines and both clients, so there only the absolute time counts.
+  // A CI machine of two cores also runs the databases and both clients, so its limit is relative to the latency alone.
   const most = isFull ? mostMilliseconds : Math.max(mostMilliseconds, 5 * alone.p99)
   expect(figures.p99, `alone it was ${alone.p99}`).toBeLessThanOrEqual(most)
 
@@ -87,7 +87,7 @@ test('a workspace that sends the largest valid requests breaks no process and sl
     const response = await fetch(`${server.api}/links/info?linkId=${link.id}`, { headers })
     expect(await response.json()).toMatchObject({ clicks: visits, leads })
   }, 120_000)
-  // Exits with code 1 on any difference.
+  // `tributary verify` exits with code 1 on any difference.
   const env = { PATH: process.env.PATH, ...environment }
   const verified = await run(process.execPath, [main, 'verify', '--workspace', workspace.id], { env })
   console.info(verified.stdout.trim())

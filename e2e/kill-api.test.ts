@@ -6,7 +6,7 @@ import { openTestPlatform } from '../server/test/stack.ts'
 
 const platform = await openTestPlatform()
 
-/** Retries the same call until there is a response, as a client does. */
+/** Retries the same request until there is a response, as a client does. */
 async function call(server: () => ServerProcess, path: string, key: string, body: object): Promise<string> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -26,7 +26,7 @@ async function call(server: () => ServerProcess, path: string, key: string, body
 }
 
 test.each([5, 40, 120])(
-  '50 identical leads and sales at once are one each, with the api killed after %d ms',
+  '50 identical concurrent requests record one lead and one sale, with the api killed after %d ms',
   async (afterMs) => {
     const { workspace, click } = await buildConversionLink(platform)
     const environment = { ...inject('environment'), ROLES: 'api' }

@@ -29,7 +29,7 @@ async function startWorker(environment: Record<string, string>): Promise<ChildPr
   return child
 }
 
-/** Sales of ten cents to two dollars; some transactions are rolled back. Returns what was committed. */
+/** Records sales of ten cents to two dollars, with some rolled-back transactions. Returns the committed amount. */
 async function recordSales(ctx: Ctx, linkNumber: bigint, count: number): Promise<number> {
   let total = 0
   for (let number = 0; number < count; ) {
@@ -39,7 +39,7 @@ async function recordSales(ctx: Ctx, linkNumber: bigint, count: number): Promise
       for (const amount of amounts) await recordConversion(ctx, newSale(ctx, linkNumber, amount))
       if (isRolledBack) throw new Error('rolled back')
     })
-    // A terminated connection may have committed before: such a sale counts if it is stored.
+    // A terminated connection may have committed before, so the sale counts if it is stored.
     const isCommitted = await attempt.then(
       () => true,
       () => false,
@@ -108,7 +108,7 @@ test('a subscriber handles each sale exactly once while its worker and its conne
   while ((await read())?.sales !== recorded.rows[0]?.sales && Date.now() < until) await sleep(500)
   state.isOver = true
   await killing
-  // Redelivered sales after the last kill must not count.
+  // Waits for sales that NATS redelivers after the last kill, which must not count again.
   await sleep(3_000)
   expect(await read()).toEqual(recorded.rows[0])
   console.info(`${recorded.rows[0]?.sales} sales, the worker or its connections killed ${state.kills} times`)

@@ -22,7 +22,7 @@ const all = created + updated + clicked
 
 type Delivered = { id: string; event: string; data: { id?: string; click?: { id: string } } }
 
-test('kill -9 of worker and NATS during 2,000 events: a receiver that fails at random gets each id once', async () => {
+test('kill -9 of worker and NATS during 2,000 events: a receiver that fails at random accepts each id once', async () => {
   const engines = await startEngines({ only: ['nats', 'clickhouse'] })
   const folder = await mkdtemp(join(tmpdir(), 'tributary-webhooks-'))
   const database = await createDatabase(inject('environment').POSTGRES_URL as string, `webhooks_${Date.now()}`)
@@ -75,7 +75,7 @@ test('kill -9 of worker and NATS during 2,000 events: a receiver that fails at r
     expect(receiver.problems).toEqual([])
     const subjects = listEvents().map(({ event, data }) => `${event} ${data.id ?? data.click?.id}`)
     expect(new Set(subjects).size, 'events sent under two ids').toBe(all)
-    for (const mood of ['answered 500', 'hung', 'cut off', 'cut off after taking it'] as const) {
+    for (const mood of ['answered 500', 'hung', 'cut off', 'connection closed after receiving it'] as const) {
       expect(receiver.moods.get(mood), mood).toBeGreaterThan(0)
     }
     const repeated = [...receiver.accepted.values()].filter(({ times }) => times > 1).length
@@ -91,7 +91,7 @@ test('kill -9 of worker and NATS during 2,000 events: a receiver that fails at r
   async function kill(): Promise<void> {
     for (const step of ['worker', 'nats', 'worker', 'worker'] as const) {
       const before = receiver.accepted.size
-      // In the middle: some events were delivered since the last kill, and others are in flight.
+      // Kills in the middle: some events were delivered since the last kill, and others are in flight.
       await eventually(async () => expect(receiver.accepted.size).toBeGreaterThan(before + 50), 60_000)
       if (step === 'nats') {
         engines.processes.nats?.kill('SIGKILL')
@@ -112,7 +112,7 @@ async function openAll(redirect: string, host: string, links: { key: string }[])
   for (const { status } of await Promise.all(visits)) expect(status).toBe(302)
 }
 
-/** Verifies each call, and fails the first call of some events. */
+/** Starts a receiver that verifies each call, and fails the first call of some events. */
 async function startMoodyReceiver() {
   const accepted = new Map<string, { event: Delivered; times: number }>()
   const moods = new Map<string, number>()
@@ -131,7 +131,7 @@ async function startMoodyReceiver() {
       if (mood === 'hung') return
       if (mood === 'cut off') return void response.socket?.destroy()
       accepted.set(id, { event, times: (accepted.get(id)?.times ?? 0) + 1 })
-      if (mood === 'cut off after taking it') response.socket?.destroy()
+      if (mood === 'connection closed after receiving it') response.socket?.destroy()
       else response.writeHead(204).end()
     } catch (error) {
       problems.push(String(error))
@@ -153,6 +153,6 @@ async function startMoodyReceiver() {
 function moodFor(random: number) {
   if (random < 0.1) return 'answered 500'
   if (random < 0.14) return 'cut off'
-  if (random < 0.18) return 'cut off after taking it'
+  if (random < 0.18) return 'connection closed after receiving it'
   return random < 0.19 ? 'hung' : 'fine'
 }

@@ -14,7 +14,7 @@ import { visit } from '../server/test/visit.ts'
 const clicks = sized({ short: 4_000, full: 10_000 })
 const connections = 32
 
-test('kill -9 of the worker during 10,000 clicks loses and duplicates none', async () => {
+test('kill -9 of the worker during 10,000 clicks neither loses nor duplicates a click', async () => {
   const engines = await startEngines({ only: ['nats', 'valkey', 'clickhouse'] })
   const database = await createDatabase(inject('environment').POSTGRES_URL as string, `kill_${Date.now()}`)
   const environment = {
@@ -78,7 +78,7 @@ test('kill -9 of the worker during 10,000 clicks loses and duplicates none', asy
   }
 })
 
-/** Opens the links as that many different visitors; returns how many were answered with a redirect. */
+/** Visits the links as that many different visitors; returns how many were redirected. */
 async function openMany(redirect: string, host: string, keys: string[]): Promise<number> {
   let next = 0
   let answered = 0

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 
 const mostCommits = 30
 
-/** A folder with the program before the newest migration; undefined without git history. */
+/** Unpacks the version before the newest migration into a folder; undefined without git history. */
 export async function unpackOldVersion(folder: string): Promise<string | undefined> {
   for (const commit of await commitsBeforeLastMigration().catch(() => [])) {
     const version = join(folder, commit)
@@ -23,7 +23,7 @@ export async function unpackOldVersion(folder: string): Promise<string | undefin
   return undefined
 }
 
-/** Newest first. */
+/** Returns commits before the newest migration, newest first. */
 async function commitsBeforeLastMigration(): Promise<string[]> {
   const migrations = 'server/migrations'
   const isChanged = (await git('status', '--porcelain', '--', migrations)) !== ''
@@ -31,7 +31,7 @@ async function commitsBeforeLastMigration(): Promise<string[]> {
   return (await git('log', `-${mostCommits}`, '--format=%H', last)).split('\n')
 }
 
-/** The commit that added the newest migration which is still there. */
+/** Returns the commit that added the newest existing migration. */
 async function lastMigrationCommit(migrations: string): Promise<string> {
   const log = await git('log', '--diff-filter=A', '--name-only', '--format=commit %H', '--', migrations)
   for (const entry of log.split('commit ').slice(1)) {
@@ -41,7 +41,7 @@ async function lastMigrationCommit(migrations: string): Promise<string> {
   throw new Error(`No commit added a file to ${migrations}`)
 }
 
-/** A commit may lack a file that comes with the next one, so its roles must load. */
+/** Whether the roles of a commit load: a commit may lack a file that comes with the next one. */
 async function isWhole(version: string): Promise<boolean> {
   const roles = ['api', 'redirect', 'worker'].map((role) => join(version, `server/src/roles/${role}.ts`))
   const script = `for (const role of ${JSON.stringify(roles)}) await import(role); process.exit(0)`
@@ -55,7 +55,7 @@ async function git(...words: string[]): Promise<string> {
   return (await run('git', words, { cwd: root })).stdout.trim()
 }
 
-/** Links the installed packages into a copy of the project, which gets its own contract, server and tracker. */
+/** Links installed npm packages into a copy of the project, but not its own contract, server and tracker. */
 export async function linkPackages(folder: string): Promise<void> {
   const packages = join(folder, 'node_modules')
   await mkdir(join(packages, '@tributary'), { recursive: true })

@@ -21,7 +21,7 @@ import { visit } from '../server/test/visit.ts'
 // Starting four processes takes long on a busy machine.
 const patienceMs = 180_000
 const perSecond = 200
-// Longer than any test here takes, also on a busy machine.
+// Grace period that is longer than any test here takes, also on a busy machine.
 const graceMs = 30_000
 
 const engines = await startEngines({ only: ['nats', 'valkey', 'clickhouse'] })
@@ -62,7 +62,9 @@ test('three redirect processes share one port, each with its own spool, and /rea
       )
     }
   }, patienceMs)
-  expect([...(await load.stop()).answers.keys()]).toEqual([302])
+  const { answers } = await load.stop()
+  expect([...answers.keys()]).toEqual([302])
+  await eventually(async () => expect(await counted()).toBe(answers.get(302)), patienceMs)
   const spools = (await readdir(folder)).filter((name) => !name.endsWith('.lock'))
   expect(spools.sort()).toEqual(['clicks', 'clicks-1', 'clicks-2', 'page-clicks'])
 
@@ -109,7 +111,7 @@ test('kill -9 of the worker and of the api: no redirect fails, both restart, eve
 test('a worker that runs out of memory restarts without ending a redirect; with enough memory, all clicks are counted', async () => {
   await server.stop()
   const before = await countedInDatabase()
-  // It reads larger batches than its heap fits.
+  // The worker reads larger batches than fit into its heap.
   server = await startServer({ ...settings, WORKER_HEAP_MEGABYTES: '80', INGEST_BATCH_BYTES: '400000000' })
   const [number] = await linkNumbers(contextIn(platform, workspace.id), { ids: [link.id] })
   const target = { number: number as bigint, workspaceId: workspace.id, url: link.url }
@@ -148,7 +150,7 @@ test('a redirect killed while its spool is full of clicks: a retry succeeds, and
   const { answers, failed } = await load.stop()
   const left = (await Promise.all(['clicks', 'clicks-1', 'clicks-2'].map((name) => readdir(join(folder, name))))).flat()
   expect(left.length).toBeGreaterThan(2)
-  // Two others are on the port, so a retry reaches one of them.
+  // Two other redirect processes share the port, so a retry reaches one of them.
   for (const visitor of failed) expect(await open(visitor)).toBe(302)
   await engines.processes.nats?.restart()
   await eventually(async () => {
@@ -159,7 +161,7 @@ test('a redirect killed while its spool is full of clicks: a retry succeeds, and
   expect(sent).toBeGreaterThan(perSecond)
   expect(failed.length).toBeLessThan(sent / 3)
   await eventually(async () => expect(await counted()).toBe(before + sent), patienceMs)
-  // An incomplete draft was never acknowledged; the next start removes it.
+  // An incomplete draft in the spool was never acknowledged; the next start removes it.
   for (const name of ['clicks', 'clicks-1', 'clicks-2'])
     expect((await readdir(join(folder, name))).filter((file) => file.endsWith('.json'))).toEqual([])
 })
@@ -183,7 +185,7 @@ test('SIGTERM stops all processes within the grace period, with exit code 0', as
   expect(server.log.filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([])
 })
 
-/** Visits the link at a constant rate, as another visitor each time, however long responses take. */
+/** Visits the link at a constant rate, each time as another visitor, however long responses take. */
 function keepOpening(headers: Record<string, string> = {}) {
   const answers = new Map<number, number>()
   const failed: number[] = []

@@ -13,7 +13,7 @@ import { visit } from '../server/test/visit.ts'
 const perSecond = 500
 const everyMs = 20
 
-test('cached links redirect without Valkey, without PostgreSQL and without both: none of 500 a second fails', async () => {
+test('cached links redirect without Valkey, PostgreSQL or both: none of 500 visits per second fails', async () => {
   const engines = await startEngines({ only: ['postgres', 'nats', 'valkey'] })
   const folder = await mkdtemp(join(tmpdir(), 'tributary-faults-'))
   const environment = { ...inject('environment'), ...engines.urls, SPOOL_DIRECTORY: folder }
@@ -38,7 +38,7 @@ test('cached links redirect without Valkey, without PostgreSQL and without both:
     await sleep(15_000)
     await postgres?.stop()
     await sleep(4_000)
-    // A process that may have missed changes can't trust its cache: from here on every entry is stale.
+    // A process that may have missed changes can't trust its cache: from now on every cached link is stale.
     await nats?.restart()
     await sleep(11_000)
     expect(await open('unknown')).toBe(503)
@@ -60,7 +60,7 @@ test('cached links redirect without Valkey, without PostgreSQL and without both:
   }
 })
 
-/** Visits at a constant rate, however long responses take. */
+/** Visits links at a constant rate, however long responses take. */
 function keepOpening(open: (visitor: number) => Promise<number | string>) {
   const answers = new Map<number | string, number>()
   const milliseconds: number[] = []

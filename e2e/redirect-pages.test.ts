@@ -16,7 +16,7 @@ let workspace: BuiltWorkspace
 let base: string
 
 // Skipped without an installed browser, except in CI, which installs one.
-describe.skipIf(!existsSync(executablePath) && !process.env.CI)('pages of the redirect in a browser', () => {
+describe.skipIf(!existsSync(executablePath) && !process.env.CI)('HTML pages of the redirect in a browser', () => {
   beforeAll(async () => {
     destination = createServer((request, response) => {
       response.writeHead(200, { 'Content-Type': 'text/html' }).end(`<title>Arrived</title><p>${request.url}`)
@@ -44,7 +44,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('pages of the re
     { viewport: { width: 360, height: 640 }, colorScheme: 'dark', locale: 'de-DE' },
     { viewport: { width: 360, height: 640 }, colorScheme: 'light', locale: 'ja-JP' },
   ]
-  test.each(looks)('are readable and load nothing: %o', async (look) => {
+  test.each(looks)('are readable and load no other files: %o', async (look) => {
     for (const [path, status] of [
       ['none', 404],
       ['off', 410],
@@ -65,7 +65,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('pages of the re
     }
   })
 
-  test('the password form has the focus, reports a wrong password, and redirects with the right one', async () => {
+  test('the password form has the focus, reports a wrong password, and redirects with the right password', async () => {
     const { page, problems } = await openPage({ locale: 'en-GB' })
     await page.goto(`${base}/locked?a=b`)
     expect(await page.evaluate('document.activeElement?.id')).toBe('password')
@@ -106,7 +106,7 @@ async function make(key: string, change: RawBuilder<unknown>) {
   return link
 }
 
-/** A new window, with its errors and requests to other hosts. */
+/** Opens a new browser window; collects its errors and requests to other hosts. */
 async function openPage(options: BrowserContextOptions): Promise<{ page: Page; problems: string[] }> {
   const page = await (await browser.newContext(options)).newPage()
   const problems: string[] = []
@@ -119,14 +119,14 @@ async function openPage(options: BrowserContextOptions): Promise<{ page: Page; p
   return { page, problems }
 }
 
-/** Every piece of text with its foreground and background colour. */
+/** Script that returns every piece of text with its foreground and background colour. */
 const colours = `[...document.querySelectorAll('h1, p, label, button, a')].map((element) => {
   let under = element
   while (under.parentElement && getComputedStyle(under).backgroundColor === 'rgba(0, 0, 0, 0)') under = under.parentElement
   return [element.textContent, getComputedStyle(element).color, getComputedStyle(under).backgroundColor]
 })`
 
-/** As WCAG defines it. */
+/** Computes the contrast of each text, as WCAG defines it. */
 async function contrasts(page: Page): Promise<{ text: string; contrast: number }[]> {
   const found: [string, string, string][] = await page.evaluate(colours)
   return found.map(([text, ...pair]) => {

@@ -43,7 +43,7 @@ const environment = {
   CLICKS_PER_ADDRESS_PER_SECOND: '100000',
   LOG_LEVEL: 'info',
 }
-// Only reads, so that the servers must detect the rewind themselves.
+// This platform only reads, so that the servers must detect the restore themselves.
 const platform = await openTestPlatform({ ...environment, ROLES: 'redirect' })
 await migrate(platform.config, platform.clickhouse, () => {})
 await ensureStreams(platform.nats, platform.config)
@@ -71,7 +71,7 @@ function begin(): Traffic {
   return startTraffic({ api: front.api, redirect: front.redirect, key: workspace.key, domain: workspace.domain, keys })
 }
 
-/** Stops the traffic, and adds its visits to all answered ones. */
+/** Stops the traffic, and adds its visits to the total of answered visits. */
 async function end(traffic: Traffic): Promise<void> {
   await traffic.stop()
   for (const [key, visits] of traffic.visits) answered.set(key, (answered.get(key) ?? 0) + visits)
@@ -95,7 +95,7 @@ async function readClicks(): Promise<Map<string, Stored>> {
   )
 }
 
-/** Every answered visit has one row, and counters equal rows. */
+/** Checks that every answered visit has one row, and that counters equal the rows. */
 async function expectClicksExact(): Promise<void> {
   await eventually(async () => {
     const stored = await readClicks()
@@ -106,7 +106,7 @@ async function expectClicksExact(): Promise<void> {
   }, 60_000)
 }
 
-/** No lead, sale or link has two rows, or a number of another one. */
+/** Checks that no lead, sale or link has two rows or shares a number. */
 async function expectNothingDoubled(): Promise<void> {
   for (const table of ['lead_events', 'sale_events'])
     expect(await readOne(`SELECT toString(count() - uniqExact(id)) AS value FROM ${table}`), table).toBe('0')
@@ -130,7 +130,7 @@ async function findNumbers(ids: string[]): Promise<Map<string, bigint>> {
   return new Map(found.rows.map(({ id, number }) => [id, number]))
 }
 
-/** New links have unused numbers, reach ClickHouse, and are sent to the webhook. */
+/** Checks that new links have unused numbers, reach ClickHouse, and are sent to the webhook. */
 async function expectNewLinks(traffic: Traffic, above: bigint): Promise<void> {
   const ids = traffic.links.map(({ id }) => id)
   expect(ids.length).toBeGreaterThan(3)
@@ -148,7 +148,7 @@ async function expectNewLinks(traffic: Traffic, above: bigint): Promise<void> {
   }, 60_000)
 }
 
-/** Sales in ClickHouse that PostgreSQL has lost. */
+/** Counts sales in ClickHouse that PostgreSQL has lost. */
 async function countLostSales({ sales }: Traffic): Promise<number> {
   const invoiceIds = sales.map(({ invoiceId }) => invoiceId)
   const rows = await query<{ invoice_id: string }>(platform.clickhouse, 'SELECT invoice_id FROM sale_events', {})
@@ -211,16 +211,16 @@ test('PostgreSQL restored to 10 s earlier under load: no duplicates, no id reuse
   expect(await verify()).toMatch(
     /PostgreSQL was restored to its state of .*: \d+ links, \d+ leads, \d+ sales, \d+ customers/,
   )
-  expect([...front.log, ...worker.log].join('\n')).toContain('PostgreSQL was rewound to an older state')
+  expect([...front.log, ...worker.log].join('\n')).toContain('PostgreSQL was restored to an older state')
 })
 
-test('NATS restored to an older snapshot under load: no click skipped or duplicated, and the rewind is reported', async () => {
+test('NATS restored to an older snapshot under load: no click is skipped or duplicated, and the restore is reported', async () => {
   const copy = join(directory, 'nats/copy-2')
   const before = begin()
   await sleep(3_000)
   await copyNats(nats, folders.nats, copy)
   await sleep(lostMs)
-  // Clicks that no worker has stored are lost with the log; all others must be there.
+  // Clicks that no worker has stored are lost with NATS; all others must be stored.
   await before.pauseVisits()
   await sleep(3_000)
   await restoreCopy(nats, folders.nats, copy)
@@ -230,12 +230,12 @@ test('NATS restored to an older snapshot under load: no click skipped or duplica
   await expectClicksExact()
   await expectNothingDoubled()
   await expectNewLinks(before, 0n)
-  await eventually(async () => expect(await verify()).toMatch(/The log was restored to its state of /), 60_000)
+  await eventually(async () => expect(await verify()).toMatch(/The event log was restored to its state of /), 60_000)
   const { doubled, different } = await readVerdict('postgresql')
   expect({ doubled, different }).toEqual({ doubled: 0, different: 0 })
 })
 
-test('both restored to an older state under load: no duplicates, no id reused, counters are repaired', async () => {
+test('PostgreSQL and NATS restored to an older state under load: no duplicates, no id reused, counters are repaired', async () => {
   const copies = { postgres: join(directory, 'postgres/copy-3'), nats: join(directory, 'nats/copy-3') }
   const before = begin()
   await sleep(3_000)
@@ -261,6 +261,6 @@ test('both restored to an older state under load: no duplicates, no id reused, c
     const stored = await readClicks()
     for (const key of keys) expect(stored.get(key)).toMatchObject({ rows: answered.get(key), ids: answered.get(key) })
   }, 60_000)
-  expect(await verify('--repair')).toMatch(/PostgreSQL went back/)
+  expect(await verify('--repair')).toMatch(/PostgreSQL was restored to /)
   await expectClicksExact()
 })

@@ -9,7 +9,7 @@ const { api } = inject('server')
 const events = ['clicks', 'leads', 'sales', 'composite'] as const
 const counts = ['clicks', 'leads', 'sales', 'saleAmount']
 
-/** The keys of a row, listed independently of the contract. The SDK has a shape for these. */
+/** Field names of a row, by grouping, listed independently of the contract. The SDK decodes these groupings. */
 const decodable = {
   count: '',
   timeseries: 'start',
@@ -64,16 +64,16 @@ describe.each(events)('%s', (event) => {
     else expectRows(lastBody, keys)
   })
 
-  test.each(Object.entries(others))('%s has exactly its keys', async (groupBy, keys) => {
+  test.each(Object.entries(others))('rows of %s have exactly the expected fields', async (groupBy, keys) => {
     expectRows(await ask({ event, groupBy, interval: 'all' }), keys)
   })
 
-  test.each(empty)('%s is empty, since partners have none', async (groupBy) => {
+  test.each(empty)('%s is empty, because there are no partners', async (groupBy) => {
     expect(await ask({ event, groupBy, interval: 'all' })).toEqual([])
   })
 })
 
-test('without arguments it counts the clicks of a day', async () => {
+test('without arguments analytics counts the clicks of a day', async () => {
   expect(await client.analytics.retrieve()).toEqual({ clicks: 0, leads: 0, sales: 0, saleAmount: 0 })
 })
 

@@ -10,7 +10,7 @@ const platform = await openTestPlatform()
 const { api, ops, redirect } = inject('server')
 const dns = inject('dns')
 
-/** Keys from the SDK's description, independent of the contract so that the two can disagree. */
+/** Field names from the SDK, listed independently of the contract, so that the test can compare the two. */
 const domainKeys =
   `appleAppSiteAssociation archived assetLinks createdAt expiredUrl id logo notFoundUrl placeholder primary
   registeredDomain slug updatedAt verified`.split(/\s+/)
@@ -20,7 +20,7 @@ const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 const newName = () => `go-${randomUUID().slice(0, 13)}.example.com`
 
-/** The SDK, and the server's last response to it. */
+/** Creates a client of the public SDK that keeps the last raw response. */
 async function client() {
   const workspace = await buildWorkspace(platform)
   const dub = new Dub({ token: workspace.key, serverURL: api })
@@ -36,7 +36,7 @@ async function client() {
   return { workspace, dub, raw }
 }
 
-/** Exactly these keys, each of its type. */
+/** Checks that a domain has exactly these fields, each of its type. */
 function requireDomain(value: unknown): void {
   const domain = value as Record<string, unknown>
   expect(Object.keys(domain).sort()).toEqual(domainKeys)
@@ -140,7 +140,7 @@ test('domains.register claims the name', async () => {
   await expect(dub.domains.register({ domain })).rejects.toMatchObject({ name: 'Conflict' })
 })
 
-test('each refusal is the error class that the SDK knows', async () => {
+test('the SDK throws the right error class for each error response', async () => {
   const { dub, workspace } = await client()
   const { workspace: other } = await client()
   await expect(dub.domains.create({ slug: workspace.domain })).rejects.toMatchObject({ name: 'Conflict' })

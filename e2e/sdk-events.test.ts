@@ -37,7 +37,7 @@ async function setUp() {
   return { workspace, link, owner, customer, client, bodies: () => answers.at(-1)?.body ?? [] }
 }
 
-/** No key more than the specification lists and none less, at every level; no null in a date. */
+/** Checks that a response has exactly the fields of the specification at every level, and no null dates. */
 function checkClosed(body: Body, keys: string[]): void {
   expect(Object.keys(body).sort()).toEqual(keys)
   expect(Object.keys(body.click).sort()).toEqual(clickKeys)
@@ -105,7 +105,7 @@ test('a client of the public SDK reads a refund as a sale with a negative amount
   expect(await client.analytics.retrieve({ event: 'sales' })).toMatchObject({ sales: 1, saleAmount: 600 })
 })
 
-test('a client of the public SDK reads refusals as errors', async () => {
+test('a client of the public SDK throws error responses as errors', async () => {
   const { client } = await setUp()
   await expect(client.events.list({ limit: 5000 })).rejects.toThrow()
   const refused = client.events.list({ externalId: 'ext_none' })

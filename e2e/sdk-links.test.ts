@@ -8,7 +8,7 @@ import { linkKeys } from './specification.ts'
 const platform = await openTestPlatform()
 const { api } = inject('server')
 
-/** A client that checks every raw response: each link in it has exactly the keys of the specification. */
+/** Creates a client that checks every raw response: each link has exactly the fields of the specification. */
 function openClient(workspace: BuiltWorkspace) {
   const fetcher = async (input: Parameters<typeof fetch>[0], init?: RequestInit) => {
     const response = await fetch(input, init)

@@ -7,7 +7,7 @@ import { openTestPlatform } from '../server/test/stack.ts'
 const platform = await openTestPlatform()
 const { api } = inject('server')
 
-/** Keeps the bytes of each response, because the SDK returns them as text. */
+/** Creates a client that keeps the bytes of each response, because the SDK returns them as text. */
 function client(key: string) {
   const answers: Buffer[] = []
   const fetcher = async (input: Request) => {

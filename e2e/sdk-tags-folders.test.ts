@@ -8,7 +8,7 @@ import { folderKeys, tagKeys } from './specification.ts'
 const platform = await openTestPlatform()
 const { api } = inject('server')
 
-/** A client of the public SDK, and its raw responses. */
+/** Creates a client of the public SDK that records raw responses. */
 async function newClient() {
   const { key } = await buildWorkspace(platform)
   const answers: { status: number; body: unknown }[] = []

@@ -26,7 +26,7 @@ const url = 'https://shop.example/welcome'
 type Part = Record<string, unknown>
 type Body = { id: string; event: string; createdAt: string; data: Part }
 
-/** A separate server that may call receivers on loopback, and a workspace with a webhook for every trigger. */
+/** Starts a server that may call receivers on loopback, and creates a workspace with a webhook for every trigger. */
 async function setUp() {
   const engines = await startEngines({ only: ['nats', 'clickhouse', 'valkey'] })
   const { POSTGRES_URL = '', ...shared } = inject('environment')
@@ -102,7 +102,7 @@ test('the public SDK decodes the events of every trigger, bulk calls included', 
     const event = JSON.parse(body) as Body
     expect(headers['webhook-id']).toBe(event.id)
     checkClosed(event)
-    // The SDK decodes our refund event as a sale.
+    // The SDK does not know our refund event, so it decodes the event as a sale.
     const known = event.event === 'sale.refunded' ? { ...event, event: 'sale.created' } : event
     const decoded = webhookEventFromJSON(JSON.stringify(known))
     expect(decoded.error).toBeUndefined()
@@ -131,7 +131,7 @@ function isLinkEvent(event: string): boolean {
   return ['link.created', 'link.updated', 'link.deleted'].includes(event)
 }
 
-/** No key more than the specification lists and none less, at every level. */
+/** Checks that an event has exactly the fields of the specification, at every level. */
 function checkClosed({ event, data, ...envelope }: Body): void {
   expect(Object.keys(envelope).sort()).toEqual(['createdAt', 'id'])
   const [link, { click, customer, sale }] = isLinkEvent(event) ? [data, {} as Part] : [data.link as Part, data]

@@ -1,4 +1,4 @@
-/** Key sets from the specification, independent of the contract so that the two can disagree. */
+/** Field names from the specification, typed independently of the contract, so that tests can compare the two. */
 export const clickEventKeys = words(`event timestamp click link click_id link_id domain key url continent country city
   device browser os qr ip`)
 

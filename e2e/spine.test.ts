@@ -45,7 +45,7 @@ test('a link made over HTTP and opened by a browser is one click event, exactly 
   const event = await eventually(async () => {
     const events = await listEvents(workspace.key)
     expect(events).toHaveLength(1)
-    // The counter follows its row within the same batch.
+    // The click counter is updated in the same batch as the row.
     expect(events[0]?.link.clicks).toBe(1)
     return events[0] as Event
   }, 2_000)

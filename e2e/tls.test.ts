@@ -47,7 +47,7 @@ async function call(path: string, body?: object) {
 
 const destination = 'https://example.com/landing'
 
-/** A domain as a customer adds it, with a link, not verified yet. */
+/** Adds a domain as a customer would, with a link and not verified. */
 async function addUnproved(): Promise<string> {
   const slug = `go-${randomUUID().slice(0, 13)}.example`
   await call('/domains', { slug })
@@ -55,7 +55,7 @@ async function addUnproved(): Promise<string> {
   return slug
 }
 
-test('a domain gets a certificate when it is verified, and none before', async () => {
+test('a domain gets a certificate after it is verified, not before', async () => {
   const slug = await addUnproved()
   await expect(caddy.ask(slug, { path: '/hello' })).rejects.toThrow(/alert/)
   const plain = await visit(`http://127.0.0.1:${caddy.httpPort}/hello`, { host: slug, 'user-agent': browser })
@@ -143,7 +143,7 @@ test('a request waits while the only server restarts', async () => {
   expect((await answer).status).toBe(204)
 })
 
-/** Past Caddy, from an address that is not one of the trusted proxies. */
+/** Sends a request directly to the server, from an address that is not a trusted proxy. */
 function askPlainly(url: string, headers: Record<string, string>, localAddress: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     request(url, { headers, localAddress, agent: false }, (answer) => resolve(answer.resume().statusCode))

@@ -7,7 +7,7 @@ import { startServer } from '../server/test/server-process.ts'
 import { eventually, openTestPlatform } from '../server/test/stack.ts'
 import { type ReceivedSpan, readAttributes, startCollector } from '../server/test/traces/collector.ts'
 
-// Uses private engines, because the shared server's relay and worker do not trace.
+// Uses private databases, because the relay and worker of the shared server do not trace.
 const engines = await startEngines({ only: ['nats', 'clickhouse', 'valkey'] })
 const collector = await startCollector()
 const { POSTGRES_URL = '', ...shared } = inject('environment')
@@ -76,7 +76,7 @@ test('traces contain neither request data nor the actor', async () => {
   expect(JSON.stringify(findSpans(request.traceId))).not.toMatch(/jane|trib_|Bearer/i)
 })
 
-test('traces of a failure contain neither', async () => {
+test('traces of a failed request contain neither request data nor the actor', async () => {
   const traceId = 'e'.repeat(32)
   const traceparent = `00-${traceId}-${callerSpan}-01`
   const link = { url: 'https://shop.example/jane-doe', key: 'jane-doe' }
@@ -90,7 +90,7 @@ test('traces of a failure contain neither', async () => {
   expect(JSON.stringify(findSpans(traceId))).not.toMatch(/jane/i)
 })
 
-test('a failed request is recorded as an error, a refused one is not', async () => {
+test('a failed request is recorded as an error in its trace, a rejected one is not', async () => {
   const traceId = 'c'.repeat(32)
   const response = await createLink({ traceparent: `00-${traceId}-${callerSpan}-01` }, { url: 'no address' })
   expect(response.status).toBe(422)

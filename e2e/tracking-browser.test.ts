@@ -23,7 +23,7 @@ let site: Server
 let workspace: BuiltWorkspace
 let publishableKey: string
 let shortLinks: string
-/** The site's host is the workspace's name below `.localhost`, so that tests do not share cookies. */
+/** Host of the test site: the workspace's name below `.localhost`, so that tests do not share cookies. */
 let shop: string
 
 // Skipped without an installed browser, except in CI, which installs one.
@@ -120,7 +120,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the tracker in 
     ['first-click', 'a'],
     ['last-click', 'b'],
     [undefined, 'b'],
-  ])('with attribution %s the right one of two clicks is kept', async (attribution, value) => {
+  ])('with attribution %s the right one of two clicks is stored', async (attribution, value) => {
     const { page, context } = await openPage()
     const settings: Record<string, string> = attribution ? { attribution } : {}
     for (const letter of ['a', 'b']) await page.goto(`${pageAt('/', settings)}&trib_id=${letter.repeat(40)}`)
@@ -162,7 +162,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the tracker in 
     expect(await readCookies(context)).toHaveLength(1)
   })
 
-  test('the page gets the error of a refused call', async () => {
+  test('the page gets the error of a rejected call', async () => {
     const { page } = await openPage()
     await page.goto(pageAt('/', { key: 'trib_pk_unknown' }))
     const call = `tributary.trackLead({ eventName: 'x', customerExternalId: 'x' }).catch((error) => error.message)`
@@ -170,7 +170,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('the tracker in 
   })
 })
 
-/** Settings become attributes of the script tag. */
+/** Returns a page URL; settings become attributes of the script tag. */
 function pageAt(path: string, settings: Record<string, string> = {}): string {
   const { port } = site.address() as AddressInfo
   return `http://${shop}:${port}${path}?settings=${encodeURIComponent(JSON.stringify(settings))}`
@@ -187,7 +187,7 @@ const bodies: Record<string, () => string> = {
   },
 }
 
-/** A site with a strict content security policy and a small server. */
+/** Serves a site with a strict content security policy, and its small backend. */
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
   if (pathname === '/queue.js') {
@@ -209,7 +209,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.end(`<!doctype html><title>Shop</title><link rel="icon" href="data:,">${body}${tag}`)
 }
 
-/** The two calls that a developer adds to their server. */
+/** Makes the two API calls that a developer adds to the site's server. */
 async function afterForm(pathname: string, clickId: string): Promise<string> {
   const isLead = pathname === '/signup'
   const kind = isLead ? 'lead' : 'sale'
@@ -224,7 +224,7 @@ async function afterForm(pathname: string, clickId: string): Promise<string> {
   return `<p>${kind}: ${sent.status}</p><form method="post" action="/buy"><button>Buy</button></form>`
 }
 
-/** A new visitor, with the browser's errors. */
+/** Opens a page as a new visitor; collects the browser's errors. */
 async function openPage(): Promise<{ page: Page; context: BrowserContext; problems: string[] }> {
   const context = await browser.newContext()
   const page = await context.newPage()

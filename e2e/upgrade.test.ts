@@ -29,7 +29,7 @@ const old = await unpackOldVersion(join(folder, 'old'))
 
 // A shallow clone has no old version to test.
 test.skipIf(!old)(
-  'the version before the newest migration serves while it is applied, and loses nothing',
+  'the version before the newest migration serves while the migration runs, and loses nothing',
   async () => {
     const oldMain = old as string
     const env = await emptyInstallation()
@@ -71,7 +71,7 @@ test('tables with data from before the newest migrations migrate to the current 
   const known = await knownMigrations()
   const newest = ['postgres', 'clickhouse'].map((engine) => known.findLast((file) => file.engine === engine)?.name)
   await migrate(config, clickhouse, () => {}, { isSelected: ({ name }) => !newest.includes(name) })
-  // Plain SQL with columns of the first migration, since current code may need current tables.
+  // Plain SQL with columns of the first migration, because current code may need current tables.
   await sql`INSERT INTO workspaces (id, name, slug, plan) VALUES ('ws_old', 'Old', 'upgrade', 'enterprise')`.execute(db)
   await sql`INSERT INTO domains (id, workspace_id, slug, verified) VALUES ('dom_old', 'ws_old', ${domain}, true)`.execute(
     db,
@@ -105,7 +105,7 @@ test('tables with data from before the newest migrations migrate to the current 
   expect(verified, verified.stdout).toMatchObject({ code: 0 })
 }, 180_000)
 
-/** Checks, and migrates from two processes at once; returns the applied migrations. */
+/** Checks for pending migrations, then migrates from two processes at once; returns the applied migrations. */
 async function upgrade(env: Record<string, string>): Promise<string[]> {
   const checked = await tributary(main, env, 'upgrade-check', '--json')
   expect(checked, checked.stderr).toMatchObject({ code: 0 })
@@ -118,7 +118,7 @@ async function upgrade(env: Record<string, string>): Promise<string[]> {
   return applied.flat()
 }
 
-/** Creates a link, visits it, signs up and buys, on all servers in turn, and collects the failures. */
+/** Creates links, visits, leads and sales on all servers in turn, and collects failures. */
 function useAgainAndAgain(server: ServerProcess, key: string) {
   const servers = [server]
   const problems: string[] = []

@@ -20,7 +20,7 @@ type Delivered = {
   data: { key?: string; customer?: { externalId: string }; click?: { device: string } }
 }
 
-test('with ClickHouse stopped, events of links and of known clicks are delivered; the others wait and say for what', async () => {
+test('with ClickHouse stopped, events of links and of known clicks are delivered; others report what they wait for', async () => {
   await using parts = new AsyncDisposableStack()
   const engines = await startEngines({ only: ['nats', 'clickhouse'] })
   parts.defer(() => engines.stop())

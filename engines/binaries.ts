@@ -10,7 +10,7 @@ import { findOnPath } from './programs.ts'
 import { type Environment, urlName } from './start.ts'
 import { findValkey } from './valkey.ts'
 
-/** Installs missing programs of the engines without a URL in `env`, or fails with instructions. */
+/** Installs missing database programs, except for databases with a URL in `env`; otherwise throws with instructions. */
 export async function ensureBinaries(log: Log, env: Environment = {}): Promise<void> {
   const needed = engineNames.filter((name) => !env[urlName(name)])
   const missing = await findMissing(needed)

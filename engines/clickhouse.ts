@@ -11,7 +11,7 @@ export function findClickHouse(): string | undefined {
   }
 }
 
-/** A `config.xml` in the folder is ClickHouse's configuration. */
+/** Prepares a ClickHouse process. A `config.xml` in the folder is used as its configuration. */
 export async function prepareClickHouse(folder: string, port: number): Promise<EngineProgram> {
   if (!findClickHouse()) throw new Error('clickhouse: the package chdb is not installed; run `npm install`')
   const config = join(folder, 'config.xml')

@@ -9,7 +9,7 @@ export const engineNames = ['postgres', 'nats', 'valkey', 'clickhouse'] as const
 
 export type EngineName = (typeof engineNames)[number]
 
-/** How to run one engine; its log and pid file are written to `folder`. */
+/** How to run a database or NATS process; `folder` gets its log and pid file. */
 export type EngineProgram = {
   name: EngineName
   url: string
@@ -19,7 +19,7 @@ export type EngineProgram = {
   env?: Record<string, string>
   user?: SystemUser
   stopSignal: 'SIGTERM' | 'SIGINT'
-  /** Rejects until the engine responds. */
+  /** Probes once; rejects if the server does not respond yet, so that the caller retries. */
   answers(): Promise<void>
 }
 
@@ -27,7 +27,7 @@ export type EngineProcess = {
   readonly pid: number
   readonly exited: boolean
   kill(signal: NodeJS.Signals): void
-  /** Restarts the engine on the same port and data. */
+  /** Restarts the process with the same port and data. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
@@ -76,7 +76,7 @@ export function pidFilePath(engineFolder: string): string {
   return join(engineFolder, 'pid')
 }
 
-// Children of a killed engine may hold its memory or port for a moment, so the first attempts may fail.
+// Starts a process again. Children of a killed process may keep its memory or port for a moment, so it retries.
 async function relaunch(program: EngineProgram, log: Log): Promise<ChildProcess> {
   const deadline = Date.now() + startWithinMs
   for (;;) {
@@ -111,7 +111,7 @@ async function launchUntilReady(program: EngineProgram, log: Log, withinMs: numb
   throw engineError(program, `did not respond within ${Math.round(withinMs / 1000)} s (${String(lastRefusal)})`)
 }
 
-// The shell writes its pid, which becomes the engine's by exec, for stop-orphans.sh.
+// Writes the shell's pid for stop-orphans.sh; `exec` makes it the pid of the server.
 const notePidAndRun = 'echo "$1 $$" >"$2" && shift 2 && exec "$@"'
 
 function launch({ folder, command, args, env, user, stopSignal }: EngineProgram): ChildProcess {
@@ -123,7 +123,7 @@ function launch({ folder, command, args, env, user, stopSignal }: EngineProgram)
     env: { ...process.env, ...env },
     uid: user?.uid,
     gid: user?.gid,
-    // In its own session an engine does not get the terminal's ctrl-c, so that its clients can stop first.
+    // A separate session does not get the terminal's ctrl-c, so that clients can stop before the database.
     detached: true,
     stdio: ['ignore', logFile, logFile],
   })
@@ -142,7 +142,7 @@ function exitCause(child: ChildProcess): string {
 }
 
 function requirePid(child: ChildProcess): number {
-  if (child.pid === undefined) throw new Error('the engine has not been started')
+  if (child.pid === undefined) throw new Error('the process has not been started')
   return child.pid
 }
 
@@ -152,7 +152,7 @@ function engineError({ name, folder, command }: EngineProgram, problem: string):
     [
       `${name} (${command}) ${problem}. The last lines of its log:`,
       ...lastLines.map((line) => `  ${line}`),
-      `Correct that, or set ${name.toUpperCase()}_URL to a running server of your own.`,
+      `Fix the cause, or set ${name.toUpperCase()}_URL to a running server of your own.`,
     ].join('\n'),
   )
 }

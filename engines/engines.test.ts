@@ -114,7 +114,7 @@ describe('all four', () => {
   }
 })
 
-test('an engine with a given URL is not started', async () => {
+test('a database with a given URL is not started', async () => {
   const env = { POSTGRES_URL: 'postgres://db.example/app', NATS_URL: 'nats://log.example', CLICKHOUSE_URL: '' }
   const engines = await startEngines({ only: ['postgres', 'nats'], env })
   expect(engines.urls).toEqual({ POSTGRES_URL: env.POSTGRES_URL, NATS_URL: env.NATS_URL })
@@ -122,14 +122,14 @@ test('an engine with a given URL is not started', async () => {
   await engines.stop()
 })
 
-test('an engine listens on the given port', async () => {
+test('a database listens on the given port', async () => {
   const port = await freePort()
   const engines = await startEngines({ only: ['valkey'], ports: { valkey: port } })
   expect(engines.urls.VALKEY_URL).toBe(`redis://127.0.0.1:${port}`)
   await engines.stop()
 })
 
-test('a directory keeps its data', async () => {
+test('data in a given directory survives a stop', async () => {
   const directory = join(folder, 'mine')
   const first = await startEngines({ directory, only: ['postgres'] })
   const url = await createDatabase(first.urls.POSTGRES_URL, 'mine')
@@ -143,7 +143,7 @@ test('a directory keeps its data', async () => {
   await rm(directory, { recursive: true })
 })
 
-test('an engine that does not start is reported with its log and advice, and the others are stopped', async () => {
+test('a database that does not start is reported with its log and advice, and the others are stopped', async () => {
   const directory = join(folder, 'broken')
   await mkdir(join(directory, 'postgres/data'), { recursive: true })
   await writeFile(join(directory, 'postgres/data/PG_VERSION'), '18')
@@ -179,7 +179,7 @@ describe('npm run engines', () => {
     expect(await readdir(folder)).toEqual([])
   })
 
-  test('its engines die with it, even by kill -9', async () => {
+  test('databases stop when their parent process dies, even by kill -9', async () => {
     const { program } = await startProgram()
     const [engineFolder = ''] = await readdir(folder)
     const pids = await Promise.all(

@@ -7,10 +7,10 @@ import { endProcess, engineNames, pidFilePath } from './engine-process.ts'
 
 export type EngineFolder = { path: string; close(): Promise<void> }
 
-/** Opens the given folder or a temporary one, which close() removes; its engines stop if this process dies. */
+/** Opens the given data folder, or a temporary one that close() removes. If this process dies, its database processes stop. */
 export async function openFolder(directory: string | undefined): Promise<EngineFolder> {
   const path = directory ? resolve(directory) : await makeTemporaryFolder()
-  // Stale pid files from a machine crash would name unrelated processes.
+  // Removes stale pid files of a machine crash, which would point to unrelated processes.
   await Promise.all(engineNames.map((name) => rm(pidFilePath(join(path, name)), { force: true })))
   const watcher = await watchForOrphans(path, directory ? [] : ['remove'])
   return {
@@ -25,12 +25,12 @@ export async function openFolder(directory: string | undefined): Promise<EngineF
 
 async function makeTemporaryFolder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'tributary-engines-'))
-  // As root, PostgreSQL runs as another user, which must be able to enter the folder.
+  // For root, PostgreSQL runs as another user, who must be able to enter the folder.
   await chmod(path, 0o711)
   return path
 }
 
-// The watcher detects our end, even by kill -9, because its standard input closes.
+// Starts a watcher that stops the databases when this process dies, even by kill -9, because its stdin closes then.
 async function watchForOrphans(path: string, options: string[]): Promise<ChildProcess> {
   const watcher = spawn('/bin/sh', [join(import.meta.dirname, 'stop-orphans.sh'), path, ...options], {
     stdio: ['pipe', 'ignore', 'ignore'],

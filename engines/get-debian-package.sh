@@ -1,9 +1,9 @@
 #!/bin/sh
 # get-debian-package.sh SUITE PACKAGE FOLDER
 # Unpacks one package of a Debian suite, such as forky, into FOLDER without changing the system or its package sources,
-# and without being root. apt checks the archive's signature. Good for programs without shared libraries (Go): one
-# that is linked to a newer libc than the system's would not start.
-# The archive is DEBIAN_ARCHIVE, or the one that this machine uses.
+# and without being root. apt checks the archive's signature. Works for programs without shared libraries (Go): a
+# program linked to a newer libc than the system's would not start.
+# The archive URL is DEBIAN_ARCHIVE, or the one that this machine uses.
 set -eu
 suite=$1 package=$2 folder=$3
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg

@@ -3,7 +3,7 @@ import { connect } from '@nats-io/transport-node'
 import { expect, test } from 'vitest'
 import { startNatsCluster } from './nats-cluster.ts'
 
-test('a stream with three replicas survives its leader, which can rejoin', async () => {
+test('a stream with three replicas survives the loss of its leader, which can rejoin', async () => {
   const cluster = await startNatsCluster()
   const nats = await connect({
     servers: cluster.url.split(',').map((url) => new URL(url).host),

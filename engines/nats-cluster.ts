@@ -6,9 +6,9 @@ import { requireNats } from './nats.ts'
 import { freePort } from './port.ts'
 
 export type NatsCluster = {
-  /** All nodes, separated by commas. */
+  /** URLs of all nodes, separated by commas. */
   url: string
-  /** By server name, as JetStream names leaders and replicas. */
+  /** Nodes by server name, as JetStream reports leaders and replicas. */
   nodes: Map<string, EngineProcess>
   stop(): Promise<void>
 }
@@ -17,7 +17,7 @@ type Node = { name: string; port: number; routePort: number; healthPort: number 
 
 const nodeNames = ['nats-1', 'nats-2', 'nats-3']
 
-/** Three nodes on this machine, in a temporary folder, so that streams can have three replicas. */
+/** Starts a NATS cluster of three local nodes in a temporary folder, so that streams can have three replicas. */
 export async function startNatsCluster(log: Log = () => {}): Promise<NatsCluster> {
   const command = await requireNats()
   const cluster: Node[] = []
@@ -58,7 +58,7 @@ async function prepareNode(
     command,
     args: ['--config', configFile],
     stopSignal: 'SIGTERM',
-    // A healthy node knows the leader and is in sync with it.
+    // A healthy node has a leader and is in sync with it.
     async answers() {
       const response = await fetch(`http://127.0.0.1:${node.healthPort}/healthz`, { signal: AbortSignal.timeout(1000) })
       if (!response.ok) throw new Error(await response.text())

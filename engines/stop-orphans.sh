@@ -1,11 +1,11 @@
 #!/bin/sh
 # stop-orphans.sh FOLDER [remove]
-# Waits until the process at the other end of standard input has ended, even by kill -9. Then stops the engines whose pid
+# Waits until the process at the other end of stdin exits, even by kill -9. Then stops the database processes whose pid
 # files are FOLDER/*/pid ("SIGNAL PID") and, with `remove`, deletes FOLDER.
 set -u
 folder=$1
 
-# signal_engines [SIGNAL]: sends SIGNAL, or each engine's own; fails when no engine is left.
+# signal_engines [SIGNAL]: sends SIGNAL, or the one in each pid file; fails when no process is left.
 signal_engines() {
   found=1
   for file in "$folder"/*/pid; do
@@ -15,7 +15,7 @@ signal_engines() {
 }
 
 cat >/dev/null
-# An engine that is just starting needs a moment to write its pid.
+# A process that is just starting needs a moment to write its pid file.
 sleep 0.2
 
 signal_engines
@@ -27,7 +27,7 @@ done
 signal_engines KILL
 
 if [ "${2-}" != remove ]; then exit; fi
-# An orphaned initdb may still be writing.
+# An orphaned initdb may still write to the folder.
 for _ in 1 2 3 4 5; do
   rm -rf "$folder" && exit
   sleep 1

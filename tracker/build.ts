@@ -5,7 +5,7 @@ import { isolatedDeclarationSync } from 'rolldown/experimental'
 
 const folder = import.meta.dirname
 
-/** Served and published files by their name in dist/. The build is deterministic. */
+/** Builds the tracker files, by file name in dist/. The build is deterministic. */
 export async function builtFiles(): Promise<Record<string, string>> {
   const module = join(folder, 'src/tracker.ts')
   return {
@@ -30,7 +30,7 @@ async function bundle(input: string, format: 'iife' | 'es'): Promise<string> {
 if (import.meta.main) {
   const files = await builtFiles()
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, 'dist', name), text)
-  // The script of a release never changes, because pages reference it by hash.
+  // A released script never changes, because pages reference it by hash.
   if (process.argv.includes('--release')) {
     const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }
     mkdirSync(join(folder, 'released'), { recursive: true })

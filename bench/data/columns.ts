@@ -3,7 +3,7 @@
 const dice = (salt: number) => `cityHash64(n, ${salt})`
 const share = (salt: number) => `(${dice(salt)} % 1000000) / 1000000`
 const text = (value: string) => `'${value}'`
-/** Picks early values much more often than late ones. */
+/** Picks early values of the list much more often than late ones. */
 const pick = (values: string[], salt: number) =>
   `[${values.map(text).join(', ')}][1 + toUInt32(floor(${values.length} * pow(${share(salt)}, 2)))]`
 

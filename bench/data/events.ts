@@ -2,7 +2,7 @@ import type { Platform } from '../../server/src/platform/context.ts'
 
 const generatedAtOnce = 500_000
 
-/** Clicks on these links, made inside ClickHouse. */
+/** Generates clicks on these links, inside ClickHouse. */
 export async function generateEvents(
   { clickhouse }: Platform,
   { workspaceId, numbers, count }: { workspaceId: string; numbers: bigint[]; count: number },

@@ -10,7 +10,7 @@ import { openPlatform } from '../../server/src/platform/handles.ts'
 import { openLog } from '../../server/src/platform/log.ts'
 import { migrate } from '../../server/src/platform/migrate.ts'
 
-/** The generated data: the key of the large workspace, a hot and a cold link, and the end of the data. */
+/** The generated data: API key of the large workspace, a link with many clicks, one with few, and the last time. */
 export type Made = {
   secrets: Record<string, string>
   workspaceId: string
@@ -26,7 +26,7 @@ export type BenchFolder = AsyncDisposable & {
   keep(made: Omit<Made, 'secrets'>): Promise<void>
 }
 
-/** Engines on a persistent folder, which the next run reuses. */
+/** Starts databases on a persistent folder, which the next run reuses. */
 export async function openBenchFolder(folder: string): Promise<BenchFolder> {
   await using stack = new AsyncDisposableStack()
   mkdirSync(folder, { recursive: true })

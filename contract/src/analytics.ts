@@ -11,19 +11,21 @@ export const triggers = ['qr', 'link', 'pageview', 'deeplink'] as const
 const counts = {
   clicks: z.number(),
   leads: z.number(),
-  sales: z.number().describe('Number of sales, without fully refunded ones.'),
-  saleAmount: z.number().describe('In cents, minus refunds.'),
+  sales: z.number().describe('Number of sales, without fully refunded sales.'),
+  saleAmount: z.number().describe('Sales amount in cents, minus refunds.'),
 }
 const visitors = z
   .number()
   .optional()
-  .describe('Distinct combinations of address, device, browser and system. Only with `visitors=true`.')
+  .describe(
+    'Number of visitors: distinct combinations of address, device, browser and system. Only with `visitors=true`.',
+  )
 const text = z.string()
 const everything = z.literal('*')
 const trigger = { trigger: z.enum(triggers) }
 const url = { url: text }
 
-/** The fields that identify a row of each grouping. */
+/** The fields that identify a row, for each `groupBy` value. */
 const rowShapes = {
   timeseries: { start: text.describe('Start of the hour, day or month, in the requested time zone.') },
   continents: { continent: z.enum(continents) },
@@ -53,11 +55,11 @@ const rowShapes = {
   top_urls: url,
   top_base_urls: url,
   top_folders: {
-    folderId: text.nullable().describe('Null for links without a folder.'),
+    folderId: text.nullable().describe('Folder id; null for links without a folder.'),
     folder: folder.pick({ id: true, name: true, accessLevel: true }).strict().nullable(),
   },
   top_link_tags: {
-    tagId: text.nullable().describe('Null for links without a tag.'),
+    tagId: text.nullable().describe('Tag id; null for links without a tag.'),
     tag: z.strictObject(tag.shape).nullable(),
   },
   top_domains: { domain: text },
@@ -77,7 +79,7 @@ export type Grouping = (typeof groupings)[number]
 export const analyticsCount = z.strictObject({ ...counts, visitors }).meta({ id: 'AnalyticsCount' })
 export type AnalyticsCount = z.infer<typeof analyticsCount>
 
-/** The row shape of a grouping. */
+/** Schema of a response row, for each `groupBy` value. */
 export const analyticsRows = Object.fromEntries(
   Object.entries(rowShapes).map(([grouping, shape]) => [
     grouping,
@@ -92,18 +94,18 @@ const fieldNames = (row: object) =>
     .filter((name) => !countNames.includes(name))
     .sort()
     .join()
-/** Groupings with the same keys share one shape; the last one, cities, wins. */
+/** Response schemas by their field names; `groupBy` values with the same fields share the last schema, such as cities. */
 const rowsByNames = new Map(
   Object.entries(rowShapes).map(([grouping, shape]) => [fieldNames(shape), grouping as Listed]),
 )
 type Listed = keyof typeof rowShapes
 
-/** One of the shapes above. A union would try all of them on each of up to 5,000 rows. */
+/** Validates a row by its field names. A union would try every schema on each of up to 5,000 rows. */
 const analyticsRow = z
   .custom<AnalyticsRow>((row) => {
     const grouping = row !== null && typeof row === 'object' ? rowsByNames.get(fieldNames(row)) : undefined
     return grouping !== undefined && analyticsRows[grouping].safeParse(row).success
-  }, 'it is not the row of any grouping')
+  }, 'it matches no `groupBy` row')
   .meta({
     type: 'object',
     anyOf: [...new Set(rowsByNames.values())].map((grouping) => {
@@ -116,10 +118,17 @@ export const analyticsQuery = z.object({
   event: z
     .enum(['clicks', 'leads', 'sales', 'composite'])
     .default('clicks')
-    .describe('Events to count; the others are 0. `composite` counts all.'),
-  groupBy: z.enum(groupings).default('count').describe('One total, or one row per value of this dimension.'),
+    .describe('Events to count; other counts are 0. `composite` counts all.'),
+  groupBy: z
+    .enum(groupings)
+    .default('count')
+    .describe(
+      'Dimension to group by; the result has one row per value. `count` does not group: the result is one total.',
+    ),
   bots: botsFilter,
-  visitors: booleanDefault(false).describe('Adds `visitors` to `count` and `timeseries`. It reads every click.'),
+  visitors: booleanDefault(false).describe(
+    'Adds `visitors` to `count` and `timeseries`. Slower, because it reads every click.',
+  ),
   ...eventFilters,
 })
 export type AnalyticsQuery = z.infer<typeof analyticsQuery>

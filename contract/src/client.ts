@@ -3,7 +3,7 @@ import { endpoints } from './endpoints.ts'
 import type { OperationsById } from './index.ts'
 import type { ErrorCode, ErrorEnvelope } from './operation.ts'
 
-/** The API refused the request. */
+/** An error response of the API. */
 export class ApiError extends Error {
   readonly status: number
   readonly code: ErrorCode | undefined
@@ -20,7 +20,7 @@ export class ApiError extends Error {
 
 type Server = {
   url: string
-  /** An API key. Without one the browser sends its session cookie, if `credentials` allows it. */
+  /** API key. Without it the browser sends its session cookie, if `credentials` allows it. */
   token?: string
   credentials?: 'include' | 'same-origin' | 'omit'
 }
@@ -33,10 +33,10 @@ type Input<O> = {
   body?: Accepted<O, 'body'>
   signal?: AbortSignal
 }
-/** The caller reads the body: an image, a file or a stream. */
+/** The parsed JSON, or the raw response of operations that return an image, a file or a stream. */
 type Answer<O> = O extends { response: unknown } ? z.output<O['response']> : Response
 
-/** Calls operations by id, or by the operation where zod is loaded anyway: `call('createLink', { body: { url } })`. */
+/** Creates a client that calls operations by id, or by operation object: `call('createLink', { body: { url } })`. */
 export function createClient({ url, token, credentials = 'omit' }: Server) {
   return async function call<I extends Id>(
     operation: I | { id: I },

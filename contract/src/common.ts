@@ -3,11 +3,11 @@ import { z } from 'zod'
 const prefixes = ['ws', 'key', 'dom', 'link', 'tag', 'fold', 'cus', 'evt', 'whk', 'user'] as const
 export type IdPrefix = (typeof prefixes)[number]
 
-/** ISO 8601 in UTC with milliseconds. */
-export const instant = z.string().describe('ISO 8601 in UTC.')
+/** A time as ISO 8601 in UTC with milliseconds. */
+export const instant = z.string().describe('Time as ISO 8601 in UTC.')
 
-/** Dates of the link object are never null: an unset date is the empty string. */
-export const instantOrEmpty = z.string().describe('ISO 8601 in UTC, or the empty string when it is not set.')
+/** A time of the link object, which is never null: an unset time is the empty string. */
+export const instantOrEmpty = z.string().describe('Time as ISO 8601 in UTC, or an empty string when not set.')
 
 export const pageNumber = z.coerce.number().int().min(1).default(1).describe('Page number, from 1.')
 
@@ -15,7 +15,7 @@ export function pageSize(defaultSize: number) {
   return z.coerce.number().int().min(1).max(100).default(defaultSize).describe('Items per page, 100 at most.')
 }
 
-/** Text on one line that every engine can store. */
+/** One line of text without characters that PostgreSQL, ClickHouse or NATS can't store. */
 export function plainText(most: number) {
   return z
     .string()
@@ -23,14 +23,14 @@ export function plainText(most: number) {
     .refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text), 'it has a control character or half of a surrogate pair')
 }
 
-/** A sum that is capped at 2^53 - 1, the largest exact JSON number. */
+/** Caps a sum at 2^53 - 1, the largest exact JSON number. */
 export function boundedSum(sum: bigint | number | string): number {
   return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(sum)))
 }
 
 export const sortOrder = z.enum(['asc', 'desc'])
 
-/** Parameters of every list besides its filters; the first name is the default sort column. */
+/** Query parameters of a list endpoint besides its filters; the first name is the default sort column. */
 export function listing<const Names extends readonly [string, ...string[]]>(
   size: number,
   names: Names,
@@ -42,33 +42,33 @@ export function listing<const Names extends readonly [string, ...string[]]>(
       .enum(names)
       .default(first as never)
       .describe('Sort column.'),
-    sortOrder: sortOrder.default(order).describe('Ascending or descending.'),
+    sortOrder: sortOrder.default(order).describe('Sort order: ascending or descending.'),
     page: pageNumber,
     pageSize: pageSize(size),
   }
 }
 
-/** `true` or `false` in a query string. */
+/** Parses `true` or `false` in a query string. */
 export const booleanText = z
   .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], case: 'sensitive' })
   .meta({ type: 'boolean' })
 
-/** The same with a default, which the OpenAPI document would lose otherwise. */
+/** A boolean query parameter with a default, stated twice because the OpenAPI document would lose it. */
 export function booleanDefault(value: boolean) {
   return booleanText.default(value).meta({ type: 'boolean', default: value })
 }
 
-/** One value, several separated by commas (match any), or a value prefixed with `-` (exclusion). */
+/** A filter parameter: one value, several separated by commas (match any), or a value prefixed with `-` (exclude). */
 export function advancedFilter(description: string) {
   return z
     .string()
     .optional()
     .describe(
-      `${description} One value, several separated by commas (\`\\,\` is a comma within one), or \`-\` before to exclude.`,
+      `${description} Takes one value, several separated by commas (\`\\,\` is a comma within a value), or a value prefixed with \`-\` to exclude it.`,
     )
 }
 
-/** Several values: a repeated name, or one text separated by commas. */
+/** A parameter with several values: a repeated name, or one text separated by commas. */
 export function listParameter(description: string, most = 100) {
   return z
     .union([z.string(), z.array(z.string())])

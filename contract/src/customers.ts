@@ -17,7 +17,7 @@ const base = {
   subscriptionCanceledAt: instant.nullable(),
 }
 
-/** The customer object in events and webhooks. */
+/** Schema of the customer object in events and webhooks. */
 export const customer = z.strictObject(base).meta({ id: 'Customer' })
 export type Customer = z.infer<typeof customer>
 
@@ -36,7 +36,7 @@ export const expandedCustomer = z
     link: customerLink
       .nullable()
       .optional()
-      .describe('The link that referred the customer, with `includeExpandedFields`.'),
+      .describe('The link that referred the customer; only with `includeExpandedFields`.'),
     programId: z.string().nullable().optional(),
     partner: z.null().optional(),
     discount: z.null().optional(),
@@ -87,7 +87,7 @@ export const listCustomers = operation({
   tag: 'Customers',
   scope: 'customers.read',
   query: z.object({
-    email: z.string().max(100).optional().describe('Only the customer with exactly this address.'),
+    email: z.string().max(100).optional().describe('Only the customer with exactly this e-mail address.'),
     externalId: z.string().max(100).optional().describe('Only the customer with exactly this external id.'),
     search: z.string().max(200).optional().describe('Part of the e-mail address, external id or name.'),
     country: z.string().max(2).optional(),
@@ -95,8 +95,8 @@ export const listCustomers = operation({
     programId: z.string().optional(),
     partnerId: z.string().optional(),
     ...expansion,
-    startingAfter: z.string().optional().describe('Id of the customer after which the page starts.'),
-    endingBefore: z.string().optional().describe('Id of the customer before which the page ends.'),
+    startingAfter: z.string().optional().describe('Cursor: id of the customer after which the page starts.'),
+    endingBefore: z.string().optional().describe('Cursor: id of the customer before which the page ends.'),
     ...listing(100, ['createdAt', 'saleAmount', 'firstSaleAt', 'subscriptionCanceledAt'], 'desc'),
   }),
   response: z.array(expandedCustomer),

@@ -8,12 +8,12 @@ export const domain = z
   .strictObject({
     id: z.string(),
     slug: z.string().describe('Host name.'),
-    verified: z.boolean().describe('Whether its DNS records prove that it is yours.'),
+    verified: z.boolean().describe('Whether DNS records prove that the domain is yours.'),
     primary: z.boolean(),
     archived: z.boolean(),
     placeholder: text,
-    expiredUrl: text.describe('Destination of expired links.'),
-    notFoundUrl: text.describe('Destination of unknown links.'),
+    expiredUrl: text.describe('Destination of expired links on the domain.'),
+    notFoundUrl: text.describe('Destination of short URLs without a link.'),
     logo: text,
     assetLinks: text.describe('Content of /.well-known/assetlinks.json.'),
     appleAppSiteAssociation: text.describe('Content of /.well-known/apple-app-site-association.'),
@@ -40,7 +40,7 @@ const settings = {
   notFoundUrl: destination.optional(),
   archived: z.boolean().optional(),
   placeholder: z.string().max(100).nullable().optional(),
-  logo: z.string().max(100_000).nullable().optional().describe('URL or data URL of an image.'),
+  logo: z.string().max(100_000).nullable().optional().describe('Logo in QR codes: URL or data URL of an image.'),
   assetLinks: z.string().max(100_000).nullable().optional().describe('JSON text.'),
   appleAppSiteAssociation: z.string().max(100_000).nullable().optional().describe('JSON text.'),
 }
@@ -52,12 +52,12 @@ export const domainPatch = z
   .object({
     slug: slug.optional(),
     ...settings,
-    primary: z.boolean().optional().describe('True makes it the primary domain.'),
+    primary: z.boolean().optional().describe('True makes this the primary domain of the workspace.'),
   })
   .meta({ id: 'DomainPatch' })
 export type DomainPatch = z.infer<typeof domainPatch>
 
-// Fits a logo and two association files.
+// Maximum body size of domain requests; fits a logo and two association files.
 const domainBodyLimit = 524_288
 
 const params = z.object({ slug: z.string().describe('Host name of the domain.') })
@@ -124,14 +124,14 @@ export const getDomainRecords = operation({
   path: '/domains/{slug}/records',
   summary: 'Get the DNS records of a domain',
   description:
-    'The DNS records to create at your provider. One of them verifies the domain; links need the address or CNAME record to work.',
+    'Returns the DNS records to create at your DNS provider. Any one of these records verifies the domain. Links also need the address or CNAME record.',
   tag: 'Domains',
   scope: 'domains.read',
   params,
   response: z.strictObject({
     slug: z.string(),
     verified: z.boolean(),
-    checkedAt: z.string().describe('ISO 8601, or empty before the first check.'),
+    checkedAt: z.string().describe('Time of the last DNS check as ISO 8601, or empty before the first check.'),
     result: z.string().describe('Result of the last DNS check.'),
     records: z.array(
       z.strictObject({ type: z.enum(['TXT', 'CNAME', 'A', 'AAAA']), name: z.string(), value: z.string() }),
@@ -145,7 +145,7 @@ export const checkDomainStatus = operation({
   path: '/domains/status',
   summary: 'Check whether domains can be added',
   description:
-    'A domain is available if no workspace of this installation has verified it. This installation sells no domains, so there are no prices.',
+    'Returns whether domains are available: not verified by another workspace of this installation. Prices are absent, because this installation sells no domains.',
   tag: 'Domains',
   scope: 'domains.read',
   query: z.object({ domains: listParameter('Host names.', 100) }),

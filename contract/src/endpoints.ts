@@ -1,8 +1,8 @@
 import type { OperationsById } from './index.ts'
 
 /**
- * Method and path of each operation, for clients that must not load zod. The compiler compares it with the operations:
- * a missing or wrong line is a type error.
+ * Method and path of each operation, for clients that must not load zod. The compiler compares this list with the
+ * operations: a missing or wrong line is a type error.
  */
 export const endpoints = {
   retrieveAnalytics: 'GET /analytics',

@@ -20,7 +20,7 @@ export const click = z
     device: z.string(),
     browser: z.string(),
     os: z.string(),
-    trigger: z.string().nullable().optional().describe('`link`, `qr` or `pageview`.'),
+    trigger: z.string().nullable().optional().describe('How the click came: `link`, `qr` or `pageview`.'),
     referer: z.string().describe('Host of the referrer.'),
     refererUrl: z.string(),
     qr: z.boolean(),
@@ -30,7 +30,7 @@ export const click = z
 
 const deprecatedText = z.string().meta({ deprecated: true })
 
-/** Click fields at the top level of every event, for old clients. */
+/** Deprecated copies of the click fields at the top level of every event, for old clients. */
 const deprecatedFields = {
   click_id: deprecatedText,
   link_id: deprecatedText,
@@ -77,7 +77,7 @@ export const saleEvent = z
       amount: z
         .number()
         .int()
-        .describe('In the smallest unit of the currency. Negative for a refund, which is a separate event.'),
+        .describe('Amount in the smallest unit of the currency. Negative for a refund, which is a separate event.'),
       invoiceId: z.string().nullable(),
       paymentProcessor: z.enum(paymentProcessors),
       currency: z.string(),
@@ -95,13 +95,13 @@ export const saleEvent = z
 export type SaleEvent = z.infer<typeof saleEvent>
 export type TrackedEvent = ClickEvent | LeadEvent | SaleEvent
 
-/** Filters of both the event list and the analytics. */
+/** Query filters that `GET /events` and `GET /analytics` share. */
 export const eventFilters = {
   domain: advancedFilter('Host of the short link.'),
-  key: z.string().optional().describe('Slug of the short link; needs `domain`.'),
+  key: z.string().optional().describe('Slug of the short link; requires `domain`.'),
   linkId: advancedFilter('Id of the short link.'),
   externalId: z.string().optional().describe("The link's id in your system, prefixed with `ext_`."),
-  tenantId: advancedFilter('Id of the tenant.'),
+  tenantId: advancedFilter('Tenant id of the link.'),
   tagId: advancedFilter("Id of one of the link's tags."),
   folderId: advancedFilter("Id of the link's folder."),
   partnerTagId: advancedFilter("Id of one of the partner's tags."),
@@ -112,7 +112,7 @@ export const eventFilters = {
     .enum(intervals)
     .optional()
     .describe(
-      'Period up to now; `24h` when omitted. `7d`, `30d`, `90d` and `1y` are 7, 30, 90 and 365 days of 24 hours; `mtd`, `qtd` and `ytd` begin with the month, quarter or year in `timezone`. Ignored when `start` is given.',
+      'Period that ends now; `24h` when omitted. `7d`, `30d`, `90d` and `1y` are 7, 30, 90 and 365 days of 24 hours; `mtd`, `qtd` and `ytd` begin with the month, quarter or year in `timezone`. Ignored when `start` is given.',
     )
     .meta({ default: '24h' }),
   start: z
@@ -131,11 +131,11 @@ export const eventFilters = {
   country: advancedFilter('Two-letter country code.'),
   city: advancedFilter('City.'),
   region: advancedFilter('ISO 3166-2 code, such as `US-CA`.'),
-  continent: advancedFilter('`AF`, `AN`, `AS`, `EU`, `NA`, `OC` or `SA`.'),
-  device: advancedFilter('Kind of device.'),
+  continent: advancedFilter('Continent: `AF`, `AN`, `AS`, `EU`, `NA`, `OC` or `SA`.'),
+  device: advancedFilter('Device type.'),
   browser: advancedFilter('Browser.'),
   os: advancedFilter('Operating system.'),
-  trigger: advancedFilter('`link`, `qr` or `pageview`.'),
+  trigger: advancedFilter('How the click came: `link`, `qr` or `pageview`.'),
   referer: advancedFilter('Host of the referrer.'),
   refererUrl: advancedFilter('URL of the referrer.'),
   url: advancedFilter('Destination.'),
@@ -144,14 +144,17 @@ export const eventFilters = {
   utm_campaign: advancedFilter('UTM campaign.'),
   utm_term: advancedFilter('UTM term.'),
   utm_content: advancedFilter('UTM content.'),
-  root: booleanText.optional().describe('True: only the bare domains. False: only links.'),
-  saleType: z.enum(['new', 'recurring']).optional().describe('First or repeated purchases only.'),
+  root: booleanText.optional().describe('True: only clicks on bare domains. False: only clicks on links.'),
+  saleType: z
+    .enum(['new', 'recurring'])
+    .optional()
+    .describe('Only first purchases of customers, or only repeated ones.'),
   query: z.string().max(10_000).optional().describe("Search in metadata: `metadata['key']:'value'`."),
   programId: z.string().optional().meta({ deprecated: true }),
   tagIds: z.string().optional().meta({ deprecated: true }),
   qr: booleanText
     .optional()
-    .describe('Use `trigger`. True is `trigger=qr`, false is `trigger=link`.')
+    .describe('Deprecated, use `trigger`. True is `trigger=qr`, false is `trigger=link`.')
     .meta({ deprecated: true }),
 } as const
 
@@ -162,16 +165,16 @@ const attributedFilter = z
   .enum(['true', 'false', 'all'])
   .default('true')
   .describe(
-    'Only leads and sales with a link (`true`) or without one (`false`); both when omitted. Without a link, `link` has the id `link_none` and the reason in `comments`.',
+    'Only leads and sales attributed to a link (`true`) or not (`false`); both when omitted. Unattributed events have a `link` with the id `link_none` and the reason in `comments`.',
   )
 
-/** Our extension. */
+/** Filter for bot clicks, our own addition to the API. */
 export const botsFilter = z
   .enum(['exclude', 'include', 'only'])
   .default('exclude')
   .describe('Whether to include bot clicks. Leads and sales never come from bots.')
 
-const eventKind = z.enum(['clicks', 'leads', 'sales']).default('clicks').describe('Kind of event.')
+const eventKind = z.enum(['clicks', 'leads', 'sales']).default('clicks').describe('Event type.')
 
 export const eventsQuery = z.object({
   event: eventKind,
@@ -183,10 +186,10 @@ export const eventsQuery = z.object({
     .string()
     .max(1_000)
     .optional()
-    .describe('`X-Next-Cursor` of the previous response, instead of `page`: continues after its last event.'),
+    .describe('Cursor, instead of `page`: `X-Next-Cursor` of the previous response, to continue after its last event.'),
   limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Items per page.'),
-  // Without a zod default, because `order` applies when this one is omitted.
-  sortOrder: sortOrder.optional().describe('`desc` when omitted.').meta({ default: 'desc' }),
+  // Has no zod default, because the deprecated `order` applies when `sortOrder` is omitted.
+  sortOrder: sortOrder.optional().describe('Sort order; `desc` when omitted.').meta({ default: 'desc' }),
   sortBy: z.enum(['timestamp']).default('timestamp'),
   order: sortOrder.optional().describe('Use `sortOrder`.').meta({ deprecated: true }).meta({ default: 'desc' }),
 })
@@ -206,7 +209,7 @@ export const listEvents = operation({
   response: z.array(z.discriminatedUnion('event', [clickEvent, leadEvent, saleEvent])),
   responseHeaders: {
     'X-Next-Cursor':
-      '`cursor` of the next page; absent on the last page. In ascending order there is always a next page.',
+      'Cursor of the next page; absent on the last page. In ascending order there is always a next page.',
     Link: 'URL of the next page, with `rel="next"`, if this page is full.',
   },
 })
@@ -216,7 +219,7 @@ const streamQuery = z.object({
   event: eventKind,
   ...timelessFilters,
   bots: botsFilter,
-  cursor: z.string().max(1_000).optional().describe('The same as the header `Last-Event-ID`.'),
+  cursor: z.string().max(1_000).optional().describe('Id of the last received event, like the header `Last-Event-ID`.'),
 })
 export type StreamQuery = z.infer<typeof streamQuery>
 
@@ -227,7 +230,7 @@ export const streamEvents = {
   path: '/events/stream',
   summary: 'Follow events',
   description:
-    'Streams new events as they are stored, as Server-Sent Events. Each has the shape of the list, and an id to resume from.',
+    'Streams new events as they are stored, as Server-Sent Events. Each has the JSON of `GET /events` and an id to resume from.',
   tag: 'Events',
   actors: defaultActors,
   scope: 'analytics.read',
@@ -250,7 +253,7 @@ const leadColumns = [
   ...[...clickColumns, 'clickTimestamp', 'eventId', 'eventName'],
   ...['customerId', 'customerExternalId', 'customerName', 'customerEmail', 'metadata', 'notAttributed'],
 ]
-/** Columns of an export for each kind of event, in order. */
+/** Column names of an export by event type, in order. */
 export const exportColumns = {
   clicks: [...clickColumns, 'bot'],
   leads: leadColumns,
@@ -263,7 +266,7 @@ const exportQuery = z.object({
   bots: botsFilter,
   attributed: attributedFilter,
   sortOrder: sortOrder.default('desc'),
-  format: z.enum(['csv', 'ndjson']).default('csv').describe('A table, or a JSON object on each line.'),
+  format: z.enum(['csv', 'ndjson']).default('csv').describe('File format: CSV, or one JSON object per line.'),
 })
 export type ExportQuery = z.infer<typeof exportQuery>
 

@@ -3,7 +3,10 @@ import { instant, listing } from './common.ts'
 import { operation } from './operation.ts'
 import { label } from './tags.ts'
 
-const accessLevel = z.enum(['write', 'read']).nullable().describe('Access of members; null for none.')
+const accessLevel = z
+  .enum(['write', 'read'])
+  .nullable()
+  .describe('Access level of workspace members; null for no access.')
 
 export const folder = z
   .strictObject({
@@ -18,7 +21,7 @@ export const folder = z
   .meta({ id: 'Folder' })
 export type Folder = z.infer<typeof folder>
 
-const name = label(190).describe('Unique in the workspace, ignoring case.')
+const name = label(190).describe('Folder name, unique in the workspace, ignoring case.')
 const description = z
   .string()
   .max(500)

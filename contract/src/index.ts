@@ -45,7 +45,7 @@ import {
   updateWebhook,
 } from './webhooks.ts'
 
-/** Every operation, with its own type. */
+/** Every operation of the API, each with its own type. */
 const all = [
   retrieveAnalytics,
   listCustomers,

@@ -5,7 +5,7 @@ import { tag } from './tags.ts'
 
 const text = z.string().nullable()
 
-/** Always sent. The document states the default; `.default()` would make the field optional there. */
+/** A counter is always sent. `.meta` states its default, because `.default()` would make the field optional in OpenAPI. */
 const counter = z.number().meta({ default: 0 })
 
 const testVariant = z.strictObject({ url: z.string(), percentage: z.number().min(10).max(90) })
@@ -17,7 +17,9 @@ export const link = z
     key: z.string().describe('Slug of the short link.'),
     url: z.string().describe('Destination.'),
     trackConversion: z.boolean(),
-    externalId: text.describe('Id in your own database, unique in the workspace; prefix it with `ext_` in queries.'),
+    externalId: text.describe(
+      'Id of the link in your own database, unique in the workspace; prefix it with `ext_` in queries.',
+    ),
     tenantId: text.describe('Id of the tenant in your system that created the link.'),
     programId: text,
     partnerId: text,
@@ -35,14 +37,14 @@ export const link = z
     doIndex: z.boolean(),
     ios: text,
     android: text,
-    geo: z.record(z.string(), z.url()).nullable().describe('Country code to destination.'),
+    geo: z.record(z.string(), z.url()).nullable().describe('Destinations by country code.'),
     publicStats: z.boolean(),
     tags: z.array(tag).nullable(),
     folderId: text,
     webhookIds: z.array(z.string()),
     comments: text,
     shortLink: z.url().describe('The full short URL.'),
-    qrCode: z.url().describe('URL of its QR code.'),
+    qrCode: z.url().describe('URL of the QR code for this link.'),
     utm_source: text,
     utm_medium: text,
     utm_campaign: text,
@@ -57,7 +59,7 @@ export const link = z
     leads: counter,
     conversions: counter,
     sales: counter,
-    saleAmount: counter.describe("In the smallest unit of the workspace's currency, such as cents."),
+    saleAmount: counter.describe("Sales amount in the smallest unit of the workspace's currency, such as cents."),
     lastClicked: instantOrEmpty,
     createdAt: instant,
     updatedAt: instant,
@@ -71,21 +73,21 @@ const destination = z.string().max(32_000)
 const address = destination.nullish()
 const words = (most: number) => z.string().max(most).nullish()
 const several = z.union([z.string(), z.array(z.string()).max(100)])
-const utm = words(255).describe('Added to the destination; null removes it from there.')
+const utm = words(255).describe('Value added to the destination as this query parameter; null removes the parameter.')
 const when = z
   .string()
   .max(100)
   .nullish()
-  .describe('A date, a date and time, or words such as `in 3 days`; null for none.')
+  .describe('Time as a date, a date and time, or words such as `in 3 days`; null for none.')
 
-/** Fields that can be set on creation and changed later. */
+/** Link fields that can be set on creation and changed later. */
 const settings = {
   externalId: z
     .string()
     .min(1)
     .max(255)
     .nullish()
-    .describe('Id in your own database, unique in the workspace. It is stored unchanged.'),
+    .describe('Id of the link in your own database, unique in the workspace. It is stored unchanged.'),
   tenantId: words(255).describe("Id of the link's tenant in your system."),
   programId: words(255),
   partnerId: words(255),
@@ -93,14 +95,14 @@ const settings = {
   archived: z.boolean().optional().describe('Hides the link from the list; it still redirects.'),
   publicStats: z.boolean().optional().meta({ deprecated: true }),
   tagId: words(255).describe('Use `tagIds`.').meta({ deprecated: true }),
-  tagIds: several.optional().describe('Ids of its tags; they replace the current ones.'),
-  tagNames: several.optional().describe('Names of its tags, if `tagIds` is omitted.'),
-  folderId: words(255).describe('Id of its folder; null for none.'),
+  tagIds: several.optional().describe('Tag ids, which replace the current tags.'),
+  tagNames: several.optional().describe('Tag names, which replace the current tags if `tagIds` is omitted.'),
+  folderId: words(255).describe('Folder id; null for no folder.'),
   comments: words(10_000).describe('Internal notes, which visitors do not see.'),
   expiresAt: when,
-  disabledAt: when.describe('Any time disables the link immediately; null enables it again.'),
+  disabledAt: when.describe('A time, even a future one, disables the link immediately; null enables it again.'),
   expiredUrl: address.describe('Destination after `expiresAt`, instead of the page for expired links.'),
-  password: words(190).describe('Visitors must enter it before they are redirected.'),
+  password: words(190).describe('Password that visitors must enter before they are redirected.'),
   proxy: z.boolean().optional().describe('Shows the title, description, image and video of the link in previews.'),
   title: words(500),
   description: words(1_000),
@@ -122,24 +124,28 @@ const settings = {
   utm_campaign: utm,
   utm_term: utm,
   utm_content: utm,
-  ref: words(255).describe('Added to the destination as `ref`.'),
+  ref: words(255).describe('Value added to the destination as the query parameter `ref`.'),
   webhookIds: z.array(z.string()).max(100).nullish().meta({ deprecated: true }),
   testVariants: z
     .array(z.strictObject({ url: destination, percentage: z.number().min(10).max(90) }))
     .min(2)
     .max(4)
     .nullish()
-    .describe('A/B test: destinations and their shares. The best one becomes `url` at `testCompletedAt`.'),
+    .describe('A/B test: destinations and their shares. The best destination becomes `url` at `testCompletedAt`.'),
   testStartedAt: when,
   testCompletedAt: when,
 }
 
-const domainField = z.string().max(190).optional().describe("Host; the workspace's primary domain when omitted.")
-const keyField = z.string().max(190).optional().describe('Slug; a random one of 7 characters when omitted.')
+const domainField = z
+  .string()
+  .max(190)
+  .optional()
+  .describe("Host of the short link; the workspace's primary domain when omitted.")
+const keyField = z.string().max(190).optional().describe('Slug of the short link; 7 random characters when omitted.')
 
 export const newLink = z
   .object({
-    url: destination.describe('Destination: http, https or the scheme of an app.'),
+    url: destination.describe('Destination URL: http, https or the scheme of an app.'),
     domain: domainField,
     key: keyField,
     keyLength: z.number().int().min(3).max(190).optional().describe('Length of a random slug.'),
@@ -162,7 +168,7 @@ export const linkError = z
       .custom<unknown>((sent) => sent !== undefined)
       .meta({
         type: ['object', 'array', 'string', 'number', 'boolean', 'null'],
-        description: 'The refused item, as it was sent.',
+        description: 'The rejected item, as it was sent.',
       }),
     error: z.string(),
     code: z.enum(errorCodes),
@@ -170,7 +176,7 @@ export const linkError = z
   .meta({ id: 'LinkError' })
 export type LinkError = z.infer<typeof linkError>
 
-// Twice the size of a link, for clients that escape characters in JSON.
+// Body limits of link requests: twice the maximum link size, for clients that escape characters in JSON.
 export const linkBody = { bodyLimit: 131_072, bodyValues: 1_000 } as const
 
 const params = z.object({ linkId: z.string().describe('Id of the link, or its external id prefixed with `ext_`.') })
@@ -180,7 +186,7 @@ const filters = {
   tagId: z.string().optional().meta({ deprecated: true }),
   tagIds: listParameter('Only links with one of these tags.').optional(),
   tagNames: listParameter('Only links with a tag of one of these names.').optional(),
-  folderId: z.string().optional().describe('Only links of this folder; `unsorted` for links without one.'),
+  folderId: z.string().optional().describe('Only links of this folder; `unsorted` for links without a folder.'),
   search: z.string().max(500).optional().describe('Only links whose short URL or destination contains this text.'),
   userId: z.string().optional().describe('Only links that this user created.'),
   tenantId: z.string().optional().describe('Only links of this tenant in your system.'),
@@ -202,8 +208,8 @@ export const listLinks = operation({
   query: z.object({
     ...filters,
     sort: z.enum(sorts).optional().describe('Use `sortBy`.').meta({ deprecated: true }),
-    startingAfter: z.string().optional().describe('Id of the link after which the page starts.'),
-    endingBefore: z.string().optional().describe('Id of the link before which the page ends.'),
+    startingAfter: z.string().optional().describe('Cursor: id of the link after which the page starts.'),
+    endingBefore: z.string().optional().describe('Cursor: id of the link before which the page ends.'),
     ...listing(100, sorts, 'desc'),
   }),
   response: z.array(link),
@@ -215,7 +221,7 @@ export const countLinks = operation({
   method: 'get',
   path: '/links/count',
   summary: 'Count links',
-  description: 'Returns one number. `GET /links/groups` counts by domain, tag, user or folder.',
+  description: 'Returns the number of links. `GET /links/groups` counts by domain, tag, user or folder.',
   tag: 'Links',
   scope: 'links.read',
   query: z.object({
@@ -285,7 +291,7 @@ export const upsertLink = operation({
   method: 'put',
   path: '/links/upsert',
   summary: 'Create or update a link',
-  description: 'Updates the newest link with this destination, or creates one if there is none.',
+  description: 'Updates the newest link with this destination, or creates a link if none has it.',
   tag: 'Links',
   scope: 'links.write',
   body: newLink,
@@ -298,7 +304,7 @@ export const updateLink = operation({
   method: 'patch',
   path: '/links/{linkId}',
   summary: 'Update a link',
-  description: 'Omitted fields stay unchanged; null removes a value.',
+  description: 'Updates a link. Omitted fields stay unchanged; null removes a value.',
   tag: 'Links',
   scope: 'links.write',
   params,
@@ -324,7 +330,8 @@ export const bulkCreateLinks = operation({
   method: 'post',
   path: '/links/bulk',
   summary: 'Create many links',
-  description: 'Creates up to 100 links. A refused item is replaced by its error; the others are created.',
+  description:
+    'Creates up to 100 links. In the response, an error replaces each rejected item; the other links are created.',
   tag: 'Links',
   scope: 'links.write',
   bodyLimit: 1_048_576,
@@ -343,7 +350,7 @@ export const bulkUpdateLinks = operation({
   path: '/links/bulk',
   summary: 'Update many links',
   description:
-    'Applies one change to up to 100 links and returns the updated ones. Links that do not exist are skipped. If the change is refused for one link, none is updated.',
+    'Applies one change to up to 100 links and returns the updated ones. Links that do not exist are skipped. If the change is invalid for one link, no link is updated.',
   tag: 'Links',
   scope: 'links.write',
   ...linkBody,

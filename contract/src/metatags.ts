@@ -16,7 +16,7 @@ export const getMetatags = operation({
   path: '/metatags',
   summary: 'Get the metadata of a page',
   description:
-    'Returns the title, description and preview image of a public page, cached for ten minutes. All three are null if the page cannot be read within 5 seconds.',
+    'Returns the title, description and preview image of a public page, cached for ten minutes. All three fields are null if the page cannot be read within 5 seconds.',
   tag: 'Metatags',
   scope: 'links.read',
   query: z.object({ url: z.string().max(2_000).describe('URL of the page: http or https.') }),

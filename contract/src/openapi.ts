@@ -27,7 +27,7 @@ export function openApiDocument(serverUrl: string) {
       title: 'Tributary API',
       version: '0.0.1',
       description:
-        'Short links, their clicks, and the leads and sales that follow. Send an API key in the header `Authorization: Bearer <key>`. [Guides](/docs/) · [Errors](/docs/errors)',
+        'Short links with click, lead and sale tracking. Send an API key in the header `Authorization: Bearer <key>`. [Guides](/docs/) · [Errors](/docs/errors)',
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     servers: [{ url: serverUrl }],
@@ -40,7 +40,7 @@ export function openApiDocument(serverUrl: string) {
 
 type Parameter = { deprecated?: boolean; schema?: { deprecated?: boolean } }
 
-/** OpenAPI has `deprecated` on the parameter; zod can only put it into its schema. */
+/** Moves `deprecated` from the schema, where zod puts it, to the parameter, where OpenAPI expects it. */
 function flag(parameter: Parameter): void {
   if (!parameter.schema?.deprecated) return
   const { deprecated, ...schema } = parameter.schema
@@ -50,12 +50,12 @@ function flag(parameter: Parameter): void {
 const errorConditions: Record<ErrorCode, string> = {
   bad_request: 'The request is malformed: a required field is missing, a type is wrong, or the syntax is broken.',
   unauthorized: 'No valid API key or access token was sent.',
-  forbidden: 'The key is valid but may not do this.',
+  forbidden: 'The key is valid but lacks the permission for this operation.',
   not_found: 'The resource does not exist, or belongs to another workspace.',
   conflict: 'Another resource already uses this identifier.',
   invite_expired: 'The invite has expired.',
   unprocessable_entity: 'The types are right but a value is not allowed.',
-  rate_limit_exceeded: 'Too many requests for the plan of this key.',
+  rate_limit_exceeded: 'Too many requests: the rate limit is exceeded.',
   internal_server_error: 'The server failed. Its log has the cause under the request id in the message.',
 }
 
@@ -66,13 +66,13 @@ const writeHeaders = z.object({
     .max(255)
     .optional()
     .describe(
-      'A unique value per request: for 24 hours, a repeat with the same value returns the first response and changes nothing.',
+      'A unique value per request: for 24 hours, a repeated request with the same value returns the first response and changes nothing.',
     ),
 })
 
 const nothing = z
   .strictObject({})
-  .describe('The response to a publishable key, whatever was found or recorded.')
+  .describe('The response to a publishable key, always empty so that it reveals nothing.')
   .meta({ id: 'PublishableResult' })
 
 function describeOperation(operation: Operation): RouteConfig {
@@ -120,7 +120,7 @@ function describeRequest(operation: Operation): RouteConfig['request'] {
 
 function describeBody({ body, bodyLimit, bodyValues }: BodyLimits & { body: z.ZodType }) {
   const [bytes, values] = [bodyLimit, bodyValues].map((most) => most.toLocaleString('en'))
-  const description = `At most ${bytes} bytes, ${values} values and 32 levels of arrays and objects.`
+  const description = `Request body of at most ${bytes} bytes, ${values} values and 32 levels of arrays and objects.`
   return { description, content: { 'application/json': { schema: body } } }
 }
 
@@ -160,10 +160,10 @@ function possibleErrors(operation: Operation): ErrorCode[] {
   }
 }
 
-/** Requirements of the actor, as prose for readers and as extensions for programs. */
+/** Describes the scope, plan and rate limit of an operation, as prose for readers and as extensions for programs. */
 function describeAccess({ scope, plan, limit }: Access, description: string | undefined) {
-  const plans = plan === 'free' ? 'Available on every plan.' : `Needs the ${plan} plan or higher.`
-  const access = `Needs the scope \`${scope}\`. ${plans} Counts against the ${limit} rate limit.`
+  const plans = plan === 'free' ? 'Available on every plan.' : `Requires the ${plan} plan or higher.`
+  const access = `Requires the scope \`${scope}\`. ${plans} Counts against the ${limit} rate limit.`
   return {
     description: description === undefined ? access : `${description}\n\n${access}`,
     'x-scope': scope,
@@ -188,13 +188,16 @@ function textHeaders(texts: Record<string, string> = {}) {
 }
 
 const rateLimitHeaders = {
-  'X-RateLimit-Limit': { description: 'Requests allowed in a window.', schema: { type: 'integer' as const } },
-  'X-RateLimit-Remaining': { description: 'Requests left in this window.', schema: { type: 'integer' as const } },
-  'X-RateLimit-Reset': {
-    description: 'When this window ends, in seconds since 1970 (UTC).',
+  'X-RateLimit-Limit': { description: 'Requests allowed per rate limit window.', schema: { type: 'integer' as const } },
+  'X-RateLimit-Remaining': {
+    description: 'Requests left in the current rate limit window.',
     schema: { type: 'integer' as const },
   },
-  'Retry-After': { description: 'Whole seconds until the window ends.', schema: { type: 'integer' as const } },
+  'X-RateLimit-Reset': {
+    description: 'End of the rate limit window, in seconds since 1970 (UTC).',
+    schema: { type: 'integer' as const },
+  },
+  'Retry-After': { description: 'Seconds until the rate limit window ends.', schema: { type: 'integer' as const } },
 }
 
 if (import.meta.main) {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Every error code of the API with its status, one to one. */
+/** Every error code of the API with its HTTP status, one to one. */
 export const errorStatuses = {
   bad_request: 400,
   unauthorized: 401,
@@ -38,10 +38,10 @@ export const scopes = [
 ] as const
 export type Scope = (typeof scopes)[number]
 
-/** Actors: a key, a signed-in user, an app for a user, an embedded partner page, a partner, the server itself. */
+/** Callers: an API key, a signed-in user, an app for a user, an embedded partner page, a partner, the server. */
 export const actorKinds = ['key', 'user', 'app', 'embed', 'partner', 'system'] as const
 export type ActorKind = (typeof actorKinds)[number]
-/** May call every operation that does not list its actors. */
+/** Default actors: they may call any operation that does not list its own actors. */
 export const defaultActors = ['key', 'user', 'app'] as const satisfies ActorKind[]
 
 type Shared = {
@@ -53,85 +53,85 @@ type Shared = {
   tag: string
 }
 
-/** The scope that an actor needs to call the operation. */
+/** The scope, plan and rate limit of an operation. */
 export type Access = {
   actors: readonly ActorKind[]
   scope: Exclude<Scope, 'apis.all' | 'apis.read'>
   /** Which of the plan's rate limits applies. */
   limit: 'standard' | 'analytics' | 'export'
-  /** The lowest plan that has this operation. */
+  /** The lowest plan that includes this operation. */
   plan: Plan
 }
 
-/** Maximum body size of the operation. */
+/** Limits of an operation's request body. */
 export type BodyLimits = {
-  /** The server's own limit may be lower. */
+  /** Maximum bytes of the body; the setting BODY_LIMIT_BYTES may be lower. */
   bodyLimit: number
-  /** Texts, numbers, arrays and objects together. */
+  /** Maximum number of strings, numbers, arrays and objects in the body. */
   bodyValues: number
 }
 
-/** Takes and returns JSON. */
+/** An operation that takes and returns JSON. */
 export type JsonOperation = Shared &
   Access &
   BodyLimits & {
     kind: 'json'
-    /** Whether pages of other sites may call it with a publishable key, which always gets `{}`. */
+    /** Whether web pages may call the operation with a publishable key; the response is then always `{}`. */
     isForPages?: boolean
     params: z.ZodObject
     query: z.ZodObject
     body: z.ZodType
     status: 200 | 201 | 202
     response: z.ZodType
-    /** Response headers that only this operation has, with their descriptions. */
+    /** Response headers of this operation alone, with their descriptions. */
     responseHeaders?: Readonly<Record<string, string>>
   }
 
-/** Streams its response, for as long as it takes. */
+/** An operation that streams its response, for as long as the client reads. */
 export type StreamOperation = Shared &
   Access & {
     kind: 'stream'
     method: 'get'
     query: z.ZodObject
-    /** Request headers that it reads. */
+    /** Request headers that the operation reads. */
     headers?: z.ZodObject
-    /** Media types of the answer. */
+    /** Media types of the response. */
     contents: readonly string[]
-    /** Maximum open streams per actor and server process. */
+    /** Maximum open streams per caller and server process. */
     openPerActor: number
   }
 
-/** Needs no credentials and returns bytes, or JSON if it has a `response`. */
+/** An operation without credentials that returns bytes, or JSON if it has a `response` schema. */
 export type PublicOperation = Shared & {
   kind: 'public'
   method: 'get'
   query: z.ZodObject
-  /** Request headers that it reads. */
+  /** Request headers that the operation reads. */
   headers?: z.ZodObject
-  /** Media types of the answer. */
+  /** Media types of the response. */
   contents: readonly string[]
   response?: z.ZodType
-  /** Per visitor. */
+  /** Rate limit per visitor. */
   requestsPerMinute: number
 }
 
-/** Needs no credentials: pages of any site and apps call it with JSON and get JSON. */
+/** An operation without credentials that apps and web pages of any site call; takes and returns JSON. */
 export type BrowserOperation = Shared &
   BodyLimits & {
     kind: 'browser'
     method: 'post'
     body: z.ZodType
     response: z.ZodType
-    /** Per visitor. */
+    /** Rate limit per visitor. */
     requestsPerMinute: number
   }
 
-/** One endpoint. `kind` determines who may call it and how it responds. */
+/** An endpoint. `kind` determines who may call it and how it responds. */
 export type Operation = JsonOperation | StreamOperation | PublicOperation | BrowserOperation
 
 const none = z.object({})
 
-/** Fits every valid body of an operation without its own limits; 10,000 characters of metadata have 5,000 values. */
+/** Default body limits, for operations without their own; 10,000 characters of metadata have 5,000 values. */
 export const defaultBody = { bodyLimit: 65_536, bodyValues: 8_000 } as const
 
 const defaults = {
@@ -148,7 +148,7 @@ const defaults = {
 
 type Stated = Omit<JsonOperation, keyof typeof defaults> & Partial<JsonOperation>
 
-/** States a JSON operation. Server, OpenAPI document and client all read this. */
+/** Defines a JSON operation, which the server, the OpenAPI document and the client use. */
 export function operation<const Given extends Stated>(given: Given): Given & Omit<typeof defaults, keyof Given> {
   return { ...defaults, ...given }
 }
@@ -158,7 +158,7 @@ export const errorEnvelope = z
     error: z.strictObject({
       code: z.enum(errorCodes).describe('Machine-readable error code.'),
       message: z.string().describe('Human-readable message: what is wrong, where, and what to do.'),
-      doc_url: z.url().describe('A page that explains the code.'),
+      doc_url: z.url().describe('URL of a page that explains the error code.'),
     }),
   })
   .meta({ id: 'Error' })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { intervals } from './events.ts'
 import { operation, type PublicOperation } from './operation.ts'
 
-/** Groupings that reveal nothing about a single visitor. */
+/** Values of `groupBy` that reveal nothing about a single visitor. */
 export const publicGroupings = [
   'count',
   'timeseries',
@@ -16,16 +16,21 @@ export const publicGroupings = [
 ] as const
 
 const publicStatsQuery = z.object({
-  domain: z.string().max(190).optional().describe('Host of the short link; needs `key`.'),
-  key: z.string().max(190).optional().describe('Slug of the short link; needs `domain`.'),
+  domain: z.string().max(190).optional().describe('Host of the short link; requires `key`.'),
+  key: z.string().max(190).optional().describe('Slug of the short link; requires `domain`.'),
   folderId: z.string().max(100).optional().describe('Id of the folder, instead of a link.'),
-  groupBy: z.enum(publicGroupings).default('count').describe('One total, or one row per value of this dimension.'),
-  interval: z.enum(intervals).default('24h').describe('Period up to now, as in `GET /analytics`.'),
+  groupBy: z
+    .enum(publicGroupings)
+    .default('count')
+    .describe(
+      'Dimension to group by; the result has one row per value. `count` does not group: the result is one total.',
+    ),
+  interval: z.enum(intervals).default('24h').describe('Period that ends now, as in `GET /analytics`.'),
   timezone: z.string().max(100).default('UTC').describe('IANA time zone, such as `Europe/Berlin`.'),
 })
 export type PublicStatsQuery = z.output<typeof publicStatsQuery>
 
-const clicks = z.number().describe('Clicks, without bots.')
+const clicks = z.number().describe('Number of clicks, without bots.')
 const value = z.string().optional()
 const publicRow = z.strictObject({
   start: value.describe('Start of the hour, day or month.'),
@@ -52,11 +57,11 @@ export const retrievePublicStats = {
   path: '/public-stats',
   summary: 'Retrieve public statistics',
   description:
-    'Counts clicks of a link or folder whose statistics are public. Needs no key and is rate limited per address. Returns up to 100 rows, highest first.',
+    'Counts clicks of a link or folder whose statistics are public. Requires no key and is rate limited per IP address. Returns up to 100 rows, highest first.',
   tag: 'Public statistics',
   query: publicStatsQuery,
   headers: z.object({
-    'X-Stats-Password': z.string().max(200).optional().describe('Password of the statistics, if they have one.'),
+    'X-Stats-Password': z.string().max(200).optional().describe('Password of the statistics, if one is set.'),
   }),
   response: publicStats,
   contents: ['application/json'],
@@ -79,7 +84,7 @@ export const changePublicStats = operation({
   path: '/public-stats',
   summary: 'Change public statistics',
   description:
-    'Makes the statistics of a link or folder public or private. `publicStats` of a link is the same switch.',
+    'Makes the statistics of a link or folder public or private. The field `publicStats` of a link does the same.',
   tag: 'Public statistics',
   scope: 'links.write',
   body: z
@@ -92,7 +97,7 @@ export const changePublicStats = operation({
         .min(1)
         .max(200)
         .nullish()
-        .describe('Password that visitors must send. Null removes it; if omitted, it stays unchanged.'),
+        .describe('Password that visitors must send. Null removes the password; if omitted, it stays unchanged.'),
     })
     .meta({ id: 'PublicStatsChange' }),
   response: publicStatsSettings,

@@ -5,29 +5,34 @@ import type { PublicOperation } from './operation.ts'
 const color = z.string().regex(/^#?([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$/)
 
 const qrQuery = z.object({
-  url: z.string().min(1).max(32_000).describe('URL in the code. Up to 2,953 bytes fit at level `L`.'),
+  url: z.string().min(1).max(32_000).describe('URL to encode. Up to 2,953 bytes fit at level `L`.'),
   logo: z
     .string()
     .max(100_000)
     .optional()
-    .describe('PNG or JPEG for the centre of the code: an http(s) URL, or a base64 data URL.'),
-  size: z.coerce.number().int().min(32).max(2_000).default(600).describe('Width and height in pixels.'),
+    .describe('Logo for the centre of the QR code, a PNG or JPEG: an http(s) URL, or a base64 data URL.'),
+  size: z.coerce.number().int().min(32).max(2_000).default(600).describe('Width and height of the image in pixels.'),
   level: z
     .enum(['L', 'M', 'Q', 'H'])
     .default('L')
     .describe('Error correction level: about 7, 15, 25 or 30 %. With a logo it is always `H`.'),
-  fgColor: color.default('#000000').describe('Colour of the code: three or six hex digits, with or without `#`.'),
-  bgColor: color.default('#FFFFFF').describe('Background colour. It must contrast with `fgColor`.'),
-  hideLogo: booleanDefault(false).describe('Leaves the logo out.'),
+  fgColor: color.default('#000000').describe('Colour of the QR code: three or six hex digits, with or without `#`.'),
+  bgColor: color.default('#FFFFFF').describe('Background colour, which must contrast with `fgColor`.'),
+  hideLogo: booleanDefault(false).describe('Whether to leave out the logo.'),
   margin: z.coerce
     .number()
     .int()
     .min(0)
     .max(20)
     .default(2)
-    .meta({ type: 'integer', description: 'Quiet zone around the code, in modules.' }),
-  includeMargin: booleanDefault(true).describe('`false` is the same as `margin=0`.').meta({ deprecated: true }),
-  format: z.enum(['png', 'svg']).optional().describe('Default: `png`, or `svg` if the client prefers `image/svg+xml`.'),
+    .meta({ type: 'integer', description: 'Quiet zone around the QR code, in modules.' }),
+  includeMargin: booleanDefault(true)
+    .describe('Whether to add a quiet zone; `false` is the same as `margin=0`.')
+    .meta({ deprecated: true }),
+  format: z
+    .enum(['png', 'svg'])
+    .optional()
+    .describe('Image format. Default: `png`, or `svg` if the client prefers `image/svg+xml`.'),
 })
 export type QrQuery = z.output<typeof qrQuery>
 
@@ -37,7 +42,7 @@ export const getQRCode = {
   method: 'get',
   path: '/qr',
   summary: 'Retrieve a QR code',
-  description: 'Returns the QR code of a URL as an image. Needs no key and is rate limited per visitor.',
+  description: 'Returns the QR code of a URL as an image. Requires no key and is rate limited per visitor.',
   tag: 'QR codes',
   query: qrQuery,
   contents: ['image/png', 'image/svg+xml'],

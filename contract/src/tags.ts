@@ -9,7 +9,7 @@ const color = z.enum(tagColors)
 export const tag = z.strictObject({ id: z.string(), name: z.string(), color }).meta({ id: 'Tag' })
 export type Tag = z.infer<typeof tag>
 
-/** A name on one line, trimmed and in Unicode NFC. */
+/** Schema of a name: one line, trimmed, in Unicode NFC. */
 export function label(most: number) {
   return z
     .string()
@@ -21,11 +21,11 @@ export function label(most: number) {
     .meta({ minLength: 1 })
 }
 
-const name = label(50).optional().describe('Unique in the workspace, ignoring case.')
+const name = label(50).optional().describe('Tag name, unique in the workspace, ignoring case.')
 const oldName = label(50).optional().describe('Use `name`.').meta({ deprecated: true })
 
 export const newTag = z
-  .object({ name, color: color.optional().describe('Random when omitted.'), tag: oldName })
+  .object({ name, color: color.optional().describe('Tag colour; random when omitted.'), tag: oldName })
   .meta({ id: 'NewTag' })
 export type NewTag = z.infer<typeof newTag>
 

@@ -12,7 +12,9 @@ export const newClick = z
   .object({
     domain: host.describe('Host of the short link; a leading `www.` is ignored.'),
     key: z.string().max(2_000).describe('Slug of the short link; `_root` is the bare domain.'),
-    url: address.nullish().describe('URL of the current page; the destination of the link if it is not a valid URL.'),
+    url: address
+      .nullish()
+      .describe('URL of the current page; an invalid URL is replaced by the destination of the link.'),
     referrer,
   })
   .meta({ id: 'NewClick' })
@@ -20,11 +22,11 @@ export type NewClick = z.output<typeof newClick>
 
 export const newVisit = z
   .object({
-    domain: host.describe('Host whose links are pages, such as your own site.'),
+    domain: host.describe('Host whose pages are recorded as links, such as your own site.'),
     url: z
       .url({ protocol: /^https?$/ })
       .max(32_000)
-      .describe('The page; its path is the slug of the link.'),
+      .describe('URL of the page; the path is the slug of the link.'),
     referrer,
   })
   .meta({ id: 'NewVisit' })
@@ -32,10 +34,10 @@ export type NewVisit = z.output<typeof newVisit>
 
 export const newOpen = z
   .object({
-    deepLink: address.optional().describe('The short link that opened the app.'),
+    deepLink: address.optional().describe('Short URL that opened the app.'),
     dubDomain: host
       .optional()
-      .describe('Accepted without effect: visitors are not matched by address, and the response is null.'),
+      .describe('Accepted without effect: visitors are not matched by IP address, and the response fields are null.'),
   })
   .meta({ id: 'NewOpen' })
 export type NewOpen = z.output<typeof newOpen>
@@ -56,7 +58,7 @@ export const trackClick = {
   path: '/track/click',
   summary: 'Track a click from a page',
   description:
-    'Tracks a click on a page that was reached without the redirect. For an hour a visitor gets the same click id as from the redirect, and counts once. If the workspace has allowed hostnames, only they may call it.',
+    'Tracks a click on a page that was reached without the redirect. For an hour a visitor gets the same click id as from the redirect, and counts once. If the workspace has allowed hostnames, only pages on those may call this.',
   body: newClick,
   response: clickResult,
 } as const satisfies BrowserOperation
@@ -77,7 +79,7 @@ export const trackOpen = {
   path: '/track/open',
   summary: 'Track that an app was opened by a link',
   description:
-    'Records a click with the trigger `link`. With `dubDomain` instead of `deepLink` both fields of the response are null, because visitors are not matched by address.',
+    'Records a click with the trigger `link`. With `dubDomain` instead of `deepLink` both fields of the response are null, because visitors are not matched by IP address.',
   body: newOpen,
   response: openResult,
 } as const satisfies BrowserOperation

@@ -28,7 +28,7 @@ const personal = {
   customerAvatar: customerAvatar.nullish(),
 }
 
-/** Old clients send `externalId` or `customerId`. */
+/** Renames `externalId` and `customerId` of old clients to `customerExternalId`. */
 function withOldNames<T extends z.ZodType>(schema: T) {
   return z.preprocess((body) => {
     if (typeof body !== 'object' || body === null || 'customerExternalId' in body) return body
@@ -40,9 +40,9 @@ function withOldNames<T extends z.ZodType>(schema: T) {
 
 export const newLead = withOldNames(
   z.object({
-    clickId: z.string().trim().max(200).default('').describe("If empty, the customer's last known click."),
+    clickId: z.string().trim().max(200).default('').describe("Click id; if empty, the customer's last known click."),
     eventName,
-    customerExternalId: customerExternalId.describe('Your own id of the customer.'),
+    customerExternalId: customerExternalId.describe('Id of the customer in your system.'),
     ...personal,
     mode: z
       .enum(leadModes)
@@ -77,7 +77,7 @@ const trackedPerson = {
 export const leadResult = z
   .strictObject({
     click: z.strictObject({ id: z.string() }),
-    link: trackedLink.nullable().describe('Null when the click is older than the attribution window.'),
+    link: trackedLink.nullable().describe('The click; null when it is older than the attribution window.'),
     customer: z.strictObject(trackedPerson),
   })
   .meta({ id: 'LeadResult' })
@@ -89,7 +89,7 @@ export const trackLead = operation({
   path: '/track/lead',
   summary: 'Track a lead',
   description:
-    'Records one lead per customer and event name: a repeat returns the same response and records nothing. A publishable key gets `{}`, whether or not a lead was recorded.',
+    'Records one lead per customer and event name: a repeated request returns the same response and records nothing. A publishable key gets `{}`, whether or not a lead was recorded.',
   tag: 'Track',
   scope: 'conversions.write',
   isForPages: true,
@@ -99,7 +99,7 @@ export const trackLead = operation({
 
 export const newTrackedCustomer = z
   .object({
-    customerId: customerExternalId.describe('Your own id of the customer.'),
+    customerId: customerExternalId.describe('Id of the customer in your system.'),
     ...personal,
   })
   .meta({ id: 'NewTrackedCustomer' })
@@ -121,7 +121,7 @@ export const trackCustomer = operation({
   path: '/track/customer',
   summary: 'Create or update a customer',
   description:
-    'For older clients; new ones use `POST /customers` and `PATCH /customers/{id}`. Omitted fields stay unchanged.',
+    'Creates or updates a customer, for old clients; new clients use `POST /customers` and `PATCH /customers/{id}`. Omitted fields stay unchanged.',
   tag: 'Track',
   scope: 'conversions.write',
   body: newTrackedCustomer,
@@ -130,7 +130,7 @@ export const trackCustomer = operation({
 
 /** Maximum amount of one sale, in the smallest unit of its currency. */
 export const mostAmount = 1_000_000_000_000
-/** Maximum converted amount in the workspace's currency, up to which JSON numbers are exact. */
+/** Maximum amount converted to the workspace's currency; up to it, sums of JSON numbers are exact. */
 export const mostConverted = 1_000_000_000_000_000
 
 const currency = z
@@ -140,17 +140,17 @@ const currency = z
 
 export const newSale = withOldNames(
   z.object({
-    customerExternalId: customerExternalId.describe('Your own id of the customer.'),
+    customerExternalId: customerExternalId.describe('Id of the customer in your system.'),
     amount: z
       .number()
       .int()
       .min(0)
       .max(mostAmount)
-      .describe('In the smallest unit of the currency, such as cents or yen. At most 10^12.'),
+      .describe('Amount in the smallest unit of the currency, such as cents or yen. At most 10^12.'),
     currency: currency.default('usd').describe('ISO 4217.'),
     eventName: eventName.default('Purchase'),
     paymentProcessor: z.enum(paymentProcessors).default('custom'),
-    invoiceId: plainText(255).min(1).nullish().describe('Each invoice is recorded once.'),
+    invoiceId: plainText(255).min(1).nullish().describe('Invoice id in your system. Each invoice is recorded once.'),
     metadata,
     leadEventName: plainText(255)
       .nullish()
@@ -194,14 +194,14 @@ export const trackSale = operation({
 
 export const newRefund = z
   .object({
-    invoiceId: plainText(255).min(1).describe('The invoice of the sale.'),
+    invoiceId: plainText(255).min(1).describe('Invoice id of the sale.'),
     amount: z
       .number()
       .int()
       .min(1)
       .max(mostAmount)
       .nullish()
-      .describe("In the sale's currency; by default, the remaining amount."),
+      .describe("Refunded amount in the sale's currency; by default, the remaining amount."),
     refundId: plainText(255).min(1).nullish().describe('Refund id in your system. Each refund is recorded once.'),
     metadata,
   })
@@ -212,7 +212,7 @@ export const refundResult = z
   .strictObject({
     refund: z.strictObject({
       id: z.string(),
-      amount: z.number().describe("In the workspace's currency."),
+      amount: z.number().describe("Refunded amount in the workspace's currency."),
       currency: z.string(),
       invoiceId: z.string(),
       refundId: z.string().nullable(),

@@ -4,7 +4,7 @@ import type { Trigger, WebhookData, WebhookEvent } from './webhooks.ts'
 
 type Sender = { workspaceId: string; apiUrl: string }
 
-/** An event with made-up data, which tests a receiver. */
+/** Builds a webhook event with sample data, to test a receiver. */
 export function sampleEvent(id: string, event: Trigger, now: Date, sender: Sender): WebhookEvent {
   const createdAt = now.toISOString()
   return { id, event, createdAt, data: sampleData(createdAt, sender)[event] } as WebhookEvent

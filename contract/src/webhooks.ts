@@ -6,7 +6,7 @@ import { link } from './links.ts'
 import { operation } from './operation.ts'
 import { paymentProcessors } from './track.ts'
 
-/** Webhook triggers. A new one needs a line in each of the two tables. */
+/** Webhook triggers. A new trigger also needs a line in `dataSchemas` and in the sample events. */
 export const triggers = [
   'link.created',
   'link.updated',
@@ -29,7 +29,7 @@ const lead = {
 const sale = {
   ...lead,
   sale: z.object({
-    amount: z.number().int().describe('In the smallest unit of the currency; negative for a refund.'),
+    amount: z.number().int().describe('Amount in the smallest unit of the currency; negative for a refund.'),
     currency: z.string(),
     paymentProcessor: z.enum(paymentProcessors),
     invoiceId: z.string().nullable(),
@@ -48,7 +48,7 @@ const dataSchemas = {
 const eventSchema = <Event extends Trigger>(event: Event) =>
   z.object({ id: z.string(), event: z.literal(event), createdAt: instant, data: dataSchemas[event] })
 
-/** The request body, equal for every receiver and every attempt. */
+/** Schema of the request body, which is equal for every receiver and every attempt. */
 export const webhookEvent = z.union(triggers.map(eventSchema))
 export type WebhookData = { [Event in Trigger]: z.infer<(typeof dataSchemas)[Event]> }
 export type WebhookEvent = {
@@ -58,10 +58,12 @@ export type WebhookEvent = {
 const callHeaders = z.object({
   'webhook-id': z.string().describe('Id of the event, equal for every attempt and every receiver.'),
   'webhook-timestamp': z.string().describe('Time of this attempt, in Unix seconds.'),
-  'webhook-signature': z.string().describe('`v1,` and an HMAC-SHA256 in base64; several are separated by spaces.'),
+  'webhook-signature': z
+    .string()
+    .describe('Signature: `v1,` and an HMAC-SHA256 in base64; several signatures are separated by spaces.'),
 })
 
-/** The request to a receiver, as an OpenAPI webhook. */
+/** Describes the request to a receiver as an OpenAPI webhook. */
 export function webhookRoute(trigger: Trigger) {
   return {
     method: 'post' as const,
@@ -73,7 +75,9 @@ export function webhookRoute(trigger: Trigger) {
       body: { required: true, content: { 'application/json': { schema: eventSchema(trigger) } } },
     },
     responses: {
-      '2XX': { description: 'The event was received. Any other status, or none within 15 seconds, is retried.' },
+      '2XX': {
+        description: 'The event was received. Any other status, or no response within 15 seconds, causes a retry.',
+      },
       410: { description: 'The receiver no longer exists, and the webhook is disabled.' },
     },
   }
@@ -88,13 +92,17 @@ export const webhook = z
     name: z.string(),
     url: z.string(),
     triggers: z.array(z.enum(triggers)),
-    linkScope: z.enum(linkScopes).describe('Links whose events are sent: all, those in folders, or selected ones.'),
+    linkScope: z
+      .enum(linkScopes)
+      .describe('Links whose events are sent: all links, links in folders, or selected links.'),
     folderIds: z.array(z.string()),
     disabledAt: instant.nullable(),
     disabledReason: z
       .enum(disabledReasons)
       .nullable()
-      .describe('`asked`: by the API. `gone`: after status 410. `failing`: after five days without success.'),
+      .describe(
+        'Why the webhook is disabled. `asked`: by an API call. `gone`: by status 410. `failing`: after five days without success.',
+      ),
     failingSince: instant.nullable().describe('Time since which every delivery has failed.'),
     createdAt: instant,
     updatedAt: instant,
@@ -103,10 +111,13 @@ export const webhook = z
 export type Webhook = z.infer<typeof webhook>
 
 const name = plainText(80).min(1)
-const url = z.string().max(2_000).describe('Public https or http URL.')
+const url = z.string().max(2_000).describe('URL of the receiver: public, https or http.')
 const someTriggers = z.array(z.enum(triggers)).min(1).max(triggers.length)
-const folderIds = z.array(z.string()).max(100).describe('For the scope `folders`.')
-const linkIds = z.array(z.string()).max(1_000).describe('For the scope `links`: their `webhookIds` name it then.')
+const folderIds = z.array(z.string()).max(100).describe('Folder ids for the scope `folders`.')
+const linkIds = z
+  .array(z.string())
+  .max(1_000)
+  .describe('Link ids for the scope `links`. The webhook is added to the `webhookIds` of these links.')
 
 export const newWebhook = z
   .object({
@@ -140,17 +151,17 @@ export type WebhookWithSecret = z.infer<typeof webhookWithSecret>
 const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
 export const delivery = z
   .strictObject({
-    eventId: z.string().describe('`webhook-id` of the delivery.'),
+    eventId: z.string().describe('Event id, the header `webhook-id` of the delivery.'),
     event: z.enum(triggers),
     status: z.enum(deliveryStatuses),
     waitingFor: z
       .enum(['click'])
       .nullable()
       .describe(
-        '`click`: the first attempt waits until the click of the lead or sale, with its location and device, is stored.',
+        '`click`: the first attempt waits until the click of the lead or sale is stored with its location and device.',
       ),
     attempts: z.number().int(),
-    responseStatus: z.number().int().nullable().describe('Status of the last attempt; null if there was no response.'),
+    responseStatus: z.number().int().nullable().describe('HTTP status of the last attempt; null without a response.'),
     lastAttemptAt: instant.nullable(),
     nextAttemptAt: instant.nullable(),
     createdAt: instant,
@@ -162,7 +173,7 @@ export const attempt = z
   .strictObject({
     number: z.number().int(),
     url: z.string(),
-    at: instant.describe('`webhook-timestamp` of the attempt, to the second.'),
+    at: instant.describe('Time of the attempt, to the second, as in the header `webhook-timestamp`.'),
     durationMs: z.number().int(),
     responseStatus: z.number().int().nullable(),
     responseExcerpt: z.string().nullable().describe('The first 1,000 characters of the response.'),
@@ -174,8 +185,8 @@ export type Attempt = z.infer<typeof attempt>
 export const deliveryInFull = z
   .strictObject({
     ...delivery.shape,
-    body: z.string().nullable().describe('Request body; null after its customer was erased.'),
-    log: z.array(attempt).describe('The newest attempt first.'),
+    body: z.string().nullable().describe('Request body; null after the customer in it was erased.'),
+    log: z.array(attempt).describe('All attempts, newest first.'),
   })
   .meta({ id: 'WebhookDeliveryInFull' })
 export type DeliveryInFull = z.infer<typeof deliveryInFull>
@@ -238,7 +249,7 @@ export const deleteWebhook = operation({
   method: 'delete',
   path: '/webhooks/{id}',
   summary: 'Delete a webhook',
-  description: 'With its deliveries, also those that are still to be made.',
+  description: 'Deletes the webhook with all its deliveries, including pending ones.',
   scope: 'webhooks.write',
   params,
   response: z.strictObject({ id: z.string() }),
@@ -250,7 +261,7 @@ export const rotateWebhookSecret = operation({
   method: 'post',
   path: '/webhooks/{id}/rotate-secret',
   summary: 'Rotate the secret of a webhook',
-  description: 'For 24 hours deliveries are signed with both the new and the old secret.',
+  description: 'Creates a new secret. For 24 hours deliveries are signed with both the new and the old secret.',
   scope: 'webhooks.write',
   params,
   response: webhookWithSecret,
@@ -288,10 +299,12 @@ export const listDeliveries = operation({
       .string()
       .max(100)
       .optional()
-      .describe('`X-Next-Cursor` of the previous response, instead of `page`: continues after its last delivery.'),
+      .describe(
+        'Cursor, instead of `page`: `X-Next-Cursor` of the previous response, to continue after its last delivery.',
+      ),
   }),
   response: z.array(delivery),
-  responseHeaders: { 'X-Next-Cursor': '`cursor` of the next page; absent on the last page.' },
+  responseHeaders: { 'X-Next-Cursor': 'Cursor of the next page; absent on the last page.' },
 })
 export type DeliveriesQuery = z.output<typeof listDeliveries.query>
 
@@ -301,7 +314,7 @@ export const getDelivery = operation({
   method: 'get',
   path: '/webhooks/{id}/deliveries/{eventId}',
   summary: 'Retrieve a delivery',
-  description: 'With what is sent, and every attempt.',
+  description: 'Returns a delivery with its request body and every attempt.',
   scope: 'webhooks.read',
   params: deliveryParams,
   response: deliveryInFull,
@@ -329,7 +342,7 @@ export const replayFailed = operation({
   description: 'Sends every failed event since a time again.',
   scope: 'webhooks.write',
   params,
-  body: z.object({ since: z.iso.datetime({ offset: true }).describe('ISO 8601; at most 30 days ago.') }),
+  body: z.object({ since: z.iso.datetime({ offset: true }).describe('Start time as ISO 8601, at most 30 days ago.') }),
   status: 202,
   response: z.strictObject({ replayed: z.number().int() }),
 })

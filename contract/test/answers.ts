@@ -1,7 +1,7 @@
 import type { Field, Shape } from './specification/notation.ts'
 import { shapes } from './specification/shapes.ts'
 
-/** Differences between a response and the table: extra or missing keys, wrong types, nulls, or values that are not allowed. */
+/** Lists differences between a response and the table: extra or missing keys, wrong types, nulls, other values. */
 export function problems(where: string, value: unknown, field: Field): string[] {
   if (value === null) return field.nullable || field.type === 'any' ? [] : [`${where} is null`]
   if (field.type === 'any') return []

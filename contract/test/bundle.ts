@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { build } from 'rolldown'
 
-/** The bundled client, under the global name `tributary`, and its source files. */
+/** Bundles the API client under the global name `tributary`; returns the code and its source files. */
 export async function bundleClient(): Promise<{ code: string; files: string[] }> {
   const { output } = await build({
     input: join(import.meta.dirname, '../src/client.ts'),

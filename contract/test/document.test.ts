@@ -16,15 +16,15 @@ import { documentVersion, errorCodes, largestPage, planGates, rateLimitHeaders }
 import { shapes } from './specification/shapes.ts'
 
 /*
- * The whole document beside tables that were typed from the specification (contract/test/specification), so that the
- * contract can't drift from it unnoticed.
+ * Compares the OpenAPI document with tables that were typed by hand from the specification
+ * (contract/test/specification), so that the contract can't drift from the specification unnoticed.
  */
 
 const documented = Object.values(document.paths).flatMap((path) => Object.values(path))
 
 const guarded = operations.filter((operation) => operation.kind === 'json' || operation.kind === 'stream')
 
-test('carries the version of the specification', () => {
+test('has the version of the specification', () => {
   expect(document.info.version).toBe(documentVersion)
 })
 
@@ -44,7 +44,7 @@ describe.each(operationTables)('$id', ({ id, method, path, status, query, additi
     expect(Object.keys(operation.responses).filter((code) => code.startsWith('2'))).toEqual([String(status)])
   })
 
-  test('has the parameters of the specification, and no others', () => {
+  test('has exactly the parameters of the specification', () => {
     expect(parameters.map(({ name }) => name).sort()).toEqual([...Object.keys(query), ...additions].sort())
   })
 
@@ -60,12 +60,12 @@ describe.each(operationTables)('$id', ({ id, method, path, status, query, additi
     expect(found).toEqual([])
   })
 
-  test('states its response', () => {
+  test('has the response of the specification', () => {
     const content = operation.responses[status]?.content?.['application/json']
     expect(differences('answer', content?.schema ?? {}, response)).toEqual([])
   })
 
-  test.runIf(body !== undefined)('states its request body', () => {
+  test.runIf(body !== undefined)('has the request body of the specification', () => {
     const content = operation.requestBody?.content['application/json']
     expect(content?.schema.$ref?.split('/').at(-1)).toBe(body)
   })
@@ -73,7 +73,7 @@ describe.each(operationTables)('$id', ({ id, method, path, status, query, additi
 
 const components = Object.keys(shapes).filter((name) => document.components.schemas[name])
 
-test.each(components)('%s is closed and has exactly the fields of the table', (name) => {
+test.each(components)('%s has exactly the fields of the table and allows no others', (name) => {
   const schema = document.components.schemas[name] as Schema
   expect(objectDifferences(name, schema, shapes[name] ?? {})).toEqual([])
   expect(schema.additionalProperties).toBe(false)
@@ -88,7 +88,7 @@ test.each(Object.keys(bodies).filter((name) => document.components.schemas[name]
   },
 )
 
-test('no response field is optional because it has a default', () => {
+test('a default does not make a response field optional', () => {
   const found = documented.flatMap(({ operationId, responses }) =>
     Object.values(responses).flatMap(({ content = {} }) =>
       Object.values(content).flatMap(({ schema }) => optionalDefaults(operationId, schema)),
@@ -97,7 +97,7 @@ test('no response field is optional because it has a default', () => {
   expect(found).toEqual([])
 })
 
-test('deprecated parameters are flagged on the parameter', () => {
+test('deprecated parameters have `deprecated` on the parameter, not in its schema', () => {
   const hidden = documented.flatMap(({ operationId, parameters = [] }) =>
     parameters
       .filter(({ schema, deprecated }) => Boolean(schema.deprecated) && !deprecated)
@@ -106,7 +106,7 @@ test('deprecated parameters are flagged on the parameter', () => {
   expect(hidden).toEqual([])
 })
 
-test('every operation has the nine errors, each with its envelope; 429 carries the rate-limit headers', () => {
+test('every operation has the nine error responses with the error envelope; 429 has the rate limit headers', () => {
   const open = operations.filter((operation) => !('scope' in operation)).map(({ id }) => id)
   for (const { operationId, responses } of documented) {
     const statuses = Object.keys(responses).map(Number)
@@ -124,7 +124,7 @@ test('every operation has the nine errors, each with its envelope; 429 carries t
   }
 })
 
-test('every operation with a key says its scope, plan and rate limit, in words and as extensions', () => {
+test('every operation with a key states its scope, plan and rate limit, in prose and as extensions', () => {
   for (const { id, scope, plan, limit } of guarded) {
     const operation = documented.find(({ operationId }) => operationId === id)
     expect(operation).toMatchObject({ 'x-scope': scope, 'x-plan': plan, 'x-rate-limit': limit })
@@ -133,7 +133,7 @@ test('every operation with a key says its scope, plan and rate limit, in words a
   }
 })
 
-test('the plan gates are those of the specification, and there are no others', () => {
+test('exactly the operations of the specification require a plan', () => {
   for (const { id, plan } of guarded) expect(plan, id).toBe(planGates[id] ?? 'free')
 })
 
@@ -151,12 +151,12 @@ test('every list takes page, pageSize of 100 at most, sortBy and sortOrder', () 
   }
 })
 
-/** The parameter's flag replaces the one of its schema. */
+/** Returns the parameter's schema with the `deprecated` of the parameter. */
 function flagged({ schema, deprecated }: Parameter): Schema {
   return { ...schema, deprecated: deprecated ?? false }
 }
 
-/** A field of a body that has a default need not be sent. */
+/** Returns the table of a body, where fields with a default are not required. */
 function withDefaults(name: string) {
   const entries = Object.entries(bodies[name] ?? {})
   return Object.fromEntries(

@@ -33,7 +33,7 @@ export const document = JSON.parse(readFileSync(new URL('../openapi.json', impor
 
 const facts = ['default', 'format', 'minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems'] as const
 
-/** Differences between a schema of the document and the table. */
+/** Returns the differences between a schema of the OpenAPI document and the table. */
 export function differences(where: string, schema: Schema, field: Field): string[] {
   if (field.type === 'any') return []
   const { type, nullable } = schemaType(schema)
@@ -57,7 +57,7 @@ export function differences(where: string, schema: Schema, field: Field): string
   return found
 }
 
-/** The same for the fields of an object. `additions` are fields that the table need not have. */
+/** Returns the differences between the fields of an object and the table. `additions` are fields that may be missing there. */
 export function objectDifferences(where: string, schema: Schema, shape: Shape, additions: string[] = []): string[] {
   const properties = resolve(schema).properties ?? {}
   const expected = [...Object.keys(shape), ...additions].sort()
@@ -83,7 +83,7 @@ function shapeDifferences(where: string, schema: Schema, names: string[]): strin
   return choices.flatMap((choice, index) => {
     const name = names[index] as string
     const component = choice.$ref?.split('/').at(-1)
-    // Named shapes are compared once.
+    // Shared schemas are compared once, so here only the name is.
     if (component !== undefined) return component === name ? [] : [`${where}: shape ${component}, not ${name}`]
     const shape = shapes[name] ?? bodies[name]
     return shape ? objectDifferences(where, choice, shape) : [`${where}: no table has the shape ${name}`]

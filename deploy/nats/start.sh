@@ -1,6 +1,6 @@
 #!/bin/sh
-# start.sh <nats-server> [argument...]: runs NATS, and ends it when its disk has space again after a write has failed. NATS
-# refuses every message from the first failed write until it starts again; Docker and systemd start it when it has ended.
+# start.sh <nats-server> [argument...]: runs NATS, and stops it when its disk has space again after a failed write. NATS
+# rejects every message from the first failed write until it restarts; Docker or systemd then restart it.
 set -u
 ask_every=${NATS_ASK_EVERY_SECONDS:-5}
 needed_kilobytes=32768
@@ -22,7 +22,7 @@ free_kilobytes() {
 server=$!
 trap 'kill -TERM "$server"' TERM INT
 while kill -0 "$server" 2>/dev/null; do
-  # In the background, because a signal waits for a command in the foreground.
+  # Sleeps in the background, because the shell handles signals only after a foreground command ends.
   sleep "$ask_every" &
   wait "$!"
   case $(health 2>/dev/null) in

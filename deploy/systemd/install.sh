@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tributary without Docker, on Debian 12 or newer: engines from Debian and npm, services of systemd. Run it as root from a
-# checkout, as often as you like; it keeps the settings in /etc/tributary. It replaces Caddy's configuration, so use a dedicated machine.
+# Installs Tributary without Docker on Debian 12 or newer: databases from Debian and npm, run by systemd. Run it as root from a
+# checkout, as often as you like; it keeps existing settings in /etc/tributary. It replaces Caddy's configuration, so use a dedicated machine.
 set -eu
 here=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$here"
@@ -30,9 +30,9 @@ usage() {
   cat <<'TEXT'
 deploy/systemd/install.sh [--domain go.example.com] [--email you@example.com] [--unattended] [--settings-only]
 
-  --domain         domain of the short links; the API is at api.<domain>. Both must lead to this server
-  --email          where the certificate authority writes to; `internal` for certificates of Caddy's own authority
-  --unattended     never ask (so it is without a terminal)
+  --domain         domain of the short links; the API is at api.<domain>. Both must resolve to this server
+  --email          contact address for the certificate authority; `internal` for certificates of Caddy's own authority
+  --unattended     never prompt; the default without a terminal
   --settings-only  write /etc/tributary and the units, install and start nothing
 TEXT
 }
@@ -46,7 +46,7 @@ install_programs() {
   if ! command -v npm >/dev/null; then packages="$packages nodejs npm"; fi
   # shellcheck disable=SC2086
   DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends $packages >/dev/null
-  # Our own service has other settings and uses the same port.
+  # Debian's service uses the same port as ours, which has other settings.
   if ! $had_redis; then systemctl disable --quiet --now redis-server; fi
   say 'installing packages of npm'
   npm ci --loglevel=error || npm install --no-save --loglevel=error
@@ -78,7 +78,7 @@ write_settings() {
   keep_setting $settings VALKEY_URL "redis://:$(setting $settings VALKEY_PASSWORD)@127.0.0.1:6379"
   keep_setting $settings CLICK_ID_KEYS "$(new_keys)"
   keep_setting $settings ENCRYPTION_KEYS "$(new_keys)"
-  # Caddy runs as another user and needs none of the secrets.
+  # Caddy gets its own settings file, because it runs as another user and needs no secrets.
   touch $caddy_settings
   keep_setting $caddy_settings API_HOST "api.$domain"
   keep_setting $caddy_settings CADDY_TLS "$email"
@@ -92,7 +92,7 @@ install_units() {
   sed "s|/opt/tributary|$here|g" deploy/systemd/caddy.conf >$units/caddy.service.d/tributary.conf
   cat >/usr/local/bin/tributary <<TEXT
 #!/bin/sh
-# The operator's command, with the settings and permissions of the service.
+# Installs the command `tributary`, which runs with the settings and permissions of the service.
 exec runuser -u tributary -- '$here/node_modules/.bin/node' --env-file=$settings '$here/server/src/main.ts' "\$@"
 TEXT
   chmod 755 /usr/local/bin/tributary
@@ -101,7 +101,7 @@ TEXT
 make_database() {
   password=$(setting $settings POSTGRES_PASSWORD)
   systemctl start postgresql
-  # Each by itself, because a run may have been cut off between the two, and the settings are newer than the role.
+  # Creates role and database separately, because an earlier run may have been interrupted between the two.
   if [ -z "$(as_postgres "SELECT 1 FROM pg_roles WHERE rolname = 'tributary'")" ]; then as_postgres 'CREATE ROLE tributary'; fi
   as_postgres "ALTER ROLE tributary LOGIN PASSWORD '$password'"
   if [ -n "$(as_postgres "SELECT 1 FROM pg_database WHERE datname = 'tributary'")" ]; then return; fi
@@ -131,7 +131,7 @@ start_services() {
 
 tell_next() {
   cat <<TEXT
-Tributary runs. Both names must lead to this server: $domain and api.$domain
+Tributary runs. Both names must resolve to this server: $domain and api.$domain
 
   tributary workspace create Acme
   tributary key create acme

@@ -10,12 +10,12 @@ export type Asked = { path?: string; method?: string; headers?: Record<string, s
 export type Caddy = AsyncDisposable & {
   httpPort: number
   httpsPort: number
-  /** A request to a host by HTTPS; its certificate has to be one of this Caddy's authority, for that host. */
+  /** Sends an HTTPS request to a host; its certificate must be issued by this Caddy's authority for that host. */
   ask(host: string, asked?: Asked): Promise<Answer>
   output(): string
 }
 
-/** Runs the Caddyfile in Debian's caddy, with a local authority and private ports. */
+/** Runs the Caddyfile in Debian's caddy, with a local certificate authority and private ports. */
 export async function startCaddy(env: Record<string, string>): Promise<Caddy> {
   await using parts = new AsyncDisposableStack()
   const folder = parts.use(await temporaryFolder())

@@ -23,7 +23,7 @@ export function readStages(dockerfile: string): Stage[] {
 type Building = {
   context: string
   folder: string
-  /** Replaces a step if it returns true. */
+  /** Replaces a Dockerfile step; returns true if it did. */
   instead?(stage: Stage, step: Step, folder: string): Promise<boolean>
 }
 
@@ -31,7 +31,7 @@ type Building = {
 export async function buildStage(stage: Stage, { context, folder, instead }: Building): Promise<Built> {
   const root = join(folder, stage.name)
   const environment: Record<string, string> = {}
-  // The image has a user of that name; here it is one that every machine has.
+  // The image has a user of this name; here another user stands in, which every machine has.
   const inImage = (text: string) =>
     text.replaceAll(/(?<=^|[\s"`(])\/(?=(app|var|usr)\b)/g, `${root}/`).replaceAll('node:node', '65534:65534')
   const ignored = await readIgnored(context)
@@ -73,7 +73,7 @@ async function copy(text: string, { context, folder, workFolder, ignored }: Copy
     const destination = join(workFolder, target, folderItself || !target.endsWith('/') ? '' : basename(word))
     const filter = (path: string) => !ignored(path.slice(context.length + 1))
     await mkdir(dirname(destination), { recursive: true })
-    // Links to the same files: a copy of the packages would take longer than all the rest.
+    // Hard-links files, because copying node_modules would take longer than all other steps.
     if (stage) await run('cp', ['--archive', '--link', '--no-target-directory', source, destination])
     else await cp(source, destination, { recursive: true, filter, verbatimSymlinks: true })
   }

@@ -17,7 +17,7 @@ export type Start = {
 
 const startWithinMs = 20_000
 
-/** Runs a program with a configuration file of this folder until disposed; reports its output if it dies. */
+/** Runs a program until disposed; if it exits early, the error has its output. */
 export async function startProgram({ command, args, env, answers }: Start): Promise<Program> {
   const child = spawn(command, args, {
     cwd: projectFolder,

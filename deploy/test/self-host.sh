@@ -1,7 +1,7 @@
 #!/bin/sh
-# self-host.sh: takes an empty Debian machine through the way without Docker, with its systemd, until a visitor is redirected
-# over HTTPS, and tells how long it took. Needs root, the packages debootstrap and systemd-container, and the standard
-# ports of this machine, whose network the other one shares. KEEP=1 leaves the machine in its folder.
+# self-host.sh: follows the guide without Docker on an empty Debian machine with systemd, until a visitor is redirected over
+# HTTPS, and prints how long it took. Needs root, the packages debootstrap and systemd-container, and the default ports of
+# this machine, whose network the new machine shares. KEEP=1 keeps the machine's folder.
 set -eu
 cd "$(dirname "$0")/../.."
 most_seconds=600
@@ -20,7 +20,7 @@ main() {
   # For networks that intercept TLS, the new machine trusts the same authorities as this one.
   cp /etc/ssl/certs/ca-certificates.crt "$machine/etc/ssl/certs/ca-certificates.crt"
   find /usr/local/share/ca-certificates -name '*.crt' -exec cp {} "$machine/usr/local/share/ca-certificates" \; 2>/dev/null || true
-  # Nor may it be stricter about the age of a mirror.
+  # The new machine accepts mirrors as old as this one does.
   apt-config dump | grep -i 'check-valid-until' >"$machine/etc/apt/apt.conf.d/99mirror" || true
   boot
 
@@ -50,14 +50,14 @@ main() {
 
 browser='Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0'
 
-# block NUMBER: commands of the guide, about another domain and with certificates of Caddy's own.
+# block NUMBER: prints commands of the guide, with the test domain and certificates of Caddy's own authority.
 block() {
   sed -n '/^## Without Docker/,/^## Several/p' docs/guides/self-hosting.md |
     awk -v wanted="$1" '/^```/ { inside = /^```sh/; count += inside; next } inside && count == wanted' |
     sed "s/go\.example\.com/$domain/g; s/you@example\.com/internal/"
 }
 
-# Replaces the DNS records and a public authority.
+# Stands in for DNS records and a public certificate authority.
 trust_authority() {
   echo "127.0.0.1 $domain api.$domain" >>"$machine/etc/hosts"
   echo 'cacert = /var/lib/caddy/.local/share/caddy/pki/authorities/local/root.crt' >"$machine/root/.curlrc"

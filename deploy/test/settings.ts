@@ -6,7 +6,7 @@ import { projectFolder } from '../../engines/programs.ts'
 
 const run = promisify(execFile)
 
-/** A separate folder with the files that install.sh needs. */
+/** Creates a separate folder with the files that install.sh needs. */
 export async function copyInstaller(folder: string): Promise<void> {
   await mkdir(join(folder, 'deploy'), { recursive: true })
   for (const file of ['install.sh', 'deploy/settings.sh', 'compose.yaml', 'compose.scale.yaml']) {
@@ -20,7 +20,7 @@ export async function install(folder: string, args: string[], env: Record<string
   return stdout + stderr
 }
 
-/** The services as Docker Compose itself reads them, with every name filled in. */
+/** Returns the services as Docker Compose parses them, with all variables filled in. */
 export async function readCompose(folder: string, files: string[]): Promise<Compose> {
   const program = join(projectFolder, '.tools/compose/usr/bin/docker-compose')
   const { stdout } = await run(

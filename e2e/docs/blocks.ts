@@ -4,9 +4,9 @@ import { join } from 'node:path'
 export type Block = { page: string; line: number; language: string; text: string }
 export type Page = {
   name: string
-  /** Takes the blocks of a language, optionally those that contain a text; the caller runs them. */
+  /** Returns the code blocks of a language, optionally only those that contain a text, and marks them as tested. */
   take(language: string, containing?: string): Block[]
-  /** Locations of the blocks that were not taken. */
+  /** Returns the locations of code blocks that no test has taken. */
   left(): string[]
 }
 
@@ -25,7 +25,7 @@ export function readPage(name: string, file = join(docs, `${name}.md`)): Page {
   }
 }
 
-/** Fenced blocks, also those within a list. A block without a language is command output or a diagram. */
+/** Finds fenced code blocks, also within lists. A block without a language is command output or a diagram. */
 function findBlocks(page: string, markdown: string): Block[] {
   const blocks: Block[] = []
   let open: { indent: string; block: Block } | undefined

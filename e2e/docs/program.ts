@@ -5,15 +5,15 @@ import { eventually } from '../../server/test/stack.ts'
 
 type Surroundings = { folder: string; env: Record<string, string | undefined> }
 
-/** Runs a program of a guide to its end, and returns its output. */
+/** Runs a program from a guide until it exits; returns its output. */
 export async function runProgram(command: string[], surroundings: Surroundings): Promise<string> {
   const { child, output } = start(command, surroundings)
   const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error(`${command.join(' ')} ended with ${code}:\n${output()}`)
+  if (code !== 0) throw new Error(`${command.join(' ')} exited with ${code}:\n${output()}`)
   return output()
 }
 
-/** Starts a server of a guide and waits until it responds; it is stopped after the test. */
+/** Starts a server from a guide and waits until it responds; it stops after the test. */
 export async function startProgram(command: string[], url: string, surroundings: Surroundings): Promise<void> {
   const { child, output } = start(command, surroundings)
   onTestFinished(async () => {
@@ -23,7 +23,7 @@ export async function startProgram(command: string[], url: string, surroundings:
     await closed
   })
   await eventually(async () => {
-    if (child.exitCode !== null) throw new Error(`${command.join(' ')} ended with ${child.exitCode}:\n${output()}`)
+    if (child.exitCode !== null) throw new Error(`${command.join(' ')} exited with ${child.exitCode}:\n${output()}`)
     await fetch(url)
   }, 30_000)
 }

@@ -9,14 +9,14 @@ import type { Platform } from '../../server/src/platform/context.ts'
 import { type BuiltWorkspace, browser, buildLink, buildWorkspace } from '../../server/test/build.ts'
 import { visit } from '../../server/test/visit.ts'
 
-/** A reader who follows a guide: with a workspace, a key, a folder, and one click on a link. */
+/** What a reader of a guide has: a workspace, an API key, a folder, and one click on a link. */
 export type Reader = {
   workspace: BuiltWorkspace
   clickId: string
-  /** Within the project, so that its packages are found. */
+  /** A folder inside the project, so that its npm packages are found. */
   folder: string
   env: Record<string, string>
-  /** A block with the values of this reader instead of the placeholders of the guide. */
+  /** Replaces the placeholders of a guide with the values of this reader. */
   fill(text: string): string
 }
 
@@ -55,7 +55,7 @@ export async function newReader(platform: Platform): Promise<Reader> {
   }
 }
 
-/** For Node: a block in TypeScript runs from a folder of packages only without its types. */
+/** Strips TypeScript types, because Node does not strip types below node_modules. */
 export function readJavascript(text: string): string {
   return stripTypeScriptTypes(text, { mode: 'strip' })
 }

@@ -4,7 +4,7 @@ import type { Block } from './blocks.ts'
 
 const main = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))
 
-/** A reader's shell: the operator's command by its name, and a curl that fails on errors and times out. */
+/** Shell functions for a reader: the command `tributary`, and a curl that fails on errors and times out. */
 const prelude = `
 set -euo pipefail
 tributary() { node ${main} "$@"; }
@@ -18,7 +18,7 @@ curl() {
 
 type Surroundings = { folder: string; env: Record<string, string | undefined>; stdin?: string }
 
-/** Runs the blocks in order in one bash, as a reader would; fails with their output. */
+/** Runs code blocks in order in one bash, as a reader would; an error has their output. */
 export async function runShell(blocks: Block[], { folder, env, stdin = '' }: Surroundings): Promise<string> {
   const commands = blocks.map((block) => `echo '== ${block.page}.md:${block.line}'\n${block.text}\n`)
   const child = spawn('bash', ['-c', prelude + commands.join('')], { cwd: folder, env: { ...process.env, ...env } })
@@ -28,10 +28,10 @@ export async function runShell(blocks: Block[], { folder, env, stdin = '' }: Sur
       output += text
     })
   }
-  // Blocks may end before their standard input is written.
+  // A code block may exit before its stdin is written.
   child.stdin.on('error', () => {}).end(stdin)
   const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
-  // A bulk call returns the errors of its items with status 200.
-  if (code !== 0 || output.includes('"error":')) throw new Error(`bash ended with ${code}:\n${output}`)
+  // Bulk calls return errors of single items with status 200.
+  if (code !== 0 || output.includes('"error":')) throw new Error(`bash exited with ${code}:\n${output}`)
   return output
 }

@@ -2,9 +2,9 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Balancer = Disposable & {
-  /** Sets the redirects that get visits from now on. */
+  /** Sets the redirect processes that get visits from now on. */
   use(urls: string[]): void
-  /** Resolves with the status; on a broken connection it retries another redirect, as load balancers do. */
+  /** Sends a request and returns the status; retries another redirect process when a connection breaks. */
   send(request: Buffer): Promise<number>
 }
 
@@ -13,7 +13,7 @@ type Target = { url: string; port: number; idle: Socket[]; downUntil: number }
 const answerWithinMs = 15_000
 const downForMs = 250
 
-/** A load balancer: keeps connections, and skips a redirect that is down. */
+/** A load balancer that keeps connections open and skips redirect processes that are down. */
 export function openBalancer(): Balancer {
   let targets: Target[] = []
   let turn = 0
@@ -38,7 +38,7 @@ export function openBalancer(): Balancer {
     },
     async send(request) {
       const until = performance.now() + answerWithinMs
-      let problem: unknown = new Error('no redirect is up')
+      let problem: unknown = new Error('no redirect process is up')
       while (performance.now() < until) {
         const target = choose()
         if (!target) {
@@ -60,7 +60,7 @@ export function openBalancer(): Balancer {
   }
 }
 
-/** Every expected response is a redirect without a body, so it ends with its headers. */
+/** Sends a request. Every expected response is a redirect without a body, so it ends with its headers. */
 function ask(target: Target, request: Buffer, withinMs: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = target.idle.pop() ?? open(target)
@@ -91,7 +91,7 @@ function ask(target: Target, request: Buffer, withinMs: number): Promise<number>
 function open(target: Target): Socket {
   const socket = connect(target.port, '127.0.0.1')
   socket.setNoDelay(true)
-  // The close event that follows reports the error.
+  // The following close event reports the error.
   socket.on('error', () => {})
   socket.on('close', () => {
     target.idle = target.idle.filter((other) => other !== socket)

@@ -10,14 +10,14 @@ import { buildVisit, openVisits } from './visits.ts'
 
 export type Counts = {
   rows: number
-  /** Rows with a duplicate id: the same visit stored twice, or an undetected repeat visit. */
+  /** Rows with a duplicate id: a visit stored twice, or a repeat visit that was not detected. */
   doubled: number
   storedTwice: number
   bots: Record<string, number>
-  /** Counters from the API, by link id. */
+  /** Click counters from the API, by link id. */
   counters: Map<string, number>
   counted: number
-  /** By process, since its start. */
+  /** Lost clicks by process id, since its start. */
   lost: Map<number, number>
 }
 
@@ -26,7 +26,7 @@ const pollIntervalMs = 100
 const patienceMs = 20_000
 let lastVisitor = 1_000_000_000
 
-/** Waits until the pipeline is empty: the spools are empty, and the last click of every workspace is counted. */
+/** Waits until the pipeline is empty: no clicks in the spools, and the last click of every workspace is counted. */
 export async function waitUntilCounted(stack: FaultStack, tally: Tally, withinMs: number): Promise<void> {
   const until = Date.now() + withinMs
   await waitFor(until, 'the spools to be empty', async () => {
@@ -87,7 +87,7 @@ async function readMetric({ ops }: ServerProcess, name: string): Promise<number>
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
 }
 
-/** Reads them from the API, which may still be reconnecting to its databases. */
+/** Reads click counters from the API, with retries while it reconnects to its databases. */
 export async function readCounters({ workspaces, api }: FaultStack) {
   const until = Date.now() + patienceMs
   for (;;) {

@@ -28,7 +28,7 @@ test(
 )
 
 test.skipIf(!(await canMount()))(
-  'with a full log or a full disk of any engine no answered click is lost, and all recover when there is space',
+  'with full NATS streams or a full database disk no answered click is lost, and all recover when space is free',
   async () => {
     const lines = await runShort(fullFaults, { disks: diskSizes, settings: fullSettings })
     expect(lines.filter(({ problems }) => problems.length > 0)).toEqual([])
@@ -37,7 +37,7 @@ test.skipIf(!(await canMount()))(
 )
 
 test(
-  'the same when the leader of three NATS nodes dies',
+  'when the leader of three NATS nodes dies, every answered click is stored and counted once',
   async () => {
     const lines = await runShort(clusterFaults, { cluster: true })
     expect(lines.filter(({ problems }) => problems.length > 0)).toEqual([])

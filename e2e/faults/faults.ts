@@ -12,21 +12,21 @@ export type Pace = {
   perSecond: number
   steadyMs: number
   downMs: number
-  /** Duration of the one long outage. */
+  /** Duration of the one long NATS outage. */
   natsDownMs: number
-  /** `tributary verify` after each fault, or once after the last. */
+  /** Whether to run `tributary verify` after each fault, or once after the last. */
   verifyEach: boolean
 }
 
 export type Fault = {
   name: string
-  /** Lasts from before the first visit until everything is counted; consecutive faults share it. */
+  /** Prepares the fault before the first visit, until everything is counted; consecutive faults share it. */
   prepare?(stack: FaultStack): Promise<AsyncDisposable>
-  /** Runs while visits arrive; ends when everything is up again. */
+  /** Causes the fault while visits arrive; returns when everything is up again. */
   happen(stack: FaultStack, pace: Pace, load: Load): Promise<void>
-  /** A repeat visit counts again after Valkey lost its memory, as documented. */
+  /** Sends no repeat visits: they count again after Valkey lost its memory, as documented. */
   withoutRepeats?: boolean
-  /** Log and spool are down at once: lost clicks must be counted. */
+  /** Whether NATS and spool are down at once; then lost clicks must appear in the metric. */
   mayLose?: boolean
 }
 
@@ -71,7 +71,7 @@ async function killWorker(stack: FaultStack, { downMs }: Pace): Promise<void> {
   stack.workers = [await stack.startWorker()]
 }
 
-/** The paused worker must not write what the other has already written. */
+/** Pauses the active worker until the other has taken over: it must not write the same clicks again. */
 async function pauseWorker(stack: FaultStack, { downMs }: Pace): Promise<void> {
   const [sleeper] = stack.workers as [ServerProcess]
   const successor = await stack.startWorker()
@@ -97,7 +97,7 @@ function killEngine(name: EngineName) {
   }
 }
 
-/** A message in flight when NATS dies may be stored or not, so here none is in flight. */
+/** Stops NATS between visits: a message in flight may be stored or not, which would make the count uncertain. */
 async function takeNatsBetweenVisits({ engines }: FaultStack, { downMs }: Pace, load: Load): Promise<void> {
   await load.pause()
   await engines.nats?.stop()
@@ -106,7 +106,7 @@ async function takeNatsBetweenVisits({ engines }: FaultStack, { downMs }: Pace, 
   await engines.nats?.restart()
 }
 
-/** Slow is not down: repeat visits must still be detected. */
+/** Pauses Valkey: a slow Valkey is not a failed one, so repeat visits must be detected. */
 async function stallValkey({ engines }: FaultStack, { downMs }: Pace): Promise<void> {
   for (let stalls = 0; stalls < 3; stalls++) {
     engines.valkey?.kill('SIGSTOP')

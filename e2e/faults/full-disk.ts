@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { openSmallDisk } from '../../server/test/disk/small-disk.ts'
 import type { FaultStack } from './stack.ts'
 
-/** Replaces the redirects by two whose spools share a full disk; disposing restores them. */
+/** Replaces the redirect processes with two whose spools share a full disk; disposing restores them. */
 export async function useFullDisk(stack: FaultStack): Promise<AsyncDisposable> {
   await using parts = new AsyncDisposableStack()
   const disk = parts.use(await openSmallDisk(1))

@@ -7,29 +7,29 @@ import { waitFor } from './count.ts'
 import type { Fault, Pace } from './faults.ts'
 import { type FaultStack, reservedMegabytes } from './stack.ts'
 
-/** Size of each engine's disk in megabytes. */
+/** Disk size of each database and NATS, in megabytes. */
 export const diskSizes: Partial<Record<EngineName, number>> = { postgres: 256, nats: 96, clickhouse: 384, valkey: 16 }
-/** Gives the clicks of each partition 6.75 MB. */
+/** Gives each click partition in NATS 6.75 MB. */
 export const fullSettings = { EVENT_LOG_MAX_MEGABYTES: '16' }
 
-/** Fills each engine in turn while visits arrive, then frees the space; recovery must be automatic. */
+/** Fills the disk or memory of each database in turn while visits arrive, then frees it; recovery must be automatic. */
 export const fullFaults: Fault[] = [
-  { name: 'event log full', happen: fillLog },
-  // As `deploy/nats/start.sh` does it: a stream that could not write keeps refusing until NATS starts again.
+  { name: 'event log in NATS full', happen: fillLog },
+  // As in `deploy/nats/start.sh`: a stream whose write failed rejects messages until NATS restarts.
   { name: 'NATS disk full, restarted with space', happen: fillDisk('nats', { restart: true }) },
   { name: 'ClickHouse disk full', happen: fillDisk('clickhouse') },
   { name: 'PostgreSQL disk full', happen: fillDisk('postgres') },
-  { name: 'PostgreSQL ends on its full disk', happen: fillDisk('postgres', { kill: true }) },
+  { name: 'PostgreSQL exits on its full disk', happen: fillDisk('postgres', { kill: true }) },
   { name: 'Valkey memory full', happen: fillValkey, withoutRepeats: true },
 ]
 
-/** Engines end when they can't write, and their supervisor (systemd, Docker, Kubernetes) restarts them. */
+/** Fills a disk. Databases exit when they can't write, and their supervisor (systemd, Docker, Kubernetes) restarts them. */
 function fillDisk(name: 'nats' | 'clickhouse' | 'postgres', { restart = false, kill = false } = {}) {
   return async ({ engines, disks, platform }: FaultStack, { downMs }: Pace): Promise<void> => {
     const [engine, disk] = [engines[name], disks[name]]
     if (!engine || !disk) throw new Error(`${name} has no disk of its own here`)
     const stopping = new AbortController()
-    // Two concurrent restarts would start it twice.
+    // Not both: two concurrent restarts would start the database twice.
     const watching = restart ? undefined : restartWhenEnded(engine, stopping.signal)
     try {
       if (name === 'clickhouse') {
@@ -37,7 +37,7 @@ function fillDisk(name: 'nats' | 'clickhouse' | 'postgres', { restart = false, k
         await sleep(downMs)
       }
       await disk.fill()
-      // Fills also what an engine frees or has reserved.
+      // Fills the disk twice, because the database frees or has reserved some space.
       for (let count = 0; count < 2; count++) {
         await sleep(downMs)
         await disk.fill()
@@ -54,7 +54,7 @@ function fillDisk(name: 'nats' | 'clickhouse' | 'postgres', { restart = false, k
   }
 }
 
-/** Writes more than fits into the space that an engine has reserved. */
+/** Statements that write more than fits into the space the database has reserved. */
 const writes = {
   nats: ({ nats }: Platform) => jetStream(nats).publish('changes.0.full-disk', 'x'.repeat(500_000), { timeout: 2_000 }),
   clickhouse: ({ clickhouse }: Platform) =>
@@ -70,7 +70,7 @@ async function expectRefusal(write: Promise<unknown>, name: EngineName): Promise
     () => true,
     () => false,
   )
-  if (accepted) throw new Error(`${name} has accepted a write although its disk is full`)
+  if (accepted) throw new Error(`${name} accepted a write on a full disk`)
 }
 
 async function restartWhenEnded(engine: NonNullable<FaultStack['engines'][EngineName]>, signal: AbortSignal) {
@@ -81,7 +81,7 @@ async function restartWhenEnded(engine: NonNullable<FaultStack['engines'][Engine
   }
 }
 
-/** Fills every partition with unread messages; empty arrays, so that only their size matters. */
+/** Fills every NATS partition with unread messages: empty arrays, so that only their size matters. */
 async function fillLog(stack: FaultStack, { downMs }: Pace): Promise<void> {
   const { platform } = stack
   stack.workers[0]?.kill('SIGKILL')
@@ -98,7 +98,7 @@ async function fillLog(stack: FaultStack, { downMs }: Pace): Promise<void> {
   await sleep(downMs * 2)
   stack.workers = [await stack.startWorker()]
   const manager = await jetStream(platform.nats).jetstreamManager()
-  await waitFor(Date.now() + 60_000, 'the log to have room again', async () => {
+  await waitFor(Date.now() + 60_000, 'NATS to have room again', async () => {
     const { state, config } = await manager.streams.info(eventStream(0))
     return state.bytes < config.max_bytes * 0.85
   })

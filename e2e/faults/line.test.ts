@@ -33,17 +33,17 @@ test('a run whose clicks are stored and counted once has no problem', () => {
 const wrong: [string, Partial<Counts>, Partial<Tally>, RegExp][] = [
   ['a lost row', { rows: 9, counted: 9 }, {}, /lost: 1, expected 0/],
   ['a doubled row', { rows: 11, doubled: 1, counted: 11 }, {}, /doubled: 1/],
-  ['a counter beside its rows', { counted: 11 }, {}, /counters: 11, expected 10/],
+  ['a counter that differs from its rows', { counted: 11 }, {}, /counters: 11, expected 10/],
   ['a counter of the wrong link', { counters: new Map([['link_2', 10]]) }, {}, /counter of link_1: 0, expected 10/],
   ['a bot that is missing', { bots: {} }, {}, /rows of bots \(head\): 0, expected 2/],
-  ['a loss that the redirect saw', { lost: new Map([[1, 3]]) }, {}, /tributary_clicks_lost_total: 3/],
+  ['a lost click in the metrics of the redirect', { lost: new Map([[1, 3]]) }, {}, /tributary_clicks_lost_total: 3/],
   ['a redirect that failed', {}, { failures: new Map([['status 503', 1]]) }, /1 visits failed: status 503/],
 ]
 test.each(wrong)('%s is a problem', (_name, after, given, problem) => {
   expect(lineAfter(after, given).problems.join('\n')).toMatch(problem)
 })
 
-test('allowed losses must be reported exactly, bots too', () => {
+test('allowed losses must be reported exactly, bot clicks included', () => {
   const lost = { rows: 7, counted: 7, bots: { head: 1 } }
   expect(lineAfter({ ...lost, lost: new Map([[1, 4]]) }, {}, true)).toMatchObject({ lost: 3, problems: [] })
   for (const admitted of [3, 5]) {

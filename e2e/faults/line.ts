@@ -1,7 +1,7 @@
 import type { Counts } from './count.ts'
 import type { Tally } from './load.ts'
 
-/** Result of one fault. */
+/** Result of one fault: a line of the table. */
 export type Line = {
   fault: string
   sent: number
@@ -20,7 +20,7 @@ export type Line = {
 
 type Measured = { tally: Tally; before: Counts; after: Counts }
 
-/** Compares answered visits with stored clicks; `mayLose` if log and spool were both down. */
+/** Compares answered visits with stored clicks; `mayLose` if NATS and spool were both down. */
 export function buildLine(fault: string, { tally, before, after }: Measured, mayLose: boolean): Line {
   const rows = after.rows - before.rows
   const doubled = after.doubled - before.doubled
@@ -34,7 +34,8 @@ export function buildLine(fault: string, { tally, before, after }: Measured, may
   }
   for (const [message, count] of tally.failures) problems.push(`${count} visits failed: ${message}`)
   const twice = after.storedTwice - before.storedTwice
-  if (doubled !== 0) problems.push(`doubled: ${doubled}, ${twice} of them the same visit, the others repeated ones`)
+  if (doubled !== 0)
+    problems.push(`doubled: ${doubled}, of which ${twice} are the same visit and the others repeat visits`)
   expect('counters', counted, rows)
   if (mayLose) {
     const lostBots = sumCounts(tally.bots) + sumCounts(before.bots) - sumCounts(after.bots)
@@ -80,7 +81,7 @@ const columns: [string, (line: Line) => string | number][] = [
   ['bots', ({ bots }) => bots],
 ]
 
-/** Formats a Markdown table, for the guide. */
+/** Formats results as a Markdown table, for the guide. */
 export function formatTable(lines: Line[]): string {
   const rows = [columns.map(([name]) => name), ...lines.map((line) => columns.map(([, cell]) => String(cell(line))))]
   const widths = columns.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))

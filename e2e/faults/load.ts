@@ -1,7 +1,7 @@
 import type { Balancer } from './balancer.ts'
 import { botReasons, type Visit, type Visits } from './visits.ts'
 
-/** Sent and answered visits; first visits of people must be counted. */
+/** Counts of sent and answered visits; first visits of people must be counted by the server. */
 export type Tally = {
   sent: number
   answered: number
@@ -14,14 +14,14 @@ export type Tally = {
 
 export type Load = {
   tally: Tally
-  /** Resolves when every request is answered. */
+  /** Stops sending; resolves when every request is answered. */
   pause(): Promise<void>
   resume(): void
 }
 
 const everyMs = 10
 
-/** Sends at a constant rate, however long responses take. */
+/** Sends visits at a constant rate, however long responses take. */
 export function startLoad(balancer: Balancer, visits: Visits, perSecond: number): Load {
   const tally = newTally()
   const running = new Set<Promise<void>>()
@@ -49,7 +49,7 @@ export function startLoad(balancer: Balancer, visits: Visits, perSecond: number)
   }
 }
 
-/** Each connection sends its next visit after the previous response, until that many people were sent. */
+/** Sends visits as fast as possible on several connections, until that many people were sent. */
 export async function loadFully(
   balancer: Balancer,
   visits: Visits,

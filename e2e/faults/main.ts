@@ -6,7 +6,7 @@ import { runFaults } from './run.ts'
 import { openFaultStack } from './stack.ts'
 
 /*
- * `npm run test:faults`: every fault once, under a steady load, with a table at the end. `-- --short` for the form that
+ * `npm run test:faults`: runs every fault once under a steady load, and prints a table. `-- --short` for the form that
  * the tests run, `-- <words>` for the faults whose name contains them.
  */
 const words = process.argv.slice(2).filter((word) => !word.startsWith('--'))
@@ -22,7 +22,7 @@ for (const [list, options] of [
   const chosen = list.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word.toLowerCase())))
   if (chosen.length === 0) continue
   if ('disks' in options && !(await canMount())) {
-    report('skipping full disks: this user may not mount one')
+    report('skipping full disks: this user may not mount file systems')
     continue
   }
   const settings = { INGEST_INTERVAL_MS: '100', ...('settings' in options && options.settings) }

@@ -9,8 +9,8 @@ import { type FaultStack, openFaultStack } from './stack.ts'
 import { openVisits } from './visits.ts'
 
 /*
- * `npm run test:million -- --seed 1`: a million clicks of different people, with bots among them, as fast as they go,
- * while each process is killed once; then every counter and row has to be there. `--no-kills`, `--clicks <number>`.
+ * `npm run test:million -- --seed 1`: sends a million clicks of different people and bots at full speed while each
+ * process is killed once, then checks every counter and row. Options: `--no-kills`, `--clicks <number>`.
  */
 const { values } = parseArgs({
   options: {
@@ -47,7 +47,7 @@ if (line) conclude(line)
 
 async function run(stack: FaultStack): Promise<Line> {
   const before = await readCounts(stack)
-  // A repeat visit counts again after Valkey lost its memory, so runs with kills have no repeats.
+  // Repeat visits count again after Valkey lost its memory, so runs with kills have no repeats.
   const visits = openVisits(stack.links, { repeats: kills.length === 0, cycle: 100 })
   const [loadSeconds] = await Promise.all([
     loadFully(stack.balancer, visits, tally, { connections: Number(values.connections), people }).then(secondsSoFar),
@@ -89,7 +89,7 @@ async function killOne(stack: FaultStack, victim: Kill['victim'], downMs: number
   }
 }
 
-/** In random order, at random moments of the run, for up to two seconds. */
+/** Plans kills in random order, at random moments of the run, for up to two seconds each. */
 function planKills(seed: number, people: number): Kill[] {
   const random = randomFrom(seed)
   const order = victims
@@ -100,7 +100,7 @@ function planKills(seed: number, people: number): Kill[] {
   return order.map((victim, index) => ({ victim, after: moments[index] ?? 0, downMs: random() * 2_000 }))
 }
 
-/** Mulberry32: the same seed gives the same sequence of numbers from 0 to below 1. */
+/** The Mulberry32 generator: the same seed gives the same numbers from 0 to below 1. */
 function randomFrom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

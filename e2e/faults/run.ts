@@ -13,14 +13,14 @@ export type Report = (text: string) => void
 const countedWithinMs = 120_000
 let visitors = 0
 
-/** Runs each fault under a steady load, and counts after each. */
+/** Runs each fault under a steady load, and counts clicks after each. */
 export async function runFaults(
   stack: FaultStack,
   faults: Fault[],
   { pace, report }: { pace: Pace; report: Report },
 ): Promise<Line[]> {
   const possible = (await canMount()) ? faults : faults.filter(({ prepare }) => prepare !== useFullDisk)
-  if (possible.length < faults.length) report('skipping full disks: this user may not mount one')
+  if (possible.length < faults.length) report('skipping full disks: this user may not mount file systems')
   const lines: Line[] = []
   let prepared: { by: Fault['prepare']; parts?: AsyncDisposable } = { by: undefined }
   try {
@@ -65,7 +65,7 @@ async function runFault(stack: FaultStack, fault: Fault, pace: Pace): Promise<Li
   return { ...line, problems: [...stuck, ...line.problems] }
 }
 
-/** The last warnings of the processes, to find the cause. */
+/** Returns the last warnings in the processes' logs, to find the cause of a failure. */
 export function readComplaints({ api, redirects, workers }: FaultStack): string {
   const named = { api: [api], redirect: redirects, worker: workers }
   return Object.entries(named)

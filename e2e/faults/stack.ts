@@ -20,7 +20,7 @@ import { type Balancer, openBalancer } from './balancer.ts'
 import type { TargetLink } from './visits.ts'
 
 export type FaultStack = AsyncDisposable & {
-  /** Small disks of these engines, if requested. */
+  /** Small disks by database, if requested. */
   disks: Partial<Record<EngineName, SmallDisk>>
   environment: Record<string, string>
   platform: Platform
@@ -28,35 +28,35 @@ export type FaultStack = AsyncDisposable & {
   cluster?: NatsCluster
   workspaces: BuiltWorkspace[]
   links: TargetLink[]
-  /** One link per workspace that is visited last: when it is counted, all earlier clicks are. */
+  /** One link per workspace that is visited last: when its click is counted, all earlier ones are. */
   lastLinks: TargetLink[]
   balancer: Balancer
   api: ServerProcess
   redirects: ServerProcess[]
   workers: ServerProcess[]
-  /** Starts a redirect with the spool of that number. */
+  /** Starts a redirect process with the spool of that number. */
   startRedirect(number: number, overrides?: Record<string, string>): Promise<ServerProcess>
   startWorker(): Promise<ServerProcess>
-  /** Points the load balancer to the current redirects. */
+  /** Points the load balancer to the current redirect processes. */
   balance(): void
 }
 
 const partitions = 2
 const leastWorkspaces = 4
-/** As `deploy/clickhouse/server.xml`, for a small disk. */
+/** Free space that ClickHouse reserves, as in `deploy/clickhouse/server.xml` but for a small disk. */
 export const reservedMegabytes = 96
 const clickHouseConfig = `<clickhouse><storage_configuration><disks><default>
   <keep_free_space_bytes>${reservedMegabytes * 2 ** 20}</keep_free_space_bytes>
 </default></disks></storage_configuration></clickhouse>
 `
 
-/** All roles in separate processes, two redirects behind a load balancer, on private engines. */
+/** Starts all roles in separate processes, with two redirect processes behind a load balancer and private databases. */
 export async function openFaultStack(
   options: {
     cluster?: boolean
     linksPerWorkspace?: number
     settings?: Record<string, string>
-    /** Disk size in megabytes for each of these engines. */
+    /** Disk size in megabytes, for databases on a small disk. */
     disks?: Partial<Record<EngineName, number>>
   } = {},
 ): Promise<FaultStack> {
@@ -64,7 +64,7 @@ export async function openFaultStack(
   await using parts = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'tributary-faults-'))
   parts.defer(() => rm(folder, { recursive: true, force: true }))
-  // PostgreSQL runs as another user.
+  // PostgreSQL runs as another user, who must be able to enter the folder.
   await chmod(folder, 0o711)
   const data = join(folder, 'engines')
   const disks: FaultStack['disks'] = {}
@@ -139,7 +139,7 @@ export async function openFaultStack(
   return stack
 }
 
-/** Runs before the processes, which would all do it at once; a new cluster may need a retry. */
+/** Creates the NATS streams before the processes start, which would all do so at once; a new cluster may need a retry. */
 async function makeStreams({ nats, config }: Platform): Promise<void> {
   const until = Date.now() + 60_000
   for (;;) {
@@ -151,7 +151,7 @@ async function makeStreams({ nats, config }: Platform): Promise<void> {
   }
 }
 
-/** Creates workspaces until every partition has one. */
+/** Creates workspaces until every partition has at least one. */
 async function buildLinks(platform: Platform, linksPerWorkspace: number) {
   const workspaces: BuiltWorkspace[] = []
   const covered = new Set<number>()

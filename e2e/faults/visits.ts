@@ -2,10 +2,10 @@ export type TargetLink = { id: string; key: string; domain: string }
 export type Kind = 'person' | 'repeat' | keyof typeof botReasons
 export type Visit = { kind: Kind; link: TargetLink; request: Buffer }
 
-/** Bot reasons that are stored with visits of bots. */
+/** Bot reasons that are stored with clicks of bots. */
 export const botReasons = { crawler: 'user-agent', head: 'head', prefetch: 'prefetch' } as const
 
-/** Each cycle has one of each of these; the others are new people. */
+/** Visits in each cycle besides those of new people. */
 const mixture: Kind[] = ['crawler', 'repeat', 'head', 'repeat', 'prefetch']
 const mostRemembered = 500
 const hourMs = 3_600_000
@@ -13,11 +13,11 @@ const nearHourMs = 30_000
 
 export type Visits = {
   next(): Visit
-  /** Only a redirected visitor may repeat the visit. */
+  /** Records a redirected visit, which may be repeated later. */
   remember(visit: Visit): void
 }
 
-/** An endless sequence of visits over all links, in known shares, by distinct visitors except for the repeats. */
+/** An endless sequence of visits over all links, in fixed proportions, by distinct visitors except for repeats. */
 export function openVisits(
   links: TargetLink[],
   options: { repeats: boolean; cycle?: number; firstVisitor?: number },
@@ -30,7 +30,7 @@ export function openVisits(
       const visitor = count++
       const kind = mixture[visitor % cycle] ?? 'person'
       const earlier = known[(visitor * 7) % known.length]
-      // A visit counts again in the next hour, so there are no repeats near the turn of the hour.
+      // No repeat visits near the turn of the hour, because a visit counts again in the next hour.
       if (kind === 'repeat' && earlier && repeats && !isNearHour(Date.now())) return { ...earlier, kind }
       const link = links[Math.floor(visitor / cycle + visitor) % links.length] as TargetLink
       return buildVisit(kind === 'repeat' ? 'person' : kind, link, visitor)

@@ -6,7 +6,7 @@ type Limits = BodyLimits & { method: string; path: string }
 
 const allowedDepth = 32
 
-/** The deepest, widest and longest bodies of every operation, just within the limits and beyond them. */
+/** Returns the deepest, widest and longest request bodies of every operation, just within the limits and beyond them. */
 export function worstBodies(): WorstBody[] {
   const taking = operations
     .filter((operation) => 'body' in operation)
@@ -33,7 +33,7 @@ function makeBodies({ method, path, bodyLimit, bodyValues }: Limits): WorstBody[
   return bodies.map((body) => ({ method: method.toUpperCase(), path: names, body }))
 }
 
-/** A hundred links at a time, each as large as the limit allows. */
+/** Lists of a hundred links, each as large as the limit allows. */
 function fatLists(): WorstBody[] {
   const url = `https://example.com/${'y'.repeat(10_000)}`
   const body = JSON.stringify(Array(100).fill({ url }))

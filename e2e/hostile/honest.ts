@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { visit } from '../../server/test/visit.ts'
 import type { Call, HonestReport, HonestTask } from './measure.ts'
 
-/** Interval between calls of one kind, each sent after the previous response. */
+/** Interval between calls of the same type, each sent after the previous response. */
 const everyMs = 200
 
 /*
- * The honest client. It runs in a separate process, so that the hostile client does not affect its figures. It reports for
- * each message that it gets, and stops when that says so.
+ * The honest client. It runs in a separate process, so that the hostile client does not affect its latencies. It
+ * replies to each message with a report, and exits when the message says so.
  */
 const task = JSON.parse(process.env.HONEST_TASK ?? '') as HonestTask
 const headers = { authorization: `Bearer ${task.key}` }

@@ -34,7 +34,7 @@ export async function openHostile(platform: Platform, server: Server, receiver: 
     return { status: response.status, waitMs }
   }
 
-  /** Many at a time; calls refused with 429 are repeated. */
+  /** Sends many calls concurrently; repeats those that got 429. */
   async function send(number: number, make: (index: number) => Sent) {
     let next = 0
     const sendSome = async () => {
@@ -105,7 +105,7 @@ function nest(value: object, levels: number): object {
   return levels === 0 ? value : { a: nest(value, levels - 1) }
 }
 
-/** A webhook receiver that responds late, so that deliveries pile up, and stores nothing. */
+/** Starts a webhook receiver that responds late, so that deliveries pile up. */
 export async function startSlowReceiver() {
   const server = createServer((request, response) => {
     request.resume().on('end', () => setTimeout(() => response.writeHead(204).end(), 2_000))

@@ -14,7 +14,7 @@ export type HonestReport = { calls: Call[]; visits: number; leads: number }
 
 const program = fileURLToPath(new URL('./honest.ts', import.meta.url))
 
-/** Starts the honest client. `report` returns its calls since the last report, `stop` the rest. */
+/** Starts the honest client. `report` returns its calls since the last report, `stop` returns the rest. */
 export function startHonest(task: HonestTask) {
   const child = fork(program, {
     env: { PATH: process.env.PATH, HONEST_TASK: JSON.stringify(task) },
@@ -32,7 +32,7 @@ export function startHonest(task: HonestTask) {
   }
 }
 
-/** Median and 99th percentile in milliseconds of all calls, and the latter of each kind. */
+/** Returns the median and 99th percentile of all calls in milliseconds, and the 99th percentile by type. */
 export function summarize(calls: Call[]) {
   const byName = Map.groupBy(calls, ({ name }) => name)
   const kinds = [...byName].map(([name, own]) => [name, percentile(own, 0.99)] as const)

@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises'
 
 export type Supervised = { role: string; pid: number; restarts: number }
 
-/** The processes of a server with several roles, as `/readyz` shows them. */
+/** Returns the processes of a server with several roles, from `/readyz`. */
 export async function readProcesses(ops: string): Promise<Supervised[]> {
   const answer = (await (await fetch(`${ops}/readyz`)).json()) as { processes?: Supervised[] }
   return answer.processes ?? []
 }
 
-/** The highest resident memory of each process in megabytes, looked at four times a second. */
+/** Samples the resident memory of each process four times a second; returns the maximum in megabytes. */
 export function watchMemory(processes: Pick<Supervised, 'role' | 'pid'>[]) {
   const highest = new Map<string, number>()
   let total = 0

@@ -7,12 +7,12 @@ import { openConnection } from '../../server/src/platform/postgres.ts'
 
 const run = promisify(execFile)
 
-/** Copies PostgreSQL's data folder while it serves, as pg_basebackup does. */
+/** Copies PostgreSQL's data folder while PostgreSQL serves, as pg_basebackup does. */
 export async function copyPostgres(url: string, data: string, copy: string): Promise<void> {
   const client = openConnection({ POSTGRES_URL: url })
   await client.connect()
   await client.query("SELECT pg_backup_start('restore test', true)")
-  // Files that PostgreSQL removes meanwhile are not needed.
+  // Ignores files that PostgreSQL removes during the copy.
   await run('cp', ['-a', data, copy]).catch(() => {})
   const { rows } = await client.query('SELECT labelfile FROM pg_backup_stop(false)')
   await run('cp', ['-a', `${data}/pg_wal/.`, `${copy}/pg_wal`]).catch(() => {})
@@ -22,14 +22,14 @@ export async function copyPostgres(url: string, data: string, copy: string): Pro
   await client.end()
 }
 
-/** Copies the store of NATS while it is paused. */
+/** Copies the NATS store while NATS is paused. */
 export async function copyNats(engine: EngineProcess, store: string, copy: string): Promise<void> {
   await engine.stop()
   await run('cp', ['-a', store, copy])
   await engine.restart()
 }
 
-/** Kills an engine and starts it again on an older copy of its data. */
+/** Kills a database or NATS and restarts it on an older copy of its data. */
 export async function restoreCopy(engine: EngineProcess, data: string, copy: string): Promise<void> {
   engine.kill('SIGKILL')
   while (!engine.exited) await new Promise((resolve) => setTimeout(resolve, 20))

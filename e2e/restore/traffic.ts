@@ -7,14 +7,14 @@ import { visit } from '../../server/test/visit.ts'
 
 export type MadeLink = { id: string; key: string; at: number }
 export type Traffic = {
-  /** Answered visits, by link key. */
+  /** Number of answered visits, by link key. */
   visits: Map<string, number>
   links: MadeLink[]
   leads: { name: string; at: number }[]
   sales: { invoiceId: string; at: number }[]
-  /** Requests that failed while an engine was down. */
+  /** Number of requests that failed while a database was down. */
   refused: number
-  /** Stops only visits, and waits for their responses. */
+  /** Stops visits only, and waits for their responses. */
   pauseVisits(): Promise<void>
   resumeVisits(): void
   stop(): Promise<void>

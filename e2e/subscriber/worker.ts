@@ -8,7 +8,7 @@ import { openLog } from '../../server/src/platform/log.ts'
 import { startRelay } from '../../server/src/platform/outbox.ts'
 import { transaction } from '../../server/src/platform/postgres.ts'
 
-/* A worker with one subscriber, which sums sales in a table without a unique key for an event. */
+/* A worker with one subscriber, which sums sales in a table that has no unique key per event. */
 
 const platform = await openPlatform(readConfig(process.env), openLog('silent'))
 const subscriber = 'sum-of-sales'

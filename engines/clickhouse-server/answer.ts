@@ -23,7 +23,7 @@ export async function sendWhole(response: ServerResponse, query: QueryRequest, p
   await send(response, query, [bytes])
 }
 
-// An error of the first chunk becomes a status; a later error goes into the body, as ClickHouse does.
+// Streams a result. An error in the first chunk becomes an HTTP status, a later one is in the body, as in ClickHouse.
 export async function sendStream(
   response: ServerResponse,
   query: QueryRequest,
@@ -81,7 +81,7 @@ async function* readRest(first: Uint8Array, rest: AsyncIterator<Uint8Array>, tag
   } catch (error) {
     const text = `${errorText(error, version)}\n`
     const trailer = `${text}${Buffer.byteLength(text)} ${tag}`
-    // The client looks for it in the last chunk, so it must not be sent together with rows and be split.
+    // The client looks for the error in the last chunk, so it is sent apart from the rows.
     await sleep(20)
     yield Buffer.from(`\r\n__exception__\r\n${tag}\r\n${trailer}\r\n__exception__\r\n`)
   } finally {
@@ -109,7 +109,7 @@ function errorText(error: unknown, version: string): string {
   return text.includes('(version ') ? text : `${text} (version ${version})`
 }
 
-// HTTP statuses of ClickHouse's error codes; every other code is a 500.
+// HTTP statuses of ClickHouse error codes; all other codes give 500.
 const codesOfStatus: Record<number, number[]> = {
   400: [6, 8, 15, 25, 26, 27, 36, 37, 38, 41, 44, 53, 62, 72, 117, 123, 167, 168, 223, 321, 376, 427, 441, 675, 676],
   401: [194],

@@ -8,7 +8,7 @@ export type InsertResult = { rowsWritten: number; bytesWritten: number; elapsed:
 export type Chdb = {
   version: string
   openSession(): Session
-  /** Kills the query with this id, even if it starts late, until the signal reports its end. */
+  /** Kills the query with this id, even one that starts late, until `ended` aborts. */
   killUntilEnded(queryId: string, ended: AbortSignal): Promise<void>
   close(): void
 }
@@ -17,7 +17,7 @@ const killAgainAfterMs = 250
 
 export function openChdb(path: string, connectionArguments: string[]): Chdb {
   const openSession = () => new Session(path, { connectionArgs: connectionArguments })
-  // One session stays open, because the engine stops with its last session.
+  // One session always stays open, because chdb shuts down with its last session.
   const firstSession = openSession()
   firstSession.query('CREATE DATABASE IF NOT EXISTS default', 'TabSeparated')
 
@@ -26,7 +26,7 @@ export function openChdb(path: string, connectionArguments: string[]): Chdb {
     openSession,
     async killUntilEnded(queryId, ended) {
       while (!ended.aborted) {
-        // chdb assigns its own query ids; ours is in log_comment.
+        // chdb assigns its own query ids, so ours is in `log_comment`.
         const statement = `KILL QUERY WHERE Settings['log_comment'] = ${quote(queryId)} ASYNC`
         await firstSession.queryAsync(statement, { format: 'TabSeparated' }).catch(() => {})
         await sleep(killAgainAfterMs)
@@ -36,7 +36,7 @@ export function openChdb(path: string, connectionArguments: string[]): Chdb {
   }
 }
 
-// chdb's own insert() accepts only some formats and plain identifiers; its native call takes the client's statement unchanged.
+// Inserts rows with chdb's native call: its own insert() accepts only some formats and plain identifiers.
 export function insertRows(session: Session, statement: string, rows: Buffer): Promise<InsertResult> {
   return native().InsertRawAsyncConnection(session.connection, statement, rows, false)
 }

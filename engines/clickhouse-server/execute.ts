@@ -4,7 +4,7 @@ import { sendStream, sendWhole } from './answer.ts'
 import { type Chdb, insertRows } from './chdb.ts'
 import type { QueryRequest } from './request.ts'
 
-// Runs one statement in its own session, because a chdb session runs one at a time and keeps its settings.
+// Runs a statement in its own chdb session, because a session runs one statement at a time and keeps its settings.
 export async function execute(chdb: Chdb, query: QueryRequest, response: ServerResponse): Promise<void> {
   const ended = new AbortController()
   const session = chdb.openSession()
@@ -38,7 +38,7 @@ async function runWhole(session: Session, query: QueryRequest, response: ServerR
   await sendWhole(response, query, result, result.bytes())
 }
 
-// The calls for inserts and streams take a single statement, so the settings go first.
+// Applies the settings first, because chdb's insert and stream calls take a single statement.
 async function prepare(session: Session, query: QueryRequest) {
   await session.queryAsync(query.preamble, { format: 'TabSeparated' })
 }
@@ -58,7 +58,7 @@ const streamableFormats = new Set([
   'TabSeparatedRaw',
 ])
 
-// A stream is planned on the event loop and planning runs scalar subqueries, so statements with subqueries are not streamed.
+// Results with subqueries are not streamed: chdb would run scalar subqueries on the event loop, while planning.
 function canStream({ sql, format, waitForEnd }: QueryRequest): boolean {
   const isSelect = /^\s*(?:--[^\n]*\n\s*)*(SELECT|WITH)\b/i.test(sql)
   const hasSubquery = /\(\s*(SELECT|WITH)\b/i.test(sql)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createGate } from './gate.ts'
 
-test('runs callers up to the limit, queues further ones in order, and refuses beyond the queue', async () => {
+test('runs callers up to the limit, queues further callers in order, and rejects them beyond the queue', async () => {
   const gate = createGate(2, 2, () => new Error('full'))
   const inside: number[] = []
   const enter = (visitor: number) => gate.enter().then(() => inside.push(visitor))

@@ -1,6 +1,6 @@
 export type Gate = { enter(): Promise<void>; leave(): void }
 
-// Runs `places` callers at a time; further ones queue in order, and beyond `queueLength` get `refusal()`.
+// Limits concurrency: `size` callers run, up to `queueLength` wait in order, and the rest get `refusal()`.
 export function createGate(size: number, queueLength: number, refusal: () => Error): Gate {
   let inside = 0
   const waiting: (() => void)[] = []

@@ -20,7 +20,7 @@ const gate = createGate(concurrency, queueLength, () =>
   databaseError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', `Too many simultaneous queries. Maximum: ${concurrency}.`),
 )
 
-// As long as ClickHouse accepts, because parameters are in the URL.
+// The same header limit as ClickHouse, because query parameters are in the URL.
 const server = createServer({ maxHeaderSize: 1_048_576 }, (request, response) => {
   handle(request, response).catch((error) => sendError(response, error, chdb.version))
 })

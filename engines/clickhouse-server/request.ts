@@ -7,10 +7,10 @@ import { databaseError } from './answer.ts'
 export type QueryRequest = {
   queryId: string
   sql: string
-  /** The rows of `INSERT INTO … FORMAT …`; undefined for every other statement. */
+  /** The rows of `INSERT INTO … FORMAT …`; undefined for all other statements. */
   rows: Buffer | undefined
   format: string
-  /** USE and SET statements that give the session its database, settings and query parameters. */
+  /** USE and SET statements with the database, settings and query parameters of the request. */
   preamble: string
   waitForEnd: boolean
   acceptsGzip: boolean
@@ -75,7 +75,7 @@ async function readStatement(request: IncomingMessage, parameters: URLSearchPara
   return { sql: [sql, body.toString('utf8')].filter(Boolean).join('\n'), rows: undefined }
 }
 
-// A form carries the statement and its parameters when they are too long for the URL.
+// Parses a multipart form: the client sends statement and parameters this way when they are too long for the URL.
 async function readForm(body: Buffer, contentType: string, parameters: URLSearchParams): Promise<string> {
   const form = await new Response(new Uint8Array(body), { headers: { 'content-type': contentType } }).formData()
   for (const [name, value] of form) {
@@ -93,7 +93,7 @@ const decoders: Record<string, () => Transform> = {
 
 async function readBody(request: IncomingMessage): Promise<Buffer> {
   const decoder = decoders[String(request.headers['content-encoding'] ?? '').toLowerCase()]
-  // pipeline forwards a failure of either side to the decoder, where the loop throws it.
+  // `pipeline` forwards errors of the request and the decoder, so that the loop throws them.
   const source: AsyncIterable<Buffer> = decoder ? pipeline(request, decoder(), () => {}) : request
   const pieces: Buffer[] = []
   for await (const piece of source) pieces.push(piece)
@@ -109,7 +109,7 @@ function findFormat(sql: string, request: IncomingMessage, parameters: URLSearch
   )
 }
 
-// Parameters of the HTTP interface itself; every other name in the URL is a setting or a query parameter.
+// URL parameters of the HTTP interface itself; all others are settings or query parameters.
 const interfaceParameters = new Set([
   'query',
   'query_id',

@@ -152,14 +152,14 @@ describe('errors', () => {
     expect(await response.text()).toMatch(new RegExp(`^Code: ${code}\\. DB::Exception: .*\\(${type}\\)`, 's'))
   })
 
-  test('a broken insert names its row', async () => {
+  test('the error of an invalid insert has the row number', async () => {
     await client.command({ query: 'CREATE TABLE strict (id UInt32) ENGINE = MergeTree ORDER BY id' })
     const values = [{ id: 1 }, { id: 'many' }]
     await expect(client.insert({ table: 'strict', values, format: 'JSONEachRow' })).rejects.toThrow(/at row 1|row 2/)
     await expect(client.insert({ table: 'none', values, format: 'JSONEachRow' })).rejects.toMatchObject({ code: '60' })
   })
 
-  test('an error after the first rows reaches the reader', async () => {
+  test('an error after the first rows reaches the client', async () => {
     const result = await client.query({
       query: 'SELECT throwIf(number = 300000) AS thrown FROM numbers(400000)',
       format: 'JSONEachRow',
@@ -180,14 +180,14 @@ describe('errors', () => {
 })
 
 describe('long queries', () => {
-  test('streams 500,000 rows in the memory of 200,000', async () => {
+  test('streams 500,000 rows with the memory of 200,000', async () => {
     const fewer = await highestMegabytes(200_000)
     const more = await highestMegabytes(500_000)
     expect(more - fewer).toBeLessThan(80)
   })
 
   test.each(['SELECT sum(sleepEachRow(0.01)) FROM numbers(2000)', 'SELECT sleepEachRow(0.01) FROM numbers(2000)'])(
-    'aborting ends %s',
+    'aborting the request cancels %s',
     async (query) => {
       for (const waitMs of [0, 300]) {
         const abort = new AbortController()
@@ -256,7 +256,7 @@ async function highestMegabytes(rowCount: number): Promise<number> {
     query: "SELECT number, repeat('x', 400) AS filler FROM numbers({rowCount:UInt32})",
     query_params: { rowCount },
     format: 'JSONEachRow',
-    // Blocks stay in memory whole, several at a time until they are garbage collected.
+    // Small blocks, because chdb keeps several whole blocks in memory until they are garbage collected.
     clickhouse_settings: { max_block_size: '8192' },
   })
   let count = 0

@@ -16,7 +16,7 @@ import { buildWorkspace } from './build.ts'
 import { openTestPlatform } from './stack.ts'
 
 /*
- * Calls every operation as every kind of actor; the `Authorization` header names the kind. New operations are included
+ * Calls every operation as every type of actor; the `Authorization` header has the type. New operations are included
  * automatically.
  */
 const platform = await openTestPlatform()
@@ -24,7 +24,7 @@ const workspace = await buildWorkspace(platform)
 const redirect = await openRedirect(platform)
 let actors = 0
 
-/** No operation of the contract allows these actors yet. */
+/** An operation for actors that no contract operation allows yet. */
 const forPartners = operation({
   id: 'forPartners',
   method: 'get',
@@ -46,7 +46,7 @@ const app = serve(
     async openContext(platform, authorization) {
       const [kind, scope = 'apis.all'] = (authorization ?? '').split(' ') as [ActorKind, Scope]
       if (!actorKinds.includes(kind)) throw unauthorized('This test knows no such actor.')
-      // Each request is another actor, so that no rate limit counts two of them.
+      // Each request comes from another actor, so that no rate limit applies.
       const actor: Actor = { kind, id: `${workspace.id}_${actors++}`, scopes: [scope] }
       return { ...platform, workspaceId: workspace.id, plan: 'enterprise', actor }
     },
@@ -79,7 +79,7 @@ describe.each([...operations, forPartners])('$id', (operation) => {
   })
 })
 
-test('an operation without actors is for keys, users and apps', () => {
+test('an operation without a list of actors allows keys, users and apps', () => {
   const named = operations.filter((operation) => 'actors' in operation).map(({ actors }) => actors.join())
   expect(new Set(named)).toEqual(new Set(['key,user,app']))
 })
@@ -89,7 +89,7 @@ test('a service gets the calling actor', async () => {
   expect(await response.json()).toEqual({ kind: 'partner', id: expect.stringMatching(workspace.id) })
 })
 
-test('the log names the actor of a refused request', async () => {
+test('the log has the actor of a rejected request', async () => {
   logged.length = 0
   await call(forPartners, 'user')
   expect(logged).toEqual([
@@ -100,7 +100,7 @@ test('the log names the actor of a refused request', async () => {
 test.each([
   ['key', 'This key lacks the scope links.write. Create a key that has it.'],
   ['user', 'This user lacks the scope links.write. Ask an owner of the workspace for it.'],
-])('a %s needs the scope of the operation', async (kind, message) => {
+])('a %s without the scope of the operation gets 403', async (kind, message) => {
   const response = await fetch(`${api}/links`, { method: 'POST', headers: { authorization: `${kind} links.read` } })
   expect(response.status).toBe(403)
   expect(await response.json()).toMatchObject({ error: { code: 'forbidden', message } })
@@ -114,7 +114,7 @@ async function call({ method, path }: { method: string; path: string }, kind: Ac
     ...(method !== 'get' && { body: '[]' }),
     signal: leave.signal,
   })
-  // An open stream would not end by itself.
+  // Only error responses are read, because an open stream would not end by itself.
   const answer = response.ok ? undefined : ((await response.json()) as { error: { message: string } })
   leave.abort()
   return { status: response.status, message: answer?.error.message ?? '' }

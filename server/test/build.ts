@@ -14,7 +14,7 @@ import { contextIn } from './context.ts'
 
 export type BuiltWorkspace = Workspace & { key: string; keyId: string; domain: string }
 
-/** A new workspace with a key and its own domain. */
+/** Creates a workspace with an API key and its own domain. */
 export async function buildWorkspace(
   platform: Platform,
   given: { plan?: Plan; scopes?: Scope[]; expiresAt?: Date } = {},
@@ -31,7 +31,7 @@ export function buildLink(platform: Platform, workspace: Workspace, given: Parti
   return createLink(contextIn(platform, workspace.id), input)
 }
 
-/** A customer as a lead would create it; without a link it has no origin. */
+/** Creates a customer as a lead would; without a link the customer has no origin. */
 export function buildCustomer(
   platform: Platform,
   workspace: Workspace,
@@ -42,7 +42,7 @@ export function buildCustomer(
   return makeCustomer(contextIn(platform, workspace.id), person, click)
 }
 
-/** A click as the redirect would capture it; every call is another visitor. */
+/** Builds a click as the redirect would capture it, from a new visitor on every call. */
 export function buildClick(
   platform: Platform,
   link: { number: bigint; workspaceId: string; url: string },
@@ -66,7 +66,7 @@ export function buildClick(
   }
 }
 
-/** A link of a new workspace, and a function for clicks on it, each from another visitor. */
+/** Creates a link in a new workspace, and a function for clicks on it from new visitors. */
 export async function buildConversionLink(platform: Platform, given: { plan?: Plan } = {}) {
   const workspace = await buildWorkspace(platform, given)
   const link = await buildLink(platform, workspace, { trackConversion: true })
@@ -81,7 +81,7 @@ export const browser =
 
 let visitors = 0
 
-/** Sequential, because random ones would repeat a visitor in one run of eight. */
+/** Sequential addresses, because random ones would repeat a visitor in one of eight runs. */
 function nextAddress(): string {
   visitors += 1
   return `10.${(visitors >> 16) & 255}.${(visitors >> 8) & 255}.${visitors & 255}`

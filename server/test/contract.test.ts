@@ -10,7 +10,7 @@ const guarded = operations.filter((operation) => operation.kind === 'json' || op
 const platform = await openTestPlatform()
 const { api } = inject('server')
 
-test('every operation of the contract has a handler, and nothing else does', async () => {
+test('every operation of the contract has a handler, and every handler an operation', async () => {
   await using redirect = await openRedirect(platform)
   const answered = bindRoutes(platform, redirect)
     .map((route) => route.operation.id)
@@ -18,7 +18,7 @@ test('every operation of the contract has a handler, and nothing else does', asy
   expect(answered).toEqual(operations.map((operation) => operation.id).sort())
 })
 
-test('only the operations that the specification gates need a plan', () => {
+test('only operations with a plan in the specification require one', () => {
   const gated = guarded.filter(({ plan }) => plan !== 'free')
   expect(Object.fromEntries(gated.map(({ id, plan }) => [id, plan]))).toEqual({
     listEvents: 'business',
@@ -29,7 +29,7 @@ test('only the operations that the specification gates need a plan', () => {
 })
 
 test.each(operations.filter(({ kind }) => kind === 'browser'))(
-  '$id needs no key, and allows pages of any site',
+  '$id requires no key, and allows web pages of any site',
   async ({ path }) => {
     const response = await fetch(api + path, { method: 'POST', headers: { origin: 'https://example.com' }, body: '[]' })
     expect(response.status).toBe(400)

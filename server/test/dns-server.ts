@@ -8,9 +8,9 @@ import { decode, encode, type Packet, type StringAnswer, streamDecode, streamEnc
 
 export type DnsAnswer =
   | { type: 'A' | 'AAAA' | 'CNAME'; data: string }
-  /** Several texts are the parts of one record. */
+  /** A list of texts is one TXT record with several parts. */
   | { type: 'TXT'; data: string | string[] }
-/** A name's records, or its failure. */
+/** Records of a name, or how its query fails. */
 export type Zone = DnsAnswer[] | 'silent' | 'SERVFAIL' | 'REFUSED'
 export type DnsServer = AsyncDisposable & { address: string; folder: string }
 
@@ -19,7 +19,7 @@ const authoritative = 1 << 10
 const truncated = 1 << 9
 const longestDatagram = 512
 
-/** A DNS server on loopback, UDP and TCP. Its records are in a folder, so that tests in any process can set them. */
+/** Starts a DNS server on loopback. Its records are files in a folder, so that tests in any process can set them. */
 export async function startDnsServer(): Promise<DnsServer> {
   const folder = await mkdtemp(join(tmpdir(), 'tributary-dns-'))
   const { udp, tcp, port } = await bind()
@@ -52,7 +52,7 @@ export async function startDnsServer(): Promise<DnsServer> {
   }
 }
 
-/** Sets the answer for a name. */
+/** Sets the DNS records of a name. */
 export async function setZone(server: Pick<DnsServer, 'folder'>, name: string, zone: Zone): Promise<void> {
   const file = join(server.folder, name.toLowerCase())
   await writeFile(`${file}~`, JSON.stringify(zone))
@@ -86,7 +86,7 @@ async function answerTo(folder: string, query: Packet): Promise<Packet | undefin
 type Answer = StringAnswer | TxtAnswer
 type Found = { answers: Answer[]; code: keyof typeof codes | 'silent' }
 
-/** Follows aliases within these zones, as a resolver does. */
+/** Follows CNAME records within these zones, as a resolver does. */
 async function lookUp(folder: string, name: string, type: string, hops = 0): Promise<Found> {
   const zone = await readZone(folder, name)
   if (!Array.isArray(zone)) return { answers: [], code: zone ?? 'NXDOMAIN' }
@@ -98,7 +98,7 @@ async function lookUp(folder: string, name: string, type: string, hops = 0): Pro
   return { answers: [...own, ...further.answers], code: 'NOERROR' }
 }
 
-/** An unknown name gets its sibling wildcard, if there is one. */
+/** Reads the records of a name, or of the wildcard beside it. */
 async function readZone(folder: string, name: string): Promise<Zone | undefined> {
   const asked = name.toLowerCase()
   for (const file of [asked, asked.replace(/^[^.]+/, '*')]) {

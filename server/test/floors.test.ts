@@ -19,7 +19,7 @@ test('the project follows every layout rule', () => {
   expect(complaints.length, complaints.join('\n')).toBe(0)
 })
 
-/** A small project that follows every rule; each case below changes a file or two of it, below server/src. */
+/** A small project that follows every rule; each case below changes one or two of its files. */
 const sound: Files = {
   '/contract/src/common.ts': "import { z } from 'zod'\nexport const id = z.string()",
   '/contract/src/links.ts': "import { id } from './common.ts'\nexport const link = id",
@@ -49,7 +49,7 @@ const events = (content: string): Files => ({ 'features/events/store.ts': conten
 const eventsWhere: Files = { 'features/events/where.ts': 'const where = (workspaceId) => workspaceId' }
 const select = 'export const find = (workspaceId) => `select id from links where workspace_id = ${workspaceId}`'
 
-/** An example that breaks only this rule, and a similar one that breaks none. `a < b`: file a imports b. */
+/** For each rule, an example that breaks only this rule, and a similar one that breaks none. `a < b`: file a imports b. */
 const cases: Record<Rule, [broken: string | Files, right: string | Files][]> = {
   'imports-go-down': [
     ['platform/log.ts < ../features/links/service.ts', 'platform/log.ts < ./config.ts'],
@@ -324,16 +324,16 @@ test('a violation says what is wrong and where', () => {
       rule: 'contract-alone',
       file: 'contract/src/tags.ts',
       line: 3,
-      message: 'imports pino, which is more than the contract may know: itself and zod',
+      message: 'imports pino, which is not allowed in the contract (only itself and zod)',
     },
   ])
 })
 
-describe('reading a source', () => {
+describe('parsing a source file', () => {
   test.each([
     ['comments', "// it's\n/* `x` */ code", '       \n          code'],
     ['strings', `a('it\\'s', "q")`, `a('     ', " ")`],
-    ['templates with holes', 'a(`x ${b({ c: `y` })} z`) d', 'a(`  ${b({ c: ` ` })}  `) d'],
+    ['templates with placeholders', 'a(`x ${b({ c: `y` })} z`) d', 'a(`  ${b({ c: ` ` })}  `) d'],
     ['regular expressions', "a.match(/['\"/]\\/`/) + b / c / 'd'", "a.match(/        /) + b / c / ' '"],
   ])('blanks out %s', (_, content, code) => {
     expect(readSource('a.ts', content).code).toBe(code)

@@ -17,7 +17,7 @@ export interface Violation {
 
 export const rules = Object.keys(checks) as Rule[]
 
-/** Checks the project's files, given as path from the root -> content, against its layout rules. */
+/** Checks the project's files (path from the root -> content) against its layout rules. */
 export function checkFloors(files: Map<string, string>): Violation[] {
   const tree = readTree(files)
   return rules.flatMap((rule) => {

@@ -15,11 +15,11 @@ import { type ServerProcess, startServer } from './server-process.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The settings that all servers of this run share. */
+    /** Settings that all servers of this test run share. */
     environment: Record<string, string>
-    /** A server with every role, for all tests that don't start their own. */
+    /** URLs of a server with every role, for tests that don't start their own. */
     server: { api: string; redirect: string; ops: string }
-    /** The only DNS server of this run: `setZone(inject('dns'), …)`. */
+    /** The only DNS server of this test run: `setZone(inject('dns'), …)`. */
     dns: { folder: string }
   }
 }
@@ -27,7 +27,7 @@ declare module 'vitest' {
 type Stack = { environment: Record<string, string>; server: ServerProcess; dns: DnsServer; stop(): Promise<void> }
 type Shared = { tributaryStack?: { users: number; started: Promise<Stack> } }
 
-/** Vitest calls this once for each project; all of them share one stack. */
+/** Vitest calls this once per project; all projects share one set of databases. */
 export default async function setup(project: TestProject) {
   const shared = globalThis as Shared
   shared.tributaryStack ??= { users: 0, started: startStack() }
@@ -62,9 +62,9 @@ async function startStack(): Promise<Stack> {
     ENVIRONMENT: 'development',
     EVENT_PARTITIONS: '2',
     INGEST_INTERVAL_MS: '100',
-    // A busy machine is slow, not broken.
+    // Long, because a busy test machine is slow, not broken.
     POSTGRES_WAIT_MS: '30000',
-    // All tests of a run are one client.
+    // High, because all tests of a run count as one client.
     UNAUTHENTICATED_REQUESTS_PER_MINUTE: '1000000',
     LOG_LEVEL: 'info',
   }

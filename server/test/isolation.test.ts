@@ -14,8 +14,9 @@ import { visit } from './visit.ts'
 import { buildWebhook } from './webhooks.ts'
 
 /**
- * Calls every operation with a key of one workspace and every name of another one's objects: in the path, in the query
- * and in the body. New operations are included automatically; a new kind of name needs a line here.
+ * Calls every operation with an API key of one workspace and every identifier of another workspace's objects: in the
+ * path, in the query and in the body. New operations are included automatically; a new type of identifier needs a line
+ * here.
  */
 const platform = await openTestPlatform()
 const { api, redirect } = inject('server')
@@ -34,7 +35,7 @@ type Foreign = BuiltWorkspace & {
 }
 let foreign: Foreign
 
-/** The other workspace's objects, by parameter and field name. */
+/** Returns an identifier of the other workspace, by parameter or field name. */
 function foreignValue(name: string, path: string): unknown {
   const byName: Record<string, unknown> = {
     id: path.startsWith('/folders')
@@ -77,13 +78,13 @@ function foreignValue(name: string, path: string): unknown {
     name: secret,
     tag: secret,
     search: secret,
-    // Tests must not look up any host name.
+    // `localhost`, because tests must not look up host names.
     url: path === '/metatags' ? `http://localhost/${secret}` : `https://example.com/${secret}`,
   }
   return byName[name]
 }
 
-/** Parameters that name no object. */
+/** Parameters that do not identify an object. */
 const harmless = new Set(
   `event interval start end timezone country city region continent device browser os trigger referer refererUrl root
   saleType query qr page limit pageSize sort sortOrder sortBy order groupBy showArchived withTags archived primary
@@ -124,14 +125,14 @@ beforeAll(async () => {
       SELECT stored_at FROM conversions WHERE workspace_id = ${foreign.id}`.execute(platform.db)
     expect(found.rows.map((row) => row.stored_at)).toEqual([expect.any(Date), expect.any(Date), expect.any(Date)])
   }, 30_000)
-  // Last and disabled, so that no worker changes it meanwhile.
+  // Created last and disabled, so that no worker changes it during the test.
   const webhook = { url: `https://localhost/${secret}`, name: secret, disabled_at: new Date() }
   foreign.webhookId = (await buildWebhook(platform, workspace.id, webhook)).id
   const published = { id: secret, event: 'link.created' as const, customerId: null, body: secret }
   const event = { ...published, createdAt: new Date().toISOString(), webhookIds: [foreign.webhookId] }
   await insertEvents(platform.db, workspace.id, [event])
   await insertDeliveries(platform.db, workspace.id, [event], new Date())
-  // Workers finish what follows a click and a sale a moment later.
+  // Workers process the click and the sale a moment later.
   await eventually(async () => {
     const before = await snapshot(foreign.id)
     await sleep(2_000)
@@ -140,12 +141,12 @@ beforeAll(async () => {
 })
 
 describe.each(jsonOperations)('$id', (operation) => {
-  test('has only parameters and fields that this test knows', () => {
+  test('has only parameters and fields that this test covers', () => {
     const names = [...pathNames(operation), ...Object.keys(operation.query.shape), ...bodyFields(operation)]
     expect(names.filter((name) => foreignValue(name, operation.path) === undefined && !harmless.has(name))).toEqual([])
   })
 
-  test('shows and changes nothing of another workspace', async () => {
+  test('neither returns nor changes objects of another workspace', async () => {
     const own = await buildWorkspace(platform)
     const before = await snapshot(foreign.id)
     for (const { path, query, body } of attempts(operation)) {
@@ -192,7 +193,7 @@ function attempts(operation: JsonOperation): Attempt[] {
   return [plain, ...inQuery, ...inBody]
 }
 
-/** Without the right scope these would be refused before the lookup. */
+/** Adds `linkScope`, without which a webhook's ids would be rejected before their lookup. */
 function neededBy(name: string, { path }: JsonOperation): object {
   if (!path.startsWith('/webhooks')) return {}
   return { ...(name === 'folderIds' && { linkScope: 'folders' }), ...(name === 'linkIds' && { linkScope: 'links' }) }
@@ -231,7 +232,7 @@ async function ask(key: string, method: string, path: string, query: Record<stri
   return { status: response.status, text: await response.text() }
 }
 
-/** Objects of the other workspace in the response; values of the request may be repeated. */
+/** Returns the other workspace's values in the response, except for values of the request. */
 function leaks(value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return []
   if (Array.isArray(value)) return value.flatMap(leaks)
@@ -249,7 +250,7 @@ function leaks(value: unknown): unknown[] {
   return [...(isForeign ? [object] : []), ...Object.values(object).flatMap(leaks)]
 }
 
-/** Every row of that workspace in every table. */
+/** Returns every row of the workspace in every table. */
 async function snapshot(workspaceId: string): Promise<Record<string, unknown[]>> {
   const tables = await sql<{ table_name: string }>`SELECT table_name FROM information_schema.columns
     WHERE table_schema = 'public' AND column_name = 'workspace_id' AND table_name <> 'outbox'

@@ -2,7 +2,7 @@ import { glob } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Metrics, openMetrics } from '../src/platform/metrics.ts'
 
-/** The metrics of the platform and of every feature. */
+/** Opens the metrics of the platform and of every feature. */
 export async function openAllMetrics(): Promise<Metrics> {
   const metrics = openMetrics()
   const features = join(import.meta.dirname, '../src/features')

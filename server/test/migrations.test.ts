@@ -6,7 +6,7 @@ const files = ['postgres', 'clickhouse'].flatMap((engine) =>
   readdirSync(new URL(engine, folder)).map((name) => `${engine}/${name}`),
 )
 
-/** Statements that would break a process of the previous version; a comment must give the reason. */
+/** Statements that would break a process of the previous version, so that a comment must give the reason. */
 const breaking = [
   /\bDROP\s+(?:TABLE|COLUMN|VIEW|TYPE|SEQUENCE)\b/i,
   /\bRENAME\b/i,
@@ -17,14 +17,14 @@ const breaking = [
 ]
 const reason = /^-- Contract: .{20}/m
 
-/** Returns the statement that needs a reason and has none. */
+/** Returns a statement that needs a comment with the reason and has none. */
 function unexplained(text: string): string | undefined {
   const code = text.replaceAll(/--.*$/gm, '')
   const found = breaking.map((pattern) => pattern.exec(code)?.[0]).find(Boolean)
   return found && !reason.test(text) ? found : undefined
 }
 
-test.each(files)('%s only adds, or says since when nothing uses what it removes', (file) => {
+test.each(files)('%s only adds, or has a comment since when the removed objects are unused', (file) => {
   expect(unexplained(readFileSync(new URL(file, folder), 'utf8'))).toBeUndefined()
 })
 

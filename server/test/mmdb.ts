@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 type Value = string | number | Value[] | { [name: string]: Value }
 type Child = { node: number } | { data: number } | undefined
 
-/** A database in the MaxMind format with one record for each network; networks must not overlap. */
+/** Writes a database in the MaxMind format with one record per network; networks must not overlap. */
 export function mmdb(records: Record<string, Value>, { ipVersion = 6 }: { ipVersion?: 4 | 6 } = {}): Buffer {
   const nodes: [Child, Child][] = [[undefined, undefined]]
   const data: Buffer[] = []
@@ -53,7 +53,7 @@ function insertLeaf(nodes: [Child, Child][], bits: number[], leaf: Child): void 
   }
 }
 
-/** IPv4 is at the start of an IPv6 tree. */
+/** IPv4 addresses are at the start of an IPv6 tree. */
 function networkBits(network: string, ipVersion: 4 | 6): number[] {
   const [address, length] = ipaddr.parseCIDR(network)
   const bits = address.toByteArray().flatMap((byte) => [...byte.toString(2).padStart(8, '0')].map(Number))

@@ -12,7 +12,7 @@ import { openTestPlatform } from './stack.ts'
 
 const newName = () => `own_${randomUUID().replaceAll('-', '')}`
 
-/** A platform on its own database: no worker touches its rows or takes its messages. */
+/** Opens a platform with its own PostgreSQL and ClickHouse databases, which no other worker uses. */
 export async function openOwnDatabase(overrides: Record<string, string> = {}): Promise<Platform> {
   const url = overrides.POSTGRES_URL ?? (await createDatabase(inject('environment').POSTGRES_URL as string, newName()))
   const platform = await openTestPlatform({ POSTGRES_URL: url, POSTGRES_POOL: '25', ...overrides })
@@ -20,7 +20,7 @@ export async function openOwnDatabase(overrides: Record<string, string> = {}): P
   return platform
 }
 
-/** Settings that name new, empty databases of PostgreSQL and ClickHouse. */
+/** Creates empty PostgreSQL and ClickHouse databases; returns settings with their URLs. */
 export async function createDatabases(): Promise<{ POSTGRES_URL: string; CLICKHOUSE_URL: string }> {
   const environment = inject('environment')
   const name = newName()
@@ -33,7 +33,7 @@ export async function createDatabases(): Promise<{ POSTGRES_URL: string; CLICKHO
   }
 }
 
-/** A platform with its own log, Valkey and databases, with tables and streams; stopped after the file's tests. */
+/** Starts a platform with its own NATS, Valkey and databases, with tables and streams; stopped after the file's tests. */
 export async function openOwnEngines(overrides: Record<string, string> = {}, directory?: string) {
   const engines = await startEngines({ only: ['nats', 'valkey'], directory })
   const environment = { ...inject('environment'), ...engines.urls, ...(await createDatabases()), ...overrides }
@@ -44,7 +44,7 @@ export async function openOwnEngines(overrides: Record<string, string> = {}, dir
   return { engines, environment, platform }
 }
 
-/** The messages published since the last call, in order, without the time. */
+/** Returns the messages published since the last call, in order, without their times. */
 export async function takeMessages(platform: Platform): Promise<unknown[]> {
   const taken = await sql<{ id: bigint; body: object }>`DELETE FROM outbox RETURNING id, body`.execute(platform.db)
   return taken.rows.sort((one, other) => Number(one.id - other.id)).map(({ body }) => ({ ...body, at: undefined }))

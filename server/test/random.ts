@@ -1,11 +1,11 @@
 export type Random = {
-  /** A whole number from 0 on. */
+  /** Returns a whole number from 0 to below `limit`. */
   below(limit: number): number
   chance(share: number): boolean
   pick<T>(from: T[]): T
 }
 
-/** Deterministic by seed: the high bits of a linear congruential generator. */
+/** A random generator, deterministic by seed: the high bits of a linear congruential generator. */
 export function openRandom(seed: number): Random {
   let state = BigInt(seed)
   const next = () => {

@@ -1,16 +1,16 @@
 import jsqr from 'jsqr'
 import { PNG } from 'pngjs'
 
-// NOTE Its types say that the function is under `default`; in Node it is the module itself.
+// The types of jsqr declare the function as `default`; in Node it is the module itself.
 const decode = jsqr as unknown as typeof jsqr.default
 
-/** The text that a scanner reads from a PNG; it shares no code with the drawing. */
+/** Decodes the QR code of a PNG with another library than the one that draws it. */
 export function scan(png: Uint8Array): string | undefined {
   const { data, width, height } = PNG.sync.read(Buffer.from(png))
   return decode(new Uint8ClampedArray(data), width, height)?.data
 }
 
-/** A client's picture: a disc with a bar on a transparent background. */
+/** Draws a test logo: a disc with a bar on a transparent background. */
 export function drawDisc(width = 120, height = width): PNG {
   const picture = new PNG({ width, height })
   for (let at = 0; at < width * height; at++) {

@@ -10,10 +10,10 @@ export type ServerProcess = {
   redirect: string
   ops: string
   pid: number
-  /** Its log lines so far, for the message of a failed test. */
+  /** Log lines of the server so far, for the message of a failed test. */
   log: string[]
   kill(signal: NodeJS.Signals): void
-  /** Resolves with the exit code. */
+  /** Stops the server; resolves with its exit code. */
   stop(): Promise<number | null>
 }
 
@@ -37,7 +37,7 @@ export async function startServer(
       API_PORT: String(apiPort),
       REDIRECT_PORT: String(redirectPort),
       OPS_PORT: String(opsPort),
-      // The same on every machine.
+      // One redirect process, the same on every machine.
       REDIRECT_PROCESSES: '1',
       ...environment,
     },
@@ -71,7 +71,7 @@ function ready(child: ChildProcess, log: string[], onLine?: (line: string) => vo
       clearTimeout(timer)
       resolve()
     })
-    child.once('exit', (code) => reject(new Error(`The server ended with ${code}:\n${log.slice(-20).join('\n')}`)))
+    child.once('exit', (code) => reject(new Error(`The server exited with ${code}:\n${log.slice(-20).join('\n')}`)))
     child.once('error', reject)
     const timer = setTimeout(() => {
       child.kill('SIGKILL')

@@ -64,7 +64,7 @@ const everything = {
   ...{ testStartedAt: '2026-01-01', testCompletedAt: '2099-01-01' },
 }
 
-test('links, tags, folders, domains and customers respond as the tables say', async () => {
+test('links, tags, folders, domains and customers respond as in the tables', async () => {
   const workspace = await buildWorkspace(platform)
   const tag = await call<{ id: string }>(workspace, 'createTag', '/tags', { name: 'a' })
   const folder = await call<{ id: string }>(workspace, 'createFolder', '/folders', { name: 'f' })
@@ -103,7 +103,7 @@ test('links, tags, folders, domains and customers respond as the tables say', as
   await call(workspace, 'deleteDomain', `/domains/${slug}`)
 })
 
-test('events, analytics, tracking and customers respond as the tables say', async () => {
+test('events, analytics, tracking and customers respond as in the tables', async () => {
   const workspace = await buildWorkspace(platform)
   const link = await buildLink(platform, workspace, { ...everything, key: 'seen' })
   const [linkNumber] = await linkNumbers(contextIn(platform, workspace.id), { ids: [link.id] })
@@ -143,7 +143,7 @@ test('events, analytics, tracking and customers respond as the tables say', asyn
   for (const event of ['leads', 'sales']) await call(workspace, 'listEvents', `/events?event=${event}&interval=all`)
 })
 
-test('webhooks are listed as the tables say', async () => {
+test('webhooks respond as in the tables', async () => {
   const workspace = await buildWorkspace(platform)
   const webhook = { name: 'w', url: 'https://localhost/', triggers: ['link.created'] }
   const { body } = await send(workspace, 'POST', '/webhooks', webhook)
@@ -159,7 +159,7 @@ test('every operation of the tables was called', () => {
   expect([...checked].sort()).toEqual(operationTables.map(({ id }) => id).sort())
 })
 
-test('refusals have the envelope, the code of their status, and the headers', async () => {
+test('errors have the error envelope, the code of their status, and the headers', async () => {
   const workspace = await buildWorkspace(platform, { plan: 'pro' })
   const nobody = { key: 'trib_unknown' }
   const cases: [string, Promise<Sent>][] = [
@@ -197,7 +197,7 @@ test('plans have the rate limits of the specification', () => {
   }
 })
 
-test('events and analytics refuse the plans below theirs', async () => {
+test('events and analytics return 403 to lower plans', async () => {
   for (const id of ['listEvents', 'retrieveAnalytics']) {
     const lowest = plans.indexOf(planGates[id] as (typeof plans)[number])
     const path = operationTables.find((operation) => operation.id === id)?.path as string
@@ -208,7 +208,7 @@ test('events and analytics refuse the plans below theirs', async () => {
   }
 })
 
-test('a table refuses what is not in the specification', () => {
+test('the comparison reports what is not in the specification', () => {
   const link = { id: 'link_1', domain: 'a', extra: 1, expiresAt: null, clicks: '1' }
   const found = problems('answer', [link], list(object('Link')))
   expect(found).toContain('answer[0] (Link) has the extra key extra')

@@ -58,8 +58,8 @@ const byReason: Record<string, string> = {
     http://[::ffff:127.0.0.1.]:{p}/`,
 }
 /**
- * Addresses that must not be reached, and the reason `fetchOutbound` refuses them when every name resolves to loopback.
- * `{p}` is the port of a server that must never be called.
+ * URLs that `fetchOutbound` must refuse, each with the expected reason. Every host name of the test resolves to
+ * loopback. `{p}` is the port of a server that must never be called.
  */
 export const spellings = Object.entries(byReason).flatMap(([reason, text]) =>
   text

@@ -4,7 +4,7 @@ import type { Platform } from '../src/platform/context.ts'
 import { openPlatform } from '../src/platform/handles.ts'
 import { openLog } from '../src/platform/log.ts'
 
-/** The handles of a process on the real engines of this run; closed after the file's tests. */
+/** Opens the platform on the real databases of this test run; closed after the file's tests. */
 export async function openTestPlatform(overrides: Record<string, string> = {}): Promise<Platform> {
   const config = readConfig({ ...inject('environment'), ...overrides })
   const platform = await openPlatform(config, openLog('silent'))
@@ -12,7 +12,7 @@ export async function openTestPlatform(overrides: Record<string, string> = {}): 
   return platform
 }
 
-/** Tries until it does not throw, for what becomes true a moment later. */
+/** Retries a check until it passes, for results that appear with a delay. */
 export async function eventually<T>(attempt: () => Promise<T>, withinMs = 60_000): Promise<T> {
   const until = Date.now() + withinMs
   for (;;) {

@@ -4,7 +4,7 @@ export type Answer = { status: number; headers: IncomingHttpHeaders; body: strin
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 
-/** A request of a visitor; unlike `fetch` it may name any host. */
+/** Sends a visitor's request; unlike `fetch`, it may set any Host header. */
 export function visit(url: string, headers: Record<string, string>, method = 'GET'): Promise<Answer> {
   return new Promise((resolve, reject) => {
     request(url, { agent, headers, method }, (response) => resolve(readAnswer(response)))

@@ -17,10 +17,10 @@ import { newId } from '../src/platform/ids.ts'
 export type Heard = { path: string; headers: IncomingHttpHeaders; body: string; at: number }
 export type Receiver = AsyncDisposable & { url: string; port: number; heard: Heard[] }
 
-/** The settings that allow calls to a server on loopback. */
+/** Settings that allow calls to servers on loopback. */
 export const allowLoopback = { OUTBOUND_ALLOWED_HOSTS: '127.0.0.0/8', OUTBOUND_ALLOWED_PORTS: '1-65535' }
 
-/** A webhook receiver on loopback, which answers 204 by default. */
+/** Starts a webhook receiver on loopback, which returns 204 by default. */
 export async function startReceiver(
   answer: (response: ServerResponse, heard: Heard) => void = (response) => response.writeHead(204).end(),
   host = '127.0.0.1',
@@ -55,7 +55,7 @@ export async function startReceiver(
 
 export type BuiltWebhook = WebhookRow & { secret: string }
 
-/** A stored webhook, with an unchecked address. */
+/** Stores a webhook without checking its URL. */
 export async function buildWebhook(
   platform: Platform,
   workspaceId: string,
@@ -79,7 +79,7 @@ export async function buildWebhook(
   return { ...(row as WebhookRow), secret }
 }
 
-/** Queues events for these webhooks, due now. Returns their ids. */
+/** Queues events for these webhooks, due now. Returns the event ids. */
 export async function queueEvents(platform: Platform, webhooks: WebhookRow[], count = 1): Promise<string[]> {
   const ids = Array.from({ length: count }, () => newId('evt'))
   const at = platform.now()
@@ -96,7 +96,7 @@ export async function queueEvents(platform: Platform, webhooks: WebhookRow[], co
   return ids
 }
 
-/** The triggers of a workspace's enabled webhooks, and the ids of all its webhooks. */
+/** Returns the triggers of a workspace's enabled webhooks, and the ids of all its webhooks. */
 export async function subscribed(platform: Platform, workspaceId: string) {
   const result = await sql<{ id: string; triggers: string[]; disabled_at: Date | null }>`
     SELECT id, triggers, disabled_at FROM webhooks WHERE workspace_id = ${workspaceId} AND deleted_at IS NULL
@@ -111,7 +111,7 @@ export const fanOutLinks = (platform: Platform, changes: LinkChanged[]) => fanOu
 export const fanOutClicks = (platform: Platform, batches: ClickBatchStored[]) =>
   fanOut(platform, clickWebhooks, batches)
 
-/** Handles these clicks as if they had been read from the log. */
+/** Handles these clicks as if they had arrived from NATS. */
 export const enqueueClicks = (platform: Platform, clicks: NewClick[]) =>
   fanOut(platform, { ...clickWebhooks, read: () => draftClicks(platform, clicks) }, [])
 

@@ -5,7 +5,7 @@ import { findDialect } from './words.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-test('every declared name uses the words of the field', () => {
+test('no declared name uses a word of our own dialect', () => {
   const folders = '{contract,server,dashboard,cli,demo,tracker,engines,e2e,deploy,bench,docs,.ci}/**/*.{ts,tsx}'
   const files = globSync(folders, { cwd: root, exclude: ['**/node_modules/**', 'docs/.vitepress/{cache,dist}/**'] })
   expect(files.length).toBeGreaterThan(500)

@@ -1,6 +1,6 @@
 import { type Node, parseSync, Visitor } from 'oxc-parser'
 
-/** Our own words for things that have a name in the field; the comment gives that name. */
+/** Words of our own for things that have an established name, given in the comment. */
 const dialect = [
   ...['tell', 'tells', 'telling', 'told', 'news'], // publish, event
   ...['shelf', 'shelves'], // cache
@@ -20,7 +20,7 @@ const dialect = [
 ]
 const words = new Set(dialect)
 
-/** Names that others chose. */
+/** Names that standards or libraries chose. */
 const allowed = new Set([
   'allOf', // JSON Schema
   'anyOf', // JSON Schema
@@ -30,7 +30,7 @@ const allowed = new Set([
 
 export type Declared = { name: string; offset: number }
 
-/** The declared identifiers of a file that use a word of the dialect or end in `Of`. */
+/** Returns the declared identifiers of a file that contain a word of `dialect` or end in `Of`. */
 export function findDialect(path: string, text: string): Declared[] {
   return findDeclared(path, text).filter(({ name }) => !allowed.has(name) && isDialect(name))
 }
@@ -84,7 +84,7 @@ function findDeclared(path: string, text: string): Declared[] {
   return declared
 }
 
-/** The names that a binding pattern declares. */
+/** Returns the names that a binding pattern declares. */
 function identifiersIn(node: Node | null | undefined): { name: string; start: number }[] {
   switch (node?.type) {
     case 'Identifier':

@@ -3,18 +3,18 @@ export type Settings = {
 	api: string;
 	/** Query parameters that may carry the click id. The first one also decorates outbound links. */
 	parameters?: string[];
-	/** Name of the cookie; by default, the first parameter. */
+	/** Name of the click id cookie; by default, the first of `parameters`. */
 	cookie?: string;
-	/** Cookie domain, such as `example.com` for all its subdomains; by default, this host only. */
+	/** Cookie domain, such as `example.com` for all its subdomains; by default, only the current host. */
 	cookieDomain?: string;
 	cookieDays?: number;
-	/** Whether the first or the last click counts. */
+	/** Whether the visitor's first or last click gets the attribution. */
 	attribution?: "first-click" | "last-click";
-	/** Hosts whose links get the click id: `shop.example.com`, or `*.example.com` for subdomains. */
+	/** Hosts to whose links the click id is added: `shop.example.com`, or `*.example.com` for subdomains. */
 	outbound?: string[];
 	/** A publishable key (`trib_pk_…`), for `trackLead` and `trackSale`. */
 	key?: string;
-	/** Do nothing for visitors whose browser sends Do-Not-Track or Global Privacy Control. */
+	/** Whether to do nothing for visitors whose browser sends Do-Not-Track or Global Privacy Control. */
 	honourDoNotTrack?: boolean;
 };
 export type Click = {
@@ -37,14 +37,14 @@ type Details = {
 	[field: string]: unknown;
 };
 export type Tracker = {
-	/** The visitor's click id; null if none is known. */
+	/** Returns the visitor's click id, or null if none is known. */
 	clickId(): string | null;
-	/** Reports a click on a link without a redirect, and stores its id. */
+	/** Tracks a click on a page that was reached without the redirect, and stores the click id. */
 	trackClick(click: Click): Promise<string | null>;
-	/** Both return `{}`, the only response to a publishable key, or null for a visitor who opted out. */
+	/** `trackLead` and `trackSale` return `{}`, the only response to a publishable key, or null for a visitor who opted out. */
 	trackLead(lead: Lead): Promise<unknown>;
 	trackSale(sale: Sale): Promise<unknown>;
 };
-/** Stores the click id of the landing page, and decorates outbound links from now on. */
+/** Stores the click id from the page's URL, and adds it to outbound links from now on. */
 export declare function startTracker(settings: Settings): Tracker;
 export {};

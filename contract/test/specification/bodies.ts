@@ -93,7 +93,7 @@ const person: Shape = {
 const customerExternalId = bounded(text, { minLength: 1, maxLength: 100 })
 const metadata = optional(orNull(map(anything)))
 
-/** Request bodies by their name in the document. Our additions to the SDK are in `bodyAdditions`. */
+/** Request bodies by schema name in the OpenAPI document. Our additions to the SDK are in `bodyAdditions`. */
 export const bodies: Record<string, Shape> = {
   NewLink: newLink,
   LinkPatch: linkPatch,

@@ -1,9 +1,9 @@
 import { boolean, bounded, choice, defaulting, deprecated, number, ours, type Shape, text } from './notation.ts'
 
-/** Accepts one value, several separated by commas, or a value after `-`. */
+/** A filter that accepts one value, several separated by commas, or a value after `-`. */
 const advanced = text
 
-/** Parameters that `GET /events` and `GET /analytics` have in common; none is required. */
+/** Parameters that `GET /events` and `GET /analytics` have in common; all are optional. */
 export const eventFilters: Shape = {
   domain: advanced,
   key: text,
@@ -55,7 +55,7 @@ export const eventsParameters: Shape = {
   order: deprecated(defaulting(choice('asc', 'desc'), 'desc')),
 }
 
-/** Our own parameters, which the specification does not have. */
+/** Our own parameters of `GET /events`, which the specification does not have. */
 export const eventsAdditions = ['cursor', 'bots', 'attributed']
 export const analyticsAdditions = ['bots', 'visitors']
 

@@ -1,10 +1,10 @@
 /**
- * Tables typed by hand from the specification, apart from the contract, so that the two can disagree.
- * A table lists every field or parameter with its type and constraints.
+ * Notation for tables that are typed by hand from the specification, independently of the contract, so that a test can
+ * compare the two. A table lists every field or parameter with its type and constraints.
  */
 export type Field = {
   type: 'string' | 'number' | 'boolean' | 'array' | 'object' | 'any'
-  /** The name of the shape that an object, or each item of an array, has. */
+  /** Name of the table that describes an object, or each item of an array. */
   shape?: string
   items?: Field
   /** Type of a map's values. */
@@ -21,7 +21,7 @@ export type Field = {
   maxLength?: number
   minItems?: number
   maxItems?: number
-  /** Our own bounds where the specification has none. */
+  /** Our own limits, where the specification has none. */
   ours?: Partial<Pick<Field, 'minimum' | 'maximum' | 'minLength' | 'maxLength' | 'maxItems' | 'format'>>
 }
 export type Shape = Record<string, Field>
@@ -30,7 +30,7 @@ export const text: Field = { type: 'string' }
 export const uri: Field = { type: 'string', format: 'uri' }
 export const number: Field = { type: 'number' }
 export const boolean: Field = { type: 'boolean' }
-/** Any JSON value. */
+/** A field with any JSON value. */
 export const anything: Field = { type: 'any' }
 
 export function choice(...values: string[]): Field {
@@ -61,7 +61,7 @@ export function deprecated(field: Field): Field {
   return { ...field, deprecated: true }
 }
 
-/** A parameter with a default is never required. */
+/** A parameter with a default value, which is never required. */
 export function defaulting(field: Field, value: NonNullable<Field['default']> | null): Field {
   return { ...field, default: value }
 }
@@ -74,7 +74,7 @@ export function ours(field: Field, bounds: NonNullable<Field['ours']>): Field {
   return { ...field, ours: bounds }
 }
 
-/** The same field under several names. */
+/** Repeats a field under several names. */
 export function each(names: string, field: Field): Shape {
   return Object.fromEntries(
     names

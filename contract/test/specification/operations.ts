@@ -19,11 +19,11 @@ export type OperationTable = {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   path: string
   status: number
-  /** Parameters in the query; those that are required are not optional here. */
+  /** Query parameters, all optional here; `required` lists the exceptions. */
   query: Shape
-  /** Our own parameters. */
+  /** Names of our own parameters. */
   additions?: string[]
-  /** The name of its body in the document. */
+  /** Schema name of the request body in the OpenAPI document. */
   body?: string
   response: Field
 }
@@ -34,7 +34,7 @@ const pageSize = (size: number) => ours(bounded(defaulting(number, size), { maxi
 const order = (direction: 'asc' | 'desc') => defaulting(choice('asc', 'desc'), direction)
 const texts = list(text)
 
-/** Parameters of every list besides its filters. */
+/** Query parameters of a list endpoint besides its filters. */
 function paged(size: number, sortBy: string[], direction: 'asc' | 'desc'): Shape {
   const [first = ''] = sortBy
   return {
@@ -62,7 +62,7 @@ const linkSorts = ['createdAt', 'clicks', 'saleAmount', 'lastClicked']
 const search = ours(text, { maxLength: 190 })
 const expansion: Shape = { includeExpandedFields: boolean }
 
-/** A parameter of a query is optional unless it is in `required`. */
+/** Required query parameters by operation; all others are optional. */
 export const required: Record<string, string[]> = {
   bulkDeleteLinks: ['linkIds'],
   checkDomainStatus: ['domains'],

@@ -1,4 +1,4 @@
-/** Code and status, one to one. */
+/** Error codes with their HTTP status, one to one. */
 export const errorCodes: Record<string, number> = {
   bad_request: 400,
   unauthorized: 401,
@@ -13,13 +13,13 @@ export const errorCodes: Record<string, number> = {
 
 export const rateLimitHeaders = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'Retry-After']
 
-/** Requests per minute on every endpoint but the analytics ones. */
+/** Requests per minute by plan, for every endpoint except analytics. */
 export const planLimits = { free: 60, pro: 600, business: 1_200, advanced: 3_000 } as const
 
-/** Requests per second on `GET /analytics` and `GET /events`; Free has none. */
+/** Requests per second on `GET /analytics` and `GET /events`; the free plan has neither. */
 export const analyticsLimits = { pro: 2, business: 4, advanced: 8 } as const
 
-/** The lowest plan; every other operation is on all plans. */
+/** Lowest plan by operation; all other operations are available on every plan. */
 export const planGates: Record<string, string> = {
   listEvents: 'business',
   streamEvents: 'business',
@@ -31,5 +31,5 @@ export const documentVersion = '0.0.1'
 export const mostLinksInBulk = 100
 export const randomKeyLength = 7
 
-/** Lists share `page`, `pageSize` (100 at most), `sortBy` and `sortOrder`; the events have `limit` instead. */
+/** Largest `pageSize` of a list, or `limit` of the events. */
 export const largestPage = 100

@@ -17,7 +17,7 @@ import {
   uri,
 } from './notation.ts'
 
-/** Fields of the click at the top level of every event. */
+/** Deprecated click fields at the top level of every event. */
 const deprecatedFields: Shape = {
   ...each('click_id link_id domain key url continent country city device browser os', deprecated(text)),
   qr: deprecated(number),
@@ -120,7 +120,10 @@ const errorCode = choice(
 
 const trackedPerson: Shape = { name: orNull(text), email: orNull(text), avatar: orNull(text), externalId: orNull(text) }
 
-/** Every shape is closed. Those up to ClickEvent are the specification's own, the others are what the SDK decodes. */
+/**
+ * Every object, with all its fields. Objects up to ClickEvent are in the specification, the others are what the SDK
+ * decodes.
+ */
 export const shapes: Record<string, Shape> = {
   Error: { error: object('ErrorDetail') },
   ErrorDetail: {

@@ -1,6 +1,6 @@
-// render CHART VALUES RELEASE: prints what Helm would send to Kubernetes, one JSON document a line. Helm is no package of Debian;
-// its templates are those of Go with the functions of sprig and the few that are defined here. A value that is not there
-// is an error, as it is for `helm lint --strict`, and so is a key that stands twice.
+// render CHART VALUES RELEASE: prints what Helm would send to Kubernetes, one JSON document per line. Debian has no Helm package,
+// so this renders Go templates with the functions of sprig and the few that are defined here. A missing value is an error,
+// as for `helm lint --strict`, and so is a duplicate key.
 package main
 
 import (

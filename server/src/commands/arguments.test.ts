@@ -10,15 +10,15 @@ test.each([
   ['--json workspace', `There is no command tributary --json. Known: ${known}.`],
   ['workspace eat', 'There is no command tributary workspace eat. Known: create, list, set.'],
   ['workspace create', 'Missing required positional argument: NAME. See: tributary workspace create --help'],
-  ['workspace create My Company', '"Company" is one argument too many. See: tributary workspace create --help'],
+  ['workspace create My Company', 'Unexpected argument "Company". See: tributary workspace create --help'],
   [
     'workspace create a --plan gold',
     'Invalid value for argument: --plan (gold). Expected one of: free, pro, business, advanced, enterprise. See: tributary workspace create --help',
   ],
-  ['key list a --jsn', 'There is no option --jsn here. See: tributary key list --help'],
+  ['key list a --jsn', 'There is no option --jsn. See: tributary key list --help'],
   ['domain add a', 'Missing required positional argument: SLUG. See: tributary domain add --help'],
-  ['migrate -f', 'There is no option -f here. See: tributary migrate --help'],
-])('tributary %s is refused', async (line, message) => {
+  ['migrate -f', 'There is no option -f. See: tributary migrate --help'],
+])('the command line `tributary %s` is refused', async (line, message) => {
   expect(await argumentProblem(tributary, line.split(' '))).toBe(message)
 })
 
@@ -29,6 +29,6 @@ test.each([
   'workspace create -- --strange',
   'workspace create -',
   'key create a --scopes links.read --expires 2027-01-31',
-])('tributary %s is accepted', async (line) => {
+])('the command line `tributary %s` is accepted', async (line) => {
   expect(await argumentProblem(tributary, line.split(' '))).toBeUndefined()
 })

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { type ArgsDef, type CommandDef, parseArgs } from 'citty'
 
-/** The problem of a command line, in one line; the library would ignore most of them. */
+/** Describes what is wrong with a command line, or undefined. citty would ignore most of these mistakes. */
 export async function argumentProblem(command: CommandDef, words: string[]): Promise<string | undefined> {
   let [at, rest, name] = [command, words, 'tributary']
   while (at.subCommands) {
@@ -23,16 +23,16 @@ function problemWith(args: ArgsDef, words: string[]): string | undefined {
   const end = words.indexOf('--')
   const asked = words.slice(0, end < 0 ? words.length : end).filter((word) => /^-./.test(word))
   const unknown = asked.find((word) => !options.includes(word.replace(/^--/, '').replace(/=.*/s, '')))
-  if (unknown) return `There is no option ${unknown} here.`
+  if (unknown) return `There is no option ${unknown}.`
   try {
     const surplus = parseArgs(words, args)._.slice(Object.keys(args).length - options.length)
-    return surplus.length > 0 ? `${JSON.stringify(surplus[0])} is one argument too many.` : undefined
+    return surplus.length > 0 ? `Unexpected argument ${JSON.stringify(surplus[0])}.` : undefined
   } catch (error) {
     return stripVTControlCharacters((error as Error).message).replace(/\.*$/, '.')
   }
 }
 
-/** The library allows a value, a promise or a function for most parts of a command. */
+/** Resolves a part of a citty command, which may be a value, a promise or a function. */
 async function resolved<T>(part: T | Promise<T> | (() => T | Promise<T>) | undefined): Promise<T | undefined> {
   return typeof part === 'function' ? (part as () => T | Promise<T>)() : part
 }

@@ -15,23 +15,23 @@ import { insert, query } from '../platform/clickhouse.ts'
 import type { Platform } from '../platform/context.ts'
 import { knownMigrations, migrate } from '../platform/migrate.ts'
 
-// Starting a process takes long on a busy machine.
+// A long timeout, because starting a process is slow on a busy machine.
 vi.setConfig({ testTimeout: 90_000 })
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 const environment = inject('environment')
 const shared = await openTestPlatform()
-// A slow machine prints its progress every five seconds.
+// On a slow machine, commands print their progress to stderr every five seconds.
 const onlyProgress = expect.stringMatching(/^(?: *\d+ %, .*\n)*$/)
 const keys = { accessKey: 'AKIATEST', secretKey: 'a/secret+key', region: 'eu-central-1' }
 
-test('an encrypted backup in a bucket is restored only with its key, and has all settings', async () => {
+test('an encrypted backup in S3 can be restored only with its key, and has all settings', async () => {
   const { env, platform } = await installation()
   const storage = await bucket()
   const settings = { ...storage.env, BACKUP_KEY: 'ab'.repeat(32) }
   const link = await buildLink(platform, await buildWorkspace(platform), { comments: 'a secret plan' })
   const folder = 's3://backups/today'
   const made = await tributary({ ...env, ...settings }, 'backup', folder)
-  expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining('It is encrypted') })
+  expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining('The backup is encrypted') })
   const names = [...storage.objects.keys()]
   expect(names).toContain('/backups/today/manifest.json')
   expect(names).toContain('/backups/today/postgres/links-00001.tsv.zst.aes')
@@ -44,7 +44,7 @@ test('an encrypted backup in a bucket is restored only with its key, and has all
   })
   const target = await empty()
   const wrong = await tributary({ ...target, ...settings, BACKUP_KEY: 'cd'.repeat(32) }, 'restore', folder)
-  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('its signature is wrong') })
+  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('signature of the backup manifest is wrong') })
   const name = '/backups/today/manifest.json'
   const genuine = storage.objects.get(name) as Buffer
   storage.objects.set(name, Buffer.from(String(genuine).replace('"encrypted": true', '"encrypted": false')))
@@ -62,13 +62,13 @@ test('an encrypted backup in a bucket is restored only with its key, and has all
   const restored = await openTestPlatform(target)
   const found = await sql`SELECT comments FROM links WHERE id = ${link.id}`.execute(restored.db)
   expect(found.rows).toEqual([{ comments: 'a secret plan' }])
-  // A new link skips numbers that may have been assigned after the backup.
+  // After a restore, a new link's number is above any number that may have been assigned after the backup.
   const other = await buildLink(restored, await buildWorkspace(restored))
   const number = await sql<{ number: bigint }>`SELECT number FROM links WHERE id = ${other.id}`.execute(restored.db)
   expect(number.rows[0]?.number).toBeGreaterThan(1_000_000n)
 })
 
-test('an unencrypted backup masks secrets', async () => {
+test('an unencrypted backup masks secret settings', async () => {
   const { env } = await installation()
   const storage = await bucket()
   expect(await tributary({ ...env, ...storage.env }, 'backup', 's3://backups/plain')).toMatchObject({ code: 0 })
@@ -78,7 +78,7 @@ test('an unencrypted backup masks secrets', async () => {
   for (const secret of [env.CLICK_ID_KEYS, env.ENCRYPTION_KEYS, keys.secretKey]) expect(stdout).not.toContain(secret)
 })
 
-test('a backup of an older version is restored, then migrated', async () => {
+test('a restore of an older version applies newer migrations afterwards', async () => {
   const newest = (await knownMigrations()).filter(({ engine }) => engine === 'postgres').at(-1)?.name
   const { env, platform } = await installation(({ name }) => name !== newest)
   await sql`INSERT INTO workspaces (id, name, slug, plan) VALUES ('ws_old', 'Old', 'old', 'pro')`.execute(platform.db)
@@ -94,7 +94,7 @@ test('a backup of an older version is restored, then migrated', async () => {
   expect((await sql`SELECT slug FROM workspaces`.execute(db)).rows).toEqual([{ slug: 'old' }])
 })
 
-test('ClickHouse rows are restored byte for byte, and counted once', async () => {
+test('a restore has the same ClickHouse rows, byte for byte, and counts them once', async () => {
   const { env, platform } = await installation()
   const rows = Array.from({ length: 300 }, (_, number) => ({
     workspace_id: 'ws_bytes',
@@ -119,7 +119,7 @@ test('ClickHouse rows are restored byte for byte, and counted once', async () =>
   expect(await query(clickhouse, sums, {})).toEqual(before)
 })
 
-test("tables larger than ClickHouse's drop limit are restored", async () => {
+test("a restore works for tables above ClickHouse's drop limit", async () => {
   const { env, platform } = await installation()
   await insert(platform.clickhouse, 'click_events', [buildClick(1)])
   const storage = await bucket()
@@ -134,7 +134,7 @@ test("tables larger than ClickHouse's drop limit are restored", async () => {
   expect(await query(platform.clickhouse, 'SELECT link_number FROM click_events', {})).toHaveLength(1)
 })
 
-test('an interrupted backup can be repeated in the same folder, and an interrupted restore can be repeated', async () => {
+test('an interrupted backup can be repeated in the same folder, and an interrupted restore too', async () => {
   const { env, platform } = await installation()
   await insert(platform.clickhouse, 'click_events', [buildClick(1), buildClick(2)])
   const link = await buildLink(platform, await buildWorkspace(platform))
@@ -145,7 +145,7 @@ test('an interrupted backup can be repeated in the same folder, and an interrupt
   expect(await copiesIn(platform)).not.toEqual([])
   expect(await tributary(all, 'restore', folder, '--replace')).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('has no backup: manifest.json is missing. An interrupted backup has none'),
+    stderr: expect.stringContaining('has no complete backup: manifest.json is missing'),
   })
   expect(await tributary(all, 'backup', folder)).toMatchObject({ code: 0, stderr: onlyProgress })
   expect(await copiesIn(platform)).toEqual([])
@@ -161,7 +161,7 @@ test('an interrupted backup can be repeated in the same folder, and an interrupt
   expect((await sql`SELECT id FROM links`.execute(restored.db)).rows).toEqual([{ id: link.id }])
 })
 
-test('a tampered manifest injects nothing into statements', async () => {
+test('a tampered manifest can not inject SQL', async () => {
   const { env } = await installation()
   const storage = await bucket()
   const all = { ...env, ...storage.env }
@@ -173,13 +173,13 @@ test('a tampered manifest injects nothing into statements', async () => {
   storage.objects.set(name, Buffer.from(JSON.stringify(manifest)))
   expect(await tributary(all, 'restore', 's3://backups/changed', '--replace')).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining(`are not here: clickhouse/click_events.${table.columns[0]}.`),
+    stderr: expect.stringContaining(`columns of the backup: clickhouse/click_events.${table.columns[0]}.`),
   })
 })
 
-test('a storage failure is reported with its remedy, and leaves nothing behind in the engines', async () => {
+test('a storage failure is reported with its remedy, and leaves no table copies and locks', async () => {
   const { env, platform } = await installation()
-  // Enough rows that ClickHouse is still sending when the storage fails.
+  // So many rows that ClickHouse is still sending them when the storage fails.
   const rows = `INSERT INTO click_events (workspace_id, timestamp, id_text, link_number, url)
     SELECT 'ws_many', now64(3), hex(cityHash64(number)), 1, repeat(hex(cityHash64(number)), 30) FROM numbers(100000)`
   await platform.clickhouse.command({ query: rows })
@@ -192,12 +192,14 @@ test('a storage failure is reported with its remedy, and leaves nothing behind i
   }
   expect(await tributary(all, 'backup', 's3://backups/broken')).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^PUT .* failed 6 times, at last with 503 .*SlowDown.* try again/m),
+    stderr: expect.stringMatching(
+      /^PUT .* failed 6 times, most recently with 503 .*SlowDown.* retry when the storage/m,
+    ),
   })
   expect(await copiesIn(platform)).toEqual([])
 })
 
-test('an unusable folder is reported in one line', async () => {
+test('a backup folder that can not be used is reported in one line', async () => {
   const { env } = await installation()
   const folder = await mkdtemp(join(tmpdir(), 'tributary-place-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
@@ -237,7 +239,7 @@ async function copiesIn({ clickhouse }: Platform): Promise<unknown[]> {
   return query(clickhouse, statement, {})
 }
 
-/** Kills the command at its nth file. */
+/** Kills a backup or restore command at its nth file. */
 async function killedAfter(
   objects: Map<string, Buffer>,
   method: 'get' | 'set',

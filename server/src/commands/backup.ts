@@ -25,15 +25,15 @@ export const backupCommand = defineCommand({
       const rows = made.tables.reduce((sum, table) => sum + table.rows, 0)
       const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
       const keys = isEncrypted
-        ? 'It is encrypted and contains all settings with their secrets. Store BACKUP_KEY elsewhere.'
-        : 'It is not encrypted and contains personal data, but no keys: store CLICK_ID_KEYS and ENCRYPTION_KEYS elsewhere.'
+        ? 'The backup is encrypted and contains all settings with their secrets. Store BACKUP_KEY elsewhere.'
+        : 'The backup is not encrypted and contains personal data, but no keys. Store CLICK_ID_KEYS and ENCRYPTION_KEYS elsewhere.'
       print(
         args.json,
-        { address: storage.address, madeAt: made.madeAt, rows, files: files.length, bytes, encrypted: isEncrypted },
-        `${storage.address} has the state of ${made.madeAt}: ${rows} rows in ${files.length} files, ${size(bytes)}.\n${keys}`,
+        { location: storage.location, madeAt: made.madeAt, rows, files: files.length, bytes, encrypted: isEncrypted },
+        `${storage.location} has the state of ${made.madeAt}: ${rows} rows in ${files.length} files, ${size(bytes)}.\n${keys}`,
       )
     }, patienceMs),
 })
 
-// Reading waits while a file is stored, which may take long.
+// The ClickHouse timeout of a backup: reading waits while a file is stored, which may take long.
 const patienceMs = 600_000

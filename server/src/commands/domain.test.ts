@@ -16,7 +16,7 @@ const platform = await openTestPlatform()
 const newName = () => `${newId('dom').slice(-12)}.example.com`
 
 describe('tributary domain', () => {
-  test('list shows every domain, as text and as JSON', async () => {
+  test('`domain list` shows every domain, as text and as JSON', async () => {
     const workspace = await buildWorkspace(platform)
     const ctx = contextIn(platform, workspace.id)
     const { id, slug } = await createDomain(ctx, { slug: newName(), archived: true })
@@ -34,13 +34,13 @@ describe('tributary domain', () => {
     ])
   })
 
-  test('verify queries DNS at once and prints the result', async () => {
+  test('`domain verify` queries DNS at once and prints the result', async () => {
     const workspace = await buildWorkspace(platform)
     const ctx = contextIn(platform, workspace.id)
     const { id, slug } = await createDomain(ctx, { slug: newName() })
     const before = await tributary('domain', 'verify', workspace.slug, slug)
     expect(before).toMatchObject({ code: 1, stderr: '' })
-    expect(before.stdout).toMatch(new RegExp(`^${slug} is not verified: no record _tributary\\.${slug} yet; .+\\.\n$`))
+    expect(before.stdout).toMatch(new RegExp(`^${slug} is not verified: no TXT record _\\S+ yet; .+\\.\n$`))
     const [record] = (await getDomainRecords(ctx, slug)).records
     await setZone(inject('dns'), record?.name as string, [{ type: 'TXT', data: record?.value as string }])
     const after = await tributary('domain', 'verify', workspace.slug, slug.toUpperCase(), '--json')
@@ -48,7 +48,7 @@ describe('tributary domain', () => {
     expect(JSON.parse(after.stdout)).toEqual({ id, slug, primary: false, verified: true, result: 'verified by TXT' })
   })
 
-  test('verify --trust skips DNS', async () => {
+  test('`domain verify --trust` skips DNS', async () => {
     const workspace = await buildWorkspace(platform)
     const { slug } = await createDomain(contextIn(platform, workspace.id), { slug: newName() })
     expect(await tributary('domain', 'verify', workspace.slug, slug, '--trust')).toEqual({
@@ -58,12 +58,12 @@ describe('tributary domain', () => {
     })
   })
 
-  test('remove deletes it from the workspace', async () => {
+  test('`domain remove` deletes the domain from the workspace', async () => {
     const workspace = await buildWorkspace(platform)
     const removed = await tributary('domain', 'remove', workspace.slug, workspace.domain, '--json')
     expect(removed).toEqual({ code: 0, stdout: `{"slug":"${workspace.domain}"}\n`, stderr: '' })
     const none = await tributary('domain', 'list', workspace.slug)
-    expect(none.stdout).toBe(`None yet. Next: tributary domain add ${workspace.slug} <host name>\n`)
+    expect(none.stdout).toBe(`No domains yet. Next: tributary domain add ${workspace.slug} <host name>\n`)
   })
 
   test('an unknown domain is reported', async () => {

@@ -54,17 +54,17 @@ const list = defineCommand({
       print(
         args.json,
         rows,
-        rows.length ? table(lines) : `None yet. Next: tributary domain add ${workspace.slug} <host name>`,
+        rows.length ? table(lines) : `No domains yet. Next: tributary domain add ${workspace.slug} <host name>`,
       )
     }),
 })
 
 const verify = defineCommand({
-  meta: { name: 'verify', description: 'Check in DNS whether a domain is verified; exit code 1 when it is not' },
+  meta: { name: 'verify', description: 'Verify a domain by its DNS records; exit code 1 when it is not verified' },
   args: {
     ...workspaceArgument,
     ...slugArgument,
-    trust: { type: 'boolean', description: 'Mark it as verified without DNS', default: false },
+    trust: { type: 'boolean', description: 'Mark the domain as verified without DNS', default: false },
     ...jsonFlag,
   },
   run: ({ args }) =>

@@ -6,7 +6,7 @@ import { startEngines } from '../../../engines/start.ts'
 import { openTestPlatform } from '../../test/stack.ts'
 import { ensureStreams, jetStream } from '../platform/nats.ts'
 
-// Starting a process takes long on a busy machine.
+// A long timeout, because starting a process is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 const engines = await startEngines({ only: ['nats'] })
@@ -28,7 +28,7 @@ test('dead letters are listed and retried, and mistakes are reported in one line
   const [head, row, more] = short.stdout.split('\n')
   expect(head).toMatch(/^SEQUENCE +AT +SUBJECT +REASON +EXCERPT$/)
   expect(row).toMatch(/^1 +\d{4}-\S+Z +dead\.events\.0 +malformed +one$/)
-  expect(more).toBe('2 more; --limit shows them.')
+  expect(more).toBe('2 more dead letters; raise --limit to list them.')
   expect(JSON.parse(json.stdout)).toMatchObject([
     { sequence: 1, subject: 'dead.events.0', reason: 'malformed', excerpt: 'one' },
     { sequence: 2, excerpt: 'two' },
@@ -46,7 +46,7 @@ test('dead letters are listed and retried, and mistakes are reported in one line
   expect(bad).toEqual(refusal('--sequence x must be a whole number, at least 1.'))
   expect(await tributary('retry', '--all')).toEqual({
     code: 1,
-    stdout: 'Retried: 1.\nDead letter 3 was not retried: partition 4000 is no longer read.\n',
+    stdout: 'Retried: 1.\nDead letter 3 was not retried: partition 4000 exceeds EVENT_PARTITIONS.\n',
     stderr: '',
   })
 })

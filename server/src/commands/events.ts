@@ -18,7 +18,7 @@ import { type Db, openPostgres } from '../platform/postgres.ts'
 import { jsonFlag, print, reportProblems, table } from './run.ts'
 
 const list = defineCommand({
-  meta: { name: 'list', description: 'List refused and failed events and messages, oldest first' },
+  meta: { name: 'list', description: 'List events and messages that could not be processed, oldest first' },
   args: { limit: { type: 'string', description: 'Maximum number of entries', default: '100' }, ...jsonFlag },
   run: ({ args }) =>
     onEngines(async (handles) => {
@@ -44,7 +44,7 @@ const list = defineCommand({
       const tables = [
         ofLog.length > 0 && table(ofLog.map((row) => ({ ...row, sequence: String(row.sequence) }))),
         ofPostgres.length > 0 && table(ofPostgres.map((row) => ({ ...row, attempts: String(row.attempts) }))),
-        more > 0 && `${more} more; --limit shows them.`,
+        more > 0 && `${more} more dead letters; raise --limit to list them.`,
       ]
       const text = tables.filter((part) => part !== false).join('\n')
       print(args.json, [...ofLog, ...ofPostgres], text || 'There are no dead letters.')
@@ -101,7 +101,7 @@ const drop = defineCommand({
 })
 
 type RetriedRow = { reference: string; kind: LetterKind }
-// A limit for one call; a second call takes the next.
+// The maximum number of dead letters in PostgreSQL that one command retries.
 const mostAtOnce = 10_000
 
 function requireOne({ sequence, reference, all = false }: { sequence?: string; reference?: string; all?: boolean }) {
@@ -114,7 +114,7 @@ async function requireLetter({ db }: Handles, reference: string): Promise<Letter
   if (letter) return letter
   throw new AppError(
     'not_found',
-    `There is no dead letter ${reference}. \`tributary events dead-letters list\` shows them.`,
+    `There is no dead letter ${reference}. To list all: \`tributary events dead-letters list\`.`,
   )
 }
 

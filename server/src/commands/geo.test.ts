@@ -41,16 +41,16 @@ test.each([
   ['203.0.113.9', `203.0.113.9: DE, EU (${file})\n`, 0],
   ['2001:db8::1', `2001:db8::1: Oakland, US-CA (${file})\n`, 0],
   ['198.51.100.1', `198.51.100.1: not in ${file}\n`, 1],
-])('lookup %s', async (ip, stdout, code) => {
+])('`geo lookup %s` prints the location', async (ip, stdout, code) => {
   expect(await tributary('lookup', ip)).toEqual({ code, stdout, stderr: '' })
 })
 
-test('lookup as JSON', async () => {
+test('`geo lookup --json` prints the location as JSON', async () => {
   const location = { country: 'DE', region: '', city: '', continent: 'EU', source: 'GEO_DATABASE' }
   expect(JSON.parse((await tributary('lookup', '203.0.113.9', '--json')).stdout)).toEqual(location)
 })
 
-test('without a file lookup uses the built-in countries, and update names the missing setting', async () => {
+test('without GEO_DATABASE, lookup uses the built-in countries, and update names the missing setting', async () => {
   const none = { GEO_DATABASE: '' }
   const [known, json, unknown, update] = await Promise.all([
     run(none, 'lookup', '8.8.8.8'),
@@ -65,7 +65,7 @@ test('without a file lookup uses the built-in countries, and update names the mi
   expect(update).toMatchObject({ code: 1, stderr: expect.stringMatching(/^GEO_DATABASE is not set\./) })
 })
 
-test('update downloads the file of this month, or of the previous one', async () => {
+test('`geo update` downloads the database of this month, or of the previous one', async () => {
   rmSync(file)
   const [current, previous] = [month(0), month(-1)]
   files[`/${previous}.mmdb.gz`] = gzipSync(content)
@@ -80,10 +80,10 @@ test('update downloads the file of this month, or of the previous one', async ()
 })
 
 test.each<[string, Buffer | undefined, RegExp]>([
-  ['nothing', undefined, /was not updated: .+\.mmdb\.gz answers 404, .+\.mmdb\.gz answers 404\.$/m],
-  ['no database', gzipSync('hello'), /was not updated: it is no MMDB file/],
+  ['nothing', undefined, /was not updated: .+\.mmdb\.gz returned 404, .+\.mmdb\.gz returned 404\.$/m],
+  ['an invalid database', gzipSync('hello'), /was not updated: it is not a complete MMDB file/],
   ['half a file', gzipSync(content).subarray(0, 100), /was not updated: unexpected end of file/],
-])('update keeps the old file when there is %s', async (_name, found, message) => {
+])('`geo update` keeps the old file when the server has %s', async (_name, found, message) => {
   if (found) files[`/${month(0)}.mmdb.gz`] = found
   const { code, stderr } = await tributary('update')
   expect(code).toBe(1)

@@ -20,7 +20,7 @@ const update = defineCommand({
 const lookup = defineCommand({
   meta: {
     name: 'lookup',
-    description: 'Show the location of an IP address, and its source; exit code 1 when it is unknown',
+    description: 'Show the location of an IP address; exit code 1 when it is unknown',
   },
   args: { ip: { type: 'positional', description: 'IPv4 or IPv6 address', required: true }, ...jsonFlag },
   run: ({ args }) =>

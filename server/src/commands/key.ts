@@ -5,7 +5,7 @@ import { requireWorkspace } from '../features/workspaces/service.ts'
 import { invalid } from '../platform/errors.ts'
 import { jsonFlag, onDatabases, print, table } from './run.ts'
 
-const publicHint = "Put it in your pages: it isn't secret. It works on the allowed hostnames of the workspace."
+const publicHint = 'Put this key in your pages: it is not secret. It works on the allowed hostnames of the workspace.'
 
 const workspaceArgument = {
   workspace: { type: 'positional', description: 'Id or slug of the workspace', required: true },
@@ -15,11 +15,11 @@ const create = defineCommand({
   meta: { name: 'create', description: 'Create an API key; it is shown only once' },
   args: {
     ...workspaceArgument,
-    name: { type: 'string', description: 'Name, such as its purpose', default: 'API key' },
-    scopes: { type: 'string', description: `Comma-separated, of ${scopes.join(', ')}`, default: 'apis.all' },
+    name: { type: 'string', description: 'Name of the key, such as its purpose', default: 'API key' },
+    scopes: { type: 'string', description: `Comma-separated scopes: ${scopes.join(', ')}`, default: 'apis.all' },
     publishable: {
       type: 'boolean',
-      description: 'For pages: a public key that only tracks leads and sales, from the allowed hostnames',
+      description: 'Create a public key for web pages: it can only report leads and sales, from allowed hostnames',
       default: false,
     },
     expires: { type: 'string', description: 'Expiry date, such as 2027-01-31' },
@@ -38,7 +38,7 @@ const create = defineCommand({
       print(
         args.json,
         { ...shown(token), key: token.key },
-        `${token.key}\n${args.publishable ? publicHint : "Keep it: it is stored only as a hash and can't be shown again."}`,
+        `${token.key}\n${args.publishable ? publicHint : "Store this key now: the server keeps only its hash and can't show it again."}`,
       )
     }),
 })
@@ -51,13 +51,13 @@ const list = defineCommand({
       const workspace = await requireWorkspace(handles, args.workspace)
       const tokens = (await listTokens(handles, workspace.id)).map(shown)
       const rows = tokens.map((token) => ({ ...token, scopes: token.scopes.join(',') }))
-      print(args.json, tokens, rows.length ? table(rows) : `None yet. Next: tributary key create ${workspace.slug}`)
+      print(args.json, tokens, rows.length ? table(rows) : `No keys yet. Next: tributary key create ${workspace.slug}`)
     }),
 })
 
 const revokeKey = defineCommand({
-  meta: { name: 'revoke', description: 'Revoke a key, within a second' },
-  args: { id: { type: 'positional', description: 'Id of the key', required: true }, ...jsonFlag },
+  meta: { name: 'revoke', description: 'Revoke an API key; takes effect within a second' },
+  args: { id: { type: 'positional', description: 'Id of the API key', required: true }, ...jsonFlag },
   run: ({ args }) =>
     onDatabases(async (handles) => {
       const token = await revoke(handles, args.id)

@@ -20,7 +20,7 @@ export const migrateCommand = defineCommand({
       print(
         args.json,
         { applied },
-        applied.length > 0 ? `${applied.length} migrations applied.` : 'Everything is up to date.',
+        applied.length > 0 ? `${applied.length} migrations applied.` : 'No migrations are pending.',
       )
     }),
 })

@@ -1,6 +1,6 @@
 const lineIntervalMs = 5_000
 
-/** One changing line on a terminal; elsewhere a line now and then. */
+/** Reports a command's progress: a progress bar on a terminal, else a line every few seconds. */
 export function progress(): (percent: number, text: string) => void {
   let last = Date.now()
   return (percent, text) => {

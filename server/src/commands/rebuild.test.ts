@@ -9,9 +9,9 @@ import { buildLink, buildWorkspace } from '../../test/build.ts'
 import { openTestPlatform } from '../../test/stack.ts'
 import { migrate } from '../platform/migrate.ts'
 
-// Starting a process takes long on a busy machine.
+// A long timeout, because starting a process is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
-// A slow machine prints its progress every five seconds.
+// On a slow machine, commands print their progress to stderr every five seconds.
 const onlyProgress = expect.stringMatching(/^(?: *\d+ %, .*\n)*$/)
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 const environment = inject('environment')
@@ -25,7 +25,7 @@ const own = {
 const platform = await openTestPlatform(own)
 await migrate(platform.config, platform.clickhouse, () => {})
 
-test('rebuild prints what it read and added', async () => {
+test('`rebuild` prints the number of clicks, leads and sales that it read and added', async () => {
   const link = await buildLink(platform, await buildWorkspace(platform))
   await sql`UPDATE link_counters SET clicks = 3
     WHERE link_number = (SELECT number FROM links WHERE id = ${link.id})`.execute(platform.db)
@@ -53,7 +53,7 @@ test('rebuild reports in one line that an engine is down', async () => {
   const answer = await tributary({ ...own, NATS_URL: 'nats://127.0.0.1:1' }, 'rebuild')
   expect(answer).toMatchObject({ code: 1, stdout: '' })
   expect(answer.stderr).toBe(
-    'An engine does not answer: NATS at 127.0.0.1:1: connection refused. Is it running, and is its URL right?\n',
+    'Connection failed: NATS at 127.0.0.1:1: connection refused. Check that the server runs and its URL is correct.\n',
   )
 })
 

@@ -25,7 +25,7 @@ export const rebuildCommand = defineCommand({
       ]
       if (unrepaired > 0)
         lines.push(
-          `Not repaired: ${unrepaired}. Run: tributary verify. If a batch does not finish, start a worker and try again.`,
+          `Not repaired: ${unrepaired}. Run: tributary verify. If a batch is unfinished, start a worker and try again.`,
         )
       print(args.json, rebuilt, lines.join('\n'))
       if (unrepaired > 0) process.exitCode = 1

@@ -12,8 +12,8 @@ export const restoreCommand = defineCommand({
     description: 'Restore a backup into empty databases. Stop all processes first, and start them afterwards',
   },
   args: {
-    from: { type: 'positional', description: 'The folder, or s3://bucket/folder', required: true },
-    replace: { type: 'boolean', description: 'Delete the current data of the databases', default: false },
+    from: { type: 'positional', description: 'Folder of the backup, or s3://bucket/folder', required: true },
+    replace: { type: 'boolean', description: 'Replace the current data in the databases', default: false },
     'other-keys': { type: 'boolean', description: 'Restore even if keys of the backup are missing', default: false },
     unsigned: { type: 'boolean', description: 'Trust a manifest that an earlier release did not sign', default: false },
     configuration: { type: 'boolean', description: 'Only print the settings in the backup', default: false },
@@ -39,7 +39,7 @@ function restoreFrom(args: Arguments): Promise<void> {
   }, patienceMs)
 }
 
-/** Needs no engine, because a new machine may have none yet. */
+/** Prints the settings in a backup. Needs no database, because a new machine may have none yet. */
 function printConfiguration(from: string, trust: Pick<Arguments, 'unsigned'>): Promise<void> {
   return reportProblems(async () => {
     const { BACKUP_KEY, ...settings } = readSome([

@@ -17,7 +17,7 @@ const down = (silentMs: number): Partial<ProcessHealth> => ({
 })
 
 describe('a role', () => {
-  test('is ready while one of its processes is, and names the one that is down', () => {
+  test('a role is ready while one of its processes is ready, and names the process that is down', () => {
     const { ready, roles } = judgeReadiness([someProcess('redirect'), someProcess('redirect', 1, down(60_000))])
     expect([ready, roles.redirect]).toEqual([
       true,
@@ -28,19 +28,19 @@ describe('a role', () => {
   test.each([
     [9_000, true],
     [11_000, false],
-  ])('whose only process is down for %i ms counts as ready: %s', (silentMs, expected) => {
+  ])('a role whose only process has been down for %i ms counts as ready: %s', (silentMs, expected) => {
     const state = judgeReadiness([someProcess('api'), someProcess('worker', 0, down(silentMs))])
     expect(state.ready).toBe(expected)
     expect(state.roles.worker).toMatchObject({ ready: expected, problem: expect.stringContaining('ended by SIGKILL') })
     expect(state.roles.api).toEqual({ ready: true })
   })
 
-  test('that was never up is not ready', () => {
-    const { silentMs: _, ...starting } = someProcess('api', 0, { ...down(0), problem: 'it is starting' })
+  test('a role that was never up is not ready', () => {
+    const { silentMs: _, ...starting } = someProcess('api', 0, { ...down(0), problem: 'the process is starting' })
     expect(judgeReadiness([starting])).toMatchObject({ ready: false, roles: { api: { ready: false } } })
   })
 
-  test('whose process lacks an engine is not ready at once', () => {
+  test('a role whose process can not reach an engine is not ready, without delay', () => {
     const engines = { postgres: { ...good, ok: false, error: 'refused' } }
     const state = judgeReadiness([
       someProcess('api', 0, { ready: false, engines, problem: 'postgres does not answer' }),
@@ -51,7 +51,7 @@ describe('a role', () => {
   })
 })
 
-test('one role can be checked alone: a redirect is ready without an api', () => {
+test('the readiness of a single role ignores the others: a redirect is ready without an api', () => {
   const processes = [someProcess('api', 0, down(60_000)), someProcess('redirect')]
   expect(judgeReadiness(processes).ready).toBe(false)
   expect(judgeReadiness(processes, 'redirect').ready).toBe(true)
@@ -59,7 +59,7 @@ test('one role can be checked alone: a redirect is ready without an api', () => 
   expect(judgeReadiness(processes, 'nonsense').ready).toBe(false)
 })
 
-test("the worker's partitions are shown once, without internal metrics", () => {
+test("readiness shows the worker's partitions once, without internal fields", () => {
   const partitions = { 0: { lagMessages: 0, lagSeconds: 0, owned: true } }
   const state = judgeReadiness([someProcess('api'), someProcess('worker', 0, { partitions })])
   expect(state.partitions).toEqual(partitions)

@@ -1,6 +1,6 @@
 import type { EngineState, Readiness } from '../platform/health.ts'
 
-/** A process in `/readyz`: with its own readiness, if it answered. */
+/** The health of a child process in `/readyz`, with its own readiness report if it responded. */
 export type ProcessHealth = {
   role: string
   slot: number
@@ -8,12 +8,12 @@ export type ProcessHealth = {
   up: boolean
   restarts: number
   ready: boolean
-  /** The reason it is down or not ready. */
+  /** The reason why the process is down or not ready. */
   problem?: string
   engines?: Readiness['engines']
   partitions?: Readiness['partitions']
   streams?: Readiness['streams']
-  /** Since its last answer; undefined if it never answered. Not shown. */
+  /** The time since the process last responded; undefined if it never did. Not part of `/readyz`. */
   silentMs?: number
 }
 export type RoleHealth = { ready: boolean; problem?: string }
@@ -22,10 +22,10 @@ export type SupervisedReadiness = Readiness & {
   processes: Omit<ProcessHealth, 'silentMs'>[]
 }
 
-/** A process that ended or is busy may take this long to recover before its role counts as down. */
+/** A role counts as down when its processes have not responded for this long. */
 export const restartMs = 10_000
 
-/** With `only`, one role alone decides: a redirect is ready without an api. */
+/** Combines the health of all processes for `/readyz`. With `only`, readiness depends on that role alone. */
 export function judgeReadiness(processes: ProcessHealth[], only?: string): SupervisedReadiness {
   const byRole = Map.groupBy(processes, ({ role }) => role)
   const roles = Object.fromEntries([...byRole].map(([role, own]) => [role, judgeRole(own)]))
@@ -41,7 +41,7 @@ export function judgeReadiness(processes: ProcessHealth[], only?: string): Super
   }
 }
 
-/** A role needs one ready process. */
+/** A role is ready when one of its processes is ready. */
 function judgeRole(processes: ProcessHealth[]): RoleHealth {
   const failing = processes.filter(({ ready }) => !ready)
   if (failing.length === 0) return { ready: true }
@@ -52,7 +52,7 @@ function judgeRole(processes: ProcessHealth[]): RoleHealth {
   return { ready: isRestarting, problem }
 }
 
-/** The worst status of an engine in any process. */
+/** The worst state of each engine (PostgreSQL, ClickHouse, NATS, Valkey) over all processes. */
 function mergeEngines(processes: ProcessHealth[]): Readiness['engines'] {
   const merged: Record<string, EngineState> = {}
   for (const [name, state] of processes.flatMap(({ engines }) => Object.entries(engines ?? {}))) {

@@ -11,7 +11,7 @@ export const jsonFlag = {
 
 type Handles = { config: Config; db: Db; clickhouse: ClickHouse }
 
-/** Runs a command on the databases. Mistakes that the user can fix are reported in one line, with exit code 1. */
+/** Runs a command with PostgreSQL and ClickHouse. Prints errors that the user can fix in one line; exit code 1. */
 export async function onDatabases(work: (handles: Handles) => Promise<void>, patienceMs?: number): Promise<void> {
   await reportProblems(async () => {
     const config = readConfig()
@@ -61,7 +61,7 @@ function findRemedy(error: unknown): string | undefined {
   if (error instanceof ConfigError || error instanceof AppError) return error.message
   const code = readCode(error) ?? readCode((error as Error).cause) ?? ''
   if (unreachable.includes(code)) {
-    return `An engine does not answer: ${errorMessage(error)}. Is it running, and is its URL right?`
+    return `Connection failed: ${errorMessage(error)}. Check that the server runs and its URL is correct.`
   }
   if (code === '42P01') return 'The database has no tables yet. Run: tributary migrate'
   if (error instanceof MigrationError) return error.message
@@ -70,7 +70,7 @@ function findRemedy(error: unknown): string | undefined {
 }
 
 const unreachable = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'ECONNRESET', 'EHOSTUNREACH']
-// Unknown user, wrong password, unknown database.
+// PostgreSQL error codes: unknown user, wrong password, unknown database.
 const refused = ['28000', '28P01', '3D000']
 
 function readCode(error: unknown): string | undefined {

@@ -17,7 +17,7 @@ type Handles = { platform: Platform; tlsHosts: TlsHosts }
 
 const exitMarginMs = 5_000
 
-/** Runs one role in this process, with its own operator port. */
+/** Runs one role in this process, without a supervisor, and serves health and metrics on OPS_PORT. */
 export async function startRole(config: Config, log: Log): Promise<AsyncDisposable> {
   await using started = new AsyncDisposableStack()
   const platform = started.use(await openRolePlatform(config, log, 0))
@@ -29,9 +29,9 @@ export async function startRole(config: Config, log: Log): Promise<AsyncDisposab
   return started.move()
 }
 
-/** Runs one role under a supervisor, which collects its health and metrics; without its supervisor it stops. */
+/** Runs one role in a child process of the supervisor, which collects its health. Stops when the supervisor ends. */
 export async function runSupervised(config: Config, log: Log, slot: number, signal: Promise<string>): Promise<void> {
-  if (!process.channel) throw new ConfigError('--slot is for processes that serve starts. Leave it out.')
+  if (!process.channel) throw new ConfigError('--slot is only for child processes of `tributary serve`. Remove it.')
   const { promise: opened, resolve } = Promise.withResolvers<Handles>()
   const channel = openChannel(process, {
     ping: () => 'pong',
@@ -42,11 +42,11 @@ export async function runSupervised(config: Config, log: Log, slot: number, sign
   const stopped = Promise.race([signal, channel.closed.then(() => 'the supervisor has ended')])
   try {
     await using started = new AsyncDisposableStack()
-    // A start may wait very long for NATS.
+    // Stop signals end the startup too, which may wait very long for NATS.
     await Promise.race([start(started), stopped])
     const reason = await stopped
     log.info({ reason }, 'stopping')
-    // Without a supervisor, nobody else would end a process that hangs while stopping.
+    // Exit even if the shutdown hangs: when the supervisor has ended, nobody else kills this process.
     setTimeout(() => process.exit(1), config.SHUTDOWN_GRACE_MS + exitMarginMs).unref()
   } finally {
     channel.close()
@@ -68,8 +68,8 @@ async function openRolePlatform(config: Config, log: Log, slot: number): Promise
 }
 
 /**
- * One process at a time, so that they do not race. A redirect does not wait for it: without a stream its clicks go to
- * the spool.
+ * Creates the NATS streams, in one process at a time to avoid races. A redirect does not wait for this: without a
+ * stream its clicks go to the spool.
  */
 async function prepareStreams({ nats, config, log }: Platform, channel: Channel): Promise<void> {
   const prepare = async () => {
@@ -78,7 +78,7 @@ async function prepareStreams({ nats, config, log }: Platform, channel: Channel)
     await channel.ask('streams-done')
   }
   if (!config.ROLES.includes('redirect')) return prepare()
-  void prepare().catch((error) => log.warn({ error: (error as Error).message }, 'could not prepare streams'))
+  void prepare().catch((error) => log.warn({ error: (error as Error).message }, 'could not create NATS streams'))
 }
 
 async function startWork(platform: Platform): Promise<AsyncDisposable> {

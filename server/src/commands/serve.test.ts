@@ -9,7 +9,7 @@ import { buildWorkspace } from '../../test/build.ts'
 import { startServer } from '../../test/server-process.ts'
 import { eventually, openTestPlatform } from '../../test/stack.ts'
 
-// Starting a process takes long on a busy machine.
+// A long timeout, because starting a process is slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 })
 const platform = await openTestPlatform()
 const environment = inject('environment')
@@ -19,7 +19,7 @@ test('SIGTERM ends the process with exit code 0, after the request in progress',
   const server = await startServer({ ...environment, SHUTDOWN_GRACE_MS: '10000' })
   onTestFinished(() => server.kill('SIGKILL'))
   const { key } = await buildWorkspace(platform)
-  // An idle keep-alive connection must not delay the end.
+  // An idle keep-alive connection must not delay the shutdown.
   await fetch(`${server.api}/links`)
   const body = JSON.stringify({ url: 'https://example.com' })
   const socket = connect(Number(new URL(server.api).port), '127.0.0.1')

@@ -33,8 +33,8 @@ async function serveUntilStopped(): Promise<void> {
     const signal = await Promise.race([stopped, serving.ready.then(() => stopped)])
     log.info({ signal }, 'Stopping')
   } catch (error) {
-    // The refusing process has logged the reason.
-    log.error({ error: (error as Error).message }, 'process refuses its settings, stopping')
+    // The child process that rejected its settings has logged the reason.
+    log.error({ error: (error as Error).message }, 'child process rejected its settings, stopping')
     process.exitCode = 1
   }
 }
@@ -44,7 +44,7 @@ function isSupervised({ ROLES, REDIRECT_PROCESSES }: Config): boolean {
 }
 
 async function startAlone(config: Config, log: Log) {
-  // Loaded only where it is needed: a supervisor has no engines.
+  // Import the role here, because a supervisor process needs no database clients.
   const running = await (await import('./serve-role.ts')).startRole(config, log)
   return { ready: Promise.resolve(), [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() }
 }

@@ -8,11 +8,11 @@ import { settings } from '../platform/settings.ts'
 const run = promisify(execFile)
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 
-test('.env.example and the settings page match the settings', async () => {
+test('.env.example and the docs page about configuration match the settings', async () => {
   await expect(run(process.execPath, [main, 'settings', '--check'])).resolves.toEqual({ stdout: '', stderr: '' })
 })
 
-test('the printed example names every setting and lacks only the secrets', async () => {
+test('the printed .env example has every setting, with a value for all except secrets', async () => {
   const { stdout } = await run(process.execPath, [main, 'settings'], { env: {} })
   const named = [...stdout.matchAll(/^(?:# )?([A-Z0-9_]+)=(.*)$/gm)].map(([, name, value]) => [name, value])
   expect(named.map(([name]) => name)).toEqual(Object.keys(settings))

@@ -14,7 +14,7 @@ export const settingsCommand = defineCommand({
   meta: { name: 'settings', description: 'Print every setting with its default and description' },
   args: {
     write: { type: 'boolean', description: 'Write .env.example and the docs page instead', default: false },
-    check: { type: 'boolean', description: 'Fail when one of them is stale', default: false },
+    check: { type: 'boolean', description: 'Fail when .env.example or the docs page is stale', default: false },
   },
   run({ args }) {
     if (!args.write && !args.check) return console.log(envExample())
@@ -34,7 +34,7 @@ function envExample(): string {
     const example = defaultValue === undefined ? `${name}=${examples[name] ?? ''}` : `# ${name}=${defaultValue}`
     return `# ${description}\n${example}\n`
   })
-  return `# Every setting of Tributary. Those without a # before the name have no default and must be set.\n\n${lines.join('\n')}`
+  return `# Every setting of Tributary. Settings without a # before the name have no default and must be set.\n\n${lines.join('\n')}`
 }
 
 function configurationPage(): string {
@@ -53,7 +53,7 @@ ${rows.join('\n')}
 `
 }
 
-// None for CLICK_ID_KEYS, because a published secret must not be copied.
+// Example values. CLICK_ID_KEYS has none, because somebody would copy a published secret.
 const examples: Record<string, string> = {
   POSTGRES_URL: 'postgres://tributary:password@127.0.0.1:5432/tributary',
   NATS_URL: 'nats://127.0.0.1:4222',

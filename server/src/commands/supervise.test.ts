@@ -4,7 +4,7 @@ import { openTurns, planProcesses } from './supervise.ts'
 
 const settings = { ...inject('environment'), REDIRECT_PROCESSES: '3', WORKER_HEAP_MEGABYTES: '99' }
 
-test('each role gets a process with its heap size, the redirect as many as set', () => {
+test('each role gets a process with its heap size, and the redirect REDIRECT_PROCESSES of them', () => {
   const plans = planProcesses(readConfig(settings), 3, { POSTGRES_URL: 'kept' })
   expect(plans.map(({ role, slot, heapMegabytes }) => [role, slot, heapMegabytes])).toEqual([
     ['worker', 0, 99],
@@ -20,12 +20,12 @@ test('each role gets a process with its heap size, the redirect as many as set',
   expect(plans.map(({ niceness }) => niceness)).toEqual([5, 0, 0, 0, 0])
 })
 
-test('only the named roles get a process', () => {
+test('only the roles in ROLES get a process', () => {
   const plans = planProcesses(readConfig({ ...settings, ROLES: 'redirect,worker' }), 1)
   expect(plans.map(({ role }) => role)).toEqual(['worker', 'redirect'])
 })
 
-test('of several processes one does the work, and the others wait for it', async () => {
+test('one of several processes creates the streams, and the others wait for it', async () => {
   const turns = openTurns(1_000)
   const never = new Promise<void>(() => {})
   expect(await turns.take(never)).toBe(true)
@@ -35,7 +35,7 @@ test('of several processes one does the work, and the others wait for it', async
   expect(await Promise.all(others)).toEqual([false, false])
 })
 
-test('the turn of a process that ends passes to the next one', async () => {
+test('the turn to create the streams passes on when its process ends', async () => {
   const turns = openTurns(1_000)
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   expect(await turns.take(ended)).toBe(true)
@@ -44,7 +44,7 @@ test('the turn of a process that ends passes to the next one', async () => {
   expect(await next).toBe(true)
 })
 
-test('the work is repeated after a while', async () => {
+test('after a while, the next process creates the streams again', async () => {
   const turns = openTurns(20)
   expect(await turns.take(Promise.resolve())).toBe(true)
   turns.finish()

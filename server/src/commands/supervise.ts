@@ -15,21 +15,21 @@ const program = fileURLToPath(new URL('../main.ts', import.meta.url))
 const readinessWithinMs = 2_000
 const figuresWithinMs = 3_000
 const hostWithinMs = 6_000
-// After the last request, the worker finishes its batch and connections close.
+// Added to SHUTDOWN_GRACE_MS, for the worker's last batch and closing connections.
 const stopMarginMs = 6_000
 const streamsStayMs = 30_000
-// Clients wait for the other roles. The worker still gets a quarter of a fully used processor.
+// The worker yields to the roles that clients wait for, and still gets a quarter of a fully used processor.
 const workerNiceness = 5
 
 export type Supervised = AsyncDisposable & { ready: Promise<void> }
 
-/** One process for each role, several for the redirect. This process only supervises them and answers on OPS_PORT. */
+/** Starts a child process per role, several for the redirect. This process only supervises them and serves OPS_PORT. */
 export async function startSupervised(config: Config, log: Log, environment?: Environment): Promise<Supervised> {
   await using started = new AsyncDisposableStack()
   const plans = planProcesses(config, await countRedirects(config, log), environment)
   const processes: SupervisedProcess[] = []
   const allowsHost = (query: URLSearchParams) => askAny(processes, 'tls-allowed', query.get('domain') ?? '')
-  // First, so that a taken port starts nothing, and health is available until the end.
+  // Start OPS_PORT before the child processes: a taken port starts none, and health is available until the end.
   started.use(await startOps({ config, log }, reportAll(processes), { '/internal/tls-allowed': allowsHost }))
   const turns = openTurns()
   const supervisor = started.use(
@@ -48,7 +48,7 @@ async function countRedirects(config: Config, log: Log): Promise<number> {
   const { HOST, ROLES, REDIRECT_PORT, REDIRECT_PROCESSES } = config
   if (!ROLES.includes('redirect')) return 0
   if (REDIRECT_PROCESSES === 1 || (await canSharePort(HOST, REDIRECT_PORT))) return REDIRECT_PROCESSES
-  log.warn({ REDIRECT_PROCESSES }, 'this system does not let processes share a port, starting one redirect')
+  log.warn({ REDIRECT_PROCESSES }, 'this system does not let processes share a port, starting one redirect process')
   return 1
 }
 
@@ -72,13 +72,13 @@ export function planProcesses(config: Config, redirects: number, environment?: E
   )
 }
 
-/** One at a time, and none soon after the last. A process's turn ends with it. */
+/** Lets one process at a time create NATS streams, and none soon after another did. A turn ends with its process. */
 export function openTurns(stayMs = streamsStayMs) {
   let last: Promise<void> = Promise.resolve()
   let doneAt = Number.NEGATIVE_INFINITY
   let finishTurn = () => {}
   return {
-    /** Resolves with true when the caller must do the work, with false when another process has done it. */
+    /** Waits for the caller's turn. Returns true when it must create the streams, false when another process has. */
     async take(ended: Promise<void>): Promise<boolean> {
       const before = last
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -115,7 +115,7 @@ function reportAll(processes: SupervisedProcess[]): Report {
 async function checkHealth(one: SupervisedProcess): Promise<ProcessHealth> {
   const asked = one.up
     ? one.ask('readiness', undefined, readinessWithinMs)
-    : Promise.reject(new Error('it is starting'))
+    : Promise.reject(new Error('the process is starting'))
   const answer = await asked.then(
     (value) => value as Readiness,
     (error: Error) => error.message,
@@ -147,7 +147,7 @@ function ownFigures(processes: SupervisedProcess[]): string[] {
   ]
 }
 
-/** Any process can answer; the redirects first, because they depend on nothing else. */
+/** Asks any running process, the redirects first, because they depend on the fewest engines. */
 async function askAny(processes: SupervisedProcess[], command: string, value: string): Promise<boolean> {
   let problem = new Error('no process is up')
   for (const one of processes.filter(({ up }) => up).toReversed()) {

@@ -14,7 +14,7 @@ import { tributary as commands } from './tributary.ts'
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 const compileCache = await mkdtemp(join(tmpdir(), 'tributary-compile-cache-'))
-// Starting a process takes long on a busy machine.
+// A long timeout, because starting a process is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
 const { clickhouse } = await openTestPlatform()
 const environment = inject('environment')
@@ -24,7 +24,7 @@ const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 afterAll(() => rm(compileCache, { recursive: true, force: true }))
 
 describe('workspace', () => {
-  test('create prints the new workspace as text and as JSON, and list shows both', async () => {
+  test('`workspace create` prints the new workspace as text or JSON, and `workspace list` lists it', async () => {
     const [one, other] = [newName(), newName()]
     const plain = await tributary('workspace', 'create', `Ä ${one}`, '--plan', 'pro')
     const id = plain.stdout.match(/ws_[0-9a-f-]{36}/)?.[0]
@@ -59,7 +59,7 @@ describe('workspace', () => {
     expect(table).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('refuses a taken or invalid slug', async () => {
+  test('`workspace create` refuses a taken or invalid slug', async () => {
     const slug = newName()
     await tributary('workspace', 'create', slug)
     const [taken, impossible] = await Promise.all([
@@ -71,7 +71,7 @@ describe('workspace', () => {
   })
 })
 
-test('ip-storage applies to a workspace until it is set to the default again', async () => {
+test('`workspace set --ip-storage` applies until it is set to `default` again', async () => {
   const slug = newName()
   await tributary('workspace', 'create', slug)
   const own = await tributary('workspace', 'set', slug, '--ip-storage', 'none')
@@ -130,7 +130,7 @@ test('only pages on the allowed hostnames of a workspace may track', async () =>
   const answer = await set('WWW.Example.com, *.shop.example,example.com')
   expect(readAnswer(answer)).toMatchObject({ allowedHostnames: 'example.com,*.shop.example' })
   expect(await set('https://example.com')).toEqual(
-    refusal('"https://example.com" is not a hostname. Write it as example.com or *.example.com, or as any.'),
+    refusal('"https://example.com" is not a hostname. Use example.com or *.example.com, or any for all pages.'),
   )
   expect(await set(Array.from({ length: 11 }, (_, index) => `${index}.example`).join())).toEqual(
     refusal('These are 11 hostnames, but at most 10 are allowed. Use `*.example.com` for all subdomains.'),
@@ -138,7 +138,7 @@ test('only pages on the allowed hostnames of a workspace may track', async () =>
   expect(readAnswer(await set('any'))).toMatchObject({ allowedHostnames: 'any' })
 })
 
-test('a workspace has a contact e-mail', async () => {
+test('`workspace set --contact-email` sets and removes the contact e-mail of a workspace', async () => {
   const slug = newName()
   await tributary('workspace', 'create', slug)
   const set = (email: string) => tributary('workspace', 'set', slug, '--contact-email', email, '--json')
@@ -149,7 +149,7 @@ test('a workspace has a contact e-mail', async () => {
   expect(readAnswer(await set('none'))).toMatchObject({ contactEmail: 'none' })
 })
 
-test('tracker prints the tag for a page', async () => {
+test('`tracker` prints the script tag for a page', async () => {
   const { stdout } = await tributaryIn({ API_URL: api }, 'tracker')
   const [, url = '', integrity = ''] =
     /^<script defer src="(.+)" integrity="(.+)" crossorigin="anonymous">/.exec(stdout) ?? []
@@ -158,25 +158,25 @@ test('tracker prints the tag for a page', async () => {
 })
 
 describe('key', () => {
-  test('may be publishable', async () => {
+  test('`key create --publishable` creates a publishable key', async () => {
     const slug = newName()
     await tributary('workspace', 'create', slug)
     const { stdout } = await tributary('key', 'create', slug, '--publishable')
     const [key = '', explanation] = stdout.trimEnd().split('\n')
     expect(key).toMatch(/^trib_pk_[A-Za-z0-9]{32}$/)
     expect(explanation).toBe(
-      "Put it in your pages: it isn't secret. It works on the allowed hostnames of the workspace.",
+      'Put this key in your pages: it is not secret. It works on the allowed hostnames of the workspace.',
     )
     expect(await statusWith(key)).toBe(403)
     const list = readAnswer(await tributary('key', 'list', slug, '--json'))
     expect(list).toMatchObject([{ key: `${key.slice(0, 11)}…${key.slice(-4)}`, scopes: ['conversions.write'] }])
   })
 
-  test('is created, works, is listed masked, and stops when revoked', async () => {
+  test('an API key is created, works, is listed masked, and stops working when revoked', async () => {
     const slug = newName()
     await tributary('workspace', 'create', slug)
     const none = await tributary('key', 'list', slug)
-    expect(none).toEqual({ code: 0, stdout: `None yet. Next: tributary key create ${slug}\n`, stderr: '' })
+    expect(none).toEqual({ code: 0, stdout: `No keys yet. Next: tributary key create ${slug}\n`, stderr: '' })
 
     const [plain, json] = await Promise.all([
       tributary('key', 'create', slug),
@@ -195,7 +195,7 @@ describe('key', () => {
     ])
     const [key, ...explanation] = plain.stdout.trimEnd().split('\n')
     expect(key).toMatch(/^trib_[A-Za-z0-9]{32}$/)
-    expect(explanation).toEqual(["Keep it: it is stored only as a hash and can't be shown again."])
+    expect(explanation).toEqual(["Store this key now: the server keeps only its hash and can't show it again."])
     const created = readAnswer(json) as { id: string; key: string }
     expect(created).toEqual({
       id: expect.stringMatching(/^key_/),
@@ -225,7 +225,7 @@ describe('key', () => {
     expect(await statusWith(key as string)).toBe(200)
   })
 
-  test('refuses unknown names', async () => {
+  test('`key` commands refuse unknown workspaces, scopes and keys', async () => {
     const slug = newName()
     await tributary('workspace', 'create', slug)
     const [workspace, scope, date, id] = await Promise.all([
@@ -243,7 +243,7 @@ describe('key', () => {
   })
 })
 
-test('domain add makes the first domain primary, and refuses a taken or invalid one', async () => {
+test('`domain add` makes the first domain primary, and refuses a taken or invalid domain', async () => {
   const slug = newName()
   const { id } = readAnswer(await tributary('workspace', 'create', slug, '--json')) as { id: string }
   const first = await tributary('domain', 'add', slug, `GO.${slug}.example.com`)
@@ -267,7 +267,7 @@ test('domain add makes the first domain primary, and refuses a taken or invalid 
   expect(none).toEqual(refusal('"http://x/" is not a host name.'))
 })
 
-test('migrate applies all migrations to empty databases, and then has nothing to do', async () => {
+test('`migrate` applies all migrations to empty databases, and a second time none', async () => {
   const fresh = await createDatabases()
   const before = await tributaryIn(fresh, 'workspace', 'list')
   expect(before).toEqual(refusal('The database has no tables yet. Run: tributary migrate'))
@@ -285,16 +285,16 @@ test('migrate applies all migrations to empty databases, and then has nothing to
   expect(tables.map((table) => table.name)).toContain('click_events')
 
   const second = await tributaryIn(fresh, 'migrate')
-  expect(second).toEqual({ code: 0, stdout: 'Everything is up to date.\n', stderr: '' })
+  expect(second).toEqual({ code: 0, stdout: 'No migrations are pending.\n', stderr: '' })
   const after = await tributaryIn(fresh, 'workspace', 'list')
-  expect(after).toEqual({ code: 0, stdout: 'None yet. Next: tributary workspace create <name>\n', stderr: '' })
+  expect(after).toEqual({ code: 0, stdout: 'No workspaces yet. Next: tributary workspace create <name>\n', stderr: '' })
 })
 
-test('bad input is reported in one line, before anything is done', async () => {
+test('an invalid command line is reported in one line, before anything is done', async () => {
   const [command, argument] = await Promise.all([tributary('eat'), tributary('workspace', 'create', 'My', 'Company')])
   const known = Object.keys(commands.subCommands ?? {}).join(', ')
   expect(command).toEqual(refusal(`There is no command tributary eat. Known: ${known}.`))
-  expect(argument).toEqual(refusal('"Company" is one argument too many. See: tributary workspace create --help'))
+  expect(argument).toEqual(refusal('Unexpected argument "Company". See: tributary workspace create --help'))
 })
 
 describe.concurrent('an engine that is down is reported in one line', () => {
@@ -321,11 +321,11 @@ describe.concurrent('an engine that is down is reported in one line', () => {
       .trimEnd()
       .split('\n')
       .filter((part) => !part.startsWith('{'))
-    expect(lines).toEqual([`An engine does not answer: ${reason}. Is it running, and is its URL right?`])
+    expect(lines).toEqual([`Connection failed: ${reason}. Check that the server runs and its URL is correct.`])
     expect(answer.stderr).not.toContain('s3cret')
   })
 
-  test('a database that does not exist', async () => {
+  test('a PostgreSQL database that does not exist is reported in one line', async () => {
     const url = Object.assign(new URL(environment.POSTGRES_URL as string), { pathname: '/no_such_database' })
     const answer = await tributaryIn({ POSTGRES_URL: url.href }, 'workspace', 'list')
     const reason = 'database "no_such_database" does not exist'
@@ -333,7 +333,7 @@ describe.concurrent('an engine that is down is reported in one line', () => {
   })
 })
 
-test('an invalid setting is named', async () => {
+test('the error for an invalid setting names the setting', async () => {
   const answer = await tributaryIn({ API_PORT: 'x' }, 'workspace', 'list')
   expect(answer).toMatchObject({ code: 1, stdout: '' })
   expect(answer.stderr).toMatch(/^The configuration is not usable:\n- API_PORT is "x": .+\n$/)

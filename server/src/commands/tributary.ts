@@ -1,7 +1,7 @@
 import { type CommandDef, defineCommand } from 'citty'
 import { argumentProblem } from './arguments.ts'
 
-/** `tributary`: serves, or runs one operator command. Commands are loaded lazily. */
+/** The command line `tributary`. Subcommands are imported lazily. */
 export const tributary: CommandDef = defineCommand({
   meta: { name: 'tributary', description: 'Link attribution that anyone can run' },
   async setup({ rawArgs }) {

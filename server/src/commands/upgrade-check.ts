@@ -9,7 +9,7 @@ import { jsonFlag, print, reportProblems, table } from './run.ts'
 export const upgradeCheck = defineCommand({
   meta: {
     name: 'upgrade-check',
-    description: 'Check whether this version can take over, without changing anything; exit code 1 when it can not',
+    description: 'Check whether this version can replace the running one, without changes; exit code 1 when it can not',
   },
   args: jsonFlag,
   run: ({ args }) =>
@@ -19,7 +19,7 @@ export const upgradeCheck = defineCommand({
       const rows = checks.map(({ check, verdict, found }) => ({ check, verdict, found }))
       const isReady = checks.every(({ verdict }) => verdict !== 'problem')
       const steps = checks.flatMap(({ next, check }) => (next ? [`${check}: ${next}`] : []))
-      const end = isReady ? 'This version can take over.' : 'This version can not take over yet.'
+      const end = isReady ? 'This version can replace the running one.' : 'This version can not replace it yet.'
       print(args.json, { ready: isReady, checks }, [table(rows), '', ...steps, end].join('\n'))
       if (!isReady) process.exitCode = 1
     }),

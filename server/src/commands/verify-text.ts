@@ -23,21 +23,19 @@ function rewindText({ engine, foundAt, since, lost }: RewindFinding): string {
   const guide = 'See docs/guides/backup.md for the steps after a restore.'
   const state = since.startsWith('1970') ? 'an empty state' : `its state of ${since}`
   if (engine === 'nats')
-    return `The log was restored to ${state} (found ${foundAt}). Clicks that were not stored before are lost; recent changes were published again. ${guide}`
+    return `The event log was restored to ${state} (found ${foundAt}). Clicks that were not yet in ClickHouse are lost; recent changes were published again. ${guide}`
   const counts = ['links', 'leads', 'sales', 'customers'].flatMap((kind) =>
     lost?.[kind] ? [`${lost[kind]} ${kind}`] : [],
   )
   const missing =
-    counts.length > 0
-      ? `${counts.join(', ')} that ClickHouse has are missing`
-      : 'no record that ClickHouse has is missing'
+    counts.length > 0 ? `${counts.join(', ')} are in ClickHouse but not in PostgreSQL` : 'no record is missing'
   const result = lost === null ? 'a worker has not counted the missing records yet' : missing
   return `PostgreSQL was restored to ${state} (found ${foundAt}): ${result}. ${guide}`
 }
 
 function textOfClicks(found: Verified, repair: boolean): string {
   const { links, different, repaired, unknown, doubled, findings } = found
-  if (findings.length === 0) return `Links checked: ${links}. Every counter matches its rows.`
+  if (findings.length === 0) return `Links checked: ${links}. Every click counter is correct.`
   const rows = findings.map((finding) => ({
     link: linkName(finding),
     address: finding.address ?? '',
@@ -50,10 +48,10 @@ function textOfClicks(found: Verified, repair: boolean): string {
     ...shown(rows),
     `Links checked: ${links}. Counters that differ: ${different}. Unknown links with rows: ${unknown}. Doubled rows: ${doubled}.`,
   ]
-  if (repair) lines.push(`Counters set to their rows: ${repaired}.`)
-  else if (different > 0) lines.push('Next: tributary verify --repair sets these counters to their rows.')
+  if (repair) lines.push(`Counters set to the stored clicks: ${repaired}.`)
+  else if (different > 0) lines.push('Next: tributary verify --repair sets these counters to the stored clicks.')
   if (repair && repaired < different)
-    lines.push('The others have an unfinished batch of clicks. Check that a worker is running, and try again.')
+    lines.push('The other links have an unfinished batch of clicks. Check that a worker is running, and try again.')
   return lines.join('\n')
 }
 
@@ -78,7 +76,7 @@ function textOfConversions(findings: ConversionFinding[], repair: boolean): stri
     }),
   )
   const next = repair
-    ? 'Without yes: doubled or unrecorded rows, an unknown link, or an unfinished batch.'
+    ? 'Not repaired: links that are unknown or have doubled rows, rows that PostgreSQL lacks, or an unfinished batch.'
     : 'Next: tributary verify --repair sets the counters to the recorded values, and adds missing rows to ClickHouse.'
   const summary = `Links whose leads or sales differ: ${findings.length}.`
   return [...shown(rows), summary, ...nextSteps(findings, next)].join('\n')
@@ -95,7 +93,7 @@ function textOfCustomers(findings: CustomerFinding[], repair: boolean): string {
     'recorded amount': String(finding.recorded.saleAmount),
     ...repairedColumn(finding, repair),
   }))
-  const next = 'Next: tributary verify --repair sets them to the recorded values.'
+  const next = 'Next: tributary verify --repair sets the sales of these customers to the recorded values.'
   return [...shown(rows), `Customers whose sales differ: ${findings.length}.`, ...nextSteps(findings, next)].join('\n')
 }
 
@@ -112,20 +110,20 @@ function textOfRollups(findings: RollupFinding[], repair: boolean): string {
     ...repairedColumn(finding, repair),
   }))
   const next = repair
-    ? 'Rollups without yes have an unfinished batch. Check that a worker is running, and try again.'
-    : 'Next: tributary verify --repair rebuilds these rollups from their rows.'
+    ? 'Rollups that were not repaired have an unfinished batch. Check that a worker is running, and try again.'
+    : 'Next: tributary verify --repair rebuilds these rollups from the stored events.'
   return [...shown(rows), `Rollups that differ: ${findings.length}.`, ...nextSteps(findings, next)].join('\n')
 }
 
 function textOfLetters({ conversions, messages }: Verified['deadLetters']): string {
   if (conversions === 0 && !messages) return ''
   const counts = `Dead letters: ${conversions} leads and sales, ${messages ?? 'an unknown number of'} events and messages.`
-  return `${counts} They are in neither the counters nor the rows. Next: tributary events dead-letters list`
+  return `${counts} Dead letters are neither counted nor stored. Next: tributary events dead-letters list`
 }
 
 function shown(rows: Record<string, string>[]): string[] {
   const lines = [table(rows.slice(0, mostShown)), '']
-  if (rows.length > mostShown) lines.push(`Showing the first ${mostShown} of ${rows.length}; --json lists all.`)
+  if (rows.length > mostShown) lines.push(`Showing the first ${mostShown} of ${rows.length} rows; --json lists all.`)
   return lines
 }
 

@@ -6,19 +6,19 @@ import { expect, inject, test, vi } from 'vitest'
 import { buildCustomer, buildLink, buildWorkspace } from '../../test/build.ts'
 import { openTestPlatform } from '../../test/stack.ts'
 
-// Starting a process takes long on a busy machine, and a difference is read again after two seconds.
+// A long timeout: starting a process is slow on a busy machine, and a difference is read again after two seconds.
 vi.setConfig({ testTimeout: 60_000 })
-// A slow machine prints its progress every five seconds.
+// On a slow machine, commands print their progress to stderr every five seconds.
 const onlyProgress = expect.stringMatching(/^(?: *\d+ %, .*\n)*$/)
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 const environment = inject('environment')
 const platform = await openTestPlatform()
 
-test('verify reports differences with exit code 1, repairs them, and then finds none', async () => {
+test('`verify` reports differences with exit code 1, repairs them, and then finds none', async () => {
   const workspace = await buildWorkspace(platform)
   const { id, domain, key } = await buildLink(platform, workspace)
   await buildLink(platform, workspace)
-  const clean = { code: 0, stdout: 'Links checked: 2. Every counter matches its rows.\n', stderr: onlyProgress }
+  const clean = { code: 0, stdout: 'Links checked: 2. Every click counter is correct.\n', stderr: onlyProgress }
   expect(await tributary('verify', '--workspace', workspace.slug)).toEqual(clean)
 
   await sql`UPDATE link_counters SET clicks = 5
@@ -32,7 +32,7 @@ test('verify reports differences with exit code 1, repairs them, and then finds 
   expect(head).toMatch(/^LINK +ADDRESS +COUNTER +ROWS +DOUBLED$/)
   expect(row?.split(/ +/)).toEqual([id, `${domain}/${key}`, '5', '0', '0'])
   expect(summary).toBe('Links checked: 2. Counters that differ: 1. Unknown links with rows: 0. Doubled rows: 0.')
-  expect(next).toBe('Next: tributary verify --repair sets these counters to their rows.')
+  expect(next).toBe('Next: tributary verify --repair sets these counters to the stored clicks.')
   expect(json).toMatchObject({ code: 1, stderr: onlyProgress })
   expect(JSON.parse(json.stdout)).toEqual({
     links: 2,
@@ -61,11 +61,11 @@ test('verify reports differences with exit code 1, repairs them, and then finds 
 
   const repaired = await tributary('verify', '--repair', '--workspace', workspace.slug)
   expect(repaired).toMatchObject({ code: 0, stderr: onlyProgress })
-  expect(repaired.stdout).toMatch(/ yes\n[\s\S]+\nCounters set to their rows: 1\.\n$/)
+  expect(repaired.stdout).toMatch(/ yes\n[\s\S]+\nCounters set to the stored clicks: 1\.\n$/)
   expect(await tributary('verify', '--workspace', workspace.slug)).toEqual(clean)
 })
 
-test('verify reports and repairs rollups that differ from their rows', async () => {
+test('`verify` reports and repairs rollups that differ from the event rows', async () => {
   const workspace = await buildWorkspace(platform)
   await platform.clickhouse.command({
     query: `INSERT INTO link_counts (workspace_id, link_number, bucket, bots) VALUES ({id:String}, 1, toStartOfHour(now()), 2)`,
@@ -89,7 +89,7 @@ test('verify reports and repairs rollups that differ from their rows', async () 
   expect(await tributary('verify', '--workspace', workspace.slug)).toMatchObject({ code: 0, stderr: onlyProgress })
 })
 
-test('verify reports and repairs leads, sales and customers that differ from the recorded ones', async () => {
+test('`verify` reports and repairs totals of leads, sales and customers that differ from the recorded ones', async () => {
   const workspace = await buildWorkspace(platform)
   const { id } = await buildLink(platform, workspace)
   const customer = await buildCustomer(platform, workspace)

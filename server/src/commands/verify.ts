@@ -13,7 +13,7 @@ export const verifyCommand = defineCommand({
   },
   args: {
     repair: { type: 'boolean', description: 'Repair the differences', default: false },
-    workspace: { type: 'string', description: 'Id or slug of one workspace; all when omitted' },
+    workspace: { type: 'string', description: 'Id or slug of a workspace; all workspaces when omitted' },
     ...jsonFlag,
   },
   run: ({ args }) =>

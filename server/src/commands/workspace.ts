@@ -20,8 +20,8 @@ const create = defineCommand({
   meta: { name: 'create', description: 'Create a workspace' },
   args: {
     name: { type: 'positional', description: 'Its name', required: true },
-    slug: { type: 'string', description: 'Short name for addresses; derived from the name when omitted' },
-    plan: { type: 'enum', options: [...plans], description: 'Plan; DEFAULT_PLAN when omitted' },
+    slug: { type: 'string', description: 'Short name for URLs; derived from the name when omitted' },
+    plan: { type: 'enum', options: [...plans], description: 'Plan of the workspace; DEFAULT_PLAN when omitted' },
     ...jsonFlag,
   },
   run: ({ args }) =>
@@ -45,7 +45,7 @@ const list = defineCommand({
       print(
         args.json,
         workspaces,
-        workspaces.length ? table(workspaces) : 'None yet. Next: tributary workspace create <name>',
+        workspaces.length ? table(workspaces) : 'No workspaces yet. Next: tributary workspace create <name>',
       )
     }),
 })
@@ -54,26 +54,26 @@ const set = defineCommand({
   meta: { name: 'set', description: 'Change settings of a workspace' },
   args: {
     workspace: { type: 'positional', description: 'Id or slug of the workspace', required: true },
-    plan: { type: 'enum', options: [...plans], description: 'Its plan; it applies within a second' },
+    plan: { type: 'enum', options: [...plans], description: 'Plan of the workspace; takes effect within a second' },
     'ip-storage': {
       type: 'enum',
       options: [...ipStorages, 'default'],
       description: "How much of a visitor's IP address is stored; `default` is IP_STORAGE",
     },
     currency: { type: 'string', description: 'Currency that new sales are converted to, such as usd' },
-    'attribution-days': { type: 'string', description: 'Largest age in days of a click that a lead is attributed to' },
+    'attribution-days': { type: 'string', description: 'Maximum age in days of a click that a lead is attributed to' },
     'attribution-model': {
       type: 'enum',
       options: ['first-click', 'last-click'],
-      description: 'The click of a customer that a lead is attributed to',
+      description: 'Which click of a customer a lead is attributed to',
     },
     'allowed-hostnames': {
       type: 'string',
-      description: 'Hostnames whose pages may track, such as example.com,*.example.com; `any` allows all',
+      description: 'Hostnames whose pages may report events, such as example.com,*.example.com; `any` allows all',
     },
     'contact-email': {
       type: 'string',
-      description: 'Recipient of e-mails, such as about a disabled webhook; `none` for nobody',
+      description: 'Recipient of e-mails about this workspace, such as a disabled webhook; `none` for nobody',
     },
     ...jsonFlag,
   },

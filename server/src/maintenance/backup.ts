@@ -38,15 +38,15 @@ import {
 } from './store.ts'
 
 export type Report = (percent: number, text: string) => void
-export type BackupDestination = { storage: ObjectStorage; report: Report }
-/** The settings as an .env file, and the fingerprints of their keys. */
+export type BackupLocation = { storage: ObjectStorage; report: Report }
+/** The server's settings for the backup: as an .env file, and the fingerprints of the keys in them. */
 export type Settings = { configuration: string; keys: Manifest['keys'] }
 
 const manifestName = 'manifest.json'
 const configurationName = 'configuration.env'
 const chunkBytes = 8 * 1024 * 1024
 
-/** ClickHouse tables that PostgreSQL can fill again, or that exist only during a command. */
+/** Whether a backup skips this ClickHouse table: it can be rebuilt from PostgreSQL, or is temporary. */
 export function isLeftOut({ name }: { name: string }): boolean {
   return name === eventTables.attributes || name === 'database_marks' || name.endsWith('_staged') || isCopy(name)
 }
@@ -56,13 +56,13 @@ export function isCopy(name: string): boolean {
 }
 
 /**
- * A consistent snapshot: PostgreSQL is read in one snapshot, ClickHouse from copies of its tables made at that moment,
- * which share the originals' files. Only the workers pause, while the copies are made.
+ * Makes a consistent backup: reads PostgreSQL in one snapshot, and ClickHouse from table copies made at that moment,
+ * which share the original tables' files. Only workers pause, while the copies are made.
  */
-export async function backup(handles: Handles, destination: BackupDestination, settings: Settings): Promise<Manifest> {
+export async function backup(handles: Handles, destination: BackupLocation, settings: Settings): Promise<Manifest> {
   const { storage } = destination
   if (await storage.get(manifestName)) {
-    throw conflict(`${storage.address} already has a backup. Choose a new folder, or remove that backup.`)
+    throw conflict(`${storage.location} already has a backup. Choose a new folder, or remove that backup.`)
   }
   const session = await openSession(handles.config)
   const copies: Copy[] = []
@@ -87,7 +87,7 @@ export async function backup(handles: Handles, destination: BackupDestination, s
   }
 }
 
-/** Runs `work` at a moment when PostgreSQL has counted exactly the rows in ClickHouse. */
+/** Runs `work` while workers store nothing, so that the counters in PostgreSQL match the rows in ClickHouse. */
 function pauseStoring(handles: Handles, work: () => Promise<void>): Promise<void> {
   return pauseAllIngest(handles, ({ db }) => pauseExport({ ...handles, db }, work))
 }
@@ -101,7 +101,7 @@ export async function requireAlone(session: Session): Promise<void> {
   if (!(await lockBackups(session))) throw conflict('Another backup or restore is running. Wait for it to end.')
 }
 
-/** Otherwise a migration would wait for the tables that are being read, and all processes for it. */
+/** Blocks migrations: one would wait for the tables that the backup reads, and all processes would wait for it. */
 export async function requireNoMigration(session: Session): Promise<void> {
   if (!(await forbidMigrations(session))) throw conflict('A migration is running. Wait for it to end, and try again.')
 }
@@ -111,7 +111,7 @@ type Moment = { session: Session; copies: Copy[]; madeAt: Date }
 
 async function write(
   handles: Handles,
-  { storage, report }: BackupDestination,
+  { storage, report }: BackupLocation,
   { configuration, keys }: Settings,
   { session, copies, madeAt }: Moment,
 ): Promise<Manifest> {
@@ -150,7 +150,7 @@ async function write(
   return made
 }
 
-type Writing = Pick<BackupDestination, 'storage'> & {
+type Writing = Pick<BackupLocation, 'storage'> & {
   key: Buffer | undefined
   tally: (name: string) => (rows: number) => void
 }
@@ -176,7 +176,7 @@ async function writeEvents(
     const stream = await readPart(handles, name, table.columns, part)
     const written = await putChunks(writing, `clickhouse/${table.name}/${part}`, stream)
     const found = sum(written.map(({ rows }) => rows))
-    // A truncated response can end like a complete one.
+    // Compare the number of rows, because a truncated ClickHouse response can end like a complete one.
     if (found !== rows) throw new Error(`ClickHouse sent ${found} of ${rows} rows of ${table.name} ${part}. Try again.`)
     files.push(...written)
   }
@@ -189,7 +189,7 @@ async function writeEvents(
   }
 }
 
-/** Reads one file ahead while the previous one is packed and stored. */
+/** Stores a stream as backup files; reads the next chunk while the previous one is compressed and stored. */
 async function putChunks(writing: Writing, name: string, source: AsyncIterable<Buffer>): Promise<BackupFile[]> {
   const files: BackupFile[] = []
   const tally = writing.tally(name)
@@ -203,7 +203,7 @@ async function putChunks(writing: Writing, name: string, source: AsyncIterable<B
       files.push(file)
       tally(chunk.rows)
     })
-    // It is awaited one round later.
+    // Prevents an unhandled rejection: `storing` is awaited in the next iteration.
     storing.catch(() => {})
   }
   await storing
@@ -222,10 +222,10 @@ async function putFile(
 
 export async function readManifest(storage: ObjectStorage): Promise<Manifest> {
   const bytes = await storage.get(manifestName)
-  if (!bytes)
-    throw invalid(`${storage.address} has no backup: ${manifestName} is missing. An interrupted backup has none.`)
+  if (!bytes) throw invalid(`${storage.location} has no complete backup: ${manifestName} is missing.`)
   const found = manifest.safeParse(parsed(bytes))
-  if (!found.success) throw invalid(`${manifestName} in ${storage.address} can't be read. Is it from a newer version?`)
+  if (!found.success)
+    throw invalid(`${manifestName} in ${storage.location} is invalid. It may be from a newer version.`)
   return found.data
 }
 
@@ -239,17 +239,18 @@ function parsed(bytes: Buffer): unknown {
 
 export async function readFile(storage: ObjectStorage, file: BackupFile, key: Buffer | undefined): Promise<Buffer> {
   const bytes = await storage.get(file.name)
-  if (!bytes) throw invalid(`${file.name} is missing in ${storage.address}. The backup is incomplete; use another one.`)
+  if (!bytes)
+    throw invalid(`${file.name} is missing in ${storage.location}. The backup is incomplete: use another one.`)
   if (computeChecksum(bytes) !== file.sha256) {
-    throw invalid(`${file.name} in ${storage.address} is damaged: its checksum differs. Use another backup.`)
+    throw invalid(`${file.name} in ${storage.location} is damaged: its checksum differs. Use another backup.`)
   }
   return unpack(file.name, bytes, key).catch((cause) => {
-    const advice = key ? 'Check that BACKUP_KEY is the key it was made with.' : 'Use another backup.'
-    throw invalid(`${file.name} can't be unpacked: ${cause.message}. ${advice}`)
+    const advice = key ? 'Check that BACKUP_KEY is the key that the backup was made with.' : 'Use another backup.'
+    throw invalid(`${file.name} can't be decrypted or decompressed: ${cause.message}. ${advice}`)
   })
 }
 
-/** The settings in the backup, as an .env file. */
+/** Reads the server's settings from a backup, as an .env file. */
 export async function readConfiguration(
   storage: ObjectStorage,
   key: Buffer | undefined,

@@ -14,7 +14,7 @@ import { migrate } from '../platform/migrate.ts'
 import { ensureStreams, jetStream } from '../platform/nats.ts'
 import { type Finding, reconcileClicks } from './clicks.ts'
 
-// A difference is read again after two seconds.
+// Tests are slow: counts that differ are read again after two seconds before a difference is reported.
 vi.setConfig({ testTimeout: 40_000 })
 const name = `verify_${randomUUID().replaceAll('-', '')}`
 const { POSTGRES_URL = '', CLICKHOUSE_URL = '' } = inject('environment')
@@ -79,7 +79,7 @@ async function check(
   return whole
 }
 
-test('ordinary counting has no differences, including bots and several steps', async () => {
+test('correctly counted clicks have no differences, including bots and several batches of links', async () => {
   const workspace = await buildWorkspace(platform)
   const links = [await buildTestLink(workspace), await buildTestLink(workspace), await buildTestLink(workspace)]
   for (const [index, link] of links.entries()) await send(link, index)
@@ -94,7 +94,7 @@ test('ordinary counting has no differences, including bots and several steps', a
   expect((await check()).findings).toEqual([])
 })
 
-test('a wrong counter is found, and a repair sets it to its rows', async () => {
+test('a wrong click counter is found, and a repair sets it to the number of rows', async () => {
   const workspace = await buildWorkspace(platform)
   const [high, low, right] = [
     await buildTestLink(workspace),
@@ -121,7 +121,7 @@ test('a wrong counter is found, and a repair sets it to its rows', async () => {
   expect(await check({ workspaceId: workspace.id })).toEqual({ links: 3, findings: [] })
 })
 
-test('missing, doubled and unknown rows are found; a repair never counts doubled rows', async () => {
+test('missing, doubled and unknown click rows are found, and a repair counts doubled rows once', async () => {
   const workspace = await buildWorkspace(platform)
   const [missing, doubled] = [await buildTestLink(workspace), await buildTestLink(workspace)]
   const unknown = { ...missing, number: 2n ** 62n }
@@ -151,7 +151,7 @@ test('missing, doubled and unknown rows are found; a repair never counts doubled
   expect(await readCounter(doubled)).toMatchObject({ clicks: 2 })
 })
 
-test('under traffic a batch in progress is not a difference, and a repair counts none twice', async () => {
+test('under traffic a batch that is being stored is not a difference, and a repair counts no click twice', async () => {
   const workspace = await buildWorkspace(platform)
   const link = await buildTestLink(workspace)
   await send(link, 1)
@@ -174,7 +174,7 @@ test('under traffic a batch in progress is not a difference, and a repair counts
   expect(rows).toEqual([{ rows: String(sent) }])
 })
 
-test('a repair waits for a batch whose rows are stored and not yet counted', async () => {
+test('a repair waits for a batch of clicks that is stored and not yet counted', async () => {
   const workspace = await buildWorkspace(platform)
   const link = await buildTestLink(workspace)
   await tamper(link, 500)
@@ -200,7 +200,7 @@ test('a repair waits for a batch whose rows are stored and not yet counted', asy
   expect(await readCounter(link)).toMatchObject({ clicks: 2 })
 })
 
-test('links of an unfinished batch are reported, but not repaired', async () => {
+test('links with an unfinished batch of clicks are reported, but not repaired', async () => {
   const workspace = await buildWorkspace(platform)
   const link = await buildTestLink(workspace)
   await tamper(link, 2)

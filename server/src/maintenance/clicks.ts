@@ -4,10 +4,10 @@ import { keepCounts, peopleByLink } from '../features/rollups/service.ts'
 import { compare, type Handles, joinByBucket } from './compare.ts'
 import { type FoundLink, foundLink, type LinkOptions, linkBucket, readLinks } from './links.ts'
 
-/** With `keep`, a counter that is too high stays: its missing clicks are counted without rows. */
+/** With `keep`, a repair does not lower a counter: clicks without rows are recorded as counted. */
 type Options = LinkOptions & { repair?: boolean | 'keep' }
 
-/** A link whose counter differs from its rows, or with doubled rows. `rows` includes expired counted rows. */
+/** A link whose click counter differs from its ClickHouse rows, or with doubled rows. `rows` includes expired rows. */
 export type Finding = FoundLink & {
   counter: number | null
   rows: number
@@ -18,7 +18,7 @@ export type Finding = FoundLink & {
 
 const highestNumber = 2n ** 64n - 1n
 
-/** Compares link counters with click rows, some thousand links at a time. */
+/** Compares links' click counters with their rows in ClickHouse, some thousand links at a time. */
 export function reconcileClicks(platform: Handles, options: Options) {
   return compare(
     platform,
@@ -36,7 +36,7 @@ export function reconcileClicks(platform: Handles, options: Options) {
   )
 }
 
-/** Reads the rows after the counters, so that only rows can be ahead, by the batch in progress. */
+/** Reads counters first, then rows: only the rows can be ahead, by the batch that is being stored. */
 async function readClicks(platform: Handles, options: Options, after: bigint) {
   const { links, range, progress } = await readLinks(platform, options, after, highestNumber)
   const people = await peopleByLink(platform, range)
@@ -70,7 +70,7 @@ async function repairClicks(platform: Handles, findings: Finding[], keep: boolea
   return findings.map((finding) => ({ ...finding, repaired: wrong.includes(finding) }))
 }
 
-/** A click that is stored twice is one click: a counter is never set to the number of doubled rows. */
+/** Whether a click counter is wrong. Doubled rows of a click count once. */
 function isWrong({ counter, rows, doubled }: Finding): boolean {
   return counter !== rows - doubled
 }

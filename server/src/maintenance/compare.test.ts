@@ -20,7 +20,7 @@ test('rows of several sources are joined by bucket, in order of first appearance
 describe('a comparison', () => {
   const platform = {} as Handles
 
-  /** Each position has the differing buckets of the first read, and those of the second. */
+  /** Runs a comparison. `reads` has the differing buckets of the first and second read at each position. */
   async function run(reads: [first: string[], second: string[]][], { repair = false, isLocked = true } = {}) {
     const calls: string[] = []
     let isPaused = false
@@ -54,12 +54,12 @@ describe('a comparison', () => {
     return { found: steps.map(({ findings }) => findings.map(({ name, repaired }) => [name, repaired])), calls }
   }
 
-  test('without differences reads each step once and pauses nothing', async () => {
+  test('a comparison without differences reads each batch once and pauses nothing', async () => {
     const nothing: [string[], string[]] = [[], ['never read']]
     expect(await run([nothing, nothing])).toEqual({ found: [[], []], calls: [] })
   })
 
-  test('reports differences of both reads, and repairs only on request', async () => {
+  test('a comparison reports differences that both reads find, and repairs them only on request', async () => {
     expect(
       await run([
         [
@@ -71,7 +71,7 @@ describe('a comparison', () => {
     ).toEqual({ found: [[['b', false]], []], calls: ['pause a,b', 'pause d'] })
   })
 
-  test('repairs during the pause, and finishes after it', async () => {
+  test('a comparison repairs during the pause, and calls `finish` after it', async () => {
     expect(
       await run(
         [
@@ -93,7 +93,7 @@ describe('a comparison', () => {
     })
   })
 
-  test('repairs nothing while a batch is unfinished', async () => {
+  test('a comparison repairs nothing while a batch is unfinished', async () => {
     expect(await run([[['a'], ['a']]], { repair: true, isLocked: false })).toEqual({
       found: [[['a', false]]],
       calls: ['pause a'],

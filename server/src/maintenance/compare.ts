@@ -2,32 +2,32 @@ import { sleep } from '../platform/clock.ts'
 import type { Platform } from '../platform/context.ts'
 
 export type Handles = Pick<Platform, 'config' | 'db' | 'clickhouse'>
-/** The result of one read. `next` is the position of the following one; undefined at the end. */
+/** The differences found by one read of a batch. `next` is the position of the next read; undefined after the last. */
 type Step = { findings: unknown[]; percent: number; next: unknown }
 type Finding<Part extends Step> = Part['findings'][number]
 type Position<Part extends Step> = NonNullable<Part['next']>
 
-/** Two or more sources that must agree in every bucket, such as the counters of links and the rows of their clicks. */
+/** A comparison of sources that must agree in every bucket, such as link counters and click rows of each link. */
 type Comparison<Part extends Step> = {
   first: Position<Part> | undefined
-  /** The second read, during the pause, also gets the findings of the first. */
+  /** Reads the sources from a position. `suspects`, for the second read, are the differences that the first found. */
   read: (platform: Handles, position: Position<Part>, suspects?: Finding<Part>[]) => Promise<Part>
   findBucket: (finding: Finding<Part>) => string
-  /** Runs `work` while no source changes; `isLocked` is false when a batch does not finish. */
+  /** Runs `work` while no source changes; `isLocked` is false when a running batch did not finish in time. */
   pause: <Result>(
     platform: Handles,
     suspects: Finding<Part>[],
     work: (platform: Handles, isLocked: boolean) => Promise<Result>,
   ) => Promise<Result>
-  /** Makes the sources agree, during the pause. */
+  /** Repairs the differences, while no source changes. */
   repair: (platform: Handles, findings: Finding<Part>[]) => Promise<Finding<Part>[]>
-  /** The part of a repair that must run after the pause. */
+  /** The part of a repair that must run after `pause`, when sources can change again. */
   finish?: (platform: Handles, finding: Finding<Part>) => Promise<Finding<Part>>
 }
 
 const recheckAfterMs = 2_000
 
-/** Compares the sources step by step. Differences caused by a batch in progress disappear at the second read. */
+/** Compares sources batch by batch. Reads differences twice, to ignore those caused by a batch that is being stored. */
 export async function* compare<Part extends Step>(
   platform: Handles,
   comparison: Comparison<Part>,
@@ -43,7 +43,7 @@ export async function* compare<Part extends Step>(
   }
 }
 
-/** Reads the same again while no source changes, and repairs the remaining differences. */
+/** Reads suspected differences again while no source changes, and repairs those that remain. */
 async function confirm<Part extends Step>(
   platform: Handles,
   { read, findBucket, pause, repair, finish }: Comparison<Part>,
@@ -65,7 +65,7 @@ async function confirm<Part extends Step>(
 
 type Joined<Sources extends Record<string, object[]>> = { [Name in keyof Sources]?: Sources[Name][number] }
 
-/** Joins the rows of several sources by bucket. A source that lacks a bucket leaves its name undefined. */
+/** Joins rows of several sources by bucket. A source without a row for the bucket is undefined in the result. */
 export function joinByBucket<Sources extends Record<string, object[]>>(
   sources: Sources,
   findBucket: (row: Sources[keyof Sources][number]) => string,

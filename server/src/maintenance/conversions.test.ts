@@ -17,9 +17,9 @@ import { reconcileCustomers } from './customers.ts'
 import { rebuildConversions } from './rebuild.ts'
 import { reconcileRollups } from './rollups.ts'
 
-// A difference is read again after two seconds.
+// Tests are slow, because a difference is read again after two seconds.
 vi.setConfig({ testTimeout: 60_000 })
-// A rebuild covers all workspaces, so these databases must have no others.
+// Separate databases, because a rebuild covers all workspaces.
 const name = `conversions_${randomUUID().replaceAll('-', '')}`
 const shared = await openTestPlatform()
 await shared.clickhouse.command({ query: `CREATE DATABASE ${name}` })
@@ -30,7 +30,7 @@ let sequence = 0
 await claim(platform, holder)
 const { clickhouse, db } = platform
 
-/** Four leads (one of quantity two), three sales of 1000 and a refund of 300, exported and counted. */
+/** Creates four leads (one of quantity two), three sales of 1000 and a refund of 300, exported and counted. */
 async function setUp(given: Parameters<typeof buildConversionLink>[1] = {}) {
   const { workspace, link, click } = await buildConversionLink(platform, given)
   const ctx = contextIn(platform, workspace.id)
@@ -74,12 +74,12 @@ const truth = { leads: 4, conversions: 3, sales: 3, saleAmount: 2700 }
 const rows = { leads: 4, sales: 3, saleAmount: 2700 }
 const nothing = { conversions: [], customers: [], rollups: [] }
 
-test('ordinary conversions have no differences', async () => {
+test('correctly counted leads and sales have no differences', async () => {
   const { check } = await setUp()
   expect(await check()).toEqual(nothing)
 })
 
-test('wrong counters and customers are reported, and set to the recorded values', async () => {
+test('wrong totals of links and customers are reported, and set to the recorded values', async () => {
   const { workspaceId, link, check } = await setUp()
   const counted = { leads: 9, conversions: 0, sales: 3, saleAmount: -1 }
   await sql`UPDATE link_counters SET leads = 9, conversions = 0, sale_amount = -1
@@ -94,7 +94,7 @@ test('wrong counters and customers are reported, and set to the recorded values'
   expect(await check()).toEqual(nothing)
 })
 
-test('rows that ClickHouse has lost are restored unchanged, and rollups count them once', async () => {
+test('lead and sale rows that ClickHouse has lost are restored unchanged, and rollups count them once', async () => {
   const { check, lose, stored } = await setUp()
   const before = [await stored('lead_events'), await stored('sale_events')]
   await lose('lead_events', "country = 'DE'")
@@ -111,7 +111,7 @@ test('rows that ClickHouse has lost are restored unchanged, and rollups count th
   expect(await check()).toEqual(nothing)
 })
 
-test('an interrupted batch is not a difference', async () => {
+test('an interrupted export batch is not a difference', async () => {
   const { workspaceId, check } = await setUp()
   await sql`UPDATE conversions SET stored_at = NULL, due_at = now() + interval '1 hour'
     WHERE workspace_id = ${workspaceId} AND kind = 'lead'`.execute(db)
@@ -122,7 +122,7 @@ test('an interrupted batch is not a difference', async () => {
   expect(await check()).toEqual(nothing)
 })
 
-test('a rebuild restores the conversions recorded in PostgreSQL, and a second one adds nothing', async () => {
+test('a rebuild restores the leads and sales recorded in PostgreSQL, and a second rebuild adds nothing', async () => {
   const { workspaceId, check, lose, stored } = await setUp()
   const before = [await stored('lead_events'), await stored('sale_events')]
   for (const table of ['lead_events', 'sale_events', 'workspace_counts', 'link_counts', 'dimension_counts'])
@@ -139,7 +139,7 @@ test('a rebuild restores the conversions recorded in PostgreSQL, and a second on
   expect(await rebuildConversions(platform, () => {})).toMatchObject({ conversionsAdded: 0, recovered: 0 })
 })
 
-test('expired rows are not restored, and stay counted', async () => {
+test('expired lead and sale rows are not restored, and stay counted', async () => {
   const { workspaceId, check, lose, stored } = await setUp({ plan: 'free' })
   await sql`UPDATE conversions SET created_at = created_at - interval '40 days'
     WHERE workspace_id = ${workspaceId}`.execute(db)
@@ -151,7 +151,7 @@ test('expired rows are not restored, and stay counted', async () => {
   expect(await check()).toEqual(nothing)
 })
 
-test('doubled rows are reported and stay', async () => {
+test('doubled lead and sale rows are reported and not deleted', async () => {
   const { workspaceId, check } = await setUp()
   await clickhouse.command({
     query: 'INSERT INTO lead_events SELECT * FROM lead_events WHERE workspace_id = {workspaceId:String} LIMIT 1',

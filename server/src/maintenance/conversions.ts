@@ -6,8 +6,8 @@ import { compare, type Handles, joinByBucket } from './compare.ts'
 import { type FoundLink, foundLink, type LinkOptions, linkBucket, readLinks } from './links.ts'
 
 /**
- * A link whose counters differ from the exported conversions in PostgreSQL, or whose rows in ClickHouse differ or are
- * doubled.
+ * A link whose lead and sale counters or ClickHouse rows differ from the exported leads and sales in PostgreSQL, or
+ * whose ClickHouse rows are doubled.
  */
 export type ConversionFinding = FoundLink & {
   counted: RecordedCounts | null
@@ -20,7 +20,7 @@ export type ConversionFinding = FoundLink & {
 const highestNumber = 2n ** 63n - 1n
 const nothing = { leads: 0, conversions: 0, sales: 0, saleAmount: 0 }
 
-/** Compares the links' leads and sales with the recorded ones and with their rows, some thousand links at a time. */
+/** Compares links' lead and sale counters with PostgreSQL and ClickHouse rows, some thousand links at a time. */
 export function reconcileConversions(platform: Handles, options: LinkOptions & { repair?: boolean }) {
   return compare(
     platform,
@@ -36,7 +36,7 @@ export function reconcileConversions(platform: Handles, options: LinkOptions & {
   )
 }
 
-/** A batch in progress may have stored some rows already, so its rows are not compared. */
+/** Reads lead and sale counts. Skips ClickHouse rows of links with a running export, which may be half stored. */
 async function readConversions(platform: Handles, options: LinkOptions, after: bigint) {
   const { links, range, progress } = await readLinks(platform, options, after, highestNumber)
   const recorded = await recordedByLink(platform, range)
@@ -72,13 +72,13 @@ async function correctCounters(platform: Handles, findings: ConversionFinding[])
   return findings
 }
 
-/** After the pause, because each insert of missing rows needs a pause of its own. */
+/** Inserts missing ClickHouse rows. Runs after the pause, because each insert needs its own pause. */
 async function finishRepair(platform: Handles, finding: ConversionFinding): Promise<ConversionFinding> {
   const hasRows = isStored(finding) || (await restoreRows(platform, finding))
   return { ...finding, repaired: finding.linkId !== null && finding.doubled === 0 && hasRows }
 }
 
-/** Inserts the missing rows; expired ones that are no longer counted are counted without rows. */
+/** Inserts a link's missing ClickHouse rows. Expired leads and sales are recorded as counted without rows. */
 async function restoreRows(platform: Handles, { workspaceId, linkNumber }: ConversionFinding): Promise<boolean> {
   const number = BigInt(linkNumber)
   let after: bigint | undefined = -1n
@@ -92,7 +92,7 @@ async function restoreRows(platform: Handles, { workspaceId, linkNumber }: Conve
     const sales = known.recorded.sales - stored.sales
     const sale_amount = known.recorded.saleAmount - stored.saleAmount
     if (leads === 0 && sales === 0 && sale_amount === 0) return true
-    // Unrecorded rows: only the operator can decide whether to delete them.
+    // ClickHouse has rows that PostgreSQL lacks: only the operator can decide whether to delete them.
     if (leads < 0 || sales < 0) return false
     await keepCounts(platform, [{ workspace_id: workspaceId, link_number: linkNumber, leads, sales, sale_amount }])
     return true

@@ -6,7 +6,7 @@ import { compare, type Handles } from './compare.ts'
 type Options = { workspaceId?: string; repair?: boolean; customersAtOnce?: number }
 type Sold = Pick<SoldTo, 'sales' | 'saleAmount'>
 
-/** A customer whose counted sales differ from the recorded ones. */
+/** A customer whose sales totals differ from the customer's recorded sales and refunds. */
 export type CustomerFinding = {
   customerId: string
   workspaceId: string
@@ -16,7 +16,7 @@ export type CustomerFinding = {
 }
 type Numbered = CustomerFinding & { number: bigint }
 
-/** Compares customers' counted sales with their recorded sales and refunds, some thousand customers at a time. */
+/** Compares customers' sales totals with their recorded sales and refunds, some thousand customers at a time. */
 export async function* reconcileCustomers(platform: Handles, options: Options) {
   const { workspaceId, customersAtOnce: count = 10_000, repair = false } = options
   const highest = await highestCustomer(platform)
@@ -33,7 +33,7 @@ export async function* reconcileCustomers(platform: Handles, options: Options) {
       first: -1n,
       read,
       findBucket: ({ number }) => String(number),
-      // A sale changes both in one transaction, which waits while the second read locks its customer.
+      // No pause is needed: a sale and its customer's totals change in one transaction, which this read blocks.
       pause: (platform, _, work) => transaction(platform, (platform) => work(platform, true)),
       repair: setSales,
     },

@@ -5,7 +5,7 @@ export type Versions = { postgres: string; clickhouse: string; nats: string; val
 type Migration = { engine: string; name: string; checksum: string }
 export type Transaction = { pid: number; program: string; seconds: number }
 
-// Tests run newer versions; older ones than these fail or were never tested.
+// The minimum engine versions: older versions fail or were never tested.
 const least: Record<keyof Versions, { version: string; verdict: Verdict }> = {
   postgres: { version: '15', verdict: 'problem' },
   clickhouse: { version: '25.3', verdict: 'warning' },
@@ -18,9 +18,9 @@ export function judgeVersions(versions: Versions): Check[] {
     const { version, verdict } = least[engine]
     const found = versions[engine]
     if (!found)
-      return { check: engine, verdict: 'problem', found: 'no answer', next: 'Is it running, and its URL right?' }
+      return { check: engine, verdict: 'problem', found: 'no answer', next: `Check that ${engine} is running.` }
     if (!isOlder(found, version)) return { check: engine, verdict: 'ok', found }
-    return { check: engine, verdict, found, next: `Upgrade it to ${version} or newer first.` }
+    return { check: engine, verdict, found, next: `Upgrade ${engine} to ${version} or newer first.` }
   })
 }
 
@@ -47,9 +47,9 @@ export function judgeMigrations(known: Migration[], applied: Migration[]): Check
   return checks
 }
 
-/** A migration that needs a table waits for its users in short attempts, and gives up after minutes. */
+/** Warns about long transactions: a migration waits for their table locks, and gives up after minutes. */
 export function judgeTransactions(long: Transaction[]): Check {
-  if (long.length === 0) return { check: 'transactions', verdict: 'ok', found: 'none is open for long' }
+  if (long.length === 0) return { check: 'transactions', verdict: 'ok', found: 'no long transactions' }
   const found = long
     .map(({ pid, program, seconds }) => `${program || 'unnamed'} (process ${pid}, ${seconds} s)`)
     .join(', ')
@@ -57,7 +57,7 @@ export function judgeTransactions(long: Transaction[]): Check {
     check: 'transactions',
     verdict: 'warning',
     found,
-    next: 'A migration may have to wait for these. Let them end first.',
+    next: 'A migration may have to wait for these transactions. Let them end first.',
   }
 }
 

@@ -4,7 +4,7 @@ import { finishRewinds } from './rewinds.ts'
 
 const everyMs = 5_000
 
-/** Counts the records that a restored PostgreSQL lost, after all earlier messages are handled. */
+/** Counts the records that a PostgreSQL restore lost, some seconds after the restore was detected. */
 export function startLostCount(platform: Platform): AsyncDisposable {
   return startInterval(platform, 'count lost records', everyMs, () => finishRewinds(platform))
 }

@@ -2,11 +2,11 @@ import { type CountedLink, countedLinks } from '../features/links/service.ts'
 import type { Handles } from './compare.ts'
 
 export type LinkOptions = { workspaceId?: string; linksAtOnce?: number }
-/** Without id: events of an unknown link. */
+/** A link with a difference; `linkId` is null when events have a link number that no link has. */
 export type FoundLink = { linkId: string | null; linkNumber: string; workspaceId: string; address: string | null }
 type LinkName = { workspaceId: string; linkNumber: bigint | string }
 
-/** Reads links with their counters after a number. `range` ends at the last one, or at `highestNumber` at the end. */
+/** Reads a batch of links above the number `after`. `range` covers their numbers; the last batch's is open-ended. */
 export async function readLinks(
   platform: Handles,
   { workspaceId, linksAtOnce = 10_000 }: LinkOptions,

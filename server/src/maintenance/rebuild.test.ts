@@ -31,7 +31,7 @@ const own = {
   POSTGRES_URL: await createDatabase(POSTGRES_URL, name),
   CLICKHOUSE_URL: new URL(`/${name}`, CLICKHOUSE_URL).href,
   INGEST_INTERVAL_MS: '5',
-  // Small batches, so that there are many points of interruption.
+  // Small batches, so that a rebuild can be interrupted at many points.
   INGEST_BATCH_BYTES: '20000',
 }
 const platform = await openTestPlatform(own)
@@ -68,7 +68,7 @@ async function send(clicks: unknown[]): Promise<void> {
   await jetStream(platform.nats).publish(clicksSubject(partition), JSON.stringify(clicks))
 }
 
-/** People, bots, repeats and rejected clicks, some hours apart, in several messages; `people` of them count. */
+/** Publishes clicks of people, bots and repeats, and rejected clicks, hours apart; `people` of them count. */
 async function sendMixed(people: number): Promise<void> {
   const clicks = Array.from({ length: people }, (_, index) =>
     buildClick(platform, links[index % 2] as TestLink, { at: Date.now() - (index % 4) * hourMs }),
@@ -115,7 +115,7 @@ async function expectClean(): Promise<void> {
   for await (const { findings } of reconcileRollups(platform, {})) expect(findings).toEqual([])
 }
 
-test('a ClickHouse that has lost everything gets the same rows again, and a second rebuild adds nothing', async () => {
+test('a rebuild of an empty ClickHouse adds the same rows again, and a second rebuild adds nothing', async () => {
   await sendMixed(60)
   const before = await stored()
   expect(before).toHaveLength(64)
@@ -136,7 +136,7 @@ test('a ClickHouse that has lost everything gets the same rows again, and a seco
   expect(await stored()).toEqual(before)
 })
 
-test('missing rows are restored while clicks arrive; the others stay unchanged', async () => {
+test('a rebuild restores missing rows while clicks arrive, and leaves other rows unchanged', async () => {
   await sendMixed(40)
   const before = await stored()
   const { clickhouse } = platform
@@ -161,7 +161,7 @@ test('missing rows are restored while clicks arrive; the others stay unchanged',
   await expectClean()
 })
 
-test('a counter keeps clicks that the log no longer has', async () => {
+test('a click counter keeps clicks that the event log no longer has', async () => {
   await sendMixed(20)
   const partition = hashPartition(workspace.id, platform.config.EVENT_PARTITIONS)
   const manager = await jetstreamManager(platform.nats)
@@ -178,11 +178,11 @@ test('a counter keeps clicks that the log no longer has', async () => {
      WHERE workspace_id = {id:String}`,
     { id: workspace.id },
   )
-  // The last message repeated five of the purged twenty, which now count for the first time.
+  // The last message repeats five of the twenty purged clicks, which now count as new.
   expect(sums).toEqual([{ clicks: 21, rowless: 15 }])
 })
 
-test('an interrupted rebuild that runs again has the same result', async () => {
+test('a rebuild that is interrupted and repeated has the same result', async () => {
   await sendMixed(1_000)
   const before = await stored()
   await truncate()
@@ -198,7 +198,7 @@ test('a concurrent rebuild is refused', async () => {
   expect(reasons).toEqual([expect.stringContaining('Another `tributary rebuild` is running')])
 })
 
-/** As soon as it has added rows. */
+/** Kills a rebuild as soon as it has added rows. */
 async function killHalfway(): Promise<void> {
   const main = fileURLToPath(new URL('../main.ts', import.meta.url))
   const env = { PATH: process.env.PATH, ...inject('environment'), ...own }
@@ -211,6 +211,6 @@ async function killHalfway(): Promise<void> {
     child.kill('SIGKILL')
   }
   await ended
-  // PostgreSQL releases the lock a moment later.
+  // PostgreSQL releases the rebuild lock shortly after the process has died.
   await eventually(async () => expect(await withRebuildLock(platform.db, async () => 'free')).toBe('free'))
 }

@@ -18,10 +18,10 @@ import { withRebuildLock } from './store.ts'
 
 export type Rebuilt = ReplayedLog & {
   links: number
-  /** The leads, sales and refunds that were read from PostgreSQL, and their rows that were missing. */
+  /** The number of leads, sales and refunds read from PostgreSQL, and of rows added to ClickHouse. */
   conversions: number
   conversionsAdded: number
-  /** The counters and rollups that were repaired, and those that a batch in progress prevented. */
+  /** The number of repaired counters and rollups, and of those not repaired because a batch was being stored. */
   recovered: number
   unrepaired: number
 }
@@ -30,15 +30,15 @@ type Report = (percent: number, text: string) => void
 const linksAtOnce = 1_000
 
 /**
- * Adds missing events from the log and PostgreSQL to ClickHouse. It deletes and changes nothing there, so it can be
- * interrupted and repeated while workers run: they only add later events.
+ * Adds missing events from the event log and PostgreSQL to ClickHouse. It deletes and changes no events, so it can be
+ * interrupted and repeated while workers run.
  */
 export async function rebuild(platform: Platform, report: Report): Promise<Rebuilt> {
   const rebuilt = await withRebuildLock(platform.db, async () => {
     const replayed = await restoreFromLog(platform, (share, text) => report(Math.floor(share * 60), text))
     const links = await restoreLinks(platform, (text) => report(60, text))
     const total = { ...replayed, links, recovered: 0, unrepaired: 0 }
-    // After the clicks, which have the locations and devices.
+    // Leads and sales come after clicks, because they copy location and device from their click.
     const restored = await rebuildConversions(platform, (share, text) => report(60 + Math.floor(share * 25), text))
     await finishCounts(platform, total, (share, text) => report(85 + Math.floor(share * 15), text))
     const recovered = {
@@ -54,7 +54,7 @@ export async function rebuild(platform: Platform, report: Report): Promise<Rebui
 
 type ClickTotals = Omit<Rebuilt, 'conversions' | 'conversionsAdded'>
 
-/** Writes the current link attributes that events are filtered by, for all links. */
+/** Writes the link attributes for event filters (domain, folder, tags and others) of all links to ClickHouse. */
 export async function restoreLinks(platform: Handles, report: (text: string) => void): Promise<number> {
   let after = -1n
   let total = 0
@@ -68,7 +68,7 @@ export async function restoreLinks(platform: Handles, report: (text: string) => 
   }
 }
 
-/** Adds leads, sales and refunds that ClickHouse lacks from PostgreSQL, and repairs all counters. */
+/** Adds leads, sales and refunds that ClickHouse lacks, and repairs the counters of links and customers. */
 export async function rebuildConversions(platform: Handles, report: Report) {
   const total = { conversions: 0, conversionsAdded: 0, recovered: 0, unrepaired: 0 }
   await exportUnattributedAgain(platform)
@@ -93,7 +93,7 @@ export async function rebuildConversions(platform: Handles, report: Report) {
   return total
 }
 
-/** An interrupted insert may have left the rollups behind; clicks without rows stay counted. */
+/** Repairs rollups, which an interrupted insert may have left incomplete, and click counters, without lowering them. */
 async function finishCounts(platform: Platform, total: ClickTotals, report: Report): Promise<void> {
   for await (const { findings, month, percent } of reconcileRollups(platform, { repair: true })) {
     for (const { repaired } of findings) total[repaired ? 'recovered' : 'unrepaired'] += 1

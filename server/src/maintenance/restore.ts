@@ -3,7 +3,7 @@ import { appliedMigrations, knownMigrations, migrate } from '../platform/migrate
 import { type BackupTable, checkManifest, type Manifest, migrationName } from './archive/manifest.ts'
 import { inOrder } from './archive/order.ts'
 import {
-  type BackupDestination,
+  type BackupLocation,
   isCopy,
   isLeftOut,
   readFile,
@@ -36,7 +36,7 @@ import {
 } from './store.ts'
 
 export type RestoreOptions = {
-  /** Replaces existing data; otherwise only empty databases are filled. */
+  /** Replaces existing data. When false, the databases must be empty. */
   replace: boolean
   otherKeys: boolean
   unsigned: boolean
@@ -44,14 +44,14 @@ export type RestoreOptions = {
 }
 export type Restored = { madeAt: string; rows: number; migrated: string[]; links: number }
 
-// Numbers assigned after the backup are not reused, because clicks in the log and click ids still name them.
+// Sequences skip this many numbers: link numbers assigned after the backup are still in click ids and the event log.
 const numbersSkipped = 1_000_000n
 
 /**
- * Fills both databases from a backup. First applies exactly the backup's migrations, and the remaining ones at the end.
- * Rows are loaded into staging tables, which are swapped in when all are complete.
+ * Restores PostgreSQL and ClickHouse from a backup. Applies the backup's migrations first and newer ones at the end.
+ * ClickHouse rows are loaded into staging tables, which are swapped in when all are complete.
  */
-export async function restore(handles: Handles, source: BackupDestination, options: RestoreOptions): Promise<Restored> {
+export async function restore(handles: Handles, source: BackupLocation, options: RestoreOptions): Promise<Restored> {
   const { config, clickhouse } = handles
   const backup = await readManifest(source.storage)
   const reading: Reading = {
@@ -95,14 +95,14 @@ export async function restore(handles: Handles, source: BackupDestination, optio
   }
 }
 
-/** If this fails, the two databases are of different times. */
+/** Moves the staged rows into the ClickHouse tables. A failure leaves PostgreSQL restored and ClickHouse not. */
 async function swapTables(handles: Handles, tables: EventTable[], staged: EventTable[]): Promise<void> {
   try {
     for (const { name } of tables) await emptyTable(handles, name)
     for (const table of staged) await attachAll(handles, stagedAs(table), table.name)
   } catch (error) {
     throw conflict(
-      `PostgreSQL is restored, ClickHouse is not: ${(error as Error).message}. Start no process: fix the problem, then restore again with --replace.`,
+      `PostgreSQL is restored, ClickHouse is not: ${(error as Error).message}. Do not start Tributary. Fix the problem, then restore again with --replace.`,
     )
   }
 }
@@ -116,13 +116,13 @@ async function requireFit({ config }: Handles, backup: Manifest, { keys, ...trus
 async function requireStopped(session: Session): Promise<void> {
   const others = await selectOthers(session)
   if (others.length > 0) {
-    throw conflict(`Processes are using this database: ${others.join(', ')}. Stop them, and try again.`)
+    throw conflict(`Tributary processes are using this database: ${others.join(', ')}. Stop them, and try again.`)
   }
 }
 
 async function requireEmpty(handles: Handles, session: Session): Promise<void> {
   const names = (await selectTables(session)).map(({ name }) => name)
-  // A migration writes its only row.
+  // `database_incarnation` always has one row, which a migration writes.
   const filled = await selectFilled(
     session,
     names.filter((name) => name !== 'database_incarnation'),
@@ -130,7 +130,7 @@ async function requireEmpty(handles: Handles, session: Session): Promise<void> {
   for (const { name } of await realTables(handles)) if ((await countRows(handles, name)).length > 0) filled.push(name)
   if (filled.length === 0) return
   throw conflict(
-    `These tables are not empty: ${filled.join(', ')}. Set POSTGRES_URL and CLICKHOUSE_URL to empty databases; or restore with --replace, and lose the data in these.`,
+    `These tables are not empty: ${filled.join(', ')}. Set POSTGRES_URL and CLICKHOUSE_URL to empty databases; or restore with --replace, and lose the data in these databases.`,
   )
 }
 
@@ -140,11 +140,11 @@ async function eventTablesFor(handles: Handles, session: Session, backup: Manife
     ...(await selectTables(session)).flatMap((table) => listParts({ ...table, engine: 'postgres' })),
     ...tables.flatMap((table) => listParts({ ...table, engine: 'clickhouse' })),
   ])
-  // A manifest is unsigned without BACKUP_KEY, and its column names become part of statements.
+  // Check table and column names, which become part of SQL: without BACKUP_KEY the manifest is not signed.
   const missing = backup.tables.flatMap(listParts).filter((name) => !present.has(name))
   if (missing.length === 0) return tables
   throw invalid(
-    `Tables or columns of the backup are not here: ${missing.join(', ')}. Set POSTGRES_URL and CLICKHOUSE_URL to two empty databases.`,
+    `The databases do not have these tables or columns of the backup: ${missing.join(', ')}. Set POSTGRES_URL and CLICKHOUSE_URL to two empty databases.`,
   )
 }
 
@@ -156,9 +156,9 @@ async function realTables(handles: Handles): Promise<EventTable[]> {
   return (await selectEventTables(handles)).filter(({ name }) => !isCopy(name))
 }
 
-type Reading = BackupDestination & { key: Buffer | undefined; count: (rows: number, name?: string) => number }
+type Reading = BackupLocation & { key: Buffer | undefined; count: (rows: number, name?: string) => number }
 
-function counter(backup: Manifest, { report }: BackupDestination): Reading['count'] {
+function counter(backup: Manifest, { report }: BackupLocation): Reading['count'] {
   const expected = backup.tables.reduce((sum, { rows }) => sum + rows, 0)
   let done = 0
   return (rows, name) => {
@@ -174,10 +174,10 @@ async function stage(handles: Handles, { storage, key, count }: Reading, table: 
     count(file.rows, migrationName(table))
   }
   const rows = (await countRows(handles, stagedAs(table))).reduce((sum, { rows }) => sum + rows, 0)
-  if (rows !== table.rows) throw new Error(`${migrationName(table)}: ${rows} of ${table.rows} rows arrived. Try again.`)
+  if (rows !== table.rows) throw new Error(`${migrationName(table)}: ${rows} of ${table.rows} rows loaded. Try again.`)
 }
 
-/** Inside a transaction, so that a failed restore leaves PostgreSQL unchanged. */
+/** Loads PostgreSQL's rows. The caller's transaction leaves PostgreSQL unchanged when the restore fails. */
 async function fillPostgres({ storage, key, count }: Reading, session: Session, backup: Manifest): Promise<void> {
   const present = await selectTables(session)
   const names = present.map(({ name }) => name)
@@ -187,7 +187,7 @@ async function fillPostgres({ storage, key, count }: Reading, session: Session, 
     for (const table of stored.filter((table) => table.name === name)) {
       for (const file of table.files) {
         const rows = await copyIn(session, table, await readFile(storage, file, key))
-        if (rows !== file.rows) throw new Error(`${file.name}: ${rows} of ${file.rows} rows arrived. Try again.`)
+        if (rows !== file.rows) throw new Error(`${file.name}: ${rows} of ${file.rows} rows loaded. Try again.`)
         count(rows, migrationName(table))
       }
     }

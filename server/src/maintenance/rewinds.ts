@@ -5,17 +5,17 @@ import { knownConversions } from '../features/track/service.ts'
 import { asSystem, type Platform } from '../platform/context.ts'
 import { type Rewind, saveLost, selectRewinds } from '../platform/incarnation.ts'
 
-/** Records that ClickHouse has and PostgreSQL does not. */
+/** The number of records that ClickHouse has and PostgreSQL lacks. */
 export type Lost = { links: number; leads: number; sales: number; customers: number }
 
 const lostAtOnce = 5_000
 const finishAfterMs = 10_000
-// PostgreSQL logs a sequence 32 numbers ahead: after a crash it seems to have assigned them.
+// PostgreSQL writes a sequence 32 numbers ahead to its WAL, so a crash skips up to 32 numbers.
 const loggedAhead = 64n
-// Also compares rows from shortly before, because clocks may differ.
+// Start comparing this long before the restored state, because server clocks may differ.
 const overlapMs = 60_000
 
-/** After PostgreSQL was restored to an earlier state: counts lost records once, and publishes existing ones again. */
+/** Handles restores of PostgreSQL to an earlier state: counts lost records once, and publishes existing links again. */
 export async function finishRewinds(platform: Platform): Promise<void> {
   for (const rewind of await selectRewinds(platform.db)) {
     if (rewind.engine !== 'postgresql') continue
@@ -35,7 +35,7 @@ async function finishRewind(platform: Platform, rewind: Rewind): Promise<void> {
   )
 }
 
-/** Links whose version in PostgreSQL is older than in ClickHouse get a new one, so that PostgreSQL's state prevails. */
+/** Counts records that PostgreSQL lost. Gives links that it still has a newer version than ClickHouse has. */
 async function countLost(platform: Platform, rewind: Rewind): Promise<Lost> {
   const { leads, sales, customers } = await countConversions(platform, rewind)
   return { links: await countLinks(platform, rewind), leads, sales, customers }
@@ -83,7 +83,7 @@ async function countConversions(platform: Platform, { since }: Rewind): Promise<
   }
 }
 
-/** A lead of several has several rows, whose ids end with a number. */
+/** The lead's id from a ClickHouse row id: a lead with quantity n has n rows, whose ids end in a number. */
 function wholeId(id: string): string {
   return id.replace(/^([^_]+_[^_]+)_\d+$/, '$1')
 }

@@ -3,10 +3,10 @@ import { pauseIngest } from '../features/ingest/service.ts'
 import { type Difference, monthsOfEvents, repairRollups, rollupDifferences } from '../features/rollups/service.ts'
 import { compare, type Handles } from './compare.ts'
 
-/** A workspace's count in a month that differs from its rows: too low by `missing`, too high by `surplus`. */
+/** A rollup of a workspace and month that differs from the event rows: `missing` too low, `surplus` too high. */
 export type RollupFinding = Difference & { month: string; repaired: boolean }
 
-/** Compares the counts by time and by dimension with the rows, a month at a time. */
+/** Compares the rollups (counts by time and by dimension) with the event rows, a month at a time. */
 export async function* reconcileRollups(
   platform: Handles,
   { workspaceId, repair = false }: { workspaceId?: string; repair?: boolean },
@@ -24,7 +24,7 @@ export async function* reconcileRollups(
       first: months[0],
       read,
       findBucket: ({ workspaceId, rollup, count }) => `${workspaceId} ${rollup} ${count}`,
-      // Rows and counts can't be read in one snapshot, so storing pauses.
+      // ClickHouse has no snapshot over event rows and rollups, so workers pause while both are read.
       pause: (platform, suspects, work) =>
         pauseIngest(platform, listWorkspaces(suspects), (platform, areClicksLocked) =>
           betweenConversions(platform, (platform, isLocked) => work(platform, isLocked && areClicksLocked)),

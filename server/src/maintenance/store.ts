@@ -10,7 +10,7 @@ import { migrationTable } from '../platform/migrate.ts'
 import { type Db, openConnection } from '../platform/postgres.ts'
 import type { Transaction } from './decide-upgrade.ts'
 
-// Tables are listed from the engines' catalogues, so that a new one is never forgotten.
+// Backups list tables from the system catalogs of PostgreSQL and ClickHouse, so that no new table is forgotten.
 
 export type Session = pg.Client
 export type PostgresTable = { name: string; columns: string[]; rowsEstimated: number; references: string[] }
@@ -23,7 +23,7 @@ export type EventTable = {
 }
 type ClickHouseHandles = { clickhouse: ClickHouse; config: Pick<Config, 'CLICKHOUSE_CLUSTER'> }
 
-/** A connection with fixed text formats. */
+/** Opens a PostgreSQL connection with fixed text formats for backups. */
 export async function openSession(config: Config): Promise<Session> {
   const session = openConnection(config)
   await session.connect()
@@ -33,12 +33,12 @@ export async function openSession(config: Config): Promise<Session> {
   return session
 }
 
-/** Holds a lock that blocks other backups and restores until the session ends; false when one is running. */
+/** Holds a lock that blocks other backups and restores until the session ends; false when another is running. */
 export async function lockBackups(session: Session): Promise<boolean> {
   return (await session.query('SELECT pg_try_advisory_lock($1) AS free', [locks.backups])).rows[0].free
 }
 
-/** Holds a lock that blocks migrations until the session ends; false when one is running. */
+/** Holds a lock that blocks migrations until the session ends; false when a migration is running. */
 export async function forbidMigrations(session: Session): Promise<boolean> {
   return (await session.query('SELECT pg_try_advisory_lock_shared($1) AS free', [locks.migrations])).rows[0].free
 }
@@ -88,7 +88,7 @@ export function copyOut(session: Session, { name, columns }: Pick<PostgresTable,
   return session.query(copyTo(`COPY ${quoted(name)} (${columns.map(quoted).join(', ')}) TO STDOUT`))
 }
 
-/** Returns the number of rows. */
+/** Loads rows into a PostgreSQL table with COPY. Returns the number of rows. */
 export async function copyIn(
   session: Session,
   { name, columns }: { name: string; columns: string[] },
@@ -112,7 +112,7 @@ export async function truncate(session: Session, names: string[]): Promise<void>
   await session.query(`TRUNCATE ${names.map(quoted).join(', ')}`)
 }
 
-/** The roles of processes that use this database. */
+/** The names of the Tributary processes that use this PostgreSQL database. */
 export async function selectOthers(session: Session): Promise<string[]> {
   const found = await session.query(`SELECT DISTINCT application_name AS name FROM pg_stat_activity
     WHERE datname = current_database() AND application_name ~ '^tributary (api|redirect|worker)' ORDER BY 1`)
@@ -123,7 +123,7 @@ function quoted(name: string): string {
   return pg.escapeIdentifier(name)
 }
 
-/** Tables with rows; on a cluster by the name without `_local`. */
+/** The ClickHouse tables that store rows; on a cluster their names without `_local`. */
 export async function selectEventTables({ clickhouse, config }: ClickHouseHandles): Promise<EventTable[]> {
   const tables = await query<EventTable>(
     clickhouse,
@@ -141,7 +141,7 @@ export async function selectEventTables({ clickhouse, config }: ClickHouseHandle
   )
 }
 
-/** An empty table with the same columns, without views or expiry. */
+/** Creates an empty ClickHouse table with the same columns, without materialized views and TTL. */
 export async function makeCopy(handles: ClickHouseHandles, table: EventTable, copy: string): Promise<void> {
   const { partition_key, primary_key, sorting_key } = table
   const [local, cluster, on] = tableNames(handles)
@@ -157,13 +157,13 @@ export async function makeCopy(handles: ClickHouseHandles, table: EventTable, co
   }
 }
 
-/** Attaches all partitions of one table to the other, without copying rows or triggering views. */
+/** Attaches all partitions of one ClickHouse table to another, without copying files or triggering views. */
 export async function attachAll(handles: ClickHouseHandles, from: string, to: string): Promise<void> {
   const [local, , on] = tableNames(handles)
   await command(handles, `ALTER TABLE ${local(to)} ${on} ATTACH PARTITION ALL FROM ${local(from)}`)
 }
 
-/** On a cluster, waits until all replicas have the same rows. */
+/** On a ClickHouse cluster, waits until all replicas of a table have the same rows. */
 export async function syncReplicas(handles: ClickHouseHandles, name: string): Promise<void> {
   const [local, cluster, on] = tableNames(handles)
   if (cluster) await command(handles, `SYSTEM SYNC REPLICA ${on} ${local(name)}`)
@@ -174,7 +174,7 @@ export async function emptyTable(handles: ClickHouseHandles, name: string): Prom
   await command(handles, `TRUNCATE TABLE ${local(name)} ${on}`)
 }
 
-/** ClickHouse removes the files some minutes later: SYNC would wait for an interrupted reader, maybe for ever. */
+/** Drops a ClickHouse table without SYNC, which could wait forever for an interrupted reader. */
 export async function dropCopy(handles: ClickHouseHandles, copy: string): Promise<void> {
   const [local, cluster, on] = tableNames(handles)
   if (cluster) await command(handles, `DROP TABLE IF EXISTS ${copy} ${on}`)
@@ -219,7 +219,7 @@ function tableNames({ config }: ClickHouseHandles): [(name: string) => string, s
   return [(name) => (cluster ? `${name}_local` : name), cluster, cluster ? `ON CLUSTER '${cluster}'` : '']
 }
 
-// Without the second setting ClickHouse drops no table of more than 50 GB, not even a copy that shares its files.
+// By default ClickHouse refuses to drop tables above 50 GB, even copies that share their files.
 const unlimited = { max_execution_time: 0, max_table_size_to_drop: '0' }
 
 async function command({ clickhouse }: ClickHouseHandles, statement: string): Promise<void> {
@@ -235,7 +235,7 @@ export async function selectVersions(
   return { postgres: rows[0]?.version ?? '', clickhouse: found?.version ?? '' }
 }
 
-/** Transactions open for longer than a minute. */
+/** PostgreSQL transactions that have been open for more than a minute. */
 export async function selectLongTransactions(db: Db): Promise<Transaction[]> {
   const result = await sql<Transaction>`
     SELECT pid, application_name AS program, extract(epoch FROM now() - xact_start)::int AS seconds
@@ -244,7 +244,7 @@ export async function selectLongTransactions(db: Db): Promise<Transaction[]> {
   return result.rows
 }
 
-/** Undefined while another process has the lock. */
+/** Runs `work` unless another rebuild is running; then returns undefined. */
 export function withRebuildLock<R>(db: Db, work: () => Promise<R>): Promise<R | undefined> {
   return db.connection().execute(async (connection) => {
     const result = await sql<{ free: boolean }>`SELECT pg_try_advisory_lock(${locks.rebuild}) AS free`.execute(

@@ -4,7 +4,7 @@ import { appliedMigrations, knownMigrations } from '../platform/migrate.ts'
 import { type Check, judgeMigrations, judgeTransactions, judgeVersions } from './decide-upgrade.ts'
 import { selectLongTransactions, selectVersions } from './store.ts'
 
-/** Whether this version can take over from the running one. Changes nothing. */
+/** Checks whether this release can replace the running one. Changes nothing. */
 export async function checkUpgrade(platform: Platform): Promise<Check[]> {
   const versions = {
     ...(await selectVersions(platform.db, platform.clickhouse)),
@@ -20,7 +20,7 @@ export async function checkUpgrade(platform: Platform): Promise<Check[]> {
 
 const connectWithinMs = 2_000
 
-/** The version of Valkey or Redis. Fails until the connection is ready, which opens during the other checks. */
+/** The version of Valkey or Redis. Retries until the connection, which opens in the background, is ready. */
 async function valkeyVersion({ valkey }: Platform): Promise<string> {
   for (const until = Date.now() + connectWithinMs; Date.now() < until; await sleep(50)) {
     const info = await valkey.info('server').catch(() => '')

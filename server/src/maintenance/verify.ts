@@ -9,7 +9,7 @@ import { type ConversionFinding, reconcileConversions } from './conversions.ts'
 import { type CustomerFinding, reconcileCustomers } from './customers.ts'
 import { type RollupFinding, reconcileRollups } from './rollups.ts'
 
-/** An engine that was restored to an earlier state; `lost` is null until a worker has counted. */
+/** PostgreSQL or NATS was restored to an earlier state. `lost` is null until a worker has counted the lost records. */
 export type RewindFinding = Pick<Rewind, 'engine' | 'lost'> & Record<'foundAt' | 'since' | 'until', string>
 /** The output of `tributary verify --json`. */
 export type Verified = {
@@ -23,11 +23,11 @@ export type Verified = {
   conversions: ConversionFinding[]
   customers: CustomerFinding[]
   rollups: RollupFinding[]
-  /** Refused events, which are in neither the counters nor the rows; null when NATS does not answer. */
+  /** The number of dead letters, which are neither counted nor stored; null when NATS does not respond. */
   deadLetters: { conversions: number; messages: number | null }
 }
 
-/** Compares all counters with the stored rows. */
+/** Compares all counters and rollups with the stored clicks, leads and sales. */
 export async function verify(
   platform: Handles,
   options: { workspaceId?: string; repair: boolean },
@@ -58,7 +58,7 @@ export async function verify(
     found.customers.push(...findings)
     report(60 + Math.floor(percent * 0.1), 'customers')
   }
-  // Last, because rows that were added above may have been counted before they were lost.
+  // Rollups come last: rows that a repair inserted above may be in the rollups already, from before they were lost.
   for await (const { month, findings, percent } of reconcileRollups(platform, options)) {
     found.rollups.push(...findings)
     report(70 + Math.floor(percent * 0.3), `rollups of ${month.slice(0, 7)}`)
@@ -67,20 +67,20 @@ export async function verify(
   return found
 }
 
-/** Whether nothing differs, or everything is repaired. */
+/** Whether there are no differences, or all are repaired. */
 export function isSound({ different, repaired, unknown, doubled, conversions, customers, rollups }: Verified): boolean {
   const others = [...conversions, ...customers, ...rollups]
   return different === repaired && unknown === 0 && doubled === 0 && others.every(({ repaired }) => repaired)
 }
 
-/** Leaves out a PostgreSQL restart without known losses. */
+/** Does not report a suspected PostgreSQL restore without lost data: it may have been only a restart. */
 function presentRewind({ engine, found_at, since, until, is_certain, lost }: Rewind): RewindFinding[] {
   if (!is_certain && lost === null) return []
   const times = { foundAt: found_at.toISOString(), since: since.toISOString(), until: until.toISOString() }
   return [{ engine, lost, ...times }]
 }
 
-/** The dead-letter stream belongs to all workspaces, so it is counted only without one. */
+/** Counts dead letters. The dead-letter stream in NATS is for all workspaces, so it is skipped for a single one. */
 async function countRefused(
   { config, db }: Handles,
   workspaceId: string | undefined,

@@ -21,7 +21,7 @@ const [one, other] = [
 ] as const
 
 describe('requests of one workspace', () => {
-  test('queue above the limit, and requests of other workspaces do not wait', async () => {
+  test('are queued above the limit, while requests of other workspaces run at once', async () => {
     const admission = openAdmission({ ...platform, config: { ...platform.config, API_WORKSPACE_CONCURRENCY: 2 } })
     const entered: string[] = []
     const enter = async (name: string, asking: typeof one | typeof other) => {
@@ -47,7 +47,7 @@ describe('requests of one workspace', () => {
   test('get 429 when a thousand are queued or 16 MB of bodies are arriving', async () => {
     const admission = openAdmission({ ...platform, config: { ...platform.config, API_WORKSPACE_CONCURRENCY: 1 } })
     await admission.enter(one, 'standard')
-    // Queued requests are refused after 20 s, which a slow run of this file may reach.
+    // Queued requests get 429 after 20 s, which a slow test run may reach.
     for (let count = 0; count < 1_000; count++) admission.enter(one, 'standard').catch(() => {})
     await expect(admission.enter(one, 'standard')).rejects.toMatchObject({ status: 429 })
     const sender = (name: string): Sender => ({ kind: 'workspace', name, plan: 'free' })
@@ -79,7 +79,7 @@ describe('while the process is busy', () => {
     return { admission, run }
   }
 
-  test('a workspace with many requests runs one at a time with pauses, and another workspace does not wait', async () => {
+  test('a workspace with many requests runs one at a time with pauses, and another does not wait', async () => {
     const { admission, run } = await openBusy()
     const askBeside = async () => (await admission.enter(other, 'standard'))()
     await askBeside()
@@ -91,19 +91,19 @@ describe('while the process is busy', () => {
     await Promise.all([askBeside(), askBeside()])
     expect(done).toBe(0)
     const seen = await Promise.all(many)
-    // The first requests were admitted before the limit applied.
+    // The first three requests were admitted before the limit applied.
     expect(seen.slice(0, 3)).toEqual([1, 2, 3])
     expect(seen.slice(5)).toEqual([1, 1, 1])
     expect(performance.now() - started).toBeGreaterThan(8 * 20)
   })
 
-  test('a workspace without competition keeps its whole share', async () => {
+  test('a workspace that is alone keeps all its request slots', async () => {
     const { run } = await openBusy()
     expect(Math.max(...(await Promise.all(Array.from({ length: 8 }, () => run(one, 20)))))).toBe(4)
   })
 })
 
-test('visitors have separate body memory: one visitor fills neither that of others nor that of keys', () => {
+test('one visitor cannot use up the body memory of other visitors or of API keys', () => {
   const admission = openAdmission(platform)
   const visitor = (name: string): Sender => ({ kind: 'visitor', name, plan: 'none' })
   for (let count = 0; count < 16; count++) admission.reserve(visitor('one'), 65_536)
@@ -116,7 +116,7 @@ test('visitors have separate body memory: one visitor fills neither that of othe
 describe('a large list', () => {
   const items = () => Array.from({ length: 3_000 }, (_, index) => ({ index, text: 'ü'.repeat(500) }))
 
-  test('is sent item by item, as the same JSON as in one piece', async () => {
+  test('is streamed item by item, with the same JSON as in one piece', async () => {
     let ends = 0
     const stream = streamList(items(), { stallMs: 1_000, cut() {}, ended: () => ends++ })
     expect(await text(stream)).toBe(JSON.stringify(items()))
@@ -124,7 +124,7 @@ describe('a large list', () => {
     expect([isLargeList(items()), isLargeList([1, 2]), isLargeList({ a: items() })]).toEqual([true, false, false])
   })
 
-  test('yields to other work between its parts, however fast it is read', async () => {
+  test('yields to other requests between its chunks, even for a fast client', async () => {
     let turns = 0
     const turn = setInterval(() => turns++, 0)
     await text(streamList(items(), { stallMs: 1_000, cut() {}, ended() {} }))
@@ -132,7 +132,7 @@ describe('a large list', () => {
     expect(turns).toBeGreaterThan(3)
   })
 
-  test('is cut off when the client reads nothing', async () => {
+  test('is aborted when the client reads nothing', async () => {
     const outcome = Promise.withResolvers<string>()
     let ends = 0
     const stream = streamList(items(), { stallMs: 50, cut: () => outcome.resolve('cut'), ended: () => ends++ })
@@ -180,7 +180,7 @@ describe('GET /events with links of 60 kB', () => {
       return { status: response.status, answer: (await response.json()) as { error?: { message: string } } }
     }
     const { status, answer } = await ask(150)
-    expect([status, answer.error?.message]).toEqual([422, expect.stringContaining('lower `limit` in the query')])
+    expect([status, answer.error?.message]).toEqual([422, expect.stringContaining('Lower `limit` in the query')])
     expect(await ask(100)).toMatchObject({ status: 200, answer: { length: 100 } })
   })
 })

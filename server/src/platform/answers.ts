@@ -5,33 +5,33 @@ import type { Ctx, Platform } from './context.ts'
 import { AppError } from './errors.ts'
 
 /*
- * Limits memory for request bodies and concurrent handlers per workspace, so that one workspace never blocks others;
- * visitors have their own memory.
+ * Limits the memory for request bodies and the number of concurrent request handlers per workspace, so that one
+ * workspace never blocks others; visitors' bodies have their own memory limit.
  */
 
 export type Admission = {
-  /** Reserves memory for a body until the returned function is called. */
+  /** Reserves memory for a request body until the returned function is called. */
   reserve(sender: Sender, bytes: number): () => void
-  /** Waits until the workspace has a free request slot. */
+  /** Waits until the workspace has a free request slot; the returned function frees that slot. */
   enter(ctx: Asking, limit: Access['limit']): Promise<() => void>
 }
 type Asking = Pick<Ctx, 'workspaceId' | 'plan'>
-/** The sender of a body: a workspace with a secret key, or a visitor, whose `name` is the network. */
+/** The sender of a request body: a workspace with a secret key, or a visitor, named by IP network. */
 export type Sender = { kind: 'workspace' | 'visitor'; name: string; plan: Ctx['plan'] | 'none' }
 
 const megabyte = 1_048_576
-/** Megabytes of concurrent bodies, per sender and for all senders of its kind. */
+/** Megabytes of request bodies in memory at once, per sender and for all workspaces or all visitors together. */
 const bodyMegabytes = { workspace: { each: 16, all: 64 }, visitor: { each: 1, all: 16 } }
 const mostWaiting = 1_000
-// Analytics responses are the largest.
+// Requests for analytics get half of the slots, because their responses are the largest.
 const heavyShare = 2
 const longestWaitMs = 20_000
-// A process that is busy half of the time responds late.
+// Event loop utilization: limits per workspace start at the first value and are strictest at the second.
 const idleUtilization = 0.2
 const busyUtilization = 0.5
 const sampleMs = 100
 const activeMs = 1_000
-// A slot stays empty for up to twice the duration of its last request.
+// After a request, a busy process leaves its slot empty for up to twice the request's duration.
 const restFactor = 2
 const longestRestMs = 1_000
 
@@ -57,7 +57,7 @@ export function openAdmission(
     return line
   }
 
-  /** How many requests may run now, and how long a slot stays empty, as a multiple of its last request's duration. */
+  /** Returns how many requests may run now, and how long a slot stays empty, as a multiple of its last request's duration. */
   function computeShare({ workspaceId, isHeavy, running, waiting }: Line): { most: number; rest: number } {
     const whole = Math.max(1, Math.floor(config.API_WORKSPACE_CONCURRENCY / (isHeavy ? heavyShare : 1)))
     const spare = readSpare(workspaceId)
@@ -118,7 +118,7 @@ export function openAdmission(
   }
 }
 
-/** Resolves with false when the wait times out. */
+/** Waits for a request slot; resolves with false when the wait times out. */
 function waitInLine({ waiting }: Line): Promise<boolean> {
   return new Promise((resolve) => {
     const enter = () => {
@@ -135,7 +135,7 @@ function waitInLine({ waiting }: Line): Promise<boolean> {
 
 /**
  * Returns the event loop's spare time, from 0 to 1, while several workspaces send requests. A workspace that uses more
- * than half of its share gets only that part of it, so that the others' requests stay fast.
+ * than half of its request slots keeps only that fraction of them, so that other workspaces stay fast.
  */
 function watchContention(readUtilization: () => number): (workspaceId: string) => number {
   const askedAt = new Map<string, number>()
@@ -143,7 +143,7 @@ function watchContention(readUtilization: () => number): (workspaceId: string) =
   let spare = 1
   return (workspaceId) => {
     const now = performance.now()
-    // Moving the key to the end keeps the map in order of the last request.
+    // Moving the workspace to the end keeps the map ordered by last request.
     askedAt.delete(workspaceId)
     askedAt.set(workspaceId, now)
     if (now - sampledAt >= sampleMs) {
@@ -158,7 +158,7 @@ function watchContention(readUtilization: () => number): (workspaceId: string) =
   }
 }
 
-/** Share of the time since the last call in which the event loop was busy. */
+/** Returns the fraction of time the event loop was busy since the previous call. */
 function openUtilization(): () => number {
   let last = performance.eventLoopUtilization()
   return () => {
@@ -186,7 +186,7 @@ function callOnce(work: () => void): () => void {
 const streamedBytes = 2 * megabyte
 const chunkCharacters = 65_536
 
-/** A list that is too long to serialize at once, so it is serialized while it is sent. */
+/** Whether a list is too long to serialize at once; such a list is serialized while it is sent. */
 export function isLargeList(value: unknown): value is unknown[] {
   return Array.isArray(value) && estimateBytes(value) > streamedBytes
 }
@@ -212,7 +212,7 @@ export function streamList(
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        // A fast reader would take everything in one turn of the event loop and block other requests.
+        // Without this pause, a client that reads fast would block other requests until the whole list is sent.
         await nextTurn()
         if (isEnded) return
         clearTimeout(timer)

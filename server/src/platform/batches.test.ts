@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { batches, chunks, paceBatches } from './batches.ts'
 import { sleep } from './clock.ts'
 
-test('chunks are full but for the last one, and hold every item in order', () => {
+test('all chunks except the last are full, and they contain every item in order', () => {
   expect([...chunks([1, 2, 3, 4, 5], 2)]).toEqual([[1, 2], [3, 4], [5]])
   expect([...chunks([], 2)]).toEqual([])
 })
@@ -65,7 +65,7 @@ describe('batches', () => {
     await read.stop()
   })
 
-  test('a stop ends the wait for a message, and closes the source', async () => {
+  test('an abort ends the wait for a message and closes the consumer', async () => {
     const source = openSource()
     const read = start(source, { intervalMs: 10_000 })
     const waiting = read.next()
@@ -74,7 +74,7 @@ describe('batches', () => {
     expect(source.closed).toBe(true)
   })
 
-  test('a stop ends the wait for more, and the current batch is delivered', async () => {
+  test('an abort ends the wait for more messages, and the current batch is delivered', async () => {
     const source = openSource()
     const read = start(source, { intervalMs: 10_000 })
     source.push(1)
@@ -87,7 +87,7 @@ describe('batches', () => {
     expect(await read.next()).toBeUndefined()
   })
 
-  test('the end of the source ends the batches after the remaining messages', async () => {
+  test('when the consumer ends, the remaining messages form the last batch', async () => {
     const source = openSource()
     const read = start(source, { intervalMs: 10_000 })
     source.push(1)
@@ -99,7 +99,7 @@ describe('batches', () => {
     expect(await read.next()).toBeUndefined()
   })
 
-  test('a reader that stops closes the source', async () => {
+  test('a reader that stops closes the consumer', async () => {
     const source = openSource()
     source.push(1)
     for await (const _batch of iterate(source, { intervalMs: 0 })) break
@@ -145,7 +145,7 @@ test('no message is lost, repeated or reordered at any pace', async () => {
   )
 })
 
-test('slow batches start less often, so that the engine has time for others', () => {
+test('slow batches start less often, so that the database has time for other work', () => {
   expect(paceBatches(500, 20)).toBe(500)
   expect(paceBatches(500, 300)).toBe(900)
   expect(paceBatches(500, 10_000)).toBe(12_000)
@@ -174,7 +174,7 @@ function start(source: ReturnType<typeof openSource>, options: Options) {
   }
 }
 
-/** Yields numbers like a consumer's messages: one by one, until it is closed and empty. */
+/** Yields numbers like the messages of a NATS consumer: one by one, until it is closed and empty. */
 function openSource() {
   const waiting: number[] = []
   let wake = Promise.withResolvers<void>()

@@ -4,8 +4,8 @@ import { sleep } from './clock.ts'
 const longestRestMs = 2_000
 
 /**
- * Time between the starts of two batches: the interval, or longer after a slow batch, so that a slow engine spends two
- * thirds of its time on other work.
+ * Returns the time between the starts of two batches: the interval, or more after a slow batch, so that a slow database
+ * has two thirds of its time for other work.
  */
 export function paceBatches(intervalMs: number, tookMs: number): number {
   return Math.max(intervalMs, tookMs + Math.min(2 * tookMs, longestRestMs))
@@ -19,8 +19,8 @@ export function* chunks<T>(items: readonly T[], size: number): Generator<T[]> {
 type Options = { intervalMs: () => number; signal: AbortSignal; full: (messages: JsMsg[]) => boolean }
 
 /**
- * Groups messages into batches: a lone message is delivered at once; under load a batch holds what arrived since the
- * last one, or less when `full` says so.
+ * Groups messages into batches: a lone message forms a batch at once; under load a batch has all messages since the
+ * previous batch, until `full` returns true.
  */
 export async function* batches(source: ConsumerMessages, options: Options): AsyncGenerator<JsMsg[]> {
   const stop = () => void source.close()
@@ -47,7 +47,7 @@ export async function* batches(source: ConsumerMessages, options: Options): Asyn
   } finally {
     options.signal.removeEventListener('abort', stop)
     const closed = source.close()
-    // An unread message would keep the source from closing.
+    // An unread message would prevent the consumer from closing.
     await iterator.return?.()
     await closed
   }
@@ -55,7 +55,7 @@ export async function* batches(source: ConsumerMessages, options: Options): Asyn
 
 async function patience(until: number, signal: AbortSignal): Promise<undefined> {
   const left = until - Date.now()
-  // A timeout of zero still lets messages that are already in memory join.
+  // Even without time left, messages that are already in memory join the batch.
   await (left > 0 ? sleep(left, signal) : new Promise(setImmediate))
   return undefined
 }

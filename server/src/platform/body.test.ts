@@ -53,7 +53,7 @@ describe.each(withBody)('$id', ({ method, path, bodyLimit }) => {
     }
   })
 
-  test('refuses a body above its limit and names the limit', async () => {
+  test('rejects a body above the limit with a message that states the limit', async () => {
     const response = await call(' '.repeat(bodyLimit + 1))
     expect(response.status).toBe(422)
     expect(await messageIn(response)).toContain(`larger than ${Math.min(bodyLimit, megabyte)} bytes`)
@@ -67,7 +67,7 @@ test('the worst body of each operation blocks the event loop for less than 50 ms
   }))
   expect(slowest.filter(({ ms }) => ms >= 50)).toEqual([])
 
-  /** CPU time of this thread, the fastest of three runs, because the machine may be busy. */
+  /** Returns the CPU time of this thread, the fastest of three runs, because the machine may be busy. */
   function timed({ operation, text }: ReturnType<typeof worstBodies>[number]): number {
     const bytes = Buffer.from(text)
     const runs = Array.from({ length: 3 }, () => {
@@ -82,7 +82,7 @@ test('the worst body of each operation blocks the event loop for less than 50 ms
   }
 })
 
-test('a body with a Content-Length is refused before it is sent', async () => {
+test('a body with too large a Content-Length is rejected before it is sent', async () => {
   const answered = Promise.withResolvers<number | undefined>()
   const headers = { authorization, 'content-length': 100 * megabyte }
   const sending = request(`${api}/links`, { method: 'POST', headers }, (response) =>
@@ -94,7 +94,7 @@ test('a body with a Content-Length is refused before it is sent', async () => {
   sending.destroy()
 })
 
-test('after a refused body the connection is either usable or closed by a header', async () => {
+test('after a rejected body the connection stays usable, or the response has Connection: close', async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const send = (body: string) =>
     new Promise<(string | number | undefined)[]>((resolve, reject) => {
@@ -110,7 +110,7 @@ test('after a refused body the connection is either usable or closed by a header
   agent.destroy()
 })
 
-test('a chunked body is cut off at the limit, and the connection closes if it continues', async () => {
+test('a chunked body is rejected at the limit, and the connection closes if the client continues', async () => {
   const answered = Promise.withResolvers<number | undefined>()
   const closed = Promise.withResolvers<void>()
   const sending = request(`${api}/links`, { method: 'POST', headers: { authorization } }, (response) => {
@@ -125,7 +125,7 @@ test('a chunked body is cut off at the limit, and the connection closes if it co
       if (!sending.write(Buffer.alloc(65_536, 0x20))) return void sending.once('drain', () => send(most))
     }
   }
-  // A client that does not pause may get a reset instead of the response.
+  // A client that does not pause may get a connection reset instead of the response.
   send(2 * megabyte)
   expect(await answered.promise).toBe(422)
   send(200 * megabyte)
@@ -155,7 +155,7 @@ test('a number beyond the range of a double is refused, a very long one is accep
   expect((await lead(`{"a":0.${'1'.repeat(9_000)}}`)).status).toBe(200)
 })
 
-test('`__proto__` changes no object, and the last of two equal names counts', async () => {
+test('`__proto__` in JSON changes no prototype, and the last of duplicate keys counts', async () => {
   const body = '{"url":"https://one.example","__proto__":{"archived":true},"url":"https://two.example"}'
   const response = await fetch(`${api}/links`, { method: 'POST', headers: { authorization }, body })
   expect(await response.json()).toMatchObject({ url: 'https://two.example', archived: false })
@@ -181,7 +181,7 @@ async function messageIn(response: Response): Promise<string> {
   return error.message
 }
 
-/** The longest bodies with the most values that the operation accepts, all in one field. */
+/** Builds the longest bodies with the most values that the operation accepts, all in one field. */
 function worstBodies(operation: Body) {
   const { bodyLimit, bodyValues } = operation
   const count = Math.min(bodyValues - 100, Math.floor(bodyLimit / 16))

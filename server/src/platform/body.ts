@@ -3,15 +3,15 @@ import type { BodyLimits } from '@tributary/contract/operation'
 import type { Config } from './config.ts'
 import { badRequest, invalid } from './errors.ts'
 
-/** Maximum nesting of arrays and objects in any JSON from a client. */
+/** Maximum nesting of arrays and objects in request JSON. */
 const maxDepth = 32
-/** How much of a refused body is read and dropped, and for how long: many clients read no response until they have sent all. */
+/** Limits for reading and dropping a rejected body: many clients read the response only after sending the whole body. */
 const drainBytes = 16 * 1024 * 1024
 const drainMs = 5_000
-/** Requests whose body timed out. */
+/** Requests whose body did not arrive in time. */
 const late = new WeakSet<IncomingMessage>()
 
-/** Reads a body within the operation's size limit and BODY_DEADLINE_MS. */
+/** Reads a request body within the operation's size limit and BODY_DEADLINE_MS. */
 export async function readBody(
   incoming: IncomingMessage,
   { bodyLimit }: Pick<BodyLimits, 'bodyLimit'>,
@@ -33,13 +33,13 @@ export async function readBody(
   )
 }
 
-/** The most bytes a body can have; without a Content-Length, the operation's limit. */
+/** Returns the largest size the body can have: its Content-Length, or the operation's limit without that header. */
 export function announcedBytes(incoming: IncomingMessage, { bodyLimit }: Pick<BodyLimits, 'bodyLimit'>): number {
   const length = incoming.headers['content-length']
   return Math.min(length === undefined ? bodyLimit : Number(length), bodyLimit)
 }
 
-/** Undefined when the body exceeds the limit. */
+/** Reads a request body; returns undefined when the body exceeds the limit. */
 function readUpTo(incoming: IncomingMessage, limit: number, deadlineMs: number): Promise<Buffer | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer | undefined>()
   const chunks: Buffer[] = []
@@ -64,8 +64,8 @@ function readUpTo(incoming: IncomingMessage, limit: number, deadlineMs: number):
 }
 
 /**
- * Drains a refused body: one with a Content-Length to its end, so that the connection stays usable; a chunked one until
- * the connection closes for its size.
+ * Drains a rejected request body. With a Content-Length it reads to the end, so that the connection stays usable; a
+ * chunked body is read until the size limit closes the connection.
  */
 async function drain(incoming: IncomingMessage): Promise<void> {
   const announced = incoming.headers['content-length']
@@ -83,7 +83,7 @@ async function drain(incoming: IncomingMessage): Promise<void> {
   clearTimeout(timer)
 }
 
-/** Whether part of the announced body is unread, so that the connection can't be reused. */
+/** Whether part of the announced request body is unread, so that the connection can't be reused. */
 export function hasUnreadBody(incoming: IncomingMessage): boolean {
   return !incoming.complete && (incoming.headers['content-length'] !== undefined || late.has(incoming))
 }
@@ -102,7 +102,7 @@ export function parseJson(bytes: Buffer, { bodyValues }: Pick<BodyLimits, 'bodyV
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d]
 
-/** Runs before `JSON.parse`, which takes half a second for a megabyte of brackets. */
+/** Checks nesting before `JSON.parse`, which takes half a second for a megabyte of brackets. */
 export function nestingProblem(bytes: Buffer, maxValues: number): string | undefined {
   let depth = 0
   let values = 1

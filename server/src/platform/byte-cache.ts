@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
 
-/** Overhead of an entry besides its key and value: list links and map slots. */
+/** Estimated bytes per cache entry besides its key and value: list links and map slots. */
 const entryBytes = 150
 
-/** An LRU memory cache. It is bounded by bytes, because a client chooses the length of its values; `most` only sizes it. */
+/** An LRU cache bounded by bytes, because clients choose the length of cached values; `most` also bounds the entries. */
 export type ByteCache<V extends {}, K extends string | number = string> = LRUCache<K, V>
 
 export type CacheOptions = { maxBytes: number; most?: number; ttlMs?: number }
@@ -22,7 +22,7 @@ export function openByteCache<V extends {}, K extends string | number = string>(
   })
 }
 
-/** Estimates the memory of a JSON value; counts two bytes per character, the worst case of a V8 string. */
+/** Estimates the memory of a JSON value, with two bytes per character: the worst case of a V8 string. */
 export function estimateBytes(value: unknown): number {
   if (typeof value === 'string') return 24 + 2 * value.length
   if (ArrayBuffer.isView(value)) return 100 + value.byteLength

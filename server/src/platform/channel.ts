@@ -1,11 +1,11 @@
 import type { ChildProcess } from 'node:child_process'
 
-/** Answers one request of the other end; an exception becomes the error of that request. */
+/** Handles a request from the other process; an exception becomes that request's error. */
 export type Answer = (value: unknown) => unknown
 export type Channel = {
-  /** Fails when the other end fails, times out or disconnects. Without a timeout it waits until then. */
+  /** Sends a request. Fails when the other process fails, times out or disconnects; without `withinMs` it never times out. */
   ask(command: string, value?: unknown, withinMs?: number): Promise<unknown>
-  /** Resolves when the other end disconnects. */
+  /** Resolves when the other process disconnects. */
   closed: Promise<void>
   close(): void
 }
@@ -28,7 +28,7 @@ export function openChannel(end: ChildProcess | NodeJS.Process, answers: Record<
     else waiter.reject(new Error(error))
   }
 
-  // With a callback, sending on a closed channel does not throw.
+  // The callback prevents an exception when the channel is closed.
   const send = (message: Command | Reply) => end.connected && end.send?.(message, undefined, undefined, () => {})
 
   async function reply({ command, id, value }: Command): Promise<void> {
@@ -48,7 +48,7 @@ export function openChannel(end: ChildProcess | NodeJS.Process, answers: Record<
   })
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   emitter.once('disconnect', resolve)
-  // The other end may have disconnected while this process was loading.
+  // The other process may have disconnected while this one was loading.
   if (!end.connected) resolve()
   void closed.then(() => {
     for (const id of [...waiting.keys()]) finish(id, 'the other process has ended')

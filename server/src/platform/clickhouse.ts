@@ -3,10 +3,10 @@ import type { Config } from './config.ts'
 import { refuseInTransaction } from './postgres.ts'
 import { describeProblem } from './tracing.ts'
 
-/** A finished statement; its text has placeholders instead of values. */
+/** A finished SQL statement; `text` has placeholders instead of values. */
 type Statement = { text: string; durationMs: number; problem?: string }
 export type ClickHouse = ClickHouseClient & { onStatement?(statement: Statement): void }
-/** The parameter of statements that are not limited to one workspace: of workers and operators. */
+/** Marks functions of workers and operators, whose statements read all workspaces. */
 export type AllWorkspacesClickHouse = ClickHouse
 
 export function openClickHouse(
@@ -17,24 +17,24 @@ export function openClickHouse(
   const client = createClient({
     url: config.CLICKHOUSE_URL,
     application: 'tributary',
-    // Every error reaches the caller, who logs it; the client would also print it.
+    // Callers log ClickHouse errors themselves, so the client's own log is off.
     log: { level: ClickHouseLogLevel.OFF },
     request_timeout: timeoutMs,
     max_open_connections: 16,
     keep_alive: { enabled: true, idle_socket_ttl: 2_500 },
     clickhouse_settings: { date_time_output_format: 'iso' },
-    // Values that are too long for a URL go into the body.
+    // Sends parameters that are too long for a URL in the request body.
     use_multipart_params_auto: true,
   })
   return Object.assign(client, { onStatement })
 }
 
-/** Limits of a statement: time in seconds, memory in bytes, rows read. */
+/** Limits of a ClickHouse statement: seconds, bytes of memory, rows read. */
 export type QueryLimits = Partial<
   Pick<ClickHouseSettings, 'max_execution_time' | 'max_memory_usage' | 'max_rows_to_read'>
 >
 
-/** Values are bound by name (`{name:Type}` in the statement) and never become part of its text. */
+/** Runs a ClickHouse query. Values are bound by name (`{name:Type}`) and never become part of the SQL. */
 export async function query<Row>(
   clickhouse: ClickHouse,
   statement: string,
@@ -44,7 +44,7 @@ export async function query<Row>(
   return observed(clickhouse, statement, async () => (await ask(clickhouse, statement, values, limits)).json<Row>())
 }
 
-/** Returns one JSON text per row: callers that read many rows and keep none rarely fill the old heap. */
+/** Returns each row as one JSON string, which costs less garbage collection than objects when many rows are read. */
 export async function queryLines(
   clickhouse: ClickHouse,
   statement: string,
@@ -79,16 +79,16 @@ async function observed<T>({ onStatement }: ClickHouse, text: string, work: () =
 }
 
 export type ExceededLimit = 'rows' | 'time' | 'memory'
-// TOO_MANY_ROWS, TIMEOUT_EXCEEDED, TOO_SLOW, MEMORY_LIMIT_EXCEEDED, TOO_MANY_BYTES
+// Error codes TOO_MANY_ROWS, TIMEOUT_EXCEEDED, TOO_SLOW, MEMORY_LIMIT_EXCEEDED, TOO_MANY_BYTES.
 const limitByCode: Record<string, ExceededLimit> = { 158: 'rows', 159: 'time', 160: 'time', 241: 'memory', 307: 'rows' }
 
-/** The limit at which ClickHouse cancelled a statement, or our own timeout; undefined for any other error. */
+/** Returns the limit at which ClickHouse or our client cancelled a statement; undefined for any other error. */
 export function exceededLimit(error: unknown): ExceededLimit | undefined {
   if (!(error instanceof Error)) return undefined
   return error.message === 'Timeout error.' ? 'time' : limitByCode[(error as { code?: string }).code ?? '']
 }
 
-// TOO_MANY_SIMULTANEOUS_QUERIES, CANNOT_SCHEDULE_TASK
+// Error codes TOO_MANY_SIMULTANEOUS_QUERIES and CANNOT_SCHEDULE_TASK.
 const overloadCodes = ['202', '439']
 
 /** Whether ClickHouse is overloaded or timed out. */
@@ -97,7 +97,7 @@ export function isOverloaded(error: unknown): boolean {
   return error.message === 'Timeout error.' || overloadCodes.includes((error as { code?: string }).code ?? '')
 }
 
-/** Makes an insert visible before it returns, also through distributed tables. */
+/** ClickHouse settings that make inserted rows visible before the insert returns, also through Distributed tables. */
 export const atOnce = {
   insert_deduplicate: 0,
   deduplicate_blocks_in_dependent_materialized_views: 0,
@@ -105,7 +105,7 @@ export const atOnce = {
   wait_end_of_query: 1,
 } as const
 
-/** Inserts once; the table ignores a repeat with the same token. `same` holds columns that are equal in all rows. */
+/** Inserts rows once per token: ClickHouse ignores a repeated one. `same` has columns with one value for all rows. */
 export async function insert(
   clickhouse: ClickHouse,
   table: string,
@@ -113,13 +113,13 @@ export async function insert(
   token?: string,
   same: Record<string, unknown> = {},
 ): Promise<void> {
-  // Columns are named, so that one which only feeds another column's default is accepted too.
+  // ClickHouse accepts EPHEMERAL columns, which only feed other columns' defaults, only in an explicit list.
   const columns = Object.keys(rows[0]) as [string, ...string[]]
   await observed(clickhouse, `INSERT INTO ${table}`, () =>
     clickhouse.insert({
       table,
       columns: [...columns, ...Object.keys(same)],
-      // ClickHouse reads rows without column names 25 % faster.
+      // ClickHouse parses rows without column names 25 % faster.
       values: rows.map((row) => [
         ...columns.map((column) => (row as Record<string, unknown>)[column]),
         ...Object.values(same),
@@ -128,7 +128,7 @@ export async function insert(
       clickhouse_settings: token
         ? {
             insert_deduplicate: 1,
-            // On a cluster, waits until the shard has the rows.
+            // On a cluster, the insert returns only after the shard has stored the rows.
             distributed_foreground_insert: 1,
             insert_deduplication_token: token,
             deduplicate_blocks_in_dependent_materialized_views: 1,

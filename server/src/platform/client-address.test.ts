@@ -5,7 +5,7 @@ const proxies = ['10.0.0.0/8', '192.0.2.7', 'fd00::/8', '::1']
 
 describe("the visitor's address", () => {
   test.each<[string, { peer?: string; forwarded?: string }, string]>([
-    ['the peer itself', { peer: '203.0.113.9' }, '203.0.113.9'],
+    ['the peer address', { peer: '203.0.113.9' }, '203.0.113.9'],
     ['the peer, when it is not a trusted proxy', { peer: '203.0.113.9', forwarded: '198.51.100.1' }, '203.0.113.9'],
     ['the peer, when a proxy forwards nothing', { peer: '10.1.2.3' }, '10.1.2.3'],
     ['the address from a proxy', { peer: '10.1.2.3', forwarded: '198.51.100.1' }, '198.51.100.1'],
@@ -13,7 +13,7 @@ describe("the visitor's address", () => {
     ['the peer, beside a single proxy', { peer: '192.0.2.8', forwarded: '198.51.100.1' }, '192.0.2.8'],
     ['the rightmost, not one left of it', { peer: '10.1.2.3', forwarded: '1.1.1.1, 198.51.100.1' }, '198.51.100.1'],
     ['the first untrusted one', { peer: '10.1.2.3', forwarded: '1.1.1.1,198.51.100.1,10.9.9.9' }, '198.51.100.1'],
-    ['the outermost, when all are trusted', { peer: '10.1.2.3', forwarded: '10.0.0.5, 10.0.0.6' }, '10.0.0.5'],
+    ['the leftmost, when all are trusted', { peer: '10.1.2.3', forwarded: '10.0.0.5, 10.0.0.6' }, '10.0.0.5'],
     ['an IPv6 visitor', { peer: '10.1.2.3', forwarded: '2001:DB8:0::1' }, '2001:db8::1'],
     ['behind an IPv6 proxy', { peer: 'fd12:3456::1', forwarded: '2001:db8::1' }, '2001:db8::1'],
     ['an untrusted IPv6 peer', { peer: 'fe00::1', forwarded: '2001:db8::1' }, 'fe00::1'],
@@ -21,14 +21,14 @@ describe("the visitor's address", () => {
     ['an IPv4 proxy on an IPv6 socket', { peer: '::ffff:10.1.2.3', forwarded: '198.51.100.1' }, '198.51.100.1'],
     ['a mapped visitor', { peer: '10.1.2.3', forwarded: '::ffff:198.51.100.1' }, '198.51.100.1'],
     ['a mapped proxy in the chain', { peer: '10.1.2.3', forwarded: '198.51.100.1, ::ffff:10.0.0.1' }, '198.51.100.1'],
-    ['without its port', { peer: '10.1.2.3', forwarded: '1.1.1.1, 198.51.100.1:51234' }, '198.51.100.1'],
-    ['without brackets and port', { peer: '10.1.2.3', forwarded: '[2001:db8::1]:443' }, '2001:db8::1'],
-    ['the proxy, when it does not know', { peer: '10.1.2.3', forwarded: '6.6.6.6, unknown' }, '10.1.2.3'],
+    ['IPv4 without its port', { peer: '10.1.2.3', forwarded: '1.1.1.1, 198.51.100.1:51234' }, '198.51.100.1'],
+    ['IPv6 without brackets, port', { peer: '10.1.2.3', forwarded: '[2001:db8::1]:443' }, '2001:db8::1'],
+    ['the proxy, when it sends "unknown"', { peer: '10.1.2.3', forwarded: '6.6.6.6, unknown' }, '10.1.2.3'],
     ['the last trusted one before garbage', { peer: '10.1.2.3', forwarded: '6.6.6.6, x, 10.0.0.4' }, '10.0.0.4'],
     ['the proxy, after garbage', { peer: '10.1.2.3', forwarded: '<script>' }, '10.1.2.3'],
     ['the proxy, after numbers that are not an address', { peer: '10.1.2.3', forwarded: '127.1' }, '10.1.2.3'],
     ['the proxy, after a trailing comma', { peer: '10.1.2.3', forwarded: '6.6.6.6,' }, '10.1.2.3'],
-    ['nothing, when the socket is closed', { forwarded: '6.6.6.6' }, ''],
+    ['empty, when the socket is closed', { forwarded: '6.6.6.6' }, ''],
   ])('is %s', (_name, { peer, forwarded }, ip) => {
     expect(client(peer, { 'x-forwarded-for': forwarded }).ip).toBe(ip)
   })
@@ -39,14 +39,14 @@ describe('encryption', () => {
     ['own TLS', { peer: '203.0.113.9', encrypted: true }, true],
     ['own TLS, whatever the header says', { peer: '203.0.113.9', encrypted: true, proto: 'http' }, true],
     ['plain', { peer: '203.0.113.9' }, false],
-    ['a visitor that claims it', { peer: '203.0.113.9', proto: 'https' }, false],
-    ['loopback that claims it but is not a proxy', { peer: '127.0.0.1', proto: 'https' }, false],
+    ['a visitor that claims HTTPS', { peer: '203.0.113.9', proto: 'https' }, false],
+    ['loopback that claims HTTPS but is not a proxy', { peer: '127.0.0.1', proto: 'https' }, false],
     ['a proxy', { peer: '10.1.2.3', proto: 'https' }, true],
     ['a proxy in capitals', { peer: '10.1.2.3', proto: 'HTTPS' }, true],
     ['a proxy that got plain HTTP', { peer: '10.1.2.3', proto: 'http' }, false],
     ['a proxy without the header', { peer: '10.1.2.3' }, false],
     ['two proxies', { peer: '10.1.2.3', proto: 'https, https' }, true],
-    ['a visitor that claims it to a proxy that appends', { peer: '10.1.2.3', proto: 'https, http' }, false],
+    ['a visitor claiming HTTPS to a proxy that appends', { peer: '10.1.2.3', proto: 'https, http' }, false],
   ])('%s', (_name, { peer, proto, encrypted }, secure) => {
     expect(client(peer, { 'x-forwarded-proto': proto }, encrypted).secure).toBe(secure)
   })
@@ -61,7 +61,7 @@ test.each([
   ['203.0.113.9', false],
   ['', false],
 ])('%s is loopback: %s', (peer, loopback) => {
-  // Forwarded headers never make a visitor local.
+  // A forwarded header never makes a visitor count as localhost.
   expect(client(peer, { 'x-forwarded-for': '127.0.0.1' }).loopback).toBe(loopback)
 })
 

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 import { memo } from './memo.ts'
 
 type ClientAddress = { ip: string; trusted: boolean; loopback: boolean }
-/** An address in canonical form, and whether it is a trusted proxy. */
+/** Parses an IP address into canonical form, and checks whether it is a trusted proxy. */
 export type AddressReader = (address: string) => ClientAddress
 export type Client = { ip: string; secure: boolean; trusted: boolean; loopback: boolean }
 
@@ -12,9 +12,9 @@ export type Visitor = {
   ip: string
   userAgent: string
   referer: string
-  /** Purpose that the browser sends, such as `prefetch`; else empty. */
+  /** Purpose header of the browser, such as `prefetch`, or empty. */
   purpose: string
-  /** Values from a trusted proxy. */
+  /** Location headers, only from a trusted proxy. */
   location: GeoHeaders
 }
 
@@ -24,7 +24,7 @@ type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
 export function openAddressReader(ranges: string[]): AddressReader {
   const parsed = ranges.map(parseRange)
-  // The same few proxies and visitors return often, and parsing an address costs more than the rest of a redirect.
+  // Cached, because the same addresses return often and parsing one costs more than the rest of a redirect.
   return memo((address) => parseClientAddress(address, parsed), { maxBytes: 4_000_000, most: 10_000 })
 }
 
@@ -42,7 +42,7 @@ function parseClientAddress(text: string, trusted: Range[]): ClientAddress {
   }
 }
 
-/** Parses an address or a CIDR range; an IPv4 range may be written as IPv6. */
+/** Parses an IP address or CIDR range; accepts IPv4 ranges in IPv6 notation. */
 export function parseRange(text: string): Range {
   const [address = '', bits, ...rest] = text.split('/')
   if (!isAddress(address) || rest.length > 0 || (bits !== undefined && !/^\d{1,3}$/.test(bits))) throw notRange(text)
@@ -55,7 +55,7 @@ export function parseRange(text: string): Range {
   return [plain, length]
 }
 
-/** The client address: forwarded headers count only from a trusted proxy. */
+/** Returns the client's IP address and protocol; forwarded headers count only from a trusted proxy. */
 export function readClient(request: Pick<IncomingMessage, 'headers' | 'socket'>, readAddress: AddressReader): Client {
   const { ip, trusted, loopback } = readAddress(request.socket.remoteAddress ?? '')
   const encrypted = 'encrypted' in request.socket && request.socket.encrypted === true
@@ -69,7 +69,7 @@ export function readClient(request: Pick<IncomingMessage, 'headers' | 'socket'>,
   }
 }
 
-/** Identifies the visitor of a request: the same person gets the same click id wherever the request arrives. */
+/** Reads what identifies a visitor: the same person gets the same click id on every server. */
 export function readVisitor(request: Pick<IncomingMessage, 'headers' | 'socket'>, readAddress: AddressReader): Visitor {
   const { headers } = request
   const client = readClient(request, readAddress)
@@ -82,12 +82,12 @@ export function readVisitor(request: Pick<IncomingMessage, 'headers' | 'socket'>
   }
 }
 
-/** The network that counts as one visitor: an IPv4 address or an IPv6 /64, which one person usually has. */
+/** Returns the network that counts as one visitor: an IPv4 address, or the IPv6 /64 that one person usually has. */
 export function clientNetwork(ip: string): string {
   return ipaddr.IPv6.isValid(ip) ? ipaddr.IPv6.networkAddressFromCIDR(`${ip}/64`).toString() : ip
 }
 
-/** The visitor's location, from headers of content delivery networks and proxies. */
+/** Reads the visitor's location from headers of CDNs and proxies. */
 function readLocation(headers: IncomingHttpHeaders): GeoHeaders {
   const hint = (...names: string[]) => String(names.map((name) => headers[name]).find(Boolean) ?? '')
   return {
@@ -106,7 +106,7 @@ function decoded(text: string): string {
   }
 }
 
-/** The nearest untrusted address: the visitor could have written anything further left. */
+/** Returns the rightmost untrusted address of `X-Forwarded-For`: visitors can forge any address left of it. */
 function forwardedFor(header: string, peer: string, readAddress: AddressReader): string {
   let nearest = peer
   for (const part of header.split(',').reverse()) {
@@ -119,12 +119,12 @@ function forwardedFor(header: string, peer: string, readAddress: AddressReader):
   return nearest
 }
 
-/** Several proxies may each add a protocol; a single plain HTTP hop is enough to refuse. */
+/** Several proxies may each append a protocol; the request counts as HTTPS only if all of them are https. */
 function isHttps(header: string): boolean {
   return header.split(',').every((part) => part.trim().toLowerCase() === 'https')
 }
 
-/** Some proxies append the visitor's port. */
+/** Removes the client port that some proxies append to the address. */
 function withoutPort(text: string): string {
   return /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
 }

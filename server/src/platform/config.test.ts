@@ -147,13 +147,13 @@ describe('a bad value is refused', () => {
     expect(readProblems({ ...needed, ...given })).toEqual([expect.stringContaining(message)])
   })
 
-  test('with the description of the setting', () => {
+  test('the message has the description of the setting', () => {
     const [problem] = readProblems({ ...needed, NATS_REPLICAS: '9' })
-    expect(problem).toMatch(/^NATS_REPLICAS is "9": .+ Replicas of each stream; 3 for a cluster of three nodes\.$/)
+    expect(problem).toMatch(/^NATS_REPLICAS is "9": .+ Replicas of each NATS stream; 3 for a cluster of three nodes\.$/)
   })
 })
 
-test('one error names every invalid and every missing value', () => {
+test('one error lists every invalid and every missing setting', () => {
   const problems = readProblems({ API_PORT: 'x', LOG_LEVEL: 'loud', TLS_KEY: 'key.pem' })
   const names = problems.map((problem) => problem.split(/[ :]/, 1)[0])
   expect(names.toSorted()).toEqual([...Object.keys(needed), 'API_PORT', 'LOG_LEVEL', 'TLS_CERT'].toSorted())

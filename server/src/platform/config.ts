@@ -7,17 +7,17 @@ export type Config = { [Name in keyof Settings]: z.output<Settings[Name]['type']
 
 export class ConfigError extends Error {}
 
-/** Whether the process only redirects: it may run without access to ClickHouse, and starts without NATS. */
+/** Whether the process runs only the redirect role, which works without ClickHouse and starts without NATS. */
 export function servesVisitorsOnly({ ROLES }: Pick<Config, 'ROLES'>): boolean {
   return ROLES.every((role) => role === 'redirect')
 }
 
-/** Parses all settings, or fails with a list of every invalid one. */
+/** Parses all settings; throws one error that lists every invalid setting. */
 export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
   return readSome(Object.keys(settings) as (keyof Settings)[], environment)
 }
 
-/** Parses only these settings, for commands that need no others. */
+/** Parses only the named settings, for commands that don't use the others. */
 export function readSome<Name extends keyof Settings>(
   names: Name[],
   environment: Record<string, string | undefined> = process.env,
@@ -46,7 +46,7 @@ export function readSome<Name extends keyof Settings>(
   return Object.fromEntries(entries) as Pick<Config, Name>
 }
 
-/** Environment of a child process. */
+/** Returns the environment variables for a child process. */
 export function environmentWith(
   changes: Record<string, string>,
   environment: Record<string, string | undefined> = process.env,
@@ -54,7 +54,7 @@ export function environmentWith(
   return { ...environment, ...changes }
 }
 
-/** Settings for the log, with secrets and passwords masked. */
+/** Returns all settings for the process log, with secrets and passwords masked. */
 export function configSummary(environment: Record<string, string | undefined> = process.env): Record<string, string> {
   return Object.fromEntries(
     Object.entries(settings as Record<string, Setting>).map(([name, setting]) => [
@@ -64,7 +64,7 @@ export function configSummary(environment: Record<string, string | undefined> = 
   )
 }
 
-/** Settings as lines of an .env file, with secrets and passwords masked unless `withSecrets`. */
+/** Formats settings as .env lines, with secrets and passwords masked unless `withSecrets`. */
 export function configLines(
   withSecrets: boolean,
   environment: Record<string, string | undefined> = process.env,
@@ -75,7 +75,7 @@ export function configLines(
   })
 }
 
-/** Fingerprints by setting and id: they identify a key without revealing it. */
+/** Returns a fingerprint per setting and key id, which identifies a key without revealing it. */
 export function keyPrints(
   environment: Record<string, string | undefined> = process.env,
 ): Record<string, Record<string, string>> {
@@ -99,7 +99,7 @@ function mask(value: string, setting: Setting): string {
     : value
 }
 
-/** A user name without a password may be a token, and a malformed URL may have one anywhere before @. */
+/** Masks the whole user part: a user name without a password may be a token, and a malformed URL may have one before @. */
 function maskAddress(address: string): string {
   return address.replace(/^(\s*\w+:\/\/(?:[^:@/]*:)?|)(.*)(?=@)/, '$1***').replace(/(?<=[?&]password=)[^&]*/gi, '***')
 }

@@ -11,7 +11,7 @@ import type { Metrics } from './metrics.ts'
 import type { Db } from './postgres.ts'
 import type { Tracing } from './tracing.ts'
 
-/** The handles of a process. */
+/** The database connections, configuration, log and metrics of a process. */
 export type Platform = {
   config: Config
   log: Log
@@ -19,40 +19,40 @@ export type Platform = {
   geo: Geo
   now: Clock
   db: Db
-  /** A separate small pool for visitors' lookups, which API requests can't exhaust. */
+  /** A separate small PostgreSQL pool for visitors' lookups, which API requests can't exhaust. */
   lookups: Db
   clickhouse: ClickHouse
   nats: NatsConnection
   valkey: Redis
-  /** Set only when a collector is configured. */
+  /** Tracing is set only when an OTLP collector is configured. */
   tracing?: Tracing
 }
 
-/** The authenticated caller. `id` is unique across all kinds of actors: rate limits and logs use it. */
+/** The authenticated caller. Its `id` is unique among keys, users and the system; rate limits and logs use it. */
 export type Actor = { id: string; scopes: Scope[] } & (
   | {
       kind: 'key'
-      /** A publishable key, which pages show to everyone: it may call only operations meant for pages. */
+      /** Whether this is a publishable key. Web pages contain it, so it may call only operations meant for pages. */
       isPublishable?: boolean
     }
   | { kind: Exclude<ActorKind, 'key'>; isPublishable?: false }
 )
 
-/** The handles and the actor of a request. */
+/** The context of a request: database connections, workspace, plan and authenticated caller. */
 export type Ctx = Platform & { workspaceId: string; plan: Plan; actor: Actor; requestId: string }
 
-/** Request id, as in the log. */
+/** Formats the actor for log lines. */
 export function formatActor({ kind, id }: Actor): string {
   return `${kind} ${id}`
 }
 
-/** Context of background work. */
+/** Returns the context for background work, with the system as actor. */
 export function asSystem(platform: Platform, workspaceId: string): Ctx {
   const actor: Actor = { kind: 'system', id: 'system', scopes: ['apis.all'] }
   return { ...platform, workspaceId, plan: 'enterprise', actor, requestId: 'system' }
 }
 
-/** Refuses an actor that may not call the operation. The refusal of a publishable key, which is public, omits the plan. */
+/** Throws 403 unless the actor may call the operation. The error for a publishable key, which is public, omits the plan. */
 export function requirePermission(
   { actor, plan }: Pick<Ctx, 'actor' | 'plan'>,
   operation: Access & { path: string; isForPages?: boolean },

@@ -7,10 +7,10 @@ export type LetterKind = 'conversion' | 'outbox'
 export type NewLetter = {
   workspaceId: string
   kind: LetterKind
-  /** Identifies the stored work. */
+  /** Id of the failed message or event in its own table. */
   reference: string
   reason: string
-  /** The work itself, if it is not stored elsewhere. */
+  /** The failed message, if no other table has it. */
   body?: unknown
 }
 export type Letter = {
@@ -26,7 +26,7 @@ export type Letter = {
 const kinds: LetterKind[] = ['conversion', 'outbox']
 const measureIntervalMs = 5_000
 
-/** Call it in the transaction that dequeues the work. A repeated dead letter keeps its first date. */
+/** Inserts a dead letter; call it in the transaction that dequeues the message. A repeated one keeps its first date. */
 export async function insertLetter(db: Db, letter: NewLetter): Promise<void> {
   const { workspaceId, kind, reference, reason, body } = letter
   await sql`INSERT INTO dead_letters (workspace_id, kind, reference, reason, body)
@@ -50,12 +50,12 @@ export async function countLetters(db: Db, workspaceId?: string): Promise<Record
   return { conversion: counts.get('conversion') ?? 0, outbox: counts.get('outbox') ?? 0 }
 }
 
-/** Hides the dead letter until the work fails again. */
+/** Hides a dead letter until its message fails again. */
 export async function markRetried(db: Db, kind: LetterKind, reference: string): Promise<void> {
   await sql`UPDATE dead_letters SET retried_at = now() WHERE kind = ${kind} AND reference = ${reference}`.execute(db)
 }
 
-/** Deletes dead letters whose work is done or dropped. */
+/** Deletes dead letters whose messages were processed or dropped. */
 export async function deleteLetters(db: Db, kind: LetterKind, references: string[]): Promise<void> {
   await sql`DELETE FROM dead_letters WHERE kind = ${kind} AND reference = ANY(${references}::text[])`.execute(db)
 }

@@ -63,7 +63,7 @@ describe('a DNS query', () => {
     expect(await open().addresses(bare)).toEqual(['192.0.2.1'])
   })
 
-  test('returns a change at once', async () => {
+  test('returns a changed record at once', async () => {
     const name = await nameWith([{ type: 'TXT', data: 'old' }])
     expect(await open().texts(name)).toEqual(['old'])
     await setZone(server, name, [{ type: 'TXT', data: 'new' }])
@@ -89,7 +89,7 @@ describe('a DNS query fails', () => {
     expect(Date.now() - started).toBeLessThan(6_000)
   })
 
-  test('when the server falls silent, within 6 seconds from the first of many lookups', async () => {
+  test('when the server stops responding, within 6 seconds from the first of many lookups', async () => {
     const name = await nameWith('silent')
     const dns = open()
     const started = Date.now()

@@ -3,11 +3,11 @@ import ipaddr from 'ipaddr.js'
 import { refuseInTransaction } from './postgres.ts'
 
 export type Dns = {
-  /** TXT records, each joined into one string. */
+  /** Returns TXT records, each joined into one string. */
   texts(name: string): Promise<string[]>
-  /** Target of the CNAME record; valid DNS has at most one. */
+  /** Returns the CNAME target; valid DNS has at most one. */
   aliases(name: string): Promise<string[]>
-  /** IPv4 and IPv6 addresses in their shortest form. */
+  /** Returns IPv4 and IPv6 addresses in their shortest form. */
   addresses(name: string): Promise<string[]>
 }
 
@@ -15,8 +15,8 @@ const timeoutMs = 1_500
 const deadlineMs = 5_000
 
 /**
- * Queries these servers, or the system's. A missing name or record gives an empty list; no response is an error. All
- * queries share one deadline, counted from now, however many follow one from another.
+ * Queries these DNS servers, or the system's. A missing name or record gives an empty list; a timeout is an error. All
+ * queries of one returned object share one deadline.
  */
 export function openDns(servers: string[]): Dns {
   const until = Date.now() + deadlineMs

@@ -5,7 +5,7 @@ import { ConfigError } from './config.ts'
 const timeoutMs = 600_000
 
 /**
- * Downloads the first URL that exists. The URLs come from a setting and may be in the operator's own network; use
+ * Downloads from the first URL that exists. These URLs come from settings and may point to private networks; use
  * outbound.ts for URLs of users.
  */
 export async function startDownload(...urls: string[]): Promise<{ url: string; response: Response }> {
@@ -32,7 +32,7 @@ export async function downloadText(url: string, maxBytes: number): Promise<strin
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Writes a temporary file and renames it to `file` only when it is complete. */
+/** Writes to a temporary file, then renames it to `file` when it is complete. */
 export async function replaceFile<T>(file: string, write: (temporary: string) => Promise<T>): Promise<T> {
   const temporary = `${file}.${randomUUID()}.part`
   try {

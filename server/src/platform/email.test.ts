@@ -17,7 +17,7 @@ test("an e-mail is sent through the operator's mail server", async () => {
   expect(said).toContain('It was disabled.')
 })
 
-test('a mail server that refuses or is unreachable is an error, so that the caller retries', async () => {
+test('a mail server that rejects the e-mail or is unreachable causes an error', async () => {
   const { port } = await startMailServer({ RCPT: '550 nobody here' })
   await expect(sendEmail(handlesFor(`smtp://127.0.0.1:${port}`), email)).rejects.toThrow('nobody here')
   const stopped = await startMailServer()
@@ -40,7 +40,7 @@ function handlesFor(SMTP_URL: string) {
   return { config: readConfig({ ...inject('environment'), ...given }), log: openLog('silent') }
 }
 
-/** Speaks as much SMTP as one message needs. */
+/** A server with as much SMTP as one message needs. */
 async function startMailServer(
   answers: Record<string, string> = {},
 ): Promise<{ port: number; said: string[]; server: Server }> {

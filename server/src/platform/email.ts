@@ -6,7 +6,7 @@ export type Email = { to: string; subject: string; text: string }
 
 const timeoutMs = 10_000
 
-/** Sends through the operator's mail server; without one, the e-mail is logged. */
+/** Sends an e-mail through SMTP_URL; without that setting, logs the e-mail as a warning. */
 export async function sendEmail({ config, log }: Pick<Platform, 'config' | 'log'>, email: Email): Promise<void> {
   refuseInTransaction('E-mail')
   if (!config.SMTP_URL) {

@@ -1,6 +1,6 @@
 import { type ErrorCode, type ErrorEnvelope, errorStatuses } from '@tributary/contract/operation'
 
-/** The only error whose message reaches a client. */
+/** An error whose message is sent to the client; all other errors become a generic 500. */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly status: (typeof errorStatuses)[ErrorCode]

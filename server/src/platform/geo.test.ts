@@ -21,7 +21,7 @@ const oakland = {
   country: { iso_code: 'US', names: { en: 'United States' } },
   subdivisions: [{ iso_code: 'CA', names: { en: 'California' } }],
 }
-/** As in DB-IP's free file, whose regions have only names. */
+/** A record as in the free file of DB-IP, whose regions have only names. */
 const berlin = {
   city: { names: { en: 'Berlin' } },
   continent: { code: 'EU', names: { en: 'Europe' } },
@@ -98,18 +98,18 @@ describe('without a file', () => {
     expect(geo.lookup(ip)).toEqual(location)
   })
 
-  test('a location names its source', () => {
+  test('a location has its source', () => {
     using file = openGeo({ GEO_DATABASE: fileWith('source.mmdb', mmdb({ '198.51.100.0/24': oakland })) }, log)
     expect([geo.source, file.source]).toEqual(['built-in', 'GEO_DATABASE'])
-    // With GEO_DATABASE, the built-in countries are not used.
+    // With GEO_DATABASE set, the built-in countries are not used.
     expect(file.lookup('8.8.8.8')).toBeUndefined()
   })
 })
 
 test.each<[string, Buffer | undefined, RegExp]>([
   ['missing', undefined, /GEO_DATABASE is ".*missing\.mmdb", which can't be used: ENOENT/],
-  ['text', Buffer.from('no database'), /no MMDB file, or not all of it/],
-  ['empty', Buffer.alloc(0), /no MMDB file/],
+  ['text', Buffer.from('no database'), /it is not a complete MMDB file/],
+  ['empty', Buffer.alloc(0), /it is not a complete MMDB file/],
   ['compressed', gzipSync(mmdb({ '198.51.100.0/24': oakland })), /compressed; unpack it with gunzip/],
 ])('a file that is %s is refused at the start', (name, content, message) => {
   const file = join(folder, `${name}.mmdb`)
@@ -122,13 +122,13 @@ test.each([
   [{ country: 'US', city: 'Oakland' }, undefined],
   [{ country: { iso_code: 7 } }, undefined],
   [{ country: { iso_code: 'US' }, city: { names: { en: ['Oakland'] } }, subdivisions: 'CA', continent: 'NA' }, 'US'],
-])('a record of another layout is tolerated: %j', (record, country) => {
+])('a geo record of another layout gives no error: %j', (record, country) => {
   using geo = openGeo({ GEO_DATABASE: fileWith('layout.mmdb', mmdb({ '198.51.100.0/24': record })) }, log)
   const location = country && { country, region: '', city: '', continent: '' }
   expect(geo.lookup('198.51.100.7')).toEqual(location)
 })
 
-test('a damaged file is tolerated', () => {
+test('a damaged geo database gives no error', () => {
   const content = mmdb({ '198.51.100.0/24': oakland })
   const at = content.indexOf('city')
   content.fill(0xff, at - 2, at + 40)
@@ -136,7 +136,7 @@ test('a damaged file is tolerated', () => {
   expect(geo.lookup('198.51.100.7')).toBeUndefined()
 })
 
-test('a new file is loaded without a restart, and the old one stays while the new one is invalid or missing', async () => {
+test('a new geo database is loaded without a restart; while it is invalid or missing, the old one is used', async () => {
   const file = fileWith('changing.mmdb', mmdb({ '198.51.100.0/24': oakland }))
   using geo = openGeo({ GEO_DATABASE: file }, log, 10)
   expect(geo.lookup('198.51.100.7')).toEqual(inOakland)
@@ -168,7 +168,7 @@ test.each([
   expect(isContinent(continent ?? country)).toBe(continent !== undefined)
 })
 
-test('the reserved networks match those of the library', () => {
+test('the reserved networks match those of ipaddr.js', () => {
   const byte = fc.integer({ min: 0, max: 255 })
   const near = fc.constantFrom(0, 10, 100, 127, 169, 172, 192, 198, 203, 223, 224, 239, 240, 255)
   const second = fc.oneof(byte, fc.constantFrom(0, 15, 16, 18, 19, 31, 32, 51, 52, 63, 64, 88, 127, 128, 168, 175, 254))

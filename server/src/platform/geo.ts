@@ -14,17 +14,17 @@ import { replaceFile, startDownload } from './download.ts'
 import type { Log } from './log.ts'
 import { memo } from './memo.ts'
 
-/** ISO 3166 codes, the region as `US-CA`; unknown values are empty. */
+/** ISO 3166 codes, with the region as `US-CA`; unknown values are empty strings. */
 export type GeoLocation = { country: string; region: string; city: string; continent: string }
 export type Geo = Disposable & {
   lookup(ip: string): GeoLocation | undefined
-  /** `built-in`: only a country, from a bundled file; too coarse for privacy decisions. */
+  /** `built-in` is a bundled file with countries only, too coarse for privacy decisions. */
   source: 'GEO_DATABASE' | 'built-in'
 }
 
 type Database = Reader<CityResponse>
 
-/** Looks up locations in the file GEO_DATABASE, and reloads it when it changes; without one, uses the built-in countries. */
+/** Looks up IP locations in the file GEO_DATABASE and reloads it when it changes; without it, uses the built-in countries. */
 export function openGeo(config: Pick<Config, 'GEO_DATABASE'>, log: Log, checkIntervalMs = 30_000): Geo {
   const file = config.GEO_DATABASE
   if (!file) return { lookup: builtInCountries(log), source: 'built-in', [Symbol.dispose]() {} }
@@ -39,7 +39,7 @@ export function openGeo(config: Pick<Config, 'GEO_DATABASE'>, log: Log, checkInt
     try {
       const found = fileVersion(await stat(file))
       if (found === version) return
-      // Remembers an unusable version too, so that it is logged once.
+      // Set before loading, so that an unusable file version is logged once.
       version = found
       database = parse(await readFile(file))
       lookup = remember()
@@ -57,7 +57,7 @@ export function openGeo(config: Pick<Config, 'GEO_DATABASE'>, log: Log, checkInt
     return memo(tryLookup, { maxBytes: 16_000_000, most: 20_000 })
   }
 
-  /** A damaged file must not lose or delay clicks. */
+  /** Returns undefined on an error, because a damaged geo database must not lose or delay clicks. */
   function tryLookup(ip: string): GeoLocation | undefined {
     try {
       return locateIn(database, ip)
@@ -76,7 +76,7 @@ export function openGeo(config: Pick<Config, 'GEO_DATABASE'>, log: Log, checkInt
   }
 }
 
-/** Loaded at first use, because an api process never needs it. */
+/** Loads the bundled countries at first use, because an api process never needs them. */
 function builtInCountries(log: Log): Geo['lookup'] {
   const locations = new Map<string, GeoLocation>()
   let countries: Database | undefined
@@ -109,17 +109,17 @@ function builtInCountries(log: Log): Geo['lookup'] {
 
 const require = createRequire(import.meta.url)
 
-/** The file also has countries for reserved networks. */
+/** Whether an address is public; the bundled file also has countries for reserved networks. */
 export function isPublic(address: string): boolean {
   if (isIPv4(address)) return !reservedIPv4.test(address)
   return isIPv6(address) && ipaddr.parse(address).range() === 'unicast'
 }
 
-// A copy of the list in ipaddr.js, which takes longer per address than the country lookup.
+// Reserved IPv4 ranges, copied from ipaddr.js, whose check takes longer than the country lookup.
 const reservedIPv4 =
   /^(?:(?:0|10|127|22[4-9]|23\d|24\d|25\d)|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])|169\.254|172\.(?:1[6-9]|2\d|3[01])|192\.(?:0\.[02]|31\.196|52\.193|88\.99|168|175\.48)|198\.(?:1[89]|51\.100)|203\.0\.113)\./
 
-/** Undefined if it is not a country. */
+/** Returns the continent of an ISO country code, or undefined if the code is unknown. */
 export function findContinent(country: string): Continent | undefined {
   return continentOfCountry.get(country)
 }
@@ -130,7 +130,7 @@ export function isContinent(code: string): code is Continent {
 
 type Continent = keyof typeof countriesOfContinent
 
-// ISO 3166-1 and XK (Kosovo, which every geo source uses), by GeoNames continent.
+// ISO 3166-1 codes and XK (Kosovo, which every geo database uses), by GeoNames continent.
 const countriesOfContinent = {
   AF: 'AO BF BI BJ BW CD CF CG CI CM CV DJ DZ EG EH ER ET GA GH GM GN GQ GW KE KM LR LS LY MA MG ML MR MU MW MZ NA NE NG RE RW SC SD SH SL SN SO SS ST SZ TD TG TN TZ UG YT ZA ZM ZW',
   AN: 'AQ BV GS HM TF',
@@ -147,11 +147,11 @@ const continentOfCountry = new Map(
   ),
 )
 
-/** Throws unless the content is a city or country database. */
+/** Throws unless the file is an MMDB database of cities or countries. */
 function parse(content: Buffer): Database {
   if (content[0] === 0x1f && content[1] === 0x8b) throw new Error('it is compressed; unpack it with gunzip')
   try {
-    // Records share parts, such as country names.
+    // MMDB records share parts such as country names, so parsed parts are cached.
     return new Reader<CityResponse>(content, {
       cache: openByteCache<object, string | number>({ maxBytes: 32_000_000, most: 20_000 }),
     })
@@ -160,7 +160,7 @@ function parse(content: Buffer): Database {
   }
 }
 
-/** Replaces the file with a downloaded database if that is valid. `{month}` is this month or the one before. */
+/** Downloads a geo database and replaces the file if the download is valid. `{month}` becomes this month or the one before. */
 export function downloadGeo(address: string, file: string, now: Date): Promise<string> {
   return replaceFile(file, async (temporary) => {
     const before = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1))
@@ -179,7 +179,7 @@ function openFirst(file: string): { database: Database; version: string } {
     return { database: parse(readFileSync(file)), version }
   } catch (error) {
     throw new ConfigError(
-      `GEO_DATABASE is ${JSON.stringify(file)}, which can't be used: ${(error as Error).message}. Name an MMDB file with cities or countries, or leave it empty.`,
+      `GEO_DATABASE is ${JSON.stringify(file)}, which can't be used: ${(error as Error).message}. Set it to an MMDB file with cities or countries, or leave it empty.`,
     )
   }
 }
@@ -193,7 +193,7 @@ function locateIn(database: Database, ip: string): GeoLocation | undefined {
   const version = isIP(address)
   if (version === 0 || version > database.metadata.ipVersion) return undefined
   const found = database.get(address)
-  // Some files have empty records for unused networks.
+  // Some MMDB files have empty records for unused networks.
   const country = readText(found?.country?.iso_code)
   if (!country) return undefined
   const region = readText(found?.subdivisions?.[0]?.iso_code)
@@ -205,12 +205,12 @@ function locateIn(database: Database, ip: string): GeoLocation | undefined {
   }
 }
 
-/** IPv4 also when it is written as IPv6, and without the zone id. */
+/** Removes the zone id, and converts IPv4-mapped IPv6 addresses to IPv4. */
 function plain(ip: string): string {
   return ip.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/s, '')
 }
 
-/** Layouts differ between files; a value of another type counts as unknown. */
+/** MMDB layouts differ between vendors; a value of another type counts as unknown. */
 function readText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }

@@ -10,20 +10,20 @@ import { closeNats, openNats } from './nats.ts'
 import { openPostgres, type PoolUse, roleUse } from './postgres.ts'
 import { openValkey } from './valkey.ts'
 
-/** Opens every handle of a process; disposing closes them in reverse. */
+/** Opens all database and NATS connections of a process; disposing closes them in reverse order. */
 export async function openPlatform(
   config: Config,
   log: Log = openLog(config.LOG_LEVEL),
   now: Clock = systemClock,
   use: PoolUse = roleUse(config),
 ): Promise<Platform & AsyncDisposable> {
-  // Opened first, because only this can fail here and little else is open yet.
+  // The geo database opens first: only it and NATS can fail here, and then little else has to be closed.
   using opening = new DisposableStack()
   const geo = opening.use(openGeo(config, log))
   const nats = await openNats(config, log)
   opening.move()
   const metrics = openMetrics()
-  // Loaded only when tracing is configured.
+  // otlp.ts is imported only when tracing is configured.
   const traces = config.OTEL_EXPORTER_OTLP_ENDPOINT
     ? (await import('./otlp.ts')).openOtlp({ config, log, metrics })
     : undefined
@@ -31,7 +31,7 @@ export async function openPlatform(
   const clickhouse = openClickHouse(config, watcher(watched, 'clickhouse'))
   const check = servesVisitorsOnly(config) ? undefined : openServerCheck({ config, log, metrics, clickhouse, nats })
   const db = openPostgres(config, use, watcher(watched, 'postgresql'), check)
-  // A process that only redirects uses its connections for nothing else.
+  // Redirect processes need no separate lookup pool: all their PostgreSQL connections serve lookups.
   const lookups = config.ROLES.includes('api')
     ? openPostgres(config, 'serving', watcher(watched, 'postgresql'), check, config.POSTGRES_LOOKUP_POOL)
     : db
@@ -60,7 +60,7 @@ export async function openPlatform(
   }
 }
 
-/** Records each statement's duration in the metrics and its text in the current trace. */
+/** Returns a callback that records each SQL statement's duration in the metrics and its text in the current trace. */
 function watcher({ metrics, tracing }: Pick<Platform, 'metrics' | 'tracing'>, engine: 'postgresql' | 'clickhouse') {
   return ({ text, durationMs, problem }: { text: string; durationMs: number; problem?: string }): void => {
     const verb = /^\s*(select|insert|update|delete)\b/i.exec(text)?.[1]?.toLowerCase() ?? 'other'

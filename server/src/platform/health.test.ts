@@ -165,7 +165,7 @@ describe('an engine that is down', () => {
   })
 })
 
-/** Closed after the test, so that nothing pings the engines it stops. */
+/** Closed after each test, so that nothing pings databases that the test stops. */
 async function openWith(overrides: Record<string, string>): Promise<Platform> {
   const platform = await openPlatform(readConfig({ ...inject('environment'), ...overrides }), openLog('silent'))
   onTestFinished(async () => {

@@ -6,7 +6,7 @@ export type EngineState = { ok: boolean; milliseconds: number; needed: boolean; 
 export type Readiness = {
   ready: boolean
   engines: Record<string, EngineState>
-  /** A worker's partitions, by number. */
+  /** A worker's event log partitions, by number. */
   partitions?: Record<string, object>
   /** A worker's jobs, by name. */
   streams?: Record<string, object>
@@ -14,11 +14,11 @@ export type Readiness = {
 
 const timeoutMs = 1_000
 
-/** Pings each engine. The process is unready without an engine that a role needs; the others are only reported. */
+/** Pings each database and NATS. The process is unready if one that its roles require is down; others are only reported. */
 export async function readiness(platform: Platform): Promise<Readiness> {
   const engines = await engineStates(platform)
   return {
-    // A lag does not make a worker unready: removing it would only increase the lag.
+    // Consumer lag does not make a worker unready: removing the worker would only increase the lag.
     ready: engines.every(([, engine]) => engine.ok || !engine.needed),
     engines: Object.fromEntries(engines),
     ...Object.fromEntries(
@@ -27,7 +27,7 @@ export async function readiness(platform: Platform): Promise<Readiness> {
   }
 }
 
-/** All metrics of the process, including which engines respond at this moment. */
+/** Returns all Prometheus metrics of the process, and pings databases and NATS to report which are up. */
 export async function figures(platform: Platform): Promise<string> {
   const { engineUp, registry } = platform.metrics
   for (const [engine, { ok }] of await engineStates(platform)) {

@@ -48,13 +48,13 @@ describe('in production, plain HTTP', () => {
     ['GET', '/nothing'],
     ['GET', '/docs'],
     ['GET', '/openapi.json'],
-  ])('%s %s is refused, with a good key too', async (method, path) => {
+  ])('%s %s is rejected, even with a valid key', async (method, path) => {
     const response = await fetch(plain.api + path, { method, headers: { authorization } })
     expect([response.status, await response.json()]).toEqual([403, refusal])
     expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('is refused from an untrusted client that claims encryption', async () => {
+  test('is rejected from an untrusted client that claims HTTPS', async () => {
     const headers = { authorization, 'x-forwarded-proto': 'https', 'x-forwarded-for': '10.0.0.1' }
     const response = await fetch(`${plain.api}/links`, { headers })
     expect([response.status, await response.json()]).toEqual([403, refusal])
@@ -79,7 +79,7 @@ describe('behind a trusted proxy', () => {
     ['http', 403],
     ['', 403],
     ['https, http', 403],
-  ])('a request with protocol %j gets %d', async (protocol, status) => {
+  ])('a request with X-Forwarded-Proto %j gets %d', async (protocol, status) => {
     const headers = { authorization, 'x-forwarded-proto': protocol, 'x-forwarded-for': '203.0.113.9' }
     const response = await fetch(`${proxied.api}/links`, { headers })
     expect(response.status).toBe(status)

@@ -89,7 +89,7 @@ describe('every response to a valid key has the remaining limit', () => {
     expect(response.status).toBe(status)
     const limit = path === '/events' ? { most: 100, seconds: 1 } : { most: 60_000, seconds: 60 }
     expectLimit(response, { limit: limit.most, remaining: limit.most - 1, seconds: limit.seconds })
-    // The window of a second may have ended by now.
+    // The rate limit window of a second may have ended by now.
     if (limit.seconds === 1) return
     const next = await get(path, `Bearer ${key}`, api, request)
     expectLimit(next, { limit: limit.most, remaining: limit.most - 2, seconds: limit.seconds })

@@ -26,7 +26,7 @@ async function start(settings: Record<string, string>) {
 
 let clients = 0
 
-/** Limits stay in Valkey for a minute, so each test uses another client address. */
+/** Rate limits stay in Valkey for a minute, so each test uses another client address. */
 function nextClient(): string {
   clients += 1
   return `2001:db8:${Math.floor(Math.random() * 65_536).toString(16)}:${clients.toString(16)}::1`
@@ -34,7 +34,7 @@ function nextClient(): string {
 
 const limited = { UNAUTHENTICATED_REQUESTS_PER_MINUTE: '10' }
 
-test('a client without a valid key is rate limited, whatever it sends instead', async () => {
+test('a client without a valid key is rate limited, whatever credentials it sends', async () => {
   const { id: workspaceId } = await buildWorkspace(platform)
   const revoked = await createToken(platform, { workspaceId, name: 'revoked' })
   await revoke(platform, revoked.id)
@@ -52,14 +52,14 @@ test('a client without a valid key is rate limited, whatever it sends instead', 
   expect((await get('/links', undefined, nextClient())).status).toBe(401)
 })
 
-test('a client with a valid key on the same address is not limited by it', async () => {
+test('a client with a valid key on a rate-limited address is served', async () => {
   const { key } = await buildWorkspace(platform)
   const get = await start(limited)
   await eventually(async () => expect((await get('/links', undefined)).status).toBe(429))
   for (let count = 0; count < 20; count++) expect((await get('/links', key)).status).toBe(200)
 })
 
-test('an unknown key is looked up once, and keys of a suspicious client one at a time', async () => {
+test('an unknown key is looked up once, and a client with many invalid keys gets one lookup at a time', async () => {
   let lookups = 0
   const counting = { ...platform, db: platform.db.withPlugin(counter(() => lookups++)) } as Platform
   const read = contextReader()
@@ -72,7 +72,7 @@ test('an unknown key is looked up once, and keys of a suspicious client one at a
   const { key } = await buildWorkspace(platform)
   await read(counting, `Bearer ${key}`)
   await new Promise((resolve) => setTimeout(resolve, 800))
-  // Occupies the lookup slot; a cached valid key needs none.
+  // Occupies the only lookup slot; a cached valid key needs no lookup.
   const [, known] = await Promise.all([
     refused(`trib_${randomUUID()}`, true),
     read(counting, `Bearer ${key}`, '', true),
@@ -80,7 +80,7 @@ test('an unknown key is looked up once, and keys of a suspicious client one at a
   expect(known.actor.id).toMatch(/^key_/)
 })
 
-/** Counts the statements that look up a key. */
+/** Counts the SQL statements that look up an API key. */
 function counter(onLookup: () => void) {
   return {
     transformQuery({ node }: { node: RootOperationNode }) {

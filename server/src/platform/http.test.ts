@@ -52,7 +52,7 @@ describe('the complete response of each error code', () => {
     expect(answers.filter((answer) => answer.status === 429)).toEqual([refusal('rate_limit_exceeded', message)])
   })
 
-  test('internal_server_error, whose cause is only in the log', async () => {
+  test('internal_server_error, with its cause only in the log', async () => {
     const environment = { ...inject('environment'), ROLES: 'api', CLICKHOUSE_URL: 'http://127.0.0.1:1' }
     const server = await startServer(environment)
     onTestFinished(async () => void (await server.stop()))
@@ -74,7 +74,7 @@ describe('the complete response of each error code', () => {
   })
 })
 
-describe('an address that does not exist', () => {
+describe('a path that does not exist', () => {
   test.each([
     ['GET', '/'],
     ['GET', '/nothing'],

@@ -1,4 +1,4 @@
-// Longer than other files: every step from a request to its response.
+// This file exceeds the line limit, because it has every step from an HTTP request to its response.
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Access, JsonOperation, Operation } from '@tributary/contract/operation'
@@ -43,22 +43,22 @@ type Request = Context<Bindings>
 export type App = Hono<Bindings>
 
 type Kind = Operation['kind']
-/** The visitor, and the host of the calling page without `www.`; empty if the request does not have it. */
+/** A visitor, and the host of the calling web page without `www.`, or an empty string without `Referer` and `Origin`. */
 export type Caller = Visitor & { page: string }
 export type Bytes = { body: Uint8Array<ArrayBuffer> | null; status: 200 | 304; headers: Record<string, string> }
 type Exchange = {
-  /** The called URL as clients write it. */
+  /** The request URL below API_URL, as the client sees it. */
   url: URL
-  /** A header of the request, or the empty string. */
+  /** Returns a request header, or the empty string. */
   header(name: string): string
   setHeader(name: string, value: string): void
 }
 
-/** A handler's arguments and result, by kind of operation. */
+/** The handler's arguments and result, by operation kind. */
 type Askers = { json: Ctx; stream: Ctx; public: Caller; browser: Caller }
 type Exchanges = {
   json: Exchange
-  /** `signal` fires when the client disconnects or the server is about to stop. */
+  /** `signal` aborts when the client disconnects or the server shuts down. */
   stream: Exchange & { signal: AbortSignal }
   public: Exchange
   browser: Exchange
@@ -78,8 +78,8 @@ type Bound<K extends Kind> = {
 export type Route = { [K in Kind]: Bound<K> }[Kind]
 
 /**
- * Binds a contract operation to its handler; a publishable key always gets `{}`. `prepare` runs before the
- * `Idempotency-Key` transaction: network calls belong there.
+ * Binds a contract operation to its handler; callers with a publishable key always get `{}`. `prepare` runs before the
+ * `Idempotency-Key` transaction, so that network calls don't extend that transaction.
  */
 export function route<O extends Operation, X>(
   operation: O,
@@ -97,17 +97,17 @@ export function route<O extends Operation, X>(
 export type Serving = {
   platform: Platform
   limiter: RateLimiter
-  /** The caller closes them. */
+  /** Open event streams; `serve` does not close them, its caller does. */
   streams?: Streams
   /**
-   * Authenticates a request by its `Authorization` header and the host of the sending page; keys belong to a feature,
-   * which this floor can't import.
+   * Authenticates a request by its `Authorization` header and the host of the calling web page. It is passed in,
+   * because platform code can't import the feature that stores API keys.
    */
   openContext(
     platform: Platform,
     authorization: string | undefined,
     page: string,
-    /** The client has sent too many invalid keys: keep lookups to a minimum. */
+    /** Whether the client has sent too many invalid API keys; its keys are then looked up one at a time. */
     isSuspect?: boolean,
   ): Promise<Omit<Ctx, 'requestId'>>
 }
@@ -123,7 +123,7 @@ const crossOrigin = cors({
   allowHeaders: ['Content-Type', 'Authorization', 'Idempotency-Key'],
   maxAge: 86_400,
 })
-// Responses to publishable keys are sent at multiples of it, so that timing reveals nothing.
+// Responses to publishable keys are sent at multiples of 50 ms, so that their timing reveals nothing.
 const pageAnswerStepMs = 50
 
 export function serve(routes: Route[], given: Serving): App {
@@ -236,7 +236,7 @@ async function answerJson(
   })
 }
 
-/** Streams large lists; resources of the request are released at their end. */
+/** Sends JSON, streaming large lists; frees the request's concurrency slot and memory after the last byte. */
 function sendJson(
   c: Request,
   { platform }: Serving,
@@ -321,13 +321,13 @@ function readNetwork(c: Request, { readAddress }: Guarded): string {
   return clientNetwork(readClient(c.env.incoming, readAddress).ip)
 }
 
-/** A publishable key counts as a visitor: visitors can't use up the memory that the workspace's own server needs. */
+/** Counts requests with a publishable key as a visitor's, so that visitors can't use up the workspace's own memory. */
 function findSender(c: Request, serving: Guarded, ctx?: Ctx): Sender {
   if (ctx && !ctx.actor.isPublishable) return { kind: 'workspace', name: ctx.workspaceId, plan: ctx.plan }
   return { kind: 'visitor', name: readNetwork(c, serving), plan: ctx?.plan ?? 'none' }
 }
 
-/** Some pages send no `Referer`, some browsers no `Origin`. */
+/** Returns the calling page's host; some pages send no `Referer` and some browsers no `Origin`. */
 function pageOrigin(c: Request): string {
   const address = URL.parse(c.req.header('referer') ?? '') ?? URL.parse(c.req.header('origin') ?? '')
   return (address?.hostname ?? '').replace(/^www\./, '')
@@ -339,14 +339,14 @@ function requireEncryption(c: Request, { platform: { config }, readAddress }: Gu
   throw forbidden(`Unencrypted HTTP is not supported. Use ${config.API_URL.replace(/^http:/, 'https:')}.`)
 }
 
-/** Authenticates the actor and checks that it may call the operation. */
+/** Authenticates the caller and checks its permission for the operation. */
 async function authorize(c: Request, operation: Access & { path: string }, serving: Guarded): Promise<Ctx> {
   const ctx = await identify(c, operation.limit, serving)
   requirePermission(ctx, operation)
   return ctx
 }
 
-/** Authenticates the actor; every request counts against its rate limit, also one that is refused later. */
+/** Authenticates the caller; every request counts against its rate limit, even one that is rejected later. */
 async function identify(c: Request, limit: Access['limit'], serving: Guarded): Promise<Ctx> {
   const { platform, openContext, limiter, unauthenticated } = serving
   const network = readNetwork(c, serving)
@@ -390,14 +390,14 @@ function readRequestId(c: Request): string {
   return given && /^[\w.-]{1,100}$/.test(given) ? given : randomUUID()
 }
 
-/** Only clients with a key can find out whether a path exists. */
+/** Returns 404 only to clients with a valid key, so that others can't find out which paths exist. */
 async function unknownPath(c: Request, serving: Guarded): Promise<AppError> {
-  // The documentation is public.
+  // Documentation pages are public.
   if (!c.req.path.startsWith('/docs/')) await identify(c, 'standard', serving)
   return new AppError('not_found', `There is no ${c.req.method} ${c.req.path}. See /docs/reference for all operations.`)
 }
 
-/** Converts any error to a response. */
+/** Converts any error to an HTTP response. */
 function respondWith(c: Request, { config, log, metrics }: Platform, error: unknown): Response {
   const known = knownProblem(error)
   if (error instanceof PoolBusyError) {
@@ -406,7 +406,7 @@ function respondWith(c: Request, { config, log, metrics }: Platform, error: unkn
   }
   const { requestId, actor } = c.var
   const request = { requestId, actor: actor && formatActor(actor), path: withoutNames(c.req.path) }
-  if (!known) log.error({ error, ...request, method: c.req.method }, 'A request failed')
+  if (!known) log.error({ error, ...request, method: c.req.method }, 'request failed')
   else log.debug({ code: known.code, message: withoutNames(known.message), ...request }, 'request refused')
   const shown =
     known ??
@@ -429,7 +429,7 @@ function knownProblem(error: unknown): AppError | undefined {
   return new AppError('rate_limit_exceeded', 'The database query timed out. Narrow the query, or try again later.')
 }
 
-/** Ids that clients choose may identify a person, and logs outlive an erasure. */
+/** Removes ids from a text: clients choose them, they may identify a person, and logs outlive an erasure. */
 function withoutNames(text: string): string {
   return text.replaceAll(/\bext_[^\s/]+/g, 'ext_…')
 }

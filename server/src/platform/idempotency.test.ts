@@ -61,7 +61,7 @@ describe('the header', () => {
     expect(await linkKeys(workspace)).toEqual([])
   })
 
-  test('with 255 characters counts, also blanks and signs', async () => {
+  test('with 255 characters is accepted, including blanks and punctuation', async () => {
     const workspace = await buildWorkspace(platform)
     const key = `a b"'{}\\${'~'.repeat(247)}`
     const first = await call(workspace, 'POST', '/links', { key, body: { url } })
@@ -86,7 +86,7 @@ describe('the same request again', () => {
     ['PATCH', '/links/ext_old', { comments: 'changed' }, 200, ['old']],
     ['DELETE', '/links/ext_old', undefined, 200, []],
     ['DELETE', '/links/bulk?linkIds=ext_old', undefined, 200, []],
-  ])('%s %s is done once and answered twice alike', async (method, path, body, status, keys) => {
+  ])('%s %s is done once and gets the same response twice', async (method, path, body, status, keys) => {
     const workspace = await buildWorkspace(platform)
     await buildLink(platform, workspace, { key: 'old', externalId: 'old' })
     const first = await call(workspace, method, path, { key: 'k', body })
@@ -96,7 +96,7 @@ describe('the same request again', () => {
     expect(await linkKeys(workspace)).toEqual(keys)
   })
 
-  test('gets the first response even if that was an error that would not occur now', async () => {
+  test('gets the first response, even an error that would no longer occur', async () => {
     const workspace = await buildWorkspace(platform)
     const taken = await buildLink(platform, workspace, { key: 'a' })
     const first = await call(workspace, 'POST', '/links', { key: 'k', body: { url, key: 'a' } })
@@ -138,7 +138,7 @@ test.each([
 })
 
 describe('nested savepoints', () => {
-  test('a bulk call with refused items creates the others once', async () => {
+  test('a bulk call with rejected items creates the other links once', async () => {
     const workspace = await buildWorkspace(platform)
     const body = ['a', 'a', 'b', 'A', 'c'].map((key) => ({ url, key }))
     const first = await call(workspace, 'POST', '/links/bulk', { key: 'k', body })
@@ -148,7 +148,7 @@ describe('nested savepoints', () => {
     expect(await linkKeys(workspace)).toEqual(['a', 'b', 'c'])
   })
 
-  test('an error after refused items undoes all of them', async () => {
+  test('an error after rejected items undoes the whole bulk call', async () => {
     const workspace = await buildWorkspace(platform)
     const work = withIdempotency(contextIn(platform, workspace.id), { key: 'k', hash }, async (ctx) => {
       await savepoint(ctx, (ctx) => createLink(ctx, { url, key: 'a', trackConversion: false }))
@@ -197,7 +197,7 @@ describe('stored responses are bounded', () => {
     expect(await linkKeys(workspace)).toEqual([])
   })
 
-  test('a workspace without storage left gets 403, a repeat gets its response, and other workspaces are unaffected', async () => {
+  test('a workspace at its storage limit gets 403, a repeated request its response, other workspaces are unaffected', async () => {
     const workspace = await buildWorkspace(platform)
     const config = { ...platform.config, IDEMPOTENCY_STORAGE_MEGABYTES: 1 }
     const ctx = { ...contextIn(platform, workspace.id), config }
@@ -237,7 +237,7 @@ test('a key expires after a day', async () => {
   expect(await listKeys(workspace.id, own)).toEqual([])
 })
 
-test("visitors' keys are separate from those of the server", async () => {
+test("visitors' idempotency keys are separate from those of the server", async () => {
   const workspace = await buildWorkspace(platform)
   const server = contextIn(platform, workspace.id)
   const page = { ...server, actor: { ...server.actor, kind: 'key' as const, isPublishable: true } }
@@ -268,7 +268,7 @@ describe('stored answers', () => {
     expect(await call(workspace, 'POST', '/links', { key: 'k', body })).toEqual({ ...first, replayed: 'true' })
   })
 
-  test('of a refusal are encrypted too', async () => {
+  test('of an error are encrypted too', async () => {
     const workspace = await buildWorkspace(platform)
     const body = { url, folderId: 'fold_secret-name' }
     const first = await call(workspace, 'POST', '/links', { key: 'k', body })
@@ -295,7 +295,7 @@ describe('stored answers', () => {
     expect(await again('clear')).toContain('was erased')
   })
 
-  test('that name an erased id are no longer returned, errors are deleted, others stay', async () => {
+  test('that contain an erased id are no longer returned, errors are deleted, other responses stay', async () => {
     const workspace = await buildWorkspace(platform)
     const context = contextIn(platform, workspace.id)
     const stored = { a: '{"id":"c1"}', b: '{"id":"c11"}', c: '[{"email":"x\\"y"}]', d: '{"note":"c1 too"}' }
@@ -341,7 +341,7 @@ describe('concurrent duplicates', () => {
     onTestFinished(async () => void (await second.stop()))
     const key = `crash-${randomUUID()}`
     const body = { url, key: 'wanted' }
-    // A concurrent insert of the same key blocks the first one in the middle of its work.
+    // A concurrent insert of the same key blocks the first request in the middle of its work.
     const started = Promise.withResolvers<void>()
     const release = Promise.withResolvers<void>()
     const holder = platform.db.transaction().execute(async (db) => {

@@ -9,7 +9,7 @@ import { seal, unseal } from './seal.ts'
 
 export type Answer = { status: number; text: string }
 type Asked = { key: string; hash: Buffer }
-/** `response` is clear text that releases before `sealed` stored. */
+/** `sealed` is the encrypted response; releases before that column stored clear text in `response`. */
 type Stored = { request_hash: Buffer; status: number; sealed: Buffer | null; response: string | null }
 type Sealing = Pick<Ctx, 'config' | 'workspaceId'>
 
@@ -18,23 +18,23 @@ const cleanIntervalMs = 600_000
 const cleanedAtOnce = 1_000
 const sealedAtOnce = 100
 const longestMention = 300
-/** Exceeds the response to any accepted body, except that a bulk change of large links can be larger. */
+/** Larger than the response to any accepted body, except a bulk change of large links. */
 const largestAnswer = 2 * 1_048_576
-/** Stored response bytes at the last measurement, and those that this process added since. */
+/** Bytes of stored responses per workspace at the last measurement, and bytes this process stored since. */
 type Usage = { measured: number; added: number; at: number }
 const usages = openByteCache<Usage>({ maxBytes: 4_000_000, most: 20_000 })
 const measuredAgainMs = 10_000
-// These errors may pass without a change to the request, so they are not replayed.
+// Responses with these status codes are not stored: the same request may succeed later.
 const passing = [401, 403, 429]
 const queues = new Map<string, Promise<unknown>>()
 
-/** Undefined without the header. */
+/** Validates the `Idempotency-Key` header; returns undefined without the header. */
 export function parseIdempotencyKey(header: string | undefined): string | undefined {
   if (header === undefined || /^[\x20-\x7e]{1,255}$/.test(header)) return header
   throw badRequest('The header `Idempotency-Key` must have 1 to 255 printable ASCII characters.')
 }
 
-/** Identifies equal requests. */
+/** Hashes a request, to recognize a repeated one. */
 export function requestHash(parts: (string | Uint8Array)[]): Buffer {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(`${part.length}:`).update(part)
@@ -42,16 +42,16 @@ export function requestHash(parts: (string | Uint8Array)[]): Buffer {
 }
 
 /**
- * Does the work unless the same request with this key was answered before: then returns that response, with
- * `isReplayed`. The response commits together with the work. A concurrent duplicate waits, and does the work if the
- * first one fails.
+ * Does the work, unless the same request with this `Idempotency-Key` was answered before: then returns that response
+ * with `isReplayed`. Response and work commit in one transaction. A concurrent duplicate waits, and does the work if
+ * the first request fails.
  */
 export async function withIdempotency(
   ctx: Ctx,
   asked: Asked,
   work: (ctx: Ctx) => Promise<Answer>,
 ): Promise<Answer & { isReplayed: boolean }> {
-  // Visitors share a publishable key: none may use or probe idempotency keys of the server or of another visitor.
+  // Visitors share a publishable key: the request hash keeps one from probing keys of another or of the server.
   const own = `page\n${asked.hash.toString('base64')}\n${asked.key}`
   const mine = ctx.actor.isPublishable ? { ...asked, key: own } : asked
   await measureStorage(ctx)
@@ -61,8 +61,8 @@ export async function withIdempotency(
 }
 
 /**
- * Stored responses that name one of these ids are no longer returned, and the work is not repeated. Errors are deleted,
- * because their messages may name the person and nothing was done for them.
+ * Replaces stored responses that contain one of these ids with an error, so that a repeated request returns no personal
+ * data and does not repeat the work. Deletes all stored errors: their messages may contain personal data.
  */
 export async function forgetAnswers(ctx: Pick<Ctx, 'db' | 'workspaceId' | 'config'>, ids: string[]): Promise<void> {
   await sealOld(ctx, { workspaceId: ctx.workspaceId, count: Number.MAX_SAFE_INTEGER })
@@ -73,9 +73,9 @@ export async function forgetAnswers(ctx: Pick<Ctx, 'db' | 'workspaceId' | 'confi
     WHERE workspace_id = ${ctx.workspaceId} AND mentions && ${hashMentions(ctx, ids)}::bigint[]`.execute(ctx.db)
 }
 
-/** Deletes expired keys with their responses, and encrypts responses that an earlier release stored in clear text. */
+/** Deletes expired idempotency keys with their responses, and encrypts clear-text responses of earlier releases. */
 export function startKeyExpiry(platform: Platform): AsyncDisposable {
-  return startInterval(platform, 'expiry of idempotency keys', cleanIntervalMs, async (signal) => {
+  return startInterval(platform, 'idempotency key expiry', cleanIntervalMs, async (signal) => {
     while (!signal.aborted && (await sealOld(platform, { count: sealedAtOnce })) === sealedAtOnce);
     while (!signal.aborted && (await deleteOld(platform)) === cleanedAtOnce);
   })
@@ -106,7 +106,7 @@ export async function sealOld(
   return rows.length
 }
 
-/** Earlier releases encrypted only responses with a secret, as base64. */
+/** Decodes responses of earlier releases, which encrypted only those with a secret, as base64. */
 function readOldAnswer(ctx: Sealing, response: string): string {
   return /^[[{"]/.test(response) ? response : openAnswer(ctx, Buffer.from(response, 'base64'))
 }
@@ -119,7 +119,7 @@ function openAnswer({ config, workspaceId }: Sealing, sealed: Buffer): string {
   return unseal(config.ENCRYPTION_KEYS, `answer ${workspaceId}`, sealed)
 }
 
-/** Hashes with every key, because a response may be older than the newest key. */
+/** Hashes each text with every encryption key, because a stored response may be older than the newest key. */
 function hashMentions({ config, workspaceId }: Sealing, texts: Iterable<string>): bigint[] {
   const secrets = [...config.ENCRYPTION_KEYS.secrets.values()]
   return [...new Set(texts)].flatMap((text) =>
@@ -129,7 +129,7 @@ function hashMentions({ config, workspaceId }: Sealing, texts: Iterable<string>)
   )
 }
 
-/** Every string in a response, at any depth; long ones identify nobody. */
+/** Returns every string in a JSON response, at any depth; strings over 300 characters identify nobody. */
 function textsIn(json: string): Set<string> {
   const found = new Set<string>()
   const visit = (value: unknown): void => {
@@ -140,7 +140,7 @@ function textsIn(json: string): Set<string> {
   return found
 }
 
-/** Runs before the transaction, and rarely, because it reads all responses of the workspace. */
+/** Sums the stored responses of the workspace, which reads them all: rarely, and before the transaction. */
 async function measureStorage(ctx: Ctx): Promise<void> {
   const usage = usageIn(ctx)
   const { bytes, limit } = storageIn(ctx)
@@ -150,7 +150,7 @@ async function measureStorage(ctx: Ctx): Promise<void> {
   Object.assign(usage, { measured, added: 0, at: now })
 }
 
-/** A response may be far larger than its request, so request limits do not bound the storage. */
+/** Throws 403 above the storage limit: responses can be far larger than requests, so request limits don't bound them. */
 function requireStorage(ctx: Ctx): void {
   const { bytes, limit } = storageIn(ctx)
   if (bytes < limit) return
@@ -184,7 +184,7 @@ async function sumStored(db: Db, workspaceId: string): Promise<number> {
   return Number(result.rows[0]?.bytes)
 }
 
-/** Errors are returned, not thrown, because they are stored as well. */
+/** Runs a request once. Returns errors instead of throwing them, because errors are stored as well. */
 async function attempt(
   ctx: Ctx,
   asked: Asked,
@@ -217,7 +217,7 @@ function replay(ctx: Sealing, { request_hash, status, sealed, response }: Stored
   throw invalid(`The \`Idempotency-Key\` ${key} was used for another request. Use a new key for each request.`)
 }
 
-/** True for the request that does the work. Waits for the transaction of a concurrent duplicate; an expired row does not count. */
+/** Inserts the key, or replaces an expired one; waits for a concurrent duplicate. True for the request that does the work. */
 async function claim(ctx: Ctx, { key, hash }: Asked): Promise<boolean> {
   const now = ctx.now()
   const result = await sql`
@@ -246,7 +246,7 @@ async function storeAnswer(ctx: Ctx, key: string, { status, text }: Answer): Pro
     WHERE workspace_id = ${ctx.workspaceId} AND key = ${key}`.execute(ctx.db)
 }
 
-/** Runs one at a time in this process, so that waiting duplicates do not hold connections that the first may need. */
+/** Queues requests with the same key in this process, so that waiting duplicates don't occupy PostgreSQL connections. */
 async function inLine<R>(name: string, work: () => Promise<R>): Promise<R> {
   const turn = (queues.get(name) ?? Promise.resolve()).then(work, work)
   queues.set(name, turn)

@@ -8,7 +8,7 @@ export function newId(prefix: IdPrefix): string {
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-/** Evenly distributed letters and digits. */
+/** Returns uniformly distributed random letters and digits. */
 export function randomText(length: number): string {
   let text = ''
   while (text.length < length) {
@@ -19,7 +19,7 @@ export function randomText(length: number): string {
   return text
 }
 
-/** The same workspace gets the same partition in every process. */
+/** Maps a workspace to its event log partition, the same in every process. */
 export function hashPartition(workspaceId: string, partitions: number): number {
   if (partitions === 1) return 0
   let hash = 0x811c9dc5

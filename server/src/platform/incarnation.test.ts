@@ -17,7 +17,7 @@ import { publish, startRelay } from './outbox.ts'
 const engines = await startEngines({ only: ['nats'] })
 afterAll(() => engines.stop())
 
-/** Uses its own ClickHouse database: other tests' rows have link numbers that this PostgreSQL never gave. */
+/** Uses its own ClickHouse database: rows of other tests have link numbers that this PostgreSQL never used. */
 async function openDatabase(): Promise<Platform> {
   const platform = await openTestPlatform({ ...engines.urls, ...(await createDatabases()) })
   await migrate(platform.config, platform.clickhouse, () => {})
@@ -36,13 +36,13 @@ async function lastLinkNumber({ db }: Platform): Promise<bigint> {
   return found.rows[0]?.last ?? 0n
 }
 
-/** Simulates the restore of an older copy: an older beat, older sequences, another PostgreSQL process. */
+/** Simulates the restore of an older copy: an older heartbeat, older sequences, another PostgreSQL process. */
 async function goBack({ db }: Platform, { beat, beat_at }: Incarnation, links: bigint): Promise<void> {
   await sql`UPDATE database_incarnation SET beat = ${beat}, beat_at = ${beat_at}, server = 'another'`.execute(db)
   await sql`SELECT setval('links_number_seq', ${links})`.execute(db)
 }
 
-test('an unchanged database keeps its incarnation and counts beats', async () => {
+test('an unchanged database keeps its incarnation and counts heartbeats', async () => {
   const platform = await openDatabase()
   await checkIncarnation(platform, true)
   const first = await readIncarnation(platform)
@@ -53,7 +53,7 @@ test('an unchanged database keeps its incarnation and counts beats', async () =>
   expect(await selectRewinds(platform.db)).toEqual([])
 })
 
-test('a rewound database gets a new incarnation, and no number is given twice', async () => {
+test('a database restored to an older state gets a new incarnation, and no number is used twice', async () => {
   const platform = await openDatabase()
   await checkIncarnation(platform, true)
   const older = await readIncarnation(platform)
@@ -69,7 +69,7 @@ test('a rewound database gets a new incarnation, and no number is given twice', 
   expect(await lastLinkNumber(platform)).toBeGreaterThan(highest)
   const [rewind] = await selectRewinds(platform.db)
   expect(rewind).toMatchObject({ engine: 'postgresql', is_certain: true, since: older.beat_at, lost: null })
-  // A second check changes nothing.
+  // A second check of the same state changes nothing.
   await checkIncarnation(platform)
   await checkIncarnation(platform, true)
   expect((await readIncarnation(platform)).id).toBe(now.id)
@@ -88,7 +88,7 @@ test('a new PostgreSQL process is checked before its connection is used', async 
   expect((await readIncarnation(other)).id).not.toBe(before.id)
 })
 
-test('a plain restart skips numbers and reports nothing when nothing was lost', async () => {
+test('a plain restart of PostgreSQL skips sequence numbers and reports no lost records', async () => {
   const platform = await openDatabase()
   await checkIncarnation(platform, true)
   const links = await lastLinkNumber(platform)
@@ -100,7 +100,7 @@ test('a plain restart skips numbers and reports nothing when nothing was lost', 
   expect(await selectRewinds(platform.db)).toEqual([])
 })
 
-test('messages that reuse a number of an earlier incarnation are not dropped as duplicates', async () => {
+test('outbox messages that reuse a row id of an earlier incarnation are not dropped as duplicates', async () => {
   const platform = await openDatabase()
   const relay = startRelay(platform)
   const ctx = contextIn(platform, 'ws_test')
@@ -122,7 +122,7 @@ test('messages that reuse a number of an earlier incarnation are not dropped as 
   await relay[Symbol.asyncDispose]()
 })
 
-test('a log that lost messages gets the recent ones again', async () => {
+test('NATS that lost messages gets the recent messages again', async () => {
   const platform = await openDatabase()
   const relay = startRelay(platform)
   const ctx = contextIn(platform, 'ws_test')

@@ -7,13 +7,13 @@ import { databaseStream, jetStream } from './nats.ts'
 import { type Db, openConnection } from './postgres.ts'
 import { startInterval } from './schedule.ts'
 
-/** PostgreSQL's state as ClickHouse and the log record it: the last beat and the highest sequence numbers. */
+/** A copy of PostgreSQL's state in ClickHouse and NATS: number of the last heartbeat and the highest sequence numbers. */
 type Mark = {
   beat: number
-  /** In milliseconds, by PostgreSQL's clock. */
+  /** Time of the heartbeat in milliseconds, by PostgreSQL's clock. */
   at: number
   sequences: Record<string, string>
-  /** The last beat that the log acknowledged. */
+  /** Number of the last heartbeat that NATS acknowledged. */
   logBeat: number
 }
 type Engines = Pick<Platform, 'config' | 'clickhouse' | 'log'> & Partial<Pick<Platform, 'nats' | 'metrics'>>
@@ -27,20 +27,20 @@ type Row = {
   log_streams: Record<string, number>
   now: Date
 }
-/** Undefined if the engine did not respond; null if it has no mark. */
+/** The marks in ClickHouse and NATS: undefined if that server did not respond, null if it has no mark. */
 type Marks = { clickhouse: Mark | null | undefined; log: Mark | null | undefined }
 
 const beatIntervalMs = 5_000
 const patienceMs = 2_000
-// More than any sequence advances between two beats, so that numbers given after the last beat are skipped too.
+// Sequences skip this many numbers, more than any uses between two heartbeats, so that no number is used twice.
 const numbersSkipped = 1_000_000n
-// Messages published up to this long before the log's state are published again, because clocks may differ.
+// After a NATS restore, messages from this long before its state are published again, because clocks may differ.
 const overlapMs = 60_000
 const missingTable = '42P01'
 
 /**
- * Checks each new connection before its first use. A new PostgreSQL process may serve an older copy: then a new
- * incarnation begins before any write.
+ * Checks each new PostgreSQL connection before its first use. After a PostgreSQL restart the data may come from an
+ * older backup: then a new incarnation (a UUID of the database's state) begins before any write.
  */
 export function openServerCheck(engines: Engines): (client: pg.ClientBase) => Promise<void> {
   let checking: Promise<void> | undefined
@@ -58,7 +58,7 @@ export function openServerCheck(engines: Engines): (client: pg.ClientBase) => Pr
   }
 }
 
-/** Keeps the marks current, and detects when PostgreSQL or the log is older than its marks. */
+/** Writes a heartbeat to ClickHouse and NATS, and detects when PostgreSQL or NATS was restored to an older state. */
 export function startBeats(platform: Platform): AsyncDisposable {
   return startInterval(platform, 'database beat', beatIntervalMs, async () => {
     await checkIncarnation(platform, true)
@@ -69,9 +69,9 @@ export function startBeats(platform: Platform): AsyncDisposable {
 }
 
 /**
- * Compares PostgreSQL with its marks in ClickHouse and the log. If PostgreSQL may have been rewound, its sequences skip
- * every number ever given and a new incarnation begins; if the log was rewound, messages it may have lost are published
- * again.
+ * Compares PostgreSQL with its marks in ClickHouse and NATS. If PostgreSQL may have been restored to an older state,
+ * its sequences skip every number ever used and a new incarnation begins. If NATS was, the messages that it may have
+ * lost are published again.
  */
 export async function checkIncarnation(engines: Engines, isBeat = false): Promise<void> {
   const client = openConnection(engines.config)
@@ -84,15 +84,15 @@ export async function checkIncarnation(engines: Engines, isBeat = false): Promis
     const isRestarted = row.server !== row.current
     const known = [marks.clickhouse, marks.log].filter((mark) => mark != null)
     if (known.length === 0 && (marks.clickhouse === undefined || marks.log === undefined)) {
-      // No mark was readable, so the next connection or beat retries.
-      if (isRestarted) engines.log.warn('ClickHouse and the log are down, PostgreSQL is not checked for a rewind')
+      // Neither ClickHouse nor NATS returned a mark, so the next connection or heartbeat checks again.
+      if (isRestarted) engines.log.warn('ClickHouse and NATS are down, PostgreSQL is not checked for lost data')
       return
     }
     const isBehind = known.some(({ beat }) => beat > Number(row.beat))
     const [newest] = [{ beat: Number(row.beat), logBeat: Number(row.log_beat) }, ...known].sort(
       (a, b) => b.beat - a.beat,
     )
-    // An unresponsive log would time out again, and a stopping process waits for the beat.
+    // Skips an unresponsive NATS: it would time out again, and a stopping process waits for the heartbeat.
     const answering = marks.log === undefined ? { ...engines, nats: undefined } : engines
     const streams = await readStreams(answering)
     const isLogBehind = marks.log !== undefined && (marks.log?.beat ?? 0) < (newest?.logBeat ?? 0)
@@ -121,7 +121,7 @@ async function beginIncarnation(
   await client.query('UPDATE database_incarnation SET id = gen_random_uuid(), server = $1, started_at = now()', [
     row.current,
   ])
-  // A database that never served requests can't have lost anything.
+  // A database that never served requests can't have lost records.
   if (row.server === '' && !isBehind) return
   const sequences = await moveSequences(client, known)
   const until = new Date(Math.max(row.now.getTime(), ...known.map(({ at }) => at)))
@@ -130,11 +130,11 @@ async function beginIncarnation(
   metrics?.engineRewound.set({ engine: 'postgresql' }, row.now.getTime() / 1_000)
   log.error(
     { since: row.beat_at, until, sequences },
-    'PostgreSQL was rewound to an older state, later records are lost: run `tributary verify`',
+    'PostgreSQL was restored to an older state, later records are lost: run `tributary verify`',
   )
 }
 
-/** Advances sequences past the highest number that PostgreSQL, ClickHouse or the log knows. Returns the skipped numbers. */
+/** Advances sequences past the highest number in PostgreSQL and the marks. Returns old and new numbers by sequence. */
 async function moveSequences(client: pg.Client, known: Mark[]): Promise<Rewind['sequences']> {
   const skipped: Rewind['sequences'] = {}
   for (const [name, last] of Object.entries(await selectSequences(client))) {
@@ -166,11 +166,11 @@ async function recordLogRewind(
   metrics?.engineRewound.set({ engine: 'nats' }, row.now.getTime() / 1_000)
   log.error(
     { since, until: row.now, sequences, publishedAgain },
-    'the log was rewound to an older state, publishing recent messages again: run `tributary verify`',
+    'NATS was restored to an older state, publishing recent messages again: run `tributary verify`',
   )
 }
 
-/** Every message that the relay published in the last minutes. */
+/** Moves messages that were published since then back to the outbox. Returns their count. */
 async function publishAgain(client: pg.Client, since: Date): Promise<number> {
   const moved = await client.query(
     `WITH again AS (DELETE FROM outbox_published WHERE published_at >= $1 RETURNING *)
@@ -219,7 +219,7 @@ async function readLoggedMark(nats: Platform['nats'], database: string): Promise
   }
 }
 
-/** The last sequence of every stream; undefined if the log does not respond. */
+/** Returns the last sequence of every NATS stream; undefined if NATS does not respond. */
 async function readStreams({ nats }: Engines): Promise<Record<string, number> | undefined> {
   if (!nats) return undefined
   try {
@@ -233,7 +233,7 @@ async function readStreams({ nats }: Engines): Promise<Record<string, number> | 
   }
 }
 
-/** An engine that can't store a mark now keeps its older one, which is harmless. */
+/** Writes the mark to ClickHouse and NATS. A server that is down keeps its older mark, which is harmless. */
 async function writeMarks({ clickhouse, nats }: Engines, database: string, mark: Mark): Promise<void> {
   const text = JSON.stringify(mark)
   const row = { database, beat: mark.beat, mark: text }
@@ -247,7 +247,7 @@ function markSubject(database: string): string {
   return `database.${database}`
 }
 
-/** An engine that was rewound: `sequences` are the numbers between its state and the other engines' marks. */
+/** A detected restore of PostgreSQL or NATS to an older state; `sequences` has old and newest number by sequence or stream. */
 export type Rewind = {
   number: bigint
   engine: 'postgresql' | 'nats'
@@ -269,20 +269,20 @@ async function insertRewind(
   )
 }
 
-/** Newest first. */
+/** Returns detected restores to an older state, newest first. */
 export async function selectRewinds(db: Db, limit = 100): Promise<Rewind[]> {
   const found = await sql<Rewind>`SELECT * FROM engine_rewinds ORDER BY number DESC LIMIT ${limit}`.execute(db)
   return found.rows
 }
 
-/** Deletes the rewind after a restart that lost nothing. */
+/** Stores how many records a restore lost; deletes the entry of a mere restart that lost none. */
 export async function saveLost(db: Db, { number, is_certain }: Rewind, lost: Record<string, number>): Promise<void> {
   const isNothing = Object.values(lost).every((count) => count === 0)
   if (!is_certain && isNothing) await sql`DELETE FROM engine_rewinds WHERE number = ${number}`.execute(db)
   else await sql`UPDATE engine_rewinds SET lost = ${JSON.stringify(lost)}::jsonb WHERE number = ${number}`.execute(db)
 }
 
-/** The last known sequence of a log stream. */
+/** Returns the last known sequence of a NATS stream. */
 export async function lastKnownSequence(db: Db, stream: string): Promise<number> {
   const found = await sql<{ last: number | null }>`SELECT greatest((log_streams ->> ${stream})::float8, (
       SELECT max((sequences -> ${stream} ->> 1)::float8) FROM engine_rewinds
@@ -291,7 +291,7 @@ export async function lastKnownSequence(db: Db, stream: string): Promise<number>
   return found.rows[0]?.last ?? 0
 }
 
-/** When this incarnation began. Rows written before may already be stored elsewhere. */
+/** Returns when this incarnation of PostgreSQL began. Rows written before may already be in ClickHouse or NATS. */
 export async function incarnationStart(db: Db): Promise<Date> {
   const found = await sql<{ started_at: Date }>`SELECT started_at FROM database_incarnation`.execute(db)
   return found.rows[0]?.started_at ?? new Date(0)

@@ -48,7 +48,7 @@ describe('messages', () => {
   })
 })
 
-test('a job handles at most its maximum of messages at once', async () => {
+test('a job handles at most `atOnce` messages in a batch', async () => {
   const { name, subject, send } = newJob()
   await send(...numbers(1, 25))
   const calls: number[][] = []
@@ -62,7 +62,7 @@ test('a job handles at most its maximum of messages at once', async () => {
   expect(Math.max(...calls.map((bodies) => bodies.length))).toBeLessThanOrEqual(10)
 })
 
-test('a message whose work takes long is not redelivered meanwhile', async () => {
+test('a message is not redelivered while its handler runs for long', async () => {
   const { name, send } = newJob()
   const calls: number[][] = []
   await start(name, async (bodies) => {
@@ -81,7 +81,7 @@ describe('a batch that fails', () => {
   test('is retried message by message, and only the bad one is redelivered', async () => {
     const { name, send } = newJob()
     await send(1, 2, 3, 4)
-    // On a busy machine they may arrive in two batches, so the test checks each message.
+    // On a busy machine the messages may arrive in two batches, so the test checks each message.
     const done: number[] = []
     let failures = 0
     await start(name, async (bodies) => {

@@ -11,37 +11,37 @@ import { startInterval } from './schedule.ts'
 import { traced } from './tracing.ts'
 
 type JobInput<T> = {
-  /** Also the name of its durable consumer. */
+  /** Name of the job and of its durable NATS consumer. */
   name: string
   subject: string
   /** Maximum messages per batch. */
   atOnce?: number
-  /** Minimum time between two batches, such as between two inserts. */
+  /** Minimum time between two batches, to limit the number of inserts. */
   intervalMs?: number
   schema: z.ZodType<T>
-  /** Must be idempotent: a message is redelivered when the process dies before acknowledging it. */
+  /** Handles a batch. Must be idempotent: NATS redelivers messages when the process dies before acknowledging them. */
   handle(platform: Platform, bodies: T[]): Promise<void>
 }
 export type Job = JobInput<unknown>
 
 const mostAtOnce = 500
 const shortestIntervalMs = 100
-// Bytes of messages in memory; a log message has at most a million.
+// Maximum bytes of messages in memory; one NATS message has at most a million.
 const mostBytes = 8 * 1024 * 1024
 const measureIntervalMs = 5_000
 const pruneIntervalMs = 600_000
-// NATS redelivers a message after half a minute without an acknowledgement.
+// Interval for extending the acknowledgement deadline; NATS redelivers a message after half a minute without it.
 const extendIntervalMs = 10_000
-// With a minute between them about eight hours, so that an engine that is down exhausts no message's retries.
+// Attempts span about eight hours, a minute apart, so that a database outage exhausts no message's retries.
 const attempts = 500
-// An engine that refuses data refuses it again.
+// Attempts for a message whose data the database rejects: further ones would fail too.
 const refusedAttempts = 5
 
 export function job<T>(input: JobInput<T>): Job {
   return input as unknown as Job
 }
 
-/** Runs every job until disposed, then finishes the batches in progress. */
+/** Runs every job until disposed; disposing waits for the batches in progress. */
 export async function startJobs(platform: Platform, jobs: Job[]): Promise<AsyncDisposable> {
   const stopping = new AbortController()
   const running = jobs.map((job) => run(platform, job, stopping.signal))
@@ -59,7 +59,7 @@ export async function startJobs(platform: Platform, jobs: Job[]): Promise<AsyncD
   }
 }
 
-/** NATS being down is logged elsewhere; don't log it twice. */
+/** Measures the dead letter stream. NATS being down is logged elsewhere. */
 async function measure({ nats, metrics }: Platform): Promise<void> {
   const manager = await jetstreamManager(nats, { checkAPI: false, timeout: 1_000 }).catch(() => undefined)
   const stream = await manager?.streams.info(deadLetterStream).catch(() => undefined)
@@ -98,7 +98,7 @@ function extendAckDeadline(messages: JsMsg[]): void {
   try {
     for (const message of messages) message.working()
   } catch {
-    // The connection is closing, so NATS redelivers them.
+    // The NATS connection is closing; NATS will redeliver these messages.
   }
 }
 
@@ -119,17 +119,17 @@ async function openSource(
     // The stream was restored without its consumers: read it from the start, since every job is idempotent.
     log.error(
       { job: name, stream: changeStream, read: delivered.stream_seq, last: state.last_seq },
-      'stream was rewound, reading it again',
+      'stream was restored to an older state, reading it from the start',
     )
     await manager.consumers.delete(changeStream, name)
     await manager.consumers.add(changeStream, config)
   }
   const consumer = await jetStream(nats).consumers.get(changeStream, name)
-  // How long the client waits after NATS reconnects before it pulls again; its default is half a minute.
+  // Without `expires`, the client pulls again only half a minute after NATS reconnects.
   return consumer.consume({ max_bytes: mostBytes, expires: 2_000 })
 }
 
-/** Retries a failed batch message by message, so that one bad message does not block the others. */
+/** Handles a batch; after a failure, retries message by message, so that one bad message does not block the others. */
 async function work(platform: Platform, job: Job, messages: JsMsg[]): Promise<void> {
   const readable = messages.map((message) => ({ message, body: job.schema.safeParse(parseJson(message)) }))
   const good = readable.flatMap(({ message, body }) => (body.success ? [{ message, body: body.data }] : []))
@@ -163,7 +163,7 @@ async function workAlone(
   }
 }
 
-/** Continues the traces of the messages' publishers. */
+/** Runs the job's handler inside the traces of the messages' publishers. */
 function handle(platform: Platform, job: Job, items: { message: JsMsg; body: unknown }[]): Promise<void> {
   const bodies = items.map((item) => item.body)
   if (!platform.tracing) return job.handle(platform, bodies)
@@ -178,7 +178,7 @@ function handle(platform: Platform, job: Job, items: { message: JsMsg; body: unk
   )
 }
 
-/** The dead letter is the message itself; its headers record its origin and the reason. */
+/** Publishes a failed message to the dead letter stream, with its subject, sequence and the reason as headers. */
 async function bury(platform: Platform, job: Job, message: JsMsg, problem: string): Promise<void> {
   const reason = problem.replaceAll(/\s+/g, ' ').slice(0, 500)
   const about = headers()

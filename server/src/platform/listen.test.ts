@@ -47,13 +47,13 @@ describe('malformed HTTP gets the error envelope too', () => {
       200,
     ],
     ['an unknown expectation', `GET /links HTTP/1.1\r\n${authorized}Expect: wonders\r\n\r\n`, 200],
-  ])('%s is taken', async (_name, request, status) => {
+  ])('%s is accepted', async (_name, request, status) => {
     expect((await exchange(request)).status).toBe(status)
   })
 })
 
 describe('the address and the headers of a request', () => {
-  const tooLarge = (bytes: number) => `The address and the headers together exceed the limit of ${bytes} bytes.`
+  const tooLarge = (bytes: number) => `The URL and the headers together exceed the limit of ${bytes} bytes.`
 
   test('may have 128 KiB at the api, and a larger one is 422', async () => {
     const request = (bytes: number) => `GET /links HTTP/1.1\r\n${authorized}X-Long: ${'x'.repeat(bytes)}\r\n\r\n`
@@ -179,7 +179,7 @@ function open(): Socket {
   return connect(Number(new URL(api).port), '127.0.0.1')
 }
 
-/** Sends the bytes and reads one answer. */
+/** Sends bytes over TCP and parses one HTTP response. */
 async function exchange(request: string): Promise<{ status: number; body: unknown }> {
   const socket = open()
   socket.write(request)

@@ -14,10 +14,10 @@ import { type AppError, badRequest, errorEnvelope, invalid } from './errors.ts'
 
 export type Listening = AsyncDisposable & { port: number }
 
-/** Node's default. Each connection can use this much while its headers arrive. */
+/** Node's default header limit; each connection can use this much memory while its headers arrive. */
 const headerBytes = 16_384
 
-/** Serves HTTPS when a certificate is configured. Malformed HTTP is refused here, with the error envelope. */
+/** Creates the server, with HTTPS if a certificate is configured. Malformed HTTP gets an error in the API's format. */
 export function webServer(config: Config, listener: RequestListener, maxHeaderSize = headerBytes): Server {
   const server = createServer(config, { keepAliveTimeout: 65_000, requireHostHeader: false, maxHeaderSize })
   const answer: RequestListener = (request, response) => {
@@ -38,7 +38,7 @@ export function webServer(config: Config, listener: RequestListener, maxHeaderSi
   return server
 }
 
-/** With `sharesPort`, other processes may listen on the port too; the system distributes the connections. */
+/** Starts listening. With `sharesPort`, other processes may use the port too; the kernel distributes connections. */
 export function listen(
   server: Server,
   host: string,
@@ -61,9 +61,9 @@ export function listen(
   })
 }
 
-/** Refuses a port that is in use; returns whether this system lets several processes share a port. */
+/** Throws if the port is in use; returns whether this system lets several processes share a port. */
 export async function canSharePort(host: string, port: number): Promise<boolean> {
-  // Processes that share a port would also share it with another installation.
+  // Tests the port exclusively: a shared port would also be shared with another installation.
   await (await listen(createPlainServer(), host, port))[Symbol.asyncDispose]()
   return listen(createPlainServer(), host, port, 0, true).then(
     async (listening) => {
@@ -74,11 +74,11 @@ export async function canSharePort(host: string, port: number): Promise<boolean>
   )
 }
 
-/** Accepts no new connections, lets running requests finish, then closes the rest. */
+/** Stops accepting connections, lets running requests finish, then closes the remaining connections. */
 function close(server: Server, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => server.closeAllConnections(), graceMs)
-    // Keep-alive would hold a connection open after its last request.
+    // Closes idle keep-alive connections, which would stay open after their last request.
     const idle = setInterval(() => server.closeIdleConnections(), 50)
     server.close(() => {
       clearTimeout(timer)
@@ -91,7 +91,7 @@ function close(server: Server, graceMs: number): Promise<void> {
 
 function explain(code: string | undefined, maxHeaderSize: number): AppError {
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return invalid(`The address and the headers together exceed the limit of ${maxHeaderSize} bytes.`)
+    return invalid(`The URL and the headers together exceed the limit of ${maxHeaderSize} bytes.`)
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return badRequest('The request did not arrive in time.')
   return badRequest('This is not valid HTTP.')
@@ -114,7 +114,7 @@ function refusal(config: Config, problem: AppError) {
 
 const plainHost = /^(?:[a-z][a-z0-9-]*\.)*[a-z][a-z0-9-]*(?::\d+)?$/i
 
-/** HTTP/1.0 may leave the host out. */
+/** Whether the Host header and the path are valid; HTTP/1.0 may omit the Host header. */
 function hasProperAddress(request: IncomingMessage): boolean {
   if (request.httpVersion === '1.0') request.headers.host ??= 'localhost'
   const { url = '', headers } = request

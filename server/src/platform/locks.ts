@@ -1,30 +1,30 @@
 /**
- * Numbers of all PostgreSQL advisory locks: used alone, or as the seed of `hashtextextended` with the locked name. Two
- * releases may run at once during an upgrade, so a lock keeps its number.
+ * Numbers of all PostgreSQL advisory locks: used alone, or as the seed of `hashtextextended` with the locked name.
+ * Never change a number, because two releases may run at once during an upgrade.
  */
 export const locks = {
-  /** Held by the process that migrates; shared by a backup, during which no migration may start. */
+  /** Exclusive while a process migrates; shared during a backup, so that no migration starts. */
   migrations: 7_240_810,
   /** Held by the process that relays the outbox to NATS. */
   outboxRelay: 7_240_811,
-  /** Per workspace: adding, changing or deleting a domain. */
+  /** Locked per workspace while a domain is added, changed or deleted. */
   domains: 7_240_812,
-  /** Held by the process that rebuilds events from the log. */
+  /** Held by the process that rebuilds ClickHouse events from NATS. */
   rebuild: 7_240_813,
-  /** Shared while leads and sales are exported to ClickHouse; exclusive while no export may run. */
+  /** Shared while leads and sales are exported to ClickHouse; exclusive to block exports. */
   conversions: 7_240_814,
   /** Held by the process that makes or restores a backup. */
   backups: 7_240_815,
-  /** Shared while a worker begins an ingest batch; exclusive while no batch may begin. */
+  /** Shared while a worker records a new ingest batch; exclusive to block new batches. */
   ingestIntents: 7_240_816,
-  /** Per workspace: correcting the attributes of links in ClickHouse. */
+  /** Locked per workspace while link attributes are corrected in ClickHouse. */
   linkAttributes: 7_240_817,
-  /** Per workspace and invoice: recording a sale. */
+  /** Locked per workspace and invoice while a sale is recorded. */
   invoices: 7_240_818,
-  /** Per workspace: adding, changing or deleting a webhook. */
+  /** Locked per workspace while a webhook is added, changed or deleted. */
   webhooks: 7_240_819,
-  /** Per workspace and noun: deciding whether a quota has room. */
+  /** Locked per workspace and resource type while a quota is checked. */
   quotas: 7_240_820,
-  /** Per workspace and destination or name: creating or updating a link. */
+  /** Locked per workspace and destination or name while a link is created or updated. */
   linkNames: 7_240_821,
 } as const

@@ -2,7 +2,7 @@ import { type DestinationStream, type Logger, pino } from 'pino'
 
 export type Log = Logger
 
-/** Writes JSON lines to stderr, so that stdout stays free for command output. */
+/** Writes log lines as JSON to stderr, so that stdout has only command output. */
 export function openLog(level: string, destination: DestinationStream = pino.destination(2)): Log {
   return pino(
     {
@@ -18,7 +18,7 @@ export function openLog(level: string, destination: DestinationStream = pino.des
         '*.secret',
         '*.headers.authorization',
         '*.headers.cookie',
-        // PostgreSQL puts the row's values there.
+        // PostgreSQL errors have the row's values in `detail`.
         '*.detail',
       ],
     },

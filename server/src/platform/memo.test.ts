@@ -69,7 +69,7 @@ test('a failure reaches all waiting callers and is not cached', async () => {
   expect(await get('a')).toBe(2)
 })
 
-test('the least recently used value is evicted above the limit, and a value above it alone is not cached', async () => {
+test('the least recently used value is evicted above the limit, and a value larger than the limit is not cached', async () => {
   const get = counting(1_000)
   await get('a', 200)
   await get('b', 200)
@@ -87,7 +87,7 @@ test('a value expires after its time to live', async () => {
   expect(await get('a', 1, 30)).toBe(2)
 })
 
-test('computations above the limit are refused, cached and pending values are not', async () => {
+test('further computations above the limit are rejected, while cached and pending values are returned', async () => {
   const cache = openAsyncMemo<object>({
     maxBytes: 10_000,
     admit(running) {

@@ -1,8 +1,8 @@
 import { type CacheOptions, openByteCache } from './byte-cache.ts'
 
 /**
- * Memoizes a function of a string. Keys longer than `maxKeyLength` are computed each time, so that no client can fill
- * the memory with them.
+ * Memoizes a function of a string. Keys longer than `maxKeyLength` are not cached, so that clients can't fill the
+ * memory with long keys.
  */
 export function memo<V>(
   compute: (key: string) => V,
@@ -24,13 +24,13 @@ export type AsyncMemo<V> = <W extends V>(key: string, make: () => Promise<W>) =>
 
 type AsyncMemoOptions<V> = Pick<CacheOptions, 'maxBytes'> & {
   measure?(value: V): number
-  /** Time to live of a value, given how long it took to compute; without it, until evicted. */
+  /** Returns how long to cache a value, given how long it took to compute; without it, values stay until evicted. */
   ttlMs?(value: V, tookMs: number): number
-  /** Called before a value is computed, with the number in progress; it throws to refuse. */
+  /** Called with the number of running computations before another one; throws to reject it. */
   admit?(running: number): void
 }
 
-/** Memoizes an async function; concurrent callers of a key share one computation. A failure is not cached. */
+/** Memoizes an async function: concurrent callers with the same key share one computation; errors are not cached. */
 export function openAsyncMemo<V extends object>({ ttlMs, admit, ...options }: AsyncMemoOptions<V>): AsyncMemo<V> {
   const known = openByteCache<V>(options)
   const running = new Map<string, Promise<V>>()
@@ -56,7 +56,7 @@ export function openAsyncMemo<V extends object>({ ttlMs, admit, ...options }: As
   }
 }
 
-/** Computes one value per object, such as a cache per configuration, with the same lifetime. */
+/** Memoizes by object identity, such as one cache per configuration; a value lives as long as its object. */
 export function memoByObject<K extends object, V, More extends unknown[]>(
   make: (object: K, ...more: More) => V,
 ): (object: K, ...more: More) => V {

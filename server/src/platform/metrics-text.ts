@@ -1,6 +1,6 @@
 type Family = { head: string[]; samples: string[] }
 
-/** Merges several Prometheus texts: the samples of a metric stay together, as the format requires. */
+/** Merges several Prometheus texts; groups the samples of a metric, as the format requires. */
 export function mergeMetrics(texts: string[]): string {
   const families = new Map<string, Family>()
   for (const text of texts) addTo(families, text)
@@ -8,7 +8,7 @@ export function mergeMetrics(texts: string[]): string {
   return lines.length > 0 ? `${lines.join('\n')}\n` : ''
 }
 
-/** Each family begins with `# HELP`. The first text has its header; the others add samples. */
+/** Adds the metric families of one text. Each begins with `# HELP`, which is kept from the first text only. */
 function addTo(families: Map<string, Family>, text: string): void {
   let family: Family = { head: [], samples: [] }
   let isNew = false

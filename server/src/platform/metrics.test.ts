@@ -17,7 +17,7 @@ test('metric names end with their unit, and counters with _total', () => {
   expect(ourMetrics().filter(({ name, type }) => (type === 'counter') !== name.endsWith('_total'))).toEqual([])
 })
 
-/** Written as text by the supervisor, which has no registry. */
+/** The supervisor writes these metrics as text, because it has no registry. */
 const supervisorMetrics = [
   { name: 'tributary_process_up', type: 'gauge', labels: [] },
   { name: 'tributary_process_restarts_total', type: 'counter', labels: [] },

@@ -129,13 +129,13 @@ test('while a migration waits for a table lock, others can read the table', asyn
     const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
     expect((await connection.query(waiting)).rowCount).toBe(1)
   })
-  // It queues behind the migration, which gives up its lock request after two seconds.
+  // The SELECT queues behind the migration, which gives up its lock request after two seconds.
   expect((await connection.query('SELECT id FROM one')).rows).toEqual([{ id: 1 }])
   await long.query('COMMIT')
   expect(await migrating).toEqual(['postgres: 0002_more.sql'])
 })
 
-test('a file marked so runs outside a transaction, and again after a failure', async () => {
+test('a file that begins with "-- outside a transaction" runs without one, and again after an error', async () => {
   const { connection, run, write } = await emptyDatabases()
   await write('postgres/0001_one.sql', 'CREATE TABLE one (id int);\nINSERT INTO one VALUES (1), (1);')
   await run()
@@ -152,7 +152,7 @@ CREATE UNIQUE INDEX CONCURRENTLY one_id ON one (id);`
   expect((await connection.query(valid)).rows).toEqual([{ indisvalid: true }])
 })
 
-test('data stored before a migration is there after it', async () => {
+test('a migration keeps stored data', async () => {
   const { clickhouse, connection, run, write } = await emptyDatabases()
   await write('postgres/0001_one.sql', 'CREATE TABLE one (id int);')
   await write(
@@ -170,7 +170,7 @@ test('data stored before a migration is there after it', async () => {
   expect((await query<{ rows: number }>(clickhouse, statement, {})).map(({ rows }) => Number(rows))).toEqual([200])
 })
 
-/** New databases of both engines, and an empty folder for their migrations. */
+/** Creates empty PostgreSQL and ClickHouse databases, and an empty folder for their migrations. */
 async function emptyDatabases() {
   const env = { ...environment, ...(await createDatabases()) }
   const path = await mkdtemp(join(tmpdir(), 'tributary-migrations-'))
@@ -215,7 +215,7 @@ async function runMigrate(env: Record<string, string>): Promise<string[]> {
   return ((await json(child.stdout)) as { applied: string[] }).applied
 }
 
-/** Migrates in a child process, which is killed as soon as `reached` does not throw. */
+/** Migrates in a child process, and kills it as soon as `reached` does not throw. */
 async function killWhen(env: Record<string, string>, folder: URL, reached: () => Promise<unknown>): Promise<void> {
   const script = `
     const { openClickHouse } = await import(${JSON.stringify(new URL('./clickhouse.ts', import.meta.url))})

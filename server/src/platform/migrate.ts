@@ -9,7 +9,7 @@ import { isLockTimeout, openConnection } from './postgres.ts'
 
 const ours = new URL('../../migrations/', import.meta.url)
 export const migrationTable = 'migrations'
-// A statement that waits for a table lock blocks all others behind it, so it gives up soon and retries.
+// A statement that waits for a table lock blocks all later ones on that table, so migrations time out soon and retry.
 const lockTimeoutMs = 2_000
 const lockAttempts = 60
 const turnIntervalMs = 200
@@ -21,9 +21,9 @@ type MigrationName = Omit<Migration, 'text'>
 type MigrateOptions = { folder?: URL; isSelected?: (migration: MigrationName) => boolean }
 
 /**
- * Migrates both databases to the newest version, or applies only the selected migrations; safe to run concurrently and
- * while others serve. A PostgreSQL migration commits together with its record. ClickHouse statements are repeatable, so
- * an interrupted file runs again.
+ * Applies all pending PostgreSQL and ClickHouse migrations, or only the selected ones; safe to run concurrently and
+ * while other processes serve. A PostgreSQL migration commits together with its record. ClickHouse statements are
+ * repeatable, so an interrupted file runs again.
  */
 export async function migrate(
   config: Config,
@@ -34,7 +34,7 @@ export async function migrate(
   const connection = openConnection(config)
   await connection.connect()
   try {
-    // Otherwise a killed process's statement would continue, and keep the lock.
+    // Makes PostgreSQL notice a killed client, whose statement would otherwise continue and keep the migration lock.
     await connection.query("SET client_connection_check_interval = '1s'").catch(() => {})
     await takeTurn(connection)
     await connection.query(`CREATE TABLE IF NOT EXISTS migrations (
@@ -63,12 +63,12 @@ export async function migrate(
   }
 }
 
-/** Migrations of this version, in order. */
+/** Lists the migrations of this release, in order. */
 export async function knownMigrations(folder: URL = ours): Promise<MigrationName[]> {
   return (await readAll(folder)).map(({ text: _, ...migration }) => migration)
 }
 
-/** Applied migrations; none before the first run. */
+/** Lists applied migrations; empty before the first run. */
 export async function appliedMigrations(config: Config): Promise<MigrationName[]> {
   const connection = openConnection(config)
   await connection.connect()
@@ -99,7 +99,7 @@ async function read(folder: URL, engine: Migration['engine']): Promise<Migration
   )
 }
 
-/** Polls, because a concurrent index build would wait for a statement that waits for this lock. */
+/** Waits for the migration lock. It polls, because CREATE INDEX CONCURRENTLY would wait for a blocked statement forever. */
 async function takeTurn(connection: pg.Client): Promise<void> {
   const ask = () => connection.query('SELECT pg_try_advisory_lock($1) AS taken', [locks.migrations])
   while (!(await ask()).rows[0].taken) await sleep(turnIntervalMs)
@@ -130,7 +130,7 @@ async function applyPostgres(connection: pg.Client, migration: Migration): Promi
   }
 }
 
-/** Builds an index of a large table while others write to it. Its statements must be repeatable. */
+/** Applies a migration outside a transaction, such as CREATE INDEX CONCURRENTLY. Its statements must be repeatable. */
 async function applyStatements(connection: pg.Client, migration: Migration): Promise<void> {
   try {
     for (const statement of splitStatements(migration.text)) await connection.query(statement)
@@ -171,8 +171,8 @@ async function record(connection: pg.Client, { engine, name, checksum }: Migrati
 
 /**
  * Expands `{table:x}`, `{engine:MergeTree(args)}` and `{distributed:x:key}`: on one server to the table and its engine,
- * on a cluster to a Replicated `x_local` on every node and a Distributed `x` over them. A view reads from and writes to
- * `{local:x}`; a column change of `x` is repeated as `{distributed-alter:x:change}`.
+ * on a cluster to a Replicated `x_local` on every node and a Distributed `x` over them. Views read from and write to
+ * `{local:x}`; ALTER statements of `x` are repeated as `{distributed-alter:x:change}`.
  */
 export function clickHouseStatements(text: string, cluster: string | undefined): string[] {
   const filled = text
@@ -202,7 +202,7 @@ function splitStatements(text: string): string[] {
     .filter(Boolean)
 }
 
-/** ClickHouse keeps its own logs forever by default, which would fill a small disk. */
+/** Sets a TTL on ClickHouse's own logs, which by default grow until they fill a small disk. */
 async function capSystemLogs(clickhouse: ClickHouse, { CLICKHOUSE_CLUSTER: cluster }: Config): Promise<void> {
   const found = await clickhouse.query({
     query: `SELECT name FROM system.tables WHERE database = 'system' AND name LIKE '%\\_log' AND engine LIKE '%MergeTree'

@@ -18,11 +18,11 @@ describe('a NATS URL', () => {
     ['nats://t0ken@a:1', { servers: ['a:1'], token: 't0ken' }],
     ['tls://a:1', { servers: ['a:1'], tls: {} }],
     ['nats://[::1]:4222', { servers: ['[::1]:4222'] }],
-  ])('%s is understood', (url, target) => {
+  ])('%s is parsed', (url, target) => {
     expect(natsServers(url)).toEqual(target)
   })
 
-  test('with a password logs in with it', async () => {
+  test('with a password is used to log in', async () => {
     const login = Promise.withResolvers<string>()
     const server = createServer((socket: Socket) => {
       socket.on('error', () => {})

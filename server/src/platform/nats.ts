@@ -18,10 +18,10 @@ const day = 24 * 60 * 60 * 1000
 export const eventStream = (partition: number) => `EVENTS_${partition}`
 export const changeStream = 'CHANGES'
 export const deadLetterStream = 'DEAD_LETTERS'
-/** The newest mark of each PostgreSQL database (incarnation.ts). */
+/** The stream with the newest mark (incarnation.ts) of each PostgreSQL database. */
 export const databaseStream = 'DATABASE'
 
-/** Reconnects forever: cached links redirect while NATS is down. */
+/** Connects to NATS and reconnects forever: while NATS is down, redirects continue from the link cache. */
 export async function openNats(config: Config, log: Log): Promise<NatsConnection> {
   const target = natsServers(config.NATS_URL)
   const nats = await connect({
@@ -45,13 +45,13 @@ export function jetStream(nats: NatsConnection): JetStreamClient {
 }
 
 export type Publisher = Disposable & {
-  /** Resolves when the log has stored the message. NATS drops a repeated id within two minutes. */
+  /** Resolves when NATS has stored the message. NATS drops repeated ids within two minutes. */
   publish(message: { subject: string; id: string; body: string }): Promise<void>
 }
 
 /**
- * Publishes on the hot path: all acknowledgements arrive at one inbox, and one timer checks all deadlines. JetStream's
- * own `publish` creates a subscription, a timer and error objects per message, which costs several times as much.
+ * Publishes to JetStream on the hot path: one inbox receives all acknowledgements, and one timer checks all deadlines.
+ * JetStream's own `publish` creates a subscription, a timer and error objects per message, which is several times slower.
  */
 export function openPublisher(nats: NatsConnection, deadlineMs: number): Publisher {
   type Waiting = { resolve(): void; reject(error: Error): void; until: number }
@@ -71,7 +71,7 @@ export function openPublisher(nats: NatsConnection, deadlineMs: number): Publish
   const answers = nats.subscribe(`${inbox}.*`, {
     callback: (error, message) => reportState(message.subject, error ? error.message : refusalIn(message)),
   })
-  // After a disconnect nobody knows whether a pending message arrived; it fails now, and a retry has the same id.
+  // After a disconnect, pending messages fail at once; a retry has the same id, so NATS drops duplicates.
   async function follow(): Promise<void> {
     for await (const { type } of nats.status()) {
       if (type === 'reconnect') isDisconnected = false
@@ -111,7 +111,7 @@ export function openPublisher(nats: NatsConnection, deadlineMs: number): Publish
 }
 
 function refusalIn(message: Msg): string | undefined {
-  if (message.headers?.code === 503) return 'no stream takes this subject'
+  if (message.headers?.code === 503) return 'no stream stores this subject'
   const answer = message.json<{ error?: { description?: string } }>()
   return answer.error && (answer.error.description ?? 'refused')
 }
@@ -119,12 +119,12 @@ function refusalIn(message: Msg): string | undefined {
 const mebibyte = 1_048_576
 const leastMegabytes = 16
 const storeTooSmall = 10_047
-// Installations before 0.2 have it; its share of the store belongs to CHANGES now.
+// Stream of releases before 0.2; CHANGES now has its share of the storage.
 const obsoleteStream = 'WEBHOOKS'
 
 /**
- * Creates missing streams and updates the configuration of existing ones. Each has its own share of
- * EVENT_LOG_MAX_MEGABYTES, so that none can fill another's; if NATS has less storage, all shares shrink.
+ * Creates missing streams and updates existing ones. Each stream has its own part of EVENT_LOG_MAX_MEGABYTES, so that
+ * one can't fill the storage of another; if NATS has less storage, all streams shrink.
  */
 export async function ensureStreams(
   nats: NatsConnection,
@@ -148,7 +148,7 @@ type NamedStream = Partial<StreamConfig> & { name: string }
 
 function streamConfigs(config: Config, megabytes: number): NamedStream[] {
   const share = (part: number) => Math.floor(megabytes * mebibyte * part)
-  // Unread messages are never discarded: the publisher keeps them, in the spool or the outbox, until there is room.
+  // A full stream rejects new messages instead of discarding unread ones; publishers keep them in the spool or outbox.
   const wall = (bytes: number) => ({ max_bytes: bytes, discard: DiscardPolicy.New })
   const streams: NamedStream[] = [
     ...Array.from({ length: config.EVENT_PARTITIONS }, (_, partition) => ({
@@ -158,7 +158,7 @@ function streamConfigs(config: Config, megabytes: number): NamedStream[] {
       ...wall(share(27 / 32 / config.EVENT_PARTITIONS)),
     })),
     { name: changeStream, subjects: ['changes.>'], max_age: nanos(7 * day), ...wall(share(4 / 32)) },
-    // Refusing a dead letter would block the worker that writes it.
+    // Discards the oldest dead letters, because rejecting a new one would block the worker.
     {
       name: deadLetterStream,
       subjects: ['dead.>'],
@@ -181,7 +181,7 @@ function streamConfigs(config: Config, megabytes: number): NamedStream[] {
 async function ensureStream(manager: JetStreamManager, stream: NamedStream): Promise<void> {
   const existing = await manager.streams.info(stream.name).catch(() => undefined)
   if (!existing) await manager.streams.add(stream)
-  // An update writes to NATS's disk, which may be full.
+  // Updates only on a difference, because an update writes to NATS's disk, which may be full.
   else if (!hasConfig(existing.config, stream)) await manager.streams.update(stream.name, stream)
 }
 
@@ -194,7 +194,7 @@ function isTooSmall(error: unknown): boolean {
   return error instanceof JetStreamApiError && error.code === storeTooSmall
 }
 
-/** A new cluster elects its leaders while several processes ask for the same streams. */
+/** Retries, because a new NATS cluster elects leaders while several processes create the same streams. */
 async function patiently(work: () => Promise<unknown>, attempts = 4): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -207,7 +207,7 @@ async function patiently(work: () => Promise<unknown>, attempts = 4): Promise<vo
   }
 }
 
-/** Flushes pending messages; while NATS hangs that would never end. */
+/** Flushes pending messages, for at most a second because NATS may hang, then closes the connection. */
 export async function closeNats(nats: NatsConnection): Promise<void> {
   const drained = new AbortController()
   const drain = nats
@@ -218,7 +218,7 @@ export async function closeNats(nats: NatsConnection): Promise<void> {
   await nats.close()
 }
 
-/** The client ignores user, password and `tls:` of a URL. A user without a password is a token. */
+/** Parses NATS_URL, because the client ignores user, password and `tls:` of a URL. A user without a password is a token. */
 export function natsServers(urls: string) {
   const addresses = urls.split(',').map((url) => new URL(url.trim()))
   const [user = '', pass = ''] = [addresses[0]?.username, addresses[0]?.password].map((part) =>

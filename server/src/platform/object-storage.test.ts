@@ -34,7 +34,7 @@ test('a full disk or a path that is not a folder is reported, and no partial fil
   expect(await readdir(folder)).toEqual([])
   await writeFile(join(folder, 'file'), '')
   await expect(storage.put('file/a', bytes)).rejects.toThrow(/^Can't write .*\/file\/a: /)
-  await expect(storage.get('file/a')).rejects.toThrow(/^Can't read .*\/file\/a: ENOTDIR.* Name a folder/)
+  await expect(storage.get('file/a')).rejects.toThrow(/^Can't read .*\/file\/a: ENOTDIR.* Use a folder/)
 })
 
 test('a bucket stores a file below its folder, and requests retry while it is overloaded', async () => {
@@ -51,7 +51,7 @@ test.each([
   ['another key', 's3://backups/x', { BACKUP_S3_SECRET_KEY: 'wrong' }, /403 .*SignatureDoesNotMatch/],
   ['another region', 's3://backups/x', { BACKUP_S3_REGION: 'mars' }, /403 .*AuthorizationHeaderMalformed/],
   ['no such bucket', 's3://others/x', {}, /404 .*NoSuchBucket.*Check the BACKUP_S3_ settings/],
-])('a refusal of the storage is reported: %s', async (_, address, settings, message) => {
+])('an error response of the storage is reported: %s', async (_, address, settings, message) => {
   const { storage } = await openBucket(address, settings)
   await expect(storage.put('a', bytes)).rejects.toThrow(message)
 })
@@ -69,7 +69,7 @@ test('a body that arrived too slowly is sent again, and a key without list permi
 test('an invalid location is refused at once', () => {
   expect(() => openObjectStorage(none, 's3://backups')).toThrow('set BACKUP_S3_ACCESS_KEY and BACKUP_S3_SECRET_KEY')
   expect(() => openObjectStorage(none, 's3:backups')).toThrow(
-    '"s3:backups" is not a location: write s3://bucket/folder',
+    '"s3:backups" is not a backup location: use s3://bucket/folder',
   )
 })
 

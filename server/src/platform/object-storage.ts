@@ -6,11 +6,11 @@ import { sleep } from './clock.ts'
 import type { Config } from './config.ts'
 import { invalid } from './errors.ts'
 
-/** Named files of a few megabytes each, in a folder or a bucket. Writes are atomic. */
+/** Stores named files of a few megabytes each, in a local folder or an S3 bucket. Writes are atomic. */
 export type ObjectStorage = {
-  address: string
+  location: string
   put(name: string, bytes: Buffer): Promise<void>
-  /** Undefined if there is no such file. */
+  /** Returns undefined if the file does not exist. */
   get(name: string): Promise<Buffer | undefined>
 }
 
@@ -22,18 +22,18 @@ type Settings = Pick<
 const attempts = 6
 const timeoutMs = 60_000
 
-/** `s3://bucket/folder`, or a local folder. */
-export function openObjectStorage(settings: Settings, address: string): ObjectStorage {
-  return /^s3:/i.test(address) ? openBucket(settings, address) : openFolder(resolve(address))
+/** Opens `s3://bucket/folder` or a local folder. */
+export function openObjectStorage(settings: Settings, location: string): ObjectStorage {
+  return /^s3:/i.test(location) ? openBucket(settings, location) : openFolder(resolve(location))
 }
 
 function openFolder(folder: string): ObjectStorage {
   return {
-    address: folder,
+    location: folder,
     async put(name, bytes) {
       const path = join(folder, name)
       await write(path, bytes).catch(async (error) => {
-        // The partial file may be what fills the disk.
+        // Removes the partial file, which may be what fills the disk.
         await rm(`${path}.part`, { force: true }).catch(() => {})
         throw invalid(`Can't write ${path}: ${error.message}. Check its space and permissions.`)
       })
@@ -41,7 +41,7 @@ function openFolder(folder: string): ObjectStorage {
     get: (name) =>
       readFile(join(folder, name)).catch((error) => {
         if (error.code === 'ENOENT') return undefined
-        throw invalid(`Can't read ${join(folder, name)}: ${error.message}. Name a folder that this user may read.`)
+        throw invalid(`Can't read ${join(folder, name)}: ${error.message}. Use a folder that this user may read.`)
       }),
   }
 }
@@ -54,10 +54,10 @@ async function write(path: string, bytes: Buffer): Promise<void> {
   await rename(`${path}.part`, path)
 }
 
-function openBucket(settings: Settings, address: string): ObjectStorage {
-  const [, bucket, folder = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,62})(?:\/(.*?))?\/*$/i.exec(address) ?? []
+function openBucket(settings: Settings, location: string): ObjectStorage {
+  const [, bucket, folder = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,62})(?:\/(.*?))?\/*$/i.exec(location) ?? []
   if (!bucket)
-    throw invalid(`${JSON.stringify(address)} is not a location: write s3://bucket/folder, or the path of a folder.`)
+    throw invalid(`${JSON.stringify(location)} is not a backup location: use s3://bucket/folder or a folder's path.`)
   const { BACKUP_S3_ENDPOINT, BACKUP_S3_REGION, BACKUP_S3_ACCESS_KEY, BACKUP_S3_SECRET_KEY } = settings
   if (!BACKUP_S3_ACCESS_KEY || !BACKUP_S3_SECRET_KEY) {
     throw invalid('For a location that begins with s3:// set BACKUP_S3_ACCESS_KEY and BACKUP_S3_SECRET_KEY.')
@@ -72,9 +72,9 @@ function openBucket(settings: Settings, address: string): ObjectStorage {
   const base = [BACKUP_S3_ENDPOINT.replace(/\/+$/, ''), bucket, folder].filter(Boolean).join('/')
   const objectUrl = (name: string) => `${base}/${name.split('/').map(encodeURIComponent).join('/')}`
   return {
-    address,
+    location,
     async put(name, bytes) {
-      // Signed, so that the storage refuses damaged content.
+      // Signs the body's hash, so that S3 rejects damaged content.
       const headers = { 'x-amz-content-sha256': createHash('sha256').update(bytes).digest('hex') }
       await ask(client, objectUrl(name), { method: 'PUT', body: new Uint8Array(bytes), headers })
     },
@@ -82,7 +82,7 @@ function openBucket(settings: Settings, address: string): ObjectStorage {
   }
 }
 
-/** Retries when the storage is down or overloaded; other refusals fail at once. */
+/** Sends a request to S3. Retries when the storage is down or overloaded; other errors fail at once. */
 async function ask(client: AwsClient, address: string, request: RequestInit): Promise<Buffer | undefined> {
   for (let attempt = 1; ; attempt++) {
     const problem = await answerTo(client, address, request)
@@ -119,7 +119,7 @@ async function answerTo(client: AwsClient, address: string, request: RequestInit
   }
 }
 
-/** S3 returns 400 for a body that arrives too slowly. */
+/** Whether a retry may succeed. S3 returns 400 RequestTimeout for a body that arrives too slowly. */
 function isPassing(status: number, text: string): boolean {
   return status >= 500 || status === 429 || text.includes('<Code>RequestTimeout</Code>')
 }

@@ -9,17 +9,17 @@ import type { Log } from './log.ts'
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
 const paths = ['/healthz', '/readyz', '/metrics']
 
-/** Checks for other programs, by path: 200 is yes, 404 is no. */
+/** Handlers for yes-or-no requests of other programs, by path: 200 is yes, 404 is no. */
 export type Checks = Record<string, (query: URLSearchParams) => boolean | Promise<boolean>>
 
-/** Source of `/readyz` and `/metrics`: this process, or the processes of a supervisor. */
+/** Data source of `/readyz` and `/metrics`: this process, or all processes of a supervisor. */
 export type Report = {
   readiness(query: URLSearchParams): Promise<{ ready: boolean }>
   figures(): Promise<string>
 }
 type Base = Pick<Platform, 'config' | 'log'>
 
-/** A separate listener for `/healthz`, `/readyz`, `/metrics` and checks; the supervisor runs it if there is one. */
+/** Starts a separate HTTP server for `/healthz`, `/readyz`, `/metrics` and checks; if a supervisor runs, only there. */
 export function startOps({ config, log }: Base, report: Report, checks: Checks = {}): Promise<Listening> {
   const known = [...paths, ...Object.keys(checks)].join(', ')
   const server = createServer((request, response) => {
@@ -36,7 +36,7 @@ export function reportProcess(platform: Platform): Report {
   return { readiness: () => readiness(platform), figures: () => figures(platform) }
 }
 
-/** Serves the same paths on the API port; metrics only to localhost, since that port is public. */
+/** Serves `/healthz`, `/readyz` and `/metrics` on the API port; metrics only to localhost, since that port is public. */
 export function opsListener(platform: Platform, otherwise: RequestListener): RequestListener {
   const readAddress = openAddressReader([])
   const report = reportProcess(platform)

@@ -58,7 +58,7 @@ test('spans arrive in OTLP format with the configured headers', async () => {
   expect(await countSpans('sent')).toBe(2)
 })
 
-test('a collector that was down gets the spans when it is up again', async () => {
+test('a collector that was down gets the buffered spans when it is up again', async () => {
   const port = await freePort()
   const { tracing, work, lines, countSpans } = await open(`http://127.0.0.1:${port}`)
   await work('early')
@@ -87,10 +87,10 @@ test('spans that the collector refuses permanently, or above the buffer limit, a
   await tracing[Symbol.asyncDispose]()
 })
 
-test('without a collector tracing is off, and malformed headers are refused without being shown', async () => {
+test('without a collector tracing is off, and malformed headers are rejected without showing them', async () => {
   const platform = await openTestPlatform()
   expect(platform.tracing).toBeUndefined()
   const read = () => readConfig({ ...inject('environment'), OTEL_EXPORTER_OTLP_HEADERS: 's3cret' })
-  expect(read).toThrow(/OTEL_EXPORTER_OTLP_HEADERS: it has a part that is not name=value/)
+  expect(read).toThrow(/OTEL_EXPORTER_OTLP_HEADERS: each part must be name=value/)
   expect(read).not.toThrow(/s3cret/)
 })

@@ -14,7 +14,7 @@ const lastTryMs = 2_000
 const mostAtOnce = 512
 const mostWaiting = 8_192
 
-/** Sends spans to a collector, as OTLP over HTTP with JSON. A collector that is down costs spans, never a request. */
+/** Sends trace spans to a collector, as OTLP over HTTP with JSON. While the collector is down, spans are dropped. */
 export function openOtlp({ config, log, metrics }: Handles): Tracing & AsyncDisposable {
   const url = `${config.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '')}/v1/traces`
   const headers = { 'content-type': 'application/json', ...config.OTEL_EXPORTER_OTLP_HEADERS }
@@ -113,7 +113,7 @@ function typedValue(value: Attributes[string]) {
   return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value }
 }
 
-/** OTLP's JSON writes 64-bit numbers as strings. */
+/** Formats nanoseconds as a string, as OTLP's JSON encodes 64-bit numbers. */
 function formatNanos(timeMs: number): string {
   return `${Math.round(timeMs * 1_000)}000`
 }

@@ -22,18 +22,18 @@ describe('a flood', () => {
   test.each([
     ['of 102', '', 'HTTP/1.1 102 Processing\r\n\r\n'],
     ['of 103 with headers', '', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'],
-    ['of 100 that nobody asked for', '', 'HTTP/1.1 100 Continue\r\n\r\n'],
-    ['of empty lines before the answer', '', '\r\n'],
-    ['in the reason of the status', 'HTTP/1.1 200 ', 'x'],
+    ['of unexpected 100 responses', '', 'HTTP/1.1 100 Continue\r\n\r\n'],
+    ['of empty lines before the response', '', '\r\n'],
+    ['in the status text', 'HTTP/1.1 200 ', 'x'],
     ['in the name of a header', ok, 'x'],
     ['in the value of a header', `${ok}x: `, 'x'],
     ['of headers', ok, 'x: y\r\n'],
-    ['after another protocol was agreed on', `HTTP/1.1 101 Hi\r\nupgrade: x\r\n\r\n`, 'x'],
+    ['after a protocol upgrade', `HTTP/1.1 101 Hi\r\nupgrade: x\r\n\r\n`, 'x'],
     ['of the body', `${ok}\r\n`, 'x'],
     ['of tiny chunks', chunked, '1\r\nx\r\n'],
-    ['in what stands beside a chunk', `${chunked}1;`, 'x'],
+    ['in chunk extensions', `${chunked}1;`, 'x'],
     ['of headers after the body', `${chunked}2\r\nok\r\n0\r\n`, 'x: y\r\n'],
-  ])('%s ends soon', async (_where, beginning, endless) => {
+  ])('%s is aborted soon', async (_where, beginning, endless) => {
     const { url, open } = await listen((socket) => flood(socket, beginning, endless))
     const started = Date.now()
     expect(await readReason(url)).toMatch(/^(size|unreachable)$/)
@@ -44,9 +44,9 @@ describe('a flood', () => {
   test.each([
     ['of the body', `${ok}\r\n`, 'x', 4_000],
     ['of tiny chunks', chunked, '1\r\nx\r\n', 4_000],
-    ['in what stands beside a chunk', `${chunked}1;`, 'x', 0],
+    ['in chunk extensions', `${chunked}1;`, 'x', 0],
     ['of headers after the body', `${chunked}2\r\nok\r\n0\r\n`, 'x: y\r\n', 2],
-  ])('%s is cut when only the status counts', async (_where, beginning, endless, length) => {
+  ])('%s is cut off when the caller uses only the status', async (_where, beginning, endless, length) => {
     const { url, open } = await listen((socket) => flood(socket, beginning, endless))
     const { status, body } = await fetchOutbound(url, { ...options, cutsBody: true })
     expect([status, body.length]).toEqual([200, length])
@@ -60,7 +60,7 @@ describe('a trickle', () => {
     ['of 102', '', 'HTTP/1.1 102 Processing\r\n\r\n'],
     ['in a header', `${ok}x: `, 'x'],
     ['of the body', `${ok}\r\n`, 'x'],
-  ])('%s ends with the timeout', async (_where, beginning, drop) => {
+  ])('%s is aborted at the timeout', async (_where, beginning, drop) => {
     const { url } = await listen((socket) => trickle(socket, beginning, drop))
     expect(await readReason(url, { timeoutMs: 500 })).toBe('timeout')
   })
@@ -73,7 +73,7 @@ describe('a trickle', () => {
     expect(Date.now() - started).toBeLessThan(options.timeoutMs / 2)
   })
 
-  test('of a handshake ends with the timeout', async () => {
+  test('of a TLS handshake is aborted at the timeout', async () => {
     const { url } = await listen((socket) => trickle(socket, '\x16\x03\x03\x3f\xff\x02', '\0'))
     expect(await readReason(url.replace('http:', 'https:'), { timeoutMs: 500 })).toBe('timeout')
   })
@@ -83,7 +83,7 @@ describe('an answer', () => {
   test.each([
     ['after an interim response', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 204 No\r\n\r\n', 204],
     ['that is followed by another', `HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n${ok}content-length: 0\r\n\r\n`, 500],
-  ])('%s is the one that counts', async (_what, text, expected) => {
+  ])('%s is the one that is returned', async (_what, text, expected) => {
     const { url } = await listen((socket) => socket.write(text))
     expect((await fetchOutbound(url, options)).status).toBe(expected)
   })
@@ -94,7 +94,7 @@ describe('an answer', () => {
     ['of a negative length', `${ok}content-length: -1\r\n\r\n`],
     ['of an unknown status', 'HTTP/1.1 20 OK\r\n\r\n'],
     ['of another protocol', 'SSH-2.0-OpenSSH_9.6\r\n'],
-  ])('%s is none', async (_what, text) => {
+  ])('%s is not accepted as a response', async (_what, text) => {
     const { url } = await listen((socket) => socket.write(text))
     expect(await readReason(url)).toBe('unreachable')
   })
@@ -106,7 +106,7 @@ async function readReason(url: string, given: Partial<OutboundOptions> = {}): Pr
   return error.reason
 }
 
-/** Answers each request with `answer`; returns the open connections. */
+/** Starts a server that answers each request with `answer`; returns its open connections. */
 async function listen(answer: (socket: Socket) => void): Promise<{ url: string; open: Set<Socket> }> {
   const open = new Set<Socket>()
   const server = createServer((socket) => {
@@ -122,7 +122,7 @@ async function listen(answer: (socket: Socket) => void): Promise<{ url: string; 
   return { url: `http://127.0.0.2:${(server.address() as AddressInfo).port}/`, open }
 }
 
-/** Writes as much as the other side reads. */
+/** Writes endlessly, as fast as the client reads. */
 function flood(socket: Socket, beginning: string, endless: string): void {
   const piece = endless.repeat(Math.ceil(16_384 / endless.length))
   const send = () => {

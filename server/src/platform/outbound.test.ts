@@ -17,7 +17,7 @@ const canary = await serve('127.0.0.1', 0, (_request, response) => {
   canaryHits += 1
   response.end('canary')
 })
-// Without IPv6, a refused connection would look like a refused address, so the table checks the reason too.
+// Without IPv6, a failed connection would look like a rejected address, so the table checks the reason too.
 await serve('::1', canary, (_request, response) => {
   canaryHits += 1
   response.end('canary')
@@ -29,7 +29,7 @@ const defaults: OutboundOptions = {
   timeoutMs: 2_000,
   maxBytes: 1_000,
   allow: { OUTBOUND_ALLOWED_PORTS: everyPort, OUTBOUND_ALLOWED_HOSTS: { names: [], ranges: [] } },
-  // The worst resolver: every name resolves to localhost.
+  // The worst DNS resolver: every name resolves to localhost.
   lookup: async () => [{ address: '127.0.0.1', family: 4 }],
 }
 const toFriend: OutboundOptions = {
@@ -52,7 +52,7 @@ describe('refused URLs', () => {
     expect(canaryHits).toBe(0)
   })
 
-  test.each(['\t', '\n', '\r\n'])('white space %j hides nothing', async (space) => {
+  test.each(['\t', '\n', '\r\n'])('white space %j does not hide a private address', async (space) => {
     const spelling = `ht${space}tp://127.${space}0.0.1:${canary}/`
     expect(await readReason(spelling)).toBe('private')
     expect(await readReason(space + spelling + space)).toBe('private')
@@ -100,7 +100,7 @@ describe('refused URLs', () => {
     expect([body.toString(), canaryHits]).toEqual(['friend of friend.example', 0])
   })
 
-  test('ports other than 80 and 443 are refused', async () => {
+  test('ports other than 80 and 443 are rejected', async () => {
     const allow = { ...toFriend.allow, OUTBOUND_ALLOWED_PORTS: [[friend, friend + 1]] as [number, number][] }
     for (const port of [22, 25, 8_080, friend - 1, friend + 2]) {
       expect(await readReason(`http://friend.example:${port}/`, { ...toFriend, allow }), String(port)).toBe('port')
@@ -109,7 +109,7 @@ describe('refused URLs', () => {
     expect(status).toBe(200)
   })
 
-  test('every non-public address is refused, however it is written', async () => {
+  test('every non-public address is rejected, in every spelling', async () => {
     const octet = fc.integer({ min: 0, max: 255 })
     const privateAddress = fc.oneof(
       fc.tuple(fc.constantFrom(0, 10, 127), octet, octet, octet),
@@ -196,14 +196,14 @@ describe('an answer', () => {
     ['/endless', 1_000],
     ['/slow', undefined],
     ['/half', undefined],
-  ])('%s is cut when only the status counts', async (path, length) => {
+  ])('%s is cut off when the caller uses only the status', async (path, length) => {
     const options = { ...toFriend, timeoutMs: 500, cutsBody: true }
     const answer = await fetchOutbound(`http://friend.example:${friend}${path}`, options)
     expect(answer.status).toBe(200)
     if (length !== undefined) expect(answer.body).toHaveLength(length)
   })
 
-  test('without a status fails, also when only the status counts', async () => {
+  test('without a status fails, even when the caller uses only the status', async () => {
     const options = { timeoutMs: 300, cutsBody: true }
     expect(await readReason(`http://friend.example:${friend}/silent`, { ...toFriend, ...options })).toBe('timeout')
     expect(await readReason(`http://friend.example:${friend}/broken`, { ...toFriend, ...options })).toBe('unreachable')
@@ -216,7 +216,7 @@ describe('an answer', () => {
     expect([packed.headers['content-encoding'], packed.body.length < 1_000]).toEqual(['gzip', true])
   })
 
-  test('times out or fails with the resolver', async () => {
+  test('times out or fails when the DNS resolver does', async () => {
     const url = `http://friend.example:${friend}/`
     expect(await readReason(url, { lookup: () => new Promise(() => {}), timeoutMs: 100 })).toBe('timeout')
     expect(await readReason(url, { lookup: () => Promise.reject(new Error('ENOTFOUND')) })).toBe('unresolvable')
@@ -230,7 +230,7 @@ describe('an answer', () => {
     expect(body.toString()).toBe('canary')
   })
 
-  test('with a certificate that nobody vouches for is none', async () => {
+  test('with an untrusted certificate is rejected', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tributary-outbound-'))
     const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
     const subject = ['-subj', '/CN=friend.example', '-days', '1', '-nodes', '-keyout', key, '-out', cert]

@@ -19,7 +19,7 @@ const messages = {
 } as const
 export type OutboundReason = keyof typeof messages
 
-/** Why a call was refused or failed. The message is only for the log, because it describes the server's network. */
+/** A rejected or failed outbound call. Its message is only for the log, because it describes the server's network. */
 export class OutboundError extends Error {
   readonly reason: OutboundReason
 
@@ -30,10 +30,10 @@ export class OutboundError extends Error {
   }
 }
 
-// Callers that need only the status wait no longer than this for the rest of the response.
+// Callers that use only the status code wait at most this long for the rest of the response.
 const cutAfterMs = 1_000
-// Bytes allowed beside the body. They are checked periodically, because the client has no limit for interim responses,
-// the status text or chunk extensions.
+// Maximum bytes besides the body. Checked periodically, because the HTTP client does not limit interim responses, the
+// status text or chunk extensions.
 const besidesBytes = 65_536
 const watchIntervalMs = 100
 
@@ -41,23 +41,23 @@ type Address = { address: string; family: number }
 type Allowed = Pick<Config, 'OUTBOUND_ALLOWED_PORTS' | 'OUTBOUND_ALLOWED_HOSTS'>
 
 export type OutboundOptions = {
-  /** Timeout of the whole call: DNS, connection and the last byte of the response. */
+  /** Timeout of the whole call, from the DNS lookup to the last byte of the response. */
   timeoutMs: number
   maxBytes: number
-  /** Accepts a partial body (too large, slow or cut off) when only the status counts. */
+  /** Accepts a partial body (too large, slow or cut off), for callers that use only the status code. */
   cutsBody?: boolean
   method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   headers?: Record<string, string>
   body?: string | Buffer
   allow: Allowed
-  /** Resolves a name; the system's resolver by default. */
+  /** DNS lookup function; the system's resolver by default. */
   lookup?: (hostname: string) => Promise<Address[]>
 }
 export type OutboundAnswer = { status: number; headers: Record<string, string | string[] | undefined>; body: Buffer }
 
 /**
- * The only way to call URLs that users chose. It connects only to checked addresses, so DNS rebinding has no effect;
- * redirects are not followed; proxies of the environment are not used.
+ * Calls a URL that a user supplied; the only way to do so. It connects only to checked IP addresses, so DNS rebinding
+ * has no effect; it follows no redirects and uses no proxies of the environment.
  */
 export async function fetchOutbound(text: string, options: OutboundOptions): Promise<OutboundAnswer> {
   refuseInTransaction('An outbound call')
@@ -108,7 +108,7 @@ export async function fetchOutbound(text: string, options: OutboundOptions): Pro
   }
 }
 
-/** The whole body, unless it is too large. */
+/** Reads the response body until it exceeds `maxBytes`. */
 async function readBeginning(
   body: Dispatcher.ResponseData['body'],
   { maxBytes, cutsBody }: Pick<OutboundOptions, 'maxBytes' | 'cutsBody'>,
@@ -130,7 +130,7 @@ async function readBeginning(
   return Buffer.concat(chunks)
 }
 
-/** Why a URL can't be called, as far as that is known without a DNS lookup. */
+/** Returns why a URL can't be called, as far as that is known without a DNS lookup. */
 export function checkUrl(text: string, allow: Allowed): OutboundReason | undefined {
   try {
     const host = checkedUrl(text, allow).hostname.replace(/^\[|\]$/g, '')
@@ -143,13 +143,13 @@ export function checkUrl(text: string, allow: Allowed): OutboundReason | undefin
 
 const globalUnicast = ipaddr.parseCIDR('2000::/3')
 const translated = ipaddr.parseCIDR('64:ff9b::/96')
-// Cloud services for their own machines on public addresses: Azure's.
+// Azure's internal services, on a public address.
 const cloudAddresses = ['168.63.129.16']
-// The second half of an IPv6 address by which ISATAP reaches an IPv4 address.
+// The third 32-bit word of ISATAP addresses, which embed an IPv4 address.
 const isatap = [0x0000_5efe, 0x0200_5efe]
 const unusable = ['2001::/23', '2002::/16', '3fff::/20'].map((range) => ipaddr.parseCIDR(range))
 
-/** Whether an address is a unicast internet address, or embeds one. */
+/** Whether an IP address is unicast and public, or embeds such an IPv4 address. */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text)) return false
   const address = ipaddr.process(text)
@@ -197,7 +197,7 @@ function systemAddresses(hostname: string): Promise<Address[]> {
   return systemLookup(hostname, { all: true })
 }
 
-/** The system's resolver can't be cancelled, so its result is ignored. */
+/** Rejects at the deadline and ignores a later result, because the system's resolver can't be cancelled. */
 function beforeDeadline<T>(deadline: AbortSignal, url: URL, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     deadline.addEventListener('abort', () => reject(new OutboundError('timeout', url.href)), { once: true })

@@ -19,7 +19,7 @@ import type { Tracing } from './tracing.ts'
 // Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
 
-// Uses its own database and log, because the shared server's relay would take the messages.
+// Uses its own database and NATS, because the relay of the shared server would take the messages.
 const engines = await startEngines({ only: ['nats'] })
 const { POSTGRES_URL, ...shared } = inject('environment')
 const environment = {
@@ -75,7 +75,7 @@ describe('a message', () => {
     expect(await arrivals(subject, 2)).toEqual([body, []])
   })
 
-  test('that NATS refuses becomes a dead letter without blocking others, and a retry requeues it', async () => {
+  test('that NATS rejects becomes a dead letter without blocking others, and a retry requeues it', async () => {
     const subject = newSubject()
     relayDuringTest()
     const large = 'x'.repeat(2_000_000)
@@ -93,17 +93,17 @@ describe('a message', () => {
       {
         kind: 'outbox',
         workspace_id: 'ws_test',
-        reason: /^NATS refused it: .*payload/,
+        reason: /^NATS rejected the message: .*payload/,
         body: { subject, body: large },
       },
-      { kind: 'outbox', reason: /^NATS refused it: / },
+      { kind: 'outbox', reason: /^NATS rejected the message: / },
     ])
     await republish(platform, { ...(letters[0] as Letter), body: { subject, body: 'shorter', traceparent: null } })
     expect(await arrivals(subject, 3)).toEqual(['behind', 'last', 'shorter'])
     expect(await countLetters(platform.db)).toEqual({ conversion: 0, outbox: 1 })
   })
 
-  test('is published at once, not at the next poll', async () => {
+  test('is published at once, without waiting for the next poll', async () => {
     const subject = newSubject()
     relayDuringTest()
     await publish(ctx, { subject, body: 0 })
@@ -117,7 +117,7 @@ describe('a message', () => {
   })
 })
 
-test('messages of many writers arrive once, and those of one subject in order', async () => {
+test('messages of many writers arrive once, and messages of one subject in order', async () => {
   const subject = newSubject()
   relayDuringTest()
   const writers = Array.from({ length: 8 }, async (_, writer) => {
@@ -167,7 +167,7 @@ test('a relay that is killed between publishing and recording it causes no dupli
   const ended = once(relay, 'exit')
   relay.kill('SIGKILL')
   await ended
-  // The killed process's last statement must not run after its end.
+  // The last statement of the killed process must not run after its end.
   for (const { pid } of await waitingDeletes()) await sql`SELECT pg_terminate_backend(${pid})`.execute(platform.db)
   await eventually(async () => expect(await waitingDeletes()).toHaveLength(0))
   await connection.query('ROLLBACK')
@@ -237,7 +237,7 @@ async function countOn(subject: string): Promise<number> {
   return state.subjects?.[subject] ?? 0
 }
 
-/** Waits until a subject has that many bodies. */
+/** Waits until a NATS subject has that many messages; returns their bodies. */
 async function arrivals(subject: string, count: number): Promise<unknown[]> {
   await eventually(async () => expect(await countOn(subject)).toBeGreaterThanOrEqual(count), 20_000)
   const consumer = await jetStream(platform.nats).consumers.get(changeStream, { filter_subjects: subject })

@@ -20,7 +20,7 @@ const measureIntervalMs = 5_000
 const mostCounted = 100_000
 const mostPruned = 20_000
 
-/** Part of the caller's transaction: the message is published if and only if that commits. */
+/** Writes messages to the outbox in the caller's transaction: they are published if and only if it commits. */
 export async function publish(ctx: Pick<Ctx, 'db' | 'workspaceId' | 'tracing'>, ...messages: Message[]): Promise<void> {
   const traceparent = ctx.tracing?.traceparent() ?? null
   const rows = messages.map(
@@ -31,7 +31,7 @@ export async function publish(ctx: Pick<Ctx, 'db' | 'workspaceId' | 'tracing'>, 
     SELECT pg_notify(${channel}, '')`.execute(ctx.db)
 }
 
-/** Publishes committed messages to the log. One process works, the others stand by. */
+/** Publishes committed outbox messages to NATS. One process does the work, the others stand by. */
 export function startRelay(platform: Platform): AsyncDisposable {
   const stopping = new AbortController()
   const work = relay(platform, stopping.signal)
@@ -60,7 +60,7 @@ async function relay(platform: Platform, signal: AbortSignal): Promise<void> {
       await connection.query(`LISTEN ${channel}`)
       while (!signal.aborted) {
         heard = new AbortController()
-        // Fails when the connection, and with it the lock, is lost.
+        // Fails if the connection, and with it the advisory lock, is lost.
         await connection.query('SELECT 1')
         const moved = await moveBatch(platform)
         if (moved === 0) await sleep(1_000, AbortSignal.any([signal, heard.signal]))
@@ -94,13 +94,13 @@ async function moveBatch(platform: Platform): Promise<number> {
 
 type Refused = { id: bigint; letter: NewLetter }
 
-/** A message that NATS refuses, such as one that is too large, becomes a dead letter and does not block the next ones. */
+/** Publishes a row. A message that NATS rejects, such as one that is too large, becomes a dead letter and blocks no others. */
 async function moveOrJudge(platform: Platform, stream: JetStreamClient, row: OutboxRow): Promise<Refused | undefined> {
   try {
     await move(platform, stream, row)
   } catch (error) {
     if (judgeFailure(error) !== 'refused') throw error
-    const reason = `NATS refused it: ${describeFailure(error)}`
+    const reason = `NATS rejected the message: ${describeFailure(error)}`
     platform.log.error({ outbox: row.id, subject: row.subject, reason }, 'message refused, moved to dead letters')
     const { subject, body, traceparent } = row
     const reference = `${row.incarnation}-${row.id}`
@@ -109,7 +109,7 @@ async function moveOrJudge(platform: Platform, stream: JetStreamClient, row: Out
   }
 }
 
-/** Requeues a refused message in the outbox. */
+/** Moves a rejected message from the dead letters back to the outbox. */
 export async function republish(platform: Pick<Platform, 'db'>, letter: Letter): Promise<void> {
   const { subject, body, traceparent } = letter.body as Pick<OutboxRow, 'subject' | 'body' | 'traceparent'>
   await transaction(platform, async ({ db }) => {
@@ -120,7 +120,7 @@ export async function republish(platform: Pick<Platform, 'db'>, letter: Letter):
   })
 }
 
-/** Continues the trace of the row's writer, even if this process does not trace. */
+/** Publishes a row within its writer's trace, even if this process does not trace. */
 async function move(platform: Platform, stream: JetStreamClient, row: OutboxRow): Promise<void> {
   const msgID = `outbox-${row.incarnation}-${row.id}`
   const body = JSON.stringify(row.body)
@@ -138,7 +138,7 @@ async function move(platform: Platform, stream: JetStreamClient, row: OutboxRow)
   })
 }
 
-/** PostgreSQL being down is logged elsewhere; don't log it twice. */
+/** Measures the outbox. PostgreSQL being down is logged elsewhere. */
 async function measure({ config, db, metrics }: Platform): Promise<void> {
   await prunePublished(db, config.PUBLISHED_RETENTION_MINUTES).catch(() => {})
   const size = await measureOutbox(db).catch(() => undefined)
@@ -147,7 +147,7 @@ async function measure({ config, db, metrics }: Platform): Promise<void> {
   metrics.outboxAge.set(size.seconds)
 }
 
-/** After a restore the same id may repeat in another incarnation, and the log would drop it as a duplicate. */
+/** `incarnation` is part of the message id: after a restore, row ids repeat, and NATS would drop them as duplicates. */
 type OutboxRow = {
   id: bigint
   incarnation: string
@@ -166,7 +166,7 @@ async function selectOutbox(db: Db): Promise<OutboxRow[]> {
   return result.rows
 }
 
-/** Kept for some minutes, in case the log is rewound and loses them. */
+/** Moves published rows to a second table for some minutes, in case NATS is restored to an older state and loses them. */
 async function keepPublished(db: Db, ids: bigint[]): Promise<void> {
   await sql`WITH published AS (DELETE FROM outbox WHERE id = ANY(${ids}::bigint[]) RETURNING *)
     INSERT INTO outbox_published (id, workspace_id, subject, body, created_at, traceparent)

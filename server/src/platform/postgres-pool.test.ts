@@ -30,7 +30,7 @@ async function silentDns(): Promise<string> {
   return `127.0.0.1:${socket.address().port}`
 }
 
-test('requests that wait for DNS hold no connection, also with an Idempotency-Key', { timeout: 90_000 }, async () => {
+test('requests waiting for DNS hold no connection, also with an Idempotency-Key', { timeout: 90_000 }, async () => {
   const server = await start({ DNS_SERVERS: await silentDns(), POSTGRES_POOL: '4' })
   const [attacker, holder, honest] = [
     await buildWorkspace(platform),
@@ -48,11 +48,11 @@ test('requests that wait for DNS hold no connection, also with an Idempotency-Ke
     links.map(({ domain, key }) => visit(`${server.redirect}/${key}`, { host: domain, 'user-agent': 'Mozilla/5.0' })),
   )
   expect(visits.map(({ status }) => status)).toEqual(links.map(() => 302))
-  // The attacker's requests may queue, but no request fails.
+  // The requests of the hostile workspace may queue, but none fails.
   for (const { status } of await Promise.all(claims)) expect([409, 429]).toContain(status)
 })
 
-test('a workspace that uses its whole share gets 429, and others use the rest', { timeout: 90_000 }, async () => {
+test('a workspace that uses half of the pool gets 429, and others use the rest', { timeout: 90_000 }, async () => {
   const server = await start({ POSTGRES_POOL: '4', POSTGRES_WAIT_MS: '1000' })
   const [busy, honest] = [await buildWorkspace(platform), await buildWorkspace(platform)]
   const { external_id } = await buildCustomer(platform, busy)
@@ -70,7 +70,7 @@ test('a workspace that uses its whole share gets 429, and others use the rest', 
   expect(await refused[0]?.json()).toMatchObject({
     error: { code: 'rate_limit_exceeded', message: 'The server is busy with other requests. Try again in a second.' },
   })
-  // The two others waited for the lock and then failed, because their customer has no click.
+  // The two other leads waited for the lock and then failed, because their customer has no click.
   expect(answers.filter(({ status }) => status === 400)).toHaveLength(2)
 })
 
@@ -91,7 +91,7 @@ describe('a pool', () => {
     expect(most).toBe(2)
   })
 
-  test('refuses a caller that times out, and continues to serve', async () => {
+  test('rejects a caller that times out, and continues to serve', async () => {
     const sleepers = Array.from({ length: 4 }, () => sql`SELECT pg_sleep(4)`.execute(small.db))
     await expect(sql`SELECT 1`.execute(small.db)).rejects.toBeInstanceOf(PoolBusyError)
     await Promise.all(sleepers)
@@ -110,12 +110,12 @@ describe('inside a transaction', () => {
     ['JetStream', () => jetStream(platform.nats)],
   ])('%s is refused', async (what, work) => {
     await expect(inside(work)).rejects.toThrow(
-      `${what} is called inside a transaction. Do it before the transaction begins.`,
+      `${what} is called inside a transaction. Call it before the transaction begins.`,
     )
   })
 })
 
-/** Locks the customers of a workspace, so that its leads wait. */
+/** Locks the customers of a workspace, so that its lead requests wait. */
 async function lockCustomers({ id }: BuiltWorkspace) {
   const { promise, resolve } = Promise.withResolvers<void>()
   const { promise: locked, resolve: isLocked } = Promise.withResolvers<void>()

@@ -30,7 +30,7 @@ test('PostgreSQL itself cancels a statement that takes too long', async () => {
   await eventually(async () => expect(await running(mark)).toBe(0), 2_000)
 })
 
-test('jobs and commands have more time', async () => {
+test('jobs and commands have longer statement timeouts', async () => {
   const settings = async (use: PoolUse) => {
     const result = await sql<{ value: string }>`SELECT current_setting('statement_timeout') AS value`.execute(open(use))
     return result.rows[0]?.value
@@ -75,7 +75,7 @@ test('a statement without a response counts as timed out', async () => {
   expect(isTimedOut(await waiting)).toBe(true)
 })
 
-test('a PostgreSQL that accepts no connection in time is busy', async () => {
+test('a PostgreSQL that accepts no connection in time causes PoolBusyError', async () => {
   const port = await freePort()
   const silent = createServer((socket) => socket.on('error', () => {})).listen(port, '127.0.0.1')
   onTestFinished(() => void silent.close())
@@ -83,7 +83,7 @@ test('a PostgreSQL that accepts no connection in time is busy', async () => {
   await expect(sql`SELECT 1`.execute(db)).rejects.toBeInstanceOf(PoolBusyError)
 })
 
-test('ClickHouse without capacity counts as overloaded, a refused statement does not', async () => {
+test('ClickHouse without capacity counts as overloaded, an invalid statement does not', async () => {
   const fail = (code: number) =>
     query(
       platform.clickhouse,

@@ -4,27 +4,27 @@ import pg from 'pg'
 import { type Config, servesVisitorsOnly } from './config.ts'
 import { describeProblem, type Tracing, traced } from './tracing.ts'
 
-/** Stores declare their own tables: `db.withTables<{ links: LinkRow }>()`. */
+/** The database, without table types: each store.ts adds its own with `db.withTables<{ links: LinkRow }>()`. */
 // biome-ignore lint/complexity/noBannedTypes: no table is known here
 export type Db = Kysely<{}>
-/** The parameter of statements that are not limited to one workspace: of workers, operators and visitors. */
+/** Marks functions of workers, operators and visitors, whose statements read all workspaces. */
 export type AllWorkspacesDb = Db
 
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => BigInt(text))
 
-/** A finished statement; its text has `$1` instead of values. */
+/** A finished SQL statement; `text` has `$1` instead of values. */
 type Statement = { text: string; durationMs: number; problem?: string }
 
-/** The pool's user: requests need short timeouts, jobs and commands read whole tables. */
+/** Who uses the pool: requests have short timeouts, jobs and commands long ones, because they read whole tables. */
 export type PoolUse = 'serving' | 'jobs' | 'command'
 const patience: Record<PoolUse, number> = { serving: 1, jobs: 4, command: 40 }
 
-/** Roles use the serving pool, except the worker. */
+/** Returns the pool type of this process: `jobs` with the worker role, else `serving`. */
 export function roleUse({ ROLES }: Pick<Config, 'ROLES'>): PoolUse {
   return ROLES.includes('worker') ? 'jobs' : 'serving'
 }
 
-// Messages of the pool and the client: no connection became free, or a new one timed out.
+// Error messages of `pg` for: no connection became free, or a new connection timed out.
 const connectTimeouts = [
   'timeout exceeded when trying to connect',
   'Connection terminated due to connection timeout',
@@ -32,12 +32,12 @@ const connectTimeouts = [
 ]
 const readTimeout = 'Query read timeout'
 
-/** No connection became free in time: the server is busy. */
+/** Thrown when no PostgreSQL connection became free in time. */
 export class PoolBusyError extends Error {}
 
 const tenants = new AsyncLocalStorage<string>()
 const openTransactions = new AsyncLocalStorage<true>()
-/** Set where a network call inside a transaction is an error. */
+/** Databases on which a network call inside a transaction throws. */
 const guarded = new WeakSet<Db>()
 
 /** Counts the connections of `work` against this workspace, which may use half of the pool. */
@@ -46,12 +46,12 @@ export function asTenant<R>(workspaceId: string, work: () => Promise<R>): Promis
 }
 
 /**
- * Fails inside a transaction, in development and tests: waiting for the network there holds a connection that others
- * need. Workers read ClickHouse under a lock on purpose, so for it only requests count.
+ * Throws inside a transaction, in development and tests: a network call there occupies a connection that others need.
+ * With `inRequestsOnly` it allows jobs, because workers read ClickHouse inside a transaction on purpose.
  */
 export function refuseInTransaction(what: string, { inRequestsOnly = false } = {}): void {
   if (!openTransactions.getStore() || (inRequestsOnly && tenants.getStore() === undefined)) return
-  throw new Error(`${what} is called inside a transaction. Do it before the transaction begins.`)
+  throw new Error(`${what} is called inside a transaction. Call it before the transaction begins.`)
 }
 
 export function openPostgres(
@@ -67,20 +67,20 @@ export function openPostgres(
     connectionString: config.POSTGRES_URL,
     max: connections,
     connectionTimeoutMillis: config.POSTGRES_WAIT_MS,
-    // Timeout for a server that does not respond at all; a working one cancels the statement itself.
+    // Client-side timeout for a server that does not respond at all; a working one cancels the statement itself.
     query_timeout: statementMs + 5_000,
     idleTimeoutMillis: 30_000,
     application_name: `tributary ${config.ROLES.join('+')}`,
     keepAlive: true,
     ...(onConnect && { onConnect }),
   })
-  // The pool replaces a broken connection, and its user gets the error from the query; without listeners on idle and
-  // busy connections, it would end the process.
+  // The pool replaces a broken connection, and the query on it fails; without error listeners on idle and busy
+  // connections, the error would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => {
     client.on('error', () => {})
-    // JIT compilation costs more than any of our statements gains. A statement sets it, because connection poolers
-    // refuse startup parameters.
+    // JIT compilation costs more than our statements gain from it. SET turns it off, because connection poolers reject
+    // startup parameters.
     const settings = {
       jit: 'off',
       statement_timeout: statementMs,
@@ -98,7 +98,7 @@ export function openPostgres(
   return db
 }
 
-/** The pool, with a limit of connections per workspace. */
+/** Wraps the pool with a limit of connections per workspace. */
 function fairPool(pool: pg.Pool, mostPerTenant: number, waitMs: number): PostgresPool {
   const enter = openSlots(mostPerTenant, waitMs)
   return {
@@ -160,7 +160,7 @@ function waitInLine({ waiting }: Slots, waitMs: number): Promise<void> {
   })
 }
 
-/** All redirects of one `serve` use at most 40 of PostgreSQL's default 100 connections, or one each. */
+/** Limits all redirect processes together to 40 of PostgreSQL's default 100 connections, but at least one each. */
 export function poolSize({
   POSTGRES_POOL,
   ROLES,
@@ -171,7 +171,7 @@ export function poolSize({
   return Math.max(1, Math.min(5, Math.floor(40 / REDIRECT_PROCESSES)))
 }
 
-/** Undefined if the workspace has no such row. */
+/** Updates a row by workspace and id; returns undefined if it does not exist. */
 export async function updateById<Row>(db: Db, table: string, workspaceId: string, id: string, changes: Partial<Row>) {
   const row = await db
     .withTables<Record<string, Record<string, unknown>>>()
@@ -206,7 +206,7 @@ export function isDeadlock(error: unknown): boolean {
   return (error as { code?: string } | undefined)?.code === '40P01'
 }
 
-/** A dedicated connection outside the pool, for LISTEN and session locks. */
+/** Opens a dedicated connection outside the pool, for LISTEN and session locks. */
 export function openConnection(config: Pick<Config, 'POSTGRES_URL'>): pg.Client {
   const client = new pg.Client({
     connectionString: config.POSTGRES_URL,
@@ -220,7 +220,7 @@ export function openConnection(config: Pick<Config, 'POSTGRES_URL'>): pg.Client 
 const deadlockAttempts = 4
 
 /**
- * Runs `work` in one transaction, or joins the current one. After a deadlock, `work` of a request runs again from the
+ * Runs `work` in one transaction, or joins the current one. After a deadlock, a request's `work` runs again from the
  * start; jobs have their own retries.
  */
 export async function transaction<C extends { db: Db; tracing?: Tracing }, R>(
@@ -247,7 +247,7 @@ function runOnce<C extends { db: Db; tracing?: Tracing }, R>(ctx: C, work: (ctx:
   )
 }
 
-/** Runs `work` in a savepoint: a failure undoes its writes, and the transaction continues. */
+/** Runs `work` in a savepoint: an error undoes its writes, and the transaction continues. */
 export async function savepoint<C extends { db: Db }, R>(ctx: C, work: (ctx: C) => Promise<R>): Promise<R> {
   await sql`SAVEPOINT item`.execute(ctx.db)
   try {
@@ -256,18 +256,18 @@ export async function savepoint<C extends { db: Db }, R>(ctx: C, work: (ctx: C) 
     return result
   } catch (error) {
     await sql`ROLLBACK TO SAVEPOINT item`.execute(ctx.db)
-    // Without the release it would hide an outer savepoint, which has the same name.
+    // Without RELEASE, this savepoint would hide an outer one with the same name.
     await sql`RELEASE SAVEPOINT item`.execute(ctx.db)
     throw error
   }
 }
 
-/** The name of the violated unique constraint, if any. */
+/** Returns the name of the violated unique constraint, or undefined. */
 export function violatedConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError && error.code === '23505' ? error.constraint : undefined
 }
 
-/** Whether `lock_timeout` expired. */
+/** Whether the error means that `lock_timeout` expired. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '55P03'
 }

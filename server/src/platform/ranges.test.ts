@@ -61,7 +61,7 @@ describe('an address in the list', () => {
 test.each([
   ['0.0.0.0/0', '255.255.255.255', '::1'],
   ['::/0', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '10.0.0.1'],
-])('%s contains every address of its family only', (range, inside, outside) => {
+])('%s contains every address of its IP version and no other', (range, inside, outside) => {
   expect(parseRanges(range).has(inside)).toBe(true)
   expect(parseRanges(range).has(outside)).toBe(false)
 })
@@ -79,7 +79,7 @@ test.each<[string, string]>([
   expect(() => parseRanges(text)).toThrow(message)
 })
 
-test('finds the same as a linear search', () => {
+test('the lookup finds the same as a linear search', () => {
   const ipv4 = fc
     .tuple(fc.constantFrom('10', '11'), fc.nat(3), fc.nat(255), fc.nat(255))
     .map((parts) => parts.join('.'))
@@ -100,7 +100,7 @@ test('finds the same as a linear search', () => {
   )
 })
 
-test('a file is read, and a missing one is named', () => {
+test('a file of ranges is read, and the error for a missing file has its name', () => {
   const file = join(folder, 'ranges.txt')
   writeFileSync(file, text)
   expect(readRanges(file).has('203.0.113.9')).toBe(true)

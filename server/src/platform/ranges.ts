@@ -36,7 +36,7 @@ export function parseRanges(text: string): Ranges {
 }
 
 type Bounds = { kind: string; first: bigint; last: bigint }
-/** Sorted and disjoint. IPv4 uses plain numbers, which are many times faster. */
+/** Bounds of sorted, disjoint ranges. IPv4 addresses are numbers, which compare many times faster than bigint. */
 type Sorted = { firsts: (number | bigint)[]; lasts: (number | bigint)[] }
 
 function parseBounds(range: string, line: number): Bounds {

@@ -25,10 +25,10 @@ afterAll(async () => {
   await valkey.stop()
 })
 
-// On a busy machine Valkey may time out, and the local limit counts some of the requests.
+// On a busy machine Valkey may time out, so that the process counts some requests itself.
 const patient = { retry: 2 }
 
-// Refused right after it was counted, so that it costs little.
+// A request that is rejected right after it was counted, so that it costs little.
 const cheap = '/links?page=0'
 
 describe('the request after the limit of a plan', patient, () => {
@@ -59,7 +59,7 @@ describe('the request after the limit of a plan', patient, () => {
     const refused = answers.find((answer) => answer.status === 429) as Answer
     expectRefusal(refused, { plan, limit, seconds: 1, window: 'second' })
     await eventually(async () => expect((await call(`${one.api}/events`, key)).status).toBe(200), 2_000)
-    // The two limits are counted separately.
+    // The standard and analytics limits are counted separately.
     const response = await call(one.api + cheap, key)
     expect(response.headers['x-ratelimit-remaining']).toBe(String(Number(response.headers['x-ratelimit-limit']) - 1))
   })
@@ -89,10 +89,10 @@ test('two processes share one limit, and each key has its own', patient, async (
   expect(answers.at(-1)?.headers['x-ratelimit-remaining']).toBe('24')
 })
 
-test('without Valkey each process counts for itself, and after a reconnect they share again', async () => {
+test('without Valkey each process counts alone, and after a reconnect they share counters again', async () => {
   const keys = await Promise.all(Array.from({ length: 3 }, async () => (await buildWorkspace(platform)).key))
   const [first, second, third] = keys as [string, string, string]
-  // Both processes know the keys and count in Valkey.
+  // First, both processes cache the keys and count in Valkey.
   for (const { api } of servers) expect((await call(api + cheap, first)).status).toBe(422)
 
   await valkey.processes.valkey?.stop()
@@ -137,7 +137,7 @@ function calls(count: number, key: string, path: string, bases = [one.api]): Pro
   return Promise.all(Array.from({ length: count }, (_, index) => call(bases[index % bases.length] + path, key)))
 }
 
-/** Costs half of `fetch`, which matters for thousands of requests. */
+/** Costs half as much CPU as `fetch`, which matters for thousands of requests. */
 function call(url: string, key: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     request(url, { agent, headers: { authorization: `Bearer ${key}` } }, (response) => {

@@ -13,7 +13,7 @@ const perMinute: Record<Exclude<Plan, 'enterprise'>, number> = { free: 60, pro: 
 const exportsPerMinute: Record<Plan, number> = { free: 0, pro: 0, business: 6, advanced: 12, enterprise: 60 }
 const perSecond: Record<Exclude<Plan, 'enterprise'>, number> = { free: 0, pro: 2, business: 4, advanced: 8 }
 
-/** The free plan has no analytics: its requests there count as ordinary ones and are refused by plan. */
+/** Returns the rate limit of a plan. The free plan has no analytics, so its analytics requests count as standard ones. */
 export function findAllowance(plan: Plan, limit: Access['limit'], config: Config): Allowance {
   if (limit === 'export' && exportsPerMinute[plan] > 0) return { limit: exportsPerMinute[plan], windowSeconds: 60 }
   if (limit === 'analytics' && plan !== 'free') {
@@ -22,7 +22,7 @@ export function findAllowance(plan: Plan, limit: Access['limit'], config: Config
   return { limit: plan === 'enterprise' ? config.ENTERPRISE_REQUESTS_PER_MINUTE : perMinute[plan], windowSeconds: 60 }
 }
 
-/** The limit, as response headers report it. */
+/** Formats the rate limit as response headers. */
 export function limitHeaders({ limit, remaining, resetAt, retryAfter }: Verdict): Record<string, string> {
   return {
     'X-RateLimit-Limit': String(limit),
@@ -32,7 +32,7 @@ export function limitHeaders({ limit, remaining, resetAt, retryAfter }: Verdict)
   }
 }
 
-/** The 429 error; without `who`, the limit is the operation's own. */
+/** Builds the 429 error; `who` names the plan or key that sets the limit. */
 export function tooMany(
   { limit, retryAfter }: Verdict,
   { who, whose, window = 'minute' }: { who?: string; whose?: string; window?: 'second' | 'minute' } = {},
@@ -42,7 +42,7 @@ export function tooMany(
   return new AppError('rate_limit_exceeded', `${rule} Try again in ${retryAfter} s.`)
 }
 
-/** Counts a request of a publishable key by the visitor's network, so that one visitor never exhausts the key, and in total. */
+/** Counts a request per visitor network, so that one visitor can't exhaust a publishable key, and per key. */
 export async function limitPublishable(
   limiter: RateLimiter,
   { keyId, network, config, now }: { keyId: string; network: string; config: Config; now: Date },
@@ -56,15 +56,15 @@ export async function limitPublishable(
 }
 
 export type UnauthenticatedLimit = {
-  /** Whether the network has exhausted its window. Answered from memory. */
+  /** Whether this network has exhausted its limit, according to this process's memory. */
   isUsedUp(network: string): boolean
-  /** Counts a request without a valid key. */
+  /** Counts a request without a valid API key. */
   spend(network: string, now: Date): Promise<Verdict>
 }
 
 const mostNetworks = 50_000
 
-/** Remembers a network that has exhausted its window, so that further requests call no engine. */
+/** Limits requests without a valid key per network. Keeps exhausted networks in memory, so that their requests skip Valkey. */
 export function openUnauthenticatedLimit(limiter: RateLimiter, config: Config): UnauthenticatedLimit {
   const usedUp = openByteCache<Verdict>({ maxBytes: 8_000_000, most: mostNetworks })
   const allowance = { limit: config.UNAUTHENTICATED_REQUESTS_PER_MINUTE, windowSeconds: 60 }
@@ -80,7 +80,7 @@ export function openUnauthenticatedLimit(limiter: RateLimiter, config: Config): 
   }
 }
 
-/** Windows are shared through Valkey; while it is unreachable each process counts for itself. */
+/** Counts requests in Valkey, shared by all processes; while Valkey is unreachable, each process counts alone. */
 export function openRateLimiter(valkey: Redis): RateLimiter {
   const limiters = new Map<string, RateLimiterRedis>()
 

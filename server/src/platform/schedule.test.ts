@@ -33,14 +33,14 @@ test('an error is logged with the name, and the next run follows', async () => {
   const loud = openLog('info', { write: (line: string) => void lines.push(line) })
   let count = 0
   await using _loop = startInterval({ log: loud }, 'sweep', 10, async () => {
-    if (count++ === 0) throw new Error('the broom is broken')
+    if (count++ === 0) throw new Error('database is down')
   })
   await eventually(async () => expect(count).toBeGreaterThanOrEqual(2))
   expect(lines).toHaveLength(1)
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({
     level: 'warn',
     schedule: 'sweep',
-    error: { message: 'the broom is broken' },
+    error: { message: 'database is down' },
   })
 })
 
@@ -53,7 +53,7 @@ test('a synchronous error is caught too', async () => {
   await eventually(async () => expect(count).toBeGreaterThanOrEqual(2))
 })
 
-test('disposing aborts the current run, waits for it, and ends a pause early', async () => {
+test('disposing aborts the current run and waits for it, and ends a pause early', async () => {
   let finished = false
   const busy = startInterval({ log }, 'test', 60_000, async (signal) => {
     await sleep(50)

@@ -1,7 +1,7 @@
 import { sleep } from './clock.ts'
 import type { Platform } from './context.ts'
 
-/** Runs at once and then after each pause, until disposed; finishes the run in progress first. */
+/** Runs `work` at once and then after each pause, until disposed; disposing waits for the run in progress. */
 export function startInterval(
   platform: Pick<Platform, 'log'>,
   name: string,

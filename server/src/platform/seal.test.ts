@@ -6,7 +6,7 @@ const hexA = 'a1'.repeat(32)
 const hexB = 'b2'.repeat(32)
 const keys = parseKeys(`2:${'ab'.repeat(32)},1:${'cd'.repeat(32)}`)
 
-test('decrypts what it encrypted, also after a key rotation', () => {
+test('decrypts an encrypted text, also after a key rotation', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string(), (text, purpose) => {
       const sealed = seal(keys, purpose, text)
@@ -22,7 +22,7 @@ test('hides the text, and encrypts the same text differently each time', () => {
   expect(seal(keys, 'link_1', 'open sesame')).not.toEqual(sealed)
 })
 
-test('refuses a text that was changed, moved to another purpose, or encrypted with an unknown key', () => {
+test('rejects a ciphertext that was changed, has another purpose, or has an unknown key', () => {
   const sealed = seal(keys, 'link_1', 'open sesame')
   expect(() => unseal(keys, 'link_2', sealed)).toThrow()
   for (let index = 1; index < sealed.length; index++) {
@@ -54,6 +54,6 @@ test.each([
   expect(() => parseKeys(text, 15)).toThrow(message)
 })
 
-test('the message never contains a secret', () => {
+test('an error message never contains a secret', () => {
   expect(() => parseKeys(`99:${hexA}`, 15)).not.toThrow(hexA)
 })

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** By id, newest first. */
+/** Encryption or signing keys by id, newest first. */
 export type SecretKeys = { current: number; secrets: Map<number, Buffer> }
 
 const nonceBytes = 12
@@ -23,7 +23,7 @@ export function parseKeys(text: string, maxId = 255): SecretKeys {
   return { current: [...secrets.keys()][0] as number, secrets }
 }
 
-/** AES-256-GCM: key id, nonce, tag, text. Bound to `purpose`, so that it can't be copied to another field. */
+/** Encrypts with AES-256-GCM. `purpose` is authenticated, so that the value can't be copied to another field. */
 export function seal(keys: SecretKeys, purpose: string, text: string): Buffer {
   const nonce = randomBytes(nonceBytes)
   const cipher = createCipheriv('aes-256-gcm', findSecret(keys, keys.current), nonce).setAAD(Buffer.from(purpose))
@@ -41,7 +41,7 @@ export function unseal(keys: SecretKeys, purpose: string, bytes: Uint8Array): st
   return Buffer.concat([opener.update(buffer.subarray(text)), opener.final()]).toString('utf8')
 }
 
-/** Compares in constant time, after normalizing: keyboards compose accented letters in two ways. */
+/** Compares passwords in constant time, after Unicode normalization: keyboards compose accented letters in two ways. */
 export function isSamePassword(one: string, other: string): boolean {
   const [left, right] = [one, other].map((text) => hash('sha256', text.normalize('NFC'), 'buffer'))
   return timingSafeEqual(left as Buffer, right as Buffer)

@@ -1,4 +1,4 @@
-// Longer than other files: the single list of all settings, from which the docs are generated.
+// This file exceeds the line limit, because it is the only list of settings, from which the docs are generated.
 import { availableParallelism } from 'node:os'
 import { type Plan, plans } from '@tributary/contract/operation'
 import { z } from 'zod'
@@ -19,7 +19,7 @@ const heap = z.coerce.number().int().min(16).max(65_536)
 const defaultRedirectProcesses = () => Math.max(1, Math.floor(availableParallelism() / 2))
 const natsAddress = z.url({ protocol: /^(nats|tls)$/ })
 
-/** An exception of a parser becomes the message of the problem. */
+/** Wraps a parser; its exception becomes the validation message. */
 function read<T>(reader: (text: string) => T) {
   return z.string().transform((text, check) => {
     try {
@@ -53,7 +53,7 @@ function parseHeaders(text: string): Record<string, string> {
   return Object.fromEntries(
     pairs.map((pair) => {
       const [, name, value] = /^\s*([\w-]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? []
-      if (!name || value === undefined) throw new Error('it has a part that is not name=value')
+      if (!name || value === undefined) throw new Error('each part must be name=value')
       return [name.toLowerCase(), decodeURIComponent(value)]
     }),
   )
@@ -71,13 +71,13 @@ function parsePlanDays(text: string): Partial<Record<Plan, number>> {
 }
 
 function parseBackupKey(text: string): Buffer | undefined {
-  if (text && !/^[0-9a-f]{64}$/i.test(text)) throw new Error('write it as 64 hex digits')
+  if (text && !/^[0-9a-f]{64}$/i.test(text)) throw new Error('it must be 64 hex digits')
   return text ? Buffer.from(text, 'hex') : undefined
 }
 
 export type Setting = { type: z.ZodType; default?: string; description: string; secret?: true; url?: true }
 
-/** Every setting with its default and description. `.env.example` and the docs table are generated from it. */
+/** Every setting with its default and description; `npm run settings` writes `.env.example` and the docs table from it. */
 export const settings = {
   ENVIRONMENT: {
     type: z.enum(['production', 'development']),
@@ -97,10 +97,10 @@ export const settings = {
   API_HEAP_MEGABYTES: {
     type: heap,
     default: '192',
-    description: 'Maximum JavaScript heap of a separate api process.',
+    description: 'JavaScript heap of a separate api process.',
   },
-  REDIRECT_HEAP_MEGABYTES: { type: heap, default: '128', description: 'The same of each redirect process.' },
-  WORKER_HEAP_MEGABYTES: { type: heap, default: '240', description: 'The same of the worker process.' },
+  REDIRECT_HEAP_MEGABYTES: { type: heap, default: '128', description: 'JavaScript heap of each redirect process.' },
+  WORKER_HEAP_MEGABYTES: { type: heap, default: '240', description: 'JavaScript heap of the worker process.' },
   HOST: {
     type: z.string().min(1),
     default: '127.0.0.1',
@@ -137,7 +137,8 @@ export const settings = {
   DOMAIN_ADDRESSES: {
     type: list.pipe(z.array(read(parseAddress))),
     default: '',
-    description: 'Public IP addresses of the redirect, comma-separated; a domain with only these is verified.',
+    description:
+      'IP addresses of the redirect server, comma-separated. A domain whose A and AAAA records are all among them is verified.',
   },
   DNS_SERVERS: {
     type: list.pipe(z.array(read(parseDnsServer))),
@@ -154,7 +155,7 @@ export const settings = {
     type: z.preprocess((text) => text || undefined, count.optional()),
     default: '',
     description:
-      'PostgreSQL connections per process; by default 10, and for a redirect process 5, or its share of 40 if there are more than eight.',
+      'PostgreSQL connections per process; by default 10, and for a redirect process 5, or an equal share of 40 if there are more than eight redirect processes.',
   },
   POSTGRES_STATEMENT_TIMEOUT_MS: {
     type: count,
@@ -171,7 +172,7 @@ export const settings = {
     type: count,
     default: '5000',
     description:
-      "Maximum wait of a request for a PostgreSQL connection, after which it gets 429. One workspace uses at most half of a process's connections.",
+      "Maximum wait of a request for a PostgreSQL connection, after which the request gets 429. One workspace uses at most half of a process's connections.",
   },
   NATS_URL: {
     type: z.string().refine((text) => text.split(',').every((part) => natsAddress.safeParse(part.trim()).success), {
@@ -183,7 +184,7 @@ export const settings = {
   NATS_REPLICAS: {
     type: z.coerce.number().int().min(1).max(5),
     default: '1',
-    description: 'Replicas of each stream; 3 for a cluster of three nodes.',
+    description: 'Replicas of each NATS stream; 3 for a cluster of three nodes.',
   },
   CLICKHOUSE_URL: {
     type: z.url({ protocol: /^https?$/ }),
@@ -203,13 +204,13 @@ export const settings = {
   CLICK_ID_KEYS: {
     type: read((text) => parseKeys(text, 15)),
     description:
-      'Secrets that sign click ids, newest first: `1:` and 64 hex digits (`openssl rand -hex 32`). Keep old ones.',
+      'Secrets that sign click ids, newest first: `1:` and 64 hex digits (`openssl rand -hex 32`). Keep old secrets.',
     secret: true,
   },
   ENCRYPTION_KEYS: {
     type: read((text) => parseKeys(text)),
     description:
-      'Keys that encrypt link passwords, webhook secrets and stored responses to requests with an `Idempotency-Key`, newest first, in the format of `CLICK_ID_KEYS`. Keep old ones.',
+      'Keys that encrypt link passwords, webhook secrets and stored responses to requests with an `Idempotency-Key`, newest first, in the format of `CLICK_ID_KEYS`. Keep old keys.',
     secret: true,
   },
   CLICK_ID_PARAMETER: {
@@ -220,13 +221,13 @@ export const settings = {
   EVENT_PARTITIONS: {
     type: z.coerce.number().int().min(1).max(256),
     default: '1',
-    description: 'Number of event log partitions. One worker at a time reads each.',
+    description: 'Number of event log partitions in NATS. One worker at a time reads each partition.',
   },
   EVENT_RETENTION_DAYS: {
     type: count,
     default: '30',
     description:
-      'Retention of events in the log, unless it is above its watermark. Set it longer than any worker outage.',
+      'Retention of events in NATS, shorter for a partition above 80 % of its size. Set it longer than any worker outage.',
   },
   EVENT_LOG_MAX_MEGABYTES: {
     type: z.coerce.number().int().min(16),
@@ -237,7 +238,7 @@ export const settings = {
   PUBLISHED_RETENTION_MINUTES: {
     type: count,
     default: '15',
-    description: 'How long PostgreSQL keeps published messages, to publish them again if the log loses them.',
+    description: 'How long PostgreSQL keeps published messages, to publish them again if NATS loses them.',
   },
   CLICK_DURABILITY: {
     type: z.enum(['ack', 'async']),
@@ -254,7 +255,7 @@ export const settings = {
   CAPTURE_DEADLINE_MS: {
     type: count,
     default: '1500',
-    description: 'Maximum wait for the log before a redirect writes the click to the spool.',
+    description: 'Maximum wait for NATS before a redirect process writes the click to `SPOOL_DIRECTORY`.',
   },
   REDIRECT_CACHE_MEGABYTES: {
     type: count,
@@ -265,29 +266,29 @@ export const settings = {
   SPOOL_DIRECTORY: {
     type: z.string().min(1),
     default: './spool',
-    description: 'Directory that stores clicks while the log is unreachable, on a disk that survives a restart.',
+    description: 'Directory that stores clicks while NATS is unreachable, on a disk that survives a restart.',
   },
   SPOOL_MAX_MEGABYTES: {
     type: count,
     default: '1024',
-    description: 'Maximum size of the spool; redirect processes that share a port share it evenly.',
+    description: 'Maximum size of `SPOOL_DIRECTORY`; redirect processes that share a port share it evenly.',
   },
   INGEST_INTERVAL_MS: {
     type: z.coerce.number().int().min(0),
     default: '500',
-    description: 'Minimum time between two inserts of a partition. After a slow insert, the next one waits longer.',
+    description: 'Minimum time between two ClickHouse inserts of a partition; longer after a slow insert.',
   },
-  INGEST_BATCH_BYTES: { type: count, default: '8388608', description: 'Maximum size of log messages per insert.' },
+  INGEST_BATCH_BYTES: { type: count, default: '8388608', description: 'Maximum bytes of clicks per insert.' },
   CONVERSION_BATCH_BYTES: {
     type: count,
     default: '8388608',
-    description: 'Maximum size of lead and sale rows per insert. A single lead or sale may be larger.',
+    description: 'Maximum size of lead and sale rows per ClickHouse insert. A single lead or sale may be larger.',
   },
   ROLLUP_VALUES_PER_DAY: {
     type: count,
     default: '1000',
     description:
-      'Maximum distinct values of a UTM parameter, referrer, city, browser or system per workspace in the daily rollup. Further values are counted together there, and analytics of such days read the events.',
+      'Maximum distinct values of a UTM parameter, referrer, city, browser or system per workspace in the daily rollup. Further values are counted together in the rollup, and analytics of such days read the events instead.',
   },
   GEO_DATABASE: {
     type: optional,
@@ -299,7 +300,7 @@ export const settings = {
     type: z.url({ protocol: /^https?$/ }),
     default: 'https://download.db-ip.com/free/dbip-city-lite-{month}.mmdb.gz',
     description:
-      'URL from which `tributary geo update` downloads that file, also as `.gz`; `{month}` becomes this month, or the one before.',
+      'URL from which `tributary geo update` downloads the `GEO_DATABASE` file, also as `.gz`; `{month}` becomes this month, or the one before.',
     url: true,
   },
   IP_STORAGE: {
@@ -312,7 +313,7 @@ export const settings = {
     type: read((file) => (file ? readRanges(file) : undefined)),
     default: '',
     description:
-      'File with data centre addresses or CIDR ranges, one per line; clicks from them are stored as bots. Read at the start; must be the same on all workers.',
+      'File with data centre addresses or CIDR ranges, one per line; clicks from these are stored as bots. The file is read at the start and must be the same on all workers.',
   },
   RATES_FILE: {
     type: optional,
@@ -357,7 +358,7 @@ export const settings = {
   QUERY_MAX_MEGABYTES: {
     type: z.coerce.number().int().min(0),
     default: '0',
-    description: "Maximum memory of one such query in ClickHouse; 0 applies ClickHouse's own limit.",
+    description: "Maximum ClickHouse memory of one `/events` or `/analytics` query; 0 applies ClickHouse's own limit.",
   },
   QUERY_MAX_ROWS: {
     type: z.coerce.number().int().min(0),
@@ -411,7 +412,7 @@ export const settings = {
       ranges: hosts.filter((host) => isRange.test(host)),
     })),
     default: '',
-    description: 'Non-public host names, addresses or CIDR ranges that such requests may reach.',
+    description: 'Non-public host names, addresses or CIDR ranges that requests to user-supplied URLs may reach.',
   },
   WEBHOOK_CONCURRENCY: {
     type: count,
@@ -427,7 +428,7 @@ export const settings = {
     type: count,
     default: '1024',
     description:
-      'Maximum stored webhook events per workspace. Above it the oldest finished ones are deleted; when all are pending, new events are dropped and counted.',
+      'Maximum stored webhook events per workspace. Above it the oldest finished events are deleted; when all are pending, new events are dropped and counted.',
   },
   SMTP_URL: {
     type: z.union([z.literal('').transform(() => undefined), z.url({ protocol: /^smtps?$/ })]),
@@ -447,9 +448,9 @@ export const settings = {
     description:
       'Endpoint of the S3-compatible storage for `tributary backup s3://bucket/folder`, with path-style access.',
   },
-  BACKUP_S3_REGION: { type: z.string().min(1), default: 'us-east-1', description: 'Region of that storage.' },
-  BACKUP_S3_ACCESS_KEY: { type: optional, default: '', description: 'Access key id for that storage.' },
-  BACKUP_S3_SECRET_KEY: { type: optional, default: '', description: 'Secret access key for it.', secret: true },
+  BACKUP_S3_REGION: { type: z.string().min(1), default: 'us-east-1', description: 'Backup storage region.' },
+  BACKUP_S3_ACCESS_KEY: { type: optional, default: '', description: 'Backup storage access key id.' },
+  BACKUP_S3_SECRET_KEY: { type: optional, default: '', description: 'Backup storage secret key.', secret: true },
   BACKUP_KEY: {
     type: read(parseBackupKey),
     default: '',
@@ -462,7 +463,7 @@ export const settings = {
     default: '',
     description: 'Certificate chain file, to serve HTTPS without a proxy.',
   },
-  TLS_KEY: { type: optional, default: '', description: 'Private key file of that certificate.' },
+  TLS_KEY: { type: optional, default: '', description: 'Private key file of the certificate `TLS_CERT`.' },
   BODY_LIMIT_BYTES: {
     type: count,
     default: '1048576',
@@ -499,7 +500,7 @@ export const settings = {
   OTEL_EXPORTER_OTLP_HEADERS: {
     type: read(parseHeaders),
     default: '',
-    description: 'Headers for that collector, such as an API key, as `name=value,name=value` with URL-encoded values.',
+    description: 'Headers for the trace collector, such as an API key: `name=value,name=value`, URL-encoded.',
     secret: true,
   },
   OTEL_SERVICE_NAME: { type: z.string().min(1), default: 'tributary', description: 'Service name in traces.' },

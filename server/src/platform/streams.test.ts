@@ -34,7 +34,7 @@ async function* counting(to: number, onEnd: () => void = () => {}) {
 
 async function* failing(after: number) {
   yield* counting(after)
-  throw new Error('the engine is down')
+  throw new Error('ClickHouse is down')
 }
 
 describe('a stream', () => {
@@ -45,8 +45,8 @@ describe('a stream', () => {
     expect(cuts).toBe(0)
   })
 
-  test('that fails before its first chunk is an error; a later failure cuts it', async () => {
-    await expect(open(() => failing(0))).rejects.toThrow('the engine is down')
+  test('that fails before its first chunk returns an error; a later failure closes the connection', async () => {
+    await expect(open(() => failing(0))).rejects.toThrow('ClickHouse is down')
     const { body } = await open(() => failing(2))
     const reader = body.getReader()
     await reader.read()
@@ -55,7 +55,7 @@ describe('a stream', () => {
     await eventually(async () => expect(cuts).toBe(1))
   })
 
-  test('produces nothing ahead of a slow reader, and cuts it off', async () => {
+  test('produces nothing ahead of a slow client, and disconnects it', async () => {
     let made = 0
     async function* endless() {
       for (;;) yield String(++made)
@@ -76,7 +76,7 @@ describe('a stream', () => {
     expect(hasEnded).toBe(true)
   })
 
-  test('is notified when all streams must end', async () => {
+  test('ends when the process closes all streams', async () => {
     let received: AbortSignal | undefined
     await open((signal) => {
       received = signal
@@ -95,13 +95,15 @@ describe('the number of open streams of a key', () => {
     const other = { ...ctx, actor: { ...ctx.actor, id: 'key_other' } }
     await open(() => counting(1), other)
     await new Response(one.body).text()
-    await expect(open(() => failing(0))).rejects.toThrow('away')
+    await expect(open(() => failing(0))).rejects.toThrow('ClickHouse is down')
     const three = await open(() => counting(5))
     await expect(open(() => counting(1))).rejects.toMatchObject({ code: 'rate_limit_exceeded' })
     await three.body.cancel()
     await two.body.cancel()
     await Promise.all([open(() => counting(1)), open(() => counting(1))])
-    await expect(open(() => counting(1))).rejects.toThrow(/^This key has 2 answers of \/all\/stream open, the most\./)
+    await expect(open(() => counting(1))).rejects.toThrow(
+      /^This key has 2 open streams of \/all\/stream, the maximum\./,
+    )
   })
 })
 

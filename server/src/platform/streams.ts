@@ -6,21 +6,21 @@ export type Streamed = { headers: Record<string, string>; chunks: AsyncIterable<
 
 type Body = { headers: Record<string, string>; body: ReadableStream<Uint8Array> }
 export type Streams = AsyncDisposable & {
-  /** Rejects until something is sent; later failures `cut` the connection, so that no client takes a part for the whole. */
+  /** Opens a stream. Errors before the first byte reject; later ones `cut` the connection, so that clients notice. */
   open(
     ctx: Ctx,
     operation: StreamOperation,
     start: (signal: AbortSignal) => Promise<Streamed>,
     cut: () => void,
-    /** Fails with an `AppError` when the key may no longer read the stream; called every few seconds. */
+    /** Throws an `AppError` when the API key may no longer read the stream; called every few seconds. */
     recheck: () => Promise<void>,
   ): Promise<Body>
 }
 
-// Including the key cache's time to live, an open stream ends within five seconds of its key's revocation.
+// With the key cache's time to live, a stream ends within five seconds of its API key's revocation.
 const recheckIntervalMs = 3_000
 
-/** The open streams of a process; disposing asks all of them to end. */
+/** Manages the open streams of a process; disposing ends all of them. */
 export function openStreams({ config, metrics, log }: Pick<Platform, 'config' | 'metrics' | 'log'>): Streams {
   const openStreams = new Map<string, number>()
   const closing = new AbortController()
@@ -53,10 +53,10 @@ export function openStreams({ config, metrics, log }: Pick<Platform, 'config' | 
       const stream = { requestId: ctx.requestId, operation: operation.id, actor: formatActor(ctx.actor) }
       const rechecking = setInterval(() => {
         recheck().catch((error: unknown) => {
-          // PostgreSQL being down must not end a stream.
+          // An error other than `AppError`, such as PostgreSQL being down, does not end the stream.
           if (!(error instanceof AppError)) return
           clearInterval(rechecking)
-          log.info({ ...stream, code: error.code }, 'stream ended: its key is no longer valid')
+          log.info({ ...stream, code: error.code }, 'stream ended: its API key is no longer valid')
           closed.abort()
           cut()
         })
@@ -95,7 +95,7 @@ export function openStreams({ config, metrics, log }: Pick<Platform, 'config' | 
 
 type Watchers = { onFailure: (error: unknown) => void; onStall: () => void; onEnd: () => void }
 
-/** Pulls the next chunk only after the previous one was taken, so that at most one chunk waits for a slow reader. */
+/** Pulls the next chunk after the previous one was sent, so that a slow client buffers at most one chunk. */
 function streamBody(
   iterator: AsyncIterator<string>,
   first: IteratorResult<string>,

@@ -60,7 +60,7 @@ describe('a supervised process', () => {
     const { supervisor, one } = await start('', { NODE_OPTIONS: '--max-old-space-size=900' })
     await supervisor.ready
     const megabytes = (await one.ask('heap')) as number
-    // The young generation comes on top.
+    // The limit includes the young generation.
     expect(megabytes).toBeGreaterThanOrEqual(64)
     expect(megabytes).toBeLessThan(150)
   })
@@ -71,7 +71,7 @@ describe('a supervised process', () => {
     expect(getPriority(one.pid as number)).toBe(Math.min(19, getPriority() + 3))
   })
 
-  test('that refuses its settings fails the start', async () => {
+  test('that exits because of invalid settings fails the start', async () => {
     const { supervisor } = await start('process.exit(78)')
     await expect(supervisor.ready).rejects.toThrow("The test can't start with these settings.")
   })
@@ -86,7 +86,7 @@ describe('a supervised process', () => {
     expect(() => process.kill(pid, 0)).toThrow('ESRCH')
   })
 
-  test('that does not respond to a request in time fails it, and continues', async () => {
+  test('that does not respond in time fails the request, and continues', async () => {
     const { supervisor, one } = await start('')
     await supervisor.ready
     await expect(one.ask('silence', undefined, 50)).rejects.toThrow('no answer in 50 ms')
@@ -95,7 +95,7 @@ describe('a supervised process', () => {
   })
 })
 
-/** A process that does `work`, then reports that it is up. */
+/** Starts a process that does `work`, then reports that it is up. */
 async function start(work: string, environment: Record<string, string> = {}) {
   const program = join(folder, `${crypto.randomUUID()}.ts`)
   await writeFile(

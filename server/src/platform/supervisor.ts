@@ -5,14 +5,14 @@ import { sleep } from './clock.ts'
 import { ConfigError } from './config.ts'
 import type { Log } from './log.ts'
 
-/** A process to start: `slot` distinguishes the processes of one role. */
+/** A process to start; `slot` numbers the processes of one role. */
 export type ProcessPlan = {
   role: string
   slot: number
   program: string
   args: string[]
   heapMegabytes: number
-  /** Added to this process's niceness: when CPUs are busy, higher values get less time. */
+  /** Added to the supervisor's niceness: processes with higher values get less time on busy CPUs. */
   niceness: number
   environment: Record<string, string | undefined>
 }
@@ -20,42 +20,42 @@ export type SupervisedProcess = {
   role: string
   slot: number
   pid: number | null
-  /** True from when it starts to serve until it ends. */
+  /** Whether the process serves: true from its start message until its exit. */
   up: boolean
   restarts: number
-  /** Why it ended last, and when it restarts. */
+  /** Why the process exited last, and when it restarts. */
   problem: string | null
-  /** By `performance.now()`; undefined until its first response. */
+  /** Time of the process's last response, by `performance.now()`; undefined before the first. */
   answeredAt: number | undefined
   ask(command: string, value?: unknown, withinMs?: number): Promise<unknown>
 }
-/** Resolves when the calling process has ended. */
+/** The process that sent the IPC request; `ended` resolves when it exits. */
 export type Asking = { ended: Promise<void> }
 export type Supervisor = AsyncDisposable & {
   processes: SupervisedProcess[]
-  /** Resolves when every process has been up once; rejects when one refuses its settings before that. */
+  /** Resolves when every process has been up once; rejects when one exits with invalid settings before that. */
   ready: Promise<void>
 }
 type Options = {
   log: Log
   /** How long a process may take to stop before it is killed. */
   stopWithinMs: number
-  /** Requests that processes may send to the supervisor. */
+  /** Handlers of IPC requests that processes may send to the supervisor. */
   answers: Record<string, (asking: Asking) => unknown>
 }
 
-/** Exit code of a process that a restart can't help: EX_CONFIG of sysexits. */
+/** Exit code for invalid settings (EX_CONFIG of sysexits.h), which a restart can't fix. */
 export const refusedSettingsCode = 78
 const firstDelayMs = 250
 const longestDelayMs = 30_000
 const stableMs = 60_000
 const pingIntervalMs = 5_000
-// A restart aborts the process's work, so a process is killed only when it certainly hangs.
+// A restart aborts running work, so a process without a response is killed only after this long.
 const hangsAfterMs = 60_000
-// V8 has three semi-spaces.
+// Size of each V8 semi-space, of which V8 has three.
 export const semiSpaceMegabytes = 8
 
-/** Doubles with each consecutive early exit after the first. */
+/** Returns the delay before a restart; it doubles with each consecutive early exit after the first. */
 export function restartDelayMs(earlyEnds: number): number {
   return Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(Math.max(0, earlyEnds - 1), 20))
 }
@@ -65,11 +65,11 @@ export function countEarlyEnds(before: number, ranMs: number): number {
   return ranMs >= stableMs ? 0 : before + 1
 }
 
-/** Starts each process, restarts it whenever it ends, and stops all when disposed. It opens no engine. */
+/** Starts all processes, restarts a process whenever it exits, and stops all when disposed. It connects to no database. */
 export function startSupervisor(plans: ProcessPlan[], options: Options): Supervisor {
   const managed = plans.map((plan) => manage(plan, options))
   const ready = Promise.all(managed.map(({ wasUp }) => wasUp)).then(() => {})
-  // Without a handler, an unawaited rejection would end the process.
+  // A handler must exist, because an unhandled rejection would end the supervisor.
   ready.catch(() => {})
   const pinging = setInterval(() => managed.forEach(({ ping }) => void ping()), pingIntervalMs)
   return {
@@ -82,13 +82,13 @@ export function startSupervisor(plans: ProcessPlan[], options: Options): Supervi
   }
 }
 
-/** Set before the process starts threads, which inherit it. */
+/** Sets the niceness before the process starts threads, which inherit it. */
 function lowerPriority(pid: number, niceness: number): void {
   if (niceness === 0) return
   try {
     setPriority(pid, Math.min(constants.priority.PRIORITY_LOW, getPriority() + niceness))
   } catch {
-    // The process has already ended, or the system refuses: it keeps its priority.
+    // The process has already exited, or the system does not permit it: the niceness stays as it is.
   }
 }
 
@@ -111,7 +111,7 @@ function manage(plan: ProcessPlan, { log, answers, stopWithinMs }: Options) {
     problem: null,
     answeredAt: undefined,
     async ask(command, value, withinMs) {
-      if (!running) throw new Error(state.problem ?? 'it has not been started yet')
+      if (!running) throw new Error(state.problem ?? 'the process has not been started yet')
       const answer = await running.channel.ask(command, value, withinMs)
       state.answeredAt = performance.now()
       return answer
@@ -158,7 +158,7 @@ function manage(plan: ProcessPlan, { log, answers, stopWithinMs }: Options) {
     const { pid } = state
     Object.assign(state, { pid: null, up: false, problem: reason })
     if (isStopping) return
-    // Its own log line has the reason. After the process was up once, this has no effect.
+    // The process has logged the reason. Rejecting has no effect after the process was up once.
     if (code === refusedSettingsCode) wasUp.reject(new ConfigError(`The ${role} can't start with these settings.`))
     earlyEnds = countEarlyEnds(earlyEnds, ranMs)
     const delayMs = restartDelayMs(earlyEnds)
@@ -176,7 +176,7 @@ function manage(plan: ProcessPlan, { log, answers, stopWithinMs }: Options) {
   return {
     state,
     wasUp: wasUp.promise,
-    /** Kills a process that has not responded for very long, so that it restarts. */
+    /** Kills a process that has not responded for a minute, so that it restarts. */
     async ping(): Promise<void> {
       const pinged = running
       if (!pinged || !state.up) return

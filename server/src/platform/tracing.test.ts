@@ -50,7 +50,7 @@ describe('a request', () => {
     ['of no trace', `00-${'0'.repeat(32)}-${caller}-01`],
     ['of no span', `00-${traceId}-${'0'.repeat(16)}-01`],
     ['in capitals', sampled.toUpperCase()],
-  ])('with a traceparent that is %s begins its own', async (_, traceparent) => {
+  ])('with a traceparent that is %s begins a new trace', async (_, traceparent) => {
     const { spans, tracing } = recording()
     await tracedRequest({ tracing }, { ...asked, traceparent }, async () => ({ status: 200 }))
     expect(spans).toMatchObject([{ parentId: undefined }])
@@ -61,7 +61,7 @@ describe('a request', () => {
     ['the caller does not sample it', 1, `00-${traceId}-${caller}-00`],
     ['the sample ratio is 0', 0, undefined],
     ['the sample ratio is 0, whatever the caller says', 0, sampled],
-  ])('records no span, nested ones included, when %s', async (_, ratio, traceparent) => {
+  ])('records no span, not even nested spans, when %s', async (_, ratio, traceparent) => {
     const { spans, tracing } = recording(ratio)
     await tracedRequest({ tracing }, { ...asked, traceparent }, () =>
       traced({ tracing }, { name: 'transaction', kind: 'client' }, async () => {
@@ -95,7 +95,7 @@ describe('messages', () => {
     expect(receiver.spans).toMatchObject([{ traceId: sender.spans[0]?.traceId, parentId: sender.spans[0]?.spanId }])
   })
 
-  test('of several traces that are handled together get a span each; the others link to the first', async () => {
+  test('of several traces that are handled together get a span each; all link to the first', async () => {
     const { spans, tracing } = recording()
     const other = `00-${'a'.repeat(32)}-${caller}-01`
     await traced({ tracing }, { name: 'job', kind: 'consumer', parents: [sampled, other] }, async () => {
@@ -119,7 +119,7 @@ test.each([
   [conflict('jane is taken'), 'conflict'],
   [Object.assign(new Error('Key (jane) exists'), { code: '23505' }), '23505'],
   [Object.assign(new Error("Cannot parse 'jane'"), { code: '62', type: 'SYNTAX_ERROR' }), 'SYNTAX_ERROR'],
-])('a failure is rethrown and recorded by its kind, because its message may name a person', async (error, problem) => {
+])('an error is rethrown and recorded by its type, since its message may be personal data', async (error, problem) => {
   const { spans, tracing } = recording()
   const input = { name: 'job', kind: 'consumer' as const, parents: [sampled] }
   await expect(traced({ tracing }, input, () => Promise.reject(error))).rejects.toBe(error)
@@ -131,7 +131,7 @@ test('without tracing the work just runs', async () => {
   expect(await tracedRequest({}, asked, async () => ({ status: 204 }))).toEqual({ status: 204 })
 })
 
-test('no header value breaks a request', async () => {
+test('no traceparent value makes a request fail', async () => {
   const { tracing } = recording()
   const header = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom('0', 'f', '-', 'G'), maxLength: 60 }))
   await fc.assert(

@@ -7,18 +7,17 @@ type SpanInput = {
   name: string
   kind: SpanKind
   attributes?: Attributes
-  /** W3C `traceparent` values. Without any, the parent is the open span; without that there is no span. */
+  /** W3C `traceparent` values. Without them the current span is the parent; without a current span, no span is created. */
   parents?: string[]
-  /** Whether the span may start a trace. */
+  /** Whether the span may start a new trace. */
   begins?: true
 }
-/** An open span. */
 export type Span = { traceparent: string; attributes: Attributes; problem?: string }
 export type EndedSpan = {
   traceId: string
   spanId: string
   parentId?: string
-  /** Another span that covers the same work. */
+  /** A span of another trace that covers the same work. */
   linkTo?: SpanContext
   name: string
   kind: SpanKind
@@ -30,15 +29,15 @@ export type EndedSpan = {
 type SpanContext = { traceId: string; spanId: string; isSampled: boolean }
 
 export type Tracing = {
-  /** With several parents each gets a span, and spans inside `work` are children of the first. */
+  /** Runs `work` in a span. With several parents each gets a span, and spans inside `work` are children of the first. */
   span<T>(input: SpanInput, work: (span?: Span) => Promise<T>): Promise<T>
-  /** Records a finished child of the open span. */
+  /** Records a finished child of the current span. */
   ended(input: Omit<SpanInput, 'parents' | 'begins'> & { durationMs: number; problem?: string }): void
-  /** `traceparent` of the open span, for another process. */
+  /** Returns the current span's `traceparent`, to pass to another process. */
   traceparent(): string | undefined
 }
 
-/** Without tracing it costs only the call. */
+/** Runs `work` in a span, or without one if tracing is off. */
 export function traced<T>(
   { tracing }: { tracing?: Tracing },
   input: SpanInput,
@@ -47,7 +46,7 @@ export function traced<T>(
   return tracing ? tracing.span(input, work) : work()
 }
 
-/** The kind of failure. The message, which may name a person, is only in the log. */
+/** Returns the error's type or code. Its message, which may contain personal data, is only logged. */
 export function describeProblem(error: unknown): string {
   const { type, code, name } = error as { type?: unknown; code?: unknown; name?: unknown }
   return String(type ?? code ?? name ?? 'Error')
@@ -55,7 +54,7 @@ export function describeProblem(error: unknown): string {
 
 type RequestInput = { id: string; method: string; path: string; requestId: string; traceparent?: string }
 
-/** Records only the route pattern: the rest of the URL may identify a person. */
+/** Traces an HTTP request. Records the route pattern, not the URL, which may contain personal data. */
 export function tracedRequest<R extends { status: number }>(
   { tracing }: { tracing?: Tracing },
   { id, method, path, requestId, traceparent = '' }: RequestInput,
@@ -79,7 +78,7 @@ export function tracedRequest<R extends { status: number }>(
   })
 }
 
-/** Samples whole traces by their id, so that every process decides alike. */
+/** Samples whole traces by trace id, so that every process decides alike. */
 export function openTracing(sampleRatio: number, take: (span: EndedSpan) => void): Tracing {
   const open = new AsyncLocalStorage<SpanContext>()
 
@@ -88,7 +87,7 @@ export function openTracing(sampleRatio: number, take: (span: EndedSpan) => void
     const current = open.getStore()
     const above = given.length > 0 || !current ? given : [current]
     if (above.length > 0) {
-      // A caller may lower the sample rate, not raise it.
+      // The caller's `traceparent` may lower the sample rate, not raise it.
       const isTaken = ({ traceId, isSampled }: SpanContext) => isSampled && (!begins || isInShare(traceId, sampleRatio))
       return above.map((parent) => [parent, { ...parent, spanId: newId(8), isSampled: isTaken(parent) }])
     }
@@ -143,7 +142,7 @@ function formatTraceparent({ traceId, spanId, isSampled }: SpanContext): string 
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
 }
 
-/** The last seven bytes are the random ones. */
+/** Whether a trace is sampled, by the last seven bytes of its id, which W3C defines as random. */
 function isInShare(traceId: string, ratio: number): boolean {
   return Number.parseInt(traceId.slice(-14), 16) / 2 ** 56 < ratio
 }

@@ -171,7 +171,7 @@ test('a repeated query parameter is reported as such, unless it takes a list', (
   expect(refusal(z.object({ tag: either }), { tag: twice }, 'query')).toBeUndefined()
 })
 
-test('a long value is truncated, and at most five problems are reported', () => {
+test('a long value is truncated in the message, and at most five problems are reported', () => {
   const long = refusal(z.object({ plan: anyPlan }), { plan: 'x'.repeat(5_000) })?.message
   expect(long).toBe(`\`plan\` in the body must be one of \`free\`, \`pro\`, not "${'x'.repeat(40)}…".`)
   const many = z.object(Object.fromEntries([...'abcdefgh'].map((name) => [name, z.string()])))

@@ -4,7 +4,7 @@ import { type AppError, badRequest, invalid } from './errors.ts'
 type Issue = z.core.$ZodIssue
 type RequestPart = 'path' | 'query' | 'body' | 'header'
 
-/** Wrong or missing types are malformed (400); right types with values that are not allowed are invalid (422). */
+/** Validates part of a request: wrong or missing types give 400, right types with values that are not allowed give 422. */
 export function parse<S extends z.ZodType>(schema: S, value: unknown, part: RequestPart): z.output<S> {
   const parsed = schema.safeParse(value)
   if (!parsed.success) throw problem(parsed.error.issues, value, part)
@@ -34,7 +34,7 @@ function valueAt(value: unknown, path: PropertyKey[]): unknown {
   return path.reduce<unknown>((at, part) => (at as Record<PropertyKey, unknown> | undefined | null)?.[part], value)
 }
 
-/** The path of the first string or number that PostgreSQL can't store; built only for refused input. */
+/** Returns the path of the first string or number that PostgreSQL can't store. */
 function findUnstorable(value: unknown): { path: PropertyKey[]; isNumber: boolean } | undefined {
   if (typeof value === 'string') return isStorable(value) ? undefined : { path: [], isNumber: false }
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : { path: [], isNumber: true }
@@ -135,7 +135,7 @@ function describe(value: unknown): string {
   return withArticle(Array.isArray(value) ? 'array' : typeof value)
 }
 
-/** An empty value counts as missing; a repeated name becomes a list. */
+/** Reads query parameters: an empty value counts as missing; a repeated name becomes a list. */
 export function readQuery(queries: Record<string, string[]>): Record<string, string | string[]> {
   const given = Object.entries(queries).flatMap(([name, values]) => {
     const [first, ...others] = values.filter((value) => value !== '')

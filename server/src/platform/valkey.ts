@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 
-/** Fails fast, because every caller has a fallback while Valkey is down. */
+/** Connects to Valkey. Commands fail fast, because every caller has a fallback while Valkey is down. */
 export function openValkey(config: Config, log: Log): Redis {
   const valkey = new Redis(config.VALKEY_URL.replace(/^valkey:/, 'redis:'), {
     enableOfflineQueue: false,

@@ -26,7 +26,7 @@ import { openRateLimiter } from '../platform/rate-limit.ts'
 import { openStreams } from '../platform/streams.ts'
 import { webhookScopes } from './webhooks.ts'
 
-/** Every operation of the contract with its handler. */
+/** Binds every operation of the API contract to its handler. */
 export function bindRoutes(platform: Platform, redirect: Redirect): Route[] {
   return [
     ...analyticsRoutes,
@@ -56,10 +56,10 @@ export async function start(platform: Platform): Promise<Listening> {
   app.route('/', docsPages(config))
   app.route('/', trackerScripts(await readTracker()))
   const server = webServer(config, opsListener(platform, getRequestListener(app.fetch)), config.API_HEADER_BYTES)
-  // Changes reach the redirects within a second even while no worker runs.
+  // Relay the outbox here too, so that changes reach the redirects within a second while no worker runs.
   parts.use(startRelay(platform))
   const { port } = parts.use(await listen(server, config.HOST, config.API_PORT, config.SHUTDOWN_GRACE_MS))
-  // Ended first, so that closing the server does not wait for them.
+  // Registered last, so that event streams end before the server closes, which would wait for them.
   parts.use(streams)
   const opened = parts.move()
   return { port, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }

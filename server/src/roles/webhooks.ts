@@ -6,7 +6,7 @@ import { linkWebhooks } from '../features/links/webhooks.ts'
 import { clickFactsRelease, conversionWebhooks } from '../features/track/webhooks.ts'
 import { erasureJob, releaseJob, sourceJob } from '../features/webhooks/jobs.ts'
 
-/** Nouns register their webhook events here; `webhooks/` itself knows none of them. */
+/** The jobs that turn changes of links, clicks, leads and sales into webhook events. */
 export const webhookEventJobs = [
   sourceJob(linkWebhooks),
   sourceJob(clickWebhooks),

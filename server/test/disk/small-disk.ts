@@ -8,13 +8,13 @@ const run = promisify(execFile)
 
 export type SmallDisk = AsyncDisposable & {
   folder: string
-  /** Fills the disk with one file, up to that many free megabytes. */
+  /** Fills the disk with one file, except for that many megabytes. */
   fill(leftMegabytes?: number): Promise<void>
-  /** Removes that file. */
+  /** Deletes the file that fills the disk. */
   free(): Promise<void>
 }
 
-/** Mounts a file system of that size, in a new folder unless one is named, until the process ends. */
+/** Mounts a file system of this size, in a new folder or at `at`, until the process exits. */
 export async function openSmallDisk(megabytes: number, at?: string): Promise<SmallDisk> {
   await using parts = new AsyncDisposableStack()
   const folder = at ?? (await mkdtemp(join(tmpdir(), 'tributary-disk-')))
@@ -37,7 +37,7 @@ export async function openSmallDisk(megabytes: number, at?: string): Promise<Sma
   }
 }
 
-/** Mounting needs a privilege. */
+/** Whether this user may mount file systems. */
 export async function canMount(): Promise<boolean> {
   try {
     await using _disk = await openSmallDisk(1)

@@ -13,7 +13,7 @@ export type AnalyticsCase = {
 
 const hourMs = 3_600_000
 
-/** The expected counts of GET /analytics by the key of their row, without empty groups. */
+/** Computes the expected rows of GET /analytics, by row key, without empty groups. */
 export function modelAnalytics(world: World, { about, kinds, groupBy, timezone, unit }: AnalyticsCase) {
   const groups = new Map<string, Counts>()
   const findKeys = keysBy(groupBy, namesIn(timezone, unit))
@@ -33,7 +33,7 @@ export function modelAnalytics(world: World, { about, kinds, groupBy, timezone, 
   return groups
 }
 
-/** The names of all hours, days or months on the clock within a period. */
+/** Returns the names of all hours, days or months in a period, by local time. */
 export function periodNames(from: number, to: number, timezone: string, unit: Unit): Set<string> {
   const nameBucket = namesIn(timezone, unit)
   const names = new Set<string>()
@@ -46,7 +46,7 @@ const unitLengths: Record<Unit, number> = { hour: 13, day: 10, month: 7 }
 const quarterMs = hourMs / 4
 const known = new Map<string, Map<number, string>>()
 
-/** All time zones differ by whole quarters of an hour. */
+/** Caches by quarter of an hour, by which all time zones differ. */
 function namesIn(timezone: string, unit: Unit): (at: number) => string {
   const names = known.get(`${timezone} ${unit}`) ?? new Map<number, string>()
   known.set(`${timezone} ${unit}`, names)
@@ -58,7 +58,7 @@ function namesIn(timezone: string, unit: Unit): (at: number) => string {
   }
 }
 
-/** The same key for an actual row. */
+/** Returns the row key of an actual response row. */
 export function keyOfRow(row: Record<string, unknown>, groupBy: string, unit: Unit): string {
   const { clicks: _, leads: __, sales: ___, saleAmount: ____, ...own } = row
   if (groupBy === 'timeseries') return String(own.start).replace('T', ' ').slice(0, unitLengths[unit])

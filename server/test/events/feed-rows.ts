@@ -11,7 +11,7 @@ import { transaction } from '../../src/platform/postgres.ts'
 export type NewEvents = NewConversions & { clicks: NewClick[] }
 type Owner = { workspaceId: string; linkNumber: bigint }
 
-/** Rows as the worker would store them; omitted fields are the same for all. */
+/** Builds a row as the worker would store it; omitted fields get fixed values. */
 export function clickRow({ workspaceId, linkNumber }: Owner, given: Partial<NewClick> = {}): NewClick {
   const location = { country: 'DE', region: 'DE-BE', city: 'Berlin', continent: 'EU' }
   const device = { device: 'Desktop', browser: 'Chrome', os: 'Linux' }

@@ -2,7 +2,7 @@ const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** The clock of a time zone as `2025-03-30 02:30:00.000`, which sorts as time does. */
+/** Formats local time as `2025-03-30 02:30:00.000`, which sorts in time order. */
 export function clockIn(zone: string, at: number): string {
   const format =
     formats.get(zone) ??
@@ -22,7 +22,7 @@ export function clockIn(zone: string, at: number): string {
   return `${part.year}-${part.month}-${part.day} ${part.hour}:${part.minute}:${part.second}.${part.fractionalSecond}`
 }
 
-/** The first instant of a date, found by its clock. */
+/** Returns the first instant of a date in a time zone. */
 export function midnightIn(zone: string, date: string): number {
   let early = Date.parse(date) - 16 * hourMs
   let late = Date.parse(date) + 16 * hourMs
@@ -34,7 +34,7 @@ export function midnightIn(zone: string, date: string): number {
   return late
 }
 
-/** The first instant with the same clock reading: hours can repeat. */
+/** Returns the first instant with the same local time, because hours repeat when clocks change. */
 export function firstSame(zone: string, at: number): number {
   const clock = clockIn(zone, at)
   return [hourMs, hourMs / 2].map((ago) => at - ago).find((moment) => clockIn(zone, moment) === clock) ?? at

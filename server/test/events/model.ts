@@ -1,6 +1,6 @@
 /**
- * The expected result of an event query, as plainly as possible: it checks one event after the other and shares no code
- * with the implementation.
+ * Computes the expected result of an event query, as simply as possible: it checks one event after the other and shares
+ * no code with the implementation.
  */
 
 export type Kind = 'clicks' | 'leads' | 'sales'
@@ -37,17 +37,17 @@ export type ModelEvent = {
   at: number
   link: ModelLink
   facts: ClickFacts
-  /** Empty for a person. */
+  /** Bot reason; empty for a person. */
   bot: string
   customerId: string
   metadata: Record<string, unknown> | null
   saleType: '' | 'new' | 'recurring'
   isRefund: boolean
   amount: number
-  /** The row's change of the number of sales. */
+  /** By how much this event changes the number of sales. */
   sales: number
 }
-/** Each list sorted by time, then by id. */
+/** All links, customers and events of a test; each event list is sorted by time, then by id. */
 export type World = { now: number; links: ModelLink[]; customerIds: string[] } & Record<Kind, ModelEvent[]>
 
 export type Comparison = '=' | '!=' | '>' | '>=' | '<' | '<='
@@ -56,11 +56,11 @@ export type MetadataTest =
   | { all: MetadataTest[] }
   | { any: MetadataTest[] }
 export type Choice = { values: string[]; excluded: boolean }
-/** The query before it is written as text. */
+/** A query as data, before it becomes URL parameters. */
 export type ModelQuery = {
   kind: Kind
   from: number
-  /** Exclusive. */
+  /** End of the period, exclusive. */
   to: number
   choices: Partial<Record<string, Choice>>
   link?: ModelLink
@@ -69,16 +69,16 @@ export type ModelQuery = {
   saleType?: 'new' | 'recurring'
   qr?: boolean
   metadata?: MetadataTest
-  /** Bots are excluded by default. */
+  /** Which bot clicks match; none by default. */
   bots?: 'include' | 'only'
 }
 
-/** The events that match a query, sorted by time. */
+/** Returns the events that match a query, sorted by time. */
 export function matching(world: World, query: ModelQuery): ModelEvent[] {
   return [...found(world, query, true)]
 }
 
-/** One page of them. */
+/** Returns one page of the matching events. */
 export function modelPage(
   world: World,
   query: ModelQuery,
@@ -105,7 +105,7 @@ function* found(world: World, query: ModelQuery, ascending: boolean): Generator<
   }
 }
 
-/** The index of the first event at or after this instant. */
+/** Returns the index of the first event at or after this instant. */
 function firstFrom(events: ModelEvent[], at: number): number {
   let low = 0
   let high = events.length
@@ -193,7 +193,7 @@ function isSame(value: unknown, text: string): boolean {
   return (typeof value === 'string' || typeof value === 'boolean') && String(value) === text
 }
 
-/** Negative, zero or positive; undefined when they can't be compared. */
+/** Compares a value with a text: negative, zero or positive; undefined if they can't be compared. */
 function compareWith(value: unknown, text: string): number | undefined {
   const expected = numberIn(text)
   if (typeof value === 'number') return expected === undefined ? undefined : value - expected
@@ -205,7 +205,7 @@ function compareWith(value: unknown, text: string): number | undefined {
   return number === undefined ? undefined : number - expected
 }
 
-/** The number that JSON reads from a text, if any. */
+/** Parses a text as a JSON number; undefined if it is not one. */
 function numberIn(text: string): number | undefined {
   if (!/^[-\d]/.test(text) || /\s/.test(text)) return undefined
   try {

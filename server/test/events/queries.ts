@@ -3,7 +3,7 @@ import { addDays, clockIn, firstSame, midnightIn } from './local-time.ts'
 import type { Choice, Comparison, Kind, MetadataTest, ModelEvent, ModelQuery } from './model.ts'
 import type { BuiltWorld } from './world.ts'
 
-/** The expected query, and the text of each parameter. */
+/** A query as data, and the same as URL parameters. */
 export type Asked = { model: ModelQuery; query: Record<string, string> }
 
 const factNames = [
@@ -51,7 +51,7 @@ const zones = [
 const intervals = ['24h', '7d', '30d', '90d', '1y', 'mtd', 'qtd', 'ytd', 'all']
 const hourMs = 3_600_000
 
-/** Random queries; the values come from the events, so that many match some. */
+/** Generates random queries with values of existing events, so that many queries match some. */
 export function arbitraryQueries(world: BuiltWorld, kinds: Kind[] = ['clicks', 'leads', 'sales']): fc.Arbitrary<Asked> {
   const pools = buildPools(world)
   return fc
@@ -128,7 +128,7 @@ function askFilter(
   const link = isOfTarget ? event.link : pick(world.links)
   switch (name) {
     case 'key':
-      // Together with an external id, both must name the same link.
+      // With both a link and an external id, both must refer to the same link.
       model.link = model.link && model.link !== link ? { ...link } : link
       delete model.choices.domain
       query.domain = flag ? link.domain.toUpperCase() : link.domain
@@ -267,11 +267,11 @@ function askPeriod(asked: Asked, draft: PeriodDraft, now: number): void {
   if (draft.zone) query.timezone = draft.zone
   const start = draft.start && chooseMoment(draft.start, zone, now)
   const end = draft.end && chooseMoment(draft.end, zone, now)
-  // Without a start, an end has no effect.
+  // An end without a start has no effect.
   const to = (start && end?.next) || now + 1
   if (draft.interval) query.interval = draft.interval
   const from = start?.first ?? intervalStart(draft.interval ?? '24h', zone, now)
-  // An empty period is refused.
+  // The API rejects an empty period.
   if (start && from >= to) {
     askPeriod(asked, { ...draft, start: null }, now)
     return

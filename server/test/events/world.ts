@@ -14,12 +14,12 @@ import type { ClickFacts, ModelEvent, ModelLink, World } from './model.ts'
 export type BuiltWorld = World & { workspace: BuiltWorkspace; metadataDocuments: Record<string, unknown>[] }
 export type WorldSize = { clicks: number; leads: number; sales: number; links?: number; customers?: number }
 
-/** After clock changes in Europe, America and Australia, in a new month and quarter. */
+/** A time after clock changes in Europe, America and Australia, in a new month and quarter. */
 const worldNow = Date.parse('2025-04-07T13:45:30.500Z')
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** A new workspace with random events of all kinds, stored as the pipeline stores them; deterministic by seed. */
+/** Creates a workspace with random clicks, leads and sales, stored as the pipeline stores them; deterministic by seed. */
 export async function buildWorld(platform: Platform, seed: number, size: WorldSize): Promise<BuiltWorld> {
   const random = openRandom(seed)
   const workspace = await buildWorkspace(platform)
@@ -120,7 +120,7 @@ function buildClick({ pick, chance, below }: Random, links: ModelLink[], name: s
   }
 }
 
-/** Mostly recent, a few more than a year ago; some within one second. */
+/** Returns a random time: mostly recent, a few over a year ago, some within one second. */
 function chooseMoment({ pick, chance, below }: Random): number {
   const old = (340 + below(60)) * dayMs
   const ago = chance(0.03) ? old : below(pick([26 * hourMs, 26 * hourMs, 9 * dayMs, 35 * dayMs, 98 * dayMs]))
@@ -148,7 +148,7 @@ function buildSale({ below, chance, pick }: Random, event: ModelEvent): ModelEve
   return { ...event, saleType: pick(['new', 'recurring']), isRefund, amount, sales }
 }
 
-/** Values of every kind under keys of every kind. */
+/** Returns metadata with values of every JSON type under unusual keys. */
 function buildMetadata({ pick, chance, below }: Random): Record<string, unknown> {
   const values = () =>
     pick<unknown>([
@@ -177,7 +177,7 @@ function buildMetadata({ pick, chance, below }: Random): Record<string, unknown>
   return metadata
 }
 
-/** Copied in that order, because neighbours in memory are read in half the time. */
+/** Copies the events in sort order, because neighbours in memory are read twice as fast. */
 function inOrder(events: ModelEvent[]): ModelEvent[] {
   return events.toSorted(byMomentAndId).map((event) => ({ ...event, facts: { ...event.facts } }))
 }
@@ -204,7 +204,7 @@ async function storeWorld(platform: Platform, world: BuiltWorld): Promise<void> 
     partner_id: link.partnerId,
     tag_ids: link.tagIds,
     deleted: false,
-    // Newer than the worker's versions of the same links.
+    // Newer than the versions of the same links that the worker stores.
     version: String(2n ** 63n),
   }))
   await insert(platform.clickhouse, 'link_attributes', attributes as [object, ...object[]])

@@ -2,31 +2,31 @@ import { posix } from 'node:path'
 import type { Source } from './source.ts'
 import { type Check, type Finding, fileInFeature, findFloor, findNoun, isMaintenance, isStore, isTest } from './tree.ts'
 
-/** The only contract file that no browser loads: it prints the document. */
+/** The only contract file that browsers never load: it prints the OpenAPI document. */
 const openApiPrinter = 'contract/src/openapi.ts'
 const openApiPackages = /^(node:|@asteasolutions\/zod-to-openapi$)/
 const httpParts = /^(hono|@hono\/.+|node:https?|node:http2|server\/src\/platform\/http\.ts)(\/|$)/
 const databaseParts = /^(pg|kysely|@clickhouse\/client|server\/src\/platform\/(postgres|clickhouse)\.ts)(\/|$)/
 
-/** Parts of the contract without a noun. */
+/** Contract files that belong to no feature. */
 const sharedContract = /^contract\/src\/(operation|common)\.ts$/
-/** Platform files that share a word with a feature but mean another thing: the process log, and any event. */
+/** Platform files whose name contains that of a feature with another meaning: the process log, and any event. */
 const platformWords = ['log', 'handled-events']
-/** Features whose name is an ordinary word here: the HTTP header `Upgrade`, a folder on a disk, the tag of a cipher. */
+/** Feature names that are ordinary words in platform code: the header `Upgrade`, a folder on disk, a cipher's tag. */
 const ordinaryWords = ['docs', 'events', 'folders', 'log', 'tags', 'tokens', 'track', 'upgrade', 'workspaces']
-/** Nouns of features without their own folder. */
+/** Domain terms besides the folder names of features. */
 const innerNouns = ['clicks', 'conversions', 'leads', 'sales', 'spools']
-/** Files that may name nouns, and which; an empty list allows all. */
+/** Platform files that may mention features, and which; an empty list allows all. */
 const allowedNouns: Record<string, string[]> = {
-  // One list for all features, so that no two use the same name or number.
+  // One list of settings for all features, so that no two share a name.
   settings: [],
   config: [],
   locks: [],
-  // Rows store the kind.
+  // The database stores the type of dead letter.
   'dead-letters': ['conversions'],
-  // Operations of the contract choose this limit.
+  // Contract operations choose this rate limit.
   'rate-limit': ['analytics'],
-  // OpenTelemetry's word for a span that refers to another.
+  // A link is OpenTelemetry's term for a reference to another span.
   otlp: ['links'],
   tracing: ['links'],
 }
@@ -34,79 +34,86 @@ const allowedNouns: Record<string, string[]> = {
 interface Edge {
   from: string
   to: string
-  /** The path within the feature; empty outside of features. */
+  /** Path within the feature; empty outside of features. */
   file: string
   toFile: string
   isOurs: boolean
-  /** Both ends are in features, but not in the same one. */
+  /** Whether the import goes from one feature to another. */
   isForeign: boolean
 }
 
-/** Each check describes the forbidden import. */
+/** Checks of imports; each message describes a forbidden import. */
 export const importChecks = {
   'imports-go-down': perImport(({ from, to, isOurs }) => {
     const [floor, toFloor] = [findFloor(from), findFloor(to)]
     if (!isOurs || !floor) return false
-    if (toFloor === undefined) return 'is no part of what ships'
-    return toFloor > floor && 'is a floor above; take it as an argument, or listen to a message'
+    if (toFloor === undefined) return 'is test code, which does not ship'
+    return toFloor > floor && 'is in a layer above; take it as an argument, or subscribe to a message'
   }),
 
   'contract-alone': perImport(({ from, to }) => {
     if (findFloor(from) !== 0 || findFloor(to) === 0 || /^zod(\/|$)/.test(to)) return false
     if (from === openApiPrinter && openApiPackages.test(to)) return false
-    return 'is more than the contract may know: itself and zod'
+    return 'is not allowed in the contract (only itself and zod)'
   }),
 
   'clients-know-only-contract': perImport(({ from, to, isOurs }) => {
     const client = from.match(/^(dashboard\/|cli\/|tracker\/src\/)/)?.[0]
     if (!client || to.startsWith(client)) return false
-    if (client === 'tracker/src/') return 'is a dependency, and the tracker has none'
-    return isOurs && findFloor(to) !== 0 && 'is not for clients; they know the contract and themselves'
+    if (client === 'tracker/src/') return 'is a package, and the tracker must not import packages'
+    return isOurs && findFloor(to) !== 0 && 'is not allowed in clients, which import only the contract and themselves'
   }),
 
   'faces-only': perImport(({ from, to, toFile, isForeign }) => {
-    if (isForeign && isMaintenance(to)) return 'calls features and is called by none; let roles/worker.ts bind its job'
+    if (isForeign && isMaintenance(to))
+      return 'is maintenance code, which features must not import; let roles/worker.ts start its job'
     if (isForeign) {
       return !isFile(toFile, 'service', 'messages') && "is another feature's inside; use its service.ts or messages.ts"
     }
     const isFromAbove = (findFloor(from) ?? 0) > 2
-    return isFromAbove && isStore(toFile) && `is for ${findNoun(to)}/ alone; call what uses it`
+    return isFromAbove && isStore(toFile) && `is private to ${findNoun(to)}/; call the function that uses it`
   }),
 
   'redirect-alone': perImport(({ from, to, toFile }) => {
     if (from !== 'server/src/roles/redirect.ts' || findNoun(to) === 'redirect') return false
-    return isFile(toFile, 'routes', 'jobs') && 'is not for the redirect role, which loads features/redirect only'
+    return isFile(toFile, 'routes', 'jobs') && 'is not allowed in the redirect role, which loads only features/redirect'
   }),
 
   'routes-duty': perImport(({ file, to, toFile, isForeign }) => {
     if (!isFile(file, 'routes')) return false
     const isWrong = isForeign || isStore(toFile) || isFile(toFile, 'jobs') || databaseParts.test(to)
-    return isWrong && 'is not for routes.ts, which binds operations of the contract to its own service'
+    return isWrong && 'is not allowed in routes.ts, which only binds contract operations to its own service'
   }),
 
   'jobs-duty': perImport(({ file, to, toFile, isForeign }) => {
     if (!isFile(file, 'jobs')) return false
     const isForeignCall = isForeign && !isFile(toFile, 'messages')
     const isWrong = isStore(toFile) || isFile(toFile, 'routes') || databaseParts.test(to) || httpParts.test(to)
-    return (isForeignCall || isWrong) && 'is not for jobs.ts, which binds messages and schedules to its own service'
+    return (
+      (isForeignCall || isWrong) &&
+      'is not allowed in jobs.ts, which only binds messages and schedules to its own service'
+    )
   }),
 
   'service-duty': perImport(({ file, to, toFile }) => {
     if (file === '' || isStore(file) || isFile(file, 'routes', 'jobs', 'messages')) return false
     const isWrong = isFile(toFile, 'routes', 'jobs') || httpParts.test(to)
-    return isWrong && 'is not for a service, which decides without knowing HTTP or who called'
+    return isWrong && 'is not allowed in a service, which must not depend on HTTP or its callers'
   }),
 
   'store-duty': perImport(({ file, to, toFile, isForeign }) => {
     if (!isStore(file)) return false
     const isAbove =
       isFile(toFile, 'routes', 'jobs', 'service') || httpParts.test(to) || to.endsWith('/platform/jobs.ts')
-    return (isForeign || isAbove) && 'is not for a store, which knows its database and its rows; let the service join'
+    return (
+      (isForeign || isAbove) &&
+      'is not allowed in a store, which knows only its database and rows; combine data in the service'
+    )
   }),
 
   'messages-duty': perImport(({ file, to }) => {
     if (!isFile(file, 'messages') || findFloor(to) === 0 || /^zod(\/|$)/.test(to)) return false
-    return 'is not for messages.ts, which is subjects and zod schemas made from the contract'
+    return 'is not allowed in messages.ts, which has only subjects and zod schemas'
   }),
 
   'service-per-feature': ({ product }) => {
@@ -117,7 +124,10 @@ export const importChecks = {
     }
     return product
       .filter(({ path }) => isFile(fileInFeature(path), 'routes', 'jobs') && lacks(path))
-      .map((source) => ({ source, message: 'is a door of a feature without service.ts; write one for it to call' }))
+      .map((source) => ({
+        source,
+        message: 'is an entry point of a feature without service.ts; add a service.ts that it calls',
+      }))
   },
 
   'noun-in-platform': ({ product }) => {
@@ -132,7 +142,7 @@ export const importChecks = {
         if (noun) return [{ source, message: `is named after the feature ${noun}; move it to features/${noun}/` }]
         if (inside) return [inside]
         if (!contract) return []
-        const message = `imports ${contract.target}, which states a noun; take the value as an argument, or move the file to its feature`
+        const message = `imports ${contract.target}, which belongs to a feature; take the value as an argument, or move the file to that feature`
         return [{ source, offset: contract.offset, message }]
       })
   },
@@ -165,7 +175,7 @@ export const importChecks = {
     }
     return findCycles(calls).flatMap((cycle) => {
       const call = calls.get(cycle.at(-2) ?? '')?.get(cycle.at(-1) ?? '')
-      const message = `closes the call cycle ${cycle.join(' -> ')}; let the lower noun subscribe to a message instead`
+      const message = `closes the call cycle ${cycle.join(' -> ')}; let the lower feature subscribe to a message instead`
       return call ? [{ ...call, message }] : []
     })
   },
@@ -189,7 +199,7 @@ function buildEdge(source: Source, to: string, isOurs: boolean): Edge {
   return { from, to, file: fileInFeature(from), toFile: fileInFeature(to), isOurs, isForeign }
 }
 
-/** Words of identifiers and strings. Setting names (`WEBHOOK_CONCURRENCY`) come from one list and are skipped. */
+/** Finds feature names in identifiers and strings; skips setting names (`WEBHOOK_CONCURRENCY`), which have one list. */
 function nounInside(source: Source, name: string, features: Set<string>): Finding | undefined {
   const allowed = allowedNouns[name] ?? ordinaryWords
   if (allowed.length === 0) return undefined
@@ -205,12 +215,16 @@ function nounInside(source: Source, name: string, features: Set<string>): Findin
       .toLowerCase()
     const noun = nouns.find((noun) => namesNoun(kebab, noun))
     if (noun)
-      return { source, offset: index, message: `names ${noun} (${word}); let the feature declare it and hand it in` }
+      return {
+        source,
+        offset: index,
+        message: `mentions the feature ${noun} (${word}); let the feature declare it and pass it in`,
+      }
   }
   return undefined
 }
 
-/** Whether a file name has the noun among its words, as singular or plural: `click-id-keys` and `click-ids`. */
+/** Whether a file name contains the feature's name, as singular or plural: `click-id-keys` and `click-ids`. */
 function namesNoun(name: string, noun: string): boolean {
   const singular = (text: string) => `-${text}-`.replace(/s-/g, '-')
   return singular(name).includes(singular(noun))
@@ -220,7 +234,7 @@ function isFile(file: string, ...names: string[]): boolean {
   return names.some((name) => file === `${name}.ts`)
 }
 
-/** Each cycle once, as its nouns with the first one repeated at the end. */
+/** Returns each import cycle once, as feature names with the first repeated at the end. */
 function findCycles(calls: Map<string, Map<string, unknown>>): string[][] {
   const cycles: string[][] = []
   const done = new Set<string>()

@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import type { Source } from './source.ts'
 import { type Check, fileInFeature, findFloor } from './tree.ts'
 
-/** Closed: adding a file needs an ADR. */
+/** The closed list of platform files, described in docs/adr/0008. Adding a file needs an ADR. */
 // docs/adr/0008 describes each of them.
 const platformFiles = [
   ...['config', 'context', 'errors', 'http', 'jobs', 'postgres', 'clickhouse', 'nats', 'valkey', 'outbox', 'log'],
@@ -50,22 +50,23 @@ const maxLines = 400
 export const shapeChecks = {
   'known-places': perProductFile(({ path }) => {
     if (!path.startsWith('server/src/') || findFloor(path) !== undefined) return false
-    return 'has no place: server/src is main.ts, roles/*.ts, commands/*.ts, features/<noun>/, maintenance/ and platform/'
+    return 'is in the wrong folder: server/src has only main.ts, roles/*.ts, commands/*.ts, features/<noun>/, maintenance/ and platform/'
   }),
 
   'platform-closed': perProductFile(({ path }) => {
     if (findFloor(path) !== 1 || platformFiles.includes(path)) return false
-    return 'is not on the closed list of platform files; move it to its noun, or extend the list by an ADR'
+    return 'is not on the closed list of platform files; move it to a feature, or extend the list with an ADR'
   }),
 
   'feature-files': perProductFile(({ path }) => {
     const [name = '', ...folders] = fileInFeature(path).split('/').reverse()
-    if (folders.length > 1) return 'lies two folders below its feature; one is the most'
-    if (folders.length === 1 && duties.test(name)) return `is a second ${name} of its feature; is there a second noun?`
+    if (folders.length > 1) return 'is two folders below its feature; one is the maximum'
+    if (folders.length === 1 && duties.test(name))
+      return `is a second ${name} of its feature; consider a second feature`
     return (
       folders.length === 0 &&
       name === 'schema.ts' &&
-      'is no file of a feature: wire shapes live in contract, row shapes in store.ts'
+      'is not a file of a feature: API types belong in contract, row types in store.ts'
     )
   }),
 
@@ -75,15 +76,15 @@ export const shapeChecks = {
       .dirname(path)
       .split('/')
       .find((part) => forbiddenFolder.test(part))
-    if (folder) return `lies in ${folder}/, a name that says nothing; put it with its noun`
+    if (folder) return `is in ${folder}/, a name without meaning; move it to a feature`
     const isForbidden = forbiddenFile.test(name) && path !== 'contract/src/common.ts'
-    return isForbidden && 'has a name that says nothing; name it for what it computes, or put it with its noun'
+    return isForbidden && 'has a name without meaning; name it after what it computes, or move it to a feature'
   }),
 
   'no-barrels': perFile((source) => {
     const isIndex = /^index\.tsx?$/.test(posix.basename(source.path)) && source.path !== 'contract/src/index.ts'
-    if (isIndex) return 'is a barrel; import the file itself'
-    const advice = 're-exports; import the file itself, or write the function here'
+    if (isIndex) return 'only re-exports other files; import those directly'
+    const advice = 're-exports; import the other file directly, or write the function here'
     return (
       found(source, /^export\s+(?:type\s+)?(?:\*(?:\s+as\s+\w+)?|\{[^}]*\})\s*from\b/m, advice) ||
       (source.path.startsWith('server/src/') && found(source, /^export\s+(?:type\s+)?\{/m, advice))
@@ -92,12 +93,12 @@ export const shapeChecks = {
 
   'file-size': perFile(({ lineCount, firstLine }) => {
     if (lineCount <= maxLines || /^(\/\/|\/\*).{15}/.test(firstLine)) return false
-    return `has ${lineCount} lines, more than ${maxLines}; split it, or give the reason in a comment on its first line`
+    return `has ${lineCount} lines, more than ${maxLines}; split it, or state the reason in a comment on its first line`
   }),
 
   'environment-in-config': perProductFile((source) => {
     if (environmentReaders.includes(source.path)) return false
-    const advice = 'reads the environment, which is for platform/config.ts; take the value as an argument'
+    const advice = 'reads environment variables, which only platform/config.ts may do; take the value as an argument'
     return (
       found(source, /\bprocess\s*\??\.\s*env\b/, advice) ||
       found(source, /\{[^}]*\benv\b[^}]*\}\s*from\s*['"]node:process['"]/, advice)
@@ -105,7 +106,7 @@ export const shapeChecks = {
   }),
 
   'no-base-class': perProductFile((source) => {
-    const advice = 'builds on a class; use functions and arguments'
+    const advice = 'defines a class; use functions and arguments'
     return (
       found(source, /\bgetInstance\b/, advice) || found(source, /\bclass\s+(?:\w+\s+)?extends\s+(?!\w*Error\b)/, advice)
     )
@@ -115,12 +116,12 @@ export const shapeChecks = {
     if (!source.path.startsWith('server/src/') || findFloor(source.path) === 4) return false
     const connection =
       /^(?:export\s+)?(?:const|let)\s+\w+[^\n=]*=\s*(?:await\b|new\s+(?:\w+\.)?(?:Pool|Redis|Kysely)\b|createClient\s*\(|connect\s*\()/m
-    return found(source, connection, 'opens a connection when imported; do it in a function that a role calls')
+    return found(source, connection, 'opens a connection when imported; open it in a function that a role calls')
   }),
 
   'outgoing-network': perProductFile((source) => {
     if (networkCallers.test(source.path)) return false
-    const advice = 'calls the network, which is for a platform file that refuses private addresses'
+    const advice = 'calls the network, which only the platform file that blocks private addresses may do'
     return (
       found(
         source,
@@ -157,7 +158,7 @@ function judgeSource(source: Source, judge: Judge) {
   return [{ source, ...(typeof fault === 'string' ? { message: fault } : fault) }]
 }
 
-/** Searches the file's text, but only where its code, not a string, begins the match. */
+/** Searches code for a pattern, but ignores matches that begin inside a string. */
 function found(source: Source, pattern: RegExp, message: string): Fault | false {
   const global = new RegExp(pattern.source, `${pattern.flags}g`)
   const match = [...source.text.matchAll(global)].find(

@@ -4,18 +4,18 @@ export interface Source {
   path: string
   lineCount: number
   firstLine: string
-  /** The file with comments blanked out; offsets stay those of the file. */
+  /** The file's text with comments blanked out; offsets are unchanged. */
   text: string
-  /** The file with comments and the contents of strings blanked out. */
+  /** The file's text with comments and string contents blanked out. */
   code: string
-  /** The comments alone, the rest blanked out. */
+  /** The file's comments, with everything else blanked out. */
   comments: string
-  /** Plain strings, and each template part between its holes. */
+  /** String literals, and each part of a template literal between its placeholders. */
   strings: { value: string; offset: number; isWhole: boolean; isTaggedSql: boolean }[]
   imports: { specifier: string; target: string; isOurs: boolean; offset: number }[]
 }
 
-/** Reads TypeScript well enough for the rules of floors.ts, without a parser. */
+/** Parses TypeScript well enough for the rules of floors.ts, without a parser. */
 export function readSource(path: string, content: string): Source {
   const spans = findSpans(content)
   const comments = spans.filter((span) => span.kind === 'comment')
@@ -47,7 +47,7 @@ export function lineAt(source: Source, offset: number): number {
 interface Span {
   kind: 'comment' | 'string' | 'regex'
   start: number
-  /** The offset of the closing mark, or of what follows a comment. */
+  /** Offset of the closing quote, or of the character after a comment. */
   end: number
 }
 

@@ -6,7 +6,7 @@ const platformFilesWithSql =
   /^server\/src\/platform\/(postgres|clickhouse|migrate|outbox|handled-events|dead-letters|idempotency|incarnation|health)\.ts$/
 const databasePackage = /^(pg|kysely|@clickhouse\/client)(\/|$)/
 const kyselyCall = /\.(selectFrom|insertInto|updateTable|deleteFrom|mergeInto|replaceInto)\s*[(<]/
-// NOTE Title Case is allowed in sentences: "Select a folder from the list".
+// Title Case is allowed in sentences such as "Select a folder from the list".
 const sqlStart =
   /^\s*(?:(?:select|SELECT)\b[\s\S]*\b(?:from|FROM)\b|(?:insert into|INSERT INTO|delete from|DELETE FROM)\b|(?:update|UPDATE)\s+\S+\s+(?:set|SET)\b|(?:with|WITH)\s+\w+\s+(?:as|AS)\s*\(|(?:create|CREATE|alter|ALTER|drop|DROP|truncate|TRUNCATE)\s+(?:table|TABLE)\b)/
 const workspace = /workspace_?id/i
@@ -20,7 +20,7 @@ export const tableChecks = {
         const text = source.strings.find(({ value, isTaggedSql }) => isTaggedSql || sqlStart.test(value))
         const driver = source.imports.find(({ target }) => databasePackage.test(target) && findNoun(source.path))
         const offset = text?.offset ?? source.code.match(kyselyCall)?.index ?? driver?.offset
-        const message = 'speaks SQL, which is for store.ts, <part>-store.ts and where.ts of a feature'
+        const message = 'contains SQL, which only store.ts, <part>-store.ts and where.ts of a feature may'
         return offset === undefined ? [] : [{ source, offset, message }]
       }),
 
@@ -35,9 +35,9 @@ export const tableChecks = {
     }
     return [...ownersByTable].flatMap(([table, owners]) => {
       const nouns = [...owners.keys()].sort((one, other) => Number(other === table) - Number(one === table))
-      // NOTE a name may be a table in both engines, such as links; each has its owner.
+      // PostgreSQL and ClickHouse may each have a table of the same name, such as links, each with its own owner.
       const intruders = nouns.slice(tables.get(table)?.engines.size)
-      const message = `names the table ${table}, which has one owner, ${nouns[0]}; call its service`
+      const message = `uses the table ${table}, which belongs to ${nouns[0]}; call its service`
       return intruders.flatMap((noun) => ({ source: owners.get(noun) as Source, message }))
     })
   },
@@ -51,13 +51,13 @@ export const tableChecks = {
           const owned = tablesIn(strings, tables).filter((table) => tables.get(table)?.hasWorkspace)
           const isForAll = /\bAllWorkspaces(Db|ClickHouse)\b/.test(source.code.slice(start, end)) || isPart(name)
           if (owned.length === 0 || isForAll || carriesWorkspace(source, start, end, product)) return []
-          const message = `${name} reaches ${owned.join(', ')} without the workspace; take it first, or take an AllWorkspacesDb or AllWorkspacesClickHouse`
+          const message = `${name} queries ${owned.join(', ')} without a workspace; take a workspaceId, or an AllWorkspacesDb or AllWorkspacesClickHouse`
           return [{ source, offset: source.text.indexOf(name, start), message }]
         }),
       ),
 } satisfies Record<string, Check>
 
-/** A part of a statement, whose other parts have the workspace; or a list of table names. */
+/** Whether a string is only part of a statement, whose other parts have the workspace, or a list of table names. */
 function isPart(name: string): boolean {
   return /(Fragment|Tables)$/.test(name)
 }
@@ -74,7 +74,7 @@ function tablesIn(strings: Source['strings'], tables: Tree['tables']): string[] 
   return [...new Set(names)].filter((name) => tables.has(name))
 }
 
-/** In its own text, by a condition of the feature's where.ts, or by the type of the rows that it inserts. */
+/** Whether a statement has the workspace: in its own text, in a condition of where.ts, or in the type of the inserted rows. */
 function carriesWorkspace(source: Source, start: number, end: number, product: Source[]): boolean {
   const body = source.text.slice(start, end)
   if (workspace.test(body)) return true
@@ -94,7 +94,7 @@ function typesWithWorkspace({ code }: Source): string[] {
   return names
 }
 
-/** The declarations at the left margin, each from the comment above it up to the next. */
+/** Returns top-level declarations, each from the comment above it to the next declaration. */
 function findDeclarations({ code, text }: Source): { name: string; start: number; end: number }[] {
   const heads = [...code.matchAll(/^(?:export\s+)?(?:async\s+)?(?:function\*?|const|let)\s+(\w+)/gm)]
   const starts = heads.map((head) => text.slice(0, head.index).trimEnd().length)

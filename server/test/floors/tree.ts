@@ -2,9 +2,9 @@ import { readSource, type Source } from './source.ts'
 
 export interface Tree {
   sources: Source[]
-  /** The sources that ship. */
+  /** Source files that ship, without tests. */
   product: Source[]
-  /** The tables that migrations create. */
+  /** Tables that migrations create. */
   tables: Map<string, Table>
 }
 
@@ -35,7 +35,7 @@ export function readTree(files: Map<string, string>): Tree {
   }
 }
 
-/** 4 starts, 3 composes, 2 is a noun or the operator's work on several, 1 knows no noun, 0 knows no server. */
+/** Layer of a file: 4 is main.ts, 3 roles and commands, 2 features and maintenance, 1 platform, 0 contract. */
 export function findFloor(path: string): number | undefined {
   if (path === 'server/src/main.ts') return 4
   if (/^server\/src\/(roles|commands)\/[^/]+$/.test(path)) return 3
@@ -44,7 +44,7 @@ export function findFloor(path: string): number | undefined {
   return path.startsWith('contract/src/') ? 0 : undefined
 }
 
-/** The folder of floor 2 that a file lies in: a feature, or maintenance. */
+/** Returns the feature of a file, or `maintenance`. */
 export function findNoun(path: string): string | undefined {
   return path
     .match(/^server\/src\/(?:features\/([^/]+)|(maintenance))\/./)
@@ -52,17 +52,17 @@ export function findNoun(path: string): string | undefined {
     .find(Boolean)
 }
 
-/** `service.ts`, `steps/verify.ts`; empty outside of floor 2. */
+/** Returns the path within a feature, such as `service.ts` or `steps/verify.ts`; empty outside of features. */
 export function fileInFeature(path: string): string {
   return path.match(/^server\/src\/(?:features\/[^/]+|maintenance)\/(.+)/)?.[1] ?? ''
 }
 
-/** The folder that works on several nouns for the operator: it calls features, and none calls it. */
+/** Whether a file is maintenance code, which calls several features for the operator and which no feature may import. */
 export function isMaintenance(path: string): boolean {
   return findNoun(path) === 'maintenance'
 }
 
-/** A path within a feature. `deliveries-store.ts` is for a second table that would make `store.ts` too long. */
+/** Whether a path within a feature is a store; `deliveries-store.ts` is for a second table. */
 export function isStore(file: string): boolean {
   return /^((\w+-)?store|where)\.ts$/.test(file)
 }
@@ -71,7 +71,7 @@ export function isTest(path: string): boolean {
   return /\.test\.tsx?$/.test(path)
 }
 
-// NOTE ClickHouse's migrations write {table:name}, which is filled in for a cluster.
+// ClickHouse migrations write {table:name}, which expands differently on a cluster.
 const tableStatement =
   /\b(?:create|alter)\s+table\s+(?:if\s+(?:not\s+)?exists\s+)?(?:"?\w+"?\.)?(?:\{table:)?"?(\w+)"?([^;]*)/gi
 

@@ -2,9 +2,9 @@ import type { Random } from '../random.ts'
 
 const currencies = ['usd', 'eur', 'jpy', 'gbp', 'krw', 'isk', 'huf', 'idr']
 
-/** `link` is an index into the links of its workspace. */
+/** A click; `link` is an index into the links of its workspace. */
 export type Click = { id: string; link: number; isOld: boolean }
-/** `times` equal calls, one after the other or concurrently. */
+/** How often a call is repeated, one after the other or concurrently. */
 type Repeat = { times: number; together: boolean }
 export type Lead = Repeat & { kind: 'lead'; name: string; click: Click | null; quantity: number; isDeferred: boolean }
 export type Sale = Repeat & {
@@ -18,7 +18,7 @@ export type Sale = Repeat & {
 export type Refund = Repeat & { kind: 'refund'; invoice: string; id: string | null; amount: number | null }
 export type Step = Lead | Sale | Refund
 
-/** A fifth signs up, most of those buy, some get a refund; a quarter of all calls is repeated. */
+/** Random steps: a fifth of visitors sign up, most of those buy, some get a refund; a quarter of all calls is repeated. */
 export function makeSteps(random: Random, clicks: Click[], name: string): Step[] {
   const leads = buildLeads(random, clicks)
   const leadNames = leads.filter(({ isDeferred }) => !isDeferred).map((lead) => lead.name)

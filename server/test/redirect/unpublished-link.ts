@@ -5,7 +5,7 @@ import type { Platform } from '../../src/platform/context.ts'
 import { transaction } from '../../src/platform/postgres.ts'
 import { buildLink, buildWorkspace } from '../build.ts'
 
-/** A link of a new workspace that is not published, so that no late message evicts it from a cache. */
+/** Creates a link in a new workspace without publishing it, so that no late message evicts it from a cache. */
 export function buildUnpublishedLink(
   platform: Platform,
   given: Partial<NewLink>,

@@ -5,14 +5,14 @@ import type { AddressInfo } from 'node:net'
 export type S3Server = AsyncDisposable & {
   endpoint: string
   objects: Map<string, Buffer>
-  /** The number of next requests to refuse, and the response. */
+  /** Number of next requests to reject, and the response to them. */
   refusals: number
   refusal: { status: number; code: string }
 }
 
 type Keys = { accessKey: string; secretKey: string; region: string }
 
-/** PUT and GET of an S3-compatible storage in memory, which checks the signature of each request and of its body. */
+/** Starts an S3-compatible server in memory with PUT and GET, which checks the signature of each request and body. */
 export async function startS3Server(keys: Keys, bucket: string): Promise<S3Server> {
   const objects = new Map<string, Buffer>()
   const server = createServer(async (request, response) => {
@@ -47,7 +47,7 @@ export async function startS3Server(keys: Keys, bucket: string): Promise<S3Serve
   return storage
 }
 
-/** AWS Signature Version 4, computed from the request as it arrived. */
+/** Checks the AWS Signature Version 4 of a request; returns the problem, if any. */
 function signatureProblem(request: IncomingMessage, body: Buffer, keys: Keys): string | undefined {
   const pattern = /^AWS4-HMAC-SHA256 Credential=(.+?)\/(.+?), SignedHeaders=(.+?), Signature=([0-9a-f]+)$/
   const [, accessKey, scope = '', signed = '', signature] = pattern.exec(request.headers.authorization ?? '') ?? []

@@ -12,7 +12,7 @@ export type ReceivedSpan = {
   attributes: { key: string; value: Record<string, unknown> }[]
   links?: { traceId: string; spanId: string }[]
   status?: { code: number; message: string }
-  /** The attributes of the sending process. */
+  /** Resource attributes of the sending process. */
   resource: Record<string, unknown>
 }
 type Body = {
@@ -25,11 +25,11 @@ export type Collector = AsyncDisposable & {
   url: string
   spans: ReceivedSpan[]
   requests: { path: string; headers: Record<string, unknown> }[]
-  /** The status of its next responses. */
+  /** HTTP status of the next responses. */
   status: number
 }
 
-/** Receives traces as OTLP over HTTP with JSON, as a real collector does. */
+/** Starts a collector that receives traces as OTLP over HTTP with JSON. */
 export async function startCollector(port = 0): Promise<Collector> {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []

@@ -79,7 +79,7 @@ test(`GET /analytics agrees with a plain model, from rollups and from rows, on $
   )
   const [wrong] = outcomes.wrong
   if (wrong !== undefined) {
-    // The same values again, starting at this one, so that fast-check can shrink it.
+    // The random values again from this index on, so that fast-check can shrink a failure.
     const agrees = fc.asyncProperty(calls, async (call) => void (await check(call)))
     await fc.assert(agrees, { seed, path: String(wrong), numRuns: 1 })
   }
@@ -95,7 +95,7 @@ const inZones = ['UTC', 'America/New_York', 'Pacific/Chatham'].flatMap((timezone
   intervals.map((interval) => ({ timezone, interval })),
 )
 
-test.each(inZones)('$interval in $timezone: the list, its count and its series agree', async (period) => {
+test.each(inZones)('$interval in $timezone: events, their count and their time series agree', async (period) => {
   const link = world.links[period.interval.length] as ModelLink
   for (const event of ['clicks', 'leads', 'sales'] as const) {
     const measure = event === 'sales' ? 'saleAmount' : event
@@ -113,7 +113,7 @@ test.each(inZones)('$interval in $timezone: the list, its count and its series a
   }
 })
 
-/** Returns the expected number of groups. */
+/** Compares an analytics result with the model; returns the expected number of groups. */
 async function check({ model, groupBy, query }: Call): Promise<number> {
   const { event = 'clicks', timezone = 'UTC' } = query
   const kinds = kindsByEvent[event] ?? [event as Kind]
@@ -142,7 +142,7 @@ async function check({ model, groupBy, query }: Call): Promise<number> {
   return expected.size
 }
 
-/** Remembers answers from rows, so that none is computed twice. */
+/** Runs an analytics query; `isOfRows` says that it read no rollup, so that the caller need not run it again. */
 async function ask(query: AnalyticsQuery) {
   const statements: string[] = []
   const clickhouse = {
@@ -155,7 +155,7 @@ async function ask(query: AnalyticsQuery) {
   return { answer, isOfRows: !statements.some((statement) => statement.includes('_counts')) }
 }
 
-/** An hour that the clocks repeat has two rows of one name. */
+/** Sums analytics rows by name: when clocks are set back, an hour occurs twice, with two rows of one name. */
 function sumRows(rows: AnalyticsRow[], groupBy: Grouping, unit: Unit): Map<string, Counts> {
   const found = new Map<string, Counts>()
   for (const row of rows) {
@@ -172,7 +172,7 @@ function sumRows(rows: AnalyticsRow[], groupBy: Grouping, unit: Unit): Map<strin
   return found
 }
 
-/** The start of the first event's bucket, bots included. */
+/** The start of the bucket of the first event, clicks by bots included. */
 function firstEventAt(world: World): number {
   const first = Math.min(...[world.clicks, world.leads, world.sales].map((events) => events[0]?.at ?? world.now))
   return first - (first % quarterMs)

@@ -34,13 +34,13 @@ test('concurrent equal queries run once, whatever the order of their parameters'
   expect(runs()).toBe(3)
 })
 
-test('other workspaces have their own answers', async () => {
+test('results are not shared between workspaces', async () => {
   const [one, other] = [asker('ws_one', 20), asker('ws_other', 20)]
   await Promise.all([one.ask({}), other.ask({})])
   expect([one.runs(), other.runs()]).toEqual([1, 1])
 })
 
-test('a slow answer is cached for a while, a fast one hardly', async () => {
+test('the result of a slow query is cached for longer than of a fast query', async () => {
   const [slow, fast] = [asker('ws_slow', 1_000), asker('ws_fast')]
   const first = await slow.ask({})
   expect(await slow.ask({})).toBe(first)
@@ -51,7 +51,7 @@ test('a slow answer is cached for a while, a fast one hardly', async () => {
   await expect.poll(runsOfFast, { timeout: 30_000 }).toBeGreaterThan(1)
 })
 
-test('a large answer evicts others', async () => {
+test('a large result evicts other results from the cache', async () => {
   let runs = 0
   const url = 'x'.repeat(1_000_000)
   const ask = (query: object) =>
@@ -66,7 +66,7 @@ test('a large answer evicts others', async () => {
   expect(runs).toBe(4)
 })
 
-test('a failure reaches all waiting requests, and is not cached', async () => {
+test('a failed query fails all waiting requests, and is not cached', async () => {
   let runs = 0
   const ask = () =>
     cacheAnswer({ config, workspaceId: 'ws_failing', plan: 'pro' }, {}, async () => {

@@ -6,8 +6,8 @@ const timesAsLong = 10
 const maxBytes = 32_000_000
 
 /**
- * The answer to a workspace's query. Concurrent equal queries share one run; the answer is then cached for ten times
- * the duration of the run, ten seconds at most.
+ * Runs and caches an analytics query of a workspace. Concurrent equal queries share one run; its result is cached for
+ * ten times the duration of the run, ten seconds at most.
  */
 export function cacheAnswer<Answer extends object>(
   ctx: Pick<Ctx, 'config' | 'workspaceId' | 'plan'>,

@@ -20,7 +20,7 @@ describe('chooseUnit', () => {
     ['all, new', { interval: 'all' }, 2, 'hour'],
     ['all, older', { interval: 'all' }, 100, 'day'],
     ['all, old', { interval: 'all' }, 1_000, 'month'],
-    ['a start beats the interval', { interval: '1y', start: '2026-01-01' }, 2, 'hour'],
+    ['a start takes precedence over the interval', { interval: '1y', start: '2026-01-01' }, 2, 'hour'],
     ['180 days', { start: 'x' }, 180, 'day'],
     ['181 days', { start: 'x' }, 181, 'month'],
   ] as const)('%s', (_, query, length, unit) => {
@@ -69,7 +69,7 @@ describe('listBuckets', () => {
     expect(found).toEqual(expected)
   })
 
-  test('buckets are contiguous, from before the period to its end', () => {
+  test('buckets are contiguous, from at or before the period to its end', () => {
     const zones = fc.constantFrom('UTC', 'Europe/Berlin', 'Asia/Kathmandu', 'America/St_Johns', 'Australia/Lord_Howe')
     const moment = fc.integer({ min: Date.UTC(2020, 0), max: Date.UTC(2027, 0) })
     const unit = fc.constantFrom<BucketUnit>('hour', 'day', 'month')

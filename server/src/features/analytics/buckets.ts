@@ -3,7 +3,7 @@ import { Temporal } from 'temporal-polyfill'
 
 export type BucketUnit = 'hour' | 'day' | 'month'
 export type Span = { from: Date; to: Date }
-/** One step of a series: the second at which it begins, and that instant in its time zone. */
+/** A bucket of a time series: its start in Unix seconds, and as text in the query's time zone. */
 export type Bucket = { second: number; start: string }
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -19,17 +19,17 @@ const unitOfInterval: Partial<Record<Interval, BucketUnit>> = {
   ytd: 'month',
 }
 
-/** By the interval; by the period's length for a start or `all`. */
+/** The bucket size of a time series: by the interval or, for `start` or `all`, by the period's length. */
 export function chooseUnit(query: { interval?: Interval; start?: string }, span: Span): BucketUnit {
   const unit = query.start?.trim() ? undefined : unitOfInterval[query.interval ?? '24h']
   if (unit) return unit
   const lengthMs = span.to.getTime() - span.from.getTime()
-  // Two days have one more hour when the clocks are set back.
+  // A period of two days has one more hour when clocks are set back.
   if (lengthMs <= 2 * dayMs + dayMs / 24) return 'hour'
   return lengthMs > 180 * dayMs + dayMs / 24 ? 'month' : 'day'
 }
 
-/** All hours, days or months of a time zone that a period touches, in order. */
+/** All hours, days or months that a period overlaps, in the given time zone. */
 export function listBuckets(span: Span, unit: BucketUnit, timezone: string): Bucket[] {
   const from = Temporal.Instant.fromEpochMilliseconds(span.from.getTime()).toZonedDateTimeISO(timezone)
   const buckets: Bucket[] = []
@@ -54,6 +54,6 @@ function following(start: Temporal.ZonedDateTime, unit: BucketUnit): Temporal.Zo
       .toZonedDateTime(start.timeZoneId)
   const next = start.add({ hours: 1 })
   const floored = bucketStart(next, 'hour')
-  // Where clocks are set back by half an hour, the hour that begins there has begun before.
+  // Where clocks are set back by half an hour, rounding down could return the same hour again.
   return Temporal.ZonedDateTime.compare(floored, start) > 0 ? floored : next
 }

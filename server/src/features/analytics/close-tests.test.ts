@@ -9,7 +9,7 @@ import { getLink, linkNumbers, updateLink } from '../links/service.ts'
 const platform = await openTestPlatform()
 const [often, well] = ['https://example.com/often', 'https://example.com/well']
 
-test('the variant with the most leads becomes the destination, however many clicks others had', async () => {
+test('the A/B variant with the most leads becomes the destination, however many clicks others had', async () => {
   const workspace = await buildWorkspace(platform)
   const ctx = contextIn(platform, workspace.id)
   const started = Date.now()

@@ -7,7 +7,7 @@ import { chooseWinner, type Outcome } from './winner.ts'
 
 const mostUrls = 10_000
 
-/** The winner becomes the destination; without one the link stays unchanged. */
+/** Closes A/B tests that are over. The winner becomes the link's destination; without a winner, it stays unchanged. */
 export async function closeTests(platform: Platform): Promise<void> {
   for (const test of await dueTests(platform)) {
     const winner = chooseWinner(test.variants, await readOutcomes(platform, test))
@@ -18,7 +18,7 @@ export async function closeTests(platform: Platform): Promise<void> {
 
 type Test = { workspaceId: string; linkNumber: bigint; startedAt: Date }
 
-/** The clicks and leads of each destination of the link. */
+/** The clicks and leads of each destination URL of an A/B test. */
 async function readOutcomes(platform: Platform, { workspaceId, linkNumber, startedAt }: Test): Promise<Outcome[]> {
   const period = { from: startedAt, to: new Date(platform.now().getTime() + 1) }
   const filter = { linkNumbers: [{ numbers: [linkNumber], excluded: false }] }

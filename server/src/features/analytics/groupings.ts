@@ -2,13 +2,13 @@ import type { AnalyticsCount, AnalyticsQuery, Grouping } from '@tributary/contra
 import { continents, triggers } from '@tributary/contract/analytics'
 import type { CountKey, LinkAttribute } from './store.ts'
 
-/** The key of a group: columns of the event under their public names, or an attribute of its link. */
+/** What to group events by: event columns with their names in the API, or an attribute of the link. */
 export type Groups = {
   keys: Partial<Record<CountKey, string>>
   attribute?: LinkAttribute
-  /** The values of the finer columns in the one row of a coarser level. */
+  /** Fixed values for finer columns, such as region `*` when grouping by country. */
   wholes?: Record<string, string>
-  /** The contract has a closed list of values: others can't be returned. */
+  /** The values that the API contract allows; groups with other values are not returned. */
   closed?: readonly string[]
 }
 
@@ -49,7 +49,7 @@ export const kindsByEvent = {
   composite: ['clicks', 'leads', 'sales'],
 } as const satisfies Record<AnalyticsQuery['event'], readonly string[]>
 
-/** The measure to sort by, highest first. */
+/** The measure to sort groups by, highest first. */
 export const measureByEvent: Record<AnalyticsQuery['event'], keyof Omit<AnalyticsCount, 'visitors'>> = {
   clicks: 'clicks',
   leads: 'leads',

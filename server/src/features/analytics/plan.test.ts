@@ -89,7 +89,7 @@ test.each<[Plan, string, string, object | undefined]>([
     '2299-12-31T00:00:00Z',
     { from: '1970-01-01T01:00:00Z', to: '2106-02-07T06:00:00Z' },
   ],
-])('whole buckets of %s from %s to %s', (plan, from, to, expected) => {
+])('whole rollup buckets of %s from %s to %s', (plan, from, to, expected) => {
   const found = rollupFor(plan, plannedQuery({ groupBy: 'countries' }), { from: new Date(from), to: new Date(to) })
   const iso = (second: number) => new Date(second * 1000).toISOString().replace('.000', '')
   expect(found && { from: iso(found.from), to: iso(found.to) }).toEqual(expected)
@@ -99,6 +99,6 @@ test.each([
   ['2026-01-01T00:15:00Z', '2026-02-01T00:00:00Z', true],
   ['2026-01-01T00:15:00Z', '2026-02-01T00:00:00.001Z', false],
   ['2026-01-01T00:14:59.999Z', '2026-02-01T00:00:00Z', false],
-])('buckets from %s to %s are all there are: %s', (from, to, isAll) => {
+])('rollup buckets from %s to %s replace all event rows: %s', (from, to, isAll) => {
   expect(rollupFor('workspace', plannedQuery({}), { from: new Date(from), to: new Date(to) })?.isAll).toBe(isAll)
 })

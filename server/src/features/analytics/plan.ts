@@ -3,18 +3,18 @@ import type { EventFilter } from '../events/service.ts'
 import { groupingColumns } from './groupings.ts'
 import type { Rollup } from './store.ts'
 
-/** The source of an answer: one of the rollups, or the rows. */
+/** The tables that answer an analytics query: one of the rollups, or the event rows. */
 export type Plan = 'workspace' | 'links' | 'dimension' | 'rows'
 export type CountQuery = {
   groupBy: Exclude<Grouping, 'top_groups' | 'top_partner_tags'>
   filter: EventFilter
   visitors: boolean
-  /** The starts of a series' buckets, in seconds. */
+  /** The starts of a time series' buckets, in Unix seconds. */
   edges: number[]
 }
 
 const linkFilters = ['domain', 'linkId', 'tenantId', 'tagIds', 'folderId', 'partnerId', 'root']
-/** One column is the whole value, so that the rollup can be filtered by it. */
+/** Dimensions with one column, so that the rollup can be filtered by its value. */
 const plainDimensions = ['continent', 'country', 'device', 'browser', 'os', 'trigger', 'referer'].concat([
   'utm_source',
   'utm_medium',
@@ -39,7 +39,7 @@ const bucketSeconds: Record<Exclude<Plan, 'rows'>, number> = {
   dimension: 24 * 60 * 60,
 }
 
-/** The coarsest rollup that has everything the query needs. Filters that are not named here need the rows. */
+/** Chooses the coarsest rollup that can answer the query; queries with other filters read the event rows. */
 export function planFor(query: CountQuery): Plan {
   const { groupBy, filter, visitors, edges } = query
   if (visitors) return 'rows'
@@ -52,7 +52,7 @@ export function planFor(query: CountQuery): Plan {
   return findDimension(query) !== undefined && fits('dimension') ? 'dimension' : 'rows'
 }
 
-/** The dimension that answers the query: the one it groups by, or for a total the one it filters by. */
+/** The rollup dimension that answers the query: its grouping or, for a total, its filter. */
 function findDimension({ groupBy, filter }: CountQuery): string | undefined {
   if ((filter.bots ?? 'exclude') !== 'exclude') return undefined
   const [used, ...others] = listFilters(filter)
@@ -64,8 +64,8 @@ function findDimension({ groupBy, filter }: CountQuery): string | undefined {
 }
 
 /**
- * The whole buckets of a rollup within a period, in seconds; rows cover the rest at both ends. The first hour of 1970
- * holds counts without a time, and after 2106 there are no buckets.
+ * The range of whole rollup buckets within a period, in Unix seconds; event rows cover the rest at both ends. The first
+ * hour of 1970 has counts without a time, and no bucket is later than 2106.
  */
 export function rollupFor(plan: Plan, query: CountQuery, period: { from: Date; to: Date }): Rollup | undefined {
   if (plan === 'rows') return undefined
@@ -83,7 +83,7 @@ export function rollupFor(plan: Plan, query: CountQuery, period: { from: Date; t
   }
 }
 
-/** `qr` is a condition on the trigger, which the rollup has. */
+/** The dimensions that a query filters by; `qr` is a filter on `trigger`. */
 function listFilters({ lists = {}, linkNumbers = [], ...flags }: EventFilter): string[] {
   const used = Object.keys(lists)
   if (linkNumbers.length > 0) used.push('linkId')

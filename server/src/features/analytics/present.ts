@@ -20,7 +20,7 @@ export function presentCount(group: Group | undefined, visitors = false): Analyt
   }
 }
 
-/** Every bucket has a row. */
+/** Builds a time series with a row for every bucket, even an empty one. */
 export function presentSeries(buckets: Bucket[], groups: Group[], visitors: boolean): AnalyticsRow[] {
   const found = new Map(groups.map((group) => [Number(group.keys[0]), group]))
   return buckets.map(({ second, start }) => ({ start, ...presentCount(found.get(second), visitors) }))
@@ -67,7 +67,7 @@ function presentValues(groupBy: Listed, groups: Group[]): AnalyticsRow[] {
   }))
 }
 
-/** Leads and sales without a link have none to show. */
+/** Builds the rows of `top_links`; omits leads and sales that belong to no link. */
 async function presentLinks(ctx: Ctx, groups: Group[]): Promise<AnalyticsRow[]> {
   const links = await linksByNumber(
     ctx,

@@ -83,7 +83,7 @@ const ask = async (query: Record<string, string | boolean>) =>
   (await call(retrieveAnalytics, { query: query as never })) as unknown
 
 describe('retrieveAnalytics', () => {
-  it('200: counts one event, less refunds, and all of them with composite', async () => {
+  it('200: counts one kind of event, less refunds, and all kinds with composite', async () => {
     expect(await ask({})).toEqual({ ...zeros, clicks: 4 })
     expect(await ask({ event: 'leads' })).toEqual({ ...zeros, leads: 1 })
     expect(await ask({ event: 'sales' })).toEqual({ ...zeros, sales: 1, saleAmount: 3000 })
@@ -92,18 +92,18 @@ describe('retrieveAnalytics', () => {
     expect(await ask({ interval: 'all' })).toEqual({ ...zeros, clicks: 5 })
   })
 
-  it('200: bots only on request', async () => {
+  it('200: counts clicks by bots only on request', async () => {
     expect(await ask({ bots: 'include' })).toEqual({ ...zeros, clicks: 5 })
     expect(await ask({ bots: 'only', event: 'composite', interval: '7d' })).toEqual({ ...zeros, clicks: 1 })
   })
 
-  it('200: visitors on request', async () => {
+  it('200: counts visitors on request', async () => {
     expect(await ask({ visitors: true })).toEqual({ ...zeros, clicks: 4, visitors: 2 })
     const series = (await ask({ visitors: true, groupBy: 'timeseries' })) as { visitors: number }[]
     expect(series.map(({ visitors }) => visitors).filter(Boolean)).toEqual([1, 2])
   })
 
-  it('200: groups by count, with unknown values and groups that have only sales', async () => {
+  it('200: sorts groups by count, with unknown values and groups that have only sales', async () => {
     const location = { region: '*', city: '*' }
     expect(await ask({ groupBy: 'countries', event: 'composite' })).toEqual([
       { country: 'DE', ...location, ...zeros, clicks: 2 },
@@ -125,13 +125,13 @@ describe('retrieveAnalytics', () => {
     })
   })
 
-  it('200: no row for a value outside a closed list', async () => {
+  it('200: returns no row for a value that the contract does not allow', async () => {
     expect(await ask({ groupBy: 'continents' })).toEqual([{ continent: 'EU', ...zeros, clicks: 2 }])
     expect(await ask({ groupBy: 'trigger' })).toEqual([{ trigger: 'link', ...zeros, clicks: 3 }])
     expect(await ask({ groupBy: 'triggers', trigger: 'odd' })).toEqual([])
   })
 
-  it('200: top links, folders and tags with their names', async () => {
+  it('200: returns top links, folders and tags with their names', async () => {
     expect(await ask({ groupBy: 'top_links' })).toMatchObject([
       { key: 'popular', clicks: 3, folderId },
       { key: 'quiet', clicks: 1, domain: workspace.domain },
@@ -147,7 +147,7 @@ describe('retrieveAnalytics', () => {
     expect(await ask({ groupBy: 'top_partners' })).toEqual([])
   })
 
-  it('200: a series without gaps in the time zone', async () => {
+  it('200: returns a time series without gaps in the time zone', async () => {
     const hours = (await ask({ groupBy: 'timeseries', timezone: 'Asia/Kolkata' })) as {
       start: string
       clicks: number
@@ -172,7 +172,7 @@ describe('retrieveAnalytics', () => {
     else expect(Array.isArray(body)).toBe(true)
   })
 
-  it('403: on the free plan', async () => {
+  it('403: fails on the free plan', async () => {
     const { key } = await buildWorkspace(platform, { plan: 'free' })
     const refused = createClient({ url: api, token: key })(retrieveAnalytics)
     await expect(refused).rejects.toMatchObject({ status: 403, code: 'forbidden' })

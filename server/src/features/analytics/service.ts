@@ -17,12 +17,12 @@ const mostGroups = 5_000
 export async function retrieveAnalytics(ctx: Ctx, query: AnalyticsQuery): Promise<Answer> {
   const { groupBy } = query
   if (query.visitors && groupBy !== 'count' && groupBy !== 'timeseries') {
-    throw invalid('`visitors` in the query is for `groupBy` count and timeseries only.')
+    throw invalid('`visitors` in the query requires `groupBy` count or timeseries.')
   }
   return cacheAnswer(ctx, query, () => countWithinLimits(ctx, query, (limits) => countEvents(ctx, query, limits)))
 }
 
-/** `plan` overrides the choice of the source. */
+/** Counts events for an analytics query; `plan` overrides which tables it reads. */
 export async function countEvents(
   ctx: Ctx,
   query: AnalyticsQuery,
@@ -35,7 +35,7 @@ export async function countEvents(
   const wheres = Object.fromEntries(
     kindsByEvent[event].map((kind) => [kind, buildWhere(ctx.workspaceId, period, filter, kind)]),
   )
-  // Partners have no groups or tags yet.
+  // Groups and tags of partners are not supported yet.
   if (groupBy === 'top_groups' || groupBy === 'top_partner_tags') return []
   const buckets = groupBy === 'timeseries' ? await countSeries(ctx, query, period) : []
   const edges = buckets.map(({ second }) => second)
@@ -50,7 +50,7 @@ export async function countEvents(
       attribute,
       edges,
       rollup: rollup && (await isFolded(ctx, rollup)) ? undefined : rollup,
-      // Equal and bound alike for every kind of event that a rollup has.
+      // Filters on rollup columns are the same for clicks, leads and sales.
       filters: filterConditions(filter, 'clicks', {}),
       bots,
       visitors,
@@ -64,7 +64,7 @@ export async function countEvents(
   return presentGroups(ctx, groupBy, groups)
 }
 
-/** `all` begins with the first event. */
+/** The buckets of a time series; the interval `all` begins with the workspace's first event. */
 async function countSeries(ctx: Ctx, query: AnalyticsQuery, period: { from: Date; to: Date }): Promise<Bucket[]> {
   let { from } = period
   if (query.interval === 'all' && !query.start?.trim()) {

@@ -14,33 +14,33 @@ type Column =
   | 'city'
   | 'continent'
 type Visitor = 'device' | 'browser' | 'os' | 'utm_source' | 'utm_medium' | 'utm_campaign' | 'utm_term' | 'utm_content'
-/** The workspace first, and every value bound. */
+/** A WHERE clause: workspace first, every value a bound parameter. */
 export type Condition = { text: string; values: Record<string, unknown> }
-/** `base_url` is the destination without its parameters, `start` the second at which a bucket of a series begins. */
+/** A column to group by; `base_url` is the destination without query, `start` the start of a time series' bucket. */
 export type CountKey = Column | Visitor | 'base_url' | 'start'
 export type LinkAttribute = 'domain' | 'folder_id' | 'partner_id' | 'tag_ids'
 export type Measure = 'clicks' | 'leads' | 'sales' | 'saleAmount'
-/** The buckets of a rollup in [from, to) seconds, which replace the rows of that time, or all rows. */
+/** The rollup buckets in [from, to), in Unix seconds, that replace event rows; `isAll` when no rows are needed. */
 export type Rollup = { name: RollupName; dimension?: string; from: number; to: number; isAll: boolean }
 export type Counting = {
-  /** The condition for each counted kind of event. */
+  /** The WHERE clause of each counted event table. */
   wheres: Partial<Record<Kind, Condition>>
   keys: CountKey[]
-  /** Instead of keys: the link's current attribute, each of several tags. */
+  /** Groups by a current attribute of the link instead of keys; a link counts for each of its tags. */
   attribute?: LinkAttribute
   edges?: number[]
   rollup?: Rollup
-  /** The filters as conditions on the rollup's buckets; their values are bound for the rows. */
+  /** The filters as SQL conditions on the rollup; `wheres` has their bound parameters. */
   filters?: string[]
   bots?: 'exclude' | 'include' | 'only'
   visitors?: boolean
   most: Measure
   limit: number
 }
-/** `keys` in the requested order. */
+/** The counts of a group; `keys` has its values in the requested order. */
 export type Group = { keys: string[]; visitors?: string } & Record<Measure, string>
 
-/** Counts by these keys, highest first; without keys the total. Lists leave out groups that are all zero. */
+/** Counts events by these keys, highest first, or in total without keys. Omits groups whose counts are all zero. */
 export function selectGroups(clickhouse: ClickHouse, counting: Counting, limits: QueryLimits = {}): Promise<Group[]> {
   const { wheres, attribute, edges, rollup, limit } = counting
   const grouped = attribute ? ['attribute'] : counting.keys.map((_, index) => `key${index}`)
@@ -68,7 +68,7 @@ ORDER BY ${[...order, ...grouped].join(', ')}
 LIMIT {limit:UInt32}`
 }
 
-/** The start of the earliest non-empty bucket, in seconds. The first of 1970 holds counts without a time. */
+/** The start of the workspace's first rollup bucket, in Unix seconds; 1970 is skipped, it has counts without a time. */
 export async function selectFirstBucket(clickhouse: ClickHouse, workspaceId: string): Promise<number | undefined> {
   const [row] = await query<{ first: string }>(
     clickhouse,
@@ -91,7 +91,7 @@ function listMeasures({ visitors }: Counting): (Measure | 'visitors')[] {
   return visitors ? [...measures, 'visitors'] : measures
 }
 
-/** The rows of each kind, and the rollup's buckets in the middle. */
+/** The subqueries to sum: event rows of each kind, and rollup buckets for the middle of the period. */
 function selectParts(counting: Counting): string[] {
   const { wheres, keys, attribute, rollup, bots } = counting
   const columns = attribute ? (['link_number'] as const) : keys
@@ -113,7 +113,7 @@ function selectParts(counting: Counting): string[] {
   return [...(rollup.isAll ? [] : parts), `  WITH ${namesInBuckets(rollup).join(', ')} ${ofBuckets}`]
 }
 
-/** Leads and sales are never from bots. */
+/** The sums over rollup buckets; leads and sales are never from bots. */
 function sumsOfBuckets(kinds: string[], bots: Counting['bots'] = 'exclude'): string[] {
   const clicks = { exclude: 'sum(clicks)', include: 'sum(clicks + bots)', only: 'sum(bots)' }[bots]
   const counts = (kind: Kind) => kinds.includes(kind) && (kind === 'clicks' || bots !== 'only')
@@ -126,7 +126,7 @@ function sumsOfBuckets(kinds: string[], bots: Counting['bots'] = 'exclude'): str
 
 const partsOfValue: Record<string, string[]> = { region: ['country', 'region'], city: ['country', 'region', 'city'] }
 
-/** The row columns of a bucket's values, so that one condition serves both. */
+/** Aliases of rollup values with the names of event columns, so that the same conditions work for both. */
 function namesInBuckets({ dimension }: Rollup): string[] {
   const pieces = partsOfValue[dimension ?? '']
   const values = pieces

@@ -1,5 +1,5 @@
 import { eventTables } from '../event-storage/service.ts'
 import { rollupTables } from '../rollups/service.ts'
 
-/** The tables belong to other features, which list the readable ones. */
+/** Event and rollup tables that analytics reads; other features own them. */
 export const tables = { ...eventTables, ...rollupTables }

@@ -2,8 +2,8 @@ export type Variant = { url: string; percentage: number }
 export type Outcome = { url: string; leads: number; clicks: number }
 
 /**
- * The variant with the most leads, then the most clicks; undefined without visitors. A visitor's own parameters may
- * have been added to a destination, so an outcome belongs to the variant it has most in common with.
+ * The A/B test variant with the most leads, then the most clicks; undefined without visitors. A destination URL may
+ * have additional parameters of its visitor, so it counts for the longest variant whose parameters it has.
  */
 export function chooseWinner(variants: Variant[], outcomes: Outcome[]): Variant | undefined {
   const totals = variants.map((variant) => ({ variant, leads: 0, clicks: 0 }))

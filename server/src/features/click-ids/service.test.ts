@@ -34,7 +34,7 @@ const anyVisit: fc.Arbitrary<ClickVisit> = fc.record({
   at: anyAt,
 })
 
-describe('a minted id', () => {
+describe('a click id', () => {
   test('decodes to its link number and hour', () => {
     fc.assert(
       fc.property(anyVisit, (visit) => {
@@ -52,7 +52,7 @@ describe('a minted id', () => {
     )
   })
 
-  test('is 40 canonical characters that a URL does not escape', () => {
+  test('has 40 characters that need no escaping in a URL', () => {
     fc.assert(
       fc.property(anyVisit, (visit) => {
         const text = mintClickId(keys, visit)
@@ -104,7 +104,7 @@ describe('a minted id', () => {
     )
   })
 
-  test('keeps the boundary between ip and user agent', () => {
+  test('differs when characters move from ip to user agent', () => {
     const visit = { linkNumber: 7n, at: 0 }
     const left = mintClickId(keys, { ...visit, ip: '1.1.1.1', userAgent: '1 x' })
     const right = mintClickId(keys, { ...visit, ip: '1.1.1.11', userAgent: ' x' })
@@ -122,7 +122,7 @@ describe('a minted id', () => {
   })
 })
 
-describe('a text is refused', () => {
+describe('readClickId refuses a text', () => {
   test('when a single character was changed', () => {
     fc.assert(
       fc.property(anyVisit, fc.nat(39), fc.constantFrom(...alphabet), (visit, index, character) => {
@@ -143,7 +143,7 @@ describe('a text is refused', () => {
     }
   })
 
-  test('when it was minted with another secret under the same key id', () => {
+  test('when it was signed with another secret under the same key id', () => {
     fc.assert(
       fc.property(anyVisit, (visit) => {
         expect(readClickId(keys, mintClickId(keysFrom(`1:${hexB}`), visit))).toBeNull()
@@ -177,28 +177,28 @@ describe('a text is refused', () => {
   })
 })
 
-test('bytes and text of the wrong size are errors', () => {
+test('click ids of the wrong size, as bytes or text, are errors', () => {
   expect(() => clickIdBytes('abc')).toThrow('expected 40 characters')
   expect(() => clickIdText(new Uint8Array(29))).toThrow('expected 30 bytes, got 29')
 })
 
-test('bytes inside a larger buffer become the text of those bytes only', () => {
+test('clickIdText encodes only its own bytes of a larger buffer', () => {
   const text = mintClickId(keys, { linkNumber: 1n, ip: '203.0.113.9', userAgent: 'test', at: 0 })
   const large = new Uint8Array(100)
   large.set(clickIdBytes(text), 33)
   expect(clickIdText(large.subarray(33, 63))).toBe(text)
 })
 
-test.each([-1, Number.NaN, 2 ** 24 * hourMs])('the time %d is not an hour of a click id', (at) => {
+test.each([-1, Number.NaN, 2 ** 24 * hourMs])('clickHour refuses the time %d', (at) => {
   expect(() => clickHour(at)).toThrow('1970 to 3883')
 })
 
-test('a current key without a secret is an error', () => {
+test('minting a click id fails when the current key has no secret', () => {
   const visit = { linkNumber: 1n, ip: '', userAgent: '', at: 0 }
-  expect(() => mintClickId({ ...keys, current: 3 }, visit)).toThrow('click key 3')
+  expect(() => mintClickId({ ...keys, current: 3 }, visit)).toThrow('CLICK_ID_KEYS has no secret for the current key 3')
 })
 
-describe('the share of a visitor', () => {
+describe("a visitor's A/B test share", () => {
   const findShare = (visitor: number, link = 7n) =>
     visitorShare(keys, link, `10.0.${visitor >> 8}.${visitor & 255}`, 'x')
 
@@ -213,7 +213,7 @@ describe('the share of a visitor', () => {
     )
   })
 
-  test('is spread evenly: every tenth gets a tenth of 20,000 visitors, within 8 %', () => {
+  test('is distributed evenly: every tenth gets a tenth of 20,000 visitors, within 8 %', () => {
     const tenths = Array.from({ length: 10 }, () => 0)
     for (let visitor = 0; visitor < 20_000; visitor++) {
       const tenth = Math.floor(findShare(visitor) * 10)

@@ -4,11 +4,11 @@ import { memoByObject } from '../../platform/memo.ts'
 import type { SecretKeys } from '../../platform/seal.ts'
 
 export type ClickKeys = { current: number; secrets: Map<number, ClickSecret> }
-/** Each fills one block of the hash. */
+/** Derived keys; each is padded to one SHA-256 block. */
 export type ClickSecret = { visitor: Buffer; tag: Buffer; share: Buffer }
 export type ClickVisit = { linkNumber: bigint; ip: string; userAgent: string; at: number }
 
-// 30 bytes: version and key id 1, hour 3, link number 8, visitor hash 9, tag 9.
+// A click id has 30 bytes: version and key id 1, hour 3, link number 8, visitor hash 9, authentication tag 9.
 const version = 1
 const tokenBytes = 30
 const textLength = 40
@@ -27,10 +27,10 @@ const deriveKeys = memoByObject(({ current, secrets }: SecretKeys) => {
   return { current, secrets: new Map([...secrets].map(([id, secret]) => [id, deriveSubkeys(secret)])) }
 })
 
-/** The same visitor on the same link within the same hour gets the same id. */
+/** Creates a signed click id; a visitor gets the same id for all clicks on a link within an hour. */
 export function mintClickId(keys: ClickKeys, visit: ClickVisit): string {
   const secret = keys.secrets.get(keys.current)
-  if (!secret) throw new Error(`click key ${keys.current} is the current one but has no secret`)
+  if (!secret) throw new Error(`CLICK_ID_KEYS has no secret for the current key ${keys.current}`)
   token[0] = (version << 4) | keys.current
   token.writeUIntBE(clickHour(visit.at), 1, 3)
   token.writeBigUInt64BE(visit.linkNumber, 4)
@@ -40,8 +40,8 @@ export function mintClickId(keys: ClickKeys, visit: ClickVisit): string {
 }
 
 /**
- * From 0 to just below 1, evenly spread over visitors; constant per visitor and link. It uses the oldest key, so that a
- * new one does not reassign everybody.
+ * A number from 0 to just below 1 that selects a visitor's A/B test variant: evenly distributed, constant per visitor
+ * and link. It uses the oldest key, so that a new key does not reassign all visitors.
  */
 export function visitorShare(keys: ClickKeys, linkNumber: bigint, ip: string, userAgent: string): number {
   const oldest = [...keys.secrets.values()].at(-1) as ClickSecret
@@ -50,7 +50,7 @@ export function visitorShare(keys: ClickKeys, linkNumber: bigint, ip: string, us
   return shareBits.readUIntBE(0, 6) / 2 ** 48
 }
 
-/** Returns null for every text that was not minted with one of the keys. */
+/** Verifies a click id and returns its content; null when it was not signed with one of the keys. */
 export function readClickId(keys: ClickKeys, text: string): { linkNumber: bigint; hour: number } | null {
   if (!isClickIdText(text)) return null
   token.write(text, 'base64url')
@@ -62,10 +62,10 @@ export function readClickId(keys: ClickKeys, text: string): { linkNumber: bigint
   return { linkNumber: token.readBigUInt64BE(4), hour: token.readUIntBE(1, 3) }
 }
 
-/** The hour since 1970 that an id minted at that time contains. */
+/** The hour since 1970 that a click id created at this time contains. */
 export function clickHour(at: number): number {
   const hour = Math.floor(at / hourMs)
-  if (!(hour >= 0 && hour <= lastHour)) throw new RangeError(`${at} ms is not a click id's time: 1970 to 3883`)
+  if (!(hour >= 0 && hour <= lastHour)) throw new RangeError(`click id time must be from 1970 to 3883, got ${at} ms`)
   return hour
 }
 
@@ -83,7 +83,7 @@ function isClickIdText(text: string): boolean {
   return text.length === textLength && /^[\w-]+$/.test(text)
 }
 
-// Scratch space: this code is synchronous, so calls never overlap; allocating instead halves the speed.
+// Reused buffers: calls are synchronous and never overlap, and allocating buffers per call would halve the speed.
 const tagInput = Buffer.alloc(blockBytes + tokenBytes)
 const signed = tagInput.subarray(0, blockBytes + tagAt)
 const token = tagInput.subarray(blockBytes)
@@ -120,8 +120,8 @@ function tagMac(secret: ClickSecret): string {
 }
 
 /**
- * SHA-256 of the key's block and the text, not HMAC. HMAC's second pass protects against extending the text from a
- * known hash; less than a third of this hash is ever shown, so one pass is enough (ADR 0007).
+ * SHA-256 of the key's block and the text, not HMAC. HMAC's second pass prevents length-extension attacks, which need
+ * the whole hash; less than a third of this hash is ever public, so one pass is enough (ADR 0007).
  */
 function keyedHash(input: Buffer): string {
   return hash('sha256', input, 'binary')

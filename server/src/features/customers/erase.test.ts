@@ -11,7 +11,7 @@ import { deleteCustomer, findCustomer, getCustomer, listCustomers, makeCustomer,
 const platform = await openOwnDatabase()
 const query = { sortBy: 'createdAt', sortOrder: 'desc', page: 1, pageSize: 100 } as const
 
-/** A person with unique values that can be searched for. */
+/** A customer with unique values that can be searched for in all tables. */
 function somebody() {
   const tag = randomUUID().slice(0, 8)
   return {
@@ -35,7 +35,7 @@ async function tablesWith({ db }: Platform, text: string): Promise<string[]> {
   return found
 }
 
-test('an erasure leaves no personal data anywhere; the row stays for the events', async () => {
+test('erasing a customer leaves no personal data anywhere; the row stays for its events', async () => {
   const workspace = await buildWorkspace(platform)
   const context = contextIn(platform, workspace.id)
   const { tag, ...person } = somebody()
@@ -80,7 +80,7 @@ test('an erasure leaves no personal data anywhere; the row stays for the events'
   expect(await takeMessages(platform)).toEqual([{ workspaceId: workspace.id, customerId: id, at: undefined }])
 })
 
-test('an erased customer is not found, and a new one may have the external id', async () => {
+test('an erased customer is not found, and a new customer may have the external id', async () => {
   const workspace = await buildWorkspace(platform)
   const context = contextIn(platform, workspace.id)
   const { id } = await buildCustomer(platform, workspace, { externalId: 'x' })
@@ -96,7 +96,7 @@ test('an erased customer is not found, and a new one may have the external id', 
   expect(next.id).not.toBe(id)
 })
 
-test('of two concurrent erasures, one succeeds and the other finds nobody', async () => {
+test('of two concurrent erasures of a customer, one succeeds and the other fails', async () => {
   const workspace = await buildWorkspace(platform)
   const context = contextIn(platform, workspace.id)
   const { id } = await buildCustomer(platform, workspace)

@@ -12,7 +12,7 @@ export type CustomerErased = z.infer<typeof customerErased>
 
 export const customerErasedSubject = 'changes.*.customer-erased'
 
-/** Ids only, because the log outlives the erasure. */
+/** The message has only ids, because it stays in the log after the customer's data is erased. */
 export function customerErasedMessage(body: CustomerErased, partition: number) {
   return { subject: `changes.${partition}.customer-erased`, body }
 }

@@ -5,7 +5,7 @@ const qualities =
 const animals =
   'Badger Bear Beaver Bison Crane Deer Dolphin Dove Eagle Falcon Finch Fox Gull Hare Hawk Heron Ibex Jay Koala Lark Lemur Linnet Lynx Marten Mole Moose Otter Owl Panda Penguin Puffin Quail Raven Robin Salmon Seal Sparrow Stork Swan Thrush Tiger Trout Turtle Walrus Wren'
 
-/** A name for a customer with only an id. */
+/** A random name for a customer that was created without name and email. */
 export function anyName(): string {
   return `${pickWord(qualities)} ${pickWord(animals)}`
 }

@@ -5,7 +5,7 @@ import type { CustomerRow } from './store.ts'
 
 const nobody = { name: 'Deleted customer', email: null, avatar: null, externalId: '', stripeCustomerId: null }
 
-/** The customer in events, webhooks and commissions; an erased one has no personal data. */
+/** The customer in events, webhooks and commissions; an erased customer has no personal data. */
 export function present(row: CustomerRow | undefined, id: string): Customer {
   const isThere = row && row.erased_at === null
   const person = isThere && {
@@ -27,7 +27,7 @@ export function present(row: CustomerRow | undefined, id: string): Customer {
   }
 }
 
-/** With its related objects. There are no partners and discounts yet. */
+/** The customer with its link. Partners and discounts are not supported yet. */
 export function presentExpanded(row: CustomerRow, link: Link | undefined): ExpandedCustomer {
   return {
     ...present(row, row.id),

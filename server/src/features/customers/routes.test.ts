@@ -94,14 +94,14 @@ describe('getCustomers', () => {
     expect((await names(query)).join(' ')).toBe(expected)
   })
 
-  it("200: a link's customers", async () => {
+  it("200: lists a link's customers", async () => {
     expect(await names(`linkId=${linkId}`)).toEqual(['Bob', 'Ada'])
     expect(await names(`linkId=${linkId}&search=bob%40`)).toEqual(['Bob'])
     expect(await names(`linkId=${linkId}&partnerId=pn_1`)).toEqual([])
   })
 
   it.each(['createdAt', 'saleAmount', 'firstSaleAt', 'subscriptionCanceledAt'])(
-    '200: by %s, cursors reach everybody once, forwards and backwards',
+    '200: sorted by %s, cursors reach each customer once, forwards and backwards',
     async (sortBy) => {
       for (const sortOrder of ['asc', 'desc']) {
         const order = `sortBy=${sortBy}&sortOrder=${sortOrder}`
@@ -134,7 +134,7 @@ describe('getCustomers', () => {
     expect(rest.map(({ name }) => name)).toEqual(['a'])
   })
 
-  it('404 and 422: an unknown cursor, or two of them', async () => {
+  it('404, 422: refuses an unknown cursor, or two cursors', async () => {
     const unknown = await send(workspace, 'GET', '/customers?startingAfter=cus_x')
     expect([unknown.status, unknown.message]).toEqual([404, 'There is no customer cus_x in this workspace.'])
     const both = await send(workspace, 'GET', '/customers?startingAfter=a&endingBefore=b')
@@ -145,7 +145,7 @@ describe('getCustomers', () => {
 })
 
 describe('createCustomer', () => {
-  it('201: creates one with a generated name, and `ext_1` beside `1`', async () => {
+  it('201: creates a customer with a generated name, and external id `ext_1` beside `1`', async () => {
     const workspace = await buildWorkspace(platform)
     const body = { externalId: '1', email: 'ada@example.com', avatar: 'https://example.com/a.png' }
     const first = await send(workspace, 'POST', '/customers', body)
@@ -156,7 +156,7 @@ describe('createCustomer', () => {
     expect((await send(workspace, 'GET', '/customers/ext_ext_1')).answer).toEqual(second.answer)
   })
 
-  it('400, 409, 422: without an external id, with one that is taken or too long', async () => {
+  it('400, 409, 422: refuses an external id that is missing, taken or too long', async () => {
     const workspace = await buildWorkspace(platform)
     await send(workspace, 'POST', '/customers', { externalId: '1' })
     expect((await send(workspace, 'POST', '/customers', {})).status).toBe(400)
@@ -176,7 +176,7 @@ describe('trackCustomer', () => {
     expect(found.answer).toMatchObject([{ externalId: 'ext_7', name: 'Ada L.', email: 'ada@example.com' }])
   })
 
-  it('400, 422: without an id, and with an invalid e-mail address', async () => {
+  it('400, 422: refuses a missing id and an invalid e-mail address', async () => {
     const workspace = await buildWorkspace(platform)
     expect((await send(workspace, 'POST', '/track/customer', {})).status).toBe(400)
     const wrong = { customerId: '1', customerEmail: 'nobody' }
@@ -185,7 +185,7 @@ describe('trackCustomer', () => {
 })
 
 describe('getCustomer', () => {
-  it('200: by id and by external id, with the twelve fields', async () => {
+  it('200: finds a customer by id and by external id, with its twelve fields', async () => {
     const workspace = await buildWorkspace(platform)
     const made = await buildCustomer(platform, workspace, { externalId: 'a/b c', email: 'a@example.com' })
     const expected = {
@@ -208,7 +208,7 @@ describe('getCustomer', () => {
     expect(expanded.answer).toEqual({ ...expected, link: null, programId: null, partner: null, discount: null })
   })
 
-  it('200: expanded with its link', async () => {
+  it('200: returns the customer with its link when expanded', async () => {
     const workspace = await buildWorkspace(platform)
     const link = await buildLink(platform, workspace, { key: 'k' })
     const [linkNumber] = await linkNumbers(contextIn(platform, workspace.id), { ids: [link.id] })
@@ -246,7 +246,7 @@ describe('updateCustomer', () => {
     expect(emptied.answer).toMatchObject({ name: null, email: null, stripeCustomerId: null, avatar: null, link: null })
   })
 
-  it.each(['externalId', 'stripeCustomerId'])('409: another customer has the %s', async (field) => {
+  it.each(['externalId', 'stripeCustomerId'])('409: refuses the %s of another customer', async (field) => {
     const workspace = await buildWorkspace(platform)
     const [one, other] = [await buildCustomer(platform, workspace), await buildCustomer(platform, workspace)]
     await send(workspace, 'PATCH', `/customers/${one.id}`, { [field]: 'taken' })
@@ -254,7 +254,7 @@ describe('updateCustomer', () => {
       [field]: 'taken',
       name: 'x',
     })
-    const refusal = `Another customer already has this \`${field}\`. Each customer has one of its own.`
+    const refusal = `Another customer already has this \`${field}\`. It must be unique.`
     expect([status, message]).toEqual([409, refusal])
     expect((await send(workspace, 'GET', `/customers/${other.id}`)).answer.name).toBe(other.name)
     expect((await send(workspace, 'PATCH', `/customers/${one.id}`, { [field]: 'taken' })).status).toBe(200)
@@ -281,14 +281,14 @@ describe('updateCustomer', () => {
     expect((await send(workspace, 'PATCH', `/customers/${id}`, patch)).status).toBe(status)
   })
 
-  it('404: an unknown customer', async () => {
+  it('404: fails for an unknown customer', async () => {
     const workspace = await buildWorkspace(platform)
     expect((await send(workspace, 'PATCH', '/customers/ext_x', { name: 'x' })).code).toBe('not_found')
   })
 })
 
 describe('deleteCustomer', () => {
-  it('200 and 404: the log has the erasure without personal data', async () => {
+  it('200, 404: publishes the erasure without personal data', async () => {
     const server = await startServer({ ...inject('environment'), ROLES: 'api', LOG_LEVEL: 'debug' })
     onTestFinished(async () => void (await server.stop()))
     const workspace = await buildWorkspace(platform)
@@ -309,7 +309,7 @@ describe('deleteCustomer', () => {
 })
 
 describe('creating and presenting', () => {
-  it('50 concurrent requests for the same customer get the same one', async () => {
+  it('50 concurrent calls of makeCustomer return the same customer', async () => {
     const workspace = await buildWorkspace(platform)
     const context = contextIn(platform, workspace.id)
     const person = { externalId: 'same', name: null, email: null, avatar: null }

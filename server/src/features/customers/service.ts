@@ -70,7 +70,7 @@ export async function createCustomer(ctx: Ctx, input: NewCustomer): Promise<Expa
   return presentOne(ctx, row, {})
 }
 
-/** Creates the customer with this external id, or changes the given fields. */
+/** Creates the customer with this external id, or updates the given fields of the existing customer. */
 export async function saveCustomer(ctx: Ctx, externalId: string, fields: Omit<CustomerPatch, 'externalId'>) {
   return transaction(ctx, async (ctx) => {
     const known = await findCustomer(ctx, externalId)
@@ -106,7 +106,7 @@ export async function updateCustomer(
 }
 
 /**
- * Erases everything personal at once except the events' metadata; its owners subscribe to the message and erase that.
+ * Erases a customer's personal data. Event metadata is erased later, by subscribers of the published message.
  */
 export async function deleteCustomer(ctx: Ctx, name: string): Promise<{ id: string }> {
   return transaction(ctx, async (ctx) => {
@@ -122,25 +122,25 @@ export async function deleteCustomer(ctx: Ctx, name: string): Promise<{ id: stri
   })
 }
 
-/** The customer inside an event; `row` may be missing or erased. */
+/** The customer as it appears in an event; `row` may be missing or erased. */
 export function presentCustomer(row: Customer | undefined, id: string): ContractCustomer {
   return present(row, id)
 }
 
-/** By the client's own id. Inside a transaction, locks the customer until it ends. */
+/** Finds a customer by external id. In a transaction, locks the row until it ends. */
 export function findCustomer(ctx: Ctx, externalId: string): Promise<Customer | undefined> {
   return selectCustomer(ctx.db, ctx.workspaceId, { externalId })
 }
 
-/** Locks the customer against erasure until the transaction ends; undefined when it was erased. */
+/** Locks a customer against erasure until the transaction ends; undefined when it was erased. */
 export function lockCustomer(ctx: Ctx, id: string): Promise<Customer | undefined> {
   return selectCustomer(ctx.db, ctx.workspaceId, { id })
 }
 
-/** Concurrent calls for the same customer get the one that was created first. */
+/** Returns the customer with this external id, creating it if needed; safe for concurrent calls. */
 export async function makeCustomer(ctx: Ctx, person: Person, click: FirstClick | null): Promise<Customer> {
   const row = newRow(ctx, person, click)
-  // The first one may be erased or get another id before it is read.
+  // A customer found by the insert may be erased or get another external id before it is read.
   for (let attempt = 0; attempt < attempts; attempt++) {
     const customer = (await insertCounted(ctx, row)) ?? (await findCustomer(ctx, person.externalId))
     if (customer) return customer
@@ -148,7 +148,7 @@ export async function makeCustomer(ctx: Ctx, person: Person, click: FirstClick |
   throw conflict('The customer with this external id is being changed by another request. Try again.')
 }
 
-/** Undefined when the workspace has a customer with this external id already. */
+/** Inserts a customer within the workspace's quota; undefined when the external id is taken. */
 function insertCounted(ctx: Ctx, row: ReturnType<typeof newRow>): Promise<Customer | undefined> {
   return transaction(ctx, async (ctx) => {
     await requireStorageRoom(ctx, 'customers', () => countCustomers(ctx.db, ctx.workspaceId))
@@ -175,7 +175,7 @@ function newRow(ctx: Ctx, person: Person, click: FirstClick | null) {
   }
 }
 
-/** Keeps an earlier click. */
+/** Saves the customer's first click, unless it already has one. */
 export async function rememberClick(ctx: Ctx, customer: Customer, click: FirstClick): Promise<void> {
   if (customer.click_id === null) await updateFirstClick(ctx.db, ctx.workspaceId, customer.id, click)
 }
@@ -186,7 +186,7 @@ export function countSale(ctx: Ctx, id: string, sale: { sales: number; amount: n
 
 export type SoldTo = { number: bigint; id: string; workspaceId: string; sales: number; saleAmount: number }
 
-/** Customers after a number, or the named ones, with their counted sales. */
+/** Customers after a number, or with the given numbers, and their counted sales. */
 export async function soldTo(
   platform: Pick<Platform, 'db'>,
   range: Parameters<typeof selectSoldTo>[1],
@@ -208,12 +208,12 @@ export function correctSales(
   return replaceSales(platform.db, rows)
 }
 
-/** Saves a country for customers that have none. */
+/** Saves the country of customers that have none yet. */
 export async function saveCustomerCountries(platform: Pick<Platform, 'db'>, located: LocatedCustomer[]): Promise<void> {
   if (located.length > 0) await fillCountries(platform.db, located)
 }
 
-/** Including erased customers. */
+/** Customers by id, including erased customers. */
 export async function customersById(ctx: Ctx, ids: string[]): Promise<Map<string, Customer>> {
   if (ids.length === 0) return new Map()
   const rows = await selectCustomersById(ctx.db, ctx.workspaceId, [...new Set(ids)])
@@ -241,19 +241,19 @@ async function findCustomerNumber(ctx: Ctx, id: string): Promise<bigint> {
   return number
 }
 
-/** An exact address or id takes precedence over a search. Undefined when no customer can match. */
+/** Builds the list filter: email or external id takes precedence over search. Undefined when no customer can match. */
 async function buildFilter(ctx: Ctx, query: CustomersQuery): Promise<CustomerFilter | undefined> {
   const { email, externalId, search, linkId, partnerId, programId } = query
   const named =
     email !== undefined ? { email } : externalId !== undefined ? { externalId } : search !== undefined && { search }
-  // There are no partners or programs yet, so no link has one.
+  // Partners and programs are not supported yet, so no customer has one.
   if (partnerId !== undefined || programId !== undefined) return undefined
   const [linkNumber] = linkId === undefined ? [] : await linkNumbers(ctx, { ids: [linkId] })
   if (linkId !== undefined && linkNumber === undefined) return undefined
   return { ...named, country: query.country?.toUpperCase(), linkNumber }
 }
 
-/** The fields that the patch really changes. */
+/** The columns that the patch really changes. */
 function changesTo(row: CustomerRow, patch: CustomerPatch): CustomerChanges {
   const changes: CustomerChanges = {
     external_id: patch.externalId,
@@ -271,7 +271,7 @@ function changesTo(row: CustomerRow, patch: CustomerPatch): CustomerChanges {
 
 function taken(constraint: string | undefined) {
   const field = { customers_external_id: 'externalId', customers_stripe_id: 'stripeCustomerId' }[constraint ?? '']
-  return field && conflict(`Another customer already has this \`${field}\`. Each customer has one of its own.`)
+  return field && conflict(`Another customer already has this \`${field}\`. It must be unique.`)
 }
 
 function known(values: (string | null)[]): string[] {

@@ -40,13 +40,13 @@ export type CustomerSort = 'createdAt' | 'saleAmount' | 'firstSaleAt' | 'subscri
 export type CustomerPage = {
   sort: CustomerSort
   ascending: boolean
-  /** The number of the last customer of the previous page, in the requested order. */
+  /** Keyset pagination: the number of the previous page's last customer. */
   after?: bigint
   offset: number
   count: number
 }
 
-// Customers without such an event come first in ascending order.
+// Customers without a first sale or cancellation come first in ascending order.
 const sortColumns: Record<CustomerSort, RawBuilder<unknown>> = {
   createdAt: sql`number`,
   saleAmount: sql`sale_amount`,
@@ -54,7 +54,7 @@ const sortColumns: Record<CustomerSort, RawBuilder<unknown>> = {
   subscriptionCanceledAt: sql`coalesce(subscription_canceled_at, '-infinity'::timestamptz)`,
 }
 
-/** Undefined when another request has created a customer with this external id meanwhile. */
+/** Inserts a customer; undefined when the workspace already has a customer with this external id. */
 export async function insertCustomer(db: Db, row: NewCustomerRow): Promise<CustomerRow | undefined> {
   const result = await sql<CustomerRow>`
     INSERT INTO customers (id, workspace_id, external_id, name, email, avatar, click_id, link_number)
@@ -70,7 +70,7 @@ export async function countCustomers(db: Db, workspaceId: string): Promise<numbe
   return Number(result.rows[0]?.count ?? 0)
 }
 
-/** Inside a transaction, locks the row until it ends. */
+/** Finds a customer that is not erased. In a transaction, locks the row until it ends. */
 export async function selectCustomer(
   db: Db,
   workspaceId: string,
@@ -85,7 +85,7 @@ export async function selectCustomer(
   return result.rows[0]
 }
 
-/** Including erased ones. Inside a transaction, locks their rows until it ends. */
+/** Returns customers, including erased ones. In a transaction, locks their rows until it ends. */
 export async function selectCustomersById(db: Db, workspaceId: string, ids: string[]): Promise<CustomerRow[]> {
   const rowLock = db.isTransaction ? sql`ORDER BY id FOR SHARE` : sql``
   const result = await sql<CustomerRow>`
@@ -93,7 +93,7 @@ export async function selectCustomersById(db: Db, workspaceId: string, ids: stri
   return result.rows
 }
 
-/** Keeps the first known click. */
+/** Saves a customer's first click, unless it already has one. */
 export async function updateFirstClick(
   db: Db,
   workspaceId: string,
@@ -104,7 +104,7 @@ export async function updateFirstClick(
     WHERE workspace_id = ${workspaceId} AND id = ${id} AND click_id IS NULL`.execute(db)
 }
 
-/** A customer's sum stops at the largest value of its column instead of failing. */
+/** Limits a customer's sale amount to the range of its column, so that the update does not fail. */
 function bounded(sum: RawBuilder<unknown>) {
   return sql`greatest(-9000000000000000000, least(9000000000000000000, ${sum}))::bigint`
 }
@@ -124,7 +124,7 @@ export async function addSales(
 
 export type SoldToRow = Pick<CustomerRow, 'number' | 'id' | 'workspace_id' | 'sales' | 'sale_amount'>
 
-/** Including erased ones. Inside a transaction, locks their rows until it ends. */
+/** Returns customers' sales, including erased customers. In a transaction, locks their rows until it ends. */
 export async function selectSoldTo(
   db: AllWorkspacesDb,
   range: { workspaceId?: string; after: bigint; count: number } | { numbers: bigint[] },
@@ -171,14 +171,14 @@ export async function selectCustomers(
   return result.rows
 }
 
-/** Including an erased one, so that a list continues after it. */
+/** The number of a customer, even of an erased customer, so that pagination can continue after it. */
 export async function selectNumber(db: Db, workspaceId: string, id: string): Promise<bigint | undefined> {
   const result = await sql<{ number: bigint }>`
     SELECT number FROM customers WHERE workspace_id = ${workspaceId} AND id = ${id}`.execute(db)
   return result.rows[0]?.number
 }
 
-/** Fails on the constraints `customers_external_id` and `customers_stripe_id`. */
+/** Updates a customer. Throws on a violation of `customers_external_id` or `customers_stripe_id`. */
 export async function updateCustomerRow(
   db: Db,
   workspaceId: string,
@@ -186,11 +186,11 @@ export async function updateCustomerRow(
   changes: CustomerChanges,
 ): Promise<CustomerRow> {
   const row = await updateById<CustomerRow>(db, 'customers', workspaceId, id, changes)
-  if (!row) throw new Error(`The customer ${id} has no row`)
+  if (!row) throw new Error(`There is no customer ${id} to update`)
   return row
 }
 
-/** Removes everything personal; the row stays for the events that name it. */
+/** Erases a customer's personal data; the row stays for events that refer to it. */
 export async function eraseCustomerRow(db: Db, workspaceId: string, id: string): Promise<void> {
   await sql`UPDATE customers SET external_id = NULL, name = NULL, email = NULL, avatar = NULL, stripe_customer_id = NULL,
       country = NULL, erased_at = now(), updated_at = now()

@@ -3,11 +3,11 @@ import type { ErrorCode } from '@tributary/contract/operation'
 type Description = {
   happens: string
   remedy: string
-  /** A sample message, and its remedy. */
+  /** Pairs of an example error message and its remedy. */
   messages: [string, string][]
 }
 
-/** In HTML. The documentation site and the pages of a server without it show the same text. */
+/** Descriptions of all error codes in HTML, for the documentation site and for the pages of a server without it. */
 export const meanings: Record<ErrorCode, Description> = {
   bad_request: {
     happens:
@@ -94,7 +94,7 @@ export const meanings: Record<ErrorCode, Description> = {
       'All types are correct, but a value is not allowed: out of range, not in the list, too long, or not a URL.',
     remedy: 'The message names the field and what is allowed there.',
     messages: [
-      ['<code>limit</code> in the query must be at most 1000, not 5000.', 'Request less, and read the next page.'],
+      ['<code>limit</code> in the query must be at most 1000, not 5000.', 'Lower it, and request more pages.'],
       [
         'The body is larger than … bytes, the limit …',
         'Send less in one request. The reference names the limit of each operation; <code>BODY_LIMIT_BYTES</code> limits all of them.',

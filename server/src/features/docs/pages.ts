@@ -1,7 +1,7 @@
 import { type ErrorCode, errorCodes, errorStatuses } from '@tributary/contract/operation'
 import { meanings } from './descriptions.ts'
 
-/** Replaces the documentation site on a server where it was not built. */
+/** The page at /docs on a server where the documentation site was not built. */
 export function siteMissingPage(): string {
   return page(
     'Documentation',
@@ -40,7 +40,7 @@ export function errorsPage(): string {
   )
 }
 
-/** The page calls no service elsewhere. */
+/** Settings of the API reference page: it sends no request to other hosts. */
 const referenceSettings = {
   url: '/openapi.json',
   authentication: { preferredSecurityScheme: 'token' },
@@ -52,7 +52,7 @@ const referenceSettings = {
   mcp: { disabled: true },
 }
 
-/** A separate script, because the page's policy allows no inline ones. */
+/** Starts the API reference. A separate file, because the page's Content-Security-Policy allows no inline script. */
 export const referenceStart = `Scalar.createApiReference('#reference', ${JSON.stringify(referenceSettings)})\n`
 
 export function referencePage(): string {

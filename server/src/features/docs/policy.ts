@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Headers of a page: it loads nothing from elsewhere, and runs only the inline scripts that it was built with. */
+/** Response headers of a documentation page: no content from other hosts, no inline scripts except those in `html`. */
 export function pageHeaders(html: string, mayConnectTo: string[] = []): Record<string, string> {
   return {
     'Content-Security-Policy': buildPolicy(html, mayConnectTo),
@@ -13,7 +13,7 @@ function buildPolicy(html: string, mayConnectTo: string[]): string {
   return [
     "default-src 'self'",
     `script-src ${["'self'", ...inlineScripts(html).map(hashScript)].join(' ')}`,
-    // Code blocks have their colours in attributes, which no hash can allow.
+    // Code blocks have `style` attributes for their colours, which a CSP hash can't allow.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
     `connect-src ${["'self'", ...mayConnectTo].join(' ')}`,

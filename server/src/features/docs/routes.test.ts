@@ -26,7 +26,7 @@ async function page(path: string) {
 }
 
 describe('/openapi.json', () => {
-  test("is the committed document with this server's URL", async () => {
+  test("/openapi.json is the committed document with this server's URL", async () => {
     const { status, type, text } = await page('/openapi.json')
     expect({ status, type }).toEqual({ status: 200, type: 'application/json' })
     const { servers, ...document } = JSON.parse(text) as Document
@@ -35,7 +35,7 @@ describe('/openapi.json', () => {
     expect(servers).toEqual([{ url: api }])
   })
 
-  test('is compressed for clients that accept it, and not sent again when it is cached', async () => {
+  test('/openapi.json is compressed for clients that accept gzip, and revalidated with 304', async () => {
     const { headers } = await fetch(`${api}/openapi.json`, { headers: { 'Accept-Encoding': 'gzip' } })
     expect(Object.fromEntries(headers)).toMatchObject({
       'content-encoding': 'gzip',
@@ -46,7 +46,7 @@ describe('/openapi.json', () => {
     expect((await fetch(`${api}/openapi.json`, { headers: known })).status).toBe(304)
   })
 
-  test('is OpenAPI 3.1 of version 0.0.1 and lists every operation', async () => {
+  test('/openapi.json is an OpenAPI 3.1 document of API version 0.0.1 and lists every operation', async () => {
     const document = JSON.parse((await page('/openapi.json')).text) as Document
     expect(document.openapi).toMatch(/^3\.1\.\d+$/)
     expect(document.info.version).toBe('0.0.1')
@@ -56,7 +56,7 @@ describe('/openapi.json', () => {
     expect(documented.sort()).toEqual(operations.map(({ id }) => id).sort())
   })
 
-  test('has no dangling reference', async () => {
+  test('/openapi.json has no dangling $ref', async () => {
     const { text } = await page('/openapi.json')
     const schemas = Object.keys(JSON.parse(text).components.schemas)
     const named = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference]) => reference)
@@ -67,19 +67,19 @@ describe('/openapi.json', () => {
 })
 
 describe('/docs of a running server, whether the site was built or not', () => {
-  test('is a page', async () => {
+  test('/docs is an HTML page', async () => {
     const { status, type } = await page('/docs')
     expect({ status, type }).toEqual({ status: 200, type: expect.stringMatching(/^text\/html; charset=utf-8$/i) })
   })
 
-  test.each(errorCodes)('%s has a page at the URL that errors name', async (code) => {
+  test.each(errorCodes)('the error code %s has a page at the URL in error responses', async (code) => {
     const { status, text } = await page(`/docs/errors/${code}`)
     expect(status).toBe(200)
     expect(text).toContain(code)
     expect(text).toMatch(/When it happens[\s\S]+What to do/)
   })
 
-  test('the URL in an error leads to its page', async () => {
+  test('the doc_url of an error response is an existing page', async () => {
     const response = await fetch(`${api}/nowhere`)
     const { error } = (await response.json()) as { error: { doc_url: string } }
     expect((await fetch(error.doc_url)).status).toBe(200)
@@ -96,7 +96,7 @@ describe('/docs of a running server, whether the site was built or not', () => {
 })
 
 describe('/docs/reference', () => {
-  test('is a page that loads nothing from elsewhere and runs no inline script', async () => {
+  test('/docs/reference loads nothing from other hosts and runs no inline script', async () => {
     const response = await fetch(`${api}/docs/reference`)
     expect(response.headers.get('content-security-policy')).toContain(`script-src 'self'; `)
     expect(response.headers.get('content-security-policy')).toContain(`connect-src 'self' ${api}; `)
@@ -106,7 +106,7 @@ describe('/docs/reference', () => {
     expect((await page('/docs/reference-start.js')).text).toContain('/openapi.json')
   })
 
-  test.each(['gzip', 'identity'])('its script is served as %s', async (encoding) => {
+  test.each(['gzip', 'identity'])('the script of /docs/reference is served with the encoding %s', async (encoding) => {
     const response = await fetch(`${api}/docs/reference.js`, { headers: { 'Accept-Encoding': encoding } })
     expect(response.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
     expect(response.headers.get('content-encoding')).toBe(encoding === 'gzip' ? 'gzip' : null)
@@ -114,10 +114,10 @@ describe('/docs/reference', () => {
   })
 })
 
-describe('a server without the site', () => {
+describe('a server without the documentation site', () => {
   const app = docsPages(config, '/nowhere')
 
-  test.each(['/docs', '/docs/'])('%s links to the existing pages and says how to build the rest', async (path) => {
+  test.each(['/docs', '/docs/'])('%s links to the existing pages and explains how to build the site', async (path) => {
     const text = await (await app.request(path)).text()
     expect(text).toContain('npm run docs')
     for (const [, address = ''] of text.matchAll(/href="(\/[^"]+)"/g))
@@ -134,7 +134,7 @@ describe('a server without the site', () => {
     }
   })
 
-  test.each(errorCodes)('%s has a page that says when it happens and what to do', async (code) => {
+  test.each(errorCodes)('the error code %s has a page that explains when it happens and what to do', async (code) => {
     const response = await app.request(`/docs/errors/${code}`)
     expect(response.headers.get('content-security-policy')).toContain("default-src 'self'")
     const text = await response.text()
@@ -144,7 +144,7 @@ describe('a server without the site', () => {
   })
 })
 
-describe('a server with the site', () => {
+describe('a server with the documentation site', () => {
   let folder: string
   let app: App
   const files = {
@@ -175,7 +175,7 @@ describe('a server with the site', () => {
     ['/docs/../secret', 404, undefined],
     ['/docs/%2e%2e/secret.html', 404, undefined],
     ['/docs/..%2fsecret.html', 404, undefined],
-  ])('%s is %d', async (path, status, text) => {
+  ])('%s responds with %d', async (path, status, text) => {
     const response = await app.request(path)
     expect(response.status).toBe(status)
     if (text) expect(await response.text()).toBe(text)
@@ -196,20 +196,20 @@ describe('a server with the site', () => {
     expect(asset.headers.get('content-encoding')).toBe('gzip')
   })
 
-  test('a range request gets the whole page, with its policy', async () => {
+  test('a range request gets the whole page, with its Content-Security-Policy', async () => {
     const { status, headers } = await app.request('/docs/guides/a', { headers: { Range: 'bytes=0-1' } })
     expect([status, headers.get('content-length')]).toEqual([200, String(files['guides/a.html'].length)])
     expect(headers.get('content-security-policy')).toContain("default-src 'self'")
   })
 
-  test("a page's policy allows its inline script and no other, and nothing from elsewhere", async () => {
+  test("a page's Content-Security-Policy allows only its own inline script and nothing from other hosts", async () => {
     const { headers } = await app.request('/docs/guides/a')
     expect(headers.get('content-security-policy')).toMatch(/script-src 'self' 'sha256-[\w+/=]{44}'; /)
     expect(headers.get('content-security-policy')).not.toContain('http')
     expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  test('an unknown page is HTML for people, and an API error for programs', async () => {
+  test('an unknown page is HTML for browsers, and a JSON error for other clients', async () => {
     const shown = await app.request('/docs/none', { headers: { Accept: 'text/html,*/*' } })
     expect([shown.status, await shown.text()]).toEqual([404, files['404.html']])
     expect(await (await app.request('/docs/none')).text()).not.toBe(files['404.html'])

@@ -20,7 +20,7 @@ const assetHeaders = {
   'X-Content-Type-Options': 'nosniff',
 }
 
-/** Pages for people: guides, the API reference and the error codes. They need no key. */
+/** Serves the documentation without a key: guides, the API reference and the error codes. */
 export function docsPages(config: Config, siteFolder = builtSite): App {
   const app: App = new Hono()
   for (const path of ['/openapi.json', '/docs/*']) app.use(path, etag())
@@ -38,7 +38,7 @@ export function docsPages(config: Config, siteFolder = builtSite): App {
   return app
 }
 
-/** Serves constant content, compressed once, for clients that accept it. */
+/** Serves constant content; compresses it once, for clients that accept gzip. */
 function packable(read: () => Promise<Buffer<ArrayBuffer>>) {
   let packed: Promise<Buffer<ArrayBuffer>> | undefined
   return async (c: Context, headers: Record<string, string>) => {
@@ -49,17 +49,17 @@ function packable(read: () => Promise<Buffer<ArrayBuffer>>) {
   }
 }
 
-/** The built site in its folder; undefined where it was not built. */
+/** Serves the documentation site from its folder; undefined when it was not built. */
 function sitePages(folder: string): App | undefined {
   const site = findSite(folder)
   if (!site) return undefined
   const app: App = new Hono()
-  // All pages have the same inline scripts.
+  // All pages have the same inline scripts, so the home page's CSP hashes hold for every page.
   const headers = pageHeaders(site.home)
-  // Otherwise the page's script would look for a page of that name, and not find it.
+  // Redirect to the trailing slash: without it, the site's client-side router finds no page.
   for (const path of ['/docs', '/docs/errors', '/docs/adr']) app.get(path, (c) => c.redirect(`${path}/`, 302))
   app.get('/docs/*', async (c, next) => {
-    // A partial page would need its own ETag, so a range request gets the whole page.
+    // Ignore Range headers: a partial response would need its own ETag.
     c.req.raw.headers.delete('range')
     await next()
     if (c.res.status !== 200) return
@@ -68,7 +68,7 @@ function sitePages(folder: string): App | undefined {
   })
   const rewriteRequestPath = (path: string) => fileAt(path.slice('/docs'.length))
   app.get('/docs/*', serveStatic({ root: folder, precompressed: true, rewriteRequestPath }))
-  // Programs get the API's JSON error instead.
+  // Browsers get an HTML page for 404; other clients get the API's JSON error.
   app.get('/docs/*', async (c, next) => {
     if (!c.req.header('accept')?.includes('text/html')) return next()
     return c.html(await site.readNotFound(), 404, headers)
@@ -76,7 +76,7 @@ function sitePages(folder: string): App | undefined {
   return app
 }
 
-/** Page URLs have no extension. */
+/** The file of a documentation URL; page URLs have no extension. */
 function fileAt(path: string): string {
   if (path === '' || path.endsWith('/')) return `${path}index.html`
   return /\.[a-z\d]+$/.test(path) ? path : `${path}.html`

@@ -6,9 +6,9 @@ import { openApiDocument } from '@tributary/contract/openapi'
 import { type ErrorCode, errorCodes } from '@tributary/contract/operation'
 import { errorPage } from './pages.ts'
 
-// The package does not export its browser bundle, so it is found next to the exported entry.
+// @scalar/api-reference does not export its browser bundle, so find the file next to the exported entry.
 const referenceBundle = new URL('./browser/standalone.js', import.meta.resolve('@scalar/api-reference'))
-/** The output folder of `npm run docs`. */
+/** The documentation site: the output folder of `npm run docs`. */
 export const builtSite = fileURLToPath(new URL('../../../../docs/dist', import.meta.url))
 
 export function readDocument(apiUrl: string): Buffer<ArrayBuffer> {
@@ -19,7 +19,7 @@ export function readReferenceScript(): Promise<Buffer<ArrayBuffer>> {
   return readFile(referenceBundle)
 }
 
-/** Undefined where the site was not built. */
+/** Reads the documentation site's home page; undefined when the site was not built. */
 export function findSite(folder: string): { home: string; readNotFound(): Promise<string> } | undefined {
   const home = join(folder, 'index.html')
   if (!existsSync(home)) return undefined

@@ -32,7 +32,7 @@ function prove(slug: string, ...owners: Ctx[]): Promise<void> {
 }
 
 describe('a free domain name', () => {
-  test('is added unverified, with its settings, and an event is published', async () => {
+  test('is added as an unverified domain with its settings, and an event is published', async () => {
     const ctx = await newCtx()
     const slug = newName()
     const settings = {
@@ -66,7 +66,7 @@ describe('a free domain name', () => {
     )
   })
 
-  test('goes to one of twenty workspaces that add it at once', async () => {
+  test('goes to one of twenty workspaces that add it concurrently', async () => {
     const slug = newName()
     const contexts = await Promise.all(Array.from({ length: 20 }, newCtx))
     const outcomes = await Promise.allSettled(contexts.map((ctx) => createDomain(ctx, { slug })))
@@ -75,7 +75,7 @@ describe('a free domain name', () => {
     for (const refusal of refusals) expect(refusal).toMatchObject({ code: 'conflict' })
   })
 
-  test('in a group of twenty that a workspace adds at once makes one domain primary', async () => {
+  test('becomes the only primary domain when a workspace adds twenty names concurrently', async () => {
     const ctx = await newCtx()
     const domains = await Promise.all(Array.from({ length: 20 }, () => createDomain(ctx, { slug: newName() })))
     expect(domains.filter((domain) => domain.primary)).toHaveLength(1)
@@ -83,7 +83,7 @@ describe('a free domain name', () => {
 })
 
 describe('a domain name of another workspace', () => {
-  test('is refused, with the record that would prove ownership', async () => {
+  test('is refused, with the DNS record that would prove ownership', async () => {
     const [theirs, ours] = [await newCtx(), await newCtx()]
     const slug = newName()
     await createDomain(theirs, { slug })
@@ -113,7 +113,7 @@ describe('a domain name of another workspace', () => {
     expect(await listNames(ours)).toEqual([])
   })
 
-  test('is taken over with our proof: it is verified, gets a new id, and both workspaces get an event', async () => {
+  test('is taken over with our TXT record: it is verified, gets a new id, and both workspaces get events', async () => {
     const [theirs, ours] = [await newCtx(), await newCtx()]
     const slug = newName()
     const before = await createDomain(theirs, { slug, notFoundUrl: 'https://theirs.example/' })
@@ -134,7 +134,7 @@ describe('a domain name of another workspace', () => {
     expect(await findDomainForRedirect(platform, slug)).toMatchObject({ id: domain.id, notFoundUrl: null })
   })
 
-  test('is taken over by one of ten workspaces that have proved it, and then by the others in turn', async () => {
+  test('is taken over by one of ten workspaces that prove ownership, and then by the others in turn', async () => {
     const slug = newName()
     const contexts = await Promise.all(Array.from({ length: 10 }, newCtx))
     await createDomain(await newCtx(), { slug })
@@ -168,7 +168,7 @@ describe('a domain name of another workspace', () => {
   })
 })
 
-test('a name that the workspace itself has is refused, proved or not', async () => {
+test('a domain name that the workspace itself has is refused, proved or not', async () => {
   const ctx = await newCtx()
   const slug = newName()
   await createDomain(ctx, { slug })
@@ -179,7 +179,7 @@ test('a name that the workspace itself has is refused, proved or not', async () 
   })
 })
 
-test('a name that its workspace deleted is free', async () => {
+test('a domain name that its workspace deleted can be added again', async () => {
   const [theirs, ours] = [await newCtx(), await newCtx()]
   const slug = newName()
   await createDomain(theirs, { slug })

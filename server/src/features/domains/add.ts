@@ -22,12 +22,12 @@ import {
 
 const attempts = 3
 
-/** `isProved` is the answer of `proveTakeover`, for callers inside a transaction. */
+/** Adds a domain. A caller inside a transaction passes the result of `proveTakeover`, because DNS is slow. */
 export async function createDomain(ctx: Ctx, input: NewDomain, isProved?: boolean): Promise<Domain> {
   return presentDomain(await create(ctx, input, '`slug` in the body', isProved))
 }
 
-/** Asks DNS whether this workspace may take a name from its owner. DNS may take seconds. */
+/** Checks by DNS whether this workspace may take a domain from the workspace that has it. May take seconds. */
 export async function proveTakeover(ctx: Ctx, name: string): Promise<boolean> {
   const slug = parseHost(name)
   const holder = slug === undefined ? undefined : await selectDomainBySlug(ctx.db, slug)
@@ -35,13 +35,13 @@ export async function proveTakeover(ctx: Ctx, name: string): Promise<boolean> {
   return hasTextProof(ctx.config, { workspace_id: ctx.workspaceId, slug })
 }
 
-/** This installation is not a registrar: it claims the name, which works when its DNS leads here. */
+/** Adds a domain that is registered elsewhere, because Tributary is not a registrar. */
 export async function registerDomain(ctx: Ctx, name: string, isProved?: boolean) {
   const domain = await create(ctx, { slug: name }, '`domain` in the body', isProved)
   return { domain: domain.slug, status: domain.verified ? 'active' : 'pending', expiration: null }
 }
 
-/** Undefined when the name is taken. */
+/** Adds a domain within the plan's limit and publishes the change; undefined when its name is taken. */
 export async function insertAnnounced(
   ctx: Omit<DomainCtx, 'now'>,
   row: Omit<NewDomainRow, 'id' | 'workspace_id'>,
@@ -72,7 +72,7 @@ async function create(ctx: Ctx, input: NewDomain, field: string, isProved?: bool
   throw conflict(`Another workspace is adding the domain ${slug} at this moment. Retry the request.`)
 }
 
-/** Undefined when the owner has lost it meanwhile. */
+/** Moves a domain from another workspace to this one; undefined when the other workspace no longer has it. */
 function takeOver(ctx: Ctx, holder: DomainRow, row: Omit<NewDomainRow, 'id' | 'workspace_id' | 'verified'>) {
   return transaction(ctx, async (ctx) => {
     await lockDomains(ctx.db, ctx.workspaceId, holder.workspace_id)

@@ -4,10 +4,10 @@ import { publish } from '../../platform/outbox.ts'
 import { type DomainChanged, domainChangedMessage } from './messages.ts'
 import { selectNow } from './store.ts'
 
-/** The part of the context that this feature needs; the operator's commands have it too. */
+/** The part of the request context that domain functions need; operator commands can provide it too. */
 export type DomainCtx = Pick<Ctx, 'db' | 'config' | 'now' | 'workspaceId'>
 
-/** Publishes changes in the transaction that makes them. */
+/** Publishes domain changes through the outbox. Call it in the transaction that makes the changes. */
 export async function announce(
   ctx: Omit<DomainCtx, 'now'>,
   ...changes: Omit<DomainChanged, 'workspaceId' | 'at'>[]

@@ -73,7 +73,7 @@ describe('updateDomain', () => {
     expect(await readRow(slug)).toMatchObject({ archived: false })
   })
 
-  test('finds a name in another script as it was written', async () => {
+  test('finds a domain by its name in another script', async () => {
     const ctx = await newCtx()
     const written = `bücher-${newId('dom').slice(-12)}.example`
     const { slug } = await createDomain(ctx, { slug: written })
@@ -83,7 +83,7 @@ describe('updateDomain', () => {
 })
 
 describe('rename', () => {
-  test('keeps the id and the settings, resets the verification, and publishes both names', async () => {
+  test('keeps the id and settings of a domain, resets its verification, and publishes both names', async () => {
     const ctx = await newCtx()
     const before = await add(ctx)
     await updateDomain(ctx, before.slug, { notFoundUrl: 'https://example.com/none' })
@@ -135,7 +135,7 @@ describe('rename', () => {
     }
   })
 
-  test('of twenty domains to one name at once succeeds once', async () => {
+  test('of twenty domains to the same name succeeds once', async () => {
     const ctx = await newCtx()
     const domains = await Promise.all(Array.from({ length: 20 }, () => add(ctx)))
     const name = newName()
@@ -148,7 +148,7 @@ describe('rename', () => {
 })
 
 describe('primary', () => {
-  test('moves, and an event is published for both domains', async () => {
+  test('moves to another domain, and an event is published for both domains', async () => {
     const ctx = await newCtx()
     const [first, second] = [await add(ctx), await add(ctx)]
     await takeMessages(platform)
@@ -160,12 +160,12 @@ describe('primary', () => {
     ])
   })
 
-  test("can't be set to false for the primary domain, and false has no effect on another one", async () => {
+  test("can't be set to false for the primary domain, and false has no effect on other domains", async () => {
     const ctx = await newCtx()
     const [first, second] = [await add(ctx), await add(ctx)]
     await expect(updateDomain(ctx, first.slug, { primary: false })).rejects.toMatchObject({
       code: 'unprocessable_entity',
-      message: '`primary` in the body must not be false for the primary domain. Make another one primary instead.',
+      message: '`primary` in the body must not be false for the primary domain. Make another domain primary.',
     })
     expect(await updateDomain(ctx, second.slug, { primary: false })).toMatchObject({ primary: false })
     expect(await primaries(ctx)).toEqual([first.slug])
@@ -195,7 +195,7 @@ describe('primary', () => {
     expect(await primaries(ctx)).toHaveLength(1)
   })
 
-  test('leaves other workspaces unchanged', async () => {
+  test('changes do not affect other workspaces', async () => {
     const [ours, theirs] = [await newCtx(), await newCtx()]
     const their = await add(theirs)
     await add(ours)
@@ -241,7 +241,7 @@ describe('deleteDomain', () => {
   })
 })
 
-test("an event has the database's time", async () => {
+test("a domain event has PostgreSQL's time", async () => {
   const ctx = await newCtx()
   await takeMessages(platform)
   const { slug } = await add(ctx)

@@ -40,7 +40,7 @@ export async function deleteDomain(ctx: DomainCtx, slug: string): Promise<{ slug
   })
 }
 
-/** Needs a transaction that has locked the workspace's domains. False when the workspace has no such domain. */
+/** Deletes a domain; false when the workspace has no such domain. Call it in a transaction that holds `lockDomains`. */
 export async function giveUpDomain(ctx: DomainCtx, by: { slug: string; id?: string }): Promise<boolean> {
   const removed = await removeDomain(ctx.db, ctx.workspaceId, by)
   if (!removed) return false
@@ -54,7 +54,7 @@ async function update(ctx: DomainCtx, slug: string, patch: DomainPatch): Promise
   const before = await selectDomain(ctx.db, ctx.workspaceId, slug)
   if (!before) throw notFound('domain', slug)
   if (patch.primary === false && before.is_primary) {
-    throw invalid('`primary` in the body must not be false for the primary domain. Make another one primary instead.')
+    throw invalid('`primary` in the body must not be false for the primary domain. Make another domain primary.')
   }
   const now = ctx.now()
   const changes = findChanges(before, patch, now)
@@ -68,7 +68,7 @@ async function update(ctx: DomainCtx, slug: string, patch: DomainPatch): Promise
   return after
 }
 
-/** Only fields that really change. A renamed domain must be verified again. */
+/** The domain's columns that the update really changes. A renamed domain must be verified again. */
 function findChanges(before: DomainRow, patch: DomainPatch, now: Date): DomainChanges {
   const patched: DomainChanges = {
     slug: patch.slug,
@@ -83,7 +83,7 @@ function findChanges(before: DomainRow, patch: DomainPatch, now: Date): DomainCh
   return { ...changes, verified: false, check_at: now, checks: 0, checked_at: null, check_result: null }
 }
 
-/** Settings as table columns. */
+/** A domain's settings as table columns. */
 export function domainColumns(settings: Omit<DomainPatch, 'slug' | 'primary' | 'archived'>) {
   return {
     placeholder: settings.placeholder,

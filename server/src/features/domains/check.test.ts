@@ -38,7 +38,7 @@ async function checkAll(): Promise<void> {
 const newName = () => `${newId('dom').slice(-12)}.example.com`
 const minuteMs = 60_000
 
-test('a new domain is due at once, and verified when its record exists', async () => {
+test('a new domain is checked at once, and verified when its DNS record exists', async () => {
   const { slug } = await claimed()
   await prove(slug)
   await takeMessages(platform)
@@ -53,14 +53,14 @@ test('a new domain is due at once, and verified when its record exists', async (
   expect(await takeMessages(platform)).toEqual([{ workspaceId, slug, deleted: false }])
 })
 
-test('a domain without a record is checked after 1, 2, 4 … minutes, an hour at most', async () => {
+test('a domain without a DNS record is checked again after 1, 2, 4 … minutes, an hour at most', async () => {
   const { slug } = await claimed()
   await takeMessages(platform)
   for (const minutes of [1, 2, 4, 8, 16, 32, 60, 60]) {
     await checkAll()
     const row = await readRow(slug)
     expect(row).toMatchObject({ verified: false, checked_at: platform.now() })
-    expect(row.check_result).toContain(`no record _tributary.${slug} yet`)
+    expect(row.check_result).toContain(`no TXT record _tributary.${slug} yet`)
     expect(row.check_at.getTime() - clock).toBe(minutes * minuteMs)
     clock += minutes * minuteMs - 1
     await checkAll()
@@ -84,7 +84,7 @@ test('a verified domain is never checked again', async () => {
   expect(await readRow(slug)).toMatchObject({ verified: true, checks: 1 })
 })
 
-test('a DNS failure is recorded, and the check is retried', async () => {
+test('a DNS failure of a domain check is recorded, and the check is retried', async () => {
   const { slug } = await claimed()
   await setZone(dns, `_tributary.${slug}`, 'SERVFAIL')
   await checkAll()
@@ -95,7 +95,7 @@ test('a DNS failure is recorded, and the check is retried', async () => {
   expect(await readRow(slug)).toMatchObject({ verified: true })
 })
 
-test('several workers share the due domains: each is checked once', async () => {
+test('several workers share the domain checks: each domain is checked once', async () => {
   const domains = await Promise.all(Array.from({ length: 50 }, claimed))
   await Promise.all(domains.slice(0, 25).map(({ slug }) => prove(slug)))
   await takeMessages(platform)
@@ -106,7 +106,7 @@ test('several workers share the due domains: each is checked once', async () => 
   expect(await takeMessages(platform)).toHaveLength(25)
 })
 
-test('a claimed domain belongs to its worker for a minute, and then to the others', async () => {
+test('a domain that a worker claimed for a check can be claimed again after a minute', async () => {
   const { slug } = await claimed()
   await sql`UPDATE domains SET check_at = ${new Date(clock + minuteMs)} WHERE slug = ${slug}`.execute(platform.db)
   await checkAll()
@@ -116,7 +116,7 @@ test('a claimed domain belongs to its worker for a minute, and then to the other
   expect((await readRow(slug)).checks).toBe(1)
 })
 
-test('a domain that is renamed during a check is not verified by it', async () => {
+test('a domain that is renamed during a DNS check is not verified by that check', async () => {
   const before = await claimed()
   await prove(before.slug)
   const renamed = newName()
@@ -125,7 +125,7 @@ test('a domain that is renamed during a check is not verified by it', async () =
   expect(await readRow(renamed)).toMatchObject({ verified: false, checks: 0, check_result: null })
 })
 
-test('reading the records triggers a DNS check, at most every ten seconds', async () => {
+test("reading a domain's DNS records triggers a check, at most every ten seconds", async () => {
   const { slug } = await claimed()
   const ctx = contextIn(platform, workspaceId)
   expect(await getDomainRecords(ctx, slug)).toMatchObject({ verified: false, checkedAt: '', result: '' })
@@ -149,7 +149,7 @@ test('reading the records triggers a DNS check, at most every ten seconds', asyn
   })
 })
 
-describe("a name next to another workspace's", () => {
+describe('with a related domain in another workspace', () => {
   async function claim(slug: string, workspaceId?: string) {
     const id = workspaceId ?? (await createWorkspace(platform, { name: newId('ws') })).id
     await createDomain(contextIn(platform, id), { slug })
@@ -158,17 +158,17 @@ describe("a name next to another workspace's", () => {
   }
 
   test.each([
-    ['below it', (slug: string) => `go.${slug}`],
-    ['a name far below it', (slug: string) => `a.b.c.${slug}`],
-    ['above it', (slug: string) => slug.slice(slug.indexOf('.') + 1)],
-  ])('%s is not verified by an alias', async (_where, claimed) => {
+    ['a subdomain', (slug: string) => `go.${slug}`],
+    ['a subdomain of a subdomain', (slug: string) => `a.b.c.${slug}`],
+    ['a parent domain', (slug: string) => slug.slice(slug.indexOf('.') + 1)],
+  ])('%s is not verified by a CNAME record', async (_where, claimed) => {
     const slug = `sub.${newId('dom').slice(-12).toLowerCase()}.example.net`
     const holder = await claim(slug)
     expect(holder.verified).toBe(true)
     expect((await claim(claimed(slug))).verified).toBe(false)
   })
 
-  test('is verified by an alias for the workspace that has the other name', async () => {
+  test('a subdomain is verified by a CNAME record for the workspace that has the parent domain', async () => {
     const slug = `${newId('dom').slice(-12).toLowerCase()}.example.net`
     const { id } = await claim(slug)
     expect((await claim(`go.${slug}`, id)).verified).toBe(true)

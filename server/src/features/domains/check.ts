@@ -10,16 +10,16 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const batchSize = 20
 
-/** Asks DNS about the due domains; several processes share them. Returns whether there may be more. */
+/** Checks unverified domains that are due by DNS; processes share the work. Returns whether more may be due. */
 export async function checkDueDomains(platform: Handles): Promise<boolean> {
   const now = platform.now()
-  // Longer than DNS may take. When a process dies, others claim its domains after that.
+  // The claim lasts longer than DNS queries may take; after a crash, other processes can claim the domains again.
   const due = await claimDueDomains(platform.db, now, new Date(now.getTime() + minuteMs), batchSize)
   await Promise.all(due.map((domain) => checkDomain(platform, domain)))
   return due.length === batchSize
 }
 
-/** Asks DNS about this domain, unless the finding is given, and records it. Undefined when the domain has changed. */
+/** Checks a domain by DNS, unless `finding` is given, and records the result. Undefined when the domain has changed. */
 export async function checkDomain(
   platform: Handles,
   domain: DomainRow,
@@ -45,7 +45,7 @@ async function askDns({ db, config }: Handles, domain: DomainRow): Promise<Findi
   return findProof(config, domain, await isRelated(db, domain.workspace_id, domain.slug))
 }
 
-/** The pause after a check, by the number of earlier ones: 1, 2, 4 … minutes, an hour at most. */
+/** The pause until a domain's next DNS check: 1, 2, 4 … minutes as checks repeat, an hour at most. */
 export function pauseMs(checks: number): number {
   return Math.min(hourMs, minuteMs * 2 ** Math.min(checks, 10))
 }

@@ -23,7 +23,7 @@ test.each([
   ['a-b.example', 'a-b.example'],
   ['1password.com', '1password.com'],
   ['localhost', 'localhost'],
-])('%s is the host %s', (text, host) => {
+])('%s is normalized to the host %s', (text, host) => {
   expect(parseHost(text)).toBe(host)
   expect(soughtHost(text)).toBe(host)
 })
@@ -77,22 +77,22 @@ describe('hostProblem', () => {
     [undefined, 'must be a host name such as go.example.com'],
     ['example', 'must be a whole host name with a dot, such as go.example.com'],
     ['localhost', 'must be a whole host name with a dot, such as go.example.com'],
-    ['go.localhost', 'must not be below localhost'],
+    ['go.localhost', 'must not end with .localhost'],
     ['192.0.2.1', 'must be a host name, not an IP address'],
     [parseHost('0x7f.1'), 'must be a host name, not an IP address'],
     [parseHost('１９２.0.2.1'), 'must be a host name, not an IP address'],
-    ['links.example.com', 'must not be a name of this installation itself'],
-    ['api.example.com', 'must not be a name of this installation itself'],
-    ['cname.example.com', 'must not be a name of this installation itself'],
+    ['links.example.com', 'must not be a host name of this installation'],
+    ['api.example.com', 'must not be a host name of this installation'],
+    ['cname.example.com', 'must not be a host name of this installation'],
     [`${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(8)}`, 'must be at most 190 characters long'],
   ])('%s', (host, problem) => expect(hostProblem(host, config)).toBe(problem))
 
-  test('accepts names below localhost in development', () => {
+  test('accepts subdomains of localhost in development', () => {
     expect(hostProblem('go.localhost', { ...config, ENVIRONMENT: 'development' })).toBeUndefined()
   })
 })
 
-test('any text gives a stable host or none', () => {
+test('normalizing a host name twice changes nothing, for any text', () => {
   const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.domain(), fc.string({ unit: 'binary' }), fc.ipV4())
   fc.assert(
     fc.property(text, (text) => {
@@ -106,7 +106,7 @@ test('any text gives a stable host or none', () => {
   )
 })
 
-test('any proper host name is accepted unchanged', () => {
+test('any valid host name is accepted unchanged', () => {
   fc.assert(
     fc.property(fc.domain(), (name) => {
       expect(parseHost(name)).toBe(name.toLowerCase())

@@ -5,23 +5,23 @@ import type { Config } from '../../platform/config.ts'
 
 const longest = 190
 const hostName = z.hostname()
-// NOTE what a parser of addresses would cut off, decode or skip.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+// Characters that a URL parser would cut off, decode or skip in a host name.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern detects control characters
 const notInNames = /[\u0000-\u0020\u007f"#%/:<>?@[\\\]^`{|}]/
 
-/** A host name as DNS writes it: lower case, other scripts in Punycode. Undefined when it is invalid. */
+/** Normalizes a host name: lower case, other scripts in Punycode. Undefined when it is invalid. */
 export function parseHost(text: string): string | undefined {
   if (notInNames.test(text)) return undefined
   const host = domainToASCII(text)
   return hostName.safeParse(host).success ? host.replace(/\.$/, '') : undefined
 }
 
-/** The same for a lookup: an invalid name is looked up unchanged, and not found. */
+/** Normalizes a host name for a lookup; an invalid name stays as it is and will not be found. */
 export function soughtHost(text: string): string {
   return parseHost(text) ?? text.toLowerCase()
 }
 
-/** Why this host can't serve short links, or undefined. */
+/** Why a host can't be a short-link domain, or undefined. */
 export function hostProblem(
   host: string | undefined,
   config: Pick<Config, 'API_URL' | 'SHORT_DOMAIN' | 'DOMAIN_CNAME' | 'ENVIRONMENT'>,
@@ -30,8 +30,8 @@ export function hostProblem(
   if (host.length > longest) return `must be at most ${longest} characters long`
   if (isIP(host)) return 'must be a host name, not an IP address'
   if (!host.includes('.')) return 'must be a whole host name with a dot, such as go.example.com'
-  if (host.endsWith('.localhost') && config.ENVIRONMENT !== 'development') return 'must not be below localhost'
+  if (host.endsWith('.localhost') && config.ENVIRONMENT !== 'development') return 'must not end with .localhost'
   const ours = [config.SHORT_DOMAIN, new URL(config.API_URL).hostname, config.DOMAIN_CNAME]
-  if (ours.includes(host)) return 'must not be a name of this installation itself'
+  if (ours.includes(host)) return 'must not be a host name of this installation'
   return undefined
 }

@@ -3,11 +3,11 @@ import { z } from 'zod'
 export const domainChanged = z.object({
   workspaceId: z.string(),
   slug: z.string(),
-  /** The workspace no longer has it, nor any link on it. */
+  /** Whether the domain was deleted from the workspace, with all links on it. */
   deleted: z.boolean(),
-  /** The domain's new name; its links move there. */
+  /** The domain's new name when it was renamed; its links move with it. */
   renamedTo: z.string().optional(),
-  /** The database's time. A link created later is on a domain that got this name again. */
+  /** PostgreSQL's time of the change. Links created later belong to a domain that was added again with this name. */
   at: z.iso.datetime().optional(),
 })
 export type DomainChanged = z.infer<typeof domainChanged>

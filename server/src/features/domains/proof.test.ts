@@ -43,24 +43,24 @@ describe('TXT', () => {
     ['without its end', (slug) => valueFor(slug).slice(0, -1)],
     ['with a suffix', (slug) => `${valueFor(slug)}0`],
     ['without its prefix', (slug) => valueFor(slug).replace('tributary-verify=', '')],
-  ])('does not prove: the value %s', async (_name, value) => {
+  ])('record does not prove ownership: the value %s', async (_name, value) => {
     const slug = newName()
     await setZone(dns, `_tributary.${slug}`, [{ type: 'TXT', data: value(slug) }])
-    const result = `_tributary.${slug} has no value of this workspace`
+    const result = `TXT record _tributary.${slug} has another value`
     expect(await findProof(textOnly, { workspace_id, slug })).toEqual({ verified: false, result })
     expect(await hasTextProof(config, { workspace_id, slug })).toBe(false)
   })
 
-  test('does not prove at the name itself', async () => {
+  test('record does not prove ownership at the domain name itself', async () => {
     const slug = newName()
     await setZone(dns, slug, [{ type: 'TXT', data: valueFor(slug) }])
     expect(await findProof(textOnly, { workspace_id, slug })).toEqual({
       verified: false,
-      result: `no record _tributary.${slug} yet`,
+      result: `no TXT record _tributary.${slug} yet`,
     })
   })
 
-  test('proves with an older key too', async () => {
+  test('record of an older encryption key proves ownership too', async () => {
     const slug = newName()
     const secrets = new Map([[9, Buffer.alloc(32, 9)], ...config.ENCRYPTION_KEYS.secrets])
     await setZone(dns, `_tributary.${slug}`, [{ type: 'TXT', data: valueFor(slug) }])
@@ -70,7 +70,7 @@ describe('TXT', () => {
 })
 
 describe('CNAME', () => {
-  test('proves, in any case and over several aliases', async () => {
+  test('record proves ownership, in any case and over several aliases', async () => {
     const proved = { verified: true, result: 'verified by CNAME' }
     expect(await found({ '@': [{ type: 'CNAME', data: cname }] })).toEqual(proved)
     expect(await found({ '@': [{ type: 'CNAME', data: cname.toUpperCase() }] })).toEqual(proved)
@@ -84,7 +84,7 @@ describe('CNAME', () => {
 
   test.each<[string, Record<string, Zone>]>([
     ['of another name', { '@': [{ type: 'CNAME', data: 'other.example' }] }],
-    ['of a name below ours', { '@': [{ type: 'CNAME', data: `x.${cname}` }] }],
+    ['of a subdomain of ours', { '@': [{ type: 'CNAME', data: `x.${cname}` }] }],
     ['of a name that ends like ours', { '@': [{ type: 'CNAME', data: `evil${cname}` }] }],
     [
       'in a loop',
@@ -93,18 +93,18 @@ describe('CNAME', () => {
         'circle.example': [{ type: 'CNAME', data: 'circle.example' }],
       },
     ],
-  ])('does not prove: an alias %s', async (_name, zones) => {
+  ])('record does not prove ownership: an alias %s', async (_name, zones) => {
     const on = { ...config, DOMAIN_ADDRESSES: [] }
     expect(await found(zones, on)).toEqual({
       verified: false,
-      result: `no record _tributary.@ yet; @ is not an alias of ${cname}`,
+      result: `no TXT record _tributary.@ yet; @ has no CNAME record to ${cname}`,
     })
   })
 
-  test('is not queried when the operator has set no name', async () => {
+  test('record is not queried when the operator has not set DOMAIN_CNAME', async () => {
     expect(await found({ '@': [{ type: 'CNAME', data: cname }] }, textOnly)).toEqual({
       verified: false,
-      result: 'no record _tributary.@ yet',
+      result: 'no TXT record _tributary.@ yet',
     })
   })
 })
@@ -126,26 +126,26 @@ describe('A and AAAA', () => {
     expect(await found({ '@': zone }, on)).toEqual({ verified: true, result: 'verified by address' })
   })
 
-  test('do not prove when one of them is not ours', async () => {
+  test('records do not prove ownership when one of them is not ours', async () => {
     const mixed = [
       { type: 'A' as const, data: '192.0.2.10' },
       { type: 'A' as const, data: '198.51.100.7' },
     ]
-    const elsewhere = '@ has the address 198.51.100.7'
+    const elsewhere = '@ has the foreign address 198.51.100.7'
     expect(await found({ '@': mixed }, on)).toEqual({
       verified: false,
-      result: `no record _tributary.@ yet; ${elsewhere}`,
+      result: `no TXT record _tributary.@ yet; ${elsewhere}`,
     })
     expect(await found({ '@': [{ type: 'A', data: '198.51.100.7' }] }, on)).toMatchObject({ verified: false })
   })
 
-  test('do not prove when there are none', async () => {
-    expect(await found({}, on)).toEqual({ verified: false, result: 'no record _tributary.@ yet; @ has no address' })
+  test('records do not prove ownership when there are none', async () => {
+    expect(await found({}, on)).toEqual({ verified: false, result: 'no TXT record _tributary.@ yet; @ has no address' })
   })
 })
 
 describe('when DNS does not answer', () => {
-  test('the result says so', async () => {
+  test('the verification result says so', async () => {
     const unreachable = { ...config, DNS_SERVERS: [`127.0.0.1:${await freePort()}`] }
     const result = 'DNS did not answer: the server is unreachable'
     expect(await found({}, unreachable)).toEqual({ verified: false, result })
@@ -159,7 +159,7 @@ describe('when DNS does not answer', () => {
     })
   })
 
-  test('the query times out after some seconds', async () => {
+  test('the DNS query times out after some seconds', async () => {
     const started = Date.now()
     const finding = await found({ '_tributary.@': 'silent', '@': 'silent' })
     expect(finding.verified).toBe(false)
@@ -167,7 +167,7 @@ describe('when DNS does not answer', () => {
     expect(Date.now() - started).toBeLessThan(6_000)
   })
 
-  test('another record may still prove the name', async () => {
+  test('another DNS record may still prove ownership', async () => {
     expect(await found({ '_tributary.@': 'SERVFAIL', '@': [{ type: 'CNAME', data: cname }] })).toEqual({
       verified: true,
       result: 'verified by CNAME',
@@ -177,27 +177,27 @@ describe('when DNS does not answer', () => {
 
 describe('a wildcard', () => {
   test.each<[string, Zone]>([
-    ['alias', [{ type: 'CNAME', data: cname }]],
-    ['address', [{ type: 'A', data: '192.0.2.10' }]],
-  ])('by %s proves no name', async (_kind, zone) => {
+    ['CNAME', [{ type: 'CNAME', data: cname }]],
+    ['A', [{ type: 'A', data: '192.0.2.10' }]],
+  ])('record of type %s proves no ownership', async (_kind, zone) => {
     const parent = newName()
     await setZone(dns, `*.${parent}`, zone)
     const slug = `go.${parent}`
     const finding = await findProof(config, { workspace_id, slug })
     expect(finding.verified).toBe(false)
-    expect(finding.result).toContain(`${slug} leads here only by a wildcard, so only the TXT record proves it`)
+    expect(finding.result).toContain(`${slug} resolves through a wildcard record, so a TXT record is required`)
     await setZone(dns, `_tributary.${slug}`, [{ type: 'TXT', data: valueFor(slug) }])
     expect(await findProof(config, { workspace_id, slug })).toEqual({ verified: true, result: 'verified by TXT' })
   })
 })
 
-test('only the TXT record proves a name when another workspace has one above or below it', async () => {
+test('only a TXT record proves ownership when another workspace has a parent domain or subdomain', async () => {
   const slug = newName()
   await setZone(dns, slug, [{ type: 'CNAME', data: cname }])
   expect(await findProof(config, { workspace_id, slug })).toMatchObject({ verified: true })
   const finding = await findProof(config, { workspace_id, slug }, true)
   expect(finding.verified).toBe(false)
-  expect(finding.result).toContain('another workspace has a name above or below it, so only the TXT record proves it')
+  expect(finding.result).toContain('another workspace has a parent domain or subdomain, so a TXT record is required')
   await setZone(dns, `_tributary.${slug}`, [{ type: 'TXT', data: valueFor(slug) }])
   expect(await findProof(config, { workspace_id, slug }, true)).toMatchObject({ verified: true })
 })

@@ -6,14 +6,14 @@ import { proofs, recordsFor } from './records.ts'
 const [one, other] = ['1'.repeat(64), '2'.repeat(64)]
 const keys = parseKeys(`1:${one}`)
 
-test('a proof is 32 hex digits, the same every time', () => {
+test('a TXT value has 32 hex digits, the same every time', () => {
   const [proof, ...rest] = proofs(keys, 'ws_1', 'go.example.com')
   expect(proof).toMatch(/^tributary-verify=[0-9a-f]{32}$/)
   expect(rest).toEqual([])
   expect(proofs(keys, 'ws_1', 'go.example.com')).toEqual([proof])
 })
 
-test('another workspace, name or key has another proof', () => {
+test('another workspace, domain name or key has another TXT value', () => {
   const all = [
     ...proofs(keys, 'ws_1', 'go.example.com'),
     ...proofs(keys, 'ws_2', 'go.example.com'),
@@ -23,7 +23,7 @@ test('another workspace, name or key has another proof', () => {
   expect(new Set(all).size).toBe(4)
 })
 
-test('after a key rotation the new key gives the proof, and proofs of old keys still count', () => {
+test('after a key rotation the new key gives the TXT value, and values of old keys still count', () => {
   const changed = parseKeys(`2:${other},1:${one}`)
   const [proof, ...older] = proofs(changed, 'ws_1', 'go.example.com')
   expect(proof).toBe(proofs(parseKeys(`2:${other}`), 'ws_1', 'go.example.com')[0])
@@ -39,7 +39,7 @@ const required = {
   ENCRYPTION_KEYS: `1:${one}`,
 }
 
-test('the TXT record is always offered; alias and addresses when the operator has set them', () => {
+test('the TXT record is always offered; CNAME and address records when the operator has set them', () => {
   const [value] = proofs(keys, 'ws_1', 'go.example.com')
   const text = { type: 'TXT', name: '_tributary.go.example.com', value }
   expect(recordsFor(readConfig(required), 'ws_1', 'go.example.com')).toEqual([text])

@@ -10,13 +10,13 @@ export function textRecordName(slug: string): string {
   return `_tributary.${slug}`
 }
 
-/** TXT values that prove a domain for a workspace. The first is the one to enter; the others belong to older keys. */
+/** TXT values that prove a workspace's domain. The first is for the current encryption key, the rest for older keys. */
 export function proofs(keys: SecretKeys, workspaceId: string, slug: string): [string, ...string[]] {
   const ids = [keys.current, ...[...keys.secrets.keys()].filter((id) => id !== keys.current)]
   return ids.map((id) => proof(keys.secrets.get(id) as Buffer, workspaceId, slug)) as [string, ...string[]]
 }
 
-/** The records that may be entered at the DNS provider. */
+/** The DNS records of which a domain owner sets one to verify the domain. */
 export function recordsFor(config: Config, workspaceId: string, slug: string): DnsRecord[] {
   const [value] = proofs(config.ENCRYPTION_KEYS, workspaceId, slug)
   return [
@@ -30,7 +30,7 @@ function addressType(address: string): 'A' | 'AAAA' {
   return address.includes(':') ? 'AAAA' : 'A'
 }
 
-/** Computed, so that nothing is stored and no workspace can guess another's proof. */
+/** The TXT value, computed with a secret key, so that no workspace can guess another workspace's value. */
 function proof(secret: Buffer, workspaceId: string, slug: string): string {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'tributary domain verification', 32))
   const token = createHmac('sha256', key).update(`${workspaceId}\n${slug}`).digest('hex').slice(0, 32)

@@ -15,7 +15,7 @@ const as = (workspace: Pick<BuiltWorkspace, 'key'>) => createClient({ url: api, 
 const newName = () => `${newId('dom').slice(-12)}.example.com`
 const keys = Object.keys(contract.domain.shape).sort()
 
-/** Sends requests that the typed client can't. */
+/** Sends invalid requests, which the typed client can't. */
 async function send(key: string, method: string, path: string, body?: string) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const response = await fetch(`${api}${path}`, { method, headers, body })
@@ -29,7 +29,7 @@ async function refusal(key: string, method: string, path: string, body?: unknown
 }
 
 describe('listDomains', () => {
-  it('200: lists oldest first, page by page, without archived ones by default', async () => {
+  it('200: lists domains oldest first, page by page, without archived domains by default', async () => {
     const workspace = await buildWorkspace(platform)
     const call = as(workspace)
     const slugs = [workspace.domain]
@@ -59,7 +59,7 @@ describe('listDomains', () => {
     expect(await as(ours)(contract.listDomains, { query: { search: theirs.domain } })).toEqual([])
   })
 
-  it('401, 403: fails without a key, and with one that lacks the scope', async () => {
+  it('401, 403: fails without a key, and with a key that lacks the scope', async () => {
     expect(await refusal('trib_unknown', 'GET', '/domains')).toMatchObject({ status: 401 })
     const { key } = await buildWorkspace(platform, { scopes: ['links.write'] })
     expect(await refusal(key, 'GET', '/domains')).toMatchObject({ status: 403, code: 'forbidden' })
@@ -104,7 +104,7 @@ describe('createDomain', () => {
     })
   })
 
-  it('201: the worker verifies it as soon as DNS proves it', async () => {
+  it('201: the worker verifies the domain as soon as DNS proves ownership', async () => {
     const workspace = await buildWorkspace(platform)
     const call = as(workspace)
     const before = newName()
@@ -117,7 +117,7 @@ describe('createDomain', () => {
     await eventually(() => verified(before))
   })
 
-  it('201: takes a name over from another workspace when DNS proves it', async () => {
+  it('201: takes a domain over from another workspace when DNS proves ownership', async () => {
     const [theirs, ours] = [await buildWorkspace(platform), await buildWorkspace(platform)]
     const { slug } = await addDomain(platform, { workspaceId: theirs.id, slug: newName() })
     const { status, message } = await refusal(ours.key, 'POST', '/domains', { slug })
@@ -146,7 +146,7 @@ describe('createDomain', () => {
     expect(await refusal(key, 'POST', '/domains', { slug: newName() })).toMatchObject({ status: 403 })
   })
 
-  it('409: refuses a taken name, of this workspace or another', async () => {
+  it('409: refuses a domain name that this or another workspace has', async () => {
     const [ours, theirs] = [await buildWorkspace(platform), await buildWorkspace(platform)]
     expect(await refusal(ours.key, 'POST', '/domains', { slug: ours.domain })).toEqual({
       status: 409,
@@ -159,7 +159,7 @@ describe('createDomain', () => {
     expect(message).not.toContain(theirs.id)
   })
 
-  it('422: refuses an invalid host name, one of the installation, and invalid settings', async () => {
+  it('422: refuses an invalid host name, a host name of the installation, and invalid settings', async () => {
     const { key } = await buildWorkspace(platform)
     const cases: [object, string][] = [
       [{ slug: '' }, '`slug` in the body must be at least 1 character long, not 0.'],
@@ -167,7 +167,7 @@ describe('createDomain', () => {
       [{ slug: 'https://go.example.com' }, '`slug` in the body must be a host name such as go.example.com.'],
       [{ slug: 'example' }, '`slug` in the body must be a whole host name with a dot, such as go.example.com.'],
       [{ slug: '127.0.0.1' }, '`slug` in the body must be a host name, not an IP address.'],
-      [{ slug: 'LINKS.localhost' }, '`slug` in the body must not be a name of this installation itself.'],
+      [{ slug: 'LINKS.localhost' }, '`slug` in the body must not be a host name of this installation.'],
       [
         { expiredUrl: 'example.com' },
         '`expiredUrl` in the body must be an absolute URL such as https://example.com/page.',
@@ -220,7 +220,7 @@ describe('updateDomain', () => {
     }
   })
 
-  it('409: refuses a taken name', async () => {
+  it('409: refuses a domain name that is taken', async () => {
     const [ours, theirs] = [await buildWorkspace(platform), await buildWorkspace(platform)]
     expect(await refusal(ours.key, 'PATCH', `/domains/${ours.domain}`, { slug: theirs.domain })).toEqual({
       status: 409,
@@ -241,7 +241,7 @@ describe('updateDomain', () => {
 })
 
 describe('deleteDomain', () => {
-  it('200: returns its name, and deletes it', async () => {
+  it('200: deletes the domain, and returns its name', async () => {
     const workspace = await buildWorkspace(platform)
     const { status, answer } = await send(workspace.key, 'DELETE', `/domains/${workspace.domain.toUpperCase()}`)
     expect([status, answer]).toEqual([200, { slug: workspace.domain }])
@@ -267,7 +267,7 @@ describe('deleteDomain', () => {
 })
 
 describe('getDomainRecords', () => {
-  it('200: returns the records to enter, and later that they were found', async () => {
+  it('200: returns the DNS records to set, and later that they were found', async () => {
     const workspace = await buildWorkspace(platform)
     const call = as(workspace)
     const { slug } = await call(contract.createDomain, { body: { slug: newName() } })
@@ -282,7 +282,7 @@ describe('getDomainRecords', () => {
     await eventually(async () => {
       const { checkedAt, result } = await call(contract.getDomainRecords, { params: { slug } })
       expect(checkedAt).toMatch(/^\d{4}-/)
-      expect(result).toMatch(/^no record _tributary\.\S+ yet; /)
+      expect(result).toMatch(/^no TXT record _tributary\.\S+ yet; /)
     })
     await setZone(dns, `_tributary.${slug}`, [{ type: 'TXT', data: records[0]?.value as string }])
     await eventually(async () => {
@@ -291,7 +291,7 @@ describe('getDomainRecords', () => {
     }, 15_000)
   })
 
-  it('200: returns the records of a domain that the operator added', async () => {
+  it('200: returns the DNS records of a domain that the operator added', async () => {
     const workspace = await buildWorkspace(platform)
     const slug = workspace.domain
     expect(await as(workspace)(contract.getDomainRecords, { params: { slug } })).toMatchObject({
@@ -311,7 +311,7 @@ describe('getDomainRecords', () => {
 })
 
 describe('checkDomainStatus', () => {
-  it('200: a name is available unless a workspace has verified it', async () => {
+  it('200: a domain name is available unless a workspace has verified it', async () => {
     const [ours, theirs] = [await buildWorkspace(platform), await buildWorkspace(platform)]
     const [claimed, free] = [newName(), newName()]
     await as(theirs)(contract.createDomain, { body: { slug: claimed } })
@@ -329,13 +329,13 @@ describe('checkDomainStatus', () => {
     expect((await send(ours.key, 'GET', `/domains/status?${repeated}`)).answer).toEqual(expected)
   })
 
-  it('400, 422: refuses no name, too many, or an invalid host name', async () => {
+  it('400, 422: refuses no domain, too many domains, or an invalid host name', async () => {
     const { key } = await buildWorkspace(platform)
     expect(await refusal(key, 'GET', '/domains/status')).toMatchObject({ status: 400 })
     expect(await refusal(key, 'GET', '/domains/status?domains=,')).toEqual({
       status: 422,
       code: 'unprocessable_entity',
-      message: '`domains` in the query must name at least one domain.',
+      message: '`domains` in the query must contain at least one domain.',
     })
     expect(await refusal(key, 'GET', '/domains/status?domains=go.example.com,a%20b')).toMatchObject({
       status: 422,

@@ -25,7 +25,7 @@ describe('addDomain', () => {
     expect(second.is_primary).toBe(false)
   })
 
-  test('makes one of many concurrent additions primary, and refuses none', async () => {
+  test('makes one of many concurrently added domains primary, and refuses none', async () => {
     const { id: workspaceId } = await bareWorkspace()
     const domains = await Promise.all(
       Array.from({ length: 8 }, () => addDomain(platform, { workspaceId, slug: newName() })),
@@ -33,13 +33,13 @@ describe('addDomain', () => {
     expect(domains.filter((domain) => domain.is_primary)).toHaveLength(1)
   })
 
-  test('stores the name in lower case', async () => {
+  test('stores the domain name in lower case', async () => {
     const { id: workspaceId } = await bareWorkspace()
     const slug = newName()
     expect((await addDomain(platform, { workspaceId, slug: slug.toUpperCase() })).slug).toBe(slug)
   })
 
-  test('refuses a taken name, in every workspace and in any case', async () => {
+  test('refuses a domain name that is taken, in every workspace and in upper or lower case', async () => {
     const [ours, theirs] = [await bareWorkspace(), await bareWorkspace()]
     const slug = newName()
     await addDomain(platform, { workspaceId: ours.id, slug })
@@ -82,7 +82,7 @@ describe('domainForLink', () => {
     expect(await domainForLink(contextIn(platform, workspace.id), undefined)).toBe(second.slug)
   })
 
-  test('returns the shared domain for a workspace without one', async () => {
+  test('returns the shared domain for a workspace without a domain', async () => {
     const { id } = await bareWorkspace()
     expect(await domainForLink(contextIn(platform, id), undefined)).toBe(platform.config.SHORT_DOMAIN)
   })

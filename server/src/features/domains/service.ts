@@ -19,11 +19,11 @@ import {
 
 export type Domain = DomainRow
 
-// A reader of the records has often just entered them.
+// Whoever reads the DNS records has often just set them, so DNS is checked again after this time.
 const hasteMs = 10_000
 const operatorsWord = 'verified by the operator'
 
-/** For the operator: requires no proof of ownership. */
+/** Adds a domain for the operator, without proof of ownership. */
 export async function addDomain(
   platform: Pick<Platform, 'db' | 'config'>,
   input: { workspaceId: string; slug: string },
@@ -50,7 +50,7 @@ export async function listDomains(ctx: DomainCtx, query: DomainsQuery): Promise<
   return rows.map(presentDomain)
 }
 
-/** For the operator: asks DNS at once, or trusts the domain. */
+/** Verifies a domain for the operator: by DNS at once or, with `trust`, without a check. */
 export async function verifyDomain(ctx: DomainCtx, slug: string, trust: boolean): Promise<Domain> {
   const domain = await requireDomain(ctx, slug)
   if (domain.verified) return domain
@@ -58,7 +58,7 @@ export async function verifyDomain(ctx: DomainCtx, slug: string, trust: boolean)
   return (await checkDomain(ctx, domain, finding)) ?? requireDomain(ctx, slug)
 }
 
-/** Returns the records to enter at the DNS provider. DNS is checked again soon, unless it just was. */
+/** Returns the DNS records to set for a domain, and schedules a DNS check soon. */
 export async function getDomainRecords(ctx: DomainCtx, slug: string) {
   const domain = await requireDomain(ctx, slug)
   const now = ctx.now()
@@ -73,9 +73,9 @@ export async function getDomainRecords(ctx: DomainCtx, slug: string) {
   }
 }
 
-/** A name is available unless it is verified: a workspace that only claimed a name loses it to one that proves it. */
+/** A domain is available unless verified: an unverified domain goes to the first workspace that proves ownership. */
 export async function checkDomainStatus(ctx: DomainCtx, names: string[]) {
-  if (names.length === 0) throw invalid('`domains` in the query must name at least one domain.')
+  if (names.length === 0) throw invalid('`domains` in the query must contain at least one domain.')
   const slugs = names.map((name) => {
     const slug = parseHost(name)
     if (slug === undefined) throw invalid(`\`domains\` in the query: ${JSON.stringify(name)} is not a host name.`)
@@ -91,7 +91,7 @@ export async function checkDomainStatus(ctx: DomainCtx, names: string[]) {
   }))
 }
 
-/** The domain for a new link: the requested one, else the primary one, else the shared one. */
+/** The domain of a new link: the requested domain, else the workspace's primary domain, else SHORT_DOMAIN. */
 export async function domainForLink(ctx: Ctx, asked: string | undefined): Promise<string> {
   if (asked === undefined) return (await selectPrimaryDomain(ctx.db, ctx.workspaceId)) ?? ctx.config.SHORT_DOMAIN
   const slug = soughtHost(asked)
@@ -104,11 +104,11 @@ export async function hasDomain(ctx: Pick<Ctx, 'db' | 'workspaceId'>, slug: stri
   return (await selectDomain(ctx.db, ctx.workspaceId, slug)) !== undefined
 }
 
-/** The redirect's view of a host, in a form that survives JSON. */
+/** The domain fields that the redirect needs, serializable as JSON. */
 export type RedirectDomain = {
-  /** Changes when the host gets another owner, so that nothing cached under the old one is found. */
+  /** The domain's id; it changes with the owner, so that links cached for the former owner are not found. */
   id: string
-  /** Only this workspace's links are served. Absent on the shared domain, which serves all. */
+  /** The workspace whose links the domain serves; absent on SHORT_DOMAIN, which serves links of all workspaces. */
   workspaceId?: string
   slug: string
   notFoundUrl: string | null
@@ -140,7 +140,7 @@ async function requireDomain(ctx: Pick<DomainCtx, 'db' | 'workspaceId'>, slug: s
   return domain
 }
 
-/** As it goes into a header. */
+/** Normalizes a URL for the `Location` header. */
 function normalizeUrl(url: string | null | undefined): string | null {
   return url ? new URL(url).href : null
 }

@@ -36,7 +36,7 @@ test.each([
   ['data:image/png,raw', image],
   ['data:image/png;base64,', image],
   ['data:image/png;base64,a b', image],
-])('the logo %j: %s', (logo, problem) => expect(settingsProblem({ logo })).toBe(problem))
+])('the logo %j has the problem %s', (logo, problem) => expect(settingsProblem({ logo })).toBe(problem))
 
 test.each([
   ['[]', undefined],

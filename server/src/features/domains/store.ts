@@ -28,8 +28,8 @@ export type DomainChanges = Partial<Omit<DomainRow, 'id' | 'workspace_id' | 'cre
 type Tables = { domains: NewDomainRow & Partial<DomainRow> }
 
 /**
- * Locks adding, switching and deleting domains of these workspaces until the transaction ends. All callers lock in the
- * same order, so that two never deadlock.
+ * Locks domain changes of these workspaces until the transaction ends. All callers lock workspaces in the same order,
+ * so that two transactions never deadlock.
  */
 export async function lockDomains(db: Db, ...workspaceIds: string[]): Promise<void> {
   for (const workspaceId of [...new Set(workspaceIds)].sort()) {
@@ -37,13 +37,13 @@ export async function lockDomains(db: Db, ...workspaceIds: string[]): Promise<vo
   }
 }
 
-/** When the transaction began. */
+/** PostgreSQL's time at the start of the transaction. */
 export async function selectNow(db: Db): Promise<Date> {
   const result = await sql<{ now: Date }>`SELECT now()`.execute(db)
   return result.rows[0]?.now as Date
 }
 
-/** The first domain of a workspace becomes its primary one. Undefined when the name is taken. */
+/** Inserts a domain; a workspace's first domain becomes primary. Undefined when the name is taken. */
 export async function insertDomain(db: Db, row: NewDomainRow): Promise<DomainRow | undefined> {
   const inserted = await db
     .withTables<Tables>()
@@ -64,7 +64,7 @@ export async function countDomains(db: Db, workspaceId: string): Promise<number>
   return Number(result.rows[0]?.count ?? 0)
 }
 
-/** Whether another workspace has verified a name above or below this one. */
+/** Whether another workspace has a verified parent domain or subdomain of this domain. */
 export async function isRelated(db: Db, workspaceId: string, slug: string): Promise<boolean> {
   const labels = slug.split('.')
   const above = labels.map((_, index) => labels.slice(index).join('.')).slice(1)
@@ -77,7 +77,7 @@ export async function isRelated(db: Db, workspaceId: string, slug: string): Prom
   return result.rows.length > 0
 }
 
-/** The host's owner, unless it may have no certificate, and whether one was allowed before. */
+/** The workspace of a verified, active host, and whether a TLS certificate was allowed for the host before. */
 export async function selectCertificateHolder(
   db: AllWorkspacesDb,
   host: string,
@@ -89,7 +89,7 @@ export async function selectCertificateHolder(
   return result.rows[0]
 }
 
-/** False when the workspace has used up its daily limit. Needs a transaction that has locked its domains. */
+/** Records a TLS certificate; false when the workspace's daily limit is reached. Call it holding `lockDomains`. */
 export async function insertCertificate(db: Db, workspaceId: string, host: string, most: number): Promise<boolean> {
   const isRecent = sql`allowed_at > now() - interval '1 day'`
   await sql`DELETE FROM certificate_hosts c WHERE workspace_id = ${workspaceId} AND NOT ${isRecent}
@@ -142,7 +142,7 @@ export async function selectDomains(db: Db, workspaceId: string, selection: Sele
   return rows as DomainRow[]
 }
 
-/** A visitor brings only the host, which belongs to one workspace. */
+/** Finds a domain by host alone, because a visitor's request has no workspace. */
 export async function selectDomainBySlug(db: AllWorkspacesDb, slug: string): Promise<DomainRow | undefined> {
   const row = await db
     .withTables<Tables>()
@@ -181,7 +181,7 @@ export async function changeDomain(
   return row as DomainRow | undefined
 }
 
-/** Returns the name of the former primary domain. */
+/** Unsets the workspace's primary domain and returns its name. */
 export async function unsetPrimary(db: Db, workspaceId: string, now: Date): Promise<string | undefined> {
   const row = await db
     .withTables<Tables>()
@@ -194,7 +194,7 @@ export async function unsetPrimary(db: Db, workspaceId: string, now: Date): Prom
   return row?.slug
 }
 
-/** Makes the oldest domain primary when none is, and returns its name. */
+/** Makes the workspace's oldest domain primary when no domain is, and returns its name. */
 export async function choosePrimary(db: Db, workspaceId: string, now: Date): Promise<string | undefined> {
   const result = await sql<{ slug: string }>`
     UPDATE domains SET is_primary = true, updated_at = ${now}
@@ -218,7 +218,7 @@ export async function removeDomain(
   return (await query.returningAll().executeTakeFirst()) as DomainRow | undefined
 }
 
-/** Claims domains to check: no other worker claims them before `until`. */
+/** Claims unverified domains that are due for a DNS check; no other worker claims them before `until`. */
 export async function claimDueDomains(
   db: AllWorkspacesDb,
   now: Date,
@@ -234,7 +234,7 @@ export async function claimDueDomains(
   return result.rows
 }
 
-/** Undefined unless it still has this name and is unverified. */
+/** Records a DNS check of a domain; undefined when it was renamed, deleted or verified meanwhile. */
 export async function noteCheck(
   db: Db,
   { workspace_id, id, slug }: DomainRow,

@@ -15,7 +15,7 @@ const { ops } = inject('server')
 const opened: TlsHosts[] = []
 const newName = () => `${newId('dom').slice(-12)}.example.com`
 
-/** Counts the statements that go to PostgreSQL. */
+/** Counts the statements that are sent to PostgreSQL. */
 function open(db: Db = platform.db) {
   let statements = 0
   const counting = db.withPlugin({
@@ -36,7 +36,7 @@ async function someDomain() {
   return { ctx: contextIn(platform, workspace.id), slug }
 }
 
-/** A domain for which a certificate was allowed before, and whose creation every process has received. */
+/** A domain for which a TLS certificate was allowed before, and whose creation every process knows. */
 async function knownDomain() {
   const domain = await someDomain()
   const hosts = openTlsHosts(platform)
@@ -60,7 +60,7 @@ afterEach(async () => {
 })
 
 describe('a certificate', () => {
-  test('is allowed for exactly a verified domain, and for the shared one', async () => {
+  test('is allowed for a verified domain and for the shared domain', async () => {
     const { slug } = await knownDomain()
     const { allows } = open()
     expect(await allows(slug)).toBe(true)
@@ -68,7 +68,7 @@ describe('a certificate', () => {
     expect(await allows(platform.config.SHORT_DOMAIN)).toBe(true)
   })
 
-  test('is refused for any other name', async () => {
+  test('is refused for any other host name', async () => {
     const { slug, ctx } = await knownDomain()
     const unverified = await createDomain(ctx, { slug: newName() })
     await updateDomain(ctx, slug, { archived: true })
@@ -87,7 +87,7 @@ describe('a certificate', () => {
     for (const host of others) expect(await allows(host), host).toBe(false)
   })
 
-  test('is answered on the private port, with 200 or 404', async () => {
+  test('is allowed or refused on the private port, with 200 or 404', async () => {
     const { slug } = await knownDomain()
     const ask = async (query: string) => (await fetch(`${ops}/internal/tls-allowed${query}`)).status
     expect(await ask(`?domain=${slug}`)).toBe(200)
@@ -98,7 +98,7 @@ describe('a certificate', () => {
     expect((await fetch(`${ops}/internal/other`)).status).toBe(404)
   })
 
-  test('is not answered on the public ports', async () => {
+  test('check is not available on the public ports', async () => {
     const { slug } = await knownDomain()
     const { api, redirect } = inject('server')
     for (const door of [api, redirect]) {
@@ -109,7 +109,7 @@ describe('a certificate', () => {
 })
 
 describe('an answer is cached', () => {
-  test('also for an unknown name, and for concurrent requests', async () => {
+  test('for an unknown host name too, and shared by concurrent requests', async () => {
     const { slug } = await knownDomain()
     const unknown = newName()
     const { allows, statements } = open()
@@ -121,14 +121,14 @@ describe('an answer is cached', () => {
     expect(statements()).toBe(2)
   })
 
-  test('and an invalid host name is not even looked up', async () => {
+  test('without a lookup of invalid host names', async () => {
     const { allows, statements } = open()
     for (const host of ['', 'a b', '*.example.com', 'x'.repeat(5_000), '\0', 'a..b'])
       expect(await allows(host)).toBe(false)
     expect(statements()).toBe(0)
   })
 
-  test('for 30 s when it was yes, for 5 s when it was no, however often it is read', async () => {
+  test('for 30 s when the host is allowed, for 5 s when it is refused, however often it is read', async () => {
     const { slug } = await knownDomain()
     const unknown = newName()
     const { allows, statements } = open()
@@ -149,7 +149,7 @@ describe('an answer is cached', () => {
     expect(statements()).toBe(4)
   })
 
-  test('until the domain changes: within a second, both ways', async () => {
+  test('until the domain changes, which applies within a second', async () => {
     const { slug, ctx } = await knownDomain()
     const name = newName()
     const { allows } = open()
@@ -162,7 +162,7 @@ describe('an answer is cached', () => {
     await eventually(async () => expect([await allows(slug), await allows(name)]).toEqual([true, false]), 1_000)
   })
 
-  test('and a malformed message is ignored', async () => {
+  test('until the domain changes, even after malformed change messages', async () => {
     const { slug, ctx } = await knownDomain()
     const { allows } = open()
     expect(await allows(slug)).toBe(true)
@@ -172,7 +172,7 @@ describe('an answer is cached', () => {
   })
 })
 
-test('a flood of unknown names evicts no allowed one, and is limited', async () => {
+test('many requests for unknown hosts evict no allowed host, and their lookups are limited', async () => {
   const { slug } = await knownDomain()
   const { allows, statements } = open()
   await allows(slug)
@@ -184,7 +184,7 @@ test('a flood of unknown names evicts no allowed one, and is limited', async () 
   expect(statements()).toBe(before)
 })
 
-test('while PostgreSQL is down known names stay allowed, and others fail', async () => {
+test('while PostgreSQL is down, known hosts stay allowed, and lookups of other hosts fail', async () => {
   const { slug } = await knownDomain()
   const unreachable = openPostgres(
     { ...platform.config, POSTGRES_URL: `postgres://x@127.0.0.1:${await freePort()}/x` },
@@ -221,7 +221,7 @@ test('a cached answer takes far less than a millisecond', async () => {
   expect((performance.now() - started) / rounds).toBeLessThan(0.1)
 })
 
-describe('new names of a workspace in a day', () => {
+describe('new certificate hosts of a workspace in a day', () => {
   const limited = { ...platform, config: { ...platform.config, CERTIFICATES_PER_WORKSPACE_PER_DAY: 2 } }
 
   function openLimited() {
@@ -230,7 +230,7 @@ describe('new names of a workspace in a day', () => {
     return hosts
   }
 
-  test('are limited by the setting; known ones and other workspaces are not affected', async () => {
+  test('are limited by the setting; known hosts and other workspaces are not affected', async () => {
     const { ctx, slug } = await someDomain()
     const names = [slug]
     for (let count = 0; count < 3; count++) {
@@ -245,7 +245,7 @@ describe('new names of a workspace in a day', () => {
     expect(await fresh.allows((await someDomain()).slug)).toBe(true)
   })
 
-  test('do not increase by deleting domains', async () => {
+  test('stay limited when domains are deleted', async () => {
     const { ctx, slug } = await someDomain()
     const hosts = openLimited()
     expect(await hosts.allows(slug)).toBe(true)

@@ -8,18 +8,18 @@ import { insertCertificate, lockDomains, selectCertificateHolder } from './store
 
 type Handles = Pick<Platform, 'db' | 'nats' | 'config' | 'log'>
 export type TlsHosts = AsyncDisposable & {
-  /** Whether a certificate is allowed for exactly this host. */
+  /** Whether a TLS certificate may be issued for this host. */
   allows(host: string): Promise<boolean> | boolean
 }
 
 const allowedMs = 30_000
 const refusedMs = 5_000
-// Unknown names must not take every connection to PostgreSQL.
+// Limits concurrent lookups, so that requests for unknown hosts don't take all PostgreSQL connections.
 const mostLookups = 10
 
 /**
- * Answers from memory. Refused names have a separate cache, so that a flood of them evicts no allowed one; allowed ones
- * are served even while PostgreSQL is down.
+ * Caches for which hosts TLS certificates may be issued. Refused hosts have a separate cache, so that many of them
+ * evict no allowed host. Known allowed hosts stay allowed while PostgreSQL is down.
  */
 export function openTlsHosts(platform: Handles): TlsHosts {
   const allowed = openByteCache<{ freshUntil: number }>({ maxBytes: 16_000_000 })
@@ -36,7 +36,7 @@ export function openTlsHosts(platform: Handles): TlsHosts {
   function load(host: string): Promise<boolean> {
     const found = mayHaveCertificate(platform, host)
       .then((good) => {
-        // A change has cancelled this load: its result may be stale.
+        // A domain change that arrived meanwhile has cancelled this load, so its result is not cached.
         if (loading.get(host) !== found) return good
         const [memory, other] = good ? [allowed, refused] : [refused, allowed]
         memory.set(host, { freshUntil: Date.now() + (good ? allowedMs : refusedMs) })
@@ -60,7 +60,7 @@ export function openTlsHosts(platform: Handles): TlsHosts {
       const under = loading.get(host)
       if (!under && loading.size >= mostLookups) {
         if (known) return true
-        throw new Error(`${mostLookups} hosts are already being looked up`)
+        throw new Error(`Too many TLS host lookups: ${mostLookups} are running`)
       }
       const found = under ?? load(host)
       return known ? found.catch(() => true) : found
@@ -71,7 +71,7 @@ export function openTlsHosts(platform: Handles): TlsHosts {
   }
 }
 
-/** A name that is new to its workspace counts towards the workspace's daily limit. */
+/** Whether a host may have a TLS certificate; a new host counts towards its workspace's daily limit. */
 async function mayHaveCertificate({ db, config, log }: Handles, host: string): Promise<boolean> {
   const holder = await selectCertificateHolder(db, host)
   if (!holder || holder.isKnown) return holder !== undefined
@@ -81,7 +81,7 @@ async function mayHaveCertificate({ db, config, log }: Handles, host: string): P
     await lockDomains(db, workspaceId)
     return insertCertificate(db, workspaceId, host, most)
   })
-  if (!isAllowed) log.warn({ workspaceId, host, most }, 'certificate refused, daily workspace limit reached')
+  if (!isAllowed) log.warn({ workspaceId, host, most }, 'TLS certificate refused, daily limit of the workspace reached')
   return isAllowed
 }
 
@@ -89,7 +89,7 @@ function parseChange(message: Msg): DomainChanged | undefined {
   try {
     return domainChanged.parse(message.json())
   } catch {
-    // An error thrown from the callback would end all subscriptions on this connection.
+    // An error thrown from a NATS callback would end all subscriptions of the connection.
     return undefined
   }
 }

@@ -53,7 +53,7 @@ async function newTags(workspace: BuiltWorkspace, ...names: string[]): Promise<s
   return tags.map((tag) => tag.id)
 }
 
-test('events of a deleted tag or folder are no longer found by it, and still exist', async () => {
+test('events of links with a deleted tag or folder are no longer found by it, and still exist', async () => {
   const workspace = await buildWorkspace(platform)
   const ctx = contextIn(platform, workspace.id)
   const call = createClient({ url: api, token: workspace.key })
@@ -61,7 +61,7 @@ test('events of a deleted tag or folder are no longer found by it, and still exi
   const folder = await createFolder(ctx, { name: 'gone', accessLevel: 'write' })
   const link = await buildLink(platform, workspace)
   const [number] = (await linkNumbers(ctx, { ids: [link.id] })) as [bigint]
-  // NOTE newer than what the worker keeps of the new link, whose message may still be under way.
+  // The change needs a newer version than the link's creation, whose message may still be in flight.
   const version = Date.now() + 60_000
   const given = { linkNumber: String(number), tagIds: [removed, stays], folderId: folder.id, version }
   await keepLinkAttributes(platform, [attributes(workspace.id, given)])
@@ -107,7 +107,7 @@ describe('forgetTags', () => {
     expect(await known(theirs.id)).toEqual([{ ...same, link_number: '4', tag_ids: [foreign] }])
   })
 
-  test('loses no removal when they run concurrently', async () => {
+  test('removes all tags when calls run concurrently', async () => {
     const workspace = await buildWorkspace(platform)
     const tagIds = await newTags(workspace, ...'abcdefgh')
     await keepLinkAttributes(platform, [attributes(workspace.id, { tagIds })])
@@ -151,7 +151,7 @@ describe('keepLinkAttributes', () => {
     expect(await known(workspace.id)).toMatchObject([{ tag_ids: [stays], folder_id: '' }])
   })
 
-  test('the next change of a link wins over corrections, however many there were', async () => {
+  test('the next change of a link replaces corrections of its attributes, however many there were', async () => {
     const workspace = await buildWorkspace(platform)
     const tagIds = await newTags(workspace, 'a', 'b', 'c')
     await keepLinkAttributes(platform, [attributes(workspace.id, { tagIds, version: 5 })])
@@ -160,7 +160,7 @@ describe('keepLinkAttributes', () => {
     expect(await known(workspace.id)).toMatchObject([{ tag_ids: tagIds.slice(2) }])
   })
 
-  test('an older change that arrives late changes nothing', async () => {
+  test('an older change of a link that arrives late changes nothing', async () => {
     const workspace = await buildWorkspace(platform)
     const [tag] = (await newTags(workspace, 'a')) as [string]
     await keepLinkAttributes(platform, [attributes(workspace.id, { tenantId: 'new', version: 6 })])

@@ -5,7 +5,7 @@ import type { FolderDeleted } from '../folders/messages.ts'
 import type { TagDeleted } from '../tags/messages.ts'
 import { lockLinkAttributes, removeFolders, removeTags } from './store.ts'
 
-// ClickHouse requests carry ids in the URL, whose length servers limit.
+// ClickHouse query parameters are part of the URL, whose length servers limit.
 const correctedAtOnce = 100
 
 export function forgetTags(platform: Pick<Platform, 'clickhouse' | 'db'>, deleted: TagDeleted[]): Promise<void> {
@@ -30,7 +30,7 @@ export function forgetFolders(platform: Pick<Platform, 'clickhouse' | 'db'>, del
   )
 }
 
-/** Allows one correction at a time per workspace: two that read the same link would undo each other's removal. */
+/** Corrects link attributes, one correction at a time per workspace: concurrent corrections would undo each other. */
 async function correctLinks<T>(
   platform: Pick<Platform, 'db'>,
   byWorkspace: Map<string, T[]>,

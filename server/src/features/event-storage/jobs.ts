@@ -5,7 +5,7 @@ import { tagDeleted, tagDeletedSubject } from '../tags/messages.ts'
 import { forgetFolders, forgetTags } from './forget.ts'
 import { keepLinkAttributes } from './service.ts'
 
-// Each insert becomes a part that ClickHouse has to merge.
+// Link attributes are inserted rarely, because ClickHouse has to merge a part per insert.
 const attributesIntervalMs = 500
 
 export const eventStorageJobs = [

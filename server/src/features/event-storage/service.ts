@@ -44,7 +44,7 @@ export type StoredVisit = StoredVisitRow
 export type ClickDay = ClickDayRow
 type NotAttributed = { attribution: string }
 type NewUnattributed = { leads: (NewLeadRow & NotAttributed)[]; sales: (NewSaleRow & NotAttributed)[] }
-/** For features that count stored events; only this feature writes. */
+/** Event tables for other features to read; only this feature writes to them. */
 export const eventTables = {
   clicks: 'click_events',
   leads: 'lead_events',
@@ -56,28 +56,28 @@ type Expiring = { workspace_id: string; timestamp: number; expires_on?: string }
 
 const hourMs = 60 * 60 * 1000
 const dayMs = 24 * hourMs
-// The last day of ClickHouse's type: the row never expires.
+// The last day of ClickHouse's `Date` type: a row with it never expires.
 const lastDay = 65_535
-// Room between two link versions: a correction is newer than what it corrects and older than the next change.
+// Gap between two versions of link attributes: a correction is newer than the corrected version, older than the next.
 const correctionsPerVersion = 1_000_000n
-// ClickHouse requests carry values in the URL, whose length servers limit.
+// ClickHouse query parameters are part of the URL, whose length servers limit.
 const namedAtOnce = 100
 const visitsAtOnce = 2_000
-// The clocks of PostgreSQL and of an api may differ by this much.
+// The clocks of PostgreSQL and an API server may differ by this much.
 const skewMs = 60_000
 
-/** Each is retained for the history of its workspace's current plan. */
+/** Inserts clicks, which expire after the retention of their workspace's current plan. */
 export async function appendClicks(platform: Engines, clicks: NewClick[], token: string): Promise<void> {
   if (clicks.length === 0) return
   await stampExpiry(platform, clicks)
   await insertEvents(platform.clickhouse, 'click_events', clicks, token)
 }
 
-/** Needs a transaction: until it ends, counting and repairing leads and sales is locked, which would see only some. */
+/** Inserts leads and sales. In a transaction, blocks counting and repairing them until it ends. */
 export async function appendConversions(platform: Engines, { leads, sales }: NewConversions, token: string) {
   await lockConversions(platform.db, 'shared')
   await stampExpiry(platform, [...leads, ...sales])
-  // PostgreSQL may have lost the record that these are stored.
+  // A restored PostgreSQL may have lost the record that these leads and sales are already stored.
   const until = (await incarnationStart(platform.db)).getTime() + skewMs
   const newLeads = await withoutStored(platform, 'lead_events', leads, until)
   const newSales = await withoutStored(platform, 'sale_events', sales, until)
@@ -85,7 +85,7 @@ export async function appendConversions(platform: Engines, { leads, sales }: New
   await insertEvents(platform.clickhouse, 'sale_events', newSales, `sales:${token}`)
 }
 
-/** Leaves out those up to a time that already have a row. */
+/** Skips leads or sales at or before `until` that are already stored. */
 async function withoutStored<Row extends NewLeadRow>(
   platform: Engines,
   table: ConversionTable,
@@ -96,7 +96,7 @@ async function withoutStored<Row extends NewLeadRow>(
   return old.length === 0 ? rows : [...(await withoutRow(platform, table, old)), ...young]
 }
 
-/** The same for rows that are missing: a divided batch may already have been inserted as a whole. */
+/** Inserts leads and sales that are not stored yet: a divided batch may already have been inserted as a whole. */
 export async function appendMissingConversions(platform: Engines, { leads, sales }: NewConversions, token: string) {
   await stampExpiry(platform, [...leads, ...sales])
   await insertEvents(
@@ -113,7 +113,7 @@ export async function appendMissingConversions(platform: Engines, { leads, sales
   )
 }
 
-/** Deletes the rows of one lead, sale or refund; a lead with a quantity has several. Call it only between batches. */
+/** Deletes a lead, sale or refund; a lead with a quantity has several rows. Call it only while inserts are locked. */
 export async function deleteConversion(
   platform: Pick<Platform, 'clickhouse' | 'config'>,
   kind: 'leads' | 'sales',
@@ -123,10 +123,10 @@ export async function deleteConversion(
   return deleteRows(platform.clickhouse, cluster, kind === 'leads' ? 'lead_events' : 'sale_events', conversion)
 }
 
-/** A click to remove: only its rows stored since a time, so that those of an earlier message stay. */
+/** A click to delete: only rows stored at or after `since`, so that rows of an earlier message stay. */
 export type RemovedClick = { workspaceId: string; id: string; at: number; isBot: boolean; since: number }
 
-/** Deletes click rows of one workspace. False when there were none. Only the worker of their partition may call it. */
+/** Deletes clicks of a workspace; false when none is stored. Only the worker that owns their partition may call it. */
 export async function deleteClicks(
   { clickhouse, config }: Pick<Platform, 'clickhouse' | 'config'>,
   workspaceId: string,
@@ -149,7 +149,7 @@ export async function deleteClicks(
   return isDeleted
 }
 
-/** Adds those that have no row and have not expired; returns how many. Call it only between batches. */
+/** Inserts missing leads and sales that have not expired; returns how many. Call it only while inserts are locked. */
 export async function restoreConversions(platform: Engines, { leads, sales }: NewConversions): Promise<number> {
   await stampExpiry(platform, [...leads, ...sales])
   const missingLeads = await withoutRow(platform, 'lead_events', leads.filter(isRetained))
@@ -163,7 +163,7 @@ function isRetained({ expires_on }: Expiring): boolean {
   return expires_on !== undefined && expires_on > dayText(Math.floor(Date.now() / dayMs))
 }
 
-/** Adds those that are not stored yet. The caller must own them: concurrent calls would add them twice. */
+/** Inserts unattributed leads and sales that are not stored yet. Concurrent calls with the same rows would add both. */
 export async function appendUnattributed(platform: Engines, { leads, sales }: NewUnattributed): Promise<void> {
   await stampExpiry(platform, [...leads, ...sales])
   const missingLeads = await withoutRow(platform, 'unattributed_leads', leads)
@@ -186,12 +186,12 @@ function listWorkspaces(rows: { workspace_id: string }[]): string[] {
   return [...new Set(rows.map(({ workspace_id }) => workspace_id))]
 }
 
-/** Locks storing leads and sales until the transaction ends; fails when a batch of them does not end. */
+/** Blocks lead and sale inserts until the transaction ends; fails when a running insert does not end in time. */
 export function lockOutConversions({ db }: Pick<Platform, 'db'>): Promise<void> {
   return lockConversions(db, 'alone')
 }
 
-/** Locks lead and sale inserts until the transaction ends. `isLocked` is false when a batch does not end. */
+/** Blocks lead and sale inserts during `work`; `isLocked` is false when a running insert does not end in time. */
 export function betweenConversions<C extends Pick<Platform, 'db'>, R>(
   platform: C,
   work: (platform: C, isLocked: boolean) => Promise<R>,
@@ -208,7 +208,7 @@ export function betweenConversions<C extends Pick<Platform, 'db'>, R>(
   })
 }
 
-/** Returns those that have arrived. */
+/** Returns the clicks with these ids that are stored already. */
 export async function clicksById(
   platform: Pick<Platform, 'clickhouse'>,
   clicks: { workspace_id: string; click_id: string }[],
@@ -221,7 +221,7 @@ export async function clicksById(
   return found
 }
 
-/** ClickHouse's rows of these clicks, by id; `at` is the time of each in milliseconds. */
+/** The ClickHouse rows with these click ids; `at` is a click's time in Unix milliseconds. */
 export async function visitsById(
   platform: Pick<Platform, 'clickhouse'>,
   clicks: { workspaceId: string; id: string; at: number }[],
@@ -230,7 +230,7 @@ export async function visitsById(
   const sorted = clicks.toSorted((a, b) => a.at - b.at)
   for (const some of chunks(sorted, visitsAtOnce)) {
     const workspaceIds = [...new Set(some.map(({ workspaceId }) => workspaceId))]
-    // An id belongs to one hour, and its click may be one off.
+    // A click id belongs to one hour, and the click's time may be an hour off.
     const [from, to] = [(some[0]?.at ?? 0) - 3 * hourMs, (some.at(-1)?.at ?? 0) + 3 * hourMs]
     const ids = [...new Set(some.map(({ id }) => id))]
     found.push(...(await selectVisits(platform.clickhouse, { workspaceIds, ids, from, to })))
@@ -238,7 +238,7 @@ export async function visitsById(
   return found
 }
 
-/** ClickHouse can't parse JSON with an integer beyond 64 bits, so it gets the same number in another form. */
+/** Rewrites integers beyond 64 bits in JSON metadata as exponents, because ClickHouse can't parse them. */
 export function searchableMetadata(json: string): string {
   if (!/\d{19}/.test(json)) return json
   return json.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi, (token) =>
@@ -246,7 +246,7 @@ export function searchableMetadata(json: string): string {
   )
 }
 
-/** Whether one of these leads or sales is stored; `at` is the time of each in milliseconds. */
+/** Whether any of these leads or sales is stored; `at` is the event's time in Unix milliseconds. */
 export async function isAnyStored(
   { clickhouse, workspaceId }: Pick<Ctx, 'clickhouse' | 'workspaceId'>,
   kind: 'leads' | 'sales',
@@ -260,7 +260,7 @@ export async function isAnyStored(
   return false
 }
 
-/** The last known short links. */
+/** The last known domain and key of links, even of deleted links. */
 export function linkAddresses(
   { clickhouse, workspaceId }: Pick<Ctx, 'clickhouse' | 'workspaceId'>,
   numbers: string[],
@@ -268,7 +268,7 @@ export function linkAddresses(
   return selectLinkAddresses(clickhouse, workspaceId, numbers)
 }
 
-/** Mutates the rows, which are built for one insert: copying them would cost as much as building them. */
+/** Sets `expires_on` of event rows in place: copying the rows would cost as much as building them. */
 async function stampExpiry(platform: Omit<Engines, 'clickhouse'>, clicks: Expiring[]): Promise<void> {
   if (clicks.length === 0) return
   const days = await historyDays(platform, new Set(clicks.map(({ workspace_id }) => workspace_id)))
@@ -286,7 +286,7 @@ function dayText(day: number): string {
   return new Date(day * dayMs).toISOString().slice(0, 10)
 }
 
-/** Adds the missing clicks in log order; returns how many. Concurrent calls are not allowed. */
+/** Inserts clicks that are not stored yet, in log order; returns how many. Must not run concurrently. */
 export async function restoreClicks(platform: Engines, clicks: NewClick[], batch: string): Promise<number> {
   if (clicks.length === 0) return 0
   await stampExpiry(platform, clicks)
@@ -294,7 +294,7 @@ export async function restoreClicks(platform: Engines, clicks: NewClick[], batch
   await insertStaged(platform.clickhouse, staged)
   let [from, to] = [Number.POSITIVE_INFINITY, 0]
   for (const { timestamp } of clicks) [from, to] = [Math.min(from, timestamp), Math.max(to, timestamp)]
-  // An id belongs to one hour, and its click may be one off.
+  // A click id belongs to one hour, and the click's time may be an hour off.
   return addMissing(platform.clickhouse, batch, { from: from - 3 * hourMs, to: to + 3 * hourMs })
 }
 
@@ -317,14 +317,14 @@ export async function keepLinkAttributes(
     version: String(BigInt(change.version) * correctionsPerVersion),
   }))
   await insertLinkAttributes(platform.clickhouse, rows)
-  // A change can arrive after the deletion of its tag or folder, which found nothing to correct then.
+  // A link change can arrive after its tag or folder was deleted, so deleted tags and folders are removed here too.
   const tags = changes.flatMap(({ workspaceId, tagIds }) => tagIds.map((tagId) => ({ workspaceId, tagId })))
   await forgetTags(platform, await deletedTags(platform, tags))
   const folders = changes.filter(({ folderId }) => folderId !== '')
   await forgetFolders(platform, await deletedFolders(platform, folders))
 }
 
-/** Links whose attributes have a version after the first of these, up to the second, ordered by number. */
+/** Links with attribute versions after `before` and up to `last`, ordered by link number. */
 export function attributesBetween(
   platform: Pick<Platform, 'clickhouse'>,
   [before, last]: [bigint, bigint],
@@ -335,7 +335,7 @@ export function attributesBetween(
   return selectLaterLinks(platform.clickhouse, { ...page, ...versions })
 }
 
-/** Leads and sales that were stored since a time, ordered by id. */
+/** Leads and sales that were stored at or after `since`, ordered by id. */
 export function conversionsStoredSince(
   platform: Pick<Platform, 'clickhouse'>,
   since: Date,
@@ -344,7 +344,7 @@ export function conversionsStoredSince(
   return selectStoredSince(platform.clickhouse, { ...page, since: since.getTime() })
 }
 
-/** Clears the metadata of these customers' leads and sales; the events stay. */
+/** Clears the metadata of customers' leads and sales; the events stay. */
 export async function eraseCustomers(
   platform: Pick<Platform, 'clickhouse' | 'config'>,
   workspaceId: string,
@@ -355,7 +355,7 @@ export async function eraseCustomers(
     await eraseMetadata(platform.clickhouse, cluster, { workspaceId, customerIds: part })
 }
 
-/** Clicks by people per link and day: whole days since the last closed one, and late clicks of earlier days. */
+/** Clicks by people per link and day: all clicks of days after `closed_day`, and late clicks of earlier days. */
 export function clickDays(
   platform: Pick<Platform, 'clickhouse'>,
   progress: {

@@ -6,14 +6,14 @@ import type { Db } from '../../platform/postgres.ts'
 type Visitor = Record<'country' | 'region' | 'city' | 'continent' | 'device' | 'browser' | 'os', string>
 type Origin = Record<'url' | 'trigger' | 'ip' | 'referer' | 'referer_url', string>
 type Campaign = Record<'utm_source' | 'utm_medium' | 'utm_campaign' | 'utm_term' | 'utm_content', string>
-/** The columns of a click; leads and sales have a copy. */
+/** The visitor columns of a click row, which lead and sale rows copy. */
 export type ClickColumns = Visitor & Origin & Campaign
-/** A click as it was stored; `at` in milliseconds. */
+/** A click row; `at` is its time in Unix milliseconds. */
 export type StoredClickRow = ClickColumns & { id_text: string; at: string }
 export type LinkAttributesRow = { workspace_id: string } & Record<'link_number' | 'domain' | 'folder_id', string> &
   Record<'tenant_id' | 'partner_id' | 'version' | 'link_id' | 'key', string> &
   Record<'is_root' | 'deleted', boolean> & { tag_ids: string[] }
-/** `expires_on` is the day from which it may be deleted; without it, never. `folded` is a mark for the rollups. */
+/** A click row to insert. ClickHouse may delete it from `expires_on` on; `folded` flags rare values for the rollups. */
 export type NewClickRow = ClickColumns &
   Record<'workspace_id' | 'id_text' | 'bot' | 'link_number', string> & {
     timestamp: number
@@ -26,7 +26,7 @@ export type NewSaleRow = NewLeadRow &
   Record<'kind' | 'amount' | 'currency' | 'invoice_id' | 'payment_processor' | 'sale_type', string> & { sales: number }
 
 const moment = (name: string) => `fromUnixTimestamp64Milli({${name}:Int64})`
-// Otherwise a condition on `link_number` would apply to its text, which no index serves.
+// Without this, a condition on `link_number` would apply to its text alias, which no index supports.
 const columnsFirst = 'SETTINGS prefer_column_name_to_alias = 1'
 
 const conversionTables = { lead_events: 1, sale_events: 1, unattributed_leads: 1, unattributed_sales: 1 }
@@ -34,7 +34,7 @@ export type ConversionTable = keyof typeof conversionTables
 type NewRows = { click_events: NewClickRow } & Record<'lead_events' | 'unattributed_leads', NewLeadRow> &
   Record<'sale_events' | 'unattributed_sales', NewSaleRow>
 
-/** A repeated token is ignored; without a token all rows are inserted. */
+/** Inserts event rows. ClickHouse ignores an insert with a repeated deduplication token. */
 export async function insertEvents<Table extends keyof NewRows>(
   clickhouse: ClickHouse,
   table: Table,
@@ -48,7 +48,7 @@ export async function insertEvents<Table extends keyof NewRows>(
   await insertAtOnce(clickhouse, table, [...Object.keys(rows[0]), 'stored_at'], stamped)
 }
 
-/** The stored ids of these rows, found by their timestamps. */
+/** Ids of stored leads or sales with these timestamps. */
 export async function selectStoredIds(
   clickhouse: AllWorkspacesClickHouse,
   table: ConversionTable,
@@ -81,7 +81,7 @@ ORDER BY bot != '' DESC`,
   )
 }
 
-/** A click row; times in milliseconds. */
+/** A click row; `at` and `stored` are in Unix milliseconds. */
 export type StoredVisitRow = { id_text: string; is_bot: number; at: string; stored: string }
 
 export function selectVisits(
@@ -106,7 +106,7 @@ export async function insertStaged(clickhouse: AllWorkspacesClickHouse, rows: St
   if (isFilled(rows)) await insertAtOnce(clickhouse, 'click_events_staged', Object.keys(rows[0]), rows)
 }
 
-/** Adds the missing rows of a batch, the first one per id; returns how many. */
+/** Inserts staged clicks that are not stored yet, the first row per click id; returns how many. */
 export async function addMissing(
   clickhouse: AllWorkspacesClickHouse,
   batch: string,
@@ -180,17 +180,17 @@ WHERE workspace_id = {workspaceId:String} AND link_number IN {numbers:Array(UInt
   )
 }
 
-/** Newer versions replace older ones, in any order of arrival. */
+/** Inserts link attributes; newer versions replace older versions, in any order of arrival. */
 export async function insertLinkAttributes(clickhouse: ClickHouse, rows: LinkAttributesRow[]): Promise<void> {
   if (isFilled(rows)) await insert(clickhouse, 'link_attributes', rows)
 }
 
-/** Locks link corrections of this workspace until the transaction ends. */
+/** Locks corrections of a workspace's link attributes until the transaction ends. */
 export async function lockLinkAttributes(db: Db, workspaceId: string): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(${locks.linkAttributes}, hashtext(${workspaceId}))`.execute(db)
 }
 
-/** Locks until the transaction ends, shared with others or alone; waits five seconds for the lock. */
+/** Locks lead and sale inserts until the transaction ends: shared, or exclusively (waits at most five seconds). */
 export async function lockConversions(db: Db, mode: 'shared' | 'alone'): Promise<void> {
   await sql`SET LOCAL idle_in_transaction_session_timeout = '40s'`.execute(db)
   if (mode === 'alone') await sql`SET LOCAL lock_timeout = '5s'`.execute(db)
@@ -216,7 +216,7 @@ FROM (SELECT * FROM link_attributes FINAL WHERE workspace_id = {workspaceId:Stri
   })
 }
 
-/** Waits until every replica has deleted them. False when there was no row. */
+/** Deletes the rows of a lead or sale on all replicas before it returns; false when there is no row. */
 export async function deleteRows(
   clickhouse: ClickHouse,
   cluster: string | undefined,
@@ -232,7 +232,7 @@ export async function deleteRows(
   return true
 }
 
-/** Deletes clicks by id that were stored since a time. Waits likewise; false when there was no row. */
+/** Deletes clicks stored at or after `since` on all replicas before it returns; false when there is no row. */
 export async function deleteClickRows(
   clickhouse: ClickHouse,
   cluster: string | undefined,
@@ -253,7 +253,7 @@ export async function deleteClickRows(
   return true
 }
 
-/** Waits until every replica of every row is rewritten; rows that are already empty cost nothing. */
+/** Clears the metadata of customers' leads and sales on all replicas before it returns. */
 export async function eraseMetadata(
   clickhouse: ClickHouse,
   cluster: string | undefined,
@@ -282,7 +282,7 @@ function isFilled<T>(rows: T[]): rows is [T, ...T[]] {
 
 export type ClickDayRow = { workspaceId: string; linkNumber: string; day: string; clicks: number }
 export type ClickDayRange = {
-  /** Days up to this one were closed before: only clicks stored after `storedAfter` are new. */
+  /** Days up to `closedDay` were published before: of these, only clicks stored after `storedAfter` count. */
   closedDay: string
   storedAfter: number
   day: string

@@ -10,7 +10,7 @@ import { openTestPlatform } from '../../../test/stack.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { listEvents } from './service.ts'
 
-// Many small concurrent queries finish sooner with one thread each.
+// ClickHouse runs many small concurrent queries faster with one thread each.
 const platform = await openTestPlatform({ CLICKHOUSE_URL: `${inject('environment').CLICKHOUSE_URL}?ch_max_threads=1` })
 const seed = Number(process.env.TEST_SEED ?? 20_250_407)
 const combinations = sized({ short: 600, full: 5_000 })
@@ -38,7 +38,7 @@ const paging = fc.record(
 )
 type Call = Asked & { paging: typeof paging extends fc.Arbitrary<infer Paging> ? Paging : never }
 
-test(`GET /events agrees with a plain model on ${combinations} combinations of parameters (seed ${seed})`, async () => {
+test(`GET /events agrees with a simple model on ${combinations} combinations of parameters (seed ${seed})`, async () => {
   const call = fc
     .record({ asked: arbitraryQueries(world), paging })
     .map(({ asked, paging }): Call => ({ ...asked, paging }))
@@ -46,7 +46,7 @@ test(`GET /events agrees with a plain model on ${combinations} combinations of p
   const agreed = new Set<string>()
   let filled = 0
   const agrees = fc.asyncProperty(fc.array(call, { minLength: together, maxLength: together }), async (calls) => {
-    // While fast-check shrinks a call, it runs together with calls that already agreed.
+    // While fast-check shrinks a failing call, skip the calls of the array that have agreed before.
     const turns = calls.filter((call) => !agreed.has(JSON.stringify(call))).values()
     const ask = async () => {
       for (const call of turns) {
@@ -59,7 +59,7 @@ test(`GET /events agrees with a plain model on ${combinations} combinations of p
     }
     await Promise.all(Array.from({ length: atOnce }, ask))
   })
-  // Some of the short ones repeat.
+  // Some generated combinations repeat, so generate two percent more.
   await fc.assert(agrees, { seed, numRuns: Math.ceil((combinations * 1.02) / together) })
   expect(agreed.size).toBeGreaterThanOrEqual(combinations)
   expect(filled).toBeGreaterThan(combinations * 0.3)
@@ -68,7 +68,7 @@ test(`GET /events agrees with a plain model on ${combinations} combinations of p
   expect(names.filter((name) => (used.get(name) ?? 0) < combinations / 100)).toEqual([])
 }, 900_000)
 
-/** The 43 of the specification, and ours. */
+/** The 43 query parameters of the specification, and our `bots`. */
 const parameters = new Set(
   `event domain key linkId externalId tenantId tagId folderId partnerTagId groupId partnerId customerId interval start end
   timezone country city region continent device browser os trigger referer refererUrl url utm_source utm_medium utm_campaign

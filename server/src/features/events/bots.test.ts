@@ -38,7 +38,7 @@ test.each<[string, () => string[]]>([
   expect(clicks).toBe(expected().length)
 })
 
-test('no lead comes from a bot', async () => {
+test('a click by a bot has no leads', async () => {
   expect(await (await read('/events?event=leads&bots=only')).json()).toEqual([])
   expect(await (await read('/events?event=leads&bots=include')).json()).toHaveLength(1)
 })
@@ -49,6 +49,6 @@ test('an export names the reason for classifying a click as a bot', async () => 
   expect(reasons).toEqual(new Map(Object.entries({ [person]: '', [bot]: 'agent' })))
 })
 
-test('another value is refused', async () => {
+test('an unknown value of `bots` is refused', async () => {
   expect((await read('/events?bots=yes')).status).toBe(422)
 })

@@ -9,23 +9,23 @@ const sealing = (workspaceId = 'ws_1', keys = `1:${'ab'.repeat(32)}`) => ({
 const position: ListPosition = { kind: 'sales', ascending: true, from: 5, at: 1_700_000_000_123, id: 'evt_ü' }
 const read = (text: string, by = sealing()) => readCursor(by, 'list', text, 'x')
 
-test('is read back unchanged, and reveals nothing', () => {
+test('a cursor is read back unchanged, and its text reveals nothing', () => {
   const text = writeCursor(sealing(), 'list', position)
   expect(read(text)).toEqual(position)
   expect(text).toMatch(/^[\w-]+$/)
   expect(Buffer.from(text, 'base64url').toString()).not.toContain('sales')
 })
 
-test('is readable after a key rotation, as long as the old key is configured', () => {
+test('a cursor is readable after a key rotation, as long as the old key is configured', () => {
   const text = writeCursor(sealing(), 'list', position)
   expect(read(text, sealing('ws_1', `2:${'cd'.repeat(32)},1:${'ab'.repeat(32)}`))).toEqual(position)
-  expect(() => read(text, sealing('ws_1', `2:${'cd'.repeat(32)}`))).toThrow(/^x is not from an answer of this list/)
+  expect(() => read(text, sealing('ws_1', `2:${'cd'.repeat(32)}`))).toThrow(/^x does not come from this list/)
 })
 
-test('is refused in another workspace, for another use, or when changed', () => {
+test('a cursor is refused in another workspace, for another use, or when changed', () => {
   const text = writeCursor(sealing(), 'list', position)
-  expect(() => read(text, sealing('ws_2'))).toThrow(/to this workspace/)
-  expect(() => readCursor(sealing(), 'stream', text, 'x')).toThrow(/of this stream/)
+  expect(() => read(text, sealing('ws_2'))).toThrow(/this list or workspace/)
+  expect(() => readCursor(sealing(), 'stream', text, 'x')).toThrow(/this stream or workspace/)
   for (let index = 0; index < text.length; index++) {
     const changed = text.slice(0, index) + (text[index] === 'A' ? 'B' : 'A') + text.slice(index + 1)
     if (Buffer.from(changed, 'base64url').equals(Buffer.from(text, 'base64url'))) continue

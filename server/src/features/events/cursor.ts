@@ -15,14 +15,14 @@ const streamPosition = z.object({
 })
 const shapes = { list: listPosition, stream: streamPosition }
 
-/** A list's position and the start of its period, which does not move while it is read. */
+/** The cursor of an event list: a position, and the start of the period, which stays fixed from page to page. */
 export type ListPosition = z.output<typeof listPosition>
-/** A stream's position, and the number and checksum of the events since `floor` that it has shown. */
+/** The cursor of an event stream: a position, and the count and checksum of events sent since the time `floor`. */
 export type StreamPosition = z.output<typeof streamPosition>
 type Positions = { list: ListPosition; stream: StreamPosition }
 type Sealing = { config: { ENCRYPTION_KEYS: SecretKeys }; workspaceId: string }
 
-/** Sealed, so that clients can neither reach events beyond their plan's history nor depend on the format. */
+/** Encrypts a cursor, so that clients can neither read events older than their plan's history nor parse the cursor. */
 export function writeCursor<Use extends keyof Positions>(
   { config, workspaceId }: Sealing,
   use: Use,
@@ -41,13 +41,13 @@ export function readCursor<Use extends keyof Positions>(
     const opened = unseal(config.ENCRYPTION_KEYS, purpose(use, workspaceId), Buffer.from(text, 'base64url'))
     return shapes[use].parse(JSON.parse(opened)) as Positions[Use]
   } catch {
-    throw invalid(`${where} is not from an answer of this ${use} to this workspace. Pass the cursor back unchanged.`)
+    throw invalid(`${where} does not come from this ${use} or workspace. Pass the cursor back unchanged.`)
   }
 }
 
 type ListQuery = { event: ListPosition['kind']; page: number; cursor?: string }
 
-/** A list's starting position, and the function that writes its next cursor. */
+/** The start position of an event list, and the function that writes the next page's cursor. */
 export function openListCursor(sealing: Sealing, { event: kind, page, cursor }: ListQuery, ascending: boolean) {
   const next = (position: Omit<ListPosition, 'kind' | 'ascending'>) =>
     writeCursor(sealing, 'list', { kind, ascending, ...position })
@@ -56,7 +56,7 @@ export function openListCursor(sealing: Sealing, { event: kind, page, cursor }: 
   const after = readCursor(sealing, 'list', cursor, '`cursor` in the query')
   if (after.kind === kind && after.ascending === ascending) return { after, next }
   const belongs = `\`event=${after.kind}\` and \`sortOrder=${after.ascending ? 'asc' : 'desc'}\``
-  throw invalid(`\`cursor\` in the query belongs to ${belongs}. Ask with these, or without the cursor.`)
+  throw invalid(`\`cursor\` in the query belongs to ${belongs}. Send these parameters, or no cursor.`)
 }
 
 function purpose(use: string, workspaceId: string): string {

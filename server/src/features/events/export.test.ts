@@ -41,7 +41,7 @@ const records = async (response: Response) => {
 }
 
 describe('the content of an export', () => {
-  test('has a file name, and every kind of event has its columns', async () => {
+  test('an export has a file name, and the columns of its kind of event', async () => {
     const customer = await buildCustomer(platform, workspace, {
       externalId: 'ada',
       name: 'Ada',
@@ -92,7 +92,7 @@ describe('the content of an export', () => {
     expect(Object.values(sold ?? {})).not.toContain(undefined)
   })
 
-  test('has no cell that a spreadsheet would run as a formula', async () => {
+  test('an export has no cell that a spreadsheet would run as a formula', async () => {
     const own = await buildWorkspace(platform)
     const there = await buildOwner(own, (await buildLink(platform, own)).id)
     const evil = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '=HYPERLINK("https://example.com","x")']
@@ -103,7 +103,7 @@ describe('the content of an export', () => {
     expect(cities.sort()).toEqual(evil.sort())
   })
 
-  test('keeps events of deleted links and customers, and has only a header without events', async () => {
+  test('an export has events of deleted links and customers, and only a header without events', async () => {
     const own = await buildWorkspace(platform)
     expect(splitLines(await (await download('', own.key)).text())).toEqual([exportColumns.clicks.join(',')])
     expect(await (await download('format=ndjson', own.key)).text()).toBe('')
@@ -145,7 +145,7 @@ async function generate({ workspaceId, linkNumber }: typeof owner, rows: number)
   })
 }
 
-/** Counts the lines without the header from a stream, and checks their order and unique ids. */
+/** Counts the lines of an export without the header, and checks their order and unique ids. */
 async function countLines(response: Response, query: string) {
   const [at, id] = ['timestamp', 'clickId'].map((column) => exportColumns.clicks.indexOf(column)) as [number, number]
   const isJson = query.includes('ndjson')
@@ -181,7 +181,7 @@ describe('errors and limits of an export', () => {
     return response.status === 200 ? '200' : `${response.status} ${JSON.stringify(await response.json())}`
   }
 
-  test('plan, format, period and unknown link are refused in the envelope', async () => {
+  test('a wrong plan, format, period or link gets an error object', async () => {
     const { key } = await buildWorkspace(platform, { plan: 'pro' })
     expect(await ask('', key)).toMatch(/^403 .*needs the business plan/)
     expect(await ask('format=xls')).toMatch(/^422 .*`format` in the query must be one of/)
@@ -189,7 +189,7 @@ describe('errors and limits of an export', () => {
     expect(await ask('externalId=ext_none')).toMatch(/^404 /)
   })
 
-  test('the business plan allows six exports per minute, apart from other requests', async () => {
+  test('the business plan allows six exports per minute, counted apart from other requests', async () => {
     const { key } = await buildWorkspace(platform, { plan: 'business' })
     for (let turn = 1; turn <= 6; turn++) expect(await ask('', key)).toBe('200')
     expect(await ask('', key)).toMatch(/^429 .*The business plan allows 6 requests per minute here/)
@@ -198,7 +198,7 @@ describe('errors and limits of an export', () => {
   })
 })
 
-test('a client that stops reading is disconnected, and its query and connection are released', async () => {
+test('a client that stops reading an export is disconnected, and its query and connection are released', async () => {
   const own = await buildWorkspace(platform)
   const there = await buildOwner(own, (await buildLink(platform, own)).id)
   await generate(there, 100_000)

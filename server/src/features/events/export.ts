@@ -18,7 +18,7 @@ const linesAtOnce = 200
 const mostRemembered = 20_000
 const shortestPartMs = 60_000
 
-/** Runs one statement per chunk, so that neither ClickHouse nor this process holds more than a chunk. */
+/** Exports events with one ClickHouse query per chunk of rows, so that no more than a chunk is in memory. */
 export async function exportAll(ctx: Ctx, query: ExportQuery): Promise<AsyncIterable<string>> {
   return exported(ctx, query, await resolve(ctx, query))
 }
@@ -33,7 +33,7 @@ async function* exported(
   const known: Known = { links: new Map(), customers: new Map() }
   const formatLine = query.format === 'csv' ? csvLine : (cells: Cell[]) => jsonLine(columns, cells)
   if (query.format === 'csv') yield csvLine(columns)
-  // A statement over a short period is faster, so each one covers the time of about one chunk.
+  // A query over a short period is faster, so each query covers a period with about one chunk of rows.
   let lengthMs = 3_600_000
   for (let rest: Period | undefined = period; rest; ) {
     const cut = cutPart(rest, ascending, lengthMs)

@@ -1,9 +1,9 @@
 import type { EventFilters } from '@tributary/contract/events'
 import { invalid } from '../../platform/errors.ts'
 
-/** Some values of a parameter, or all others. */
+/** The values of a query parameter; `excluded` matches all other values. */
 export type Values = { values: string[]; excluded: boolean }
-/** Links that a query names. With `name`, the query names one link, which must exist. */
+/** Links that query parameters refer to. With `name`, it is one link, which must exist. */
 export type NamedLinks = {
   by: { ids: string[] } | { externalId: string } | { domain: string; key: string }
   excluded: boolean
@@ -11,9 +11,9 @@ export type NamedLinks = {
 }
 export type EventFilter = Partial<Pick<EventFilters, 'qr' | 'root' | 'customerId' | 'saleType' | 'query'>> & {
   lists?: Partial<Record<ListName, Values>>
-  /** Numbers of the links that the query names. */
+  /** Link numbers to include or exclude. */
   linkNumbers?: { numbers: bigint[]; excluded: boolean }[]
-  /** Bots are excluded by default. */
+  /** Whether clicks by bots match; `exclude` by default. */
   bots?: 'exclude' | 'include' | 'only'
 }
 export type FilterQuery = Partial<EventFilters> & Pick<EventFilter, 'bots'>
@@ -27,7 +27,7 @@ const listNames = [
 ]
 const mostValues = 1_000
 
-/** Reads every filter of a query. The caller looks up the links that it names. */
+/** Parses the filter parameters of a query. The caller looks up the returned links. */
 export function parseFilter(query: FilterQuery): { filter: EventFilter; links: NamedLinks[] } {
   const links: NamedLinks[] = []
   const ids = parseList('linkId', query.linkId)
@@ -54,7 +54,7 @@ export function parseFilter(query: FilterQuery): { filter: EventFilter; links: N
   return { filter: { lists, qr, root, customerId, saleType, query: metadata, bots }, links }
 }
 
-/** Undefined when the parameter has no value. */
+/** Parses a query parameter with a list of values. Undefined when it is empty. */
 function parseList(parameter: string, text: string | undefined): Values | undefined {
   const { values, excluded } = parseValues(text ?? '')
   if (values.length > mostValues) {
@@ -74,7 +74,7 @@ function parseOneDomain(text: string | undefined): string {
 }
 
 /**
- * One value, several separated by commas, or all others after a leading `-`. A backslash escapes a comma, a `-`, a
+ * Parses a list of values separated by commas; a leading `-` excludes them. A backslash escapes a comma, a `-`, a
  * space or a backslash.
  */
 export function parseValues(text: string): Values {

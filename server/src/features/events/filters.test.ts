@@ -15,7 +15,7 @@ import { createTag } from '../tags/service.ts'
 import { createToken } from '../tokens/service.ts'
 import { listEvents } from './service.ts'
 
-/** The expected event of a click, beside its raw click. */
+/** A raw click and the event that the API must return for it. */
 type Sample = ReturnType<typeof buildSample>
 
 const platform = await openTestPlatform()
@@ -112,7 +112,7 @@ async function events(query: string): Promise<ClickEvent[]> {
 beforeAll(async () => {
   workspace = await buildWorkspace(platform)
   const second = await addDomain(platform, { workspaceId: workspace.id, slug: `second.${workspace.domain}` })
-  // Several keys, because together the tests exceed one key's rate limit.
+  // Several API keys, because together the tests exceed the rate limit of one key.
   const tokens = await Promise.all(
     Array.from({ length: 4 }, () => createToken(platform, { workspaceId: workspace.id, name: 'test' })),
   )
@@ -146,7 +146,7 @@ async function findNumber(id: string): Promise<bigint> {
   return result.rows[0]?.number ?? 0n
 }
 
-/** Publishes the link attributes that operations on tags, folders, tenants and partners would change. */
+/** Publishes link attributes (tags, folder, tenant, partner), as the operations that change them do. */
 async function publishAttributes(link: Link & { number: bigint }, index: number): Promise<void> {
   const change = {
     workspaceId: workspace.id,
@@ -228,7 +228,7 @@ describe('a filter on the click', () => {
     ['country=,', () => true],
     [`country=${encodeURIComponent("'; DROP TABLE click_events; --")}`, () => false],
     [`city=${encodeURIComponent('\\\t\n{x:String}')}`, () => false],
-  ])('%s', async (query, matches) => {
+  ])('the click filter %s', async (query, matches) => {
     await expectMatches(query, matches)
   })
 })
@@ -242,32 +242,32 @@ describe('a filter on the link', () => {
   test.each<[string, () => string, number[]]>([
     ['domain', () => `domain=${workspace.domain}`, [0]],
     ['domain in capitals', () => `domain=SECOND.${workspace.domain.toUpperCase()}`, [1, 2]],
-    ['another domain', () => `domain=-${workspace.domain}`, [1, 2]],
+    ['a domain to exclude', () => `domain=-${workspace.domain}`, [1, 2]],
     ['two domains', () => `domain=${workspace.domain},second.${workspace.domain}`, [0, 1, 2]],
     ['domain and key', () => `domain=${workspace.domain}&key=alpha`, [0]],
     ['domain and key in capitals', () => `domain=${workspace.domain.toUpperCase()}&key=ALPHA`, [0]],
     ['id', () => `linkId=${links[1]?.id}`, [1]],
     ['several ids', () => `linkId=${links[0]?.id},${links[2]?.id}`, [0, 2]],
-    ['not these ids', () => `linkId=-${links[0]?.id},${links[2]?.id}`, [1]],
+    ['ids to exclude', () => `linkId=-${links[0]?.id},${links[2]?.id}`, [1]],
     ['an unknown id', () => 'linkId=link_unknown', []],
-    ['not an unknown id', () => 'linkId=-link_unknown', [0, 1, 2]],
-    ['no id at all', () => 'linkId=,', [0, 1, 2]],
+    ['an unknown id to exclude', () => 'linkId=-link_unknown', [0, 1, 2]],
+    ['an empty list of ids', () => 'linkId=,', [0, 1, 2]],
     ['external id', () => 'externalId=ext_a', [0]],
     ['external id with a quote', () => `externalId=${encodeURIComponent("ext_b'")}`, [1]],
     ['external id and another link', () => `externalId=ext_a&linkId=${links[1]?.id}`, []],
     ['tenant', () => 'tenantId=tenant-0,tenant-1', [0, 1]],
-    ['not this tenant', () => 'tenantId=-tenant-0', [1, 2]],
+    ['a tenant to exclude', () => 'tenantId=-tenant-0', [1, 2]],
     ['folder', () => `folderId=${folderId}`, [0]],
-    ['not this folder', () => `folderId=-${folderId}`, [1, 2]],
+    ['a folder to exclude', () => `folderId=-${folderId}`, [1, 2]],
     ['partner', () => 'partnerId=pn_1', [1]],
     ['tag', () => `tagId=${tagIds[0]}`, [0]],
     ['one of these tags', () => `tagId=${tagIds.join()}`, [0, 1]],
-    ['none of these tags', () => `tagId=-${tagIds[0]}`, [1, 2]],
-    ['tags by their old name', () => `tagIds=${tagIds[1]}`, [0, 1]],
+    ['tags to exclude', () => `tagId=-${tagIds[0]}`, [1, 2]],
+    ['tags in the deprecated parameter', () => `tagIds=${tagIds[1]}`, [0, 1]],
     ['bare domains', () => 'root=true', [2]],
     ['links', () => 'root=false', [0, 1]],
     ['group, which no link has', () => 'groupId=grp_1', []],
-    ['not this group', () => 'groupId=-grp_1', [0, 1, 2]],
+    ['a group to exclude', () => 'groupId=-grp_1', [0, 1, 2]],
     ['tag of a partner, which none has', () => 'partnerTagId=ptag_1', []],
     ['customer, who has no click', () => 'customerId=cus_1', []],
     [
@@ -275,12 +275,12 @@ describe('a filter on the link', () => {
       () => `saleType=new&query=${encodeURIComponent("metadata['a']:'b'")}`,
       [0, 1, 2],
     ],
-  ])('%s', async (_name, query, expected) => {
+  ])('a filter by %s', async (_name, query, expected) => {
     await expectMatches(query(), ofLink(...expected))
   })
 })
 
-describe('a refusal names the parameter', () => {
+describe('the error for an invalid filter names the parameter', () => {
   test.each([
     ['key=alpha', '`key` in the query must be used together with `domain`.'],
     ['key=alpha&domain=-a.example', '`domain` in the query must be one domain'],
@@ -291,7 +291,7 @@ describe('a refusal names the parameter', () => {
     ['end=soonish', '`end` in the query: end "soonish" can\'t be read'],
     ['limit=1001', '`limit` in the query must be at most 1000, not 1001.'],
     [`query=${'a'.repeat(10_001)}`, '`query` in the query must be at most 10000 characters long, not 10001.'],
-    ['query=plan:pro', '`query` in the query can\'t be read at character 1 ("plan:pro")'],
+    ['query=plan:pro', '`query` in the query has a syntax error at character 1 ("plan:pro")'],
     [`country=${'a,'.repeat(1_001)}`, '`country` in the query must have at most 1000 values, not 1001.'],
   ])('%s', async (query, message) => {
     const headers = { authorization: `Bearer ${pick(keys, turn++)}` }
@@ -310,7 +310,7 @@ describe('a history of 30 days on the pro plan', () => {
     return listEvents(ctx, eventsQuery.parse({ limit: 1_000, ...asked }))
   }
 
-  test('limits interval=all', async () => {
+  test('interval=all is limited to the history', async () => {
     expect((await listed('pro', { interval: 'all' }, 29)).events).toHaveLength(count)
     expect((await listed('pro', { interval: 'all' }, 31)).events).toEqual([])
     expect((await listed('business', { interval: 'all' }, 31)).events).toHaveLength(count)
@@ -319,7 +319,7 @@ describe('a history of 30 days on the pro plan', () => {
   test.each([
     ['interval', { interval: '90d' }],
     ['start', { start: '2 months ago' }],
-  ])('refuses a longer %s and names the earliest start', async (parameter, asked) => {
+  ])('a longer %s is refused, and the error names the earliest start', async (parameter, asked) => {
     await expect(listed('pro', asked, 31)).rejects.toMatchObject({
       status: 422,
       message: expect.stringMatching(
@@ -330,7 +330,7 @@ describe('a history of 30 days on the pro plan', () => {
     expect((await listed('pro', { interval: '30d' }, 29)).events).toHaveLength(count)
   })
 
-  test('limits an older cursor, too', async () => {
+  test('a cursor from before the limit is limited to the history, too', async () => {
     const { next } = await listed('business', { interval: 'all', limit: 1 }, 31)
     expect((await listed('business', { interval: 'all', cursor: next }, 31)).events).toHaveLength(count - 1)
     expect((await listed('pro', { interval: 'all', cursor: next }, 31)).events).toEqual([])

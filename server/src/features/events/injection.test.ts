@@ -56,7 +56,7 @@ const text = fc
   .tuple(fc.constantFrom('', '', '-'), hostile)
   .map((parts) => parts.join('').replaceAll('\0', '').toWellFormed())
 
-test(`20,000 hostile values change no statement (seed ${seed})`, () => {
+test(`20,000 hostile parameter values change no SQL statement (seed ${seed})`, () => {
   const tried = new Map<string, number>()
   fc.assert(
     fc.property(
@@ -65,7 +65,7 @@ test(`20,000 hostile values change no statement (seed ${seed})`, () => {
       fc.constantFrom('clicks', 'leads', 'sales'),
       fc.boolean(),
       (name, value, kind, isQuoted) => {
-        // Quoted, it is a valid search, and otherwise mostly an invalid one.
+        // A quoted value makes a valid metadata search, an unquoted one mostly an invalid search.
         const quoted = `'${value.replaceAll(/['"\\]/g, '\\$&')}'`
         const given = name === 'query' && isQuoted ? `metadata[${quoted}]:${quoted}` : value
         const where = buildStatement({ event: kind, [name]: given })
@@ -79,7 +79,7 @@ test(`20,000 hostile values change no statement (seed ${seed})`, () => {
   expect(Math.min(...tried.values())).toBeGreaterThan(100)
 }, 200_000)
 
-/** The condition of a query; undefined when it is refused. */
+/** The WHERE clause of a query; undefined when the query is refused. */
 function buildStatement(given: Record<string, string>): Where | undefined {
   const filled = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
   const { success, data: query } = eventsQuery.safeParse(filled)
@@ -94,7 +94,7 @@ function buildStatement(given: Record<string, string>): Where | undefined {
   }
 }
 
-/** A harmless value of the same form. */
+/** A harmless parameter value of the same form as the given one. */
 function harmless(name: string, given: string): string {
   if (given === '') return ''
   if (name === 'query') return searches(given)
@@ -105,20 +105,20 @@ function harmless(name: string, given: string): string {
   return values.length > 0 ? `${excluded ? '-' : ''}x` : ''
 }
 
-/** Replaces bare and quoted values with `x`. */
+/** Replaces quoted keys and values of a metadata search with `x`. */
 function searches(given: string): string {
   const quoted = /'(?:\\['"\\]|[^'])*'|"(?:\\['"\\]|[^"])*"/g
   return given.replaceAll(quoted, "'x'")
 }
 
-test(`hostile values give no 500 (seed ${seed})`, async () => {
+test(`hostile parameter values never cause a 500 (seed ${seed})`, async () => {
   const workspace = await buildWorkspace(platform)
   await buildLink(platform, workspace)
   const tokens = await Promise.all(
     Array.from({ length: 4 }, () => createToken(platform, { workspaceId: workspace.id, name: 'test' })),
   )
   const calls = fc.sample(fc.record({ name: fc.constantFrom(...names), value: text }), { seed, numRuns: 400 })
-  // A key is looked up only together with a domain.
+  // The parameter `key` is used only together with `domain`.
   const queries = calls.map(
     ({ name, value }) => new URLSearchParams({ ...(name === 'key' && { domain: workspace.domain }), [name]: value }),
   )

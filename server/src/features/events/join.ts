@@ -19,8 +19,8 @@ const linksAtOnce = 200
 const partMaxBytes = 262_144
 
 /**
- * Loads the link of each row. A link that PostgreSQL lost is shown with its address in ClickHouse. Throws when the
- * links have more than `maxBytes`.
+ * Loads the link of each event row. A link that PostgreSQL lost gets its domain and key from ClickHouse. Throws when
+ * the links exceed `maxBytes` in total.
  */
 export async function loadLinks(ctx: Ctx, rows: Row[], maxBytes = Infinity): Promise<(row: Row) => Link> {
   const links = await readLinks(ctx, [...new Set(rows.map((row) => row.link_number))], maxBytes)
@@ -42,7 +42,7 @@ export async function loadLinks(ctx: Ctx, rows: Row[], maxBytes = Infinity): Pro
 async function readLinks(ctx: Ctx, numbers: string[], maxBytes: number): Promise<Map<string, Link>> {
   const links = new Map<string, Link>()
   let bytes = 0
-  // Few at first, so that reading links of 60 kB does not block other requests.
+  // Read few links first: when they are large (up to 60 kB each), larger batches would block other requests.
   let count = firstLinksAtOnce
   for (let start = 0; start < numbers.length; ) {
     const part = await linksByNumber(ctx, numbers.slice(start, start + count).map(BigInt))
@@ -56,13 +56,13 @@ async function readLinks(ctx: Ctx, numbers: string[], maxBytes: number): Promise
     count = partBytes > partMaxBytes ? count : linksAtOnce
     if (bytes <= maxBytes) continue
     throw invalid(
-      `The ${numbers.length} links of this page have more than ${maxBytes / 2 ** 20} MB. Ask for fewer events: lower \`limit\` in the query.`,
+      `The ${numbers.length} links of this page have more than ${maxBytes / 2 ** 20} MB. Lower \`limit\` in the query.`,
     )
   }
   return links
 }
 
-/** Presents each row with its link and customer. Throws when the links have more than `maxBytes`. */
+/** Builds the API's events from rows, with link and customer. Throws when the links exceed `maxBytes` in total. */
 export async function presentRows(ctx: Ctx, rows: EventRow[], maxBytes = Infinity): Promise<TrackedEvent[]> {
   const ids = rows.flatMap((row) => ('customer_id' in row ? row.customer_id : []))
   const [findLink, customers] = await Promise.all([loadLinks(ctx, rows, maxBytes), customersById(ctx, ids)])
@@ -74,7 +74,7 @@ export async function presentRows(ctx: Ctx, rows: EventRow[], maxBytes = Infinit
   })
 }
 
-/** The position of the last row in the order of a list. */
+/** The list position of the last row, from which the next page continues. */
 export function lastPosition(rows: EventRow[]): EventPosition | undefined {
   const row = rows.at(-1)
   return row && { at: Date.parse(row.timestamp), id: 'id_text' in row ? row.id_text : row.id }

@@ -7,12 +7,12 @@ import { queryLimits, runLimited } from './limits.ts'
 const { clickhouse, config } = await openTestPlatform()
 const generous = { QUERY_MAX_SECONDS: 25, QUERY_MAX_MEGABYTES: 0, QUERY_MAX_ROWS: 0 }
 
-test("by default only a query's duration is limited, and ClickHouse limits its memory", () => {
+test("by default only a query's duration is limited here, and ClickHouse limits its memory", () => {
   expect(queryLimits(config, 'list')).toEqual({ max_execution_time: 25 })
   expect(queryLimits(config, 'count')).toEqual({ max_execution_time: 25 })
 })
 
-test('the settings limit memory and, for counts, the rows read', () => {
+test('QUERY_MAX_MEGABYTES limits the memory of queries, and QUERY_MAX_ROWS the rows read by counts', () => {
   const settings = { QUERY_MAX_SECONDS: 3, QUERY_MAX_MEGABYTES: 100, QUERY_MAX_ROWS: 5_000 }
   const list = { max_execution_time: 3, max_memory_usage: '104857600' }
   expect(queryLimits(settings, 'list')).toEqual(list)
@@ -59,12 +59,12 @@ test.each<[string, Partial<typeof generous>, string, QueryLimits, string]>([
   expect(await runLimited(ctx, (limits) => query(clickhouse, 'SELECT 1 AS one', {}, limits))).toEqual([{ one: 1 }])
 })
 
-test('other errors pass unchanged', async () => {
+test('errors other than exceeded query limits pass unchanged', async () => {
   const asked = runLimited({ config }, (limits) => query(clickhouse, 'SELECT nonsense', {}, limits))
   await expect(asked).rejects.toMatchObject({ code: '47' })
 })
 
-test('the shipped ClickHouse gives no query more memory than its profile allows', () => {
+test('the shipped ClickHouse settings do not allow queries to raise their memory limit', () => {
   const users = readFileSync(new URL('../../../../deploy/clickhouse/users.xml', import.meta.url), 'utf8')
   const shipped = /<profiles>.*?<max_memory_usage>(\d+)</s.exec(users)?.[1]
   expect(Number(shipped)).toBeGreaterThan(0)

@@ -4,7 +4,7 @@ import { invalid } from '../../platform/errors.ts'
 
 export type LimitSettings = Pick<Config, 'QUERY_MAX_SECONDS' | 'QUERY_MAX_MEGABYTES' | 'QUERY_MAX_ROWS'>
 
-/** Rows are limited for counts only: a list stops reading when its page is full. */
+/** ClickHouse limits for a query. Only counts get a row limit: a list stops reading when its page is full. */
 export function queryLimits(settings: LimitSettings, work: 'list' | 'count'): QueryLimits {
   const { QUERY_MAX_SECONDS: seconds, QUERY_MAX_MEGABYTES: megabytes, QUERY_MAX_ROWS: rows } = settings
   return {
@@ -14,7 +14,7 @@ export function queryLimits(settings: LimitSettings, work: 'list' | 'count'): Qu
   }
 }
 
-/** Runs a query within the operator's limits; the error for one that is cut off names the parameter to narrow. */
+/** Runs a query within the operator's limits. The error for an exceeded limit names the parameter to narrow. */
 export async function runLimited<T>(
   ctx: { config: LimitSettings },
   ask: (limits: QueryLimits) => Promise<T>,

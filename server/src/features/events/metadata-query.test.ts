@@ -4,7 +4,7 @@ import { type MetadataQuery, parseMetadataQuery } from './metadata-query.ts'
 
 const is = (key: string, value: string): MetadataQuery => ({ path: [key], operator: '=', value })
 
-describe('is parsed', () => {
+describe('a valid metadata query is parsed', () => {
   test.each<[string, MetadataQuery]>([
     ["metadata['plan']:'pro'", is('plan', 'pro')],
     ['metadata["plan"]:"pro"', is('plan', 'pro')],
@@ -37,7 +37,7 @@ describe('is parsed', () => {
   })
 })
 
-describe('is refused, with the position', () => {
+describe('an invalid metadata query is refused, with the position of the error', () => {
   test.each([
     ['pro', 'character 1 ("pro"): expected `metadata['],
     ["metadata:'pro'", 'character 9 (":\'pro\'"): expected a key'],
@@ -53,14 +53,14 @@ describe('is refused, with the position', () => {
     ["metadata['plan']:'pro')", 'character 23 (")"): expected AND, OR or the end'],
     ["metadata['plan']:'pro' ANDROID", 'character 24 ("ANDROID"): expected AND, OR or the end'],
     [Array.from({ length: 51 }, () => 'metadata[a]:1').join(' AND '), 'has more than 50 conditions, at character 901'],
-    [`${'('.repeat(21)}metadata[a]:1`, 'has more than 20 parentheses within each other, at character 21'],
+    [`${'('.repeat(21)}metadata[a]:1`, 'has more than 20 levels of nested parentheses, at character 21'],
   ])('%s', (text, message) => {
     expect(() => parseMetadataQuery(text)).toThrow(message)
     expect(() => parseMetadataQuery(text)).toThrow('`query` in the query')
   })
 })
 
-test('every quoted value is read back', () => {
+test('every quoted value of a metadata query is read back', () => {
   const text = fc.string({ unit: 'binary' })
   const quoted = (value: string, quote: string) => quote + value.replaceAll(/['"\\]/g, '\\$&') + quote
   fc.assert(
@@ -76,7 +76,7 @@ test('every quoted value is read back', () => {
   )
 })
 
-test('no input throws another error', () => {
+test('no metadata query throws an unexpected error', () => {
   const words = fc.constantFrom('metadata', '[', ']', "'a'", ':', '>=', '(', ')', 'AND', 'OR', '"', '\\', "'", ' ')
   const phrase = fc.array(words, { maxLength: 12 }).map((parts) => parts.join(''))
   fc.assert(

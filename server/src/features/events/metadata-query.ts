@@ -8,7 +8,7 @@ const mostConditions = 50
 const mostNested = 20
 
 /**
- * Reads `metadata['plan']:'pro' AND (metadata['seats']>=5 OR metadata['address']['city']!='Berlin')`; AND binds closer
+ * Parses `metadata['plan']:'pro' AND (metadata['seats']>=5 OR metadata['address']['city']!='Berlin')`; AND binds closer
  * than OR.
  */
 export function parseMetadataQuery(text: string): MetadataQuery {
@@ -36,7 +36,7 @@ function readAll(reader: Reader): MetadataQuery {
 function readOne(reader: Reader): MetadataQuery {
   if (!take(reader, '(')) return readCondition(reader)
   reader.nested += 1
-  if (reader.nested > mostNested) throw problem(`has more than ${mostNested} parentheses within each other`, reader.at)
+  if (reader.nested > mostNested) throw problem(`has more than ${mostNested} levels of nested parentheses`, reader.at)
   const query = readAny(reader)
   if (!take(reader, ')')) throw wrong(reader, 'AND, OR or `)`')
   reader.nested -= 1
@@ -67,7 +67,7 @@ function readOperator(reader: Reader): Operator {
   return operator === ':' ? '=' : operator
 }
 
-/** Quoted with either quote, where a backslash escapes a quote or a backslash; or bare. */
+/** Reads a key or value: bare, or in single or double quotes, where a backslash escapes a quote or a backslash. */
 function readText(reader: Reader, bare: RegExp, expected: string): string {
   skipBlanks(reader)
   const quote = reader.text[reader.at]
@@ -114,7 +114,7 @@ function skipBlanks(reader: Reader): void {
 function wrong(reader: Reader, expected: string): Error {
   const found = reader.text.slice(reader.at, reader.at + 20)
   const where = found === '' ? 'its end' : `character ${reader.at + 1} (${JSON.stringify(found)})`
-  return invalid(`\`query\` in the query can't be read at ${where}: expected ${expected}.`)
+  return invalid(`\`query\` in the query has a syntax error at ${where}: expected ${expected}.`)
 }
 
 function problem(complaint: string, position: number): Error {

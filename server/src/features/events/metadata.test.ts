@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { searchableMetadata } from '../event-storage/service.ts'
 import { metadataCondition } from './metadata.ts'
 
-test('keys and values are bound', () => {
+test('keys and values of a metadata search are bound parameters', () => {
   const values: Record<string, unknown> = {}
   const text = metadataCondition("metadata['a']['b']:'5'", values)
   expect(text).toBe(
@@ -25,7 +25,7 @@ test('keys and values are bound', () => {
   })
 })
 
-test('AND, OR and parentheses become those of SQL', () => {
+test('AND, OR and parentheses of a metadata search have the same structure in SQL', () => {
   const shape = (query: string) =>
     metadataCondition(query, {}).replaceAll(/if\(multiSearchAny.*?false\), false\)/g, 'x')
   expect(shape('metadata[a]:1 AND metadata[b]!=2 OR metadata[c]>3')).toBe('((x AND NOT x) OR x)')
@@ -46,7 +46,7 @@ describe('searchable metadata', () => {
     expect(searchableMetadata(json)).toBe(expected)
   })
 
-  test('has the same meaning', () => {
+  test('searchable metadata parses to the same value as the original JSON', () => {
     const big = fc.bigInt({ min: -(10n ** 21n), max: 10n ** 21n }).map(Number)
     const text = fc.oneof(fc.string({ unit: 'binary' }), fc.bigInt().map(String))
     const leaf = fc.oneof(big, text, fc.double({ noNaN: true, noDefaultInfinity: true }), fc.constantFrom(null, true))

@@ -1,14 +1,14 @@
 import { searchableMetadata } from '../event-storage/service.ts'
 import { type Condition, type MetadataQuery, type Operator, parseMetadataQuery } from './metadata-query.ts'
 
-// A JSON number.
+// The JSON grammar of a number.
 const number = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i
-// Texts that are compared as numbers: those that every parser reads alike.
+// JSON strings that are compared as numbers: short ones, which JavaScript and ClickHouse parse to the same value.
 const shortNumber = '^-?(0|[1-9][0-9]{0,17})(\\\\.[0-9]{1,18})?$'
 const numberTypes = "('Int64', 'UInt64', 'Double')"
 const notANumber = 0x7ff8_0000_0000_0000n
 
-/** The condition of a metadata search, its keys and values bound by name. */
+/** The SQL condition of a metadata search; adds its keys and values to the bound parameters in `values`. */
 export function metadataCondition(text: string, values: Record<string, unknown>): string {
   let count = 0
   const toSql = (query: MetadataQuery): string => {
@@ -19,7 +19,7 @@ export function metadataCondition(text: string, values: Record<string, unknown>)
   return toSql(parseMetadataQuery(text))
 }
 
-/** Numbers and booleans are compared by value with the text; null counts as a missing key. */
+/** The SQL of one comparison. The text also matches a number or boolean of equal value; null is a missing key. */
 function comparison({ path, operator, value }: Condition, name: string, values: Record<string, unknown>): string {
   const keys = path.map((key, index) => {
     values[`${name}_key${index}`] = key
@@ -30,7 +30,7 @@ function comparison({ path, operator, value }: Condition, name: string, values: 
   values[`${name}_text`] = value
   values[`${name}_number`] = Number.isFinite(asNumber) ? floatBits(asNumber) : notANumber
   values[`${name}_parts`] = bindParts(path, operator, value, asNumber)
-  // Passed as bits, because ClickHouse does not always parse a parameter to the nearest number.
+  // The number is passed as its 64 bits, because ClickHouse does not always parse decimal text to the nearest float.
   const numberParameter = `reinterpret({${name}_number:UInt64}, 'Float64')`
   const textParameter = `{${name}_text:String}`
   const type = of('JSONType')
@@ -48,7 +48,7 @@ function comparison({ path, operator, value }: Condition, name: string, values: 
   return operator === '!=' ? `NOT ${matches}` : matches
 }
 
-/** Substrings that matching JSON must contain, so that most rows are skipped without parsing. */
+/** Substrings, one of which matching JSON must contain, so that most rows are skipped without parsing their JSON. */
 function bindParts(path: string[], operator: Operator, value: string, asNumber: number): string[] {
   if (operator !== '=' && operator !== '!=') return [`${JSON.stringify(path.at(-1))}:`]
   const text = JSON.stringify(value)

@@ -32,7 +32,7 @@ beforeAll(async () => {
   links = await Promise.all(made.map(async ({ id }) => ({ id, number: await findNumber(workspace, id) })))
   const random = openRandom(6)
   for (let batch = 0; batch < 4; batch++) {
-    // Few distinct timestamps, so that pages split events of the same one.
+    // Few distinct timestamps, so that events with equal timestamps are on different pages.
     const at = () => began - hourMs * (1 + random.below(20)) - random.below(3)
     await storeEvents(
       platform,
@@ -130,7 +130,7 @@ describe('reading pages while events arrive', () => {
     if (!ascending) expected.reverse()
     const seen: string[] = []
     if (byCursor) {
-      // New arrivals may appear, but no event appears twice and none of the others is missing.
+      // New events may appear, but no event appears twice and no earlier event is missing.
       for (let cursor: string | undefined; ; ) {
         const { ids, next } = await page({ ...asked, interval: '30d', ...(cursor && { cursor }) })
         seen.push(...ids)
@@ -139,7 +139,7 @@ describe('reading pages while events arrive', () => {
       }
       expect(new Set(seen).size).toBe(seen.length)
     } else {
-      // Page numbers shift when events are added before them, so the end is fixed and late events are excluded.
+      // New events would shift the pages, so fix the end and exclude late events by their trigger.
       const end = new Date(began).toISOString()
       for (let number = 1; ; number++) {
         const { ids } = await page({ ...asked, start: '30 days ago', end, trigger: 'link', page: number })
@@ -156,7 +156,7 @@ describe('cursor', () => {
   const get = (given: Record<string, string>, key = workspace.key) =>
     fetch(`${api}/events?${new URLSearchParams(given)}`, { headers: { authorization: `Bearer ${key}` } })
 
-  test('continues in the Link header until the last page, newest first', async () => {
+  test('newest first, the Link header has a cursor until the last page', async () => {
     const seen: string[] = []
     let url: string | undefined =
       `${api}/events?event=leads&interval=7d&limit=70&trigger=link&end=1%20minute%20ago&page=1`
@@ -173,7 +173,7 @@ describe('cursor', () => {
     expect(seen).toEqual(expect.arrayContaining(stored.leads.map(({ id }) => id)))
   })
 
-  test('oldest first, waits at the end for new events', async () => {
+  test('oldest first, the cursor of the last page returns new events later', async () => {
     const other = await buildWorkspace(platform)
     const link = await buildLink(platform, other)
     const owner = { workspaceId: other.id, linkNumber: await findNumber(other, link.id) }
@@ -192,7 +192,7 @@ describe('cursor', () => {
     expect((await ask(one.next)).events).toHaveLength(2)
   })
 
-  test('is refused with another kind, order, page or workspace', async () => {
+  test('a cursor is refused with another kind of event, order, page or workspace', async () => {
     const cursor = (await get({ limit: '1', interval: 'all' })).headers.get('x-next-cursor') ?? ''
     const message = async (given: Record<string, string>, key?: string) => {
       const response = await get({ limit: '1', interval: 'all', cursor, ...given }, key)
@@ -204,9 +204,9 @@ describe('cursor', () => {
     expect(await message({ event: 'leads' })).toContain(belongs)
     expect(await message({ sortOrder: 'asc' })).toContain(belongs)
     expect(await message({ page: '2' })).toBe("422 `page` in the query can't be used together with `cursor`.")
-    expect(await message({ cursor: 'nonsense' })).toContain('422 `cursor` in the query is not from an answer')
+    expect(await message({ cursor: 'nonsense' })).toContain('422 `cursor` in the query does not come from')
     const other = await buildWorkspace(platform)
-    expect(await message({}, other.key)).toContain('422 `cursor` in the query is not from an answer')
+    expect(await message({}, other.key)).toContain('422 `cursor` in the query does not come from')
   })
 })
 
@@ -221,7 +221,7 @@ test('ClickHouse reads only the sort columns of skipped events', async () => {
   expect(plan).toContain('InReverseOrder')
 })
 
-test('a deleted link, and one that PostgreSQL has lost, keep their address in lists and exports', async () => {
+test('events of deleted links and of links that PostgreSQL lost keep their domain and key in lists and exports', async () => {
   const other = await buildWorkspace(platform)
   const [deleted, lost] = [
     await buildLink(platform, other, { key: 'Deleted' }),
@@ -248,7 +248,7 @@ test('a deleted link, and one that PostgreSQL has lost, keep their address in li
   }
 })
 
-test('a lost or deleted link does not shorten a page', async () => {
+test('events of lost and deleted links do not shorten a page', async () => {
   const other = await buildWorkspace(platform)
   const [remaining, deleted] = [await buildLink(platform, other), await buildLink(platform, other)]
   const numbers = [await findNumber(other, remaining.id), 4_000_000_000n, await findNumber(other, deleted.id)]

@@ -5,8 +5,8 @@ import { cutPart, partWith } from './part.ts'
 const dayMs = 86_400_000
 const year = { from: new Date('2026-01-01T00:00:00Z'), to: new Date('2027-01-01T00:00:00Z') }
 
-describe('the part of a period for a far page', () => {
-  test('is as long as needed, and found with few counts', async () => {
+describe('the part of a period that is read for a page at a large offset', () => {
+  test('the part is as long as needed, and found with few count queries', async () => {
     const counted: number[] = []
     const part = await partWith(100_000, year, false, async ({ from, to }) => {
       counted.push((to.getTime() - from.getTime()) / dayMs)
@@ -16,13 +16,13 @@ describe('the part of a period for a far page', () => {
     expect(counted).toEqual([1, 3.125])
   })
 
-  test('is the whole period when it has few events or is short', async () => {
+  test('the part is the whole period when the period is short or has few events', async () => {
     expect(await partWith(100_000, year, false, async () => 3)).toEqual(year)
     const day = { from: year.from, to: new Date(year.from.getTime() + dayMs) }
     expect(await partWith(100_000, day, true, () => Promise.reject(new Error('must not be called')))).toEqual(day)
   })
 
-  test("has the page's events, whenever they happened", async () => {
+  test('the part contains the events of the page, whenever they happened', async () => {
     const days = fc.array(fc.double({ min: 0, max: 365, maxExcluded: true, noNaN: true }), { maxLength: 200 })
     await fc.assert(
       fc.asyncProperty(days, fc.nat(250), fc.boolean(), async (days, needed, ascending) => {
@@ -39,7 +39,7 @@ describe('the part of a period for a far page', () => {
   })
 })
 
-test('consecutive parts cover the period, from the end where the list begins', () => {
+test('consecutive parts cover the period, starting at the end where the list begins', () => {
   const lengths = fc.array(fc.integer({ min: 1, max: 100 * dayMs }), { minLength: 1, maxLength: 20 })
   fc.assert(
     fc.property(lengths, fc.boolean(), (lengths, ascending) => {

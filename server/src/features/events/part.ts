@@ -4,8 +4,8 @@ const dayMs = 86_400_000
 const mostTries = 4
 
 /**
- * The part of a period, from the end at which a list begins, that has enough events for a far page: skipping rows in a
- * whole year costs ten times as much as counting in a few days and skipping those.
+ * Finds a part of the period, at the end where the list begins, with enough events for a page at a large offset: an
+ * OFFSET over a whole year costs ten times as much as counting and skipping the rows of a few days.
  */
 export async function partWith(
   needed: number,
@@ -23,7 +23,7 @@ export async function partWith(
   return period
 }
 
-/** The first part of a list's period, and the remaining period; undefined when nothing remains. */
+/** Splits a list's period into its first part and the rest; `rest` is undefined when nothing is left. */
 export function cutPart(period: Period, ascending: boolean, lengthMs: number): { part: Period; rest?: Period } {
   if (lengthMs >= periodLength(period)) return { part: period }
   const part = firstPart(period, ascending, lengthMs)

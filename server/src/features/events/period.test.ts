@@ -112,19 +112,19 @@ describe('intervals', () => {
     }
   })
 
-  test('24h is the default, UTC the default zone, and an empty text counts as absent', () => {
+  test('the default interval is 24h, the default time zone UTC, and an empty parameter counts as absent', () => {
     const expected = { from: '2025-06-17T15:30:45.123Z', to: '2025-06-18T15:30:45.124Z' }
     expect(resolve({ timezone: 'UTC' })).toEqual(expected)
     expect(resolve({ start: '', end: ' ', timezone: '' })).toEqual(expected)
   })
 
-  test.each(intervals)('%s is the same with an end and no start', (interval) => {
+  test.each(intervals)('the interval %s ignores an end without a start', (interval) => {
     expect(resolve({ interval, end: '2025-01-31', timezone: 'Europe/Berlin' })).toEqual(
       resolve({ interval, timezone: 'Europe/Berlin' }),
     )
   })
 
-  test('an end without a start and an interval leaves the last 24 hours', () => {
+  test('an end without a start and an interval is ignored: the period is the last 24 hours', () => {
     expect(resolve({ end: '2025-01-31' })).toEqual({ from: '2025-06-17T15:30:45.123Z', to: '2025-06-18T15:30:45.124Z' })
   })
 })
@@ -149,7 +149,7 @@ describe('start and end', () => {
     ['march 2025', 'Europe/Berlin', '2025-02-28T23:00:00.000Z', '2025-03-31T22:00:00.000Z'],
     ['this month', 'UTC', '2025-06-01T00:00:00.000Z', '2025-07-01T00:00:00.000Z'],
     ['this year', 'UTC', '2025-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z'],
-  ])('%s in %s is a whole span', (text, timezone, from, to) => {
+  ])('%s in %s is a whole day, month or year', (text, timezone, from, to) => {
     expect(resolve({ start: text, end: text, timezone })).toEqual({ from, to })
   })
 
@@ -172,12 +172,12 @@ describe('start and end', () => {
     ['yesterday evening', 'UTC', '2025-06-17T20:00:00.000Z'],
     ['2025-06-01 at 9am', 'Asia/Kolkata', '2025-06-01T03:30:00.000Z'],
     ['Tue, 07 Jan 2025 10:00:00 GMT', 'Asia/Kolkata', '2025-01-07T10:00:00.000Z'],
-  ])('%s in %s is a moment', (text, timezone, moment) => {
+  ])('%s in %s is a point in time', (text, timezone, moment) => {
     expect(resolve({ start: text, timezone }).from).toBe(moment)
     expect(resolve({ start: '2020-01-01', end: text, timezone }).to).toBe(moment)
   })
 
-  test('"now" is a moment', () => {
+  test('"now" is a point in time', () => {
     expect(resolve({ start: 'yesterday', end: 'now' }).to).toBe(wednesday)
   })
 
@@ -187,7 +187,7 @@ describe('start and end', () => {
     ['yesterday at 5pm', 'America/New_York', '2025-03-09T12:00:00.000Z', '2025-03-08T22:00:00.000Z'],
     ['today', 'Pacific/Chatham', '2025-04-05T14:30:00.000Z', '2025-04-05T10:15:00.000Z'],
     ['last monday', 'Pacific/Chatham', '2025-06-15T12:00:00.000Z', '2025-06-08T11:15:00.000Z'],
-  ])('%s in %s near a change of day or clock (now %s)', (start, timezone, now, from) => {
+  ])('%s in %s near midnight or a daylight saving change (now %s)', (start, timezone, now, from) => {
     expect(resolve({ start, timezone }, now).from).toBe(from)
   })
 
@@ -230,7 +230,7 @@ describe("the process's time zone does not matter", () => {
   })
 })
 
-describe('problems', () => {
+describe('invalid periods', () => {
   test.each([
     '2025-13-40',
     '2025-02-30',
@@ -278,7 +278,7 @@ describe('problems', () => {
   test.each<[PeriodInput, string, string]>([
     [{ start: '2025-02-01', end: '2025-01-31' }, 'end', 'end (2025-02-01T00:00:00.000Z) must be after start'],
     [{ start: '2025-01-31T10:00Z', end: '2025-01-31T10:00Z' }, 'end', 'must be after start'],
-    [{ start: 'tomorrow' }, 'start', 'start (2025-06-19T00:00:00.000Z) lies in the future'],
+    [{ start: 'tomorrow' }, 'start', 'start (2025-06-19T00:00:00.000Z) is in the future'],
   ])('%j', (input, field, message) => {
     expect(resolvePeriod({ timezone: 'UTC', ...input }, new Date(wednesday))).toEqual({
       problem: { field, message: expect.stringContaining(message) },
@@ -286,12 +286,12 @@ describe('problems', () => {
   })
 })
 
-describe('invariants', () => {
+describe('invariants of periods', () => {
   const anyZone = fc.constantFrom(...Intl.supportedValuesOf('timeZone'))
   const anyNow = fc.date({ min: new Date('1971-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
   const anyInterval = fc.constantFrom(...intervals)
 
-  test('from is before to, and neither moves back later', () => {
+  test("a period's start is before its end, and neither moves back as time passes", () => {
     fc.assert(
       fc.property(anyZone, anyInterval, anyNow, fc.nat(10 * 86_400_000), (timezone, interval, now, laterMs) => {
         const early = resolve({ interval, timezone }, now.toISOString())
@@ -302,7 +302,7 @@ describe('invariants', () => {
     )
   })
 
-  test('days have 24 hours in every zone', () => {
+  test('intervals of days have 24 hours per day in every time zone', () => {
     const lengths = { '24h': 1, '7d': 7, '30d': 30, '90d': 90, '1y': 365 }
     fc.assert(
       fc.property(anyZone, anyNow, (timezone, now) => {
@@ -333,7 +333,7 @@ describe('invariants', () => {
     )
   })
 
-  test('a date as start and end covers each of its local hours and no other', () => {
+  test('a date as start and end covers exactly the hours of this local day', () => {
     fc.assert(
       fc.property(anyZone, anyNow, (timezone, date) => {
         const moment = local(date.toISOString(), timezone)
@@ -351,7 +351,7 @@ describe('invariants', () => {
     )
   })
 
-  test('hours ago are exact in every zone', () => {
+  test('a number of hours ago is exact in every time zone', () => {
     fc.assert(
       fc.property(anyZone, anyNow, fc.integer({ min: 1, max: 500 }), (timezone, now, hours) => {
         const { from } = resolve({ start: `${hours} hours ago`, timezone }, now.toISOString())
@@ -360,7 +360,7 @@ describe('invariants', () => {
     )
   })
 
-  test('no input throws another error', () => {
+  test('no start or end throws an unexpected error', () => {
     const words = fc.constantFrom(
       'last',
       'monday',

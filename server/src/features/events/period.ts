@@ -9,8 +9,8 @@ export type Period = { from: Date; to: Date }
 export type PeriodProblem = { problem: { field: 'start' | 'end' | 'timezone'; message: string } }
 
 /**
- * A query's period within its plan's history. Refuses an earlier start; `interval=all` and a cursor, which has `from`,
- * get the remaining part.
+ * The period of a query within the plan's history. A start before the history is an error; `interval=all` and cursors
+ * (which set `from`) are cut to the history instead.
  */
 export function readPeriod(
   query: PeriodInput,
@@ -25,7 +25,7 @@ export function readPeriod(
   if (days === undefined) return period
   const hasStart = Boolean(query.start?.trim())
   const first = now.getTime() - days * dayMs
-  // A day of tolerance, so that the first day's date and an interval as long as the history are never refused.
+  // Allow one day before the history, so that its first date and an interval of the same length are valid.
   const isCut = from !== undefined || (query.interval === 'all' && !hasStart)
   if (isCut || period.from.getTime() >= first - dayMs) return cutToHistory(period, first)
   throw invalid(
@@ -34,8 +34,8 @@ export function readPeriod(
 }
 
 /**
- * A query's half-open range [from, to) in its time zone. `start` takes precedence over `interval`; `end` counts only
- * together with `start`.
+ * Resolves query parameters to a half-open period [from, to). `start` takes precedence over `interval`; `end` needs
+ * `start`.
  */
 export function resolvePeriod(input: PeriodInput, now: Date): Period | PeriodProblem {
   const timezone = input.timezone?.trim() || 'UTC'
@@ -49,16 +49,16 @@ export function resolvePeriod(input: PeriodInput, now: Date): Period | PeriodPro
   if (startText && !start) return problem('start', unreadable('start', startText))
   if (endText && !end) return problem('end', unreadable('end', endText))
 
-  // Includes an event of this very millisecond.
+  // A period's end is exclusive, so add one millisecond to include events of the current millisecond.
   const nextMs = local.epochMilliseconds + 1
   if (!start) return { from: new Date(intervalStart(input.interval ?? '24h', local)), to: new Date(nextMs) }
   const [from, to] = [start.first, end?.next ?? nextMs]
   if (from < to) return { from: new Date(from), to: new Date(to) }
   if (end) return problem('end', `end (${isoText(to)}) must be after start (${isoText(from)})`)
-  return problem('start', `start (${isoText(from)}) lies in the future: give an earlier start, or an end after it`)
+  return problem('start', `start (${isoText(from)}) is in the future: use an earlier start, or add a later end`)
 }
 
-/** Hides events before the first moment, whether deleted yet or not; an earlier period becomes empty. */
+/** Cuts a period to the plan's history, which begins at `first`; an earlier period becomes empty. */
 export function cutToHistory({ from, to }: Period, first: number): Period {
   return { from: new Date(Math.max(from.getTime(), first)), to: new Date(Math.max(to.getTime(), first)) }
 }
@@ -67,7 +67,7 @@ type Span = { first: number; next: number }
 
 const lengthInDays: Partial<Record<Interval, number>> = { '24h': 1, '7d': 7, '30d': 30, '90d': 90, '1y': 365 }
 
-/** Days have 24 hours, so that `7d` is never more than a week; months, quarters and years begin in the time zone. */
+/** The start of an interval. Days are 24 hours; months, quarters and years begin at midnight in the time zone. */
 function intervalStart(interval: Interval, now: Temporal.ZonedDateTime): number {
   const days = lengthInDays[interval]
   if (days !== undefined) return now.epochMilliseconds - days * dayMs
@@ -81,18 +81,18 @@ const isoDate = /^\d{4}-\d{2}-\d{2}$/
 const isoDateTime = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(?<offset>Z|[+-]\d{2}(:?\d{2})?)?$/i
 const longestText = 100
 const dayMs = 24 * 3_600_000
-// ClickHouse's DateTime64 supports no other years.
+// The range of ClickHouse's DateTime64.
 const earliestMs = Date.UTC(1900, 0, 2)
 const latestMs = Date.UTC(2299, 11, 31)
 
-/** A moment, or the whole day, month or year when the text names no time of day. */
+/** Parses a date: a point in time, or the whole day, month or year when the text has no time of day. */
 function readSpan(text: string, now: Temporal.ZonedDateTime): Span | null {
   if (text.length > longestText) return null
   try {
     const span = readIso(text, now.timeZoneId) ?? readPhrase(text, now)
     return span && span.first >= earliestMs && span.next <= latestMs ? span : null
   } catch (error) {
-    // Temporal throws it for a date or time that does not exist.
+    // Temporal throws RangeError for a date or time that does not exist.
     if (error instanceof RangeError) return null
     throw error
   }
@@ -107,7 +107,7 @@ function readIso(text: string, zone: string): Span | null {
 }
 
 function readPhrase(text: string, now: Temporal.ZonedDateTime): Span | null {
-  // Without a letter it is a broken ISO date, a number of seconds or a date with ambiguous month and day.
+  // A text without letters is an invalid ISO date, a number of seconds, or a date with ambiguous month and day.
   if (!/[a-z]/i.test(text)) return null
   const zone = now.timeZoneId
   const result = parseWhole(text, now.toPlainDateTime())
@@ -133,7 +133,7 @@ function readPhrase(text: string, now: Temporal.ZonedDateTime): Span | null {
 
 const timesOfDay = ['morning', 'afternoon', 'evening', 'tonight']
 
-// chrono supports offsets but no time zones, so it gets the local clock as the process's and returns local fields.
+// chrono supports no time zones, so it gets the zone's local time as if it were the process's and returns local fields.
 function parseWhole(text: string, clock: Temporal.PlainDateTime): ParsedResult | null {
   const { year, month, day, hour, minute, second, millisecond } = clock
   const result = english.parse(text, new Date(year, month - 1, day, hour, minute, second, millisecond))[0]
@@ -146,16 +146,16 @@ function plainDateTime(part: ParsedComponents): Temporal.PlainDateTime {
   return new Temporal.PlainDateTime(...date, field('hour'), field('minute'), field('second'), field('millisecond'))
 }
 
-// The calendar repeats every 400 years, and that long ago no time zone changed its clocks.
+// Computes a relative time 400 years ago: the calendar is the same, but there are no daylight saving changes.
 function elapsed(text: string, now: Temporal.ZonedDateTime): Temporal.Duration {
   const calm = now.toPlainDateTime().subtract({ years: 400 })
   const result = parseWhole(text, calm)
-  if (!result) throw new RangeError(`${quoted(text)} has no meaning in the year ${calm.year}`)
+  if (!result) throw new RangeError(`${quoted(text)} can't be resolved in the year ${calm.year}`)
   return calm.until(plainDateTime(result.start), { largestUnit: 'hour' })
 }
 
 function isTimeZone(name: string): boolean {
-  // Temporal would also accept offsets and whole date-times here.
+  // Temporal also accepts offsets and date-times as a time zone; reject them.
   if (!/^[a-z][a-z0-9_+/-]*$/i.test(name)) return false
   try {
     zoned(0, name)

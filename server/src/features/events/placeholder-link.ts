@@ -11,8 +11,8 @@ const never = new Date(0).toISOString()
 export type LinkAddress = { id: string; domain: string; key: string; shortLink: string }
 
 /**
- * Replaces a link whose row PostgreSQL has lost, so that pages keep their length; it has the link's address if known. A
- * deleted link keeps its row and is shown unchanged.
+ * Stands in for a link whose PostgreSQL row is lost, so that its events stay in lists; has the domain and key if known.
+ * Deleted links keep their rows and need no placeholder.
  */
 export function placeholderLink(workspaceId: string, url: string, apiUrl: string, address?: LinkAddress): Link {
   const shortLink = address?.shortLink ?? (URL.canParse(url) ? url : apiUrl)
@@ -70,7 +70,7 @@ export function placeholderLink(workspaceId: string, url: string, apiUrl: string
   }
 }
 
-/** The link of a lead or sale without one; its comment gives the reason. */
+/** A placeholder for the link of an unattributed lead or sale; `comments` gives the reason. */
 export function noLink(workspaceId: string, attribution: string, apiUrl: string): Link {
   const comments = reasons[attribution] ?? `Not attributed: ${attribution}.`
   return { ...placeholderLink(workspaceId, '', apiUrl), id: noLinkId, comments }

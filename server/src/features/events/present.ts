@@ -37,12 +37,12 @@ function conversionPart(row: ClickFields & ConversionFields, link: Link) {
   }
 }
 
-/** Empty for a lead or sale that belongs to no link. */
+/** The click id of a lead or sale; empty for an unattributed one. */
 export function shownClickId({ link_number, click_id_text }: Pick<LeadRow, 'link_number' | 'click_id_text'>): string {
   return link_number === '0' ? '' : click_id_text
 }
 
-/** The click, the link, and their deprecated copies at the top level. */
+/** The fields of an event about its click and link, with the deprecated copies at the top level. */
 function clickPart(row: ClickFields, clickId: string, timestamp: string, link: Link) {
   const click = presentVisit(row, clickId, timestamp)
   const location = { country: row.country, city: row.city, continent: row.continent }
@@ -62,7 +62,7 @@ function clickPart(row: ClickFields, clickId: string, timestamp: string, link: L
   }
 }
 
-/** The click alone, as in every event. */
+/** Builds the `click` object that every event has. */
 export function presentVisit(row: Visit, clickId: string, timestamp: string): ClickEvent['click'] {
   return {
     id: clickId,

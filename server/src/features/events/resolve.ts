@@ -7,7 +7,7 @@ import { type Period, readPeriod } from './period.ts'
 
 export type Resolved = { period: Period; filter: EventFilter }
 
-/** The period and the links that a query names. `from` is the start of a cursor's period. */
+/** Resolves a query's period, filters and links. `from` is the start of the period in a cursor. */
 export async function resolve(ctx: Ctx, query: EventFilters & FilterQuery, from?: number): Promise<Resolved> {
   const history = { plan: ctx.plan, days: ctx.config.HISTORY_DAYS_BY_PLAN[ctx.plan] }
   const period = readPeriod(query, ctx.now(), history, from)

@@ -18,7 +18,7 @@ const now = Date.now()
 
 let workspace: BuiltWorkspace
 let link: Link
-/** Every click of the workspace, oldest first; those of one timestamp by id. */
+/** All clicks of the workspace by timestamp and id, oldest first. */
 let clicks: RawClick[]
 let keys: string[]
 let turn = 0
@@ -31,7 +31,7 @@ beforeAll(async () => {
   keys = tokens.map(({ key }) => key)
   link = await buildLink(platform, workspace, { key: 'go', externalId: 'mine' })
   const at = [
-    // Four per timestamp, so that pages split them.
+    // Four clicks per timestamp, so that clicks with equal timestamps are on different pages.
     ...Array.from({ length: 40 }, (_, index) => now - minuteMs * (1 + Math.floor(index / 4))),
     now - 3 * dayMs,
     now - 20 * dayMs,
@@ -47,7 +47,7 @@ beforeAll(async () => {
     buildClick(platform, target, { userAgent: 'curl/8' }),
   ]
   const subject = clicksSubject(hashPartition(workspace.id, platform.config.EVENT_PARTITIONS))
-  // One insert each, so that clicks of one timestamp are in different parts of the table.
+  // Several inserts, so that clicks with equal timestamps are in different ClickHouse parts.
   const shuffled = clicks.toSorted((a, b) => a.ip.localeCompare(b.ip))
   for (let sent = 0; sent < clicks.length; sent += 12) {
     const message = [...shuffled.slice(sent, sent + 12), ...bots.splice(0, 1)]
@@ -88,7 +88,7 @@ const since = (from: number, to = Number.POSITIVE_INFINITY) =>
 const refusal = (code: string, message: string) => ({ error: { code, message, doc_url: `${api}/docs/errors/${code}` } })
 
 describe('listEvents', () => {
-  it('200: has exactly the keys of the specification', async () => {
+  it('200: an event has exactly the keys of the specification', async () => {
     const [event] = await events('limit=1')
     expect(Object.keys(event ?? {}).sort()).toEqual(Object.keys(clickEvent.shape).sort())
     expect(Object.keys(event ?? {})).toHaveLength(17)
@@ -99,7 +99,7 @@ describe('listEvents', () => {
     expect(linkKeys).toHaveLength(50)
   })
 
-  it('200: describes a click and repeats it in the deprecated keys', async () => {
+  it('200: a click event repeats its click in the deprecated keys', async () => {
     const [event] = await events('limit=1')
     const newest = clicks.at(-1)
     const location = { country: 'Unknown', city: 'Unknown', continent: 'Unknown' }
@@ -135,7 +135,7 @@ describe('listEvents', () => {
     })
   })
 
-  it("200: the link's counter equals its rows, and has the last click", async () => {
+  it("200: the link's click counter equals the listed clicks, and `lastClicked` is the last one", async () => {
     const call = createClient({ url: api, token: workspace.key })
     const counted = { clicks: clicks.length, lastClicked: new Date(clicks.at(-1)?.at ?? 0).toISOString() }
     const listed = await eventually(async () => {
@@ -148,18 +148,18 @@ describe('listEvents', () => {
     for (const event of shown) expect(event.link).toEqual(listed)
   })
 
-  it('200: the last 24 hours by default, newest first', async () => {
+  it('200: lists the last 24 hours by default, newest first', async () => {
     expect(await ids('')).toEqual(since(now - dayMs))
     const call = createClient({ url: api, token: workspace.key })
     const events = await call(listEvents, { query: {} })
     expect(events.map((event) => event.click.id)).toEqual(since(now - dayMs))
   })
 
-  it.each(['leads', 'sales'])('200: without recorded %s', async (event) => {
+  it.each(['leads', 'sales'])('200: the list is empty without recorded %s', async (event) => {
     expect(await events(`event=${event}&interval=all`)).toEqual([])
   })
 
-  it('200: no events of another workspace', async () => {
+  it('200: lists no events of another workspace', async () => {
     const other = await buildWorkspace(platform)
     expect(await get('interval=all', other.key)).toEqual({ status: 200, body: [] })
     expect(await get(`interval=all&linkId=${link.id}`, other.key)).toEqual({ status: 200, body: [] })
@@ -182,7 +182,7 @@ describe('listEvents', () => {
     expect(seen).toEqual(ascending ? listIds(clicks) : listIds(clicks).toReversed())
   })
 
-  it('200: an empty page past the end', async () => {
+  it('200: a page past the end is empty', async () => {
     expect(await ids('page=1000')).toEqual([])
     expect(await ids(`page=${Number.MAX_SAFE_INTEGER}&limit=1000`)).toEqual([])
   })
@@ -198,7 +198,7 @@ describe('listEvents', () => {
     expect(await ids(`interval=${interval}&limit=1000`)).toEqual(since(now - (oldestDays + 0.5) * dayMs))
   })
 
-  it('200: includes the start and excludes the end', async () => {
+  it('200: a period includes its start and excludes its end', async () => {
     const [from, to] = [now - 5 * minuteMs, now - 2 * minuteMs]
     const query = (start: number, end: number) =>
       ids(`start=${new Date(start).toISOString()}&end=${new Date(end).toISOString()}`)
@@ -229,7 +229,7 @@ describe('listEvents', () => {
     expect(await ids('end=2024-03-02&interval=7d')).not.toHaveLength(0)
   })
 
-  it('200: phrases', async () => {
+  it('200: start and end can be English phrases', async () => {
     expect(await ids('start=2%20hours%20ago')).toEqual(since(now - 120 * minuteMs))
     expect(await ids('start=30%20days%20ago&end=10%20days%20ago')).toEqual(since(now - 30 * dayMs, now - 10 * dayMs))
   })
@@ -294,7 +294,7 @@ describe('listEvents', () => {
     ['start=nonsense', /^`start` in the query: .*"nonsense" can't be read as a date or time\./],
     ['end=2024-13-01', /^`end` in the query: .*"2024-13-01" can't be read as a date or time\./],
     ['start=2024-02-02&end=2024-02-01', /^`end` in the query: .* must be after start/],
-    ['start=2290-01-01', /^`start` in the query: .* lies in the future/],
+    ['start=2290-01-01', /^`start` in the query: .* is in the future/],
     ['key=go', /^`key` in the query must be used together with `domain`\.$/],
     ['externalId=mine', /^`externalId` in the query must start with `ext_`\.$/],
     [`query=${'a'.repeat(10_001)}`, /^`query` in the query must be at most 10000 characters long, not 10001\.$/],

@@ -3,7 +3,7 @@ import { route } from '../../platform/http.ts'
 import { exportEvents, listEvents, streamEvents } from './service.ts'
 
 const types = { csv: 'text/csv; charset=utf-8; header=present', ndjson: 'application/x-ndjson' }
-// A buffering proxy would hold back events that are due at once.
+// Headers of an event stream: a buffering proxy would delay events.
 const unbuffered = { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no', 'X-Content-Type-Options': 'nosniff' }
 
 export const eventsRoutes = [

@@ -4,7 +4,7 @@ import { addSeen, emptySeen, forgetSeen, keepSeen, lateMs } from './seen.ts'
 
 const row = (mark: number, stored: number) => ({ mark: String(mark), stored, at: stored, id: `e${mark}` })
 
-test('advances its position; late rows do not move it', () => {
+test("a sent row advances the stream's position, and a late row does not", () => {
   const seen = emptySeen(100)
   addSeen(seen, row(1, 200), false)
   addSeen(seen, row(2, 300), false)
@@ -17,7 +17,7 @@ test('advances its position; late rows do not move it', () => {
   expect(seen.sum).toBe(3n)
 })
 
-test('remembers the last minute, and a bounded number of rows', () => {
+test('a stream remembers the rows of the last minute, up to a maximum number', () => {
   const seen = emptySeen(0)
   for (let index = 1; index <= 60_000; index++) addSeen(seen, row(index, index), false)
   forgetSeen(seen)
@@ -28,7 +28,7 @@ test('remembers the last minute, and a bounded number of rows', () => {
   expect([...seen.marks.keys()]).toEqual(['70000'])
 })
 
-test('sums what it remembers, and its floor stays below its position', () => {
+test("a stream's checksum covers the remembered rows, and `floor` stays below its position", () => {
   const step = fc.record({ mark: fc.integer({ min: 1, max: 50 }), late: fc.boolean(), stored: fc.nat(200_000) })
   fc.assert(
     fc.property(fc.array(step), (steps) => {

@@ -1,11 +1,11 @@
-/** A row's hash, and the time when it was stored. */
+/** An event row that a stream has sent: `mark` is its hash, `stored` the time when it was inserted. */
 export type SeenRow = { mark: string; stored: number; at: number; id: string }
 type SeenPosition = { stored: number; at: number; id: string }
 
-/** The rows stored after `floor` that a stream has shown, and its position. */
+/** The state of an event stream: its position, and the rows inserted after the time `floor` that it has sent. */
 export type Seen = { floor: number; position: SeenPosition; marks: Map<string, number>; sum: bigint }
 
-/** An insert can become visible this much later than the time stamped on its rows. */
+/** An insert may become visible in ClickHouse this much later than the insert time in its rows. */
 export const lateMs = 60_000
 const mostMarks = 50_000
 
@@ -13,7 +13,7 @@ export function emptySeen(floor: number): Seen {
   return { floor, position: { stored: floor, at: 0, id: '' }, marks: new Map(), sum: 0n }
 }
 
-/** `isLate` rows are before the position, which stays. */
+/** Adds a sent row. A late row (`isLate`) is before the stream's position and does not move it. */
 export function addSeen(seen: Seen, { mark, stored, at, id }: SeenRow, isLate: boolean): void {
   if (seen.marks.has(mark)) return
   seen.marks.set(mark, stored)
@@ -21,12 +21,12 @@ export function addSeen(seen: Seen, { mark, stored, at, id }: SeenRow, isLate: b
   if (!isLate) seen.position = { stored, at, id }
 }
 
-/** Forgets rows that are no longer stored. */
+/** Removes sent rows that are no longer in ClickHouse. */
 export function keepSeen(seen: Seen, stored: Set<string>): void {
   for (const mark of seen.marks.keys()) if (!stored.has(mark)) drop(seen, mark)
 }
 
-/** Remembers only the rows needed to notice late ones. The floor stays below the position. */
+/** Raises `floor` and drops older rows, keeping those needed to detect late rows. */
 export function forgetSeen(seen: Seen): void {
   const floor = Math.min(Math.max(seen.position.stored - lateMs, tooMany(seen)), seen.position.stored - 1)
   if (floor <= seen.floor) return

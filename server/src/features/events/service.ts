@@ -28,10 +28,10 @@ import * as filters from './where.ts'
 export type EventFilter = Filter
 export type LeadRecord = LeadRow
 export type SaleRecord = SaleRow
-/** `next` continues after the last event; in ascending order there is one even at the current end. */
+/** A page of events. `next` is the next page's cursor; in ascending order the last page has one too, for new events. */
 export type ListedEvents = { events: TrackedEvent[]; next?: string; isFull: boolean }
 
-// From this offset on, counting finds the part of the period that has the page, which is cheaper than skipping rows.
+// From this offset on, first count events to find the part of the period with the page: cheaper than skipping rows.
 const farOffset = 1_000
 const pageBytes = 16 * 2 ** 20
 
@@ -57,12 +57,12 @@ export async function listEvents(ctx: Ctx, query: EventsQuery): Promise<ListedEv
   return { events, isFull, next: next({ from, at, id }) }
 }
 
-/** Lines of CSV or NDJSON. */
+/** Exports events as lines of CSV or NDJSON. */
 export function exportEvents(ctx: Ctx, query: ExportQuery): Promise<AsyncIterable<string>> {
   return exportAll(ctx, query)
 }
 
-/** New events in the order in which they are stored, from now on or from `lastEventId` on, until the signal. */
+/** Streams new events in insert order, from now or after `lastEventId`, until `signal` aborts. */
 export function streamEvents(
   ctx: Ctx,
   query: StreamQuery,
@@ -72,7 +72,7 @@ export function streamEvents(
   return followEvents(ctx, query, lastEventId, signal)
 }
 
-/** The period and the links that a query names. */
+/** Resolves a query's period, filters and links. */
 export function resolveQuery(ctx: Ctx, query: EventFilters): Promise<Resolved> {
   return resolve(ctx, query)
 }
@@ -81,7 +81,7 @@ export function buildWhere(workspaceId: string, period: Period, filter: EventFil
   return filters.buildWhere(workspaceId, period, filter, kind)
 }
 
-/** A filter's conditions alone; adds their values to `values`. */
+/** The SQL conditions of a filter, without workspace and period; adds their bound parameters to `values`. */
 export function filterConditions(
   filter: EventFilter,
   kind: filters.EventKind,
@@ -90,7 +90,7 @@ export function filterConditions(
   return filters.buildConditions(filter, kind, values)
 }
 
-/** Runs a count within the operator's limits. */
+/** Runs a count query within the operator's limits on time, memory and rows. */
 export function countWithinLimits<T>(
   ctx: { config: LimitSettings },
   query: { start?: string },

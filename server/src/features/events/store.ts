@@ -7,12 +7,12 @@ export type ClickRow = ClickFields & { workspace_id: string; id_text: string; bo
 export type ConversionFields = Record<'id' | 'event_name' | 'customer_id' | 'metadata' | 'click_id_text', string> & {
   click_timestamp: string
 }
-/** `attribution` is the reason for having no link; empty with one. */
+/** A lead; `attribution` is the reason why it has no link, empty when it has one. */
 export type LeadRow = ClickFields & ConversionFields & { attribution?: string }
 export type SaleRow = LeadRow & { amount: string; currency: string; invoice_id: string; payment_processor: string }
-/** A position in a list: right after this event. */
+/** A position in an event list: right after the event with this time and id. */
 export type EventPosition = { at: number; id: string }
-/** A position in storage order. */
+/** A position in insert order; `stored` is the insert time. */
 export type StoredPosition = EventPosition & { stored: number }
 export type Page = {
   ascending: boolean
@@ -21,7 +21,7 @@ export type Page = {
   after?: EventPosition
   attributed?: Attributed
 }
-/** Leads and sales with a link, without one, or all. */
+/** Selects leads and sales with a link (`true`), without one (`false`), or `all`. */
 export type Attributed = 'true' | 'false' | 'all'
 export type EventRows = { clicks: ClickRow; leads: LeadRow; sales: SaleRow }
 
@@ -41,10 +41,10 @@ const kinds = {
   },
 }
 const moment = (name: string) => `fromUnixTimestamp64Milli({${name}:Int64})`
-// Otherwise a condition on `link_number` would compare its text, which no index serves.
+// Without this setting, `link_number` in WHERE would mean the text alias in SELECT, which can't use an index.
 const columnsFirst = 'SETTINGS prefer_column_name_to_alias = 1'
 
-/** Skipped pages read only the sort columns: ClickHouse reads the others last, for the page alone. */
+/** The SQL of a page of events. ClickHouse reads only the sort columns of skipped rows. */
 export function pageStatement(kind: keyof EventRows, where: Where, page: Page): string {
   const { ascending, after, attributed } = page
   const { fields, bound } = kinds[kind]
@@ -66,7 +66,7 @@ ${parts.map((part) => `SELECT * FROM (${part} LIMIT {last:UInt64})`).join('\nUNI
 ${limit}`
 }
 
-/** Clicks always belong to a link. */
+/** The tables with the requested events. Clicks always have a link, so they have one table. */
 function tablesFor(kind: keyof EventRows, attributed: Attributed = 'true'): string[] {
   const { table } = kinds[kind]
   if (kind === 'clicks' || attributed === 'true') return [table]
@@ -81,7 +81,7 @@ function pageValues(where: Where, { limit, offset = 0, after }: Page): Record<st
   return { ...where.values, ...after, limit, offset, last: limit + offset }
 }
 
-/** Reads pages of a list whose conditions depend on the part of the period that has the page. */
+/** Reads and counts events; `whereIn` builds the WHERE clause for a part of the period. */
 export function openPages<Kind extends keyof EventRows, Part>(
   clickhouse: ClickHouse,
   kind: Kind,
@@ -107,7 +107,7 @@ export function openPages<Kind extends keyof EventRows, Part>(
   }
 }
 
-/** The rows of a page as unparsed JSON. */
+/** Reads a page of event rows as unparsed JSON lines. */
 export function selectPageLines(
   clickhouse: ClickHouse,
   kind: keyof EventRows,
@@ -125,7 +125,7 @@ const beyondPosition = (bound: string) =>
   `(stored_at > ${moment('stored')} OR (stored_at = ${moment('stored')} AND (timestamp > ${moment('at')}
     OR (timestamp = ${moment('at')} AND id > ${bound}))))`
 
-/** Counts the rows stored after `floor` up to a position, with the XOR of their marks, and the rows beyond it. */
+/** Counts rows inserted after `floor` up to a position, with the XOR of their hashes, and rows beyond the position. */
 export async function sumStored(
   clickhouse: ClickHouse,
   kind: keyof EventRows,
@@ -143,7 +143,7 @@ FROM ${table} WHERE ${where.text} AND stored_at > ${moment('floor')}`,
   return { count: Number(row?.seen), marks: BigInt(row?.marks ?? 0), beyond: Number(row?.beyond) }
 }
 
-/** The marks of rows stored after `floor` up to a position, last first. */
+/** The hashes of rows inserted after `floor` up to a position, newest first. */
 export function selectMarks(
   clickhouse: ClickHouse,
   kind: keyof EventRows,
@@ -161,7 +161,7 @@ ORDER BY stored_at DESC, timestamp DESC, id DESC LIMIT {limit:UInt32}`,
   )
 }
 
-/** The rows stored beyond a position, or the rows stored after `floor` that have these marks. */
+/** The rows inserted after a position, or the rows inserted after `floor` that have the given hashes. */
 export function selectStored<Kind extends keyof EventRows>(
   clickhouse: ClickHouse,
   kind: Kind,

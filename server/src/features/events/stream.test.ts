@@ -28,7 +28,7 @@ async function ownerIn({ id, ...rest }: BuiltWorkspace) {
 
 type Message = { id: string; event: string; data: Record<string, unknown> }
 
-/** The received part of a stream; `end` resolves with the reason for its end. */
+/** Opens an event stream and collects its events; `end` resolves with the reason why the stream ended. */
 async function follow(query = '', given: { lastId?: string; key?: string; api?: string } = {}) {
   const stopping = new AbortController()
   const response = await fetch(`${given.api ?? api}/events/stream?${query}`, {
@@ -66,8 +66,8 @@ async function follow(query = '', given: { lastId?: string; key?: string; api?: 
   })
 }
 
-describe('events arrive as they are stored', () => {
-  test('matching clicks, leads and sales arrive in the form of the list', async () => {
+describe('a stream sends events as they are stored', () => {
+  test('a stream sends matching clicks, leads and sales in the same form as the list', async () => {
     const clicks = await follow('country=FR')
     const leads = await follow('event=leads')
     const sales = await follow('event=sales&saleType=new')
@@ -90,7 +90,7 @@ describe('events arrive as they are stored', () => {
     await Promise.all([clicks.stop(), leads.stop(), sales.stop()])
   })
 
-  test('earlier events are left out; late ones, by timestamp or by storage, are not', async () => {
+  test('a stream skips earlier events, but sends events with an old timestamp or a late insert', async () => {
     const own = await buildWorkspace(platform)
     const there = await ownerIn(own)
     await storeEvents(platform, { clicks: [clickRow(there)] })
@@ -101,12 +101,12 @@ describe('events arrive as they are stored', () => {
     const old = clickRow(there, { timestamp: Date.now() - 40 * 86_400_000 })
     await storeEvents(platform, { clicks: [old] })
     await eventually(async () => expect(stream.ids()).toEqual([first.id_text, old.id_text]))
-    // An insert that was stamped before the others and became visible after them.
+    // An insert with an earlier insert time that becomes visible later than the others.
     const slow = clickRow(there)
     await insert(platform.clickhouse, 'click_events', [slow], undefined, { stored_at: Date.now() - 30_000 })
     await eventually(async () => expect(stream.ids()).toEqual([first.id_text, old.id_text, slow.id_text]))
     await stream.stop()
-    // All were shown, so nothing is repeated.
+    // The first stream sent all events, so the second one repeats none.
     const again = await follow('', { key: own.key, lastId: stream.lastId })
     const last = clickRow(there)
     await storeEvents(platform, { clicks: [last] })
@@ -114,7 +114,7 @@ describe('events arrive as they are stored', () => {
     await again.stop()
   })
 
-  test('resumes after any received event, without a gap', async () => {
+  test('a stream resumes after any received event, without a gap', async () => {
     const own = await buildWorkspace(platform)
     const there = await ownerIn(own)
     const stream = await follow('', { key: own.key })
@@ -143,7 +143,7 @@ describe('events arrive as they are stored', () => {
     }
   })
 
-  test('repeats the last minute when a late event arrived while nobody followed', async () => {
+  test('a stream repeats the last minute when a late event was stored between two connections', async () => {
     const own = await buildWorkspace(platform)
     const there = await ownerIn(own)
     const stream = await follow('', { key: own.key })
@@ -168,7 +168,7 @@ describe('events arrive as they are stored', () => {
   })
 })
 
-describe('refusals, in the envelope', () => {
+describe('invalid stream requests get an error object', () => {
   const ask = async (query: string, headers: Record<string, string>) => {
     const response = await fetch(`${api}/events/stream?${query}`, { headers })
     const body = response.status === 200 ? undefined : ((await response.json()) as { error: { message: string } })
@@ -176,18 +176,18 @@ describe('refusals, in the envelope', () => {
     return `${response.status} ${body?.error.message ?? ''}`
   }
 
-  test('plan, filters, Last-Event-ID', async () => {
+  test('a wrong plan, filter or Last-Event-ID is refused', async () => {
     const { key } = await buildWorkspace(platform, { plan: 'pro' })
     expect(await ask('', { authorization: `Bearer ${key}` })).toMatch(/^403 .* needs the business plan/)
     const headers = { authorization: `Bearer ${workspace.key}` }
     expect(await ask('event=views', headers)).toMatch(/^422 `event` in the query must be one of/)
     expect(await ask('externalId=ext_none', headers)).toMatch(/^404 /)
-    expect(await ask('', { ...headers, 'last-event-id': 'x' })).toMatch(/^422 `Last-Event-ID` is not from an answer/)
+    expect(await ask('', { ...headers, 'last-event-id': 'x' })).toMatch(/^422 `Last-Event-ID` does not come from/)
     const stream = await follow('event=leads')
     await stream.stop()
     const lastId = { 'last-event-id': stream.lastId }
     expect(await ask('', { ...headers, ...lastId })).toBe(
-      '422 `Last-Event-ID` belongs to `event=leads`. Ask with this.',
+      '422 `Last-Event-ID` belongs to `event=leads`. Send this parameter.',
     )
     expect(await ask(`event=leads&cursor=${stream.lastId}`, headers)).toBe('200 ')
   })
@@ -228,7 +228,7 @@ describe('a stream ends with its key', () => {
     ['that was revoked', ({ keyId }) => revoke(platform, keyId)],
     ['whose workspace got a plan without streams', ({ id }) => changePlan(id, 'free')],
     ['whose workspace was deleted', ({ id }) => sql`DELETE FROM workspaces WHERE id = ${id}`.execute(platform.db)],
-  ])('%s, within five seconds', async (_name, end) => {
+  ])('a stream of a key %s ends within five seconds', async (_name, end) => {
     const own = await buildWorkspace(platform)
     const stream = await follow('', { key: own.key })
     await end(own)
@@ -237,7 +237,7 @@ describe('a stream ends with its key', () => {
     expect(ended).not.toBe('open')
   })
 
-  test('that expired, within five seconds', async () => {
+  test('a stream of an expired key ends within five seconds', async () => {
     const own = await buildWorkspace(platform, { expiresAt: new Date(Date.now() + 1_500) })
     const stream = await follow('', { key: own.key })
     const ended = await Promise.race([stream.end, new Promise((resolve) => setTimeout(resolve, 7_000, 'open'))])

@@ -18,8 +18,8 @@ const never = new Date('2200-01-01')
 type Following = { ctx: Ctx; kind: EventKind; where: Where; seen: Seen }
 
 /**
- * New events in storage order, not by timestamp, so that late events are not missed: from now on, or after
- * `lastEventId`. Ends with the signal.
+ * Streams new events from now on or after `lastEventId`, until `signal` aborts. The order is the insert order, not the
+ * timestamp, so that late events are not missed.
  */
 export async function followEvents(
   ctx: Ctx,
@@ -63,7 +63,7 @@ async function* followNew(following: Following): AsyncGenerator<string> {
   }
 }
 
-/** Rows that became visible before the stream's position. */
+/** Sends rows before the stream's position that became visible only after the stream had passed it. */
 async function* late(following: Following): AsyncGenerator<string> {
   const { ctx, kind, where, seen } = following
   const { floor, position } = seen
@@ -93,7 +93,7 @@ function sealEventId({ ctx, kind, seen: { floor, position, marks, sum } }: Follo
   return writeCursor(ctx, 'stream', { kind, floor, ...position, count: marks.size, sum: String(sum) })
 }
 
-/** Everything visible now counts as seen. */
+/** The initial state of a stream: rows that are visible now are not sent. */
 async function seenNow(ctx: Ctx, kind: EventKind, where: Where): Promise<Seen> {
   const seen = emptySeen(ctx.now().getTime() - lateMs)
   const stored = await selectMarks(ctx.clickhouse, kind, where, { floor: seen.floor, limit: mostMarks })
@@ -101,12 +101,12 @@ async function seenNow(ctx: Ctx, kind: EventKind, where: Where): Promise<Seen> {
 }
 
 /**
- * When the number of rows stored up to its position differs from the number shown, the missing ones are unknown: the
- * whole last minute before it is repeated.
+ * The state of a stream that continues at a cursor. If the rows before the cursor differ from those sent, it is unknown
+ * which are new, so all rows inserted since `floor` are sent again.
  */
 async function seenAt(ctx: Ctx, kind: EventKind, where: Where, cursor: string): Promise<Seen> {
   const given = readCursor(ctx, 'stream', cursor, '`Last-Event-ID`')
-  if (given.kind !== kind) throw invalid(`\`Last-Event-ID\` belongs to \`event=${given.kind}\`. Ask with this.`)
+  if (given.kind !== kind) throw invalid(`\`Last-Event-ID\` belongs to \`event=${given.kind}\`. Send this parameter.`)
   const { floor, stored, at, id } = given
   const position = { stored, at, id }
   const { count, marks } = await sumStored(ctx.clickhouse, kind, where, { floor, position })

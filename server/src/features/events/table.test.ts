@@ -12,11 +12,11 @@ test.each([
   [['\tx', '\rx', '\nx', '＝1'], `'\tx,"'\rx","'\nx",'＝1\r\n`],
   [['=HYPERLINK("x","y")'], `"'=HYPERLINK(""x"",""y"")"\r\n`],
   [['a=1', ' =1', "'=1"], "a=1, =1,'=1\r\n"],
-])('%j', (cells, line) => {
+])('the CSV line of %j', (cells, line) => {
   expect(csvLine(cells as string[])).toBe(line)
 })
 
-test('every cell is read back, and no text cell begins like a formula', () => {
+test('every CSV cell is read back, and no text cell begins like a formula', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'binary' }), { minLength: 1, maxLength: 5 }), (cells) => {
       const read = readCsv(csvLine(cells))

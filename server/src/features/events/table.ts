@@ -1,6 +1,6 @@
 export type Cell = string | number | boolean | null | undefined | object
 
-/** A CSV line; a value that a spreadsheet would run as a formula gets a leading `'`. */
+/** Formats a CSV line. A value that a spreadsheet would run as a formula gets a leading `'`. */
 export function csvLine(cells: Cell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`
 }
@@ -13,7 +13,7 @@ function csvCell(cell: Cell): string {
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }
 
-/** Concatenated, because an object per line would cost more than all other work. */
+/** Formats a JSON line by string concatenation, because building an object per line dominates the export time. */
 export function jsonLine(names: string[], cells: Cell[]): string {
   let text = ''
   for (const [index, name] of names.entries()) {

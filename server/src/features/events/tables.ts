@@ -1,5 +1,5 @@
 import { eventTables, type StoredClick } from '../event-storage/service.ts'
 
-/** The tables belong to event-storage, which lists the readable ones. */
+/** The ClickHouse tables of events, which event-storage owns. */
 export const tables = eventTables
 export type ClickColumns = Omit<StoredClick, 'id_text' | 'at'>

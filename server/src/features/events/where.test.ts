@@ -21,7 +21,7 @@ const ofLinks = (condition: string, operator = 'IN') =>
   `link_number ${operator} (SELECT link_number FROM link_attributes FINAL WHERE workspace_id = {workspaceId:String} AND ${condition})`
 const notOfLinks = (condition: string) => ofLinks(`(${condition})`, 'NOT IN')
 
-test('without a filter: the workspace first, then the period, without bots', () => {
+test('without a filter the WHERE clause is workspace, period and no bots, in this order', () => {
   expect(whereFor({})).toEqual({ text: always, values: bound })
 })
 
@@ -85,7 +85,7 @@ describe('each filter adds one condition', () => {
   })
 })
 
-test('filters are joined by AND, in one order', () => {
+test('filters are joined by AND, in a fixed order', () => {
   const filter: Given = {
     root: false,
     domain: 'a.example,b.example',
@@ -139,12 +139,12 @@ describe('leads and sales', () => {
     expect(whereFor(filter, kind).text).toBe([always, ...conditions].join('\n  AND '))
   })
 
-  test.each(['clicks', 'leads', 'sales'] as const)('a wrong query is refused for %s', (kind) => {
+  test.each(['clicks', 'leads', 'sales'] as const)('an invalid metadata query is refused for %s', (kind) => {
     expect(() => whereFor({ query: 'plan:pro' }, kind)).toThrow('`query` in the query')
   })
 })
 
-test('a filter has 1000 values at most', () => {
+test('a filter can have at most 1000 values', () => {
   const country = (count: number) => ({ country: Array.from({ length: count }, (_, index) => index).join(',') })
   expect(whereFor(country(1_000)).values.country).toHaveLength(1_000)
   expect(() => whereFor(country(1_001))).toThrow('`country` in the query must have at most 1000 values, not 1001.')
@@ -167,11 +167,11 @@ test.each([
   ['C:\\x\\', ['C:\\x\\'], false],
   ['\\ a \\ ', [' a  '], false],
   ['a  b ,😀', ['a  b', '😀'], false],
-])('%j is read as %j', (text, values, excluded) => {
+])('the parameter value %j is parsed as %j', (text, values, excluded) => {
   expect(parseValues(text)).toEqual({ values, excluded })
 })
 
-test('every value can be escaped', () => {
+test('every filter value can be escaped', () => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ unit: 'binary', minLength: 1 }), { minLength: 1 }),

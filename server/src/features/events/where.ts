@@ -25,7 +25,7 @@ const eventColumns = {
   utm_content: 'utm_content',
 } as const
 
-/** No event has one of these yet, so they match nothing. */
+/** Filters on attributes that no event has yet, so they match no event. */
 const unassigned = ['partnerTagId', 'groupId'] as const
 
 const linkColumns = {
@@ -39,12 +39,12 @@ const linkColumns = {
 const botCondition = { exclude: ["bot = ''"], include: [], only: ["bot != ''"] }
 
 const ofCustomer = 'customer_id = {customerId:String}'
-/** Clicks have no customer; these are the clicks that led to the customer's leads and sales. */
+/** Clicks have no customer column: a customer's clicks are those of the customer's leads and sales. */
 const clicksOfCustomer = `id IN (${[tables.leads, tables.sales]
   .map((table) => `SELECT click_id FROM ${table} WHERE workspace_id = {workspaceId:String} AND ${ofCustomer}`)
   .join(' UNION ALL ')})`
 
-/** A query's condition: the workspace first, and every value bound by name. */
+/** The WHERE clause of an event query: workspace first, every value a bound parameter. */
 export function buildWhere(
   workspaceId: string,
   period: Period,
@@ -62,7 +62,7 @@ export function buildWhere(
   return { text: conditions.join('\n  AND '), values }
 }
 
-/** Without the workspace, the period and bots: the conditions on a rollup bucket. */
+/** The conditions of a filter without workspace, period and bots, which also hold for a rollup table. */
 export function buildConditions(filter: EventFilter, kind: EventKind, values: Record<string, unknown>): string[] {
   const { lists = {} } = filter
   const conditions: string[] = []
@@ -82,7 +82,7 @@ export function buildConditions(filter: EventFilter, kind: EventKind, values: Re
   return [...conditions, ...linkConditions(filter, values)]
 }
 
-/** A refund is a separate event among the sales, so that lists add up to counts. */
+/** Conditions on leads and sales. A refund is a separate row among the sales, so that lists add up to counts. */
 function conversionConditions(filter: EventFilter, kind: EventKind, values: Record<string, unknown>): string[] {
   const conditions: string[] = []
   if (filter.customerId) {
@@ -93,13 +93,13 @@ function conversionConditions(filter: EventFilter, kind: EventKind, values: Reco
     values.saleType = filter.saleType
     conditions.push('sale_type = {saleType:String}')
   }
-  // Parsed for clicks too, which have none, so that an invalid query fails for every kind of event.
+  // Clicks have no metadata, but parse `query` for them too, so that an invalid query always fails.
   const ofMetadata = filter.query?.trim() ? metadataCondition(filter.query, kind === 'clicks' ? {} : values) : undefined
   if (ofMetadata && kind !== 'clicks') conditions.push(ofMetadata)
   return conditions
 }
 
-/** An exclusion keeps events without a link, and those whose link attributes are unknown yet. */
+/** Conditions on link attributes. Excluding a value keeps events without a link or with unknown link attributes. */
 function linkConditions(filter: EventFilter, values: Record<string, unknown>): string[] {
   const included: string[] = []
   const excluded: string[] = []

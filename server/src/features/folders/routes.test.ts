@@ -11,7 +11,7 @@ const as = (workspace: Pick<BuiltWorkspace, 'key'>) => createClient({ url: api, 
 const unknownFolder = 'There is no folder fold_unknown in this workspace.'
 const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
-/** Sends bodies that the typed client would reject. */
+/** Sends a raw body, also one that the typed client would reject. */
 async function send(workspace: Pick<BuiltWorkspace, 'key'>, method: string, path: string, body?: string) {
   const response = await fetch(api + path, { method, headers: { authorization: `Bearer ${workspace.key}` }, body })
   const answer = (await response.json()) as { error?: { code: string; message: string } }
@@ -28,12 +28,12 @@ async function withFolders<N extends string[]>(...names: N) {
 const listNames = (folders: { name: string }[]) => folders.map((folder) => folder.name)
 
 describe('listFolders', () => {
-  it('200: by name, case-insensitive', async () => {
+  it('200: sorts folders by name, case-insensitive', async () => {
     const { workspace } = await withFolders('beta', 'Alpha', 'gamma')
     expect(listNames(await as(workspace)(listFolders))).toEqual(['Alpha', 'beta', 'gamma'])
   })
 
-  it('200: by name or by time, in both orders', async () => {
+  it('200: sorts folders by name or creation time, in both orders', async () => {
     const { workspace } = await withFolders('beta', 'Alpha', 'gamma')
     const sorted = async (sortBy: 'name' | 'createdAt', sortOrder: 'asc' | 'desc') =>
       listNames(await as(workspace)(listFolders, { query: { sortBy, sortOrder } }))
@@ -43,7 +43,7 @@ describe('listFolders', () => {
     expect(await sorted('createdAt', 'desc')).toEqual(oldestFirst.toReversed())
   })
 
-  it('200: names that contain the text, case-insensitive and without wildcards', async () => {
+  it('200: finds folders whose name contains the text, case-insensitive and without wildcards', async () => {
     const { workspace } = await withFolders('50% off', 'Spring_Sale', 'Café')
     const names = async (search: string) => listNames(await as(workspace)(listFolders, { query: { search } }))
     expect(await names('SALE')).toEqual(['Spring_Sale'])
@@ -52,14 +52,14 @@ describe('listFolders', () => {
     expect(await names('nothing')).toEqual([])
   })
 
-  it('200: page by page, each folder once, and nothing past the end', async () => {
+  it('200: pages list each folder once, and are empty past the end', async () => {
     const { workspace } = await withFolders('a', 'b', 'c')
     const page = async (page: number) => listNames(await as(workspace)(listFolders, { query: { page, pageSize: 2 } }))
     expect([await page(1), await page(2), await page(3)]).toEqual([['a', 'b'], ['c'], []])
     expect(await page(Number.MAX_SAFE_INTEGER)).toEqual([])
   })
 
-  it('200: 50 per page by default, 100 at most', async () => {
+  it('200: a page has 50 folders by default and at most 100', async () => {
     const workspace = await buildWorkspace(platform)
     await Promise.all(
       Array.from({ length: 60 }, (_, index) => as(workspace)(createFolder, { body: { name: `folder ${index}` } })),
@@ -68,7 +68,7 @@ describe('listFolders', () => {
     expect(await as(workspace)(listFolders, { query: { pageSize: 100 } })).toHaveLength(60)
   })
 
-  it('200: none of another workspace; parameters of older clients have no effect', async () => {
+  it('200: lists no folders of another workspace, and ignores parameters of older clients', async () => {
     await withFolders('theirs')
     const { workspace } = await withFolders('ours')
     const { status, answer } = await send(workspace, 'GET', '/folders?includeLinkCount=true')
@@ -89,7 +89,7 @@ describe('listFolders', () => {
     await expect(as(workspace)(listFolders)).rejects.toMatchObject({ status: 403, code: 'forbidden' })
   })
 
-  it('422: more than 100 per page', async () => {
+  it('422: for more than 100 folders per page', async () => {
     const { workspace } = await withFolders()
     expect(await send(workspace, 'GET', '/folders?pageSize=101')).toMatchObject({
       status: 422,
@@ -122,7 +122,7 @@ describe('createFolder', () => {
     })
   })
 
-  it('201: with a description of several lines, an access level or none, a name in composed letters', async () => {
+  it('201: accepts a multi-line description and an optional access level, and normalizes the name to NFC', async () => {
     const { workspace } = await withFolders()
     const create = (body: { name: string; description?: string | null; accessLevel?: 'read' | 'write' | null }) =>
       as(workspace)(createFolder, { body })
@@ -132,12 +132,12 @@ describe('createFolder', () => {
     expect(await create({ name: ' Cafe\u0301 ' })).toMatchObject({ name: 'Café' })
   })
 
-  it('201: the same name in another workspace', async () => {
+  it('201: accepts a name that another workspace has', async () => {
     await withFolders('same')
     await expect(withFolders('same')).resolves.toBeDefined()
   })
 
-  it('400: names missing, mistyped and malformed values', async () => {
+  it('400: the error names missing, mistyped and malformed values', async () => {
     const { workspace } = await withFolders()
     const cases: [string, string][] = [
       ['', '`name` in the body is required.'],
@@ -160,7 +160,7 @@ describe('createFolder', () => {
     })
   })
 
-  it('409: when the name is taken, in any case and form', async () => {
+  it('409: when the name is taken, in any case and Unicode form', async () => {
     const { workspace } = await withFolders('Café')
     for (const name of ['Café', 'CAFÉ', 'cafe\u0301', ' Café ']) {
       await expect(as(workspace)(createFolder, { body: { name } })).rejects.toMatchObject({
@@ -182,7 +182,7 @@ describe('createFolder', () => {
     expect(await as(workspace)(listFolders)).toHaveLength(1)
   })
 
-  it('422: names the invalid value and the reason', async () => {
+  it('422: the error names the invalid value and the reason', async () => {
     const { workspace } = await withFolders()
     const cases: [object, string][] = [
       [{ name: ' ' }, '`name` in the body is not allowed: it is blank.'],
@@ -229,7 +229,7 @@ describe('updateFolder', () => {
     }
   })
 
-  it('400: a name that is not a text', async () => {
+  it('400: for a name that is not a string', async () => {
     const { workspace, folders } = await withFolders('a')
     const answer = await send(workspace, 'PATCH', `/folders/${folders[0].id}`, '{"name":null}')
     expect(answer).toMatchObject({ status: 400, message: '`name` in the body must be a string, not null.' })
@@ -240,7 +240,7 @@ describe('updateFolder', () => {
     expect(await send(workspace, 'PATCH', '/folders/fold_unknown', '{}')).toMatchObject({ status: 403 })
   })
 
-  it("404: an unknown folder, or another workspace's", async () => {
+  it('404: for an unknown folder, or a folder of another workspace', async () => {
     const [ours, theirs] = [await withFolders(), await withFolders('theirs')]
     const patch = (id: string) => as(ours.workspace)(updateFolder, { params: { id }, body: { name: 'a' } })
     await expect(patch('fold_unknown')).rejects.toMatchObject({ status: 404, message: unknownFolder })
@@ -257,7 +257,7 @@ describe('updateFolder', () => {
     })
   })
 
-  it('422: an unknown access level, a blank name', async () => {
+  it('422: for an unknown access level or a blank name', async () => {
     const { workspace, folders } = await withFolders('a')
     for (const body of ['{"accessLevel":"all"}', '{"name":" "}']) {
       expect(await send(workspace, 'PATCH', `/folders/${folders[0].id}`, body)).toMatchObject({ status: 422 })
@@ -266,7 +266,7 @@ describe('updateFolder', () => {
 })
 
 describe('deleteFolder', () => {
-  it('200: returns the id; the name is free again', async () => {
+  it('200: returns the id of the folder, whose name is free again', async () => {
     const { workspace, folders } = await withFolders('gone', 'stays')
     const { status, answer } = await send(workspace, 'DELETE', `/folders/${folders[0].id}`)
     expect({ status, answer }).toEqual({ status: 200, answer: { id: folders[0].id } })
@@ -279,7 +279,7 @@ describe('deleteFolder', () => {
     expect(await send(workspace, 'DELETE', '/folders/fold_unknown')).toMatchObject({ status: 403 })
   })
 
-  it("404: an unknown or deleted folder, or another workspace's", async () => {
+  it('404: for an unknown or deleted folder, or a folder of another workspace', async () => {
     const [ours, theirs] = [await withFolders('ours'), await withFolders('theirs')]
     const remove = (id: string) => as(ours.workspace)(deleteFolder, { params: { id } })
     await expect(remove('fold_unknown')).rejects.toMatchObject({ status: 404, message: unknownFolder })

@@ -28,7 +28,7 @@ test('requireFolder refuses a folder that this workspace does not have', async (
   }
 })
 
-test('requireFolder inside a transaction blocks a deletion until it ends', async () => {
+test('requireFolder blocks a deletion of the folder until the transaction ends', async () => {
   const ctx = await newContext()
   const { id } = await createFolder(ctx, named('busy'))
   const order: string[] = []
@@ -43,7 +43,7 @@ test('requireFolder inside a transaction blocks a deletion until it ends', async
   expect(order).toEqual(['done', 'deleted'])
 })
 
-test('deletedFolders keeps workspaces apart', async () => {
+test('deletedFolders looks folders up by workspace and id', async () => {
   const [ours, theirs] = [await newContext(), await newContext()]
   const own = await createFolder(ours, named('own'))
   const foreign = await createFolder(theirs, named('foreign'))
@@ -54,7 +54,7 @@ test('deletedFolders keeps workspaces apart', async () => {
 })
 
 describe('deleteFolder', () => {
-  test('removes its links from the folder and keeps those of other folders', async () => {
+  test('deleteFolder removes its links from the folder, and not the links of other folders', async () => {
     const workspace = await buildWorkspace(platform)
     const ctx = contextIn(platform, workspace.id)
     const [missing, stays] = [await createFolder(ctx, named('gone')), await createFolder(ctx, named('stays'))]
@@ -81,7 +81,7 @@ describe('deleteFolder', () => {
     })
   })
 
-  test('publishes the deletion in its transaction', async () => {
+  test('deleteFolder publishes the deletion in its transaction', async () => {
     const ctx = await newContext()
     const folder = await createFolder(ctx, named('kept'))
     const attempt = transaction(ctx, async (ctx) => {

@@ -57,7 +57,7 @@ export async function updateFolder(ctx: Ctx, id: string, patch: FolderPatch): Pr
   return presentFolder(updated)
 }
 
-/** Its links leave it: in PostgreSQL at once, in event filters after the message is handled. */
+/** Deletes a folder; its links stay. The worker updates the links and event filters when it handles the message. */
 export async function deleteFolder(ctx: Ctx, id: string): Promise<{ id: string }> {
   await transaction(ctx, async (ctx) => {
     if (!(await deleteFolderRow(ctx.db, ctx.workspaceId, id))) throw notFound('folder', id)
@@ -67,7 +67,7 @@ export async function deleteFolder(ctx: Ctx, id: string): Promise<{ id: string }
   return { id }
 }
 
-/** Inside a transaction, the folder can't be deleted until it ends. */
+/** Throws when the folder does not exist. In a transaction, locks its row against deletion until it ends. */
 export async function requireFolder(ctx: Ctx, id: string): Promise<void> {
   if (!(await selectFolder(ctx.db, ctx.workspaceId, id))) throw notFound('folder', id)
 }
@@ -76,7 +76,7 @@ export async function isFolder(platform: Pick<Platform, 'db'>, workspaceId: stri
   return (await selectFolder(platform.db, workspaceId, id)) !== undefined
 }
 
-/** The ids among these that are folders of the workspace. */
+/** Returns those of the given ids that are folders of the workspace. */
 export async function knownFolderIds(ctx: Ctx, ids: string[]): Promise<Set<string>> {
   return new Set((await foldersByIds(ctx, ids)).keys())
 }
@@ -87,12 +87,12 @@ export async function foldersByIds(ctx: Ctx, ids: string[]): Promise<Map<string,
   return new Map(rows.map((row) => [row.id, presentFolder(row)]))
 }
 
-/** The deleted ones among these folders of any workspace. */
+/** Returns those of the given folders, of any workspace, that are deleted. */
 export async function deletedFolders(platform: Pick<Platform, 'db'>, named: FolderDeleted[]): Promise<FolderDeleted[]> {
   return named.length === 0 ? [] : selectMissingFolders(platform.db, named)
 }
 
-/** The fields that the patch really changes. */
+/** The columns whose value the patch changes. */
 function changesTo(row: FolderRow, patch: FolderPatch): FolderChanges {
   const changes = { name: patch.name, description: patch.description, access_level: patch.accessLevel }
   const changed = Object.entries(changes).filter(

@@ -29,7 +29,7 @@ export async function selectFolders(
   return result.rows
 }
 
-/** Inside a transaction, the folder can't be deleted until it ends. */
+/** Reads a folder. In a transaction, locks its row against deletion until it ends. */
 export async function selectFolder(db: Db, workspaceId: string, id: string): Promise<FolderRow | undefined> {
   const rowLock = db.isTransaction ? sql`FOR KEY SHARE` : sql``
   const result = await sql<FolderRow>`
@@ -49,7 +49,7 @@ export async function countFolders(db: Db, workspaceId: string): Promise<number>
   return Number(result.rows[0]?.count ?? 0)
 }
 
-/** Undefined when the name is taken. */
+/** Inserts a folder. Undefined when its name is taken. */
 export async function insertFolder(db: Db, row: NewFolderRow): Promise<FolderRow | undefined> {
   const result = await sql<FolderRow>`
     INSERT INTO folders (id, workspace_id, name, description, access_level)
@@ -58,7 +58,7 @@ export async function insertFolder(db: Db, row: NewFolderRow): Promise<FolderRow
   return result.rows[0]
 }
 
-/** Undefined when there is no such folder. */
+/** Updates a folder. Undefined when it does not exist. */
 export function updateFolderRow(db: Db, workspaceId: string, id: string, changes: FolderChanges) {
   return updateById<FolderRow>(db, 'folders', workspaceId, id, changes)
 }

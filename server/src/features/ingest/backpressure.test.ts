@@ -34,7 +34,7 @@ const link = { number: links.rows[0]?.number ?? 0n, workspaceId: workspace.id, u
 const messages = 160
 await publishAll()
 
-test('a worker whose inserts hang takes a few batches from the log and no more', async () => {
+test('a worker whose ClickHouse inserts hang reads only a few batches from the log', async () => {
   const worker = await openTestPlatform(settings)
   let isHanging = false
   const hanging = Promise.withResolvers<never>()
@@ -46,13 +46,13 @@ test('a worker whose inserts hang takes a few batches from the log and no more',
   )
   await eventually(async () => expect(isHanging).toBe(true), 20_000)
   const taken = await waitUntilStable(() => worker.nats.stats().inBytes)
-  // The batch being stored, the one being prepared, and the consumer's prefetch.
+  // A worker buffers the batch being stored, the batch being prepared, and the consumer's prefetch.
   expect(taken).toBeGreaterThan(batchBytes)
   expect(taken).toBeLessThan(batchBytes * 6)
   hanging.reject(new Error('over'))
 })
 
-test('a worker whose inserts fail rereads its batch without buffering more each time', async () => {
+test('a worker whose ClickHouse inserts fail rereads its batch without buffering more each time', async () => {
   const worker = await openTestPlatform(settings)
   const rows: number[] = []
   await using _ingest = await startIngest(
@@ -86,7 +86,7 @@ function withInsert(platform: Platform, insert: Insert): Platform {
   return { ...platform, clickhouse }
 }
 
-/** Returns the figure after it has not changed for a second. */
+/** Returns the measured number once it has not changed for a second. */
 async function waitUntilStable(read: () => number): Promise<number> {
   for (;;) {
     const before = read()

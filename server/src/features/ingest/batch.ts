@@ -13,10 +13,10 @@ import { enrich } from './steps/pipeline.ts'
 import type { ClickDraft, ClickEvent, StepContext } from './steps/step.ts'
 import { advanceCursor, type Holder, type Intent, limitPause } from './store.ts'
 
-/** Another worker owns the partition now, so this one must stop at once. */
+/** Another worker owns the partition now, so this worker must stop storing its clicks at once. */
 export class PartitionLost extends Error {}
 
-/** `arrivedAt` is when the log received it, in milliseconds. */
+/** A message of the event log; `arrivedAt` is when the log received it, in Unix milliseconds. */
 export type LogMessage = { sequence: number; body: unknown; arrivedAt?: number }
 export type LoggedVisit = LogMessage & { index: number }
 
@@ -27,8 +27,8 @@ export function splitMessages(messages: LogMessage[]): LoggedVisit[] {
 }
 
 /**
- * Names the log position at which a click was first seen, so that a retry does not count as its own repeat. Sequences
- * recur in a restored log, whose name has a suffix.
+ * Returns the log position at which a click was first seen, so that a retried click is not a repeat of itself. Sequence
+ * numbers recur in a restored log, so its positions end with a suffix that is unique to the restore.
  */
 export function visitId({ partition, stream }: Holder, { sequence, index, body }: LoggedVisit): string {
   const { retriedVisit } = (body ?? {}) as Partial<RawClick>
@@ -56,7 +56,7 @@ export async function buildRows(platform: Platform, drafts: ClickDraft[]): Promi
   return drafts.map((draft) => clickRow(enrich(draft, context)))
 }
 
-/** Sums what these events add to the counters; bots add nothing. */
+/** Sums, per link, the clicks to add to the link counters; clicks by bots are not counted. */
 export function sumClicks(events: Iterable<Pick<ClickEvent, 'linkNumber' | 'at' | 'bot'>>): Intent['counts'] {
   const counts = new Map<string, [number, number]>()
   for (const { linkNumber, at, bot } of events) {
@@ -64,7 +64,7 @@ export function sumClicks(events: Iterable<Pick<ClickEvent, 'linkNumber' | 'at' 
     const [clicks, last] = counts.get(linkNumber) ?? [0, 0]
     counts.set(linkNumber, [clicks + 1, Math.max(last, at)])
   }
-  // Every partition updates rows in the same order, so that two never deadlock.
+  // All workers update link rows in the same order, so that two transactions never deadlock.
   return [...counts]
     .map(([linkNumber, [clicks, last]]): Intent['counts'][number] => [linkNumber, clicks, last])
     .sort(byLink)
@@ -74,7 +74,7 @@ function byLink([a]: [string, ...unknown[]], [b]: [string, ...unknown[]]): numbe
   return a.length - b.length || (a < b ? -1 : 1)
 }
 
-/** Adds to the counters. Call it inside a transaction. */
+/** Adds clicks to the link counters. Call it inside a transaction. */
 export async function addCounts(platform: Platform, counts: Intent['counts']): Promise<void> {
   await limitPause(platform.db)
   if (counts.length === 0) return
@@ -93,7 +93,7 @@ export type StoredBatch = Pick<Intent, 'counts' | 'first' | 'last' | 'excluded' 
   rows: Pick<NewClick, 'workspace_id' | 'bot'>[]
 }
 
-/** Counts a stored batch, moves the cursor past it, clears its intent, and publishes it. */
+/** After ClickHouse has a batch: adds it to the link counters, advances the log cursor, and publishes an event. */
 export async function commitBatch(
   platform: Platform,
   holder: Holder,
@@ -112,11 +112,11 @@ export async function commitBatch(
   return last
 }
 
-// A batch has clicks of many workspaces.
+// The outbox needs a workspace per message, but a batch has clicks of many workspaces.
 const systemWorkspace = ''
 const mostNamed = 1_000
 
-/** Returns null when there are too many to list. */
+/** Lists the workspaces with clicks by people; null when there are too many to list. */
 function workspacesWithPeople(rows: Pick<NewClick, 'workspace_id' | 'bot'>[]): string[] | null {
   const ids = new Set<string>()
   for (const { workspace_id, bot } of rows) if (bot === '') ids.add(workspace_id)
@@ -128,8 +128,8 @@ export function lastArrival(messages: LogMessage[]): number | null {
 }
 
 /**
- * Names the rows of a batch uniquely: sequences alone recur when the log is recreated. A compared batch has its own
- * name, because other rows may have been inserted under the same sequences before.
+ * The ClickHouse insert deduplication token of a batch. It has the stream's name, because a recreated log repeats
+ * sequence numbers, and the intent's name if any, because a batch without already stored rows is another insert.
  */
 export function deduplicationToken({ partition, stream = '' }: Holder, { first, last, name }: Intent): string {
   return [partition, ...(stream ? [stream] : []), first, last, ...(name ? [name] : [])].join(':')

@@ -8,7 +8,7 @@ const platform = await openOwnDatabase()
 const holder = { partition: 1, owner: 'worker' }
 const intent = { first: 1, last: 2, excluded: [], bots: [], counts: [] }
 
-test('all partitions are locked between two batches, and no batch begins before the lock is released', async () => {
+test('betweenAllBatches locks all partitions between two batches, and no batch begins before it ends', async () => {
   await claimPartition(platform.db, holder)
   let isOver = false
   const begun = await betweenAllBatches(platform, async () => {
@@ -21,7 +21,7 @@ test('all partitions are locked between two batches, and no batch begins before 
   expect(await advanceCursor(platform.db, holder, 0, 2)).toBe(true)
 })
 
-test('a lagging worker, with one batch right after the other, is paused all the same', async () => {
+test('betweenAllBatches pauses even a lagging worker that stores one batch right after the other', async () => {
   const busy = { partition: 0, owner: 'busy' }
   await claimPartition(platform.db, busy)
   let [sequence, isOver] = [0, false]
@@ -45,7 +45,7 @@ test('a lagging worker, with one batch right after the other, is paused all the 
   expect(sequence).toBeGreaterThan(4)
 })
 
-test('a batch that does not end is not awaited forever', async () => {
+test('betweenAllBatches fails when a batch does not end in time', async () => {
   await sql`UPDATE ingest_cursors SET intent = ${JSON.stringify(intent)}::jsonb WHERE partition = 1`.execute(
     platform.db,
   )

@@ -10,8 +10,8 @@ type Handles = Pick<Platform, 'config' | 'db' | 'clickhouse'>
 const mostWaitMs = 5_000
 
 /**
- * A counter that is set during a batch would count that batch twice, so this pauses the workers of these workspaces.
- * `isLocked` is false when a batch does not end in time.
+ * Pauses click ingestion for these workspaces while `work` sets link counters, because a batch that is running then
+ * would be counted twice. `isLocked` is false when a running batch does not end in time.
  */
 export function betweenBatches<R>(
   platform: Handles,
@@ -31,7 +31,7 @@ export function betweenBatches<R>(
   })
 }
 
-/** Locks all partitions at once, so that counters and stored rows match. */
+/** Pauses click ingestion of all partitions, so that link counters and stored clicks match during `work`. */
 export async function betweenAllBatches<R>(
   platform: Handles,
   work: (platform: Handles) => Promise<R>,
@@ -53,7 +53,7 @@ export async function betweenAllBatches<R>(
   })
 }
 
-/** Releases the lock on a busy partition at once, or its batch could not end. */
+/** Locks a partition's cursor. While a batch is running, releases the lock again at once so the batch can finish. */
 async function lockCursor(platform: Handles, partition: number): Promise<boolean> {
   const busy = new Error('The partition is busy')
   try {

@@ -8,7 +8,7 @@ import { closeSome, lastClosedDay } from './click-days.ts'
 import { type ClickDaysClosed, clickDaysClosed } from './messages.ts'
 import { claim, ingest } from './service.ts'
 
-// Closing days affects all workspaces, so these tests need their own databases.
+// Publishing daily click counts affects all workspaces, so these tests need their own databases.
 const platform = await openOwnDatabase(await createDatabases())
 const holder = { partition: randomInt(1_000, 2 ** 31), owner: randomUUID() }
 let sequence = 0
@@ -18,7 +18,7 @@ vi.useFakeTimers({ toFake: ['Date'] })
 afterEach(() => void vi.setSystemTime(new Date(midday)))
 const dayMs = 86_400_000
 const midday = Date.parse('2026-05-10T12:00:00Z')
-/** Today plus some days, at that hour. */
+/** Today plus some days, at a UTC hour. */
 const at = (days: number, hours = 12) => new Date(midday + days * dayMs + (hours - 12) * 3_600_000)
 const dayAt = (days: number) => at(days).toISOString().slice(0, 10)
 
@@ -26,7 +26,7 @@ async function close(now: Date): Promise<void> {
   while (await closeSome({ ...platform, now: () => now }));
 }
 
-/** Rows are dated by the process's clock. */
+/** The process's clock sets `stored_at` of click rows. */
 async function arrive(when: Date, ...clicks: RawClick[]): Promise<void> {
   vi.setSystemTime(when)
   sequence = await ingest(platform, holder, sequence, [{ sequence: sequence + 1, body: clicks }])
@@ -42,12 +42,12 @@ async function takeDays(workspaceId: string): Promise<Pick<ClickDaysClosed['days
     .sort((one, other) => (one.day < other.day ? -1 : 1))
 }
 
-test('a day closes six hours after midnight UTC', () => {
+test('the click counts of a day are closed six hours after midnight UTC', () => {
   expect(lastClosedDay(new Date('2026-03-02T05:59:59Z'))).toBe('2026-02-28')
   expect(lastClosedDay(new Date('2026-03-02T06:00:00Z'))).toBe('2026-03-01')
 })
 
-test("each click is in exactly one event: its day's, or a late one", async () => {
+test("each click is in exactly one daily count: its day's first one, or a late one", async () => {
   const { workspace, click } = await buildConversionLink(platform)
   const visit = (given: Partial<RawClick> = {}) => click({ at: at(0).getTime(), ...given })
   await close(at(0))
@@ -65,7 +65,7 @@ test("each click is in exactly one event: its day's, or a late one", async () =>
   expect(await takeDays(workspace.id)).toEqual([])
 })
 
-test('two workers publish a day once', async () => {
+test("two workers publish a day's click counts once", async () => {
   const { workspace, click } = await buildConversionLink(platform)
   await close(at(4))
   await arrive(at(4), click({ at: at(4).getTime() }))

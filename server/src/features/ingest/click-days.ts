@@ -18,10 +18,10 @@ import {
 } from './store.ts'
 
 const dayMs = 86_400_000
-// Clicks that were spooled during an outage of a few hours still belong to the day's first event.
+// A day closes six hours late, so that its first event includes clicks spooled during an outage of a few hours.
 const closesAfterMs = 6 * 3_600_000
 const lateIntervalMs = 3_600_000
-// The clock of a worker, which dates rows, may be behind by this much.
+// The worker sets `stored_at` of click rows, and its clock may be behind by this much.
 const skewMs = 60_000
 const linksAtOnce = 5_000
 const daysPerMessage = 500
@@ -33,7 +33,7 @@ export function startClickDayClosing(platform: Platform): AsyncDisposable {
   })
 }
 
-/** Publishes some closed link days, or begins a run when one is due. Returns false when nothing is left to do. */
+/** Publishes some daily click counts per link, or begins a run when one is due. Returns false when none is left. */
 export async function closeSome(platform: Platform): Promise<boolean> {
   const progress = await selectClickDays(platform.db)
   if (!progress) {
@@ -44,7 +44,7 @@ export async function closeSome(platform: Platform): Promise<boolean> {
   const { target } = progress
   const found = await clickDays(platform, { ...progress, target, count: linksAtOnce })
   const isEnd = found.length < linksAtOnce
-  // A link may have several days: unless this is the last page, the next step reads the last link's days again.
+  // This page may end amid the days of its last link, so the next page reads all days of that link again.
   const last = found.at(-1)
   const isOfLast = (day: ClickDay) => day.workspaceId === last?.workspaceId && day.linkNumber === last.linkNumber
   const whole = isEnd ? found : found.filter((day) => !isOfLast(day))
@@ -58,7 +58,7 @@ export async function closeSome(platform: Platform): Promise<boolean> {
   return true
 }
 
-/** Closes days while no batch is running, so that each stored click is clearly before or after that moment. */
+/** Begins a run while no click batch is running, so that each click is stored clearly before or after that moment. */
 async function begin(platform: Platform, progress: ClickDayProgress): Promise<boolean> {
   const day = lastClosedDay(platform.now())
   const isNewDay = day > progress.closed_day
@@ -70,7 +70,7 @@ async function begin(platform: Platform, progress: ClickDayProgress): Promise<bo
   })
 }
 
-/** The last day that ended long enough ago. */
+/** The last UTC day that ended long enough ago for its click counts to be published. */
 export function lastClosedDay(now: Date): string {
   return new Date(now.getTime() - closesAfterMs - dayMs).toISOString().slice(0, 10)
 }

@@ -22,7 +22,7 @@ const points = ['before intent', 'after intent', 'after insert', 'before commit'
 type Point = (typeof points)[number]
 type TestLink = { number: bigint; workspaceId: string; url: string }
 
-/** The platform of a worker that dies at that point of its next batch. */
+/** The platform of a worker that dies at `point` of its next batch. */
 function dying(point: Point | undefined): Platform {
   const { clickhouse, db } = platform
   if (point === 'after intent') return { ...platform, clickhouse: withMethod(clickhouse, 'insert', die) }
@@ -59,7 +59,7 @@ function withMethod<T extends object>(handle: T, name: keyof T, replacement: unk
 
 const newPartition = () => randomInt(1_000, 2 ** 31)
 
-/** Another worker, after the previous worker's lease has expired. */
+/** A new worker that claims the partition after the previous worker's lease has expired. */
 async function nextWorker(partition: number): Promise<{ holder: Holder; cursor: Cursor }> {
   await sql`UPDATE ingest_cursors SET leased_until = '-infinity' WHERE partition = ${partition}`.execute(platform.db)
   const holder = { partition, owner: randomUUID() }
@@ -68,7 +68,7 @@ async function nextWorker(partition: number): Promise<{ holder: Holder; cursor: 
   return { holder, cursor }
 }
 
-/** Runs one batch of at most `size` messages, or finishes the intent that it finds. Returns whether it died. */
+/** A worker stores a batch of at most `size` messages, or finishes an interrupted one. Returns whether it died. */
 async function workOn(partition: number, log: LogMessage[], size: number, point?: Point): Promise<boolean> {
   const { holder, cursor } = await nextWorker(partition)
   const range = (first: number, last: number) => log.filter(({ sequence }) => sequence >= first && sequence <= last)
@@ -79,7 +79,7 @@ async function workOn(partition: number, log: LogMessage[], size: number, point?
       return false
     }
     const batch = range(cursor.sequence + 1, cursor.sequence + size)
-    // A worker that does not own the partition judges the batch and gets no further.
+    // A worker that does not own the partition validates the batch, but can't write its intent.
     const actor = point === 'before intent' ? { partition, owner: 'nobody' } : holder
     if (batch.length > 0) await ingest(dying(point), actor, cursor.sequence, batch)
     return false
@@ -118,7 +118,7 @@ describe.each(points)('a worker that dies %s', (point) => {
   test.each([
     ['', async () => {}],
     [', even if Valkey has lost its data', () => platform.valkey.flushall()],
-  ])('is replaced by one that completes its batch%s: each click counts once', async (_name, meanwhile) => {
+  ])('is replaced by a worker that completes its batch%s: each click counts once', async (_name, meanwhile) => {
     const links = await someLinks(2)
     const partition = newPartition()
     const [first, second] = links as [TestLink, TestLink]
@@ -134,7 +134,7 @@ describe.each(points)('a worker that dies %s', (point) => {
     expect(await workOn(partition, log, 2)).toBe(false)
     const [ofFirst, ofSecond] = await readStored(links)
     expect(ofSecond).toEqual({ people: 2, bots: 0, counted: 2 })
-    // Without its visitors a worker stores a later repeat as a visit, but rows and counters stay equal.
+    // When Valkey has lost its data, a worker stores a later repeat as a click, but rows and counters stay equal.
     expect(ofFirst?.people).toBe(ofFirst?.counted)
     expect(ofFirst?.bots).toBe(1)
     if (_name === '') expect(ofFirst?.people).toBe(2)
@@ -143,7 +143,7 @@ describe.each(points)('a worker that dies %s', (point) => {
   })
 })
 
-test('a batch is completed however often its workers die', async () => {
+test('a click batch is completed however often its workers die', async () => {
   const links = await someLinks(1)
   const partition = newPartition()
   const log = [{ sequence: 1, body: [buildClick(platform, links[0] as TestLink)] }]
@@ -152,7 +152,7 @@ test('a batch is completed however often its workers die', async () => {
   expect(await readStored(links)).toEqual([{ people: 1, bots: 0, counted: 1 }])
 })
 
-test('rows, counters and hourly visitors are equal, whatever the batches and wherever workers die', async () => {
+test('click rows, link counters and hourly visitors match, whatever the batches and wherever workers die', async () => {
   const hourMs = 3_600_000
   const hourStart = Math.floor(Date.now() / hourMs) * hourMs
   const anyVisit = fc.record({

@@ -38,7 +38,7 @@ async function readLast(stream: string, subject: string): Promise<unknown> {
   return (await manager.streams.getMessage(stream, { last_by_subj: subject }))?.json()
 }
 
-test('an event that failed because a key was missing counts once when it is retried with the key', async () => {
+test('a click that failed because a click id key was missing counts once when it is retried with the key', async () => {
   const workspace = await buildWorkspace(platform)
   const { id, url } = await buildLink(platform, workspace)
   const result = await sql<{ number: bigint }>`SELECT number FROM links WHERE id = ${id}`.execute(platform.db)
@@ -77,7 +77,7 @@ test('an event that failed because a key was missing counts once when it is retr
   expect(await listDeadLetters(platform, 10)).toEqual({ letters: [], total: 0 })
 })
 
-test("a job's message returns to its subject, and the list honours its limit", async () => {
+test("retrying a job's dead letter publishes it to its original subject, and the list honours its limit", async () => {
   const about = { Reason: 'too\u00a0bad', Subject: 'changes.tests.retried', Sequence: '7' }
   const sequences = [await bury('dead.some-job', { n: 1 }, about), await bury('dead.some-job', { n: 2 }, about)]
   const { letters, total } = await listDeadLetters(platform, 1)
@@ -88,7 +88,7 @@ test("a job's message returns to its subject, and the list honours its limit", a
   expect(await retryAll()).toEqual([])
 })
 
-test("a letter that can't be retried stays, with the reason, and blocks no other", async () => {
+test("a dead letter that can't be retried stays, with the reason, and blocks no other dead letter", async () => {
   const cut = { reason: 'malformed', sequence: 5, index: 0, body: `${'x'.repeat(50_000)}…` }
   const sequences = [
     await bury('dead.events.0', cut),
@@ -98,15 +98,15 @@ test("a letter that can't be retried stays, with the reason, and blocks no other
   ]
   expect(await retryAll()).toEqual([
     { sequence: sequences[0], problem: 'the letter is truncated; the full event is message 5 of EVENTS_0' },
-    { sequence: sequences[1], problem: 'partition 4000 is no longer read' },
-    { sequence: sequences[2], problem: 'the letter does not name its source' },
+    { sequence: sequences[1], problem: 'partition 4000 exceeds EVENT_PARTITIONS' },
+    { sequence: sequences[2], problem: 'the dead letter has no Subject header' },
     { sequence: sequences[3], subject: 'events.0.clicks' },
   ])
   expect(await readLast('EVENTS_0', 'events.0.clicks')).toEqual(['text'])
   expect((await listDeadLetters(platform, 10)).total).toBe(3)
 })
 
-test('dropping an unknown letter fails with its number', async () => {
+test('dropping an unknown dead letter fails with its number', async () => {
   await expect(retryDeadLetter(platform, 999_999)).rejects.toThrow(
     'There is no dead letter 999999. `tributary events dead-letters list` shows them.',
   )

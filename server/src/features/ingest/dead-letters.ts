@@ -10,7 +10,7 @@ type Handles = Pick<Platform, 'config' | 'nats'>
 type Stored = { seq: number; time: Date; subject: string; data: Uint8Array; headers?: Headers }
 type Headers = { get(name: string): string }
 
-/** `visit` is the log position of an event that was already judged, so that its retry does not count as a repeat. */
+/** `visit` is the log position of an event that passed deduplication, so that its retry is not dropped as a repeat. */
 export type NewLetter = { reason: string; logged: LoggedVisit; visit?: string }
 
 export type DeadLetter = { sequence: number; at: Date; subject: string; reason: string; excerpt: string }
@@ -18,11 +18,11 @@ export type Retried = { sequence: number; subject: string } | { sequence: number
 
 const fetchedAtOnce = 200
 const excerptLength = 80
-// A log message may have a million bytes.
+// NATS accepts messages of up to 1 MiB, so a larger dead letter is truncated.
 const mostBytes = 500_000
 const cutAfter = 50_000
 
-/** Writes dead letters. Each has a fixed message id, so that a worker that takes over writes no duplicates. */
+/** Writes dead letters, with message ids from the log position, so that a worker that takes over adds no duplicates. */
 export async function buryEvents(
   platform: Pick<Platform, 'nats'>,
   { partition, stream }: Holder,
@@ -36,7 +36,7 @@ export async function buryEvents(
   }
 }
 
-/** Truncates an event that is too large for a message; the log still has the full event at its position. */
+/** Serializes a dead letter, truncating an event too large for a NATS message; the event log still has it in full. */
 function letterText(letter: {
   reason: string
   sequence: number
@@ -50,7 +50,7 @@ function letterText(letter: {
   return JSON.stringify({ ...letter, body: `${body.slice(0, cutAfter)}…` })
 }
 
-/** Returns the oldest letters and the total number. */
+/** Returns the oldest dead letters and the total number of dead letters. */
 export async function listDeadLetters(
   platform: Handles,
   limit: number,
@@ -65,7 +65,7 @@ export async function retryDeadLetter(platform: Handles, sequence: number): Prom
   return retry(platform, await requireLetter(platform, sequence))
 }
 
-/** Deletes a letter permanently. */
+/** Deletes a dead letter permanently. */
 export async function dropDeadLetter(platform: Handles, sequence: number): Promise<void> {
   const { seq } = await requireLetter(platform, sequence)
   const manager = await jetstreamManager(platform.nats)
@@ -84,7 +84,7 @@ async function requireLetter(platform: Handles, sequence: number): Promise<Store
   return { seq, time, subject, data, headers: header }
 }
 
-/** Retries the current letters, oldest first; one that fails again becomes a new letter, which is not retried. */
+/** Retries the current dead letters, oldest first. An event that fails again becomes a new letter, not retried here. */
 export async function* retryAllDeadLetters(platform: Handles): AsyncGenerator<Retried> {
   const total = await countDeadLetters(platform)
   for await (const stored of storedLetters(platform, total)) yield await retry(platform, stored)
@@ -93,7 +93,7 @@ export async function* retryAllDeadLetters(platform: Handles): AsyncGenerator<Re
 async function retry(platform: Handles, letter: Stored): Promise<Retried> {
   const original = findOriginal(platform, letter)
   if ('problem' in original) return { sequence: letter.seq, problem: original.problem }
-  // Named after the letter, so that a retry that was interrupted before deleting the letter can be repeated.
+  // The message id comes from the letter, so repeating a retry that did not delete the letter adds no second event.
   const msgID = `dead-letter-${letter.seq}-${letter.time.getTime()}`
   await jetStream(platform.nats).publish(original.subject, original.data, { msgID })
   const manager = await jetstreamManager(platform.nats)
@@ -108,9 +108,9 @@ function findOriginal(
   const partition = parsePartition(letter)
   if (partition === undefined) {
     const subject = letter.headers?.get('Subject')
-    return subject ? { subject, data: letter.data } : { problem: 'the letter does not name its source' }
+    return subject ? { subject, data: letter.data } : { problem: 'the dead letter has no Subject header' }
   }
-  if (partition >= config.EVENT_PARTITIONS) return { problem: `partition ${partition} is no longer read` }
+  if (partition >= config.EVENT_PARTITIONS) return { problem: `partition ${partition} exceeds EVENT_PARTITIONS` }
   const { body, sequence, visit } = JSON.parse(readText(letter)) as { body: unknown; sequence: number; visit?: string }
   if (typeof body === 'string' && body.length === cutAfter + 1 && body.endsWith('…')) {
     return { problem: `the letter is truncated; the full event is message ${sequence} of ${eventStream(partition)}` }
@@ -131,7 +131,7 @@ function presented(letter: Stored): DeadLetter {
   return { ...about, reason, excerpt: formatExcerpt(typeof body === 'string' ? body : JSON.stringify(body)) }
 }
 
-/** Undefined for a job's letter. */
+/** The partition of an event's dead letter; undefined for a dead letter of a background job. */
 function parsePartition({ subject }: Stored): number | undefined {
   const partition = subject.match(/^dead\.events\.(\d+)$/)?.[1]
   return partition === undefined ? undefined : Number(partition)
@@ -146,7 +146,7 @@ async function* storedLetters({ nats }: Handles, count: number): AsyncGenerator<
       left -= 1
       yield message
     }
-    // Another retry may have taken the rest meanwhile.
+    // Another process may have retried the remaining dead letters meanwhile.
     if (left === before) return
   }
 }

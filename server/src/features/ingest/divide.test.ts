@@ -42,7 +42,7 @@ async function newLink(): Promise<TestLink> {
 
 const poison = (link: TestLink) => buildClick(platform, link, { url: 'https://example.com/poison' })
 
-/** Makes ClickHouse refuse poisoned clicks, and with them the whole insert. */
+/** Adds a ClickHouse constraint that refuses clicks whose URL ends with `poison`, and with them the whole insert. */
 function forbidPoison(): Promise<unknown> {
   const query = `ALTER TABLE click_events ADD CONSTRAINT no_poison CHECK NOT endsWith(url, 'poison')`
   return platform.clickhouse.command({ query })
@@ -103,11 +103,11 @@ test('a click that ClickHouse refuses becomes a dead letter, all others are stor
   await publish(...clicks())
   await eventually(async () => expect(await readStored(honest)).toEqual(stored(9)), 30_000)
   expect(await readStored(hostile)).toEqual(stored(1))
-  await expectLetters(2, /^ClickHouse refused it: VIOLATED_CONSTRAINT \(469\)$/)
+  await expectLetters(2, /^ClickHouse rejected the data: VIOLATED_CONSTRAINT \(469\)$/)
   const { values } = await ingestMetrics(platform).ingested.get()
   expect(values.find(({ labels }) => labels.reason === 'refused')?.value).toBe(2)
 
-  // ClickHouse still refuses them, so there are two new letters.
+  // ClickHouse still refuses the retried clicks, so there are two new dead letters.
   expect(await retryAll()).toBe(2)
   await expectLetters(2, /469/)
   expect(await readStored(hostile)).toEqual(stored(1))
@@ -119,13 +119,13 @@ test('a click that ClickHouse refuses becomes a dead letter, all others are stor
   expect([...(await differences(hostile)), ...(await differences(honest))]).toEqual([])
 })
 
-test('a click that the counters refuse loses its row, and a retry stores it once', async () => {
+test('a click that PostgreSQL refuses to count loses its ClickHouse row, and a retry stores it once', async () => {
   const [hostile, honest] = [await newLink(), await newLink()]
   await setClicks(hostile, most)
   await using _worker = await startIngest(platform)
   await publish(buildClick(platform, hostile), buildClick(platform, honest), buildClick(platform, hostile))
   await eventually(async () => expect(await readStored(honest)).toEqual(stored(1)), 30_000)
-  await expectLetters(2, /^PostgreSQL refused it: SQLSTATE 22003$/)
+  await expectLetters(2, /^PostgreSQL rejected the data: SQLSTATE 22003$/)
   expect(await readStored(hostile)).toMatchObject({ rows: 0 })
 
   await setClicks(hostile, 0n)
@@ -134,17 +134,17 @@ test('a click that the counters refuse loses its row, and a retry stores it once
   expect([...(await differences(hostile)), ...(await differences(honest))]).toEqual([])
 })
 
-test('a click whose lookup is refused becomes a dead letter', async () => {
+test('a click that ClickHouse refuses to look up becomes a dead letter', async () => {
   const honest = await newLink()
   await using _worker = await startIngest(platform)
   const unreadable = { ...buildClick(platform, honest), workspaceId: 'ws_\0' }
   const strange = buildClick(platform, honest, { bot: 'NUL\0 \ud800' })
   await publish(buildClick(platform, honest), unreadable, strange, buildClick(platform, honest))
   await eventually(async () => expect(await readStored(honest)).toEqual({ rows: 3, ids: 3, counted: 2 }), 30_000)
-  await expectLetters(1, /^PostgreSQL refused it: SQLSTATE 22021$/)
+  await expectLetters(1, /^PostgreSQL rejected the data: SQLSTATE 22021$/)
 })
 
-test('a rebuild adds the clicks beside one that ClickHouse refuses', async () => {
+test('a rebuild adds all clicks of a batch except a click that ClickHouse refuses', async () => {
   const [hostile, honest] = [await newLink(), await newLink()]
   await forbidPoison()
   {
@@ -162,7 +162,7 @@ test('a rebuild adds the clicks beside one that ClickHouse refuses', async () =>
   expect(await readStored(hostile)).toEqual(stored(0))
 })
 
-test('refused clicks of one workspace are set aside together before they block the others for long', async () => {
+test('refused clicks of one workspace become dead letters together before they block others for long', async () => {
   const [hostile, honest] = [await newLink(), await newLink()]
   await setClicks(hostile, most)
   const bodies = [...Array.from({ length: 40 }, () => buildClick(platform, hostile)), buildClick(platform, honest)]
@@ -179,7 +179,7 @@ test('refused clicks of one workspace are set aside together before they block t
   await expectLetters(40, /22003/)
 })
 
-test('wherever refused clicks are, and wherever workers die, all others are stored and counted once', async () => {
+test('wherever refused clicks are and workers die, all other clicks are stored and counted once', async () => {
   await forbidPoison()
   const kinds = fc.array(fc.constantFrom('good', 'other link', 'bot', 'poison', 'uncountable'), {
     minLength: 1,
@@ -212,7 +212,7 @@ test('wherever refused clicks are, and wherever workers die, all others are stor
   )
 })
 
-/** Runs the next step as a new worker, after the previous lease has expired; returns the sequence that it reached. */
+/** A new worker continues after the previous lease has expired; returns the last stored sequence. */
 async function work(platform: Platform, partition: number, log: LogMessage[]): Promise<number> {
   await sql`UPDATE ingest_cursors SET leased_until = '-infinity' WHERE partition = ${partition}`.execute(platform.db)
   const holder = { partition, owner: randomUUID() }
@@ -224,7 +224,7 @@ async function work(platform: Platform, partition: number, log: LogMessage[]): P
     : ingest(platform, holder, cursor.sequence, log)
 }
 
-/** The platform of a worker that dies before this engine call: all calls from then on fail. */
+/** The platform of a worker that dies before its nth database call: that call and all later calls fail. */
 function mortal(lastCall: number): Platform {
   let calls = 0
   const live = () => {

@@ -22,20 +22,20 @@ import { ingestMetrics } from './metrics.ts'
 import { type ClickDraft, startDraft } from './steps/step.ts'
 import { type Division, type Holder, type Intent, updateIntent } from './store.ts'
 
-/** An event that its batch keeps; `position` is its index among all events of the batch. */
+/** An event of a batch that is stored, not dropped; `position` is its index among all events of the batch. */
 export type BatchEvent = { position: number; visit: LoggedVisit; draft: ClickDraft }
 type Part = Division['parts'][number]
 
-// A failure that names neither the data nor an outage, or a dead worker: a batch is divided after this many attempts,
+// When attempts fail for an unknown reason or kill the worker: after this many, the batch is divided;
 export const mostAttempts = 4
-// and an event is set aside after this many when it is alone, because the cause may still lie elsewhere.
+// after this many, a part with a single event becomes a dead letter. More, because the cause may not be the event.
 const mostAttemptsAlone = 8
-/** Beyond this, refused events of one workspace are set aside together, because others wait. */
+/** After this many attempts, a refused part of one workspace becomes dead letters as a whole, because others wait. */
 export const mostTries = 300
-// The clock of a worker, which dates rows, may be behind the clock of the log by this much.
+// The worker sets `stored_at` of click rows, and its clock may be behind the log's clock by this much.
 const skewMs = 60_000
 
-/** The events that a batch keeps, in log order, with the verdicts of its intent. */
+/** The events of a batch that are stored, in log order; the batch's intent says which are dropped or by bots. */
 export function selectEvents(intent: Pick<Intent, 'excluded' | 'bots'>, messages: LogMessage[]): BatchEvent[] {
   const excluded = new Set(intent.excluded)
   const bots = new Map(
@@ -49,9 +49,9 @@ export function selectEvents(intent: Pick<Intent, 'excluded' | 'bots'>, messages
 }
 
 /**
- * Stores a batch that was refused as a whole by dividing it until each refused event is alone. Refused events become
- * dead letters and are in neither the rows nor the counters. The intent records the division, so a worker that takes
- * over continues with the part at which the previous one stopped. `reason` says why the whole batch was refused.
+ * Stores a batch that ClickHouse or PostgreSQL refused: divides it until each refused event is alone. Refused events
+ * become dead letters and are neither stored nor counted. The intent records the division, so a worker that takes over
+ * continues where the previous one stopped. `reason` says why the whole batch was refused.
  */
 export async function storeInParts(
   platform: Platform,
@@ -85,7 +85,7 @@ export async function storeInParts(
     const { partition } = holder
     const reasons = Object.fromEntries(division.refused.map(([reason, { length }]) => [reason, length]))
     ingestMetrics(platform).ingested.inc({ outcome: 'rejected', reason: 'refused' }, letters.length)
-    platform.log.error({ partition, clicks: letters.length, reasons }, 'clicks were refused; see dead letters')
+    platform.log.error({ partition, clicks: letters.length, reasons }, 'refused clicks became dead letters')
   }
   return last
 }
@@ -107,7 +107,7 @@ type Work = {
   holder: Holder
   before: number
   intent: Intent
-  /** In the order that the parts refer to. */
+  /** The batch's events to store, sorted by workspace, link and position; `parts` are index ranges of this list. */
   events: BatchEvent[]
   division: Division
 }
@@ -116,12 +116,12 @@ async function storeParts(work: Work): Promise<void> {
   const { division } = work
   for (let part = division.parts[0]; part; part = division.parts[0]) {
     if (division.attempts >= (isAlone(part) ? mostAttemptsAlone : mostAttempts)) {
-      await refuse(work, part, `Storing it failed or stopped the worker ${division.attempts} times`)
+      await refuse(work, part, `Storing this event failed or stopped the worker ${division.attempts} times`)
       continue
     }
     division.attempts += 1
     division.tries += 1
-    // Saved before the attempt, so that an attempt that kills the worker is counted.
+    // The attempt count is saved before the attempt, so that an attempt that kills the worker is counted.
     await save(work)
     try {
       await storePart(work, part)
@@ -142,11 +142,11 @@ async function giveUpOrRefuse(work: Work, part: Part, error: unknown): Promise<v
     await save(work).catch(() => {})
   }
   if (failure !== 'refused') throw error
-  platform.log.warn({ error, partition: holder.partition, clicks: part[1] - part[0] }, 'part of a batch was refused')
+  platform.log.warn({ error, partition: holder.partition, clicks: part[1] - part[0] }, 'part of a click batch refused')
   await refuse(work, part, describeFailure(error), division.tries >= mostTries)
 }
 
-/** Keeps rows that an earlier attempt stored; counters are only rehearsed, because all parts are counted at once. */
+/** Inserts a part's missing rows. Only tests the counter update: all parts are counted at once in the end. */
 async function storePart(work: Work, part: Part): Promise<void> {
   const { platform, intent, events } = work
   const mine = events.slice(...part)
@@ -154,7 +154,7 @@ async function storePart(work: Work, part: Part): Promise<void> {
     platform,
     mine.map(({ draft }) => draft),
   )
-  // Rehearsed before the insert, because rows of an event that PostgreSQL refuses would have to be removed again.
+  // Tested before the insert, because rows of an event that PostgreSQL refuses would have to be removed again.
   await rehearseCounts(platform, [...stored(work), ...mine])
   const known = new Set(intent.stored)
   const missing = rows.filter((_, index) => !known.has(mine[index]?.position as number))
@@ -163,7 +163,7 @@ async function storePart(work: Work, part: Part): Promise<void> {
   await appendMissingClicks(platform, missing, token)
 }
 
-/** The first part has the batch's token, so that a delayed insert of the whole batch is ignored. */
+/** The first part has the batch's deduplication token, so ClickHouse ignores a delayed insert of the whole batch. */
 function partToken({ holder, intent }: Work, [from, to]: Part): string {
   const token = deduplicationToken(holder, intent)
   return from === 0 ? token : `${token}:${from}-${to}`
@@ -179,14 +179,14 @@ async function rehearseCounts(platform: Platform, events: BatchEvent[]): Promise
   })
 }
 
-/** Divides a part, or sets it aside when it is one event; with `together`, also when it has only one workspace. */
+/** Divides a refused part; turns it into dead letters when it has one event or, with `together`, one workspace. */
 async function refuse(work: Work, part: Part, reason: string, together = false): Promise<void> {
   const { division, events } = work
   const [from, to] = part
   const isOneWorkspace = workspaceAt(events, from) === workspaceAt(events, to - 1)
   if (isAlone(part) || (together && isOneWorkspace)) {
     const refused = events.slice(from, to)
-    // PostgreSQL refuses ill-formed text and NUL in JSON.
+    // PostgreSQL refuses ill-formed Unicode and NUL in JSON.
     const text = reason.toWellFormed().replaceAll('\0', '')
     division.refused.push([text, refused.map(({ position }) => position)])
     division.parts.shift()
@@ -198,7 +198,7 @@ async function refuse(work: Work, part: Part, reason: string, together = false):
   await save(work)
 }
 
-/** Removes rows stored by refused attempts, all in one deletion, because deletions are expensive in ClickHouse. */
+/** Removes rows of refused events in one deletion, because deletions are expensive in ClickHouse. */
 async function removeRows(platform: Platform, refused: BatchEvent[]): Promise<void> {
   await removeClicks(
     platform,
@@ -212,7 +212,7 @@ async function removeRows(platform: Platform, refused: BatchEvent[]): Promise<vo
   )
 }
 
-/** Splits between two workspaces while there are several, then between two links, as near to the middle as possible. */
+/** Where to divide a part: between two workspaces, else between two links, as near to its middle as possible. */
 function findMiddle(events: BatchEvent[], [from, to]: Part): number {
   const middle = Math.floor((from + to) / 2)
   for (const column of ['workspaceId', 'linkNumber'] as const) {
@@ -226,7 +226,7 @@ function findMiddle(events: BatchEvent[], [from, to]: Part): number {
   return middle
 }
 
-/** The counters changed since they were rehearsed; events that were refused stay refused. */
+/** Restarts the division after link counters changed since they were tested; refused events stay refused. */
 async function startAgain(work: Work): Promise<void> {
   const { division, events } = work
   const refused = refusedPositions(division)
@@ -244,7 +244,7 @@ async function save({ platform, holder, before, intent }: Work): Promise<void> {
   if (!(await updateIntent(platform.db, holder, before, intent))) throw new PartitionLost()
 }
 
-/** Events of the parts that are stored already. */
+/** Events of a divided batch whose parts are stored already. */
 function stored({ division, events }: Work): BatchEvent[] {
   const refused = refusedPositions(division)
   const isPending = (index: number) => division.parts.some(([from, to]) => index >= from && index < to)

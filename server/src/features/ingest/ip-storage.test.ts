@@ -12,7 +12,7 @@ import { claim, ingest } from './service.ts'
 const shared = await openTestPlatform()
 const unitedStates = { ip: '8.8.8.8', country: 'US' }
 
-/** A platform without state from an earlier test. */
+/** A platform with its own config object, so that no setting of an earlier test is cached. */
 const fresh = (given: Partial<Platform> = {}) => ({ ...shared, config: { ...shared.config }, ...given })
 
 async function someLink() {
@@ -35,7 +35,7 @@ async function stored(platform: Platform, clicks: RawClick[]) {
   return clicks.map(({ workspaceId }) => rows.find(({ workspace }) => workspace === workspaceId))
 }
 
-test('in one batch each workspace stores as much of an address as its setting allows', async () => {
+test('in one batch each workspace stores as much of an IP address as its setting allows', async () => {
   const choices: (IpStorage | null)[] = ['none', 'truncated', 'full', null]
   const links = await Promise.all(choices.map(someLink))
   for (const [index, choice] of choices.entries())
@@ -50,7 +50,7 @@ test('in one batch each workspace stores as much of an address as its setting al
   ])
 })
 
-test('a built-in country is stored, but the full address only when a proxy sent the country', async () => {
+test('a built-in country is stored, but the full IP address only when a proxy sent the country', async () => {
   const [expectedIp, found] = [await someLink(), await someLink()]
   const clicks = [
     buildClick(shared, expectedIp, unitedStates),

@@ -58,7 +58,7 @@ test('a worker on the empty log of a new installation logs no warning, and store
   expect(lines).toEqual([])
 })
 
-test('one of several workers stores what is published; when it stops, another continues', async () => {
+test('one of several workers stores published clicks; when it stops, another worker continues', async () => {
   const first = await startIngest(platform)
   await publish(clicks(3))
   await eventually(async () => expect(await stored()).toEqual({ rows: 3, counted: 3 }))
@@ -70,7 +70,7 @@ test('one of several workers stores what is published; when it stops, another co
   await second[Symbol.asyncDispose]()
 })
 
-test('a message that is not JSON is skipped', async () => {
+test('a log message that is not JSON is skipped', async () => {
   const worker = await startIngest(platform)
   await jetStream(platform.nats).publish(clicksSubject(partition), '{"broken')
   await publish(clicks(1))
@@ -78,12 +78,12 @@ test('a message that is not JSON is skipped', async () => {
   await worker[Symbol.asyncDispose]()
 })
 
-test('an interrupted batch is completed as its intent says, before anything new', async () => {
+test('an interrupted batch is completed as its intent says, before a new batch begins', async () => {
   const first = await publish(clicks(3))
   const last = await publish(['not a click', ...clicks(2)])
   const dead = { partition, owner: randomUUID() }
   const cursor = await claim(platform, dead)
-  // The intent leaves out the first click and the invalid one, and counts what the dead worker had judged.
+  // The intent of the dead worker excludes the first click and the invalid click.
   const intent = {
     first: (cursor?.sequence ?? 0) + 1,
     last,

@@ -22,7 +22,7 @@ import {
 
 const renewIntervalMs = 2_000
 
-/** Works on every partition that no other worker owns, until disposed; finishes the current batch first. */
+/** Stores clicks of every partition that no other worker owns. Disposing finishes the current batch first. */
 export async function startIngest(platform: Platform): Promise<AsyncDisposable> {
   const stopping = new AbortController()
   const owner = randomUUID()
@@ -47,7 +47,7 @@ async function keepWorking(platform: Platform, holder: PartitionHolder, signal: 
       else await sleep(1_000, signal)
     } catch (error) {
       if (error instanceof PartitionLost) platform.log.warn(holder, 'another worker took over a partition')
-      else platform.log.warn({ ...holder, error }, 'ingest failed, will retry')
+      else platform.log.warn({ ...holder, error }, 'click ingestion failed, will retry')
       await sleep(500, signal)
     }
   }
@@ -82,13 +82,13 @@ async function work(
     if (cursor.intent) {
       platform.log.info(
         { ...holder, first: cursor.intent.first, last: cursor.intent.last },
-        'finishing an interrupted batch',
+        'finishing an interrupted click batch',
       )
       const messages = await readRange(platform, holder, cursor.intent.first, cursor.intent.last)
       sequence = await finish(platform, holder, sequence, cursor.intent, messages)
     }
     const consumer = await orderedConsumer(platform, holder, sequence + 1)
-    // After NATS recovers, the client waits this long before it pulls again; its default is half a minute.
+    // `expires` is also how long the client waits to pull again after NATS recovers; its default is 30 s.
     const source = await consumer.consume({ max_bytes: platform.config.INGEST_BATCH_BYTES * 2, expires: 2_000 })
     let tookMs = 0
     const options = {
@@ -100,7 +100,7 @@ async function work(
     for await (const messages of batches(source, options)) {
       const prepared = await prepare(platform, holder, messages.map(logMessage))
       const before = await storing
-      // The log may have been restored to an older state, so these messages may not follow the cursor.
+      // The partition changed owner or the log was restored, so these messages may not follow the cursor.
       if (lost.signal.aborted) break
       const started = performance.now()
       storing = store(platform, holder, before, prepared).then((sequence) => {
@@ -108,12 +108,12 @@ async function work(
         reached = { sequence, arrivedAt: prepared.arrivedAt }
         return sequence
       })
-      // Aborts even if no further message arrives.
+      // A failed batch ends this loop even if no further message arrives.
       storing.catch(() => lost.abort())
     }
     await storing
   } finally {
-    // Otherwise the next attempt would finish a batch that this one is still storing.
+    // Without waiting, the next attempt would finish a batch that this attempt is still storing.
     await storing.catch(() => {})
     clearInterval(renewing)
     stopWatching()
@@ -134,7 +134,7 @@ async function stayOwner(
   if (!isOwner || isOther) lost.abort()
 }
 
-/** Restoring a log from an older copy always breaks the connection first. */
+/** Calls back when NATS reconnects: the event log may have been restored from an older copy meanwhile. */
 function onReconnect({ nats }: Platform, work: () => void): () => void {
   const statuses = nats.status()[Symbol.asyncIterator]()
   const watch = async () => {
@@ -148,13 +148,13 @@ function onReconnect({ nats }: Platform, work: () => void): () => void {
 async function readState(platform: Platform, { partition }: PartitionHolder, sequence: number): Promise<StreamState> {
   const manager = await jetstreamManager(platform.nats, { checkAPI: false })
   const { created, state } = await manager.streams.info(eventStream(partition))
-  // An empty stream has 0 as its first sequence, and NATS refuses to look that up.
+  // An empty stream has 0 as its first sequence, and NATS refuses to look up message 0.
   const isThere = sequence > 0 && sequence >= state.first_seq && sequence <= state.last_seq
   const message = isThere ? await manager.direct.getMessage(eventStream(partition), { seq: sequence }) : null
   return { created, last: state.last_seq, atCursor: message?.time.getTime() }
 }
 
-/** The sequence of the first message that arrived at or after a time; the next sequence when there is none. */
+/** The sequence of the first log message that arrived at or after `time`; the next sequence when there is none. */
 async function firstSequenceAfter(platform: Platform, { partition }: PartitionHolder, time: number): Promise<number> {
   const consumer = await jetStream(platform.nats).consumers.get(eventStream(partition), {
     deliver_policy: DeliverPolicy.StartTime,

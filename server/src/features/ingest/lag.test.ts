@@ -26,7 +26,7 @@ const owner = randomUUID()
 const publish = () => jetStream(platform.nats).publish(clicksSubject(1), '[]')
 const nothing = { messages: 0, oldestAt: undefined }
 
-test("a partition's lag is the distance from its cursor to its end, whichever worker owns it", async () => {
+test("a partition's lag is the number of messages after its cursor, whichever worker owns the partition", async () => {
   expect(await measureLags(platform, owner)).toEqual([
     { partition: 0, ...nothing, isOwned: false },
     { partition: 1, ...nothing, isOwned: false },
@@ -58,7 +58,7 @@ test('messages that the log has deleted do not count as lag', async () => {
   expect((await measureLags(platform, owner))[1]).toMatchObject(nothing)
 })
 
-test('the figures grow while no worker stores anything, even if the log is down', async () => {
+test('the lag metrics grow while no worker stores clicks, even if NATS is down', async () => {
   await publish()
   await using _meter = startLagMeter(platform, owner)
   const seconds = async () => (await figures(ingestMetrics(platform).lagSeconds))['1'] ?? 0

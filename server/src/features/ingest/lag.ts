@@ -9,7 +9,7 @@ type Lag = { partition: number; messages: number; oldestAt: number | undefined; 
 
 const measureIntervalMs = 2_000
 
-/** Measures the lag of every partition, owned by this worker or not, even while the worker is idle or stuck. */
+/** Measures the ingest lag of every partition, owned by this worker or not, even while the worker is idle or stuck. */
 export function startLagMeter(platform: Platform, owner: string): AsyncDisposable {
   const { log } = platform
   const metrics = ingestMetrics(platform)
@@ -18,8 +18,8 @@ export function startLagMeter(platform: Platform, owner: string): AsyncDisposabl
     try {
       lags = await measureLags(platform, owner)
     } catch (error) {
-      // Waiting messages age even while they can't be counted.
-      log.debug({ error: (error as Error).message }, 'partition lag could not be measured')
+      // Without a new measurement, the age of the oldest message known so far keeps growing.
+      log.debug({ error: (error as Error).message }, 'ingest lag could not be measured')
     }
     const now = platform.now().getTime()
     for (const { partition, messages, oldestAt, isOwned } of lags) {
@@ -49,7 +49,7 @@ async function measurePartition(manager: JetStreamManager, cursor: LogCursor, ow
   return { partition, messages, oldestAt, isOwned: cursor.owner === owner }
 }
 
-/** The arrival of the first message that still exists; some may have been deleted. */
+/** When the first remaining message after `sequence` arrived in the log; messages before it may have been deleted. */
 async function arrivalAfter(manager: JetStreamManager, partition: number, sequence: number) {
   const request = { seq: sequence + 1, next_by_subj: '>' }
   const message = await manager.direct.getMessage(eventStream(partition), request)

@@ -1,18 +1,18 @@
 import { z } from 'zod'
 
 /**
- * A batch of clicks was stored and counted. It names the log messages that contain the clicks, and which of those
- * clicks were dropped or are bots; a subscriber reads the clicks from the log again.
+ * Event: a batch of clicks was stored and counted. It has the range of log messages and the positions of clicks that
+ * were dropped or made by bots; a subscriber reads the clicks from the log again.
  */
 export const clickBatchStored = z.object({
   partition: z.number(),
-  /** The creation time of the stream that the sequences belong to. */
+  /** The creation time of the NATS stream that `first` and `last` are sequences of. */
   stream: z.string(),
   first: z.number(),
   last: z.number(),
   excluded: z.array(z.number()),
   bots: z.array(z.tuple([z.string(), z.array(z.number())])),
-  /** The workspaces with clicks by people; null when there are too many to list. */
+  /** The workspaces with clicks by people in this batch; null when there are too many to list. */
   workspaceIds: z.array(z.string()).nullable(),
 })
 export type ClickBatchStored = z.infer<typeof clickBatchStored>
@@ -24,8 +24,8 @@ export function clickBatchMessage(body: ClickBatchStored) {
 }
 
 /**
- * A link's clicks by people on one day, published after the day is over and its clicks are stored. Clicks that are
- * stored later are published with `isLate`, so the sum over all events of a link and day is exact.
+ * Event: daily click counts per link, without bots, published after the day is over and its clicks are stored. Clicks
+ * stored later are published as another count with `isLate`; the sum of all counts of a link and day is exact.
  */
 export const clickDaysClosed = z.object({
   workspaceId: z.string(),

@@ -1,13 +1,13 @@
 import { declareMetrics, readGauge } from '../../platform/metrics.ts'
 
 export const ingestMetrics = declareMetrics(({ counter, gauge }, { reports }) => {
-  const lag = gauge('tributary_ingest_lag_messages', 'Messages of a partition that are not stored yet.', ['partition'])
+  const lag = gauge('tributary_ingest_lag_messages', 'Event log messages that are not stored yet.', ['partition'])
   const lagSeconds = gauge(
     'tributary_ingest_lag_seconds',
-    "How long a partition's oldest unstored message has waited in the log.",
+    "How long a partition's oldest unstored message has waited in the event log.",
     ['partition'],
   )
-  const owned = gauge('tributary_ingest_owned', '1 for a partition that this worker owns, 0 for any other.', [
+  const owned = gauge('tributary_ingest_owned', '1 for a partition of the event log that this worker owns, else 0.', [
     'partition',
   ])
   reports.set('partitions', async () => {
@@ -25,10 +25,10 @@ export const ingestMetrics = declareMetrics(({ counter, gauge }, { reports }) =>
     lag,
     lagSeconds,
     owned,
-    ingested: counter('tributary_ingested_events_total', 'Events by outcome.', ['outcome', 'reason']),
+    ingested: counter('tributary_ingested_events_total', 'Logged clicks by outcome.', ['outcome', 'reason']),
     logRewinds: counter(
       'tributary_log_rewinds_total',
-      'How often a partition of the event log was older than the cursor or had been recreated.',
+      'How often a partition of the event log was restored to an older state or recreated.',
       ['partition'],
     ),
     logLostMessages: counter(

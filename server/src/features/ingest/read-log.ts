@@ -3,10 +3,10 @@ import type { Platform } from '../../platform/context.ts'
 import { eventStream, jetStream } from '../../platform/nats.ts'
 import type { LogMessage } from './batch.ts'
 
-/** Messages of a partition, both ends included. */
+/** A range of log messages of a partition; `first` and `last` are inclusive. */
 export type Span = { partition: number; first: number; last: number }
 
-/** Reads a part of the log, some megabytes at a time. */
+/** Reads a range of log messages, some megabytes at a time. */
 export async function* readSpan(platform: Platform, { partition, first, last }: Span): AsyncGenerator<LogMessage[]> {
   const consumer = await jetStream(platform.nats).consumers.get(eventStream(partition), {
     deliver_policy: DeliverPolicy.StartSequence,
@@ -20,7 +20,7 @@ export async function* readSpan(platform: Platform, { partition, first, last }: 
     for await (const message of source) {
       if (message.seq <= last) batch.push(logMessage(message))
       bytes += message.data.length
-      // A message in the span may have been deleted, even the last one.
+      // Any message of the range may have been deleted, even the last one.
       const isEnd = message.seq >= last || message.info.pending === 0
       if (bytes >= size || isEnd) {
         if (batch.length > 0) yield batch
@@ -34,7 +34,7 @@ export async function* readSpan(platform: Platform, { partition, first, last }: 
   }
 }
 
-/** All messages of a span; undefined when the log no longer has the first or the last one, or is another stream. */
+/** All messages of a range; undefined when the log has lost its first or last message, or was recreated. */
 export async function readWhole(
   platform: Platform,
   { partition, stream, first, last }: Span & { stream: string },

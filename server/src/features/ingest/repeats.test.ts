@@ -11,14 +11,14 @@ function seen(id: string, position: string, isBot = false): Sighting {
 }
 
 describe('findRepeats', () => {
-  test('the first sighting of an id is kept, and a later one at another position is a repeat', async () => {
+  test('the first click with an id is kept, and a later click at another log position is a repeat', async () => {
     const id = randomUUID()
     expect(await findRepeats(valkey, [seen(id, '0:1:0')])).toEqual([false])
     expect(await findRepeats(valkey, [seen(id, '0:2:0')])).toEqual([true])
     expect(await findRepeats(valkey, [seen(id, '0:1:1')])).toEqual([true])
   })
 
-  test('a sighting at the same position gets the same answer when a batch runs again', async () => {
+  test('a click at the same log position gets the same answer when a batch runs again', async () => {
     const [first, second] = [randomUUID(), randomUUID()]
     const batch = [seen(first, '0:1:0'), seen(second, '0:1:1'), seen(first, '0:2:0')]
     expect(await findRepeats(valkey, batch)).toEqual([false, false, true])
@@ -26,29 +26,29 @@ describe('findRepeats', () => {
     expect(await findRepeats(valkey, [seen(first, '0:3:0')])).toEqual([true])
   })
 
-  test('the first sighting inside one batch is kept', async () => {
+  test('the first click with an id inside one batch is kept', async () => {
     const [one, two] = [randomUUID(), randomUUID()]
     const batch = [seen(one, '0:1:0'), seen(two, '0:1:1'), seen(one, '0:1:2'), seen(one, '0:2:0'), seen(two, '0:2:1')]
     expect(await findRepeats(valkey, batch)).toEqual([false, false, true, true, true])
   })
 
-  test('a prefetch or HEAD is separate from the visit that follows', async () => {
+  test('a prefetch or HEAD request does not make the visit that follows a repeat', async () => {
     const id = randomUUID()
     expect(await findRepeats(valkey, [seen(id, '0:1:0', true), seen(id, '0:1:1')])).toEqual([false, false])
     expect(await findRepeats(valkey, [seen(id, '0:2:0', true), seen(id, '0:2:1')])).toEqual([true, true])
   })
 
-  test('other ids are unaffected', async () => {
+  test('clicks with other ids are not repeats', async () => {
     const ids = Array.from({ length: 500 }, () => randomUUID())
     const batch = ids.map((id, index) => seen(id, `0:1:${index}`))
     expect(await findRepeats(valkey, batch)).toEqual(ids.map(() => false))
   })
 
-  test('no sightings return no answers', async () => {
+  test('an empty batch has no repeats', async () => {
     expect(await findRepeats(valkey, [])).toEqual([])
   })
 
-  test('an id is remembered longer than its hour, but expires', async () => {
+  test('Valkey remembers a click id longer than its hour, but not forever', async () => {
     const id = randomUUID()
     await findRepeats(valkey, [seen(id, '0:1:0')])
     const left = await valkey.ttl(`visit:{0}:${id}`)
@@ -65,7 +65,7 @@ describe('without Valkey', async () => {
   test.each([
     ['stopped', () => engines.processes.valkey?.stop()],
     ['hanging', () => engines.processes.valkey?.kill('SIGSTOP')],
-  ])('%s: a worker recognizes its own sightings, and keeps the first of all others', async (_name, take) => {
+  ])('%s: a worker recognizes repeats of clicks it read itself, and keeps all other clicks', async (_name, take) => {
     const [known, strange] = [randomUUID(), randomUUID()]
     await eventually(async () => expect(await findRepeats(platform.valkey, [seen(known, '0:1:0')])).toEqual([false]))
     await take()
@@ -77,7 +77,7 @@ describe('without Valkey', async () => {
     await eventually(() => platform.valkey.ping())
   })
 
-  test('a full Valkey costs no time: a worker recognizes its own sightings and keeps the rest', async () => {
+  test('a full Valkey costs no time: a worker recognizes repeats of clicks it read itself', async () => {
     const id = randomUUID()
     await platform.valkey.config('SET', 'maxmemory-policy', 'noeviction')
     await platform.valkey.config('SET', 'maxmemory', '1')

@@ -8,13 +8,13 @@ import type { Comparison } from './store.ts'
 
 export type Sighting = { id: string; isBot: boolean; position: string }
 
-// The id changes every hour; one more hour covers clock skew and delayed batches.
+// A visitor's click id changes every hour; one more hour covers clock skew and delayed batches.
 const rememberedSeconds = 2 * 60 * 60
 
 /**
- * Finds sightings that repeat an earlier one. The first one stores its log position, so a batch that runs again gets
- * the same answer. Without Valkey a worker recognizes only its own recent sightings and keeps the rest. HEAD and
- * prefetch are separate, because the visit itself may still follow.
+ * Finds clicks whose id was seen before. Valkey stores the log position of the first click with an id, so a batch that
+ * runs again gets the same answer. Without Valkey, a worker recognizes only repeats of clicks it read itself. Clicks by
+ * bots (HEAD, prefetch) have separate keys, because the real visit may still follow.
  */
 export async function findRepeats(valkey: Redis, sightings: Sighting[]): Promise<boolean[]> {
   const names = sightings.map(sightingKey)
@@ -28,22 +28,22 @@ export async function findRepeats(valkey: Redis, sightings: Sighting[]): Promise
   })
 }
 
-/** `arrivedAt` is when the log received its message, in milliseconds. */
+/** A click, and when the log received its message (`arrivedAt`, in Unix milliseconds). */
 type Arrival = { event: ClickEvent; arrivedAt: number }
-/** `own`: the row of this very message. `other`: the row of an earlier message, so the click is a repeat. */
+/** Which message stored a click's row: `own` is this message, `other` an earlier one, so the click is a repeat. */
 type StoredBy = 'own' | 'other' | undefined
 
-// The log itself drops duplicates for this long; Valkey remembers visits much longer, if it survives.
+// NATS drops duplicate messages for this long. Valkey remembers click ids for longer, but may lose its memory.
 const lateAfterMs = 120_000
-// The clock of a worker, which dates rows, may be behind the clock of the log by this much.
+// The worker sets `stored_at` of click rows, and its clock may be behind the log's clock by this much.
 const skewMs = 60_000
 
-/** Whether a click was delayed so long that only ClickHouse knows whether it is already stored. */
+/** Whether a click reached the log so late that only ClickHouse can tell whether it is already stored. */
 function isLate({ event, arrivedAt }: Arrival): boolean {
   return arrivedAt - event.at > lateAfterMs
 }
 
-/** Finds the rows that ClickHouse has for these clicks. */
+/** Tells, for each click, whether ClickHouse has a row with its id and which message stored that row. */
 async function findStored(platform: Pick<Platform, 'clickhouse'>, arrivals: Arrival[]): Promise<StoredBy[]> {
   if (arrivals.length === 0) return []
   const clicks = arrivals.map(({ event: { workspaceId, id, at } }) => ({ workspaceId, id, at }))
@@ -60,13 +60,13 @@ function visitName(id: string, isBot: boolean): string {
   return isBot ? `bot:${id}` : id
 }
 
-/** A click that is not rejected, and its position in the log. */
+/** A click that passed validation, and its position in the log. */
 type LoggedDraft = { draft: ClickDraft; position: { sequence: number; arrivedAt?: number } }
 
 /**
- * Asks ClickHouse for clicks that may already be stored: those in the log at the claim, delayed ones, and retried dead
- * letters. Returns the ones that have a row but are not counted yet, and marks the others as repeats. Returns undefined
- * when no click had to be compared.
+ * Looks up clicks in ClickHouse that may already be stored: clicks logged before this worker claimed the partition,
+ * delayed clicks, and retried dead letters. Returns clicks that are stored but not counted yet, and adds other stored
+ * clicks to `repeated`. Returns undefined when no click had to be looked up.
  */
 export async function compareWithStored(
   platform: Pick<Platform, 'clickhouse'>,
@@ -104,19 +104,19 @@ async function readFirstSightings(valkey: Redis, sightings: Sighting[], names: s
     const asked: Promise<(string | null)[]>[] = []
     for (let start = 0; start < names.length; start += atOnce)
       asked.push(writeSightings(valkey, names.slice(start, start + atOnce), positions.slice(start, start + atOnce)))
-    // A retry is harmless: the first sighting finds its own position.
+    // A retry is harmless: a first click reads back its own log position.
     const answers = await Promise.all(asked).catch((error: Error) => (isRefusal(error) ? [] : undefined))
     if (answers) return answers.flat()
   }
   return []
 }
 
-/** Valkey answers but refuses writes, because its memory is full or it is a replica: that does not end soon. */
+/** Whether Valkey answers but refuses writes (memory full, or a replica): a retry would not help soon. */
 function isRefusal({ message }: Error): boolean {
   return /^(OOM|MISCONF|READONLY|NOREPLICAS)\b/.test(message) || message.includes('OOM command not allowed')
 }
 
-/** One script call, because a command per click would cost more than all the other work on it. */
+/** Uses one script call for many clicks: a command per click would cost more than the rest of its processing. */
 function writeSightings(valkey: Redis, names: string[], positions: string[]): Promise<(string | null)[]> {
   return valkey.eval(script, names.length, ...names, rememberedSeconds, ...positions) as Promise<(string | null)[]>
 }
@@ -129,7 +129,7 @@ for i, name in ipairs(KEYS) do
 end
 return first`
 
-/** The braces are the cluster's hash tag: they keep all keys of a partition on one node. */
+/** The braces are Valkey Cluster's hash tag: they keep all keys of a partition on one node. */
 function sightingKey({ id, isBot, position }: Sighting): string {
   return `visit:{${position.slice(0, position.indexOf(':'))}}:${isBot ? 'bot:' : ''}${id}`
 }

@@ -12,10 +12,10 @@ import { begin, run, validationSteps } from './steps/pipeline.ts'
 import type { ClickDraft } from './steps/step.ts'
 import { selectCursors } from './store.ts'
 
-/** Log messages read, clicks in them, and how many of those had no row. */
+/** Log messages read, clicks in them, and clicks added because ClickHouse had no row for them. */
 export type Replayed = { messages: number; clicks: number; added: number }
 
-/** Adds the clicks that the log still has and ClickHouse lacks. */
+/** Inserts clicks that the event log still has and ClickHouse lacks. */
 export async function replayLog(platform: Platform, report: (share: number, text: string) => void): Promise<Replayed> {
   const total = { messages: 0, clicks: 0, added: 0 }
   const name = randomUUID()
@@ -38,7 +38,7 @@ export async function replayLog(platform: Platform, report: (share: number, text
 
 type StoredDraft = { workspace_id: string; draft: ClickDraft }
 
-/** Skips clicks that an engine refuses: the worker that stored them first has made them dead letters. */
+/** Inserts clicks; skips a click that ClickHouse or PostgreSQL refuses, because it already is a dead letter. */
 async function restoreOrDivide(platform: Platform, clicks: StoredDraft[], batch: string): Promise<number> {
   try {
     const drafts = clicks.map(({ draft }) => draft)
@@ -54,7 +54,7 @@ async function restoreOrDivide(platform: Platform, clicks: StoredDraft[], batch:
   }
 }
 
-/** Detects repeats by stored rows: the first click of an id stays. Rejected clicks already are dead letters. */
+/** Parses clicks of the log. Skips invalid clicks, which already are dead letters; repeats are found by stored rows. */
 function readDrafts(platform: Platform, messages: LogMessage[]): StoredDraft[] {
   const context = buildStepContext(platform, () => false)
   return splitMessages(messages).flatMap(({ body }) => {
@@ -68,7 +68,7 @@ function spanLength({ first, last }: Span): number {
   return last - first + 1
 }
 
-/** The messages that are in the log and already stored. Workers store the later ones. */
+/** Ranges of log messages up to each partition's cursor; workers store later messages. */
 async function storedSpans(platform: Platform): Promise<Span[]> {
   const manager = await jetstreamManager(platform.nats)
   const cursors = new Map((await selectCursors(platform.db)).map(({ partition, sequence }) => [partition, sequence]))

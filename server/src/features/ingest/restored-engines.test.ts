@@ -18,7 +18,7 @@ import type { Holder } from './store.ts'
 
 const directory = await mkdtemp(join(tmpdir(), 'tributary-back-'))
 await chmod(directory, 0o711)
-// Registered before the engines, so that it runs after they stop.
+// Registered before the databases, so that this cleanup runs after they stop.
 afterAll(() => rm(directory, { recursive: true, force: true }))
 const { engines, platform } = await openOwnEngines({ INGEST_INTERVAL_MS: '20' }, directory)
 
@@ -36,7 +36,7 @@ beforeEach(async () => {
 const clicks = (count: number, given: Partial<RawClick> = {}) =>
   Array.from({ length: count }, () => buildClick(platform, link, given))
 
-/** Retries until the log has the clicks: after a restart the connection needs a moment. */
+/** Publishes clicks, with retries, because the NATS connection needs a moment after a restart. */
 function publish(clicks: RawClick[]): Promise<unknown> {
   const options = { msgID: randomUUID(), timeout: 1_000 }
   const body = JSON.stringify(clicks)
@@ -81,7 +81,7 @@ async function keepState(): Promise<() => Promise<void>> {
 }
 
 describe('after PostgreSQL was restored to an older state', () => {
-  test('clicks that ClickHouse has are counted again but not stored again', async () => {
+  test('clicks that ClickHouse already has are counted again but not stored again', async () => {
     await startWorker()
     await publish(clicks(1))
     await expectStored(1)
@@ -96,7 +96,7 @@ describe('after PostgreSQL was restored to an older state', () => {
     await expectStored(14)
   })
 
-  test('clicks are not stored again even if Valkey has lost the visits and visitors return', async () => {
+  test('clicks are not stored again even if Valkey has lost its data and visitors return', async () => {
     await startWorker()
     const first = clicks(3)
     await publish(first)
@@ -115,7 +115,7 @@ describe('after PostgreSQL was restored to an older state', () => {
 })
 
 describe('after the log was restored to an older state', () => {
-  test('new clicks are all stored, none of them twice', async () => {
+  test('all new clicks are stored, no click twice', async () => {
     const store = join(directory, 'nats/jetstream')
     const copy = join(directory, 'copy')
     const worker = await startWorker()
@@ -130,7 +130,7 @@ describe('after the log was restored to an older state', () => {
     await rm(store, { recursive: true })
     await cp(copy, store, { recursive: true })
     await engines.processes.nats?.restart()
-    // Fewer clicks than the log has lost.
+    // Fewer new clicks than the restored log has lost, so the log still ends before the cursor.
     await publish(clicks(1))
     await expectStored(27)
     for (let message = 0; message < 12; message++) await publish(clicks(2))
@@ -140,7 +140,7 @@ describe('after the log was restored to an older state', () => {
     expect(found.values.find(({ labels }) => labels.partition === partition)?.value).toBe(1)
   })
 
-  test('a worker that starts after the log has grown past the cursor again detects it', async () => {
+  test('a worker that starts after the log has grown past the cursor again detects the restore', async () => {
     const store = join(directory, 'nats/jetstream')
     const copy = join(directory, 'second-copy')
     const worker = await startWorker()
@@ -172,7 +172,7 @@ describe('a batch that the spool sends again', () => {
     return holder
   }
 
-  test('counts once hours after it was stored', async () => {
+  test('is counted once, even hours after it was stored', async () => {
     const holder = await newHolder()
     const at = Date.now() - 5 * hour
     const batch = clicks(4, { at })
@@ -183,7 +183,7 @@ describe('a batch that the spool sends again', () => {
     await expectStored(5)
   })
 
-  test('counts once minutes after it was stored, even if Valkey has lost its data', async () => {
+  test('is counted once minutes after it was stored, even if Valkey has lost its data', async () => {
     const holder = await newHolder()
     const at = Date.now() - 10 * 60_000
     const batch = clicks(2, { at })

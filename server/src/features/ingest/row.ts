@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import type { NewClick } from '../event-storage/service.ts'
 import type { ClickEvent } from './steps/step.ts'
 
-/** Replaces every value that ClickHouse can't parse, because one would block the whole partition. */
+/** Builds a click's row. Replaces values that ClickHouse can't parse, because one would block the whole partition. */
 export function clickRow(event: ClickEvent): NewClick {
   return {
     workspace_id: event.workspaceId.toWellFormed(),

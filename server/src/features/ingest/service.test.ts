@@ -79,7 +79,7 @@ async function deadLetters({ partition }: Holder): Promise<unknown[]> {
 
 const buildLog = (...bodies: unknown[]): LogMessage[] => bodies.map((body, index) => ({ sequence: index + 1, body }))
 
-/** The handle with one method replaced. */
+/** A proxy of a database client with one method replaced. */
 function withMethod<T extends object>(handle: T, name: keyof T, replacement: unknown): T {
   return new Proxy(handle, {
     get(target, property) {
@@ -90,7 +90,7 @@ function withMethod<T extends object>(handle: T, name: keyof T, replacement: unk
 }
 
 describe('a batch', () => {
-  test('becomes one row per click, updates the link counters, and moves the cursor', async () => {
+  test('is stored as one row per click, updates the link counters, and moves the cursor', async () => {
     const [first, second] = [await someLink(), await someLink()]
     const holder = newHolder()
     expect(await claim(platform, holder)).toEqual({ sequence: 0, intent: null, stream: '', arrivedAt: null })
@@ -108,7 +108,7 @@ describe('a batch', () => {
     expect(await readCursor(holder)).toMatchObject({ sequence: 3n, intent: null, owner: holder.owner })
   })
 
-  test('stores every known property of each click', async () => {
+  test('stores all columns of each click', async () => {
     const link = await someLink()
     const holder = newHolder()
     await claim(platform, holder)
@@ -182,7 +182,7 @@ describe('a batch', () => {
 })
 
 describe('an invalid event', () => {
-  test('becomes a dead letter with its reason and position, and blocks no other', async () => {
+  test('becomes a dead letter with its reason and log position, and blocks no other event', async () => {
     const link = await someLink()
     const holder = newHolder()
     await claim(platform, holder)
@@ -208,7 +208,7 @@ describe('an invalid event', () => {
     expect(await readCounter(link)).toMatchObject({ clicks: 1 })
   })
 
-  test('is truncated when it is too large for a letter', async () => {
+  test('is truncated when it is too large for a dead letter', async () => {
     const link = await someLink()
     const holder = newHolder()
     await claim(platform, holder)
@@ -229,7 +229,7 @@ describe('an invalid event', () => {
     ['a very long destination', { url: `https://example.com/?${'a'.repeat(100_000)}` }],
     ['the last moment', { at: Date.UTC(2299, 11, 30) }],
     ['the first moment', { at: 0 }],
-  ])('%s is stored all the same', async (_name, given) => {
+  ])('a click with %s is stored all the same', async (_name, given) => {
     const link = await someLink()
     const holder = newHolder()
     await claim(platform, holder)
@@ -262,11 +262,11 @@ describe('ingest settings', () => {
     ['eu-truncated', 'US', '::ffff:198.51.100.7'],
     ['truncated', 'US', '::ffff:198.51.100.0'],
     ['none', 'US', '::'],
-  ])('%s: an address in %s is stored as %s', async (IP_STORAGE, country, ip) => {
+  ])('IP_STORAGE=%s: an IP address in %s is stored as %s', async (IP_STORAGE, country, ip) => {
     expect(await shown({ IP_STORAGE }, { ip: '198.51.100.7', country })).toMatchObject({ ip, clicks: 1 })
   })
 
-  test("a visitor's location decides how much of the address is stored", async () => {
+  test("a visitor's location decides how much of the IP address is stored", async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tributary-ingest-geo-'))
     const file = join(folder, 'places.mmdb')
     const records = {
@@ -282,7 +282,7 @@ describe('ingest settings', () => {
     await rm(folder, { recursive: true })
   })
 
-  test('visits from data centres are stored without being counted', async () => {
+  test('clicks from data centres are stored as bots without being counted', async () => {
     const BOT_RANGES_FILE = parseRanges('198.51.100.0/24')
     expect(await shown({ BOT_RANGES_FILE }, { ip: '198.51.100.7' })).toMatchObject({ bot: 'datacenter', clicks: 0 })
     expect(await shown({ BOT_RANGES_FILE }, { ip: '198.51.101.7' })).toMatchObject({ bot: '', clicks: 1 })
@@ -290,7 +290,7 @@ describe('ingest settings', () => {
 })
 
 describe('the owner of a partition', () => {
-  test('is unique, and changes when the lease has expired', async () => {
+  test('is a single worker, and changes when its lease has expired', async () => {
     const [first, second] = [newHolder(), newHolder()]
     second.partition = first.partition
     expect(await claim(platform, first)).toEqual({ sequence: 0, intent: null, stream: '', arrivedAt: null })
@@ -304,7 +304,7 @@ describe('the owner of a partition', () => {
     expect(await readCursor(second)).toMatchObject({ owner: second.owner })
   })
 
-  test('stops without storing anything when it loses the partition before writing the intent', async () => {
+  test('stops without storing clicks when it loses the partition before writing the intent', async () => {
     const link = await someLink()
     const late = newHolder()
     await claim(platform, late)

@@ -47,18 +47,18 @@ import {
 export type PartitionHolder = Holder
 export type PartitionCursor = Cursor
 
-/** The partition's cursor if this holder now owns it; undefined while another worker does. */
+/** Claims a partition of the event log: returns its cursor, or undefined while another worker owns the partition. */
 export function claim(platform: Platform, holder: Holder): Promise<Cursor | undefined> {
   return claimPartition(platform.db, holder)
 }
 
-/** How a partition is read after a claim: from `sequence` on, and compared with ClickHouse up to `until`. */
+/** A worker reads a claimed partition after `sequence`, and looks up clicks up to `comparison.until` in ClickHouse. */
 export type Reading = Cursor & { comparison: NonNullable<Holder['comparison']> }
 
 /**
- * Decides where to continue in the current stream. Its messages may already be stored, by a worker whose cursor
+ * Decides where to continue in a partition's NATS stream. Its messages may already be stored, by a worker whose cursor
  * PostgreSQL has since lost. A stream that was recreated, or restored to an older state, is read from its first new
- * message: messages that it lost after the cursor can't be recovered.
+ * message: messages after the cursor that the stream lost can't be recovered.
  */
 export async function followStream(
   platform: Platform,
@@ -71,7 +71,7 @@ export async function followStream(
   const isSame = createdAt(cursor.stream) === created
   if (isSame && !isRewound(cursor, state)) return { ...cursor, comparison: { until, areStoredCounted: false } }
   const isFirst = cursor.stream === ''
-  // Sequences, and with them batch names, recur after this, so the stream gets a unique name.
+  // A restored stream repeats sequence numbers, so it gets a unique name to keep deduplication tokens unique.
   const stream = isSame ? `${created}+${randomUUID().slice(0, 8)}` : created
   const sequence = isFirst ? cursor.sequence : await firstUnread(cursor, isSame, firstAfter)
   const followed = { ...cursor, stream, sequence, intent: isFirst ? cursor.intent : null }
@@ -81,21 +81,21 @@ export async function followStream(
   ingestMetrics(platform).logRewinds.inc({ partition })
   ingestMetrics(platform).logLostMessages.inc({ partition }, lostMessages)
   const fields = { partition, cursor: cursor.sequence, last: state.last, readFrom: sequence + 1, lostMessages }
-  const event = isSame ? 'event log is older than the cursor' : 'event log was recreated'
+  const event = isSame ? 'event log was restored to an older state' : 'event log was recreated'
   platform.log.error(fields, `${event}; clicks that were not stored yet are lost: run \`tributary verify\``)
   return { ...followed, comparison: { until, areStoredCounted: true } }
 }
 
-/** A recreated stream is read from its start; a restored one only from what arrived after the cursor. */
+/** The sequence to read after: the start of a recreated stream, or the cursor's arrival time in a restored stream. */
 async function firstUnread(cursor: Cursor, isSame: boolean, firstAfter: (time: number) => Promise<number>) {
   if (!isSame || cursor.arrivedAt === null) return 0
   return (await firstAfter(cursor.arrivedAt - clockStepMs)) - 1
 }
 
-// The clock of a log restored on another machine may be behind; messages that are read again are compared.
+// The clock of a log restored on another machine may be behind. Clicks read twice are found in ClickHouse.
 const clockStepMs = 60_000
 
-/** The stored sequence of each partition, and the creation time of the stream that it belongs to. */
+/** The sequence of each partition's last stored message, and the creation time of its stream. */
 export async function storedSequences(
   platform: Pick<Platform, 'db'>,
 ): Promise<{ partition: number; sequence: number; created: string }[]> {
@@ -103,14 +103,14 @@ export async function storedSequences(
   return visits.map(({ partition, sequence, stream }) => ({ partition, sequence, created: createdAt(stream) }))
 }
 
-/** Whether `tributary rebuild` is reading the log. */
+/** Whether `tributary rebuild` is running. */
 export function isRebuildRunning(platform: Pick<Platform, 'db'>): Promise<boolean> {
   return isRebuildLocked(platform.db)
 }
 
 type Engines = Pick<Platform, 'config' | 'db' | 'clickhouse'>
 
-/** Pauses the workers of these workspaces between two batches; `isLocked` is false when a batch does not end. */
+/** Pauses click ingestion of these workspaces during `work`; `isLocked` is false when a batch does not end in time. */
 export function pauseIngest<R>(
   platform: Engines,
   workspaceIds: string[],
@@ -119,14 +119,14 @@ export function pauseIngest<R>(
   return betweenBatches(platform, workspaceIds, work)
 }
 
-/** Pauses all workers between two batches, for a consistent state. */
+/** Pauses all click ingestion between two batches, so that counters and stored clicks match during `work`. */
 export function pauseAllIngest<R>(platform: Engines, work: (platform: Engines) => Promise<R>): Promise<R> {
   return betweenAllBatches(platform, work)
 }
 
 export type ReplayedLog = Replayed
 
-/** Adds the clicks that ClickHouse lacks and the log still has. */
+/** Inserts clicks that the event log still has and ClickHouse lacks. */
 export function restoreFromLog(platform: Platform, report: (share: number, text: string) => void): Promise<Replayed> {
   return replayLog(platform, report)
 }
@@ -144,17 +144,17 @@ export function release(platform: Platform, holder: Holder): Promise<void> {
   return releasePartition(platform.db, holder)
 }
 
-/** A batch before any of it is written; prepared while the previous one is being stored. */
+/** A validated batch of clicks, before any write; prepared while the previous batch is being stored. */
 export type Prepared = {
   last: number
   arrivedAt: number | null
   outcomes: Outcome[]
   rows: NewClick[]
-  /** Positions of clicks that ClickHouse already has; undefined when it was not asked. */
+  /** Positions of clicks that ClickHouse already has; undefined when ClickHouse was not queried. */
   stored: number[] | undefined
 }
 
-/** Stores a batch exactly once, even if workers or engines fail in between. */
+/** Stores a batch of log messages exactly once, even if workers, PostgreSQL or ClickHouse fail in between. */
 export async function ingest(
   platform: Platform,
   holder: Holder,
@@ -173,7 +173,7 @@ export async function prepare(platform: Platform, holder: Holder, messages: LogM
 
 type PreparedEvents = Pick<Prepared, 'outcomes' | 'rows' | 'stored'>
 
-/** Divides events that an engine refuses to look up, or our own code to parse, until the refused one is alone. */
+/** Prepares events. When a lookup or our own code fails on the data, divides the events until the bad one is alone. */
 async function prepareEvents(platform: Platform, holder: Holder, visits: LoggedVisit[]): Promise<PreparedEvents> {
   try {
     const { outcomes, stored } = await judge(platform, holder, visits)
@@ -234,8 +234,8 @@ function missingRows(outcomes: Outcome[], rows: NewClick[], stored: number[] = [
 }
 
 /**
- * Finishes the intent that a worker finds when it takes over: its verdicts are final, whatever this worker would
- * decide. A batch that is refused, or failed too often for an unknown reason, is stored in parts.
+ * Finishes the batch that a previous worker left in the cursor's intent. What the intent says about dropped events and
+ * bots is final. A batch that is refused, or failed too often for an unknown reason, is stored in parts.
  */
 export async function finish(
   platform: Platform,
@@ -247,7 +247,7 @@ export async function finish(
   const { attempts = 0 } = intent
   const batch = { intent, messages }
   if (intent.division || attempts >= mostAttempts) return storeInParts(platform, holder, before, batch)
-  // Saved before the attempt, so that an attempt that kills the worker is counted.
+  // The attempt count is saved before the attempt, so that an attempt that kills the worker is counted.
   const counted = { ...intent, attempts: attempts + 1 }
   if (!(await updateIntent(platform.db, holder, before, counted))) throw new PartitionLost()
   try {
@@ -256,7 +256,7 @@ export async function finish(
     const failure = judgeFailure(error)
     if (failure === 'unavailable') await updateIntent(platform.db, holder, before, intent).catch(() => false)
     if (failure !== 'refused') throw error
-    platform.log.warn({ partition: holder.partition, error }, 'a batch of clicks was refused and is divided')
+    platform.log.warn({ partition: holder.partition, error }, 'a click batch was refused, storing it in parts')
     return storeInParts(platform, holder, before, batch, describeFailure(error))
   }
 }
@@ -276,7 +276,7 @@ async function finishWhole(
   return write(platform, holder, before, batch, appendClicksAgain)
 }
 
-/** `rows` are counted; only those that are `missing` in ClickHouse are inserted. */
+/** All `rows` are added to the link counters; only `missing` rows are inserted into ClickHouse. */
 type Batch = { intent: Intent; rows: NewClick[]; missing: NewClick[]; arrivedAt: number | null }
 
 async function write(
@@ -292,7 +292,7 @@ async function write(
   return commitBatch(platform, holder, before, { ...intent, arrivedAt, rows })
 }
 
-/** Rereads the clicks of a stored batch; undefined when the log no longer has them. */
+/** Reads the clicks of a stored batch from the log again; undefined when the log no longer has them. */
 export async function readStoredClicks(platform: Platform, batch: ClickBatchStored): Promise<NewClick[] | undefined> {
   const messages = await readWhole(platform, batch)
   if (!messages) return undefined
@@ -333,7 +333,7 @@ function groupBots(outcomes: Outcome[]): [string, number[]][] {
   const bots = new Map<string, number[]>()
   for (const [position, outcome] of outcomes.entries()) {
     if (!('keep' in outcome) || outcome.keep.event.bot === '') continue
-    // PostgreSQL refuses both in JSON.
+    // PostgreSQL refuses ill-formed Unicode and NUL in JSON.
     const reason = outcome.keep.event.bot.toWellFormed().replaceAll('\0', '\uFFFD')
     const positions = bots.get(reason) ?? []
     positions.push(position)

@@ -3,8 +3,8 @@ import { locks } from '../../platform/locks.ts'
 import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
 
 /**
- * A batch in progress: its messages, the positions of dropped events and of bots (with the reason), and what it adds to
- * the counters (link number, clicks, time of the last). A worker that takes over after a crash does exactly this.
+ * The write-ahead record of a batch in progress: its log messages, the positions of dropped events and bots (with the
+ * reason), and its counter increments (link number, clicks, last click). After a crash, the next worker executes it.
  */
 export type Intent = {
   first: number
@@ -12,24 +12,24 @@ export type Intent = {
   excluded: number[]
   bots: [string, number[]][]
   counts: [string, number, number][]
-  /** Positions of events that ClickHouse already had; then `name` is part of the token. */
+  /** Positions of events that ClickHouse already had; then `name` is part of the insert deduplication token. */
   stored?: number[]
   name?: string
-  /** How many attempts to finish the batch have begun since the first one failed. */
+  /** How many attempts to finish the batch have begun since its first attempt failed. */
   attempts?: number
-  /** How far the batch is stored in parts; absent unless it was refused as a whole. */
+  /** Progress of storing the batch in parts; absent unless the whole batch was refused or failed too often. */
   division?: Division
 }
 export type Division = {
-  /** Ranges of kept events still to be stored, ordered by workspace, link and position; the end is exclusive. */
+  /** Index ranges of events still to be stored, sorted by workspace, link and position; the end is exclusive. */
   parts: [from: number, to: number][]
-  /** How often the first of these parts was attempted, and how often any part was. */
+  /** Insert attempts of the first of these parts (`attempts`) and of all parts (`tries`). */
   attempts: number
   tries: number
-  /** Positions of events that become dead letters, by reason. */
+  /** Positions of refused events, which become dead letters, by reason. */
   refused: [reason: string, positions: number[]][]
 }
-/** `stream` is the creation time of the stream that `sequence` belongs to; empty before the first message. */
+/** A partition's last stored message; `stream` is the creation time of its NATS stream, empty before the first. */
 export type Cursor = {
   sequence: number
   intent: Intent | null
@@ -38,17 +38,17 @@ export type Cursor = {
   arrivedAt: number | null
 }
 /**
- * Messages up to `until` may have been stored before the claim. `areStoredCounted` says whether stored clicks are in
- * the counters: they are not when PostgreSQL has lost them together with the cursor.
+ * Log messages up to `until` may have been stored before the claim. `areStoredCounted` says whether their stored clicks
+ * are in the link counters: they are not when PostgreSQL has lost the counts together with the cursor.
  */
 export type Comparison = { until: number; areStoredCounted: boolean }
 export type Holder = { partition: number; owner: string; stream?: string; comparison?: Comparison }
-/** How far a partition is stored, and the worker that owns it while its lease lasts. */
+/** A partition's last stored log message, and the worker that owns the partition while its lease lasts. */
 export type LogCursor = { partition: number; sequence: number; stream: string; owner: string | null }
 
 const lease = sql`now() + interval '6 seconds'`
 
-/** Returns the cursor when this owner now has the partition; undefined while another one does. */
+/** Claims a partition and returns its cursor; undefined while another worker's lease lasts. */
 export async function claimPartition(db: AllWorkspacesDb, { partition, owner }: Holder): Promise<Cursor | undefined> {
   await sql`INSERT INTO ingest_cursors (partition) VALUES (${partition}) ON CONFLICT DO NOTHING`.execute(db)
   const result = await sql<{ sequence: bigint; intent: Intent | null; stream: string; arrived_at: Date | null }>`
@@ -61,7 +61,7 @@ export async function claimPartition(db: AllWorkspacesDb, { partition, owner }: 
   return { sequence: Number(sequence), intent, stream, arrivedAt: arrived_at?.getTime() ?? null }
 }
 
-/** Makes the cursor count in this stream. False when another owner has taken over. */
+/** Moves the cursor to another stream and sequence. False when another worker has taken over the partition. */
 export async function setStream(
   db: Db,
   holder: Holder,
@@ -80,7 +80,7 @@ export async function renewLease(db: Db, { partition, owner }: Holder): Promise<
   return result.numAffectedRows === 1n
 }
 
-/** False when another owner has taken over. */
+/** Writes a new batch's intent. False when another worker has taken over the partition. */
 export async function writeIntent(db: Db, holder: Holder, before: number, intent: Intent): Promise<boolean> {
   const result = await sql`UPDATE ingest_cursors SET intent = ${JSON.stringify(intent)}::jsonb, leased_until = ${lease}
     WHERE partition = ${holder.partition} AND owner = ${holder.owner} AND sequence = ${before}
@@ -88,7 +88,7 @@ export async function writeIntent(db: Db, holder: Holder, before: number, intent
   return result.numAffectedRows === 1n
 }
 
-/** Replaces a running batch's intent, even while no new batch may begin. False when another owner has taken over. */
+/** Replaces a running batch's intent, even while new batches are blocked. False when another worker has taken over. */
 export async function updateIntent(db: Db, holder: Holder, before: number, intent: Intent): Promise<boolean> {
   const result = await sql`UPDATE ingest_cursors SET intent = ${JSON.stringify(intent)}::jsonb, leased_until = ${lease}
     WHERE partition = ${holder.partition} AND owner = ${holder.owner} AND sequence = ${before}
@@ -96,17 +96,17 @@ export async function updateIntent(db: Db, holder: Holder, before: number, inten
   return result.numAffectedRows === 1n
 }
 
-/** Holds a lock that blocks new batches until the transaction ends; running batches can finish. */
+/** Holds a lock that blocks new click batches until the transaction ends; running batches can finish. */
 export async function forbidIntents(db: Db): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(${locks.ingestIntents}::bigint)`.execute(db)
 }
 
-/** A worker that pauses inside a transaction must not lock its rows against the one that takes over. */
+/** Limits how long a stalled worker's transaction holds row locks, so that the worker that takes over can go on. */
 export async function limitPause(db: Db): Promise<void> {
   await sql`SET LOCAL idle_in_transaction_session_timeout = '3s'`.execute(db)
 }
 
-/** False when another owner has taken over. */
+/** Moves the cursor past a stored batch and clears its intent. False when another worker has taken over. */
 export async function advanceCursor(
   db: Db,
   holder: Holder,
@@ -126,21 +126,21 @@ export async function releasePartition(db: Db, { partition, owner }: Holder): Pr
     WHERE partition = ${partition} AND owner = ${owner}`.execute(db)
 }
 
-/** Locks the partition so that no batch begins or ends until the transaction ends. True when one is running. */
+/** Locks a partition: no batch begins or ends until the transaction ends. Returns whether a batch is running. */
 export async function lockPartition(db: Db, partition: number): Promise<boolean> {
   const result = await sql<{ busy: boolean }>`SELECT intent IS NOT NULL AS busy FROM ingest_cursors
     WHERE partition = ${partition} FOR UPDATE`.execute(db)
   return result.rows[0]?.busy ?? false
 }
 
-/** The same, but only between two batches: returns false at once while one is running. */
+/** Locks a partition until the transaction ends, but only between two batches: false while a batch is running. */
 export async function lockIdlePartition(db: Db, partition: number): Promise<boolean> {
   const result = await sql`SELECT FROM ingest_cursors WHERE partition = ${partition} AND intent IS NULL
     FOR UPDATE`.execute(db)
   return result.rows.length > 0
 }
 
-/** Creates the rows, so that even a partition that was never read can be locked. */
+/** Creates the cursor rows, so that even a partition that was never read can be locked. */
 export async function insertCursors(db: Db, partitions: number): Promise<void> {
   await sql`INSERT INTO ingest_cursors (partition) SELECT generate_series(0, ${partitions} - 1)
     ON CONFLICT DO NOTHING`.execute(db)
@@ -160,7 +160,7 @@ export async function isRebuildLocked(db: Db): Promise<boolean> {
   return result.rows.length > 0
 }
 
-/** `after` is the last link whose days are published. */
+/** A run that publishes daily click counts up to `day`; `after` is the last link whose days are published. */
 export type ClickDayTarget = { day: string; until: string; after?: { workspaceId: string; linkNumber: string } }
 export type ClickDayProgress = { closed_day: string; stored_until: Date; target: ClickDayTarget | null }
 
@@ -169,27 +169,27 @@ export async function selectClickDays(db: Db): Promise<ClickDayProgress | undefi
   return result.rows[0]
 }
 
-/** Publishing starts with the day after `closedDay`. */
+/** Sets the starting point: click counts are published from the day after `closedDay`. */
 export async function insertClickDays(db: Db, closedDay: string, storedUntil: Date): Promise<void> {
   await sql`INSERT INTO click_days (closed_day, stored_until) VALUES (${closedDay}, ${storedUntil})
     ON CONFLICT DO NOTHING`.execute(db)
 }
 
-/** False when another worker has begun a run. */
+/** Begins a run that publishes daily click counts. False when another worker has begun one. */
 export async function startClickDays(db: Db, target: ClickDayTarget): Promise<boolean> {
   const result = await sql`UPDATE click_days SET target = ${JSON.stringify(target)}::jsonb
     WHERE target IS NULL AND closed_day <= ${target.day}::date AND stored_until < ${target.until}`.execute(db)
   return result.numAffectedRows === 1n
 }
 
-/** False when another worker has published these days. */
+/** Records progress of a run of daily click counts. False when another worker has published these days. */
 export async function advanceClickDays(db: Db, from: ClickDayTarget, to: ClickDayTarget): Promise<boolean> {
   const result = await sql`UPDATE click_days SET target = ${JSON.stringify(to)}::jsonb
     WHERE target = ${JSON.stringify(from)}::jsonb`.execute(db)
   return result.numAffectedRows === 1n
 }
 
-/** False when another worker has published these days. */
+/** Ends a run of daily click counts. False when another worker has published these days. */
 export async function finishClickDays(db: Db, target: ClickDayTarget): Promise<boolean> {
   const result = await sql`UPDATE click_days
     SET target = NULL, closed_day = ${target.day}::date, stored_until = ${target.until}

@@ -60,7 +60,7 @@ test('a standby worker takes over when the owner is killed', async () => {
   await eventually(async () => expect(await isOwner(second)).toBe(true))
 })
 
-test('a worker that was suspended during a takeover writes nothing twice, and becomes a standby', async () => {
+test('a worker that was suspended during a takeover stores no click twice, and becomes a standby', async () => {
   const [first, second] = await startTwo()
   await using load = startLoad()
   await eventually(async () => expect((await stored()).rows).toBeGreaterThan(20))
@@ -75,7 +75,7 @@ test('a worker that was suspended during a takeover writes nothing twice, and be
   await eventually(async () => expect(await isOwner(second)).toBe(true))
 })
 
-test('a worker that is suspended inside its transaction does not block its successor', async () => {
+test('a worker that is suspended inside a transaction does not block the worker that takes over', async () => {
   const [sleeping, waking] = [
     { partition: 7, owner: randomUUID() },
     { partition: 7, owner: randomUUID() },
@@ -116,7 +116,7 @@ function startLoad() {
   return { stop, [Symbol.asyncDispose]: stop }
 }
 
-/** An insert that the killed worker had sent may still be running. */
+/** A ClickHouse insert that the killed worker had sent may still be running. */
 async function storedWhenIdle() {
   for (;;) {
     const before = await stored()

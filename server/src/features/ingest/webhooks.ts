@@ -11,7 +11,7 @@ import { readStoredClicks } from './service.ts'
 const batchesAtOnce = 10
 const clicksAtOnce = 100
 
-/** Sends `link.clicked` for people only. The clicks are read from the log again. */
+/** Builds `link.clicked` webhook events for clicks by people, which it reads from the log again. */
 export const clickWebhooks: WebhookSource<ClickBatchStored> = {
   name: 'webhooks-click-batches',
   subject: clickBatchSubject,
@@ -24,7 +24,7 @@ export const clickWebhooks: WebhookSource<ClickBatchStored> = {
       const rows = await readStoredClicks(platform, batch)
       if (!rows) {
         countDroppedEvents(platform, listening.size)
-        platform.log.error(batch, 'webhook events dropped, the log no longer has their clicks')
+        platform.log.error(batch, 'webhook events dropped, the event log no longer has their clicks')
         continue
       }
       yield* draftClicks(
@@ -52,7 +52,7 @@ function draftClick(row: NewClick, link: Link): WebhookDraft {
   return { event: { id: clickEventId(row.id_text), event: 'link.clicked', createdAt, data }, link, customerId: null }
 }
 
-/** A click has the same event id whenever it is read again. */
+/** The webhook event id of a click; the same each time the click is read from the log. */
 export function clickEventId(clickId: string): string {
   return `evt_${createHash('sha256').update(clickId).digest('hex').slice(0, 32)}`
 }

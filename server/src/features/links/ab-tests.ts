@@ -23,7 +23,7 @@ export async function openTests(platform: Platform): Promise<DueTest[]> {
   }))
 }
 
-/** Succeeds once, even for concurrent calls. */
+/** Ends an A/B test: `url` replaces the destination, if given. Concurrent calls end it once. */
 export async function finishTest(
   platform: Platform,
   { workspaceId, linkId }: DueTest,

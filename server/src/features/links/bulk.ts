@@ -11,24 +11,24 @@ import { parseLinkName } from './settings.ts'
 import { type LinkRow, type LinkSelector, lockNames, selectLinkForUpdate } from './store.ts'
 import { changeLink, makeLink, removeLinks } from './write.ts'
 
-/** One transaction. A link that can't be created has an error at its index, and the others are created. */
+/** Creates links in one transaction. A link that can't be created has an error at its index; the others are created. */
 export async function createLinks(ctx: Ctx, items: unknown[]): Promise<(Link | LinkError)[]> {
   return inOneTransaction(ctx, items, lockNamesFor(items), async (ctx, item) => {
-    // Explaining thousands of wrong values would be slow.
+    // Check the number of values first: validation errors for thousands of values would be slow.
     const problem = nestingProblem(Buffer.from(JSON.stringify(item)), linkBody.bodyValues)
     if (problem) throw invalid(`The link ${problem}.`)
     return makeLink(ctx, parse(newLink, item, 'body'))
   })
 }
 
-/** All or none: the existing links get the same change; unknown ones are skipped, as in a bulk delete. */
+/** Applies one change to all given links in one transaction. Skips unknown links. */
 export async function updateLinks(ctx: Ctx, { linkIds, externalIds, data }: BulkUpdate): Promise<Link[]> {
   const selectors = linkIds?.map(parseLinkName) ?? externalIds?.map((externalId) => ({ externalId }))
   if (!selectors?.length) throw badRequest('The body must have `linkIds` or `externalIds`.')
   return transaction(ctx, async (ctx) => {
     const changed = new Map<string, LinkRow>()
     const names = selectors.map((selector) => JSON.stringify(selector))
-    // One order everywhere, so that two calls for the same links can't deadlock.
+    // Lock links in sorted order, so that two concurrent calls for the same links can't deadlock.
     for (const name of [...new Set(names)].sort()) {
       const link = await selectLinkForUpdate(ctx.db, ctx.workspaceId, JSON.parse(name) as LinkSelector)
       if (link) changed.set(name, await changeLink(ctx, link, data))
@@ -40,11 +40,11 @@ export async function updateLinks(ctx: Ctx, { linkIds, externalIds, data }: Bulk
   })
 }
 
-/** Skips unknown links. */
+/** Deletes links by id or external id in one transaction. Skips unknown links. */
 export async function deleteLinks(ctx: Ctx, names: string[]): Promise<{ deletedCount: number }> {
   return transaction(ctx, async (ctx) => {
     const numbers: bigint[] = []
-    // One order everywhere, so that two calls for the same links can't deadlock.
+    // Lock links in sorted order, so that two concurrent bulk calls for the same links can't deadlock.
     for (const name of [...new Set(names)].sort()) {
       const link = await selectLinkForUpdate(ctx.db, ctx.workspaceId, parseLinkName(name))
       if (link) numbers.push(link.number)
@@ -54,8 +54,8 @@ export async function deleteLinks(ctx: Ctx, names: string[]): Promise<{ deletedC
 }
 
 /**
- * Names the locks for the keys and external ids of these items, so that two calls with the same ones in another order
- * do not deadlock. There are sixteen: PostgreSQL has room for 64 locks per connection, shared by all workspaces.
+ * Names the advisory locks for the keys and external ids of new links, so that two calls with the same ones in another
+ * order do not deadlock. The names hash to sixteen locks, because PostgreSQL has memory for 64 locks per connection.
  */
 function lockNamesFor(items: unknown[]): string[] {
   const names = items.flatMap((item) => {
@@ -66,7 +66,7 @@ function lockNamesFor(items: unknown[]): string[] {
   return [...new Set(names.map((name) => hash('sha256', name).slice(0, 1)))]
 }
 
-/** Rolls a refused item back to the savepoint before it. */
+/** Runs `work` for each item in one transaction. Rolls a failed item back to its savepoint and returns its error. */
 async function inOneTransaction<T>(
   ctx: Ctx,
   items: T[],

@@ -21,7 +21,7 @@ async function setUp() {
   return { ctx: contextIn(platform, workspace.id), workspace }
 }
 
-/** The link events since the last call, in order. */
+/** Removes and returns the published link events since the last call, in order. */
 async function takeEvents({ workspaceId }: Ctx): Promise<LinkEvent[]> {
   const taken = await sql<{ id: bigint; subject: string; body: unknown }>`
     DELETE FROM outbox WHERE workspace_id = ${workspaceId} AND subject LIKE 'changes.%.links' RETURNING *`.execute(
@@ -34,7 +34,7 @@ async function takeEvents({ workspaceId }: Ctx): Promise<LinkEvent[]> {
 
 const named = (events: LinkEvent[]) => events.map(({ type, link }) => [type, link?.key])
 
-test('a link is published as it was when created, changed and deleted, without a webhook', async () => {
+test('creating, changing and deleting a link publishes its current state, even without a webhook', async () => {
   const { ctx } = await setUp()
   const made = await createLink(ctx, { ...newLink.parse({ url, key: 'a', password: 'hush' }) })
   const changed = await updateLink(ctx, made.id, { title: 'New' })
@@ -51,7 +51,7 @@ test('a link is published as it was when created, changed and deleted, without a
   expect(JSON.stringify([first, second, third])).not.toContain('hush')
 })
 
-test('an upsert publishes its change, and nothing without one', async () => {
+test('an upsert publishes an event only when it changes the link', async () => {
   const { ctx } = await setUp()
   const input = newLink.parse({ url, key: 'u' })
   await upsertLink(ctx, input)
@@ -63,7 +63,7 @@ test('an upsert publishes its change, and nothing without one', async () => {
   ])
 })
 
-test('bulk calls publish only the links that they wrote', async () => {
+test('bulk calls publish events only for the links that they wrote', async () => {
   const { ctx } = await setUp()
   const made = await createLinks(ctx, [{ url, key: 'a' }, { url, key: 'a' }, { url: 'no' }, { url, key: 'b' }])
   expect(named(await takeEvents(ctx))).toEqual([
@@ -83,7 +83,7 @@ test('bulk calls publish only the links that they wrote', async () => {
   ])
 })
 
-test('links that are deleted or moved with their domain are published', async () => {
+test('events are published for links that are deleted or moved with their domain', async () => {
   const { ctx, workspace } = await setUp()
   for (const key of ['a', 'b']) await buildLink(platform, workspace, { key })
   await takeEvents(ctx)
@@ -103,7 +103,7 @@ test('links that are deleted or moved with their domain are published', async ()
   ])
 })
 
-test('closing an A/B test publishes a change of its link', async () => {
+test('ending an A/B test publishes an update of its link', async () => {
   const { ctx, workspace } = await setUp()
   const testVariants = [
     { url, percentage: 50 },
@@ -118,7 +118,7 @@ test('closing an A/B test publishes a change of its link', async () => {
   expect(event).toMatchObject({ type: 'link.updated', link: { id: link.id, url: 'https://example.com/other' } })
 })
 
-test('changing or deleting a tag or a folder publishes no change of its links', async () => {
+test('changing or deleting a tag or a folder publishes no link events', async () => {
   const { ctx, workspace } = await setUp()
   const tag = await createTag(ctx, { name: 'sale' })
   const folder = await createFolder(ctx, { name: 'shop', accessLevel: 'write' })
@@ -142,7 +142,7 @@ test('a refused request publishes nothing', async () => {
   expect(await takeEvents(ctx)).toEqual([])
 })
 
-test('an event always fits the log: a very large link is left out', async () => {
+test('the event of a very large link has no link object, so that it fits into a NATS message', async () => {
   const { ctx: small } = await setUp()
   const ctx = { ...small, config: { ...small.config, LINK_MAX_BYTES: 1_000_000 } }
   const large = `https://example.com/${'x'.repeat(31_000)}`

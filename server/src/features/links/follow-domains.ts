@@ -6,7 +6,7 @@ import { publishEvents, removeLinks } from './write.ts'
 
 const atOnce = 500
 
-/** When a domain is deleted its links are deleted; when it is renamed they move. */
+/** Deletes the links of deleted domains and moves the links of renamed domains. */
 export async function followDomains(platform: Platform, changes: DomainChanged[]): Promise<void> {
   for (const change of changes) {
     const ctx = asSystem(platform, change.workspaceId)
@@ -17,7 +17,7 @@ export async function followDomains(platform: Platform, changes: DomainChanged[]
 
 type Work = (ctx: Ctx, numbers: bigint[], change: DomainChanged) => Promise<unknown>
 
-/** Skips links that were created after the change, by the domain's next owner. */
+/** Processes a domain's links in batches. Skips links created after the change, which belong to its next owner. */
 async function repeat(ctx: Ctx, change: DomainChanged, work: Work): Promise<void> {
   for (let more = true; more; ) {
     more = await transaction(ctx, async (ctx) => {

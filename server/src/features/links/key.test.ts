@@ -21,7 +21,7 @@ test.each([
   ['//a/b//', 'a/b'],
   ['/', ''],
   ['Cafe\u0301', 'Café'],
-])('%j is shown as %j', (given, shown) => {
+])('the key %j is shown as %j', (given, shown) => {
   expect(normalKey(given)).toBe(shown)
 })
 
@@ -31,7 +31,7 @@ test.each([
   ['CAFE\u0301', 'café'],
   ['CAFÉ', 'café'],
   ['\u212Aelvin', 'kelvin'],
-])('%j is matched as %j', (given, matched) => {
+])('the key %j is looked up as %j', (given, matched) => {
   expect(lookupKey(given)).toBe(matched)
 })
 
@@ -64,7 +64,7 @@ describe('keyProblem', () => {
     ['../a', /`\.\.`/],
     ['a/..', /`\.\.`/],
     ['\ud800', /surrogate/],
-  ])('%j is refused', (key, reason) => {
+  ])('the key %j is refused', (key, reason) => {
     expect(keyProblem(key)).toMatch(reason)
   })
 })
@@ -105,7 +105,7 @@ test.each([
   ['a reserved name', '_root'],
   ['an empty segment', 'a//b'],
   ['a key over the limit', 'a'.repeat(571)],
-])('an address with %s has no key', (_name, path) => {
+])('a path with %s has no lookup key', (_name, path) => {
   expect(addressedKey(path)).toBeNull()
 })
 

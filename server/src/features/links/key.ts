@@ -1,11 +1,11 @@
 import { randomText } from '../../platform/ids.ts'
 
-/** The key of a bare domain. */
+/** The key of the link at a bare domain, such as go.example.com. */
 export const rootKey = '_root'
 
 const longestKey = 190
 
-/** Paths that browsers, phones and search engines request from every host. */
+/** Reserved link keys: paths that browsers, phones and search engines request from every host. */
 const reservedKeys = new Set([
   'favicon.ico',
   'robots.txt',
@@ -17,7 +17,7 @@ const reservedKeys = new Set([
   'apple-touch-icon-precomposed.png',
 ])
 
-/** Further paths that represent a whole host, and prove its ownership to others. */
+/** Further reserved paths that speak for a whole host, for example to prove its ownership to a third party. */
 const hostKeys = new Set([
   'ads.txt',
   'app-ads.txt',
@@ -40,24 +40,24 @@ export function randomKey(prefix = '', length = 7): string {
   return start === '' ? randomText(length) : `${start}${prefix.endsWith('/') ? '/' : ''}${randomText(length)}`
 }
 
-/** As stored and shown: composed Unicode without outer slashes. */
+/** Normalizes a link key for storage and display: NFC, without leading and trailing slashes. */
 export function normalKey(key: string): string {
   return key.normalize('NFC').replaceAll(/^\/+|\/+$/g, '')
 }
 
-/** For matching: case-insensitive. */
+/** Normalizes a link key for lookup, which is case-insensitive. */
 export function lookupKey(key: string): string {
   return normalKey(key).toLowerCase().normalize('NFC')
 }
 
-/** The reason a key is not allowed, or undefined. */
+/** The reason why a link key is not allowed, or undefined. */
 export function keyProblem(key: string): string | undefined {
   if (key === rootKey) return undefined
   if (key === '') return 'must not be empty'
   if (key.length > longestKey) return `must be at most ${longestKey} characters long`
   if (!key.isWellFormed()) return 'must not contain half of a surrogate pair'
   if (key.startsWith('_')) return `must not start with \`_\`, except \`${rootKey}\` for the bare domain`
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: it refuses control characters
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: rejects control characters
   if (/[\s?#\\%\u0000-\u001f\u007f-\u009f]/.test(key)) {
     return 'must not contain spaces, control characters or any of ? # \\ %'
   }
@@ -68,7 +68,7 @@ export function keyProblem(key: string): string | undefined {
   return undefined
 }
 
-/** The reason a key is not allowed on a shared host, or undefined. */
+/** The reason why a link key is not allowed on the shared domain, or undefined. */
 export function sharedKeyProblem(key: string): string | undefined {
   if (key === rootKey) return `must not be \`${rootKey}\``
   const name = lookupKey(key)

@@ -53,7 +53,7 @@ describe('getLinks', () => {
     expect(listed?.qrCode).toBe(`${api}/qr?url=${encodeURIComponent(created.shortLink)}`)
   })
 
-  it('200: is empty for a workspace without links, and past the end', async () => {
+  it('200: the list is empty for a workspace without links, and past the last page', async () => {
     expect(await as(await buildWorkspace(platform))(listLinks)).toEqual([])
     expect(await keys('page=2')).toEqual([])
     expect(await keys(`page=${Number.MAX_SAFE_INTEGER}`)).toEqual([])
@@ -83,7 +83,7 @@ describe('getLinks', () => {
     expect(await keys(query)).toEqual(expected)
   })
 
-  it('200: one domain only, case-insensitive', async () => {
+  it('200: lists the links of one domain, case-insensitive', async () => {
     expect(await keys(`domain=${workspace.domain}`)).toEqual(['Second', 'first'])
     expect(await keys(`domain=OTHER.${workspace.domain.toUpperCase()}`)).toEqual(['third'])
   })
@@ -108,7 +108,7 @@ describe('getLinks', () => {
     expect(await walk('desc', 60)).toEqual(ascending.toReversed())
   })
 
-  it('200: 100 per page by default', async () => {
+  it('200: a page has 100 links by default', async () => {
     const own = await buildWorkspace(platform)
     for (let index = 0; index < 101; index++) await buildLink(platform, own)
     expect(await as(own)(listLinks)).toHaveLength(100)

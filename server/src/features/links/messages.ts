@@ -7,7 +7,7 @@ const linkEvent = z.object({
   id: z.string(),
   type: z.enum(['link.created', 'link.updated', 'link.deleted']),
   createdAt: z.string(),
-  /** The link at that time, without its password. Subscribers read a link that is too large for a message. */
+  /** The link at the time of the event, without its password; absent when too large: subscribers then read the link. */
   link: z.custom<Link>((value) => typeof value === 'object' && value !== null).optional(),
 })
 export type LinkEvent = z.infer<typeof linkEvent>
@@ -15,10 +15,10 @@ export type LinkEvent = z.infer<typeof linkEvent>
 export const linkChanged = address.extend({
   workspaceId: z.string(),
   linkNumber: z.string(),
-  /** Processes of an earlier release do not send these two. */
+  /** `id` and `key` are absent in messages from processes of an earlier release. */
   id: z.string().optional(),
   key: z.string().optional(),
-  /** The previous address of a moved link. */
+  /** The previous domain and key of a moved link. */
   former: address.optional(),
   isRoot: z.boolean(),
   folderId: z.string(),
@@ -27,7 +27,7 @@ export const linkChanged = address.extend({
   tagIds: z.array(z.string()),
   deleted: z.boolean(),
   version: z.number(),
-  /** Absent when the link itself did not change, and only its copies are updated. */
+  /** What happened to the link; absent when the message only refreshes copies of it. */
   event: linkEvent.optional(),
 })
 export type LinkChanged = z.infer<typeof linkChanged>

@@ -25,7 +25,7 @@ export async function presentAll(ctx: Ctx, rows: LinkRow[]): Promise<Link[]> {
   )
 }
 
-/** The contract's link object: exactly its keys, and no null in a date. */
+/** Builds the API's link from its row, with exactly the contract's keys. */
 function presentLink(
   row: LinkRow,
   given: Pick<Link, 'folderId' | 'webhookIds' | 'password'> & { apiUrl: string; tags: Tag[] },
@@ -86,7 +86,7 @@ function presentLink(
   }
 }
 
-/** A link for the redirect, as plain JSON; instants are milliseconds. */
+/** A link as the redirect role reads it, as plain JSON; times are in milliseconds. */
 export type RedirectView = {
   number: string
   id: string
@@ -98,7 +98,7 @@ export type RedirectView = {
   expiredUrl: string | null
   disabledAt: number | null
   bannedAt: number | null
-  /** Base64 of the sealed password (platform/seal.ts, purpose: the id of the link). */
+  /** The encrypted password in base64 (platform/seal.ts; the purpose is the link's id). */
   sealedPassword: string | null
   proxy: boolean
   title: string | null

@@ -46,7 +46,7 @@ test('the redirect, info and search find every accepted key', async () => {
   )
 }, 180_000)
 
-test('20 concurrent writers keep addresses and external ids unique', async () => {
+test('20 concurrent writers keep keys and external ids unique', async () => {
   const workspace = await buildWorkspace(platform)
   const call = createClient({ url: api, token: workspace.key })
   const names = ['one', 'two', 'Two', 'three', 'ünï', 'ÜNÏ', 'a/b', 'A/B']
@@ -88,7 +88,7 @@ test('20 concurrent writers keep addresses and external ids unique', async () =>
   expect([doubles.rows, doubleIds.rows]).toEqual([[], []])
 })
 
-test('concurrent equal upserts create one link', async () => {
+test('concurrent upserts of the same URL create one link', async () => {
   const workspace = await buildWorkspace(platform)
   const call = createClient({ url: api, token: workspace.key })
   const made = await Promise.all(
@@ -99,7 +99,7 @@ test('concurrent equal upserts create one link', async () => {
   expect(new Set(made.map((link) => link.id)).size).toBe(1)
 })
 
-test('a bulk of a hundred with seven invalid ones creates 93 and returns seven errors at their indexes', async () => {
+test('a bulk request with seven invalid of 100 links creates 93 and returns errors at the seven indexes', async () => {
   const workspace = await buildWorkspace(platform)
   const call = createClient({ url: api, token: workspace.key })
   await call(contract.createLink, { body: { url: 'https://example.com/', key: 'taken', externalId: 'taken' } })

@@ -19,7 +19,7 @@ async function create(workspace: Pick<BuiltWorkspace, 'key'>, body: Partial<NewL
   return as(workspace.key)(contract.createLink, { body: { url, ...body } })
 }
 
-/** Sends bodies that the typed client would reject. */
+/** Sends a raw body, also one that the typed client would reject. */
 async function post(workspace: Pick<BuiltWorkspace, 'key'>, body: string) {
   const response = await fetch(`${api}/links`, {
     method: 'POST',
@@ -91,7 +91,7 @@ describe('createLink', () => {
     expect((await create(workspace, { domain: platform.config.SHORT_DOMAIN })).domain).toBe('links.localhost')
   })
 
-  it('200: keeps the destination as written and the key composed, without outer slashes', async () => {
+  it('200: keeps the destination as written, and normalizes the key to NFC without outer slashes', async () => {
     const workspace = await buildWorkspace(platform)
     const written = 'https://EXAMPLE.com/Straße?q=a b&sig=~%2f#Teil'
     const link = await create(workspace, { url: written, key: '/Cafe\u0301/' })
@@ -104,13 +104,13 @@ describe('createLink', () => {
     expect(link).toMatchObject({ workspaceId: workspace.id, clicks: 0 })
   })
 
-  it('200: a free key on another domain, an externalId in another workspace', async () => {
+  it('200: accepts a key that another domain has, and an externalId that another workspace has', async () => {
     const [ours, theirs] = [await buildWorkspace(platform), await buildWorkspace(platform)]
     await create(ours, { key: 'same', externalId: 'same' })
     await expect(create(theirs, { key: 'same', externalId: 'same' })).resolves.toMatchObject({ key: 'same' })
   })
 
-  it('400: names missing, mistyped and malformed values', async () => {
+  it('400: the error names missing, mistyped and malformed values', async () => {
     const workspace = await buildWorkspace(platform)
     const cases: [string, string][] = [
       ['', '`url` in the body is required.'],
@@ -131,7 +131,7 @@ describe('createLink', () => {
     })
   })
 
-  it('401: without a key and with an unknown one', async () => {
+  it('401: without an API key and with an unknown one', async () => {
     await expect(create({ key: 'trib_unknown' }, {})).rejects.toMatchObject({ status: 401, code: 'unauthorized' })
     const response = await fetch(`${api}/links`, { method: 'POST', body: JSON.stringify({ url }) })
     expect(response.status).toBe(401)
@@ -150,7 +150,7 @@ describe('createLink', () => {
     await expect(create(await buildWorkspace(platform, { scopes: ['links.write'] }), {})).resolves.toBeDefined()
   })
 
-  it("404: on another workspace's domain or an unknown one", async () => {
+  it('404: for an unknown domain or one of another workspace', async () => {
     const [ours, theirs] = [await buildWorkspace(platform), await buildWorkspace(platform)]
     for (const domain of [theirs.domain, 'nobody.example']) {
       await expect(create(ours, { domain })).rejects.toMatchObject({
@@ -161,7 +161,7 @@ describe('createLink', () => {
     }
   })
 
-  it('409: when the key is taken, even in another case or form', async () => {
+  it('409: when the key is taken, even in another case or Unicode form', async () => {
     const workspace = await buildWorkspace(platform)
     await create(workspace, { key: 'Café' })
     for (const key of ['Café', 'café', 'CAFÉ', 'Cafe\u0301', '/café/']) {
@@ -228,7 +228,7 @@ describe('createLink', () => {
     expect(await info({ externalId: 'ext_ext_1' })).toBe(prefixed.id)
   })
 
-  it('422: names the invalid value and the reason', async () => {
+  it('422: the error names the invalid value and the reason', async () => {
     const workspace = await buildWorkspace(platform)
     const cases: [Partial<NewLink>, RegExp][] = [
       [{ url: 'example.com' }, /^`url` in the body must be an absolute URL such as https:\/\/example\.com\/page\.$/],

@@ -45,7 +45,7 @@ import {
 import type { LinkFilter } from './where.ts'
 import { changeLink, changeMessage, describeChange, makeLink, publishAll, removeLinks } from './write.ts'
 
-// A key has 190 characters; composing and lowercasing can triple each of them.
+// A link key has at most 190 characters, and NFC and lowercasing can triple its length.
 const longestLookupKey = 3 * 190
 const linksAtOnce = 500
 
@@ -115,7 +115,7 @@ export async function linksByNumber(ctx: Ctx, numbers: bigint[]): Promise<Map<bi
   return new Map(rows.map((row, index) => [row.number, links[index] as Link]))
 }
 
-/** Numbers of the links that a query names; empty when the workspace has none of them. */
+/** The numbers of the links with these ids, this external id or this domain and key; empty when there are none. */
 export async function linkNumbers(
   ctx: Ctx,
   by: { ids: string[] } | { externalId: string } | { domain: string; key: string },
@@ -141,7 +141,7 @@ export async function countConversions(platform: Pick<Platform, 'db'>, counts: C
   if (counts.length > 0) await addConversionCounts(platform.db, counts)
 }
 
-/** The link of a lead or sale; undefined when it is deleted or disabled. */
+/** The link that a new lead or sale is attributed to; undefined when the link is deleted or disabled. */
 export async function linkForConversion(ctx: Ctx, number: bigint): Promise<TrackedLink | undefined> {
   const [row] = await selectLinksByNumber(ctx.db, ctx.workspaceId, [number])
   return row && row.deleted_at === null && row.disabled_at === null ? trackedLink(row) : undefined
@@ -155,7 +155,7 @@ export type CountedLink = {
   clicks: number
 } & Record<'leads' | 'conversions' | 'sales' | 'saleAmount', number>
 
-/** Links after a number with their counters, including deleted ones, and the highest link number. */
+/** Links above the number `after` with their counters, including deleted links, and the highest link number. */
 export async function countedLinks(
   platform: Pick<Platform, 'db'>,
   { workspaceId, after, count }: { workspaceId?: string; after: bigint; count: number },
@@ -175,7 +175,7 @@ export async function countedLinks(
   return { links, highest: rows[0]?.highest ?? 0n }
 }
 
-/** Links after a number in the state of their last change, including deleted ones. */
+/** Links above the number `after` as messages about their current state, including deleted links. */
 export async function linksAtEvent(
   platform: Pick<Platform, 'db'>,
   after: bigint,
@@ -202,7 +202,7 @@ export function correctConversions(
   return replaceConversionCounts(platform.db, counts)
 }
 
-/** Replaces the set of links that have the webhook in their `webhookIds`. */
+/** Replaces the set of links that have this webhook in their `webhookIds`. */
 export async function assignWebhook(ctx: Ctx, webhookId: string, linkIds: string[]): Promise<void> {
   const found = await replaceWebhookOfLinks(ctx.db, ctx.workspaceId, webhookId, linkIds)
   const missing = linkIds.filter((id) => !found.includes(id))
@@ -210,7 +210,7 @@ export async function assignWebhook(ctx: Ctx, webhookId: string, linkIds: string
   throw invalid(`\`linkIds\` in the body names links that do not exist: ${missing.slice(0, 10).join(', ')}.`)
 }
 
-/** Publishes these links as PostgreSQL has them now, replacing other copies. Returns the existing ones. */
+/** Publishes the current state of links, so that caches and ClickHouse update. Returns the numbers that exist. */
 export function announceAgain(ctx: Ctx, numbers: bigint[]): Promise<bigint[]> {
   return transaction(ctx, async (ctx) => {
     const found = await renewVersions(ctx.db, ctx.workspaceId, numbers)
@@ -223,24 +223,24 @@ export function announceAgain(ctx: Ctx, numbers: bigint[]): Promise<bigint[]> {
   })
 }
 
-/** In small steps, because a folder may have very many links. */
+/** Removes links from deleted folders, in batches because a folder may have very many links. */
 export async function leaveFolders(platform: Pick<Platform, 'db'>, deleted: FolderDeleted[]): Promise<void> {
   for (const { workspaceId, folderId } of deleted) {
     while ((await leaveFolder(platform.db, workspaceId, folderId, linksAtOnce)) === linksAtOnce);
   }
 }
 
-/** A/B tests that are over and not closed yet. */
+/** A/B tests whose end has passed and that have no result yet. */
 export function dueTests(platform: Platform): Promise<DueTest[]> {
   return openTests(platform)
 }
 
-/** Closes a test with its winning destination, if any. */
+/** Ends an A/B test; `url` is the winning destination, if any. */
 export function finishAbTest(platform: Platform, test: DueTest, url: string | undefined): Promise<void> {
   return finishTest(platform, test, url)
 }
 
-/** The key in an address, for matching; null when no link can have it. */
+/** The lookup key of a requested path; null when no link can have it. */
 export function addressedKey(path: string): string | null {
   const key = lookupKey(path)
   if (key === '') return rootKey
@@ -258,7 +258,7 @@ export async function findForRedirect(
   return row ? redirectView(row) : null
 }
 
-/** The link at a public address; undefined unless its statistics are public. */
+/** The link with this domain and key; undefined unless its statistics are public. */
 export async function findPublicLink(platform: Pick<Platform, 'db'>, domain: string, key: string) {
   const row = await selectLinkByAddress(platform.db, domain.toLowerCase(), lookupKey(key))
   return row?.public_stats ? { id: row.id, workspaceId: row.workspace_id } : undefined

@@ -33,7 +33,7 @@ const instants = {
 const isoDate = /^\d{4}-\d{2}-\d{2}$/
 const isoInstant = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?$/i
 
-/** The columns that an input changes; an error names the invalid field. `url` is the current destination. */
+/** Validates link settings and returns the columns that they change. `url` is the current destination. */
 export function linkColumns(input: Settings, url: string, now: Date): Partial<LinkColumns> {
   refuseWhatIsNotThere(input)
   const columns: Record<string, unknown> = {}
@@ -55,7 +55,7 @@ export function linkColumns(input: Settings, url: string, now: Date): Partial<Li
   return { ...columns, ...destinationColumns(input, url) }
 }
 
-/** The destination with the input's UTM values, and the resulting values. */
+/** The columns of the destination URL with the input's UTM parameters, and of the UTM parameters themselves. */
 export function destinationColumns(input: Settings, url: string): Partial<LinkColumns> {
   const parameters = Object.fromEntries([...utmNames, 'ref' as const].map((name) => [name, input[name]]))
   const changes = input.url !== undefined || Object.values(parameters).some((value) => value !== undefined)
@@ -67,12 +67,12 @@ export function destinationColumns(input: Settings, url: string): Partial<LinkCo
 
 const externalPrefix = 'ext_'
 
-/** A client's own id in a query, without its `ext_` prefix. */
+/** Removes the prefix `ext_` from an external id in a query. */
 export function parseExternalId(text: string): string {
   return text.startsWith(externalPrefix) ? text.slice(externalPrefix.length) : text
 }
 
-/** A link in a path or a query: its id, or `ext_` and the client's own id. */
+/** Parses a link's name in a path or query: its id, or `ext_` and its external id. */
 export function parseLinkName(name: string): LinkSelector {
   return name.startsWith(externalPrefix) ? { externalId: parseExternalId(name) } : { id: name }
 }
@@ -89,7 +89,7 @@ function requireUrl(field: string, url: string, findProblem: (url: string) => st
   if (problem) throw invalid(`\`${field}\` in the body ${problem}.`)
 }
 
-/** An empty address counts as null. */
+/** Validates a URL field of a link; an empty string becomes null. */
 function checked(field: string, url: string | null, findProblem: (url: string) => string | undefined): string | null {
   if (url) requireUrl(field, url, findProblem)
   return url || null
@@ -103,13 +103,13 @@ function moment(field: string, text: string | null, now: Date): Date | null {
       `\`${field}\` in the body is not a date. Write it as 2030-01-31, as 2030-01-31T12:00:00Z or as "in 3 days".`,
     )
   }
-  // Phrases can name an instant beyond four-digit years and PostgreSQL's range.
+  // A phrase such as "in 9000 years" can exceed PostgreSQL's range.
   const year = instant.getUTCFullYear()
   if (year < 1 || year > 9_999) throw invalid(`\`${field}\` in the body must be between the years 1 and 9999.`)
   return instant
 }
 
-/** An instant in a format or phrase, in UTC by default; undefined when it can't be parsed. */
+/** Parses a date, a timestamp (UTC by default) or an English phrase; undefined when the text is invalid. */
 function parseInstant(text: string, now: Date): Date | undefined {
   const trimmed = text.trim()
   if (isoDate.test(trimmed)) return existing(`${trimmed}T00:00:00Z`, trimmed)
@@ -121,7 +121,7 @@ function parseInstant(text: string, now: Date): Date | undefined {
   return casual.parseDate(trimmed, { instant: now, timezone: 0 }, { forwardDate: true }) ?? undefined
 }
 
-/** JavaScript rolls 30 February over into March; such a day does not exist. */
+/** Parses a date; undefined for days such as 30 February, which JavaScript would turn into 1 or 2 March. */
 function existing(iso: string, day: string): Date | undefined {
   const date = new Date(iso)
   if (Number.isNaN(date.getTime())) return undefined
@@ -149,7 +149,7 @@ function entries<T extends object>(object: T): [keyof T, T[keyof T] & string][] 
   return Object.entries(object) as [keyof T, T[keyof T] & string][]
 }
 
-/** The client's columns, by field name. */
+/** The link columns that count towards LINK_MAX_BYTES, with their names in the API. */
 const sizedFields: Partial<Record<keyof LinkColumns, string>> = {
   url: 'url',
   geo: 'geo',
@@ -168,8 +168,8 @@ const sizedFields: Partial<Record<keyof LinkColumns, string>> = {
 }
 
 /**
- * Refuses a link that is larger than LINK_MAX_BYTES in total, and names its largest field. A link from before the limit
- * may stay larger, and shrink.
+ * Throws when a link is larger than LINK_MAX_BYTES in total, and names its largest field. A link that was larger before
+ * the change may stay larger, but not grow.
  */
 export function requireSmallLink(
   { LINK_MAX_BYTES: limit }: Pick<Config, 'LINK_MAX_BYTES'>,
@@ -181,7 +181,7 @@ export function requireSmallLink(
   if (total <= limit || total <= sum(measure(before))) return
   const [name, bytes] = sizes.reduce((largest, field) => (field[1] > largest[1] ? field : largest))
   throw invalid(
-    `The link has ${total} bytes in all, more than the ${limit} of LINK_MAX_BYTES. Shorten \`${name}\` in the body, which has ${bytes}.`,
+    `The link has ${total} bytes in total, more than the ${limit} of LINK_MAX_BYTES. Shorten \`${name}\` in the body, which has ${bytes}.`,
   )
 }
 

@@ -25,10 +25,10 @@ async function call({ key }: Pick<BuiltWorkspace, 'key'>, method: string, path: 
 
 describe('a link of more than 64 kB in total', () => {
   const message = expect.stringMatching(
-    /^The link has \d{5,6} bytes in all, more than the 65536 of LINK_MAX_BYTES\. Shorten `geo` in the body, which has \d{5}\.$/,
+    /^The link has \d{5,6} bytes in total, more than the 65536 of LINK_MAX_BYTES\. Shorten `geo` in the body, which has \d{5}\.$/,
   )
 
-  test('is not created, upserted or grown by an update', async () => {
+  test('a link over the limit is not created or upserted, and an update can not exceed the limit', async () => {
     const body = { url: long(20_000), geo: countries(5, 10_000) }
     const { id } = await buildLink(platform, workspace, { url: long(20_000) })
     const answers = [
@@ -39,7 +39,7 @@ describe('a link of more than 64 kB in total', () => {
     expect(answers).toMatchObject(answers.map(() => ({ status: 422, message })))
   })
 
-  test('is refused in a bulk while the others are created', async () => {
+  test('a link over the limit is refused in a bulk request, and the others are created', async () => {
     const { answer } = await call(workspace, 'POST', '/links/bulk', [
       { url },
       { url: long(20_000), geo: countries(5, 10_000) },
@@ -47,7 +47,7 @@ describe('a link of more than 64 kB in total', () => {
     expect(answer).toMatchObject([{ url }, { code: 'unprocessable_entity', error: message }])
   })
 
-  test('may shrink when it is older than the limit', async () => {
+  test('a link that is older than the limit and exceeds it may shrink', async () => {
     const { id } = await buildLink(platform, workspace)
     const geo = JSON.stringify(countries(10, 10_000))
     await sql`UPDATE links SET geo = ${geo}::jsonb WHERE id = ${id}`.execute(platform.db)
@@ -58,14 +58,14 @@ describe('a link of more than 64 kB in total', () => {
   })
 })
 
-test('a link just below the limit is created, counted in bytes and not in characters', async () => {
+test('a link just below the limit is created; its size is counted in bytes, not in characters', async () => {
   const fits = { url, geo: countries(2, 30_000) }
   expect(await call(workspace, 'POST', '/links', fits)).toMatchObject({ status: 200 })
   const wide = { url, comments: '€'.repeat(9_000), geo: { DE: long(20_000), FR: long(20_000) } }
   expect(await call(workspace, 'POST', '/links', wide)).toMatchObject({ status: 422 })
 })
 
-test('more than 250 countries are refused', async () => {
+test('a link with more than 250 country targets is refused', async () => {
   const answer = await call(workspace, 'POST', '/links', { url, geo: countries(251, 10) })
   expect(answer).toMatchObject({ status: 422, message: expect.stringContaining('more than 250 countries') })
   expect(await call(workspace, 'POST', '/links', { url, geo: countries(250, 10) })).toMatchObject({ status: 200 })

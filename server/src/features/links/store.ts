@@ -59,7 +59,7 @@ type CounterColumns = {
   leads: bigint
   conversions: bigint
   sales: bigint
-  /** A numeric: as text, which may have any number of digits. */
+  /** A PostgreSQL numeric, as text because it may exceed the range of JavaScript numbers. */
   sale_amount: string
   last_clicked: Date | null
 }
@@ -82,7 +82,7 @@ const linkColumnsFragment = sql`l.*, ${counters},
   ARRAY(SELECT t.tag_id FROM link_tags t WHERE t.link_number = l.number ORDER BY t.position) AS tag_ids`
 const linkTablesFragment = sql`links l LEFT JOIN link_counters c ON c.link_number = l.number`
 
-/** The number of the new link, or undefined when its address or its external id is taken. */
+/** Inserts a link. Returns its number, or undefined when its domain and key or its external id are taken. */
 export async function insertLink(db: Db, row: NewLinkRow): Promise<bigint | undefined> {
   const link = await db
     .withTables<Tables>()
@@ -97,7 +97,7 @@ export async function insertLink(db: Db, row: NewLinkRow): Promise<bigint | unde
   return link.number
 }
 
-/** Fails on the indexes `links_domain_key` and `links_external_id`. */
+/** Updates a link. May violate the unique indexes `links_domain_key` and `links_external_id`. */
 export async function updateLink(
   db: Db,
   workspaceId: string,
@@ -113,7 +113,7 @@ export async function updateLink(
     .execute()
 }
 
-/** Returns the links that this call deleted, which frees their address and external id. */
+/** Deletes links, which frees their keys and external ids. Returns the numbers of links that this call deleted. */
 export async function deleteLinks(db: Db, workspaceId: string, numbers: bigint[]): Promise<bigint[]> {
   const result = await sql<{ number: bigint }>`
     UPDATE links SET deleted_at = now(), version = nextval('link_versions')
@@ -122,7 +122,7 @@ export async function deleteLinks(db: Db, workspaceId: string, numbers: bigint[]
   return result.rows.map((row) => row.number)
 }
 
-/** Gives these links a new version, deleted or not. Returns the existing ones. */
+/** Gives links, including deleted ones, a new version. Returns the numbers that exist. */
 export async function renewVersions(db: Db, workspaceId: string, numbers: bigint[]): Promise<bigint[]> {
   const result = await sql<{ number: bigint }>`UPDATE links SET version = nextval('link_versions')
     WHERE workspace_id = ${workspaceId} AND number = ANY(${numbers}::bigint[]) RETURNING number`.execute(db)
@@ -137,7 +137,7 @@ export async function replaceTags(db: Db, workspaceId: string, number: bigint, t
     FROM unnest(${tagIds}::text[]) WITH ORDINALITY AS given (tag_id, position)`.execute(db)
 }
 
-/** Locks the row until the transaction ends. */
+/** Reads a link and locks its row until the transaction ends. */
 export async function selectLinkForUpdate(
   db: Db,
   workspaceId: string,
@@ -155,21 +155,21 @@ export async function selectLink(db: Db, workspaceId: string, selector: LinkSele
   return result.rows[0]
 }
 
-/** Including deleted ones, because events still name them. */
+/** Reads links by number, including deleted links, because events still refer to them. */
 export async function selectLinksByNumber(db: Db, workspaceId: string, numbers: bigint[]): Promise<LinkRow[]> {
   const result = await sql<LinkRow>`SELECT ${linkColumnsFragment} FROM ${linkTablesFragment}
     WHERE l.workspace_id = ${workspaceId} AND l.number = ANY(${numbers}::bigint[])`.execute(db)
   return result.rows
 }
 
-/** Numbers of the workspace's links among these ids, including deleted ones. */
+/** The numbers of the workspace's links with these ids, including deleted links. */
 export async function selectNumbersById(db: Db, workspaceId: string, ids: string[]): Promise<bigint[]> {
   const result = await sql<{ number: bigint }>`
     SELECT number FROM links WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[])`.execute(db)
   return result.rows.map((row) => row.number)
 }
 
-/** The newest link with this destination, locked against concurrent upserts. */
+/** The newest link with this destination. Blocks concurrent upserts of the destination until the transaction ends. */
 export async function selectNewestByUrl(db: Db, workspaceId: string, url: string): Promise<LinkRow | undefined> {
   await lockNames(db, workspaceId, [url])
   const result = await sql<LinkRow>`SELECT ${linkColumnsFragment} FROM ${linkTablesFragment}
@@ -178,7 +178,7 @@ export async function selectNewestByUrl(db: Db, workspaceId: string, url: string
   return result.rows[0]
 }
 
-/** Some links of a domain that existed at that time, for jobs that process all of them. */
+/** A batch of a domain's links that were created up to the time `at`, for jobs that process all of them. */
 export async function selectNumbersOfDomain(
   db: Db,
   workspaceId: string,
@@ -192,7 +192,7 @@ export async function selectNumbersOfDomain(
   return result.rows.map((row) => row.number)
 }
 
-/** Returns how many links left the folder, at most `count`. */
+/** Removes up to `count` links from a folder. Returns how many it removed. */
 export async function leaveFolder(db: Db, workspaceId: string, folderId: string, count: number): Promise<number> {
   const result = await sql`UPDATE links SET folder_id = NULL, version = nextval('link_versions')
     WHERE number IN (SELECT number FROM links WHERE workspace_id = ${workspaceId} AND folder_id = ${folderId} LIMIT ${count})`.execute(
@@ -201,7 +201,7 @@ export async function leaveFolder(db: Db, workspaceId: string, folderId: string,
   return Number(result.numAffectedRows ?? 0)
 }
 
-/** Replaces the set of links that have the webhook. Returns the ids of the existing ones, sorted. */
+/** Replaces the set of links that a webhook is limited to. Returns those of the given ids that exist, sorted. */
 export async function replaceWebhookOfLinks(db: Db, workspaceId: string, webhookId: string, linkIds: string[]) {
   const named = sql`workspace_id = ${workspaceId} AND webhook_ids <> '{}' AND webhook_ids @> ARRAY[${webhookId}]::text[]`
   const found = await sql<{ id: string }>`SELECT id FROM links
@@ -305,13 +305,13 @@ export type LinkSort = 'createdAt' | 'clicks' | 'saleAmount' | 'lastClicked'
 export type LinkPage = {
   sort: LinkSort
   ascending: boolean
-  /** The number of the last link of the previous page, in the requested order. */
+  /** The number of the last link on the previous page. */
   after?: bigint
   offset: number
   count: number
 }
 
-/** Locks names of a workspace until the transaction ends, in one order everywhere. */
+/** Holds locks on names in a workspace until the transaction ends; takes them in sorted order to avoid deadlocks. */
 export async function lockNames(db: Db, workspaceId: string, names: string[]): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(name, ${locks.linkNames}))
     FROM unnest(${names.map((name) => `${workspaceId} ${name}`).sort()}::text[]) name`.execute(db)
@@ -324,7 +324,7 @@ const sortColumns: Record<LinkSort, RawBuilder<unknown>> = {
   lastClicked: sql`coalesce(c.last_clicked, '-infinity'::timestamptz)`,
 }
 
-/** Finds the page on narrow rows first and reads only its own links in full. */
+/** Reads a page of links: first finds their numbers, then reads the full rows of this page only. */
 export async function selectLinks(db: Db, workspaceId: string, filter: LinkFilter, page: LinkPage): Promise<LinkRow[]> {
   const byCounter = page.sort !== 'createdAt'
   const direction = page.ascending ? sql`ASC` : sql`DESC`
@@ -386,7 +386,7 @@ function selected(selector: LinkSelector): RawBuilder<SqlBool> {
   return sql`l.domain = ${selector.domain} AND l.lookup_key = ${selector.lookupKey} AND ${there}`
 }
 
-/** The driver would write lists as PostgreSQL arrays. */
+/** Serializes JSON columns, because the driver would write lists as PostgreSQL arrays. */
 function jsonColumns<T extends Partial<LinkColumns>>(columns: T): T {
   const { geo, test_variants } = columns
   return {

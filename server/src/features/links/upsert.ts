@@ -6,7 +6,7 @@ import { destinationColumns } from './settings.ts'
 import { selectNewestByUrl } from './store.ts'
 import { changeLink, makeLink } from './write.ts'
 
-/** Looks for the destination as stored, with its UTM values, so that a repeated call creates one link. */
+/** Updates the link with this destination (with its UTM parameters, as stored), or creates one. */
 export async function upsertLink(ctx: Ctx, input: NewLink): Promise<Link> {
   const row = await transaction(ctx, async (ctx) => {
     const url = destinationColumns(input, input.url).url ?? input.url

@@ -35,7 +35,7 @@ test.each([
   ['https://:secret@example.com', /user name or password/],
   ['https://example.com/\u0000', /control characters/],
   ['https://exam\nple.com/', /control characters/],
-])('%j is refused', (url, reason) => {
+])('%j is refused as a destination', (url, reason) => {
   expect(urlProblem(url)).toMatch(reason)
 })
 
@@ -65,6 +65,6 @@ test.each([
   ['data:image/png;base64,', false],
   [`data:image/png;base64,${png}"><script>`, false],
   ['javascript:alert(1)', false],
-])('an image %s is accepted: %s', (url, taken) => {
+])('the image URL %s is accepted: %s', (url, taken) => {
   expect(imageProblem(url) === undefined).toBe(taken)
 })

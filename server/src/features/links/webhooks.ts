@@ -8,7 +8,7 @@ import { linksByNumber } from './service.ts'
 
 const linksAtOnce = 100
 
-/** `link.created`, `link.updated` and `link.deleted`. */
+/** The source of the webhook events `link.created`, `link.updated` and `link.deleted`. */
 export const linkWebhooks: WebhookSource<LinkChanged> = {
   name: 'webhooks-links',
   subject: linkChangedSubject,

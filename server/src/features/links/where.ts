@@ -11,7 +11,7 @@ export type LinkFilter = {
   tagged: boolean
 }
 
-/** The conditions of every list and count of links. */
+/** The SQL conditions of a link list or count. */
 export function buildConditions(workspaceId: string, filter: LinkFilter): RawBuilder<SqlBool>[] {
   const conditions = [sql<SqlBool>`l.workspace_id = ${workspaceId}`, sql<SqlBool>`l.deleted_at IS NULL`]
   if (!filter.archived) conditions.push(sql`NOT l.archived`)

@@ -27,7 +27,7 @@ import {
   updateLink,
 } from './store.ts'
 
-/* Shared by all verbs that write. It runs inside the caller's transaction, with the event that it publishes. */
+/* Link writes shared by create, update, upsert and bulk calls. Each publishes its event in the caller's transaction. */
 
 export async function makeLink(ctx: Ctx, input: NewLink): Promise<LinkRow> {
   const { url, domain: asked, key, keyLength, prefix, ...settings } = input
@@ -53,7 +53,7 @@ export async function makeLink(ctx: Ctx, input: NewLink): Promise<LinkRow> {
   return publishChange(ctx, number)
 }
 
-/** Returns the resulting link; unchanged when nothing in the patch differs. */
+/** Updates a link and returns it. Writes nothing when the patch changes no value. */
 export async function changeLink(ctx: Ctx, link: LinkRow, patch: LinkPatch): Promise<LinkRow> {
   const { domain: asked, key, ...settings } = patch
   const columns: Partial<LinkColumns> = {
@@ -81,7 +81,7 @@ export async function changeLink(ctx: Ctx, link: LinkRow, patch: LinkPatch): Pro
   return publishChange(ctx, link.number, link)
 }
 
-/** Returns the links that this call deleted. */
+/** Deletes links and publishes it. Returns the numbers of links that this call deleted. */
 export async function removeLinks(ctx: Ctx, numbers: bigint[]): Promise<bigint[]> {
   const removed = await deleteLinks(ctx.db, ctx.workspaceId, numbers)
   await keepCount(ctx, 'links', -removed.length)
@@ -119,19 +119,19 @@ export function describeChange(row: LinkRow, before?: LinkRow): LinkChanged {
   }
 }
 
-/** Reads the current link and publishes that it was created, or changed when there is a previous row. */
+/** Publishes that a link was created or, with the previous row `before`, updated. Returns its current row. */
 export async function publishChange(ctx: Ctx, number: bigint, before?: LinkRow): Promise<LinkRow> {
   const [row] = await selectLinksByNumber(ctx.db, ctx.workspaceId, [number])
-  if (!row) throw new Error(`Link ${number} is missing in its own transaction`)
+  if (!row) throw new Error(`Link ${number} was not found in the transaction that wrote it`)
   const former = before && new Map([[number, before]])
   await publishEvents(ctx, before ? 'link.updated' : 'link.created', [row], former)
   return row
 }
 
-// A log message may have a million bytes.
+// A NATS message may have up to a million bytes.
 const largestLink = 500_000
 
-/** Publishes an event for each of these links; `former` has the rows from before the change. */
+/** Publishes an event for each link; `former` has the rows from before the change. */
 export async function publishEvents(
   ctx: Ctx,
   type: LinkEvent['type'],
@@ -171,10 +171,10 @@ async function insertWithRandomKey(
       throw externalIdTaken(row.external_id)
     }
   }
-  throw conflict(`No random key of this length was free on ${row.domain}. Ask for a longer one with keyLength.`)
+  throw conflict(`No random key of this length was free on ${row.domain}. Send a larger \`keyLength\`.`)
 }
 
-/** On the shared domain, addresses that represent the whole host are reserved, unless the workspace owns it. */
+/** Rejects keys that speak for the whole host, such as ads.txt, on a shared domain that the workspace does not own. */
 async function requireOwnAddress(ctx: Ctx, domain: string, key: string): Promise<void> {
   const problem = domain === ctx.config.SHORT_DOMAIN ? sharedKeyProblem(key) : undefined
   if (problem && !(await hasDomain(ctx, domain))) {
@@ -189,7 +189,7 @@ function keyColumns(asked: string): { key: string; lookup_key: string } {
   return { key, lookup_key: lookupKey(key) }
 }
 
-/** The API can return the password, so it is encrypted for its link, not hashed. */
+/** Encrypts a link's password with the link's id. It is not hashed, because the API can return it. */
 function sealed(ctx: Ctx, id: string, { password }: Pick<LinkPatch, 'password'>): Partial<LinkColumns> {
   if (password === undefined) return {}
   return { sealed_password: password ? seal(ctx.config.ENCRYPTION_KEYS, id, password) : null }
@@ -203,7 +203,7 @@ async function checkNamed(ctx: Ctx, { folderId, webhookIds }: Pick<LinkPatch, 'f
     throw invalid(`\`webhookIds\` in the body names webhooks that do not exist: ${missing.slice(0, 10).join(', ')}.`)
 }
 
-/** Undefined when the input has no tags. */
+/** The ids of the tags in the input; undefined when it has no tag field. */
 async function resolveTags(
   ctx: Ctx,
   input: Pick<LinkPatch, 'tagId' | 'tagIds' | 'tagNames'>,
@@ -226,7 +226,7 @@ async function resolveTags(
 function differs(link: LinkRow, name: string, value: unknown): boolean {
   const current = link[name as keyof LinkRow]
   if (current instanceof Date && value instanceof Date) return current.getTime() !== value.getTime()
-  // The same password differs each time it is sealed.
+  // Encryption is randomized, so equal passwords can't be compared: treat any password as changed.
   if (name === 'sealed_password') return !(current === null && value === null)
   return JSON.stringify(current ?? null) !== JSON.stringify(value ?? null)
 }

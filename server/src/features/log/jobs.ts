@@ -6,7 +6,7 @@ import { clickhouseFreeRatio, purgeStored, streamUsage } from './service.ts'
 const intervalMs = 5_000
 const diskIntervalMs = 15_000
 
-/** Purges stored messages above the watermark, and measures streams and disks; every worker may do it. */
+/** Purges stored messages of event log streams above the watermark, and measures streams and disks, in every worker. */
 export function startLogRetention(platform: Platform): AsyncDisposable {
   const parts = [
     startInterval(platform, 'log size', intervalMs, () => measureStreams(platform)),

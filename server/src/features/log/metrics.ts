@@ -13,7 +13,7 @@ export const logMetrics = declareMetrics(({ counter, gauge }, { reports }) => {
     limit,
     purged: counter(
       'tributary_log_purged_messages_total',
-      'Stored messages that were deleted early because their stream was above its watermark.',
+      'Event log messages purged early because their stream was above its watermark.',
       ['stream'],
     ),
   }

@@ -26,7 +26,7 @@ const body = 'x'.repeat(100_000)
 const publish = (subject: string) => jetStream(platform.nats).publish(subject, body)
 const readState = async (stream: string) => (await manager.streams.info(stream)).state
 
-/** Publishes until the stream reaches that share of its limit. */
+/** Publishes messages until the stream reaches this ratio of its size limit. */
 async function fillTo(share: number): Promise<number> {
   for (let count = 1; ; count++) {
     await publish('events.0.clicks')
@@ -35,7 +35,7 @@ async function fillTo(share: number): Promise<number> {
   }
 }
 
-/** Publishes until the stream refuses; returns how many it accepted. */
+/** Publishes messages until the stream refuses one; returns how many it accepted. */
 async function fill(subject: string): Promise<number> {
   for (let count = 0; ; count++) {
     try {
@@ -58,7 +58,7 @@ beforeEach(async () => {
   for (const stream of [eventStream(0), eventStream(1), changeStream]) await manager.streams.purge(stream)
 })
 
-test('a full partition accepts no more messages, without affecting other streams', async () => {
+test('a full event stream accepts no more messages, without affecting other streams', async () => {
   expect(await fill('events.0.clicks')).toBeGreaterThan(100)
   await publish('events.1.clicks')
   await publish('changes.links')
@@ -69,7 +69,7 @@ test('a full partition accepts no more messages, without affecting other streams
   expect(usage.find(({ stream }) => stream === eventStream(0))?.bytes).toBeGreaterThan(13_000_000)
 })
 
-test('above the watermark the oldest stored messages are purged, and no unread one', async () => {
+test('above the watermark the oldest stored messages are purged, but no unread message', async () => {
   const { last_seq: before } = await readState(eventStream(0))
   const count = await fill('events.0.clicks')
   await setCursor(0, 0)
@@ -104,14 +104,14 @@ test('a stream that is nearly full purges stored messages of any age', async () 
   expect(await purgeStored(platform)).toHaveLength(1)
 })
 
-test('nothing is purged while a rebuild reads the log', async () => {
+test('no message is purged while a rebuild reads the log', async () => {
   await fill('events.0.clicks')
   await setCursor(0, (await readState(eventStream(0))).last_seq)
   expect(await withRebuildLock(platform.db, () => purgeStored(platform, 0))).toEqual([])
   expect(await purgeStored(platform, 0)).toHaveLength(1)
 })
 
-test('changes are purged when every job has acknowledged them', async () => {
+test('change messages are purged when every job has acknowledged them', async () => {
   await manager.consumers.add(changeStream, {
     durable_name: 'one',
     filter_subject: 'changes.one',
@@ -136,7 +136,7 @@ test('changes are purged when every job has acknowledged them', async () => {
   expect(await fill('changes.one')).toBe(purged?.messages)
 })
 
-test('dead letters make room for newer ones, so that they never stop a worker', async () => {
+test('old dead letters are deleted for new ones, so that a full stream never stops a worker', async () => {
   for (let count = 0; count < 30; count++) await publish('dead.letters')
   const { bytes, messages, first_seq } = await readState(deadLetterStream)
   expect(bytes).toBeLessThanOrEqual(1_048_576)
@@ -144,7 +144,7 @@ test('dead letters make room for newer ones, so that they never stop a worker', 
   expect(first_seq).toBeGreaterThan(1)
 })
 
-test('a store that is too small for the setting gets smaller limits instead of no streams', async () => {
+test('a NATS store that is too small for the setting gets streams with smaller limits', async () => {
   const tooMuch = { ...platform.config, EVENT_LOG_MAX_MEGABYTES: 2 ** 30 }
   const warnings: string[] = []
   await ensureStreams(platform.nats, tooMuch, (text) => warnings.push(text))
@@ -152,7 +152,7 @@ test('a store that is too small for the setting gets smaller limits instead of n
   expect((await streamUsage(platform)).every(({ limitBytes }) => limitBytes > 1_000_000)).toBe(true)
 })
 
-test("the free share of ClickHouse's disk is measured", async () => {
+test("the free ratio of ClickHouse's disk is measured", async () => {
   const free = await clickhouseFreeRatio(platform)
   expect(free).toBeGreaterThan(0)
   expect(free).toBeLessThanOrEqual(1)

@@ -8,10 +8,10 @@ import { selectFreeRatio } from './store.ts'
 export type StreamUsage = { stream: string; bytes: number; limitBytes: number }
 export type Purged = { stream: string; messages: number }
 
-/** Above the first share of its limit, a stream is purged of its oldest stored messages down to the second. */
+/** A stream above the first ratio of its size limit is purged of its oldest stored messages down to the second. */
 const purgeAbove = 0.8
 const purgeTo = 0.7
-// A restored database reads these again, if there is room for them.
+// Newer messages are kept, unless the stream is almost full: a restored database reads them again.
 const retentionMs = 15 * 60_000
 const keepBelow = 0.95
 const timeoutMs = 2_000
@@ -27,9 +27,9 @@ export async function streamUsage(platform: Pick<Platform, 'config' | 'nats'>): 
 }
 
 /**
- * Purges the oldest messages of every stream that is above its watermark. Only messages that every reader has finished
- * with are purged: clicks that are stored and that webhooks have read, changes that every job has acknowledged. A
- * stream that is almost full does not wait for webhooks. Nothing is purged while `tributary rebuild` reads the log.
+ * Purges the oldest messages of every stream that is above its watermark, but only messages that all readers have
+ * finished: clicks that are stored and read by webhooks, and changes that every job has acknowledged. A stream that is
+ * almost full does not wait for webhooks. Nothing is purged while `tributary rebuild` reads the log.
  */
 export async function purgeStored(
   platform: Pick<Platform, 'config' | 'nats' | 'db' | 'now'>,
@@ -55,16 +55,16 @@ export async function purgeStored(
   return purged
 }
 
-/** Free share of ClickHouse's fullest disk. */
+/** The free ratio, from 0 to 1, of ClickHouse's fullest disk. */
 export function clickhouseFreeRatio({ clickhouse }: Pick<Platform, 'clickhouse'>): Promise<number | undefined> {
   return selectFreeRatio(clickhouse)
 }
 
-/** The stored sequence of the partition's cursor in this very stream. */
+/** The sequence of the partition's last stored message; 0 when the cursor belongs to another stream. */
 async function stored(platform: Pick<Platform, 'db'>, { config, created, state }: StreamInfo): Promise<number> {
   const cursors = await storedSequences(platform)
   const cursor = cursors.find(({ partition }) => eventStream(partition) === config.name)
-  // A log that was restored to an older state has other messages under these sequences.
+  // A recreated stream, or one restored to an older state, has other messages at these sequences.
   const isOfThis = cursor?.created === created && cursor.sequence <= state.last_seq
   return isOfThis ? cursor.sequence : 0
 }
@@ -76,15 +76,15 @@ async function acknowledged(manager: JetStreamManager, { config, state }: Stream
   return floor
 }
 
-/** The sequence up to which every click batch subscriber has read this stream. */
+/** The sequence up to which all subscribers of click batches (webhooks) have read this stream. */
 async function fannedOut(manager: JetStreamManager, { config, state }: StreamInfo): Promise<number> {
   const partition = config.name.split('_').at(-1)
   let last = state.last_seq
   for await (const consumer of manager.consumers.list(changeStream)) {
     const isBehind = consumer.num_pending + consumer.num_ack_pending > 0
     if (consumer.config.filter_subject !== clickBatchSubject || !isBehind) continue
-    const destination = { seq: consumer.ack_floor.stream_seq + 1, next_by_subj: `changes.${partition}.click-batches` }
-    const next = await manager.direct.getMessage(changeStream, destination).catch(() => null)
+    const start = { seq: consumer.ack_floor.stream_seq + 1, next_by_subj: `changes.${partition}.click-batches` }
+    const next = await manager.direct.getMessage(changeStream, start).catch(() => null)
     const batch = next && clickBatchStored.safeParse(next.json())
     if (batch?.success) last = Math.min(last, batch.data.first - 1)
   }

@@ -21,17 +21,17 @@ test.each<[string, string, object]>([
   expect(parse(text)).toMatchObject(expected)
 })
 
-test('reads other charsets, from the header or the page', () => {
+test('a page is decoded by the charset in its Content-Type header or in a meta tag', () => {
   const bytes = Buffer.from('<meta charset="iso-8859-1"><title>caf\u00e9</title>', 'latin1')
   expect(parseMetatags(bytes, 'text/html', address).title).toBe('café')
   expect(parseMetatags(bytes, 'text/html; charset=no-such', address).title).toContain('caf')
 })
 
-test('reads nothing from other content than HTML', () => {
+test('only HTML has metatags', () => {
   expect(parse('<title>x</title>', 'application/json')).toEqual({ title: null, description: null, image: null })
 })
 
-test('parses hostile pages of 256 kB in linear time', () => {
+test('hostile pages of 256 kB are parsed in linear time', () => {
   const started = performance.now()
   for (const part of ['<meta ', '<meta a=', '<title', '<meta content="', "<meta name='x' ", '&#'])
     parse(part.repeat(Math.ceil(262_144 / part.length)))

@@ -7,7 +7,7 @@ const names = {
   image: ['og:image', 'og:image:url', 'twitter:image', 'twitter:image:src'],
 } as const
 
-/** Reads a page's metadata from its head; `address` is the page's URL. */
+/** Reads a page's title, description and image from its HTML; `address` is the page's URL. */
 export function parseMetatags(bytes: Uint8Array, contentType: string, address: string): Metatags {
   if (!/^\s*(text\/html|application\/xhtml\+xml)\b/i.test(contentType)) {
     return { title: null, description: null, image: null }
@@ -23,7 +23,7 @@ export function parseMetatags(bytes: Uint8Array, contentType: string, address: s
   }
 }
 
-/** The content of each `<meta>` by name; the first of a name counts. A tag ends at the next bracket: linear time. */
+/** The content of each `<meta>` by name; the first tag of a name wins. Takes linear time. */
 function readTags(html: string): Map<string, string> {
   const tags = new Map<string, string>()
   for (const [, attributes = ''] of html.matchAll(/<meta\b([^<>]{1,2500})>/gi)) {

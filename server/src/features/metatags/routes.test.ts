@@ -22,7 +22,7 @@ const site = createServer((request, response) => {
 beforeAll(() => new Promise<void>((resolve) => site.listen(0, '127.0.0.1', () => resolve())))
 afterAll(() => new Promise<void>((resolve) => site.close(() => resolve())))
 
-/** Calls the service with outbound access to this one site. */
+/** Calls getMetatags with outbound access to the test site only. */
 function read(path: string) {
   const { port } = site.address() as AddressInfo
   return getMetatags({ config: allowing(port) }, `http://127.0.0.1:${port}${path}`)
@@ -44,7 +44,7 @@ async function ask(query: string, key: string) {
 }
 
 describe('getMetatags', () => {
-  it('200: returns title, description and image of a page, fetched once in ten minutes', async () => {
+  it('200: returns title, description and image of a page, which is fetched once in ten minutes', async () => {
     const page = { title: 'A page', description: 'd', image: null }
     const before = visits
     expect(await Promise.all([read('/page'), read('/page')])).toEqual([page, page])
@@ -53,11 +53,11 @@ describe('getMetatags', () => {
     expect(await read('/moved')).toEqual(page)
   })
 
-  it('200: returns null for a page that fails, redirects endlessly or leads into the network', async () => {
+  it('200: returns null for a page that fails, redirects endlessly or redirects to a private address', async () => {
     for (const path of ['/broken', '/loop', '/inside']) expect(await read(path), path).toEqual(nothing)
   })
 
-  it('200: returns null for a private address, without the reason', async () => {
+  it('200: returns null for a private address, without an error message', async () => {
     const { key } = await buildWorkspace(platform)
     for (const url of ['http://127.0.0.1:1/', 'http://169.254.169.254/latest', 'http://[::1]/', 'http://localhost/']) {
       expect(await ask(`url=${encodeURIComponent(url)}`, key), url).toEqual({ status: 200, body: nothing })

@@ -7,7 +7,7 @@ import { fetchOutbound, OutboundError } from '../../platform/outbound.ts'
 import { parseMetatags } from './parse.ts'
 
 const timeoutMs = 5_000
-/** A page's head is in its first bytes; the rest is not read. */
+/** Only this much of a page is read: the metatags are in its head. */
 const maxBytes = 262_144
 const maxRedirects = 3
 const maxReading = 20
@@ -22,12 +22,12 @@ const openPages = memoByObject((_: Config) =>
     ttlMs: (metatags) => (metatags === nothing ? rememberFailureMs : rememberMs),
     admit(running) {
       if (running < maxReading) return
-      throw new AppError('rate_limit_exceeded', 'Too many pages are being read at the same time. Try again in 1 s.')
+      throw new AppError('rate_limit_exceeded', 'The server is fetching too many pages at once. Try again in 1 s.')
     },
   }),
 )
 
-/** Pages are fetched through the outbound client only, so that no address inside the network can be read. */
+/** Fetches a page's metatags with the outbound client, which refuses private addresses of the server's network. */
 export async function getMetatags(ctx: Pick<Ctx, 'config'>, url: string): Promise<Metatags> {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
     throw invalid('`url` in the query must be an absolute URL such as https://example.com/page.')
@@ -50,7 +50,7 @@ async function readPage(url: string, config: Config): Promise<Metatags> {
     }
     return nothing
   } catch (error) {
-    // The reason would reveal the server's network to a stranger.
+    // Return no metatags instead of the error, which would reveal the server's network.
     if (error instanceof OutboundError) return nothing
     throw error
   }

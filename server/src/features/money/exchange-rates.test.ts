@@ -24,13 +24,13 @@ async function serveBank(text: string, status = 200): Promise<string> {
   return `http://127.0.0.1:${port}/daily.xml`
 }
 
-test('without RATES_FILE the large currencies have exchange rates', () => {
+test('without RATES_FILE the major currencies have built-in exchange rates', () => {
   const { rates, date } = openExchangeRates({ RATES_FILE: undefined }, log)()
   expect(date).toMatch(/^\d{4}-\d\d-\d\d$/)
   for (const code of ['usd', 'eur', 'gbp', 'jpy', 'inr']) expect(rates.get(code)).toMatch(/^\d/)
 })
 
-test('a download replaces the file, and a running process reloads it', async () => {
+test('a download replaces RATES_FILE, and a running process reloads it', async () => {
   const file = join(await folder(), 'exchange-rates.json')
   await writeFile(file, JSON.stringify({ base: 'eur', date: '2020-01-01', rates: { eur: '1', usd: '2' } }))
   await utimes(file, 1, 1)
@@ -52,10 +52,10 @@ test('a download replaces the file, and a running process reloads it', async () 
 })
 
 test.each([
-  ['a text without exchange rates', 'hello', 200, /not a list of exchange rates/],
-  ['an error', '', 500, /answers 500/],
+  ['a text without exchange rates', 'hello', 200, /not an exchange rate list/],
+  ['an error', '', 500, /returned 500/],
   ['more than a megabyte', 'x'.repeat(1_000_001), 200, /more than 1000000 bytes/],
-])('a download of %s leaves the file unchanged', async (_, text, status, reason) => {
+])('a download of %s leaves RATES_FILE unchanged', async (_, text, status, reason) => {
   const file = join(await folder(), 'exchange-rates.json')
   await writeFile(file, 'before')
   await expect(downloadExchangeRates(await serveBank(text, status), file)).rejects.toThrow(reason)
@@ -67,7 +67,7 @@ test.each([
   ['is not JSON', 'hello'],
   ['has a number instead of a decimal text', '{"base":"eur","date":"2026-01-01","rates":{"usd":1.1}}'],
   ['has an invalid currency code', '{"base":"eur","date":"2026-01-01","rates":{"dollar":"1.1"}}'],
-])('a file that %s is refused at the start', async (_, text) => {
+])('a RATES_FILE that %s is refused at startup', async (_, text) => {
   const file = join(await folder(), 'exchange-rates.json')
   if (text !== undefined) await writeFile(file, text)
   expect(() => openExchangeRates({ RATES_FILE: file }, log)).toThrow(/RATES_FILE is .*can't be used/)

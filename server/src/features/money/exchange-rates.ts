@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { type Config, ConfigError } from '../../platform/config.ts'
 import type { Log } from '../../platform/log.ts'
 
-/** Units of each currency for one unit of the base; decimal texts, since binary fractions would lose cents. */
+/** Exchange rates: units of each currency per unit of the base currency, as decimal text to avoid float rounding. */
 export type ExchangeRates = { date: string; rates: ReadonlyMap<string, string> }
 
 const builtIn = new URL('../../../data/exchange-rates.json', import.meta.url)
@@ -16,7 +16,7 @@ const exchangeRatesFile = z.object({
   rates: z.record(z.string().regex(/^[a-z]{3}$/), z.string().regex(/^\d+(\.\d+)?$/)),
 })
 
-/** Returns a function that gives the newest exchange rates: from RATES_FILE, which may change, or from the release. */
+/** Returns a function that returns current exchange rates: from RATES_FILE, reread on change, or the built-in file. */
 export function openExchangeRates({ RATES_FILE }: Pick<Config, 'RATES_FILE'>, log: Log): () => ExchangeRates {
   const file = RATES_FILE ?? builtIn
   let { exchangeRates, mtimeMs } = readExchangeRates(file)
@@ -34,7 +34,7 @@ export function openExchangeRates({ RATES_FILE }: Pick<Config, 'RATES_FILE'>, lo
       ;({ exchangeRates, mtimeMs } = readExchangeRates(file))
       log.info({ file: String(file), date: exchangeRates.date }, 'exchange rates reloaded')
     } catch (error) {
-      log.warn({ error: (error as Error).message }, 'changed exchange rates are not usable, keeping the previous ones')
+      log.warn({ error: (error as Error).message }, 'new exchange rates are invalid, keeping the previous ones')
     }
   }
 
@@ -44,13 +44,13 @@ export function openExchangeRates({ RATES_FILE }: Pick<Config, 'RATES_FILE'>, lo
   }
 }
 
-/** Turns the daily XML of the European Central Bank into the content of RATES_FILE. */
+/** Converts the daily XML of the European Central Bank to the content of RATES_FILE. */
 export function parseBankXml(text: string): z.infer<typeof exchangeRatesFile> {
   const date = /<Cube time=['"](\d{4}-\d\d-\d\d)['"]/.exec(text)?.[1]
   const rates = [...text.matchAll(/currency=['"]([A-Z]{3})['"] rate=['"]([\d.]+)['"]/g)].map(
     ([, code = '', rate = '']) => [code.toLowerCase(), rate],
   )
-  if (!date || rates.length === 0) throw new Error('it is not a list of exchange rates of the European Central Bank')
+  if (!date || rates.length === 0) throw new Error('it is not an exchange rate list of the European Central Bank')
   return { base: 'eur', date, rates: Object.fromEntries([['eur', '1'], ...rates]) }
 }
 

@@ -38,7 +38,7 @@ test.each([
   ['xyz', 'usd'],
   ['usd', 'xyz'],
   ['zzz', 'usd'],
-])('%s to %s has no exchange rate', (currency, to) => {
+])('%s can not be converted to %s without an exchange rate', (currency, to) => {
   expect(convert({ amount: 1n, currency }, to, table)).toBeUndefined()
 })
 
@@ -46,7 +46,7 @@ test('an amount in its own currency stays unchanged, even without an exchange ra
   expect(convert({ amount: 7n, currency: 'xyz' }, 'xyz', table)).toEqual({ amount: 7n, currency: 'xyz' })
 })
 
-test('a conversion is exact to half a minor unit, and never decreases as the amount grows', () => {
+test('a converted amount is exact to half a minor unit, and never decreases as the amount grows', () => {
   const code = fc.constantFrom('eur', 'usd', 'gbp', 'jpy', 'kwd')
   const units = { eur: 100, usd: 125, gbp: 80, jpy: 160, kwd: 400 } as Record<string, number>
   fc.assert(
@@ -74,7 +74,7 @@ test.each([
   [10n ** 30n + 1n, 10_000n, undefined, 10n ** 30n + 1n],
   [100n, 1n, 3n, 33n],
   [0n, 1n, 3n, 0n],
-])('of %s, the share %s / %s is %s', (amount, part, whole, expected) => {
+])('the share of %s by %s / %s is %s', (amount, part, whole, expected) => {
   expect(roundShare(amount, part, whole)).toBe(expected)
 })
 
@@ -92,8 +92,8 @@ test.each([
 })
 
 test.each([
-  [1n, [], /no weight is above zero/],
-  [1n, [0n, 0n], /no weight is above zero/],
+  [1n, [], /no weight is positive/],
+  [1n, [0n, 0n], /no weight is positive/],
   [1n, [2n, -1n], /negative/],
 ])('%s divided by the weights %s is refused', (total, weights, message) => {
   expect(() => apportion(total, weights)).toThrow(message)
@@ -104,7 +104,7 @@ const amount = fc.oneof(fc.bigInt({ min: -1_000n, max: 1_000n }), fc.bigInt({ mi
 const weight = fc.oneof(fc.bigInt({ min: 0n, max: 9n }), fc.bigInt({ min: 0n, max: 10n ** 40n }))
 const weights = fc.array(weight, { minLength: 1, maxLength: 20 }).filter((weights) => add(weights) > 0n)
 
-test('shares add up to the total, and each is less than one unit from exact', () => {
+test('the shares of a divided amount add up to it, and each is less than one unit from exact', () => {
   fc.assert(
     fc.property(amount, weights, (total, weights) => {
       const [shares, whole] = [apportion(total, weights), add(weights)]
@@ -117,7 +117,7 @@ test('shares add up to the total, and each is less than one unit from exact', ()
   )
 })
 
-test('a refund is divided like its sale with the other sign', () => {
+test('a refund is divided into the negative shares of its sale', () => {
   fc.assert(
     fc.property(amount, weights, (total, weights) => {
       expect(apportion(-total, weights)).toEqual(apportion(total, weights).map((share) => -share))
@@ -125,7 +125,7 @@ test('a refund is divided like its sale with the other sign', () => {
   )
 })
 
-test('a larger weight never gets less, and of equal weights the first gets the extra unit', () => {
+test('a larger weight never gets a smaller share, and of equal weights the first gets the extra unit', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 10n ** 20n }), weights, (total, weights) => {
       const shares = apportion(total, weights)

@@ -4,7 +4,7 @@ import { downloadText, replaceFile } from '../../platform/download.ts'
 import { memoByObject } from '../../platform/memo.ts'
 import { type ExchangeRates, openExchangeRates, parseBankXml, readExchangeRates } from './exchange-rates.ts'
 
-/** In the minor unit of the currency: cents, whole yen, fils. */
+/** An amount in the minor unit of its currency: cents, whole yen, fils. */
 export type Money = { amount: bigint; currency: string }
 
 const maxDownloadBytes = 1_000_000
@@ -18,12 +18,12 @@ const exponents: Record<string, bigint> = {
   ...Object.fromEntries('bhd iqd jod kwd lyd omr tnd'.split(' ').map((code) => [code, 3n])),
 }
 
-/** The exchange rates of the process. A role calls it once at its start, so that an unusable RATES_FILE stops it. */
+/** The exchange rates of the process. Roles call this at startup, so that an invalid RATES_FILE stops them. */
 export function exchangeRates({ config, log }: Pick<Platform, 'config' | 'log'>): ExchangeRates {
   return openedExchangeRates(config, log)()
 }
 
-/** Replaces the file with the exchange rates of the European Central Bank, or of a source with the same XML. */
+/** Downloads exchange rates in the XML format of the European Central Bank and replaces the file with them. */
 export function downloadExchangeRates(url: string, file: string): Promise<ExchangeRates> {
   return replaceFile(file, async (temporary) => {
     const content = parseBankXml(await downloadText(url, maxDownloadBytes))
@@ -32,7 +32,7 @@ export function downloadExchangeRates(url: string, file: string): Promise<Exchan
   })
 }
 
-/** Undefined when one of the currencies has no exchange rate. */
+/** Converts an amount to another currency. Undefined when one of the currencies has no exchange rate. */
 export function convert(money: Money, currency: string, { rates }: ExchangeRates): Money | undefined {
   if (money.currency === currency) return money
   const [from, to] = [parseRate(rates.get(money.currency)), parseRate(rates.get(currency))]
@@ -42,21 +42,21 @@ export function convert(money: Money, currency: string, { rates }: ExchangeRates
   return { amount: divideRounded(numerator, denominator), currency }
 }
 
-/** `part / whole` of an amount. Without `whole` the part is in basis points: a commission of 12.5 % has 1250n. */
+/** `part / whole` of an amount, rounded. By default `part` is in basis points: 1250n for a commission of 12.5 %. */
 export function roundShare(amount: bigint, part: bigint, whole = 10_000n): bigint {
   return divideRounded(amount * part, whole)
 }
 
 /**
  * Divides an amount by weights so that the shares add up to it exactly: each exact share is rounded towards zero, and
- * the missing units go to the largest remainders, the first of equal ones. To refund a divided amount in parts, take
- * what is left of each share as its weight: no share goes below zero, and the last part leaves nothing.
+ * the missing units go to the largest remainders, the first of equal ones. To refund a divided amount in parts, use
+ * what is left of each share as its weight: no share becomes negative, and the last refund leaves no remainder.
  */
 export function apportion(total: bigint, weights: readonly bigint[]): bigint[] {
-  if (weights.some((weight) => weight < 0n)) throw new RangeError('A weight is negative')
+  if (weights.some((weight) => weight < 0n)) throw new RangeError('A weight for dividing an amount is negative')
   if (total === 0n) return weights.map(() => 0n)
   const whole = add(weights)
-  if (whole === 0n) throw new RangeError(`${total} can't be divided: no weight is above zero`)
+  if (whole === 0n) throw new RangeError(`${total} can't be divided: no weight is positive`)
   const unit = total < 0n ? -1n : 1n
   const shares = weights.map((weight) => (total * weight) / whole)
   const remainders = weights.map((weight, index) => ({ index, size: unit * ((total * weight) % whole) }))
@@ -80,7 +80,7 @@ function parseRate(text = ''): { numerator: bigint; denominator: bigint } | unde
   return numerator > 0n ? { numerator, denominator: 10n ** BigInt(fraction.length) } : undefined
 }
 
-/** Halves go away from zero, as invoices round, and a refund then takes back exactly what its sale gave. */
+/** Divides and rounds half away from zero, as invoices do, so that a refund is exactly the negative of its sale. */
 function divideRounded(numerator: bigint, denominator: bigint): bigint {
   const half = numerator < 0n ? -denominator : denominator
   return (numerator * 2n + half) / (denominator * 2n)

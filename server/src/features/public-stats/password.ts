@@ -11,7 +11,7 @@ export type CheckPassword = (
 
 const limit = { points: 10, duration: 600 }
 
-/** Allows ten wrong passwords in ten minutes per network and link or folder; a correct one is not counted. */
+/** Checks passwords of public statistics; allows ten wrong passwords per client network, link and ten minutes. */
 export function openPasswordCheck({ config, valkey }: Pick<Platform, 'config' | 'valkey'>): CheckPassword {
   const limiter = new RateLimiterRedis({
     ...limit,
@@ -23,7 +23,7 @@ export function openPasswordCheck({ config, valkey }: Pick<Platform, 'config' | 
     if (password === '') throw unauthorized('These statistics have a password. Send it in the header X-Stats-Password.')
     const visitor = `${id}/${network}`
     try {
-      // Counted before comparing, so that concurrent guesses are counted too.
+      // Count the attempt before comparing the password, so that concurrent guesses are counted too.
       await limiter.consume(visitor)
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal
@@ -36,7 +36,7 @@ export function openPasswordCheck({ config, valkey }: Pick<Platform, 'config' | 
   }
 }
 
-/** A password is sealed for its link or folder and can't be moved to another. */
+/** The encryption purpose of a password: it can be decrypted only for its own link or folder. */
 export function sealPurpose(subjectId: string): string {
   return `public statistics of ${subjectId}`
 }

@@ -12,7 +12,7 @@ import { linkNumbers } from '../links/service.ts'
 const platform = await openTestPlatform()
 const { api } = inject('server')
 
-/** A link in a folder with a click from Germany, one from France and one by a bot, beside a link without a folder. */
+/** Creates a link in a folder with clicks from Germany, France and a bot, and a link without a folder. */
 async function setUp(publicStats = false) {
   const workspace = await buildWorkspace(platform, { plan: 'free' })
   const ctx = contextIn(platform, workspace.id)
@@ -60,22 +60,22 @@ describe('retrievePublicStats', () => {
     expect(series.reduce((sum, { clicks }) => sum + clicks, 0)).toBe(2)
   })
 
-  it('404: a link that is not public is like one that does not exist', async () => {
+  it('404: private and missing links get the same response', async () => {
     const { address } = await setUp()
     const [hidden, unknown] = [await read(address), await read({ ...address, key: 'none' })]
     expect(hidden.status).toBe(404)
-    expect(JSON.stringify(hidden)).toContain(`There are no public statistics of link ${address.domain}/sale.`)
+    expect(JSON.stringify(hidden)).toContain(`There are no public statistics for link ${address.domain}/sale.`)
     expect(unknown).toEqual(JSON.parse(JSON.stringify(hidden).replace('/sale', '/none')))
   })
 
-  it("404: fails as soon as the link's publicStats is false again", async () => {
+  it("404: as soon as the link's publicStats is false again", async () => {
     const { address, call, link } = await setUp(true)
     expect((await read(address)).status).toBe(200)
     await call(updateLink, { params: { linkId: link.id }, body: { publicStats: false } })
     expect((await read(address)).status).toBe(404)
   })
 
-  it("200: returns the clicks of a folder's links, until it is turned off or deleted", async () => {
+  it("200: returns the clicks of a folder's links, until public statistics are off or the folder is deleted", async () => {
     const { folder, change, ctx } = await setUp()
     const query = { folderId: folder.id }
     expect((await read(query)).status).toBe(404)
@@ -88,7 +88,7 @@ describe('retrievePublicStats', () => {
     expect((await read(query)).status).toBe(404)
   })
 
-  it('401: fails without the password or with a wrong one; 429: after ten wrong ones, for this link only', async () => {
+  it('401: without the password or with a wrong one; 429: after ten wrong passwords, for this link only', async () => {
     const { address, change, link } = await setUp()
     const settings = await change({ linkId: link.id, password: 'Blüte' })
     expect(settings).toEqual({ linkId: link.id, folderId: null, enabled: true, hasPassword: true })
@@ -109,13 +109,13 @@ describe('retrievePublicStats', () => {
     ['a link and a folder', { domain: 'a.example', key: 'b', folderId: 'fold_1' }, 400],
     ['a grouping that reveals single visitors', { folderId: 'fold_1', groupBy: 'cities' }, 422],
     ['an unknown folder', { folderId: 'fold_1' }, 404],
-  ])('%o is refused', async (_, query, status) => {
+  ])('a query with %s is refused', async (_, query, status) => {
     expect((await read(query)).status).toBe(status)
   })
 })
 
 describe('changePublicStats', () => {
-  it("200: sets the same switch as the link's publicStats; a password stays unless it is sent", async () => {
+  it("200: sets the link's publicStats; the stored password stays unless one is sent", async () => {
     const { change, call, link } = await setUp()
     await change({ linkId: link.id, password: 'open' })
     expect((await call(updateLink, { params: { linkId: link.id }, body: {} })).publicStats).toBe(true)
@@ -123,14 +123,14 @@ describe('changePublicStats', () => {
     expect((await call(updateLink, { params: { linkId: link.id }, body: {} })).publicStats).toBe(false)
   })
 
-  it('404: fails for a link or folder of another workspace', async () => {
+  it('404: for a link or folder of another workspace', async () => {
     const { change } = await setUp()
     const { link, folder }: { link: { id: string }; folder: { id: string }; workspace: BuiltWorkspace } = await setUp()
     await expect(change({ linkId: link.id })).rejects.toMatchObject({ status: 404 })
     await expect(change({ folderId: folder.id })).rejects.toMatchObject({ status: 404 })
   })
 
-  it('422: refuses both or neither', async () => {
+  it('422: for both or neither of linkId and folderId', async () => {
     const { change, link, folder } = await setUp()
     await expect(change({})).rejects.toMatchObject({ status: 422 })
     await expect(change({ linkId: link.id, folderId: folder.id })).rejects.toMatchObject({ status: 422 })

@@ -19,7 +19,7 @@ import { selectPublicStats, upsertPublicStats } from './store.ts'
 
 const mostRows = 100
 
-/** A link is switched by its own `publicStats`, so that both ways of changing it agree. */
+/** Turns public statistics on or off. For a link this sets its `publicStats`, like an update of the link does. */
 export async function changePublicStats(ctx: Ctx, change: PublicStatsChange): Promise<PublicStatsSettings> {
   const { linkId, folderId, enabled, password } = change
   if ((linkId === undefined) === (folderId === undefined)) {
@@ -36,7 +36,7 @@ export async function changePublicStats(ctx: Ctx, change: PublicStatsChange): Pr
   })
 }
 
-/** Checked for each request, so that turning the statistics off, or a new password, applies at once. */
+/** Returns public statistics. Reads the settings on each request, so that a change applies at once. */
 export async function retrievePublicStats(
   platform: Platform,
   query: PublicStatsQuery,
@@ -70,12 +70,12 @@ function presentRow(row: AnalyticsRow, column: (typeof columns)[keyof typeof col
 }
 
 function notPublic(subject: string): AppError {
-  return new AppError('not_found', `There are no public statistics of ${subject}.`)
+  return new AppError('not_found', `There are no public statistics for ${subject}.`)
 }
 
 type Subject = { workspaceId: string; id: string; filter: { linkId: string } | { folderId: string } }
 
-/** Missing and private subjects get the same answer, so that nobody can tell which. */
+/** Finds the link or folder of public statistics. The same error for missing and private ones hides which exist. */
 async function findSubject(platform: Platform, { domain, key, folderId }: PublicStatsQuery): Promise<Subject> {
   if (folderId !== undefined && domain === undefined && key === undefined) {
     const settings = await selectPublicStats(platform.db, folderId)

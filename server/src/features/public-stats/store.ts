@@ -15,7 +15,7 @@ export async function selectPublicStats(db: AllWorkspacesDb, subjectId: string):
   return result.rows[0]
 }
 
-/** Without a password the stored one stays; null removes it. */
+/** Stores settings of public statistics. An undefined password keeps the stored one; null removes it. */
 export async function upsertPublicStats(
   db: Db,
   workspaceId: string,

@@ -1,4 +1,4 @@
-/** SVG when the client prefers it to PNG; browsers list SVG among all the others, and get the default. */
+/** The QR image format for an `Accept` header: SVG only when the client prefers it to PNG, which browsers don't. */
 export function preferredFormat(accept: string): 'png' | 'svg' {
   const wishes = accept.split(',').map(parseWish)
   return quality(wishes, 'svg+xml') > quality(wishes, 'png') ? 'svg' : 'png'
@@ -13,7 +13,7 @@ function parseWish(text: string): Wish {
   return { type, quality: quality >= 0 && quality <= 1 ? quality : 0 }
 }
 
-/** The most specific entry counts. */
+/** The quality value of an image type in the `Accept` header; the most specific entry counts. */
 function quality(wishes: Wish[], subtype: string): number {
   const forms = [`image/${subtype}`, 'image/*', '*/*']
   return forms.map((form) => wishes.find(({ type }) => type === form)).find(Boolean)?.quality ?? 0

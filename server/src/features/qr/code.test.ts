@@ -14,9 +14,9 @@ describe('a code', () => {
     )
   })
 
-  test('counts bytes, not characters, and says that a logo takes space', () => {
+  test('is limited by bytes, not characters, and the error says that a logo takes space', () => {
     expect(() => encodeText('漢'.repeat(425), 'H', true)).toThrow(
-      'too long for a QR code of level H, which a logo needs: it has 1275 bytes, and 1273 fit. Shorten it, or use a lower level and no logo.',
+      'too long for a QR code of level H, which a logo needs: it has 1275 bytes, and 1273 fit. Shorten the URL, or use a lower level and no logo.',
     )
   })
 

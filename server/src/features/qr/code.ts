@@ -2,7 +2,7 @@ import { encodeQR } from 'qr'
 import { invalid } from '../../platform/errors.ts'
 
 export type Level = 'L' | 'M' | 'Q' | 'H'
-/** Rows of modules, true where it is dark; without a quiet zone. */
+/** A QR code as rows of modules, true for a dark module; without the quiet zone. */
 export type Code = boolean[][]
 
 const corrections = { L: 'low', M: 'medium', Q: 'quartile', H: 'high' } as const
@@ -15,14 +15,14 @@ export function encodeText(text: string, level: Level, hasLogo: boolean): Code {
   } catch (error) {
     if ((error as Error).message !== 'Capacity overflow') throw error
     const reason = hasLogo ? `${level}, which a logo needs` : level
-    const advice = hasLogo || level !== 'L' ? 'Shorten it, or use a lower level and no logo.' : 'Shorten it.'
+    const advice = hasLogo || level !== 'L' ? 'Shorten the URL, or use a lower level and no logo.' : 'Shorten the URL.'
     throw invalid(
       `\`url\` in the query is too long for a QR code of level ${reason}: it has ${Buffer.byteLength(text)} bytes, and ${capacities[level]} fit. ${advice}`,
     )
   }
 }
 
-/** The square in the middle that a logo covers: whole modules, at most 22 % of the width. */
+/** The square in the middle of a QR code that a logo covers: whole modules, at most 22 % of the width. */
 export function logoArea(code: Code): { from: number; to: number } {
   const most = Math.floor(code.length * 0.22)
   const side = most % 2 === 1 ? most : most - 1

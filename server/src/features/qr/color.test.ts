@@ -46,6 +46,6 @@ describe('colours that scanners can distinguish', () => {
     ['#f0f', '#005a00', 3],
   ])('%s on %s is refused', (foreground, background, percent) => {
     const message = '`fgColor` and `bgColor` in the query are too alike for scanners: the brightness differs by'
-    expect(() => readableColors(foreground, background)).toThrow(`${message} ${percent} %, and must by at least 20 %.`)
+    expect(() => readableColors(foreground, background)).toThrow(`${message} ${percent} %, and the minimum is 20 %.`)
   })
 })

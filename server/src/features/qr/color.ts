@@ -2,7 +2,7 @@ import { invalid } from '../../platform/errors.ts'
 
 export type Color = { red: number; green: number; blue: number; hex: string }
 
-// The lowest contrast grade in ISO/IEC 15415. Many scanners need more, especially on a dark background.
+// The lowest contrast grade in ISO/IEC 15415. Many scanners need more contrast, especially on a dark background.
 const leastContrast = 0.2
 
 export function readableColors(foreground: string, background: string): [Color, Color] {
@@ -10,11 +10,11 @@ export function readableColors(foreground: string, background: string): [Color, 
   const difference = contrast(...colors)
   if (difference >= leastContrast) return colors
   throw invalid(
-    `\`fgColor\` and \`bgColor\` in the query are too alike for scanners: the brightness differs by ${Math.floor(difference * 100)} %, and must by at least ${leastContrast * 100} %.`,
+    `\`fgColor\` and \`bgColor\` in the query are too alike for scanners: the brightness differs by ${Math.floor(difference * 100)} %, and the minimum is ${leastContrast * 100} %.`,
   )
 }
 
-/** Three or six hex digits, with or without `#`. */
+/** Parses a colour of three or six hex digits, with or without `#`. */
 export function parseColor(text: string): Color {
   const digits = text.replace('#', '').toLowerCase()
   const six = digits.length === 3 ? digits.replaceAll(/./g, '$&$&') : digits
@@ -22,7 +22,7 @@ export function parseColor(text: string): Color {
   return { red, green, blue, hex: `#${six}` }
 }
 
-/** The brightness difference of two colours, from 0 to 1, for the scanner that sees the least. */
+/** The smallest brightness difference, from 0 to 1, that a scanner sees between two colours. */
 export function contrast(one: Color, other: Color): number {
   return Math.min(...scannerWeights.map((weights) => Math.abs(brightness(one, weights) - brightness(other, weights))))
 }

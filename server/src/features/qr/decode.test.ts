@@ -63,7 +63,7 @@ describe('a picture that is refused before decoding', () => {
   })
 })
 
-test('damaged files are an error, never a hang', () => {
+test('damaged image files are an error, never a hang', () => {
   const damage = fc.array(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.nat({ max: 255 })), {
     minLength: 1,
     maxLength: 8,
@@ -105,7 +105,7 @@ function withSecondHeader(): Buffer {
   return Buffer.concat([disc.subarray(0, 33), chunk('IHDR', large), disc.subarray(33)])
 }
 
-/** The checksum is wrong: the file must be refused before it is checked. */
+/** A PNG chunk with a wrong checksum, because the file must be refused before the checksum is verified. */
 function chunk(type: string, data: Buffer): Buffer {
   const length = Buffer.alloc(4)
   length.writeUInt32BE(data.length)

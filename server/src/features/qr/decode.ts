@@ -6,12 +6,12 @@ import { type Pixels, resize } from './pixels.ts'
 const mostPixels = 2_000
 const maxPixels = 512
 
-/** The message says what is wrong with it. */
+/** A logo can't be used; the message continues the sentence "the logo …". */
 export class UnusablePicture extends Error {}
 
 export type Decoded = { pixels: Pixels; png: Uint8Array }
 
-/** A PNG or JPEG by its bytes, whatever its declared type; scaled down to a size worth caching. */
+/** Decodes a logo, a PNG or JPEG by its first bytes, and scales it down to at most 512 pixels. */
 export function decodePicture(bytes: Buffer): Decoded {
   const pixels = reduced(findDecoder(bytes)(bytes))
   const picture = new PNG({ width: pixels.width, height: pixels.height })
@@ -25,7 +25,7 @@ function findDecoder(bytes: Buffer): (bytes: Buffer) => Pixels {
   throw new UnusablePicture('is neither PNG nor JPEG.')
 }
 
-/** The decoder trusts sizes and lengths in the file, so they are checked before. */
+/** Decodes a PNG. Checks its dimensions and unpacked size first, because the decoder trusts them. */
 function decodePngFile(bytes: Buffer): Pixels {
   const chunks = readChunks(bytes)
   const [header, ...others] = chunks.filter(({ type }) => type === 'IHDR')
@@ -34,7 +34,7 @@ function decodePngFile(bytes: Buffer): Pixels {
   const [width, height] = [header.data.readUInt32BE(0), header.data.readUInt32BE(4)]
   requireSize(width, height)
   const packed = Buffer.concat(chunks.filter(({ type }) => type === 'IDAT').map(({ data }) => data))
-  // A pixel has at most eight bytes; an interlaced file has up to seven passes with their own lines.
+  // A PNG pixel has at most eight bytes; an interlaced file has up to seven passes with extra bytes per line.
   inflateSync(packed, { maxOutputLength: width * height * 8 + height * 16 })
   const { data } = PNG.sync.read(bytes)
   return { width, height, data }
@@ -58,7 +58,7 @@ function decodeJpegFile(bytes: Buffer): Pixels {
   return { width, height, data }
 }
 
-/** Reads the first frame header, which precedes any picture data. */
+/** Reads a JPEG's dimensions from its first frame header, which precedes the image data. */
 function jpegSize(bytes: Buffer): { width: number; height: number } {
   for (let at = 2; at + 9 < bytes.length && bytes[at] === 0xff; ) {
     const marker = bytes[at + 1] ?? 0

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { gate, lanes } from './gate.ts'
 
-test('runs a limited number at once, and all in the end', async () => {
+test('a gate runs a limited number of calls at once, and all of them in the end', async () => {
   const pass = gate(2, 100)
   let [inside, most] = [0, 0]
   const work = async (number: number) => {
@@ -16,7 +16,7 @@ test('runs a limited number at once, and all in the end', async () => {
   expect([most, inside]).toEqual([2, 0])
 })
 
-test('refuses work beyond the queue limit, and failed work frees its slot', async () => {
+test('a gate refuses calls beyond the queue limit, and a failed call frees its slot', async () => {
   const pass = gate(1, 1)
   const [first, second, third] = [1, 2, 3].map((number) => pass(() => Promise.reject(new Error(`work ${number}`))))
   await expect(third).rejects.toMatchObject({ code: 'rate_limit_exceeded' })
@@ -25,7 +25,7 @@ test('refuses work beyond the queue limit, and failed work frees its slot', asyn
   expect(await pass(async () => 'free again')).toBe('free again')
 })
 
-test('a visitor runs one at a time and pauses after it, without delaying another visitor', async () => {
+test('a visitor has one running call and then a pause, without delaying another visitor', async () => {
   const pass = lanes({ atOnce: 1, mostWaiting: 3, pauseFactor: 3, longestPauseMs: 1_000 })
   const work = () => sleep(20)
   const started = performance.now()

@@ -4,8 +4,8 @@ type Lane = { inside: number; waiting: (() => void)[] }
 type Share = { atOnce: number; mostWaiting: number; pauseFactor?: number; longestPauseMs?: number }
 
 /**
- * Limits each visitor: few at once, and after each a pause that is a multiple of its duration, so that one busy visitor
- * leaves most of the time to others.
+ * Limits the concurrency per visitor. After each call, its slot pauses for a multiple of the call's duration, so that
+ * one busy visitor leaves most of the processing time to others.
  */
 export function lanes({ atOnce, mostWaiting, pauseFactor = 0, longestPauseMs = 0 }: Share) {
   const open = new Map<string, Lane>()
@@ -36,10 +36,10 @@ export function lanes({ atOnce, mostWaiting, pauseFactor = 0, longestPauseMs = 0
 }
 
 function tooMany(): AppError {
-  return new AppError('rate_limit_exceeded', 'Too many codes are being drawn at the same time. Try again in a moment.')
+  return new AppError('rate_limit_exceeded', 'Too many QR codes are being drawn at the same time. Retry in a moment.')
 }
 
-/** Limits concurrency: a few run, some queue, the rest get 429. */
+/** Limits the concurrency of all visitors together: a few calls run, some queue, the rest get 429. */
 export function gate(atOnce: number, mostWaiting: number) {
   const pass = lanes({ atOnce, mostWaiting })
   return <T>(work: () => Promise<T>): Promise<T> => pass('', work)

@@ -3,18 +3,18 @@ import { expect, test } from 'vitest'
 import { fitLogo, moduleEdges } from './layout.ts'
 
 test.each([
-  // modules, margin, size, first edge, last edge: why
+  // Columns: modules, margin, size, first edge, last edge, reason.
   [21, 2, 250, 20, 230, 'a whole number of pixels for each module'],
   [21, 0, 210, 0, 210, 'no margin'],
-  [25, 2, 600, 50, 550, 'the rest is less than a module and goes around'],
-  [37, 2, 600, 29, 571, 'the rest is more, and modules are large enough to differ'],
-  [57, 2, 121, 32, 89, 'small modules stay equal, whatever the rest'],
+  [25, 2, 600, 50, 550, 'leftover pixels are less than a module and go to the margin'],
+  [37, 2, 600, 29, 571, 'leftover pixels are more, and modules are large enough to differ'],
+  [57, 2, 121, 32, 89, 'small modules stay equal, however many pixels are left over'],
 ])('%i modules, margin %i, %i pixels: from %i to %i', (modules, margin, size, first, last) => {
   const edges = moduleEdges(modules, margin, size)
   expect([edges[0], edges[modules], edges.length]).toEqual([first, last, modules + 1])
 })
 
-test('every module is at least a pixel, they differ by one at most, and the margin is never narrower than requested', () => {
+test('modules have at least a pixel and differ by one at most, and the margin is never narrower than requested', () => {
   const version = fc.integer({ min: 1, max: 40 })
   fc.assert(
     fc.property(version, fc.nat({ max: 20 }), fc.integer({ min: 217, max: 2_000 }), (version, margin, size) => {
@@ -31,7 +31,7 @@ test('every module is at least a pixel, they differ by one at most, and the marg
   )
 })
 
-test('a picture with less than a pixel for each module is refused', () => {
+test('a size with less than a pixel for each module is refused', () => {
   expect(() => moduleEdges(57, 2, 60)).toThrow(
     '`size` in the query must be at least 61 for this content and margin, not 60.',
   )
@@ -55,7 +55,7 @@ test.each([
     { width: 1, height: 2_000 },
     { left: 64.9895, top: 44, width: 0.021, height: 42 },
   ],
-])('%j is centred and keeps its aspect ratio', (picture, box) => {
+])('a logo of %j is centred and keeps its aspect ratio', (picture, box) => {
   const edges = Array.from({ length: 14 }, (_, at) => at * 10)
   const fitted = fitLogo(edges, { from: 4, to: 9 }, picture)
   for (const [name, value] of Object.entries(box)) expect(fitted[name as keyof typeof box], name).toBeCloseTo(value, 3)

@@ -1,11 +1,11 @@
 import { invalid } from '../../platform/errors.ts'
 
-// Measured: with smaller modules of unequal size, decoders begin to fail.
+// Below this module size in pixels, decoders begin to fail when modules differ in size (measured).
 const leastUnequal = 8
 
 /**
- * The pixel at which each module begins, and the end of the last one. All modules are equally large and the remaining
- * pixels surround them; only when those exceed a module, and modules are large, they differ by one pixel.
+ * The pixel at which each QR module begins, and the end of the last module. Modules have equal size and leftover pixels
+ * go to the margin. Only when the leftover exceeds a module and modules are large, module sizes differ by one pixel.
  */
 export function moduleEdges(modules: number, margin: number, size: number): number[] {
   const whole = modules + 2 * margin
@@ -22,10 +22,10 @@ export function moduleEdges(modules: number, margin: number, size: number): numb
 
 export type Box = { left: number; top: number; width: number; height: number }
 
-/** Between the logo and the modules around it, in modules. */
+/** The gap between the logo and the surrounding QR modules, in modules. */
 const air = 0.4
 
-/** The largest box with the picture's aspect ratio in the middle of those modules. */
+/** The largest box with the logo's aspect ratio in the middle of these QR modules. */
 export function fitLogo(
   edges: number[],
   modules: { from: number; to: number },

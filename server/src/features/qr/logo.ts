@@ -16,7 +16,7 @@ const goodForMs = 600_000
 const badForMs = 30_000
 const damaged = "can't be decoded: it is damaged, or needs too much memory."
 
-/** Fetches, decodes and caches logos, so that one that many codes show is fetched once in ten minutes. */
+/** Fetches, decodes and caches logos; a logo that many QR codes show is fetched once in ten minutes. */
 export function openLogos(config: Config): (source: string, visitor: string) => Promise<LoadedLogo> {
   const fetching = gate(20, 100)
   const decoding = gate(2, 100)
@@ -49,7 +49,7 @@ export function openLogos(config: Config): (source: string, visitor: string) => 
 
 function inlineBytes(source: string): Buffer | undefined {
   const [, data] = /^data:image\/(?:png|jpe?g);base64,([\w+/ -]+={0,2})$/i.exec(source) ?? []
-  // A + that was not encoded arrives as a space.
+  // A + of the base64 text that was not percent-encoded arrives as a space.
   return data === undefined ? undefined : Buffer.from(data.replaceAll(' ', '+'), 'base64')
 }
 
@@ -61,13 +61,13 @@ async function fetchBytes(source: string, config: Config): Promise<Buffer> {
     const headers = { accept: 'image/png, image/jpeg', 'user-agent': 'Tributary' }
     const answer = await fetchOutbound(source, { timeoutMs: fetchTimeoutMs, maxBytes, headers, allow: config })
     if (answer.status === 200) return answer.body
-    throw problem(`could not be fetched: its server answered with status ${answer.status} instead of 200.`)
+    throw problem(`could not be fetched: its server responded with status ${answer.status} instead of 200.`)
   } catch (error) {
     throw error instanceof OutboundError ? refusal(error) : error
   }
 }
 
-/** Gives the same message for every reason that would reveal the server's network to a stranger. */
+/** Explains why a logo could not be fetched, without details that would reveal this server's network. */
 function refusal({ reason }: OutboundError): AppError {
   switch (reason) {
     case 'size':
@@ -79,11 +79,11 @@ function refusal({ reason }: OutboundError): AppError {
     case 'url':
       return problem('is not a valid URL.')
     default:
-      return problem('could not be fetched: its host is not public, or does not answer properly in 5 s.')
+      return problem('could not be fetched: its host is not public, or did not respond properly within 5 s.')
   }
 }
 
-/** Runs in a thread, because a small file can keep a decoder busy for long. */
+/** Decodes a logo in a worker thread, because even a small file can keep a decoder busy for long. */
 function decode(bytes: Buffer): Promise<Decoded> {
   return new Promise((resolve, reject) => {
     const thread = new Worker(new URL('./decode-thread.ts', import.meta.url), {

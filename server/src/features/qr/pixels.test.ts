@@ -4,7 +4,7 @@ import { type Pixels, resize } from './pixels.ts'
 
 const side = fc.integer({ min: 1, max: 40 })
 
-test('one colour stays that colour at any size', () => {
+test('an image of one colour stays that colour at any size', () => {
   const channel = fc.nat({ max: 255 })
   const color = fc.tuple(channel, channel, channel, fc.integer({ min: 1, max: 255 }))
   fc.assert(
@@ -18,7 +18,7 @@ test('one colour stays that colour at any size', () => {
   )
 })
 
-test('the same size is the same picture', () => {
+test('resizing to the same size changes nothing', () => {
   const picture = {
     width: 3,
     height: 2,
@@ -27,7 +27,7 @@ test('the same size is the same picture', () => {
   expect(resize(picture, 3, 2).data).toEqual(picture.data)
 })
 
-test('black and white become grey, and keep their sides', () => {
+test('black and white halves stay on their sides, with grey between them', () => {
   const columns = filled(100, 10, [255, 255, 255, 255])
   for (let at = 0; at < 1_000; at++) if (at % 100 < 50) columns.data.set([0, 0, 0], at * 4)
   const { data } = resize(columns, 5, 1)

@@ -1,13 +1,13 @@
-/** Rows of red, green, blue, alpha; 0 to 255 each. */
+/** An image as rows of red, green, blue and alpha values, from 0 to 255 each. */
 export type Pixels = { width: number; height: number; data: Uint8Array }
 
-/** Scales without jagged edges: each new pixel is the weighted mean of the old ones that it covers. */
+/** Scales an image: each new pixel is the weighted mean of the old pixels that it covers. */
 export function resize(picture: Pixels, width: number, height: number): Pixels {
   const wide = squeeze(premultiplied(picture.data), picture.width, picture.height, width)
   return { width, height, data: separated(squeeze(wide, picture.height, width, height)) }
 }
 
-/** Multiplies colours by alpha, so that invisible pixels do not colour their neighbours. */
+/** Multiplies colours by alpha, so that transparent pixels do not colour their neighbours. */
 function premultiplied(data: Uint8Array): Float32Array {
   const result = new Float32Array(data.length)
   for (let at = 0; at < data.length; at += 4) {
@@ -29,7 +29,7 @@ function separated(data: Float32Array): Uint8Array {
   return new Uint8Array(result.buffer)
 }
 
-/** Scales all rows to another width and transposes the picture, so that a second call does the other direction. */
+/** Scales all rows of an image to another width and transposes it, so that a second call scales its height. */
 function squeeze(data: Float32Array, width: number, rows: number, columns: number): Float32Array {
   const turned = new Float32Array(columns * rows * 4)
   for (let column = 0; column < columns; column++) {
@@ -49,7 +49,7 @@ function squeeze(data: Float32Array, width: number, rows: number, columns: numbe
   return turned
 }
 
-/** The old columns that make up a new one: those within reach, the nearest with the most weight. */
+/** The old pixel columns that make up a new column, and their weights; the nearest column has the most weight. */
 function columnWeights(before: number, after: number, column: number): { from: number; weights: number[] } {
   const ratio = before / after
   const reach = Math.max(1, ratio)

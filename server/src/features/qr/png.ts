@@ -10,7 +10,7 @@ type Logo = { pixels: Pixels; box: Box }
 
 type Canvas = { size: number; depth: number; data: Buffer }
 
-/** Uses a palette of two colours, or all colours when there is a logo. */
+/** Draws a QR code as PNG: with a palette of two colours or, with a logo, in true colour. */
 export async function drawPng(drawing: Drawing, logo?: Logo): Promise<Buffer<ArrayBuffer>> {
   const { size, foreground, background } = drawing
   const canvas = logo ? drawCode(drawing, colorBytes(background), colorBytes(foreground)) : drawCode(drawing, [0], [1])
@@ -59,7 +59,7 @@ function drawLogo(canvas: Canvas, { pixels, box }: Logo, background: number[]): 
   }
 }
 
-/** Each line says how to read it: unchanged (0), or as the difference to the one above (2), which is often none. */
+/** Adds the PNG filter byte to each line: 0 for plain pixels, 2 when the line equals the line above. */
 function filterLines({ size, depth, data }: Canvas): Buffer {
   const stride = size * depth
   const lines = Buffer.alloc((stride + 1) * size)

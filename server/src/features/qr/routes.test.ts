@@ -30,7 +30,7 @@ const target = 'https://links.example.com/spring?qr=1'
 const address = (query: Record<string, string>) => `/qr?${new URLSearchParams(query)}`
 
 let visitors = 0
-/** Each call is another visitor by default. */
+/** Requests a QR code; each call is another visitor by default. */
 async function get(query: Record<string, string> | string, headers: Record<string, string> = {}, method = 'GET') {
   const visitor = `9.${(visitors >> 16) & 255}.${(visitors >> 8) & 255}.${visitors++ & 255}`
   const response = await fetch(proxied.api + (typeof query === 'string' ? query : address(query)), {
@@ -146,7 +146,7 @@ describe('a client that already has the picture', () => {
     if (status === 304) expect(again.bytes).toHaveLength(0)
   })
 
-  test('gets a new ETag when anything differs, and the same when it is only spelled differently', async () => {
+  test('gets a new ETag when a parameter differs, and the same when it is only spelled differently', async () => {
     const tag = async (query: Record<string, string>) => (await get({ url: target, ...query })).headers.etag
     const first = await tag({})
     expect(await tag({ fgColor: '000', bgColor: '#ffffff', size: '600', hideLogo: '0', unknown: 'x' })).toBe(first)
@@ -191,7 +191,7 @@ describe('an invalid request', () => {
     expect(await refused(query)).toEqual(refusal(code, expect.stringContaining(message)))
   })
 
-  test('unencrypted HTTP is refused', async () => {
+  test('a QR code request over unencrypted HTTP is refused', async () => {
     const answer = await refused({ url: target }, { 'x-forwarded-proto': 'http' })
     expect(answer).toEqual(refusal('forbidden', expect.stringMatching(/^Unencrypted HTTP is not supported/)))
   })
@@ -201,7 +201,7 @@ describe('an invalid request', () => {
   })
 })
 
-test('after 600 requests in a minute a visitor waits, whatever was requested, and others do not', async () => {
+test('after 600 requests in a minute a visitor gets 429 for every QR code, and other visitors do not', async () => {
   const visitor = { 'x-forwarded-for': '2001:4860:1:2::1' }
   const neighbour = { 'x-forwarded-for': '2001:4860:1:2:ffff::2' }
   const statuses: number[] = []
@@ -222,7 +222,7 @@ test('after 600 requests in a minute a visitor waits, whatever was requested, an
   expect((await get({ url: 'a' }, { 'x-forwarded-for': '2001:4860:1:3::1' })).status).toBe(200)
 })
 
-test('2,000 random requests get a picture or an error envelope, and the server stays healthy', async () => {
+test('2,000 random requests get an image or an error response, and the server stays healthy', async () => {
   const sometimes = (...values: fc.Arbitrary<string>[]) => fc.option(fc.oneof(...values), { nil: undefined, freq: 4 })
   const number = fc.oneof(fc.integer({ min: -5, max: 2_100 }).map(String), fc.double().map(String), fc.string())
   const color = fc.oneof(fc.stringMatching(/^#?[0-9a-fA-F]{3}([0-9a-fA-F]{3})?$/), fc.string())
@@ -265,7 +265,7 @@ test('2,000 random requests get a picture or an error envelope, and the server s
   expect(proxied.log.filter((line) => line.includes('"level":"error"'))).toEqual([])
 }, 120_000)
 
-test('counts its requests under its own name, and is in the reference', async () => {
+test('GET /qr counts its requests under its own name, and is in the API reference', async () => {
   const metrics = await fetch(`${proxied.ops}/metrics`).then((response) => response.text())
   expect(metrics).toContain('tributary_request_seconds_count{role="api",slot="0",operation="getQRCode",status="200"}')
   const { paths } = (await fetch(`${api}/openapi.json`).then((response) => response.json())) as {

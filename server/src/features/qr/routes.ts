@@ -17,7 +17,7 @@ export function qrRoutes(config: Config): Route[] {
         ETag: `"${hash}"`,
         'Cache-Control': 'public, max-age=86400',
         Vary: 'Accept',
-        // A browser treats an SVG opened by itself as a page of this server.
+        // A browser treats an SVG that is opened directly as a page of this server, so scripts are forbidden.
         'Content-Security-Policy': "default-src 'none'; img-src data:",
         'X-Content-Type-Options': 'nosniff',
       }

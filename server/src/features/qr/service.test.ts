@@ -64,7 +64,7 @@ describe('an independent decoder reads', () => {
     ['a long URL', { url: long }],
     ['a long URL, level H', { url: long, level: 'H', size: 1_000 }],
     ['2,000 characters', { url: `https://example.com/${'x'.repeat(1_980)}`, size: 1_200 }],
-    ['the most that fits', { url: 'y'.repeat(2_953), size: 1_500 }],
+    ['the longest URL that fits', { url: 'y'.repeat(2_953), size: 1_500 }],
     ['Unicode', { url: 'https://例え.テスト/ÄÖÜ/🎉?q=ñ' }],
     ['digits', { url: '0123456789'.repeat(5) }],
     ['capitals', { url: 'HTTPS://EXAMPLE.COM/A$B%C*D+E' }],
@@ -128,7 +128,7 @@ describe('a picture', () => {
     expect(dark.length).toBeGreaterThan(1_000)
   })
 
-  test("has its logo in the middle, on the code's background", async () => {
+  test("has its logo in the middle, on the QR code's background", async () => {
     const { data } = PNG.sync.read(await draw({ logo: inline('png', png), bgColor: 'ffeecc' }))
     const pixel = (x: number, y: number) => data.subarray((y * 600 + x) * 4, (y * 600 + x) * 4 + 3).toString('hex')
     expect(pixel(300, 300)).toBe('ffdc00')
@@ -136,14 +136,14 @@ describe('a picture', () => {
     expect(pixel(258, 258)).toBe('ffeecc')
   })
 
-  test('without its logo equals one that never had it', async () => {
+  test('with a hidden logo equals one without a logo', async () => {
     const hidden = await draw({ logo: 'ftp://nonsense', hideLogo: true })
     expect(hidden.equals(await draw({}))).toBe(true)
   })
 })
 
 describe('a logo', () => {
-  test('is fetched once for many codes', async () => {
+  test('is fetched once for many QR codes', async () => {
     const some = openQrCodes(allow as unknown as Config)
     fetched = []
     await Promise.all([80, 90, 100, 110].map((size) => draw({ logo: `${address}/logo.png`, size }, some)))
@@ -154,7 +154,7 @@ describe('a logo', () => {
     expect(fetched).toEqual(['/logo.png', '/gone'])
   })
 
-  const unreachable = 'could not be fetched: its host is not public, or does not answer properly in 5 s.'
+  const unreachable = 'could not be fetched: its host is not public, or did not respond properly within 5 s.'
   test.each([
     ['nonsense', 'must be an http(s) URL, or a data URL of a PNG or JPEG in base64.'],
     ['data:image/svg+xml;base64,PHN2Zz4=', 'must be an http(s) URL, or a data URL of a PNG or JPEG in base64.'],
@@ -169,8 +169,8 @@ describe('a logo', () => {
     ['http://[::1]/', unreachable],
     [`${address}/page`, 'is neither PNG nor JPEG.'],
     [`${address}/large`, 'is larger than the limit of 1048576 bytes.'],
-    [`${address}/moved`, 'could not be fetched: its server answered with status 302 instead of 200.'],
-    [`${address}/gone`, 'could not be fetched: its server answered with status 404 instead of 200.'],
+    [`${address}/moved`, 'could not be fetched: its server responded with status 302 instead of 200.'],
+    [`${address}/gone`, 'could not be fetched: its server responded with status 404 instead of 200.'],
     [inline('png', damaged(png)), "can't be decoded: it is damaged, or needs too much memory."],
   ])('%s is refused', async (logo, complaint) => {
     await expect(draw({ logo })).rejects.toMatchObject({

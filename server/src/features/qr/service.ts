@@ -11,10 +11,10 @@ import { drawPng } from './png.ts'
 import { drawSvg } from './svg.ts'
 
 export type Format = 'png' | 'svg'
-/** Two pictures with the same hash are the same. */
+/** A drawn QR code and the hash of its bytes, for the `ETag` header. */
 export type Picture = { bytes: Buffer<ArrayBuffer>; hash: string }
 export type QrCodes = {
-  /** `visitor` identifies the visitor, who has a share of the time. */
+  /** Draws a QR code; drawing time is limited per `visitor`. */
   draw(query: QrQuery, format: Format, visitor: string): Promise<Picture>
 }
 
@@ -28,7 +28,7 @@ type Drawing = {
   background: Color
 }
 
-// A picture of 2,000 × 2,000 pixels takes some 25 MB while it is drawn.
+// Drawing a QR code of 2,000 × 2,000 pixels takes some 25 MB.
 const drawnAtOnce = 2
 
 export function openQrCodes(config: Config): QrCodes {
@@ -52,7 +52,7 @@ export function openQrCodes(config: Config): QrCodes {
 async function drawn({ format, text, level, margin, ...drawing }: Drawing, logo?: LoadedLogo): Promise<Picture> {
   const whole = encodeText(text, level, logo !== undefined)
   const code = logo ? withoutMiddle(whole) : whole
-  // In a vector drawing one unit is one module.
+  // In an SVG, one unit is one QR module.
   const size = format === 'svg' ? code.length + 2 * margin : drawing.size
   const edges = moduleEdges(code.length, margin, size)
   const boxedLogo = logo && { ...logo, box: fitLogo(edges, logoArea(code), logo.pixels) }

@@ -25,11 +25,11 @@ test.each([
   ['much', { url: 'z'.repeat(1_000) }],
   ['smaller than a bitmap could be', { url: 'z'.repeat(1_000), size: '32' }],
   ['a logo', { logo }],
-])('%s scans when it is rasterized', async (_, query) => {
+])('%s: the SVG scans when it is rasterized', async (_, query) => {
   expect(scan(rasterized(await draw(query)))).toBe('url' in query ? query.url : 'https://links.example.com/spring')
 })
 
-test('is one path on its background, in the requested size', async () => {
+test('the SVG has one path on its background, in the requested size', async () => {
   const svg = await draw({ size: '321', fgColor: 'A00', bgColor: '#ffeecc', margin: '3' })
   const start =
     '<svg xmlns="http://www.w3.org/2000/svg" width="321" height="321" viewBox="0 0 31 31" role="img" aria-label="QR code"><rect width="31" height="31" fill="#ffeecc"/><path fill="#aa0000" shape-rendering="crispEdges" d="M3 3h7v1h-7z'
@@ -38,7 +38,7 @@ test('is one path on its background, in the requested size', async () => {
   expect(svg.endsWith('z"/></svg>\n')).toBe(true)
 })
 
-test('a logo is re-encoded and embedded in the middle', async () => {
+test('a logo is re-encoded and embedded in the middle of the SVG', async () => {
   const svg = await draw({ logo })
   const [, x, y, width, height, data = ''] =
     /<image x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)" href="data:image\/png;base64,([^"]+)"\/>/.exec(
@@ -49,7 +49,7 @@ test('a logo is re-encoded and embedded in the middle', async () => {
   expect(PNG.sync.read(Buffer.from(data, 'base64')).data.equals(drawDisc().data)).toBe(true)
 })
 
-/** Follows the path as a browser would: five pixels for a unit, black on white. */
+/** Rasterizes the SVG path as a browser would: five pixels for a unit, black on white. */
 function rasterized(svg: string): Buffer {
   const whole = Number(/viewBox="0 0 (\d+)/.exec(svg)?.[1])
   const picture = new PNG({ width: whole * 5, height: whole * 5 })

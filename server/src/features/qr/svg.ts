@@ -4,7 +4,7 @@ import type { Box } from './layout.ts'
 
 type Drawing = { code: Code; margin: number; size: number; foreground: Color; background: Color }
 
-/** One unit is one module; the code is a single path. */
+/** Draws a QR code as SVG: one unit per module, and a single path for all dark modules. */
 export function drawSvg(drawing: Drawing, logo?: { png: Uint8Array; box: Box }): Buffer<ArrayBuffer> {
   const { code, margin, size, foreground, background } = drawing
   const whole = code.length + 2 * margin

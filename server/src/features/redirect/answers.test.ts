@@ -41,20 +41,20 @@ const iphone = {
 }
 
 describe('destinations', () => {
-  test('a country comes from a trusted proxy', async () => {
+  test("a link's destination for a country applies when a trusted proxy sends the country", async () => {
     const path = await linkWith(sql`geo = '{"DE": "https://example.com/schön"}'`)
     expect((await open(path, { 'cf-ipcountry': 'de' })).headers.location).toBe('https://example.com/sch%C3%B6n')
     expect((await open(path, { 'x-country': 'FR' })).headers.location).toBe('https://example.com/landing')
     expect((await open(path)).headers.location).toBe('https://example.com/landing')
   })
 
-  test('a device gets its own destination', async () => {
+  test('a visitor on iOS gets the iOS destination of a link', async () => {
     const path = await linkWith(sql`ios = 'https://apps.apple.com/app/id1'`)
     expect((await open(path, iphone)).headers.location).toBe('https://apps.apple.com/app/id1')
     expect((await open(path)).headers.location).toBe('https://example.com/landing')
   })
 
-  test('a visitor always gets the same variant, and each variant gets its share of visitors', async () => {
+  test('a visitor always gets the same A/B variant, and each variant gets its percentage of visitors', async () => {
     const variants = JSON.stringify([
       { url: 'https://example.com/a', percentage: 80 },
       { url: 'https://example.com/b', percentage: 20 },
@@ -77,7 +77,7 @@ describe('destinations', () => {
 describe('pages', () => {
   const secured = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'strict-origin-when-cross-origin' }
 
-  test('a framed link answers a frame around its destination', async () => {
+  test('a cloaked link returns a page that frames its destination', async () => {
     const answer = await open(`${await linkWith(sql`rewrite = true, title = '<Shop>'`)}?a=b`)
     expect(answer).toMatchObject({ status: 200, headers: { ...secured, 'cache-control': 'private, no-store' } })
     expect(answer.headers['content-security-policy']).toContain('frame-src http: https:')
@@ -85,7 +85,7 @@ describe('pages', () => {
     expect(answer.headers['x-robots-tag']).toBe('noindex')
   })
 
-  test('an app is opened by a page', async () => {
+  test('a link to an app returns a page that opens the app', async () => {
     const answer = await open(await linkWith(sql`do_index = true`, 'mailto:a@b.example'))
     expect(answer).toMatchObject({ status: 200, headers: { ...secured, 'content-type': 'text/html; charset=utf-8' } })
     expect(answer.headers.location).toBeUndefined()
@@ -93,7 +93,7 @@ describe('pages', () => {
     expect(answer.body).toContain('content="0; url=mailto:a@b.example"')
   })
 
-  test('only crawlers get a preview', async () => {
+  test('only crawlers get the preview page of a link', async () => {
     const path = await linkWith(sql`proxy = true, title = 'Spring'`)
     const answer = await open(path, slack)
     expect(answer).toMatchObject({ status: 200, headers: secured })
@@ -101,13 +101,13 @@ describe('pages', () => {
     expect((await open(path)).status).toBe(302)
   })
 
-  test('a blocked link answers 410', async () => {
+  test('a banned link returns 410', async () => {
     const answer = await open(await linkWith(sql`banned_at = now()`))
     expect(answer.status).toBe(410)
     expect(answer.body).toContain('<title>Link blocked</title>')
   })
 
-  test("a page is in the visitor's language", async () => {
+  test("an error page is in the visitor's language", async () => {
     const answer = await open('/none', { 'accept-language': 'pt-BR,de-AT;q=0.8,en;q=0.5' })
     expect(answer).toMatchObject({ status: 404, headers: { 'content-language': 'de', vary: 'Accept-Language' } })
     expect(answer.body).toContain('<html lang="de">')
@@ -120,7 +120,7 @@ describe('pages', () => {
     expect({ ...head.headers, date: '' }).toEqual({ ...get.headers, date: '' })
   })
 
-  test('a lookup failure answers 503 with a page that says when to retry', async () => {
+  test('a failed link lookup returns 503 with a page and a Retry-After header', async () => {
     const alone = await start(await openTestPlatform({ ...settings, POSTGRES_URL: 'postgres://127.0.0.1:1/none' }))
     const answer = await visit(`http://127.0.0.1:${alone.port}/x`, { host: 'unknown.example', 'user-agent': browser })
     expect(answer).toMatchObject({ status: 503, headers: { ...secured, 'retry-after': '5' } })

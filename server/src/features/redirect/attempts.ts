@@ -9,7 +9,7 @@ export type Attempts = (link: RedirectLink, password: string, ip: string) => Pro
 
 const limit = { points: 10, duration: 600 }
 
-/** Allows ten wrong passwords in ten minutes per visitor and link; a correct one is not counted. */
+/** Allows a visitor ten wrong passwords per link in ten minutes; correct passwords are not counted. */
 export function openAttempts({ config, valkey }: Pick<Platform, 'config' | 'valkey'>): Attempts {
   const limiter = new RateLimiterRedis({
     ...limit,
@@ -20,7 +20,7 @@ export function openAttempts({ config, valkey }: Pick<Platform, 'config' | 'valk
   return async (link, password, ip) => {
     const visitor = `${link.number}/${clientNetwork(ip)}`
     try {
-      // Counted before comparing, so that concurrent guesses are counted too.
+      // The attempt is counted before the password is compared, so that concurrent guesses are counted too.
       await limiter.consume(visitor)
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal

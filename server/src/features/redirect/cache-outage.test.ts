@@ -26,7 +26,7 @@ async function someLink() {
   return { domain, id }
 }
 
-/** Ages every entry in memory and in Valkey. */
+/** Makes every cache entry in memory and in Valkey older. */
 async function age(ms = 61_000): Promise<void> {
   await platform.valkey.flushall().catch(() => {})
   if (!vi.isFakeTimers()) vi.useFakeTimers({ toFake: ['Date'] })
@@ -45,7 +45,7 @@ async function timed<T>(work: () => Promise<T> | T): Promise<{ result: T; ms: nu
 }
 
 describe('without PostgreSQL', () => {
-  test('an aged link is served, an unknown one fails, and both are correct after PostgreSQL recovers', async () => {
+  test('a stale link is served, an unknown link fails, and both are correct after PostgreSQL recovers', async () => {
     const { domain, id } = await someLink()
     const missing = await someLink()
     await cache.find(domain, 'go')
@@ -81,7 +81,7 @@ describe('without PostgreSQL', () => {
     await engines.processes.postgres?.restart()
   })
 
-  test('a new process finds the entries of other processes in Valkey', async () => {
+  test('a new process finds links that other processes cached in Valkey', async () => {
     const { domain, id } = await someLink()
     await cache.find(domain, 'go')
     await eventually(async () => expect(await platform.valkey.exists(`redirect:link:${domain}/go`)).toBe(1))
@@ -116,7 +116,7 @@ describe('while PostgreSQL does not answer', () => {
     }
   }
 
-  test('an aged link is served at once', async () => {
+  test('a stale link is served at once', async () => {
     const { domain, id } = await someLink()
     await cache.find(domain, 'go')
     await age()
@@ -130,7 +130,7 @@ describe('while PostgreSQL does not answer', () => {
     })
   })
 
-  test('a load that a change overtakes is answered but not cached', async () => {
+  test('a link that changes while it is loaded is served but not cached', async () => {
     const { domain, id } = await someLink()
     const before = await count(platform, 'postgres')
     let found: ReturnType<typeof cache.find> | undefined

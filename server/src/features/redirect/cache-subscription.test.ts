@@ -29,7 +29,7 @@ async function next(type: string): Promise<void> {
   for (;;) if ((await statuses.next()).value?.type === type) return
 }
 
-test('a change that was published while NATS was down applies as soon as NATS is back', async () => {
+test('a link change that was published while NATS was down applies as soon as NATS is back', async () => {
   const { find, point } = await someLink()
   await point('https://example.com/new')
   expect(await find()).toBe('https://example.com/landing')
@@ -39,7 +39,7 @@ test('a change that was published while NATS was down applies as soon as NATS is
   await eventually(async () => expect(await find()).toBe('https://example.com/new'), 200)
 })
 
-test('while NATS is down, a change applies within about a second without a message', async () => {
+test('while NATS is down, a link change applies within about a second without a message', async () => {
   const { find, point } = await someLink()
   const disconnected = next('disconnect')
   await engines.processes.nats?.stop()

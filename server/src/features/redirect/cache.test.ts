@@ -54,7 +54,7 @@ afterEach(async () => {
 })
 
 describe('a link lookup', () => {
-  test('reads PostgreSQL, and from then on memory', async () => {
+  test('reads PostgreSQL the first time, and memory from then on', async () => {
     const { domain, id } = await someLink()
     const cache = openCache(platform)
     for (let visit = 0; visit < 3; visit++) {
@@ -120,7 +120,7 @@ describe('a change', () => {
     }, 1_000)
   })
 
-  test('is not undone by a process that receives it later and still caches the old link', async () => {
+  test('is not undone by a process that receives the change later and still caches the old link', async () => {
     const { domain, id, name } = await someLink()
     const cache = openCache(platform)
     const old = await cache.find(domain, 'go')
@@ -135,7 +135,7 @@ describe('a change', () => {
     )
   })
 
-  test('of a key is published with the former key', async () => {
+  test("of a link's key invalidates the former key too", async () => {
     const { domain, id } = await someLink()
     const cache = openCache(platform)
     expect([await cache.find(domain, 'go')?.then((link) => link?.id), await cache.find(domain, 'moved')]).toEqual([
@@ -148,7 +148,7 @@ describe('a change', () => {
     expect(await cache.find(domain, 'moved')).toMatchObject({ id })
   })
 
-  test('leaves other links in memory', async () => {
+  test('of a link leaves other links cached in memory', async () => {
     const [changed, other] = [await someLink(), await someLink()]
     const cache = openCache(platform)
     await cache.find(changed.domain, 'go')
@@ -159,7 +159,7 @@ describe('a change', () => {
     expect(await lookups(platform)).toEqual({ memory: 1 })
   })
 
-  test("that can't be parsed is ignored", async () => {
+  test("message that can't be parsed is ignored", async () => {
     const { domain } = await someLink()
     const cache = openCache(platform)
     await cache.find(domain, 'go')
@@ -198,7 +198,7 @@ describe('the lifetime of an entry, in case a change message is lost', () => {
     expect(await cache.find(domain, 'late')).not.toBeNull()
   })
 
-  test('continues in a process that reads the entry from Valkey, without being extended', async () => {
+  test('is not extended by a process that reads the entry from Valkey', async () => {
     const { domain, id, name } = await someLink()
     const [cache, other] = [openCache(platform), openCache(otherPlatform)]
     await cache.find(domain, 'go')
@@ -226,7 +226,7 @@ describe('the lifetime of an entry, in case a change message is lost', () => {
 })
 
 describe('the domain', () => {
-  test('is found with the link, and cached apart from it', async () => {
+  test('is found with the link, and cached separately', async () => {
     const { domain, id } = await someLink()
     const cache = openCache(platform)
     expect(await cache.both(domain, 'go')).toMatchObject({ domain: { slug: domain, notFoundUrl: null }, link: { id } })
@@ -249,7 +249,7 @@ describe('the domain', () => {
     }
   })
 
-  test('that is deleted or changes owner leads to none of its former links', async () => {
+  test('that is deleted or changes owner serves none of its former links', async () => {
     const { domain, id, name, workspace } = await someLink()
     const cache = openCache(platform)
     expect(await cache.find(domain, 'go')).toMatchObject({ id })
@@ -281,7 +281,7 @@ async function publishDomainChange(change: DomainChanged): Promise<void> {
   await platform.nats.flush()
 }
 
-/** Publishes what the outbox relay would, and waits until every cache of this process has received it. */
+/** Publishes a change message like the outbox relay, and waits until every cache of this process has received it. */
 async function publishChange(on: Platform, domain: string, lookupKey: string, former?: object): Promise<void> {
   const change = {
     former,

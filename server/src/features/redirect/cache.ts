@@ -11,7 +11,7 @@ import { openValkeyCache } from './valkey-cache.ts'
 
 export type Found = { domain: RedirectDomain | null; link: RedirectLink | null }
 export type RedirectCache = AsyncDisposable & {
-  /** Returns without a promise when both are in memory. Without a key it looks up only the domain. */
+  /** Returns without a promise when domain and link are in memory. With a null key, looks up only the domain. */
   find(host: string, key: string | null): Found | Promise<Found>
 }
 
@@ -21,14 +21,14 @@ const propagationMs = 500
 const nothing: Found = { domain: null, link: null }
 
 /**
- * Finds the domain, then the link that was loaded while the domain had its current owner, so that a host that is
- * deleted or changes owner leads to none of its former links. Change messages invalidate entries in every process.
+ * Caches domains and links for the redirect. A cached link counts only if it was loaded for the domain's current id, so
+ * a deleted or re-added host serves no former links. Change messages invalidate entries in every process.
  */
 export function openRedirectCache(platform: Handles): RedirectCache {
   const { log, nats, config } = platform
   const metrics = redirectMetrics(platform)
   const cacheBytes = config.REDIRECT_CACHE_MEGABYTES * 1_000_000
-  // Entries that others wrote earlier may have changed before this process subscribed.
+  // Valkey entries written before this process subscribed to changes may be stale.
   const subscription: ChangeSubscription = { isOn: true, since: Date.now() }
   const domains = openLookup<RedirectDomain>({
     maxBytes: cacheBytes / 4,
@@ -80,7 +80,7 @@ export function openRedirectCache(platform: Handles): RedirectCache {
   }
 }
 
-/** Right after a domain changed owner, links of the former owner may still exist. */
+/** Ignores a link of another workspace: right after a domain changed owner, links of the former owner may exist. */
 function foundOn(domain: RedirectDomain, link: RedirectLink | null): Found {
   const isForeign = link !== null && domain.workspaceId !== undefined && link.workspaceId !== domain.workspaceId
   return { domain, link: isForeign ? null : link }
@@ -88,7 +88,7 @@ function foundOn(domain: RedirectDomain, link: RedirectLink | null): Found {
 
 function forget(lookup: Pick<Lookup<object>, 'forget'>, address: string): void {
   lookup.forget(address)
-  // Until it receives the change too, another process may share its old entry.
+  // Another process that has not received the change yet may write its old entry to Valkey, so it is dropped again.
   setTimeout(() => lookup.forget(address), propagationMs).unref()
 }
 
@@ -106,7 +106,7 @@ function subscribe<S extends z.ZodType>(
   })
 }
 
-/** An error thrown from the callback would end all subscriptions on this connection. */
+/** Returns undefined for an invalid message: an error thrown here would end all subscriptions of the connection. */
 function read<S extends z.ZodType>(schema: S, message: Msg): z.output<S> | undefined {
   try {
     return schema.safeParse(message.json()).data
@@ -115,7 +115,7 @@ function read<S extends z.ZodType>(schema: S, message: Msg): z.output<S> | undef
   }
 }
 
-/** Changes that were published while the connection was down are missed, so older entries are no longer fresh. */
+/** Tracks the NATS connection: changes published while it was down are missed, so older cache entries become stale. */
 async function followSubscription(nats: NatsConnection, subscription: ChangeSubscription): Promise<void> {
   for await (const status of nats.status()) {
     if (status.type === 'disconnect') subscription.isOn = false

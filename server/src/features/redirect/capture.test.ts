@@ -57,7 +57,7 @@ function add(click: RawClick): Promise<boolean> {
   return new Promise((resolve) => capture.add(click, resolve))
 }
 
-/** Every message of a partition: its id and its clicks. */
+/** The id and clicks of every message of a partition. */
 async function readLog(partition: number): Promise<{ id: string; clicks: RawClick[] }[]> {
   const { state } = await manager.streams.info(eventStream(partition))
   if (state.messages === 0) return []
@@ -81,7 +81,7 @@ async function outcomes(): Promise<Record<string, number>> {
   return Object.fromEntries(counts.map(({ labels, value }) => [labels.outcome, value]))
 }
 
-/** Resolves when the log has really stopped answering. */
+/** Resolves when NATS has really stopped answering. */
 async function hang(): Promise<void> {
   engines.processes.nats?.kill('SIGSTOP')
   const late = () => new Promise<'late'>((resolve) => setTimeout(() => resolve('late'), 100))
@@ -95,8 +95,8 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - started
 }
 
-describe('while the log answers', () => {
-  test('a click is in the log when its promise resolves', async () => {
+describe('while NATS is up', () => {
+  test('a click is in the event log when its callback is called', async () => {
     const click = someClick()
     await add(click)
     const partition = hashPartition('ws_1', partitions)
@@ -128,7 +128,7 @@ describe('while the log answers', () => {
     expect(await outcomes()).toEqual({ log: messages.length })
   })
 
-  test('each workspace has its partition', async () => {
+  test('all clicks of a workspace are in one partition', async () => {
     const clicks = Array.from({ length: 40 }, (_, index) => someClick(`ws_${index}`))
     await Promise.all(clicks.map((click) => add(click)))
     for (let partition = 0; partition < partitions; partition++) {
@@ -148,7 +148,7 @@ describe('while the log answers', () => {
     expect(await spoolFiles()).toEqual([])
   })
 
-  test('closing waits for pending clicks', async () => {
+  test('disposing the capture waits for pending clicks', async () => {
     const clicks = Array.from({ length: 30 }, (_, index) => someClick(`ws_${index}`))
     for (const click of clicks) void add(click)
     await capture[Symbol.asyncDispose]()
@@ -156,14 +156,14 @@ describe('while the log answers', () => {
   })
 })
 
-describe('while the log is down', () => {
+describe('while NATS is down', () => {
   const ways: [string, () => unknown, () => unknown][] = [
     ['stopped', () => engines.processes.nats?.stop(), () => engines.processes.nats?.restart()],
     ['hanging', hang, () => engines.processes.nats?.kill('SIGCONT')],
   ]
 
   test.each(ways)(
-    '%s: clicks are spooled within the deadline, and are in the log once when it is back',
+    '%s: clicks are spooled within the deadline, and are in the log once after NATS recovers',
     async (_name, take, giveBack) => {
       const before = someClick()
       await add(before)
@@ -194,7 +194,7 @@ describe('while the log is down', () => {
     },
   )
 
-  test('a second message is sent early only when it is large; later clicks share the next one', async () => {
+  test('a second message is sent early only when it is large; later clicks share the next message', async () => {
     await hang()
     const stored: Promise<boolean>[] = []
     const addSome = async (count: number, userAgent: string) => {

@@ -8,11 +8,11 @@ import type { Spool } from './spool.ts'
 
 export type Capture = AsyncDisposable & {
   /**
-   * Calls back when the click is stored, in the log or, while that is down, in the spool; with false when neither
-   * accepted it. A promise per click would cost as much as finding its link.
+   * Calls `whenDone` when the click is in the event log or, while NATS is down, in the spool; with false when both
+   * failed. A callback, because a promise per click would cost as much as looking up its link.
    */
   add(click: RawClick, whenDone: WhenDone): void
-  /** True when clicks arrive faster than they are stored: then even visits that need not wait have to. */
+  /** True when clicks arrive faster than they are stored: then every redirect waits until its click is stored. */
   isBehind(): boolean
 }
 
@@ -21,14 +21,14 @@ type Batch = { text: string; waiting: WhenDone[] }
 type Lane = { waiting: Batch[]; inFlight: number; scheduled: boolean }
 
 const mostInFlight = 2
-// A second batch in flight is worth its own message only when it has some dozen clicks.
+// While one batch is in flight, the next is sent only when it has some dozen clicks.
 const worthwhileBytes = 6_000
-// NATS accepts messages up to 1 MiB by default, and a character has up to three bytes.
+// Below NATS's default of 1 MiB a message: a UTF-16 code unit takes up to three bytes in UTF-8.
 const mostCharacters = 300_000
 const mostWaiting = 8
 const mostTurns = 2
 
-/** Group commit: the next batch fills while two are being acknowledged, so a busy server shares the wait. */
+/** Writes clicks to the log with group commit: the next batch fills while up to two batches await acknowledgement. */
 export function openCapture(platform: Platform, spool: Spool): Capture {
   const { config, log, nats } = platform
   const metrics = redirectMetrics(platform)
@@ -45,7 +45,7 @@ export function openCapture(platform: Platform, spool: Spool): Capture {
     setImmediate(goWhenFull, partition, 0, 0)
   }
 
-  /** Waits a few event-loop turns while each brings more clicks, because a message costs as much. */
+  /** Waits up to two event-loop turns while more clicks arrive, because a NATS message costs as much as the wait. */
   function goWhenFull(partition: number, clicks: number, turns: number): void {
     const lane = lanes[partition] as Lane
     const now = lane.waiting[0]?.waiting.length ?? 0
@@ -78,7 +78,7 @@ export function openCapture(platform: Platform, spool: Spool): Capture {
         return true
       }
     } catch (error) {
-      log.warn({ error: (error as Error).message, clicks }, 'event log did not answer, spooling clicks')
+      log.warn({ error: (error as Error).message, clicks }, 'event log did not acknowledge clicks, spooling them')
     }
     try {
       await spool.append(message)
@@ -113,7 +113,7 @@ function mayGo({ waiting, inFlight }: Lane): boolean {
   return inFlight === 0 || waiting.length > 1 || first.text.length >= worthwhileBytes
 }
 
-/** Adds a click to the filling batch, or to a new one when that has no room. */
+/** Adds a click to the partition's last unsent batch, or to a new batch when that one is full. */
 function take(lane: Lane, click: string, whenDone: WhenDone): void {
   const filling = lane.waiting.at(-1)
   if (filling && filling.text.length + click.length < mostCharacters) {

@@ -18,13 +18,13 @@ describe('methods', () => {
     for (const link of [{}, null, expired, disabled]) expect(decideFor({ link, visit: { method } })).toEqual(refused)
   })
 
-  test('a protected link accepts POST, and no other link does', () => {
+  test('a password-protected link accepts POST, and no other link does', () => {
     const refused = { status: 405, allow: 'GET, HEAD, POST', record: false }
     expect(decideFor({ link: password, visit: { method: 'PUT' } })).toMatchObject(refused)
     expect(decideFor({ link: password, visit: { method: 'POST' } }).status).toBe(200)
   })
 
-  test('HEAD gets the same answer, and is not recorded as a person', () => {
+  test('a HEAD request gets the same answer as GET, and is recorded as a bot', () => {
     const visit = { method: 'HEAD' }
     expect(decideFor({ visit })).toEqual({ ...decideFor({}), bot: 'head' })
     expect(decideFor({ link: null, visit })).toEqual(decideFor({ link: null }))
@@ -69,7 +69,7 @@ describe('the trigger', () => {
 describe('query and click id', () => {
   const link = { url: 'https://example.com/?x=y#part', trackConversion: true }
 
-  test('the location has both, the recorded destination has no click id', () => {
+  test('the Location header has both, the recorded destination has no click id', () => {
     expect(decideFor({ link, visit: { query: 'a=b&qr=1' } })).toMatchObject({
       location: 'https://example.com/?x=y&a=b&trib_id=AbC-_1#part',
       destination: 'https://example.com/?x=y&a=b#part',
@@ -86,7 +86,7 @@ describe('query and click id', () => {
     })
   })
 
-  test('device, country and variant destinations get both as well', () => {
+  test('device, country and variant destinations get query and click id as well', () => {
     const given = { trackConversion: true, geo, testVariants: variants }
     expect(decideFor({ link: given, visit: { ...germany, query: 'a' } }).location).toBe(`${geo.DE}?a&trib_id=AbC-_1`)
     expect(decideFor({ link: given }).location).toBe('https://example.com/a?trib_id=AbC-_1')

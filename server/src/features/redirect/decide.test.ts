@@ -27,7 +27,7 @@ import {
 
 describe('every rule', () => {
   test.each<[string, Given, object]>([
-    // Found and not found.
+    // Links that are found and not found.
     ['a link leads to its destination', {}, { ...sent, destination: plainLink.url, index: false, trigger: 'link' }],
     ['a missing link gets a page', { link: null }, page(404, 'not-found')],
     [
@@ -87,7 +87,7 @@ describe('every rule', () => {
       instead('https://xn--exmple-cua.com/sch%C3%B6n'),
     ],
 
-    // Banned, disabled, expired, in this order and before the password.
+    // Banned, disabled and expired links, checked in this order and before the password.
     ['a banned link', { link: banned }, page(410, 'banned')],
     ['a link banned at the epoch', { link: { bannedAt: 0 } }, page(410, 'banned')],
     [
@@ -156,7 +156,7 @@ describe('every rule', () => {
       instead(over),
     ],
 
-    // The password.
+    // Links with a password.
     ['a protected link asks for its password', { link: password }, page(200, 'password')],
     ['a protected link asks on HEAD too', { link: password, visit: { method: 'HEAD' } }, page(200, 'password')],
     [
@@ -200,7 +200,7 @@ describe('every rule', () => {
       { status: 200, page: { kind: 'cloak' }, record: true },
     ],
 
-    // A/B.
+    // A/B test variants.
     ['the first variant from 0', { link: { testVariants: variants }, share: 0 }, to('https://example.com/a')],
     ['the first variant to its end', { link: { testVariants: variants }, share: 0.4999 }, to('https://example.com/a')],
     ['the second variant', { link: { testVariants: variants }, share: 0.5 }, to('https://example.com/b')],
@@ -236,7 +236,7 @@ describe('every rule', () => {
     ['a test that ends at this moment', { link: { testVariants: variants, testCompletedAt: now } }, sent],
     ['a test that has ended', { link: { testVariants: variants, testCompletedAt: now - 1 }, share: 0.9 }, sent],
 
-    // Devices, then countries, then variants.
+    // Destinations by device, then by country, then by A/B test variant.
     ['an iPhone', { link: apps, visit: iphone }, to(apps.ios)],
     ['an iPad', { link: apps, visit: ipad }, to(apps.ios)],
     ['Android', { link: apps, visit: pixel }, to(apps.android)],
@@ -266,7 +266,7 @@ describe('every rule', () => {
       to(apps.android),
     ],
 
-    // Previews for crawlers.
+    // Preview pages for crawlers.
     [
       'a crawler gets the preview',
       { link: { proxy: true, title: 'T', image: 'https://example.com/i.png' }, visit: crawler },
@@ -302,7 +302,7 @@ describe('every rule', () => {
       { page: { url: plainLink.url } },
     ],
 
-    // Frames and apps.
+    // Destinations in a frame, and apps.
     [
       'a framed link',
       { link: { rewrite: true, title: 'T', description: 'D' } },
@@ -344,7 +344,7 @@ describe('every rule', () => {
       instead(lost),
     ],
 
-    // Search engines.
+    // Whether search engines may index a link.
     ['a link that may be indexed', { link: { doIndex: true } }, { ...sent, index: true }],
     [
       'a frame that may be indexed',

@@ -7,10 +7,10 @@ import { type File, fileAt } from './files.ts'
 
 export type Visit = {
   method: string
-  /** Decoded, without the first slash; null when it could not be decoded. */
+  /** The decoded URL path without the first slash; null when it could not be decoded. */
   path: string | null
   query: string
-  /** The browser's stated purpose of the request, such as `prefetch`; else empty. */
+  /** The request's `Sec-Purpose` header, such as `prefetch`; else empty. */
   purpose: string
   userAgent: string
   location: { country: string }
@@ -18,16 +18,16 @@ export type Visit = {
 export type Attempt = { outcome: 'none' | 'right' | 'wrong' | 'foreign' } | { outcome: 'limited'; retryAfter: number }
 export type DecideInput = {
   domain: RedirectDomain | null
-  /** The lookup key; null when no link can have it. */
+  /** The link's normalized key from the path; null when no link can have this path. */
   key: string | null
   link: RedirectLink | null
   visit: Visit
   now: number
-  /** Without an id the visitor is redirected unattributed. */
+  /** The click id to add to the destination; when the id is empty, the visitor is redirected without it. */
   click: { id: string; parameter: string }
-  /** The visitor's fixed position among all visitors of this link, from 0 to below 1. */
+  /** A hash of the visitor and link, from 0 to below 1, which selects the A/B test variant. */
   share: number
-  /** The outcome of the password that the visitor sent. */
+  /** Whether the visitor sent the link's password, and whether it was right. */
   attempt: Attempt
 }
 
@@ -43,21 +43,21 @@ export type Decision = {
   page?: Page
   file?: File
   allow?: string
-  /** Seconds. */
+  /** The `Retry-After` header, in seconds. */
   retryAfter?: number
-  /** The location without the click id, which differs per visitor. */
+  /** The destination URL without the click id. */
   destination?: string
-  /** The destination as it is logged: with a limited part of the visitor's query. */
+  /** The destination URL in the event log, with a limited part of the visitor's query parameters. */
   loggedUrl?: string
   /** Whether search engines may index this URL. */
   index: boolean
-  /** Whether this counts as a click of the link, and if a bot made it, why. */
+  /** Whether the visit is recorded as a click of the link; `bot` is the reason when the request is not a person's. */
   record: boolean
   bot: string
   trigger: 'link' | 'qr'
 }
 
-/** Makes all decisions of a redirect as a pure function. */
+/** Decides, as a pure function, how to answer a visit of a short link. */
 export function decide(input: DecideInput): Decision {
   const { domain, link, visit, now, attempt } = input
   const answer: Decision = { status: 404, index: false, record: false, bot: '', trigger: detectTrigger(visit.query) }
@@ -103,7 +103,7 @@ export function decide(input: DecideInput): Decision {
   const { parameter, id } = input.click
   const location = link.trackConversion && id ? withClickId(url, parameter, id) : url
   if (target.isApp) return { ...answer, status: 200, page: { kind: 'app', url: location } }
-  // App stores can't be framed.
+  // Device destinations are app stores, which refuse to be shown in a frame.
   if (link.rewrite && !onDevice) {
     const { title, description } = link
     return { ...answer, status: 200, page: { kind: 'cloak', url: location, title, description } }
@@ -117,7 +117,7 @@ function detectTrigger(query: string): 'link' | 'qr' {
   return query !== '' && /(?:^|&)qr=1(?:&|$)/.test(query) ? 'qr' : 'link'
 }
 
-/** A web URL that does not lead straight back here, else null. */
+/** A fallback URL to redirect to; null when it is not a web URL or leads back to this very link. */
 function elsewhere(stored: string, { domain, key }: DecideInput): string | null {
   const target = parseTarget(stored)
   if (!target || target.isApp) return null
@@ -131,7 +131,7 @@ function inCountry({ geo }: RedirectLink, { location }: Visit): string | undefin
   return Object.hasOwn(geo, country) ? geo[country] : undefined
 }
 
-/** The same visitor always gets the same variant; percentages are relative to their sum. */
+/** The URL of the visitor's A/B test variant, always the same for a visitor; percentages are relative to their sum. */
 function variant({ link, now, share }: DecideInput): string | undefined {
   if (!link?.testVariants) return undefined
   const { testVariants, testStartedAt, testCompletedAt } = link

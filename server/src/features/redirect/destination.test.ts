@@ -90,7 +90,7 @@ describe("the visitor's parameters", () => {
     },
   )
 
-  test('change only the query, and never set a click id', () => {
+  test('change only the query of the destination, and never set a click id', () => {
     fc.assert(
       fc.property(anyWebUrl, fc.array(anyPair, { maxLength: 5 }), (url, pairs) => {
         const made = new URL(withVisitorQuery(web(url), pairs.join('&'), 'trib_id'))
@@ -106,7 +106,7 @@ describe("the visitor's parameters", () => {
     )
   })
 
-  test('leave a destination unchanged when there are none', () => {
+  test('leave a destination unchanged when the visitor sends none', () => {
     fc.assert(
       fc.property(anyWebUrl, (url) => {
         expect(withVisitorQuery(web(url), '', 'trib_id')).toBe(url)

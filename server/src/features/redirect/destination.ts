@@ -7,10 +7,10 @@ const webAddress = /^https?:/
 const never = new Set(
   'about: blob: chrome: data: file: filesystem: jar: javascript: resource: vbscript: view-source:'.split(' '),
 )
-// A visitor's password must not be passed on to the destination.
+// Query parameters that are never passed on to the destination, because they may contain the visitor's password.
 const secrets = new Set(['pw', 'password'])
 
-/** Parses a stored destination into a form that fits a header; null when redirecting there is not allowed. */
+/** Parses a stored destination URL for the `Location` header; null when its scheme is not allowed. */
 export function parseTarget(stored: string): Target | null {
   if (plainWebAddress.test(stored)) return { isApp: false, url: stored }
   const parsed = URL.parse(stored)
@@ -19,8 +19,8 @@ export function parseTarget(stored: string): Target | null {
 }
 
 /**
- * Adds the visitor's parameters to the destination. They may replace the owner's, but never the click id. An app gets
- * none, because its parameters can be whom to call or what to write. The rest of the URL stays unchanged.
+ * Adds the visitor's query parameters to the destination URL. They replace parameters of the same name, except the
+ * click id. An app URL such as `sms:` gets none, because a parameter could change whom to call or what to write.
  */
 export function withVisitorQuery(
   target: Target,
@@ -37,20 +37,20 @@ export function withVisitorQuery(
   return `${address}${all && '?'}${all}${fragment}`
 }
 
-/** The same as it is logged: with as many of the visitor's parameters as fit. */
+/** The destination URL for the event log: with as many of the visitor's query parameters as fit its size limit. */
 export function withLoggedQuery(target: Target, query: string, clickParameter: string, destination: string): string {
   if (query.length * 3 < clickLimits.query) return destination
   return withVisitorQuery(target, query, clickParameter, fitParameters)
 }
 
-/** Opaque URLs such as `mailto:` can't have it. */
+/** Adds the click id to a destination URL, except to opaque URLs such as `mailto:`. */
 export function withClickId(url: string, parameter: string, id: string): string {
   if (!url.includes('://')) return url
   const { address, own, fragment } = splitUrl(url)
   return `${address}?${own}${own && '&'}${parameter}=${id}${fragment}`
 }
 
-/** Null when the encoding is invalid. */
+/** Decodes percent-encoding; null when it is invalid. */
 export function decoded(text: string): string | null {
   if (!text.includes('%')) return text
   try {
@@ -71,12 +71,12 @@ function passedOn(query: string, clickParameter: string): string[] {
     })
 }
 
-/** The name as the destination will parse it. */
+/** The name of a query parameter, decoded as the destination's server will decode it. */
 function parameterName(pair: string): string {
   const end = pair.indexOf('=')
   const name = end === -1 ? pair : pair.slice(0, end)
   if (!/[%+]/.test(name)) return name
-  // Without the first & a leading question mark would be stripped.
+  // URLSearchParams would strip a leading question mark without the & before it.
   return new URLSearchParams(`&${name}`).keys().next().value ?? ''
 }
 
@@ -88,7 +88,7 @@ function splitUrl(url: string): { address: string; own: string; fragment: string
   return { address: url.slice(0, query), own: url.slice(query + 1, end), fragment: url.slice(end) }
 }
 
-/** Node passes each byte of a URL as its own character. */
+/** Percent-encodes a character of a request URL; Node passes each byte of the URL as a character. */
 function encoded(character: string): string {
   const code = character.codePointAt(0) as number
   if (code > 255) return encodeURIComponent(character.toWellFormed())

@@ -1,8 +1,8 @@
 import { UAParser } from 'ua-parser-js'
 
-/** The operating systems that a link can have a separate destination for; empty for all others. */
+/** The visitor's operating system, if links can have a separate destination for it; else empty. */
 export function detectDevice(userAgent: string): 'ios' | 'android' | '' {
-  // Most visitors need no parser, which takes some twenty times as long.
+  // A cheap test first: the user-agent parser takes some twenty times as long, and most visitors don't need it.
   if (!/iP(?:hone|ad|od)|Android|iOS/i.test(userAgent)) return ''
   const system = new UAParser(userAgent).getOS().name
   if (system === 'iOS') return 'ios'

@@ -1,12 +1,12 @@
 import type { RedirectDomain } from '../domains/service.ts'
 
-/** The file does not exist when `text` is null. */
+/** A well-known file of a domain; it does not exist when `text` is null. */
 export type File = { type: string; text: string | null }
 
 const robots: File = { type: 'text/plain; charset=utf-8', text: 'User-agent: *\nDisallow:\n' }
 const noIcon: File = { type: 'image/x-icon', text: null }
 
-/** The files that browsers, phones and search engines request from every host; no link has such a key. */
+/** A file that browsers, phones and search engines request from every host, such as robots.txt; never a link's key. */
 export function fileAt(path: string | null, domain: RedirectDomain | null): File | undefined {
   switch (path) {
     case 'robots.txt':

@@ -27,7 +27,7 @@ afterAll(async () => {
   await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })))
 })
 
-/** A short form of each process's answer. */
+/** The response of each process as short text. */
 function answers(host: string, key: string): Promise<string[]> {
   return Promise.all(
     processes.map(async ({ redirect }) => {
@@ -37,7 +37,7 @@ function answers(host: string, key: string): Promise<string[]> {
   )
 }
 
-/** Visits without pause, so that no entry ages, until both processes apply the change; fails after a second. */
+/** Requests the link without pause until both processes apply the change; fails after a second. */
 async function obeyed(host: string, key: string, answer: string): Promise<number> {
   const started = performance.now()
   for (;;) {
@@ -84,7 +84,7 @@ test('a missing link is found within a second after it was created', async () =>
   }
 })
 
-test("a domain's change and deletion apply within a second", async () => {
+test("a domain's change and deletion apply to redirects within a second", async () => {
   const workspace = await buildWorkspace(platform)
   await buildLink(platform, workspace, { key: 'go' })
   const { id, domain } = workspace
@@ -101,7 +101,7 @@ test("a domain's change and deletion apply within a second", async () => {
   await obeyed(domain, 'go', '404')
 })
 
-test('a hundred changes of a constantly visited link end with the last one', async () => {
+test('after a hundred changes, a constantly visited link has the last destination', async () => {
   const workspace = await buildWorkspace(platform)
   await buildLink(platform, workspace, { key: 'go' })
   let isOver = false

@@ -74,7 +74,7 @@ describe('the click limit of a client address', () => {
   })
 })
 
-test('stored clicks are remembered while they are repeated, and forgotten after five minutes', () => {
+test('ids of stored clicks are remembered while they are repeated, and forgotten after five minutes', () => {
   const recent = openRecentClicks()
   recent.add('a', 0)
   recent.add('b', 0)

@@ -1,23 +1,23 @@
 import ipaddr from 'ipaddr.js'
 
-/** False when this address has used up its clicks for now. */
+/** Whether a client address is within its click rate limit. */
 export type AddressLimit = (ip: string, now: number) => boolean
 
 type Bucket = { tokens: number; at: number }
 
-/** Seconds of the sustained rate that an address may use at once. */
+/** How many seconds' worth of the sustained click rate a client address may use at once. */
 const burstSeconds = 20
-// An entry takes about 200 bytes, so both generations stay below 10 MB.
+// A token bucket takes about 200 bytes, so two generations of them stay below 10 MB.
 const maxEntries = 25_000
 /**
- * These are not public addresses. One of them is a proxy that TRUSTED_PROXIES does not list, and a limit would drop the
- * clicks of everybody behind it.
+ * Ranges of non-public addresses, which are not limited: such a client is a proxy that TRUSTED_PROXIES does not list,
+ * and a limit would drop the clicks of everybody behind it.
  */
 const internal = ['loopback', 'private', 'linkLocal', 'uniqueLocal', 'carrierGradeNat', 'unspecified']
 
 /**
- * A token bucket per IPv4 address and IPv6 /56, in this process. A bucket that is idle for `burstSeconds` is full
- * again, so remembering two generations of that length is enough.
+ * Limits clicks with a token bucket per IPv4 address or IPv6 /56, in this process. A bucket that is idle for
+ * `burstSeconds` is full again, so it can be forgotten after that time.
  */
 export function openAddressLimit(perSecond: number): AddressLimit {
   const most = perSecond * burstSeconds
@@ -38,7 +38,7 @@ export function openAddressLimit(perSecond: number): AddressLimit {
   }
 }
 
-/** The first 56 bits: the largest network of a home connection. */
+/** The first 56 bits of an IPv6 address: the largest network that a home connection gets. */
 function ipv6Network(ip: string): string {
   if (!ipaddr.IPv6.isValid(ip)) return ip
   const [a = 0, b = 0, c = 0, d = 0] = ipaddr.IPv6.parse(ip).parts
@@ -49,11 +49,11 @@ function isInternal(ip: string): boolean {
   return !ipaddr.isValid(ip) || internal.includes(ipaddr.process(ip).range())
 }
 
-/** Ids of recently stored clicks of this process: their repeats need not be logged. */
+/** Ids of clicks that this process stored recently; clicks with the same id are repeats and not logged. */
 export type RecentClicks = { has(name: string, now: number): boolean; add(name: string, now: number): void }
 
 const rememberedMs = 150_000
-// Names have about 50 characters, so both generations stay below 10 MB.
+// Click ids have about 50 characters, so two generations of them stay below 10 MB.
 const maxRemembered = 30_000
 
 export function openRecentClicks(): RecentClicks {
@@ -67,7 +67,7 @@ export function openRecentClicks(): RecentClicks {
   }
 }
 
-/** A map that drops entries unused for one to two lifetimes, or sooner when it is full. */
+/** A map that drops entries not used for one to two lifetimes, or sooner when it is full. */
 function openGenerations<V>(max: number, lifetimeMs: number) {
   let current = new Map<string, V>()
   let previous = new Map<string, V>()

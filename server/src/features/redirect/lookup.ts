@@ -3,18 +3,18 @@ import type { Platform } from '../../platform/context.ts'
 import type { Stored, ValkeyCache } from './valkey-cache.ts'
 
 export type Lookup<T> = {
-  /** Returns without a promise when it is in memory; null when it does not exist. Fails when it can't be looked up. */
+  /** Finds a domain or link; null when none exists. No promise when cached in memory; rejects on a failed lookup. */
   find(address: string, owner: string): T | null | Promise<T | null>
   forget(address: string): void
 }
 
-/** Whether changes are received now, and since when without a gap. */
+/** Whether change messages are received from NATS now, and since when without a gap. */
 export type ChangeSubscription = { isOn: boolean; since: number }
 
 export type Source = 'memory' | 'valkey' | 'postgres' | 'aged'
 
 type Options<T> = {
-  /** Memory for existing entries; a tenth of it for missing ones. */
+  /** Maximum memory of cached links or domains; a tenth of it, in addition, for addresses without one. */
   maxBytes: number
   subscription: ChangeSubscription
   sharedCache: ValkeyCache<T>
@@ -23,7 +23,7 @@ type Options<T> = {
   onFound?(from: Source): void
 }
 type Entry<T> = Stored<T> & { restsUntil?: number }
-/** `isLate` when a visitor has waited for it in vain. */
+/** A running lookup; `isLate` when a visitor has stopped waiting for it. */
 type Load<T> = { found: Promise<T | null>; owner: string; isLate: boolean; isOver: boolean }
 
 const knownMs = 60_000
@@ -34,17 +34,17 @@ const longestWaitMs = 5_000
 const restMs = 1_000
 
 /**
- * Reads memory, then the shared Valkey cache, then PostgreSQL. A hit never extends an entry's lifetime, which is
- * shorter while changes can't be received. A stale entry is still served while PostgreSQL is slow or down.
+ * Looks up in memory, then in the shared Valkey cache, then in PostgreSQL. A hit never extends an entry's lifetime,
+ * which is shorter while NATS is disconnected. A stale entry is still served while PostgreSQL is slow or down.
  */
 export function openLookup<T extends object>(options: Options<T>): Lookup<T> {
   const { subscription, sharedCache, onFound = () => {} } = options
   const known = openByteCache<Entry<T>>({ maxBytes: options.maxBytes })
-  // Separate, so that requests for missing links can't evict existing ones.
+  // A separate cache, so that requests for missing links can't evict existing links.
   const unknown = openByteCache<Entry<T>>({ maxBytes: Math.ceil(options.maxBytes / 10) })
   const loads = new Map<string, Load<T>>()
 
-  /** An entry loaded for another owner counts as missing. */
+  /** The cached entry of an address, unless it was loaded for another owner. */
   function findEntry(address: string, owner: string): Entry<T> | undefined {
     const entry = known.get(address) ?? unknown.get(address)
     return entry?.owner === owner ? entry : undefined
@@ -77,7 +77,7 @@ export function openLookup<T extends object>(options: Options<T>): Lookup<T> {
 
     async function read(): Promise<T | null> {
       const cached = await sharedCache.get(address, owner)
-      // A change has cancelled this load: its result may be stale.
+      // A change message that arrived meanwhile has cancelled this load, so its result is not cached.
       if (cached && loads.get(address) === load) remember(address, cached)
       if (cached && isFresh(cached)) {
         onFound('valkey')
@@ -140,7 +140,7 @@ export function openLookup<T extends object>(options: Options<T>): Lookup<T> {
 async function within<T>(found: Promise<T>, milliseconds: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer in ${milliseconds} ms`)), milliseconds)
+    timer = setTimeout(() => reject(new Error(`link lookup timed out after ${milliseconds} ms`)), milliseconds)
   })
   return Promise.race([found, tooLate]).finally(() => clearTimeout(timer))
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A click as the redirect saw it; the worker finds out everything else. */
+/** A click as the redirect logs it; the worker adds device, location and referrer. */
 export const rawClick = z.object({
   id: z.string(),
   at: z.number(),
@@ -11,14 +11,14 @@ export const rawClick = z.object({
   ip: z.string(),
   userAgent: z.string(),
   referer: z.string(),
-  /** Why the request can't be a person's, when the request itself shows it; else empty. */
+  /** Why the request is not a person's, when its headers or method show it; else empty. */
   bot: z.string(),
-  /** The location headers of a trusted proxy; else empty. */
+  /** The visitor's location from a trusted proxy's headers; else empty. */
   country: z.string(),
   region: z.string(),
   city: z.string(),
   continent: z.string(),
-  /** Only in a retried dead letter: the log position at which the click was first seen. */
+  /** Only in a retried dead letter: the log position at which the click was first read. */
   retriedVisit: z.string().optional(),
 })
 export type RawClick = z.infer<typeof rawClick>

@@ -18,7 +18,7 @@ beforeAll(async () => {
   workspace = await buildWorkspace(platform)
 })
 
-/** A new link each time, so that tests do not use up each other's attempts. */
+/** Creates a new protected link, so that tests do not use up each other's password attempts. */
 async function protectedLink(change = sql`rewrite = false`) {
   const key = `locked-${keys++}`
   const link = await buildLink(platform, workspace, { key, trackConversion: true })
@@ -52,7 +52,7 @@ const form = (password: string) => new URLSearchParams({ password }).toString()
 const open = (path: string) => visit(`${redirect}${path}`, { host: workspace.domain, 'user-agent': browser })
 
 describe('a protected link', () => {
-  test('asks for the password', async () => {
+  test('shows a form that asks for the password', async () => {
     const { key } = await protectedLink()
     const answer = await open(`/${key}?password=${encodeURIComponent(secret)}&pw=${encodeURIComponent(secret)}`)
     expect(answer.status).toBe(200)
@@ -112,7 +112,7 @@ describe('a protected link', () => {
     expect(answer.body).toContain('role="alert"')
   })
 
-  test('accepts no password for ten minutes after ten wrong ones, while another link does', async () => {
+  test('accepts no password for ten minutes after ten wrong passwords, while another link does', async () => {
     const [{ key }, other] = [await protectedLink(), await protectedLink()]
     const answers = await Promise.all(Array.from({ length: 12 }, () => send(`/${key}`, form('wrong'))))
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(403), 429, 429])
@@ -153,7 +153,7 @@ describe('a protected link', () => {
   })
 })
 
-test('attempts are counted without Valkey too, per network and not per address', async () => {
+test('password attempts are counted without Valkey too, per network and not per address', async () => {
   const alone = await openTestPlatform({ VALKEY_URL: 'redis://127.0.0.1:1' })
   const attempts = openAttempts(alone)
   const { id } = await protectedLink()

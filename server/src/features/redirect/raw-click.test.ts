@@ -25,7 +25,7 @@ describe('a logged click', () => {
     expect(loggedUrl).toBe(`${plainLink.url}?utm_source=x&b=%C3%A4`)
   })
 
-  test("never shows an owner's parameter that the visitor has replaced", () => {
+  test('has no query parameter of the destination that the visitor has replaced', () => {
     const link = { url: 'https://example.com/?utm_source=own&x=y' }
     expect(decideFor({ link, visit: { query: `utm_source=${long}` } }).loggedUrl).toBe('https://example.com/?x=y')
   })
@@ -36,7 +36,7 @@ describe('a logged click', () => {
   })
 })
 
-test('parameters are kept whole, in order, and within the limit', () => {
+test('query parameters are kept whole, in order, and within the size limit', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ maxLength: 900 }), { maxLength: 8 }), (pairs) => {
       const fitted = fitParameters(pairs)
@@ -49,7 +49,7 @@ test('parameters are kept whole, in order, and within the limit', () => {
   )
 })
 
-test('a clipped text is a prefix that ends between two characters', () => {
+test('clip returns a prefix that ends between two characters', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), fc.integer({ min: 0, max: 400 }), (text, limit) => {
       const clipped = clip(text, limit)

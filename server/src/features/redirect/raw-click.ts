@@ -2,12 +2,12 @@ import type { Visitor } from '../../platform/client-address.ts'
 import type { RedirectLink } from '../links/service.ts'
 import type { RawClick } from './messages.ts'
 
-/** Bytes of a logged click that its visitor controls; the rest is the owner's destination and of fixed size. */
+/** Size limits, in bytes, of the logged fields that a visitor controls. */
 export const clickLimits = { query: 2_048, address: 2_048, referer: 2_048, userAgent: 1_000, location: 256, ip: 64 }
 
 export type Seen = Pick<RawClick, 'trigger' | 'bot'> & { url: string }
 
-/** Builds the click for the log. A visitor can't make it larger than the limits. */
+/** Builds the click for the event log; fields that the visitor controls are truncated to their limits. */
 export function buildRawClick(id: string, link: RedirectLink, seen: Seen, visitor: Visitor, at: number): RawClick {
   const { location } = visitor
   return {
@@ -28,7 +28,7 @@ export function buildRawClick(id: string, link: RedirectLink, seen: Seen, visito
   }
 }
 
-/** The longest prefix that has at most this many UTF-8 bytes and ends between two characters. */
+/** Truncates text to this many UTF-8 bytes, between two characters. */
 export function clip(text: string, bytes: number): string {
   if (text.length * 3 <= bytes || Buffer.byteLength(text) <= bytes) return text
   return text.slice(0, encoder.encodeInto(text, scratch.subarray(0, bytes)).read)
@@ -37,7 +37,7 @@ export function clip(text: string, bytes: number): string {
 const encoder = new TextEncoder()
 const scratch = new Uint8Array(4_096)
 
-/** Whole parameters in order; one that no longer fits is left out, so that none is ever cut. */
+/** The query parameters that fit the size limit, in order; a parameter that does not fit is omitted, never cut. */
 export function fitParameters(pairs: string[]): string[] {
   let free = clickLimits.query
   return pairs.filter((pair) => {
@@ -48,7 +48,7 @@ export function fitParameters(pairs: string[]): string[] {
   })
 }
 
-/** The same for a URL that the visitor controls entirely, such as the page that a script reports. */
+/** Limits the size of a URL that the visitor controls entirely, such as the page that a script reports. */
 export function fitAddress(url: string): string {
   if (url.length * 3 <= clickLimits.query) return url
   const withoutFragment = url.replace(/#.*$/s, '')
@@ -58,7 +58,7 @@ export function fitAddress(url: string): string {
   return `${clipEncoded(address)}${pairs.length > 0 ? '?' : ''}${pairs.join('&')}`
 }
 
-/** Ends before a percent escape rather than inside it. */
+/** Truncates a URL without its query; never inside a percent escape. */
 function clipEncoded(address: string): string {
   const clipped = clip(address, clickLimits.address)
   return clipped.length === address.length ? address : clipped.replace(/%[0-9a-f]?$/i, '')

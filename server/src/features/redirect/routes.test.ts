@@ -37,7 +37,7 @@ async function findNumber(id: string): Promise<bigint> {
 }
 
 describe('a link', () => {
-  test('leads to its destination, and may not be cached', async () => {
+  test('redirects to its destination, and the response may not be cached', async () => {
     const answer = await open('/go')
     expect(answer).toMatchObject({ status: 302, body: '' })
     expect(answer.headers).toMatchObject({ location: destination, 'content-length': '0', 'x-robots-tag': 'noindex' })
@@ -60,7 +60,7 @@ describe('a link', () => {
     ['a port', (domain: string) => `${domain}:8443`],
     ['capitals', (domain: string) => domain.toUpperCase()],
     ['a trailing dot', (domain: string) => `${domain}.`],
-    ['all of these together', (domain: string) => `${domain.toUpperCase()}.:80`],
+    ['capitals, a port and a final dot together', (domain: string) => `${domain.toUpperCase()}.:80`],
   ])('is found when the host has %s', async (_name, written) => {
     expect(await open('/go', { host: written(workspace.domain) })).toMatchObject({ status: 302 })
   })
@@ -73,7 +73,7 @@ describe('a link', () => {
     expect(location).not.toContain('forged')
   })
 
-  test('is found within a second after it was created, even if it was missed before', async () => {
+  test('is found within a second after it was created, even if it was requested before', async () => {
     expect((await open('/soon')).status).toBe(404)
     await buildLink(platform, workspace, { key: 'soon', url: destination })
     await eventually(async () => expect((await open('/soon')).status).toBe(302), 1_000)
@@ -213,14 +213,14 @@ describe('counting', () => {
       ['', '', 'head', 'no-user-agent', 'prefetch', 'prefetch', 'prefetch', 'prefetch', 'user-agent'].sort(),
     )
     const call = createClient({ url: api, token: workspace.key })
-    // The counters follow the rows in a separate transaction.
+    // Link counters are updated after the click rows, in a separate transaction.
     await eventually(async () => {
       const events = await call(listEvents, { query: { linkId: link.id } })
       expect(events.map((event) => event.link.clicks)).toEqual([2, 2])
     })
   })
 
-  test('ignores requests that were not found, gone or not allowed', async () => {
+  test('ignores requests for missing, disabled or expired links, and POST requests', async () => {
     await Promise.all([open('/off'), open('/over'), open('/over-there'), open('/go', {}, 'POST'), open('/none')])
     const marker = await buildLink(platform, workspace, { key: 'marker' })
     await open('/marker')

@@ -7,11 +7,11 @@ import { redirectMetrics } from './metrics.ts'
 import { renderPage } from './pages/render.ts'
 import type { Redirect, Visit } from './service.ts'
 
-// A password has up to 190 characters, each up to nine when form-encoded.
+// Maximum size of the password form: 190 characters, each up to nine when form-encoded.
 const longestForm = 2_048
 const uncached = 'private, no-store'
 
-/** Answers every request for a short link. */
+/** The HTTP listener that answers requests for short links. */
 export function redirectListener(platform: Platform, redirect: Redirect) {
   const readAddress = openAddressReader(platform.config.TRUSTED_PROXIES)
   const metrics = redirectMetrics(platform)
@@ -63,7 +63,7 @@ function parseDomain(host: string): string {
   return host.replace(/\.?(?::\d+)?$/, '').toLowerCase()
 }
 
-/** Empty when it is larger than any form of ours, or incomplete. */
+/** Reads the posted password form; empty when it is too large or incomplete. */
 function readForm(request: IncomingMessage): Promise<string> {
   return new Promise((resolve) => {
     let text = ''
@@ -77,7 +77,7 @@ function readForm(request: IncomingMessage): Promise<string> {
   })
 }
 
-/** A page of another site must not guess passwords through its visitors. */
+/** Whether a page of another site posted the form: such a page must not guess passwords through its visitors. */
 function isForeign(headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site']
   if (site !== undefined) return site !== 'same-origin' && site !== 'none'
@@ -119,7 +119,7 @@ function respondWithPage(
     'Content-Language': language,
     'Content-Security-Policy': policy,
     'Cache-Control': uncached,
-    // With no referrer at all, browsers would not send the form's origin either.
+    // With `no-referrer`, browsers would not send the form's `Origin` header either.
     'Referrer-Policy': 'strict-origin-when-cross-origin',
     'X-Content-Type-Options': 'nosniff',
     Vary: 'Accept-Language',

@@ -36,7 +36,7 @@ test.each([
   ['api', 'page-clicks'],
   ['redirect', 'clicks'],
   ['api,redirect', 'clicks'],
-])('a process with the roles %s has its spool in %s', async (roles, name) => {
+])('a process with the roles %s has its click spool in %s', async (roles, name) => {
   const directory = join(folder, roles)
   const platform = await openTestPlatform({ SPOOL_DIRECTORY: directory, ROLES: roles })
   await using _redirect = await openRedirect(platform)

@@ -17,20 +17,20 @@ import { openSpool } from './spool.ts'
 
 export type Visit = Visitor & {
   domain: string
-  /** Decoded, without the first slash; null when it could not be decoded. */
+  /** The decoded URL path without the first slash; null when it could not be decoded. */
   path: string | null
   method: string
   query: string
-  /** The posted form, and whether a page of another site sent it. */
+  /** The posted password form, and whether a page of another site sent it. */
   form?: { password: string; isForeign: boolean }
 }
 type Send = (decision: Decision) => void
 export type Redirect = AsyncDisposable & {
-  /** Sends the decision, synchronously if possible; the returned promise fails when the link could not be looked up. */
+  /** Answers a visit, synchronously if possible; the returned promise rejects when the link lookup fails. */
   visit(visit: Visit, send: Send): Promise<void> | undefined
-  /** Finds a link that leads somewhere for everyone: it is neither expired nor password-protected. */
+  /** Finds a link that is open to everyone: not expired, disabled, banned or password-protected. */
   openLink(domain: string, path: string): Promise<{ domain: string; link: RedirectLink } | null>
-  /** Records a click made on a page or in an app; returns its id, or null when it could not be stored. */
+  /** Records a click reported by a web page or app; returns its click id, or null when it could not be stored. */
   report(link: RedirectLink, visitor: Visitor, trigger: RawClick['trigger'], url?: string): Promise<string | null>
 }
 
@@ -40,7 +40,7 @@ const nothing: Found = { domain: null, link: null }
 
 const shared = new WeakMap<Platform, { opened: Promise<Redirect>; users: number }>()
 
-/** Shared by all roles of a process: two would send the same spool. */
+/** Opens the redirect, one per process for all roles: two instances would send the same spool twice. */
 export async function openRedirect(platform: Platform): Promise<Redirect> {
   const known = shared.get(platform) ?? { opened: openOwnRedirect(platform), users: 0 }
   shared.set(platform, known)
@@ -57,7 +57,7 @@ export async function openRedirect(platform: Platform): Promise<Redirect> {
   }
 }
 
-/** Decides about visits; stores a click before sending its decision. */
+/** Opens a redirect with its own spool, cache and limits. */
 async function openOwnRedirect(platform: Platform): Promise<Redirect> {
   const { config } = platform
   const metrics = redirectMetrics(platform)
@@ -72,7 +72,7 @@ async function openOwnRedirect(platform: Platform): Promise<Redirect> {
   const recent = openRecentClicks()
   const opened = parts.move()
 
-  // Most visits request few links, and normalizing a path costs more than looking it up.
+  // Caches normalized paths: most visits request few links, and normalizing a path costs more than a cache lookup.
   const readKey = memo(addressedKey, { maxBytes: 8_000_000, most: 20_000, maxKeyLength: 200 })
 
   async function checkPassword(link: RedirectLink | null, { form, ip }: Visit): Promise<Attempt> {
@@ -161,14 +161,14 @@ async function openOwnRedirect(platform: Platform): Promise<Redirect> {
   }
 }
 
-/** Only for the decision: without a proxy's country the worker looks it up itself. */
+/** Adds the visitor's country from the geo database, only to choose a destination; the worker looks it up again. */
 function withCountry(visit: Visit, geo: Geo): Visit {
   const country = geo.lookup(visit.ip)?.country
   return country ? { ...visit, location: { ...visit.location, country } } : visit
 }
 
 /**
- * The worker would store only the first click under one name. HEAD and prefetch have separate names, because the visit
+ * The key under which repeated clicks are recognized. HEAD and prefetch requests have separate keys, because the visit
  * itself may still follow.
  */
 function repeatName(id: string, bot: string): string {

@@ -82,7 +82,7 @@ describe('append', () => {
     expect(await spoolBytes()).toBe(0)
   })
 
-  test('reports the log as down until a message gets through', async () => {
+  test('reports NATS as down until a spooled message is sent', async () => {
     const spool = await open()
     expect(spool.isQuiet()).toBe(true)
     const appended = spool.append(someMessage('[]'))
@@ -92,7 +92,7 @@ describe('append', () => {
     expect(spool.isQuiet()).toBe(true)
   })
 
-  test('refuses a message above the limit, and accepts the next one that fits', async () => {
+  test('refuses a message above the spool size limit, and accepts the next message that fits', async () => {
     platform = { ...platform, config: { ...platform.config, SPOOL_MAX_MEGABYTES: 1 } }
     await engines.processes.nats?.stop()
     const spool = await open()
@@ -106,7 +106,7 @@ describe('append', () => {
     await drained()
   })
 
-  test('does not count a failed write, which keeps no click from the log', async () => {
+  test('does not count a failed write, so that later clicks still go to the log', async () => {
     const spool = await open()
     await rm(directory, { recursive: true })
     await writeFile(directory, 'not a folder')
@@ -120,7 +120,7 @@ describe('append', () => {
   })
 
   test.skipIf(!mayMount)(
-    'a full disk leaks no file handle, leaves no draft, and the spool works again with space',
+    'leaks no file handle and leaves no draft on a full disk, and works again with space',
     async () => {
       await using disk = await openSmallDisk(1)
       platform = { ...platform, config: { ...platform.config, SPOOL_DIRECTORY: disk.folder } }
@@ -158,7 +158,7 @@ describe('openSpool', () => {
     expect(await spoolBytes()).toBe(0)
   })
 
-  test('sends nothing twice that the log already has', async () => {
+  test('sends no message twice that the log already has', async () => {
     const message = someMessage('["once"]')
     await jetStream(platform.nats).publish(message.subject, message.body, { msgID: message.id })
     await leaveBehind(`000000000000001-000000000-${message.id}.json`, message)
@@ -180,7 +180,7 @@ describe('openSpool', () => {
     expect(await spoolBytes()).toBe(0)
   })
 
-  test('sets aside an unreadable file, and sends the rest', async () => {
+  test('renames an unreadable file, and sends the rest', async () => {
     const good = someMessage('["good"]')
     await leaveBehind('000000000000001-000000000-a.json', '{"subject":"eve')
     await leaveBehind(`000000000000002-000000000-${good.id}.json`, good)
@@ -190,7 +190,7 @@ describe('openSpool', () => {
     await eventually(async () => expect(await spoolBytes()).toBe(0))
   })
 
-  test("sends the messages of stopped processes' folders, but none of running ones", async () => {
+  test('sends spooled messages of stopped processes, but not of running processes', async () => {
     const orphan = someMessage('["of a stopped redirect"]')
     const old = someMessage('["of a stopped api"]')
     for (const [name, message] of [
@@ -224,7 +224,7 @@ describe('openSpool', () => {
     expect(bodies).toEqual([orphan, old, own].map(({ body }) => body).sort())
   })
 
-  test('divides the spool size among processes that share a port', async () => {
+  test('divides the maximum spool size among processes that share a port', async () => {
     platform = { ...platform, config: { ...platform.config, SPOOL_MAX_MEGABYTES: 3, REDIRECT_PROCESSES: 3 } }
     await engines.processes.nats?.stop()
     const spool = await open()
@@ -234,13 +234,13 @@ describe('openSpool', () => {
     await drained()
   })
 
-  test('creates the missing folder', async () => {
+  test('creates the missing spool folder', async () => {
     await rm(directory, { recursive: true })
     await open()
     expect(await readdir(directory)).toEqual([])
   })
 
-  test('keeps its files while the log is down, and leaves them when it stops', async () => {
+  test('keeps its files while NATS is down, even when the process stops', async () => {
     const message = someMessage('["kept"]')
     await leaveBehind(`000000000000001-000000000-${message.id}.json`, message)
     await engines.processes.nats?.stop()

@@ -9,7 +9,7 @@ import { claimAbandoned, claimFolder, messageFiles } from './spool/folders.ts'
 export type SpooledMessage = { subject: string; id: string; body: string }
 export type Spool = AsyncDisposable & {
   append(message: SpooledMessage): Promise<void>
-  /** False while the log is known to be down, so that no click waits for it. */
+  /** False while NATS is known to be down: then clicks go to the spool without waiting for NATS. */
   isQuiet(): boolean
 }
 
@@ -17,7 +17,7 @@ const drainIntervalMs = 250
 const adoptIntervalMs = 5_000
 const abandonedMs = 10_000
 
-/** Writes one file per message, named so that a restart sends the same message ids, oldest first. */
+/** Spools clicks on disk while NATS is down: one file per message, named by time and message id, sent oldest first. */
 export async function openSpool(platform: Platform, folder = 'clicks'): Promise<Spool> {
   const { config, log } = platform
   const metrics = redirectMetrics(platform)
@@ -42,7 +42,7 @@ export async function openSpool(platform: Platform, folder = 'clicks'): Promise<
       try {
         await drainOnce()
       } catch (error) {
-        log.debug({ error: (error as Error).message }, 'spool was not drained, will retry')
+        log.debug({ error: (error as Error).message }, 'spooled clicks could not be sent to the log, will retry')
       }
       await measure().catch((error) => log.warn({ error: (error as Error).message }, 'spool folder is not readable'))
       await sleep(drainIntervalMs, stopping.signal)
@@ -55,21 +55,21 @@ export async function openSpool(platform: Platform, folder = 'clicks'): Promise<
         bytes -= sent
         metrics.spoolBytes.set(bytes)
       })
-      log.info('spool drained, all its clicks are in the log')
+      log.info('all spooled clicks are in the event log')
     }
     if (performance.now() - adoptedAt < adoptIntervalMs) return
     adoptedAt = performance.now()
     await adopt()
   }
 
-  /** Sends the clicks of processes that do not start again, for example after scaling down. */
+  /** Sends spooled clicks of processes that do not start again, for example after scaling down. */
   async function adopt(): Promise<void> {
     abandoned = []
     for await (const { path } of claimAbandoned(config.SPOOL_DIRECTORY, directory)) {
       await removeDrafts(path)
       abandoned = await messageFiles(path)
       await sendAll(path)
-      log.info({ path, messages: abandoned.length }, 'sent the spool of a stopped process')
+      log.info({ path, messages: abandoned.length }, 'sent the spooled clicks of a stopped process')
       abandoned = []
     }
   }
@@ -117,7 +117,7 @@ export async function openSpool(platform: Platform, folder = 'clicks'): Promise<
       const name = `${String(Date.now()).padStart(15, '0')}-${String(written++).padStart(9, '0')}-${message.id}.json`
       await writeDurably(directory, name, text).catch((error) => {
         bytes -= size
-        // With nothing to drain, the log's recovery would go unnoticed.
+        // Only sending a spooled file detects that NATS is up again, so with an empty spool NATS is assumed up.
         if (bytes === 0) isNatsDown = false
         throw error
       })
@@ -139,7 +139,7 @@ async function writeDurably(directory: string, name: string, text: string): Prom
     await using folder = await open(directory, 'r')
     await folder.sync()
   } catch (error) {
-    // The caller counts these clicks as lost, so they must not be sent later or fill the disk.
+    // The caller counts these clicks as lost, so their files must not be sent later or fill the disk.
     for (const path of [draft, final]) await rm(path, { force: true }).catch(() => {})
     throw error
   }
@@ -151,7 +151,7 @@ async function writeSynced(path: string, text: string): Promise<void> {
   await file.datasync()
 }
 
-/** Removes unfinished files of a process that ended, whose clicks were never acknowledged. A young one may be in use. */
+/** Removes unfinished spool files of an ended process, whose clicks were not acknowledged. A new file may be in use. */
 async function removeDrafts(directory: string): Promise<void> {
   const drafts = (await readdir(directory)).filter((name) => name.endsWith('.draft'))
   for (const path of drafts.map((name) => join(directory, name))) {

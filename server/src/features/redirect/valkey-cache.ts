@@ -1,9 +1,9 @@
 import type { Platform } from '../../platform/context.ts'
 
-/** Loaded at that time for that owner; null when it did not exist. */
+/** A cache entry, loaded at time `at` for an owner; `value` is null when the link or domain did not exist. */
 export type Stored<T> = { value: T | null; owner: string; at: number }
 export type ValkeyCache<T> = {
-  /** Also returns a stale entry, which is better than none. */
+  /** Returns the entry of an address, even a stale entry. */
   get(address: string, owner: string): Promise<Stored<T> | undefined>
   put(address: string, entry: Stored<T>, unknownMs: number): void
   remove(address: string): void
@@ -14,14 +14,14 @@ const retentionMs = 25 * 3_600_000
 
 /**
  * The second-level cache that redirect processes share in Valkey. Entries last more than a day, for a process that
- * starts while PostgreSQL is down. Change the name with the shape of `T`, since old and new processes run together.
+ * starts while PostgreSQL is down. When the shape of `T` changes, change `name`: old and new processes run together.
  */
 export function openValkeyCache<T>({ valkey }: Pick<Platform, 'valkey'>, name: string): ValkeyCache<T> {
   let restsUntil = 0
   const entryKey = (address: string) => `redirect:${name}:${address}`
   return {
     async get(address, owner) {
-      // While Valkey hangs, a process waits for it once, not for every link.
+      // While Valkey hangs, a process waits for it once per second, not for every link.
       if (performance.now() < restsUntil) return undefined
       const text = await valkey.get(entryKey(address)).catch(() => {
         restsUntil = performance.now() + restMs

@@ -67,7 +67,7 @@ const sources = (workspaceId: string, from: number, count: number) =>
   Array.from({ length: count }, (_, index) => click(workspaceId, { utm_source: `s${from + index}` }))
 
 describe("values beyond a day's limit", () => {
-  test('are counted in sum by the rollup, exactly by analytics, and rollup and rows agree', async () => {
+  test('are counted in one total by the rollup, exactly by analytics, and rollup and event rows agree', async () => {
     const { id } = await buildWorkspace(platform)
     await append(sources(id, 0, 40))
     await append([...sources(id, 0, 40), ...sources(id, 0, 2)])
@@ -83,7 +83,7 @@ describe("values beyond a day's limit", () => {
     expect(await analytics(id, { groupBy: 'countries' })).toMatchObject([{ country: 'DE', clicks: 82 }])
   })
 
-  test('stay the same when the rollup is rebuilt from the rows', async () => {
+  test('stay the same when the rollup is rebuilt from event rows', async () => {
     const { id } = await buildWorkspace(platform)
     await append(sources(id, 0, 20))
     const before = await counted(id, 'utm_source')
@@ -120,7 +120,7 @@ describe("values beyond a day's limit", () => {
     },
   )
 
-  test('do not include those of another day or workspace, or of bots', async () => {
+  test('do not include values of another day or workspace, or of bots', async () => {
     const { id } = await buildWorkspace(platform)
     const { id: other } = await buildWorkspace(platform)
     const bots = Array.from({ length: 20 }, (_, index) => click(id, { utm_source: `b${index}`, bot: 'head' }))

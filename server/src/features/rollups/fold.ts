@@ -9,20 +9,20 @@ export type Foldables = Record<Foldable | 'country' | 'region' | 'workspace_id',
   bot?: string
   folded?: number
 }
-/** The values of one workspace, day and dimension that are counted separately, as far as this process knows. */
+/** The values of a workspace, day and dimension that the rollup counts separately, as far as this process knows. */
 type Admitted = { workspaceId: string; day: string; dimension: Foldable; values: Set<string>; isLoaded: boolean }
 type Memory = { admitted: Map<string, Admitted>; bytes: number }
 
-// Below this number, ClickHouse is not asked for values that other processes have admitted.
+// With fewer values than this, ClickHouse is not queried for values that other processes count separately.
 const loadAt = 100
 const maxBytes = 32_000_000
 const entryBytes = 100
 const plain = new Set(['', 'Unknown', '(direct)'])
 
 /**
- * Marks in each row which values the daily rollup counts in sum: those beyond the first ROLLUP_VALUES_PER_DAY distinct
- * ones of a workspace, day and dimension. The row itself keeps its values; comparing and rebuilding read this mark from
- * the row, so that they always get the same result.
+ * Sets the bits of the column `folded`: the daily rollup counts these values of an event in one total, not separately.
+ * They are values beyond the first ROLLUP_VALUES_PER_DAY distinct ones of a workspace, day and dimension. The event
+ * keeps its values. Verifying and rebuilding rollups read the same bits, so they always get the same result.
  */
 export async function markFolded(
   { clickhouse, config }: Pick<Platform, 'clickhouse' | 'config'>,
@@ -41,7 +41,7 @@ export async function markFolded(
 
 function markRow(memory: Memory, row: Foldables, limit: number, unknown: Set<Admitted>): void {
   let folded = 0
-  // Bots are counted by their reason alone.
+  // The rollup counts clicks by bots by their reason alone.
   if (!row.bot) {
     const day = new Date(row.timestamp).toISOString().slice(0, 10)
     for (const [bit, dimension] of foldable.entries()) {

@@ -12,7 +12,7 @@ import { appendClicksAgain, monthsOfEvents, repairRollups, rollupDifferences } f
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 })
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-// Killing ClickHouse must not affect other tests.
+// These tests kill ClickHouse, so they need their own databases.
 const engines = await startEngines({ only: ['clickhouse'] })
 const platform = await openTestPlatform({ ...engines.urls, HISTORY_DAYS_BY_PLAN: 'free:30,pro:365' })
 afterAll(() => engines.stop())
@@ -23,7 +23,7 @@ for (const name of (await readdir(folder)).sort()) {
   for (const statement of clickHouseStatements(text, undefined)) await platform.clickhouse.command({ query: statement })
 }
 
-test('rows and counts by quarter of an hour, link and dimension agree after each kill -9 and replay', async () => {
+test('event rows and rollups agree after each kill -9 of ClickHouse and replay', async () => {
   const workspaces = [(await buildWorkspace(platform)).id, (await buildWorkspace(platform)).id]
   let rows = 0
   for (let kill = 0; kill < 8; kill++) {
@@ -48,7 +48,7 @@ test('rows and counts by quarter of an hour, link and dimension agree after each
   }
 })
 
-test('a batch that is inserted again with its token changes nothing', async () => {
+test('a batch that is inserted again with its deduplication token changes nothing', async () => {
   const { id } = await buildWorkspace(platform)
   const clicks = [buildRow(id), buildRow(id, { bot: 'head' }), buildRow(id, { timestamp: Date.now() - 40 * dayMs })]
   for (let time = 0; time < 3; time++) await appendClicks(platform, clicks, `again:${id}`)
@@ -62,7 +62,7 @@ test('a batch that is inserted again with its token changes nothing', async () =
 })
 
 test.each([['click_events'], ['link_counts'], ['workspace_counts'], ['dimension_counts']])(
-  'a repeated insert restores what ClickHouse has lost of %s, even if it remembers the token',
+  'a repeated insert restores rows of %s that ClickHouse has lost, even if it remembers the token',
   async (table) => {
     const { id } = await buildWorkspace(platform)
     const clicks = [buildRow(id), buildRow(id), buildRow(id, { timestamp: Date.now() - 35 * dayMs })]
@@ -77,7 +77,7 @@ test.each([['click_events'], ['link_counts'], ['workspace_counts'], ['dimension_
   },
 )
 
-test('each dimension is counted separately', async () => {
+test('the rollup counts each dimension separately', async () => {
   const { id } = await buildWorkspace(platform)
   const location = { country: 'DE', region: 'DE-BE', city: 'Berlin' }
   await appendClicks(platform, [buildRow(id, location), buildRow(id, location), buildRow(id, { bot: 'isbot' })], id)
@@ -94,7 +94,7 @@ test('each dimension is counted separately', async () => {
   ])
 })
 
-test('wrong counts are found and repaired, too low and too high ones', async () => {
+test('rollup counts that are too low or too high are found and repaired', async () => {
   const { id } = await buildWorkspace(platform)
   await appendClicks(
     platform,
@@ -140,7 +140,7 @@ test.each([
   },
 )
 
-test('expired rows are deleted, their counts stay, and nothing differs', async () => {
+test('expired event rows are deleted, their rollup counts stay, and no difference is reported', async () => {
   const { id } = await buildWorkspace(platform, { plan: 'free' })
   const { id: keeper } = await buildWorkspace(platform)
   const old = { timestamp: Date.now() - 45 * dayMs }

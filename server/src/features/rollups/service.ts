@@ -40,16 +40,16 @@ export type Difference = {
   surplus: number
 }
 
-/** For features that read them; only this feature and the views write. */
+/** Rollup tables for other features to read; only this feature and materialized views write to them. */
 export const rollupTables = {
   workspaceCounts: 'workspace_counts',
   linkCounts: 'link_counts',
   dimensionCounts: 'dimension_counts',
 } as const
-// ClickHouse requests carry ids in the URL, whose length servers limit.
+// ClickHouse query parameters are part of the URL, whose length servers limit.
 const repairedAtOnce = 100
 
-/** Marks in each row the values that the daily rollup counts in sum (ROLLUP_VALUES_PER_DAY). */
+/** Flags rare values of each event, which the daily rollup counts in one total (ROLLUP_VALUES_PER_DAY). */
 export function foldRareValues(platform: Pick<Platform, 'clickhouse' | 'config'>, rows: Foldables[]): Promise<void> {
   return markFolded(platform, rows)
 }
@@ -59,8 +59,8 @@ export function monthsOfEvents(platform: Reading, workspaceId?: string): Promise
 }
 
 /**
- * Whether the rollup lacks values of a dimension for some days from one second up to another, because there were too
- * many: then only the rows are exact.
+ * Whether the daily rollup counts some values of a dimension only in one total, because there were too many on a day of
+ * this period: then only event rows are exact. `from` and `to` are Unix seconds.
  */
 export async function isFolded(
   { clickhouse, workspaceId }: Pick<Ctx, 'clickhouse' | 'workspaceId'>,
@@ -70,7 +70,7 @@ export async function isFolded(
   return selectIsFolded(clickhouse, { workspaceId, dimension: foldedName(dimension), from, to })
 }
 
-/** Differences between a month's rollups and its rows. */
+/** Differences between a month's rollups and its event rows. */
 export async function rollupDifferences(platform: Reading, range: RollupRange): Promise<Difference[]> {
   const found: Difference[] = []
   for (const sum of sums) {
@@ -82,7 +82,7 @@ export async function rollupDifferences(platform: Reading, range: RollupRange): 
   return found
 }
 
-/** Rebuilds a month's rollups from its rows. These sources must have no inserts meanwhile. */
+/** Rebuilds a month's rollups from its event rows. Inserts of these events must be locked meanwhile. */
 export async function repairRollups(
   platform: Reading,
   range: Omit<RollupRange, 'workspaceId'> & { workspaceIds: string[] },
@@ -95,9 +95,9 @@ export async function repairRollups(
 }
 
 /**
- * For a batch that may have been interrupted. A ClickHouse that is killed at the wrong moment remembers an insert's
- * token but loses its rows, or their counts: then it ignores the repeat. Concurrent inserts for these workspaces are
- * not allowed.
+ * Inserts a batch of clicks again after an interruption. A ClickHouse that is killed at the wrong moment can remember
+ * an insert's deduplication token but lose its rows or rollup counts, and then ignores a repeated insert: so both are
+ * checked and repaired. Concurrent inserts for these workspaces are not allowed.
  */
 export async function appendClicksAgain(platform: Engines, clicks: NewClick[], token: string): Promise<void> {
   await appendClicks(platform, clicks, token)
@@ -105,17 +105,17 @@ export async function appendClicksAgain(platform: Engines, clicks: NewClick[], t
   await repairDays(platform, clicks, ['clicks'])
 }
 
-/** The same for a part of a divided batch: earlier attempts may have stored some of its rows with another token. */
+/** Inserts the missing clicks of a divided batch: earlier attempts may have stored some with another token. */
 export async function appendMissingClicks(platform: Engines, clicks: NewClick[], token: string): Promise<void> {
   const missing = await withoutVisit(platform, clicks)
   await appendClicks(platform, missing, token)
   const lost = await withoutVisit(platform, missing)
   if (lost.length > 0) await restoreClicks(platform, lost, `${token}:${randomUUID()}`)
-  // The insert itself updates the rollups for the rows it adds.
+  // Materialized views already update the rollups for rows that the insert adds.
   if (lost.length > 0 || missing.length < clicks.length) await repairDays(platform, clicks, ['clicks'])
 }
 
-/** Returns those that have no row. */
+/** Returns the clicks that ClickHouse has no row for. */
 async function withoutVisit(platform: Reading, clicks: NewClick[]): Promise<NewClick[]> {
   if (clicks.length === 0) return []
   const named = clicks.map(({ workspace_id, id_text, timestamp }) => {
@@ -126,7 +126,7 @@ async function withoutVisit(platform: Reading, clicks: NewClick[]): Promise<NewC
   return clicks.filter(({ id_text, bot, timestamp }) => !stored.has(`${id_text} ${bot !== ''} ${timestamp}`))
 }
 
-/** Removes the rows of clicks that must be neither stored nor counted, and their rollup counts. */
+/** Deletes clicks that must be neither stored nor counted, and corrects the rollups. */
 export async function removeClicks(platform: Engines, clicks: RemovedClick[]): Promise<void> {
   for (const [workspaceId, mine] of Map.groupBy(clicks, ({ workspaceId }) => workspaceId)) {
     if (!(await deleteClicks(platform, workspaceId, mine))) continue
@@ -135,16 +135,16 @@ export async function removeClicks(platform: Engines, clicks: RemovedClick[]): P
   }
 }
 
-/** The same for leads and sales; locks storing any until the transaction ends. */
+/** Inserts leads and sales again after an interruption, and repairs their rollups. Blocks other inserts meanwhile. */
 export async function appendConversionsAgain(platform: Engines, rows: NewConversions, token: string): Promise<void> {
   await lockOutConversions(platform)
-  // A worker that seemed dead may still send it: the same token makes that insert a no-op.
+  // A worker that seemed dead may still insert this batch: with the same token, ClickHouse ignores that insert.
   await appendMissingConversions(platform, rows, token)
   await restoreConversions(platform, rows)
   await repairDays(platform, [...rows.leads, ...rows.sales], ['leads', 'sales'])
 }
 
-/** Removes the rows of one lead, sale or refund, and their rollup counts. */
+/** Deletes a lead, sale or refund, and corrects the rollups. */
 export async function removeConversions(
   platform: Engines & Pick<Platform, 'config'>,
   kind: 'leads' | 'sales',
@@ -165,8 +165,8 @@ async function repairDays(platform: Reading, rows: { workspace_id: string; times
 export type LinkPeople = { workspaceId: string; linkNumber: bigint; rows: number; doubled: number; last: Date }
 
 /**
- * Stored clicks by people per link in a range of numbers, and how many of them are duplicates. Includes clicks whose
- * rows have expired.
+ * Stored clicks by people per link, for a range of link numbers, and how many of them are duplicates. Includes expired
+ * clicks, which only rollups still count.
  */
 export async function peopleByLink(platform: Reading, range: LinkRange): Promise<LinkPeople[]> {
   const rows = await selectPeople(platform.clickhouse, range)
@@ -187,7 +187,7 @@ export async function peopleByLink(platform: Reading, range: LinkRange): Promise
 export type StoredConversions = { leads: number; sales: number; saleAmount: number }
 export type LinkConversions = StoredConversions & { workspaceId: string; linkNumber: bigint; doubled: number }
 
-/** Stored leads and sales per link in a range of numbers, including expired ones. */
+/** Stored leads and sales per link, for a range of link numbers; includes expired leads and sales. */
 export async function conversionsByLink(platform: Reading, range: LinkRange): Promise<LinkConversions[]> {
   const rows = await selectStored(platform.clickhouse, 'leads and sales', range)
   return rows.map(({ workspace_id, number, stored, doubled }) => {
@@ -197,7 +197,7 @@ export async function conversionsByLink(platform: Reading, range: LinkRange): Pr
   })
 }
 
-/** Counts of events whose rows no longer exist. */
+/** Adds rollup counts for events whose rows no longer exist. */
 export function keepCounts(platform: Reading, counts: CountCorrection[]): Promise<void> {
   return insertCorrections(platform.clickhouse, counts)
 }

@@ -1,7 +1,7 @@
 import { type AllWorkspacesClickHouse, atOnce, type ClickHouse, query } from '../../platform/clickhouse.ts'
 import { type Count, type Sum, sources, summing } from './sums.ts'
 
-/** A month, by its first day, and its days from `from` on; for the given workspaces, or for all. */
+/** A month (its first day), its days from `from` on, and the workspaces to include; all when none is given. */
 export type RollupRange = Mine & { month: string; from?: string }
 type Mine = { workspaceId?: string; workspaceIds?: string[] }
 export type DifferenceRow = Record<'workspace_id' | 'buckets' | 'missing' | 'surplus', string> & { counted: Count }
@@ -27,7 +27,7 @@ export async function selectMonths(
   return rows.map(({ month }) => month)
 }
 
-/** The number of buckets in which a rollup differs from its rows, as far as none of them may have expired. */
+/** Counts rollup buckets that differ from their event rows; skips buckets with events that may have expired. */
 export async function selectDifferences(
   clickhouse: AllWorkspacesClickHouse,
   sum: Sum,
@@ -44,7 +44,7 @@ WHERE pair.2 != 0 GROUP BY workspace_id, counted ORDER BY workspace_id, counted`
   )
 }
 
-/** Adds missing counts and subtracts excess ones; inserts are not allowed meanwhile. */
+/** Corrects a rollup: adds missing and subtracts surplus counts. Event inserts must be locked meanwhile. */
 export async function repairRollup(clickhouse: AllWorkspacesClickHouse, sum: Sum, range: RollupRange): Promise<void> {
   const { rollup } = sum
   const { key, counts } = summing(sum)
@@ -92,7 +92,7 @@ GROUP BY workspace_id, link_number`,
   )
 }
 
-/** Stored events per link: the rows, and for hours whose rows may have expired, the counts made on arrival. */
+/** Stored events per link: counted from rows or, for hours with possibly expired rows, taken from the rollup. */
 export function selectStored(clickhouse: AllWorkspacesClickHouse, of: 'clicks' | 'leads and sales', range: LinkRange) {
   const from = of === 'clicks' ? (['clicks'] as const) : (['leads', 'sales'] as const)
   const counts: Count[] = of === 'clicks' ? ['clicks'] : ['leads', 'sales', 'sale_amount']
@@ -128,7 +128,7 @@ HAVING arrayExists(sum -> sum != '0', stored) OR doubled != '0'`,
 
 export type CountCorrection = { workspace_id: string; link_number: string } & Partial<Record<Count, number>>
 
-/** Dated to the first hour of 1970, like counts whose rows have expired. */
+/** Inserts rollup counts without event rows, dated to the first hour of 1970. */
 export async function insertCorrections(clickhouse: ClickHouse, counts: CountCorrection[]): Promise<void> {
   if (counts.length === 0) return
   const values = counts.map((count) => ({ ...count, bucket: 0, expires_on: '1970-01-01' }))
@@ -144,7 +144,7 @@ export async function insertCorrections(clickhouse: ClickHouse, counts: CountCor
   await insert('workspace_counts')
 }
 
-/** The values that a workspace's day counts separately. */
+/** The values of a dimension that the rollup of a workspace and day counts separately. */
 export async function selectValues(
   clickhouse: ClickHouse,
   of: { workspaceId: string; day: string; dimension: string; limit: number },
@@ -158,7 +158,7 @@ WHERE workspace_id = {workspaceId:String} AND dimension = {dimension:String} AND
   return rows.map(({ value }) => value)
 }
 
-/** Whether any of these days counts values of a dimension only in sum. */
+/** Whether the rollup of any of these days counts some values of a dimension only in one total. */
 export async function selectIsFolded(
   clickhouse: ClickHouse,
   of: { workspaceId: string; dimension: string; from: number; to: number },

@@ -2,10 +2,10 @@ import { eventTables } from '../event-storage/service.ts'
 
 export type Rollup = 'workspace_counts' | 'link_counts' | 'dimension_counts'
 export type Source = 'clicks' | 'leads' | 'sales'
-/** One part of a rollup: the sums of one table's rows. */
+/** The part of a rollup that sums the rows of one event table. */
 export type Sum = { rollup: Rollup; source: Source }
 export type Count = 'clicks' | 'bots' | 'leads' | 'sales' | 'sale_amount'
-/** How a rollup is computed from a table: `key` names its columns, `keyExpression` and `counts` define them. */
+/** How a rollup is computed from an event table: its key columns, and the SQL expressions of key and counts. */
 export type Summing = {
   table: string
   join: string
@@ -20,7 +20,7 @@ export const sums: Sum[] = (['workspace_counts', 'link_counts', 'dimension_count
   sources.map((source) => ({ rollup, source })),
 )
 
-/** Matches the views of migrations 0004, 0006 and 0012; rows are named `event`. */
+/** Must match the materialized views of migrations 0004, 0006 and 0012. The event table's alias is `event`. */
 export function summing({ rollup, source }: Sum): Summing {
   const table = eventTables[source]
   if (rollup !== 'dimension_counts') return { table, join: '', ...keys[rollup], counts: countsBySource[source] }
@@ -50,7 +50,7 @@ const countsBySource: Record<Source, Summing['counts']> = {
   sales: { sales: 'sum(event.sales)', sale_amount: 'sum(toInt128(event.amount))' },
 }
 
-/** Dimensions whose values a visitor can choose; the position of each is its bit in the column `folded`. */
+/** Dimensions whose values a visitor can choose; a dimension's index is its bit in the column `folded`. */
 export const foldable = [
   'city',
   'browser',
@@ -64,7 +64,7 @@ export const foldable = [
 ] as const
 export type Foldable = (typeof foldable)[number]
 
-/** The dimension that counts the folded values of another one in sum. */
+/** The rollup dimension that counts all folded (rare) values of a dimension in one total. */
 export const foldedName = (dimension: string) => `${dimension} folded`
 
 const values: Record<string, string> = {

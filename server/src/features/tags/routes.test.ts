@@ -11,7 +11,7 @@ const { api } = inject('server')
 const as = (workspace: Pick<BuiltWorkspace, 'key'>) => createClient({ url: api, token: workspace.key })
 const unknownTag = 'There is no tag tag_unknown in this workspace.'
 
-/** Sends bodies that the typed client would reject. */
+/** Sends a raw body, also one that the typed client would reject. */
 async function send(workspace: Pick<BuiltWorkspace, 'key'>, method: string, path: string, body?: string) {
   const response = await fetch(api + path, { method, headers: { authorization: `Bearer ${workspace.key}` }, body })
   const answer = (await response.json()) as { error?: { code: string; message: string } }
@@ -28,7 +28,7 @@ async function withTags<N extends string[]>(...names: N) {
 const listNames = (tags: { name: string }[]) => tags.map((tag) => tag.name)
 
 describe('getTags', () => {
-  it('200: by name and by creation time, in both orders', async () => {
+  it('200: sorts tags by name or creation time, in both orders', async () => {
     const { workspace } = await withTags('beta', 'Alpha', 'gamma')
     const names = async (query: object) => listNames(await as(workspace)(listTags, { query }))
     expect(await names({})).toEqual(['Alpha', 'beta', 'gamma'])
@@ -37,7 +37,7 @@ describe('getTags', () => {
     expect(await names({ sortBy: 'createdAt', sortOrder: 'desc' })).toEqual(['gamma', 'Alpha', 'beta'])
   })
 
-  it('200: names that contain the text, case-insensitive and without wildcards', async () => {
+  it('200: finds tags whose name contains the text, case-insensitive and without wildcards', async () => {
     const { workspace } = await withTags('50% off', 'Spring_Sale', 'Café', 'other')
     const names = async (search: string) => listNames(await as(workspace)(listTags, { query: { search } }))
     expect(await names('SALE')).toEqual(['Spring_Sale'])
@@ -48,7 +48,7 @@ describe('getTags', () => {
     expect(await names('   ')).toHaveLength(4)
   })
 
-  it('200: by ids, repeated or separated by commas', async () => {
+  it('200: finds tags by ids, repeated or separated by commas', async () => {
     const { workspace, tags } = await withTags('a', 'b', 'c')
     const [a, b] = tags.map((tag) => tag.id)
     for (const query of [`ids=${a}&ids=${b}`, `ids=${a},${b}`, `ids=${b}&ids=${a},tag_unknown`]) {
@@ -58,7 +58,7 @@ describe('getTags', () => {
     expect(await as(workspace)(listTags, { query: { ids: 'tag_unknown' } })).toEqual([])
   })
 
-  it('200: page by page, each tag once, and nothing past the end', async () => {
+  it('200: pages list each tag once, and are empty past the end', async () => {
     const { workspace } = await withTags('a', 'b', 'c', 'd', 'e')
     const page = async (page: number) => listNames(await as(workspace)(listTags, { query: { page, pageSize: 2 } }))
     expect([await page(1), await page(2), await page(3), await page(4)]).toEqual([['a', 'b'], ['c', 'd'], ['e'], []])
@@ -66,7 +66,7 @@ describe('getTags', () => {
     expect(await as(workspace)(listTags, { query: { pageSize: 100 } })).toHaveLength(5)
   })
 
-  it('200: none of another workspace', async () => {
+  it('200: lists no tags of another workspace', async () => {
     const [ours, theirs] = [await withTags('ours'), await withTags('theirs')]
     expect(listNames(await as(ours.workspace)(listTags))).toEqual(['ours'])
     expect(await as(ours.workspace)(listTags, { query: { ids: theirs.tags[0].id } })).toEqual([])
@@ -86,7 +86,7 @@ describe('getTags', () => {
     await expect(as(workspace)(listTags)).rejects.toMatchObject({ status: 403, code: 'forbidden' })
   })
 
-  it('422: names the invalid value', async () => {
+  it('422: the error names the invalid value', async () => {
     const { workspace } = await withTags()
     const cases: [string, string][] = [
       ['pageSize=101', '`pageSize` in the query must be at most 100, not 101.'],
@@ -123,26 +123,26 @@ describe('createTag', () => {
     expect([...chosen].sort()).toEqual(tagColors.filter((color) => color !== 'pink').sort())
   })
 
-  it('201: trims the name and composes its letters', async () => {
+  it('201: trims the name and normalizes it to NFC', async () => {
     const { workspace } = await withTags()
     const tag = await as(workspace)(createTag, { body: { name: '\t Cafe\u0301 au lait ' } })
     expect(tag.name).toBe('Café au lait')
     expect((await as(workspace)(createTag, { body: { name: ` ${'ü'.repeat(50)} ` } })).name).toHaveLength(50)
   })
 
-  it('201: accepts the name in the old field; the new one takes precedence', async () => {
+  it('201: accepts the name in the deprecated field; the current field takes precedence', async () => {
     const { workspace } = await withTags()
     expect((await as(workspace)(createTag, { body: { tag: 'old' } })).name).toBe('old')
     expect((await as(workspace)(createTag, { body: { tag: 'older', name: 'new' } })).name).toBe('new')
   })
 
-  it('201: the same name in another workspace', async () => {
+  it('201: accepts a name that another workspace has', async () => {
     const { workspace } = await withTags()
     await withTags('same')
     await expect(as(workspace)(createTag, { body: { name: 'same' } })).resolves.toMatchObject({ name: 'same' })
   })
 
-  it('400: names missing, mistyped and malformed values', async () => {
+  it('400: the error names missing, mistyped and malformed values', async () => {
     const { workspace } = await withTags()
     const cases: [string, string][] = [
       ['', '`name` in the body is required.'],
@@ -171,7 +171,7 @@ describe('createTag', () => {
     })
   })
 
-  it('409: when the name is taken, in any case and form', async () => {
+  it('409: when the name is taken, in any case and Unicode form', async () => {
     const { workspace } = await withTags('Café')
     for (const name of ['Café', 'café', 'CAFÉ', 'Cafe\u0301', ' Café ']) {
       await expect(as(workspace)(createTag, { body: { name } })).rejects.toMatchObject({
@@ -193,7 +193,7 @@ describe('createTag', () => {
     expect(await as(workspace)(listTags)).toHaveLength(1)
   })
 
-  it('422: names the invalid value and the reason', async () => {
+  it('422: the error names the invalid value and the reason', async () => {
     const { workspace } = await withTags()
     const line = '`name` in the body is not allowed: it has a line break or another control character.'
     const cases: [object, string][] = [
@@ -243,7 +243,7 @@ describe('updateTag', () => {
     expect(await touched()).toEqual(before)
   })
 
-  it('400: a name that is not a text', async () => {
+  it('400: for a name that is not a string', async () => {
     const { workspace, tags } = await withTags('a')
     const answer = await send(workspace, 'PATCH', `/tags/${tags[0].id}`, '{"name":null}')
     expect(answer).toMatchObject({ status: 400, message: '`name` in the body must be a string, not null.' })
@@ -254,7 +254,7 @@ describe('updateTag', () => {
     expect(await send(workspace, 'PATCH', '/tags/tag_unknown', '{}')).toMatchObject({ status: 403 })
   })
 
-  it("404: an unknown tag, or another workspace's", async () => {
+  it('404: for an unknown tag, or a tag of another workspace', async () => {
     const [ours, theirs] = [await withTags(), await withTags('theirs')]
     expect(await send(ours.workspace, 'PATCH', '/tags/tag_unknown', '{"name":"a"}')).toMatchObject({
       status: 404,
@@ -279,7 +279,7 @@ describe('updateTag', () => {
     expect(refusals).toEqual([409, 409, 409])
   })
 
-  it('422: an unknown colour, a blank name', async () => {
+  it('422: for an unknown colour or a blank name', async () => {
     const { workspace, tags } = await withTags('a')
     for (const body of ['{"color":"orange"}', '{"name":" "}']) {
       expect(await send(workspace, 'PATCH', `/tags/${tags[0].id}`, body)).toMatchObject({ status: 422 })
@@ -288,7 +288,7 @@ describe('updateTag', () => {
 })
 
 describe('deleteTag', () => {
-  it('200: returns the id; the name is free again', async () => {
+  it('200: returns the id of the tag, whose name is free again', async () => {
     const { workspace, tags } = await withTags('gone', 'stays')
     const { status, answer } = await send(workspace, 'DELETE', `/tags/${tags[0].id}`)
     expect({ status, answer }).toEqual({ status: 200, answer: { id: tags[0].id } })
@@ -301,7 +301,7 @@ describe('deleteTag', () => {
     expect(await send(workspace, 'DELETE', '/tags/tag_unknown')).toMatchObject({ status: 403 })
   })
 
-  it("404: an unknown or deleted tag, or another workspace's", async () => {
+  it('404: for an unknown or deleted tag, or a tag of another workspace', async () => {
     const [ours, theirs] = [await withTags('ours'), await withTags('theirs')]
     const remove = (id: string) => as(ours.workspace)(deleteTag, { params: { id } })
     await expect(remove('tag_unknown')).rejects.toMatchObject({ status: 404, message: unknownTag })

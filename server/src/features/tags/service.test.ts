@@ -30,7 +30,7 @@ test('tagsByIds returns the tags of this workspace', async () => {
   expect(await tagsByIds(ours, [])).toEqual(new Map())
 })
 
-test('tagIdsByNames finds names in any case and form, in their order, each tag once', async () => {
+test('tagIdsByNames finds names in any case and Unicode form, in their order, each tag once', async () => {
   const { ours, sale, created } = await twoWorkspaces()
   const names = ['NEWS', ' cafe\u0301 SALE ', 'unknown', 'foreign', 'News', ' unknown']
   expect(await tagIdsByNames(ours, names)).toEqual({ found: [created.id, sale.id], missing: ['unknown', 'foreign'] })
@@ -47,7 +47,7 @@ test('missingTagIds returns the ids that this workspace does not have, each once
 test.each([
   ['missingTagIds', (ctx: Ctx, tag: Tag) => missingTagIds(ctx, [tag.id])],
   ['tagIdsByNames', (ctx: Ctx, tag: Tag) => tagIdsByNames(ctx, [tag.name])],
-])('%s inside a transaction blocks a deletion until it ends', async (_, find) => {
+])('%s blocks a deletion of the tag until the transaction ends', async (_, find) => {
   const ctx = await newContext()
   const tag = await createTag(ctx, { name: 'busy' })
   const order: string[] = []
@@ -62,7 +62,7 @@ test.each([
   expect(order).toEqual(['done', 'deleted'])
 })
 
-test('deletedTags keeps workspaces apart', async () => {
+test('deletedTags looks tags up by workspace and id', async () => {
   const { ours, theirs, sale, foreign } = await twoWorkspaces()
   const there = { workspaceId: ours.workspaceId, tagId: sale.id }
   const foreignTag = { workspaceId: theirs.workspaceId, tagId: foreign.id }
@@ -74,7 +74,7 @@ test('deletedTags keeps workspaces apart', async () => {
 })
 
 describe('deleteTag', () => {
-  test('removes the tag from its links and keeps their other tags', async () => {
+  test('deleteTag removes the tag from its links and keeps their other tags', async () => {
     const workspace = await buildWorkspace(platform)
     const ctx = contextIn(platform, workspace.id)
     const [foreignTag, stays] = [await createTag(ctx, { name: 'gone' }), await createTag(ctx, { name: 'stays' })]
@@ -89,7 +89,7 @@ describe('deleteTag', () => {
     expect(left.rows).toEqual([{ tag_id: stays.id }])
   })
 
-  test('publishes the deletion in its transaction', async () => {
+  test('deleteTag publishes the deletion in its transaction', async () => {
     const ctx = await newContext()
     const tag = await createTag(ctx, { name: 'kept' })
     const attempt = transaction(ctx, async (ctx) => {
@@ -103,7 +103,7 @@ describe('deleteTag', () => {
     expect(await missingTagIds(ctx, [tag.id])).toEqual([])
   })
 
-  test('of several concurrent deletions, one succeeds', async () => {
+  test('of several concurrent deletions of a tag, one succeeds', async () => {
     const ctx = await newContext()
     const { id } = await createTag(ctx, { name: 'once' })
     const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => deleteTag(ctx, id)))

@@ -19,7 +19,7 @@ import {
   updateTagRow,
 } from './store.ts'
 
-// Pink is only for explicit choice.
+// Pink is never chosen at random, only by the client.
 const randomColors = tagColors.filter((color) => color !== 'pink')
 
 export async function listTags(ctx: Ctx, query: TagsQuery): Promise<Tag[]> {
@@ -58,7 +58,7 @@ export async function updateTag(ctx: Ctx, id: string, patch: TagPatch): Promise<
   return presentTag(updated)
 }
 
-/** Its links lose it: in PostgreSQL at once, in event filters after the message is handled. */
+/** Removes a tag from its links: in PostgreSQL at once; event filters follow when the worker handles the message. */
 export async function deleteTag(ctx: Ctx, id: string): Promise<{ id: string }> {
   await transaction(ctx, async (ctx) => {
     if (!(await deleteTagRow(ctx.db, ctx.workspaceId, id))) throw notFound('tag', id)
@@ -68,14 +68,14 @@ export async function deleteTag(ctx: Ctx, id: string): Promise<{ id: string }> {
   return { id }
 }
 
-/** Here and below: tags found inside a transaction can't be deleted before it ends. */
+/** Reads tags by id. In a transaction, locks their rows against deletion until it ends. */
 export async function tagsByIds(ctx: Ctx, ids: string[]): Promise<Map<string, Tag>> {
   if (ids.length === 0) return new Map()
   const rows = await selectTagsByIds(ctx.db, ctx.workspaceId, [...new Set(ids)])
   return new Map(rows.map((row) => [row.id, presentTag(row)]))
 }
 
-/** The tags with these names, case-insensitive, in the order of the names; and the names without a tag. */
+/** Returns the tag ids of the given names (case-insensitive, in the same order), and the names without a tag. */
 export async function tagIdsByNames(ctx: Ctx, names: string[]): Promise<{ found: string[]; missing: string[] }> {
   if (names.length === 0) return { found: [], missing: [] }
   const asked = names.map(normalName)
@@ -90,7 +90,7 @@ export async function missingTagIds(ctx: Ctx, ids: string[]): Promise<string[]> 
   return [...new Set(ids)].filter((id) => !known.has(id))
 }
 
-/** The deleted ones among these tags of any workspace. */
+/** Returns those of the given tags, of any workspace, that are deleted. */
 export async function deletedTags(platform: Pick<Platform, 'db'>, named: TagDeleted[]): Promise<TagDeleted[]> {
   return named.length === 0 ? [] : selectMissingTags(platform.db, named)
 }

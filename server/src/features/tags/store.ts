@@ -32,7 +32,7 @@ export async function countTags(db: Db, workspaceId: string): Promise<number> {
   return Number(result.rows[0]?.count ?? 0)
 }
 
-/** Undefined when the name is taken. */
+/** Inserts a tag. Undefined when its name is taken. */
 export async function insertTag(db: Db, row: NewTagRow): Promise<TagRow | undefined> {
   const result = await sql<TagRow>`
     INSERT INTO tags (id, workspace_id, name, color) VALUES (${row.id}, ${row.workspace_id}, ${row.name}, ${row.color})
@@ -40,14 +40,14 @@ export async function insertTag(db: Db, row: NewTagRow): Promise<TagRow | undefi
   return result.rows[0]
 }
 
-/** Inside a transaction these tags can't be deleted before it ends. */
+/** Reads tags by id. In a transaction, locks their rows against deletion until it ends. */
 export async function selectTagsByIds(db: Db, workspaceId: string, ids: string[]): Promise<TagRow[]> {
   const result = await sql<TagRow>`
     SELECT * FROM tags t WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}) ${rowLock(db)}`.execute(db)
   return result.rows
 }
 
-/** The tags with these names, each with the 1-based index of its name. Locks them as by id. */
+/** Reads tags by name, with the 1-based index of the name. In a transaction, locks their rows against deletion. */
 export async function selectTagsByNames(
   db: Db,
   workspaceId: string,
@@ -64,7 +64,7 @@ function rowLock(db: Db) {
   return db.isTransaction ? sql`FOR KEY SHARE OF t` : sql``
 }
 
-/** Undefined when there is no such tag. */
+/** Updates a tag. Undefined when it does not exist. */
 export function updateTagRow(
   db: Db,
   workspaceId: string,

@@ -13,13 +13,13 @@ async function readRow(id: string): Promise<Record<string, unknown>> {
   return result.rows[0] ?? {}
 }
 
-/** Authenticates like a process that has not cached the key yet. */
+/** Authenticates a key as a process that has not cached it yet. */
 function ask(key: string, now = platform.now) {
   return contextReader()({ ...platform, now }, `Bearer ${key}`)
 }
 
 describe('createToken', () => {
-  test('returns the key once, with its prefix and last four', async () => {
+  test('returns the key once, with its prefix and last four characters', async () => {
     const { id: workspaceId } = await buildWorkspace(platform)
     const token = await createToken(platform, { workspaceId, name: 'mine' })
     expect(token).toMatchObject({ workspace_id: workspaceId, name: 'mine', expires_at: null, revoked_at: null })
@@ -49,7 +49,7 @@ describe('createToken', () => {
     expect(JSON.stringify(await listTokens(platform, workspaceId))).not.toContain(key)
   })
 
-  test('allows everything by default', async () => {
+  test('grants all scopes by default', async () => {
     const { id: workspaceId } = await buildWorkspace(platform)
     expect((await createToken(platform, { workspaceId, name: 'all' })).scopes).toEqual(['apis.all'])
     const limited = await createToken(platform, { workspaceId, name: 'few', scopes: ['links.read', 'analytics.read'] })
@@ -120,7 +120,7 @@ describe('contextReader', () => {
     })
   })
 
-  test('a key that expires while it is cached stops at its time', async () => {
+  test('a key that expires while it is cached stops working at its expiry', async () => {
     const expiresAt = new Date('2030-01-01T00:00:00.000Z')
     const { key } = await buildWorkspace(platform, { expiresAt })
     const read = contextReader()
@@ -129,7 +129,7 @@ describe('contextReader', () => {
     await expect(at(0)).rejects.toMatchObject({ code: 'unauthorized' })
   })
 
-  test('a database failure is not cached', async () => {
+  test('a failed lookup of a key is not cached', async () => {
     const { key, id } = await buildWorkspace(platform)
     const read = contextReader()
     const broken = { ...platform, db: (await openTestPlatform({ POSTGRES_URL: 'postgres://127.0.0.1:1/none' })).db }
@@ -146,7 +146,7 @@ describe('revoke', () => {
     expect(await status()).toBe(200)
     await revoke(platform, keyId)
     const started = performance.now()
-    // Requests without pause: a hit must not extend the entry.
+    // Uses the key without pause, because a cache hit must not extend the entry's lifetime.
     while ((await status()) === 200 && performance.now() - started < 3_000) await sleep(20)
     expect(performance.now() - started).toBeLessThan(1_000)
     const refused = await fetch(`${api}/links`, { headers: { authorization: `Bearer ${key}` } })
@@ -162,7 +162,7 @@ describe('revoke', () => {
     expect((await revoke(platform, keyId)).revoked_at).toEqual(first.revoked_at)
   })
 
-  test('of an unknown id names the command that lists them', async () => {
+  test('fails for an unknown id and names the command that lists key ids', async () => {
     await expect(revoke(platform, 'key_none')).rejects.toMatchObject({
       code: 'not_found',
       message: 'There is no key key_none. `tributary key list` shows the ids.',
@@ -173,7 +173,7 @@ describe('revoke', () => {
 describe('the time of the last use', () => {
   const lastUsed = async (id: string) => (await readRow(id)).last_used_at as Date | null
 
-  test('is null before, and written by the first use', async () => {
+  test('is null before the first use of a key, and set by it', async () => {
     const { key, keyId } = await buildWorkspace(platform)
     expect(await lastUsed(keyId)).toBeNull()
     await ask(key)

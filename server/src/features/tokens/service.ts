@@ -20,21 +20,21 @@ export type Token = TokenRow
 
 const everything: Scope[] = ['apis.all']
 const keyPrefix = 'trib_'
-// After the prefix a secret key has letters and digits only, so no secret key begins like this.
+// After `trib_`, a secret key has only letters and digits, so no secret key begins with this prefix.
 const publishablePrefix = 'trib_pk_'
-// A revoked key must stop within a second on every process; a hit does not extend the life of an entry.
+// How long a key is cached: a revoked key must stop working within a second in every process.
 const rememberedMs = 750
 const mostKeys = 10_000
-// An unknown key stays unknown: a new one is random.
+// Unknown keys can be cached for longer, because new keys are random and never equal one that was tried before.
 const unknownMs = 10_000
 const validMs = 24 * 3_600_000
 
-/** Only this response contains the key itself; the database has its hash. */
+/** Creates an API key. Only this return value contains the key itself; the database has its hash. */
 export async function createToken(
   platform: Pick<Platform, 'db' | 'config'>,
   input: { workspaceId: string; name: string; scopes?: Scope[]; expiresAt?: Date; isPublishable?: boolean },
 ): Promise<Token & { key: string }> {
-  // 190 random bits: an unsalted fast hash of them can't be brute-forced.
+  // A key has 190 random bits, so that even an unsalted fast hash of it can't be brute-forced.
   const start = input.isPublishable ? publishablePrefix : keyPrefix
   const key = start + randomText(32)
   const row = {
@@ -68,15 +68,15 @@ export async function revoke(platform: Pick<Platform, 'db'>, id: string): Promis
 type Holder = { token: Token; workspace: Workspace }
 
 /**
- * Returns the function that authenticates an `Authorization` header. Unknown keys are cached for a while. A suspect,
- * who has sent too many invalid keys, gets one lookup at a time, unless the key was valid here before.
+ * Returns the function that authenticates an `Authorization` header. Unknown keys are cached for ten seconds. Clients
+ * that sent too many invalid keys share one lookup at a time, except for keys that were valid in this process before.
  */
 export function contextReader() {
   const remembered = openByteCache<Promise<Holder | undefined>>({
     maxBytes: 16_000_000,
     most: mostKeys,
     ttlMs: rememberedMs,
-    // A key with its workspace.
+    // Estimated bytes of a cached key with its workspace.
     measure: () => 2_000,
   })
   const unknown = openByteCache<true>({ maxBytes: 4_000_000, most: mostKeys, ttlMs: unknownMs })
@@ -142,10 +142,10 @@ function isPublishable(token: Pick<Token, 'prefix'>): boolean {
   return token.prefix.startsWith(publishablePrefix)
 }
 
-/** Everybody can read the key in the page, so a workspace must list its own pages. */
+/** A publishable key is readable in web pages, so it works only on the hostnames that its workspace allows. */
 function requireOwnPage(workspace: Workspace, page: string): void {
   if (workspace.allowed_hostnames.length === 0) {
-    // Everybody can read the error too: it reveals nothing about the workspace.
+    // Strangers can use a publishable key and read this error, so it reveals nothing about the workspace.
     const remedy = 'tributary workspace set <workspace> --allowed-hostnames <hostnames of your sites>'
     throw forbidden(`A publishable key works once its workspace has allowed hostnames: ${remedy}.`)
   }

@@ -72,7 +72,7 @@ export async function selectTokenByHash(db: AllWorkspacesDb, hash: Buffer): Prom
   return row as TokenRow | undefined
 }
 
-/** At most once a minute, so that a busy key does not cost a write per request. */
+/** Updates a key's last use at most once a minute, so that a busy key does not cost a write per request. */
 export async function touchToken(db: Db, workspaceId: string, id: string): Promise<void> {
   await sql`UPDATE tokens SET last_used_at = now() WHERE workspace_id = ${workspaceId} AND id = ${id}
     AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`.execute(db)

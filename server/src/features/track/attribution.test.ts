@@ -29,7 +29,7 @@ test.each([
   ['first-click', null, first, 'first', 'stored_click'],
   ['first-click', fresh, old, 'fresh', 'last_click'],
   ['first-click', old, old, undefined, 'outside_window'],
-] as const)('%s: %o with the stored %o is %s', (model, given, stored, clickId, reason) => {
+] as const)('%s: the click %o with the stored click %o is %s', (model, given, stored, clickId, reason) => {
   const attribution = attribute({ given, stored, model, windowDays: 30, now })
   expect(attribution.click?.clickId).toBe(clickId)
   expect(attribution.reason).toBe(reason)

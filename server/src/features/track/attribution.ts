@@ -1,14 +1,14 @@
 export type AttributionModel = 'first-click' | 'last-click'
-/** A verified click, with the hour in which it was made. */
+/** A click whose id has a valid signature, with the hour of the click. */
 export type ClickSeen = { clickId: string; linkNumber: bigint; hour: number }
 export type Attribution<Click extends ClickSeen = ClickSeen> =
   | { click: Click; reason: 'last_click' | 'first_click' | 'stored_click' }
   | { click: null; reason: 'outside_window' | 'no_click' }
 
-/** The click of a lead, or of a sale without a lead: the given one, or the customer's first. */
+/** Chooses the click of a lead, or of a sale without a lead: the request's click or the customer's first click. */
 export function attribute<Click extends ClickSeen>(input: {
   given: Click | null
-  /** The customer's first known click. */
+  /** The customer's first click, as stored with the customer. */
   stored: Click | null
   model: AttributionModel
   windowDays: number

@@ -34,7 +34,7 @@ async function prepare(
 
 type Stored = { trigger: string; url: string; bot: string; referer: string; clicks: string }
 
-/** The clicks that the worker stored, and the link's counter. */
+/** The clicks of a workspace that the worker has stored in ClickHouse. */
 async function storedClicks(workspaceId: string): Promise<Stored[]> {
   const result = await platform.clickhouse.query({
     query: `SELECT trigger, url, bot, referer, toString(count()) AS clicks FROM click_events
@@ -46,14 +46,14 @@ async function storedClicks(workspaceId: string): Promise<Stored[]> {
 }
 
 describe('POST /track/click', () => {
-  // Retried once, in case a full hour strikes between the two.
-  test('returns the same id as the redirect, and both are one click', { retry: 1 }, async () => {
+  // Retried once, because a click id changes when a new hour begins between the two requests.
+  test('a page and the redirect give a click the same id, so that it counts once', { retry: 1 }, async () => {
     const { workspace, link } = await prepare({ trackConversion: true })
     const { body } = await post('click', { domain: link.domain, key: link.key })
     const host = { host: link.domain, 'user-agent': browser }
     const { headers } = await visit(`${redirect}/${link.key}`, host)
     expect(new URL(headers.location ?? '').searchParams.get('trib_id')).toBe(body.clickId)
-    // A workspace's clicks are ingested in order: once another visitor's is stored, so are all before it.
+    // Clicks of a workspace are ingested in order: when this later click is stored, all earlier ones are too.
     await post('click', { domain: link.domain, key: link.key }, { 'user-agent': `${browser} other` })
     await eventually(async () => {
       const info = `${api}/links/info?linkId=${link.id}`
@@ -63,7 +63,7 @@ describe('POST /track/click', () => {
     expect(await storedClicks(workspace.id)).toMatchObject([{ clicks: '2' }])
   })
 
-  test("stores the page and the visitor's referrer, without the click id in the address", async () => {
+  test("a click from a page has the page's URL without the click id, and the visitor's referrer", async () => {
     const { workspace, link } = await prepare()
     const url = 'https://shop.example/landing?a=b&trib_id=old#top'
     const referrer = 'https://www.search.example/?q=shoes'
@@ -84,13 +84,13 @@ describe('POST /track/click', () => {
     )
   })
 
-  test("counts as the link's destination when the page's address is invalid", async () => {
+  test("a click with an invalid page URL gets the link's destination as its URL", async () => {
     const { workspace, link } = await prepare()
     await post('click', { domain: link.domain, key: link.key, url: 'javascript:alert(1)' })
     await eventually(async () => expect(await storedClicks(workspace.id)).toMatchObject([{ url: link.url }]))
   })
 
-  test('returns the same id to a bot each time and stores it as a bot', { retry: 1 }, async () => {
+  test('a bot gets the same click id each time, and its click is stored as a bot', { retry: 1 }, async () => {
     const { workspace, link } = await prepare()
     const click = () => post('click', { domain: link.domain, key: link.key }, { 'user-agent': crawler })
     const [first, second] = [await click(), await click()]
@@ -98,7 +98,7 @@ describe('POST /track/click', () => {
     await eventually(async () => expect(await storedClicks(workspace.id)).toMatchObject([{ bot: 'user-agent' }]))
   })
 
-  test('_root is the bare domain', async () => {
+  test('the key _root is the link of the bare domain', async () => {
     const { link } = await prepare({ key: '_root' })
     expect((await post('click', { domain: link.domain, key: '_root' })).status).toBe(200)
   })
@@ -108,16 +108,16 @@ describe('POST /track/click', () => {
     ['spring', sql`disabled_at = now()`],
     ['spring', sql`banned_at = now()`],
     ['spring', sql`expires_at = now() - interval '1 minute'`],
-  ])('answers 404 for a link without a destination: %s', async (key, change) => {
+  ])('a click on an unknown or inactive link gets 404: %s', async (key, change) => {
     const { link } = await prepare()
     await sql`UPDATE links SET ${change} WHERE id = ${link.id}`.execute(platform.db)
     expect(await post('click', { domain: link.domain, key })).toMatchObject({
       status: 404,
-      body: { error: { code: 'not_found', message: `There is no link "${link.domain}/${key}" that leads somewhere.` } },
+      body: { error: { code: 'not_found', message: `There is no active public link "${link.domain}/${key}".` } },
     })
   })
 
-  test('answers 404 for a link with a password, to hide its clicks and destination', async () => {
+  test('a click on a link with a password gets 404, to hide its clicks and destination', async () => {
     const { link } = await prepare()
     const sealed = seal(platform.config.ENCRYPTION_KEYS, link.id, 'open sesame')
     await sql`UPDATE links SET sealed_password = ${sealed} WHERE id = ${link.id}`.execute(platform.db)
@@ -129,14 +129,14 @@ describe('POST /track/click', () => {
     [{}, 400, '`domain` in the body'],
     [{ domain: 'go.example' }, 400, '`key` in the body'],
     ['{', 400, 'The body is not valid JSON'],
-  ])('%j is refused', async (body, status, message) => {
+  ])('a click with the body %j is refused', async (body, status, message) => {
     const answer = await post('click', body)
     expect(answer.status).toBe(status)
     expect(answer.body).toMatchObject({ error: { message: expect.stringContaining(message) } })
   })
 })
 
-describe('allowed hostnames', () => {
+describe('clicks from pages on allowed hostnames', () => {
   test.each<[Record<string, string>, number]>([
     [{ referer: 'https://www.shop.example/page' }, 200],
     [{ origin: 'https://shop.example' }, 200],
@@ -159,7 +159,7 @@ describe('allowed hostnames', () => {
 })
 
 describe('POST /track/visit', () => {
-  test("is a page view of the path's link", async () => {
+  test("a visit is a page view of the link at the URL's path", async () => {
     const { workspace, link } = await prepare()
     const url = `https://${link.domain}/Spring/?a=b`
     const { status, body } = await post('visit', { domain: link.domain, url })
@@ -168,7 +168,7 @@ describe('POST /track/visit', () => {
     await eventually(async () => expect(await storedClicks(workspace.id)).toMatchObject([{ trigger: 'pageview', url }]))
   })
 
-  test('treats the bare page as the bare domain', async () => {
+  test('a visit of a URL without a path belongs to the link of the bare domain', async () => {
     const { link } = await prepare({ key: '_root' })
     expect((await post('visit', { domain: link.domain, url: `https://${link.domain}` })).status).toBe(200)
   })
@@ -180,7 +180,7 @@ describe('POST /track/visit', () => {
 })
 
 describe('POST /track/open', () => {
-  test('returns the click and the link to the app', async () => {
+  test('an app that was opened by a deep link gets the click id and the link', async () => {
     const { workspace, link } = await prepare()
     await changeWorkspace(platform, workspace.id, { allowed_hostnames: ['shop.example'] })
     expect(await post('open', { deepLink: `${link.shortLink}?x=y` })).toMatchObject({
@@ -199,7 +199,7 @@ describe('POST /track/open', () => {
     [{}, 400],
   ])('%j: %i', async (body, status) => expect((await post('open', body)).status).toBe(status))
 
-  test('matches no visitor by IP address', async () => {
+  test('without a deep link, an app gets no click: visitors are not matched by IP address', async () => {
     const { link } = await prepare()
     expect(await post('open', { dubDomain: link.domain })).toMatchObject({
       status: 200,
@@ -209,7 +209,7 @@ describe('POST /track/open', () => {
 })
 
 describe('requests from pages of other sites', () => {
-  test.each(['click', 'visit', 'open', 'lead', 'sale'])('/track/%s allows them by CORS', async (path) => {
+  test.each(['click', 'visit', 'open', 'lead', 'sale'])('/track/%s allows cross-origin requests', async (path) => {
     const headers = { origin: 'https://shop.example', 'access-control-request-method': 'POST' }
     const response = await fetch(`${api}/track/${path}`, { method: 'OPTIONS', headers })
     expect(response.status).toBe(204)
@@ -221,14 +221,14 @@ describe('requests from pages of other sites', () => {
     })
   })
 
-  test("a refusal is readable too, and has the visitor's rate limit", async () => {
+  test("a cross-origin page can read an error response, with the visitor's rate limit", async () => {
     const { status, headers } = await post('click', { domain: 'unknown.example', key: 'x' })
     expect(status).toBe(404)
     expect(headers.get('access-control-allow-origin')).toBe('*')
     expect(headers.get('x-ratelimit-limit')).toBe('600')
   })
 
-  test('more than 600 requests per minute from one address are refused', async () => {
+  test('more than 600 requests per minute from one client address get 429', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 8, localAddress: '127.0.0.77' })
     const track = () =>
       new Promise<{ status: number | undefined; origin: unknown; body: unknown }>((resolve, reject) => {
@@ -248,7 +248,7 @@ describe('requests from pages of other sites', () => {
     expect((await post('open', { dubDomain: 'go.example' })).status).toBe(200)
   })
 
-  test('other operations do not allow them', async () => {
+  test('other operations do not allow cross-origin requests', async () => {
     const response = await fetch(`${api}/links`, { headers: { origin: 'https://shop.example' } })
     expect(response.headers.get('access-control-allow-origin')).toBeNull()
   })

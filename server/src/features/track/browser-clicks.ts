@@ -5,14 +5,14 @@ import { AppError, badRequest, invalid } from '../../platform/errors.ts'
 import type { Redirect } from '../redirect/service.ts'
 import { requireAllowedPage } from '../workspaces/service.ts'
 
-/** The dependencies of click capture: the platform, and this process's redirect. */
+/** The dependencies of click capture from pages and apps: the platform and the redirect service of this process. */
 export type Capturing = Platform & { redirect: Redirect }
 export type PageCaller = Visitor & { page: string }
 type Found = NonNullable<Awaited<ReturnType<Redirect['openLink']>>>
 
 const longestReferrer = 2_000
 
-/** Answers after the click is stored. */
+/** Records a click that a page reports. Returns after the click is stored. */
 export async function trackClick(
   capturing: Capturing,
   { domain, key, url, referrer }: NewClick,
@@ -35,14 +35,14 @@ export async function trackVisit(
   return { clickId }
 }
 
-/** Apps send no page, so allowed hostnames do not apply. */
+/** Records a click that opened an app. Allowed hostnames are not checked, because an app has no page. */
 export async function trackOpen(
   capturing: Capturing,
   { deepLink, dubDomain }: NewOpen,
   caller: PageCaller,
 ): Promise<OpenResult> {
   if (!deepLink && !dubDomain) throw badRequest('`deepLink` in the body is missing. Send the link that opened the app.')
-  // Without a link, a visitor could only be guessed by IP address, which we don't do.
+  // Without a deep link, the click could only be guessed from the IP address, which we don't do.
   if (!deepLink) return { clickId: null, link: null }
   const address = URL.parse(deepLink)
   if (!address?.hostname)
@@ -57,7 +57,7 @@ async function requireLink({ redirect }: Capturing, domain: string, path: string
   const short = found ? undefined : domain.replace(/^www\./, '')
   const known = found ?? (short && short !== domain ? await redirect.openLink(short, path) : null)
   if (known) return known
-  throw new AppError('not_found', `There is no link ${JSON.stringify(`${domain}/${path}`)} that leads somewhere.`)
+  throw new AppError('not_found', `There is no active public link ${JSON.stringify(`${domain}/${path}`)}.`)
 }
 
 async function capture(
@@ -72,7 +72,7 @@ async function capture(
   throw new AppError('internal_server_error', 'The click could not be stored. Try again later.')
 }
 
-/** The page itself sends the request, so its Referer header names the page rather than the visitor's origin. */
+/** Takes the referrer from the body: the request comes from the page, so its Referer header is the page itself. */
 function cameFrom(caller: PageCaller, referrer: string | null | undefined): Visitor {
   return { ...caller, referer: (referrer ?? caller.referer).slice(0, longestReferrer) }
 }
@@ -82,7 +82,7 @@ function webAddress(url: string | null | undefined): string | undefined {
   return address && /^https?:$/.test(address.protocol) ? (url as string) : undefined
 }
 
-/** As the redirect reads it: decoded, without the leading slash. */
+/** A URL's path in the form that the redirect looks up: decoded, without the leading slash. */
 function cutPath({ pathname }: URL): string {
   try {
     return decodeURIComponent(pathname).slice(1)

@@ -12,7 +12,7 @@ const { api, redirect } = inject('server')
 const ours = { origin: 'https://shop.example' }
 const person = { customerName: 'Ada Example', customerEmail: 'ada@example.com' }
 
-/** A workspace with a page, a publishable key and a visitor who clicked a link. */
+/** Creates a workspace with an allowed hostname, a publishable key and a click on a link. */
 async function prepare(allowed_hostnames = ['shop.example']) {
   const workspace = await buildWorkspace(platform)
   await changeWorkspace(platform, workspace.id, { allowed_hostnames })
@@ -38,7 +38,7 @@ async function call(key: string, path: string, body: object, headers: Record<str
 const lead = (clickId: string | null) => ({ clickId, eventName: 'Sign up', customerExternalId: 'c-1', ...person })
 
 describe('a publishable key', () => {
-  test('tracks leads and sales from its pages, which can read the response', async () => {
+  test('a publishable key reports leads and sales from its pages, which can read the response', async () => {
     const { workspace, token, link, clickId } = await prepare()
     expect(token.key).toMatch(/^trib_pk_[A-Za-z0-9]{32}$/)
     const tracked = await call(token.key, '/track/lead', lead(clickId))
@@ -70,7 +70,7 @@ describe('a publishable key', () => {
       'a sale of an unknown lead',
       () => ['/track/sale', { customerExternalId: 'c-1', amount: 5, leadEventName: 'None' }],
     ],
-  ])('gets the same response for %s', async (_name, request) => {
+  ])('a publishable key gets the same response for %s', async (_name, request) => {
     const { workspace, token, clickId } = await prepare()
     await call(workspace.key, '/track/lead', lead(clickId))
     await call(workspace.key, '/track/sale', { customerExternalId: 'c-1', amount: 1_999, invoiceId: 'i-1' })
@@ -82,7 +82,7 @@ describe('a publishable key', () => {
     }
   })
 
-  test('gets errors only about the request itself', async () => {
+  test('a publishable key gets errors only for invalid requests', async () => {
     const { workspace, token, clickId } = await prepare()
     await call(workspace.key, '/track/lead', lead(clickId))
     await call(workspace.key, '/track/sale', { customerExternalId: 'c-1', amount: 1_999, invoiceId: 'i-1' })
@@ -92,7 +92,7 @@ describe('a publishable key', () => {
     }
   })
 
-  test('leaves nothing behind when a lead or sale is not recorded', async () => {
+  test('a lead or sale from a page that is not recorded leaves no rows', async () => {
     const { workspace, token, clickId } = await prepare()
     const sale = { customerExternalId: 'c-9', amount: 5, clickId: 'x' }
     await call(token.key, '/track/sale', sale, { ...ours, 'idempotency-key': 'one' })
@@ -101,13 +101,13 @@ describe('a publishable key', () => {
     expect(await response.json()).toEqual([])
   })
 
-  test('does not block another visitor who sends the same Idempotency-Key', async () => {
+  test('two visitors of a page can send the same Idempotency-Key', async () => {
     const { workspace, token, clickId } = await prepare()
     const headers = { ...ours, 'idempotency-key': 'order-1' }
     await call(token.key, '/track/lead', { ...lead(clickId), customerExternalId: 'c-7' }, headers)
     expect(await call(token.key, '/track/lead', lead(clickId), headers)).toMatchObject({ status: 200 })
     expect(await conversionsIn(workspace)).toHaveLength(2)
-    // The server's own keys are separate, too.
+    // The Idempotency-Keys of requests with a secret key are separate, too.
     const sent = await call(workspace.key, '/track/lead', lead(clickId), headers)
     expect(sent).toMatchObject({ status: 200, body: { click: { id: clickId } } })
     expect(sent.headers.has('idempotency-replayed')).toBe(false)
@@ -122,7 +122,7 @@ describe('a publishable key', () => {
     },
   )
 
-  test('is refused until the workspace has allowed hostnames', async () => {
+  test('a publishable key gets 403 until the workspace has allowed hostnames', async () => {
     const { token, clickId } = await prepare([])
     expect(await call(token.key, '/track/lead', lead(clickId))).toMatchObject({
       status: 403,
@@ -134,7 +134,7 @@ describe('a publishable key', () => {
     })
   })
 
-  test('can not call other operations', async () => {
+  test('a publishable key can not call other operations', async () => {
     const { token } = await prepare()
     const headers = { authorization: `Bearer ${token.key}`, ...ours }
     expect((await fetch(`${api}/links`, { headers })).status).toBe(403)
@@ -151,7 +151,7 @@ describe('a publishable key', () => {
 describe('an invoice that a page has reported', () => {
   const real = { customerExternalId: 'c-1', amount: 4_900, invoiceId: 'i-1' }
 
-  test("is replaced by the server's sale", async () => {
+  test("a page's sale is replaced by the sale that a secret key reports for the invoice", async () => {
     const { workspace, token, clickId } = await prepare()
     await call(workspace.key, '/track/lead', lead(clickId))
     await call(token.key, '/track/sale', { ...real, amount: 1 })
@@ -170,7 +170,7 @@ describe('an invoice that a page has reported', () => {
     expect(refund).toMatchObject({ status: 200, body: { refund: { amount: 4_900, isFull: true } } })
   })
 
-  test('changes nothing after the server has reported it', async () => {
+  test("a page's sale changes nothing after a secret key has reported the invoice", async () => {
     const { workspace, token, clickId } = await prepare()
     await call(workspace.key, '/track/lead', lead(clickId))
     await call(workspace.key, '/track/sale', real)
@@ -178,7 +178,7 @@ describe('an invoice that a page has reported', () => {
     expect((await conversionsIn(workspace)).map(({ amount }) => amount)).toEqual([0n, 4_900n])
   })
 
-  test('is counted once when both arrive at the same time', async () => {
+  test('an invoice that a page and a secret key report at the same time counts once', async () => {
     const { workspace, token, clickId } = await prepare()
     await call(workspace.key, '/track/lead', lead(clickId))
     await Promise.all([
@@ -198,12 +198,12 @@ test("one visitor of a page does not use up the other visitors' rate limit", asy
   const noisy = await Promise.all(Array.from({ length: 20 }, () => from('192.0.2.1')))
   expect(noisy.filter((status) => status === 429)).toHaveLength(15)
   expect(await from('192.0.2.2')).toBe(200)
-  // An IPv6 visitor has a whole /64.
+  // All IPv6 addresses of a /64 network count as one visitor.
   const moving = await Promise.all(Array.from({ length: 6 }, (_, host) => from(`2001:db8::${host + 1}`)))
   expect(moving.filter((status) => status === 429)).toHaveLength(1)
 })
 
-test('all visitors of a publishable key share a limit, too', async () => {
+test('all visitors of a publishable key also share a rate limit', async () => {
   const { token, clickId } = await prepare()
   const { api } = await serverBehindProxy({ PUBLISHABLE_KEY_REQUESTS_PER_MINUTE: '5' })
   const statuses = await Promise.all(
@@ -233,7 +233,7 @@ async function conversionsIn({ id }: { id: string }) {
   return result.rows
 }
 
-test('a secret key works from everywhere', async () => {
+test('a secret key works without allowed hostnames', async () => {
   const { workspace, clickId }: { workspace: BuiltWorkspace; clickId: string | null } = await prepare()
   expect((await call(workspace.key, '/track/lead', lead(clickId), {})).status).toBe(200)
 })

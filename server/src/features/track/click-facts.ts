@@ -11,12 +11,12 @@ import { clickFactsMessage } from './messages.ts'
 import { type ConversionRow, type PendingRow, postpone, saveClickFacts, selectWithoutClickFacts } from './store.ts'
 
 const rowsAtOnce = 200
-// A click that has not arrived after a day is lost: the conversion stays without location and device.
+// A click that ClickHouse does not have after a day is lost: its lead or sale stays without location and device.
 const patienceMs = 24 * 3_600_000
 
 /**
- * Copies click facts from ClickHouse to the conversions that name the clicks, because all other readers use PostgreSQL.
- * Returns the number of due conversions.
+ * Copies click facts (location, device, referrer) from ClickHouse to the click's leads and sales in PostgreSQL, where
+ * all other code reads them. Returns the number of leads and sales that were due.
  */
 export async function enrichSome(platform: Platform): Promise<number> {
   const due = await selectWithoutClickFacts(platform.db, rowsAtOnce)
@@ -38,7 +38,7 @@ async function enrich(platform: Platform, rows: PendingRow[]): Promise<void> {
   await saveFacts(platform, rows.filter(isResolved), clicks)
 }
 
-/** A click id that ClickHouse refuses to look up makes its conversion a dead letter; the others continue without it. */
+/** Reads clicks from ClickHouse. A lead or sale whose click id ClickHouse rejects becomes a dead letter. */
 async function readOrBury(platform: Platform, rows: PendingRow[]): Promise<Map<string, StoredClick> | undefined> {
   try {
     return await readClicks(platform, rows)
@@ -68,7 +68,7 @@ async function saveFacts(platform: Platform, rows: PendingRow[], clicks: Map<str
   })
 }
 
-/** Sorted, so that two workers can't deadlock. */
+/** The customers' countries, sorted by customer id so that two workers that update the same rows can't deadlock. */
 function customerCountries(
   rows: Pick<ConversionRow, 'id' | 'customer_id'>[],
   clicks: Map<string, StoredClick | undefined>,
@@ -81,8 +81,8 @@ function customerCountries(
 }
 
 /**
- * The clicks of these conversions by id. ClickHouse is queried only for conversions that a version without click facts
- * stored.
+ * Loads the clicks of leads and sales, by click id. Queries ClickHouse only for rows that an earlier release stored
+ * without click facts.
  */
 export async function loadClicks(
   platform: Pick<Platform, 'clickhouse'>,

@@ -7,7 +7,7 @@ import type { ClickSeen } from './attribution.ts'
 
 export type KnownClick = ClickSeen & { link: TrackedLink }
 
-/** Decodes the id, because the click may not be stored yet. Refuses ids of other workspaces and forged ones. */
+/** Decodes a click id, because the click may not be stored yet. Rejects forged ids and ids of other workspaces. */
 export async function requireClick(ctx: Ctx, clickId: string): Promise<KnownClick> {
   const click = await findClick(ctx, clickId)
   if (click) return click

@@ -18,7 +18,7 @@ import { trackRefund } from './refunds.ts'
 import { trackSale } from './sales.ts'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 })
-// A private ClickHouse, because other tests need theirs.
+// A ClickHouse server for this test alone, which it can kill.
 const engines = await startEngines({ only: ['clickhouse'] })
 const platform = await openOwnDatabase(engines.urls)
 afterAll(() => engines.stop())
@@ -27,7 +27,7 @@ const holder = { partition: randomInt(1_000, 2 ** 31), owner: randomUUID() }
 let sequence = 0
 await claim(platform, holder)
 
-/** A link with leads of quantity two, sales and refunds that are not exported yet. */
+/** Creates a link with leads of quantity two, sales and refunds that are not exported yet. */
 async function setUp(customers: number) {
   const { workspace, link, click } = await buildConversionLink(platform)
   const ctx = contextIn(platform, workspace.id)
@@ -50,7 +50,7 @@ async function exportAll(on: Platform = platform): Promise<void> {
   while ((await exportSome(on)) > 0);
 }
 
-/** Ends all leases, as if time had passed. */
+/** Expires the leases of all export batches. */
 function passTime(): Promise<unknown> {
   return sql`UPDATE conversions SET due_at = now() - interval '1 second' WHERE stored_at IS NULL`.execute(platform.db)
 }
@@ -83,7 +83,7 @@ test.each([['lead_events'], ['sale_events'], ['workspace_counts'], ['link_counts
     const where = 'WHERE workspace_id = {workspaceId:String} SETTINGS mutations_sync = 2'
     const lost = table.endsWith('_events')
       ? [`ALTER TABLE ${table} DELETE ${where}`]
-      : // The clicks' counters stay.
+      : // The rollups keep their click counts.
         ['leads', 'sales', 'sale_amount'].map((count) => `ALTER TABLE ${table} UPDATE ${count} = 0 ${where}`)
     for (const statement of lost) await clickhouse.command({ query: statement, query_params: { workspaceId } })
     await passTime()
@@ -92,7 +92,7 @@ test.each([['lead_events'], ['sale_events'], ['workspace_counts'], ['link_counts
   },
 )
 
-test('rows, rollups and counters agree after each kill -9 of ClickHouse during an export', async () => {
+test('event rows, rollups and link counters agree after each kill -9 of ClickHouse during an export', async () => {
   for (let kill = 0; kill < 4; kill++) {
     const { workspaceId, sold } = await setUp(120)
     const dying = new Promise((resolve) => setTimeout(resolve, randomInt(120))).then(() =>
@@ -109,7 +109,7 @@ test('rows, rollups and counters agree after each kill -9 of ClickHouse during a
   }
 })
 
-/** Fails after ClickHouse has everything and before PostgreSQL counts it. */
+/** A database handle whose transactions fail after the ClickHouse inserts and before PostgreSQL counts the rows. */
 function diesBeforeCount(): Platform['db'] {
   return new Proxy(platform.db, {
     get(target, property) {

@@ -43,7 +43,7 @@ async function exportAll(on: Platform = platform): Promise<void> {
   while ((await exportSome(on)) > 0);
 }
 
-/** Sets a link's counter to its largest value, so that PostgreSQL refuses each further lead, or back. */
+/** Sets a link's counter to its maximum, so that PostgreSQL rejects further leads, or back to its value. */
 async function setLeads(linkId: string, leads: bigint): Promise<void> {
   await sql`UPDATE link_counters SET leads = ${leads}
     WHERE link_number = (SELECT number FROM links WHERE id = ${linkId})`.execute(platform.db)
@@ -69,7 +69,7 @@ function passTime(): Promise<unknown> {
     WHERE stored_at IS NULL AND due_at < 'infinity'`.execute(platform.db)
 }
 
-test('leads that an engine refuses become dead letters, all others are stored, and a retry stores each once', async () => {
+test('leads that PostgreSQL or ClickHouse rejects become dead letters, and a retry stores each once', async () => {
   const [hostile, honest] = [await setUp(), await setUp()]
   const [theirs, ours] = [hostile.click(), honest.click()]
   await arrive(theirs, ours)
@@ -90,13 +90,16 @@ test('leads that an engine refuses become dead letters, all others are stored, a
     Array.from({ length: 4 }, () => ['conversion', hostile.workspace.id]),
   )
   expect(new Set(letters.map(({ reason }) => reason))).toEqual(
-    new Set(['PostgreSQL refused it: SQLSTATE 22003', expect.stringMatching(/^ClickHouse refused it: \w+ \(\d+\)$/)]),
+    new Set([
+      'PostgreSQL rejected the data: SQLSTATE 22003',
+      expect.stringMatching(/^ClickHouse rejected the data: \w+ \(\d+\)$/),
+    ]),
   )
   expect(await countLetters(platform.db)).toEqual({ conversion: 4, outbox: 0 })
   await measureOverdue(platform)
   expect((await trackMetrics(platform).overdue.get()).values[0]?.value).toBe(0)
 
-  // Refused again: the dead letter returns with its count.
+  // The lead is rejected again, so the dead letter returns with its number of attempts.
   const ids = letters.filter(({ reason }) => reason.includes('22003')).map(({ reference }) => reference)
   const retry = (id: string) => retryConversion(platform, hostile.workspace.id, id)
   expect(await retry(ids[0] as string)).toBe(true)
@@ -129,7 +132,7 @@ test('erasing a customer leaves no personal data in a dead letter', async () => 
   expect(after.rows).toEqual([{ metadata: null }])
 })
 
-test('1,030 sales of the former largest amount block no export, and their sum is exact where possible', async () => {
+test('1,030 sales of the former maximum amount block no export, and their sum is exact where possible', async () => {
   const [hostile, honest] = [await setUp(), await setUp()]
   const [theirs, ours] = [hostile.click(), honest.click()]
   await arrive(theirs, ours)
@@ -158,7 +161,7 @@ test('1,030 sales of the former largest amount block no export, and their sum is
   expect([...(await findings(hostile.workspace.id)), ...(await findings(honest.workspace.id))]).toEqual([])
 })
 
-test('wherever the refused rows are in a batch, and wherever a worker dies, the others are stored once', async () => {
+test('wherever rejected rows are in a batch, and wherever a worker dies, all other rows are stored once', async () => {
   const positions = Array.from({ length: 10 }, (_, index) => index)
   await fc.assert(
     fc.asyncProperty(
@@ -195,7 +198,7 @@ test('wherever the refused rows are in a batch, and wherever a worker dies, the 
   )
 })
 
-/** Fails before the commit: ClickHouse has the rows, PostgreSQL does not. */
+/** A database handle whose transactions fail before the commit: ClickHouse has the rows, PostgreSQL does not. */
 function diesBeforeCommit(): Platform['db'] {
   return new Proxy(platform.db, {
     get(target, property) {

@@ -5,8 +5,8 @@ import { removeConversions } from '../rollups/service.ts'
 import { makeDue, type PendingRow, setAside } from './store.ts'
 
 /**
- * Takes a lead, sale or refund out of its batch: it is neither counted nor stored until it is retried. An attempt may
- * have stored its rows before the counters refused it, so they are removed first.
+ * Makes a lead, sale or refund a dead letter: it is neither counted nor stored in ClickHouse until it is retried. A
+ * failed export may have left its rows in ClickHouse, so these are deleted first.
  */
 export async function buryConversion(platform: Platform, row: PendingRow, reason: string): Promise<void> {
   await transaction(platform, async (platform) => {
@@ -19,10 +19,10 @@ export async function buryConversion(platform: Platform, row: PendingRow, reason
     if (!(await setAside(platform.db, workspace_id, row))) return
     await insertLetter(platform.db, { workspaceId: workspace_id, kind: 'conversion', reference: id, reason })
   })
-  platform.log.error({ workspaceId: row.workspace_id, id: row.id, reason }, 'lead or sale refused; see dead letters')
+  platform.log.error({ workspaceId: row.workspace_id, id: row.id, reason }, 'lead or sale became a dead letter')
 }
 
-/** The next export takes it again. False when the conversion no longer exists. */
+/** Retries a dead-lettered lead, sale or refund in the next export batch. False when its row no longer exists. */
 export function retryConversion(platform: Pick<Platform, 'db'>, workspaceId: string, id: string): Promise<boolean> {
   return transaction(platform, async ({ db }) => {
     const isThere = await makeDue(db, workspaceId, id)

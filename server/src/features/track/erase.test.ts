@@ -11,7 +11,7 @@ const platform = await openTestPlatform()
 const { api } = inject('server')
 const metadata = JSON.stringify({ secret: 'Ada' })
 
-/** A lead or a sale that is either exported to ClickHouse or pending. */
+/** Creates a lead and a sale, either exported to ClickHouse or pending. */
 async function convert(workspaceId: string, customerId: string, kind: 'lead' | 'sale', isStored: boolean) {
   const at = new Date()
   const row = await insertConversion(platform.db, {
@@ -47,7 +47,7 @@ async function listKeys(workspaceId: string): Promise<string[]> {
   return [...rows, ...stored.rows].map(({ customer_id, metadata }) => `${customer_id} ${metadata || 'nothing'}`).sort()
 }
 
-test("an erasure empties the customer's metadata in both engines, and the events stay", async () => {
+test("erasing a customer erases the events' metadata in PostgreSQL and ClickHouse, and keeps the events", async () => {
   const workspace = await buildWorkspace(platform)
   const [erasedPerson, other] = [await buildCustomer(platform, workspace), await buildCustomer(platform, workspace)]
   for (const { id } of [erasedPerson, other]) {
@@ -67,7 +67,7 @@ test("an erasure empties the customer's metadata in both engines, and the events
   expect(await listKeys(workspace.id)).toEqual(expected.sort())
 })
 
-test('an erasure waits for a batch that was read before it', async () => {
+test('erasing a customer waits for an export batch that was read before', async () => {
   const workspace = await buildWorkspace(platform)
   const { id } = await buildCustomer(platform, workspace)
   await convert(workspace.id, id, 'lead', true)

@@ -4,8 +4,8 @@ import { eraseCustomers } from '../event-storage/service.ts'
 import { areUnderWay, clearPersonalData } from './store.ts'
 
 /**
- * Empties the metadata of erased customers' conversions: first in PostgreSQL, then in ClickHouse. A batch between the
- * two may still carry it, so the message is redelivered until that batch is stored.
+ * Erases the metadata of erased customers' leads and sales in PostgreSQL, then in ClickHouse. Throws while a batch
+ * on its way to ClickHouse may contain the metadata, so that the message is redelivered until the batch is stored.
  */
 export async function eraseConversions(
   platform: Pick<Platform, 'db' | 'clickhouse' | 'config'>,
@@ -16,7 +16,7 @@ export async function eraseConversions(
     const ids = customers.map(({ customerId }) => customerId)
     await clearPersonalData(platform.db, workspaceId, ids)
     if (await areUnderWay(platform.db, workspaceId, ids)) {
-      throw new Error(`Conversions of erased customers in ${workspaceId} are still being exported to ClickHouse`)
+      throw new Error(`Leads or sales of erased customers in ${workspaceId} are still being exported to ClickHouse`)
     }
     await eraseCustomers(platform, workspaceId, ids)
   }

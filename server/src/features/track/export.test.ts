@@ -22,7 +22,7 @@ import { trackSale } from './sales.ts'
 
 const platform = await openOwnDatabase()
 let sequence = 0
-// Unlike any earlier test's: ClickHouse would drop rows with repeated numbers as duplicates.
+// A partition that no earlier test used: ClickHouse would drop inserts with repeated batch numbers as duplicates.
 const holder = { partition: randomInt(1_000, 2 ** 31), owner: randomUUID() }
 await claim(platform, holder)
 
@@ -48,12 +48,12 @@ async function exportAll(on: Platform = platform): Promise<void> {
   while ((await exportSome(on)) > 0);
 }
 
-/** Ends all leases and postponements, as if time had passed. */
+/** Makes all leased and postponed rows due. */
 function passTime(): Promise<unknown> {
   return sql`UPDATE conversions SET due_at = now() - interval '1 second' WHERE stored_at IS NULL`.execute(platform.db)
 }
 
-/** The messages for webhooks. */
+/** The published messages about click facts, which release webhook events. */
 async function resolvedFacts({ workspaceId }: Ctx): Promise<ClickFactsResolved[]> {
   const result = await sql<{ body: unknown }>`SELECT body FROM outbox
     WHERE workspace_id = ${workspaceId} AND subject LIKE 'changes.%.click-facts' ORDER BY id`.execute(platform.db)
@@ -64,7 +64,7 @@ async function list(ctx: Ctx, event: string, given: Record<string, unknown> = {}
   return (await listEvents(ctx, eventsQuery.parse({ event, interval: 'all', ...given }))).events
 }
 
-test('the delay of the first conversion is measured', async () => {
+test('the age of the oldest lead or sale that is not exported is a metric', async () => {
   const overdue = async () => {
     await measureOverdue(platform)
     return (await trackMetrics(platform).overdue.get()).values[0]?.value
@@ -81,7 +81,7 @@ test('the delay of the first conversion is measured', async () => {
   expect(await overdue()).toBe(0)
 })
 
-test("a lead and a sale become events with their click's location and device", async () => {
+test("a lead and a sale are exported with their click's location and device", async () => {
   const { ctx, link, click, lead, sale, counters } = await setUp()
   const visit = click({ country: 'DE', city: 'Berlin', region: 'BE', referer: 'https://example.org/' })
   await arrive(visit)
@@ -120,7 +120,7 @@ test("a lead and a sale become events with their click's location and device", a
   expect(await counters()).toEqual({ clicks: 1, leads: 1, conversions: 1, sales: 1, saleAmount: 1000 })
 })
 
-test('a lead whose click is late waits, blocks no other, and is completed', async () => {
+test('a lead whose click is stored late waits for the click and does not delay other leads', async () => {
   const { ctx, click, lead, counters } = await setUp()
   const [late, here] = [click({ country: 'FR' }), click()]
   await arrive(here)
@@ -136,7 +136,7 @@ test('a lead whose click is late waits, blocks no other, and is completed', asyn
   expect(await counters()).toMatchObject({ clicks: 2, leads: 4 })
 })
 
-test("after a day a lead is exported without its click's location", async () => {
+test('a lead whose click is not stored within a day is exported without a location', async () => {
   const { ctx, click, lead } = await setUp()
   await lead(click().id)
   await sql`UPDATE conversions SET created_at = now() - interval '25 hours' WHERE workspace_id = ${ctx.workspaceId}`.execute(
@@ -146,7 +146,7 @@ test("after a day a lead is exported without its click's location", async () => 
   expect(await list(ctx, 'leads')).toMatchObject([{ country: 'Unknown', click: { referer: '(direct)' } }])
 })
 
-test('a worker that dies at any point is followed by the same batch, which counts once', async () => {
+test('a batch whose worker dies at any point is exported again by another worker, and counts once', async () => {
   const { ctx, click, lead, sale, counters } = await setUp()
   const visit = click()
   await arrive(visit)
@@ -161,7 +161,7 @@ test('a worker that dies at any point is followed by the same batch, which count
   await sale({ invoiceId: 'in_1' })
   for (const dying of [insertDies, insertedThenDies, insertedThenDies]) {
     await expect(exportAll(dying)).rejects.toThrow('crash')
-    // Leased rows are not taken.
+    // Another worker does not export rows with a valid lease.
     await exportAll()
     expect(await counters()).toMatchObject({ leads: 0, sales: 0 })
     await passTime()
@@ -173,7 +173,7 @@ test('a worker that dies at any point is followed by the same batch, which count
   expect(await counters()).toEqual({ clicks: 1, leads: 1, conversions: 1, sales: 1, saleAmount: 1000 })
 })
 
-test('an insert is bounded by bytes for new and interrupted batches, and one large lead still fits', async () => {
+test('CONVERSION_BATCH_BYTES limits inserts of new and interrupted batches, but not a single large lead', async () => {
   const { ctx, click, lead, counters } = await setUp()
   const visit = click()
   await arrive(visit)
@@ -209,7 +209,7 @@ function bound(target: object, name: string | symbol): unknown {
   return typeof value === 'function' ? value.bind(target) : value
 }
 
-test('a refund is listed as a negative sale, so that the list adds up to the counters and to analytics', async () => {
+test('a refund is listed as a negative sale, so that listed sales add up to counters and analytics', async () => {
   const { ctx, click, lead, sale, counters } = await setUp()
   const visit = click()
   await arrive(visit)
@@ -229,7 +229,7 @@ test('a refund is listed as a negative sale, so that the list adds up to the cou
     ['in_1', -300],
     ['in_1', -700],
   ])
-  // A filter finds a refund with its sale.
+  // A filter that matches a sale also matches its refund.
   expect(await list(ctx, 'sales', { saleType: 'new' })).toHaveLength(3)
   expect(await list(ctx, 'sales', { saleType: 'recurring' })).toMatchObject([{ invoice_id: 'in_2' }])
   const counted = await countEvents(ctx, analyticsQuery.parse({ event: 'sales', interval: 'all' }))
@@ -239,7 +239,7 @@ test('a refund is listed as a negative sale, so that the list adds up to the cou
   })
 })
 
-test('leads and sales whose stored mark PostgreSQL has lost are counted again and not stored again', async () => {
+test('leads and sales whose `stored_at` PostgreSQL has lost are counted again but not inserted again', async () => {
   const { ctx, link, click, lead, sale, counters } = await setUp()
   const visit = click()
   await arrive(visit)
@@ -248,7 +248,7 @@ test('leads and sales whose stored mark PostgreSQL has lost are counted again an
   await sale({ invoiceId: 'in_lost_note' })
   await exportAll()
   const after = await counters()
-  // As a failover to an older replica leaves it: another incarnation, no mark, and the earlier counters.
+  // The state after a failover to an older replica: another incarnation, no `stored_at`, and old counters.
   await sql`UPDATE database_incarnation SET started_at = now()`.execute(platform.db)
   await sql`UPDATE conversions SET stored_at = NULL, batch = NULL WHERE workspace_id = ${ctx.workspaceId}`.execute(
     platform.db,

@@ -38,22 +38,22 @@ import {
 type Engines = Pick<Platform, 'clickhouse' | 'db' | 'config'>
 
 const mostAtOnce = 1_000
-// Attempts, five seconds each, to wait for a batch in progress.
+// How often to wait, five seconds each time, for a running export batch.
 const patience = 5
-// A batch that ended this many workers is split, and its parts again when they end another one.
+// A batch is split after this many workers stopped while storing it, and each half after one more.
 const mostAttempts = 4
 
-/** Exports some conversions to ClickHouse and the counters, each exactly once. Returns how many were due. */
+/** Exports a batch of leads and sales to ClickHouse and the link counters, exactly once. Returns how many were due. */
 export async function exportSome(platform: Platform): Promise<number> {
   return (await exportNext(platform)).count
 }
 
-/** Exports everything that is due now; later arrivals wait for the next call, so that inserts stay large. */
+/** Exports leads and sales that are due now. New ones wait for the next call, so that ClickHouse inserts stay large. */
 export async function exportDue(platform: Platform, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && (await exportNext(platform)).isMore);
 }
 
-/** An interrupted batch does not delay newer conversions. */
+/** Exports both an interrupted batch and a new one, so that the former does not delay new leads and sales. */
 async function exportNext(platform: Platform): Promise<{ count: number; isMore: boolean }> {
   const enriched = await enrichSome(platform)
   const takenOver = await finishBatch(platform)
@@ -61,13 +61,13 @@ async function exportNext(platform: Platform): Promise<{ count: number; isMore: 
   return { count: enriched + takenOver + fresh.count, isMore: enriched > 0 || takenOver > 0 || fresh.isMore }
 }
 
-/** Stores the first insert of an interrupted batch; the rest becomes a new batch. */
+/** Exports the first insert of an interrupted batch; the rest of its rows become a new batch. */
 async function finishBatch(platform: Platform): Promise<number> {
   const pending = await takeOverBatch(platform.db)
   const batch = pending[0]?.batch
   if (!batch) return 0
   if ((pending[0]?.attempts ?? 0) > mostAttempts) {
-    await split(platform, pending, `A worker stopped ${mostAttempts} times while storing it`, mostAttempts - 1)
+    await split(platform, pending, `Workers stopped ${mostAttempts} times while storing this row`, mostAttempts - 1)
     return pending.length
   }
   await orSplit(platform, pending, async () => {
@@ -80,7 +80,7 @@ async function finishBatch(platform: Platform): Promise<number> {
   return pending.length
 }
 
-/** Splits a refused batch until the culprit is alone; the others are stored. */
+/** Runs `work`; when it rejects the batch, splits the batch to isolate the bad row and store the others. */
 async function orSplit(platform: Platform, rows: PendingRow[], work: () => Promise<unknown>): Promise<void> {
   try {
     await work()
@@ -89,12 +89,12 @@ async function orSplit(platform: Platform, rows: PendingRow[], work: () => Promi
     const batch = rows[0]?.batch
     if (failure === 'unavailable' && batch) await forgetAttempt(platform.db, batch).catch(() => {})
     if (failure !== 'refused') throw error
-    platform.log.warn({ error, rows: rows.length }, 'batch of leads and sales refused, splitting it')
+    platform.log.warn({ error, rows: rows.length }, 'batch of leads and sales rejected, splitting it')
     await split(platform, rows, describeFailure(error), 0)
   }
 }
 
-/** Each half becomes a batch of its own, which is taken over at once; a single row becomes a dead letter. */
+/** Moves each half of a batch into a new batch that is due at once; a single row becomes a dead letter. */
 async function split(platform: Platform, rows: PendingRow[], reason: string, attempts: number): Promise<void> {
   const [alone, ...others] = rows
   if (alone && others.length === 0) return buryConversion(platform, alone, reason)
@@ -117,13 +117,13 @@ async function exportFresh(platform: Platform): Promise<{ count: number; isMore:
   return { count: rows.length, isMore: rest.length > 0 || due.length === mostAtOnce }
 }
 
-/** PostgreSQL being down is logged by the health check; don't log it twice. */
+/** Sets the metric of overdue leads and sales. Ignores errors: the health check logs that PostgreSQL is down. */
 export async function measureOverdue(platform: Pick<Platform, 'db' | 'metrics'>): Promise<void> {
   const seconds = await selectOverdue(platform.db).catch(() => undefined)
   if (seconds !== undefined) trackMetrics(platform).overdue.set(seconds)
 }
 
-/** Adds rows that ClickHouse stored and lost, after a number, of one link or of all. */
+/** Adds rows that ClickHouse lost, for one link or all links, starting after the given conversion number. */
 export function restoreSome(platform: Engines, from: { linkNumber?: bigint; after: bigint }) {
   return betweenConversions(platform, async (platform, isLocked) => {
     if (!isLocked)
@@ -142,8 +142,8 @@ export function restoreSome(platform: Engines, from: { linkNumber?: bigint; afte
 }
 
 /**
- * Runs `work` while no batch is being exported, for a consistent snapshot: the rows marked as stored are then exactly
- * the stored ones. An interrupted batch is between the two until a worker has finished it.
+ * Runs `work` while no batch is being exported: PostgreSQL and ClickHouse then agree about which leads and sales are
+ * stored. They disagree about an interrupted batch, so this waits until a worker has finished it.
  */
 export async function betweenExports<R>(platform: Engines, work: () => Promise<R>): Promise<R> {
   for (let attempt = 1; attempt <= patience; attempt++) {
@@ -183,7 +183,7 @@ async function store(platform: Platform, rows: ConversionRow[], append: typeof a
     await deleteLetters(platform.db, 'conversion', ids)
   }
   await transaction(platform, async (platform) => {
-    // Checked before rows go to ClickHouse again, because rows that PostgreSQL refuses would have to be removed there.
+    // Try the PostgreSQL writes first: rows that PostgreSQL rejects would have to be deleted from ClickHouse.
     if (append === appendConversionsAgain) await rehearse(platform, record)
     await append(platform, events, batch)
     await record(platform)
@@ -191,7 +191,7 @@ async function store(platform: Platform, rows: ConversionRow[], append: typeof a
   return rows.length
 }
 
-/** Runs the work in a transaction and rolls it back, for the error that it may throw. */
+/** Runs `work` in a savepoint and rolls it back, only to see whether it throws. */
 async function rehearse(platform: Platform, work: (platform: Platform) => Promise<void>): Promise<void> {
   const done = new Error('undo')
   await savepoint(platform, async (platform) => {
@@ -209,14 +209,14 @@ function listNumbers(rows: { number: bigint }[]): bigint[] {
 export const claimedAtOnce = 100
 const rowBytes = 500
 
-/** Exports some leads and sales without a link to ClickHouse, which lists them. Returns their number. */
+/** Exports a batch of leads and sales without a link to ClickHouse. Returns their number. */
 export async function exportUnattributed(platform: Platform): Promise<number> {
   const claimed = await claimUnattributed(platform.db, claimedAtOnce)
   for (const some of splitByBytes(claimed, platform.config.CONVERSION_BATCH_BYTES)) {
     const problem = await storeUnattributed(platform, some).catch((error: unknown) => error)
     if (problem === undefined) continue
     if (some.length === 1) throw problem
-    // One that can't be stored must not block the others; it is retried when its claim expires.
+    // A row that can't be stored must not block the other rows; it is retried when its claim expires.
     for (const row of some) {
       await storeUnattributed(platform, [row]).catch((err: unknown) =>
         platform.log.warn({ err, conversion: row.id }, 'lead or sale without a link not stored, will retry'),
@@ -239,7 +239,7 @@ async function storeUnattributed(platform: Platform, rows: ConversionRow[]): Pro
 
 const outsideWindow = 'outside_window'
 
-/** Sales that earlier releases recorded only say that they follow their lead. */
+/** Why a lead or sale has no link. Earlier releases stored `lead` for sales of an unattributed lead. */
 function notAttributed({ attribution }: ConversionRow): string {
   return attribution === 'lead' ? outsideWindow : attribution
 }

@@ -6,8 +6,8 @@ import { trackLead } from './leads.ts'
 import { convertSale, trackSale } from './sales.ts'
 
 /*
- * A publishable key is public and must not reveal what is stored: a conversion that can't be recorded gets the same
- * response as one that was, and only the request itself can cause an error.
+ * A publishable key is public and must not reveal what is stored: a lead or sale that can't be recorded gets the same
+ * response as a recorded one. Only an invalid request gets an error.
  */
 
 export function trackLeadFromPage(ctx: Ctx, input: NewLead): Promise<undefined> {
@@ -15,17 +15,17 @@ export function trackLeadFromPage(ctx: Ctx, input: NewLead): Promise<undefined> 
 }
 
 export async function trackSaleFromPage(ctx: Ctx, input: NewSale): Promise<undefined> {
-  // Before any lookup, so that a refusal depends on the request alone.
+  // Validate currency and amount before any lookup, so that an error depends on the request alone.
   await convertSale(ctx, input)
   return withoutAnswer(ctx, (ctx) => trackSale(ctx, input))
 }
 
-/** Rolls a refused conversion back, even inside the transaction of an `Idempotency-Key`. */
+/** Records a lead or sale but hides its failure. Rolls back even inside the transaction of an `Idempotency-Key`. */
 async function withoutAnswer(ctx: Ctx, track: (ctx: Ctx) => Promise<unknown>): Promise<undefined> {
   try {
     await transaction(ctx, (ctx) => savepoint(ctx, track))
   } catch (error) {
     if (!(error instanceof AppError) || error.code === 'rate_limit_exceeded') throw error
-    ctx.log.debug({ code: error.code, requestId: ctx.requestId }, 'conversion from a page not recorded')
+    ctx.log.debug({ code: error.code, requestId: ctx.requestId }, 'lead or sale from a page not recorded')
   }
 }

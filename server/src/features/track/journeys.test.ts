@@ -48,7 +48,7 @@ type Space = {
   bought: Map<string, { sales: number; saleAmount: bigint }>
 }
 
-test(`after ${journeyCount} journeys links, customers, rows and a plain model agree to the cent`, async () => {
+test(`after ${journeyCount} journeys links, customers, event rows and a simple model agree to the cent`, async () => {
   const started = performance.now()
   const spaces = await Promise.all(['usd', 'eur', 'jpy', 'gbp', 'huf', 'usd'].map(buildSpace))
   const journeys = Array.from({ length: journeyCount }, (_, index) => buildJourney(pick(spaces), index))
@@ -65,7 +65,7 @@ test(`after ${journeyCount} journeys links, customers, rows and a plain model ag
   for (let start = 0; start < journeys.length; start += journeysPerMessage) {
     const some = journeys.slice(start, start + journeysPerMessage)
     const arrive = () => log(some.flatMap(({ raw }) => raw))
-    // In every third message, conversions come before their clicks.
+    // In every third batch, leads and sales arrive before their clicks.
     const isLate = (start / journeysPerMessage) % 3 === 2
     if (!isLate) await arrive()
     await forEachJourney(some, travel)
@@ -99,7 +99,7 @@ test(`after ${journeyCount} journeys links, customers, rows and a plain model ag
   )
 })
 
-// Actions
+// The calls of a journey
 
 async function buildSpace(currency: string, index: number): Promise<Space> {
   const workspace = await buildWorkspace(platform)
@@ -145,7 +145,7 @@ async function travel(journey: Journey): Promise<void> {
   }
 }
 
-/** The response as text, or the error status. A repeat may bring another amount: the first counts. */
+/** The response as text, or the error status. A repeated invoice may have another amount; the first one counts. */
 async function call({ space: { ctx }, customer }: Journey, step: Step, time: number): Promise<string> {
   try {
     return JSON.stringify(await answer())
@@ -174,7 +174,7 @@ async function call({ space: { ctx }, customer }: Journey, step: Step, time: num
   }
 }
 
-// Expected results: a plain model of the rules
+// Expected results: a simple model of the attribution rules
 
 type Sold = { amount: bigint; original: bigint; left: bigint; originalLeft: bigint; link: number | null }
 type Person = { first: Click | null; leads: Map<string, Click | null>; latest: string; invoices: Map<string, Sold> }
@@ -205,7 +205,7 @@ function play({ space, customer, steps }: Journey): void {
     if (click) sumTotals(click.link).leads += quantity
   }
 
-  /** The first known click or the given one, depending on the workspace; none that is over ninety days old. */
+  /** The customer's first or the given click, depending on the workspace; none that is over ninety days old. */
   function choose(given: Click | null): Click | null {
     const known = person?.first ?? null
     const order = space.isFirstClick ? [known, given] : [given, known]
@@ -258,7 +258,7 @@ function play({ space, customer, steps }: Journey): void {
   if (person && !space.bought.has(customer)) space.bought.set(customer, { sales: 0, saleAmount: 0n })
 }
 
-/** Ten-thousandths of each currency for a euro, read from the file. */
+/** Exchange rates per euro in ten-thousandths of each currency. */
 const rates = new Map<string, bigint>(
   Object.entries(
     JSON.parse(readFileSync(new URL('../../../data/exchange-rates.json', import.meta.url), 'utf8')).rates as Record<
@@ -276,13 +276,13 @@ function exchange(amount: bigint, from: string, to: string): bigint | undefined 
   return nearest(amount * other * hundred(to), one * hundred(from))
 }
 
-/** Rounds half up. */
+/** Divides and rounds half up. */
 function nearest(dividend: bigint, divisor: bigint): bigint {
   const rest = dividend % divisor
   return dividend / divisor + (rest * 2n >= divisor ? 1n : 0n)
 }
 
-// Actual results
+// Actual results: totals read from PostgreSQL and ClickHouse
 
 async function totalsOfRows({ ctx: { workspaceId }, links }: Space): Promise<Totals[]> {
   const rows = await query<Record<'number' | 'clicks' | 'leads' | 'conversions' | 'sales' | 'amount', string>>(

@@ -32,7 +32,7 @@ async function conversions(ctx: Ctx) {
 }
 
 describe('a lead', () => {
-  test('is attributed by the click id alone, and creates the customer', async () => {
+  test('a lead is attributed by the click id alone, and creates the customer', async () => {
     const { lead, link, click, externalId, ctx } = await setUp()
     const { id } = click()
     const result = await lead({ clickId: id, customerName: 'Ada', customerEmail: 'ada@example.com' })
@@ -56,7 +56,7 @@ describe('a lead', () => {
     ])
   })
 
-  test('of the same name counts once, and a repeat returns the first response', async () => {
+  test('a repeated lead of a customer counts once and returns the first response', async () => {
     const { lead, click, ctx } = await setUp()
     const first = await lead({ clickId: click().id, eventQuantity: 3 })
     expect(await lead({ clickId: click().id })).toEqual(first)
@@ -65,7 +65,7 @@ describe('a lead', () => {
     expect((await conversions(ctx)).map(({ quantity }) => quantity)).toEqual([3, 1])
   })
 
-  test('of 50 concurrent requests is one lead of one customer with equal responses', async () => {
+  test('50 concurrent requests record one lead of one customer and get equal responses', async () => {
     const { lead, click, ctx } = await setUp()
     const { id } = click()
     const results = await Promise.all(Array.from({ length: 50 }, () => lead({ clickId: id })))
@@ -73,7 +73,7 @@ describe('a lead', () => {
     expect(await conversions(ctx)).toHaveLength(1)
   })
 
-  test('that is deferred creates only the customer, and the later call without a click records it', async () => {
+  test('a deferred lead creates only the customer, and a later call without a click records the lead', async () => {
     const { lead, click, ctx, externalId } = await setUp()
     const { id } = click()
     await lead({ clickId: id, mode: 'deferred' })
@@ -82,7 +82,7 @@ describe('a lead', () => {
     expect(await conversions(ctx)).toMatchObject([{ attribution: 'stored_click' }])
   })
 
-  test('of a customer without a name generates one', async () => {
+  test('a lead of a customer without a name generates a name', async () => {
     const { lead } = await setUp()
     expect((await lead({ customerEmail: 'a@example.com' })).customer.name).toBe('a@example.com')
     expect((await lead({ customerExternalId: randomUUID() })).customer.name).toMatch(/^\w+ \w+$/)
@@ -93,34 +93,34 @@ describe('a click', () => {
   test.each([
     ['of nobody', () => 'hello'],
     ['that was forged', (id: string) => `${id.slice(0, -1)}${id.endsWith('A') ? 'B' : 'A'}`],
-  ])('%s is not found', async (_, change) => {
+  ])('a click id %s is not found', async (_, change) => {
     const { lead, click } = await setUp()
     await expect(lead({ clickId: change(click().id) })).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  test('of another workspace is not found', async () => {
+  test('a click of another workspace is not found', async () => {
     const [mine, foreign] = [await setUp(), await setUp()]
     await expect(mine.lead({ clickId: foreign.click().id })).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  test('of a disabled or deleted link is not found', async () => {
+  test('a click on a disabled or deleted link is not found', async () => {
     const { lead, link, ctx } = await setUp()
     await sql`UPDATE links SET disabled_at = now() WHERE id = ${link.id}`.execute(ctx.db)
     await expect(lead()).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  test('of an expired link counts', async () => {
+  test('a click on an expired link can have a lead', async () => {
     const { lead, link, ctx } = await setUp()
     await updateLink(ctx, link.id, { expiresAt: '2020-01-01T00:00:00Z' })
     expect((await lead()).link?.id).toBe(link.id)
   })
 
-  test('missing for an unknown customer is refused', async () => {
+  test('a lead of an unknown customer without a click id gets 400', async () => {
     const { lead } = await setUp()
     await expect(lead({ clickId: '' })).rejects.toMatchObject({ code: 'bad_request', message: /clickId/ })
   })
 
-  test('outside the window is not attributed, and its lead has no link', async () => {
+  test('a click outside the attribution window is not attributed, and its lead has no link', async () => {
     const { lead, click, ctx } = await setUp()
     const old = click({ at: Date.now() - 91 * 86_400_000 })
     expect(await lead({ clickId: old.id })).toMatchObject({ click: { id: old.id }, link: null })
@@ -129,7 +129,7 @@ describe('a click', () => {
     ])
   })
 
-  test('that came first keeps the customer when the workspace attributes to the first click', async () => {
+  test("the first click gets the lead when the workspace's attribution model is first click", async () => {
     const { lead, click, ctx, workspace } = await setUp()
     await changeWorkspace(platform, workspace.id, { attribution_model: 'first-click' })
     const [first, second] = [click(), click()]

@@ -10,7 +10,7 @@ import { findClick, type KnownClick, requireClick } from './clicks.ts'
 import { recordConversion } from './record.ts'
 import { type ConversionRow, selectLead } from './store.ts'
 
-/** Everything is decided inside the recording transaction, so retries and races end in one lead. */
+/** Records a lead. All reads are in the transaction that records it, so retries and races record one lead. */
 export async function trackLead(ctx: Ctx, input: NewLead): Promise<LeadResult> {
   const given = input.clickId === '' ? null : await requireClick(ctx, input.clickId)
   return transaction(ctx, async (ctx) => {
@@ -40,7 +40,7 @@ export async function attributeClick(ctx: Ctx, given: KnownClick | null, stored:
   return attribute({ given, stored, model, windowDays, now: ctx.now() })
 }
 
-/** The existing lead, when the customer has had one of that name. */
+/** Records a lead; returns the existing one when the customer has a lead with this event name. */
 export async function recordLead(
   ctx: Ctx,
   customer: Customer,
@@ -82,7 +82,7 @@ export function presentPerson({ name, email, avatar, external_id }: Customer): L
   return { name, email, avatar, externalId: external_id }
 }
 
-/** The operation of older clients to create a customer; it records no event. */
+/** Creates or updates a customer, for older clients. Records no event. */
 export async function trackCustomer(ctx: Ctx, input: NewTrackedCustomer): Promise<TrackedCustomer> {
   const { customerId, customerName, customerEmail, customerAvatar } = input
   const fields = {

@@ -29,7 +29,7 @@ const leads = 700
 const quantity = 100
 const metadata = { text: 'x'.repeat(9_900) }
 
-/** A worker with the shipped settings. */
+/** Starts a worker process with the default settings. */
 function startWorker(): Promise<ServerProcess> {
   return startServer({
     ...inject('environment'),
@@ -41,7 +41,7 @@ function startWorker(): Promise<ServerProcess> {
   })
 }
 
-test('700 leads of the largest size kill no worker and are stored exactly, even in one large interrupted batch', async () => {
+test('700 leads of the maximum size crash no worker and are stored exactly, even in one interrupted batch', async () => {
   const { workspace, click } = await buildConversionLink(platform)
   const ctx = contextIn(platform, workspace.id)
   const visit = click({ at: Date.now() - 1_000 })
@@ -52,7 +52,7 @@ test('700 leads of the largest size kill no worker and are stored exactly, even 
     const lead = { clickId: visit.id, eventName: 'Sign up', customerExternalId: `customer-${index}` }
     await trackLead(ctx, newLead.parse({ ...lead, eventQuantity: quantity, metadata }))
   }
-  // As an earlier version left it: many of them in one batch, whose worker has died.
+  // The state that an earlier release could leave: many large leads in one batch, whose worker has died.
   await sql`UPDATE conversions SET batch = ${randomUUID()}, due_at = now() - interval '1 second'
     WHERE workspace_id = ${workspace.id} AND number % 8 = 0`.execute(platform.db)
 

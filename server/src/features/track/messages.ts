@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * A lead, sale or refund, published in the transaction that records it. It has only ids and immutable facts: the log
- * can't erase a person, so subscribers read everything else from PostgreSQL.
+ * The message about a lead, sale or refund, published in the transaction that records it. It has no personal data,
+ * because NATS can't erase a person's data; subscribers read everything else from PostgreSQL.
  */
 export const conversionRecorded = z.object({
   id: z.string(),
@@ -13,10 +13,10 @@ export const conversionRecorded = z.object({
   partnerId: z.string().nullable(),
   clickId: z.string().nullable(),
   quantity: z.number(),
-  /** In the smallest unit of the currency; negative for a refund. */
+  /** The amount in the smallest unit of the currency; negative for a refund. */
   amount: z.number(),
   currency: z.string().nullable(),
-  /** The sale that a refund belongs to. */
+  /** The number of the sale that a refund belongs to. */
   saleNumber: z.string().nullable(),
   recordedAt: z.string(),
 })
@@ -30,7 +30,7 @@ export function conversionRecordedMessage(body: ConversionRecorded, partition: n
   return { subject: `changes.${partition}.${nouns[body.kind]}`, body }
 }
 
-/** The click facts of these conversions are in PostgreSQL now, or will never be. */
+/** The message that the click facts of these leads and sales are in PostgreSQL, or that their click is lost. */
 export const clickFactsResolved = z.object({ workspaceId: z.string(), conversionIds: z.array(z.string()) })
 export type ClickFactsResolved = z.infer<typeof clickFactsResolved>
 

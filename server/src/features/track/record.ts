@@ -4,7 +4,7 @@ import { publish } from '../../platform/outbox.ts'
 import { type ConversionRecorded, conversionRecordedMessage } from './messages.ts'
 import { type ConversionRow, insertConversion, type NewConversion } from './store.ts'
 
-/** Records a lead, sale or refund and publishes it. Undefined when this lead, invoice or refund exists already. */
+/** Records a lead, sale or refund and publishes it. Undefined when the lead, invoice or refund exists already. */
 export async function recordConversion(ctx: Ctx, row: NewConversion): Promise<ConversionRow | undefined> {
   const recorded = await insertConversion(ctx.db, row)
   if (!recorded) return undefined

@@ -8,7 +8,7 @@ import { roundShare } from '../money/service.ts'
 import { recordConversion } from './record.ts'
 import { type ConversionRow, lockSale, selectRefunds, selectSale } from './store.ts'
 
-/** Locks the sale until the transaction ends, so that concurrent refunds never exceed it. */
+/** Records a refund. Locks the sale, so that concurrent refunds never exceed its amount. */
 export async function trackRefund(ctx: Ctx, input: NewRefund): Promise<RefundResult> {
   return transaction(ctx, async (ctx) => {
     const sale = await selectSale(ctx.db, ctx.workspaceId, input.invoiceId)
@@ -22,7 +22,7 @@ export async function trackRefund(ctx: Ctx, input: NewRefund): Promise<RefundRes
   })
 }
 
-/** Refunds the rest of a sale that a page reported, because the server's sale replaces it. */
+/** Refunds the rest of a sale that a page reported, because a sale reported with a secret key replaces it. */
 export async function takeBackSale(ctx: Ctx, sale: ConversionRow): Promise<void> {
   await lockSale(ctx.db, ctx.workspaceId, sale.number)
   const before = await selectRefunds(ctx.db, ctx.workspaceId, sale.number)
@@ -36,7 +36,7 @@ async function recordRefund(
   input: Pick<Partial<NewRefund>, 'amount' | 'refundId' | 'metadata'>,
 ): Promise<ConversionRow> {
   const part = decideRefund(sale, before, input)
-  // Metadata of an erased customer is not stored.
+  // lockCustomer returns undefined for an erased customer, whose metadata and click facts must not be stored.
   const customer = await lockCustomer(ctx, sale.customer_id)
   const refund = await recordConversion(ctx, {
     id: newId('evt'),
@@ -57,7 +57,7 @@ async function recordRefund(
     payment_processor: sale.payment_processor,
     invoice_id: sale.invoice_id,
     refund_id: input.refundId ?? null,
-    // A filter on first sales, or on metadata when the refund has none, finds the refund with its sale.
+    // `is_first` and metadata are copied from the sale, so that filters that match the sale match the refund too.
     is_first: sale.is_first,
     is_full: part.isFull,
     sale_number: sale.number,
@@ -73,7 +73,7 @@ async function recordRefund(
 type Sale = Pick<ConversionRow, 'amount' | 'original_amount' | 'original_currency' | 'invoice_id'>
 type Refund = Pick<ConversionRow, 'amount' | 'original_amount'>
 
-/** The refunded amount in both currencies. The last part takes the rest, so that rounding leaves nothing. */
+/** The refunded amount in both currencies. The last refund takes what is left, so that rounding leaves no remainder. */
 function decideRefund(sale: Sale, before: Refund[], input: Pick<NewRefund, 'amount'>) {
   const total = sale.original_amount ?? sale.amount
   const left = total - before.reduce((sum, refund) => sum + (refund.original_amount ?? 0n), 0n)
@@ -82,7 +82,7 @@ function decideRefund(sale: Sale, before: Refund[], input: Pick<NewRefund, 'amou
   const original = input.amount ? BigInt(input.amount) : left
   if (original > left) {
     throw invalid(
-      `\`amount\` in the body is ${original}, but only ${left} ${sale.original_currency} are left of the sale.`,
+      `\`amount\` in the body is ${original}, but only ${left} ${sale.original_currency} are not refunded yet.`,
     )
   }
   const isFull = original === left

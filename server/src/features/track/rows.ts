@@ -9,7 +9,7 @@ import type { ConversionRow, PendingRow, StoredConversion } from './store.ts'
 
 export type Counts = { linkNumber: bigint; leads: number; conversions: number; sales: number; saleAmount: bigint }
 
-/** The ClickHouse rows of these conversions; a lead of quantity n has n rows. */
+/** Builds the ClickHouse rows of leads, sales and refunds. A lead with quantity n has n rows. */
 export function buildRows(conversions: ConversionRow[], clicks: Map<string, StoredClick>): NewConversions {
   const leads: NewLead[] = []
   const sales: NewSale[] = []
@@ -36,7 +36,7 @@ export function buildRows(conversions: ConversionRow[], clicks: Map<string, Stor
   return { leads, sales }
 }
 
-/** The amounts that these conversions add to their links' counters, by link number. */
+/** Sums what leads, sales and refunds add to their links' counters, sorted by link number. */
 export function sumCounts(conversions: StoredConversion[]): Counts[] {
   const counts = new Map<bigint, Counts>()
   for (const conversion of conversions) {
@@ -91,10 +91,10 @@ function sharedColumns(conversion: ConversionRow, click: StoredClick | undefined
 const unknown = 'Unknown'
 const direct = '(direct)'
 
-/** The conversions that fit one insert, and the rest. */
+/** The pending rows that fit into one ClickHouse insert, and the rest. */
 export type Portion = { rows: PendingRow[]; rest: PendingRow[] }
 
-/** Takes conversions in order until their rows reach `mostBytes`; a single one is taken whatever its size. */
+/** Takes pending rows in order up to `mostBytes`. The first row is taken whatever its size. */
 export function takePortion(pending: PendingRow[], mostBytes: number): Portion {
   let bytes = 0
   for (const [position, row] of pending.entries()) {

@@ -43,7 +43,7 @@ async function conversions(ctx: Ctx) {
 }
 
 describe('a sale', () => {
-  test('belongs to the click of the latest lead, or of the named one', async () => {
+  test('a sale belongs to the click of the latest lead, or of the named lead', async () => {
     const { lead, sale, click, ctx, customerExternalId } = await setUp()
     const [first, second] = [click(), click()]
     await lead({ clickId: first.id, eventName: 'Sign up', customerName: 'Ada' })
@@ -69,7 +69,7 @@ describe('a sale', () => {
     await expect(sale({ leadEventName: 'sign up' })).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  test('of an invoice counts once, and 50 concurrent repeats return the first response', async () => {
+  test('a repeated invoice counts once, and 50 concurrent repeats return the first sale', async () => {
     const { lead, sale, ctx, customer } = await setUp()
     await lead()
     const answers = await Promise.all(Array.from({ length: 50 }, () => sale({ invoiceId: 'in_1' })))
@@ -79,13 +79,13 @@ describe('a sale', () => {
     expect(await customer()).toMatchObject({ sales: 1, saleAmount: 1000 })
   })
 
-  test('of an unknown customer is neither recorded nor an error', async () => {
+  test('a sale of an unknown customer is neither recorded nor an error', async () => {
     const { sale, ctx } = await setUp()
     expect(await sale()).toEqual({ eventName: 'Purchase', customer: null, sale: null })
     expect(await conversions(ctx)).toEqual([])
   })
 
-  test('of amount zero is not recorded', async () => {
+  test('a sale with amount zero is not recorded', async () => {
     const { lead, sale, customer } = await setUp()
     await lead()
     expect(await sale({ amount: 0, invoiceId: 'in_0' })).toMatchObject({ customer: { email: null }, sale: null })
@@ -93,7 +93,7 @@ describe('a sale', () => {
     expect(await customer()).toMatchObject({ sales: 1, saleAmount: 7 })
   })
 
-  test('with a click creates the customer and the lead', async () => {
+  test('a sale with a click id creates the customer and the lead', async () => {
     const { sale, click, ctx } = await setUp()
     const { id } = click()
     expect(await sale({ clickId: id, customerEmail: 'a@example.com' })).toMatchObject({
@@ -105,7 +105,7 @@ describe('a sale', () => {
     ])
   })
 
-  test('of a customer whose lead was deferred belongs to the stored click', async () => {
+  test("a sale after a deferred lead belongs to the customer's stored click", async () => {
     const { lead, sale, click, ctx } = await setUp()
     const { id } = click()
     await lead({ clickId: id, mode: 'deferred' })
@@ -113,7 +113,7 @@ describe('a sale', () => {
     expect(await conversions(ctx)).toMatchObject([{ kind: 'lead' }, { kind: 'sale', click_id: id }])
   })
 
-  test('has a largest amount, before and after conversion', async () => {
+  test("a sale's amount has a maximum, before and after currency conversion", async () => {
     const { lead, sale, workspace } = await setUp()
     await lead()
     expect(newSale.safeParse({ customerExternalId: 'ada', amount: mostAmount + 1 }).success).toBe(false)
@@ -128,7 +128,7 @@ describe('a sale', () => {
     })
   })
 
-  test("keeps the original amount, and is converted to the workspace's currency", async () => {
+  test("a sale keeps its original amount and is converted to the workspace's currency", async () => {
     const { lead, sale, ctx, workspace } = await setUp()
     await lead()
     expect(await sale({ amount: 16_000, currency: 'JPY' })).toMatchObject({ sale: { amount: 12_500, currency: 'usd' } })
@@ -144,7 +144,7 @@ describe('a sale', () => {
 })
 
 describe('a refund', () => {
-  test('takes back parts until nothing is left, and lowers the totals', async () => {
+  test('partial refunds lower the totals until nothing of the sale is left', async () => {
     const { lead, sale, refund, customer } = await setUp()
     await lead()
     await sale({ amount: 1000, currency: 'eur', invoiceId: 'in_1' })
@@ -171,7 +171,7 @@ describe('a refund', () => {
     await expect(refund({ invoiceId: 'in_3' })).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  test('of the same id counts once, and 20 concurrent ones never exceed the sale', async () => {
+  test('a repeated refund id counts once, and 20 concurrent refunds never exceed the sale', async () => {
     const { lead, sale, refund, customer } = await setUp()
     await lead()
     await sale({ amount: 1000, invoiceId: 'in_1' })

@@ -15,8 +15,8 @@ import { type ConversionRow, lockInvoice, selectLead, selectSale } from './store
 const directLead = 'Direct sale'
 
 /**
- * A repeated invoice gets the first response; a sale that can't be attributed is neither an error nor stored. An
- * invoice that only a page has reported is replaced: the page's sale is refunded, and this one is recorded.
+ * Records a sale. A repeated invoice returns the first sale. An unknown customer's sale without a click is ignored. A
+ * secret key's sale replaces a page's sale of the same invoice, which is refunded.
  */
 export async function trackSale(ctx: Ctx, input: NewSale): Promise<SaleResult> {
   const given = input.clickId ? await requireClick(ctx, input.clickId) : null
@@ -31,7 +31,7 @@ export async function trackSale(ctx: Ctx, input: NewSale): Promise<SaleResult> {
     const attribution = await attributeSale(ctx, customer, given, input)
     if (earlier) await takeBackSale(ctx, earlier)
     const sale = await recordSale(ctx, customer, attribution, input)
-    // The previous version takes no lock, so it may have recorded this invoice first.
+    // A server of the previous release takes no lock, so it may have recorded this invoice first.
     if (!sale)
       return presentSale(ctx, (await selectSale(ctx.db, ctx.workspaceId, input.invoiceId as string)) as ConversionRow)
     await countSale(ctx, customer.id, { sales: 1, amount: Number(sale.amount), at: sale.created_at })
@@ -39,13 +39,13 @@ export async function trackSale(ctx: Ctx, input: NewSale): Promise<SaleResult> {
   })
 }
 
-/** A sale has its lead's click, and the known facts of that click. */
+/** The columns that a sale copies from its lead: the click, its link and its known facts. */
 type AttributedTo = Pick<
   ConversionRow,
   'link_number' | 'click_id' | 'attribution' | 'partner_id' | 'click_facts' | 'click_facts_at'
 >
 
-/** The click of the latest or the named lead; without a lead, one is created from the click. */
+/** Attributes a sale to the customer's latest or named lead. Without a lead, records one for the click. */
 async function attributeSale(
   ctx: Ctx,
   customer: Customer,
@@ -101,7 +101,7 @@ async function recordSale(
   })
 }
 
-/** The amount in the workspace's currency. */
+/** Converts a sale's amount to the workspace's currency. */
 export async function convertSale(ctx: Ctx, sale: Pick<NewSale, 'amount' | 'currency'>): Promise<Money> {
   const { currency } = await conversionSettings(ctx)
   const converted = convert({ ...sale, amount: BigInt(sale.amount) }, currency, exchangeRates(ctx))

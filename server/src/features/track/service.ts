@@ -15,13 +15,13 @@ import {
   selectSold,
 } from './store.ts'
 
-/** A lead, sale or refund as its event shows it. Unresolved click facts have no location and device yet. */
+/** A lead, sale or refund with the columns of its event. Without click facts, location and device are unknown. */
 export type RecordedConversion = { id: string; hasClickFacts: boolean } & (
   | { kind: 'lead'; row: LeadRecord }
   | { kind: Exclude<ConversionKind, 'lead'>; row: SaleRecord }
 )
 
-/** Reads leads, sales and refunds of links from PostgreSQL. */
+/** Reads leads, sales and refunds from PostgreSQL by id. */
 export async function readConversions(ctx: Ctx, ids: string[]): Promise<RecordedConversion[]> {
   const conversions = await selectConversions(ctx.db, ctx.workspaceId, ids)
   const known = conversions.filter(({ click_facts_at, stored_at }) => click_facts_at !== null || stored_at !== null)
@@ -41,7 +41,7 @@ function presentTimes<Row extends NewLead>(row: Row) {
 }
 
 export type RecordedCounts = StoredConversions & { conversions: number }
-/** The exported conversions of a link in PostgreSQL, and whether more are being exported. */
+/** A link's exported leads and sales according to PostgreSQL, and whether more are being exported. */
 export type RecordedConversions = {
   workspaceId: string
   linkNumber: bigint
@@ -61,7 +61,7 @@ export async function recordedByLink(
   })
 }
 
-/** Sales less refunds, by customer; without customers who have neither. */
+/** Sales minus refunds by customer id. Customers without leads and sales are missing. */
 export async function recordedByCustomer({ db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>, customerIds: string[]) {
   const rows = await selectSold(db, workspaceId, customerIds)
   return new Map(
@@ -69,7 +69,7 @@ export async function recordedByCustomer({ db, workspaceId }: Pick<Ctx, 'db' | '
   )
 }
 
-/** The ids among these that PostgreSQL has. */
+/** Returns those of the given lead, sale and refund ids that PostgreSQL has. */
 export async function knownConversions({ db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>, ids: string[]) {
   return new Set(await selectIds(db, workspaceId, [...new Set(ids)]))
 }
@@ -78,17 +78,17 @@ export function highestConversion({ db }: Pick<Platform, 'db'>): Promise<bigint>
   return selectHighestNumber(db)
 }
 
-/** Lets the worker compare leads and sales without a link with ClickHouse again, and add missing ones. */
+/** Makes the worker check all leads and sales without a link, and insert those that ClickHouse lacks. */
 export function exportUnattributedAgain({ db }: Pick<Platform, 'db'>): Promise<void> {
   return releaseUnattributed(db)
 }
 
 type Engines = Pick<Platform, 'clickhouse' | 'db' | 'config'>
 
-/** `last` is undefined at the end. */
+/** The number of rows read and added; `last` is the last conversion number, undefined after the last batch. */
 export type RestoredRows = { read: number; added: number; last: bigint | undefined }
 
-/** Adds some rows that ClickHouse has lost: of one link or of all, after a number. */
+/** Adds a batch of rows that ClickHouse lost, for one link or all links, after the given conversion number. */
 export function restoreMissingRows(
   platform: Engines,
   from: { linkNumber?: bigint; after: bigint },

@@ -23,15 +23,15 @@ export type ConversionRow = {
   payment_processor: string | null
   invoice_id: string | null
   refund_id: string | null
-  /** Reported with a publishable key. */
+  /** Whether a page reported the sale, with a publishable key. */
   from_page: boolean
   is_first: boolean
   is_full: boolean
   sale_number: bigint | null
   metadata: string | null
-  /** The link's partner at that time. */
+  /** The link's partner when the lead or sale was recorded. */
   partner_id: string | null
-  /** JSON; null while the click has not been found, and when it never will be. */
+  /** The click's location, device and referrer as JSON; null while the click has not been found, or is lost. */
   click_facts: string | null
   click_facts_at: Date | null
   created_at: Date
@@ -44,9 +44,9 @@ export type NewConversion = Pick<
 > &
   Partial<Omit<ConversionRow, 'number' | 'created_at' | 'stored_at' | 'batch'>> & { created_at: Date }
 
-/** Undefined when this lead, invoice or refund exists already. */
+/** Inserts a lead, sale or refund. Undefined when the lead, invoice or refund exists already. */
 export async function insertConversion(db: Db, row: NewConversion): Promise<ConversionRow | undefined> {
-  // A conversion without a link has no counter, so it counts as stored at once.
+  // A lead or sale without a link changes no link counter, so it counts as stored at once.
   const storedAt = row.link_number === null ? row.created_at : null
   const factsAt = row.click_id === null ? row.created_at : (row.click_facts_at ?? null)
   const result = await sql<ConversionRow>`
@@ -77,7 +77,7 @@ export async function selectLead(
   return result.rows[0]
 }
 
-/** Holds a lock that blocks other decisions about this invoice until the transaction ends. */
+/** Holds a lock that blocks other sales of this invoice until the transaction ends. */
 export async function lockInvoice(db: Db, workspaceId: string, invoiceId: string): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${workspaceId} ${invoiceId}`}, ${locks.invoices}))`.execute(
     db,
@@ -120,15 +120,15 @@ export type StoredConversion = Pick<
   | 'created_at'
 >
 
-/** A conversion to be exported, without its large columns; `bytes` is the size of its rows. */
+/** A lead, sale or refund to export, without its large columns; `bytes` is the size of its ClickHouse rows. */
 export type PendingRow = Pick<
   ConversionRow,
   'number' | 'id' | 'workspace_id' | 'kind' | 'click_id' | 'quantity' | 'created_at' | 'batch'
 > & { attempts: number; bytes: bigint }
 
-// The size of an inserted row without its metadata and its click's addresses.
+// The approximate size of a ClickHouse row without its metadata, event name and click facts.
 const rowBytes = 600
-// PostgreSQL knows the length of a text without reading it.
+// `octet_length` does not read the column's out-of-line (TOAST) data.
 const pendingColumns = sql`number, id, workspace_id, kind, click_id, quantity, created_at, batch, attempts,
   quantity::bigint * (${rowBytes}::int + coalesce(octet_length(metadata), 0) + octet_length(event_name)
     + coalesce(octet_length(click_facts), 0)) AS bytes`
@@ -152,7 +152,7 @@ export async function selectDue(db: AllWorkspacesDb, count: number): Promise<Pen
   return result.rows
 }
 
-/** Conversions with unresolved click facts. */
+/** Due leads and sales whose click facts are not in PostgreSQL yet. */
 export async function selectWithoutClickFacts(db: AllWorkspacesDb, count: number): Promise<PendingRow[]> {
   const result = await sql<PendingRow>`
     SELECT ${pendingColumns} FROM conversions
@@ -163,7 +163,7 @@ export async function selectWithoutClickFacts(db: AllWorkspacesDb, count: number
 
 export type ClickFacts = { number: bigint; facts: string | null }
 
-/** Skips conversions whose facts were saved before or cleared by an erasure. Returns those that this call saved. */
+/** Saves click facts, unless they were saved or erased before. Returns the leads and sales that this call changed. */
 export async function saveClickFacts(
   db: AllWorkspacesDb,
   facts: ClickFacts[],
@@ -178,7 +178,7 @@ export async function saveClickFacts(
   return result.rows
 }
 
-/** Seconds since the oldest conversion that is not exported yet was due. */
+/** Seconds since the oldest lead or sale that is not exported yet was due. */
 export async function selectOverdue(db: AllWorkspacesDb): Promise<number> {
   const result = await sql<{ seconds: number }>`
     SELECT greatest(0, coalesce(extract(epoch FROM now() - min(due_at)), 0))::float AS seconds
@@ -186,7 +186,7 @@ export async function selectOverdue(db: AllWorkspacesDb): Promise<number> {
   return result.rows[0]?.seconds ?? 0
 }
 
-/** Returns the rows that no other worker has put into a batch meanwhile. */
+/** Puts rows into a new batch. Returns those that no other worker had put into a batch meanwhile. */
 export async function fixBatch(db: AllWorkspacesDb, batch: string, numbers: bigint[]): Promise<ConversionRow[]> {
   const result = await sql<ConversionRow>`
     UPDATE conversions SET batch = ${batch}, due_at = ${lease}, attempts = 0
@@ -194,7 +194,7 @@ export async function fixBatch(db: AllWorkspacesDb, batch: string, numbers: bigi
   return result.rows
 }
 
-/** Moves some conversions of a batch to a new one, which the next worker takes over. */
+/** Moves rows of a batch to another batch, due at once for any worker. */
 export async function moveToBatch(
   db: AllWorkspacesDb,
   { from, to, numbers, attempts }: { from: string; to: string; numbers: bigint[]; attempts: number },
@@ -209,20 +209,20 @@ export async function selectBatch(db: AllWorkspacesDb, batch: string): Promise<C
   return result.rows
 }
 
-/** Backs off from one second to five minutes. */
+/** Postpones the export of these rows, with exponential backoff from one second to five minutes. */
 export async function postpone(db: AllWorkspacesDb, numbers: bigint[]): Promise<void> {
   await sql`UPDATE conversions SET attempts = attempts + 1,
       due_at = now() + least(interval '5 minutes', interval '1 second' * power(2, least(attempts, 9)))
     WHERE number = ANY(${numbers}::bigint[]) AND batch IS NULL AND stored_at IS NULL`.execute(db)
 }
 
-/** An attempt that failed because an engine is unavailable says nothing about the batch. */
+/** Uncounts an attempt that failed because PostgreSQL or ClickHouse was unavailable: the batch is not at fault. */
 export async function forgetAttempt(db: AllWorkspacesDb, batch: string): Promise<void> {
   await sql`UPDATE conversions SET attempts = greatest(0, attempts - 1)
     WHERE batch = ${batch} AND stored_at IS NULL`.execute(db)
 }
 
-/** Not due until `makeDue`. False when it has left its batch meanwhile. */
+/** Takes a row out of its batch, not due until `makeDue`. False when it is no longer in this batch. */
 export async function setAside(db: Db, workspaceId: string, row: Pick<PendingRow, 'number' | 'batch'>) {
   const result = await sql`UPDATE conversions SET batch = NULL, due_at = 'infinity', attempts = 0
     WHERE workspace_id = ${workspaceId} AND number = ${row.number} AND stored_at IS NULL
@@ -236,7 +236,7 @@ export async function makeDue(db: Db, workspaceId: string, id: string): Promise<
   return result.numAffectedRows === 1n
 }
 
-/** Conversions in a batch, whether or not it has reached ClickHouse. */
+/** Leads, sales and refunds in batches whose export is not complete. */
 export async function selectUnderWay(
   db: AllWorkspacesDb,
 ): Promise<Pick<ConversionRow, 'id' | 'workspace_id' | 'kind' | 'created_at'>[]> {
@@ -246,7 +246,7 @@ export async function selectUnderWay(
   return result.rows
 }
 
-/** Returns only those that this call marked: only they are counted. */
+/** Marks a batch as stored. Returns only the rows that this call marked, so that each is counted once. */
 export async function markStored(db: AllWorkspacesDb, batch: string): Promise<StoredConversion[]> {
   const result = await sql<StoredConversion>`
     UPDATE conversions SET stored_at = now() WHERE batch = ${batch} AND stored_at IS NULL
@@ -256,14 +256,14 @@ export async function markStored(db: AllWorkspacesDb, batch: string): Promise<St
   return result.rows
 }
 
-/** Also ends the search for their clicks, so that a worker that has just read one does not save it. */
+/** Erases customers' metadata and click facts. Sets `click_facts_at`, so that no worker saves the facts again. */
 export async function clearPersonalData(db: Db, workspaceId: string, customerIds: string[]): Promise<void> {
   await sql`UPDATE conversions SET metadata = NULL, click_facts = NULL, click_facts_at = coalesce(click_facts_at, now())
     WHERE workspace_id = ${workspaceId} AND customer_id = ANY(${customerIds}::text[])
       AND (metadata IS NOT NULL OR click_facts IS NOT NULL OR click_facts_at IS NULL)`.execute(db)
 }
 
-/** Whether some may have been read before the erasure and not have reached ClickHouse yet. */
+/** Whether a worker may have read rows of these customers that have not reached ClickHouse yet. */
 export async function areUnderWay(db: Db, workspaceId: string, customerIds: string[]): Promise<boolean> {
   const result = await sql`SELECT 1 FROM conversions WHERE workspace_id = ${workspaceId}
     AND customer_id = ANY(${customerIds}::text[])
@@ -271,7 +271,7 @@ export async function areUnderWay(db: Db, workspaceId: string, customerIds: stri
   return result.rows.length > 0
 }
 
-/** Claims some without a link that are not in ClickHouse yet, for two minutes. */
+/** Claims leads and sales without a link that are not in ClickHouse yet, for two minutes. */
 export async function claimUnattributed(db: AllWorkspacesDb, count: number): Promise<ConversionRow[]> {
   const result = await sql<ConversionRow>`
     UPDATE conversions SET due_at = now() + interval '2 minutes' WHERE number IN (
@@ -285,13 +285,13 @@ export async function markUnattributed(db: AllWorkspacesDb, batch: string, numbe
   await sql`UPDATE conversions SET batch = ${batch} WHERE number = ANY(${numbers}::bigint[])`.execute(db)
 }
 
-/** Lets the worker compare all of them with ClickHouse again. */
+/** Makes all leads and sales without a link due for export again. */
 export async function releaseUnattributed(db: AllWorkspacesDb): Promise<void> {
   await sql`UPDATE conversions SET batch = NULL, due_at = now()
     WHERE link_number IS NULL AND batch IS NOT NULL`.execute(db)
 }
 
-/** The exported conversions, and the number of those in progress. */
+/** A link's exported leads and sales; `under_way` is the number of rows being exported. */
 export type RecordedRow = {
   workspace_id: string
   link_number: bigint
@@ -317,7 +317,7 @@ export async function selectRecorded(
   return result.rows
 }
 
-/** Exported conversions. They do not change until the transaction ends. */
+/** Exported leads, sales and refunds, share-locked until the transaction ends. */
 export async function selectStored(
   db: AllWorkspacesDb,
   { linkNumber, after, count }: { linkNumber?: bigint; after: bigint; count: number },
@@ -346,7 +346,7 @@ export async function selectConversions(db: Db, workspaceId: string, ids: string
   return result.rows
 }
 
-/** The ids among these that exist. */
+/** Returns those of the given ids that exist. */
 export async function selectIds(db: Db, workspaceId: string, ids: string[]): Promise<string[]> {
   const result = await sql<{ id: string }>`SELECT id FROM conversions
     WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[])`.execute(db)

@@ -22,7 +22,7 @@ await claim(platform, holder)
 const dayMs = 86_400_000
 let sequence = 0
 
-/** A lead, a sale and a refund of a click inside the attribution window, and of one outside. */
+/** Creates a lead, a sale and a refund for a click inside the attribution window, and for one outside. */
 async function setUp() {
   const { workspace, click } = await buildConversionLink(platform)
   const ctx = contextIn(platform, workspace.id)
@@ -97,7 +97,7 @@ test('pages, cursors and filters apply to attributed and unattributed events tog
   expect(await list({ event: 'leads', attributed: 'all', qr: 'false' })).toHaveLength(2)
 })
 
-test('an export names the reason', async () => {
+test('an export has the reason why a lead or sale is not attributed', async () => {
   const { ctx } = await setUp()
   expect(exportColumns.sales).toContain('notAttributed')
   const query = {
@@ -118,7 +118,7 @@ test('an export names the reason', async () => {
   ])
 })
 
-test('a crash before they are marked adds no duplicates', async () => {
+test('a crash before unattributed rows are marked as exported adds no duplicates', async () => {
   const { ctx, list } = await setUp()
   await sql`UPDATE conversions SET batch = NULL, due_at = now() WHERE workspace_id = ${ctx.workspaceId}
     AND link_number IS NULL`.execute(platform.db)
@@ -126,7 +126,7 @@ test('a crash before they are marked adds no duplicates', async () => {
   expect(await list({ event: 'leads', attributed: 'false' })).toHaveLength(2)
 })
 
-test('erasing the customer empties their metadata', async () => {
+test('erasing a customer erases the metadata of unattributed leads and sales', async () => {
   const { ctx, list } = await setUp()
   const [lead] = await list({ event: 'leads', attributed: 'false' })
   if (lead?.event !== 'lead') throw new Error('no lead')

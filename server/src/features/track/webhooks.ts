@@ -17,7 +17,7 @@ import { type RecordedConversion, readConversions } from './service.ts'
 const conversionsAtOnce = 100
 const triggers = { lead: 'lead.created', sale: 'sale.created', refund: 'sale.refunded' } as const
 
-/** `lead.created`, `sale.created` and `sale.refunded`. They wait until their click facts are resolved. */
+/** Sources of `lead.created`, `sale.created` and `sale.refunded`. These events wait for their click facts. */
 export const conversionWebhooks = (['lead', 'sale', 'refund'] as const).map(
   (kind): WebhookSource<ConversionRecorded> => ({
     name: `webhooks-${kind}s`,
@@ -39,7 +39,7 @@ export const conversionWebhooks = (['lead', 'sale', 'refund'] as const).map(
   }),
 )
 
-/** The click facts of these leads and sales are resolved now. */
+/** Releases webhook events of leads and sales whose click facts are now known. */
 export const clickFactsRelease: WebhookRelease<ClickFactsResolved> = {
   name: 'webhooks-click-facts',
   subject: clickFactsSubject,
@@ -53,7 +53,7 @@ async function rebuildKnown(ctx: Ctx, ids: string[]): Promise<WebhookDrafts['bui
   return prepareDrafts(ctx, known)
 }
 
-/** Building locks the customers: an erasure after that erases the stored events too. */
+/** Prepares webhook events. `build` locks the customers, so that a later erasure finds the stored events. */
 async function prepareDrafts(ctx: Ctx, conversions: RecordedConversion[]): Promise<WebhookDrafts['build']> {
   const findLink = await loadEventLinks(
     ctx,
@@ -75,7 +75,7 @@ function draftConversion(conversion: RecordedConversion, link: Link, customer: C
   const { row, kind, hasClickFacts } = conversion
   const presented = presentConversion(row, { ...link, password: null }, customer)
   const { eventName, customer: person, click, link: shown, metadata } = presented
-  // The metadata of an erased customer may still be stored.
+  // The metadata of a customer who was just erased may still be in PostgreSQL.
   const isErased = !customer || customer.erased_at !== null
   const lead = { eventName, customer: person, click, link: shown, partner: null, metadata: isErased ? null : metadata }
   const about = { id: row.id, createdAt: row.timestamp }

@@ -16,7 +16,7 @@ describe.each([
   ['/tracker.mjs', 'public, max-age=3600'],
   [lasting, 'public, max-age=31536000, immutable'],
 ])('GET %s', (path, cacheControl) => {
-  test('is a script that every page may load and cache for a while', async () => {
+  test('the tracker script can be loaded and cached by every page', async () => {
     const response = await fetch(api + path)
     expect(response.status).toBe(200)
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -29,22 +29,22 @@ describe.each([
     expect((await response.text()).length).toBeGreaterThan(500)
   })
 
-  test('is not sent to a client that has it', async () => {
+  test('the tracker script is revalidated with 304', async () => {
     const etag = (await fetch(api + path)).headers.get('etag') ?? ''
     expect((await fetch(api + path, { headers: { 'if-none-match': `"other", W/${etag}` } })).status).toBe(304)
   })
 
-  test('is uncompressed for a client without compression', async () => {
+  test('the tracker script is uncompressed for a client without gzip support', async () => {
     const response = await fetch(api + path, { headers: { 'accept-encoding': 'identity' } })
     expect(response.headers.get('content-encoding')).toBeNull()
   })
 })
 
-test('an unknown hash is not found', async () => {
+test('a tracker script with an unknown hash is not found', async () => {
   expect((await fetch(`${api}/tracker.0000000000000000.js`)).status).toBe(404)
 })
 
-test("the script of an earlier release stays at its tag's URL", async () => {
+test('the tracker script of an earlier release stays at its URL', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tributary-released-'))
   await writeFile(join(folder, '0.1.0.js'), 'earlier')
   const hash = createHash('sha256').update('earlier').digest('hex').slice(0, 16)
@@ -54,7 +54,7 @@ test("the script of an earlier release stays at its tag's URL", async () => {
   await rm(folder, { recursive: true })
 })
 
-test('the tag has the permanent URL and the hash of the current script', async () => {
+test('the script tag has the permanent URL and the integrity hash of the current tracker script', async () => {
   const bytes = Buffer.from(await (await fetch(api + lasting)).arrayBuffer())
   const integrity = `sha384-${createHash('sha384').update(bytes).digest('base64')}`
   expect(scriptTag('https://api.example.com', script)).toBe(

@@ -5,13 +5,13 @@ import type { TrackerFile, TrackerFiles } from './service.ts'
 const forever = 'public, max-age=31536000, immutable'
 const shortly = 'public, max-age=3600'
 
-/** The browser script: under a permanent name for tags with an integrity hash, and under one that follows upgrades. */
+/** Serves the tracker script: at /tracker.js the current version, at a URL with its hash an immutable version. */
 export function trackerScripts({ script, module, released }: TrackerFiles): App {
   const app: App = new Hono()
   app.get('/tracker.js', (c) => send(c, script, shortly))
   app.get('/tracker.mjs', (c) => send(c, module, shortly))
   for (const file of [script, ...released]) app.get(`/tracker.${file.hash}.js`, (c) => send(c, file, forever))
-  app.get('/:name{tracker\\.[0-9a-f]+\\.js}', (c) => c.text('There is no script with this hash.\n', 404))
+  app.get('/:name{tracker\\.[0-9a-f]+\\.js}', (c) => c.text('There is no tracker script with this hash.\n', 404))
   return app
 }
 
@@ -20,7 +20,7 @@ function send(c: Context, { bytes, packed, hash }: TrackerFile, cacheControl: st
     ETag: `"${hash}"`,
     'Cache-Control': cacheControl,
     Vary: 'Accept-Encoding',
-    // A page can check the script's integrity only if any page may read it.
+    // Browsers check a script's integrity attribute only if CORS allows the page to read the script.
     'Access-Control-Allow-Origin': '*',
     'Cross-Origin-Resource-Policy': 'cross-origin',
     'X-Content-Type-Options': 'nosniff',

@@ -6,18 +6,18 @@ import { gzipSync } from 'node:zlib'
 export type TrackerFile = {
   bytes: Buffer<ArrayBuffer>
   packed: Buffer<ArrayBuffer>
-  /** Identifies these very bytes. */
+  /** The hash of the file's content, part of its permanent URL. */
   hash: string
-  /** The integrity attribute that browsers check. */
+  /** The value of the script tag's `integrity` attribute. */
   integrity: string
 }
 
 export type TrackerFiles = {
-  /** For a tag in a page. */
+  /** The tracker as a classic script, for a script tag. */
   script: TrackerFile
-  /** For bundlers. */
+  /** The tracker as an ES module, for bundlers. */
   module: TrackerFile
-  /** Scripts of earlier releases, which older tags still request. */
+  /** The scripts of earlier releases, which older script tags still request. */
   released: TrackerFile[]
 }
 
@@ -35,7 +35,7 @@ export async function readTracker(releasedFolder = new URL('../released/', scrip
   }
 }
 
-/** Ready for a page; the browser refuses any other script. */
+/** The HTML tag for a page; with the integrity hash, the browser runs only exactly this script. */
 export function scriptTag(apiUrl: string, { hash, integrity }: TrackerFile): string {
   return `<script defer src="${apiUrl}/tracker.${hash}.js" integrity="${integrity}" crossorigin="anonymous"></script>`
 }

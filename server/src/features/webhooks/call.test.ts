@@ -11,8 +11,8 @@ const platform = { config, now: () => new Date() }
 const body = JSON.stringify({ id: 'evt_1', event: 'link.created', note: 'grün 🎉' })
 const secrets = [newSecret(), newSecret()]
 
-describe('a call', () => {
-  test('is signed with each secret, and the Standard Webhooks package accepts it with either and with no other', async () => {
+describe('a webhook call', () => {
+  test('a call is signed with each secret, and the Standard Webhooks package verifies it with these only', async () => {
     const receiver = await listen()
     const called = await call(receiver.url)
     expect(called).toMatchObject({ outcome: 'delivered', responseStatus: 204, responseExcerpt: '', problem: null })
@@ -35,38 +35,38 @@ describe('a call', () => {
     [500, 'refused', 'The receiver answered 500 instead of 2xx.'],
     [410, 'gone', 'The receiver answered 410: it wants no more events.'],
     [304, 'refused', expect.stringContaining('Redirects are not followed')],
-  ])('explains a %d response', async (status, outcome, problem) => {
+  ])('a %d response is explained to the workspace', async (status, outcome, problem) => {
     const receiver = await listen((response) => response.writeHead(status).end())
     expect(await call(receiver.url)).toMatchObject({ outcome, problem, responseStatus: status })
   })
 
-  test('does not follow a redirect', async () => {
+  test('a call does not follow a redirect', async () => {
     const canary = await listen()
     const receiver = await listen((response) => response.writeHead(307, { location: canary.url }).end())
     expect(await call(receiver.url)).toMatchObject({ outcome: 'refused', responseStatus: 307 })
     expect(canary.heard).toEqual([])
   })
 
-  test('succeeds by its status, however large the response, and stores the beginning of it', async () => {
+  test('a 2xx response of any size is a success, and its beginning is stored', async () => {
     const receiver = await listen((response) => response.end('ä\0'.repeat(100_000)))
     const { outcome, responseExcerpt } = await call(receiver.url)
     expect([outcome, responseExcerpt]).toEqual(['delivered', 'ä\uFFFD'.repeat(500)])
   })
 
-  test('reads Retry-After', async () => {
+  test('a call reads the Retry-After header of the response', async () => {
     const receiver = await listen((response) => response.writeHead(503, { 'retry-after': '120' }).end())
     expect(await call(receiver.url)).toMatchObject({ outcome: 'refused', retryAfterMs: 120_000 })
   })
 
-  test('fails when the response is cut off', async () => {
+  test('a call fails when the response is truncated', async () => {
     const receiver = await listen((response) => response.socket?.destroy())
     const said = { outcome: 'unreachable', responseStatus: null, responseExcerpt: null }
     expect(await call(receiver.url)).toMatchObject(said)
   })
 })
 
-describe('the reason for a call that was not made', () => {
-  const hidden = 'The host of the address is not public, or did not answer properly.'
+describe('the error of a webhook call that was not made', () => {
+  const hidden = 'The host of the address is not public, or did not send a valid HTTP response.'
 
   test.each([
     ['http://127.0.0.1/', hidden],
@@ -82,7 +82,7 @@ describe('the reason for a call that was not made', () => {
   })
 })
 
-test("names are resolved by the operator's DNS servers, and allowed names by the system", async () => {
+test("receiver hosts are resolved by DNS_SERVERS, and allowed hosts by the system's resolver", async () => {
   const receiver = await listen()
   await setZone(inject('dns'), 'call.receiver.example', [{ type: 'A', data: '127.0.0.1' }])
   expect(await call(`http://call.receiver.example:${receiver.port}/`)).toMatchObject({ outcome: 'delivered' })

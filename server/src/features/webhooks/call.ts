@@ -13,7 +13,7 @@ export type Call = {
   url: string
   eventId: string
   body: string
-  /** Every one of them signs. */
+  /** Each call is signed with every one of these secrets. */
   secrets: string[]
 }
 export type Outcome = 'delivered' | 'refused' | 'gone' | 'timeout' | 'unreachable'
@@ -24,12 +24,12 @@ export type Called = {
   outcome: Outcome
   responseStatus: number | null
   responseExcerpt: string | null
-  /** Shown to the workspace, so it reveals nothing about the server's network. */
+  /** The error text shown to the workspace; it must not reveal the server's network. */
   problem: string | null
   retryAfterMs?: number
 }
 
-/** Calls a receiver with an event, as Standard Webhooks specifies. */
+/** Sends an event to a webhook's URL, signed as Standard Webhooks specifies. */
 export async function callReceiver(
   { config, now }: Pick<Platform, 'config' | 'now'>,
   { url, eventId, body, secrets }: Call,
@@ -73,7 +73,7 @@ export async function callReceiver(
   }
 }
 
-/** OpenSSL, because a JavaScript library takes milliseconds for a large body. */
+/** Signs with OpenSSL, because a JavaScript library takes milliseconds for a large body. */
 function sign(secret: string, content: string): string {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
   return `v1,${createHmac('sha256', key).update(content).digest('base64')}`
@@ -86,12 +86,12 @@ function verdictOn(status: number): Pick<Called, 'outcome' | 'problem'> {
   return { outcome: 'refused', problem: `The receiver answered ${status} instead of 2xx.${remark}` }
 }
 
-/** PostgreSQL accepts only whole characters, and no NUL. */
+/** Cleans the stored part of a response: PostgreSQL rejects lone surrogates and NUL characters. */
 function formatExcerpt(answer: Buffer): string {
   return answer.toString('utf8').slice(0, excerptCharacters).replaceAll('\0', '\uFFFD').toWellFormed()
 }
 
-/** Gives one message for every failure that would reveal the server's network. */
+/** Describes a failed call. All network failures share one message, to hide the structure of the server's network. */
 function describeProblem(reason: OutboundReason): string {
   switch (reason) {
     case 'timeout':
@@ -103,13 +103,13 @@ function describeProblem(reason: OutboundReason): string {
     case 'port':
       return 'The address must use port 80 or 443.'
     default:
-      return 'The host of the address is not public, or did not answer properly.'
+      return 'The host of the address is not public, or did not send a valid HTTP response.'
   }
 }
 
 /**
- * The system resolver has a few threads for the whole process, so one silent DNS server would block all other lookups.
- * Names that the operator allowed may exist only in the system resolver.
+ * Resolves receiver hosts on our own DNS client: the system resolver has few threads, so one silent server blocks all.
+ * Hosts in OUTBOUND_ALLOWED_HOSTS use the system resolver, because they may have no public DNS records.
  */
 function addressesFor({ DNS_SERVERS, OUTBOUND_ALLOWED_HOSTS }: Config) {
   return async (name: string) => {

@@ -52,7 +52,7 @@ async function setUp({ listens }: { listens: boolean }) {
   return { workspaceId: workspace.id, click }
 }
 
-test('a stored batch is published without personal data, and webhooks read its clicks from the log', async () => {
+test('a stored batch of clicks is published without personal data, and webhooks read the clicks from the event log', async () => {
   const [mine, other] = [await setUp({ listens: true }), await setUp({ listens: false })]
   const [person, bot] = [mine.click({ ip: '203.0.113.7' }), mine.click({ userAgent: 'Googlebot/2.1' })]
   const batches = await takeBatches([person, other.click(), bot, person])
@@ -66,7 +66,7 @@ test('a stored batch is published without personal data, and webhooks read its c
   expect(await clickIds(other.workspaceId)).toEqual([])
 })
 
-test('clicks that the log has lost are counted, and later batches are still delivered', async () => {
+test('clicks that the event log has lost are counted as dropped, and later batches are still delivered', async () => {
   const { workspaceId, click } = await setUp({ listens: true })
   const [batch] = await takeBatches([click()])
   if (!batch) throw new Error('Expected a batch')

@@ -24,14 +24,14 @@ import { openSlots } from './slots.ts'
 import type { WebhookRow } from './store.ts'
 
 const real = await openOwnDatabase(allowLoopback)
-// The test's clock.
+// The current time for the code under test; the tests advance it.
 let clock = new Date()
 const platform = { ...real, now: () => clock }
 const hour = 3_600_000
 const day = 24 * hour
 
-describe('an event that the receiver always refuses', () => {
-  test('ten calls follow the schedule, none early, and then the delivery fails', async () => {
+describe('retries of a failed webhook delivery', () => {
+  test('a delivery fails after ten calls on schedule, none of them early', async () => {
     const { webhook, receiver } = await build((response) => response.writeHead(500).end('no'))
     const [eventId = ''] = await queueEvents(platform, [webhook])
     const start = clock
@@ -66,7 +66,7 @@ describe('an event that the receiver always refuses', () => {
     expect((await current(webhook)).failing_since).toEqual(start)
   })
 
-  test('a delivery is retried until one call succeeds, which also ends the failure period', async () => {
+  test("a delivery is retried until a call succeeds, which also clears the webhook's `failing_since`", async () => {
     const { webhook } = await build((response, { calls }) => response.writeHead(calls < 4 ? 503 : 200).end())
     const [eventId = ''] = await queueEvents(platform, [webhook])
     for (let call = 1; call <= 4; call++) {
@@ -79,7 +79,7 @@ describe('an event that the receiver always refuses', () => {
     expect(await deliverDue()).toBe(0)
   })
 
-  test('a receiver can postpone the next call', async () => {
+  test('a receiver can postpone the next call with Retry-After', async () => {
     const answer = { 'retry-after': String(3_600) }
     const { webhook } = await build((response) => response.writeHead(429, answer).end())
     const [eventId = ''] = await queueEvents(platform, [webhook])
@@ -154,7 +154,7 @@ describe('disabling a webhook', () => {
     expect(await readStates(webhook, 'pending')).toHaveLength(12)
   })
 
-  test('a response from a former address does not disable a webhook', async () => {
+  test('a response from a former URL does not disable a webhook', async () => {
     const { webhook } = await build((response) => response.writeHead(410).end())
     await queueEvents(platform, [webhook])
     const due = await takeDue(platform, openTestSlots())
@@ -201,7 +201,7 @@ describe('due deliveries', () => {
     ])
   })
 
-  test('deliveries to a busy receiver wait', async () => {
+  test('deliveries to a receiver without a free slot wait', async () => {
     const { webhook } = await build()
     await queueEvents(platform, [webhook], 5)
     const mine = openSlots({ perWebhook: 3, perWorkspace: 100, inAll: 100 })
@@ -218,7 +218,7 @@ describe('due deliveries', () => {
     expect((await webhookMetrics(platform).pending.get()).values[0]?.value).toBe(7)
   })
 
-  test('a delivery is repeated under the same id when the worker dies between the call and its record', async () => {
+  test('a delivery is repeated with the same id when the worker dies after the call and before recording it', async () => {
     const { webhook, receiver } = await build()
     const [eventId = ''] = await queueEvents(platform, [webhook])
     const [taken] = await takeDue(platform, openTestSlots())
@@ -240,7 +240,7 @@ describe('due deliveries', () => {
   test.each([
     ['ahead', 60_000],
     ['behind', -60_000],
-  ])('a worker whose clock is far %s loses no delivery: it is sent twice under the same id', async (_where, skewMs) => {
+  ])('a worker whose clock is far %s loses no delivery, but sends it twice', async (_where, skewMs) => {
     const { webhook, receiver } = await build()
     const other = { ...platform, now: () => new Date(clock.getTime() + skewMs) }
     const [eventId = ''] = await queueEvents(platform, [webhook])
@@ -266,8 +266,8 @@ describe('due deliveries', () => {
   })
 })
 
-describe('a delivery that changes during its call', () => {
-  test('a replay sends it again, whatever the call returned', async () => {
+describe('a delivery that is replayed or erased during its call', () => {
+  test('a replay during the call sends the delivery again, whatever the call returned', async () => {
     const { webhook, receiver } = await build()
     const [eventId = ''] = await queueEvents(platform, [webhook])
     const [taken] = await takeDue(platform, openTestSlots())
@@ -285,7 +285,7 @@ describe('a delivery that changes during its call', () => {
     expect(receiver.heard).toHaveLength(2)
   })
 
-  test('an erasure discards the response', async () => {
+  test('erasing the customer during the call discards the response', async () => {
     const { webhook } = await build((response) => response.writeHead(500).end('Jane Doe'))
     const [eventId = ''] = await queueEvents(platform, [webhook])
     const [taken] = await takeDue(platform, openTestSlots())
@@ -300,7 +300,7 @@ describe('a delivery that changes during its call', () => {
   })
 })
 
-test('an erasure while a response is recorded leaves nothing of it', async () => {
+test('erasing the customer while a response is recorded erases the response', async () => {
   const { webhook } = await build((response) => response.writeHead(500).end('Jane Doe'))
   const [eventId = ''] = await queueEvents(platform, [webhook])
   await sql`UPDATE webhook_events SET customer_id = 'cus_jane' WHERE id = ${eventId}`.execute(platform.db)
@@ -321,7 +321,7 @@ test('an erasure while a response is recorded leaves nothing of it', async () =>
   expect(attempt).toMatchObject({ response_status: 500, response_excerpt: null })
 })
 
-test('events are deleted after thirty days with their deliveries and attempts, but late events are kept', async () => {
+test('events are deleted after thirty days with their deliveries and attempts, but recently queued ones are kept', async () => {
   const { webhook } = await build()
   const old = await queueEvents(platform, [webhook], 501)
   await deliverDue()
@@ -363,7 +363,7 @@ function openTestSlots(perWebhook = 10) {
   return openSlots({ perWebhook, perWorkspace: 500, inAll: 500 })
 }
 
-/** Runs the worker's loop once and returns the number of calls. */
+/** Sends all due deliveries once, as the worker does. Returns the number of calls. */
 async function deliverDue(): Promise<number> {
   const due = await takeDue(platform, openTestSlots())
   await Promise.all(due.map((delivery) => deliver(platform, delivery)))

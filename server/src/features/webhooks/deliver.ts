@@ -15,11 +15,11 @@ import { nextTry } from './schedule.ts'
 import { openSecrets } from './secrets.ts'
 import type { DeliverySlots } from './slots.ts'
 
-// After this lease, other workers take over the deliveries of a worker that died.
+// A worker's claim on a delivery expires after this time, so that another worker takes over when it died.
 const leaseMs = timeoutMs + 10_000
 const mostCounted = 100_000
 
-/** Claims deliveries that are due and have a free slot, fairly across webhooks; several workers share them. */
+/** Claims due deliveries for the free slots, fairly across webhooks. Several workers can run this concurrently. */
 export async function takeDue(platform: Pick<Platform, 'db' | 'now'>, slots: DeliverySlots): Promise<DueDelivery[]> {
   const room = slots.room()
   if (room.count === 0) return []
@@ -31,7 +31,7 @@ export async function takeDue(platform: Pick<Platform, 'db' | 'now'>, slots: Del
   return taken
 }
 
-/** Calls the receiver and records the attempt. Returns the duration of the call in milliseconds. */
+/** Sends a delivery to the webhook's URL and records the attempt. Returns the call's duration in milliseconds. */
 export async function deliver(platform: Platform, delivery: DueDelivery): Promise<number> {
   const { url, event_id: eventId, body } = delivery
   if (body === null) {

@@ -8,7 +8,7 @@ export type EventRow = {
   id: string
   event: Trigger
   customer_id: string | null
-  /** Null after the customer was erased. */
+  /** The event's JSON; null while the event waits for click facts and after its customer was erased. */
   body: string | null
   created_at: Date
 }
@@ -20,7 +20,7 @@ export type DeliveryRow = {
   event_id: string
   event: Trigger
   status: 'pending' | 'delivered' | 'failed'
-  /** A waiting delivery is not due, and its event has no body yet. */
+  /** What the delivery waits for; until then `due_at` and the event's body are null. */
   waits_for: WaitsFor | null
   started_at: Date
   tries: number
@@ -42,7 +42,7 @@ export type AttemptRow = {
   problem: string | null
 }
 
-/** An event without a body waits. */
+/** A webhook event to insert; `body` is null while the event waits for click facts. */
 export type NewEvent = {
   id: string
   event: Trigger
@@ -51,7 +51,7 @@ export type NewEvent = {
   createdAt: string
 }
 
-/** Existing events stay unchanged. */
+/** Inserts webhook events; events that exist already stay unchanged. */
 export async function insertEvents(db: Db, workspaceId: string, events: NewEvent[]): Promise<void> {
   await sql`WITH stored AS (
       INSERT INTO webhook_events (workspace_id, id, event, customer_id, body, created_at)
@@ -65,14 +65,14 @@ export async function insertEvents(db: Db, workspaceId: string, events: NewEvent
     ON CONFLICT (workspace_id) DO UPDATE SET bytes = known.bytes + excluded.bytes`.execute(db)
 }
 
-/** The bytes of a workspace's stored bodies. */
+/** The total size in bytes of a workspace's stored event bodies. */
 export async function selectStoredBytes(db: Db, workspaceId: string): Promise<number> {
   const result = await sql<{ bytes: bigint }>`SELECT bytes FROM webhook_storage
     WHERE workspace_id = ${workspaceId}`.execute(db)
   return Number(result.rows[0]?.bytes ?? 0)
 }
 
-/** Due at once, unless the event waits for something. Existing deliveries stay unchanged. */
+/** Inserts deliveries, due now unless their event waits. Deliveries that exist already stay unchanged. */
 export async function insertDeliveries(
   db: Db,
   workspaceId: string,
@@ -90,7 +90,7 @@ export async function insertDeliveries(
     ON CONFLICT DO NOTHING`.execute(db)
 }
 
-/** The ids among these whose deliveries wait for click facts. */
+/** Returns those of the given event ids whose deliveries wait for click facts. */
 export async function selectWaiting(db: Db, workspaceId: string, eventIds: string[]): Promise<string[]> {
   const result = await sql<{ event_id: string }>`SELECT DISTINCT event_id FROM webhook_deliveries
     WHERE workspace_id = ${workspaceId} AND event_id = ANY(${eventIds}::text[])
@@ -98,7 +98,7 @@ export async function selectWaiting(db: Db, workspaceId: string, eventIds: strin
   return result.rows.map((row) => row.event_id)
 }
 
-/** Stores the bodies of waiting events and makes their deliveries due. Events of erased customers stay empty. */
+/** Stores the bodies of waiting events and makes their deliveries due. Events of erased customers get no body. */
 export async function releaseEvents(
   db: Db,
   workspaceId: string,
@@ -122,13 +122,13 @@ export async function releaseEvents(
     ON CONFLICT (workspace_id) DO UPDATE SET bytes = known.bytes + excluded.bytes`.execute(db)
 }
 
-/** The workspace has no storage left for them. */
+/** Deletes waiting events, because the workspace's webhook storage is full. */
 export async function dropWaiting(db: Db, workspaceId: string, eventIds: string[]): Promise<void> {
   await sql`DELETE FROM webhook_events WHERE workspace_id = ${workspaceId} AND id = ANY(${eventIds}::text[])
     AND body IS NULL`.execute(db)
 }
 
-/** Erases the stored events of these customers with the receivers' responses; pending deliveries of them fail. */
+/** Erases the customers' event bodies and the receivers' responses; pending deliveries of these events fail. */
 export async function eraseEvents(db: Db, workspaceId: string, customerIds: string[]): Promise<void> {
   const erased = await sql<{ id: string }>`
     WITH old AS (SELECT id, octet_length(body) AS bytes FROM webhook_events
@@ -138,7 +138,7 @@ export async function eraseEvents(db: Db, workspaceId: string, customerIds: stri
     UPDATE webhook_events event SET body = NULL FROM old
     WHERE event.workspace_id = ${workspaceId} AND event.id = old.id RETURNING event.id`.execute(db)
   const ids = erased.rows.map((row) => row.id)
-  // Before the responses: this waits for attempts that are being recorded, and later ones keep no response.
+  // Fail deliveries before erasing responses: a concurrent recordAttempt has then committed, or stores no response.
   await sql`UPDATE webhook_deliveries SET status = 'failed', due_at = NULL, waits_for = NULL
     WHERE workspace_id = ${workspaceId} AND event_id = ANY(${ids}::text[]) AND status = 'pending'`.execute(db)
   await sql`UPDATE webhook_attempts a SET response_excerpt = NULL FROM webhook_deliveries d
@@ -150,7 +150,7 @@ export type DeliveryFilter = {
   status?: DeliveryRow['status']
   event?: Trigger
   ascending: boolean
-  /** The number of the last delivery of the previous page, in the requested order. */
+  /** The `number` of the last delivery on the previous page. */
   after?: bigint
   offset: number
   count: number
@@ -179,7 +179,7 @@ export async function selectDelivery(db: Db, workspaceId: string, webhookId: str
   return result.rows[0]
 }
 
-/** Newest first. */
+/** The attempts of a delivery, newest first. */
 export async function selectAttempts(db: Db, workspaceId: string, deliveryNumber: bigint): Promise<AttemptRow[]> {
   const result = await sql<AttemptRow>`SELECT * FROM webhook_attempts
     WHERE workspace_id = ${workspaceId} AND delivery_number = ${deliveryNumber}
@@ -187,7 +187,7 @@ export async function selectAttempts(db: Db, workspaceId: string, deliveryNumber
   return result.rows
 }
 
-/** Makes those of these deliveries that have a body due, and restarts their schedule. */
+/** Makes deliveries due now and restarts their retry schedule; skips deliveries whose event has no body. */
 export async function restartDeliveries(db: Db, workspaceId: string, numbers: bigint[], now: Date) {
   const result = await sql<DeliveryRow>`UPDATE webhook_deliveries d
     SET status = 'pending', started_at = ${now}, due_at = ${now}, tries = 0 FROM webhook_events e
@@ -197,7 +197,7 @@ export async function restartDeliveries(db: Db, workspaceId: string, numbers: bi
   return result.rows
 }
 
-/** Some that failed before `now` and can be sent again, newest first, locked against other restarts. */
+/** Locks and returns failed deliveries that started before `now` and whose event has a body, newest first. */
 export async function selectFailed(
   db: Db,
   workspaceId: string,
@@ -219,7 +219,7 @@ export async function deletePieceOfDeleted(db: AllWorkspacesDb, count: number): 
     ) d WHERE w.deleted_at IS NOT NULL LIMIT ${count})`.execute(db)
   const removed = Number(deliveries.numAffectedRows ?? 0)
   if (removed > 0) return removed
-  // A webhook that was just deleted may have very many.
+  // Delete webhooks only without deliveries: a cascade over very many deliveries would take too long.
   await sql`DELETE FROM webhooks w WHERE deleted_at IS NOT NULL AND NOT EXISTS (
     SELECT FROM webhook_deliveries WHERE workspace_id = w.workspace_id AND webhook_id = w.id)`.execute(db)
   return 0
@@ -231,13 +231,13 @@ export type DueDelivery = Pick<
 > &
   Pick<WebhookRow, 'url' | 'sealed_secret' | 'sealed_former_secret' | 'former_secret_until' | 'failing_since'> &
   Pick<EventRow, 'body'> & {
-    /** No other worker claims it before this time. */
+    /** The end of this worker's claim; no other worker claims the delivery before this time. */
     due_at: Date
   }
 
 /**
- * Enabled webhooks with due deliveries after this id, in id order. It steps from one webhook to the next by the index,
- * however many deliveries each has.
+ * Returns enabled webhooks with due deliveries and an id above `after`, in id order. The recursive query reads one
+ * index entry per webhook, so many deliveries of one webhook do not slow it down.
  */
 export async function selectDueWebhooks(
   db: AllWorkspacesDb,
@@ -258,7 +258,7 @@ export async function selectDueWebhooks(
   return result.rows
 }
 
-/** One delivery per webhook before a second one, none more than its share. */
+/** Claims due deliveries until `until`: one per webhook before a second one, and at most each webhook's share. */
 export async function claimDeliveries(
   db: AllWorkspacesDb,
   shares: Map<string, number>,
@@ -286,8 +286,8 @@ export async function claimDeliveries(
 export type DeliveryEnd = Pick<DeliveryRow, 'status' | 'due_at'>
 
 /**
- * Records a call. Only the worker that still has the claim writes the next state and the response: meanwhile the
- * delivery may have been replayed, taken over by another worker, or ended by an erasure.
+ * Records a call to a receiver. Writes the delivery's next state and the response only while the claim is valid: the
+ * delivery may have been replayed, claimed by another worker, or ended by a customer erasure.
  */
 export async function recordAttempt(
   db: Db,
@@ -319,7 +319,7 @@ export async function recordAttempt(
       AND (failing_since IS NULL) <> ${isSuccess}`.execute(db)
 }
 
-/** Ends it without a call, because the event has no body any more. */
+/** Fails a claimed delivery without a call, because its customer was erased and the event has no body. */
 export async function endDelivery(db: Db, { workspace_id, number, due_at }: DueDelivery): Promise<void> {
   await sql`
     UPDATE webhook_deliveries SET status = 'failed', due_at = NULL
@@ -334,7 +334,7 @@ export async function countDue(db: AllWorkspacesDb, now: Date, most: number): Pr
   return Number(result.rows[0]?.count)
 }
 
-/** The queueing time counts too, because an event may be published late. */
+/** Deletes events created before `before`, unless one of their deliveries is newer: an event may be published late. */
 export async function deleteEventsBefore(db: AllWorkspacesDb, before: Date, count: number): Promise<number> {
   return deleteEvents(
     db,
@@ -344,7 +344,7 @@ export async function deleteEventsBefore(db: AllWorkspacesDb, before: Date, coun
   )
 }
 
-/** The oldest events that have no pending delivery. */
+/** Deletes the oldest events that have no pending delivery. */
 export async function deleteFinishedEvents(db: Db, workspaceId: string, count: number): Promise<number> {
   return deleteEvents(
     db,

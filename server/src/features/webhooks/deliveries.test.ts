@@ -25,7 +25,7 @@ const { api } = inject('server')
 const as = (workspace: Pick<BuiltWorkspace, 'key'>) => createClient({ url: api, token: workspace.key })
 const day = 86_400_000
 
-/** A webhook with an address that is not public, so that a worker sends nothing to it. */
+/** Creates a webhook whose host is not public, so that the worker sends nothing to it. */
 async function withWebhook() {
   const workspace = await buildWorkspace(platform)
   const body = { name: 'a', url: 'https://localhost/', triggers: ['link.created' as const] }
@@ -33,7 +33,7 @@ async function withWebhook() {
   return { workspace, id, call: as(workspace) }
 }
 
-/** Finished deliveries, so that no worker touches them. */
+/** Inserts finished deliveries, which no worker sends. */
 async function put(
   { workspace, id }: { workspace: BuiltWorkspace; id: string },
   names: string[],
@@ -57,7 +57,7 @@ async function put(
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `evt_${index}`)
 
 describe('testWebhook', () => {
-  it.each(triggers)('202: queues a sample %s event in the form that receivers get', async (event) => {
+  it.each(triggers)('202: queues a sample %s event like a real one', async (event) => {
     const { id, call } = await withWebhook()
     const queued = await call(testWebhook, { params: { id }, body: { event } })
     expect(queued).toMatchObject({ event, eventId: expect.stringMatching(/^evt_/), status: 'pending' })
@@ -74,7 +74,7 @@ describe('testWebhook', () => {
     expect([response.status, await response.json()]).toMatchObject([202, { event: 'link.created' }])
   })
 
-  it('404, and 422 while it is disabled', async () => {
+  it('404 for an unknown webhook, and 422 for a disabled one', async () => {
     const { id, call } = await withWebhook()
     await expect(call(testWebhook, { params: { id: 'whk_unknown' }, body: {} })).rejects.toMatchObject({ status: 404 })
     await call(updateWebhook, { params: { id }, body: { disabled: true } })
@@ -86,7 +86,7 @@ describe('testWebhook', () => {
 })
 
 describe('listDeliveries', () => {
-  it('200: newest first, page by page, filtered by status or event', async () => {
+  it('200: lists deliveries newest first, page by page, filtered by status or event', async () => {
     const { workspace, id, call } = await withWebhook()
     await put({ workspace, id }, numbered(5))
     await put({ workspace, id }, ['evt_good'], { status: 'delivered', event: 'sale.created' })
@@ -116,7 +116,7 @@ describe('listDeliveries', () => {
     expect(await names({ sortOrder: 'asc', cursor })).toEqual(['evt_4', 'evt_good'])
   })
 
-  it('404, and 422 for a cursor of another list', async () => {
+  it('404 for an unknown webhook, and 422 for a cursor of another list', async () => {
     const { id, call } = await withWebhook()
     const unknown = call(listDeliveries, { params: { id: 'whk_unknown' } })
     await expect(unknown).rejects.toMatchObject({ status: 404 })
@@ -126,7 +126,7 @@ describe('listDeliveries', () => {
 })
 
 describe('getDelivery', () => {
-  it('200: with the body and every attempt, newest first', async () => {
+  it('200: returns the delivery with the body and every attempt, newest first', async () => {
     const { workspace, id, call } = await withWebhook()
     await put({ workspace, id }, ['evt_a'], { body: '{"id":"evt_a"}' })
     await sql`INSERT INTO webhook_attempts (delivery_number, number, workspace_id, url, at, duration_ms,
@@ -166,7 +166,7 @@ describe('replayDelivery', () => {
     expect(Date.parse(replayed.nextAttemptAt ?? '')).toBeGreaterThan(Date.now() - day / 2)
   })
 
-  it('404, and 422 for an event of an erased customer', async () => {
+  it('404 for an unknown delivery, and 422 for an event of an erased customer', async () => {
     const { workspace, id, call } = await withWebhook()
     await put({ workspace, id }, ['evt_a'])
     await sql`UPDATE webhook_events SET body = NULL WHERE workspace_id = ${workspace.id}`.execute(platform.db)
@@ -181,7 +181,7 @@ describe('replayDelivery', () => {
 })
 
 describe('replayFailed', () => {
-  it('202: replays only deliveries that failed since then', async () => {
+  it('202: replays only failed deliveries created since the given time', async () => {
     const { workspace, id, call } = await withWebhook()
     await put({ workspace, id }, ['evt_old'], { at: new Date(Date.now() - 3 * day) })
     await put({ workspace, id }, ['evt_new'], { at: new Date(Date.now() - day) })
@@ -194,7 +194,7 @@ describe('replayFailed', () => {
     expect(pending.map(({ eventId }) => eventId)).toEqual(['evt_new'])
   })
 
-  it('202: replays thousands once each, even for two concurrent requests', async () => {
+  it('202: replays thousands of deliveries once each, even for two concurrent requests', async () => {
     const { workspace, id } = await withWebhook()
     await put({ workspace, id }, numbered(2_500), { at: new Date(Date.now() - day) })
     const context = contextIn(platform, workspace.id)
@@ -204,7 +204,7 @@ describe('replayFailed', () => {
     await deleteWebhook(context, id)
   })
 
-  it('404, and 422 for a time before the retention period', async () => {
+  it('404 for an unknown webhook, and 422 for a time before the retention period', async () => {
     const { id, call } = await withWebhook()
     const again = (id: string, since: Date) =>
       call(replayFailed, { params: { id }, body: { since: since.toISOString() } })
@@ -213,7 +213,7 @@ describe('replayFailed', () => {
   })
 })
 
-it('a deleted webhook leaves no rows in the end', async () => {
+it('the worker deletes all rows of a deleted webhook', async () => {
   const { workspace, id } = await withWebhook()
   await put({ workspace, id }, numbered(1_200))
   await deleteWebhook(contextIn(platform, workspace.id), id)

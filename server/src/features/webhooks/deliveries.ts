@@ -62,7 +62,7 @@ export async function replayDelivery(ctx: Ctx, id: string, eventId: string): Pro
   throw invalid(`The event ${eventId} can't be sent again: its customer was erased.`)
 }
 
-/** In small steps; skips deliveries that a concurrent replay has locked. */
+/** Restarts failed deliveries in small batches; skips deliveries that a concurrent replay has locked. */
 export async function replayFailed(ctx: Ctx, id: string, since: string): Promise<{ replayed: number }> {
   await requireEnabled(ctx, id)
   const now = ctx.now()
@@ -93,7 +93,7 @@ export async function sendTest(ctx: Ctx, id: string, trigger: Trigger): Promise<
   return presentDelivery(await requireDelivery(ctx, id, event.id), webhook)
 }
 
-/** Deletes some expired events and some rows of deleted webhooks. Returns whether there may be more. */
+/** Deletes one batch of expired events and of deleted webhooks' deliveries. Returns whether more may be left. */
 export async function pruneSome({ db, now }: Pick<Platform, 'db' | 'now'>): Promise<boolean> {
   const ofDeleted = await deletePieceOfDeleted(db, prunedAtOnce)
   const old = await deleteEventsBefore(db, new Date(now().getTime() - retentionMs), prunedAtOnce)
@@ -112,7 +112,7 @@ async function requireEnabled(ctx: Ctx, id: string): Promise<WebhookRow> {
   throw invalid(`The webhook ${id} is disabled. Enable it first: PATCH /webhooks/${id} with {"disabled": false}.`)
 }
 
-/** Sealed, because the number would reveal how much the installation sends. */
+/** Encrypts the delivery number in a cursor: in plain text it would reveal how many deliveries all workspaces have. */
 function sealCursor(ctx: Ctx, id: string, number: bigint): string {
   return seal(ctx.config.ENCRYPTION_KEYS, sealPurpose(ctx, id), String(number)).toString('base64url')
 }
@@ -121,7 +121,7 @@ function openCursor(ctx: Ctx, id: string, cursor: string): bigint {
   try {
     return BigInt(unseal(ctx.config.ENCRYPTION_KEYS, sealPurpose(ctx, id), Buffer.from(cursor, 'base64url')))
   } catch {
-    throw invalid('`cursor` in the query is not from an answer of this list. Pass the cursor back unchanged.')
+    throw invalid('`cursor` in the query does not come from this list. Pass the cursor back unchanged.')
   }
 }
 

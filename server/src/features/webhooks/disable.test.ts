@@ -23,7 +23,7 @@ const platform = {
 const failingSince = new Date('2026-03-01T10:00:00Z')
 const disabled = { disabled_at: new Date('2026-03-06T10:00:00Z'), disabled_reason: 'failing' as const }
 
-test('the e-mail names the webhook, the start of the failures and the remedy', async () => {
+test('the e-mail about a disabled webhook has its name, the start of the failures and the remedy', async () => {
   const { id: workspaceId } = await buildWorkspace(platform)
   await changeWorkspace(platform, workspaceId, { contact_email: 'owner@example.com' })
   const standing = { ...disabled, failing_since: failingSince, name: 'Shop' }
@@ -43,7 +43,7 @@ test('the e-mail names the webhook, the start of the failures and the remedy', a
   ])
 })
 
-test('no e-mail is sent for a webhook that was enabled again or deleted', async () => {
+test('no e-mail is sent for a disabled webhook that was enabled again or deleted', async () => {
   const { id: workspaceId } = await buildWorkspace(platform)
   await changeWorkspace(platform, workspaceId, { contact_email: 'owner@example.com' })
   const webhook = await buildWebhook(platform, workspaceId, { url: 'https://shop.example/hook' })
@@ -59,7 +59,7 @@ test('a log line informs the operator when the workspace has no contact e-mail',
   ])
 })
 
-test('the last failed call leads to the e-mail', async () => {
+test('the failed call that disables a webhook sends the e-mail', async () => {
   const engines = await startEngines({ only: ['nats'] })
   const own = { ...(await openOwnDatabase({ ...engines.urls, ...allowLoopback })), log: platform.log }
   await ensureStreams(own.nats, own.config)

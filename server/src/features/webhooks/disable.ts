@@ -12,7 +12,7 @@ import { disabledNotice } from './notice.ts'
 import { isGivenUp } from './schedule.ts'
 import { disableWebhook, lockWebhooks, selectWebhook } from './store.ts'
 
-/** After a call: disables a webhook that answered 410, or whose calls have all failed for too long. */
+/** Disables a webhook whose receiver answered 410, or whose calls have all failed for five days. */
 export async function disableIfHopeless(platform: Platform, delivery: DueDelivery, called: Called): Promise<void> {
   const { workspace_id: workspaceId, webhook_id: webhookId } = delivery
   const reason = reasonToDisable(delivery, called)
@@ -36,7 +36,7 @@ function reasonToDisable({ failing_since, tries }: DueDelivery, { outcome, ended
   return isGivenUp(failing_since, { tries: tries + 1, endedAt }) ? 'failing' : undefined
 }
 
-/** Sends an e-mail to the workspace, unless the webhook was enabled again or deleted meanwhile. */
+/** E-mails workspaces about disabled webhooks; skips webhooks that were enabled again or deleted meanwhile. */
 export async function sendDisabledEmails(platform: Platform, messages: WebhookDisabled[]): Promise<void> {
   for (const { workspaceId, webhookId } of messages) {
     const webhook = await selectWebhook(platform.db, workspaceId, webhookId)

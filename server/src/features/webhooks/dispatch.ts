@@ -3,19 +3,18 @@ import type { Platform } from '../../platform/context.ts'
 import { type DeliverySlots, openSlots } from './slots.ts'
 
 type Work<Delivery extends { webhook_id: string; event_id: string }> = {
-  /** Claims deliveries that are due and have a free slot. */
+  /** Claims due deliveries for the free slots. */
   take(platform: Platform, slots: DeliverySlots): Promise<Delivery[]>
-  /** Returns the duration of the call in milliseconds. */
+  /** Sends a delivery to the webhook's URL. Returns the call's duration in milliseconds. */
   deliver(platform: Platform, delivery: Delivery): Promise<number>
 }
 
 const pollIntervalMs = 250
-// A pause between two queries, so that one returns more than a single delivery when receivers are quick; longer while
-// PostgreSQL is slow.
+// Minimum pause between queries for due deliveries, so that one query claims several; grows when PostgreSQL is slow.
 const restMs = 20
 const callsInAll = 500
 
-/** Delivers until disposed. Calls in progress get time to end; those that hang are retried later. */
+/** Sends due deliveries until disposed. Disposal waits SHUTDOWN_GRACE_MS for open calls; the rest is retried later. */
 export function startDispatch<Delivery extends { webhook_id: string; event_id: string }>(
   platform: Platform,
   { take, deliver }: Work<Delivery>,

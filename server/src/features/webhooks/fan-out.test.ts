@@ -52,7 +52,7 @@ async function setUp(given: Record<string, unknown> = {}) {
   return { ctx, link, click, hook, webhook: await hook(given) }
 }
 
-/** Takes a workspace's messages out of the outbox, as the relay would. */
+/** Removes and returns a workspace's outbox messages, as the relay does. */
 async function takeMessages({ workspaceId }: Ctx, subject: string): Promise<unknown[]> {
   const taken = await sql<{ id: bigint; body: unknown }>`
     DELETE FROM outbox WHERE workspace_id = ${workspaceId} AND subject LIKE ${subject} RETURNING *`.execute(platform.db)
@@ -74,7 +74,7 @@ async function listEvents({ workspaceId }: Ctx): Promise<WebhookEvent[]> {
     SELECT * FROM webhook_events WHERE workspace_id = ${workspaceId} ORDER BY created_at, id`.execute(platform.db)
   return result.rows.map((row) => {
     const event = JSON.parse(row.body ?? '') as WebhookEvent
-    // Exactly the keys of the contract.
+    // Parsing drops unknown keys, so equality means that the event has exactly the contract's keys.
     expect(webhookEvent.parse(event)).toEqual(event)
     expect(row).toMatchObject({ id: event.id, event: event.event, created_at: new Date(event.createdAt) })
     return event
@@ -87,7 +87,7 @@ async function deliveries({ workspaceId }: Ctx): Promise<DeliveryRow[]> {
   return result.rows
 }
 
-/** A customer who clicked, signed up, bought, and got a partial refund. */
+/** Creates a customer with a click, a lead, a sale and a partial refund. */
 async function convert({ ctx, click }: Pick<Awaited<ReturnType<typeof setUp>>, 'ctx' | 'click'>) {
   const visit = click({ country: 'DE', city: 'Berlin', region: 'BE', referer: 'https://example.org/' })
   sequence = await ingest(platform, holder, sequence, [{ sequence: sequence + 1, body: [visit] }])
@@ -105,8 +105,8 @@ async function exportNow(): Promise<void> {
   while ((await exportSome(platform)) > 0);
 }
 
-describe('links', () => {
-  test('are queued once, however often their message arrives', async () => {
+describe('link events', () => {
+  test('link events are queued once, however often their message is delivered', async () => {
     const { ctx, webhook } = await setUp()
     const link = await createLink(ctx, newLink.parse({ url: 'https://example.com/a', key: 'a', password: 'hush' }))
     const changed = await updateLink(ctx, link.id, { title: 'New' })
@@ -128,7 +128,7 @@ describe('links', () => {
     }
   })
 
-  test('that are too large for a message are read from PostgreSQL', async () => {
+  test('links that are too large for a message are read from PostgreSQL', async () => {
     const { ctx } = await setUp()
     const link = await createLink(ctx, newLink.parse({ url: 'https://example.com/a', key: 'a' }))
     const changes = (await takeLinks(ctx)).flatMap((change) => {
@@ -144,8 +144,8 @@ describe('links', () => {
   })
 })
 
-describe('clicks', () => {
-  test('are queued once, under a stable id', async () => {
+describe('click events', () => {
+  test('click events are queued once, with a stable id', async () => {
     const { ctx, link } = await setUp()
     const [linkNumber = 0n] = await linkNumbers(ctx, { ids: [link.id] })
     const owner = { workspaceId: ctx.workspaceId, linkNumber }
@@ -166,7 +166,7 @@ describe('clicks', () => {
     })
   })
 
-  test('of permanently deleted links are still queued', async () => {
+  test('click events of permanently deleted links are still queued', async () => {
     const { ctx } = await setUp()
     const clicks = [clickRow({ workspaceId: ctx.workspaceId, linkNumber: 4_100_000_000n })]
     await enqueueClicks(platform, clicks)
@@ -174,8 +174,8 @@ describe('clicks', () => {
   })
 })
 
-describe('leads, sales and refunds', () => {
-  test('are queued once, with the click, the link and the customer', async () => {
+describe('lead, sale and refund events', () => {
+  test('lead and sale events are queued once, with the click, the link and the customer', async () => {
     const given = await setUp()
     const { ctx, link } = given
     const visit = await convert(given)
@@ -199,7 +199,7 @@ describe('leads, sales and refunds', () => {
     expect(refund?.data).toMatchObject({ sale: { amount: -400, currency: 'usd', invoiceId: 'in_1' } })
   })
 
-  test('are published with or without a webhook, and without personal data', async () => {
+  test('leads and sales are published with or without a webhook, and without personal data', async () => {
     const { workspace, click } = await buildConversionLink(platform)
     const ctx = contextIn(platform, workspace.id)
     await convert({ ctx, click })
@@ -214,7 +214,7 @@ describe('leads, sales and refunds', () => {
     expect(await listEvents(ctx)).toEqual([])
   })
 
-  test('wait until the click is stored, and the delivery says so', async () => {
+  test('lead and sale events wait until the click is stored, and their delivery shows this', async () => {
     const given = await setUp()
     const { ctx, click, webhook } = given
     const visit = click({ country: 'FR', city: 'Paris' })
@@ -235,7 +235,7 @@ describe('leads, sales and refunds', () => {
     expect(due?.due_at).toEqual(due?.started_at)
   })
 
-  test('are due at once when their click facts are known', async () => {
+  test('lead and sale events are due at once when their click facts are known', async () => {
     const given = await setUp()
     const { ctx } = given
     await convert(given)
@@ -246,7 +246,7 @@ describe('leads, sales and refunds', () => {
     expect((await deliveries(ctx)).map(({ waits_for }) => waits_for)).toEqual([null, null, null, null])
   })
 
-  test('of a customer who is erased while they wait are never sent', async () => {
+  test('waiting events of a customer who is erased are never sent', async () => {
     const { ctx, click } = await setUp()
     const visit = click()
     await trackLead(ctx, newLead.parse({ clickId: visit.id, eventName: 'Sign up', customerExternalId: 'eve' }))
@@ -262,7 +262,7 @@ describe('leads, sales and refunds', () => {
 })
 
 describe('the webhooks that get an event', () => {
-  test('have the trigger, are enabled, and have the link in scope', async () => {
+  test('an event is sent to enabled webhooks with the trigger and the link in scope', async () => {
     const { ctx, link, hook, webhook } = await setUp({ triggers: ['link.updated'] })
     const folder = await createFolder(ctx, { name: 'F', accessLevel: null })
     const other = await createFolder(ctx, { name: 'G', accessLevel: null })
@@ -285,7 +285,7 @@ describe('the webhooks that get an event', () => {
     expect(then.toSorted()).toEqual([webhook.id, inOther.id, named.id].toSorted())
   })
 
-  test('existed before the event and are still enabled', async () => {
+  test('an event is sent only to webhooks that are older than the event and still enabled', async () => {
     const { workspace } = await buildConversionLink(platform)
     const ctx = contextIn(platform, workspace.id)
     await takeLinks(ctx)
@@ -302,7 +302,7 @@ describe('the webhooks that get an event', () => {
     expect(await listEvents(ctx)).toHaveLength(1)
   })
 
-  test('may be none, and then nothing is stored', async () => {
+  test('an event that no webhook gets is not stored', async () => {
     const { ctx, webhook } = await setUp({ linkScope: 'links' })
     await createLink(ctx, newLink.parse({ url: 'https://example.com/a' }))
     const messages = await takeLinks(ctx)
@@ -318,7 +318,7 @@ describe('erasing a customer', () => {
   const takeErased = async (ctx: Ctx) =>
     (await takeMessages(ctx, 'changes.%.customer-erased')).map((body) => customerErased.parse(body))
 
-  test('empties the stored events and cancels pending deliveries', async () => {
+  test('erasing a customer erases the bodies of stored events and cancels pending deliveries', async () => {
     const given = await setUp()
     const { ctx } = given
     await convert(given)
@@ -351,7 +351,7 @@ describe('erasing a customer', () => {
     expect(attempts.rows).toEqual([{ response_excerpt: null }])
   })
 
-  test('before its events are queued leaves them without customer data and metadata', async () => {
+  test('events that are queued after the erasure have no customer data and metadata', async () => {
     const given = await setUp()
     const { ctx } = given
     await convert(given)
@@ -363,7 +363,7 @@ describe('erasing a customer', () => {
     expect(events[0]?.data).toMatchObject({ customer: { name: 'Deleted customer', email: null }, metadata: null })
   })
 
-  test('while its events are queued erases them afterwards', async () => {
+  test('an erasure while events are being queued erases these events too', async () => {
     const given = await setUp()
     const { ctx } = given
     await convert(given)

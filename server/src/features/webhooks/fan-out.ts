@@ -24,19 +24,19 @@ import { type ListenerRow, selectListeners, selectListening } from './store.ts'
 
 const releasedAtOnce = 100
 
-/** Stores the events of a source and one delivery for each webhook that subscribes. A repeated message changes nothing. */
+/** Stores webhook events and one delivery per subscribed webhook. A redelivered message changes nothing. */
 export async function fanOut<Body>(platform: Platform, source: WebhookSource<Body>, bodies: Body[]): Promise<void> {
   const findListening: FindListening = (triggers, workspaceIds) =>
     selectListening(platform.db, [...triggers], workspaceIds)
   for await (const { workspaceId, build } of source.read(platform, bodies, findListening)) {
     const ctx = asSystem(platform, workspaceId)
     const waiting = await enqueue(ctx, build)
-    // Their click facts may have been resolved since they were read.
+    // The click facts of waiting events may have been stored since the events were read.
     if (source.rebuild && waiting.length > 0) await release(ctx, source.rebuild, waiting)
   }
 }
 
-/** Makes deliveries due when their event no longer waits. */
+/** Makes waiting deliveries due once the click facts of their events are known. */
 export async function releaseWaiting<Body>(
   platform: Platform,
   { readIds, rebuild }: WebhookRelease<Body>,
@@ -68,7 +68,7 @@ async function release(ctx: Ctx, rebuild: WebhookRelease<unknown>['rebuild'], id
   })
 }
 
-/** Empties the stored events of these customers; deliveries that were not sent fail. */
+/** Erases the bodies of the customers' stored webhook events; their pending deliveries fail. */
 export async function eraseCustomerEvents(platform: Pick<Platform, 'db'>, erased: ErasedCustomer[]): Promise<void> {
   for (const [workspaceId, customers] of Map.groupBy(erased, (customer) => customer.workspaceId)) {
     const ids = customers.map(({ customerId }) => customerId)
@@ -76,7 +76,7 @@ export async function eraseCustomerEvents(platform: Pick<Platform, 'db'>, erased
   }
 }
 
-/** Returns the ids of stored events that wait. */
+/** Stores events with their deliveries. Returns the ids of events that wait for click facts. */
 async function enqueue(ctx: Ctx, build: WebhookDrafts['build']): Promise<string[]> {
   return transaction(ctx, async (ctx) => {
     const drafts = (await build(ctx)).sort(byTime)
@@ -97,13 +97,13 @@ async function enqueue(ctx: Ctx, build: WebhookDrafts['build']): Promise<string[
   })
 }
 
-/** A webhook gets the events since its creation. */
+/** Whether a webhook gets this event. A webhook gets no events from before its creation. */
 function isSubscribed(listener: ListenerRow, { event, link }: WebhookDraft): boolean {
   const isOlder = listener.created_at.toISOString() <= event.createdAt
   return isOlder && listener.triggers.includes(event.event) && isInScope(listener, link)
 }
 
-/** One order everywhere, so that two workers with the same events can't deadlock. */
+/** Sorts events by time: two workers that insert the same events in the same order can't deadlock. */
 function byTime({ event: a }: WebhookDraft, { event: b }: WebhookDraft): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1
   return a.id < b.id ? -1 : 1

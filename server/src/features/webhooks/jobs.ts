@@ -24,7 +24,7 @@ export function erasureJob<Body extends ErasedCustomer>(erasure: WebhookErasure<
 export const webhooksJobs = [
   job({
     name: 'tell-of-disabled-webhooks',
-    // Otherwise one failure would redeliver the rest of its batch.
+    // Batch size 1: a failed batch is redelivered as a whole, so a larger one would send some e-mails twice.
     atOnce: 1,
     subject: webhookDisabledSubject,
     schema: webhookDisabled,

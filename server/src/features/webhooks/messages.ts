@@ -5,7 +5,7 @@ export type WebhookDisabled = z.infer<typeof webhookDisabled>
 
 export const webhookDisabledSubject = 'changes.*.webhook-disabled'
 
-/** Disabled because all its calls failed: the workspace gets an e-mail. */
+/** Published when a webhook was disabled because all its calls failed, so that the workspace gets an e-mail. */
 export function webhookDisabledMessage(body: WebhookDisabled, partition: number) {
   return { subject: `changes.${partition}.webhook-disabled`, body }
 }

@@ -1,6 +1,6 @@
 type Disabled = { id: string; name: string; url: string; failing_since: Date | null }
 
-/** The e-mail about a webhook whose calls have all failed. */
+/** The e-mail about a webhook that was disabled because all its calls failed. */
 export function disabledNotice(webhook: Disabled, workspaceName: string, apiUrl: string) {
   const address = `${apiUrl}/webhooks/${webhook.id}`
   const since = webhook.failing_since ? ` since ${webhook.failing_since.toISOString()}` : ''

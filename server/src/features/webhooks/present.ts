@@ -2,7 +2,7 @@ import type { Attempt, Delivery, Webhook } from '@tributary/contract/webhooks'
 import type { AttemptRow, DeliveryRow } from './deliveries-store.ts'
 import type { WebhookRow } from './store.ts'
 
-/** Leaves out deleted folders. */
+/** Builds the API's webhook from its row, without the ids of deleted folders. `folders` has the existing ones. */
 export function presentWebhook(row: WebhookRow, folders: Set<string>): Webhook {
   return {
     id: row.id,
@@ -19,7 +19,7 @@ export function presentWebhook(row: WebhookRow, folders: Set<string>): Webhook {
   }
 }
 
-/** A disabled webhook sends nothing, so it has no next attempt. */
+/** Builds the API's delivery from its row. `nextAttemptAt` is null while the webhook is disabled. */
 export function presentDelivery(row: DeliveryRow, { disabled_at }: Pick<WebhookRow, 'disabled_at'>): Delivery {
   return {
     eventId: row.event_id,

@@ -28,7 +28,7 @@ const unknown = { params: { id: 'whk_unknown' } }
 const notThere = { status: 404, message: 'There is no webhook whk_unknown in this workspace.' }
 
 function make(workspace: BuiltWorkspace, given: Partial<NewWebhook> = {}) {
-  // NOTE a worker sends nothing to this name, because its addresses are not public.
+  // The worker sends nothing to this host, because its IP addresses are not public.
   const body = { name: 'Receiver', url: 'https://localhost/', triggers: ['lead.created' as const], ...given }
   return as(workspace)(createWebhook, { body })
 }
@@ -57,7 +57,7 @@ describe('createWebhook', () => {
     expect(await as(workspace)(listWebhooks)).toEqual([webhook])
   })
 
-  it('201: the list is sorted and paged', async () => {
+  it('201: created webhooks are listed sorted and page by page', async () => {
     const workspace = await buildWorkspace(platform)
     for (const name of ['b', 'C', 'a']) await make(workspace, { name, url: `https://localhost/${name}` })
     const names = async (query: object) => (await as(workspace)(listWebhooks, { query })).map(({ name }) => name)
@@ -83,7 +83,7 @@ describe('createWebhook', () => {
     expect(JSON.stringify(stored.rows)).not.toContain('whsec_')
   })
 
-  it('201: limited to folders or to links, which then list the webhook', async () => {
+  it('201: a webhook can be limited to folders, or to links, which then have its id in `webhookIds`', async () => {
     const workspace = await buildWorkspace(platform)
     const folder = await createFolder(contextIn(platform, workspace.id), { name: 'one', accessLevel: 'write' })
     const inFolder = await make(workspace, { linkScope: 'folders', folderIds: [folder.id] })
@@ -102,7 +102,7 @@ describe('createWebhook', () => {
     expect([await named(one), await named(other)]).toEqual([[], []])
   })
 
-  it('201: on the free plan', async () => {
+  it('201: the free plan has webhooks', async () => {
     expect(await make(await buildWorkspace(platform, { plan: 'free' }))).toBeDefined()
   })
 
@@ -175,7 +175,7 @@ describe('updateWebhook', () => {
     expect(ids.sort()).toEqual(made.map(({ id }) => id).sort())
   })
 
-  it('404 and 409', async () => {
+  it('404 for an unknown webhook, and 409 for a taken URL', async () => {
     const workspace = await buildWorkspace(platform)
     await expect(as(workspace)(updateWebhook, { ...unknown, body: { name: 'a' } })).rejects.toMatchObject(notThere)
     const [one] = [await make(workspace), await make(workspace, { url: 'https://localhost/b' })]
@@ -185,7 +185,7 @@ describe('updateWebhook', () => {
 })
 
 describe('deleteWebhook', () => {
-  it('200: frees its address and removes its triggers from the workspace', async () => {
+  it("200: frees the webhook's URL and removes its triggers from the workspace", async () => {
     const workspace = await buildWorkspace(platform)
     const { id } = await make(workspace)
     expect(await as(workspace)(deleteWebhook, { params: { id } })).toEqual({ id })
@@ -198,7 +198,7 @@ describe('deleteWebhook', () => {
 })
 
 describe('rotateWebhookSecret', () => {
-  it('200: the previous secret signs too for a day', async () => {
+  it('200: for a day, deliveries are signed with the previous secret too', async () => {
     const workspace = await buildWorkspace(platform)
     const { id, secret: former } = await make(workspace)
     const { secret } = await as(workspace)(rotateWebhookSecret, { params: { id } })
@@ -215,7 +215,7 @@ describe('rotateWebhookSecret', () => {
 })
 
 describe('webhookIds of a link', () => {
-  it('lists only existing webhooks', async () => {
+  it('`webhookIds` of a link lists only existing webhooks', async () => {
     const workspace = await buildWorkspace(platform)
     const { id } = await make(workspace, { linkScope: 'links' })
     const link = await buildLink(platform, workspace, { webhookIds: [id, id] })

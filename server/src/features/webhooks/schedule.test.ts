@@ -9,7 +9,7 @@ const hour = 3_600 * second
 const day = 24 * hour
 
 describe('nextTry', () => {
-  test('failed calls follow the schedule', () => {
+  test('calls of a failing delivery follow the schedule', () => {
     const times = [start]
     for (;;) {
       const at = times.at(-1) as Date
@@ -38,12 +38,12 @@ describe('nextTry', () => {
     )
   })
 
-  test('a call that hung gives the receiver a pause', () => {
+  test('after a call that hung, the receiver gets a pause before the next call', () => {
     const tried = { startedAt: start, tries: 1, at: start, endedAt: after(15 * second) }
     expect(nextTry(tried, 0)).toEqual(after(20 * second))
   })
 
-  test('a call that is days late does not bring all later calls at once', () => {
+  test('after a call that is days late, later calls keep their intervals', () => {
     const late = after(3 * day)
     expect(nextTry({ startedAt: start, tries: 4, at: late, endedAt: late }, 1)).toEqual(after(3 * day + 1.5 * hour))
   })
@@ -52,12 +52,12 @@ describe('nextTry', () => {
     ['a minute', 60 * second, 60 * second],
     ['less than the pause', second, 5 * second],
     ['more than a day', 30 * day, day],
-  ])('a receiver that asks for %s', (_what, asked, expected) => {
+  ])('the next call for a Retry-After of %s', (_what, asked, expected) => {
     const tried = { startedAt: start, tries: 1, at: start, endedAt: start, retryAfterMs: asked }
     expect(nextTry(tried, 0)).toEqual(after(expected))
   })
 
-  test('a receiver can neither shorten the interval nor get more attempts', () => {
+  test('Retry-After can neither shorten the interval nor add attempts', () => {
     const tried = { startedAt: start, tries: 2, at: after(5 * second), endedAt: after(5 * second), retryAfterMs: 1 }
     expect(nextTry(tried, 0)).toEqual(after(300 * second))
     expect(nextTry({ ...tried, tries: offsetsMs.length, retryAfterMs: hour }, 0)).toBeUndefined()
@@ -86,6 +86,6 @@ test.each([
   [5 * day - 1, 4, false],
   [30 * day, 10, true],
   [30 * day, 3, false],
-])('failing for %d ms, at attempt %d: disabled is %s', (milliseconds, tries, expected) => {
+])('a webhook that has failed for %d ms, at attempt %d: disabled is %s', (milliseconds, tries, expected) => {
   expect(isGivenUp(start, { tries, endedAt: after(milliseconds) })).toBe(expected)
 })

@@ -3,7 +3,7 @@ const minuteMs = 60 * secondMs
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 
-/** The offsets of the retries from the first attempt. */
+/** The time of each delivery attempt, counted from the first attempt. */
 export const offsetsMs = [
   0,
   5 * secondMs,
@@ -20,23 +20,23 @@ const jitter = 0.1
 const leastPauseMs = 5 * secondMs
 const mostPutOffMs = dayMs
 const failingDays = 5
-// One failure after days without events does not disable a webhook: an event must have failed for half an hour too.
+// An event's fourth attempt is half an hour after its first. Fewer failed attempts never disable a webhook.
 const leastTriesToDisable = 4
 
 export type Tried = {
   startedAt: Date
-  /** The number of calls since then, including this one. */
+  /** The number of calls since `startedAt`, including this one. */
   tries: number
-  /** The start and end of this call. */
+  /** The start and end of the latest call. */
   at: Date
   endedAt: Date
-  /** From `Retry-After`. */
+  /** The delay from the receiver's `Retry-After` header. */
   retryAfterMs?: number
 }
 
 /**
- * The time of the next attempt after a failed call; undefined after the last one. A late call (no worker ran, or the
- * webhook was disabled) postpones the ones after it, so that they do not come all at once.
+ * The time of the next delivery attempt after a failed call; undefined after the last one. A late call (no worker ran,
+ * or the webhook was disabled) postpones all later calls, so that they keep their intervals.
  */
 export function nextTry(
   { startedAt, tries, at, endedAt, retryAfterMs = 0 }: Tried,
@@ -50,7 +50,7 @@ export function nextTry(
   return new Date(Math.ceil(Math.max(planned, afterLast, afterThis)))
 }
 
-/** Reads `Retry-After`: seconds, or a date. Undefined when it is neither, or in the past. */
+/** Parses a `Retry-After` header: seconds or a date. Undefined when it is invalid or in the past. */
 export function retryAfterMs(header: string | string[] | undefined, now: Date): number | undefined {
   const text = (Array.isArray(header) ? header[0] : header)?.trim()
   if (!text) return undefined
@@ -58,7 +58,7 @@ export function retryAfterMs(header: string | string[] | undefined, now: Date): 
   return milliseconds > 0 ? milliseconds : undefined
 }
 
-/** Whether a webhook whose calls have all failed since then is disabled after this one. */
+/** Whether to disable a webhook whose calls have all failed since `failingSince`. */
 export function isGivenUp(failingSince: Date, { tries, endedAt }: Pick<Tried, 'tries' | 'endedAt'>): boolean {
   return tries >= leastTriesToDisable && endedAt.getTime() - failingSince.getTime() >= failingDays * dayMs
 }

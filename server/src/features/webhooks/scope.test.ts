@@ -15,7 +15,7 @@ test.each([
   ['links', [], link, true],
   ['links', [], loose, false],
   ['links', ['fold_1'], { ...link, webhookIds: ['wh_2'] }, false],
-] as const)('%s %j of %j: %s', (scope, folder_ids, link, expected) => {
+] as const)('a webhook with the scope %s %j gets events of the link %j: %s', (scope, folder_ids, link, expected) => {
   const webhook = { id: 'wh_1', scope, folder_ids: [...folder_ids] }
   expect(isInScope(webhook, { ...link, webhookIds: [...link.webhookIds] })).toBe(expected)
 })

@@ -7,7 +7,7 @@ import { newSecret, openSecrets, sealSecret } from './secrets.ts'
 const keys = parseKeys(`1:${randomBytes(32).toString('hex')}`)
 const [early, late] = [new Date('2026-01-01T00:00:00Z'), new Date('2026-01-02T00:00:00Z')]
 
-test('a secret has the Standard Webhooks format, and each is unique', () => {
+test('a webhook secret has the Standard Webhooks format and is unique', () => {
   const secret = newSecret()
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
   expect(newSecret()).not.toBe(secret)
@@ -15,7 +15,7 @@ test('a secret has the Standard Webhooks format, and each is unique', () => {
   expect(signed).toMatch(/^v1,/)
 })
 
-test('the previous secret signs too until it expires', () => {
+test('deliveries are signed with the previous secret too until it expires', () => {
   const [former, current] = [newSecret(), newSecret()]
   const webhook = {
     id: 'whk_1',
@@ -30,7 +30,7 @@ test('the previous secret signs too until it expires', () => {
   ])
 })
 
-test('a secret can not be moved to another webhook', () => {
+test('an encrypted secret can not be decrypted for another webhook', () => {
   const sealed_secret = sealSecret(keys, 'whk_1', newSecret())
   const moved = { id: 'whk_2', sealed_secret, sealed_former_secret: null, former_secret_until: null }
   expect(() => openSecrets(keys, moved, early)).toThrow()

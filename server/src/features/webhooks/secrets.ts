@@ -2,20 +2,20 @@ import { randomBytes } from 'node:crypto'
 import { type SecretKeys, seal, unseal } from '../../platform/seal.ts'
 import type { WebhookRow } from './store.ts'
 
-/** The previous secret signs too for this long after a rotation. */
+/** For this long after a secret's rotation, deliveries are signed with the previous secret too. */
 export const bothSignMs = 24 * 3_600_000
 
-/** The Standard Webhooks format: a prefix, and 32 bytes in base64. */
+/** A webhook secret in the Standard Webhooks format: a prefix, and 32 random bytes in base64. */
 export function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
-/** Encrypted for this webhook only. */
+/** Encrypts a webhook secret with the webhook's id, so that it can't be decrypted for another webhook. */
 export function sealSecret(keys: SecretKeys, webhookId: string, secret: string): Buffer {
   return seal(keys, webhookId, secret)
 }
 
-/** The secrets that sign at this time, newest first. */
+/** The decrypted secrets that sign a webhook's deliveries now, newest first. */
 export function openSecrets(
   keys: SecretKeys,
   webhook: Pick<WebhookRow, 'id' | 'sealed_secret' | 'sealed_former_secret' | 'former_secret_until'>,

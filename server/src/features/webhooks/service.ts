@@ -28,55 +28,55 @@ import {
   type WebhookRow,
 } from './store.ts'
 
-/** An event to be sent. Its link decides which webhooks get it; erasing its customer erases it. */
+/** A webhook event before it is stored. Its link decides which webhooks get it; erasing its customer erases it. */
 export type WebhookDraft = {
   event: WebhookEvent
   link: Pick<Link, 'folderId' | 'webhookIds'>
   customerId: string | null
-  /** Stored without a body until this is resolved. */
+  /** The event is stored without a body until the facts of its click are known. */
   waitsFor?: 'click'
 }
 
-/** Some events of one workspace, built in the transaction that stores them. */
+/** Webhook events of one workspace, built in the transaction that stores them. */
 export type WebhookDrafts = { workspaceId: string; build(ctx: Ctx): Promise<WebhookDraft[]> }
 
-/** The workspaces among these, or among all, that have an enabled webhook with one of these triggers. */
+/** Finds workspaces with an enabled webhook for one of these triggers; null searches all workspaces. */
 export type FindListening = (triggers: Set<Trigger>, workspaceIds: string[] | null) => Promise<Set<string>>
 
 type Subscription<Body> = {
-  /** The durable name of the subscriber. */
+  /** The name of the NATS durable consumer. */
   name: string
   subject: string
   schema: z.ZodType<Body>
 }
 
-/** Turns the messages of a noun into webhook events. An event has the same id whenever it is read again. */
+/** Turns NATS messages about links, clicks, leads or sales into webhook events. Event ids are stable across retries. */
 export type WebhookSource<Body> = Subscription<Body> & {
   atOnce?: number
   read(platform: Platform, bodies: Body[], findListening: FindListening): AsyncIterable<WebhookDrafts>
   rebuild?: WebhookRelease<Body>['rebuild']
 }
 
-/** Names events that no longer wait. */
+/** Turns NATS messages into the ids of webhook events whose click facts are now known. */
 export type WebhookRelease<Body> = Subscription<Body> & {
   readIds(body: Body): { workspaceId: string; ids: string[] }
-  /** Prepares the events among these that no longer wait. */
+  /** Builds those of the given events whose click facts are known. */
   rebuild(ctx: Ctx, ids: string[]): Promise<WebhookDrafts['build']>
 }
 
 export type ErasedCustomer = { workspaceId: string; customerId: string }
 
-/** Names customers whose events are erased. */
+/** A subscription to erased customers, whose webhook events are erased too. */
 export type WebhookErasure<Body extends ErasedCustomer> = Subscription<Body>
 
-/** The links and folders that limit a webhook. */
+/** Access to the folders and links that a webhook can be limited to. */
 export type WebhookScopes = {
   knownFolderIds(ctx: Ctx, ids: string[]): Promise<Set<string>>
-  /** Replaces the set of links that have the webhook. */
+  /** Replaces the set of links that the webhook is limited to. */
   assignWebhook(ctx: Ctx, webhookId: string, linkIds: string[]): Promise<void>
 }
 
-/** For a source that can't read its events. */
+/** Counts webhook events that were lost because their source could not read them. */
 export function countDroppedEvents(platform: Pick<Platform, 'metrics'>, count: number): void {
   webhookMetrics(platform).eventsDropped.inc(count)
 }
@@ -139,7 +139,7 @@ export async function updateWebhook(
       ...scope,
       ...(patch.name !== undefined && { name: patch.name }),
       ...(patch.triggers && { triggers: [...new Set(patch.triggers)] }),
-      // Failures of another address don't count against this one.
+      // Failures at the old URL must not disable the webhook at its new URL.
       ...(url !== undefined && url !== current.url && { url, failing_since: null }),
       ...resolveStanding(patch, current, ctx.now()),
     })
@@ -147,13 +147,13 @@ export async function updateWebhook(
   return present(ctx, scopes, row)
 }
 
-/** Takes effect at once; the worker deletes its rows later. */
+/** Deletes a webhook: it stops at once, and the worker deletes its rows later. */
 export async function deleteWebhook(ctx: Ctx, id: string): Promise<{ id: string }> {
   await lockedTransaction(ctx, (ctx) => change(ctx, id, { deleted_at: ctx.now(), disabled_at: ctx.now() }))
   return { id }
 }
 
-/** The previous secret signs too for a day. */
+/** Gives a webhook a new secret. For a day, deliveries are signed with the previous secret too. */
 export async function rotateSecret(ctx: Ctx, scopes: WebhookScopes, id: string): Promise<WebhookWithSecret> {
   const secret = newSecret()
   const row = await lockedTransaction(ctx, async (ctx) => {
@@ -173,7 +173,7 @@ export async function requireWebhook(ctx: Ctx, id: string): Promise<WebhookRow> 
   return row
 }
 
-/** The ids among these that name a webhook of the workspace. */
+/** Returns those of the given ids that are webhooks of the workspace. */
 export async function knownWebhookIds(ctx: Pick<Ctx, 'db' | 'workspaceId'>, ids: string[]): Promise<Set<string>> {
   return new Set(ids.length === 0 ? [] : await selectKnownIds(ctx.db, ctx.workspaceId, ids))
 }

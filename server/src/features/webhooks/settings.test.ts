@@ -12,7 +12,7 @@ describe('requireAddress', () => {
     ['https://example.com:443/a?b=c#part', 'https://example.com/a?b=c'],
     ['https://münchen.example/ä', 'https://xn--mnchen-3ya.example/%C3%A4'],
     ['https://93.184.216.34/', 'https://93.184.216.34/'],
-  ])('%s is stored as %s', (given, stored) => expect(requireAddress(given, config)).toBe(stored))
+  ])('the webhook URL %s is stored as %s', (given, stored) => expect(requireAddress(given, config)).toBe(stored))
 
   test.each([
     ['example.com/hooks', 'must be an absolute address'],
@@ -27,12 +27,12 @@ describe('requireAddress', () => {
     ['http://[::1]/', 'is not on the public internet'],
     ['http://[::ffff:169.254.169.254]/', 'is not on the public internet'],
     ['http://10.0.0.1/', 'is not on the public internet'],
-  ])('%s is refused', (given, problem) => {
+  ])('the webhook URL %s is refused', (given, problem) => {
     expect(() => requireAddress(given, config)).toThrow(problem)
     expect(() => requireAddress(given, config)).toThrow(expect.objectContaining({ code: 'unprocessable_entity' }))
   })
 
-  test('hosts that the operator allows can be called', () => {
+  test('webhooks can call private hosts in OUTBOUND_ALLOWED_HOSTS', () => {
     const open = readConfig({
       ...inject('environment'),
       OUTBOUND_ALLOWED_HOSTS: '127.0.0.0/8',
@@ -54,7 +54,7 @@ describe('resolveScope', () => {
     [{ folderIds: ['c'] }, inFolders, { scope: 'folders', folder_ids: ['c'] }],
     [{ linkScope: 'workspace', folderIds: [] }, inFolders, { scope: 'workspace', folder_ids: [] }],
     [{ linkScope: 'folders' }, inFolders, inFolders],
-  ] as const)('%j of %j is %j', (input, current, scope) => {
+  ] as const)('the scope of the input %j and the current scope %j is %j', (input, current, scope) => {
     expect(resolveScope(structuredClone(input) as object, current as typeof inFolders | undefined)).toEqual(scope)
   })
 
@@ -62,12 +62,12 @@ describe('resolveScope', () => {
     [
       { folderIds: ['a'] },
       undefined,
-      '`folderIds` in the body is for the `linkScope` `folders`; here it is `workspace`.',
+      '`folderIds` in the body requires the `linkScope` `folders`; here it is `workspace`.',
     ],
-    [{ linkIds: ['l'] }, inFolders, '`linkIds` in the body is for the `linkScope` `links`; here it is `folders`.'],
+    [{ linkIds: ['l'] }, inFolders, '`linkIds` in the body requires the `linkScope` `links`; here it is `folders`.'],
     [{ linkScope: 'folders' as const }, undefined, 'at least one folder'],
     [{ folderIds: [] }, inFolders, 'at least one folder'],
-  ])('%j of %j is refused', (input, current, problem) => expect(() => resolveScope(input, current)).toThrow(problem))
+  ])('%j in scope %j is refused', (input, current, error) => expect(() => resolveScope(input, current)).toThrow(error))
 })
 
 describe('resolveStanding', () => {
@@ -76,10 +76,10 @@ describe('resolveStanding', () => {
   const disabled = { disabled_at: then, disabled_reason: 'gone', failing_since: then } as WebhookRow
 
   test.each([
-    ['nothing said', {}, disabled, {}],
-    ['enabled already', { disabled: false }, enabled, {}],
-    ['disabled already, for its own reason', { disabled: true }, disabled, {}],
-    ['disabled', { disabled: true }, enabled, { disabled_at: now, disabled_reason: 'asked' }],
-    ['enabled', { disabled: false }, disabled, { disabled_at: null, disabled_reason: null, failing_since: null }],
+    ['a patch without `disabled` changes nothing', {}, disabled, {}],
+    ['enabling an enabled webhook changes nothing', { disabled: false }, enabled, {}],
+    ['disabling a disabled webhook keeps its reason', { disabled: true }, disabled, {}],
+    ['disabling sets the reason', { disabled: true }, enabled, { disabled_at: now, disabled_reason: 'asked' }],
+    ['enabling', { disabled: false }, disabled, { disabled_at: null, disabled_reason: null, failing_since: null }],
   ])('%s', (_name, patch, current, changes) => expect(resolveStanding(patch, current, now)).toEqual(changes))
 })

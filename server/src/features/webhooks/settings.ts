@@ -8,17 +8,16 @@ const problems: Partial<Record<OutboundReason, string>> = {
   url: 'must be an absolute address, such as https://example.com/webhooks',
   scheme: 'must begin with https:// or http://',
   credentials: 'must not have a user name or password: the signature identifies the caller',
-  port: 'has a port that this installation does not call; 80 and 443 are allowed',
-  private:
-    'is not on the public internet; give one that is, or ask the operator to allow this host (OUTBOUND_ALLOWED_HOSTS)',
+  port: 'has a port that this server does not connect to; use 80 or 443',
+  private: 'is not on the public internet; use a public host, or ask the operator to add it to OUTBOUND_ALLOWED_HOSTS',
 }
 
-/** Normalized for storage. Every call checks the resolved addresses again. */
+/** Validates and normalizes a webhook's URL. Every call checks the resolved IP addresses again. */
 export function requireAddress(url: string, config: Config): string {
   const refusal = checkUrl(url, config)
   if (refusal) throw invalid(`\`url\` in the body ${problems[refusal] ?? 'can not be called'}.`)
   const address = new URL(url)
-  // Fragments are not sent, so keeping one would make one receiver look like two.
+  // Two URLs that differ only in the fragment are the same receiver, because fragments are not sent.
   address.hash = ''
   return address.href
 }
@@ -26,7 +25,7 @@ export function requireAddress(url: string, config: Config): string {
 type Scope = Pick<WebhookRow, 'scope' | 'folder_ids'>
 type ScopeInput = Pick<WebhookPatch, 'linkScope' | 'folderIds' | 'linkIds'>
 
-/** The links whose events a webhook gets; `current` for an existing webhook. */
+/** Resolves which links' events a webhook gets. `current` is the scope of an existing webhook. */
 export function resolveScope(input: ScopeInput, current: Scope = { scope: 'workspace', folder_ids: [] }): Scope {
   const scope = input.linkScope ?? current.scope
   if (scope !== 'folders' && input.folderIds?.length) throw needsScope('folderIds', 'folders', scope)
@@ -37,7 +36,7 @@ export function resolveScope(input: ScopeInput, current: Scope = { scope: 'works
   throw invalid('`folderIds` in the body must name at least one folder, because the `linkScope` is `folders`.')
 }
 
-/** Enabling a webhook clears the reason it was disabled for. */
+/** The changes that enable or disable a webhook. Enabling clears the reason why it was disabled. */
 export function resolveStanding({ disabled }: WebhookPatch, current: WebhookRow, now: Date): WebhookChanges {
   if (disabled === undefined || disabled === (current.disabled_at !== null)) return {}
   if (disabled) return { disabled_at: now, disabled_reason: 'asked' }
@@ -45,5 +44,5 @@ export function resolveStanding({ disabled }: WebhookPatch, current: WebhookRow,
 }
 
 function needsScope(field: string, needed: string, scope: string) {
-  return invalid(`\`${field}\` in the body is for the \`linkScope\` \`${needed}\`; here it is \`${scope}\`.`)
+  return invalid(`\`${field}\` in the body requires the \`linkScope\` \`${needed}\`; here it is \`${scope}\`.`)
 }

@@ -4,7 +4,7 @@ import { openSlots } from './slots.ts'
 const inOne = (ids: string[], workspaceId = 'ws') => ids.map((id) => ({ id, workspaceId }))
 const listShares = (shares: Map<string, number>) => Object.fromEntries(shares)
 
-test('counts calls in total and per receiver', () => {
+test('slots limit concurrent calls in total and per webhook', () => {
   const slots = openSlots({ perWebhook: 2, perWorkspace: 100, inAll: 10 })
   expect(slots.room()).toEqual({ count: 10, after: '' })
   expect(listShares(slots.share(inOne(['a', 'b'])))).toEqual({ a: 2, b: 2 })
@@ -15,13 +15,13 @@ test('counts calls in total and per receiver', () => {
   expect(slots.room()).toEqual({ count: 10, after: '' })
 })
 
-test('an ended call triggers a query where more deliveries may wait', () => {
+test('an ended call triggers a query when more deliveries of its webhook may wait', () => {
   const slots = openSlots({ perWebhook: 3, perWorkspace: 100, inAll: 10 })
   slots.share(inOne(['a', 'b']))
   slots.began(['a', 'a', 'a', 'b'])
   expect([slots.ended('a'), slots.ended('b')]).toEqual([true, false])
   slots.share(inOne(['a']))
-  // Ends while a query for one delivery is running.
+  // This call ends while the query for one delivery is running.
   slots.ended('a')
   slots.began(['a'])
   expect([slots.ended('a'), slots.ended('a')]).toEqual([true, true])
@@ -62,7 +62,7 @@ test('with all slots taken, every ended call triggers a query', () => {
   expect(slots.ended('b')).toBe(true)
 })
 
-test('a slow receiver has one slot until it answers quickly', () => {
+test('a slow receiver has one slot until a call is quick again', () => {
   const slots = openSlots({ perWebhook: 3, perWorkspace: 100, inAll: 10 })
   slots.share(inOne(['a', 'b']))
   slots.began(['a', 'a', 'a', 'b'])

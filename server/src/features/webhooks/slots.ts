@@ -1,23 +1,23 @@
-// Less than the timeout of a silent DNS server.
+// Calls from this duration on are slow. It is shorter than a DNS timeout, so that a silent DNS server counts as slow.
 const slowMs = 3_000
 
 export type DueWebhook = { id: string; workspaceId: string }
 export type DeliverySlots = {
-  /** The number of calls that may begin, and the webhook id after which to look for them. */
+  /** The number of free slots, and the webhook id after which the next query starts. */
   room(): { count: number; after: string }
-  /** The number of calls that each webhook may begin. The webhooks come in id order, at most `room` of them. */
+  /** Divides the free slots among due webhooks, given in id order. Returns the number of calls per webhook id. */
   share(webhooks: DueWebhook[]): Map<string, number>
-  /** The deliveries that were found for these shares. */
+  /** Occupies one slot per claimed delivery. */
   began(webhookIds: string[]): void
-  /** Returns whether a delivery may have waited for this slot. */
+  /** Frees the slot of an ended call. Returns whether a due delivery may be waiting for it. */
   ended(webhookId: string, tookMs?: number): boolean
 }
 type Limits = { perWebhook: number; perWorkspace: number; inAll: number }
 
 /**
- * Counts calls in progress in total, per workspace and per receiver, so that a workspace with many webhooks gets no
- * more slots than one with few. When there are more due webhooks than slots they take turns: the next query starts
- * after the last webhook seen. A slow receiver gets one slot until it answers quickly again.
+ * Limits concurrent webhook calls in total, per workspace and per webhook, so that a workspace with many webhooks gets
+ * no more slots than one with few. When there are more due webhooks than slots they take turns: the next query starts
+ * after the last webhook seen. A webhook with a slow receiver gets one slot until a call is quick again.
  */
 export function openSlots({ perWebhook, perWorkspace, inAll }: Limits): DeliverySlots {
   const busy = new Map<string, number>()
@@ -28,12 +28,12 @@ export function openSlots({ perWebhook, perWorkspace, inAll }: Limits): Delivery
   let room = inAll
   let after = ''
   let shares = new Map<string, number>()
-  /** Webhooks and workspaces that may have more deliveries than slots. */
+  /** Ids of webhooks and workspaces that may have more due deliveries than slots. */
   let backlogged = new Set<string>()
   let isCrowded = false
   const countSlots = (id: string) => (slow.has(id) ? 1 : perWebhook)
 
-  /** Shares slots among the webhooks of one workspace, those with the fewest calls first. */
+  /** Divides slots among the webhooks of one workspace, starting with those that have the fewest open calls. */
   function divide(workspaceId: string, webhooks: DueWebhook[]): void {
     let left = perWorkspace - (busyWorkspaces.get(workspaceId) ?? 0)
     const each = Math.max(1, Math.floor(left / webhooks.length))

@@ -11,7 +11,7 @@ import { deliver, takeDue } from './deliver.ts'
 import { openSlots } from './slots.ts'
 import type { WebhookRow } from './store.ts'
 
-// 127.0.0.2 stands in for the internet; 127.0.0.1 and everything else on this machine must not be called.
+// 127.0.0.2 plays the public internet; webhooks must not reach any other address of this machine.
 const everyPort = { OUTBOUND_ALLOWED_PORTS: '1-65535' }
 const onlyFriend = { ...everyPort, OUTBOUND_ALLOWED_HOSTS: '127.0.0.2' }
 const dns = await startDnsServer()
@@ -22,7 +22,7 @@ const platform = {
   config: readConfig({ ...inject('environment'), ...onlyFriend, DNS_SERVERS: dns.address }),
 }
 
-test('no spelling of its address reaches a canary on loopback', async () => {
+test('no spelling of a loopback address lets a webhook call a canary server on it', async () => {
   await using canary = await startReceiver()
   await using sixth = await startReceiver(undefined, '::1').catch(() => startReceiver())
   const { id } = await buildWorkspace(strict)
@@ -37,7 +37,7 @@ test('no spelling of its address reaches a canary on loopback', async () => {
   expect(await answersIn(strict, id)).toEqual(Array(webhooks.length).fill(null))
 })
 
-test('a name that changes its address between or during calls does not reach the canary', async () => {
+test('DNS rebinding between or during calls does not reach the canary server', async () => {
   const { id } = await buildWorkspace(platform)
   await using friend = await startReceiver(undefined, '127.0.0.2')
   await using canary = await startReceiver(undefined, '127.0.0.1', friend.port)
@@ -77,7 +77,7 @@ test('a name that changes its address between or during calls does not reach the
   expect(friend.heard.length).toBeGreaterThan(1)
 })
 
-test.each([301, 302, 303, 307, 308])('a %d redirect does not reach the canary', async (status) => {
+test.each([301, 302, 303, 307, 308])('a %d redirect to loopback does not reach the canary server', async (status) => {
   const { id } = await buildWorkspace(platform)
   await using canary = await startReceiver()
   await using friend = await startReceiver((response) => {
@@ -91,7 +91,7 @@ test.each([301, 302, 303, 307, 308])('a %d redirect does not reach the canary', 
   expect(await answersIn(platform, id)).toEqual([status])
 })
 
-test("this machine's engines are not reachable", async () => {
+test('a webhook does not reach ClickHouse, NATS and Valkey on this machine', async () => {
   const { id } = await buildWorkspace(strict)
   const { CLICKHOUSE_URL = '', NATS_URL = '', VALKEY_URL = '' } = inject('environment')
   const urls = [CLICKHOUSE_URL, NATS_URL, VALKEY_URL].map((url) => `http://${new URL(url).host}/`)
@@ -102,7 +102,7 @@ test("this machine's engines are not reachable", async () => {
   expect(await answersIn(strict, id)).toEqual([null, null, null])
 })
 
-/** The host names in these URLs. */
+/** The host names of webhook URLs. */
 function namesIn(addresses: string[]): Set<string> {
   const hosts = addresses.filter((address) => URL.canParse(address)).map((address) => new URL(address).hostname)
   return new Set(hosts.map((host) => host.replace(/\.$/, '')).filter((host) => /^[\w.-]*[a-z][\w-]*$/.test(host)))
@@ -117,7 +117,7 @@ async function deliverAll(platform: Platform): Promise<void> {
   await Promise.all(due.map((delivery) => deliver(platform, delivery)))
 }
 
-/** The status of each attempt; null without a response. */
+/** The response status of each delivery attempt; null without a response. */
 async function answersIn(platform: Platform, workspaceId: string): Promise<(number | null)[]> {
   const result = await sql<{ response_status: number | null }>`
     SELECT response_status FROM webhook_attempts WHERE workspace_id = ${workspaceId}`.execute(platform.db)

@@ -41,7 +41,7 @@ async function stored({ workspaceId }: { workspaceId: string }) {
   return Number(events)
 }
 
-test('a workspace whose receivers are behind stores no more than the limit, and dropped events are counted', async () => {
+test("a workspace's pending events never exceed WEBHOOK_STORAGE_MEGABYTES, and dropped events are counted", async () => {
   const { ctx, publishEvents } = await setUp()
   await publishEvents(perMegabyte + 5)
   expect(await stored(ctx)).toBe(perMegabyte)
@@ -49,7 +49,7 @@ test('a workspace whose receivers are behind stores no more than the limit, and 
   expect(dropped.values[0]?.value).toBe(5)
 })
 
-test('delivered events make room for new ones, and deleted events free their bytes', async () => {
+test('delivered events are deleted to make room for new events, which lowers the stored bytes', async () => {
   const { ctx, publishEvents } = await setUp()
   await publishEvents(perMegabyte)
   await sql`UPDATE webhook_deliveries SET status = 'delivered', due_at = NULL

@@ -5,8 +5,8 @@ import { webhookMetrics } from './metrics.ts'
 const deletedAtOnce = 500
 
 /**
- * Whether these bodies fit below the workspace's WEBHOOK_STORAGE_MEGABYTES. The oldest events without pending
- * deliveries are deleted to make room.
+ * Whether these event bodies fit into the workspace's WEBHOOK_STORAGE_MEGABYTES. Deletes the oldest events without
+ * pending deliveries to make room.
  */
 export async function hasRoom(ctx: Ctx, bodies: string[]): Promise<boolean> {
   const limit = ctx.config.WEBHOOK_STORAGE_MEGABYTES * 1_000_000
@@ -17,6 +17,6 @@ export async function hasRoom(ctx: Ctx, bodies: string[]): Promise<boolean> {
   }
   webhookMetrics(ctx).eventsDropped.inc(bodies.length)
   const about = { workspaceId: ctx.workspaceId, events: bodies.length }
-  ctx.log.warn(about, 'webhook events dropped, receivers are behind by WEBHOOK_STORAGE_MEGABYTES')
+  ctx.log.warn(about, 'webhook events dropped, pending events have reached WEBHOOK_STORAGE_MEGABYTES')
   return false
 }

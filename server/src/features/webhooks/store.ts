@@ -19,7 +19,7 @@ export type WebhookRow = {
   failing_since: Date | null
   created_at: Date
   updated_at: Date
-  /** A deleted webhook is disabled too, and the worker removes it. */
+  /** The time of deletion. A deleted webhook is disabled too; the worker deletes its rows later. */
   deleted_at: Date | null
 }
 export type NewWebhookRow = Omit<
@@ -34,7 +34,7 @@ export async function lockWebhooks(db: Db, workspaceId: string): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${workspaceId}, ${locks.webhooks}))`.execute(db)
 }
 
-/** Fails on the index `webhooks_url`. */
+/** Inserts a webhook. Violates the unique index `webhooks_url` when the URL is taken. */
 export async function insertWebhook(db: Db, row: NewWebhookRow & Partial<WebhookRow>): Promise<WebhookRow> {
   const inserted = await db
     .withTables<Tables>()
@@ -47,7 +47,7 @@ export async function insertWebhook(db: Db, row: NewWebhookRow & Partial<Webhook
 
 export type WebhookPage = { sort: 'createdAt' | 'name'; ascending: boolean; offset: number; count: number }
 
-/** All of them, oldest first, unless a page is given. */
+/** A page of the workspace's webhooks; without `page` all of them, oldest first. */
 export async function selectWebhooks(db: Db, workspaceId: string, page?: WebhookPage): Promise<WebhookRow[]> {
   const direction = page?.ascending === false ? sql`DESC` : sql`ASC`
   const order = page?.sort === 'name' ? sql`lower(name)` : sql`created_at`
@@ -63,7 +63,7 @@ export async function selectWebhook(db: Db, workspaceId: string, id: string): Pr
   return result.rows[0]
 }
 
-/** Undefined when there is none; fails on the index `webhooks_url`. */
+/** Updates a webhook; undefined when it does not exist. Violates the unique index `webhooks_url` for a taken URL. */
 export async function updateWebhookRow(
   db: Db,
   workspaceId: string,
@@ -90,7 +90,7 @@ export async function selectKnownIds(db: Db, workspaceId: string, ids: string[])
   return result.rows.map((row) => row.id)
 }
 
-/** The enabled webhooks with one of these triggers. Inside a transaction, locks them against deletion. */
+/** The enabled webhooks with one of these triggers. In a transaction, locks their rows against deletion. */
 export async function selectListeners(db: Db, workspaceId: string, triggers: Trigger[]): Promise<ListenerRow[]> {
   const rowLock = db.isTransaction ? sql`FOR KEY SHARE` : sql``
   const result = await sql<ListenerRow>`SELECT id, triggers, scope, folder_ids, created_at FROM webhooks
@@ -99,7 +99,7 @@ export async function selectListeners(db: Db, workspaceId: string, triggers: Tri
   return result.rows
 }
 
-/** The workspaces among these, or all, that have an enabled webhook with one of these triggers. */
+/** Finds workspaces with an enabled webhook for one of these triggers; null searches all workspaces. */
 export async function selectListening(
   db: AllWorkspacesDb,
   triggers: Trigger[],
@@ -111,7 +111,7 @@ export async function selectListening(
   return new Set(result.rows.map((row) => row.workspace_id))
 }
 
-/** Only if it still has this address and has failed since the given time, if any. Returns whether it was disabled. */
+/** Disables a webhook if its URL and `failing_since` (null: any) are unchanged. Returns whether it was disabled. */
 export async function disableWebhook(
   db: Db,
   { workspace_id, webhook_id, url }: { workspace_id: string; webhook_id: string; url: string },

@@ -33,5 +33,5 @@ describe('isAllowedPage', () => {
     [['*.example.com'], 'www.example.com', false],
     [['*.example.com'], 'badexample.com', false],
     [['other.example', '*.example.com'], 'shop.example.com', true],
-  ])('%j and a page on %j: %j', (allowed, page, expected) => expect(isAllowedPage(allowed, page)).toBe(expected))
+  ])('allowed %j, page on %j: %j', (allowed, page, expected) => expect(isAllowedPage(allowed, page)).toBe(expected))
 })

@@ -1,7 +1,7 @@
 const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 const pattern = new RegExp(`^(?:\\*\\.)?${label}(?:\\.${label})*$`)
 
-/** As stored: lower case, internationalised names as ASCII, without `www.`; null for an invalid hostname. */
+/** Normalizes an allowed hostname: lower case, Punycode, without `www.`; null when it is invalid. */
 export function normalHostname(text: string): string | null {
   const star = text.trim().startsWith('*.') ? '*.' : ''
   const address = URL.parse(`http://${text.trim().slice(star.length)}`)
@@ -11,7 +11,7 @@ export function normalHostname(text: string): string | null {
   return name.length <= 253 && pattern.test(name) ? name : null
 }
 
-/** An empty list allows every page; `*.example.com` matches its subdomains, not itself. */
+/** Whether a page's host is allowed. An empty list allows all; `*.example.com` matches only subdomains. */
 export function isAllowedPage(allowed: string[], page: string): boolean {
   if (allowed.length === 0) return true
   const host = page.toLowerCase().replace(/^www\./, '')

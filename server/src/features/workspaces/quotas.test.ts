@@ -21,7 +21,7 @@ import { createWebhook } from '../webhooks/service.ts'
 const platform = await openTestPlatform()
 const url = 'https://example.com/landing'
 
-/** A new workspace of an installation with these settings. */
+/** Creates a workspace in an installation with these quota settings. */
 async function tenant(settings: Partial<Config>): Promise<Ctx> {
   const { id } = await buildWorkspace(platform)
   return limited(id, settings)
@@ -67,7 +67,7 @@ describe("the operator's setting limits a workspace, even for concurrent request
 })
 
 describe('links', () => {
-  test('of a bulk call are refused one by one', async () => {
+  test('of a bulk request are refused one by one', async () => {
     const ctx = await tenant({ LINKS_PER_WORKSPACE: 3 })
     const outcomes = await createLinks(
       ctx,
@@ -82,7 +82,7 @@ describe('links', () => {
     ])
   })
 
-  test('that are deleted make room, and an existing one can be upserted', async () => {
+  test('that are deleted make room, and an existing link can be upserted', async () => {
     const ctx = await tenant({ LINKS_PER_WORKSPACE: 1 })
     const { id } = await createLink(ctx, { url })
     expect((await upsertLink(ctx, { url, comments: 'again' })).id).toBe(id)
@@ -102,7 +102,7 @@ describe('links', () => {
 })
 
 describe('customers', () => {
-  test('of new leads are refused, known ones are not', async () => {
+  test('of new leads are refused, known customers are not', async () => {
     const { workspace, click } = await buildConversionLink(platform)
     const ctx = limited(workspace.id, { CUSTOMERS_PER_WORKSPACE: 1 })
     const lead = (customerExternalId: string, eventName = 'Sign up') =>
@@ -115,7 +115,7 @@ describe('customers', () => {
     await expect(lead('c-3')).rejects.toMatchObject({ code: 'forbidden' })
   })
 
-  test('far from the limit are counted without blocking each other', async () => {
+  test('far from the limit are added concurrently without blocking each other', async () => {
     const workspace = await buildWorkspace(platform)
     await Promise.all(Array.from({ length: 10 }, () => buildCustomer(platform, workspace)))
     const result = await sql<{ count: bigint }>`SELECT sum(count)::bigint AS count FROM workspace_usage

@@ -20,7 +20,7 @@ describe('createWorkspace', () => {
       attribution_days: 90,
       attribution_model: 'last-click',
       allowed_hostnames: [],
-      // Unused; a later release drops them, when no older version runs beside it.
+      // These columns are unused; a later release drops them, when no older version runs beside it.
       webhook_triggers: [],
       webhook_ids: [],
       contact_email: null,
@@ -78,7 +78,7 @@ test('a workspace is found by id and by slug', async () => {
   expect(await requireWorkspace(platform, workspace.slug)).toEqual(workspace)
 })
 
-test('an error names the unknown workspace and the command to list them', async () => {
+test('the error for an unknown workspace names it and the command that lists workspaces', async () => {
   await expect(requireWorkspace(platform, 'nobody')).rejects.toMatchObject({
     code: 'not_found',
     message: 'There is no workspace nobody. `tributary workspace list` shows them.',
@@ -111,7 +111,7 @@ describe('findIpStorage', () => {
     expect(await changeWorkspace(platform, own.id, { ip_storage: null })).toEqual(own)
   })
 
-  test('is cached, and a change takes effect within a minute', async () => {
+  test('caches the setting, and a change takes effect within a minute', async () => {
     const workspace = await createWorkspace(platform, { name: newSlug() })
     const handles = { db: platform.db, config: { ...platform.config } }
     const stored = async () => (await findIpStorage(handles, [workspace.id])).get(workspace.id)
@@ -127,13 +127,13 @@ describe('findIpStorage', () => {
     expect(await stored()).toBe('full')
   })
 
-  test('an unknown workspace can not be changed', async () => {
+  test('changing an unknown workspace fails', async () => {
     await expect(changeWorkspace(platform, 'nobody', { ip_storage: 'full' })).rejects.toMatchObject({
       code: 'not_found',
     })
   })
 
-  test('an empty list runs no query', async () => {
+  test('findIpStorage without workspaces runs no query', async () => {
     expect(await findIpStorage(platform, [])).toEqual(new Map())
   })
 })

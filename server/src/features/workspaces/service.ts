@@ -51,8 +51,8 @@ export async function requireWorkspace(platform: Pick<Platform, 'db'>, idOrSlug:
 }
 
 /**
- * For `ip_storage`, null restores the installation's setting; workers apply it within half a minute. A new plan applies
- * as soon as the key is read again: within a second on every process.
+ * Changes workspace settings. An `ip_storage` of null restores the default IP_STORAGE; workers apply it within half a
+ * minute. A new plan applies to API keys within a second.
  */
 export async function changeWorkspace(
   platform: Pick<Platform, 'db'>,
@@ -66,13 +66,13 @@ export async function changeWorkspace(
 
 export type ConversionSettings = { currency: string; windowDays: number; model: Workspace['attribution_model'] }
 
-/** The attribution settings of the calling workspace. */
+/** The workspace's currency and attribution settings. */
 export async function conversionSettings(ctx: Pick<Ctx, 'db' | 'workspaceId'>): Promise<ConversionSettings> {
   const { currency, attribution_days, attribution_model } = await requireWorkspace(ctx, ctx.workspaceId)
   return { currency, windowDays: attribution_days, model: attribution_model }
 }
 
-/** How much of an IP address each of these workspaces stores; cached, because every batch needs it. */
+/** How much of an IP address each of these workspaces stores; cached, because every click batch needs it. */
 export async function findIpStorage(
   platform: Pick<Platform, 'db' | 'config'>,
   workspaceIds: Iterable<string>,
@@ -95,21 +95,21 @@ export async function findIpStorage(
   return storages
 }
 
-/** Caches by configuration: a process has one, a test its own. */
+/** Caches are per configuration object, so that tests in one process have separate caches. */
 const ipStorageCache = memoByObject((_: Config) => openByteCache<IpStorage>({ maxBytes: 4_000_000, ttlMs: 30_000 }))
 const pageCache = memoByObject((_: Config) => openByteCache<Workspace>({ maxBytes: 8_000_000, ttlMs: 5_000 }))
 const recountCache = memoByObject((_: Config) => openByteCache<true>({ maxBytes: 2_000_000, ttlMs: 600_000 }))
 
 const mostHostnames = 10
 
-/** Reads a list separated by commas; `any` is the empty one, which allows every page. */
+/** Parses allowed hostnames, separated by commas; `any` gives an empty list, which allows every page. */
 export function hostnamesIn(text: string): string[] {
   const given = text.trim() === 'any' ? [] : text.split(',')
   const names = given.map((name) => {
     const hostname = normalHostname(name)
     if (hostname) return hostname
     throw invalid(
-      `${JSON.stringify(name.trim())} is not a hostname. Write it as example.com or *.example.com, or as any.`,
+      `${JSON.stringify(name.trim())} is not a hostname. Use example.com or *.example.com, or any for all pages.`,
     )
   })
   const distinct = [...new Set(names)]
@@ -119,15 +119,15 @@ export function hostnamesIn(text: string): string[] {
   )
 }
 
-/** Refuses a page outside the workspace's allowed hostnames. */
+/** Throws an error when a page's host is not among the workspace's allowed hostnames. */
 export function requirePage({ allowed_hostnames }: Pick<Workspace, 'allowed_hostnames'>, page: string): void {
   if (isAllowedPage(allowed_hostnames, page)) return
   const where = page === '' ? 'A request without a page' : `A page on ${page}`
-  const remedy = 'Add its hostname: tributary workspace set <workspace> --allowed-hostnames <all of them>.'
+  const remedy = 'Add its hostname: tributary workspace set <workspace> --allowed-hostnames <all hostnames>.'
   throw forbidden(`${where} may not track for this workspace. ${remedy}`)
 }
 
-/** The same by workspace id; cached, because every click from a page needs it. */
+/** Checks a page against the allowed hostnames of a workspace id; cached, because every click from a page needs it. */
 export async function requireAllowedPage(
   platform: Pick<Platform, 'db' | 'config'>,
   workspaceId: string,
@@ -139,7 +139,7 @@ export async function requireAllowedPage(
   requirePage(workspace, page)
 }
 
-/** The retention in days of each of these workspaces for a new event; without those that keep everything. */
+/** Retention of new events in days, by workspace; workspaces that keep events forever are absent. */
 export async function historyDays(
   platform: Pick<Platform, 'db' | 'config'>,
   workspaceIds: Iterable<string>,
@@ -162,20 +162,20 @@ const quotas = {
 type Quota = keyof typeof quotas
 type Tenant = Pick<Ctx, 'db' | 'config' | 'workspaceId'>
 
-/** Inside a transaction: refuses one more of a noun that is rare enough to be counted each time. */
+/** Throws when the workspace's quota is used up, by counting all rows each time. Call it inside a transaction. */
 export async function requireRoom(ctx: Tenant, noun: Quota, count: () => Promise<number>): Promise<void> {
   await lockQuota(ctx.db, ctx.workspaceId, noun)
   const used = await count()
   if (used >= ctx.config[quotas[noun]]) throw quotaReached(ctx, noun, used)
 }
 
-// More than all concurrent transactions can add after they found more room than this.
+// With less room than this, transactions are serialized; concurrent transactions can't add as many rows unnoticed.
 const nearQuota = 20_000
 
 /**
- * Inside a transaction: refuses one more of a noun that may have millions. The stored count decides; near the limit
- * transactions are serialized, so that it is exact. Before the first refusal the rows are counted, at most once in ten
- * minutes, because earlier versions stored no count.
+ * Throws when the workspace's quota of links or customers is used up; call it inside a transaction. It reads a stored
+ * count, because there may be millions of rows; near the limit, transactions are serialized to make the count exact.
+ * Before it throws, it counts the rows, at most once in ten minutes, because earlier versions stored no count.
  */
 export async function requireStorageRoom(
   ctx: Tenant,
@@ -191,14 +191,14 @@ export async function requireStorageRoom(
   const known = recountCache(ctx.config)
   const name = `${noun} ${ctx.workspaceId}`
   if (known.has(name)) throw quotaReached(ctx, noun, exact)
-  // Before the count, which may time out.
+  // Set before the recount, because the recount may time out.
   known.set(name, true)
   const counted = await recount()
   if (counted >= most) throw quotaReached(ctx, noun, counted)
   await correctUsage(ctx.db, ctx.workspaceId, noun, counted)
 }
 
-/** Call it inside the transaction that adds or removes them. */
+/** Updates the stored count of links or customers. Call it in the transaction that adds or removes them. */
 export async function keepCount(
   ctx: Pick<Ctx, 'db' | 'workspaceId'>,
   noun: 'links' | 'customers',

@@ -10,14 +10,14 @@ export type WorkspaceRow = {
   name: string
   slug: string
   plan: Plan
-  /** Null: the installation's setting. */
+  /** How much of a visitor's IP address is stored; null for the default IP_STORAGE. */
   ip_storage: IpStorage | null
-  /** The currency that sales are converted to, as a lower-case code. */
+  /** The currency that sales are converted to, as a lower-case ISO code. */
   currency: string
-  /** The largest age of a click for attribution. */
+  /** The attribution window: the maximum age of a click that a lead or sale is attributed to. */
   attribution_days: number
   attribution_model: 'first-click' | 'last-click'
-  /** The hostnames whose pages may track; empty allows all. */
+  /** The hostnames whose web pages may report clicks and conversions; empty allows all. */
   allowed_hostnames: string[]
   /** The recipient of e-mails about this workspace. */
   contact_email: string | null
@@ -75,7 +75,7 @@ export async function updateWorkspace(
   return row as WorkspaceRow | undefined
 }
 
-/** Only workspaces with their own setting. */
+/** The IP storage setting of these workspaces; workspaces without their own setting are absent. */
 export async function selectIpStorage(db: Db, workspaceIds: string[]): Promise<Map<string, IpStorage>> {
   const rows = await db
     .withTables<Tables>()
@@ -104,7 +104,7 @@ export async function lockQuota(db: Db, workspaceId: string, noun: string): Prom
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${workspaceId} ${noun}`}, ${locks.quotas}))`.execute(db)
 }
 
-/** A connection always adds to the same row, so that two transactions can't deadlock. */
+/** Adds to a sharded usage counter. A connection always adds to the same row, so that transactions can't deadlock. */
 export async function addUsage(db: Db, workspaceId: string, kind: string, change: number): Promise<void> {
   await sql`INSERT INTO workspace_usage AS known (workspace_id, kind, shard, count)
     VALUES (${workspaceId}, ${kind}, (pg_backend_pid() % ${shards}::integer)::smallint, ${change})
@@ -117,7 +117,7 @@ export async function selectUsage(db: Db, workspaceId: string, kind: string): Pr
   return Number(result.rows[0]?.count ?? 0n)
 }
 
-/** Sets the sum to the counted number. */
+/** Sets a usage counter to the number of counted rows. */
 export async function correctUsage(db: Db, workspaceId: string, kind: string, counted: number): Promise<void> {
   await sql`INSERT INTO workspace_usage (workspace_id, kind, shard, count)
     SELECT ${workspaceId}, ${kind}, ${correction}::smallint, ${counted}::bigint - coalesce(sum(count), 0)

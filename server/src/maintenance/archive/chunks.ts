@@ -2,7 +2,7 @@ export type Chunk = { bytes: Buffer; rows: number }
 
 const newline = 0x0a
 
-/** Chunks of whole lines, about `size` bytes each. Both engines write one line per row. */
+/** Splits a stream into chunks of whole lines, about `size` bytes each. A line is one PostgreSQL or ClickHouse row. */
 export async function* splitChunks(source: AsyncIterable<Buffer>, size: number): AsyncGenerator<Chunk> {
   let pieces: Buffer[] = []
   let length = 0
@@ -12,7 +12,7 @@ export async function* splitChunks(source: AsyncIterable<Buffer>, size: number):
     if (length < size) continue
     const whole = Buffer.concat(pieces, length)
     const end = whole.lastIndexOf(newline) + 1
-    // A copy, because a subarray would keep the whole buffer in memory.
+    // Copy the rest, because a subarray would keep the whole buffer in memory.
     pieces = end < length ? [Buffer.from(whole.subarray(end))] : []
     length -= end
     if (end > 0) yield makeChunk(whole.subarray(0, end))

@@ -12,20 +12,20 @@ const table = z.object({
 const migration = z.object({ engine: z.string(), name: z.string(), checksum: z.string() })
 const prints = z.record(z.string(), z.record(z.string(), z.string()))
 
-/** `manifest.json`, written last: a backup without it is incomplete. */
+/** The `manifest.json` of a backup. It is written last: a backup without it is incomplete. */
 export const manifest = z.object({
   format: z.literal(1),
   madeAt: z.iso.datetime(),
-  /** The versions of the source engines. */
+  /** The versions of PostgreSQL and ClickHouse that the backup was made from. */
   versions: z.object({ postgres: z.string(), clickhouse: z.string() }),
   migrations: z.array(migration),
-  /** A fingerprint of each key by setting and key id, which reveals nothing about the key. */
+  /** A one-way fingerprint of each encryption or signing key, by setting and key id. */
   keys: prints,
   encrypted: z.boolean(),
   sequences: z.array(z.object({ name: z.string(), last: z.string() })),
   configuration: file,
   tables: z.array(table),
-  /** HMAC-SHA256 of the rest with BACKUP_KEY; earlier releases signed nothing. */
+  /** HMAC-SHA256 of the other fields with BACKUP_KEY; absent in backups of earlier releases. */
   signature: z.string().optional(),
 })
 export type Manifest = z.infer<typeof manifest>
@@ -34,21 +34,21 @@ export type BackupTable = z.infer<typeof table>
 export type AppliedMigration = z.infer<typeof migration>
 
 export type Here = {
-  /** The migrations of this version, and those recorded in the database. */
+  /** The migrations of this release (`known`), and those recorded in the database (`applied`). */
   known: AppliedMigration[]
   applied: AppliedMigration[]
   keys: Manifest['keys']
-  /** BACKUP_KEY. */
+  /** The value of BACKUP_KEY. */
   key: Buffer | undefined
 }
 export type Trust = {
-  /** The caller accepts that keys are missing. */
+  /** Accepts a backup whose encryption or signing keys are not configured here. */
   otherKeys?: boolean
-  /** The caller vouches for an unsigned manifest. */
+  /** Accepts an unsigned manifest. */
   unsigned?: boolean
 }
 
-/** Without the signature, in schema order, so that writer and reader get the same text. */
+/** Signs a manifest. Parsing puts its fields in schema order, so that writer and reader sign the same text. */
 export function signManifest(backup: Manifest, key: Buffer): string {
   const { signature, ...rest } = manifest.parse(backup)
   return createHmac('sha256', key)
@@ -56,26 +56,26 @@ export function signManifest(backup: Manifest, key: Buffer): string {
     .digest('hex')
 }
 
-/** The reason the manifest can't be trusted with this key. */
+/** The reason why a backup's manifest can't be trusted, or undefined. */
 export function distrust(backup: Manifest, key: Buffer | undefined, { unsigned = false }: Trust): string | undefined {
-  if (backup.encrypted && !key) return 'The backup is encrypted. Set BACKUP_KEY to the key it was made with.'
+  if (backup.encrypted && !key) return 'The backup is encrypted. Set BACKUP_KEY to the key of the backup.'
   if (!key) return undefined
   if (!backup.encrypted) {
-    return 'The backup is not encrypted, but BACKUP_KEY is set: somebody may have replaced it. To restore it anyway, unset BACKUP_KEY.'
+    return 'The backup is not encrypted, but BACKUP_KEY is set: somebody may have replaced the backup. To restore it anyway, unset BACKUP_KEY.'
   }
   if (backup.signature === undefined) {
     if (unsigned) return undefined
-    return 'The manifest of the backup is not signed. If a release without signatures made it, and nobody else can write there, restore with --unsigned.'
+    return 'The manifest of the backup is not signed. If an earlier release made the backup, and nobody else can write to its folder, restore with --unsigned.'
   }
   if (timingSafeEqual(hash(backup.signature), hash(signManifest(backup, key)))) return undefined
-  return 'The manifest of the backup was changed, or made with another BACKUP_KEY: its signature is wrong. Use the key it was made with, or another backup.'
+  return 'The signature of the backup manifest is wrong: the manifest was changed, or BACKUP_KEY is another key. Use the key that the backup was made with, or another backup.'
 }
 
 function hash(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-/** The reason a backup can't be restored here, and the remedy. */
+/** The reason why a backup can't be restored into these databases, with the remedy, or undefined. */
 export function checkManifest(backup: Manifest, here: Here, trust: Trust = {}): string | undefined {
   const doubt = distrust(backup, here.key, trust)
   if (doubt) return doubt
@@ -84,7 +84,7 @@ export function checkManifest(backup: Manifest, here: Here, trust: Trust = {}): 
     .filter((file) => known.get(migrationName(file)) !== file.checksum)
     .map(migrationName)
   if (foreign.length > 0) {
-    return `The backup is from a newer or a different version: this one does not know ${foreign.join(', ')}. Install the version that made it, or a newer one.`
+    return `The backup is from a newer or different version: this version has no migrations ${foreign.join(', ')}. Install the version that made the backup, or a newer one.`
   }
   const stored = new Set(backup.migrations.map(migrationName))
   const ahead = here.applied.filter((file) => !stored.has(migrationName(file))).map(migrationName)
@@ -93,7 +93,7 @@ export function checkManifest(backup: Manifest, here: Here, trust: Trust = {}): 
   }
   const missing = missingKeys(backup.keys, here.keys)
   if (missing.length > 0 && !trust.otherKeys) {
-    return `Keys of the backup are not set here: ${missing.join(', ')}. Add them after the current ones; or restore with --other-keys, and lose the data that only they can decrypt.`
+    return `Keys that the backup was made with are not configured: ${missing.join(', ')}. Add them after the current keys; or restore with --other-keys, and lose the data that only these keys can decrypt.`
   }
   return undefined
 }

@@ -1,6 +1,6 @@
 type Table = { name: string; references: string[] }
 
-/** Each table after those that it references. */
+/** Sorts tables so that each comes after the tables that its foreign keys reference. */
 export function inOrder<T extends Table>(tables: T[]): T[] {
   const ordered: T[] = []
   let left = tables

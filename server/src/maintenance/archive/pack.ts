@@ -8,7 +8,7 @@ const nonceBytes = 12
 const tagBytes = 16
 const level = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
 
-/** The stored form: zstd, with a key inside AES-256-GCM, bound to the name so that files can't be swapped. */
+/** Compresses a backup file with zstd; with a key, encrypts it with AES-256-GCM, bound to the file's name. */
 export async function pack(name: string, bytes: Buffer, key?: Buffer): Promise<Buffer> {
   const packed = await compress(bytes, level)
   if (!key) return packed
@@ -18,7 +18,7 @@ export async function pack(name: string, bytes: Buffer, key?: Buffer): Promise<B
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed])
 }
 
-/** Throws when the key is wrong, or a byte has changed. */
+/** Decrypts and decompresses a backup file. Throws when the key is wrong or the file was changed. */
 export async function unpack(name: string, bytes: Buffer, key?: Buffer): Promise<Buffer> {
   if (!key) return decompress(bytes)
   const opener = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes))

@@ -6,7 +6,7 @@ import { checkManifest, type Here, type Manifest, signManifest } from './manifes
 import { inOrder } from './order.ts'
 import { pack, unpack } from './pack.ts'
 
-test('chunks have whole lines and together everything, wherever the buffers are cut', async () => {
+test('chunks have whole lines and together the whole stream, wherever its buffers are split', async () => {
   const lines = fc.array(fc.string().map((text) => `${text.replaceAll('\n', '')}\n`))
   await fc.assert(
     fc.asyncProperty(
@@ -27,18 +27,18 @@ test('chunks have whole lines and together everything, wherever the buffers are 
   )
 })
 
-describe('a packed file', () => {
+describe('a backup file', () => {
   const bytes = Buffer.from('row\n'.repeat(1_000))
   const key = Buffer.alloc(32, 7)
 
-  test('is read back unchanged', async () => {
+  test('a backup file is read back unchanged', async () => {
     expect(await unpack('a', await pack('a', bytes))).toEqual(bytes)
     const sealed = await pack('a', bytes, key)
     expect(sealed.length).toBeLessThan(200)
     expect(await unpack('a', sealed, key)).toEqual(bytes)
   })
 
-  test('is opened only by its key, under its name and unchanged', async () => {
+  test('an encrypted backup file can be read only with its key, under its name and unchanged', async () => {
     const sealed = await pack('a', bytes, key)
     await expect(unpack('a', sealed, Buffer.alloc(32, 8))).rejects.toThrow()
     await expect(unpack('b', sealed, key)).rejects.toThrow()
@@ -47,14 +47,14 @@ describe('a packed file', () => {
   })
 })
 
-test('tables come after those that they reference', () => {
+test('tables are sorted after the tables that they reference', () => {
   const table = (name: string, ...references: string[]) => ({ name, references })
   const tables = [table('links', 'folders', 'workspaces'), table('folders', 'workspaces'), table('workspaces')]
   expect(inOrder(tables).map(({ name }) => name)).toEqual(['workspaces', 'folders', 'links'])
   expect(() => inOrder([table('a', 'b'), table('b', 'a')])).toThrow('in a cycle: a, b')
 })
 
-describe('checking a backup', () => {
+describe('checking the manifest of a backup', () => {
   type Named = Here['known'][number]
   const [one, two] = ['0001', '0002'].map((name) => ({ engine: 'postgres', name, checksum: name })) as [Named, Named]
   const keys = { ENCRYPTION_KEYS: { 1: 'a' } }
@@ -81,14 +81,14 @@ describe('checking a backup', () => {
       'of a newer version',
       { migrations: here.known },
       { known: here.known.slice(0, 1) },
-      'does not know postgres/0002',
+      'has no migrations postgres/0002',
     ],
-    ['of a changed version', {}, { known: [{ ...one, checksum: 'x' }] }, 'does not know postgres/0001'],
+    ['of a changed version', {}, { known: [{ ...one, checksum: 'x' }] }, 'has no migrations postgres/0001'],
     [
       'with a key that is missing',
       { keys: { ENCRYPTION_KEYS: { 1: 'a', 2: 'b' } } },
       {},
-      'not set here: ENCRYPTION_KEYS 2',
+      'not configured: ENCRYPTION_KEYS 2',
     ],
     ['encrypted, without the key', { encrypted: true }, {}, 'Set BACKUP_KEY'],
     ['not encrypted, with a key', {}, { key }, 'unset BACKUP_KEY'],
@@ -97,27 +97,27 @@ describe('checking a backup', () => {
       'encrypted, signed by another key',
       { ...signed, encrypted: true },
       { key: Buffer.alloc(32, 2) },
-      'its signature is wrong',
+      'signature of the backup manifest is wrong',
     ],
     [
       'encrypted, signed, changed after that',
       { ...signed, madeAt: '2026-11-16T00:00:00Z' },
       { key },
-      'its signature is wrong',
+      'signature of the backup manifest is wrong',
     ],
     ['encrypted, signed, made to look unencrypted', { ...signed, encrypted: false }, { key }, 'unset BACKUP_KEY'],
     ['encrypted and signed', signed, { key }, undefined],
-  ])('%s', (_, made, found, refusal) => {
+  ])('a backup %s', (_, made, found, refusal) => {
     const answer = checkManifest({ ...backup, ...made }, { ...here, ...found })
     if (refusal) expect(answer).toContain(refusal)
     else expect(answer).toBeUndefined()
   })
 
-  test('an encrypted manifest of a release without signatures can be accepted', () => {
+  test('an unsigned manifest of an encrypted backup can be accepted', () => {
     expect(checkManifest({ ...backup, encrypted: true }, { ...here, key }, { unsigned: true })).toBeUndefined()
   })
 
-  test('missing keys can be accepted', () => {
+  test('a manifest with keys that are not configured can be accepted', () => {
     expect(checkManifest(backup, { ...here, keys: {} }, { otherKeys: true })).toBeUndefined()
   })
 })

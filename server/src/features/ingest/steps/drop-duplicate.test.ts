@@ -4,7 +4,7 @@ import type { RawClick } from '../../redirect/messages.ts'
 import { dropDuplicate } from './drop-duplicate.ts'
 import { type ClickDraft, startDraft } from './step.ts'
 
-test('drops a repeat and keeps everything else unchanged', () => {
+test('dropDuplicate drops a repeated click and keeps all other clicks unchanged', () => {
   const fresh = startDraft({ id: 'same' } as RawClick)
   const repeat = startDraft({ id: 'same' } as RawClick)
   const context = stepContext({ isRepeat: (draft: ClickDraft) => draft === repeat })

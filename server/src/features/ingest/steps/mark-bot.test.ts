@@ -13,9 +13,9 @@ const inApp =
 test.each<[string, string, string, string]>([
   ['a browser', chrome, '', ''],
   ["an app's embedded browser", inApp, '', ''],
-  ['a browser with a bot reason from the edge', chrome, 'prefetch', 'prefetch'],
-  ['a crawler with a bot reason from the edge', 'Googlebot/2.1', 'head', 'head'],
-  ['no user agent with a bot reason from the edge', '', 'head', 'head'],
+  ['a browser with a bot reason from the redirect', chrome, 'prefetch', 'prefetch'],
+  ['a crawler with a bot reason from the redirect', 'Googlebot/2.1', 'head', 'head'],
+  ['no user agent with a bot reason from the redirect', '', 'head', 'head'],
   ['no user agent', '', '', 'no-user-agent'],
   ['a blank user agent', '  ', '', 'no-user-agent'],
   ['a search crawler', 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)', '', 'user-agent'],

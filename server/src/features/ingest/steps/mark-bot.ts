@@ -2,7 +2,7 @@ import { isbot } from 'isbot'
 import { memo } from '../../../platform/memo.ts'
 import type { ClickDraft, Outcome, StepContext } from './step.ts'
 
-/** Keeps bots and records the reason; a reason from the edge takes precedence. */
+/** Marks a click by a bot with the reason and keeps it. A reason that the redirect found takes precedence. */
 export function markBot(draft: ClickDraft, { isDataCentre }: StepContext): Outcome {
   const { raw } = draft
   const bot = raw.bot || judgeUserAgent(raw.userAgent) || (isDataCentre(raw.ip) ? 'datacenter' : '')

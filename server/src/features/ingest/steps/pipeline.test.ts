@@ -34,7 +34,7 @@ const raw: RawClick = {
   continent: 'EU',
 }
 
-test('the steps run in this order', () => {
+test('validation, deduplication and enrichment steps run in a fixed order', () => {
   expect(validationSteps).toEqual([verify, markBot])
   expect(deduplicationSteps).toEqual([dropDuplicate])
   expect(enrichmentSteps).toEqual([putLocation, putIp, putDevice, putReferrer, putUtm])
@@ -60,7 +60,7 @@ describe('run', () => {
     expect(seen).toEqual(['first', 'second'])
   })
 
-  test("passes each step the previous step's event", () => {
+  test("passes each step the previous step's click", () => {
     const add =
       (mark: string): Step =>
       ({ raw, event }) => ({ keep: { raw, event: { ...event, city: event.city + mark } } })
@@ -69,13 +69,13 @@ describe('run', () => {
     })
   })
 
-  test('leaves a finished event unchanged', () => {
+  test('leaves a dropped or rejected click unchanged', () => {
     seen.length = 0
     expect(run({ reject: 'malformed' }, [noting('any', keep)], context)).toEqual({ reject: 'malformed' })
     expect(seen).toEqual([])
   })
 
-  test('keeps the first draft without steps', () => {
+  test('returns the click unchanged without steps', () => {
     expect(run(begin(raw), [], context)).toEqual({ keep: startDraft(raw) })
   })
 })
@@ -101,7 +101,7 @@ describe('validationSteps and dropping repeats', () => {
   })
 })
 
-test('enrich adds everything that is known of a click', () => {
+test('enrich adds location, device, referrer and UTM values to a click', () => {
   expect(enrich(startDraft(raw), context)).toEqual({
     id: raw.id,
     at,
@@ -128,7 +128,7 @@ test('enrich adds everything that is known of a click', () => {
   })
 })
 
-test('enrich accepts every click that the schema accepts, and leaves no field without text', () => {
+test('enrich accepts every click that the schema accepts, and leaves no field undefined', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.string({ unit: fc.constantFrom('\ud800', '%', '?', '#', '\0') }),

@@ -9,17 +9,17 @@ import { putUtm } from './put-utm.ts'
 import { type ClickDraft, type ClickEvent, type Outcome, type Step, type StepContext, startDraft } from './step.ts'
 import { verify } from './verify.ts'
 
-/** Decide whether an event counts. Their verdicts are written down before anything is stored. */
+/** Steps that decide whether a click is valid and whether it is by a bot. The intent records their results. */
 export const validationSteps: Step[] = [verify, markBot]
 export const deduplicationSteps: Step[] = [dropDuplicate]
-/** Find out more about an event that is kept. */
+/** Steps that add location, device, referrer and UTM values to a click that is kept. */
 export const enrichmentSteps: Step[] = [putLocation, putIp, putDevice, putReferrer, putUtm]
 
 export function begin(click: RawClick): Outcome {
   return { keep: startDraft(click) }
 }
 
-/** Runs the steps in order until one does not keep the event. */
+/** Runs the steps in order until a step drops or rejects the click. */
 export function run(outcome: Outcome, steps: Step[], context: StepContext): Outcome {
   let current = outcome
   for (const step of steps) {
@@ -32,5 +32,5 @@ export function run(outcome: Outcome, steps: Step[], context: StepContext): Outc
 export function enrich(draft: ClickDraft, context: StepContext): ClickEvent {
   const outcome = run({ keep: draft }, enrichmentSteps, context)
   if ('keep' in outcome) return outcome.keep.event
-  throw new Error('An enrichmentSteps step dropped an event')
+  throw new Error('An enrichment step dropped a click')
 }

@@ -19,7 +19,7 @@ function parseUserAgent(userAgent: string): Device {
   const type = parser.getDevice().type
   const browser = parser.getBrowser().name?.slice(0, longestName) ?? unknown
   const os = parser.getOS().name?.slice(0, longestName) ?? unknown
-  // The parser names every kind of device except desktop computers.
+  // The user-agent parser returns no device type for desktop computers.
   const device = type ? capitalised(type) : os === unknown ? unknown : 'Desktop'
   return { device, browser, os }
 }

@@ -39,7 +39,7 @@ describe('stored addresses', () => {
   })
 })
 
-test('the 27 EU countries with 7 of their regions, the 3 other EEA countries and the United Kingdom are truncated', () => {
+test('IP addresses in the EU, 7 of its regions, the 3 other EEA countries and the United Kingdom are truncated', () => {
   const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
   const countries = letters.flatMap((first) => letters.map((second) => first + second))
   expect(countries.filter((country) => storeIp('eu-truncated', '203.0.113.9', country) !== '203.0.113.9').length).toBe(
@@ -47,7 +47,7 @@ test('the 27 EU countries with 7 of their regions, the 3 other EEA countries and
   )
 })
 
-test('visitors of one network are indistinguishable', () => {
+test('truncated IP addresses of visitors in one network are equal', () => {
   const byte = fc.nat(255)
   fc.assert(
     fc.property(byte, byte, byte, byte, byte, (a, b, c, mine, yours) => {
@@ -63,13 +63,13 @@ test('visitors of one network are indistinguishable', () => {
   )
 })
 
-test('the original click is unchanged', () => {
+test('putIp does not mutate the click', () => {
   const draft = startDraft({ ip: '203.0.113.9' } as RawClick)
   putIp(draft, stepContext({ findIpStorage: () => 'none' }))
   expect([draft.raw.ip, draft.event.ip]).toEqual(['203.0.113.9', '203.0.113.9'])
 })
 
-test('each workspace has its own setting', () => {
+test('each workspace has its own IP storage setting', () => {
   const findIpStorage = (id: string): IpStorage => (id === 'ws_strict' ? 'none' : 'full')
   const stored = ['ws_strict', 'ws_other'].map((workspaceId) => {
     const outcome = putIp(startDraft({ ip: '203.0.113.9', workspaceId } as RawClick), stepContext({ findIpStorage }))
@@ -82,7 +82,7 @@ test.each([
   ['', '203.0.113.0'],
   ['DE', '203.0.113.0'],
   [' us ', '203.0.113.9'],
-])("an approximate location does not allow storing a full address; a proxy's %j does", (hints, stored) => {
+])("an approximate location does not allow storing a full IP address; a proxy's %j does", (hints, stored) => {
   expect(storeIp('eu-truncated', '203.0.113.9', 'US', { hints, isGeoCountryOnly: true })).toBe(stored)
 })
 
@@ -95,6 +95,6 @@ function storeIp(
   const draft = startDraft({ ip, country: hints } as RawClick)
   const context = stepContext({ findIpStorage: () => ipStorage, ...given })
   const outcome = putIp({ ...draft, event: { ...draft.event, country } }, context)
-  if (!('keep' in outcome)) throw new Error('an invalid address does not lose a click')
+  if (!('keep' in outcome)) throw new Error('a click with an invalid IP address is kept')
   return outcome.keep.event.ip
 }

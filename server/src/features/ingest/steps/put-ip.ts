@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { ClickDraft, Outcome, StepContext } from './step.ts'
 
-/** Keeps as much of the visitor's address as may be stored. Needs the country. */
+/** Removes or truncates the visitor's IP address as IP_STORAGE requires. Runs after the step that sets the country. */
 export function putIp(draft: ClickDraft, { findIpStorage, isGeoCountryOnly }: StepContext): Outcome {
   const { raw, event } = draft
   const ipStorage = findIpStorage(event.workspaceId)
@@ -13,8 +13,7 @@ export function putIp(draft: ClickDraft, { findIpStorage, isGeoCountryOnly }: St
   return { keep: { raw, event: { ...event, ip: ipStorage === 'none' ? '' : truncated(raw.ip) } } }
 }
 
-// European Union with its regions that have a country code, the rest of the European Economic Area, and the United
-// Kingdom.
+// The European Union and its regions with their own country code, the other EEA countries, and the United Kingdom.
 const european = new Set(
   [
     'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK',
@@ -24,12 +23,12 @@ const european = new Set(
   ].flatMap((countries) => countries.split(' ')),
 )
 
-/** A visitor without a known country may be in Europe. */
+/** Whether a country is outside Europe; an unknown country may be in Europe. */
 function isOutside(country: string): boolean {
   return country.length === 2 && !european.has(country)
 }
 
-/** Keeps the network: the first 24 bits of IPv4, the first 48 of IPv6. */
+/** Truncates an IP address to its network: the first 24 bits of IPv4, the first 48 of IPv6. */
 function truncated(ip: string): string {
   const address = ip.replace(/%.*$/s, '')
   if (isIPv4(address)) return `${address.slice(0, address.lastIndexOf('.'))}.0`

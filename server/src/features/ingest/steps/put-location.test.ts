@@ -109,7 +109,7 @@ describe('countries', () => {
     })
   })
 
-  test('are the ones that Unicode names, except names of no country', () => {
+  test('are the country codes that Unicode CLDR names, except codes that are not countries', () => {
     const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
     const named = pairs.filter((pair) => names.of(pair) && new Intl.Locale(`und-${pair}`).region === pair)
     const noCountries = ['AC', 'CP', 'CQ', 'DG', 'EA', 'EU', 'EZ', 'IC', 'QO', 'TA', 'UN', 'XA', 'XB', 'ZZ']
@@ -126,7 +126,7 @@ describe('countries', () => {
     ['PA', 'NA'],
     ['TL', 'OC'],
     ['FK', 'SA'],
-  ])('%s lies in %s', (country, continent) => {
+  ])('the country %s is on the continent %s', (country, continent) => {
     expect(findContinent(country)).toBe(continent)
   })
 })
@@ -142,9 +142,9 @@ describe('with a geo database', () => {
   test.each<[string, string, Hints, Hints]>([
     ['the proxy sends nothing', '198.51.100.7', nowhere, ['US', 'US-CA', 'Oakland', 'NA']],
     ['only the country is known', '203.0.113.7', nowhere, ['DE', 'Unknown', 'Unknown', 'EU']],
-    ['the address is not in it', '192.0.2.1', nowhere, ['Unknown', 'Unknown', 'Unknown', 'Unknown']],
-    ['its country is not a real one', '192.0.2.7', nowhere, ['Unknown', 'Unknown', 'Unknown', 'Unknown']],
-    ['the proxy sends everything', '198.51.100.7', ['FR', 'IDF', 'Paris', 'EU'], ['FR', 'FR-IDF', 'Paris', 'EU']],
+    ['the IP address is not in the database', '192.0.2.1', nowhere, ['Unknown', 'Unknown', 'Unknown', 'Unknown']],
+    ["the database's country code is invalid", '192.0.2.7', nowhere, ['Unknown', 'Unknown', 'Unknown', 'Unknown']],
+    ['the proxy sends all three', '198.51.100.7', ['FR', 'IDF', 'Paris', 'EU'], ['FR', 'FR-IDF', 'Paris', 'EU']],
     ['the proxy sends the same country', '198.51.100.7', ['us', '', '', ''], ['US', 'US-CA', 'Oakland', 'NA']],
     ['the proxy sends country and city', '198.51.100.7', ['US', '', 'Berkeley', ''], ['US', 'US-CA', 'Berkeley', 'NA']],
     ['the proxy sends country and region', '198.51.100.7', ['US', 'NV', '', ''], ['US', 'US-NV', 'Oakland', 'NA']],
@@ -165,7 +165,7 @@ describe('with a geo database', () => {
 
 function locate(...[country, region, city, continent]: Hints): Hints {
   const outcome = putLocation(startDraft({ country, region, city, continent } as RawClick), stepContext())
-  if (!('keep' in outcome)) throw new Error('a failing lookup does not lose a click')
+  if (!('keep' in outcome)) throw new Error('a click whose location lookup fails is kept')
   const { event } = outcome.keep
   return [event.country, event.region, event.city, event.continent]
 }

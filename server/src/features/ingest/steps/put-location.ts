@@ -1,7 +1,7 @@
 import { findContinent, type GeoLocation, isContinent } from '../../../platform/geo.ts'
 import { type ClickDraft, type Outcome, type StepContext, unknown } from './step.ts'
 
-/** Sets country, region, city and continent: from a trusted proxy's headers, else from the geo database. */
+/** Sets a click's country, region, city and continent: from a trusted proxy's headers, else from the geo database. */
 export function putLocation(draft: ClickDraft, { locate }: StepContext): Outcome {
   const { raw } = draft
   const hints = readLocation(raw)
@@ -10,7 +10,7 @@ export function putLocation(draft: ClickDraft, { locate }: StepContext): Outcome
   return { keep: { raw, event: { ...draft.event, ...(found ? completed(hints, readLocation(found)) : hints) } } }
 }
 
-/** When they disagree about the country, the database's region and city do not apply to the visitor. */
+/** Fills gaps in the proxy's location from the geo database, unless the two disagree about the country. */
 function completed(hints: GeoLocation, found: GeoLocation): GeoLocation {
   if (hints.country === unknown) return found.country === unknown ? hints : found
   if (hints.country !== found.country) return hints
@@ -35,7 +35,7 @@ function readLocation(hints: GeoLocation): GeoLocation {
 
 const longestCity = 100
 
-/** Returns `US-CA`, also for a bare `CA`; ignores a region of another country. */
+/** Returns a region code with its country, such as `US-CA`, also for a bare `CA`; ignores another country's region. */
 function readRegion(hint: string, country: string): string {
   const text = hint.trim().toUpperCase()
   const code = text.startsWith(`${country}-`) ? text.slice(3) : text

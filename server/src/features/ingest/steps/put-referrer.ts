@@ -1,7 +1,7 @@
 import { memo } from '../../../platform/memo.ts'
 import type { ClickDraft, Outcome } from './step.ts'
 
-/** Sets the host and URL of the page that the visitor came from. */
+/** Sets a click's referrer: the host and URL of the page that the visitor came from. */
 export function putReferrer(draft: ClickDraft): Outcome {
   const page = draft.raw.referer === '' ? null : readReferrer(draft.raw.referer)
   if (!page) return { keep: draft }

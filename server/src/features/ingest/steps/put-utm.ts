@@ -1,7 +1,7 @@
 import { memo } from '../../../platform/memo.ts'
 import type { ClickDraft, ClickEvent, Outcome } from './step.ts'
 
-/** Sets the five utm values of the destination. */
+/** Sets a click's five UTM values from the destination URL. */
 export function putUtm(draft: ClickDraft): Outcome {
   const query = cutQuery(draft.raw.url)
   if (!query.includes('utm') && !query.includes('%')) return { keep: draft }
@@ -10,7 +10,7 @@ export function putUtm(draft: ClickDraft): Outcome {
 
 type Utm = Pick<ClickEvent, 'utmSource' | 'utmMedium' | 'utmCampaign' | 'utmTerm' | 'utmContent'>
 
-// Most clicks lead to few destinations.
+// A small cache suffices, because most clicks lead to few destinations.
 const readUtm = memo(parseUtm, { maxBytes: 4_000_000, most: 5_000, maxKeyLength: 500 })
 
 function parseUtm(query: string): Utm {
@@ -26,7 +26,7 @@ function parseUtm(query: string): Utm {
 
 const longestValue = 255
 
-/** Cuts between whole characters. */
+/** Truncates a UTM value between two characters. */
 function truncated(value: string | null): string {
   if (value === null || value.length <= longestValue) return value ?? ''
   return Array.from(value).slice(0, longestValue).join('')

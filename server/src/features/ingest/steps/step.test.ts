@@ -18,7 +18,7 @@ const raw = {
   continent: 'NA',
 } as const
 
-test('a first draft sets what needs no step and marks the rest as unknown', () => {
+test('startDraft copies the fields of the logged click and marks other fields as unknown', () => {
   expect(startDraft(raw)).toEqual({
     raw,
     event: {

@@ -3,7 +3,7 @@ import type { GeoLocation } from '../../../platform/geo.ts'
 import type { ClickKeys } from '../../click-ids/service.ts'
 import type { RawClick } from '../../redirect/messages.ts'
 
-/** A click as it is stored. */
+/** A click with all fields of its ClickHouse row. */
 export type ClickEvent = {
   id: string
   at: number
@@ -32,17 +32,17 @@ export type ClickEvent = {
 export type ClickDraft = { raw: RawClick; event: ClickEvent }
 export type DropReason = 'duplicate'
 export type RejectReason = 'malformed' | 'forged_click_id' | 'refused'
-/** `cause` says who refused an event, and why. */
+/** What a step decides about a click; `cause` is the error message of the database that refused it. */
 export type Outcome = { keep: ClickDraft } | { drop: DropReason } | { reject: RejectReason; cause?: string }
 
 export type StepContext = {
   clickKeys: ClickKeys
-  /** Whether an earlier click has the same id; resolved for the whole batch before the steps run. */
+  /** Whether an earlier click has the same id; looked up for the whole batch before the steps run. */
   isRepeat: (draft: ClickDraft) => boolean
-  /** Looks an address up in the geo database. */
+  /** Looks up an IP address in the geo database. */
   locate: (ip: string) => GeoLocation | undefined
   isDataCentre: (ip: string) => boolean
-  /** Whether `locate` finds only countries, so that it does not justify storing a full address. */
+  /** Whether the geo database has only countries: too imprecise to decide that a full IP address may be stored. */
   isGeoCountryOnly: boolean
   findIpStorage: (workspaceId: string) => Config['IP_STORAGE']
 }
@@ -52,7 +52,7 @@ export type Step = (draft: ClickDraft, context: StepContext) => Outcome
 export const unknown = 'Unknown'
 const direct = '(direct)'
 
-/** The draft that the first step gets: fields that need no step are set, the rest is unknown. */
+/** The click that the first step gets: fields copied from the log are set, other fields are unknown. */
 export function startDraft(raw: RawClick): ClickDraft {
   return {
     raw,

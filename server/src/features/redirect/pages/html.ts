@@ -1,6 +1,6 @@
 export type Html = { markup: string }
 
-/** Escapes every value, unless it is such markup itself. */
+/** Template tag that escapes every string; values that are `Html` already are inserted unchanged. */
 export function html(parts: TemplateStringsArray, ...values: (string | Html)[]): Html {
   const markup = parts.map((part, index) => {
     const value = values[index]
@@ -19,7 +19,7 @@ function escaped(text: string): string {
   return (
     text
       .toWellFormed()
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern removes control characters
       .replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
       .replaceAll(/[&<>"']/g, (character) => entities[character] as string)
   )

@@ -1,7 +1,7 @@
 export const languages = ['en', 'de', 'es', 'fr', 'zh', 'ja'] as const
 export type Language = (typeof languages)[number]
 
-/** The supported language that the visitor prefers; English when there is none. */
+/** The supported language that `Accept-Language` prefers; English when it lists none. */
 export function chooseLanguage(acceptLanguage: string): Language {
   let best: Language = 'en'
   let most = 0

@@ -26,7 +26,7 @@ const pages: Page[] = [
 const named = pages.map((page) => [`${page.kind} ${'attempt' in page ? page.attempt.outcome : ''}`, page] as const)
 
 describe.each(named)('%s', (_name, page) => {
-  test.each(languages)('is small and complete in %s, and declares its language', (language) => {
+  test.each(languages)('page is small and complete in %s, and declares its language', (language) => {
     const { text, language: expected } = renderPage(page, language)
     expect(expected).toBe(language)
     expect(Buffer.byteLength(text)).toBeLessThan(6_000)
@@ -37,7 +37,7 @@ describe.each(named)('%s', (_name, page) => {
     expect(text).not.toContain('undefined')
   })
 
-  test('loads nothing, runs nothing, and has the style that its policy names', () => {
+  test('page loads nothing, runs nothing, and its policy allows its style', () => {
     const { text, policy } = renderPage(page, '')
     expect(text).not.toMatch(/<(?:script|link|img|object|embed)\b| on\w+=| style=|url\(/)
     const [, style = ''] = text.match(/<style>(.*)<\/style>/s) ?? []
@@ -49,7 +49,7 @@ describe.each(named)('%s', (_name, page) => {
   })
 })
 
-test('every language has its own words', () => {
+test('every language has its own text for each page', () => {
   const texts = (value: unknown): unknown[] =>
     typeof value === 'function'
       ? [value(7)]
@@ -77,7 +77,7 @@ test('the password form says what was wrong', () => {
   expect(limited).toContain('Try again in 2\u00a0min.')
 })
 
-test('an app opens at once, or with a button', () => {
+test('the app page opens the app at once, or with a button', () => {
   const { text } = renderPage({ kind: 'app', url: 'mailto:a@b.example?subject="Hi"&body=x' }, '')
   const escaped = 'mailto:a@b.example?subject=&quot;Hi&quot;&amp;body=x'
   expect(text).toContain(`<meta http-equiv="refresh" content="0; url=${escaped}">`)
@@ -104,7 +104,7 @@ describe('the preview', () => {
     }
   })
 
-  test("is a small card without an image, and has the site's title without its own", () => {
+  test("is a small card without an image, and uses the destination's host without a title", () => {
     const text = preview({})
     expect(text).toContain('<meta name="twitter:card" content="summary">')
     expect(text).toContain('<meta property="og:title" content="example.com">')
@@ -134,7 +134,7 @@ describe('untrusted text', () => {
   const hostileUrl = hostile.map(
     (text) => `https://example.com/${encodeURI(text.toWellFormed())}"'<>&${text.toWellFormed().replaceAll(/\s/g, '')}`,
   )
-  /** The bare structure: every tag with its attribute names. */
+  /** The structure of a page: every tag with its attribute names. */
   const structure = (text: string) => [...text.matchAll(/<[^>]*>/g)].map(([tag]) => tag.replaceAll(/="[^"]*"/g, '='))
 
   test.each<[string, (text: string, url: string) => Page]>([
@@ -156,7 +156,7 @@ describe('untrusted text', () => {
     )
   })
 
-  test('is cut when it is a long title or description', () => {
+  test('is truncated when it is a long title or description', () => {
     const long = 'long '.repeat(10_000)
     const { text } = renderPage({ kind: 'preview', url, title: long, description: long, image: null, video: null }, '')
     expect(Buffer.byteLength(text)).toBeLessThan(8_000)

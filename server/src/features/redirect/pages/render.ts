@@ -7,7 +7,7 @@ import { type Words, words } from './words.ts'
 
 export type Rendered = { text: string; language: string; policy: string }
 
-/** Returns a whole document, and a policy that lets a browser load and run nothing else. */
+/** Renders an HTML page, and a Content-Security-Policy that lets a browser load and run nothing else. */
 export function renderPage(page: Page, acceptLanguage: string): Rendered {
   const language = chooseLanguage(acceptLanguage)
   const { title, head = html``, body, style = noticeStyle, policy = noFormPolicy } = pageContent(page, words[language])
@@ -32,9 +32,9 @@ type Content = { title: string; head?: Html; body: Html; style?: typeof noticeSt
 
 const noFormPolicy = "; form-action 'none'"
 const basicPolicy = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
-// A framed page may navigate to any other site.
+// A framed page may navigate to any other site, so frames of any site are allowed.
 const framePolicy = "; form-action 'none'; frame-src http: https:"
-// Chromium applies this to the redirect after a form too, and the destination must not be visible without the password.
+// Chromium applies `form-action` to the redirect after the form too, and the policy must not reveal the destination.
 const formPolicy = "; form-action 'self' http: https:"
 const longestTitle = 200
 const longestDescription = 500
@@ -82,7 +82,7 @@ function describeProblem(attempt: Attempt, words: Words['password']): string | u
   return attempt.outcome === 'wrong' || attempt.outcome === 'foreign' ? words[attempt.outcome] : undefined
 }
 
-/** For crawlers that show a card. A person who gets it anyway finds a link to the destination. */
+/** The preview page for crawlers that show a link card; a person who gets it finds a button to the destination. */
 function preview(page: Page & { kind: 'preview' }, link: string): Content {
   const title = pageTitle(page)
   const description = page.description?.slice(0, longestDescription)

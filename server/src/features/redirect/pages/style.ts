@@ -25,7 +25,7 @@ html,body,main{height:100%;margin:0}
 iframe{display:block;width:100%;height:100%;border:0}
 `)
 
-/** A browser applies it only when the policy names its digest. */
+/** A style sheet and its digest, which the Content-Security-Policy needs to allow it. */
 function style(text: string): Style {
   return { text, digest: `sha256-${hash('sha256', text, 'base64')}` }
 }

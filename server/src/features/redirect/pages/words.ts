@@ -38,7 +38,7 @@ export const words: Record<Language, Words> = {
       label: 'Passwort',
       button: 'Weiter',
       wrong: 'Das ist nicht das Passwort. Bitte noch einmal.',
-      foreign: 'Das kam von einer anderen Website. Bitte das Passwort hier eingeben.',
+      foreign: 'Die Eingabe wurde von einer anderen Website gesendet. Bitte das Passwort hier eingeben.',
       limited: (minutes) => `Zu viele falsche Passwörter. Bitte in ${minutes}\u00a0Min. noch einmal.`,
     },
     app: { title: 'Eine App wird geöffnet', text: 'Wenn nichts geschieht, hilft dieser Knopf.', link: 'Öffnen' },

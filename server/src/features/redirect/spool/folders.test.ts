@@ -8,7 +8,7 @@ import { eventually } from '../../../../test/stack.ts'
 import { openLog } from '../../../platform/log.ts'
 import { claimAbandoned, claimFolder } from './folders.ts'
 
-// Starting a process takes long on a busy machine.
+// These tests start processes, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
 const log = openLog('silent')
 let parent: string
@@ -17,7 +17,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(parent, { recursive: true, force: true }))
 
-test('each process claims the first free folder', async () => {
+test('each process claims the first free spool folder', async () => {
   const [first, second, third] = await Promise.all([1, 2, 3].map(() => claimFolder(parent, 'clicks', log)))
   expect([first, second, third].map((folder) => folder?.path).sort()).toEqual(
     ['clicks', 'clicks-1', 'clicks-2'].map((name) => join(parent, name)),
@@ -30,7 +30,7 @@ test('each process claims the first free folder', async () => {
   for (const folder of [first, third, page, next]) folder?.[Symbol.dispose]()
 })
 
-test('a killed process leaves its folder to the next one', async () => {
+test('the spool folder of a killed process goes to the next process', async () => {
   const other = await claimElsewhere()
   using beside = await claimFolder(parent, 'clicks', log)
   expect(beside.path).toBe(join(parent, 'clicks-1'))
@@ -40,7 +40,7 @@ test('a killed process leaves its folder to the next one', async () => {
   expect(next.path).toBe(join(parent, 'clicks'))
 })
 
-test("a folder that can't be locked is used all the same, and logged", async () => {
+test("a spool folder that can't be locked is used all the same, and an error is logged", async () => {
   await mkdir(join(parent, 'clicks.lock'))
   const problems: string[] = []
   using folder = await claimFolder(parent, 'clicks', {
@@ -50,7 +50,7 @@ test("a folder that can't be locked is used all the same, and logged", async () 
   expect(problems).toHaveLength(1)
 })
 
-test('only folders with messages of stopped processes are claimed', async () => {
+test('claimAbandoned claims only folders with messages of stopped processes', async () => {
   using own = await claimFolder(parent, 'clicks', log)
   using busy = await claimFolder(parent, 'clicks', log)
   for (const name of ['clicks-2', 'clicks-7', 'page-clicks', 'empty', 'clicks-8'])
@@ -61,7 +61,7 @@ test('only folders with messages of stopped processes are claimed', async () => 
   const found: string[] = []
   for await (const { path } of claimAbandoned(parent, own.path)) {
     found.push(path)
-    // Nobody else claims it meanwhile.
+    // No other process can claim the abandoned folder meanwhile.
     for await (const other of claimAbandoned(parent, own.path)) expect(other.path).not.toBe(path)
   }
   expect(found.sort()).toEqual(['clicks-7', 'page-clicks'].map((name) => join(parent, name)))

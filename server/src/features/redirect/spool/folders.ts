@@ -10,8 +10,8 @@ const spoolFolder = /^(?:page-)?clicks(?:-\d+)?$/
 const sqliteBusy = 5
 
 /**
- * Locks the first folder that no process uses: `clicks`, `clicks-1`, `clicks-2` … The next process claims the folder of
- * a stopped one, and its messages.
+ * Locks the first spool folder that no process uses: `clicks`, `clicks-1`, `clicks-2` … The next process claims the
+ * folder of a stopped process, and its messages.
  */
 export async function claimFolder(parent: string, name: string, log: Pick<Log, 'error'>): Promise<Folder> {
   await mkdir(parent, { recursive: true })
@@ -21,10 +21,10 @@ export async function claimFolder(parent: string, name: string, log: Pick<Log, '
     await mkdir(folder.path, { recursive: true })
     return folder
   }
-  throw new Error(`All ${mostFolders} spools in ${parent} are in use. Set another SPOOL_DIRECTORY.`)
+  throw new Error(`All ${mostFolders} spool folders in ${parent} are in use. Set another SPOOL_DIRECTORY.`)
 }
 
-/** Locks each folder whose messages no process sends any more, such as those of processes that do not start again. */
+/** Locks, one after another, spool folders with messages whose process no longer runs. */
 export async function* claimAbandoned(parent: string, own: string): AsyncGenerator<Folder> {
   for (const name of await readdir(parent)) {
     if (!spoolFolder.test(name) || join(parent, name) === own) continue
@@ -38,17 +38,17 @@ export async function messageFiles(directory: string): Promise<string[]> {
   return (await readdir(directory)).filter((name) => name.endsWith('.json')).sort()
 }
 
-/** A disk that is full or can't lock must not stop a redirect. */
+/** Locks a spool folder, or uses it without a lock: a full disk must not stop the redirect. */
 function lockOrGoWithout(parent: string, name: string, log: Pick<Log, 'error'>): Folder | undefined {
   try {
     return lockFolder(parent, name)
   } catch (error) {
-    log.error({ error }, 'the spool is used without a lock, so let no other process use this SPOOL_DIRECTORY')
+    log.error({ error }, 'spool folder could not be locked, so no other process may use this SPOOL_DIRECTORY')
     return { path: join(parent, name), [Symbol.dispose]() {} }
   }
 }
 
-/** The system releases SQLite's lock however the process ends; a file with a process id would stay. */
+/** Locks with SQLite, because the system releases its lock however the process ends; a pid file would stay. */
 function lockFolder(parent: string, name: string): Folder | undefined {
   let lock: DatabaseSync | undefined
   try {
