@@ -92,7 +92,7 @@ install_units() {
   sed "s|/opt/tributary|$here|g" deploy/systemd/caddy.conf >$units/caddy.service.d/tributary.conf
   cat >/usr/local/bin/tributary <<TEXT
 #!/bin/sh
-# Installs the command `tributary`, which runs with the settings and permissions of the service.
+# Installs the command tributary, which runs with the settings and permissions of the service.
 exec runuser -u tributary -- '$here/node_modules/.bin/node' --env-file=$settings '$here/server/src/main.ts' "\$@"
 TEXT
   chmod 755 /usr/local/bin/tributary
