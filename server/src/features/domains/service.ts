@@ -19,7 +19,7 @@ import {
 
 export type Domain = DomainRow
 
-// Whoever reads the DNS records has often just set them, so DNS is checked again after this time.
+// A client that reads the DNS records has often just set them, so DNS is checked again after this time.
 const hasteMs = 10_000
 const operatorsWord = 'verified by the operator'
 
