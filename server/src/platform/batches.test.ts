@@ -1,4 +1,4 @@
-import type { ConsumerMessages, JsMsg } from '@nats-io/jetstream'
+import type { ConsumerMessages } from '@nats-io/jetstream'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { batches, chunks, paceBatches } from './batches.ts'
@@ -51,6 +51,25 @@ describe('batches', () => {
     expect(await read.next()).toEqual([1, 2, 3])
     expect(await read.next()).toEqual([4, 5, 6])
     await read.stop()
+  })
+
+  test('a batch that reaches the limit of bytes does not wait for the interval', async () => {
+    const source = openSource()
+    const read = start(source, { intervalMs: 10_000, bytes: 25 })
+    source.push(1, 2, 3, 4, 5, 6)
+    expect(await read.next()).toEqual([1, 2, 3])
+    expect(await read.next()).toEqual([4, 5, 6])
+    await read.stop()
+  })
+
+  test('a failed consumer delivers what it read, then throws', async () => {
+    const source = openSource()
+    const read = start(source, { intervalMs: 0 })
+    source.push(1)
+    expect(await read.next()).toEqual([1])
+    source.fail(new Error('connection lost'))
+    await expect(read.next()).rejects.toThrow('connection lost')
+    expect(source.closed).toBe(true)
   })
 
   test('a slow reader gets all messages that arrived meanwhile', async () => {
@@ -151,15 +170,16 @@ test('slow batches start less often, so that the database has time for other wor
   expect(paceBatches(500, 10_000)).toBe(12_000)
 })
 
-type Options = { intervalMs: number; full?: number; signal?: AbortSignal }
+type Options = { intervalMs: number; full?: number; bytes?: number; signal?: AbortSignal }
 
-async function* iterate(source: ReturnType<typeof openSource>, { intervalMs, full = 100, signal }: Options) {
-  const options = {
+async function* iterate(source: ReturnType<typeof openSource>, options: Options) {
+  const { intervalMs, full = 100, bytes = 1_000_000, signal } = options
+  const read = batches(source as unknown as ConsumerMessages, {
     intervalMs: () => intervalMs,
     signal: signal ?? new AbortController().signal,
-    full: (messages: JsMsg[]) => messages.length >= full,
-  }
-  for await (const batch of batches(source as unknown as ConsumerMessages, options)) yield batch as unknown as number[]
+    most: { messages: full, bytes },
+  })
+  for await (const batch of read) yield batch.map(({ seq }) => seq)
 }
 
 function start(source: ReturnType<typeof openSource>, options: Options) {
@@ -174,12 +194,15 @@ function start(source: ReturnType<typeof openSource>, options: Options) {
   }
 }
 
-/** Yields numbers like the messages of a NATS consumer: one by one, until it is closed and empty. */
+/** Yields messages of ten bytes as a NATS consumer does: one by one, until it is closed and empty, or fails. */
 function openSource() {
   const waiting: number[] = []
   let wake = Promise.withResolvers<void>()
   return {
     closed: false,
+    fail(error: Error) {
+      wake.reject(error)
+    },
     push(...numbers: number[]) {
       waiting.push(...numbers)
       wake.resolve()
@@ -190,7 +213,7 @@ function openSource() {
     },
     async *[Symbol.asyncIterator]() {
       for (;;) {
-        while (waiting.length > 0) yield waiting.shift() as number
+        while (waiting.length > 0) yield { seq: waiting.shift() as number, data: new Uint8Array(10) }
         if (this.closed) return
         wake = Promise.withResolvers<void>()
         await wake.promise

@@ -16,46 +16,71 @@ export function* chunks<T>(items: readonly T[], size: number): Generator<T[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
 }
 
-type Options = { intervalMs: () => number; signal: AbortSignal; full: (messages: JsMsg[]) => boolean }
+type Options = { intervalMs: () => number; signal: AbortSignal; most: { messages: number; bytes: number } }
 
 /**
  * Groups messages into batches: a lone message forms a batch at once; under load a batch has all messages since the
- * previous batch, until `full` returns true.
+ * previous batch, up to `most`. The next batch is read while the caller handles the previous one.
  */
-export async function* batches(source: ConsumerMessages, options: Options): AsyncGenerator<JsMsg[]> {
+export async function* batches(
+  source: ConsumerMessages,
+  { intervalMs, signal, most }: Options,
+): AsyncGenerator<JsMsg[]> {
   const stop = () => void source.close()
-  options.signal.addEventListener('abort', stop, { once: true })
-  const iterator = source[Symbol.asyncIterator]()
-  let last = 0
-  let upcoming = iterator.next()
-  try {
-    while (!options.signal.aborted) {
-      const first = await upcoming
-      if (first.done) return
-      const batch = [first.value]
-      const late = patience(last + options.intervalMs(), options.signal)
-      upcoming = iterator.next()
-      while (!options.full(batch)) {
-        const next = await Promise.race([upcoming, late])
-        if (!next || next.done) break
-        batch.push(next.value)
-        upcoming = iterator.next()
-      }
-      last = Date.now()
-      yield batch
+  signal.addEventListener('abort', stop, { once: true })
+  let next = emptyBatch()
+  let isStopped = false
+  const read = async () => {
+    for await (const message of source) {
+      next.messages.push(message)
+      next.bytes += message.data.length
+      next.started.resolve()
+      if (next.messages.length < most.messages && next.bytes < most.bytes) continue
+      next.full.resolve()
+      await next.taken.promise
+      if (isStopped) return
     }
+  }
+  const reading = read().finally(() => {
+    isStopped = true
+    next.started.resolve()
+    next.full.resolve()
+  })
+  // Without a handler, a failure during the caller's work would end the process; the last line throws it.
+  reading.catch(() => {})
+  let last = 0
+  try {
+    while (!signal.aborted) {
+      await next.started.promise
+      if (next.messages.length === 0) break
+      await Promise.race([next.full.promise, patience(last + intervalMs(), signal)])
+      const { messages, taken } = next
+      next = emptyBatch()
+      if (isStopped) next.started.resolve()
+      taken.resolve()
+      last = Date.now()
+      yield messages
+    }
+    if (!signal.aborted) await reading
   } finally {
-    options.signal.removeEventListener('abort', stop)
-    const closed = source.close()
-    // An unread message would prevent the consumer from closing.
-    await iterator.return?.()
-    await closed
+    signal.removeEventListener('abort', stop)
+    isStopped = true
+    next.taken.resolve()
+    await Promise.allSettled([source.close(), reading])
   }
 }
 
-async function patience(until: number, signal: AbortSignal): Promise<undefined> {
+function emptyBatch() {
+  const signals = { started: newSignal(), full: newSignal(), taken: newSignal() }
+  return { messages: [] as JsMsg[], bytes: 0, ...signals }
+}
+
+function newSignal(): PromiseWithResolvers<void> {
+  return Promise.withResolvers<void>()
+}
+
+async function patience(until: number, signal: AbortSignal): Promise<void> {
   const left = until - Date.now()
   // Even without time left, messages that are already in memory join the batch.
   await (left > 0 ? sleep(left, signal) : new Promise(setImmediate))
-  return undefined
 }

@@ -70,7 +70,7 @@ async function run(platform: Platform, job: Job, signal: AbortSignal): Promise<v
   const stopped = new Promise<undefined>((resolve) => {
     signal.addEventListener('abort', () => resolve(undefined), { once: true })
   })
-  const full = (messages: JsMsg[]) => messages.length >= (job.atOnce ?? mostAtOnce) || sumBytes(messages) >= mostBytes
+  const most = { messages: job.atOnce ?? mostAtOnce, bytes: mostBytes }
   while (!signal.aborted) {
     try {
       const opening = openSource(platform, job)
@@ -81,7 +81,7 @@ async function run(platform: Platform, job: Job, signal: AbortSignal): Promise<v
       }
       let tookMs = 0
       const intervalMs = () => paceBatches(job.intervalMs ?? shortestIntervalMs, tookMs)
-      for await (const messages of batches(source, { intervalMs, signal, full })) {
+      for await (const messages of batches(source, { intervalMs, signal, most })) {
         const started = performance.now()
         const extending = setInterval(() => extendAckDeadline(messages), extendIntervalMs)
         await work(platform, job, messages).finally(() => clearInterval(extending))
@@ -195,10 +195,6 @@ async function bury(platform: Platform, job: Job, message: JsMsg, problem: strin
     { job: job.name, sequence: message.seq, reason },
     'retries exhausted, message moved to dead letters',
   )
-}
-
-function sumBytes(messages: JsMsg[]): number {
-  return messages.reduce((bytes, message) => bytes + message.data.length, 0)
 }
 
 function parseJson(message: JsMsg): unknown {

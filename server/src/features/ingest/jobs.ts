@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { DeliverPolicy, type JsMsg, jetstreamManager } from '@nats-io/jetstream'
+import { DeliverPolicy, jetstreamManager } from '@nats-io/jetstream'
 import { batches, paceBatches } from '../../platform/batches.ts'
 import { sleep } from '../../platform/clock.ts'
 import type { Platform } from '../../platform/context.ts'
@@ -94,7 +94,7 @@ async function work(
     const options = {
       intervalMs: () => paceBatches(platform.config.INGEST_INTERVAL_MS, tookMs),
       signal: AbortSignal.any([signal, lost.signal]),
-      full: (messages: JsMsg[]) => sumBytes(messages) >= platform.config.INGEST_BATCH_BYTES,
+      most: { messages: Number.POSITIVE_INFINITY, bytes: platform.config.INGEST_BATCH_BYTES },
     }
     storing = Promise.resolve(sequence)
     for await (const messages of batches(source, options)) {
@@ -187,8 +187,4 @@ function orderedConsumer(platform: Platform, { partition }: PartitionHolder, fir
     deliver_policy: DeliverPolicy.StartSequence,
     opt_start_seq: first,
   })
-}
-
-function sumBytes(messages: JsMsg[]): number {
-  return messages.reduce((bytes, message) => bytes + message.data.length, 0)
 }
