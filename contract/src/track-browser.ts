@@ -79,7 +79,7 @@ export const trackOpen = {
   path: '/track/open',
   summary: 'Track that an app was opened by a link',
   description:
-    'Records a click with the trigger `link`. With `dubDomain` instead of `deepLink` both fields of the response are null, because visitors are not matched by IP address.',
+    'Records a click with the trigger `link` and returns its id and the link. `dubDomain` instead of `deepLink` asks for the last click of the visitor by IP address; Tributary does not match visitors by IP address, so it records nothing and both fields of the response are null.',
   body: newOpen,
   response: openResult,
 } as const satisfies BrowserOperation

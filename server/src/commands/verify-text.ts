@@ -76,7 +76,7 @@ function textOfConversions(findings: ConversionFinding[], repair: boolean): stri
     }),
   )
   const next = repair
-    ? 'Not repaired: links that are unknown or have doubled rows, rows that PostgreSQL lacks, or an unfinished batch.'
+    ? 'Not repaired: links that PostgreSQL does not have, links with duplicate rows in ClickHouse, leads and sales that only ClickHouse has, and batches that are not finished.'
     : 'Next: tributary verify --repair sets the counters to the recorded values, and adds missing rows to ClickHouse.'
   const summary = `Links whose leads or sales differ: ${findings.length}.`
   return [...shown(rows), summary, ...nextSteps(findings, next)].join('\n')

@@ -33,7 +33,7 @@ export async function* reconcileCustomers(platform: Handles, options: Options) {
       first: -1n,
       read,
       findBucket: ({ number }) => String(number),
-      // No pause is needed: a sale and its customer's totals change in one transaction, which this read blocks.
+      // Workers need not pause: a sale and its customer's totals change in one transaction, and reading locks the totals.
       pause: (platform, _, work) => transaction(platform, (platform) => work(platform, true)),
       repair: setSales,
     },

@@ -5,7 +5,7 @@ export type Versions = { postgres: string; clickhouse: string; nats: string; val
 type Migration = { engine: string; name: string; checksum: string }
 export type Transaction = { pid: number; program: string; seconds: number }
 
-// The minimum engine versions: older versions fail or were never tested.
+// The minimum versions of PostgreSQL, ClickHouse, NATS and Valkey: Tributary was never tested with older ones.
 const least: Record<keyof Versions, { version: string; verdict: Verdict }> = {
   postgres: { version: '15', verdict: 'problem' },
   clickhouse: { version: '25.3', verdict: 'warning' },

@@ -30,7 +30,7 @@ export type Counting = {
   attribute?: LinkAttribute
   edges?: number[]
   rollup?: Rollup
-  /** The filters as SQL conditions on the rollup; `wheres` has their bound parameters. */
+  /** The same filters as SQL conditions on a rollup table; they use the bound parameters of `wheres`. */
   filters?: string[]
   bots?: 'exclude' | 'include' | 'only'
   visitors?: boolean

@@ -33,7 +33,10 @@ export function startClickDayClosing(platform: Platform): AsyncDisposable {
   })
 }
 
-/** Publishes some daily click counts per link, or begins a run when one is due. Returns false when none is left. */
+/**
+ * Publishes the next page of daily click counts per link, and begins with a new day when one is due. Returns false when
+ * there is nothing to publish.
+ */
 export async function closeSome(platform: Platform): Promise<boolean> {
   const progress = await selectClickDays(platform.db)
   if (!progress) {

@@ -239,7 +239,7 @@ async function storeUnattributed(platform: Platform, rows: ConversionRow[]): Pro
 
 const outsideWindow = 'outside_window'
 
-/** Why a lead or sale has no link. Earlier releases stored `lead` for sales of an unattributed lead. */
+/** The reason why a lead or sale has no link. Earlier releases stored `lead` for a sale whose lead has no link. */
 function notAttributed({ attribution }: ConversionRow): string {
   return attribution === 'lead' ? outsideWindow : attribution
 }

@@ -236,7 +236,7 @@ export async function makeDue(db: Db, workspaceId: string, id: string): Promise<
   return result.numAffectedRows === 1n
 }
 
-/** Leads, sales and refunds in batches whose export is not complete. */
+/** Leads, sales and refunds of batches that are not completely copied to ClickHouse yet. */
 export async function selectUnderWay(
   db: AllWorkspacesDb,
 ): Promise<Pick<ConversionRow, 'id' | 'workspace_id' | 'kind' | 'created_at'>[]> {

@@ -76,7 +76,7 @@ export async function eraseCustomerEvents(platform: Pick<Platform, 'db'>, erased
   }
 }
 
-/** Stores events with their deliveries. Returns the ids of events that wait for click facts. */
+/** Stores events with their deliveries. Returns the ids of events that wait until the data of their click is stored. */
 async function enqueue(ctx: Ctx, build: WebhookDrafts['build']): Promise<string[]> {
   return transaction(ctx, async (ctx) => {
     const drafts = (await build(ctx)).sort(byTime)
