@@ -34,6 +34,28 @@ test('a file that an editor replaces counts as changed, and a change between two
   expect(await changes.next()).toEqual([file('b.ts')])
 })
 
+test('a file that was replaced is watched again', async () => {
+  using changes = watchFolders([folder], (name) => name.endsWith('.ts'))
+  for (const text of ['four', 'five']) {
+    await writeFile(file('deep/er/a.ts.tmp'), text)
+    await rename(file('deep/er/a.ts.tmp'), file('deep/er/a.ts'))
+    expect(await changes.next()).toEqual([file('deep/er/a.ts')])
+    await writeFile(file('deep/er/a.ts'), 'six')
+    expect(await changes.next()).toEqual([file('deep/er/a.ts')])
+  }
+})
+
+test('a folder that was removed and created again, with a file in it, is watched', async () => {
+  using changes = watchFolders([folder], (name) => name.endsWith('.ts'))
+  for (const name of ['again/in/e.ts', 'again/in/f.ts']) {
+    await mkdir(file('again/in'), { recursive: true })
+    await writeFile(file(name), 'one')
+    expect(await changes.next()).toEqual([file(name)])
+    await rm(file('again'), { recursive: true })
+    expect(await changes.next()).toEqual([file(name)])
+  }
+})
+
 test('files of a folder that was created later are watched', async () => {
   using changes = watchFolders([folder], (name) => name.endsWith('.ts'))
   await mkdir(file('later'))
