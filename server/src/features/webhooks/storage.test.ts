@@ -60,3 +60,17 @@ test('delivered events are deleted to make room for new events, which lowers the
   while (await pruneSome(later));
   expect(await stored(ctx)).toBe(0)
 })
+
+test('a full workspace is not searched for finished events again at once, because that delays all workspaces', async () => {
+  const { ctx, publishEvents } = await setUp()
+  await publishEvents(perMegabyte + 1)
+  await sql`UPDATE webhook_deliveries SET status = 'delivered', due_at = NULL
+    WHERE workspace_id = ${ctx.workspaceId}`.execute(platform.db)
+  await publishEvents(1)
+  expect(await stored(ctx)).toBe(perMegabyte)
+  const publishAgain = async () => {
+    await publishEvents(1)
+    return stored(ctx)
+  }
+  await expect.poll(publishAgain, { interval: 200, timeout: 60_000 }).toBe(1)
+})
