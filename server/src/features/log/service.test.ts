@@ -111,7 +111,7 @@ test('no message is purged while a rebuild reads the log', async () => {
   expect(await purgeStored(platform, 0)).toHaveLength(1)
 })
 
-test('change messages are purged when every job has acknowledged them', async () => {
+test('change messages are purged when every job that reads their subject has acknowledged them', async () => {
   await manager.consumers.add(changeStream, {
     durable_name: 'one',
     filter_subject: 'changes.one',
@@ -128,12 +128,25 @@ test('change messages are purged when every job has acknowledged them', async ()
     const source = await jetStream(platform.nats).consumers.get(changeStream, consumer)
     for await (const message of await source.fetch({ max_messages: most, expires: 2_000 })) await message.ackAck()
   }
-  await read('one', count)
+  await read('one', 5)
+  expect(await purgeStored(platform, 0)).toEqual([{ stream: changeStream, messages: 5 }])
   expect(await purgeStored(platform, 0)).toEqual([])
+  await read('one', count - 5)
+  // The unread message before them stays.
+  expect(await fill('changes.one')).toBe(5)
+  expect(await purgeStored(platform, 0)).toEqual([{ stream: changeStream, messages: count - 5 }])
+  await read('one', 5)
   await read('two', 1)
-  const [purged] = await purgeStored(platform, 0)
-  expect(purged?.stream).toBe(changeStream)
-  expect(await fill('changes.one')).toBe(purged?.messages)
+  await fill('changes.one')
+  const { first_seq: first } = await readState(changeStream)
+  expect(await purgeStored(platform, 0)).toHaveLength(1)
+  expect((await readState(changeStream)).first_seq).toBeGreaterThan(first)
+})
+
+test('unread change messages are never purged', async () => {
+  const count = await fill('changes.two')
+  expect(await purgeStored(platform, 0)).toEqual([])
+  expect((await readState(changeStream)).messages).toBe(count)
 })
 
 test('old dead letters are deleted for new ones, so that a full stream never stops a worker', async () => {

@@ -48,11 +48,14 @@ export async function purgeStored(
     const needed = isAlmostFull || stream === changeStream ? read : Math.min(read, await fannedOut(manager, info))
     const last = Math.min(first + surplus - 1, needed)
     const before = isAlmostFull ? Number.POSITIVE_INFINITY : platform.now().getTime() - keepMs
-    if (last < first || !(await isOld(manager, stream, last, before))) continue
-    const { purged: count } = await manager.streams.purge(stream, { seq: last + 1 })
-    purged.push({ stream, messages: count })
+    if (last < first && isAlmostFull && stream === changeStream) {
+      purged.push({ stream, messages: await purgeBySubject(manager) })
+    } else if (last >= first && (await isOld(manager, stream, last, before))) {
+      const { purged: count } = await manager.streams.purge(stream, { seq: last + 1 })
+      purged.push({ stream, messages: count })
+    }
   }
-  return purged
+  return purged.filter(({ messages }) => messages > 0)
 }
 
 /** The free ratio, from 0 to 1, of ClickHouse's fullest disk. */
@@ -74,6 +77,33 @@ async function acknowledged(manager: JetStreamManager, { config, state }: Stream
   for await (const { num_pending, num_ack_pending, ack_floor } of manager.consumers.list(config.name))
     if (num_pending + num_ack_pending > 0) floor = Math.min(floor, ack_floor.stream_seq)
   return floor
+}
+
+/**
+ * Purges what the readers of each subject have acknowledged, also after an older message that is unread: a job that
+ * fails for hours must not fill the stream with the messages of all others.
+ */
+async function purgeBySubject(manager: JetStreamManager): Promise<number> {
+  const { last_seq: newest } = (await manager.streams.info(changeStream)).state
+  const readers: { filter: string; floor: number }[] = []
+  for await (const { config, num_pending, num_ack_pending, ack_floor } of manager.consumers.list(changeStream)) {
+    const floor = num_pending + num_ack_pending > 0 ? ack_floor.stream_seq : newest
+    readers.push({ filter: config.filter_subject ?? '>', floor })
+  }
+  let count = 0
+  for (const filter of new Set(readers.map((reader) => reader.filter))) {
+    const floors = readers.flatMap((reader) => (overlap(filter, reader.filter) ? reader.floor : []))
+    count += (await manager.streams.purge(changeStream, { filter, seq: Math.min(...floors) + 1 })).purged
+  }
+  return count
+}
+
+/** Whether a subject can match both filters, such as `changes.*.links` and `changes.>`. */
+function overlap(one: string, other: string): boolean {
+  const [parts, others] = [one.split('.'), other.split('.')]
+  const end = [...parts, ...others].includes('>') ? Math.min(parts.length, others.length) - 1 : parts.length
+  const differ = (a: string, b: string | undefined) => a !== b && a !== '*' && b !== '*'
+  return !parts.slice(0, end).some((part, index) => differ(part, others[index]))
 }
 
 /** The sequence up to which all subscribers of click batches (webhooks) have read this stream. */
