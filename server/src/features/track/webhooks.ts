@@ -79,7 +79,9 @@ function draftConversion(conversion: RecordedConversion, link: Link, customer: C
   const isErased = !customer || customer.erased_at !== null
   const lead = { eventName, customer: person, click, link: shown, partner: null, metadata: isErased ? null : metadata }
   const about = { id: row.id, createdAt: row.timestamp }
-  const draft = { link, customerId: row.customer_id, ...(!hasClickFacts && { waitsFor: 'click' as const }) }
+  // The click facts of an erased customer are never saved, so its events do not wait for them.
+  const isWaiting = !hasClickFacts && !isErased
+  const draft = { link, customerId: row.customer_id, ...(isWaiting && { waitsFor: 'click' as const }) }
   if (presented.event === 'lead') return { ...draft, event: { ...about, event: 'lead.created', data: lead } }
   const { amount, currency, paymentProcessor, invoiceId } = presented.sale
   const data = { ...lead, sale: { amount, currency, paymentProcessor, invoiceId } }
