@@ -4,6 +4,7 @@ import { expect, inject, onTestFinished, test } from 'vitest'
 import { readConfig } from './config.ts'
 import { sendEmail } from './email.ts'
 import { openLog } from './log.ts'
+import { judgeFailure } from './refusal.ts'
 
 const email = { to: 'owner@example.com', subject: 'Grüße', text: 'It was disabled.\n.\nSee https://example.com/\n' }
 
@@ -24,6 +25,16 @@ test('a mail server that rejects the e-mail or is unreachable causes an error', 
   stopped.server.close()
   await once(stopped.server, 'close')
   await expect(sendEmail(handlesFor(`smtp://127.0.0.1:${stopped.port}`), email)).rejects.toThrow('ECONNREFUSED')
+})
+
+test.each([
+  ['a rejected address', { RCPT: '550 nobody here' }, 'refused'],
+  ['a rejected text', { DATA: '554 no' }, 'refused'],
+  ['a full mailbox', { RCPT: '452 later' }, 'unavailable'],
+])('%s is not retried for hours unless a retry may succeed', async (_name, answers, failure) => {
+  const { port } = await startMailServer(answers)
+  const error = await sendEmail(handlesFor(`smtp://127.0.0.1:${port}`), email).catch((error: unknown) => error)
+  expect(judgeFailure(error)).toBe(failure)
 })
 
 test('without a mail server the e-mail is logged', async () => {

@@ -34,8 +34,10 @@ export function judgeFailure(error: unknown): Failure {
   }
   // Our own code failed on the data, or NATS rejected the message's size.
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return 'refused'
-  const { name, code, message } = error as { name?: string; code?: unknown; message?: string }
+  const { name, code, message, responseCode = 0 } = error as Partial<Error> & { code?: unknown; responseCode?: number }
   if (name === 'InvalidArgumentError' || name === 'InvalidSubjectError' || code === 10054) return 'refused'
+  // The mail server rejected the address or the text for good; 4xx asks for a retry.
+  if ((code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode >= 500) return 'refused'
   if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return 'unavailable'
   return /time ?out|timed out|terminated|closed|hang up|connect|no responders|draining/i.test(message ?? '')
     ? 'unavailable'
