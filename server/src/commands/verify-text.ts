@@ -1,5 +1,6 @@
 import type { ConversionFinding } from '../maintenance/conversions.ts'
 import type { CustomerFinding } from '../maintenance/customers.ts'
+import type { TotalFinding } from '../maintenance/link-totals.ts'
 import type { RollupFinding } from '../maintenance/rollups.ts'
 import type { RewindFinding, Verified } from '../maintenance/verify.ts'
 import { table } from './run.ts'
@@ -12,6 +13,7 @@ export function verifiedText(found: Verified, repair: boolean): string {
     textOfClicks(found, repair),
     textOfConversions(found.conversions, repair),
     textOfCustomers(found.customers, repair),
+    textOfTotals(found.totals, repair),
     textOfRollups(found.rollups, repair),
     textOfLetters(found.deadLetters),
   ]
@@ -95,6 +97,22 @@ function textOfCustomers(findings: CustomerFinding[], repair: boolean): string {
   }))
   const next = 'Next: tributary verify --repair sets the sales of these customers to the recorded values.'
   return [...shown(rows), `Customers whose sales differ: ${findings.length}.`, ...nextSteps(findings, next)].join('\n')
+}
+
+function textOfTotals(findings: TotalFinding[], repair: boolean): string {
+  if (findings.length === 0) return ''
+  const rows = findings.map((finding) => ({
+    workspace: finding.workspaceId,
+    domain: finding.domain,
+    tag: finding.tagId === '' ? 'any' : (finding.tagId ?? ''),
+    folder: finding.folderId ?? '',
+    archived: finding.archived ? 'yes' : 'no',
+    total: String(finding.stored),
+    links: String(finding.counted),
+    ...repairedColumn(finding, repair),
+  }))
+  const next = 'Next: tributary verify --repair sets these totals to the number of links.'
+  return [...shown(rows), `Link totals that differ: ${findings.length}.`, ...nextSteps(findings, next)].join('\n')
 }
 
 function textOfRollups(findings: RollupFinding[], repair: boolean): string {

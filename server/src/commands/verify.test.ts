@@ -42,6 +42,7 @@ test('`verify` reports differences with exit code 1, repairs them, and then find
     doubled: 0,
     conversions: [],
     customers: [],
+    totals: [],
     rollups: [],
     deadLetters: { conversions: 0, messages: 0 },
     rewinds: [],
@@ -63,6 +64,20 @@ test('`verify` reports differences with exit code 1, repairs them, and then find
   expect(repaired).toMatchObject({ code: 0, stderr: onlyProgress })
   expect(repaired.stdout).toMatch(/ yes\n[\s\S]+\nCounters set to the stored clicks: 1\.\n$/)
   expect(await tributary('verify', '--workspace', workspace.slug)).toEqual(clean)
+})
+
+test('`verify` reports and repairs link totals that differ from the number of links', async () => {
+  const workspace = await buildWorkspace(platform)
+  await buildLink(platform, workspace)
+  await sql`INSERT INTO link_total_changes (workspace_id, tag_id, domain, folder_id, user_id, archived, change)
+    VALUES (${workspace.id}, '*', ${workspace.domain}, '', '', false, 4)`.execute(platform.db)
+  const found = await tributary('verify', '--workspace', workspace.slug)
+  expect(found).toMatchObject({ code: 1, stderr: onlyProgress })
+  expect(found.stdout).toMatch(/ no +5 +1\n\nLink totals that differ: 1\.\nNext: tributary verify --repair/)
+  const repaired = await tributary('verify', '--repair', '--workspace', workspace.slug)
+  expect(repaired).toMatchObject({ code: 0 })
+  expect(repaired.stdout).toMatch(/ no +5 +1 +yes\n/)
+  expect(await tributary('verify', '--workspace', workspace.slug)).toMatchObject({ code: 0 })
 })
 
 test('`verify` reports and repairs rollups that differ from the event rows', async () => {

@@ -13,6 +13,7 @@ import { reconcileClicks } from './clicks.ts'
 import type { Handles } from './compare.ts'
 import { reconcileConversions } from './conversions.ts'
 import { reconcileCustomers } from './customers.ts'
+import { reconcileTotals } from './link-totals.ts'
 import { reconcileRollups } from './rollups.ts'
 import { withRebuildLock } from './store.ts'
 
@@ -93,8 +94,9 @@ export async function rebuildConversions(platform: Handles, report: Report) {
   return total
 }
 
-/** Repairs rollups, which an interrupted insert may have left incomplete, and click counters, without lowering them. */
+/** Repairs link totals, rollups, which an interrupted insert may have left incomplete, and click counters, without lowering these. */
 async function finishCounts(platform: Platform, total: ClickTotals, report: Report): Promise<void> {
+  total.recovered += (await reconcileTotals(platform, { repair: true })).length
   for await (const { findings, month, percent } of reconcileRollups(platform, { repair: true })) {
     for (const { repaired } of findings) total[repaired ? 'recovered' : 'unrepaired'] += 1
     report(percent / 200, `rollups of ${month.slice(0, 7)}`)

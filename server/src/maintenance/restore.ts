@@ -32,6 +32,7 @@ import {
   selectOthers,
   selectTables,
   setSequence,
+  switchTriggers,
   truncate,
 } from './store.ts'
 
@@ -182,6 +183,7 @@ async function fillPostgres({ storage, key, count }: Reading, session: Session, 
   const present = await selectTables(session)
   const names = present.map(({ name }) => name)
   await truncate(session, names)
+  await switchTriggers(session, names, 'DISABLE')
   const stored = backup.tables.filter(({ engine }) => engine === 'postgres')
   for (const { name } of inOrder(present)) {
     for (const table of stored.filter((table) => table.name === name)) {
@@ -192,6 +194,7 @@ async function fillPostgres({ storage, key, count }: Reading, session: Session, 
       }
     }
   }
+  await switchTriggers(session, names, 'ENABLE')
   for (const { name, last } of backup.sequences) await setSequence(session, name, BigInt(last) + numbersSkipped)
 }
 

@@ -99,6 +99,11 @@ export async function copyIn(
   return target.rowCount
 }
 
+/** Turns our triggers on or off: a backup has what they wrote, too. */
+export async function switchTriggers(session: Session, names: string[], state: 'DISABLE' | 'ENABLE'): Promise<void> {
+  for (const name of names) await session.query(`ALTER TABLE ${quoted(name)} ${state} TRIGGER USER`)
+}
+
 export async function selectFilled(session: Session, names: string[]): Promise<string[]> {
   const filled: string[] = []
   for (const name of names) {

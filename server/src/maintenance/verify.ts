@@ -7,6 +7,7 @@ import { type Finding, reconcileClicks } from './clicks.ts'
 import type { Handles } from './compare.ts'
 import { type ConversionFinding, reconcileConversions } from './conversions.ts'
 import { type CustomerFinding, reconcileCustomers } from './customers.ts'
+import { reconcileTotals, type TotalFinding } from './link-totals.ts'
 import { type RollupFinding, reconcileRollups } from './rollups.ts'
 
 /** PostgreSQL or NATS was restored to an earlier state. `lost` is null until a worker has counted the lost records. */
@@ -22,6 +23,7 @@ export type Verified = {
   findings: Omit<Finding, 'lastClicked'>[]
   conversions: ConversionFinding[]
   customers: CustomerFinding[]
+  totals: TotalFinding[]
   rollups: RollupFinding[]
   /** The number of dead letters, which are neither counted nor stored; null when NATS does not respond. */
   deadLetters: { conversions: number; messages: number | null }
@@ -35,7 +37,7 @@ export async function verify(
 ): Promise<Verified> {
   const found: Verified = {
     ...{ links: 0, different: 0, repaired: 0, unknown: 0, doubled: 0 },
-    ...{ findings: [], conversions: [], customers: [], rollups: [] },
+    ...{ findings: [], conversions: [], customers: [], totals: [], rollups: [] },
     deadLetters: await countRefused(platform, options.workspaceId),
     rewinds: (await selectRewinds(platform.db)).flatMap(presentRewind),
   }
@@ -58,6 +60,7 @@ export async function verify(
     found.customers.push(...findings)
     report(60 + Math.floor(percent * 0.1), 'customers')
   }
+  found.totals = await reconcileTotals(platform, options)
   // Rollups come last: rows that a repair inserted above may be in the rollups already, from before they were lost.
   for await (const { month, findings, percent } of reconcileRollups(platform, options)) {
     found.rollups.push(...findings)
@@ -68,8 +71,9 @@ export async function verify(
 }
 
 /** Whether there are no differences, or all are repaired. */
-export function isSound({ different, repaired, unknown, doubled, conversions, customers, rollups }: Verified): boolean {
-  const others = [...conversions, ...customers, ...rollups]
+export function isSound(found: Verified): boolean {
+  const { different, repaired, unknown, doubled, conversions, customers, totals, rollups } = found
+  const others = [...conversions, ...customers, ...totals, ...rollups]
   return different === repaired && unknown === 0 && doubled === 0 && others.every(({ repaired }) => repaired)
 }
 

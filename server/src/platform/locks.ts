@@ -27,4 +27,8 @@ export const locks = {
   quotas: 7_240_820,
   /** Locked per workspace and destination or name while a link is created or updated. */
   linkNames: 7_240_821,
+  /** Shared per workspace while links change; exclusive while a tag is deleted. Migration 0041 has this number too. */
+  linkTags: 7_240_822,
+  /** Held by the process that adds changes to the link totals, or repairs them. */
+  linkTotals: 7_240_823,
 } as const

@@ -3,7 +3,7 @@ import { startDomainChecks } from '../features/domains/jobs.ts'
 import { eventStorageJobs } from '../features/event-storage/jobs.ts'
 import { startClickDayClosing } from '../features/ingest/click-days.ts'
 import { startIngest } from '../features/ingest/jobs.ts'
-import { linksJobs } from '../features/links/jobs.ts'
+import { linksJobs, startTotalsFolding } from '../features/links/jobs.ts'
 import { startLogRetention } from '../features/log/jobs.ts'
 import { startExport, startOverdueMeter, trackJobs } from '../features/track/jobs.ts'
 import { startDeliveries, startWebhookUpkeep, webhooksJobs } from '../features/webhooks/jobs.ts'
@@ -22,6 +22,7 @@ export async function start(platform: Platform): Promise<AsyncDisposable> {
     startClickDayClosing(platform),
     await startJobs(platform, [...eventStorageJobs, ...linksJobs, ...trackJobs, ...webhooksJobs, ...webhookEventJobs]),
     startDomainChecks(platform),
+    startTotalsFolding(platform),
     startKeyExpiry(platform),
     startLogRetention(platform),
     startTestClosing(platform),

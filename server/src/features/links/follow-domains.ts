@@ -2,6 +2,7 @@ import { asSystem, type Ctx, type Platform } from '../../platform/context.ts'
 import { transaction } from '../../platform/postgres.ts'
 import type { DomainChanged } from '../domains/messages.ts'
 import { selectLinksByNumber, selectNumbersOfDomain, updateLink } from './store.ts'
+import { lockLinkTags } from './totals-store.ts'
 import { publishEvents, removeLinks } from './write.ts'
 
 const atOnce = 500
@@ -21,6 +22,7 @@ type Work = (ctx: Ctx, numbers: bigint[], change: DomainChanged) => Promise<unkn
 async function repeat(ctx: Ctx, change: DomainChanged, work: Work): Promise<void> {
   for (let more = true; more; ) {
     more = await transaction(ctx, async (ctx) => {
+      await lockLinkTags(ctx.db, ctx.workspaceId)
       const numbers = await selectNumbersOfDomain(ctx.db, ctx.workspaceId, change.slug, change.at, atOnce)
       if (numbers.length > 0) await work(ctx, numbers, change)
       return numbers.length === atOnce

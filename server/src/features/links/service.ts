@@ -15,23 +15,24 @@ import { transaction } from '../../platform/postgres.ts'
 import type { FolderDeleted } from '../folders/messages.ts'
 import { tagIdsByNames } from '../tags/service.ts'
 import { type DueTest, finishTest, openTests } from './ab-tests.ts'
-import { keyProblem, lookupKey, rootKey } from './key.ts'
-import type { LinkChanged } from './messages.ts'
-import { buildShortLink, presentAll, type RedirectView, redirectView, trackedLink } from './present.ts'
-import { parseExternalId, parseLinkName } from './settings.ts'
 import {
   addClickCounts,
   addConversionCounts,
   type ClickCount,
   type ConversionCount,
-  countLinksBy,
-  countLinks as countRows,
+  replaceClickCounts,
+  replaceConversionCounts,
+  type TrueCount,
+} from './counters-store.ts'
+import { keyProblem, lookupKey, rootKey } from './key.ts'
+import type { LinkChanged } from './messages.ts'
+import { buildShortLink, presentAll, type RedirectView, redirectView, trackedLink } from './present.ts'
+import { parseExternalId, parseLinkName } from './settings.ts'
+import {
   type LinkRow,
   type LinkSelector,
   leaveFolder,
   renewVersions,
-  replaceClickCounts,
-  replaceConversionCounts,
   replaceWebhookOfLinks,
   selectCounters,
   selectLink,
@@ -40,8 +41,9 @@ import {
   selectLinks,
   selectLinksByNumber,
   selectNumbersById,
-  type TrueCount,
 } from './store.ts'
+import { countFiltered, groupFiltered } from './totals.ts'
+import { repairTotalDifferences, selectTotalDifferences, type TotalDifference } from './totals-store.ts'
 import type { LinkFilter } from './where.ts'
 import { changeLink, changeMessage, describeChange, makeLink, publishAll, removeLinks } from './write.ts'
 
@@ -95,18 +97,11 @@ export async function listLinks(ctx: Ctx, query: LinksQuery): Promise<Link[]> {
 }
 
 export async function countLinks(ctx: Ctx, query: LinksCountQuery): Promise<number> {
-  return countRows(ctx.db, ctx.workspaceId, await buildFilter(ctx, query))
+  return countFiltered(ctx, await buildFilter(ctx, query))
 }
 
 export async function groupLinks(ctx: Ctx, query: LinkGroupsQuery): Promise<LinkGroup[]> {
-  const { groupBy } = query
-  const groups = await countLinksBy(ctx.db, ctx.workspaceId, await buildFilter(ctx, query), {
-    groupBy,
-    ascending: query.sortOrder === 'asc',
-    offset: (query.page - 1) * query.pageSize,
-    count: query.pageSize,
-  })
-  return groups.map(({ group, count }) => ({ [groupBy]: group, count }) as LinkGroup)
+  return groupFiltered(ctx, await buildFilter(ctx, query), query)
 }
 
 export async function linksByNumber(ctx: Ctx, numbers: bigint[]): Promise<Map<bigint, Link>> {
@@ -200,6 +195,15 @@ export function correctConversions(
   counts: Parameters<typeof replaceConversionCounts>[1],
 ): Promise<void> {
   return replaceConversionCounts(platform.db, counts)
+}
+
+/** The stored totals that differ from the number of links; with `repair` it corrects them. */
+export function compareTotals(
+  platform: Pick<Platform, 'db'>,
+  { workspaceId, repair }: { workspaceId?: string; repair: boolean },
+): Promise<TotalDifference[]> {
+  if (!repair) return selectTotalDifferences(platform.db, workspaceId)
+  return transaction(platform, ({ db }) => repairTotalDifferences(db, workspaceId))
 }
 
 /** Replaces the set of links that have this webhook in their `webhookIds`. */

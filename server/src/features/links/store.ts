@@ -2,6 +2,7 @@ import type { Link } from '@tributary/contract/links'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { locks } from '../../platform/locks.ts'
 import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
+import { linkTagsLock, lockLinkTags } from './totals-store.ts'
 import { buildConditions, type LinkFilter } from './where.ts'
 
 export type LinkRow = {
@@ -70,7 +71,6 @@ export type LinkColumns = Omit<
 >
 export type NewLinkRow = Pick<LinkColumns, 'id' | 'workspace_id' | 'domain' | 'key' | 'lookup_key' | 'url'> &
   Partial<LinkColumns>
-export type ClickCount = { linkNumber: bigint; clicks: number; lastClicked: Date }
 export type LinkSelector = { id: string } | { externalId: string } | { domain: string; lookupKey: string }
 
 type Tables = { links: NewLinkRow & { number?: bigint; version?: bigint; updated_at?: Date } }
@@ -143,8 +143,11 @@ export async function selectLinkForUpdate(
   workspaceId: string,
   selector: LinkSelector,
 ): Promise<LinkRow | undefined> {
-  const result = await sql<{ number: bigint }>`SELECT l.number FROM links l
-    WHERE l.workspace_id = ${workspaceId} AND ${selected(selector)} FOR UPDATE`.execute(db)
+  // The tag lock comes before the locks of tags, as when a tag is deleted.
+  const result = await sql<{
+    number: bigint
+  }>`SELECT l.number FROM (SELECT ${linkTagsLock(workspaceId)}) AS locked, links l
+    WHERE l.workspace_id = ${workspaceId} AND ${selected(selector)} FOR UPDATE OF l`.execute(db)
   const number = result.rows[0]?.number
   return number === undefined ? undefined : (await selectLinksByNumber(db, workspaceId, [number]))[0]
 }
@@ -171,6 +174,7 @@ export async function selectNumbersById(db: Db, workspaceId: string, ids: string
 
 /** The newest link with this destination. Blocks concurrent upserts of the destination until the transaction ends. */
 export async function selectNewestByUrl(db: Db, workspaceId: string, url: string): Promise<LinkRow | undefined> {
+  await lockLinkTags(db, workspaceId)
   await lockNames(db, workspaceId, [url])
   const result = await sql<LinkRow>`SELECT ${linkColumnsFragment} FROM ${linkTablesFragment}
     WHERE l.workspace_id = ${workspaceId} AND md5(l.url) = md5(${url}) AND l.url = ${url} AND l.deleted_at IS NULL
@@ -230,38 +234,6 @@ export async function selectDueTests(db: AllWorkspacesDb, now: Date): Promise<Li
   return result.rows
 }
 
-export async function addClickCounts(db: AllWorkspacesDb, counts: ClickCount[]): Promise<void> {
-  await sql`
-    UPDATE link_counters c
-    SET clicks = c.clicks + n.clicks, last_clicked = greatest(c.last_clicked, n.last_clicked)
-    FROM unnest(
-      ${counts.map((count) => count.linkNumber)}::bigint[],
-      ${counts.map((count) => count.clicks)}::bigint[],
-      ${counts.map((count) => count.lastClicked)}::timestamptz[]
-    ) AS n (link_number, clicks, last_clicked)
-    WHERE c.link_number = n.link_number`.execute(db)
-}
-
-export type ConversionCount = {
-  linkNumber: bigint
-  leads: number
-  conversions: number
-  sales: number
-  saleAmount: bigint
-}
-
-export async function addConversionCounts(db: AllWorkspacesDb, counts: ConversionCount[]): Promise<void> {
-  await sql`UPDATE link_counters SET leads = link_counters.leads + added.leads,
-      conversions = link_counters.conversions + added.conversions, sales = link_counters.sales + added.sales,
-      sale_amount = link_counters.sale_amount + added.sale_amount
-    FROM unnest(
-      ${counts.map((count) => count.linkNumber)}::bigint[], ${counts.map((count) => count.leads)}::bigint[],
-      ${counts.map((count) => count.conversions)}::bigint[], ${counts.map((count) => count.sales)}::bigint[],
-      ${counts.map((count) => String(count.saleAmount))}::numeric[]
-    ) AS added (link_number, leads, conversions, sales, sale_amount)
-    WHERE link_counters.link_number = added.link_number`.execute(db)
-}
-
 export type CountedRow = Pick<LinkRow, 'number' | 'id' | 'workspace_id' | 'domain' | 'key' | keyof CounterColumns> & {
   highest: bigint
 }
@@ -277,28 +249,6 @@ export async function selectCounters(
       ${counters}, (SELECT max(number) FROM links) AS highest
     FROM ${linkTablesFragment} WHERE l.number > ${after} AND ${mine} ORDER BY l.number LIMIT ${count}`.execute(db)
   return result.rows
-}
-
-export type TrueCount = { workspace_id: string; link_number: string; clicks: number; last_clicked: Date | null }
-
-export async function replaceClickCounts(db: Db, counts: TrueCount[]): Promise<void> {
-  await sql`INSERT INTO link_counters (workspace_id, link_number, clicks, last_clicked)
-    SELECT * FROM jsonb_to_recordset(${JSON.stringify(counts)}::jsonb)
-      AS n (workspace_id text, link_number bigint, clicks bigint, last_clicked timestamptz)
-    ON CONFLICT (link_number) DO UPDATE SET clicks = excluded.clicks, last_clicked = excluded.last_clicked`.execute(db)
-}
-
-export async function replaceConversionCounts(db: Db, counts: (ConversionCount & { workspaceId: string })[]) {
-  const rows = counts.map((count) => ({
-    ...count,
-    linkNumber: `${count.linkNumber}`,
-    saleAmount: `${count.saleAmount}`,
-  }))
-  await sql`INSERT INTO link_counters (workspace_id, link_number, leads, conversions, sales, sale_amount)
-    SELECT * FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS n ("workspaceId" text, "linkNumber" bigint,
-      leads bigint, conversions bigint, sales bigint, "saleAmount" numeric)
-    ON CONFLICT (link_number) DO UPDATE SET leads = excluded.leads, conversions = excluded.conversions,
-      sales = excluded.sales, sale_amount = excluded.sale_amount`.execute(db)
 }
 
 export type LinkSort = 'createdAt' | 'clicks' | 'saleAmount' | 'lastClicked'

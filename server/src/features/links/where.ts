@@ -11,6 +11,18 @@ export type LinkFilter = {
   tagged: boolean
 }
 
+/** A filter by the columns of the stored totals. */
+export type TotalsFilter = Pick<LinkFilter, 'domain' | 'folderId' | 'userId' | 'archived' | 'tagged'> & {
+  tagId?: string
+}
+
+/** The filter of the stored totals; undefined when only the links themselves can tell their number. */
+export function totalsFilter({ search, tenantId, tagIds, ...filter }: LinkFilter): TotalsFilter | undefined {
+  // A link with two of several tags would count twice.
+  if (search !== undefined || tenantId !== undefined || (tagIds && tagIds.length !== 1)) return undefined
+  return { ...filter, tagId: tagIds?.[0] }
+}
+
 /** The SQL conditions of a link list or count. */
 export function buildConditions(workspaceId: string, filter: LinkFilter): RawBuilder<SqlBool>[] {
   const conditions = [sql<SqlBool>`l.workspace_id = ${workspaceId}`, sql<SqlBool>`l.deleted_at IS NULL`]

@@ -9,7 +9,7 @@ import { domainForLink, hasDomain } from '../domains/service.ts'
 import { requireFolder } from '../folders/service.ts'
 import { missingTagIds, tagIdsByNames } from '../tags/service.ts'
 import { knownWebhookIds } from '../webhooks/service.ts'
-import { keepCount, requireStorageRoom } from '../workspaces/service.ts'
+import { requireStorageRoom } from '../workspaces/service.ts'
 import { keyProblem, lookupKey, normalKey, randomKey, rootKey, sharedKeyProblem } from './key.ts'
 import { type LinkChanged, type LinkEvent, linkChangedMessage } from './messages.ts'
 import { presentAll } from './present.ts'
@@ -26,6 +26,7 @@ import {
   selectLinksByNumber,
   updateLink,
 } from './store.ts'
+import { lockLinkTags, repairTotalDifferences, sumAllTotals } from './totals-store.ts'
 
 /* Link writes shared by create, update, upsert and bulk calls. Each publishes its event in the caller's transaction. */
 
@@ -34,9 +35,10 @@ export async function makeLink(ctx: Ctx, input: NewLink): Promise<LinkRow> {
   const columns = linkColumns({ url, ...settings }, url, ctx.now())
   requireSmallLink(ctx.config, columns)
   const domain = await domainForLink(ctx, asked)
+  await lockLinkTags(ctx.db, ctx.workspaceId)
   const tagIds = (await resolveTags(ctx, input)) ?? []
   await checkNamed(ctx, input)
-  await requireStorageRoom(ctx, 'links', () => countAllLinks(ctx.db, ctx.workspaceId))
+  await requireLinkRoom(ctx)
   const id = newId('link')
   const row = {
     ...columns,
@@ -48,7 +50,6 @@ export async function makeLink(ctx: Ctx, input: NewLink): Promise<LinkRow> {
   }
   const number =
     key === undefined ? await insertWithRandomKey(ctx, row, prefix, keyLength) : await insertWithKey(ctx, row, key)
-  await keepCount(ctx, 'links', 1)
   await replaceTags(ctx.db, ctx.workspaceId, number, tagIds)
   return publishChange(ctx, number)
 }
@@ -84,7 +85,6 @@ export async function changeLink(ctx: Ctx, link: LinkRow, patch: LinkPatch): Pro
 /** Deletes links and publishes it. Returns the numbers of links that this call deleted. */
 export async function removeLinks(ctx: Ctx, numbers: bigint[]): Promise<bigint[]> {
   const removed = await deleteLinks(ctx.db, ctx.workspaceId, numbers)
-  await keepCount(ctx, 'links', -removed.length)
   const rows = await selectLinksByNumber(ctx.db, ctx.workspaceId, removed)
   await publishEvents(ctx, 'link.deleted', rows)
   return removed
@@ -147,6 +147,15 @@ export async function publishEvents(
     return changeMessage(ctx, row, former.get(row.number), event)
   })
   await publishAll(ctx, messages)
+}
+
+/** Throws when the workspace has as many links as it may have. */
+async function requireLinkRoom(ctx: Ctx): Promise<void> {
+  const { db, workspaceId } = ctx
+  await requireStorageRoom(ctx, 'links', () => countAllLinks(db, workspaceId), {
+    read: () => sumAllTotals(db, workspaceId),
+    correct: () => repairTotalDifferences(db, workspaceId),
+  })
 }
 
 async function insertWithKey(ctx: Ctx, row: Omit<NewLinkRow, 'key' | 'lookup_key'>, asked: string): Promise<bigint> {

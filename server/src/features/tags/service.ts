@@ -11,6 +11,7 @@ import {
   countTags,
   deleteTagRow,
   insertTag,
+  lockTagging,
   selectMissingTags,
   selectTags,
   selectTagsByIds,
@@ -61,6 +62,7 @@ export async function updateTag(ctx: Ctx, id: string, patch: TagPatch): Promise<
 /** Removes a tag from its links: in PostgreSQL at once; event filters follow when the worker handles the message. */
 export async function deleteTag(ctx: Ctx, id: string): Promise<{ id: string }> {
   await transaction(ctx, async (ctx) => {
+    await lockTagging(ctx.db, ctx.workspaceId)
     if (!(await deleteTagRow(ctx.db, ctx.workspaceId, id))) throw notFound('tag', id)
     const partition = hashPartition(ctx.workspaceId, ctx.config.EVENT_PARTITIONS)
     await publish(ctx, tagDeletedMessage({ workspaceId: ctx.workspaceId, tagId: id }, partition))

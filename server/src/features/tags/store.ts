@@ -1,5 +1,6 @@
 import type { Tag } from '@tributary/contract/tags'
 import { sql } from 'kysely'
+import { locks } from '../../platform/locks.ts'
 import { type Db, deleteById, updateById } from '../../platform/postgres.ts'
 
 export type TagRow = Tag & { workspace_id: string; created_at: Date; updated_at: Date }
@@ -76,6 +77,11 @@ export function updateTagRow(
 
 export function deleteTagRow(db: Db, workspaceId: string, id: string): Promise<boolean> {
   return deleteById(db, 'tags', workspaceId, id)
+}
+
+/** Waits for running changes of links and blocks new ones until the transaction ends: a trigger counts links by tag. */
+export async function lockTagging(db: Db, workspaceId: string): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${workspaceId}, ${locks.linkTags}))`.execute(db)
 }
 
 type NamedTag = { workspaceId: string; tagId: string }

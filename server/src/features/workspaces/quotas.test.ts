@@ -94,7 +94,9 @@ describe('links', () => {
 
   test('are counted again before the first refusal, when the stored count is wrong', async () => {
     const ctx = await tenant({ LINKS_PER_WORKSPACE: 2 })
-    await sql`INSERT INTO workspace_usage VALUES (${ctx.workspaceId}, 'links', 99, 1000)`.execute(platform.db)
+    await sql`INSERT INTO link_totals VALUES (${ctx.workspaceId}, '*', 'wrong.localhost', '', '', false, 1000)`.execute(
+      platform.db,
+    )
     await createLink(ctx, { url })
     await createLink(ctx, { url })
     await expect(createLink(ctx, { url })).rejects.toMatchObject(refusal(2, 'links', 'LINKS_PER_WORKSPACE'))

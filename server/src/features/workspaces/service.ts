@@ -181,12 +181,13 @@ export async function requireStorageRoom(
   ctx: Tenant,
   noun: 'links' | 'customers',
   recount: () => Promise<number>,
+  stored = usageIn(ctx, noun),
 ): Promise<void> {
   const most = ctx.config[quotas[noun]]
-  const used = await selectUsage(ctx.db, ctx.workspaceId, noun)
+  const used = await stored.read()
   if (used < most - nearQuota) return
   await lockQuota(ctx.db, ctx.workspaceId, noun)
-  const exact = await selectUsage(ctx.db, ctx.workspaceId, noun)
+  const exact = await stored.read()
   if (exact < most) return
   const known = recountCache(ctx.config)
   const name = `${noun} ${ctx.workspaceId}`
@@ -195,13 +196,23 @@ export async function requireStorageRoom(
   known.set(name, true)
   const counted = await recount()
   if (counted >= most) throw quotaReached(ctx, noun, counted)
-  await correctUsage(ctx.db, ctx.workspaceId, noun, counted)
+  await stored.correct(counted)
 }
 
-/** Updates the stored count of links or customers. Call it in the transaction that adds or removes them. */
+/** A stored count, and how to set it to the number of counted rows. */
+type StoredCount = { read(): Promise<number>; correct(counted: number): Promise<unknown> }
+
+function usageIn({ db, workspaceId }: Tenant, noun: string): StoredCount {
+  return {
+    read: () => selectUsage(db, workspaceId, noun),
+    correct: (counted) => correctUsage(db, workspaceId, noun, counted),
+  }
+}
+
+/** Updates the stored count of customers. Call it in the transaction that adds or removes them. */
 export async function keepCount(
   ctx: Pick<Ctx, 'db' | 'workspaceId'>,
-  noun: 'links' | 'customers',
+  noun: 'customers',
   change: number,
 ): Promise<void> {
   if (change !== 0) await addUsage(ctx.db, ctx.workspaceId, noun, change)
