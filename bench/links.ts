@@ -1,5 +1,5 @@
 import { createClient } from '@tributary/contract/client'
-import { countLinks, listLinks } from '@tributary/contract/links'
+import { countLinks, groupLinks, listLinks } from '@tributary/contract/links'
 import { sql } from 'kysely'
 import { buildWorkspace } from '../server/test/build.ts'
 import { startServer } from '../server/test/server-process.ts'
@@ -37,6 +37,9 @@ console.log(`| GET /links, ${total} links in the workspace | p50 ms | p95 ms |\n
 await report('bare statement, newest 100', () => bareStatement())
 for (const [name, query] of queries) await report(name, () => call(listLinks, { query }))
 await report('count', () => call(countLinks))
+await report('count of a domain', () => call(countLinks, { query: { domain: workspace.domain } }))
+await report('count by domain', () => call(groupLinks, { query: { groupBy: 'domain' } }))
+await report('count with a search, one match', () => call(countLinks, { query: { search: 'page-777777' } }))
 await server.stop()
 
 async function report(name: string, work: () => Promise<unknown>): Promise<void> {

@@ -353,7 +353,7 @@ describe('concurrent duplicates', () => {
     holder.catch(() => {})
     await release.promise
     const first = call(workspace, 'POST', '/links', { key, body })
-    const firstPid = await eventually(async () => waiting('insert into "links"'))
+    const firstPid = await eventually(async () => waiting('%INSERT INTO links ('))
     const twin = call(workspace, 'POST', '/links', { key, body, api: second.api })
     await eventually(async () => waiting('%INSERT INTO idempotency_keys'))
     await sql`SELECT pg_terminate_backend(${firstPid})`.execute(platform.db)

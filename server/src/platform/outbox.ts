@@ -31,6 +31,30 @@ export async function publish(ctx: Pick<Ctx, 'db' | 'workspaceId' | 'tracing'>, 
     SELECT pg_notify(${channel}, '')`.execute(ctx.db)
 }
 
+/** The SQL that wakes the relay when the transaction commits. */
+export const outboxNotify = `pg_notify('${channel}', '')`
+
+/** The SQL that inserts the rows of a SELECT: workspace, subject, body and traceparent. */
+export function outboxInsert(rows: string): string {
+  return `INSERT INTO outbox (workspace_id, subject, body, traceparent) ${rows}`
+}
+
+const waking = new WeakSet<Db>()
+const wakeMs = 5
+
+/**
+ * Wakes the relay for messages that are committed already, once for all messages of some milliseconds: commits that
+ * notify run one after another. If the process ends before, the relay finds the messages within a second.
+ */
+export function wakeRelay({ db }: Pick<Platform, 'db'>): void {
+  if (waking.has(db)) return
+  waking.add(db)
+  setTimeout(() => {
+    waking.delete(db)
+    sql`SELECT ${sql.raw(outboxNotify)}`.execute(db).catch(() => {})
+  }, wakeMs).unref()
+}
+
 /** Publishes committed outbox messages to NATS. One process does the work, the others stand by. */
 export function startRelay(platform: Platform): AsyncDisposable {
   const stopping = new AbortController()

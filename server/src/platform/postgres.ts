@@ -98,6 +98,29 @@ export function openPostgres(
   return db
 }
 
+/** Names of statements by their text. */
+const preparedNames = new Map<string, string>()
+
+/** Makes each connection parse and plan this statement once, under a name, instead of each time. Returns the text. */
+export function prepareOnce(name: string, text: string): string {
+  preparedNames.set(text, name)
+  return text
+}
+
+type Query = (text: string, values: unknown[]) => unknown
+const preparing = new WeakSet<pg.PoolClient>()
+
+function prepareByName(client: pg.PoolClient): pg.PoolClient {
+  if (preparing.has(client)) return client
+  preparing.add(client)
+  const query = client.query.bind(client) as unknown as Query & ((config: pg.QueryConfig) => unknown)
+  const named: Query = (text, values) => {
+    const name = preparedNames.get(text)
+    return name === undefined ? query(text, values) : query({ name, text, values })
+  }
+  return Object.assign(client, { query: named })
+}
+
 /** Wraps the pool with a limit of connections per workspace. */
 function fairPool(pool: pg.Pool, mostPerTenant: number, waitMs: number): PostgresPool {
   const enter = openSlots(mostPerTenant, waitMs)
@@ -106,7 +129,7 @@ function fairPool(pool: pg.Pool, mostPerTenant: number, waitMs: number): Postgre
       const tenant = tenants.getStore()
       const leave = tenant === undefined ? undefined : await enter(tenant)
       try {
-        const client = await pool.connect()
+        const client = prepareByName(await pool.connect())
         const release = client.release
         client.release = (error) => {
           leave?.()

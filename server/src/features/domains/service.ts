@@ -1,6 +1,9 @@
 import type { Domain as DomainShape, DomainsQuery } from '@tributary/contract/domains'
+import { openByteCache } from '../../platform/byte-cache.ts'
+import type { Config } from '../../platform/config.ts'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { conflict, invalid, notFound } from '../../platform/errors.ts'
+import { memoByObject } from '../../platform/memo.ts'
 import { insertAnnounced } from './add.ts'
 import type { DomainCtx } from './announce.ts'
 import { checkDomain } from './check.ts'
@@ -8,8 +11,10 @@ import { hostProblem, parseHost, soughtHost } from './host.ts'
 import { presentDomain } from './present.ts'
 import { recordsFor } from './records.ts'
 import {
+  type DomainColumns,
   type DomainRow,
   hastenCheck,
+  linkDomainCondition,
   selectDomain,
   selectDomainBySlug,
   selectDomains,
@@ -98,6 +103,26 @@ export async function domainForLink(ctx: Ctx, asked: string | undefined): Promis
   if (slug === ctx.config.SHORT_DOMAIN) return slug
   if (!(await selectDomain(ctx.db, ctx.workspaceId, slug))) throw notFound('domain', slug)
   return slug
+}
+
+/** A guess of the domain of a new link, which `domainCondition` checks: a default domain is cached for a minute. */
+export async function guessLinkDomain(ctx: Ctx, asked: string | undefined): Promise<string> {
+  if (asked !== undefined) return soughtHost(asked)
+  const known = defaultDomains(ctx.config)
+  const domain = known.get(ctx.workspaceId) ?? (await domainForLink(ctx, undefined))
+  known.set(ctx.workspaceId, domain)
+  return domain
+}
+
+export function forgetLinkDomain({ config, workspaceId }: Pick<Ctx, 'config' | 'workspaceId'>): void {
+  defaultDomains(config).delete(workspaceId)
+}
+
+const defaultDomains = memoByObject((_: Config) => openByteCache<string>({ maxBytes: 4_000_000, ttlMs: 60_000 }))
+
+/** The SQL condition that a new link may use its domain; the columns are SQL, too. */
+export function domainCondition(columns: DomainColumns): string {
+  return linkDomainCondition(columns)
 }
 
 export async function hasDomain(ctx: Pick<Ctx, 'db' | 'workspaceId'>, slug: string): Promise<boolean> {

@@ -101,6 +101,16 @@ export async function insertCertificate(db: Db, workspaceId: string, host: strin
   return result.rows.length > 0
 }
 
+/** The SQL condition that a link's domain is the default one, or one that the workspace may use. */
+export function linkDomainCondition({ workspace, domain, isDefault, shared }: DomainColumns): string {
+  return `CASE WHEN ${isDefault} THEN ${domain} = coalesce(
+      (SELECT d.slug FROM domains d WHERE d.workspace_id = ${workspace} AND d.is_primary), ${shared})
+    ELSE ${domain} = ${shared} OR EXISTS (
+      SELECT FROM domains d WHERE d.workspace_id = ${workspace} AND d.slug = ${domain}) END`
+}
+
+export type DomainColumns = Record<'workspace' | 'domain' | 'isDefault' | 'shared', string>
+
 export async function selectPrimaryDomain(db: Db, workspaceId: string): Promise<string | undefined> {
   const row = await db
     .withTables<Tables>()

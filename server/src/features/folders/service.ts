@@ -9,6 +9,7 @@ import { type FolderDeleted, folderDeletedMessage } from './messages.ts'
 import {
   countFolders,
   deleteFolderRow,
+  existingFolder,
   type FolderChanges,
   type FolderRow,
   insertFolder,
@@ -70,6 +71,11 @@ export async function deleteFolder(ctx: Ctx, id: string): Promise<{ id: string }
 /** Throws when the folder does not exist. In a transaction, locks its row against deletion until it ends. */
 export async function requireFolder(ctx: Ctx, id: string): Promise<void> {
   if (!(await selectFolder(ctx.db, ctx.workspaceId, id))) throw notFound('folder', id)
+}
+
+/** The SQL condition that a folder, if any, exists; the columns are SQL, too. */
+export function folderCondition(columns: Record<'workspace' | 'id', string>): string {
+  return existingFolder(columns)
 }
 
 export async function isFolder(platform: Pick<Platform, 'db'>, workspaceId: string, id: string): Promise<boolean> {

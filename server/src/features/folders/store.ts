@@ -37,6 +37,12 @@ export async function selectFolder(db: Db, workspaceId: string, id: string): Pro
   return result.rows[0]
 }
 
+/** The SQL condition that a folder, if any, exists; locks its row against deletion until the transaction ends. */
+export function existingFolder({ workspace, id }: Record<'workspace' | 'id', string>): string {
+  return `(${id} IS NULL OR EXISTS (
+    SELECT FROM folders f WHERE f.workspace_id = ${workspace} AND f.id = ${id} FOR KEY SHARE))`
+}
+
 export async function selectFoldersByIds(db: Db, workspaceId: string, ids: string[]): Promise<FolderRow[]> {
   const result = await sql<FolderRow>`
     SELECT * FROM folders WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[])`.execute(db)

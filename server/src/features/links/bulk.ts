@@ -1,24 +1,44 @@
 import { hash } from 'node:crypto'
-import { type BulkUpdate, type Link, type LinkError, linkBody, newLink } from '@tributary/contract/links'
+import { type BulkUpdate, type Link, type LinkError, linkBody, type NewLink, newLink } from '@tributary/contract/links'
 import { nestingProblem } from '../../platform/body.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { AppError, badRequest, invalid } from '../../platform/errors.ts'
 import { savepoint, transaction } from '../../platform/postgres.ts'
 import { parse } from '../../platform/validation.ts'
+import { createAtOnce, createSlowly } from './create.ts'
 import { lookupKey } from './key.ts'
 import { presentAll } from './present.ts'
 import { parseLinkName } from './settings.ts'
 import { type LinkRow, type LinkSelector, lockNames, selectLinkForUpdate } from './store.ts'
-import { changeLink, makeLink, removeLinks } from './write.ts'
+import { changeLink, removeLinks } from './write.ts'
 
 /** Creates links in one transaction. A link that can't be created has an error at its index; the others are created. */
 export async function createLinks(ctx: Ctx, items: unknown[]): Promise<(Link | LinkError)[]> {
-  return inOneTransaction(ctx, items, lockNamesFor(items), async (ctx, item) => {
+  return transaction(ctx, async (ctx) => {
+    const names = lockNamesFor(items)
+    if (names.length > 0) await lockNames(ctx.db, ctx.workspaceId, names)
+    const inputs = items.map(parseItem)
+    const valid = inputs.filter((input): input is NewLink => !(input instanceof AppError))
+    const links = await createAtOnce(ctx, valid)
+    const outcomes: (Link | LinkError)[] = []
+    for (const [index, input] of inputs.entries()) {
+      const made = input instanceof AppError ? input : (links.shift() ?? (await attempt(ctx, input)))
+      outcomes.push(made instanceof AppError ? { link: items[index], error: made.message, code: made.code } : made)
+    }
+    return outcomes
+  })
+}
+
+function parseItem(item: unknown): NewLink | AppError {
+  try {
     // Check the number of values first: validation errors for thousands of values would be slow.
     const problem = nestingProblem(Buffer.from(JSON.stringify(item)), linkBody.bodyValues)
     if (problem) throw invalid(`The link ${problem}.`)
-    return makeLink(ctx, parse(newLink, item, 'body'))
-  })
+    return parse(newLink, item, 'body')
+  } catch (error) {
+    if (error instanceof AppError) return error
+    throw error
+  }
 }
 
 /** Applies one change to all given links in one transaction. Skips unknown links. */
@@ -66,32 +86,12 @@ function lockNamesFor(items: unknown[]): string[] {
   return [...new Set(names.map((name) => hash('sha256', name).slice(0, 1)))]
 }
 
-/** Runs `work` for each item in one transaction. Rolls a failed item back to its savepoint and returns its error. */
-async function inOneTransaction<T>(
-  ctx: Ctx,
-  items: T[],
-  names: string[],
-  work: (ctx: Ctx, item: T) => Promise<LinkRow>,
-): Promise<(Link | LinkError)[]> {
-  return transaction(ctx, async (ctx) => {
-    if (names.length > 0) await lockNames(ctx.db, ctx.workspaceId, names)
-    const outcomes: (LinkRow | LinkError)[] = []
-    for (const item of items) outcomes.push(await attempt(ctx, item, work))
-    const rows = outcomes.filter((outcome): outcome is LinkRow => 'number' in outcome)
-    const links = await presentAll(ctx, rows)
-    return outcomes.map((outcome) => ('number' in outcome ? (links.shift() as Link) : outcome))
-  })
-}
-
-async function attempt<T>(
-  ctx: Ctx,
-  item: T,
-  work: (ctx: Ctx, item: T) => Promise<LinkRow>,
-): Promise<LinkRow | LinkError> {
+/** Creates one link; an error undoes its writes only, and is returned. */
+async function attempt(ctx: Ctx, input: NewLink): Promise<Link | AppError> {
   try {
-    return await savepoint(ctx, (ctx) => work(ctx, item))
+    return await savepoint(ctx, (ctx) => createSlowly(ctx, input))
   } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    return { link: item, error: error.message, code: error.code }
+    if (error instanceof AppError) return error
+    throw error
   }
 }

@@ -34,6 +34,10 @@ export type LinkChanged = z.infer<typeof linkChanged>
 
 export const linkChangedSubject = 'changes.*.links'
 
+export function linkChangedSubjectIn(partition: number): string {
+  return `changes.${partition}.links`
+}
+
 export function linkChangedMessage(body: LinkChanged, partition: number) {
-  return { subject: `changes.${partition}.links`, body }
+  return { subject: linkChangedSubjectIn(partition), body }
 }

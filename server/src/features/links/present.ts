@@ -26,7 +26,7 @@ export async function presentAll(ctx: Ctx, rows: LinkRow[]): Promise<Link[]> {
 }
 
 /** Builds the API's link from its row, with exactly the contract's keys. */
-function presentLink(
+export function presentLink(
   row: LinkRow,
   given: Pick<Link, 'folderId' | 'webhookIds' | 'password'> & { apiUrl: string; tags: Tag[] },
 ): Link {

@@ -24,6 +24,7 @@ import {
   replaceConversionCounts,
   type TrueCount,
 } from './counters-store.ts'
+import { createOne } from './create.ts'
 import { keyProblem, lookupKey, rootKey } from './key.ts'
 import type { LinkChanged } from './messages.ts'
 import { buildShortLink, presentAll, type RedirectView, redirectView, trackedLink } from './present.ts'
@@ -45,14 +46,14 @@ import {
 import { countFiltered, groupFiltered } from './totals.ts'
 import { repairTotalDifferences, selectTotalDifferences, type TotalDifference } from './totals-store.ts'
 import type { LinkFilter } from './where.ts'
-import { changeLink, changeMessage, describeChange, makeLink, publishAll, removeLinks } from './write.ts'
+import { changeLink, changeMessage, describeChange, publishAll, removeLinks } from './write.ts'
 
 // A link key has at most 190 characters, and NFC and lowercasing can triple its length.
 const longestLookupKey = 3 * 190
 const linksAtOnce = 500
 
-export async function createLink(ctx: Ctx, input: NewLink): Promise<Link> {
-  return present(ctx, await transaction(ctx, (ctx) => makeLink(ctx, input)))
+export function createLink(ctx: Ctx, input: NewLink): Promise<Link> {
+  return createOne(ctx, input)
 }
 
 export async function updateLink(ctx: Ctx, idOrExternalId: string, patch: LinkPatch): Promise<Link> {

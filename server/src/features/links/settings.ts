@@ -15,7 +15,6 @@ const plainColumns = {
   rewrite: 'rewrite',
   doIndex: 'do_index',
   tenantId: 'tenant_id',
-  folderId: 'folder_id',
   comments: 'comments',
   title: 'title',
   description: 'description',
@@ -48,6 +47,7 @@ export function linkColumns(input: Settings, url: string, now: Date): Partial<Li
   for (const [field, column] of entries(instants)) {
     if (input[field] !== undefined) columns[column] = moment(field, input[field], now)
   }
+  if (input.folderId !== undefined) columns.folder_id = input.folderId || null
   if (input.externalId !== undefined) columns.external_id = input.externalId || null
   if (input.webhookIds !== undefined) columns.webhook_ids = [...new Set(input.webhookIds)]
   if (input.geo !== undefined) columns.geo = normalizeGeo(input.geo)

@@ -129,7 +129,7 @@ export async function publishChange(ctx: Ctx, number: bigint, before?: LinkRow):
 }
 
 // A NATS message may have up to a million bytes.
-const largestLink = 500_000
+export const largestLink = 500_000
 
 /** Publishes an event for each link; `former` has the rows from before the change. */
 export async function publishEvents(

@@ -10,10 +10,12 @@ import { type TagDeleted, tagDeletedMessage } from './messages.ts'
 import {
   countTags,
   deleteTagRow,
+  existingTags,
   insertTag,
   lockTagging,
   selectMissingTags,
   selectTags,
+  selectTagsByIdOrName,
   selectTagsByIds,
   selectTagsByNames,
   type TagRow,
@@ -85,6 +87,25 @@ export async function tagIdsByNames(ctx: Ctx, names: string[]): Promise<{ found:
   const indexes = new Set(rows.map((row) => Number(row.index)))
   const missing = asked.filter((_, index) => !indexes.has(index + 1))
   return { found: [...new Set(rows.map((row) => row.id))], missing: [...new Set(missing)] }
+}
+
+export type NamedTags = { byId: Map<string, Tag>; byName: (name: string) => Tag | undefined }
+
+/** Reads tags by id or name, without a lock: `tagsCondition` checks them again. */
+export async function findTags(ctx: Ctx, { ids, names }: Record<'ids' | 'names', string[]>): Promise<NamedTags> {
+  const asked = { ids, names: names.map(normalName) }
+  const rows = ids.length + names.length === 0 ? [] : await selectTagsByIdOrName(ctx.db, ctx.workspaceId, asked)
+  const tags = rows.map(presentTag)
+  const byName = new Map(tags.map((tag) => [tag.name.toLowerCase(), tag]))
+  return {
+    byId: new Map(tags.map((tag) => [tag.id, tag])),
+    byName: (name) => byName.get(normalName(name).toLowerCase()),
+  }
+}
+
+/** The SQL condition that all of these tags exist; the columns are SQL, too. */
+export function tagsCondition(columns: Record<'workspace' | 'ids', string>): string {
+  return existingTags(columns)
 }
 
 export async function missingTagIds(ctx: Ctx, ids: string[]): Promise<string[]> {

@@ -48,6 +48,22 @@ export async function selectTagsByIds(db: Db, workspaceId: string, ids: string[]
   return result.rows
 }
 
+/** The SQL condition that all of these tags exist; locks their rows against deletion until the transaction ends. */
+export function existingTags({ workspace, ids }: Record<'workspace' | 'ids', string>): string {
+  return `cardinality(${ids}) = (SELECT count(*) FROM (
+    SELECT FROM tags t WHERE t.workspace_id = ${workspace} AND t.id = ANY(${ids}) FOR KEY SHARE) known)`
+}
+
+export async function selectTagsByIdOrName(
+  db: Db,
+  workspaceId: string,
+  { ids, names }: Record<'ids' | 'names', string[]>,
+): Promise<TagRow[]> {
+  const result = await sql<TagRow>`SELECT * FROM tags WHERE workspace_id = ${workspaceId} AND (id = ANY(${ids}::text[])
+    OR lower(name) IN (SELECT lower(name) FROM unnest(${names}::text[]) AS requested (name)))`.execute(db)
+  return result.rows
+}
+
 /** Reads tags by name, with the 1-based index of the name. In a transaction, locks their rows against deletion. */
 export async function selectTagsByNames(
   db: Db,

@@ -19,6 +19,7 @@ import { presentWebhook } from './present.ts'
 import { bothSignMs, newSecret, sealSecret } from './secrets.ts'
 import { requireAddress, resolveScope, resolveStanding } from './settings.ts'
 import {
+  existingWebhooks,
   insertWebhook,
   lockWebhooks,
   selectKnownIds,
@@ -171,6 +172,11 @@ export async function requireWebhook(ctx: Ctx, id: string): Promise<WebhookRow> 
   const row = await selectWebhook(ctx.db, ctx.workspaceId, id)
   if (!row) throw notFound('webhook', id)
   return row
+}
+
+/** The SQL condition that all of these webhooks exist; the columns are SQL, too. */
+export function webhooksCondition(columns: Record<'workspace' | 'ids', string>): string {
+  return existingWebhooks(columns)
 }
 
 /** Returns those of the given ids that are webhooks of the workspace. */

@@ -90,6 +90,12 @@ export async function selectKnownIds(db: Db, workspaceId: string, ids: string[])
   return result.rows.map((row) => row.id)
 }
 
+/** The SQL condition that all of these webhooks exist. */
+export function existingWebhooks({ workspace, ids }: Record<'workspace' | 'ids', string>): string {
+  return `(cardinality(${ids}) = 0 OR cardinality(${ids}) = (SELECT count(*) FROM webhooks w
+    WHERE w.workspace_id = ${workspace} AND w.id = ANY(${ids}) AND w.deleted_at IS NULL))`
+}
+
 /** The enabled webhooks with one of these triggers. In a transaction, locks their rows against deletion. */
 export async function selectListeners(db: Db, workspaceId: string, triggers: Trigger[]): Promise<ListenerRow[]> {
   const rowLock = db.isTransaction ? sql`FOR KEY SHARE` : sql``

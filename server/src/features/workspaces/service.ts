@@ -100,6 +100,8 @@ const ipStorageCache = memoByObject((_: Config) => openByteCache<IpStorage>({ ma
 const pageCache = memoByObject((_: Config) => openByteCache<Workspace>({ maxBytes: 8_000_000, ttlMs: 5_000 }))
 const recountCache = memoByObject((_: Config) => openByteCache<true>({ maxBytes: 2_000_000, ttlMs: 600_000 }))
 
+const ampleCache = memoByObject((_: Config) => openByteCache<true>({ maxBytes: 2_000_000, ttlMs: 1_000 }))
+
 const mostHostnames = 10
 
 /** Parses allowed hostnames, separated by commas; `any` gives an empty list, which allows every page. */
@@ -207,6 +209,19 @@ function usageIn({ db, workspaceId }: Tenant, noun: string): StoredCount {
     read: () => selectUsage(db, workspaceId, noun),
     correct: (counted) => correctUsage(db, workspaceId, noun, counted),
   }
+}
+
+/**
+ * Whether the workspace may add many links before its quota matters, so that nobody has to check it. Remembered for a
+ * second, in which all processes together add far fewer links than this room.
+ */
+export async function hasAmpleRoom(ctx: Tenant, noun: 'links', read: () => Promise<number>): Promise<boolean> {
+  const known = ampleCache(ctx.config)
+  const name = `${noun} ${ctx.workspaceId}`
+  if (known.has(name)) return true
+  const room = ctx.config[quotas[noun]] - (await read())
+  if (room > 10 * nearQuota) known.set(name, true)
+  return room > nearQuota
 }
 
 /** Updates the stored count of customers. Call it in the transaction that adds or removes them. */
