@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { booleanDefault, instant } from './common.ts'
+import { booleanDefault, booleanText, instant, listParameter } from './common.ts'
 import { botsFilter, eventFilters } from './events.ts'
 import { folder } from './folders.ts'
 import { operation } from './operation.ts'
@@ -100,18 +100,21 @@ const rowsByNames = new Map(
 )
 type Listed = keyof typeof rowShapes
 
-/** Validates a row by its field names. A union would try every schema on each of up to 5,000 rows. */
-const analyticsRow = z
-  .custom<AnalyticsRow>((row) => {
-    const grouping = row !== null && typeof row === 'object' ? rowsByNames.get(fieldNames(row)) : undefined
-    return grouping !== undefined && analyticsRows[grouping].safeParse(row).success
-  }, 'it matches no `groupBy` row')
+/** Validates rows by the field names of the first. A union would try every schema on each of up to 5,000 rows. */
+const analyticsRowList = z
+  .custom<AnalyticsRow[]>((rows) => {
+    if (!Array.isArray(rows)) return false
+    const grouping = rows[0] && typeof rows[0] === 'object' ? rowsByNames.get(fieldNames(rows[0])) : undefined
+    return rows.length === 0 || (grouping !== undefined && z.array(analyticsRows[grouping]).safeParse(rows).success)
+  }, 'it matches no `groupBy` rows')
   .meta({
-    type: 'object',
-    anyOf: [...new Set(rowsByNames.values())].map((grouping) => {
-      const { $schema: _, ...shape } = z.toJSONSchema(analyticsRows[grouping])
-      return shape as { type: 'object' }
-    }),
+    type: 'array',
+    items: {
+      anyOf: [...new Set(rowsByNames.values())].map((grouping) => {
+        const { $schema: _, ...shape } = z.toJSONSchema(analyticsRows[grouping])
+        return shape as { type: 'object' }
+      }),
+    },
   })
 
 export const analyticsQuery = z.object({
@@ -133,6 +136,37 @@ export const analyticsQuery = z.object({
 })
 export type AnalyticsQuery = z.infer<typeof analyticsQuery>
 
+export const mostGroupings = 20
+const { qr: _, tagIds: __, programId: ___, ...filters } = analyticsQuery.shape
+const flag = z.union([z.boolean(), booleanText])
+
+export const analyticsBatchQuery = z.strictObject({
+  ...filters,
+  groupBy: z
+    .array(z.enum(groupings))
+    .min(1)
+    .max(mostGroupings)
+    .describe(`Dimensions to group by, ${mostGroupings} at most; the response has a field for each.`),
+  limit: z.int().min(1).max(5_000).default(100).describe('Most rows of each dimension, highest first.'),
+  visitors: flag
+    .default(false)
+    .describe('Adds `visitors` to `count` and `timeseries`, which must then be the only dimensions.'),
+  root: flag.optional().describe('True: only clicks on bare domains. False: only clicks on links.'),
+})
+export type AnalyticsBatchQuery = z.infer<typeof analyticsBatchQuery>
+
+export const analyticsBatch = z
+  .strictObject(
+    Object.fromEntries(
+      groupings.map((grouping) => [
+        grouping,
+        (grouping === 'count' ? analyticsCount : z.array(analyticsRows[grouping])).optional(),
+      ]),
+    ),
+  )
+  .meta({ id: 'AnalyticsBatch' }) as unknown as z.ZodType<AnalyticsBatch>
+export type AnalyticsBatch = { count?: AnalyticsCount } & Partial<Record<Exclude<Grouping, 'count'>, AnalyticsRow[]>>
+
 export const retrieveAnalytics = operation({
   id: 'retrieveAnalytics',
   method: 'get',
@@ -145,5 +179,58 @@ export const retrieveAnalytics = operation({
   limit: 'analytics',
   plan: 'pro',
   query: analyticsQuery,
-  response: z.union([analyticsCount, z.array(analyticsRow)]),
+  response: z.union([analyticsCount, analyticsRowList]),
+})
+
+export const retrieveAnalyticsBatch = operation({
+  id: 'retrieveAnalyticsBatch',
+  method: 'post',
+  path: '/analytics/batch',
+  summary: 'Retrieve several analytics at once',
+  description:
+    'Counts the events of one period and filter by up to 20 dimensions, for a screen that shows them together. Counts as one request. Each field of the response equals the response of `GET /analytics` with that `groupBy`, up to `limit` rows.',
+  tag: 'Analytics',
+  scope: 'analytics.read',
+  limit: 'analytics',
+  plan: 'pro',
+  body: analyticsBatchQuery,
+  response: analyticsBatch,
+})
+
+const { interval, start, end, timezone } = eventFilters
+export const linkStatsQuery = z.object({
+  linkIds: listParameter('Ids of the links, or their external ids prefixed with `ext_`.', 100),
+  interval,
+  start,
+  end,
+  timezone,
+  series: booleanDefault(false).describe('Adds the counts of each hour, day or month of the period.'),
+})
+export type LinkStatsQuery = z.infer<typeof linkStatsQuery>
+
+export const linkStats = z
+  .strictObject({
+    linkId: z.string(),
+    ...counts,
+    series: z
+      .array(z.strictObject({ ...rowShapes.timeseries, ...counts }))
+      .optional()
+      .describe('Only with `series=true`.'),
+  })
+  .meta({ id: 'LinkStats' })
+export type LinkStats = z.infer<typeof linkStats>
+
+export const retrieveLinkStats = operation({
+  id: 'retrieveLinkStats',
+  method: 'get',
+  path: '/links/stats',
+  summary: 'Retrieve the counts of several links',
+  description:
+    'Counts the clicks, leads and sales of up to 100 links in a period, in the order of `linkIds`. Links that do not exist are omitted.',
+  tag: 'Analytics',
+  scope: 'analytics.read',
+  limit: 'analytics',
+  plan: 'pro',
+  query: linkStatsQuery,
+  response: z.array(linkStats),
 })

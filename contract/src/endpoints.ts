@@ -6,6 +6,8 @@ import type { OperationsById } from './index.ts'
  */
 export const endpoints = {
   retrieveAnalytics: 'GET /analytics',
+  retrieveAnalyticsBatch: 'POST /analytics/batch',
+  retrieveLinkStats: 'GET /links/stats',
   getCustomers: 'GET /customers',
   createCustomer: 'POST /customers',
   getCustomer: 'GET /customers/{id}',

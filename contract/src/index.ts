@@ -1,4 +1,4 @@
-import { retrieveAnalytics } from './analytics.ts'
+import { retrieveAnalytics, retrieveAnalyticsBatch, retrieveLinkStats } from './analytics.ts'
 import { createCustomer, deleteCustomer, getCustomer, listCustomers, updateCustomer } from './customers.ts'
 import {
   checkDomainStatus,
@@ -48,6 +48,8 @@ import {
 /** Every operation of the API, each with its own type. */
 const all = [
   retrieveAnalytics,
+  retrieveAnalyticsBatch,
+  retrieveLinkStats,
   listCustomers,
   createCustomer,
   getCustomer,

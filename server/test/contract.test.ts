@@ -25,6 +25,8 @@ test('only operations with a plan in the specification require one', () => {
     streamEvents: 'business',
     exportEvents: 'business',
     retrieveAnalytics: 'pro',
+    retrieveAnalyticsBatch: 'pro',
+    retrieveLinkStats: 'pro',
   })
 })
 

@@ -94,12 +94,13 @@ test('`verify` reports and repairs rollups that differ from the event rows', asy
   expect(found).toMatchObject({ code: 1, stderr: onlyProgress })
   const month = new Date().toISOString().slice(0, 7)
   expect(found.stdout.replaceAll(/ +/g, ' ')).toContain(`workspace_counts clicks ${workspace.id} ${month} 1 0 4`)
-  expect(found.stdout).toContain('Rollups that differ: 2.\nNext: tributary verify --repair')
+  expect(found.stdout).toContain('Rollups that differ: 3.\nNext: tributary verify --repair')
   const repaired = await tributary('verify', '--repair', '--workspace', workspace.slug, '--json')
   expect(repaired.code).toBe(0)
   expect(JSON.parse(repaired.stdout).rollups).toMatchObject([
     { rollup: 'workspace_counts', surplus: 4, repaired: true },
     { rollup: 'link_counts', count: 'bots', surplus: 2, buckets: 1, repaired: true },
+    { rollup: 'link_days', count: 'bots', surplus: 2, buckets: 1, repaired: true },
   ])
   expect(await tributary('verify', '--workspace', workspace.slug)).toMatchObject({ code: 0, stderr: onlyProgress })
 })

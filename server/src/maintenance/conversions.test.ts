@@ -125,7 +125,14 @@ test('an interrupted export batch is not a difference', async () => {
 test('a rebuild restores the leads and sales recorded in PostgreSQL, and a second rebuild adds nothing', async () => {
   const { workspaceId, check, lose, stored } = await setUp()
   const before = [await stored('lead_events'), await stored('sale_events')]
-  for (const table of ['lead_events', 'sale_events', 'workspace_counts', 'link_counts', 'dimension_counts'])
+  for (const table of [
+    'lead_events',
+    'sale_events',
+    'workspace_counts',
+    'link_counts',
+    'link_days',
+    'dimension_counts',
+  ])
     await lose(table)
   const shares: number[] = []
   const rebuilt = await rebuildConversions(platform, (share) => shares.push(share))
@@ -143,7 +150,14 @@ test('expired lead and sale rows are not restored, and stay counted', async () =
   const { workspaceId, check, lose, stored } = await setUp({ plan: 'free' })
   await sql`UPDATE conversions SET created_at = created_at - interval '40 days'
     WHERE workspace_id = ${workspaceId}`.execute(db)
-  for (const table of ['lead_events', 'sale_events', 'workspace_counts', 'link_counts', 'dimension_counts'])
+  for (const table of [
+    'lead_events',
+    'sale_events',
+    'workspace_counts',
+    'link_counts',
+    'link_days',
+    'dimension_counts',
+  ])
     await lose(table)
   expect(await rebuildConversions(platform, () => {})).toMatchObject({ conversionsAdded: 0, unrepaired: 0 })
   expect(await stored('lead_events')).toEqual([])

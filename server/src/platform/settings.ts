@@ -286,9 +286,9 @@ export const settings = {
   },
   ROLLUP_VALUES_PER_DAY: {
     type: count,
-    default: '1000',
+    default: '10000',
     description:
-      'Maximum distinct values of a UTM parameter, referrer, city, browser or system per workspace in the daily rollup. Further values are counted together in the rollup, and analytics of such days read the events instead.',
+      'Maximum distinct values of a UTM parameter, referrer, destination, city, browser or system per workspace in the daily rollup. Further values are counted together in the rollup, and analytics of such days read the events instead.',
   },
   GEO_DATABASE: {
     type: optional,

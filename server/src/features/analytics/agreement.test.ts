@@ -19,6 +19,7 @@ import { openTestPlatform } from '../../../test/stack.ts'
 import type { ClickHouse } from '../../platform/clickhouse.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { listEvents } from '../events/service.ts'
+import { countGroupings } from './count.ts'
 import { countEvents } from './service.ts'
 
 // Many small concurrent queries finish sooner with one thread each.
@@ -89,6 +90,31 @@ test(`GET /analytics agrees with a plain model, from rollups and from rows, on $
   const names = Object.keys(analyticsQuery.shape).filter((name) => name !== 'visitors')
   expect(names.filter((name) => used(name) < combinations / 100)).toEqual([])
   expect(new Set(sample.map(({ groupBy }) => groupBy)).size).toBe(groupings.length)
+}, 1_500_000)
+
+const batches = sized({ short: 60, full: 600 })
+
+test(`POST /analytics/batch returns what GET /analytics does, on ${batches} combinations (seed ${seed})`, async () => {
+  const anyGroupings = fc.uniqueArray(fc.constantFrom<Grouping>(...groupings), { minLength: 1, maxLength: 20 })
+  const sample = fc.sample(fc.tuple(callsAbout(world), anyGroupings), { seed, numRuns: batches })
+  const turns = sample.values()
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (const [{ query }, groupBy] of turns) {
+        const parsed = analyticsQuery.parse(query)
+        const limits = { limits: {}, limit: 5_000 }
+        const batch = await countGroupings(ctx, parsed, { groupings: groupBy, ...limits })
+        expect(Object.keys(batch).toSorted()).toEqual(groupBy.toSorted())
+        for (const name of groupBy) expect(batch[name]).toEqual(await countEvents(ctx, { ...parsed, groupBy: name }))
+        const few = await countGroupings(ctx, parsed, { groupings: groupBy, limits: {}, limit: 3 })
+        for (const name of groupBy.filter((name) => name !== 'count' && name !== 'timeseries')) {
+          const [some, all] = [few[name], batch[name]] as AnalyticsRow[][]
+          expect(some?.length).toBeLessThanOrEqual(3)
+          expect(all?.slice(0, some?.length)).toEqual(some)
+        }
+      }
+    }),
+  )
 }, 1_500_000)
 
 const inZones = ['UTC', 'America/New_York', 'Pacific/Chatham'].flatMap((timezone) =>

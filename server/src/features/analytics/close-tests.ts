@@ -1,8 +1,8 @@
 import type { Platform } from '../../platform/context.ts'
 import { buildWhere } from '../events/service.ts'
 import { dueTests, finishAbTest } from '../links/service.ts'
-import { presentCount } from './present.ts'
-import { selectGroups } from './store.ts'
+import { presentTotal } from './present.ts'
+import { selectValues } from './store.ts'
 import { chooseWinner, type Outcome } from './winner.ts'
 
 const mostUrls = 10_000
@@ -22,14 +22,14 @@ type Test = { workspaceId: string; linkNumber: bigint; startedAt: Date }
 async function readOutcomes(platform: Platform, { workspaceId, linkNumber, startedAt }: Test): Promise<Outcome[]> {
   const period = { from: startedAt, to: new Date(platform.now().getTime() + 1) }
   const filter = { linkNumbers: [{ numbers: [linkNumber], excluded: false }] }
-  const groups = await selectGroups(platform.clickhouse, {
+  const groups = await selectValues(platform.clickhouse, {
     wheres: {
       clicks: buildWhere(workspaceId, period, filter, 'clicks'),
       leads: buildWhere(workspaceId, period, filter, 'leads'),
     },
-    keys: ['url'],
+    ...{ period, ranges: [], filters: [], bots: 'exclude', dimensions: ['url'] },
     most: 'clicks',
     limit: mostUrls,
   })
-  return groups.map((group) => ({ url: group.keys[0] ?? '', ...presentCount(group) }))
+  return groups.map((group) => ({ url: group.value, ...presentTotal(group) }))
 }

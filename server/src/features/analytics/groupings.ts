@@ -1,45 +1,66 @@
 import type { AnalyticsCount, AnalyticsQuery, Grouping } from '@tributary/contract/analytics'
 import { continents, triggers } from '@tributary/contract/analytics'
-import type { CountKey, LinkAttribute } from './store.ts'
+import type { LinkAttribute } from './store.ts'
 
-/** What to group events by: event columns with their names in the API, or an attribute of the link. */
-export type Groups = {
-  keys: Partial<Record<CountKey, string>>
-  attribute?: LinkAttribute
-  /** Fixed values for finer columns, such as region `*` when grouping by country. */
+/** Groups by a dimension of the event. */
+type Values = {
+  dimension: string
+  /** The names of the dimension's parts in the API: a city has a country and a region. */
+  fields: string[]
+  /** Fixed values for finer parts, such as region `*` when grouping by country. */
   wholes?: Record<string, string>
   /** The values that the API contract allows; groups with other values are not returned. */
   closed?: readonly string[]
 }
+/** Groups by the link, or by a current attribute of it. */
+type Links = { attribute: LinkAttribute }
 
-const trigger: Groups = { keys: { trigger: 'trigger' }, closed: triggers }
+export type Total = 'count' | 'timeseries'
+export type Planned = Exclude<Grouping, 'top_groups' | 'top_partner_tags'>
+export type ValueGrouping = keyof typeof valueGroupings
+export type LinkGrouping = keyof typeof linkGroupings
 
-export const groupingColumns: Record<Exclude<Grouping, 'top_groups' | 'top_partner_tags'>, Groups> = {
-  count: { keys: {} },
-  timeseries: { keys: { start: 'start' } },
-  continents: { keys: { continent: 'continent' }, closed: continents },
-  countries: { keys: { country: 'country' }, wholes: { region: '*', city: '*' } },
-  regions: { keys: { country: 'country', region: 'region' }, wholes: { city: '*' } },
-  cities: { keys: { country: 'country', region: 'region', city: 'city' } },
-  devices: { keys: { device: 'device' } },
-  browsers: { keys: { browser: 'browser' } },
-  os: { keys: { os: 'os' } },
+const trigger: Values = { dimension: 'trigger', fields: ['trigger'], closed: triggers }
+const plain = (dimension: string, field = dimension): Values => ({ dimension, fields: [field] })
+
+export const valueGroupings = {
+  continents: { ...plain('continent'), closed: continents },
+  countries: { ...plain('country'), wholes: { region: '*', city: '*' } },
+  regions: { dimension: 'region', fields: ['country', 'region'], wholes: { city: '*' } },
+  cities: { dimension: 'city', fields: ['country', 'region', 'city'] },
+  devices: plain('device'),
+  browsers: plain('browser'),
+  os: plain('os'),
   trigger,
   triggers: trigger,
-  referers: { keys: { referer: 'referer' } },
-  referer_urls: { keys: { referer_url: 'refererUrl' } },
-  top_links: { keys: { link_number: 'link' } },
-  top_urls: { keys: { url: 'url' } },
-  top_base_urls: { keys: { base_url: 'url' } },
-  top_folders: { keys: {}, attribute: 'folder_id' },
-  top_link_tags: { keys: {}, attribute: 'tag_ids' },
-  top_domains: { keys: {}, attribute: 'domain' },
-  top_partners: { keys: {}, attribute: 'partner_id' },
-  utm_sources: { keys: { utm_source: 'utm_source' } },
-  utm_mediums: { keys: { utm_medium: 'utm_medium' } },
-  utm_campaigns: { keys: { utm_campaign: 'utm_campaign' } },
-  utm_terms: { keys: { utm_term: 'utm_term' } },
-  utm_contents: { keys: { utm_content: 'utm_content' } },
+  referers: plain('referer'),
+  referer_urls: plain('referer_url', 'refererUrl'),
+  top_urls: plain('url'),
+  top_base_urls: plain('base_url', 'url'),
+  utm_sources: plain('utm_source'),
+  utm_mediums: plain('utm_medium'),
+  utm_campaigns: plain('utm_campaign'),
+  utm_terms: plain('utm_term'),
+  utm_contents: plain('utm_content'),
+} as const satisfies Partial<Record<Grouping, Values>> as Record<
+  Exclude<Planned, Total | `top_${'links' | 'folders' | 'link_tags' | 'domains' | 'partners'}`>,
+  Values
+>
+
+export const linkGroupings = {
+  top_links: { attribute: 'link_number' },
+  top_folders: { attribute: 'folder_id' },
+  top_link_tags: { attribute: 'tag_ids' },
+  top_domains: { attribute: 'domain' },
+  top_partners: { attribute: 'partner_id' },
+} as const satisfies Partial<Record<Grouping, Links>>
+
+export function isTotal(groupBy: Grouping): groupBy is Total {
+  return groupBy === 'count' || groupBy === 'timeseries'
+}
+
+export function isOfLinks(groupBy: Grouping): groupBy is LinkGrouping {
+  return groupBy in linkGroupings
 }
 
 export const kindsByEvent = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type FilterQuery, parseFilter } from '../events/filter.ts'
-import { type CountQuery, type Plan, planFor, rollupFor } from './plan.ts'
+import { type CountQuery, type Plan, planFor, rangesFor } from './plan.ts'
 
 const hours = (...list: number[]) => list.map((hour) => hour * 3_600)
 type Given = Partial<Omit<CountQuery, 'filter'>> & { filter?: FilterQuery }
@@ -27,7 +27,9 @@ describe('planFor', () => {
     ['a total of a region', { filter: { region: 'DE-BE' } }, 'rows'],
     ['a total of a customer', { filter: { customerId: 'cus_1' } }, 'rows'],
     ['a total of first sales', { filter: { saleType: 'new' } }, 'rows'],
-    ['a total of a destination', { filter: { url: 'https://example.com' } }, 'rows'],
+    ['a total of a destination', { filter: { url: 'https://example.com' } }, 'dimension'],
+    ['a total of a referrer', { filter: { refererUrl: 'https://example.com' } }, 'dimension'],
+    ['a total of a destination of a link', { filter: { url: 'https://example.com', linkId: 'link_1' } }, 'rows'],
     ['a total of QR codes', { filter: { qr: true } }, 'dimension'],
     ['a total of links', { filter: { qr: false } }, 'dimension'],
     ['triggers without QR codes', { groupBy: 'triggers', filter: { qr: false } }, 'dimension'],
@@ -54,51 +56,67 @@ describe('planFor', () => {
     ['cities of a country', { groupBy: 'cities', filter: { country: 'DE' } }, 'rows'],
     ['some cities', { groupBy: 'cities', filter: { city: 'Berlin' } }, 'rows'],
     ['UTM terms', { groupBy: 'utm_terms' }, 'dimension'],
-    ['destinations', { groupBy: 'top_urls' }, 'rows'],
-    ['whole referrers', { groupBy: 'referer_urls' }, 'rows'],
+    ['destinations', { groupBy: 'top_urls' }, 'dimension'],
+    ['destinations without query', { groupBy: 'top_base_urls' }, 'dimension'],
+    ['the same of a destination', { groupBy: 'top_base_urls', filter: { url: 'https://example.com' } }, 'rows'],
+    ['whole referrers', { groupBy: 'referer_urls' }, 'dimension'],
   ]
   test.each(cases)('%s', (_, given, plan) => {
     expect(planFor(plannedQuery(given))).toBe(plan)
   })
 })
 
-test.each<[Plan, string, string, object | undefined]>([
-  ['rows', '2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z', undefined],
+const iso = (second: number) => new Date(second * 1000).toISOString().replace('.000', '')
+const quarters = (from: string, to: string) => ['workspaceCounts', from, to]
+const hoursOfLinks = (from: string, to: string) => ['linkCounts', from, to]
+const daysOfLinks = (from: string, to: string) => ['linkDays', from, to]
+
+test.each<[Plan, string, string, string[][]]>([
+  ['rows', '2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z', []],
   [
     'workspace',
     '2026-01-01T00:01:00Z',
     '2026-01-01T00:44:59Z',
-    { from: '2026-01-01T00:15:00Z', to: '2026-01-01T00:30:00Z' },
+    [quarters('2026-01-01T00:15:00Z', '2026-01-01T00:30:00Z')],
   ],
-  ['workspace', '2026-01-01T00:01:00Z', '2026-01-01T00:29:59Z', undefined],
+  ['workspace', '2026-01-01T00:01:00Z', '2026-01-01T00:29:59Z', []],
   [
     'links',
     '2026-01-01T00:00:00Z',
     '2026-01-01T02:00:00.001Z',
-    { from: '2026-01-01T00:00:00Z', to: '2026-01-01T02:00:00Z' },
+    [hoursOfLinks('2026-01-01T00:00:00Z', '2026-01-01T02:00:00Z')],
+  ],
+  [
+    'links',
+    '2026-01-01T05:30:00Z',
+    '2026-01-03T02:00:00.001Z',
+    [
+      hoursOfLinks('2026-01-01T06:00:00Z', '2026-01-03T02:00:00Z'),
+      daysOfLinks('2026-01-02T00:00:00Z', '2026-01-03T00:00:00Z'),
+    ],
   ],
   [
     'dimension',
     '2026-01-01T00:00:00.001Z',
     '2026-01-03T23:00:00Z',
-    { from: '2026-01-02T00:00:00Z', to: '2026-01-03T00:00:00Z' },
+    [['dimensionCounts', '2026-01-02T00:00:00Z', '2026-01-03T00:00:00Z']],
   ],
   [
     'links',
     '1900-01-02T00:00:00Z',
     '2299-12-31T00:00:00Z',
-    { from: '1970-01-01T01:00:00Z', to: '2106-02-07T06:00:00Z' },
+    [
+      hoursOfLinks('1970-01-01T01:00:00Z', '2106-02-07T06:00:00Z'),
+      daysOfLinks('1970-01-02T00:00:00Z', '2106-02-07T00:00:00Z'),
+    ],
   ],
 ])('whole rollup buckets of %s from %s to %s', (plan, from, to, expected) => {
-  const found = rollupFor(plan, plannedQuery({ groupBy: 'countries' }), { from: new Date(from), to: new Date(to) })
-  const iso = (second: number) => new Date(second * 1000).toISOString().replace('.000', '')
-  expect(found && { from: iso(found.from), to: iso(found.to) }).toEqual(expected)
+  const found = rangesFor(plan, [], { from: new Date(from), to: new Date(to) })
+  expect(found.map(({ rollup, from, to }) => [rollup, iso(from), iso(to)])).toEqual(expected)
 })
 
-test.each([
-  ['2026-01-01T00:15:00Z', '2026-02-01T00:00:00Z', true],
-  ['2026-01-01T00:15:00Z', '2026-02-01T00:00:00.001Z', false],
-  ['2026-01-01T00:14:59.999Z', '2026-02-01T00:00:00Z', false],
-])('rollup buckets from %s to %s replace all event rows: %s', (from, to, isAll) => {
-  expect(rollupFor('workspace', plannedQuery({}), { from: new Date(from), to: new Date(to) })?.isAll).toBe(isAll)
+test('a series of links by local days reads no UTC days', () => {
+  const period = { from: new Date('2026-01-01T00:00:00Z'), to: new Date('2026-01-09T00:00:00Z') }
+  expect(rangesFor('links', hours(0, 1, 25), period).map(({ rollup }) => rollup)).toEqual(['linkCounts'])
+  expect(rangesFor('links', hours(0, 24, 48), period).map(({ rollup }) => rollup)).toEqual(['linkCounts', 'linkDays'])
 })

@@ -1,4 +1,10 @@
-import { type Grouping, groupings, retrieveAnalytics } from '@tributary/contract/analytics'
+import {
+  type Grouping,
+  groupings,
+  retrieveAnalytics,
+  retrieveAnalyticsBatch,
+  retrieveLinkStats,
+} from '@tributary/contract/analytics'
 import { createClient } from '@tributary/contract/client'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { type BuiltWorkspace, buildLink, buildWorkspace } from '../../../test/build.ts'
@@ -19,6 +25,7 @@ let workspace: BuiltWorkspace
 let call: ReturnType<typeof createClient>
 let folderId: string
 let tag: { id: string; name: string }
+let links: { popular: string; quiet: string }
 
 beforeAll(async () => {
   workspace = await buildWorkspace(platform)
@@ -27,7 +34,8 @@ beforeAll(async () => {
   folderId = (await createFolder(ctx, { name: 'Spring', accessLevel: 'write' })).id
   tag = await createTag(ctx, { name: 'paid' })
   const popular = await buildLink(platform, workspace, { key: 'popular', folderId, tagIds: [tag.id] })
-  const quiet = await buildLink(platform, workspace, { key: 'quiet' })
+  const quiet = await buildLink(platform, workspace, { key: 'quiet', externalId: 'q-1' })
+  links = { popular: popular.id, quiet: quiet.id }
   const findNumber = async (id: string) => String((await linkNumbers(ctx, { ids: [id] }))[0])
   const [popularNumber, quietNumber] = [await findNumber(popular.id), await findNumber(quiet.id)]
   const click = (given: Partial<NewClick>) => ({
@@ -193,6 +201,82 @@ describe('retrieveAnalytics', () => {
       status: 422,
       message: expect.stringContaining(parameter),
     })
+  })
+})
+
+describe('retrieveAnalyticsBatch', () => {
+  const askBatch = (body: object) => call(retrieveAnalyticsBatch, { body: body as never })
+
+  it('200: returns what GET /analytics does for each dimension', async () => {
+    const period = { event: 'composite', interval: '7d', timezone: 'Europe/Berlin' }
+    const filters: Record<string, string>[] = [{}, { country: 'DE' }, { linkId: links.popular }, { root: 'false' }]
+    for (const filter of filters) {
+      const some = groupings.slice(0, 20)
+      const batch = (await askBatch({ ...period, ...filter, groupBy: some, limit: 5_000 })) as Record<string, unknown>
+      expect(Object.keys(batch).toSorted()).toEqual(some.toSorted())
+      for (const groupBy of some)
+        expect([groupBy, batch[groupBy]]).toEqual([groupBy, await ask({ ...period, ...filter, groupBy })])
+    }
+  })
+
+  it('200: limits the rows of each dimension, but not of a time series', async () => {
+    const body = { groupBy: ['timeseries', 'countries', 'top_links', 'count'], limit: 1, root: false }
+    const batch = await askBatch(body)
+    expect(batch.timeseries).toHaveLength(25)
+    expect(batch.countries).toMatchObject([{ country: 'DE' }])
+    expect(batch.top_links).toMatchObject([{ key: 'popular' }])
+    expect(batch.count).toEqual({ ...zeros, clicks: 4 })
+  })
+
+  it('200: counts visitors on request', async () => {
+    const batch = await askBatch({ groupBy: ['count', 'timeseries'], visitors: true })
+    expect(batch.count).toEqual({ ...zeros, clicks: 4, visitors: 2 })
+    expect(batch.timeseries?.map(({ visitors }) => visitors).filter(Boolean)).toEqual([1, 2])
+  })
+
+  it.each([
+    ['groupBy', { groupBy: [] }],
+    ['groupBy', { groupBy: ['mood'] }],
+    ['groupBy', { groupBy: Array(21).fill('count') }],
+    ['limit', { groupBy: ['count'], limit: 0 }],
+    ['limit', { groupBy: ['count'], limit: 5_001 }],
+    ['visitors', { groupBy: ['count', 'countries'], visitors: true }],
+    ['timezone', { groupBy: ['count'], timezone: 'Mars/Base' }],
+  ])('422: %s', async (field, body) => {
+    await expect(askBatch(body)).rejects.toMatchObject({ status: 422, message: expect.stringContaining(field) })
+  })
+})
+
+describe('retrieveLinkStats', () => {
+  const askStats = (query: object) => call(retrieveLinkStats, { query: query as never })
+
+  it('200: returns the counts of links in the order of the query', async () => {
+    const quiet = { linkId: links.quiet, clicks: 1, leads: 1, sales: 1, saleAmount: 3000 }
+    const popular = { linkId: links.popular, ...zeros, clicks: 3 }
+    expect(await askStats({ linkIds: [links.quiet, links.popular, links.quiet] })).toEqual([quiet, popular])
+    expect(await askStats({ linkIds: `ext_q-1,${links.popular},link_unknown` })).toEqual([quiet, popular])
+    expect(await askStats({ linkIds: links.quiet, interval: 'all' })).toEqual([{ ...quiet, clicks: 2 }])
+    expect(await askStats({ linkIds: 'link_unknown' })).toEqual([])
+  })
+
+  it('200: adds a series without gaps on request', async () => {
+    const both = { linkIds: [links.popular, links.quiet], series: true, timezone: 'Asia/Kolkata' }
+    const [popular, quiet] = await askStats(both)
+    expect(popular?.series).toHaveLength(25)
+    expect(popular?.series?.map(({ clicks }) => clicks).filter(Boolean)).toEqual([1, 2])
+    expect(quiet).toMatchObject({ clicks: 1, leads: 1, sales: 1, saleAmount: 3000 })
+    expect(await askStats({ linkIds: links.quiet, series: true, interval: '30d' })).toMatchObject([{ clicks: 1 }])
+  })
+
+  it('200: returns nothing of links of another workspace', async () => {
+    const other = await buildWorkspace(platform)
+    const theirs = createClient({ url: api, token: other.key })
+    expect(await theirs(retrieveLinkStats, { query: { linkIds: [links.popular] } })).toEqual([])
+  })
+
+  it('422: refuses more than 100 links', async () => {
+    const linkIds = Array.from({ length: 101 }, (_, index) => `link_${index}`)
+    await expect(askStats({ linkIds })).rejects.toMatchObject({ status: 422 })
   })
 })
 

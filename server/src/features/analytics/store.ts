@@ -1,71 +1,125 @@
 import { type ClickHouse, type QueryLimits, query } from '../../platform/clickhouse.ts'
+import { dimensionValue } from '../rollups/service.ts'
 import { tables } from './tables.ts'
 
 type Kind = 'clicks' | 'leads' | 'sales'
-type RollupName = 'workspaceCounts' | 'linkCounts' | 'dimensionCounts'
-type Column =
-  | 'url'
-  | 'referer_url'
-  | 'referer'
-  | 'trigger'
-  | 'link_number'
-  | 'country'
-  | 'region'
-  | 'city'
-  | 'continent'
-type Visitor = 'device' | 'browser' | 'os' | 'utm_source' | 'utm_medium' | 'utm_campaign' | 'utm_term' | 'utm_content'
+export type RollupName = 'workspaceCounts' | 'linkCounts' | 'linkDays' | 'dimensionCounts'
 /** A WHERE clause: workspace first, every value a bound parameter. */
 export type Condition = { text: string; values: Record<string, unknown> }
-/** A column to group by; `base_url` is the destination without query, `start` the start of a time series' bucket. */
-export type CountKey = Column | Visitor | 'base_url' | 'start'
-export type LinkAttribute = 'domain' | 'folder_id' | 'partner_id' | 'tag_ids'
+/** A column to count totals by; `start` is the start of a time series' bucket. */
+export type TotalKey = 'link_number' | 'start'
+export type LinkAttribute = 'link_number' | 'domain' | 'folder_id' | 'partner_id' | 'tag_ids'
 export type Measure = 'clicks' | 'leads' | 'sales' | 'saleAmount'
-/** The rollup buckets in [from, to), in Unix seconds, that replace event rows; `isAll` when no rows are needed. */
-export type Rollup = { name: RollupName; dimension?: string; from: number; to: number; isAll: boolean }
+/** The rollup buckets in [from, to), in Unix seconds, that replace event rows or the buckets of a finer rollup. */
+export type Range = { rollup: RollupName; from: number; to: number }
 export type Counting = {
   /** The WHERE clause of each counted event table. */
   wheres: Partial<Record<Kind, Condition>>
-  keys: CountKey[]
-  /** Groups by a current attribute of the link instead of keys; a link counts for each of its tags. */
-  attribute?: LinkAttribute
-  edges?: number[]
-  rollup?: Rollup
+  /** Each range is within the one before; event rows cover what is outside of the first. */
+  ranges: Range[]
+  period: { from: Date; to: Date }
   /** The same filters as SQL conditions on a rollup table; they use the bound parameters of `wheres`. */
-  filters?: string[]
-  bots?: 'exclude' | 'include' | 'only'
-  visitors?: boolean
-  most: Measure
-  limit: number
+  filters: string[]
+  bots: 'exclude' | 'include' | 'only'
 }
-/** The counts of a group; `keys` has its values in the requested order. */
-export type Group = { keys: string[]; visitors?: string } & Record<Measure, string>
+type Counts = Record<Measure, string>
+export type Total = Counts & { link_number?: string; start?: string; visitors?: string }
+/** The counts of a value; a value with parts, such as a city, has them separated by tabs. */
+export type ValueCount = Counts & { name: string; value: string }
+/** How many values to return of each name, and the measure to sort them by, highest first. */
+export type Top = { most: Measure; limit: number }
 
-/** Counts events by these keys, highest first, or in total without keys. Omits groups whose counts are all zero. */
-export function selectGroups(clickhouse: ClickHouse, counting: Counting, limits: QueryLimits = {}): Promise<Group[]> {
-  const { wheres, attribute, edges, rollup, limit } = counting
-  const grouped = attribute ? ['attribute'] : counting.keys.map((_, index) => `key${index}`)
-  const values: Record<string, unknown> = Object.assign({}, ...Object.values(wheres).map(({ values }) => values))
-  return query<Group>(
+const measures: Measure[] = ['clicks', 'leads', 'sales', 'saleAmount']
+const sumsOfRows: Record<Kind, string[]> = {
+  clicks: ['count()', '0', '0', '0'],
+  leads: ['0', 'count()', '0', '0'],
+  sales: ['0', '0', 'sum(sales)', 'sum(toInt128(amount))'],
+}
+
+/** Counts events in total, by link, by bucket of a time series, or by both. */
+export function selectTotals(
+  clickhouse: ClickHouse,
+  counting: Counting & { keys: TotalKey[]; dimension?: string; edges: number[]; visitors: boolean },
+  limits: QueryLimits = {},
+): Promise<Total[]> {
+  const { keys, edges, dimension, visitors } = counting
+  const groupBy = keys.length > 0 ? `GROUP BY ${keys.join(', ')}` : ''
+  const parts = selectParts(counting, { columns: keys, groupBy, dimensions: dimension ? [dimension] : [], visitors })
+  const sums = visitors ? [...measures, 'visitors'] : measures
+  return query<Total>(
     clickhouse,
-    `SELECT [${grouped.map((name) => `toString(${name})`).join(', ')}]::Array(String) AS keys,
-  ${listMeasures(counting)
-    .map((name) => `toString(sum(part.${name})) AS ${name}`)
-    .join(', ')}
+    `SELECT ${[...keys.map((key) => `toString(part.${key}) AS ${key}`), ...sums.map(sumText)].join(', ')}
 FROM (
-${selectParts(counting).join('\nUNION ALL\n')}
-) AS part ${attribute ? joinAttribute(attribute) : ''}
-${grouped.length > 0 ? `GROUP BY ${grouped.join(', ')}` : ''}
-${grouped.length > 0 && !edges?.length ? mostFirst(counting.most, grouped) : ''}`,
-    { ...values, edges, middle: rollup?.from, end: rollup?.to, limit },
+${parts.join('\nUNION ALL\n')}
+) AS part ${keys.length > 0 ? `GROUP BY ${keys.map((key) => `part.${key}`).join(', ')}` : ''}`,
+    { ...listValues(counting), edges },
     limits,
   )
 }
 
-function mostFirst(most: Measure, grouped: string[]): string {
-  const order = [...new Set([most, ...measures])].map((name) => `sum(part.${name}) DESC`)
-  return `HAVING ${measures.map((name) => `sum(part.${name}) != 0`).join(' OR ')}
-ORDER BY ${[...order, ...grouped].join(', ')}
-LIMIT {limit:UInt32}`
+/** Counts events by the values of dimensions. Omits values whose counts are all zero. */
+export function selectValues(
+  clickhouse: ClickHouse,
+  counting: Counting & { dimensions: string[] } & Top,
+  limits: QueryLimits = {},
+): Promise<ValueCount[]> {
+  const { dimensions } = counting
+  const groupBy = 'GROUP BY name, value'
+  const parts = selectParts(counting, { columns: ['name', 'value'], groupBy, dimensions, visitors: false })
+  return selectTop(clickhouse, counting, parts.join('\nUNION ALL\n'), limits)
+}
+
+/** Counts events by links or by current attributes of their links; a link counts for each of its tags. */
+export function selectLinkCounts(
+  clickhouse: ClickHouse,
+  counting: Counting & { attributes: LinkAttribute[] } & Top,
+  limits: QueryLimits = {},
+): Promise<ValueCount[]> {
+  const { attributes } = counting
+  const columns = ['link_number']
+  const parts = selectParts(counting, { columns, groupBy: 'GROUP BY link_number', dimensions: [], visitors: false })
+  const pairs = attributes.map((name) =>
+    name === 'tag_ids'
+      ? `arrayMap(tag -> ('tag_ids', toString(tag)), if(empty(tag_ids), [''], tag_ids))`
+      : `[('${name}', toString(${name === 'link_number' ? 'part.link_number' : name}))]`,
+  )
+  const counts = `SELECT link_number, ${measures.map((name) => `sum(${name}) AS ${name}`).join(', ')}
+FROM (
+${parts.join('\nUNION ALL\n')}
+) GROUP BY link_number`
+  const isOnlyLinks = attributes.every((name) => name === 'link_number')
+  const source = isOnlyLinks
+    ? `SELECT 'link_number' AS name, toString(link_number) AS value, ${measures.join(', ')} FROM (${counts})`
+    : `SELECT pair.1 AS name, pair.2 AS value, ${measures.join(', ')} FROM (${counts}) AS part
+LEFT JOIN (
+  SELECT link_number, domain, folder_id, partner_id, tag_ids FROM ${tables.attributes} FINAL
+  WHERE workspace_id = {workspaceId:String}
+) AS link USING link_number
+ARRAY JOIN arrayConcat(${pairs.join(', ')}) AS pair`
+  return selectTop(clickhouse, counting, source, limits)
+}
+
+/** Sums the counts of each name and value, and returns the highest of each name. */
+function selectTop(
+  clickhouse: ClickHouse,
+  counting: Counting & Top,
+  source: string,
+  limits: QueryLimits,
+): Promise<ValueCount[]> {
+  const order = [...new Set([counting.most, ...measures])].map((name) => `sum(part.${name}) DESC`)
+  return query<ValueCount>(
+    clickhouse,
+    `SELECT name, value, ${measures.map(sumText).join(', ')}
+FROM (
+${source}
+) AS part
+GROUP BY name, value
+HAVING ${measures.map((name) => `sum(part.${name}) != 0`).join(' OR ')}
+ORDER BY name, ${order.join(', ')}, value
+LIMIT {limit:UInt32} BY name`,
+    { ...listValues(counting), limit: counting.limit },
+    limits,
+  )
 }
 
 /** The start of the workspace's first rollup bucket, in Unix seconds; 1970 is skipped, it has counts without a time. */
@@ -79,42 +133,92 @@ WHERE workspace_id = {workspaceId:String} AND bucket > toDateTime(0, 'UTC')`,
   return Number(row?.first ?? 0) || undefined
 }
 
-const measures: Measure[] = ['clicks', 'leads', 'sales', 'saleAmount']
-const sumsOfRows: Record<Kind, string[]> = {
-  clicks: ['count()', '0', '0', '0'],
-  leads: ['0', 'count()', '0', '0'],
-  sales: ['0', '0', 'sum(sales)', 'sum(toInt128(amount))'],
-}
-const afterSecond = (name: string) => `timestamp >= toDateTime64({${name}:UInt32}, 3, 'UTC')`
+const startExpression = (second: string) => `roundDown(toInt64(${second}), {edges:Array(Int64)}) AS start`
+const sumText = (name: string) => `toString(sum(part.${name})) AS ${name}`
 
-function listMeasures({ visitors }: Counting): (Measure | 'visitors')[] {
-  return visitors ? [...measures, 'visitors'] : measures
-}
+type Shape = { columns: string[]; groupBy: string; dimensions: string[]; visitors: boolean }
 
-/** The subqueries to sum: event rows of each kind, and rollup buckets for the middle of the period. */
-function selectParts(counting: Counting): string[] {
-  const { wheres, keys, attribute, rollup, bots } = counting
-  const columns = attribute ? (['link_number'] as const) : keys
-  const expressions = columns.map((key, index) => `${countExpression(key)} AS key${index}`)
-  const groupBy = columns.length > 0 ? `GROUP BY ${columns.map((_, index) => `key${index}`).join(', ')}` : ''
-  const part = (sums: string[], source: string) => {
-    const counts = listMeasures(counting).map(
-      (name, index) => `${name === 'saleAmount' ? 'toInt128' : 'toInt64'}(${sums[index]}) AS ${name}`,
-    )
-    return `SELECT ${[...expressions, ...counts].join(', ')}\n  FROM ${source} ${groupBy}`
-  }
-  const outside = rollup ? `AND NOT (${afterSecond('middle')} AND NOT ${afterSecond('end')})` : ''
-  const parts = (Object.entries(wheres) as [Kind, Condition][]).map(([kind, { text }]) => {
+/** The subqueries to sum: the buckets of each rollup, and the event rows of each kind. */
+function selectParts(counting: Counting, shape: Shape): string[] {
+  const { wheres, ranges, bots } = counting
+  const kinds = Object.keys(wheres) as Kind[]
+  const ofRollups = ranges.map((_, index) => selectBuckets(counting, index, shape, bucketSums(kinds, bots)))
+  if (isWhole(counting)) return ofRollups
+  const rest = ranges.length > 0 ? `\n  AND NOT (${isWithin('timestamp', 'rows', 0)})` : ''
+  const ofRows = kinds.flatMap((kind) => {
+    const source = `${tables[kind]} WHERE ${wheres[kind]?.text}${rest}`
     const people = kind === 'clicks' ? 'uniqExact(ip, device, browser, os)' : '0'
-    return `  ${part([...sumsOfRows[kind], people], `${tables[kind]} WHERE ${text} ${outside}`)}`
+    return selectRows(source, shape, [...sumsOfRows[kind], people])
   })
-  if (!rollup) return parts
-  const ofBuckets = part(sumsOfBuckets(Object.keys(wheres), bots), selectBuckets(rollup, counting.filters))
-  return [...(rollup.isAll ? [] : parts), `  WITH ${namesInBuckets(rollup).join(', ')} ${ofBuckets}`]
+  return [...ofRollups, ...ofRows]
+}
+
+/** Whether the first range is the whole period, so that no event row is needed. */
+function isWhole({ ranges: [first], period }: Counting): boolean {
+  return first?.from === period.from.getTime() / 1000 && first.to === period.to.getTime() / 1000
+}
+
+/** One subquery for each dimension, because an array of all values of a row would be slower. */
+function selectRows(source: string, { columns, groupBy, dimensions, visitors }: Shape, sums: string[]): string[] {
+  const counts = countColumns(sums, visitors)
+  if (!columns.includes('value')) {
+    const start = startExpression('toUnixTimestamp64Second(timestamp)')
+    const found = columns.map((column) => (column === 'start' ? start : column))
+    return [`SELECT ${[...found, ...counts].join(', ')}\nFROM ${source}\n${groupBy}`]
+  }
+  return dimensions.map((dimension) => {
+    const { columns, expression } = dimensionValue(dimension)
+    return `SELECT ${[`'${dimension}' AS name`, `${expression} AS value`, ...counts].join(', ')}
+FROM ${source}
+GROUP BY ${columns.join(', ')}`
+  })
+}
+
+function selectBuckets(
+  { ranges, filters }: Counting,
+  index: number,
+  { columns, groupBy, dimensions, visitors }: Shape,
+  sums: string[],
+): string {
+  const { rollup } = ranges[index] as Range
+  const conditions = [
+    'workspace_id = {workspaceId:String}',
+    isWithin('bucket', rollup, index),
+    ...(ranges[index + 1] ? [`NOT (${isWithin('bucket', rollup, index + 1)})`] : []),
+    ...(dimensions.length > 0 ? [`dimension IN (${dimensions.map((name) => `'${name}'`).join(', ')})`] : []),
+    ...filters,
+  ]
+  const names: Record<string, string> = {
+    name: 'dimension AS name',
+    start: startExpression("toUnixTimestamp(toDateTime(bucket, 'UTC'))"),
+  }
+  const found = columns.map((column) => names[column] ?? column)
+  // Conditions name the column of an event, so the value gets its name.
+  const isFiltered = dimensions.length === 1 && filters.length > 0
+  const table = isFiltered ? `(SELECT *, value AS ${dimensions[0]} FROM ${tables[rollup]})` : tables[rollup]
+  return `SELECT ${[...found, ...countColumns(sums, visitors)].join(', ')}
+FROM ${table} WHERE ${conditions.join(' AND ')}
+${groupBy}`
+}
+
+/** Whether a row or bucket is within a range, whose bounds are the parameters `from0`, `to0` and so on. */
+function isWithin(column: string, of: RollupName | 'rows', index: number): string {
+  const bound = (name: string) => {
+    const parameter = `{${name}${index}:UInt32}`
+    if (of === 'rows') return `toDateTime64(${parameter}, 3, 'UTC')`
+    const moment = `toDateTime(${parameter}, 'UTC')`
+    return of === 'linkDays' || of === 'dimensionCounts' ? `toDate(${moment})` : moment
+  }
+  return `${column} >= ${bound('from')} AND ${column} < ${bound('to')}`
+}
+
+function countColumns(sums: string[], visitors: boolean): string[] {
+  const names = visitors ? [...measures, 'visitors'] : measures
+  return names.map((name, index) => `${name === 'saleAmount' ? 'toInt128' : 'toInt64'}(${sums[index]}) AS ${name}`)
 }
 
 /** The sums over rollup buckets; leads and sales are never from bots. */
-function sumsOfBuckets(kinds: string[], bots: Counting['bots'] = 'exclude'): string[] {
+function bucketSums(kinds: Kind[], bots: Counting['bots']): string[] {
   const clicks = { exclude: 'sum(clicks)', include: 'sum(clicks + bots)', only: 'sum(bots)' }[bots]
   const counts = (kind: Kind) => kinds.includes(kind) && (kind === 'clicks' || bots !== 'only')
   return [
@@ -124,42 +228,10 @@ function sumsOfBuckets(kinds: string[], bots: Counting['bots'] = 'exclude'): str
   ]
 }
 
-const partsOfValue: Record<string, string[]> = { region: ['country', 'region'], city: ['country', 'region', 'city'] }
-
-/** Aliases of rollup values with the names of event columns, so that the same conditions work for both. */
-function namesInBuckets({ dimension }: Rollup): string[] {
-  const pieces = partsOfValue[dimension ?? '']
-  const values = pieces
-    ? pieces.map((column, index) => `splitByChar('\\t', value)[${index + 1}] AS ${column}`)
-    : dimension
-      ? [`value AS ${dimension}`]
-      : []
-  return ["toDateTime64(bucket, 3, 'UTC') AS timestamp", ...values]
-}
-
-function selectBuckets({ name, dimension }: Rollup, filters: string[] = []): string {
-  const bucket = (bound: string) => {
-    const moment = `toDateTime({${bound}:UInt32}, 'UTC')`
-    return name === 'dimensionCounts' ? `toDate(${moment})` : moment
-  }
-  const conditions = [
-    'workspace_id = {workspaceId:String}',
-    `bucket >= ${bucket('middle')}`,
-    `bucket < ${bucket('end')}`,
-    ...(dimension ? [`dimension = '${dimension}'`] : []),
-    ...filters,
-  ]
-  return `${tables[name]} WHERE ${conditions.join(' AND ')}`
-}
-
-function countExpression(key: CountKey): string {
-  if (key === 'base_url') return 'cutFragment(cutQueryString(url))'
-  return key === 'start' ? 'roundDown(toUnixTimestamp64Second(timestamp), {edges:Array(Int64)})' : key
-}
-
-function joinAttribute(attribute: LinkAttribute): string {
-  const each = attribute === 'tag_ids' ? "arrayJoin(if(empty(tag_ids), [''], tag_ids))" : attribute
-  return `LEFT JOIN (
-  SELECT link_number AS key0, ${each} AS attribute FROM ${tables.attributes} FINAL WHERE workspace_id = {workspaceId:String}
-) AS link USING key0`
+function listValues({ wheres, ranges }: Counting): Record<string, unknown> {
+  const bounds = ranges.flatMap(({ from, to }, index) => [
+    [`from${index}`, from],
+    [`to${index}`, to],
+  ])
+  return Object.assign({}, ...Object.values(wheres).map(({ values }) => values), Object.fromEntries(bounds))
 }

@@ -13,6 +13,7 @@ import type { Ctx, Platform } from '../../platform/context.ts'
 import { invalid, notFound } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
 import type { FolderDeleted } from '../folders/messages.ts'
+import { knownFolderIds } from '../folders/service.ts'
 import { tagIdsByNames } from '../tags/service.ts'
 import { type DueTest, finishTest, openTests } from './ab-tests.ts'
 import {
@@ -43,6 +44,7 @@ import {
   selectLinksByNumber,
   selectNumbersById,
 } from './store.ts'
+import { selectLinkTitles, selectNumbersByName } from './titles-store.ts'
 import { countFiltered, groupFiltered } from './totals.ts'
 import { repairTotalDifferences, selectTotalDifferences, type TotalDifference } from './totals-store.ts'
 import type { LinkFilter } from './where.ts'
@@ -109,6 +111,37 @@ export async function linksByNumber(ctx: Ctx, numbers: bigint[]): Promise<Map<bi
   const rows = await selectLinksByNumber(ctx.db, ctx.workspaceId, [...new Set(numbers)])
   const links = await presentAll(ctx, rows)
   return new Map(rows.map((row, index) => [row.number, links[index] as Link]))
+}
+
+export type LinkTitle = Pick<
+  Link,
+  'id' | 'domain' | 'key' | 'shortLink' | 'url' | 'title' | 'comments' | 'folderId' | 'partnerId' | 'createdAt'
+>
+
+/** What a list of many links shows of each, by link number; includes deleted links. */
+export async function linkTitles(ctx: Ctx, numbers: bigint[]): Promise<Map<string, LinkTitle>> {
+  const rows = await selectLinkTitles(ctx.db, ctx.workspaceId, numbers)
+  const folders = await knownFolderIds(ctx, [...new Set(rows.flatMap((row) => row.folder_id ?? []))])
+  const titles = rows.map(({ number, folder_id, partner_id, created_at, ...row }): [string, LinkTitle] => {
+    const folderId = folder_id !== null && folders.has(folder_id) ? folder_id : null
+    const times = { partnerId: partner_id, createdAt: created_at.toISOString() }
+    return [String(number), { ...row, shortLink: buildShortLink(row), folderId, ...times }]
+  })
+  return new Map(titles)
+}
+
+/** The links with these ids or, prefixed with `ext_`, external ids, in the same order; unknown ones are omitted. */
+export async function linkNumbersByName(ctx: Ctx, names: string[]): Promise<{ id: string; number: bigint }[]> {
+  const selectors = names.map(parseLinkName)
+  const ids = selectors.flatMap((selector) => ('id' in selector ? selector.id : []))
+  const externalIds = selectors.flatMap((selector) => ('externalId' in selector ? selector.externalId : []))
+  const rows = await selectNumbersByName(ctx.db, ctx.workspaceId, { ids, externalIds })
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  const byExternalId = new Map(rows.map((row) => [row.external_id, row]))
+  const found = selectors.map((selector) =>
+    'id' in selector ? byId.get(selector.id) : byExternalId.get('externalId' in selector ? selector.externalId : ''),
+  )
+  return [...new Set(found.filter((row) => row !== undefined))].map(({ id, number }) => ({ id, number }))
 }
 
 /** The numbers of the links with these ids, this external id or this domain and key; empty when there are none. */

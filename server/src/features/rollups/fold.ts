@@ -4,7 +4,7 @@ import { memoByObject } from '../../platform/memo.ts'
 import { selectValues } from './store.ts'
 import { type Foldable, foldable } from './sums.ts'
 
-export type Foldables = Record<Foldable | 'country' | 'region' | 'workspace_id', string> & {
+export type Foldables = Record<Exclude<Foldable, 'base_url'> | 'country' | 'region' | 'workspace_id', string> & {
   timestamp: number
   bot?: string
   folded?: number
@@ -15,7 +15,9 @@ type Memory = { admitted: Map<string, Admitted>; bytes: number }
 
 // With fewer values than this, ClickHouse is not queried for values that other processes count separately.
 const loadAt = 100
-const maxBytes = 32_000_000
+const maxBytes = 64_000_000
+// Longer values, such as URLs with a long query, are folded at once: a day has up to ROLLUP_VALUES_PER_DAY of them.
+const longestValue = 500
 const entryBytes = 100
 const plain = new Set(['', 'Unknown', '(direct)'])
 
@@ -45,13 +47,24 @@ function markRow(memory: Memory, row: Foldables, limit: number, unknown: Set<Adm
   if (!row.bot) {
     const day = new Date(row.timestamp).toISOString().slice(0, 10)
     for (const [bit, dimension] of foldable.entries()) {
-      if (plain.has(row[dimension])) continue
-      const value = dimension === 'city' ? `${row.country}\t${row.region}\t${row.city}` : row[dimension]
-      if (!isAdmitted(memory, { workspaceId: row.workspace_id, day, dimension }, value, limit, unknown))
+      const value = readValue(row, dimension)
+      if (plain.has(value)) continue
+      if (
+        value.length > longestValue ||
+        !isAdmitted(memory, { workspaceId: row.workspace_id, day, dimension }, value, limit, unknown)
+      )
         folded |= 1 << bit
     }
   }
   row.folded = folded
+}
+
+/** The value of a dimension as the rollup counts it; one of `plain` when every workspace has it. */
+function readValue(row: Foldables, dimension: Foldable): string {
+  if (dimension === 'city') return plain.has(row.city) ? row.city : `${row.country}\t${row.region}\t${row.city}`
+  if (dimension !== 'base_url') return row[dimension]
+  const end = row.url.search(/[?#]/)
+  return end === -1 ? row.url : row.url.slice(0, end)
 }
 
 function isAdmitted(

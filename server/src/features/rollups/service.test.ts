@@ -7,7 +7,7 @@ import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import { query } from '../../platform/clickhouse.ts'
 import { clickHouseStatements } from '../../platform/migrate.ts'
 import { appendClicks, type NewClick } from '../event-storage/service.ts'
-import { appendClicksAgain, monthsOfEvents, repairRollups, rollupDifferences } from './service.ts'
+import { appendClicksAgain, foldedDimensions, monthsOfEvents, repairRollups, rollupDifferences } from './service.ts'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 })
 const hourMs = 3_600_000
@@ -46,6 +46,39 @@ test('event rows and rollups agree after each kill -9 of ClickHouse and replay',
     }
     await expectAgreement(workspaces, rows)
   }
+})
+
+test('an upgrade sums the days of links, and marks days whose destinations are not counted until a repair', async () => {
+  const { id } = await buildWorkspace(platform)
+  const clicks = Array.from({ length: 50 }, (_, index) => buildRow(id, { timestamp: Date.now() - index * 3 * hourMs }))
+  await appendClicks(platform, clicks, `upgrade:${id}`)
+  const urls = ['url', 'base_url', 'referer_url']
+  const period = { from: Math.floor(Date.now() / 1000) - 30 * 86_400, to: Math.floor(Date.now() / 1000) + 86_400 }
+  const run = (text: string) =>
+    platform.clickhouse.command({ query: text, clickhouse_settings: { mutations_sync: '1' } })
+  const months = async () => monthsOfEvents(platform, id)
+  const differences = async () => {
+    const found = await Promise.all(
+      (await months()).map((month) => rollupDifferences(platform, { month, workspaceId: id })),
+    )
+    return [...new Set(found.flat().map(({ rollup }) => rollup))]
+  }
+  await run(`ALTER TABLE link_days DELETE WHERE workspace_id = '${id}'`)
+  await run(
+    `ALTER TABLE dimension_counts DELETE WHERE workspace_id = '${id}' AND dimension IN ('${urls.join("', '")}')`,
+  )
+  expect(await differences()).toEqual(['link_days', 'dimension_counts'])
+
+  const text = await readFile(new URL('0017_daily_rollups.sql', folder), 'utf8')
+  for (let time = 0; time < 2; time++)
+    for (const statement of clickHouseStatements(text, undefined)) await run(statement)
+  expect(await differences()).toEqual(['dimension_counts'])
+  const ctx = { clickhouse: platform.clickhouse, workspaceId: id }
+  expect(await foldedDimensions(ctx, urls, period)).toEqual(urls)
+
+  for (const month of await months()) await repairRollups(platform, { month, workspaceIds: [id] })
+  expect(await differences()).toEqual([])
+  expect(await foldedDimensions(ctx, urls, period)).toEqual([])
 })
 
 test('a batch that is inserted again with its deduplication token changes nothing', async () => {

@@ -22,12 +22,12 @@ import {
   type RollupRange,
   repairRollup,
   selectDifferences,
-  selectIsFolded,
+  selectFolded,
   selectMonths,
   selectPeople,
   selectStored,
 } from './store.ts'
-import { type Count, foldable, foldedName, type Rollup, type Source, sources, sums } from './sums.ts'
+import { type Count, dimensionExpression, foldable, type Rollup, type Source, sources, sums } from './sums.ts'
 
 type Reading = Pick<Platform, 'clickhouse'>
 type Engines = Pick<Platform, 'clickhouse' | 'db' | 'config'>
@@ -44,6 +44,7 @@ export type Difference = {
 export const rollupTables = {
   workspaceCounts: 'workspace_counts',
   linkCounts: 'link_counts',
+  linkDays: 'link_days',
   dimensionCounts: 'dimension_counts',
 } as const
 // ClickHouse query parameters are part of the URL, whose length servers limit.
@@ -58,16 +59,23 @@ export function monthsOfEvents(platform: Reading, workspaceId?: string): Promise
   return selectMonths(platform.clickhouse, workspaceId)
 }
 
+/** SQL of a dimension's value in an event row: the expression, and the columns that it is made from. */
+export function dimensionValue(dimension: string): { columns: string[]; expression: string } {
+  return dimensionExpression(dimension)
+}
+
 /**
- * Whether the daily rollup counts some values of a dimension only in one total, because there were too many on a day of
- * this period: then only event rows are exact. `from` and `to` are Unix seconds.
+ * Those of the dimensions whose values the daily rollup does not count separately on every day of this period, because
+ * there were too many on a day or the day is older than the dimension: then only event rows are exact. `from` and `to`
+ * are Unix seconds.
  */
-export async function isFolded(
+export async function foldedDimensions(
   { clickhouse, workspaceId }: Pick<Ctx, 'clickhouse' | 'workspaceId'>,
-  { dimension, from, to }: { dimension?: string; from: number; to: number },
-): Promise<boolean> {
-  if (!dimension || !(foldable as readonly string[]).includes(dimension)) return false
-  return selectIsFolded(clickhouse, { workspaceId, dimension: foldedName(dimension), from, to })
+  dimensions: string[],
+  { from, to }: { from: number; to: number },
+): Promise<string[]> {
+  const possible = dimensions.filter((dimension) => (foldable as readonly string[]).includes(dimension))
+  return possible.length === 0 ? [] : selectFolded(clickhouse, { workspaceId, dimensions: possible, from, to })
 }
 
 /** Differences between a month's rollups and its event rows. */

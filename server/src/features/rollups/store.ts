@@ -1,5 +1,5 @@
 import { type AllWorkspacesClickHouse, atOnce, type ClickHouse, query } from '../../platform/clickhouse.ts'
-import { type Count, type Sum, sources, summing } from './sums.ts'
+import { type Count, foldedName, type Sum, sources, summing, uncountedName } from './sums.ts'
 
 /** A month (its first day), its days from `from` on, and the workspaces to include; all when none is given. */
 export type RollupRange = Mine & { month: string; from?: string }
@@ -158,18 +158,20 @@ WHERE workspace_id = {workspaceId:String} AND dimension = {dimension:String} AND
   return rows.map(({ value }) => value)
 }
 
-/** Whether the rollup of any of these days counts some values of a dimension only in one total. */
-export async function selectIsFolded(
+/** Those of the dimensions with folded values, or with days from before the dimension, in [from, to). */
+export async function selectFolded(
   clickhouse: ClickHouse,
-  of: { workspaceId: string; dimension: string; from: number; to: number },
-): Promise<boolean> {
-  const rows = await query(
+  of: { workspaceId: string; dimensions: string[]; from: number; to: number },
+): Promise<string[]> {
+  const rows = await query<{ dimension: string }>(
     clickhouse,
-    `SELECT 1 FROM dimension_counts WHERE workspace_id = {workspaceId:String} AND dimension = {dimension:String}
-  AND bucket >= toDate(toDateTime({from:UInt32}, 'UTC')) AND bucket < toDate(toDateTime({to:UInt32}, 'UTC')) LIMIT 1`,
-    of,
+    `SELECT dimension FROM dimension_counts WHERE workspace_id = {workspaceId:String} AND dimension IN {names:Array(String)}
+  AND bucket >= toDate(toDateTime({from:UInt32}, 'UTC')) AND bucket < toDate(toDateTime({to:UInt32}, 'UTC'))
+GROUP BY dimension HAVING endsWith(dimension, ' folded') OR sum(clicks) != 0`,
+    { ...of, names: of.dimensions.flatMap((dimension) => [foldedName(dimension), uncountedName(dimension)]) },
   )
-  return rows.length > 0
+  const found = new Set(rows.map(({ dimension }) => dimension))
+  return of.dimensions.filter((name) => found.has(foldedName(name)) || found.has(uncountedName(name)))
 }
 
 function ofWorkspace({ workspaceId, workspaceIds }: Mine): string {

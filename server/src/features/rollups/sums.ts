@@ -1,6 +1,6 @@
 import { eventTables } from '../event-storage/service.ts'
 
-export type Rollup = 'workspace_counts' | 'link_counts' | 'dimension_counts'
+export type Rollup = 'workspace_counts' | 'link_counts' | 'link_days' | 'dimension_counts'
 export type Source = 'clicks' | 'leads' | 'sales'
 /** The part of a rollup that sums the rows of one event table. */
 export type Sum = { rollup: Rollup; source: Source }
@@ -16,11 +16,12 @@ export type Summing = {
 
 export const sources: Source[] = ['clicks', 'leads', 'sales']
 
-export const sums: Sum[] = (['workspace_counts', 'link_counts', 'dimension_counts'] as const).flatMap((rollup) =>
-  sources.map((source) => ({ rollup, source })),
+// Hours of links come before days: a view adds every change of the hours to the days.
+export const sums: Sum[] = (['workspace_counts', 'link_counts', 'link_days', 'dimension_counts'] as const).flatMap(
+  (rollup) => sources.map((source) => ({ rollup, source })),
 )
 
-/** Must match the materialized views of migrations 0004, 0006 and 0012. The event table's alias is `event`. */
+/** Must match the materialized views of migrations 0004, 0006 and 0017. The event table's alias is `event`. */
 export function summing({ rollup, source }: Sum): Summing {
   const table = eventTables[source]
   if (rollup !== 'dimension_counts') return { table, join: '', ...keys[rollup], counts: countsBySource[source] }
@@ -37,6 +38,10 @@ const keys: Record<Rollup, Pick<Summing, 'key' | 'keyExpression'>> = {
   link_counts: {
     key: 'workspace_id, link_number, bucket',
     keyExpression: "workspace_id, link_number, toStartOfHour(toDateTime(timestamp, 'UTC')) AS bucket",
+  },
+  link_days: {
+    key: 'workspace_id, link_number, bucket',
+    keyExpression: "workspace_id, link_number, toDate(timestamp, 'UTC') AS bucket",
   },
   dimension_counts: {
     key: 'workspace_id, dimension, bucket, value',
@@ -61,18 +66,31 @@ export const foldable = [
   'utm_campaign',
   'utm_term',
   'utm_content',
+  'url',
+  'base_url',
+  'referer_url',
 ] as const
 export type Foldable = (typeof foldable)[number]
 
 /** The rollup dimension that counts all folded (rare) values of a dimension in one total. */
 export const foldedName = (dimension: string) => `${dimension} folded`
+/** The rollup dimension that marks days from before a dimension was counted (migration 0017). */
+export const uncountedName = (dimension: string) => `${dimension} uncounted`
+
+/** SQL of a dimension's value in an event row: the expression, and the columns that it is made from. */
+export function dimensionExpression(dimension: string): { columns: string[]; expression: string } {
+  const columns = { region: ['country', 'region'], city: ['country', 'region', 'city'] }[dimension]
+  const expression = values[dimension] ?? dimension
+  return { columns: columns ?? [expression], expression }
+}
 
 const values: Record<string, string> = {
   region: "concat(country, '\\t', region)",
   city: "concat(country, '\\t', region, '\\t', city)",
+  base_url: 'cutFragment(cutQueryString(url))',
 }
 const dimensions = `[${['continent', 'country', 'region', 'city', 'device', 'browser', 'os', 'trigger', 'referer']
-  .concat(['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'])
+  .concat(['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content', 'url', 'base_url', 'referer_url'])
   .map(pairExpression)
   .join(', ')}]`
 

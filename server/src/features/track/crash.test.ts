@@ -73,7 +73,14 @@ async function expectAgreement(workspaceId: string, customers: number, sold: num
   expect(rolled).toEqual({ leads: String(customers * 2), sales: String(sold) })
 }
 
-test.each([['lead_events'], ['sale_events'], ['workspace_counts'], ['link_counts'], ['dimension_counts']])(
+test.each([
+  ['lead_events'],
+  ['sale_events'],
+  ['workspace_counts'],
+  ['link_counts'],
+  ['link_days'],
+  ['dimension_counts'],
+])(
   'rows of %s that ClickHouse lost although it remembers the token return when the batch is taken over',
   async (table) => {
     const { workspaceId, sold } = await setUp(16)

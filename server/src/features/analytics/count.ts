@@ -1,0 +1,165 @@
+import type { AnalyticsBatch, AnalyticsQuery, Grouping } from '@tributary/contract/analytics'
+import type { QueryLimits } from '../../platform/clickhouse.ts'
+import type { Ctx } from '../../platform/context.ts'
+import { buildWhere, type EventFilter, filterConditions, resolveQuery } from '../events/service.ts'
+import { foldedDimensions } from '../rollups/service.ts'
+import { type Bucket, chooseUnit, listBuckets } from './buckets.ts'
+import {
+  isOfLinks,
+  isTotal,
+  kindsByEvent,
+  type LinkGrouping,
+  linkGroupings,
+  measureByEvent,
+  type Planned,
+  type Total,
+  type ValueGrouping,
+  valueGroupings,
+} from './groupings.ts'
+import { findDimension, type Plan, planFor, rangesFor } from './plan.ts'
+import { presentGroups, presentSeries, presentTotal, sumTotals } from './present.ts'
+import {
+  type Counting,
+  selectFirstBucket,
+  selectLinkCounts,
+  selectTotals,
+  selectValues,
+  type ValueCount,
+} from './store.ts'
+
+export type CountInput = Omit<AnalyticsQuery, 'groupBy'>
+type Options = { groupings: Grouping[]; limit: number; limits: QueryLimits; plan?: Plan }
+type Answers = AnalyticsBatch
+/** A query with its period and filters resolved. */
+type Resolved = {
+  query: CountInput
+  period: { from: Date; to: Date }
+  filter: EventFilter
+  wheres: Counting['wheres']
+  buckets: Bucket[]
+  options: Options
+}
+
+/**
+ * Counts events by each of the groupings. Groupings of one kind that read the same tables share a statement, and all
+ * statements run at once; `plan` overrides which tables they read.
+ */
+export async function countGroupings(ctx: Ctx, query: CountInput, options: Options): Promise<Answers> {
+  const { event: _, bots, visitors, ...filters } = query
+  const { period, filter: requested } = await resolveQuery(ctx, filters)
+  const filter = { ...requested, bots }
+  const buckets = options.groupings.includes('timeseries') ? await seriesBuckets(ctx, query, period) : []
+  const wheres = Object.fromEntries(
+    kindsByEvent[query.event].map((kind) => [kind, buildWhere(ctx.workspaceId, period, filter, kind)]),
+  )
+  const resolved: Resolved = { query, period, filter, wheres, buckets, options }
+  const edges = buckets.map(({ second }) => second)
+  const answers: Answers = {}
+  const planned = new Map<string, { plan: Plan; groupings: Planned[] }>()
+  for (const groupBy of new Set(options.groupings)) {
+    // Groups and tags of partners are not supported yet.
+    if (groupBy === 'top_groups' || groupBy === 'top_partner_tags') {
+      answers[groupBy] = []
+      continue
+    }
+    const plan = options.plan ?? planFor({ groupBy, filter, visitors, edges: groupBy === 'timeseries' ? edges : [] })
+    const kind = isTotal(groupBy) ? `total ${visitors && groupBy}` : isOfLinks(groupBy) ? 'links' : 'values'
+    const shared = planned.get(`${kind} ${plan}`) ?? { plan, groupings: [] }
+    planned.set(`${kind} ${plan}`, { plan, groupings: [...shared.groupings, groupBy] })
+  }
+  const parts = [...planned.values()].map(({ plan, groupings }) => countTogether(ctx, resolved, plan, groupings))
+  return Object.assign(answers, ...(await Promise.all(parts)))
+}
+
+/** Answers groupings of one kind by one plan, or by event rows where the plan's rollup does not count all values. */
+async function countTogether(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: Planned[]): Promise<Answers> {
+  const [range] = rangesFor(plan, [], resolved.period)
+  const dimensionBy = new Map(
+    groupings.map((groupBy) => [groupBy, findDimension({ groupBy, filter: resolved.filter })]),
+  )
+  const dimensions = [...dimensionBy.values()].filter((name) => name !== undefined)
+  const finding =
+    plan === 'dimension' && range ? foldedDimensions(ctx, dimensions, range) : Promise.resolve<string[]>([])
+  const [answers, folded] = await Promise.all([ask(ctx, resolved, plan, groupings), finding])
+  const inexact = groupings.filter((groupBy) => folded.includes(dimensionBy.get(groupBy) ?? ''))
+  return inexact.length === 0 ? answers : { ...answers, ...(await ask(ctx, resolved, 'rows', inexact)) }
+}
+
+function ask(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: Planned[]): Promise<Answers> {
+  const [first] = groupings
+  if (first === undefined || isTotal(first)) return countTotals(ctx, resolved, plan, groupings as Total[])
+  if (isOfLinks(first)) return countLinks(ctx, resolved, plan, groupings as LinkGrouping[])
+  return countValues(ctx, resolved, plan, groupings as ValueGrouping[])
+}
+
+async function countTotals(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: Total[]): Promise<Answers> {
+  const { query, filter, buckets, options } = resolved
+  const isSeries = groupings.includes('timeseries')
+  const edges = isSeries ? buckets.map(({ second }) => second) : []
+  const rows = await selectTotals(
+    ctx.clickhouse,
+    {
+      ...countingBy(resolved, plan, edges),
+      keys: isSeries ? ['start'] : [],
+      dimension: plan === 'dimension' ? findDimension({ groupBy: 'count', filter }) : undefined,
+      edges,
+      visitors: query.visitors,
+    },
+    options.limits,
+  )
+  return {
+    ...(groupings.includes('count') && { count: presentTotal(sumTotals(rows), query.visitors) }),
+    ...(isSeries && { timeseries: presentSeries(buckets, rows, query.visitors) }),
+  }
+}
+
+async function countLinks(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: LinkGrouping[]): Promise<Answers> {
+  const attributes = groupings.map((groupBy) => linkGroupings[groupBy].attribute)
+  const counting = { ...countingBy(resolved, plan), attributes, ...top(resolved) }
+  const found = Map.groupBy(await selectLinkCounts(ctx.clickhouse, counting, resolved.options.limits), nameOf)
+  return presentAll(ctx, groupings, (groupBy) => found.get(linkGroupings[groupBy].attribute))
+}
+
+async function countValues(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: ValueGrouping[]): Promise<Answers> {
+  const dimensions = [...new Set(groupings.map((groupBy) => valueGroupings[groupBy].dimension))]
+  const counting = { ...countingBy(resolved, plan), dimensions, ...top(resolved) }
+  const found = Map.groupBy(await selectValues(ctx.clickhouse, counting, resolved.options.limits), nameOf)
+  return presentAll(ctx, groupings, (groupBy) => found.get(valueGroupings[groupBy].dimension))
+}
+
+const nameOf = ({ name }: ValueCount) => name
+
+async function presentAll<G extends LinkGrouping | ValueGrouping>(
+  ctx: Ctx,
+  groupings: G[],
+  find: (groupBy: G) => ValueCount[] | undefined,
+): Promise<Answers> {
+  const rows = await Promise.all(groupings.map((groupBy) => presentGroups(ctx, groupBy, find(groupBy) ?? [])))
+  return Object.fromEntries(groupings.map((groupBy, index) => [groupBy, rows[index]]))
+}
+
+function top({ query, options }: Resolved) {
+  return { most: measureByEvent[query.event], limit: options.limit }
+}
+
+function countingBy({ query, period, filter, wheres }: Resolved, plan: Plan, edges: number[] = []): Counting {
+  const ranges = rangesFor(plan, edges, period)
+  // Filters on rollup columns are the same for clicks, leads and sales.
+  return { wheres, period, ranges, filters: filterConditions(filter, 'clicks', {}), bots: query.bots }
+}
+
+/** The buckets of a time series; the interval `all` begins with the workspace's first event. */
+export async function seriesBuckets(
+  ctx: Ctx,
+  query: Pick<CountInput, 'interval' | 'start' | 'timezone'>,
+  period: { from: Date; to: Date },
+): Promise<Bucket[]> {
+  let { from } = period
+  if (query.interval === 'all' && !query.start?.trim()) {
+    const first = await selectFirstBucket(ctx.clickhouse, ctx.workspaceId)
+    const known = first === undefined ? period.to.getTime() - 1 : first * 1000
+    from = new Date(Math.min(Math.max(known, from.getTime()), period.to.getTime() - 1))
+  }
+  const span = { from, to: period.to }
+  return listBuckets(span, chooseUnit(query, span), query.timezone)
+}

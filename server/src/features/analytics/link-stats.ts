@@ -1,0 +1,46 @@
+import type { LinkStats, LinkStatsQuery } from '@tributary/contract/analytics'
+import type { QueryLimits } from '../../platform/clickhouse.ts'
+import type { Ctx } from '../../platform/context.ts'
+import { buildWhere, filterConditions, resolveQuery } from '../events/service.ts'
+import { linkNumbersByName } from '../links/service.ts'
+import { seriesBuckets } from './count.ts'
+import { kindsByEvent } from './groupings.ts'
+import { planFor, rangesFor } from './plan.ts'
+import { presentSeries, presentTotal, sumTotals } from './present.ts'
+import { selectTotals } from './store.ts'
+
+/** Counts the clicks, leads and sales of each link in a period, in the order of the query; omits unknown links. */
+export async function countByLink(ctx: Ctx, query: LinkStatsQuery, limits: QueryLimits): Promise<LinkStats[]> {
+  const { linkIds, series, ...asked } = query
+  const links = await linkNumbersByName(ctx, [linkIds].flat())
+  const { period } = await resolveQuery(ctx, asked)
+  if (links.length === 0) return []
+  const filter = { linkNumbers: [{ numbers: links.map(({ number }) => number), excluded: false }] }
+  const buckets = series ? await seriesBuckets(ctx, asked, period) : []
+  const edges = buckets.map(({ second }) => second)
+  const ranges = rangesFor(planFor({ groupBy: 'timeseries', filter, visitors: false, edges }), edges, period)
+  const wheres = kindsByEvent.composite.map((kind) => [kind, buildWhere(ctx.workspaceId, period, filter, kind)])
+  const totals = await selectTotals(
+    ctx.clickhouse,
+    {
+      wheres: Object.fromEntries(wheres),
+      period,
+      ranges,
+      filters: filterConditions(filter, 'clicks', {}),
+      bots: 'exclude',
+      keys: series ? ['link_number', 'start'] : ['link_number'],
+      edges,
+      visitors: false,
+    },
+    limits,
+  )
+  const found = Map.groupBy(totals, ({ link_number }) => link_number)
+  return links.map(({ id, number }) => {
+    const mine = found.get(String(number)) ?? []
+    return {
+      linkId: id,
+      ...presentTotal(sumTotals(mine)),
+      ...(series && { series: presentSeries(buckets, mine, false) }),
+    }
+  })
+}

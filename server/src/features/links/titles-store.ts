@@ -1,0 +1,32 @@
+import { sql } from 'kysely'
+import type { Db } from '../../platform/postgres.ts'
+import type { LinkRow } from './store.ts'
+
+export type LinkTitleRow = Pick<
+  LinkRow,
+  'number' | 'id' | 'domain' | 'key' | 'url' | 'title' | 'comments' | 'folder_id' | 'partner_id' | 'created_at'
+>
+
+/** Reads what a list of many links shows of each, including deleted links. */
+export async function selectLinkTitles(db: Db, workspaceId: string, numbers: bigint[]): Promise<LinkTitleRow[]> {
+  const result = await sql<LinkTitleRow>`
+    SELECT number, id, domain, key, url, title, comments, folder_id, partner_id, created_at FROM links
+    WHERE workspace_id = ${workspaceId} AND number = ANY(${numbers}::bigint[])`.execute(db)
+  return result.rows
+}
+
+/** The numbers of links that are named by id or by external id. */
+export async function selectNumbersByName(
+  db: Db,
+  workspaceId: string,
+  { ids, externalIds }: { ids: string[]; externalIds: string[] },
+): Promise<Pick<LinkRow, 'number' | 'id' | 'external_id'>[]> {
+  const result = await sql<Pick<LinkRow, 'number' | 'id' | 'external_id'>>`
+    SELECT number, id, external_id FROM links WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[])
+    UNION ALL
+    SELECT number, id, external_id FROM links
+    WHERE workspace_id = ${workspaceId} AND external_id = ANY(${externalIds}::text[]) AND deleted_at IS NULL`.execute(
+    db,
+  )
+  return result.rows
+}
