@@ -55,7 +55,7 @@ const screen: Grouping[] = [
   ...(['count', 'timeseries', 'top_links', 'top_urls', 'countries', 'cities'] as const),
   ...(['devices', 'browsers', 'os', 'referers', 'utm_sources', 'utm_campaigns'] as const),
 ]
-const yearOf = (groupBy: Grouping): Pick<BenchQuery, 'path' | 'days' | 'query'> => ({
+const yearBy = (groupBy: Grouping): Pick<BenchQuery, 'path' | 'days' | 'query'> => ({
   ...{ path: 'analytics', days: 365, query: { event: 'composite', groupBy } },
 })
 const queries: BenchQuery[] = [
@@ -80,12 +80,12 @@ const queries: BenchQuery[] = [
   },
   {
     name: 'count of a year',
-    ...{ ...yearOf('count'), allowed: (bareMs: number) => 1.5 * bareMs + 10 },
+    ...{ ...yearBy('count'), allowed: (bareMs: number) => 1.5 * bareMs + 10 },
     bare: ofBuckets(sums, 'workspace_counts'),
   },
   {
     name: 'series of a year',
-    ...{ ...yearOf('timeseries'), allowed: (bareMs: number) => 1.5 * bareMs + 10 },
+    ...{ ...yearBy('timeseries'), allowed: (bareMs: number) => 1.5 * bareMs + 10 },
     bare: ofBuckets(byMonth(''), 'workspace_counts', 'GROUP BY month'),
   },
   {
@@ -96,11 +96,11 @@ const queries: BenchQuery[] = [
   },
   ...Object.entries(dimensions).map(([groupBy, dimension]) => ({
     name: `${groupBy} of a year`,
-    ...{ ...yearOf(groupBy as Grouping), bare: bareByDimension(dimension), allowed: () => groupingMs },
+    ...{ ...yearBy(groupBy as Grouping), bare: bareByDimension(dimension), allowed: () => groupingMs },
   })),
   ...ofLinks.map((groupBy) => ({
     name: `${groupBy} of a year`,
-    ...{ ...yearOf(groupBy), bare: bareByLink, allowed: () => groupingMs },
+    ...{ ...yearBy(groupBy), bare: bareByLink, allowed: () => groupingMs },
   })),
   {
     name: 'batch of 12 groupings of a year',

@@ -1,6 +1,7 @@
 import type { Platform } from '../../platform/context.ts'
 import { buildWhere } from '../events/service.ts'
 import { dueTests, finishAbTest } from '../links/service.ts'
+import { findDimension } from '../rollups/service.ts'
 import { presentTotal } from './present.ts'
 import { selectValues } from './store.ts'
 import { chooseWinner, type Outcome } from './winner.ts'
@@ -27,7 +28,7 @@ async function readOutcomes(platform: Platform, { workspaceId, linkNumber, start
       clicks: buildWhere(workspaceId, period, filter, 'clicks'),
       leads: buildWhere(workspaceId, period, filter, 'leads'),
     },
-    ...{ period, ranges: [], filters: [], bots: 'exclude', dimensions: ['url'] },
+    ...{ period, ranges: [], filters: [], bots: 'exclude', dimensions: [findDimension('url')] },
     most: 'clicks',
     limit: mostUrls,
   })

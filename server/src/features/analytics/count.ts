@@ -2,7 +2,7 @@ import type { AnalyticsBatch, AnalyticsQuery, Grouping } from '@tributary/contra
 import type { QueryLimits } from '../../platform/clickhouse.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { buildWhere, type EventFilter, filterConditions, resolveQuery } from '../events/service.ts'
-import { foldedDimensions } from '../rollups/service.ts'
+import { findDimension, foldedDimensions } from '../rollups/service.ts'
 import { type Bucket, chooseUnit, listBuckets } from './buckets.ts'
 import {
   isOfLinks,
@@ -16,7 +16,7 @@ import {
   type ValueGrouping,
   valueGroupings,
 } from './groupings.ts'
-import { findDimension, type Plan, planFor, rangesFor } from './plan.ts'
+import { chooseDimension, type Plan, planFor, rangesFor } from './plan.ts'
 import { presentGroups, presentSeries, presentTotal, sumTotals } from './present.ts'
 import {
   type Counting,
@@ -75,7 +75,7 @@ export async function countGroupings(ctx: Ctx, query: CountInput, options: Optio
 async function countTogether(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: Planned[]): Promise<Answers> {
   const [range] = rangesFor(plan, [], resolved.period)
   const dimensionBy = new Map(
-    groupings.map((groupBy) => [groupBy, findDimension({ groupBy, filter: resolved.filter })]),
+    groupings.map((groupBy) => [groupBy, chooseDimension({ groupBy, filter: resolved.filter })]),
   )
   const dimensions = [...dimensionBy.values()].filter((name) => name !== undefined)
   const finding =
@@ -96,12 +96,13 @@ async function countTotals(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: 
   const { query, filter, buckets, options } = resolved
   const isSeries = groupings.includes('timeseries')
   const edges = isSeries ? buckets.map(({ second }) => second) : []
+  const filtered = plan === 'dimension' ? chooseDimension({ groupBy: 'count', filter }) : undefined
   const rows = await selectTotals(
     ctx.clickhouse,
     {
       ...countingBy(resolved, plan, edges),
       keys: isSeries ? ['start'] : [],
-      dimension: plan === 'dimension' ? findDimension({ groupBy: 'count', filter }) : undefined,
+      dimension: filtered === undefined ? undefined : findDimension(filtered),
       edges,
       visitors: query.visitors,
     },
@@ -116,18 +117,19 @@ async function countTotals(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: 
 async function countLinks(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: LinkGrouping[]): Promise<Answers> {
   const attributes = groupings.map((groupBy) => linkGroupings[groupBy].attribute)
   const counting = { ...countingBy(resolved, plan), attributes, ...top(resolved) }
-  const found = Map.groupBy(await selectLinkCounts(ctx.clickhouse, counting, resolved.options.limits), nameOf)
+  const found = Map.groupBy(await selectLinkCounts(ctx.clickhouse, counting, resolved.options.limits), readName)
   return presentAll(ctx, groupings, (groupBy) => found.get(linkGroupings[groupBy].attribute))
 }
 
 async function countValues(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: ValueGrouping[]): Promise<Answers> {
-  const dimensions = [...new Set(groupings.map((groupBy) => valueGroupings[groupBy].dimension))]
+  const names = new Set(groupings.map((groupBy) => valueGroupings[groupBy].dimension))
+  const dimensions = [...names].map(findDimension)
   const counting = { ...countingBy(resolved, plan), dimensions, ...top(resolved) }
-  const found = Map.groupBy(await selectValues(ctx.clickhouse, counting, resolved.options.limits), nameOf)
+  const found = Map.groupBy(await selectValues(ctx.clickhouse, counting, resolved.options.limits), readName)
   return presentAll(ctx, groupings, (groupBy) => found.get(valueGroupings[groupBy].dimension))
 }
 
-const nameOf = ({ name }: ValueCount) => name
+const readName = ({ name }: ValueCount) => name
 
 async function presentAll<G extends LinkGrouping | ValueGrouping>(
   ctx: Ctx,

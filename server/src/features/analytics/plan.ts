@@ -46,7 +46,7 @@ export function planFor(query: CountQuery): Plan {
   if (isTotal(groupBy) && used.length === 0) return fits('workspace') ? 'workspace' : 'rows'
   if ((isTotal(groupBy) || isOfLinks(groupBy)) && used.every((name) => linkFilters.includes(name)))
     return fits('links') ? 'links' : 'rows'
-  return findDimension(query) !== undefined && fits('dimension') ? 'dimension' : 'rows'
+  return chooseDimension(query) !== undefined && fits('dimension') ? 'dimension' : 'rows'
 }
 
 function fitsEdges(rollup: RollupName | undefined, edges: number[]): boolean {
@@ -54,7 +54,7 @@ function fitsEdges(rollup: RollupName | undefined, edges: number[]): boolean {
 }
 
 /** The rollup dimension that answers the query: its grouping or, for a total, its filter. */
-export function findDimension({ groupBy, filter }: Pick<CountQuery, 'groupBy' | 'filter'>): string | undefined {
+export function chooseDimension({ groupBy, filter }: Pick<CountQuery, 'groupBy' | 'filter'>): string | undefined {
   if ((filter.bots ?? 'exclude') !== 'exclude' || isOfLinks(groupBy)) return undefined
   const [used, ...others] = listFilters(filter)
   if (others.length > 0) return undefined

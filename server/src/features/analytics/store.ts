@@ -1,5 +1,4 @@
 import { type ClickHouse, type QueryLimits, query } from '../../platform/clickhouse.ts'
-import { dimensionValue } from '../rollups/service.ts'
 import { tables } from './tables.ts'
 
 type Kind = 'clicks' | 'leads' | 'sales'
@@ -12,6 +11,8 @@ export type LinkAttribute = 'link_number' | 'domain' | 'folder_id' | 'partner_id
 export type Measure = 'clicks' | 'leads' | 'sales' | 'saleAmount'
 /** The rollup buckets in [from, to), in Unix seconds, that replace event rows or the buckets of a finer rollup. */
 export type Range = { rollup: RollupName; from: number; to: number }
+/** A dimension with the SQL of its value in an event row, and the columns that the value is made from. */
+export type Dimension = { name: string; columns: string[]; expression: string }
 export type Counting = {
   /** The WHERE clause of each counted event table. */
   wheres: Partial<Record<Kind, Condition>>
@@ -39,7 +40,7 @@ const sumsOfRows: Record<Kind, string[]> = {
 /** Counts events in total, by link, by bucket of a time series, or by both. */
 export function selectTotals(
   clickhouse: ClickHouse,
-  counting: Counting & { keys: TotalKey[]; dimension?: string; edges: number[]; visitors: boolean },
+  counting: Counting & { keys: TotalKey[]; dimension?: Dimension; edges: number[]; visitors: boolean },
   limits: QueryLimits = {},
 ): Promise<Total[]> {
   const { keys, edges, dimension, visitors } = counting
@@ -60,7 +61,7 @@ ${parts.join('\nUNION ALL\n')}
 /** Counts events by the values of dimensions. Omits values whose counts are all zero. */
 export function selectValues(
   clickhouse: ClickHouse,
-  counting: Counting & { dimensions: string[] } & Top,
+  counting: Counting & { dimensions: Dimension[] } & Top,
   limits: QueryLimits = {},
 ): Promise<ValueCount[]> {
   const { dimensions } = counting
@@ -136,7 +137,7 @@ WHERE workspace_id = {workspaceId:String} AND bucket > toDateTime(0, 'UTC')`,
 const startExpression = (second: string) => `roundDown(toInt64(${second}), {edges:Array(Int64)}) AS start`
 const sumText = (name: string) => `toString(sum(part.${name})) AS ${name}`
 
-type Shape = { columns: string[]; groupBy: string; dimensions: string[]; visitors: boolean }
+type Shape = { columns: string[]; groupBy: string; dimensions: Dimension[]; visitors: boolean }
 
 /** The subqueries to sum: the buckets of each rollup, and the event rows of each kind. */
 function selectParts(counting: Counting, shape: Shape): string[] {
@@ -166,9 +167,8 @@ function selectRows(source: string, { columns, groupBy, dimensions, visitors }: 
     const found = columns.map((column) => (column === 'start' ? start : column))
     return [`SELECT ${[...found, ...counts].join(', ')}\nFROM ${source}\n${groupBy}`]
   }
-  return dimensions.map((dimension) => {
-    const { columns, expression } = dimensionValue(dimension)
-    return `SELECT ${[`'${dimension}' AS name`, `${expression} AS value`, ...counts].join(', ')}
+  return dimensions.map(({ name, columns, expression }) => {
+    return `SELECT ${[`'${name}' AS name`, `${expression} AS value`, ...counts].join(', ')}
 FROM ${source}
 GROUP BY ${columns.join(', ')}`
   })
@@ -185,7 +185,7 @@ function selectBuckets(
     'workspace_id = {workspaceId:String}',
     isWithin('bucket', rollup, index),
     ...(ranges[index + 1] ? [`NOT (${isWithin('bucket', rollup, index + 1)})`] : []),
-    ...(dimensions.length > 0 ? [`dimension IN (${dimensions.map((name) => `'${name}'`).join(', ')})`] : []),
+    ...(dimensions.length > 0 ? [`dimension IN (${dimensions.map(({ name }) => `'${name}'`).join(', ')})`] : []),
     ...filters,
   ]
   const names: Record<string, string> = {
@@ -195,7 +195,7 @@ function selectBuckets(
   const found = columns.map((column) => names[column] ?? column)
   // Conditions name the column of an event, so the value gets its name.
   const isFiltered = dimensions.length === 1 && filters.length > 0
-  const table = isFiltered ? `(SELECT *, value AS ${dimensions[0]} FROM ${tables[rollup]})` : tables[rollup]
+  const table = isFiltered ? `(SELECT *, value AS ${dimensions[0]?.name} FROM ${tables[rollup]})` : tables[rollup]
   return `SELECT ${[...found, ...countColumns(sums, visitors)].join(', ')}
 FROM ${table} WHERE ${conditions.join(' AND ')}
 ${groupBy}`

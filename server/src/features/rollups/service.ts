@@ -27,7 +27,16 @@ import {
   selectPeople,
   selectStored,
 } from './store.ts'
-import { type Count, dimensionExpression, foldable, type Rollup, type Source, sources, sums } from './sums.ts'
+import {
+  type Count,
+  type Dimension,
+  describeDimension,
+  foldable,
+  type Rollup,
+  type Source,
+  sources,
+  sums,
+} from './sums.ts'
 
 type Reading = Pick<Platform, 'clickhouse'>
 type Engines = Pick<Platform, 'clickhouse' | 'db' | 'config'>
@@ -59,9 +68,9 @@ export function monthsOfEvents(platform: Reading, workspaceId?: string): Promise
   return selectMonths(platform.clickhouse, workspaceId)
 }
 
-/** SQL of a dimension's value in an event row: the expression, and the columns that it is made from. */
-export function dimensionValue(dimension: string): { columns: string[]; expression: string } {
-  return dimensionExpression(dimension)
+/** The SQL of a dimension's value in an event row. */
+export function findDimension(name: string): Dimension {
+  return describeDimension(name)
 }
 
 /**

@@ -77,11 +77,13 @@ export const foldedName = (dimension: string) => `${dimension} folded`
 /** The rollup dimension that marks days from before a dimension was counted (migration 0017). */
 export const uncountedName = (dimension: string) => `${dimension} uncounted`
 
-/** SQL of a dimension's value in an event row: the expression, and the columns that it is made from. */
-export function dimensionExpression(dimension: string): { columns: string[]; expression: string } {
-  const columns = { region: ['country', 'region'], city: ['country', 'region', 'city'] }[dimension]
-  const expression = values[dimension] ?? dimension
-  return { columns: columns ?? [expression], expression }
+/** A dimension with the SQL of its value in an event row, and the columns that the value is made from. */
+export type Dimension = { name: string; columns: string[]; expression: string }
+
+export function describeDimension(name: string): Dimension {
+  const columns = { region: ['country', 'region'], city: ['country', 'region', 'city'] }[name]
+  const expression = values[name] ?? name
+  return { name, columns: columns ?? [expression], expression }
 }
 
 const values: Record<string, string> = {
