@@ -1,0 +1,61 @@
+import { connect, type Socket } from 'node:net'
+import { json } from 'node:stream/consumers'
+
+/*
+ * A load generator process for POST requests. Reads `PostLoad` as JSON from stdin; each connection sends its next body
+ * after the previous response. Prints one line of JSON.
+ */
+export type PostLoad = { url: string; token: string; bodies: string[]; connections: number }
+
+const { url, token, bodies, connections } = (await json(process.stdin)) as PostLoad
+const { hostname, port, pathname, host } = new URL(url)
+const head = `POST ${pathname} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`
+const requests = bodies.map((body) => `${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+const latencies: number[] = []
+let sent = 0
+let failures = 0
+let problem = ''
+
+const started = performance.now()
+await Promise.all(Array.from({ length: connections }, () => keepPosting()))
+const elapsed = (performance.now() - started) / 1000
+latencies.sort((a, b) => a - b)
+const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0
+const perSecond = latencies.length / elapsed
+console.log(JSON.stringify({ perSecond, p50: at(0.5), p99: at(0.99), answered: latencies.length, failures, problem }))
+
+function keepPosting(): Promise<void> {
+  return new Promise((resolve) => {
+    const socket: Socket = connect(Number(port), hostname)
+    let asked = 0
+    let received = ''
+    const post = () => {
+      const request = requests[sent++]
+      if (request === undefined) {
+        socket.destroy()
+        return resolve()
+      }
+      received = ''
+      asked = performance.now()
+      socket.write(request)
+    }
+    socket.setNoDelay(true)
+    socket.on('connect', post)
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1')
+      const end = received.indexOf('\r\n\r\n')
+      const length = /\r\ncontent-length: (\d+)/i.exec(received.slice(0, end))?.[1]
+      if (end < 0 || received.length < end + 4 + Number(length ?? 0)) return
+      if (received[9] === '2') latencies.push(performance.now() - asked)
+      else {
+        failures += 1
+        problem ||= received
+      }
+      post()
+    })
+    socket.on('error', () => {
+      failures += 1
+      resolve()
+    })
+  })
+}
