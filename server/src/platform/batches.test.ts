@@ -1,12 +1,90 @@
 import type { ConsumerMessages } from '@nats-io/jetstream'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { batches, chunks, paceBatches } from './batches.ts'
+import { batches, chunks, openGroupCommit, paceBatches, SeparateCallsError } from './batches.ts'
 import { sleep } from './clock.ts'
+import type { Ctx } from './context.ts'
 
 test('all chunks except the last are full, and they contain every item in order', () => {
   expect([...chunks([1, 2, 3, 4, 5], 2)]).toEqual([[1, 2], [3, 4], [5]])
   expect([...chunks([], 2)]).toEqual([])
+})
+
+describe('openGroupCommit', () => {
+  /** Contexts whose transactions only run their work; `begin` counts them. */
+  function openCalls<Result>(record: (inputs: number[]) => Promise<(Result | undefined)[]>) {
+    const groups: number[][] = []
+    const db = {
+      isTransaction: false,
+      transaction: () => ({ execute: (work: (inside: unknown) => unknown) => work({ isTransaction: true }) }),
+    } as unknown as Ctx['db']
+    const call = openGroupCommit<number, Result>((ctx, calls) => {
+      expect(ctx.db.isTransaction).toBe(true)
+      const inputs = calls.map(({ input }) => input)
+      groups.push(inputs)
+      return record(inputs)
+    })
+    const inWorkspace = (workspaceId: string) => ({ db, workspaceId }) as Ctx
+    return {
+      groups,
+      db,
+      inWorkspace,
+      call: (input: number, workspaceId = 'ws') => call(inWorkspace(workspaceId), input),
+    }
+  }
+  const double = async (inputs: number[]) => {
+    await sleep(10)
+    return inputs.map((input) => 2 * input)
+  }
+
+  test('a lone call runs at once; calls that arrive while two groups run form the next group', async () => {
+    const { groups, call } = openCalls(double)
+    expect(await Promise.all([1, 2, 3, 4, 5].map((input) => call(input)))).toEqual([2, 4, 6, 8, 10])
+    expect(groups).toEqual([[1], [2], [3, 4, 5]])
+  })
+
+  test('a group has calls of one workspace, and at most 64', async () => {
+    const { groups, call } = openCalls(double)
+    const inputs = Array.from({ length: 100 }, (_, index) => index)
+    await Promise.all(inputs.flatMap((input) => [call(input, 'one'), call(1_000 + input, 'other')]))
+    expect(groups.flat().sort((a, b) => a - b)).toEqual([...inputs, ...inputs.map((input) => 1_000 + input)])
+    for (const group of groups) {
+      expect(group.length).toBeLessThanOrEqual(64)
+      expect(new Set(group.map((input) => input >= 1_000)).size).toBe(1)
+    }
+  })
+
+  test('a traced request has its own group', async () => {
+    const { groups, inWorkspace } = openCalls(double)
+    const call = openGroupCommit<number, number>(async (_, calls) => {
+      groups.push(calls.map(({ input }) => input))
+      return double(calls.map(({ input }) => input))
+    })
+    const tracing = (id: string) => ({ traceparent: () => id, span: (_: unknown, work: () => unknown) => work() })
+    const traced = (input: number) => ({ ...inWorkspace('ws'), tracing: tracing(`trace ${input}`) }) as unknown as Ctx
+    await Promise.all([1, 2, 3, 4].map((input) => call(traced(input), input)))
+    expect(groups).toEqual([[1], [2], [3], [4]])
+  })
+
+  test('a call inside a transaction is left to the caller', async () => {
+    const { groups, inWorkspace } = openCalls(double)
+    const call = openGroupCommit<number, number>((_, calls) => double(calls.map(({ input }) => input)))
+    const inside = { ...inWorkspace('ws'), db: { isTransaction: true } } as Ctx
+    expect(await call(inside, 1)).toBeUndefined()
+    expect(groups).toEqual([])
+  })
+
+  test('calls of a group that is rejected for its data are left to their callers; another error fails them', async () => {
+    for (const [error, outcome] of [
+      [new SeparateCallsError(), undefined],
+      [new RangeError('too large'), undefined],
+      [new Error('PostgreSQL is down'), 'PostgreSQL is down'],
+    ] as const) {
+      const { call } = openCalls<number>(() => Promise.reject(error))
+      const outcomes = await Promise.all([1, 2, 3].map((input) => call(input).catch(({ message }) => message)))
+      expect(outcomes).toEqual([outcome, outcome, outcome])
+    }
+  })
 })
 
 describe('batches', () => {

@@ -1,5 +1,9 @@
 import type { ConsumerMessages, JsMsg } from '@nats-io/jetstream'
 import { sleep } from './clock.ts'
+import type { Ctx } from './context.ts'
+import { memoByObject } from './memo.ts'
+import { transaction } from './postgres.ts'
+import { judgeFailure } from './refusal.ts'
 
 const longestRestMs = 2_000
 
@@ -14,6 +18,60 @@ export function paceBatches(intervalMs: number, tookMs: number): number {
 /** Splits a list into chunks of at most `size` items. */
 export function* chunks<T>(items: readonly T[], size: number): Generator<T[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
+}
+
+/** A request that shares its transaction with others: each has its own clock and actor. */
+export type GroupedCall<Input> = { ctx: Ctx; input: Input }
+type Calls<Input> = [GroupedCall<Input>, ...GroupedCall<Input>[]]
+type Waiting<Input, Result> = GroupedCall<Input> & { done: PromiseWithResolvers<Result | undefined> }
+type Queue<Input, Result> = { running: number; waiting: Waiting<Input, Result>[] }
+
+const mostGroups = 2
+const mostCalls = 64
+
+/** Thrown inside a group to roll it back; every call of the group is then done alone. */
+export class SeparateCallsError extends Error {}
+
+/**
+ * Group commit: concurrent requests of a workspace share one transaction, so that a row that all of them change is
+ * locked once for all. A lone request runs at once; requests that arrive while two groups run form the next group. The
+ * result is undefined when the caller must do the request alone: it is already in a transaction, the group returned
+ * undefined for it, or the group has data that PostgreSQL rejects.
+ */
+export function openGroupCommit<Input, Result>(
+  record: (ctx: Ctx, calls: Calls<Input>) => Promise<(Result | undefined)[]>,
+): (ctx: Ctx, input: Input) => Promise<Result | undefined> {
+  const queuesByDb = memoByObject((_: Ctx['db']) => new Map<string, Queue<Input, Result>>())
+
+  async function runGroup(group: Waiting<Input, Result>[]): Promise<void> {
+    const calls = group as Waiting<Input, Result>[] & Calls<Input>
+    try {
+      const results = await transaction(calls[0].ctx, (ctx) => record(ctx, calls))
+      for (const [index, { done }] of group.entries()) done.resolve(results[index])
+    } catch (error) {
+      const isSeparate = error instanceof SeparateCallsError || judgeFailure(error) === 'refused'
+      for (const { done } of group) isSeparate ? done.resolve(undefined) : done.reject(error)
+    }
+  }
+
+  async function runAll(queue: Queue<Input, Result>): Promise<void> {
+    queue.running += 1
+    while (queue.waiting.length > 0) await runGroup(queue.waiting.splice(0, mostCalls))
+    queue.running -= 1
+  }
+
+  return async (ctx, input) => {
+    if (ctx.db.isTransaction) return undefined
+    // A traced request has its own group, because its messages continue its trace.
+    const key = `${ctx.workspaceId} ${ctx.tracing?.traceparent() ?? ''}`
+    const queues = queuesByDb(ctx.db)
+    const queue = queues.get(key) ?? { running: 0, waiting: [] }
+    queues.set(key, queue)
+    const done = Promise.withResolvers<Result | undefined>()
+    queue.waiting.push({ ctx, input, done })
+    if (queue.running < mostGroups) void runAll(queue).finally(() => queue.running === 0 && queues.delete(key))
+    return done.promise
+  }
 }
 
 type Options = { intervalMs: () => number; signal: AbortSignal; most: { messages: number; bytes: number } }

@@ -5,6 +5,7 @@ import type {
   ExpandedCustomer,
   NewCustomer,
 } from '@tributary/contract/customers'
+import { openGroupCommit, SeparateCallsError } from '../../platform/batches.ts'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { conflict, invalid, notFound } from '../../platform/errors.ts'
 import { forgetAnswers } from '../../platform/idempotency.ts'
@@ -12,7 +13,7 @@ import { hashPartition, newId } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { transaction, violatedConstraint } from '../../platform/postgres.ts'
 import { linkNumbers, linksByNumber } from '../links/service.ts'
-import { keepCount, requireStorageRoom } from '../workspaces/service.ts'
+import { hasAmpleRoom, keepCount, requireStorageRoom } from '../workspaces/service.ts'
 import { customerCreatedMessage, customerErasedMessage } from './messages.ts'
 import { anyName } from './names.ts'
 import { present, presentExpanded } from './present.ts'
@@ -25,17 +26,20 @@ import {
   countCustomers,
   eraseCustomerRow,
   fillCountries,
-  insertCustomer,
+  insertCustomers,
   type LocatedCustomer,
+  type NewCustomerRow,
   replaceSales,
+  type SoldRow,
   selectCustomer,
   selectCustomers,
+  selectCustomersByExternalId,
   selectCustomersById,
   selectHighestNumber,
   selectNumber,
   selectSoldTo,
   updateCustomerRow,
-  updateFirstClick,
+  updateFirstClicks,
 } from './store.ts'
 
 export type Customer = CustomerRow
@@ -65,9 +69,10 @@ export async function listCustomers(ctx: Ctx, query: CustomersQuery): Promise<Ex
 
 export async function createCustomer(ctx: Ctx, input: NewCustomer): Promise<ExpandedCustomer> {
   const { externalId, name = null, email = null, avatar = null } = input
-  const row = await insertCounted(ctx, newRow(ctx, { externalId, name, email, avatar }, null))
-  if (!row) throw taken('customers_external_id')
-  return presentOne(ctx, row, {})
+  const row = newRow(ctx, { externalId, name, email, avatar }, null)
+  const created = (await createInGroup(ctx, row)) ?? (await insertAlone(ctx, row))
+  if (!created) throw taken('customers_external_id')
+  return presentOne(ctx, created, {})
 }
 
 /** Creates the customer with this external id, or updates the given fields of the existing customer. */
@@ -132,6 +137,12 @@ export function findCustomer(ctx: Ctx, externalId: string): Promise<Customer | u
   return selectCustomer(ctx.db, ctx.workspaceId, { externalId })
 }
 
+/** Finds customers by external id. In a transaction, locks their rows until it ends. */
+export async function findCustomers(ctx: Ctx, externalIds: string[]): Promise<Map<string, Customer>> {
+  const rows = await selectCustomersByExternalId(ctx.db, ctx.workspaceId, [...new Set(externalIds)])
+  return new Map(rows.map((row) => [row.external_id as string, row]))
+}
+
 /** Locks a customer against erasure until the transaction ends; undefined when it was erased. */
 export function lockCustomer(ctx: Ctx, id: string): Promise<Customer | undefined> {
   return selectCustomer(ctx.db, ctx.workspaceId, { id })
@@ -142,27 +153,62 @@ export async function makeCustomer(ctx: Ctx, person: Person, click: FirstClick |
   const row = newRow(ctx, person, click)
   // A customer found by the insert may be erased or get another external id before it is read.
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const customer = (await insertCounted(ctx, row)) ?? (await findCustomer(ctx, person.externalId))
+    const customer = (await insertAlone(ctx, row)) ?? (await findCustomer(ctx, person.externalId))
     if (customer) return customer
   }
   throw conflict('The customer with this external id is being changed by another request. Try again.')
 }
 
+/** Creates customers for several requests. Those whose external id another request has just taken are missing. */
+export async function makeCustomers(
+  ctx: Ctx,
+  origins: { person: Person; click: FirstClick | null }[],
+): Promise<Map<string, Customer>> {
+  if (origins.length === 0) return new Map()
+  const rows = origins.map(({ person, click }) => newRow(ctx, person, click))
+  const created = await insertTogether(ctx, rows)
+  return new Map(created.map((customer) => [customer.external_id as string, customer]))
+}
+
 /** Inserts a customer within the workspace's quota; undefined when the external id is taken. */
-function insertCounted(ctx: Ctx, row: ReturnType<typeof newRow>): Promise<Customer | undefined> {
+function insertAlone(ctx: Ctx, row: NewCustomerRow): Promise<Customer | undefined> {
   return transaction(ctx, async (ctx) => {
     await requireStorageRoom(ctx, 'customers', () => countCustomers(ctx.db, ctx.workspaceId))
-    const customer = await insertCustomer(ctx.db, row)
-    if (!customer) return undefined
-    await keepCount(ctx, 'customers', 1)
-    const { workspaceId } = ctx
-    const created = { workspaceId, customerId: customer.id, createdAt: customer.created_at.toISOString() }
-    await publish(ctx, customerCreatedMessage(created, hashPartition(workspaceId, ctx.config.EVENT_PARTITIONS)))
-    return customer
+    return (await insertCounted(ctx, [row]))[0]
   })
 }
 
-function newRow(ctx: Ctx, person: Person, click: FirstClick | null) {
+/** Inserts customers. Returns those whose external id was free. */
+async function insertCounted(ctx: Ctx, rows: NewCustomerRow[]): Promise<Customer[]> {
+  const customers = await insertCustomers(ctx.db, rows)
+  if (customers.length === 0) return []
+  await keepCount(ctx, 'customers', customers.length)
+  const { workspaceId } = ctx
+  const partition = hashPartition(workspaceId, ctx.config.EVENT_PARTITIONS)
+  const messages = customers.map(({ id, created_at }) =>
+    customerCreatedMessage({ workspaceId, customerId: id, createdAt: created_at.toISOString() }, partition),
+  )
+  await publish(ctx, ...messages)
+  return customers
+}
+
+/** Creates the customers of concurrent requests in one transaction; undefined for an external id that is taken. */
+const createInGroup = openGroupCommit<NewCustomerRow, Customer>(async (ctx, calls) => {
+  const created = await insertTogether(
+    ctx,
+    calls.map(({ input }) => input),
+  )
+  const byId = new Map(created.map((customer) => [customer.id, customer]))
+  return calls.map(({ input }) => byId.get(input.id))
+})
+
+/** Inserts customers of several requests. Near the quota, each request has to check it alone. */
+async function insertTogether(ctx: Ctx, rows: NewCustomerRow[]): Promise<Customer[]> {
+  if (!(await hasAmpleRoom(ctx, 'customers'))) throw new SeparateCallsError()
+  return insertCounted(ctx, rows)
+}
+
+function newRow(ctx: Ctx, person: Person, click: FirstClick | null): NewCustomerRow {
   return {
     id: newId('cus'),
     workspace_id: ctx.workspaceId,
@@ -177,11 +223,23 @@ function newRow(ctx: Ctx, person: Person, click: FirstClick | null) {
 
 /** Saves the customer's first click, unless it already has one. */
 export async function rememberClick(ctx: Ctx, customer: Customer, click: FirstClick): Promise<void> {
-  if (customer.click_id === null) await updateFirstClick(ctx.db, ctx.workspaceId, customer.id, click)
+  await rememberClicks(ctx, [{ customer, click }])
 }
 
-export function countSale(ctx: Ctx, id: string, sale: { sales: number; amount: number; at: Date }): Promise<Customer> {
-  return addSales(ctx.db, ctx.workspaceId, id, sale)
+export async function rememberClicks(ctx: Ctx, seen: { customer: Customer; click: FirstClick }[]): Promise<void> {
+  const first = seen.filter(({ customer }) => customer.click_id === null)
+  if (first.length === 0) return
+  const rows = first.map(({ customer, click: { clickId, linkNumber } }) => ({ id: customer.id, clickId, linkNumber }))
+  await updateFirstClicks(ctx.db, ctx.workspaceId, rows)
+}
+
+export function countSale(ctx: Ctx, id: string, sale: Omit<SoldRow, 'id'>): Promise<void> {
+  return countSales(ctx, [{ id, ...sale }])
+}
+
+/** Adds to the totals of customers, each of which appears once. */
+export function countSales(ctx: Ctx, sold: SoldRow[]): Promise<void> {
+  return addSales(ctx.db, ctx.workspaceId, sold)
 }
 
 export type SoldTo = { number: bigint; id: string; workspaceId: string; sales: number; saleAmount: number }

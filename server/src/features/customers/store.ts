@@ -54,14 +54,19 @@ const sortColumns: Record<CustomerSort, RawBuilder<unknown>> = {
   subscriptionCanceledAt: sql`coalesce(subscription_canceled_at, '-infinity'::timestamptz)`,
 }
 
-/** Inserts a customer; undefined when the workspace already has a customer with this external id. */
-export async function insertCustomer(db: Db, row: NewCustomerRow): Promise<CustomerRow | undefined> {
+/**
+ * Inserts customers, ordered by external id so that two transactions can't deadlock. Returns those whose external id
+ * was free.
+ */
+export async function insertCustomers(db: Db, rows: NewCustomerRow[]): Promise<CustomerRow[]> {
+  const column = <Name extends keyof NewCustomerRow>(name: Name) => rows.map((row) => row[name])
   const result = await sql<CustomerRow>`
     INSERT INTO customers (id, workspace_id, external_id, name, email, avatar, click_id, link_number)
-    VALUES (${row.id}, ${row.workspace_id}, ${row.external_id}, ${row.name}, ${row.email}, ${row.avatar},
-      ${row.click_id}, ${row.link_number})
+    SELECT * FROM unnest(${column('id')}::text[], ${column('workspace_id')}::text[], ${column('external_id')}::text[],
+      ${column('name')}::text[], ${column('email')}::text[], ${column('avatar')}::text[], ${column('click_id')}::text[],
+      ${column('link_number')}::bigint[]) AS new (id, workspace_id, external_id) ORDER BY external_id
     ON CONFLICT (workspace_id, external_id) DO NOTHING RETURNING *`.execute(db)
-  return result.rows[0]
+  return result.rows
 }
 
 export async function countCustomers(db: Db, workspaceId: string): Promise<number> {
@@ -85,6 +90,19 @@ export async function selectCustomer(
   return result.rows[0]
 }
 
+/** Finds customers that are not erased. In a transaction, locks their rows until it ends. */
+export async function selectCustomersByExternalId(
+  db: Db,
+  workspaceId: string,
+  externalIds: string[],
+): Promise<CustomerRow[]> {
+  const rowLock = db.isTransaction ? sql`ORDER BY id FOR NO KEY UPDATE` : sql``
+  const result = await sql<CustomerRow>`
+    SELECT * FROM customers WHERE workspace_id = ${workspaceId} AND external_id = ANY(${externalIds}::text[])
+      AND erased_at IS NULL ${rowLock}`.execute(db)
+  return result.rows
+}
+
 /** Returns customers, including erased ones. In a transaction, locks their rows until it ends. */
 export async function selectCustomersById(db: Db, workspaceId: string, ids: string[]): Promise<CustomerRow[]> {
   const rowLock = db.isTransaction ? sql`ORDER BY id FOR SHARE` : sql``
@@ -93,15 +111,14 @@ export async function selectCustomersById(db: Db, workspaceId: string, ids: stri
   return result.rows
 }
 
-/** Saves a customer's first click, unless it already has one. */
-export async function updateFirstClick(
-  db: Db,
-  workspaceId: string,
-  id: string,
-  click: { clickId: string; linkNumber: bigint },
-): Promise<void> {
-  await sql`UPDATE customers SET click_id = ${click.clickId}, link_number = ${click.linkNumber}, updated_at = now()
-    WHERE workspace_id = ${workspaceId} AND id = ${id} AND click_id IS NULL`.execute(db)
+export type FirstClickRow = { id: string; clickId: string; linkNumber: bigint }
+
+/** Saves the first click of customers that have none yet. */
+export async function updateFirstClicks(db: Db, workspaceId: string, rows: FirstClickRow[]): Promise<void> {
+  await sql`UPDATE customers SET click_id = first.click_id, link_number = first.link_number, updated_at = now()
+    FROM unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ clickId }) => clickId)}::text[],
+      ${rows.map(({ linkNumber }) => linkNumber)}::bigint[]) AS first (id, click_id, link_number)
+    WHERE workspace_id = ${workspaceId} AND customers.id = first.id AND customers.click_id IS NULL`.execute(db)
 }
 
 /** Limits a customer's sale amount to the range of its column, so that the update does not fail. */
@@ -109,17 +126,18 @@ function bounded(sum: RawBuilder<unknown>) {
   return sql`greatest(-9000000000000000000, least(9000000000000000000, ${sum}))::bigint`
 }
 
-export async function addSales(
-  db: Db,
-  workspaceId: string,
-  id: string,
-  { sales, amount, at }: { sales: number; amount: number; at: Date },
-): Promise<CustomerRow> {
-  const result = await sql<CustomerRow>`
-    UPDATE customers SET sales = sales + ${sales}, sale_amount = ${bounded(sql`sale_amount::numeric + ${amount}`)},
-      first_sale_at = coalesce(first_sale_at, ${at}), updated_at = now()
-    WHERE workspace_id = ${workspaceId} AND id = ${id} RETURNING *`.execute(db)
-  return result.rows[0] as CustomerRow
+/** What to add to a customer's totals; `at` is the time of the sale, or of the first of several. */
+export type SoldRow = { id: string; sales: number; amount: number | bigint; at: Date }
+
+export async function addSales(db: Db, workspaceId: string, rows: SoldRow[]): Promise<void> {
+  await sql`
+    UPDATE customers SET sales = customers.sales + sold.sales,
+      sale_amount = ${bounded(sql`customers.sale_amount + sold.amount`)},
+      first_sale_at = coalesce(first_sale_at, sold.at), updated_at = now()
+    FROM unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ sales }) => sales)}::bigint[],
+      ${rows.map(({ amount }) => amount)}::numeric[], ${rows.map(({ at }) => at)}::timestamptz[])
+      AS sold (id, sales, amount, at)
+    WHERE workspace_id = ${workspaceId} AND customers.id = sold.id`.execute(db)
 }
 
 export type SoldToRow = Pick<CustomerRow, 'number' | 'id' | 'workspace_id' | 'sales' | 'sale_amount'>

@@ -5,7 +5,7 @@ import { buildCustomer, buildWorkspace } from '../../../test/build.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import { insert, query } from '../../platform/clickhouse.ts'
 import { eraseConversions } from './erase.ts'
-import { insertConversion } from './store.ts'
+import { insertConversions } from './record-store.ts'
 
 const platform = await openTestPlatform()
 const { api } = inject('server')
@@ -14,18 +14,20 @@ const metadata = JSON.stringify({ secret: 'Ada' })
 /** Creates a lead and a sale, either exported to ClickHouse or pending. */
 async function convert(workspaceId: string, customerId: string, kind: 'lead' | 'sale', isStored: boolean) {
   const at = new Date()
-  const row = await insertConversion(platform.db, {
-    id: `evt_${randomUUID()}`,
-    workspace_id: workspaceId,
-    kind,
-    customer_id: customerId,
-    event_name: 'e',
-    link_number: null,
-    click_id: null,
-    attribution: 'no_click',
-    metadata,
-    created_at: at,
-  })
+  const [row] = await insertConversions(platform.db, [
+    {
+      id: `evt_${randomUUID()}`,
+      workspace_id: workspaceId,
+      kind,
+      customer_id: customerId,
+      event_name: 'e',
+      link_number: null,
+      click_id: null,
+      attribution: 'no_click',
+      metadata,
+      created_at: at,
+    },
+  ])
   if (!isStored) {
     await sql`UPDATE conversions SET batch = ${randomUUID()}, stored_at = NULL, due_at = now() + interval '1 hour'
       WHERE id = ${row?.id}`.execute(platform.db)

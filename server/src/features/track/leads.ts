@@ -1,18 +1,34 @@
 import type { LeadResult, NewLead, NewTrackedCustomer, TrackedCustomer } from '@tributary/contract/track'
+import { type GroupedCall, openGroupCommit, SeparateCallsError } from '../../platform/batches.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
-import { type Customer, findCustomer, makeCustomer, rememberClick, saveCustomer } from '../customers/service.ts'
+import {
+  type Customer,
+  findCustomer,
+  findCustomers,
+  makeCustomer,
+  makeCustomers,
+  rememberClick,
+  rememberClicks,
+  saveCustomer,
+} from '../customers/service.ts'
 import { conversionSettings } from '../workspaces/service.ts'
 import { type Attribution, attribute } from './attribution.ts'
 import { findClick, type KnownClick, requireClick } from './clicks.ts'
-import { recordConversion } from './record.ts'
-import { type ConversionRow, selectLead } from './store.ts'
+import { recordConversion, recordConversions } from './record.ts'
+import { selectLead, selectLeads } from './record-store.ts'
+import type { ConversionRow, NewConversion } from './store.ts'
 
-/** Records a lead. All reads are in the transaction that records it, so retries and races record one lead. */
 export async function trackLead(ctx: Ctx, input: NewLead): Promise<LeadResult> {
   const given = input.clickId === '' ? null : await requireClick(ctx, input.clickId)
+  const inGroup = given && (await trackInGroup(ctx, { lead: input, given }))
+  return inGroup ?? trackAlone(ctx, given, input)
+}
+
+/** Records a lead. All reads are in the transaction that records it, so retries and races record one lead. */
+function trackAlone(ctx: Ctx, given: KnownClick | null, input: NewLead): Promise<LeadResult> {
   return transaction(ctx, async (ctx) => {
     const known = await findCustomer(ctx, input.customerExternalId)
     const stored = known?.click_id ? await findClick(ctx, known.click_id) : null
@@ -26,13 +42,78 @@ export async function trackLead(ctx: Ctx, input: NewLead): Promise<LeadResult> {
     const attribution = await attributeClick(ctx, given, stored)
     const lead = input.mode === 'deferred' ? undefined : await recordLead(ctx, customer, attribution, input)
     const counted = lead ? lead.click_id : (attribution.click?.clickId ?? null)
-    const click = counted === null ? null : await findClick(ctx, counted)
-    return {
-      click: { id: click?.clickId ?? input.clickId },
-      link: click?.link ?? null,
-      customer: presentPerson(customer),
-    }
+    if (counted === null) return answer(input, customer, null)
+    const isSame = counted === attribution.click?.clickId
+    return answer(input, customer, isSame ? attribution.click : await findClick(ctx, counted))
   })
+}
+
+type GivenLead = { lead: NewLead; given: KnownClick }
+type LeadCall = GroupedCall<GivenLead>
+type Candidate = { call: LeadCall; customer: Customer | undefined; attribution: Attribution<KnownClick> }
+
+/**
+ * Records leads that are attributed to the click of their request, in one transaction. Other leads, such as repeated
+ * ones, get no result here and are tracked alone.
+ */
+const trackInGroup = openGroupCommit<GivenLead, LeadResult>(async (ctx, calls) => {
+  const candidates = await findCandidates(ctx, calls)
+  const strangers = candidates.filter(({ customer }) => !customer)
+  const created = await makeCustomers(
+    ctx,
+    strangers.map(({ call: { input } }) => ({ person: personFields(input.lead), click: input.given })),
+  )
+  const tracked = new Map<LeadCall, LeadResult>()
+  const rows: NewConversion[] = []
+  const seen: { customer: Customer; click: KnownClick }[] = []
+  for (const { call, customer: known, attribution } of candidates) {
+    const { lead, given } = call.input
+    const customer = known ?? created.get(lead.customerExternalId)
+    if (!customer) continue
+    if (known) seen.push({ customer, click: given })
+    if (lead.mode !== 'deferred') rows.push(buildLead(call.ctx, customer, attribution, lead))
+    tracked.set(call, answer(lead, customer, attribution.click))
+  }
+  await rememberClicks(ctx, seen)
+  const recorded = rows.length > 0 ? await recordConversions(ctx, rows) : []
+  if (recorded.length < rows.length) throw new SeparateCallsError()
+  return calls.map((call) => tracked.get(call))
+})
+
+/** Locks the customers of leads; returns the first new lead of each customer, if only the request's click decides it. */
+async function findCandidates(ctx: Ctx, calls: LeadCall[]): Promise<Candidate[]> {
+  const { model, windowDays } = await conversionSettings(ctx)
+  const externalIds = calls.map(({ input }) => input.lead.customerExternalId)
+  const customers = await findCustomers(ctx, externalIds)
+  const first = calls.filter((_, index) => externalIds.indexOf(externalIds[index] as string) === index)
+  const candidates = first.flatMap((call) => {
+    const { lead, given } = call.input
+    const customer = customers.get(lead.customerExternalId)
+    const attribution = attribute({ given, stored: null, model, windowDays, now: call.ctx.now() })
+    const needsStoredClick = customer?.click_id && (model === 'first-click' || attribution.click === null)
+    return needsStoredClick ? [] : [{ call, customer, attribution }]
+  })
+  const isRepeated = await findRepeated(ctx, candidates)
+  return candidates.filter((candidate) => !isRepeated.has(candidate))
+}
+
+/** Returns the candidates whose customer already has a lead with the same event name. */
+async function findRepeated(ctx: Ctx, candidates: Candidate[]): Promise<Set<Candidate>> {
+  const known = candidates.filter(({ customer }) => customer)
+  if (known.length === 0) return new Set()
+  const requested = known.map(({ call, customer }) => {
+    return { customerId: customer?.id as string, eventName: call.input.lead.eventName }
+  })
+  const leads = await selectLeads(ctx.db, ctx.workspaceId, requested)
+  return new Set(known.filter((_, index) => leads[index]))
+}
+
+function answer(input: NewLead, customer: Customer, click: KnownClick | null): LeadResult {
+  return {
+    click: { id: click?.clickId ?? input.clickId },
+    link: click?.link ?? null,
+    customer: presentPerson(customer),
+  }
 }
 
 export async function attributeClick(ctx: Ctx, given: KnownClick | null, stored: KnownClick | null) {
@@ -44,10 +125,22 @@ export async function attributeClick(ctx: Ctx, given: KnownClick | null, stored:
 export async function recordLead(
   ctx: Ctx,
   customer: Customer,
-  { click, reason }: Attribution<KnownClick>,
-  lead: Pick<NewLead, 'eventName' | 'eventQuantity' | 'metadata'>,
+  attribution: Attribution<KnownClick>,
+  lead: LeadFields,
 ): Promise<ConversionRow> {
-  const row = await recordConversion(ctx, {
+  const row = await recordConversion(ctx, buildLead(ctx, customer, attribution, lead))
+  return row ?? ((await selectLead(ctx.db, ctx.workspaceId, customer.id, lead.eventName)) as ConversionRow)
+}
+
+type LeadFields = Pick<NewLead, 'eventName' | 'eventQuantity' | 'metadata'>
+
+function buildLead(
+  ctx: Ctx,
+  customer: Customer,
+  { click, reason }: Attribution<KnownClick>,
+  lead: LeadFields,
+): NewConversion {
+  return {
     id: newId('evt'),
     workspace_id: ctx.workspaceId,
     kind: 'lead',
@@ -60,8 +153,7 @@ export async function recordLead(
     quantity: lead.eventQuantity ?? 1,
     metadata: lead.metadata ? JSON.stringify(lead.metadata) : null,
     created_at: ctx.now(),
-  })
-  return row ?? ((await selectLead(ctx.db, ctx.workspaceId, customer.id, lead.eventName)) as ConversionRow)
+  }
 }
 
 export function personFields(input: {

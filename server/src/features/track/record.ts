@@ -2,14 +2,20 @@ import type { Ctx } from '../../platform/context.ts'
 import { hashPartition } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { type ConversionRecorded, conversionRecordedMessage } from './messages.ts'
-import { type ConversionRow, insertConversion, type NewConversion } from './store.ts'
+import { insertConversions } from './record-store.ts'
+import type { ConversionRow, NewConversion } from './store.ts'
 
 /** Records a lead, sale or refund and publishes it. Undefined when the lead, invoice or refund exists already. */
 export async function recordConversion(ctx: Ctx, row: NewConversion): Promise<ConversionRow | undefined> {
-  const recorded = await insertConversion(ctx.db, row)
-  if (!recorded) return undefined
+  return (await recordConversions(ctx, [row]))[0]
+}
+
+/** Records leads, sales and refunds and publishes them. Returns those that did not exist already. */
+export async function recordConversions(ctx: Ctx, rows: NewConversion[]): Promise<ConversionRow[]> {
+  const recorded = await insertConversions(ctx.db, rows)
+  if (recorded.length === 0) return []
   const partition = hashPartition(ctx.workspaceId, ctx.config.EVENT_PARTITIONS)
-  await publish(ctx, conversionRecordedMessage(describeConversion(recorded), partition))
+  await publish(ctx, ...recorded.map((row) => conversionRecordedMessage(describeConversion(row), partition)))
   return recorded
 }
 

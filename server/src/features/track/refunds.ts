@@ -6,7 +6,8 @@ import { transaction } from '../../platform/postgres.ts'
 import { countSale, lockCustomer } from '../customers/service.ts'
 import { roundShare } from '../money/service.ts'
 import { recordConversion } from './record.ts'
-import { type ConversionRow, lockSale, selectRefunds, selectSale } from './store.ts'
+import { lockSale, selectRefunds, selectSale } from './record-store.ts'
+import type { ConversionRow } from './store.ts'
 
 /** Records a refund. Locks the sale, so that concurrent refunds never exceed its amount. */
 export async function trackRefund(ctx: Ctx, input: NewRefund): Promise<RefundResult> {

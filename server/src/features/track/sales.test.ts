@@ -9,8 +9,9 @@ import { buildConversionLink } from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 import type { Ctx } from '../../platform/context.ts'
-import { getCustomer } from '../customers/service.ts'
+import { deleteCustomer, getCustomer } from '../customers/service.ts'
 import { changeWorkspace } from '../workspaces/service.ts'
+import { trackSaleFromPage } from './from-page.ts'
 import { trackLead } from './leads.ts'
 import { trackRefund } from './refunds.ts'
 import { trackSale } from './sales.ts'
@@ -140,6 +141,73 @@ describe('a sale', () => {
     ])
     await expect(sale({ currency: 'xyz' })).rejects.toMatchObject({ code: 'unprocessable_entity', message: /xyz/ })
     expect(await conversions(ctx)).toHaveLength(3)
+  })
+})
+
+describe('concurrent sales', () => {
+  test('each is recorded once and has its own response, whatever the others are', async () => {
+    const { lead, sale, ctx, customer, click } = await setUp()
+    await lead()
+    const other = `user-${randomUUID()}`
+    await lead({ customerExternalId: other, clickId: click().id })
+    const kinds = [
+      (n: number) => sale({ amount: 100 + n, invoiceId: `in_${n}` }),
+      () => sale({ amount: 5, customerExternalId: other }),
+      () => sale({ amount: 7, invoiceId: 'in_same' }),
+      () => sale({ currency: 'xyz' }).catch(({ code }) => code),
+      () => sale({ customerExternalId: 'unknown' }),
+      () => sale({ amount: 0 }),
+    ]
+    const requests = Array.from({ length: 120 }, (_, n) => kinds[n % 6]?.(n))
+    const answers = (await Promise.all(requests)) as { sale?: { amount: number; invoiceId: string | null } | null }[]
+    const own = (kind: number) => answers.filter((_, n) => n % 6 === kind)
+    expect(own(0).map(({ sale }) => sale?.amount)).toEqual(Array.from({ length: 20 }, (_, n) => 100 + 6 * n))
+    expect(own(0).map(({ sale }) => sale?.invoiceId)).toEqual(Array.from({ length: 20 }, (_, n) => `in_${6 * n}`))
+    expect(new Set(own(2).map((answer) => JSON.stringify(answer))).size).toBe(1)
+    expect(new Set(own(3))).toEqual(new Set(['unprocessable_entity']))
+    expect(own(4).every(({ sale }) => sale === null)).toBe(true)
+    expect(own(5).every(({ sale }) => sale === null)).toBe(true)
+    const sales = (await conversions(ctx)).filter(({ kind }) => kind === 'sale')
+    expect(sales).toHaveLength(41)
+    expect(sales.filter(({ is_first }) => is_first)).toHaveLength(2)
+    expect(await customer()).toMatchObject({ sales: 21, saleAmount: 20 * 157 + 7 })
+    expect(await getCustomer(ctx, `ext_${other}`, {})).toMatchObject({ sales: 20, saleAmount: 100 })
+    const published = await sql<{ count: bigint }>`SELECT count(*) FROM (
+      SELECT workspace_id, subject FROM outbox UNION ALL SELECT workspace_id, subject FROM outbox_published) AS messages
+      WHERE workspace_id = ${ctx.workspaceId} AND subject LIKE 'changes.%.sales'`.execute(ctx.db)
+    expect(published.rows).toEqual([{ count: 41n }])
+  })
+
+  test('an erased customer gets no sales: each sale is either counted before the erasure or ignored', async () => {
+    const { lead, sale, ctx, customerExternalId } = await setUp()
+    await lead()
+    const { id } = await getCustomer(ctx, `ext_${customerExternalId}`, {})
+    const [sold] = await Promise.all([
+      Promise.all(Array.from({ length: 60 }, () => sale({ amount: 10 }))),
+      deleteCustomer(ctx, `ext_${customerExternalId}`),
+    ])
+    const recorded = sold.filter(({ sale }) => sale !== null)
+    const totals = await sql<{ sales: bigint; sale_amount: bigint }>`
+      SELECT sales, sale_amount FROM customers WHERE id = ${id}`.execute(ctx.db)
+    expect(totals.rows).toEqual([{ sales: BigInt(recorded.length), sale_amount: BigInt(10 * recorded.length) }])
+    expect((await conversions(ctx)).filter(({ kind }) => kind === 'sale')).toHaveLength(recorded.length)
+  })
+
+  test("a page's sale and a server's sale of the same invoice count once", async () => {
+    const { lead, sale, ctx, customer, customerExternalId } = await setUp()
+    await lead()
+    const page: Ctx = {
+      ...ctx,
+      actor: { kind: 'key', id: 'key_page', scopes: ['conversions.write'], isPublishable: true },
+    }
+    const invoices = Array.from({ length: 20 }, (_, n) => `in_${n}`)
+    await Promise.all(
+      invoices.flatMap((invoiceId) => [
+        trackSaleFromPage(page, newSale.parse({ customerExternalId, amount: 3, invoiceId })),
+        sale({ amount: 1000, invoiceId }),
+      ]),
+    )
+    expect(await customer()).toMatchObject({ sales: 20, saleAmount: 20_000 })
   })
 })
 

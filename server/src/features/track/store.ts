@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import { locks } from '../../platform/locks.ts'
 import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
 
 const lease = sql`now() + interval '30 seconds'`
@@ -43,68 +42,6 @@ export type NewConversion = Pick<
   'id' | 'workspace_id' | 'kind' | 'customer_id' | 'event_name' | 'link_number' | 'click_id' | 'attribution'
 > &
   Partial<Omit<ConversionRow, 'number' | 'created_at' | 'stored_at' | 'batch'>> & { created_at: Date }
-
-/** Inserts a lead, sale or refund. Undefined when the lead, invoice or refund exists already. */
-export async function insertConversion(db: Db, row: NewConversion): Promise<ConversionRow | undefined> {
-  // A lead or sale without a link changes no link counter, so it counts as stored at once.
-  const storedAt = row.link_number === null ? row.created_at : null
-  const factsAt = row.click_id === null ? row.created_at : (row.click_facts_at ?? null)
-  const result = await sql<ConversionRow>`
-    INSERT INTO conversions (id, workspace_id, kind, customer_id, event_name, link_number, click_id, attribution, quantity,
-      amount, currency, original_amount, original_currency, payment_processor, invoice_id, refund_id, from_page, is_first, is_full,
-      sale_number, metadata, partner_id, click_facts, click_facts_at, created_at, stored_at)
-    VALUES (${row.id}, ${row.workspace_id}, ${row.kind}, ${row.customer_id}, ${row.event_name}, ${row.link_number},
-      ${row.click_id}, ${row.attribution}, ${row.quantity ?? 1}, ${row.amount ?? 0}, ${row.currency ?? null},
-      ${row.original_amount ?? null}, ${row.original_currency ?? null}, ${row.payment_processor ?? null},
-      ${row.invoice_id ?? null}, ${row.refund_id ?? null}, ${row.from_page ?? false}, ${row.is_first ?? false},
-      ${row.is_full ?? false}, ${row.sale_number ?? null}, ${row.metadata ?? null},
-      ${row.partner_id ?? null}, ${row.click_facts ?? null}, ${factsAt}, ${row.created_at}, ${storedAt})
-    ON CONFLICT DO NOTHING RETURNING *`.execute(db)
-  return result.rows[0]
-}
-
-export async function selectLead(
-  db: Db,
-  workspaceId: string,
-  customerId: string,
-  eventName?: string,
-): Promise<ConversionRow | undefined> {
-  const named = eventName === undefined ? sql`true` : sql`event_name = ${eventName}`
-  const result = await sql<ConversionRow>`
-    SELECT * FROM conversions
-    WHERE workspace_id = ${workspaceId} AND customer_id = ${customerId} AND kind = 'lead' AND ${named}
-    ORDER BY number DESC LIMIT 1`.execute(db)
-  return result.rows[0]
-}
-
-/** Holds a lock that blocks other sales of this invoice until the transaction ends. */
-export async function lockInvoice(db: Db, workspaceId: string, invoiceId: string): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${workspaceId} ${invoiceId}`}, ${locks.invoices}))`.execute(
-    db,
-  )
-}
-
-/** The sale of an invoice: the one that a secret key reported, else the one from a page. */
-export async function selectSale(db: Db, workspaceId: string, invoiceId: string): Promise<ConversionRow | undefined> {
-  const result = await sql<ConversionRow>`
-    SELECT * FROM conversions
-    WHERE workspace_id = ${workspaceId} AND invoice_id = ${invoiceId} AND kind = 'sale'
-    ORDER BY from_page LIMIT 1`.execute(db)
-  return result.rows[0]
-}
-
-/** Holds a lock that blocks other refunds of the sale until the transaction ends. */
-export async function lockSale(db: Db, workspaceId: string, number: bigint): Promise<void> {
-  await sql`SELECT FROM conversions WHERE workspace_id = ${workspaceId} AND number = ${number}
-    FOR NO KEY UPDATE`.execute(db)
-}
-
-export async function selectRefunds(db: Db, workspaceId: string, saleNumber: bigint): Promise<ConversionRow[]> {
-  const result = await sql<ConversionRow>`
-    SELECT * FROM conversions
-    WHERE workspace_id = ${workspaceId} AND sale_number = ${saleNumber} AND kind = 'refund' ORDER BY number`.execute(db)
-  return result.rows
-}
 
 export type StoredConversion = Pick<
   ConversionRow,

@@ -212,10 +212,14 @@ function usageIn({ db, workspaceId }: Tenant, noun: string): StoredCount {
 }
 
 /**
- * Whether the workspace may add many links before its quota matters, so that nobody has to check it. Remembered for a
- * second, in which all processes together add far fewer links than this room.
+ * Whether the workspace may add many links or customers before its quota matters, so that nobody has to check it.
+ * Remembered for a second, in which all processes together add far fewer than this room.
  */
-export async function hasAmpleRoom(ctx: Tenant, noun: 'links', read: () => Promise<number>): Promise<boolean> {
+export async function hasAmpleRoom(
+  ctx: Tenant,
+  noun: 'links' | 'customers',
+  read = usageIn(ctx, noun).read,
+): Promise<boolean> {
   const known = ampleCache(ctx.config)
   const name = `${noun} ${ctx.workspaceId}`
   if (known.has(name)) return true
