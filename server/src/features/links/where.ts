@@ -43,6 +43,7 @@ export function buildConditions(workspaceId: string, filter: LinkFilter): RawBui
 }
 
 function containing(text: string): RawBuilder<SqlBool> {
-  const pattern = text.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')
-  return sql`l.search_text LIKE ${`%${pattern}%`}`
+  const pattern = text.replaceAll(/[\\%_]/g, '\\$&')
+  // PostgreSQL and JavaScript have different lower cases of some letters, such as İ.
+  return sql`l.search_text LIKE lower(${`%${pattern}%`})`
 }
