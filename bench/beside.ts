@@ -4,6 +4,7 @@ import { buildLink, buildWorkspace } from '../server/test/build.ts'
 import { contextIn } from '../server/test/context.ts'
 import { startServer } from '../server/test/server-process.ts'
 import { generateEvents } from './data/events.ts'
+import { report } from './figures.ts'
 import { type Load, runLoad } from './run-load.ts'
 import { openBench } from './stack.ts'
 import { failWhenMissed, middle, table } from './table.ts'
@@ -50,7 +51,8 @@ try {
     )
   }
   const columns = ['clicks/s', 'p50 ms', 'p99 ms', 'worst ms', 'failures']
-  console.log(table(`${perSecond} clicks/s, ${events} events`, columns, [row('alone', alone), row('beside', beside)]))
+  const title = `${perSecond} clicks/s, ${events} events`
+  report('beside', { title, columns, rows: [row('alone', alone), row('beside', beside)] })
   console.log(`\nbeside: ${JSON.stringify(done)}; load average ${loadavg().map((load) => load.toFixed(1))}`)
   console.log(await memory())
   const at = (loads: Load[]) => middle(loads.map(({ p99 }) => p99))

@@ -20,17 +20,17 @@ import { startServer } from '../server/test/server-process.ts'
 import { type Figures, openBare } from './bare-conversions.ts'
 import { someClicks } from './clicks.ts'
 import { readCpuMs } from './cpu.ts'
+import { readArguments, report } from './figures.ts'
 import type { PostLoad } from './post-load.ts'
 import { openBench } from './stack.ts'
-import { failWhenMissed, middle, table } from './table.ts'
+import { failWhenMissed, middle } from './table.ts'
 
 /**
  * Measures leads, sales and new customers over HTTP, beside bare statements that do the same writes, and checks that
  * counters, totals, messages and ClickHouse rows are exact afterwards. `node bench/conversions.ts [requests] [rounds]`;
  * BESIDE_WORKER=1 keeps the worker running during the load.
  */
-const requests = Number(process.argv[2] ?? 3_000)
-const rounds = Number(process.argv[3] ?? 3)
+const [requests = 3_000, rounds = 3] = readArguments().map(Number)
 const connections = 16
 const linkCount = 40
 
@@ -140,7 +140,7 @@ const rows = names.flatMap((name) => {
   ]
 })
 const columns = ['per second', 'p50 ms', 'p99 ms', 'CPU ms of the API', 'CPU ms of PostgreSQL', '× bare']
-console.log(table(`${connections} connections`, columns, rows))
+report('conversions', { title: `${connections} connections`, columns, rows })
 const problems = await findProblems()
 for (const problem of problems) console.error(`WRONG ${problem}`)
 await server.stop()

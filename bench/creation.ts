@@ -5,15 +5,15 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { type BuiltWorkspace, buildWorkspace } from '../server/test/build.ts'
 import { startServer } from '../server/test/server-process.ts'
+import { readArguments, report } from './figures.ts'
 import { openBench } from './stack.ts'
-import { failWhenMissed, middle, table } from './table.ts'
+import { failWhenMissed, middle } from './table.ts'
 
 /**
  * `npm run bench:creation [-- seconds [rounds]]`: creates links over 16 connections, without a key and with one, beside
  * bare INSERTs of the same rows over 16 connections. API and worker are separate processes.
  */
-const seconds = Number(process.argv[2] ?? 20)
-const rounds = Number(process.argv[3] ?? 3)
+const [seconds = 20, rounds = 3] = readArguments().map(Number)
 const connections = 16
 
 await using bench = await openBench({ ENTERPRISE_REQUESTS_PER_MINUTE: '100000000' })
@@ -49,7 +49,7 @@ const rows = Object.entries(results).map(([name, all]) => {
   const perSecond = at(all, 'perSecond')
   return [name, Math.round(perSecond), at(all, 'p99').toFixed(1), (perSecond / base).toFixed(2)]
 })
-console.log(table(`links, ${connections} connections`, ['links/s', 'p99 ms', '× bare'], rows))
+report('creation', { title: `links, ${connections} connections`, columns: ['links/s', 'p99 ms', '× bare'], rows })
 console.log(`\nload average ${loadavg().map((load) => load.toFixed(1))}`)
 const failures = Object.values(results).flatMap((all) => all.map((result) => result.failures))
 failWhenMissed([{ name: 'failures', figure: failures.reduce((sum, each) => sum + each, 0), atMost: 0 }])

@@ -3,16 +3,17 @@ import { buildLink, buildWorkspace } from '../server/test/build.ts'
 import { contextIn } from '../server/test/context.ts'
 import { startServer } from '../server/test/server-process.ts'
 import { generateEvents } from './data/events.ts'
+import { readArguments, report } from './figures.ts'
 import { openBench } from './stack.ts'
-import { table } from './table.ts'
 
 /**
  * Exports many events once: checks that the export is complete, and measures its speed and the memory of the process.
  * The heap limits are those of the container image and systemd units: without them, V8 lets the heap grow on a large
  * machine.
  */
-const events = Number(process.argv[2] ?? 5_000_000)
-const formats = process.argv.length > 3 ? process.argv.slice(3) : ['csv', 'ndjson']
+const [eventsText = '5000000', ...given] = readArguments()
+const events = Number(eventsText)
+const formats = given.length > 0 ? given : ['csv', 'ndjson']
 const mostMegabytes = 300
 
 await using bench = await openBench()
@@ -32,7 +33,7 @@ try {
   const rows: (string | number)[][] = []
   for (const format of formats) rows.push([format, ...(await measure(format))])
   const columns = ['rows', 'MB sent', 'seconds', 'rows/s', 'RSS before, MB', 'maximum RSS, MB']
-  console.log(table(`export of ${events} events`, columns, rows))
+  report('export', { title: `export of ${events} events`, columns, rows })
 } finally {
   await server.stop()
 }

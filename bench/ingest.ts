@@ -7,11 +7,12 @@ import { hashPartition } from '../server/src/platform/ids.ts'
 import { ensureStreams, openPublisher } from '../server/src/platform/nats.ts'
 import { startServer } from '../server/test/server-process.ts'
 import { buildLinks, someClicks } from './clicks.ts'
+import { readArguments, report } from './figures.ts'
 import { openBench } from './stack.ts'
-import { failWhenMissed, middle, table } from './table.ts'
+import { failWhenMissed, middle } from './table.ts'
 
 /** Measures ingest from NATS to ClickHouse, beside the bare client inserting the same rows. */
-const clicks = Number(process.argv[2] ?? 300_000)
+const [clicks = 300_000] = readArguments().map(Number)
 const rounds = 5
 const clicksInMessage = 100
 const rowsInInsert = 20_000
@@ -40,17 +41,15 @@ for (let round = 1; round <= rounds; round++) {
 }
 const beside = (list: number[]) => middle(list.map((rate, round) => rate / (perSecond.bare[round] ?? 1)))
 const row = (name: string, list: number[]) => [name, middle(list), beside(list).toFixed(2)]
-console.log(
-  table(
-    `ingest, ${clicks} clicks`,
-    ['rows/s', '× bare'],
-    [
-      row(`bare insert of the same rows, ${rowsInInsert} at once, JSONEachRow`, perSecond.bare),
-      row('the same as JSONCompactEachRow', perSecond.compact),
-      row('log → steps → rows, rollups and counters', perSecond.ours),
-    ],
-  ),
-)
+report('ingest', {
+  title: `ingest, ${clicks} clicks`,
+  columns: ['rows/s', '× bare'],
+  rows: [
+    row(`bare insert of the same rows, ${rowsInInsert} at once, JSONEachRow`, perSecond.bare),
+    row('the same as JSONCompactEachRow', perSecond.compact),
+    row('log → steps → rows, rollups and counters', perSecond.ours),
+  ],
+})
 failWhenMissed([{ name: 'ingest, rows/s × bare', figure: beside(perSecond.ours), atLeast: 0.6 }])
 
 async function insertBare<Row>(format: 'JSONEachRow' | 'JSONCompactEachRow', ready: Row[]): Promise<number> {

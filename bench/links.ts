@@ -3,10 +3,11 @@ import { countLinks, groupLinks, listLinks } from '@tributary/contract/links'
 import { sql } from 'kysely'
 import { buildWorkspace } from '../server/test/build.ts'
 import { startServer } from '../server/test/server-process.ts'
+import { readArguments, report } from './figures.ts'
 import { openBench } from './stack.ts'
 
 /** Measures GET /links over HTTP in a workspace with a million links, and the bare SQL statement for one page. */
-const total = Number(process.argv[2] ?? 1_000_000)
+const [total = 1_000_000] = readArguments().map(Number)
 const rounds = 40
 
 await using bench = await openBench()
@@ -33,16 +34,17 @@ const queries: [string, Record<string, string | number>][] = [
   ['domain', { domain: workspace.domain }],
 ]
 
-console.log(`| GET /links, ${total} links in the workspace | p50 ms | p95 ms |\n| --- | --- | --- |`)
-await report('bare statement, newest 100', () => bareStatement())
-for (const [name, query] of queries) await report(name, () => call(listLinks, { query }))
-await report('count', () => call(countLinks))
-await report('count of a domain', () => call(countLinks, { query: { domain: workspace.domain } }))
-await report('count by domain', () => call(groupLinks, { query: { groupBy: 'domain' } }))
-await report('count with a search, one match', () => call(countLinks, { query: { search: 'page-777777' } }))
+const rows: (string | number)[][] = []
+await measure('bare statement, newest 100', () => bareStatement())
+for (const [name, query] of queries) await measure(name, () => call(listLinks, { query }))
+await measure('count', () => call(countLinks))
+await measure('count of a domain', () => call(countLinks, { query: { domain: workspace.domain } }))
+await measure('count by domain', () => call(groupLinks, { query: { groupBy: 'domain' } }))
+await measure('count with a search, one match', () => call(countLinks, { query: { search: 'page-777777' } }))
+report('links', { title: `GET /links, ${total} links in the workspace`, columns: ['p50 ms', 'p95 ms'], rows })
 await server.stop()
 
-async function report(name: string, work: () => Promise<unknown>): Promise<void> {
+async function measure(name: string, work: () => Promise<unknown>): Promise<void> {
   const times: number[] = []
   for (let round = 0; round < rounds; round++) {
     const started = performance.now()
@@ -51,7 +53,8 @@ async function report(name: string, work: () => Promise<unknown>): Promise<void>
   }
   times.sort((a, b) => a - b)
   const at = (share: number) => (times[Math.floor(times.length * share)] ?? 0).toFixed(1)
-  console.log(`| ${name} | ${at(0.5)} | ${at(0.95)} |`)
+  rows.push([name, at(0.5), at(0.95)])
+  console.error(`${name}: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms`)
 }
 
 function bareStatement() {

@@ -3,13 +3,13 @@ import { query } from '../server/src/platform/clickhouse.ts'
 import { sleep } from '../server/src/platform/clock.ts'
 import { buildLink, buildWorkspace } from '../server/test/build.ts'
 import { startServer } from '../server/test/server-process.ts'
+import { readArguments, report } from './figures.ts'
 import { runLoad } from './run-load.ts'
 import { openBench } from './stack.ts'
-import { failWhenMissed, table } from './table.ts'
+import { failWhenMissed } from './table.ts'
 
 /** Measures the pipeline from redirect to ClickHouse rows and counters: a steady load, and how far the counters lag behind. */
-const rate = Number(process.argv[2] ?? 8_500)
-const seconds = Number(process.argv[3] ?? 60)
+const [rate = 8_500, seconds = 60] = readArguments().map(Number)
 const connections = 64
 
 await using bench = await openBench()
@@ -51,11 +51,11 @@ try {
     load.failures,
     worst.toFixed(1),
   ]
-  console.log(
-    table(`end to end, ${seconds} s at ${rate}/s`, columns, [
-      ['ack', ...figures, load.answered, stored - before, rows - before],
-    ]),
-  )
+  report('pipeline', {
+    title: `end to end, ${seconds} s at ${rate}/s`,
+    columns,
+    rows: [['ack', ...figures, load.answered, stored - before, rows - before]],
+  })
   failWhenMissed([
     { name: 'end to end, clicks/s', figure: load.perSecond, atLeast: 8_000 },
     { name: 'end to end, lag in seconds', figure: worst, atMost: 5 },

@@ -2,10 +2,10 @@ import type { Grouping } from '@tributary/contract/analytics'
 import { query } from '../server/src/platform/clickhouse.ts'
 import { startServer } from '../server/test/server-process.ts'
 import { openBenchFolder } from './data/folder.ts'
-import { table } from './table.ts'
+import { readArguments, report } from './figures.ts'
 
 /** `npm run bench:reading -- <folder> [rounds]`: API queries on the data of `bench:data`, each beside its bare SQL. */
-const [folder, roundsText = '40'] = process.argv.slice(2)
+const [folder, roundsText = '40'] = readArguments()
 if (folder === undefined) throw new Error('Give the data folder: npm run bench:reading -- <folder> [rounds]')
 const rounds = Number(roundsText)
 const dayMs = 86_400_000
@@ -121,7 +121,8 @@ const queries: BenchQuery[] = [
 
 const rows: (string | number)[][] = []
 for (const query of queries) rows.push(await measure(query))
-console.log(table(`${made.clicks} clicks`, ['bare p50 ms', 'p95', 'HTTP p50 ms', 'p95', 'p95 allowed'], rows))
+const columns = ['bare p50 ms', 'bare p95 ms', 'HTTP p50 ms', 'HTTP p95 ms', 'p95 allowed']
+report('reading', { title: `${made.clicks} clicks`, columns, rows })
 await server.stop()
 
 /** Alternates API and bare queries, so that both see the same load; end times differ, so that no response is cached. */

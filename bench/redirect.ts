@@ -3,13 +3,14 @@ import { once } from 'node:events'
 import { freePort } from '../engines/port.ts'
 import { buildLink, buildWorkspace } from '../server/test/build.ts'
 import { startServer } from '../server/test/server-process.ts'
+import { readArguments, report } from './figures.ts'
 import { type Load, runLoad } from './run-load.ts'
 import { openBench } from './stack.ts'
-import { failWhenMissed, middle, table } from './table.ts'
+import { failWhenMissed, middle } from './table.ts'
 
 /** Measures redirects with durable click capture, and in the same run a bare node:http server that returns a constant 302. */
 const connections = 64
-const seconds = Number(process.argv[2] ?? 8)
+const [seconds = 8] = readArguments().map(Number)
 const rounds = 5
 
 await using bench = await openBench()
@@ -56,7 +57,7 @@ const rows = Object.entries(results).map(([name, list]) => {
   return [name, Math.round(of('perSecond')), besideBare[0], ...latency, besideBare[1], failures(name)]
 })
 const columns = ['req/s', '× bare', 'p50 ms', 'p99 ms', '× bare', 'failures']
-console.log(table(`redirect, ${connections} connections`, columns, rows))
+report('redirect', { title: `redirect, ${connections} connections`, columns, rows })
 failWhenMissed([
   { name: 'redirect ack, throughput × bare', figure: beside('ack', 'perSecond'), atLeast: 0.55 },
   { name: 'redirect ack, p99 × bare', figure: beside('ack', 'p99'), atMost: 2.5 },

@@ -9,12 +9,12 @@ import { claimEvents } from '../server/src/platform/handled-events.ts'
 import { job, startJobs } from '../server/src/platform/jobs.ts'
 import { changeStream, ensureStreams, jetStream } from '../server/src/platform/nats.ts'
 import { transaction } from '../server/src/platform/postgres.ts'
+import { readArguments, report } from './figures.ts'
 import { openBench } from './stack.ts'
-import { table } from './table.ts'
 
 /** `npm run bench:subscribers`: measures subscribers that start with a backlog of sales, a bare consumer and bare inserts. */
 const subscribers = 20
-const events = Number(process.argv[2] ?? 20_000)
+const [events = 20_000] = readArguments().map(Number)
 const leastPerSecond = 1_000
 
 await using bench = await openBench()
@@ -35,17 +35,16 @@ const sums = await sql<{ events: bigint; amount: bigint }>`SELECT DISTINCT event
 )
 const isExact = sums.rows.length === 1 && Number(sums.rows[0]?.events) === events
 const perSubscriber = (seconds: number) => Math.round(events / seconds)
-console.log(
-  table(
-    `${subscribers} subscribers, backlog of ${events} sales`,
-    ['events/s each', 'events/s in all', 'exact'],
-    [
-      ['bare: read and acknowledge', perSubscriber(bareConsume), perSubscriber(bareConsume) * subscribers, ''],
-      ['bare: insert the keys, 500 at once', perSubscriber(bareInsert), perSubscriber(bareInsert) * subscribers, ''],
-      ['subscribers', perSubscriber(handled), perSubscriber(handled) * subscribers, isExact ? 'yes' : 'NO'],
-    ],
-  ),
-)
+const row = (name: string, seconds: number) => [name, perSubscriber(seconds), perSubscriber(seconds) * subscribers]
+report('subscribers', {
+  title: `${subscribers} subscribers, backlog of ${events} sales`,
+  columns: ['events/s each', 'events/s in all', 'exact'],
+  rows: [
+    [...row('bare: read and acknowledge', bareConsume), ''],
+    [...row('bare: insert the keys, 500 at once', bareInsert), ''],
+    [...row('subscribers', handled), isExact ? 'yes' : 'NO'],
+  ],
+})
 if (!isExact || perSubscriber(handled) < leastPerSecond) process.exitCode = 1
 
 async function publishBacklog(): Promise<void> {

@@ -162,16 +162,6 @@ test.each(Object.entries(testedElsewhere))('the code blocks of %s are run by %s'
   expect(tests.some((text) => text.includes(name))).toBe(true)
 })
 
-test('the figures in the scaling guide match the benchmark results', () => {
-  const [guide, results] = ['docs/guides/scaling.md', 'bench/RESULTS.md'].map((file) =>
-    readFileSync(join(root, file), 'utf8'),
-  ) as [string, string]
-  const [, measured = ''] = guide.match(/\| What \| Measured[\s\S]*?\n\n/)?.[0].split('|---|---|---|') ?? []
-  const figures = measured.match(/\d{4,}|\d+\.\d+/g) ?? []
-  expect(figures.length).toBeGreaterThan(10)
-  for (const figure of figures) expect(results, figure).toContain(figure)
-})
-
 async function expectSale({ workspace }: Reader, { amount, key }: { amount: number; key: string }): Promise<void> {
   const call = createClient({ url: api, token: workspace.key })
   await eventually(async () => {
