@@ -37,10 +37,25 @@ describe('openGroupCommit', () => {
     return inputs.map((input) => 2 * input)
   }
 
-  test('a lone call runs at once; calls that arrive while two groups run form the next group', async () => {
+  test('a lone call runs at once; calls that arrive while a group runs form the next group', async () => {
     const { groups, call } = openCalls(double)
     expect(await Promise.all([1, 2, 3, 4, 5].map((input) => call(input)))).toEqual([2, 4, 6, 8, 10])
-    expect(groups).toEqual([[1], [2], [3, 4, 5]])
+    expect(groups).toEqual([[1], [2, 3, 4, 5]])
+  })
+
+  test('calls do not wait for a slow group, and later ones form groups again', async () => {
+    const lock = Promise.withResolvers<void>()
+    const { groups, call } = openCalls(async (inputs) => {
+      if (inputs.includes(1)) await lock.promise
+      return double(inputs)
+    })
+    const slow = call(1)
+    expect(await Promise.all([2, 3].map((input) => call(input)))).toEqual([4, 6])
+    expect(await Promise.all([4, 5, 6].map((input) => call(input)))).toEqual([8, 10, 12])
+    lock.resolve()
+    expect(await slow).toBe(2)
+    expect(await Promise.all([7, 8, 9].map((input) => call(input)))).toEqual([14, 16, 18])
+    expect(groups).toEqual([[1], [2, 3], [4], [5, 6], [7], [8, 9]])
   })
 
   test('a group has calls of one workspace, and at most 64', async () => {

@@ -24,19 +24,22 @@ export function* chunks<T>(items: readonly T[], size: number): Generator<T[]> {
 export type GroupedCall<Input> = { ctx: Ctx; input: Input }
 type Calls<Input> = [GroupedCall<Input>, ...GroupedCall<Input>[]]
 type Waiting<Input, Result> = GroupedCall<Input> & { done: PromiseWithResolvers<Result | undefined> }
-type Queue<Input, Result> = { running: number; waiting: Waiting<Input, Result>[] }
+/** `slow` counts those of the running groups that have run for more than `slowMs`. */
+type Queue<Input, Result> = { running: number; slow: number; waiting: Waiting<Input, Result>[]; remove(): void }
 
-const mostGroups = 2
+const mostGroups = 4
 const mostCalls = 64
+// A group takes some milliseconds, unless it waits for a lock.
+const slowMs = 100
 
 /** Thrown inside a group to roll it back; every call of the group is then done alone. */
 export class SeparateCallsError extends Error {}
 
 /**
  * Group commit: concurrent requests of a workspace share one transaction, so that a row that all of them change is
- * locked once for all. A lone request runs at once; requests that arrive while two groups run form the next group. The
- * result is undefined when the caller must do the request alone: it is already in a transaction, the group returned
- * undefined for it, or the group has data that PostgreSQL rejects.
+ * locked once for all. A lone request runs at once; requests that arrive while a group runs form the next group, which
+ * does not wait for a slow one. The result is undefined when the caller must do the request alone: it is already in a
+ * transaction, the group returned undefined for it, or the group has data that PostgreSQL rejects.
  */
 export function openGroupCommit<Input, Result>(
   record: (ctx: Ctx, calls: Calls<Input>) => Promise<(Result | undefined)[]>,
@@ -54,10 +57,24 @@ export function openGroupCommit<Input, Result>(
     }
   }
 
+  /** Runs waiting groups one after another, beside slow ones. */
   async function runAll(queue: Queue<Input, Result>): Promise<void> {
+    if (queue.running > queue.slow || queue.running >= mostGroups) return
     queue.running += 1
-    while (queue.waiting.length > 0) await runGroup(queue.waiting.splice(0, mostCalls))
+    let isSlow = false
+    while (queue.waiting.length > 0 && !isSlow) {
+      const timer = setTimeout(() => {
+        isSlow = true
+        queue.slow += 1
+        if (queue.waiting.length > 0) void runAll(queue)
+      }, slowMs)
+      await runGroup(queue.waiting.splice(0, mostCalls))
+      clearTimeout(timer)
+    }
     queue.running -= 1
+    if (isSlow) queue.slow -= 1
+    if (queue.waiting.length > 0) await runAll(queue)
+    else if (queue.running === 0) queue.remove()
   }
 
   return async (ctx, input) => {
@@ -65,11 +82,11 @@ export function openGroupCommit<Input, Result>(
     // A traced request has its own group, because its messages continue its trace.
     const key = `${ctx.workspaceId} ${ctx.tracing?.traceparent() ?? ''}`
     const queues = queuesByDb(ctx.db)
-    const queue = queues.get(key) ?? { running: 0, waiting: [] }
+    const queue = queues.get(key) ?? { running: 0, slow: 0, waiting: [], remove: () => queues.delete(key) }
     queues.set(key, queue)
     const done = Promise.withResolvers<Result | undefined>()
     queue.waiting.push({ ctx, input, done })
-    if (queue.running < mostGroups) void runAll(queue).finally(() => queue.running === 0 && queues.delete(key))
+    void runAll(queue)
     return done.promise
   }
 }
