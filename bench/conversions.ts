@@ -1,7 +1,5 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createClient } from '@tributary/contract/client'
@@ -21,7 +19,7 @@ import { type Figures, openBare } from './bare-conversions.ts'
 import { someClicks } from './clicks.ts'
 import { readCpuMs } from './cpu.ts'
 import { readArguments, report } from './figures.ts'
-import type { PostLoad } from './post-load.ts'
+import { runPosts } from './run-posts.ts'
 import { openBench } from './stack.ts'
 import { failWhenMissed, middle } from './table.ts'
 
@@ -185,20 +183,10 @@ async function withCpu(work: () => Promise<Figures>): Promise<Measured> {
   return { ...figures, apiMs, postgresMs }
 }
 
-async function post(path: string, bodies: object[]): Promise<Figures> {
-  const script = fileURLToPath(new URL('./post-load.ts', import.meta.url))
-  const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] })
-  const load: PostLoad = {
-    url: server.api + path,
-    token: workspace.key,
-    bodies: bodies.map((body) => JSON.stringify(body)),
-    connections,
-  }
-  child.stdin.end(JSON.stringify(load))
-  const [output] = await Promise.all([text(child.stdout), once(child, 'exit')])
-  const result = JSON.parse(output) as Figures & { failures: number; problem: string }
-  if (result.failures > 0) throw new Error(`${result.failures} requests to ${path} failed: ${result.problem}`)
-  return result
+function post(path: string, bodies: object[]): Promise<Figures> {
+  const texts = bodies.map((body) => JSON.stringify(body))
+  const headers = { Authorization: `Bearer ${workspace.key}` }
+  return runPosts({ url: server.api + path, headers, bodies: texts, connections })
 }
 
 async function storeClicks(list: RawClick[]): Promise<void> {

@@ -3,13 +3,26 @@ import { json } from 'node:stream/consumers'
 
 /*
  * A load generator process for POST requests. Reads `PostLoad` as JSON from stdin; each connection sends its next body
- * after the previous response. Prints one line of JSON.
+ * after the previous response, until `seconds` have passed or no body is left. Prints one line of JSON.
  */
-export type PostLoad = { url: string; token: string; bodies: string[]; connections: number }
+export type PostLoad = {
+  url: string
+  headers: Record<string, string>
+  bodies: string[]
+  connections: number
+  seconds?: number
+}
 
-const { url, token, bodies, connections } = (await json(process.stdin)) as PostLoad
+const {
+  url,
+  headers,
+  bodies,
+  connections,
+  seconds = Number.POSITIVE_INFINITY,
+} = (await json(process.stdin)) as PostLoad
 const { hostname, port, pathname, host } = new URL(url)
-const head = `POST ${pathname} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`
+const lines = Object.entries({ Host: host, ...headers, 'Content-Type': 'application/json' })
+const head = `POST ${pathname} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}`
 const requests = bodies.map((body) => `${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
 const latencies: number[] = []
 let sent = 0
@@ -22,7 +35,8 @@ const elapsed = (performance.now() - started) / 1000
 latencies.sort((a, b) => a - b)
 const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0
 const perSecond = latencies.length / elapsed
-console.log(JSON.stringify({ perSecond, p50: at(0.5), p99: at(0.99), answered: latencies.length, failures, problem }))
+const figures = { perSecond, p50: at(0.5), p99: at(0.99), worst: at(0.99999), answered: latencies.length }
+console.log(JSON.stringify({ ...figures, failures, problem }))
 
 function keepPosting(): Promise<void> {
   return new Promise((resolve) => {
@@ -30,7 +44,7 @@ function keepPosting(): Promise<void> {
     let asked = 0
     let received = ''
     const post = () => {
-      const request = requests[sent++]
+      const request = performance.now() - started < seconds * 1_000 ? requests[sent++] : undefined
       if (request === undefined) {
         socket.destroy()
         return resolve()

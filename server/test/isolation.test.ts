@@ -92,7 +92,7 @@ const harmless = new Set(
   trackConversion tenantId partnerTagId groupId partnerId programId userId keyLength prefix publicStats
   comments expiresAt disabledAt password proxy title image video rewrite ios android geo doIndex utm_source utm_medium
   utm_campaign utm_term utm_content ref testVariants testStartedAt testCompletedAt data
-  includeExpandedFields amount currency eventName eventQuantity metadata mode paymentProcessor cursor bots attributed visitors
+  includeExpandedFields amount currency eventName eventQuantity metadata mode paymentProcessor cursor bots attributed visitors series
   triggers linkScope disabled status since enabled`.split(/\s+/),
 )
 

@@ -43,13 +43,16 @@ export class SeparateCallsError extends Error {}
  */
 export function openGroupCommit<Input, Result>(
   record: (ctx: Ctx, calls: Calls<Input>) => Promise<(Result | undefined)[]>,
+  /** One statement needs no BEGIN and COMMIT. */
+  { isOneStatement = false } = {},
 ): (ctx: Ctx, input: Input) => Promise<Result | undefined> {
   const queuesByDb = memoByObject((_: Ctx['db']) => new Map<string, Queue<Input, Result>>())
 
   async function runGroup(group: Waiting<Input, Result>[]): Promise<void> {
     const calls = group as Waiting<Input, Result>[] & Calls<Input>
     try {
-      const results = await transaction(calls[0].ctx, (ctx) => record(ctx, calls))
+      const { ctx } = calls[0]
+      const results = isOneStatement ? await record(ctx, calls) : await transaction(ctx, (ctx) => record(ctx, calls))
       for (const [index, { done }] of group.entries()) done.resolve(results[index])
     } catch (error) {
       const isSeparate = error instanceof SeparateCallsError || judgeFailure(error) === 'refused'

@@ -46,7 +46,7 @@ export function jetStream(nats: NatsConnection): JetStreamClient {
 
 export type Publisher = Disposable & {
   /** Resolves when NATS has stored the message. NATS drops repeated ids within two minutes. */
-  publish(message: { subject: string; id: string; body: string }): Promise<void>
+  publish(message: { subject: string; id: string; body: string; traceparent?: string }): Promise<void>
 }
 
 /**
@@ -92,12 +92,13 @@ export function openPublisher(nats: NatsConnection, deadlineMs: number): Publish
   watching.unref()
 
   return {
-    publish({ subject, id, body }) {
+    publish({ subject, id, body, traceparent }) {
       if (isDisconnected) return Promise.reject(new Error('NATS is unreachable'))
       return new Promise((resolve, reject) => {
         const reply = `${inbox}.${count++}`
         const about = headers()
         about.set('Nats-Msg-Id', id)
+        if (traceparent) about.set('traceparent', traceparent)
         nats.publish(subject, body, { reply, headers: about })
         waiting.set(reply, { resolve, reject, until: performance.now() + deadlineMs })
       })

@@ -1,11 +1,10 @@
-import type { JetStreamClient } from '@nats-io/jetstream'
 import { headers } from '@nats-io/transport-node'
 import { sql } from 'kysely'
 import { sleep } from './clock.ts'
 import type { Ctx, Platform } from './context.ts'
 import { deleteLetters, insertLetter, type Letter, type NewLetter } from './dead-letters.ts'
 import { locks } from './locks.ts'
-import { jetStream } from './nats.ts'
+import { jetStream, openPublisher, type Publisher } from './nats.ts'
 import { type Db, openConnection, transaction } from './postgres.ts'
 import { describeFailure, judgeFailure } from './refusal.ts'
 import { startInterval } from './schedule.ts'
@@ -16,6 +15,9 @@ export type Message = { subject: string; body: unknown }
 const channel = 'outbox'
 const batchSize = 500
 const batchBytes = 8 * 1024 * 1024
+const publishMs = 5_000
+// A batch costs six round trips, so the relay waits for some more messages after a small one.
+const restMs = 10
 const measureIntervalMs = 5_000
 const mostCounted = 100_000
 const mostPruned = 20_000
@@ -69,6 +71,7 @@ export function startRelay(platform: Platform): AsyncDisposable {
 }
 
 async function relay(platform: Platform, signal: AbortSignal): Promise<void> {
+  using publisher = openPublisher(platform.nats, publishMs)
   while (!signal.aborted) {
     const connection = openConnection(platform.config)
     try {
@@ -86,8 +89,9 @@ async function relay(platform: Platform, signal: AbortSignal): Promise<void> {
         heard = new AbortController()
         // Fails if the connection, and with it the advisory lock, is lost.
         await connection.query('SELECT 1')
-        const moved = await moveBatch(platform)
+        const moved = await moveBatch(platform, publisher)
         if (moved === 0) await sleep(1_000, AbortSignal.any([signal, heard.signal]))
+        else if (moved < batchSize) await sleep(restMs, signal)
       }
     } catch (error) {
       platform.log.warn({ error: (error as Error).message }, 'outbox relay interrupted, will retry')
@@ -98,13 +102,11 @@ async function relay(platform: Platform, signal: AbortSignal): Promise<void> {
   }
 }
 
-async function moveBatch(platform: Platform): Promise<number> {
+async function moveBatch(platform: Platform, publisher: Publisher): Promise<number> {
   const rows = await selectOutbox(platform.db)
   if (rows.length === 0) return 0
-  const stream = jetStream(platform.nats)
-  const refused = (await Promise.all(rows.map((row) => moveOrJudge(platform, stream, row)))).filter(
-    Boolean,
-  ) as Refused[]
+  const moved = await Promise.all(rows.map((row) => moveOrJudge(platform, publisher, row)))
+  const refused = moved.filter((letter) => letter !== undefined)
   const refusedIds = new Set(refused.map(({ id }) => id))
   await transaction(platform, async ({ db }) => {
     for (const { letter } of refused) await insertLetter(db, letter)
@@ -119,14 +121,15 @@ async function moveBatch(platform: Platform): Promise<number> {
 type Refused = { id: bigint; letter: NewLetter }
 
 /** Publishes a row. A message that NATS rejects, such as one that is too large, becomes a dead letter and blocks no others. */
-async function moveOrJudge(platform: Platform, stream: JetStreamClient, row: OutboxRow): Promise<Refused | undefined> {
+async function moveOrJudge(platform: Platform, publisher: Publisher, row: OutboxRow): Promise<Refused | undefined> {
   try {
-    await move(platform, stream, row)
+    await move(platform, publisher, row)
   } catch (error) {
     if (judgeFailure(error) !== 'refused') throw error
     const reason = `NATS rejected the message: ${describeFailure(error)}`
     platform.log.error({ outbox: row.id, subject: row.subject, reason }, 'message refused, moved to dead letters')
-    const { subject, body, traceparent } = row
+    const { subject, traceparent } = row
+    const body: unknown = JSON.parse(row.text)
     const reference = `${row.incarnation}-${row.id}`
     const work = { body: { subject, body, traceparent } }
     return { id: row.id, letter: { workspaceId: row.workspace_id, kind: 'outbox', reference, reason, ...work } }
@@ -135,7 +138,7 @@ async function moveOrJudge(platform: Platform, stream: JetStreamClient, row: Out
 
 /** Moves a rejected message from the dead letters back to the outbox. */
 export async function republish(platform: Pick<Platform, 'db'>, letter: Letter): Promise<void> {
-  const { subject, body, traceparent } = letter.body as Pick<OutboxRow, 'subject' | 'body' | 'traceparent'>
+  const { subject, body, traceparent } = letter.body as Pick<OutboxRow, 'subject' | 'traceparent'> & { body: unknown }
   await transaction(platform, async ({ db }) => {
     await sql`INSERT INTO outbox (workspace_id, subject, body, traceparent)
       VALUES (${letter.workspace_id}, ${subject}, ${JSON.stringify(body)}::jsonb, ${traceparent})`.execute(db)
@@ -145,21 +148,31 @@ export async function republish(platform: Pick<Platform, 'db'>, letter: Letter):
 }
 
 /** Publishes a row within its writer's trace, even if this process does not trace. */
-async function move(platform: Platform, stream: JetStreamClient, row: OutboxRow): Promise<void> {
-  const msgID = `outbox-${row.incarnation}-${row.id}`
-  const body = JSON.stringify(row.body)
-  if (row.traceparent === null) return void (await stream.publish(row.subject, body, { msgID }))
+async function move(platform: Platform, publisher: Publisher, row: OutboxRow): Promise<void> {
+  const { subject, text: body } = row
+  const id = `outbox-${row.incarnation}-${row.id}`
+  if (row.traceparent === null) return publishOne(platform, publisher, { subject, id, body })
   const parents = [row.traceparent]
-  const attributes = {
-    'messaging.system': 'nats',
-    'messaging.destination.name': row.subject,
-    'messaging.message.id': msgID,
-  }
-  await traced(platform, { name: 'relay', kind: 'producer', parents, attributes }, async (span) => {
-    const about = headers()
-    about.set('traceparent', span?.traceparent ?? (row.traceparent as string))
-    await stream.publish(row.subject, body, { msgID, headers: about })
+  const attributes = { 'messaging.system': 'nats', 'messaging.destination.name': subject, 'messaging.message.id': id }
+  await traced(platform, { name: 'relay', kind: 'producer', parents, attributes }, (span) => {
+    const traceparent = span?.traceparent ?? (row.traceparent as string)
+    return publishOne(platform, publisher, { subject, id, body, traceparent })
   })
+}
+
+/** Publishes a message; the second attempt, by JetStream's own function, has an error that says whether to try again. */
+async function publishOne(
+  { nats }: Platform,
+  publisher: Publisher,
+  message: { subject: string; id: string; body: string; traceparent?: string },
+): Promise<void> {
+  try {
+    await publisher.publish(message)
+  } catch {
+    const about = headers()
+    if (message.traceparent) about.set('traceparent', message.traceparent)
+    await jetStream(nats).publish(message.subject, message.body, { msgID: message.id, headers: about })
+  }
 }
 
 /** Measures the outbox. PostgreSQL being down is logged elsewhere. */
@@ -177,15 +190,15 @@ type OutboxRow = {
   incarnation: string
   workspace_id: string
   subject: string
-  body: unknown
+  text: string
   traceparent: string | null
 }
 
 async function selectOutbox(db: Db): Promise<OutboxRow[]> {
   const result = await sql<OutboxRow>`
-    SELECT id, (SELECT id FROM database_incarnation) AS incarnation, workspace_id, subject, body, traceparent FROM (
-      SELECT *, sum(octet_length(body::text)) OVER (ORDER BY id) AS bytes, row_number() OVER (ORDER BY id) AS place
-      FROM (SELECT id, workspace_id, subject, body, traceparent FROM outbox ORDER BY id LIMIT ${batchSize}) AS first
+    SELECT id, (SELECT id FROM database_incarnation) AS incarnation, workspace_id, subject, text, traceparent FROM (
+      SELECT *, sum(octet_length(text)) OVER (ORDER BY id) AS bytes, row_number() OVER (ORDER BY id) AS place
+      FROM (SELECT id, workspace_id, subject, body::text AS text, traceparent FROM outbox ORDER BY id LIMIT ${batchSize}) AS first
     ) AS sized WHERE place = 1 OR bytes <= ${batchBytes} ORDER BY id`.execute(db)
   return result.rows
 }

@@ -1,5 +1,6 @@
 import type { Link, NewLink } from '@tributary/contract/links'
 import type { Tag } from '@tributary/contract/tags'
+import { openGroupCommit } from '../../platform/batches.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
 import { hashPartition, newId } from '../../platform/ids.ts'
@@ -28,8 +29,17 @@ const insertLinks = openCreation({
   tags: tagsCondition({ workspace: '$1', ids: 'item.tag_ids' }),
 })
 
+const createInGroup = openGroupCommit<NewLink, Link>(
+  (ctx, calls) =>
+    createAtOnce(
+      ctx,
+      calls.map(({ input }) => input),
+    ),
+  { isOneStatement: true },
+)
+
 export async function createOne(ctx: Ctx, input: NewLink): Promise<Link> {
-  const [link] = await createAtOnce(ctx, [input])
+  const link = ctx.db.isTransaction ? (await createAtOnce(ctx, [input]))[0] : await createInGroup(ctx, input)
   return link ?? transaction(ctx, (ctx) => createSlowly(ctx, input))
 }
 
@@ -47,7 +57,10 @@ export async function createAtOnce(ctx: Ctx, inputs: NewLink[]): Promise<(Link |
   const tags = await readTags(ctx, inputs)
   const drafts: (Draft | undefined)[] = []
   for (const input of inputs) drafts.push(draftLink(ctx, input, await guessLinkDomain(ctx, input.domain), tags))
-  const items = drafts.flatMap((draft) => draft?.item ?? [])
+  // Sorted, so that two groups with the same addresses do not deadlock.
+  const items = drafts
+    .flatMap((draft) => draft?.item ?? [])
+    .sort((one, other) => (one.row.lookup_key < other.row.lookup_key ? -1 : 1))
   const made = items.length === 0 ? new Map<string, Date>() : await insert(ctx, items)
   if (items.some(({ is_default, row }) => is_default && !made.has(row.id))) forgetLinkDomain(ctx)
   return drafts.map((draft) => {
