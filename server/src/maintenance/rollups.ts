@@ -1,6 +1,13 @@
 import { betweenConversions } from '../features/event-storage/service.ts'
 import { pauseIngest } from '../features/ingest/service.ts'
-import { type Difference, monthsOfEvents, repairRollups, rollupDifferences } from '../features/rollups/service.ts'
+import {
+  completeRollups,
+  type Difference,
+  monthsOfEvents,
+  repairRollups,
+  rollupDifferences,
+  rollupStarts,
+} from '../features/rollups/service.ts'
 import { compare, type Handles } from './compare.ts'
 
 /** A rollup of a workspace and month that differs from the event rows: `missing` too low, `surplus` too high. */
@@ -12,8 +19,10 @@ export async function* reconcileRollups(
   { workspaceId, repair = false }: { workspaceId?: string; repair?: boolean },
 ) {
   const months = await monthsOfEvents(platform, workspaceId)
+  // A repair also completes rollups that were added later.
+  const starts = repair ? undefined : await rollupStarts(platform)
   const read = async (platform: Handles, month: string) => {
-    const differences = await rollupDifferences(platform, { workspaceId, month })
+    const differences = await rollupDifferences(platform, { workspaceId, month, starts })
     const findings = differences.map((difference) => ({ ...difference, month, repaired: false }))
     const done = months.indexOf(month) + 1
     return { month, findings, percent: Math.floor((done * 100) / months.length), next: months[done] }
@@ -33,6 +42,7 @@ export async function* reconcileRollups(
     },
     repair,
   )
+  if (repair && workspaceId === undefined) await completeRollups(platform)
 }
 
 async function repairMonth(platform: Handles, findings: RollupFinding[]): Promise<RollupFinding[]> {

@@ -2,7 +2,7 @@ import type { AnalyticsBatch, AnalyticsQuery, Grouping } from '@tributary/contra
 import type { QueryLimits } from '../../platform/clickhouse.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { buildWhere, type EventFilter, filterConditions, resolveQuery } from '../events/service.ts'
-import { findDimension, foldedDimensions } from '../rollups/service.ts'
+import { findDimension, foldedDimensions, isUrlDimension, rollupStarts } from '../rollups/service.ts'
 import { type Bucket, chooseUnit, listBuckets } from './buckets.ts'
 import {
   isOfLinks,
@@ -16,7 +16,7 @@ import {
   type ValueGrouping,
   valueGroupings,
 } from './groupings.ts'
-import { chooseDimension, type Plan, planFor, rangesFor } from './plan.ts'
+import { chooseDimension, type FirstDays, type Plan, planFor, rangesFor } from './plan.ts'
 import { presentGroups, presentSeries, presentTotal, sumTotals } from './present.ts'
 import {
   type Counting,
@@ -38,6 +38,7 @@ type Resolved = {
   wheres: Counting['wheres']
   buckets: Bucket[]
   options: Options
+  starts: Awaited<ReturnType<typeof rollupStarts>>
 }
 
 /**
@@ -52,7 +53,8 @@ export async function countGroupings(ctx: Ctx, query: CountInput, options: Optio
   const wheres = Object.fromEntries(
     kindsByEvent[query.event].map((kind) => [kind, buildWhere(ctx.workspaceId, period, filter, kind)]),
   )
-  const resolved: Resolved = { query, period, filter, wheres, buckets, options }
+  const starts = await rollupStarts(ctx)
+  const resolved: Resolved = { query, period, filter, wheres, buckets, options, starts }
   const edges = buckets.map(({ second }) => second)
   const answers: Answers = {}
   const planned = new Map<string, { plan: Plan; groupings: Planned[] }>()
@@ -64,8 +66,10 @@ export async function countGroupings(ctx: Ctx, query: CountInput, options: Optio
     }
     const plan = options.plan ?? planFor({ groupBy, filter, visitors, edges: groupBy === 'timeseries' ? edges : [] })
     const kind = isTotal(groupBy) ? `total ${visitors && groupBy}` : isOfLinks(groupBy) ? 'links' : 'values'
-    const shared = planned.get(`${kind} ${plan}`) ?? { plan, groupings: [] }
-    planned.set(`${kind} ${plan}`, { plan, groupings: [...shared.groupings, groupBy] })
+    // Dimensions with another first day have other ranges, and so a statement of their own.
+    const name = `${kind} ${plan} ${readFirstDays(resolved, [groupBy]).dimensionCounts ?? ''}`
+    const shared = planned.get(name) ?? { plan, groupings: [] }
+    planned.set(name, { plan, groupings: [...shared.groupings, groupBy] })
   }
   const parts = [...planned.values()].map(({ plan, groupings }) => countTogether(ctx, resolved, plan, groupings))
   return Object.assign(answers, ...(await Promise.all(parts)))
@@ -73,7 +77,7 @@ export async function countGroupings(ctx: Ctx, query: CountInput, options: Optio
 
 /** Answers groupings of one kind by one plan, or by event rows where the plan's rollup does not count all values. */
 async function countTogether(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: Planned[]): Promise<Answers> {
-  const [range] = rangesFor(plan, [], resolved.period)
+  const [range] = rangesFor(plan, [], resolved.period, readFirstDays(resolved, groupings))
   const dimensionBy = new Map(
     groupings.map((groupBy) => [groupBy, chooseDimension({ groupBy, filter: resolved.filter })]),
   )
@@ -100,7 +104,7 @@ async function countTotals(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: 
   const rows = await selectTotals(
     ctx.clickhouse,
     {
-      ...countingBy(resolved, plan, edges),
+      ...countingBy(resolved, plan, groupings, edges),
       keys: isSeries ? ['start'] : [],
       dimension: filtered === undefined ? undefined : findDimension(filtered),
       edges,
@@ -116,7 +120,7 @@ async function countTotals(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: 
 
 async function countLinks(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: LinkGrouping[]): Promise<Answers> {
   const attributes = groupings.map((groupBy) => linkGroupings[groupBy].attribute)
-  const counting = { ...countingBy(resolved, plan), attributes, ...top(resolved) }
+  const counting = { ...countingBy(resolved, plan, groupings), attributes, ...top(resolved) }
   const found = Map.groupBy(await selectLinkCounts(ctx.clickhouse, counting, resolved.options.limits), readName)
   return presentAll(ctx, groupings, (groupBy) => found.get(linkGroupings[groupBy].attribute))
 }
@@ -124,7 +128,7 @@ async function countLinks(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: L
 async function countValues(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: ValueGrouping[]): Promise<Answers> {
   const names = new Set(groupings.map((groupBy) => valueGroupings[groupBy].dimension))
   const dimensions = [...names].map(findDimension)
-  const counting = { ...countingBy(resolved, plan), dimensions, ...top(resolved) }
+  const counting = { ...countingBy(resolved, plan, groupings), dimensions, ...top(resolved) }
   const found = Map.groupBy(await selectValues(ctx.clickhouse, counting, resolved.options.limits), readName)
   return presentAll(ctx, groupings, (groupBy) => found.get(valueGroupings[groupBy].dimension))
 }
@@ -144,8 +148,14 @@ function top({ query, options }: Resolved) {
   return { most: measureByEvent[query.event], limit: options.limit }
 }
 
-function countingBy({ query, period, filter, wheres }: Resolved, plan: Plan, edges: number[] = []): Counting {
-  const ranges = rangesFor(plan, edges, period)
+function readFirstDays({ filter, starts }: Pick<Resolved, 'filter' | 'starts'>, groupings: Planned[]): FirstDays {
+  const isOfUrls = groupings.some((groupBy) => isUrlDimension(chooseDimension({ groupBy, filter }) ?? ''))
+  return { linkDays: starts.linkDays, ...(isOfUrls && { dimensionCounts: starts.urls }) }
+}
+
+function countingBy(resolved: Resolved, plan: Plan, groupings: Planned[], edges: number[] = []): Counting {
+  const { query, period, filter, wheres } = resolved
+  const ranges = rangesFor(plan, edges, period, readFirstDays(resolved, groupings))
   // Filters on rollup columns are the same for clicks, leads and sales.
   return { wheres, period, ranges, filters: filterConditions(filter, 'clicks', {}), bots: query.bots }
 }

@@ -3,6 +3,7 @@ import type { QueryLimits } from '../../platform/clickhouse.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { buildWhere, filterConditions, resolveQuery } from '../events/service.ts'
 import { linkNumbersByName } from '../links/service.ts'
+import { rollupStarts } from '../rollups/service.ts'
 import { seriesBuckets } from './count.ts'
 import { kindsByEvent } from './groupings.ts'
 import { planFor, rangesFor } from './plan.ts'
@@ -18,7 +19,8 @@ export async function countByLink(ctx: Ctx, query: LinkStatsQuery, limits: Query
   const filter = { linkNumbers: [{ numbers: links.map(({ number }) => number), excluded: false }] }
   const buckets = series ? await seriesBuckets(ctx, asked, period) : []
   const edges = buckets.map(({ second }) => second)
-  const ranges = rangesFor(planFor({ groupBy: 'timeseries', filter, visitors: false, edges }), edges, period)
+  const plan = planFor({ groupBy: 'timeseries', filter, visitors: false, edges })
+  const ranges = rangesFor(plan, edges, period, await rollupStarts(ctx))
   const wheres = kindsByEvent.composite.map((kind) => [kind, buildWhere(ctx.workspaceId, period, filter, kind)])
   const totals = await selectTotals(
     ctx.clickhouse,

@@ -120,3 +120,19 @@ test('a series of links by local days reads no UTC days', () => {
   expect(rangesFor('links', hours(0, 1, 25), period).map(({ rollup }) => rollup)).toEqual(['linkCounts'])
   expect(rangesFor('links', hours(0, 24, 48), period).map(({ rollup }) => rollup)).toEqual(['linkCounts', 'linkDays'])
 })
+
+test('days before the first complete day of a rollup are read from finer ones', () => {
+  const period = { from: new Date('2026-01-01T00:00:00Z'), to: new Date('2026-01-09T00:00:00Z') }
+  const read = (plan: Plan, firstDays: object) =>
+    rangesFor(plan, [], period, firstDays).map(({ rollup, from, to }) => [rollup, iso(from), iso(to)])
+  expect(read('links', { linkDays: '2026-01-05' })).toEqual([
+    hoursOfLinks('2026-01-01T00:00:00Z', '2026-01-09T00:00:00Z'),
+    daysOfLinks('2026-01-05T00:00:00Z', '2026-01-09T00:00:00Z'),
+  ])
+  expect(read('links', { linkDays: '2026-02-01' })).toEqual([
+    hoursOfLinks('2026-01-01T00:00:00Z', '2026-01-09T00:00:00Z'),
+  ])
+  expect(read('dimension', { dimensionCounts: '2026-01-03' })).toEqual([
+    ['dimensionCounts', '2026-01-03T00:00:00Z', '2026-01-09T00:00:00Z'],
+  ])
+})

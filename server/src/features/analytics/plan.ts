@@ -22,6 +22,9 @@ const dimensionByFilter: Record<string, string> = {
   ),
   refererUrl: 'referer_url',
 }
+/** The first day from which a rollup has all events, where it is not the first of all. */
+export type FirstDays = Partial<Record<RollupName, string>>
+
 const [quarter, hour, day] = [900, 3_600, 86_400]
 const bucketSeconds: Record<RollupName, number> = {
   workspaceCounts: quarter,
@@ -67,12 +70,17 @@ export function chooseDimension({ groupBy, filter }: Pick<CountQuery, 'groupBy' 
  * The ranges of whole rollup buckets within a period, each within the one before; event rows cover the rest at both
  * ends. The first hour of 1970 has counts without a time, and no bucket is later than 2106.
  */
-export function rangesFor(plan: Plan, edges: number[], period: { from: Date; to: Date }): Range[] {
+export function rangesFor(
+  plan: Plan,
+  edges: number[],
+  period: { from: Date; to: Date },
+  firstDays: FirstDays = {},
+): Range[] {
   const ranges: Range[] = []
   let [from, to] = [Math.max(period.from.getTime() / 1000, hour), Math.min(period.to.getTime() / 1000, 2 ** 32 - 1)]
   for (const rollup of rollupsByPlan[plan]) {
     const step = bucketSeconds[rollup]
-    from = Math.ceil(from / step) * step
+    from = Math.ceil(Math.max(from, Date.parse(firstDays[rollup] ?? '1970-01-01') / 1000) / step) * step
     to = Math.floor(to / step) * step
     if (from < to && fitsEdges(rollup, edges)) ranges.push({ rollup, from, to })
   }

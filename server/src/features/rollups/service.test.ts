@@ -7,7 +7,7 @@ import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import { query } from '../../platform/clickhouse.ts'
 import { clickHouseStatements } from '../../platform/migrate.ts'
 import { appendClicks, type NewClick } from '../event-storage/service.ts'
-import { appendClicksAgain, foldedDimensions, monthsOfEvents, repairRollups, rollupDifferences } from './service.ts'
+import { appendClicksAgain, monthsOfEvents, repairRollups, rollupDifferences } from './service.ts'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 })
 const hourMs = 3_600_000
@@ -48,37 +48,27 @@ test('event rows and rollups agree after each kill -9 of ClickHouse and replay',
   }
 })
 
-test('an upgrade sums the days of links, and marks days whose destinations are not counted until a repair', async () => {
+test('days before the first complete day of a rollup are not compared, and a repair fills them', async () => {
   const { id } = await buildWorkspace(platform)
   const clicks = Array.from({ length: 50 }, (_, index) => buildRow(id, { timestamp: Date.now() - index * 3 * hourMs }))
   await appendClicks(platform, clicks, `upgrade:${id}`)
-  const urls = ['url', 'base_url', 'referer_url']
-  const period = { from: Math.floor(Date.now() / 1000) - 30 * 86_400, to: Math.floor(Date.now() / 1000) + 86_400 }
-  const run = (text: string) =>
+  const urls = ['url', 'base_url', 'referer_url'].map((name) => `'${name}'`).join(', ')
+  const lose = (text: string) =>
     platform.clickhouse.command({ query: text, clickhouse_settings: { mutations_sync: '1' } })
-  const months = async () => monthsOfEvents(platform, id)
-  const differences = async () => {
-    const found = await Promise.all(
-      (await months()).map((month) => rollupDifferences(platform, { month, workspaceId: id })),
-    )
+  await lose(`ALTER TABLE link_days DELETE WHERE workspace_id = '${id}'`)
+  await lose(`ALTER TABLE dimension_counts DELETE WHERE workspace_id = '${id}' AND dimension IN (${urls})`)
+  const differing = async (starts?: { linkDays: string; urls: string }) => {
+    const months = await monthsOfEvents(platform, id)
+    const range = { workspaceId: id, starts }
+    const found = await Promise.all(months.map((month) => rollupDifferences(platform, { ...range, month })))
     return [...new Set(found.flat().map(({ rollup }) => rollup))]
   }
-  await run(`ALTER TABLE link_days DELETE WHERE workspace_id = '${id}'`)
-  await run(
-    `ALTER TABLE dimension_counts DELETE WHERE workspace_id = '${id}' AND dimension IN ('${urls.join("', '")}')`,
-  )
-  expect(await differences()).toEqual(['link_days', 'dimension_counts'])
-
-  const text = await readFile(new URL('0017_daily_rollups.sql', folder), 'utf8')
-  for (let time = 0; time < 2; time++)
-    for (const statement of clickHouseStatements(text, undefined)) await run(statement)
-  expect(await differences()).toEqual(['dimension_counts'])
-  const ctx = { clickhouse: platform.clickhouse, workspaceId: id }
-  expect(await foldedDimensions(ctx, urls, period)).toEqual(urls)
-
-  for (const month of await months()) await repairRollups(platform, { month, workspaceIds: [id] })
-  expect(await differences()).toEqual([])
-  expect(await foldedDimensions(ctx, urls, period)).toEqual([])
+  const day = (after: number) => new Date(Date.now() + after * dayMs).toISOString().slice(0, 10)
+  expect(await differing({ linkDays: day(1), urls: day(1) })).toEqual([])
+  expect(await differing({ linkDays: day(-20), urls: day(1) })).toEqual(['link_days'])
+  expect(await differing()).toEqual(['link_days', 'dimension_counts'])
+  for (const month of await monthsOfEvents(platform, id)) await repairRollups(platform, { month, workspaceIds: [id] })
+  expect(await differing()).toEqual([])
 })
 
 test('a batch that is inserted again with its deduplication token changes nothing', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { chunks } from '../../platform/batches.ts'
 import type { Ctx, Platform } from '../../platform/context.ts'
+import { memoByObject, openAsyncMemo } from '../../platform/memo.ts'
 import {
   appendClicks,
   appendMissingConversions,
@@ -17,14 +18,17 @@ import {
 import { type Foldables, markFolded } from './fold.ts'
 import {
   type CountCorrection,
+  completeStarts,
   insertCorrections,
   type LinkRange,
   type RollupRange,
   repairRollup,
+  type Starts,
   selectDifferences,
   selectFolded,
   selectMonths,
   selectPeople,
+  selectStarts,
   selectStored,
 } from './store.ts'
 import {
@@ -36,6 +40,7 @@ import {
   type Source,
   sources,
   sums,
+  urlDimensions,
 } from './sums.ts'
 
 type Reading = Pick<Platform, 'clickhouse'>
@@ -73,10 +78,31 @@ export function findDimension(name: string): Dimension {
   return describeDimension(name)
 }
 
+const startsTtlMs = 30_000
+const openStarts = memoByObject((_: Platform['config']) =>
+  openAsyncMemo<Starts>({ maxBytes: 1_000, ttlMs: () => startsTtlMs }),
+)
+
+/** The first complete days of the rollups that were added after the first release. */
+export function rollupStarts({ db, config }: Pick<Platform, 'db' | 'config'>): Promise<Starts> {
+  return openStarts(config)('', async () => {
+    const days = Object.fromEntries((await selectStarts(db)).map(({ rollup, first_day }) => [rollup, first_day]))
+    return { linkDays: days.link_days ?? '1970-01-01', urls: days.urls ?? '1970-01-01' }
+  })
+}
+
+/** Records that all rollups have all days, after a repair of everything. */
+export function completeRollups({ db }: Pick<Platform, 'db'>): Promise<void> {
+  return completeStarts(db)
+}
+
+export function isUrlDimension(name: string): boolean {
+  return urlDimensions.includes(name)
+}
+
 /**
- * Those of the dimensions whose values the daily rollup does not count separately on every day of this period, because
- * there were too many on a day or the day is older than the dimension: then only event rows are exact. `from` and `to`
- * are Unix seconds.
+ * Those of the dimensions whose values the daily rollup counts in part only in one total, because there were too many
+ * on a day of this period: then only event rows are exact. `from` and `to` are Unix seconds.
  */
 export async function foldedDimensions(
   { clickhouse, workspaceId }: Pick<Ctx, 'clickhouse' | 'workspaceId'>,

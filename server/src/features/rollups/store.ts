@@ -1,8 +1,12 @@
+import { sql } from 'kysely'
 import { type AllWorkspacesClickHouse, atOnce, type ClickHouse, query } from '../../platform/clickhouse.ts'
-import { type Count, foldedName, type Sum, sources, summing, uncountedName } from './sums.ts'
+import type { AllWorkspacesDb } from '../../platform/postgres.ts'
+import { type Count, foldedName, type Sum, sources, summing, urlDimensions } from './sums.ts'
 
 /** A month (its first day), its days from `from` on, and the workspaces to include; all when none is given. */
-export type RollupRange = Mine & { month: string; from?: string }
+export type RollupRange = Mine & { month: string; from?: string; starts?: Starts }
+/** The first complete days of rollups that were added later; earlier days are not compared. */
+export type Starts = { linkDays: string; urls: string }
 type Mine = { workspaceId?: string; workspaceIds?: string[] }
 export type DifferenceRow = Record<'workspace_id' | 'buckets' | 'missing' | 'surplus', string> & { counted: Count }
 
@@ -71,7 +75,16 @@ function differencesFragment(sum: Sum, range: RollupRange): string {
     UNION ALL
     SELECT ${[key, ...names.map((name) => `-${name}`)].join(', ')}, expires_on FROM ${sum.rollup} WHERE ${within('toDate(bucket)')}
   ) GROUP BY ${key}
-) WHERE expires > today() AND (${names.map((name) => `${name} != 0`).join(' OR ')})`
+) WHERE expires > today() AND (${names.map((name) => `${name} != 0`).join(' OR ')}) ${sinceStart(sum, range)}`
+}
+
+function sinceStart({ rollup }: Sum, { starts }: RollupRange): string {
+  if (!starts) return ''
+  if (rollup === 'link_days') return `AND bucket >= toDate('${starts.linkDays}')`
+  const names = urlDimensions.flatMap((name) => [name, foldedName(name)]).map((name) => `'${name}'`)
+  return rollup === 'dimension_counts'
+    ? `AND (dimension NOT IN (${names.join(', ')}) OR bucket >= toDate('${starts.urls}'))`
+    : ''
 }
 
 export type LinkRange = { workspaceId?: string; first: bigint; last: bigint }
@@ -158,20 +171,32 @@ WHERE workspace_id = {workspaceId:String} AND dimension = {dimension:String} AND
   return rows.map(({ value }) => value)
 }
 
-/** Those of the dimensions with folded values, or with days from before the dimension, in [from, to). */
+/** Those of the dimensions that have folded values in [from, to). */
 export async function selectFolded(
   clickhouse: ClickHouse,
   of: { workspaceId: string; dimensions: string[]; from: number; to: number },
 ): Promise<string[]> {
   const rows = await query<{ dimension: string }>(
     clickhouse,
-    `SELECT dimension FROM dimension_counts WHERE workspace_id = {workspaceId:String} AND dimension IN {names:Array(String)}
-  AND bucket >= toDate(toDateTime({from:UInt32}, 'UTC')) AND bucket < toDate(toDateTime({to:UInt32}, 'UTC'))
-GROUP BY dimension HAVING endsWith(dimension, ' folded') OR sum(clicks) != 0`,
-    { ...of, names: of.dimensions.flatMap((dimension) => [foldedName(dimension), uncountedName(dimension)]) },
+    `SELECT DISTINCT dimension FROM dimension_counts
+WHERE workspace_id = {workspaceId:String} AND dimension IN {names:Array(String)}
+  AND bucket >= toDate(toDateTime({from:UInt32}, 'UTC')) AND bucket < toDate(toDateTime({to:UInt32}, 'UTC'))`,
+    { ...of, names: of.dimensions.map(foldedName) },
   )
   const found = new Set(rows.map(({ dimension }) => dimension))
-  return of.dimensions.filter((name) => found.has(foldedName(name)) || found.has(uncountedName(name)))
+  return of.dimensions.filter((name) => found.has(foldedName(name)))
+}
+
+export type StartRow = { rollup: 'link_days' | 'urls'; first_day: string }
+
+/** The first day from which each of the rollups that were added later has all events. */
+export async function selectStarts(db: AllWorkspacesDb): Promise<StartRow[]> {
+  const result = await sql<StartRow>`SELECT rollup, first_day::text FROM rollup_starts`.execute(db)
+  return result.rows
+}
+
+export async function completeStarts(db: AllWorkspacesDb): Promise<void> {
+  await sql`UPDATE rollup_starts SET first_day = '1970-01-01'`.execute(db)
 }
 
 function ofWorkspace({ workspaceId, workspaceIds }: Mine): string {

@@ -71,11 +71,11 @@ export const foldable = [
   'referer_url',
 ] as const
 export type Foldable = (typeof foldable)[number]
+/** Dimensions that were added later: days before `rollup_starts` do not have them. */
+export const urlDimensions: readonly string[] = ['url', 'base_url', 'referer_url']
 
 /** The rollup dimension that counts all folded (rare) values of a dimension in one total. */
 export const foldedName = (dimension: string) => `${dimension} folded`
-/** The rollup dimension that marks days from before a dimension was counted (migration 0017). */
-export const uncountedName = (dimension: string) => `${dimension} uncounted`
 
 /** A dimension with the SQL of its value in an event row, and the columns that the value is made from. */
 export type Dimension = { name: string; columns: string[]; expression: string }
