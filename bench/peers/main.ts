@@ -42,12 +42,12 @@ const ours: Peer = {
   },
   stop: async () => void (await Promise.all([api, worker, redirect].map((server) => server?.stop()))),
 }
-const peers = { Tributary: { peer: ours, createAt: api?.api ?? '' }, Kutt: { peer: kutt, createAt: kutt.url } }
+const systems = { Tributary: { peer: ours, createAt: api?.api ?? '' }, Kutt: { peer: kutt, createAt: kutt.url } }
 const created: Record<string, Load[]> = { Tributary: [], Kutt: [] }
 const redirected: Record<string, Load[]> = { Tributary: [], Kutt: [] }
 try {
   for (let round = 0; round <= rounds; round++) {
-    for (const [name, { peer, createAt }] of Object.entries(peers)) {
+    for (const [name, { peer, createAt }] of Object.entries(systems)) {
       const length = round === 0 ? 2 : seconds
       const before = await peer.countLinks()
       const posts = await create(peer, createAt, length)
