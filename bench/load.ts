@@ -79,10 +79,12 @@ function keepAsking(): Promise<void> {
     }
     socket.setNoDelay(true)
     socket.on('connect', askInTime)
-    // Every expected response is a redirect without a body, so it ends with its headers.
+    let received = Buffer.alloc(0)
     socket.on('data', (chunk) => {
-      if (chunk.subarray(9, 12).toString() !== '302') return socket.destroy(new Error('not a redirect'))
-      if (chunk.lastIndexOf('\r\n\r\n') !== chunk.length - 4) return
+      received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
+      if (received.subarray(9, 12).toString() !== '302') return socket.destroy(new Error('not a redirect'))
+      if (!isWhole(received)) return
+      received = Buffer.alloc(0)
       latencies.push(performance.now() - asked)
       askInTime()
     })
@@ -91,4 +93,13 @@ function keepAsking(): Promise<void> {
       resolve()
     })
   })
+}
+
+/** Our own redirects end with their headers; those of others may have a body, which comes with the headers. */
+function isWhole(response: Buffer): boolean {
+  const end = response.indexOf('\r\n\r\n')
+  if (end === response.length - 4) return true
+  if (end === -1) return false
+  const length = /\r\ncontent-length: (\d+)/i.exec(response.subarray(0, end).toString('latin1'))?.[1]
+  return response.length >= end + 4 + Number(length ?? 0)
 }

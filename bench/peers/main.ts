@@ -18,6 +18,7 @@ if (folder === undefined) throw new Error('Give the folder of Kutt: npm run benc
 const [rounds, seconds] = [Number(roundsText), Number(secondsText)]
 const [creating, redirecting] = [16, 64]
 const bodiesAtMost = 40_000
+let next = 0
 
 await using bench = await openBench({ ENTERPRISE_REQUESTS_PER_MINUTE: '100000000' })
 const { environment, platform, engines } = bench
@@ -94,7 +95,6 @@ failWhenMissed([
   { name: 'redirects × Kutt', figure: ratio(redirected), atLeast: 8 },
 ])
 
-let next = 0
 function create({ create }: Peer, url: string, length: number): Promise<Load> {
   const bodies = Array.from({ length: bodiesAtMost }, () => create.body(next++))
   return runPosts({
