@@ -147,7 +147,7 @@ export const analyticsBatchQuery = z.strictObject({
     .min(1)
     .max(mostGroupings)
     .describe(`Dimensions to group by, ${mostGroupings} at most; the response has a field for each.`),
-  limit: z.int().min(1).max(5_000).default(100).describe('Most rows of each dimension, highest first.'),
+  limit: z.int().min(1).max(1_000).default(100).describe('Maximum rows of each dimension, highest first.'),
   visitors: flag
     .default(false)
     .describe('Adds `visitors` to `count` and `timeseries`, which must then be the only dimensions.'),

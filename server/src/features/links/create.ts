@@ -155,7 +155,7 @@ function readColumns(ctx: Ctx, url: string, settings: Omit<NewLink, 'url' | 'dom
   }
 }
 
-/** The columns that PostgreSQL fills, with the values of a link that nobody has clicked. */
+/** The columns that PostgreSQL fills, with the values of a link without clicks. */
 const uncounted = {
   number: 0n,
   version: 0n,

@@ -212,7 +212,7 @@ function usageIn({ db, workspaceId }: Tenant, noun: string): StoredCount {
 }
 
 /**
- * Whether the workspace may add many links or customers before its quota matters, so that nobody has to check it.
+ * Whether the workspace may add many links or customers before it reaches its quota, so that a request need not check it.
  * Remembered for a second, in which all processes together add far fewer than this room.
  */
 export async function hasAmpleRoom(
