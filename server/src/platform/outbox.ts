@@ -16,8 +16,8 @@ const channel = 'outbox'
 const batchSize = 500
 const batchBytes = 8 * 1024 * 1024
 const publishMs = 5_000
-// A batch costs six round trips, so the relay waits for some more messages after a small one.
-const restMs = 10
+// Under load, the relay gathers messages for this long, because each batch costs round trips.
+const restMs = 25
 const measureIntervalMs = 5_000
 const mostCounted = 100_000
 const mostPruned = 20_000
@@ -42,7 +42,7 @@ export function outboxInsert(rows: string): string {
 }
 
 const waking = new WeakSet<Db>()
-const wakeMs = 5
+const wakeMs = 10
 
 /**
  * Wakes the relay for messages that are committed already, once for all messages of some milliseconds: commits that
@@ -87,11 +87,12 @@ async function relay(platform: Platform, signal: AbortSignal): Promise<void> {
       await connection.query(`LISTEN ${channel}`)
       while (!signal.aborted) {
         heard = new AbortController()
-        // Fails if the connection, and with it the advisory lock, is lost.
-        await connection.query('SELECT 1')
-        const moved = await moveBatch(platform, publisher)
-        if (moved === 0) await sleep(1_000, AbortSignal.any([signal, heard.signal]))
-        else if (moved < batchSize) await sleep(restMs, signal)
+        const started = performance.now()
+        // On this connection, because it fails when the connection, and with it the advisory lock, is lost.
+        const { rows } = await connection.query<OutboxRow>(selectOutbox)
+        if (rows.length > 0) await moveBatch(platform, publisher, rows)
+        else await sleep(1_000, AbortSignal.any([signal, heard.signal]))
+        if (rows.length < batchSize) await sleep(Math.max(0, started + restMs - performance.now()), signal)
       }
     } catch (error) {
       platform.log.warn({ error: (error as Error).message }, 'outbox relay interrupted, will retry')
@@ -102,20 +103,19 @@ async function relay(platform: Platform, signal: AbortSignal): Promise<void> {
   }
 }
 
-async function moveBatch(platform: Platform, publisher: Publisher): Promise<number> {
-  const rows = await selectOutbox(platform.db)
-  if (rows.length === 0) return 0
+async function moveBatch(platform: Platform, publisher: Publisher, rows: OutboxRow[]): Promise<void> {
   const moved = await Promise.all(rows.map((row) => moveOrJudge(platform, publisher, row)))
   const refused = moved.filter((letter) => letter !== undefined)
   const refusedIds = new Set(refused.map(({ id }) => id))
-  await transaction(platform, async ({ db }) => {
-    for (const { letter } of refused) await insertLetter(db, letter)
-    await sql`DELETE FROM outbox WHERE id = ANY(${[...refusedIds]}::bigint[])`.execute(db)
-    const published = rows.map((row) => row.id).filter((id) => !refusedIds.has(id))
-    if (published.length > 0) await keepPublished(db, published)
-  })
+  const published = rows.map((row) => row.id).filter((id) => !refusedIds.has(id))
+  if (published.length > 0) await keepPublished(platform.db, published)
+  if (refused.length > 0) {
+    await transaction(platform, async ({ db }) => {
+      for (const { letter } of refused) await insertLetter(db, letter)
+      await sql`DELETE FROM outbox WHERE id = ANY(${[...refusedIds]}::bigint[])`.execute(db)
+    })
+  }
   platform.metrics.relayed.inc(rows.length)
-  return rows.length
 }
 
 type Refused = { id: bigint; letter: NewLetter }
@@ -194,13 +194,13 @@ type OutboxRow = {
   traceparent: string | null
 }
 
-async function selectOutbox(db: Db): Promise<OutboxRow[]> {
-  const result = await sql<OutboxRow>`
-    SELECT id, (SELECT id FROM database_incarnation) AS incarnation, workspace_id, subject, text, traceparent FROM (
+const selectOutbox = {
+  name: 'select_outbox',
+  text: `SELECT id, (SELECT id FROM database_incarnation) AS incarnation, workspace_id, subject, text, traceparent FROM (
       SELECT *, sum(octet_length(text)) OVER (ORDER BY id) AS bytes, row_number() OVER (ORDER BY id) AS place
-      FROM (SELECT id, workspace_id, subject, body::text AS text, traceparent FROM outbox ORDER BY id LIMIT ${batchSize}) AS first
-    ) AS sized WHERE place = 1 OR bytes <= ${batchBytes} ORDER BY id`.execute(db)
-  return result.rows
+      FROM (SELECT id, workspace_id, subject, body::text AS text, traceparent
+        FROM outbox ORDER BY id LIMIT ${batchSize}) AS first
+    ) AS sized WHERE place = 1 OR bytes <= ${batchBytes} ORDER BY id`,
 }
 
 /** Moves published rows to a second table for some minutes, in case NATS is restored to an older state and loses them. */

@@ -19,6 +19,7 @@ import { anyName } from './names.ts'
 import { present, presentExpanded } from './present.ts'
 import {
   addSales,
+  addTotals,
   type CustomerChanges,
   type CustomerFilter,
   type CustomerRow,
@@ -28,6 +29,7 @@ import {
   fillCountries,
   insertCustomers,
   type LocatedCustomer,
+  lockBuyers,
   type NewCustomerRow,
   replaceSales,
   type SoldRow,
@@ -233,13 +235,19 @@ export async function rememberClicks(ctx: Ctx, seen: { customer: Customer; click
   await updateFirstClicks(ctx.db, ctx.workspaceId, rows)
 }
 
+/** Adds a sale or refund to the customer's totals. */
 export function countSale(ctx: Ctx, id: string, sale: Omit<SoldRow, 'id'>): Promise<void> {
-  return countSales(ctx, [{ id, ...sale }])
+  return addSales(ctx.db, ctx.workspaceId, { id, ...sale })
 }
 
-/** Adds to the totals of customers, each of which appears once. */
-export function countSales(ctx: Ctx, sold: SoldRow[]): Promise<void> {
-  return addSales(ctx.db, ctx.workspaceId, sold)
+/** The SQL that locks the customers with these external ids. */
+export function buyersSelection(parts: Record<'workspace' | 'externalIds', string>): string {
+  return lockBuyers(parts)
+}
+
+/** The SQL that adds to the totals of customers: `totals` selects id, sales, amount and time of the first sale. */
+export function saleCounting(parts: Record<'workspace' | 'totals', string>): string {
+  return addTotals(parts)
 }
 
 export type SoldTo = { number: bigint; id: string; workspaceId: string; sales: number; saleAmount: number }

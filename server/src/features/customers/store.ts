@@ -1,4 +1,4 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { CompiledQuery, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { type AllWorkspacesDb, type Db, updateById } from '../../platform/postgres.ts'
 
 export type CustomerRow = {
@@ -121,23 +121,28 @@ export async function updateFirstClicks(db: Db, workspaceId: string, rows: First
     WHERE workspace_id = ${workspaceId} AND customers.id = first.id AND customers.click_id IS NULL`.execute(db)
 }
 
-/** Limits a customer's sale amount to the range of its column, so that the update does not fail. */
-function bounded(sum: RawBuilder<unknown>) {
-  return sql`greatest(-9000000000000000000, least(9000000000000000000, ${sum}))::bigint`
+/** SQL that locks customers that are not erased, by their external ids, in the order of all locks of customers. */
+export function lockBuyers({ workspace, externalIds }: Record<'workspace' | 'externalIds', string>): string {
+  return `SELECT id, external_id, name, email, avatar, first_sale_at FROM customers
+    WHERE workspace_id = ${workspace} AND external_id = ANY(ARRAY(${externalIds})) AND erased_at IS NULL
+    ORDER BY id FOR NO KEY UPDATE`
 }
 
-/** What to add to a customer's totals; `at` is the time of the sale, or of the first of several. */
+/** SQL that adds to customers' totals, within the range of the column, so that the update does not fail. */
+export function addTotals({ workspace, totals }: Record<'workspace' | 'totals', string>): string {
+  return `UPDATE customers SET sales = customers.sales + sold.sales, sale_amount = greatest(-9000000000000000000,
+      least(9000000000000000000, customers.sale_amount + sold.amount::numeric))::bigint,
+    first_sale_at = coalesce(first_sale_at, sold.at), updated_at = now()
+    FROM (${totals}) AS sold WHERE workspace_id = ${workspace} AND customers.id = sold.id`
+}
+
+/** What to add to a customer's totals. */
 export type SoldRow = { id: string; sales: number; amount: number | bigint; at: Date }
 
-export async function addSales(db: Db, workspaceId: string, rows: SoldRow[]): Promise<void> {
-  await sql`
-    UPDATE customers SET sales = customers.sales + sold.sales,
-      sale_amount = ${bounded(sql`customers.sale_amount + sold.amount`)},
-      first_sale_at = coalesce(first_sale_at, sold.at), updated_at = now()
-    FROM unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ sales }) => sales)}::bigint[],
-      ${rows.map(({ amount }) => amount)}::numeric[], ${rows.map(({ at }) => at)}::timestamptz[])
-      AS sold (id, sales, amount, at)
-    WHERE workspace_id = ${workspaceId} AND customers.id = sold.id`.execute(db)
+export async function addSales(db: Db, workspaceId: string, { id, sales, amount, at }: SoldRow): Promise<void> {
+  const totals = 'SELECT $2::text AS id, $3::bigint AS sales, $4::numeric AS amount, $5::timestamptz AS at'
+  const text = addTotals({ workspace: '$1', totals })
+  await db.executeQuery(CompiledQuery.raw(text, [workspaceId, id, sales, amount, at]))
 }
 
 export type SoldToRow = Pick<CustomerRow, 'number' | 'id' | 'workspace_id' | 'sales' | 'sale_amount'>
@@ -157,7 +162,7 @@ export async function selectSoldTo(
 }
 
 export async function replaceSales(db: AllWorkspacesDb, rows: { number: bigint; sales: number; saleAmount: number }[]) {
-  await sql`UPDATE customers SET sales = n.sales, sale_amount = ${bounded(sql`n.sale_amount`)} FROM unnest(
+  await sql`UPDATE customers SET sales = n.sales, sale_amount = greatest(-9000000000000000000, least(9000000000000000000, n.sale_amount))::bigint FROM unnest(
       ${rows.map(({ number }) => number)}::bigint[], ${rows.map(({ sales }) => sales)}::bigint[],
       ${rows.map(({ saleAmount }) => String(saleAmount))}::numeric[]) AS n (number, sales, sale_amount)
     WHERE customers.number = n.number`.execute(db)

@@ -170,7 +170,9 @@ export function personFields(input: {
   }
 }
 
-export function presentPerson({ name, email, avatar, external_id }: Customer): LeadResult['customer'] {
+type Named = Pick<Customer, 'name' | 'email' | 'avatar' | 'external_id'>
+
+export function presentPerson({ name, email, avatar, external_id }: Named): LeadResult['customer'] {
   return { name, email, avatar, externalId: external_id }
 }
 

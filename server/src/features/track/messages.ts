@@ -26,8 +26,12 @@ const nouns = { lead: 'leads', sale: 'sales', refund: 'refunds' } as const
 
 export const conversionSubjects = { lead: 'changes.*.leads', sale: 'changes.*.sales', refund: 'changes.*.refunds' }
 
+export function conversionSubjectIn(partition: number, kind: ConversionRecorded['kind']): string {
+  return `changes.${partition}.${nouns[kind]}`
+}
+
 export function conversionRecordedMessage(body: ConversionRecorded, partition: number) {
-  return { subject: `changes.${partition}.${nouns[body.kind]}`, body }
+  return { subject: conversionSubjectIn(partition, body.kind), body }
 }
 
 /** The message that the click facts of these leads and sales are in PostgreSQL, or that their click is lost. */

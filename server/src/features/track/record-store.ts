@@ -88,13 +88,6 @@ export async function lockInvoices(db: Db, workspaceId: string, invoiceIds: stri
     ) AS sorted`.execute(db)
 }
 
-/** Returns those of the given invoices that have a sale. */
-export async function selectSoldInvoices(db: Db, workspaceId: string, invoiceIds: string[]): Promise<string[]> {
-  const result = await sql<{ invoice_id: string }>`SELECT DISTINCT invoice_id FROM conversions
-    WHERE workspace_id = ${workspaceId} AND invoice_id = ANY(${invoiceIds}::text[]) AND kind = 'sale'`.execute(db)
-  return result.rows.map(({ invoice_id }) => invoice_id)
-}
-
 /** The sale of an invoice: the one that a secret key reported, else the one from a page. */
 export async function selectSale(db: Db, workspaceId: string, invoiceId: string): Promise<ConversionRow | undefined> {
   const result = await sql<ConversionRow>`

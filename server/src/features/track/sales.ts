@@ -1,26 +1,31 @@
 import { mostConverted, type NewSale, type SaleResult } from '@tributary/contract/track'
-import { type GroupedCall, openGroupCommit, SeparateCallsError } from '../../platform/batches.ts'
+import { type GroupedCall, openGroupCommit } from '../../platform/batches.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { AppError, invalid } from '../../platform/errors.ts'
-import { newId } from '../../platform/ids.ts'
-import { transaction } from '../../platform/postgres.ts'
+import { hashPartition, newId } from '../../platform/ids.ts'
+import { wakeRelay } from '../../platform/outbox.ts'
+import { isDeadlock, transaction } from '../../platform/postgres.ts'
 import {
+  buyersSelection,
   type Customer,
   countSale,
-  countSales,
   findCustomer,
-  findCustomers,
   lockCustomer,
   makeCustomer,
+  saleCounting,
 } from '../customers/service.ts'
 import { convert, exchangeRates, type Money } from '../money/service.ts'
-import { conversionSettings } from '../workspaces/service.ts'
+import { conversionSettings, currencySelection, guessCurrency } from '../workspaces/service.ts'
 import { findClick, type KnownClick, requireClick } from './clicks.ts'
 import { attributeClick, personFields, presentPerson, recordLead } from './leads.ts'
-import { recordConversion, recordConversions } from './record.ts'
-import { lockInvoices, selectLead, selectLeads, selectSale, selectSoldInvoices } from './record-store.ts'
+import { conversionSubjectIn } from './messages.ts'
+import { recordConversion } from './record.ts'
+import { lockInvoices, selectLead, selectSale } from './record-store.ts'
 import { takeBackSale } from './refunds.ts'
+import { type NewSaleRow, openSaleRecording } from './sales-store.ts'
 import type { ConversionRow, NewConversion } from './store.ts'
+
+const insertSales = openSaleRecording({ currencySelection, buyersSelection, saleCounting })
 
 const directLead = 'Direct sale'
 
@@ -56,61 +61,70 @@ function trackAlone(ctx: Ctx, given: KnownClick | null, input: NewSale): Promise
   })
 }
 
-type Candidate = { call: GroupedCall<NewSale>; customer: Customer; money: Money }
-
 /**
- * Records sales of known customers that have a lead, in one transaction. Other sales, such as a repeated invoice, get no
- * result here and are tracked alone. Both ways lock the invoices first, then the customers.
+ * Records sales of known customers that have a lead. Other sales, such as a repeated invoice, get no result here and are
+ * tracked alone.
  */
-const trackInGroup = openGroupCommit<NewSale, SaleResult>(async (ctx, calls) => {
-  const candidates = await findCandidates(ctx, calls)
-  if (candidates.length === 0) return []
-  const requested = candidates.map(({ call: { input }, customer }) => {
-    return { customerId: customer.id, eventName: input.leadEventName ?? undefined }
-  })
-  const leads = await selectLeads(ctx.db, ctx.workspaceId, requested)
-  const sales = new Map<GroupedCall<NewSale>, { customer: Customer; row: NewConversion }>()
-  const totals = new Map<string, { id: string; sales: number; amount: bigint; at: Date }>()
-  for (const [index, { call, customer, money }] of candidates.entries()) {
-    const lead = leads[index]
-    if (!lead) continue
-    const before = totals.get(customer.id)
-    const isFirst = customer.first_sale_at === null && !before
-    const row = buildSale(call.ctx, customer, attributeToLead(lead), call.input, { ...money, isFirst })
-    const { sales: count = 0, amount = 0n, at = row.created_at } = before ?? {}
-    totals.set(customer.id, { id: customer.id, sales: count + 1, amount: amount + money.amount, at })
-    sales.set(call, { customer, row })
-  }
-  if (sales.size === 0) return []
-  const rows = [...sales.values()].map(({ row }) => row)
-  const recorded = new Map((await recordConversions(ctx, rows)).map((row) => [row.id, row]))
-  // A server of an earlier release takes no lock, so it may have recorded one of the invoices.
-  if (recorded.size < rows.length) throw new SeparateCallsError()
-  await countSales(ctx, [...totals.values()])
-  return calls.map((call) => {
-    const { customer, row } = sales.get(call) ?? {}
-    return customer && row && answer(row.event_name, customer, recorded.get(row.id) ?? null)
-  })
-})
+const trackInGroup = openGroupCommit<NewSale, SaleResult>(
+  async (ctx, calls) => {
+    const currency = await guessCurrency(ctx)
+    const rates = exchangeRates(ctx)
+    const rows = new Map<GroupedCall<NewSale>, NewSaleRow>()
+    const invoices = new Set<string>()
+    for (const [ordinal, call] of calls.entries()) {
+      const { amount, invoiceId } = call.input
+      const money = convert({ ...call.input, amount: BigInt(amount) }, currency, rates)
+      const isRepeated = invoiceId && invoices.has(invoiceId)
+      if (!money || amount === 0 || money.amount > mostConverted || isRepeated) continue
+      if (invoiceId) invoices.add(invoiceId)
+      rows.set(call, describeSale(call.ctx, call.input, money, ordinal))
+    }
+    const recorded = await insertGroup(ctx, [...rows.values()])
+    return calls.map((call) => {
+      const row = rows.get(call)
+      const customer = row && recorded.get(row.id)
+      return customer && answer(row.event_name, { ...customer, external_id: row.external_id }, row)
+    })
+  },
+  { isOneStatement: true },
+)
 
-/** Locks the invoices and customers of sales; returns the sales that are new, convertible and of a known customer. */
-async function findCandidates(ctx: Ctx, calls: GroupedCall<NewSale>[]): Promise<Candidate[]> {
-  const { currency } = await conversionSettings(ctx)
-  const invoices = new Set(calls.flatMap(({ input }) => input.invoiceId ?? []))
-  if (invoices.size > 0) {
-    await lockInvoices(ctx.db, ctx.workspaceId, [...invoices])
-    for (const sold of await selectSoldInvoices(ctx.db, ctx.workspaceId, [...invoices])) invoices.delete(sold)
+async function insertGroup(ctx: Ctx, rows: NewSaleRow[]): Promise<Map<string, Omit<Buyer, 'external_id'>>> {
+  const subject = conversionSubjectIn(hashPartition(ctx.workspaceId, ctx.config.EVENT_PARTITIONS), 'sale')
+  const traceparent = ctx.tracing?.traceparent() ?? null
+  if (rows.length === 0) return new Map()
+  try {
+    const recorded = await insertSales(ctx.db, ctx.workspaceId, { subject, traceparent, rows })
+    if (recorded.length > 0) wakeRelay(ctx)
+    return new Map(recorded.map(({ id, customer_id, ...person }) => [id, { ...person, id: customer_id }]))
+  } catch (error) {
+    // A sale alone has a transaction, which is repeated after a deadlock.
+    if (isDeadlock(error)) return new Map()
+    throw error
   }
-  const externalIds = calls.map(({ input }) => input.customerExternalId)
-  const customers = await findCustomers(ctx, externalIds)
-  return calls.flatMap((call) => {
-    const { customerExternalId, amount, invoiceId } = call.input
-    const customer = customers.get(customerExternalId)
-    const money = convert({ ...call.input, amount: BigInt(amount) }, currency, exchangeRates(ctx))
-    if (!customer || !money || amount === 0 || money.amount > mostConverted) return []
-    // Of several sales with the same invoice, the first is recorded.
-    return invoiceId && !invoices.delete(invoiceId) ? [] : [{ call, customer, money }]
-  })
+}
+
+function describeSale(ctx: Ctx, input: NewSale, money: Money, ordinal: number): NewSaleRow {
+  const [id, at, amount] = [newId('evt'), ctx.now(), Number(money.amount)]
+  const { workspaceId } = ctx
+  const message = { id, workspaceId, kind: 'sale', quantity: 1, amount, currency: money.currency, saleNumber: null }
+  return {
+    id,
+    ordinal,
+    external_id: input.customerExternalId,
+    lead_event_name: input.leadEventName ?? null,
+    event_name: input.eventName,
+    amount,
+    currency: money.currency,
+    original_amount: input.amount,
+    original_currency: input.currency,
+    payment_processor: input.paymentProcessor,
+    invoice_id: input.invoiceId ?? null,
+    from_page: ctx.actor.isPublishable ?? false,
+    metadata: input.metadata ? JSON.stringify(input.metadata) : null,
+    created_at: at,
+    message: { ...message, recordedAt: at.toISOString() },
+  }
 }
 
 /** The columns that a sale copies from its lead: the click, its link and its known facts. */
@@ -200,7 +214,12 @@ async function presentSale(ctx: Ctx, sale: ConversionRow): Promise<SaleResult> {
   return answer(sale.event_name, (await lockCustomer(ctx, sale.customer_id)) ?? null, sale)
 }
 
-function answer(eventName: string, customer: Customer | null, sale: ConversionRow | null): SaleResult {
+type Buyer = Pick<Customer, 'id' | 'name' | 'email' | 'avatar' | 'external_id'>
+type Sold = Pick<ConversionRow, 'currency' | 'payment_processor' | 'invoice_id' | 'metadata'> & {
+  amount: bigint | number
+}
+
+function answer(eventName: string, customer: Buyer | null, sale: Sold | null): SaleResult {
   return {
     eventName,
     customer: customer && { id: customer.id, ...presentPerson(customer) },

@@ -11,6 +11,7 @@ import {
   correctUsage,
   insertWorkspace,
   lockQuota,
+  selectCurrency,
   selectIpStorage,
   selectPlans,
   selectUsage,
@@ -72,6 +73,21 @@ export async function conversionSettings(ctx: Pick<Ctx, 'db' | 'workspaceId'>): 
   return { currency, windowDays: attribution_days, model: attribution_model }
 }
 
+/** The workspace's currency of up to a minute ago, for callers that check it where they use it. */
+export async function guessCurrency(ctx: Pick<Ctx, 'db' | 'workspaceId' | 'config'>): Promise<string> {
+  const known = currencyCache(ctx.config)
+  const remembered = known.get(ctx.workspaceId)
+  if (remembered !== undefined) return remembered
+  const { currency } = await conversionSettings(ctx)
+  known.set(ctx.workspaceId, currency)
+  return currency
+}
+
+/** The SQL that selects the workspace's currency. */
+export function currencySelection(parts: Record<'workspace', string>): string {
+  return selectCurrency(parts)
+}
+
 /** How much of an IP address each of these workspaces stores; cached, because every click batch needs it. */
 export async function findIpStorage(
   platform: Pick<Platform, 'db' | 'config'>,
@@ -97,6 +113,7 @@ export async function findIpStorage(
 
 /** Caches are per configuration object, so that tests in one process have separate caches. */
 const ipStorageCache = memoByObject((_: Config) => openByteCache<IpStorage>({ maxBytes: 4_000_000, ttlMs: 30_000 }))
+const currencyCache = memoByObject((_: Config) => openByteCache<string>({ maxBytes: 4_000_000, ttlMs: 60_000 }))
 const pageCache = memoByObject((_: Config) => openByteCache<Workspace>({ maxBytes: 8_000_000, ttlMs: 5_000 }))
 const recountCache = memoByObject((_: Config) => openByteCache<true>({ maxBytes: 2_000_000, ttlMs: 600_000 }))
 

@@ -124,3 +124,7 @@ export async function correctUsage(db: Db, workspaceId: string, kind: string, co
     FROM workspace_usage WHERE workspace_id = ${workspaceId} AND kind = ${kind} AND shard <> ${correction}
     ON CONFLICT (workspace_id, kind, shard) DO UPDATE SET count = excluded.count`.execute(db)
 }
+
+export function selectCurrency({ workspace }: Record<'workspace', string>): string {
+  return `SELECT currency FROM workspaces WHERE workspaces.id = ${workspace}`
+}
