@@ -1,6 +1,9 @@
 import { z } from 'zod'
 
-const prefixes = ['ws', 'key', 'dom', 'link', 'tag', 'fold', 'cus', 'evt', 'whk', 'user'] as const
+const prefixes = [
+  ...(['ws', 'key', 'dom', 'link', 'tag', 'fold', 'cus', 'evt', 'whk', 'user'] as const),
+  ...(['prog', 'grp', 'pn', 'pga', 'ptag', 'disc', 'dcode', 'rw', 'cm', 'po'] as const),
+] as const
 export type IdPrefix = (typeof prefixes)[number]
 
 /** A time as ISO 8601 in UTC with milliseconds. */

@@ -35,6 +35,12 @@ export const scopes = [
   'conversions.write',
   'webhooks.read',
   'webhooks.write',
+  'partners.read',
+  'partners.write',
+  'commissions.read',
+  'commissions.write',
+  'payouts.read',
+  'payouts.write',
 ] as const
 export type Scope = (typeof scopes)[number]
 
