@@ -1,5 +1,6 @@
 import { retrieveAnalytics, retrieveAnalyticsBatch, retrieveLinkStats } from './analytics.ts'
 import { createCustomer, deleteCustomer, getCustomer, listCustomers, updateCustomer } from './customers.ts'
+import { createDiscount, deleteDiscount, getDiscount, listDiscounts, updateDiscount } from './discounts.ts'
 import {
   checkDomainStatus,
   createDomain,
@@ -11,6 +12,7 @@ import {
 } from './domains.ts'
 import { exportEvents, listEvents, streamEvents } from './events.ts'
 import { createFolder, deleteFolder, listFolders, updateFolder } from './folders.ts'
+import { addGroupPartners, createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './groups.ts'
 import {
   bulkCreateLinks,
   bulkDeleteLinks,
@@ -26,6 +28,8 @@ import {
 } from './links.ts'
 import { getMetatags } from './metatags.ts'
 import type { Operation } from './operation.ts'
+import { createPartnerTag, deletePartnerTag, listPartnerTags, updatePartnerTag } from './partner-tags.ts'
+import { createProgram, getProgram, listPrograms, updateProgram } from './programs.ts'
 import { changePublicStats, retrievePublicStats } from './public-stats.ts'
 import { getQRCode } from './qr.ts'
 import { createTag, deleteTag, listTags, updateTag } from './tags.ts'
@@ -80,6 +84,25 @@ const all = [
   deleteLink,
   changePublicStats,
   getMetatags,
+  listPrograms,
+  createProgram,
+  getProgram,
+  updateProgram,
+  listGroups,
+  createGroup,
+  getGroup,
+  updateGroup,
+  deleteGroup,
+  addGroupPartners,
+  listPartnerTags,
+  createPartnerTag,
+  updatePartnerTag,
+  deletePartnerTag,
+  listDiscounts,
+  createDiscount,
+  getDiscount,
+  updateDiscount,
+  deleteDiscount,
   listTags,
   createTag,
   updateTag,

@@ -1,15 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import type { Link, NewLink } from '@tributary/contract/links'
 import type { Plan, Scope } from '@tributary/contract/operation'
+import type { NewProgram, Program } from '@tributary/contract/programs'
 import { sql } from 'kysely'
 import { clickKeys, mintClickId } from '../src/features/click-ids/service.ts'
 import { type Customer, makeCustomer, type Person } from '../src/features/customers/service.ts'
 import { addDomain } from '../src/features/domains/service.ts'
+import { requireDefaultGroup, requireGroup } from '../src/features/groups/service.ts'
 import { createLink } from '../src/features/links/service.ts'
+import { addPartner, type Partner } from '../src/features/partners/service.ts'
+import { createProgram } from '../src/features/programs/service.ts'
 import type { RawClick } from '../src/features/redirect/messages.ts'
 import { createToken } from '../src/features/tokens/service.ts'
 import { createWorkspace, type Workspace } from '../src/features/workspaces/service.ts'
 import type { Platform } from '../src/platform/context.ts'
+import { transaction } from '../src/platform/postgres.ts'
 import { contextIn } from './context.ts'
 
 export type BuiltWorkspace = Workspace & { key: string; keyId: string; domain: string }
@@ -40,6 +45,35 @@ export function buildCustomer(
 ): Promise<Customer> {
   const person = { externalId: `ext-${randomUUID()}`, name: null, email: null, avatar: null, ...given }
   return makeCustomer(contextIn(platform, workspace.id), person, click)
+}
+
+/** Creates a partner program with its default group; its domain and URL are set. */
+export function buildProgram(
+  platform: Platform,
+  workspace: Pick<BuiltWorkspace, 'id' | 'domain'>,
+  given: Partial<NewProgram> = {},
+): Promise<Program> {
+  const input = { name: 'Program', domain: workspace.domain, url: 'https://example.com/', ...given }
+  return createProgram(contextIn(platform, workspace.id), input)
+}
+
+/** Creates an approved partner without links, in the default group unless `groupId` names another. */
+export async function buildPartner(
+  platform: Platform,
+  workspace: Pick<Workspace, 'id'>,
+  {
+    groupId,
+    ...given
+  }: { groupId?: string } & Partial<Pick<Partner, 'name' | 'email' | 'country' | 'tenant_id' | 'status'>> = {},
+): Promise<Partner> {
+  const name = `partner-${randomUUID().slice(0, 8)}`
+  const partner = await transaction(contextIn(platform, workspace.id), async (ctx) => {
+    const group = groupId === undefined ? await requireDefaultGroup(ctx) : await requireGroup(ctx, groupId)
+    const row = { group_number: group.number, status: 'approved' as const, name, email: `${name}@example.com` }
+    return addPartner(ctx, { ...row, ...given })
+  })
+  if (!partner) throw new Error(`Another partner has the e-mail or tenant id of ${name}`)
+  return partner
 }
 
 /** Builds a click as the redirect would capture it, from a new visitor on every call. */

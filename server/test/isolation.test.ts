@@ -4,10 +4,21 @@ import { operations } from '@tributary/contract/index'
 import type { JsonOperation } from '@tributary/contract/operation'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { createDiscount } from '../src/features/discounts/service.ts'
 import { createFolder } from '../src/features/folders/service.ts'
+import { createGroup } from '../src/features/groups/service.ts'
+import { createPartnerTag } from '../src/features/partner-tags/service.ts'
 import { createTag } from '../src/features/tags/service.ts'
 import { insertDeliveries, insertEvents } from '../src/features/webhooks/deliveries-store.ts'
-import { type BuiltWorkspace, browser, buildCustomer, buildLink, buildWorkspace } from './build.ts'
+import {
+  type BuiltWorkspace,
+  browser,
+  buildCustomer,
+  buildLink,
+  buildPartner,
+  buildProgram,
+  buildWorkspace,
+} from './build.ts'
 import { contextIn } from './context.ts'
 import { eventually, openTestPlatform } from './stack.ts'
 import { visit } from './visit.ts'
@@ -32,20 +43,34 @@ type Foreign = BuiltWorkspace & {
   clickId: string
   webhookId: string
   eventId: string
+  programId: string
+  groupId: string
+  partnerTagId: string
+  discountId: string
+  partnerId: string
 }
 let foreign: Foreign
 
 /** Returns an identifier of the other workspace, by parameter or field name. */
 function foreignValue(name: string, path: string): unknown {
+  const idByNoun: Record<string, string> = {
+    folders: foreign.folderId,
+    customers: foreign.customerId,
+    webhooks: foreign.webhookId,
+    tags: foreign.tagId,
+    programs: foreign.programId,
+    groups: foreign.groupId,
+    'partner-tags': foreign.partnerTagId,
+    discounts: foreign.discountId,
+    partners: foreign.partnerId,
+  }
   const byName: Record<string, unknown> = {
-    id: path.startsWith('/folders')
-      ? foreign.folderId
-      : path.startsWith('/customers')
-        ? foreign.customerId
-        : path.startsWith('/webhooks')
-          ? foreign.webhookId
-          : foreign.tagId,
+    id: idByNoun[path.split('/')[1] ?? ''],
     eventId: foreign.eventId,
+    groupId: foreign.groupId,
+    partnerId: foreign.partnerId,
+    programId: foreign.programId,
+    partnerIds: [foreign.partnerId],
     webhookIds: [foreign.webhookId],
     folderIds: [foreign.folderId],
     ids: foreign.tagId,
@@ -73,7 +98,7 @@ function foreignValue(name: string, path: string): unknown {
     folderId: foreign.folderId,
     domain: foreign.domain,
     domains: foreign.domain,
-    slug: foreign.domain,
+    slug: path.startsWith('/groups') ? secret : foreign.domain,
     key: secret,
     name: secret,
     tag: secret,
@@ -89,11 +114,13 @@ const harmless = new Set(
   `event interval start end timezone country city region continent device browser os trigger referer refererUrl root
   saleType query qr page limit pageSize sort sortOrder sortBy order groupBy showArchived withTags archived primary
   placeholder expiredUrl notFoundUrl logo assetLinks appleAppSiteAssociation color description accessLevel
-  trackConversion tenantId partnerTagId groupId partnerId programId userId keyLength prefix publicStats
+  trackConversion tenantId partnerTagId userId keyLength prefix publicStats
   comments expiresAt disabledAt password proxy title image video rewrite ios android geo doIndex utm_source utm_medium
   utm_campaign utm_term utm_content ref testVariants testStartedAt testCompletedAt data
   includeExpandedFields amount currency eventName eventQuantity metadata mode paymentProcessor cursor bots attributed visitors series
-  triggers linkScope disabled status since enabled`.split(/\s+/),
+  triggers linkScope disabled status since enabled
+  minPayoutAmount payoutMode supportEmail termsUrl helpUrl defaultLinks additionalLinks maxPartnerLinks holdingPeriodDays
+  autoApprove moveRules type maxDuration provider couponId couponTestId codeWins`.split(/\s+/),
 )
 
 beforeAll(async () => {
@@ -110,7 +137,22 @@ beforeAll(async () => {
   })
   const person = { externalId: secret, name: secret, email: `${secret}@example.com` }
   const { id: customerId } = await buildCustomer(platform, workspace, person)
-  const ids = { linkId: link.id, tagId: tag.id, folderId: folder.id, customerId }
+  const program = await buildProgram(platform, workspace, { name: secret })
+  const group = await createGroup(context, { name: secret, slug: secret })
+  const partnerTag = await createPartnerTag(context, { name: secret })
+  const discount = await createDiscount(context, { groupId: group.id, type: 'flat', amount: 1 })
+  const partner = await buildPartner(platform, workspace, { name: secret, groupId: group.id })
+  const ids = {
+    linkId: link.id,
+    tagId: tag.id,
+    folderId: folder.id,
+    customerId,
+    programId: program.id,
+    groupId: group.id,
+    partnerTagId: partnerTag.id,
+    discountId: discount.id,
+    partnerId: partner.id,
+  }
   foreign = { ...workspace, ...ids, externalId: secret, clickId: '', webhookId: '', eventId: secret }
   await visit(`${redirect}/${secret}`, { host: workspace.domain, 'user-agent': browser })
   const clicks = async () => (await ask(foreign.key, 'get', '/events', {})).text
@@ -148,6 +190,7 @@ describe.each(jsonOperations)('$id', (operation) => {
 
   test('neither returns nor changes objects of another workspace', async () => {
     const own = await buildWorkspace(platform)
+    if (!operation.path.startsWith('/programs')) await buildProgram(platform, own)
     const before = await snapshot(foreign.id)
     for (const { path, query, body } of attempts(operation)) {
       const { status, text } = await ask(own.key, operation.method, path, query, body)
@@ -181,6 +224,10 @@ function attempts(operation: JsonOperation): Attempt[] {
     invoiceId: 'mine',
     triggers: ['link.created'],
     since: new Date().toISOString(),
+    ...(operation.path === '/groups' && { slug: 'mine' }),
+    groupId: 'grp_mine',
+    partnerIds: ['pn_mine'],
+    type: 'flat',
   }
   const usual = Object.fromEntries(Object.entries(base).filter(([name]) => required(operation).includes(name)))
   const plain = { path, query: {}, body: wrap(usual) }
@@ -215,12 +262,9 @@ function required(operation: JsonOperation): string[] {
   if (operation.method !== 'post') return operation.id === 'bulkUpdateLinks' ? ['data'] : []
   if (operation.id === 'createCustomer') return ['externalId']
   if (operation.id === 'trackCustomer') return ['customerId']
-  return bodyFields(operation).filter(
-    (name) =>
-      ['url', 'name', 'slug', 'eventName', 'customerExternalId', 'amount', 'invoiceId', 'triggers', 'since'].includes(
-        name,
-      ) || operation.id === 'registerDomain',
-  )
+  const needed = `url name slug eventName customerExternalId amount invoiceId triggers since partnerIds type`.split(' ')
+  if (operation.id === 'createDiscount') needed.push('groupId')
+  return bodyFields(operation).filter((name) => needed.includes(name) || operation.id === 'registerDomain')
 }
 
 async function ask(key: string, method: string, path: string, query: Record<string, string>, body?: unknown) {
@@ -244,6 +288,11 @@ function leaks(value: unknown): unknown[] {
     foreign.customerId,
     foreign.clickId,
     foreign.webhookId,
+    foreign.programId,
+    foreign.groupId,
+    foreign.partnerTagId,
+    foreign.discountId,
+    foreign.partnerId,
   ]
   const isForeign =
     object.workspaceId === foreign.id || object.projectId === foreign.id || owned.includes(String(object.id))

@@ -26,6 +26,9 @@ const allowed = new Set([
   'anyOf', // JSON Schema
   'oneOf', // JSON Schema
   'questions', // dns-packet
+  'holdingPeriods', // affiliate programs
+  'holdingPeriodDays', // affiliate programs
+  'holding_period_days',
 ])
 
 export type Declared = { name: string; offset: number }

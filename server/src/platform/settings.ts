@@ -370,6 +370,9 @@ export const settings = {
   DOMAINS_PER_WORKSPACE: { type: count, default: '1000', description: 'Maximum domains per workspace.' },
   TAGS_PER_WORKSPACE: { type: count, default: '10000', description: 'Maximum tags per workspace.' },
   FOLDERS_PER_WORKSPACE: { type: count, default: '10000', description: 'Maximum folders per workspace.' },
+  PARTNERS_PER_WORKSPACE: { type: count, default: '10000000', description: 'Maximum partners per workspace.' },
+  PARTNER_GROUPS_PER_WORKSPACE: { type: count, default: '1000', description: 'Maximum partner groups per workspace.' },
+  PARTNER_TAGS_PER_WORKSPACE: { type: count, default: '1000', description: 'Maximum partner tags per workspace.' },
   WEBHOOKS_PER_WORKSPACE: { type: count, default: '100', description: 'Maximum webhooks per workspace.' },
   KEYS_PER_WORKSPACE: {
     type: count,

@@ -1,13 +1,18 @@
 import { getRequestListener } from '@hono/node-server'
 import { analyticsRoutes } from '../features/analytics/routes.ts'
 import { customersRoutes } from '../features/customers/routes.ts'
+import { discountsRoutes } from '../features/discounts/routes.ts'
 import { docsPages } from '../features/docs/routes.ts'
 import { domainsRoutes } from '../features/domains/routes.ts'
+import { enrolmentsRoutes } from '../features/enrolments/routes.ts'
 import { eventsRoutes } from '../features/events/routes.ts'
 import { foldersRoutes } from '../features/folders/routes.ts'
+import { groupsRoutes } from '../features/groups/routes.ts'
 import { linksRoutes } from '../features/links/routes.ts'
 import { metatagsRoutes } from '../features/metatags/routes.ts'
 import { exchangeRates } from '../features/money/service.ts'
+import { partnerTagsRoutes } from '../features/partner-tags/routes.ts'
+import { programsRoutes } from '../features/programs/routes.ts'
 import { publicStatsRoutes } from '../features/public-stats/routes.ts'
 import { qrRoutes } from '../features/qr/routes.ts'
 import { openRedirect, type Redirect } from '../features/redirect/service.ts'
@@ -37,6 +42,11 @@ export function bindRoutes(platform: Platform, redirect: Redirect): Route[] {
     ...linksRoutes,
     ...publicStatsRoutes(platform),
     ...metatagsRoutes,
+    ...programsRoutes,
+    ...groupsRoutes,
+    ...partnerTagsRoutes,
+    ...discountsRoutes,
+    ...enrolmentsRoutes,
     ...tagsRoutes,
     ...trackRoutes,
     ...webhooksRoutes(webhookScopes),

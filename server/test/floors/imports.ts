@@ -12,8 +12,20 @@ const databaseParts = /^(pg|kysely|@clickhouse\/client|server\/src\/platform\/(p
 const sharedContract = /^contract\/src\/(operation|common)\.ts$/
 /** Platform files whose name contains that of a feature with another meaning: the process log, and any event. */
 const platformWords = ['log', 'handled-events']
-/** Feature names that are ordinary words in platform code: the header `Upgrade`, a folder on disk, a cipher's tag. */
-const ordinaryWords = ['docs', 'events', 'folders', 'log', 'tags', 'tokens', 'track', 'upgrade', 'workspaces']
+/** Feature names that are ordinary words in platform code: the header `Upgrade`, a folder on disk, a cipher's tag, a group of rows, a program. */
+const ordinaryWords = [
+  'docs',
+  'events',
+  'folders',
+  'groups',
+  'log',
+  'programs',
+  'tags',
+  'tokens',
+  'track',
+  'upgrade',
+  'workspaces',
+]
 /** Domain terms besides the folder names of features. */
 const innerNouns = ['clicks', 'conversions', 'leads', 'sales', 'spools']
 /** Platform files that may mention features, and which; an empty list allows all. */

@@ -175,6 +175,9 @@ const quotas = {
   domains: 'DOMAINS_PER_WORKSPACE',
   tags: 'TAGS_PER_WORKSPACE',
   folders: 'FOLDERS_PER_WORKSPACE',
+  partners: 'PARTNERS_PER_WORKSPACE',
+  'partner groups': 'PARTNER_GROUPS_PER_WORKSPACE',
+  'partner tags': 'PARTNER_TAGS_PER_WORKSPACE',
   webhooks: 'WEBHOOKS_PER_WORKSPACE',
   keys: 'KEYS_PER_WORKSPACE',
 } as const satisfies Record<string, keyof Config>
@@ -192,13 +195,13 @@ export async function requireRoom(ctx: Tenant, noun: Quota, count: () => Promise
 const nearQuota = 20_000
 
 /**
- * Throws when the workspace's quota of links or customers is used up; call it inside a transaction. It reads a stored
+ * Throws when the workspace's quota of links, customers or partners is used up; call it inside a transaction. It reads a stored
  * count, because there may be millions of rows; near the limit, transactions are serialized to make the count exact.
  * Before it throws, it counts the rows, at most once in ten minutes, because earlier versions stored no count.
  */
 export async function requireStorageRoom(
   ctx: Tenant,
-  noun: 'links' | 'customers',
+  noun: 'links' | 'customers' | 'partners',
   recount: () => Promise<number>,
   stored = usageIn(ctx, noun),
 ): Promise<void> {
@@ -245,10 +248,10 @@ export async function hasAmpleRoom(
   return room > nearQuota
 }
 
-/** Updates the stored count of customers. Call it in the transaction that adds or removes them. */
+/** Updates the stored count of customers or partners. Call it in the transaction that adds or removes them. */
 export async function keepCount(
   ctx: Pick<Ctx, 'db' | 'workspaceId'>,
-  noun: 'customers',
+  noun: 'customers' | 'partners',
   change: number,
 ): Promise<void> {
   if (change !== 0) await addUsage(ctx.db, ctx.workspaceId, noun, change)

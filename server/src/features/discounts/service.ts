@@ -1,0 +1,131 @@
+import { boundedSum } from '@tributary/contract/common'
+import type { Discount, DiscountPatch, DiscountsQuery, NewDiscount } from '@tributary/contract/discounts'
+import type { Ctx } from '../../platform/context.ts'
+import { conflict, invalid, notFound } from '../../platform/errors.ts'
+import { newId } from '../../platform/ids.ts'
+import { transaction } from '../../platform/postgres.ts'
+import { groupsByNumber, requireDefaultGroup, requireGroup } from '../groups/service.ts'
+import {
+  type DiscountChanges,
+  type DiscountRow,
+  deleteDiscountOfGroup,
+  deleteDiscountRow,
+  insertDiscount,
+  selectDiscount,
+  selectDiscounts,
+  updateDiscountRow,
+} from './store.ts'
+
+type Reader = Pick<Ctx, 'db' | 'workspaceId'>
+
+export async function listDiscounts(ctx: Ctx, query: DiscountsQuery): Promise<Discount[]> {
+  await requireDefaultGroup(ctx)
+  const rows = await selectDiscounts(ctx.db, ctx.workspaceId, {
+    groupNumbers: query.groupId === undefined ? undefined : [(await requireGroup(ctx, query.groupId)).number],
+    ascending: query.sortOrder === 'asc',
+    offset: (query.page - 1) * query.pageSize,
+    count: query.pageSize,
+  })
+  return presentAll(ctx, rows)
+}
+
+export async function getDiscount(ctx: Ctx, id: string): Promise<Discount> {
+  return present(ctx, await requireDiscount(ctx, id))
+}
+
+export async function createDiscount(ctx: Ctx, input: NewDiscount): Promise<Discount> {
+  const row = await transaction(ctx, async (ctx) => {
+    const group = await requireGroup(ctx, input.groupId)
+    return insertDiscount(ctx.db, {
+      ...settingColumns(input),
+      id: newId('disc'),
+      workspace_id: ctx.workspaceId,
+      group_number: group.number,
+      type: input.type,
+      amount: parseAmount(input.type, input.amount),
+      provider: input.provider ?? 'custom',
+    })
+  })
+  if (!row) throw conflict(`The group ${input.groupId} has a discount already. Change it with PATCH /discounts/{id}.`)
+  return present(ctx, row)
+}
+
+export async function updateDiscount(ctx: Ctx, id: string, patch: DiscountPatch): Promise<Discount> {
+  const row = await requireDiscount(ctx, id)
+  const type = patch.type ?? row.type
+  const amount = patch.amount ?? showAmount(row)
+  const columns = { ...settingColumns(patch), type, amount: parseAmount(type, amount) }
+  const changes = Object.entries(columns).filter(([name, value]) => value !== row[name as keyof DiscountRow])
+  if (changes.length === 0) return present(ctx, row)
+  const updated = await updateDiscountRow(ctx.db, ctx.workspaceId, id, Object.fromEntries(changes))
+  if (!updated) throw notFound('discount', id)
+  return present(ctx, updated)
+}
+
+export async function deleteDiscount(ctx: Ctx, id: string): Promise<{ id: string }> {
+  if (!(await deleteDiscountRow(ctx.db, ctx.workspaceId, id))) throw notFound('discount', id)
+  return { id }
+}
+
+export function removeDiscountOfGroup(ctx: Reader, groupNumber: bigint): Promise<void> {
+  return deleteDiscountOfGroup(ctx.db, ctx.workspaceId, groupNumber)
+}
+
+async function requireDiscount(ctx: Reader, id: string): Promise<DiscountRow> {
+  const row = await selectDiscount(ctx.db, ctx.workspaceId, id)
+  if (!row) throw notFound('discount', id)
+  return row
+}
+
+/** Money in the smallest unit, or percent. */
+function showAmount({ type, amount }: Pick<DiscountRow, 'type' | 'amount'>): number {
+  return type === 'flat' ? boundedSum(amount) : Number(amount) / 100
+}
+
+function parseAmount(type: Discount['type'], amount: number): bigint {
+  if (type === 'flat') {
+    if (!Number.isInteger(amount)) throw invalid(`\`amount\` in the body must be a whole number, not ${amount}.`)
+    return BigInt(amount)
+  }
+  const hundredths = Math.round(amount * 100)
+  if (amount > 100 || Math.abs(amount * 100 - hundredths) > 1e-6)
+    throw invalid(`\`amount\` in the body must be a percentage up to 100 with up to two decimals, not ${amount}.`)
+  return BigInt(hundredths)
+}
+
+function settingColumns(input: DiscountPatch): DiscountChanges {
+  const columns = {
+    max_duration: input.maxDuration,
+    provider: input.provider,
+    coupon_id: input.couponId,
+    coupon_test_id: input.couponTestId,
+    description: input.description,
+    code_wins: input.codeWins,
+  }
+  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined))
+}
+
+async function present(ctx: Reader, row: DiscountRow): Promise<Discount> {
+  return (await presentAll(ctx, [row]))[0] as Discount
+}
+
+async function presentAll(ctx: Reader, rows: DiscountRow[]): Promise<Discount[]> {
+  const groups = await groupsByNumber(
+    ctx,
+    rows.map((row) => row.group_number),
+  )
+  return rows.map((row) => ({
+    id: row.id,
+    groupId: groups.get(row.group_number)?.id ?? '',
+    type: row.type,
+    amount: showAmount(row),
+    maxDuration: row.max_duration,
+    provider: row.provider,
+    couponId: row.coupon_id,
+    couponTestId: row.coupon_test_id,
+    description: row.description,
+    codeWins: row.code_wins,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  }))
+}

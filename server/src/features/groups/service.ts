@@ -1,0 +1,161 @@
+import type { GroupPatch, GroupsQuery, NewGroup, PartnerGroup } from '@tributary/contract/groups'
+import type { Ctx } from '../../platform/context.ts'
+import { AppError, conflict, forbidden, notFound } from '../../platform/errors.ts'
+import { newId } from '../../platform/ids.ts'
+import { transaction, violatedConstraint } from '../../platform/postgres.ts'
+import { domainForLink } from '../domains/service.ts'
+import { requireRoom } from '../workspaces/service.ts'
+import {
+  countGroups,
+  deleteGroupRow,
+  type GroupChanges,
+  type GroupRow,
+  insertGroup,
+  lockGroup,
+  selectGroup,
+  selectGroups,
+  selectGroupsById,
+  selectGroupsByNumber,
+  updateGroupRow,
+} from './store.ts'
+
+export type Group = GroupRow
+type Reader = Pick<Ctx, 'db' | 'workspaceId'>
+
+export async function listGroups(ctx: Ctx, query: GroupsQuery): Promise<PartnerGroup[]> {
+  await requireDefaultGroup(ctx)
+  const rows = await selectGroups(ctx.db, ctx.workspaceId, {
+    search: query.search?.trim().normalize('NFC'),
+    sort: query.sortBy,
+    ascending: query.sortOrder === 'asc',
+    offset: (query.page - 1) * query.pageSize,
+    count: query.pageSize,
+  })
+  return rows.map(presentGroup)
+}
+
+export async function getGroup(ctx: Ctx, id: string): Promise<PartnerGroup> {
+  return presentGroup(await requireGroup(ctx, id))
+}
+
+export async function createGroup(ctx: Ctx, input: NewGroup): Promise<PartnerGroup> {
+  const row = await transaction(ctx, async (ctx) => {
+    await requireDefaultGroup(ctx)
+    await requireRoom(ctx, 'partner groups', () => countGroups(ctx.db, ctx.workspaceId))
+    const changes = await groupColumns(ctx, input)
+    const named = { id: newId('grp'), workspace_id: ctx.workspaceId, name: input.name, slug: input.slug }
+    return insertGroup(ctx.db, { ...changes, ...named })
+  })
+  if (!row) throw slugTaken(input.slug)
+  return presentGroup(row)
+}
+
+/** Creates the group that new partners join. */
+export async function createDefaultGroup(ctx: Ctx): Promise<void> {
+  const named = { id: newId('grp'), workspace_id: ctx.workspaceId, name: 'Default', slug: 'default' }
+  await insertGroup(ctx.db, { ...named, is_default: true })
+}
+
+export async function updateGroup(ctx: Ctx, id: string, patch: GroupPatch): Promise<PartnerGroup> {
+  const row = await transaction(ctx, async (ctx) => {
+    const group = await requireGroup(ctx, id)
+    if (group.is_default && patch.slug !== undefined && patch.slug !== group.slug) {
+      throw forbidden('The slug of the default group never changes.')
+    }
+    const columns = Object.entries(await groupColumns(ctx, patch)).filter(
+      ([name, value]) => JSON.stringify(value) !== JSON.stringify(group[name as keyof GroupRow]),
+    )
+    if (columns.length === 0) return group
+    return updateGroupRow(ctx.db, ctx.workspaceId, id, Object.fromEntries(columns))
+  }).catch((error) => {
+    throw patch.slug !== undefined && violatedConstraint(error) === 'partner_groups_slug'
+      ? slugTaken(patch.slug)
+      : error
+  })
+  if (!row) throw notFound('group', id)
+  return presentGroup(row)
+}
+
+/** Deletes a group after `move` has moved its partners to the default group. */
+export async function deleteGroup(
+  ctx: Ctx,
+  id: string,
+  move: (ctx: Ctx, from: Group, to: Group) => Promise<void>,
+): Promise<{ id: string }> {
+  await transaction(ctx, async (ctx) => {
+    const group = await lockGroup(ctx.db, ctx.workspaceId, id)
+    if (!group) throw notFound('group', id)
+    if (group.is_default) throw forbidden('The default group cannot be deleted.')
+    await move(ctx, group, await requireDefaultGroup(ctx))
+    await deleteGroupRow(ctx.db, ctx.workspaceId, group.number)
+  })
+  return { id }
+}
+
+/** Throws when the group does not exist. In a transaction, locks its row against deletion until it ends. */
+export async function requireGroup(ctx: Reader, id: string): Promise<Group> {
+  const group = await selectGroup(ctx.db, ctx.workspaceId, { id })
+  if (!group) throw notFound('group', id)
+  return group
+}
+
+export async function requireDefaultGroup(ctx: Reader): Promise<Group> {
+  const group = await selectGroup(ctx.db, ctx.workspaceId, { isDefault: true })
+  if (!group) throw noProgram()
+  return group
+}
+
+/** Reads groups, including deleted ones, by number. */
+export async function groupsByNumber(ctx: Reader, numbers: bigint[]): Promise<Map<bigint, Group>> {
+  if (numbers.length === 0) return new Map()
+  const rows = await selectGroupsByNumber(ctx.db, ctx.workspaceId, [...new Set(numbers)])
+  return new Map(rows.map((row) => [row.number, row]))
+}
+
+export async function groupsById(ctx: Reader, ids: string[]): Promise<Map<string, Group>> {
+  if (ids.length === 0) return new Map()
+  const rows = await selectGroupsById(ctx.db, ctx.workspaceId, [...new Set(ids)])
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+export function noProgram(): AppError {
+  return new AppError('not_found', 'This workspace has no partner program. Create one with POST /programs.')
+}
+
+async function groupColumns(ctx: Ctx, input: GroupPatch): Promise<GroupChanges> {
+  for (const { domain } of input.defaultLinks ?? []) if (domain !== undefined) await domainForLink(ctx, domain)
+  const columns = {
+    name: input.name,
+    slug: input.slug,
+    color: input.color,
+    default_links: input.defaultLinks,
+    additional_links: input.additionalLinks,
+    max_partner_links: input.maxPartnerLinks,
+    holding_period_days: input.holdingPeriodDays,
+    auto_approve: input.autoApprove,
+    move_rules: input.moveRules,
+  }
+  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined))
+}
+
+function slugTaken(slug: string): AppError {
+  return conflict(`Another group already has the slug ${slug}. Choose another slug.`)
+}
+
+function presentGroup(row: GroupRow): PartnerGroup {
+  return {
+    id: row.id,
+    name: row.name,
+    slug: row.slug,
+    color: row.color,
+    isDefault: row.is_default,
+    defaultLinks: row.default_links,
+    additionalLinks: row.additional_links,
+    maxPartnerLinks: row.max_partner_links,
+    holdingPeriodDays: row.holding_period_days,
+    autoApprove: row.auto_approve,
+    moveRules: row.move_rules,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  }
+}

@@ -1,0 +1,44 @@
+import { sql } from 'kysely'
+import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
+
+export type PartnerTotals = {
+  clicks: bigint
+  leads: bigint
+  conversions: bigint
+  sales: bigint
+  sale_amount: bigint
+  commissions: bigint
+}
+export type TotalsChange = { partnerNumber: bigint } & Partial<PartnerTotals>
+
+/** Adds to the totals of partners, in ascending order, so that two transactions do not deadlock. */
+export async function addTotals(db: AllWorkspacesDb, changes: TotalsChange[]): Promise<void> {
+  const column = (read: (change: TotalsChange) => bigint | undefined) =>
+    changes.map((change) => String(read(change) ?? 0n))
+  await sql`WITH locked AS MATERIALIZED (
+      SELECT partner_number FROM partner_totals
+      WHERE partner_number = ANY(${changes.map((change) => change.partnerNumber)}::bigint[])
+      ORDER BY partner_number FOR NO KEY UPDATE
+    ), added AS (
+      SELECT number, sum(clicks)::bigint AS clicks, sum(leads)::bigint AS leads,
+        sum(conversions)::bigint AS conversions, sum(sales)::bigint AS sales,
+        sum(sale_amount)::bigint AS sale_amount, sum(commissions)::bigint AS commissions
+      FROM unnest(
+        ${changes.map((change) => change.partnerNumber)}::bigint[], ${column((change) => change.clicks)}::bigint[],
+        ${column((change) => change.leads)}::bigint[], ${column((change) => change.conversions)}::bigint[], ${column((change) => change.sales)}::bigint[],
+        ${column((change) => change.sale_amount)}::bigint[], ${column((change) => change.commissions)}::bigint[]
+      ) AS given (number, clicks, leads, conversions, sales, sale_amount, commissions)
+      GROUP BY number
+    )
+    UPDATE partner_totals t SET clicks = t.clicks + added.clicks, leads = t.leads + added.leads,
+      conversions = t.conversions + added.conversions, sales = t.sales + added.sales,
+      sale_amount = t.sale_amount + added.sale_amount, commissions = t.commissions + added.commissions
+    FROM added JOIN locked ON locked.partner_number = added.number
+    WHERE t.partner_number = added.number`.execute(db)
+}
+
+export async function selectTotals(db: Db, workspaceId: string, numbers: bigint[]) {
+  const result = await sql<PartnerTotals & { partner_number: bigint }>`SELECT * FROM partner_totals
+    WHERE workspace_id = ${workspaceId} AND partner_number = ANY(${numbers}::bigint[])`.execute(db)
+  return result.rows
+}
