@@ -24,6 +24,7 @@ const words = new Set(dialect)
 const allowed = new Set([
   'allOf', // JSON Schema
   'anyOf', // JSON Schema
+  'holdingPeriodDays', // the field's term for the days before a commission is due
   'oneOf', // JSON Schema
   'questions', // dns-packet
   'holdingPeriods', // affiliate programs

@@ -1,0 +1,32 @@
+import { type CapKey, capKey } from './cap.ts'
+import { type Decision, decide, governingVersion } from './decide.ts'
+import { earningsAfterRefund } from './refund.ts'
+import type * as terms from './terms.ts'
+
+export type RewardEvent = terms.RewardEvent
+export type RewardHistory = terms.History
+export type RewardBinding = terms.Binding
+export type RewardChoice = terms.Choice
+export type RewardVersion = terms.RewardVersion
+export type RewardDecision = Decision
+
+/** What an event earns, or why nothing. Computes only: the caller reads the history and stores the decision. */
+export function decideReward(event: RewardEvent, history: RewardHistory, choice: RewardChoice): RewardDecision {
+  return decide(event, history, choice)
+}
+
+/** The version that `decideReward` will apply, and where its cap is counted. */
+export function findVersion(
+  event: RewardEvent,
+  binding: RewardBinding | null,
+  choice: RewardChoice,
+  who: Parameters<typeof capKey>[2],
+): { version: RewardVersion; cap: CapKey | null } | null {
+  const version = governingVersion(event, binding, choice)
+  return version && { version, cap: capKey(version, event, who) }
+}
+
+/** What a sale earns when only `amountLeft` of its amount is left; also for an amount that was corrected upwards. */
+export function rewardAfterRefund(why: RewardDecision['why'], amountLeft: bigint): bigint {
+  return earningsAfterRefund(why, amountLeft)
+}
