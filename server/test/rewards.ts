@@ -1,4 +1,4 @@
-import type { RewardInput } from '@tributary/contract/rewards'
+import type { RewardInput } from '@tributary/contract/reward-terms'
 import {
   type History,
   parseTerms,
