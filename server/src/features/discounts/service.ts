@@ -13,6 +13,7 @@ import {
   insertDiscount,
   selectDiscount,
   selectDiscounts,
+  selectDiscountsByGroup,
   updateDiscountRow,
 } from './store.ts'
 
@@ -75,6 +76,14 @@ async function requireDiscount(ctx: Reader, id: string): Promise<DiscountRow> {
   const row = await selectDiscount(ctx.db, ctx.workspaceId, id)
   if (!row) throw notFound('discount', id)
   return row
+}
+
+/** Reads the discounts of groups, by group number. */
+export async function discountsByGroup(ctx: Reader, groupNumbers: bigint[]): Promise<Map<bigint, DiscountRow>> {
+  if (groupNumbers.length === 0) return new Map()
+  const numbers = [...new Set(groupNumbers)]
+  const rows = await selectDiscountsByGroup(ctx.db, ctx.workspaceId, numbers)
+  return new Map(rows.map((row) => [row.group_number, row]))
 }
 
 /** Money in the smallest unit, or percent. */

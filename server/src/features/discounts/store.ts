@@ -45,6 +45,16 @@ export async function selectDiscount(db: Db, workspaceId: string, id: string): P
   return result.rows[0]
 }
 
+export async function selectDiscountsByGroup(
+  db: Db,
+  workspaceId: string,
+  groupNumbers: bigint[],
+): Promise<DiscountRow[]> {
+  const result = await sql<DiscountRow>`SELECT * FROM discounts
+    WHERE workspace_id = ${workspaceId} AND group_number = ANY(${groupNumbers}::bigint[])`.execute(db)
+  return result.rows
+}
+
 /** Inserts a discount. Undefined when its group has one. */
 export async function insertDiscount(db: Db, row: NewDiscountRow): Promise<DiscountRow | undefined> {
   const inserted = await db

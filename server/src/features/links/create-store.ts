@@ -72,13 +72,13 @@ export type Creation = (
 ) => Promise<InsertedRow[]>
 
 /** SQL conditions of other features on `given`, the row to insert, and `item`; `$1` is the workspace. */
-export type CreationConditions = { domain: string; folder: string; webhooks: string; tags: string }
+export type CreationConditions = { domain: string; folder: string; webhooks: string; tags: string; partner: string }
 
 /**
  * Returns the function that inserts links with their counters, tags and messages in one statement, and skips each link
  * that does not meet a condition or whose address or external id is taken.
  */
-export function openCreation({ domain, folder, webhooks, tags }: CreationConditions): Creation {
+export function openCreation({ domain, folder, webhooks, tags, partner }: CreationConditions): Creation {
   const columns = insertedColumns.join(', ')
   const createdAt = `to_char(made.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
   const tagged = {
@@ -97,7 +97,7 @@ export function openCreation({ domain, folder, webhooks, tags }: CreationConditi
       INSERT INTO links (${columns})
       SELECT ${insertedColumns.map((column) => `given.${column}`).join(', ')}
       FROM item CROSS JOIN LATERAL jsonb_populate_record(NULL::links, item.row) AS given
-      WHERE given.workspace_id = $1 AND ${domain} AND ${folder} AND ${webhooks} ${condition}
+      WHERE given.workspace_id = $1 AND ${domain} AND ${folder} AND ${webhooks} AND ${partner} ${condition}
       ON CONFLICT DO NOTHING
       RETURNING number, id, version, created_at
     ), counted AS (

@@ -9,12 +9,14 @@ import { isDeadlock, transaction } from '../../platform/postgres.ts'
 import { seal } from '../../platform/seal.ts'
 import { domainCondition, forgetLinkDomain, guessLinkDomain } from '../domains/service.ts'
 import { folderCondition } from '../folders/service.ts'
+import { partnerCondition } from '../partners/service.ts'
 import { findTags, type NamedTags, tagsCondition } from '../tags/service.ts'
 import { webhooksCondition } from '../webhooks/service.ts'
 import { hasAmpleRoom } from '../workspaces/service.ts'
 import { type NewItem, openCreation, unsetColumns } from './create-store.ts'
 import { keyProblem, lookupKey, normalKey, randomKey, sharedKeyProblem } from './key.ts'
 import { linkChangedSubjectIn } from './messages.ts'
+import { type KnownPartners, partnerColumns, readPartners } from './partner-columns.ts'
 import { presentAll, presentLink } from './present.ts'
 import { linkColumns, requireSmallLink } from './settings.ts'
 import { sumAllTotals } from './totals-store.ts'
@@ -27,6 +29,7 @@ const insertLinks = openCreation({
   folder: folderCondition({ workspace: '$1', id: 'given.folder_id' }),
   webhooks: webhooksCondition({ workspace: '$1', ids: 'given.webhook_ids' }),
   tags: tagsCondition({ workspace: '$1', ids: 'item.tag_ids' }),
+  partner: partnerCondition({ workspace: '$1', id: 'given.partner_id' }),
 })
 
 const createInGroup = openGroupCommit<NewLink, Link>(
@@ -55,8 +58,10 @@ export async function createAtOnce(ctx: Ctx, inputs: NewLink[]): Promise<(Link |
   if (ctx.config.LINK_MAX_BYTES > largestLink / 2) return none
   if (!(await hasAmpleRoom(ctx, 'links', () => sumAllTotals(ctx.db, ctx.workspaceId)))) return none
   const tags = await readTags(ctx, inputs)
+  const partners = await readPartners(ctx, inputs)
   const drafts: (Draft | undefined)[] = []
-  for (const input of inputs) drafts.push(draftLink(ctx, input, await guessLinkDomain(ctx, input.domain), tags))
+  for (const input of inputs)
+    drafts.push(draftLink(ctx, input, { domain: await guessLinkDomain(ctx, input.domain), tags, partners }))
   // Sorted, so that two groups with the same addresses do not deadlock.
   const items = drafts
     .flatMap((draft) => draft?.item ?? [])
@@ -106,12 +111,16 @@ function pickTags(input: NewLink, { byId, byName }: NamedTags): Tag[] | undefine
 type Draft = { item: NewItem; link: Link }
 
 /** Prepares a link and its message; undefined when it is invalid. */
-function draftLink(ctx: Ctx, input: NewLink, domain: string, named: NamedTags): Draft | undefined {
+function draftLink(
+  ctx: Ctx,
+  input: NewLink,
+  { domain, tags: named, partners }: { domain: string; tags: NamedTags; partners: KnownPartners },
+): Draft | undefined {
   const { url, domain: asked, key: given, keyLength, prefix, ...others } = input
   const tags = pickTags(input, named)
   const key = given === undefined ? randomKey(prefix, keyLength) : normalKey(given)
   const isReserved = domain === ctx.config.SHORT_DOMAIN && given !== undefined && sharedKeyProblem(key)
-  const columns = tags && !isReserved && !keyProblem(key) && readColumns(ctx, url, others)
+  const columns = tags && !isReserved && !keyProblem(key) && readColumns(ctx, url, others, partners)
   if (!columns) return undefined
   const id = newId('link')
   const password = input.password || null
@@ -144,9 +153,14 @@ function draftLink(ctx: Ctx, input: NewLink, domain: string, named: NamedTags): 
   }
 }
 
-function readColumns(ctx: Ctx, url: string, settings: Omit<NewLink, 'url' | 'domain' | 'key'>) {
+function readColumns(
+  ctx: Ctx,
+  url: string,
+  settings: Omit<NewLink, 'url' | 'domain' | 'key'>,
+  partners: KnownPartners,
+) {
   try {
-    const columns = linkColumns({ url, ...settings }, url, ctx.now())
+    const columns = { ...linkColumns({ url, ...settings }, url, ctx.now()), ...partnerColumns(settings, partners) }
     requireSmallLink(ctx.config, columns)
     return columns
   } catch (error) {

@@ -8,6 +8,7 @@ import type {
   LinksQuery,
   NewLink,
 } from '@tributary/contract/links'
+import type { PartnerLink } from '@tributary/contract/partners'
 import type { TrackedLink } from '@tributary/contract/track'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { invalid, notFound } from '../../platform/errors.ts'
@@ -28,6 +29,8 @@ import {
 import { createOne } from './create.ts'
 import { keyProblem, lookupKey, rootKey } from './key.ts'
 import type { LinkChanged } from './messages.ts'
+import { disablePartnerLinks, enablePartnerLinks, linksByPartner, movePartnerLinks } from './partner-links.ts'
+import { countLinksOfPartner } from './partners-store.ts'
 import { buildShortLink, presentAll, type RedirectView, redirectView, trackedLink } from './present.ts'
 import { parseExternalId, parseLinkName } from './settings.ts'
 import {
@@ -47,6 +50,7 @@ import {
 import { selectLinkTitles, selectNumbersByName } from './titles-store.ts'
 import { countFiltered, groupFiltered } from './totals.ts'
 import { repairTotalDifferences, selectTotalDifferences, type TotalDifference } from './totals-store.ts'
+import { upsertLink } from './upsert.ts'
 import type { LinkFilter } from './where.ts'
 import { changeLink, changeMessage, describeChange, publishAll, removeLinks } from './write.ts'
 
@@ -246,6 +250,35 @@ export async function assignWebhook(ctx: Ctx, webhookId: string, linkIds: string
   const missing = linkIds.filter((id) => !found.includes(id))
   if (missing.length === 0) return
   throw invalid(`\`linkIds\` in the body names links that do not exist: ${missing.slice(0, 10).join(', ')}.`)
+}
+
+/** The newest links of each partner, up to `most`, by partner id. */
+export function partnerLinks(ctx: Ctx, partnerIds: string[], most: number): Promise<Map<string, PartnerLink[]>> {
+  return linksByPartner(ctx, partnerIds, most)
+}
+
+export function countPartnerLinks(ctx: Ctx, partnerId: string): Promise<number> {
+  return countLinksOfPartner(ctx.db, ctx.workspaceId, partnerId)
+}
+
+/** Updates the partner's newest link with this destination, or creates one. */
+export function upsertPartnerLink(ctx: Ctx, input: NewLink & { partnerId: string }): Promise<Link> {
+  return upsertLink(ctx, input, input.partnerId)
+}
+
+/** Disables the partner's enabled links. `enableLinks` with the same time enables them; call both in a transaction. */
+export function disableLinks(ctx: Ctx, partnerId: string, at: Date): Promise<void> {
+  return disablePartnerLinks(ctx, partnerId, at)
+}
+
+/** Enables the partner's links that were disabled at one of these times. */
+export function enableLinks(ctx: Ctx, partnerId: string, times: Date[]): Promise<void> {
+  return enablePartnerLinks(ctx, partnerId, times)
+}
+
+/** Gives all links of one partner to another. Call it in a transaction. */
+export function giveLinks(ctx: Ctx, from: string, to: { id: string; tenantId: string | null }): Promise<void> {
+  return movePartnerLinks(ctx, from, to)
 }
 
 /** Publishes the current state of links, so that caches and ClickHouse update. Returns the numbers that exist. */

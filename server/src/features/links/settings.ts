@@ -34,7 +34,6 @@ const isoInstant = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-
 
 /** Validates link settings and returns the columns that they change. `url` is the current destination. */
 export function linkColumns(input: Settings, url: string, now: Date): Partial<LinkColumns> {
-  refuseWhatIsNotThere(input)
   const columns: Record<string, unknown> = {}
   for (const [field, column] of entries(plainColumns)) if (input[field] !== undefined) columns[column] = input[field]
   for (const [field, column] of entries(destinations)) {
@@ -75,13 +74,6 @@ export function parseExternalId(text: string): string {
 /** Parses a link's name in a path or query: its id, or `ext_` and its external id. */
 export function parseLinkName(name: string): LinkSelector {
   return name.startsWith(externalPrefix) ? { externalId: parseExternalId(name) } : { id: name }
-}
-
-function refuseWhatIsNotThere(input: Settings): void {
-  if (input.programId)
-    throw invalid(`\`programId\` in the body names the program ${input.programId}, which does not exist.`)
-  if (input.partnerId)
-    throw invalid(`\`partnerId\` in the body names the partner ${input.partnerId}, which does not exist.`)
 }
 
 function requireUrl(field: string, url: string, findProblem: (url: string) => string | undefined): void {

@@ -55,7 +55,7 @@ export type LinkRow = {
   tag_ids: string[]
 } & CounterColumns
 
-type CounterColumns = {
+export type CounterColumns = {
   clicks: bigint
   leads: bigint
   conversions: bigint
@@ -173,11 +173,17 @@ export async function selectNumbersById(db: Db, workspaceId: string, ids: string
 }
 
 /** The newest link with this destination. Blocks concurrent upserts of the destination until the transaction ends. */
-export async function selectNewestByUrl(db: Db, workspaceId: string, url: string): Promise<LinkRow | undefined> {
+export async function selectNewestByUrl(
+  db: Db,
+  workspaceId: string,
+  url: string,
+  partnerId?: string,
+): Promise<LinkRow | undefined> {
+  const mine = partnerId === undefined ? sql`true` : sql`l.partner_id = ${partnerId}`
   await lockLinkTags(db, workspaceId)
   await lockNames(db, workspaceId, [url])
   const result = await sql<LinkRow>`SELECT ${linkColumnsFragment} FROM ${linkTablesFragment}
-    WHERE l.workspace_id = ${workspaceId} AND md5(l.url) = md5(${url}) AND l.url = ${url} AND l.deleted_at IS NULL
+    WHERE l.workspace_id = ${workspaceId} AND md5(l.url) = md5(${url}) AND l.url = ${url} AND l.deleted_at IS NULL AND ${mine}
     ORDER BY l.number DESC LIMIT 1`.execute(db)
   return result.rows[0]
 }

@@ -12,6 +12,7 @@ import { knownWebhookIds } from '../webhooks/service.ts'
 import { requireStorageRoom } from '../workspaces/service.ts'
 import { keyProblem, lookupKey, normalKey, randomKey, rootKey, sharedKeyProblem } from './key.ts'
 import { type LinkChanged, type LinkEvent, linkChangedMessage } from './messages.ts'
+import { partnerColumns, readPartners } from './partner-columns.ts'
 import { presentAll } from './present.ts'
 import { linkColumns, requireSmallLink } from './settings.ts'
 import {
@@ -32,7 +33,10 @@ import { lockLinkTags, repairTotalDifferences, sumAllTotals } from './totals-sto
 
 export async function makeLink(ctx: Ctx, input: NewLink): Promise<LinkRow> {
   const { url, domain: asked, key, keyLength, prefix, ...settings } = input
-  const columns = linkColumns({ url, ...settings }, url, ctx.now())
+  const columns = {
+    ...linkColumns({ url, ...settings }, url, ctx.now()),
+    ...partnerColumns(settings, await readPartners(ctx, [settings])),
+  }
   requireSmallLink(ctx.config, columns)
   const domain = await domainForLink(ctx, asked)
   await lockLinkTags(ctx.db, ctx.workspaceId)
@@ -59,6 +63,7 @@ export async function changeLink(ctx: Ctx, link: LinkRow, patch: LinkPatch): Pro
   const { domain: asked, key, ...settings } = patch
   const columns: Partial<LinkColumns> = {
     ...linkColumns(settings, patch.url ?? link.url, ctx.now()),
+    ...partnerColumns(patch, await readPartners(ctx, [patch]), link),
     ...sealed(ctx, link.id, patch),
     ...(asked !== undefined && { domain: await domainForLink(ctx, asked) }),
     ...(key !== undefined && keyColumns(key)),

@@ -52,7 +52,10 @@ export async function deletePartnerTag(ctx: Ctx, id: string): Promise<{ id: stri
   return { id }
 }
 
-async function partnerTagsById(ctx: Pick<Ctx, 'db' | 'workspaceId'>, ids: string[]): Promise<Map<string, PartnerTag>> {
+export async function partnerTagsById(
+  ctx: Pick<Ctx, 'db' | 'workspaceId'>,
+  ids: string[],
+): Promise<Map<string, PartnerTag>> {
   if (ids.length === 0) return new Map()
   const rows = await selectPartnerTagsById(ctx.db, ctx.workspaceId, [...new Set(ids)])
   return new Map(rows.map((row) => [row.id, presentPartnerTag(row)]))

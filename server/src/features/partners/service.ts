@@ -1,29 +1,49 @@
-import { type Ctx, formatActor } from '../../platform/context.ts'
-import { badRequest, notFound } from '../../platform/errors.ts'
+import { type Ctx, formatActor, type Platform } from '../../platform/context.ts'
+import { badRequest, invalid, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
-import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
+import { type AllWorkspacesDb, type Db, transaction } from '../../platform/postgres.ts'
 import { type Group, groupsByNumber } from '../groups/service.ts'
+import { partnerTagsById } from '../partner-tags/service.ts'
 import { keepCount, requireStorageRoom } from '../workspaces/service.ts'
+import {
+  type PartnerFilter,
+  type PartnerPage,
+  replaceTagIds,
+  selectApplications,
+  selectPartnerPage,
+  selectTagIds,
+} from './list-store.ts'
 import {
   claimPartnerRows,
   countPartners,
+  deleteUnconfirmedRows,
+  existingPartner,
   insertActivities,
   insertPartner,
   lockPartnerRows,
   lockPartnersOfGroup,
+  markMerged,
   type NewPartnerRow,
+  type PartnerChanges,
   type PartnerRow,
+  type PartnerStatus,
+  selectDisabledTimes,
   selectPartner,
+  selectPartnerByEmail,
+  selectPartnerByToken,
   selectPartnerNumbers,
   selectPartnersById,
   selectPartnersByNumber,
   updateGroupOfPartners,
+  updatePartner,
 } from './store.ts'
 import { addTotals, type PartnerTotals, selectTotals, type TotalsChange } from './totals-store.ts'
 
 /* Partners and their totals. The feature enrolments changes their status and their links. */
 
 export type Partner = PartnerRow
+export type Status = PartnerStatus
+export type ProfileColumns = PartnerChanges
 export type Totals = PartnerTotals
 type Reader = Pick<Ctx, 'db' | 'workspaceId'>
 
@@ -132,6 +152,105 @@ async function moveLocked(ctx: Ctx, partners: Partner[], group: Group): Promise<
   return partners
 }
 
+/** Changes a partner whose status is one of `from`; undefined when it has another. Call `lockPartners` before. */
+export function changePartner(
+  ctx: Reader,
+  number: bigint,
+  changes: PartnerChanges,
+  from?: readonly Status[],
+): Promise<Partner | undefined> {
+  return updatePartner(ctx.db, ctx.workspaceId, number, changes, from)
+}
+
+/** Finds a partner by e-mail address, also one whose application is not confirmed. */
+export function findPartnerByEmail(ctx: Reader, email: string): Promise<Partner | undefined> {
+  return selectPartnerByEmail(ctx.db, ctx.workspaceId, email)
+}
+
+/** Finds the partner, of any workspace, that a token was sent to. */
+export function findPartnerByToken(db: AllWorkspacesDb, tokenHash: Buffer): Promise<Partner | undefined> {
+  return selectPartnerByToken(db, tokenHash)
+}
+
+export function listPartnerRows(ctx: Reader, filter: PartnerFilter, page: PartnerPage): Promise<Partner[]> {
+  return selectPartnerPage(ctx.db, ctx.workspaceId, filter, page)
+}
+
+export function listApplicationRows(
+  ctx: Reader,
+  filter: Pick<PartnerFilter, 'groupNumber' | 'country'>,
+  page: Omit<PartnerPage, 'sort'>,
+): Promise<Partner[]> {
+  return selectApplications(ctx.db, ctx.workspaceId, filter, page)
+}
+
+export async function tagsByPartner(
+  ctx: Reader,
+  numbers: bigint[],
+): Promise<Map<bigint, { id: string; name: string }[]>> {
+  if (numbers.length === 0) return new Map()
+  const rows = await selectTagIds(ctx.db, ctx.workspaceId, numbers)
+  const tags = await partnerTagsById(
+    ctx,
+    rows.map((row) => row.tag_id),
+  )
+  const byPartner = Map.groupBy(rows, (row) => row.partner_number)
+  return new Map(
+    [...byPartner].map(([number, mine]) => [
+      number,
+      mine.flatMap(({ tag_id: id }) => (tags.has(id) ? [{ id, name: tags.get(id)?.name ?? '' }] : [])),
+    ]),
+  )
+}
+
+/** Replaces the tags of a partner, in a transaction. Throws 422 for unknown tags. */
+export async function replaceTags(ctx: Reader, number: bigint, tagIds: string[]): Promise<void> {
+  const known = await partnerTagsById(ctx, tagIds)
+  const missing = tagIds.filter((id) => !known.has(id))
+  if (missing.length > 0)
+    throw invalid(`\`tagIds\` in the body names partner tags that do not exist: ${missing.slice(0, 10).join(', ')}.`)
+  await replaceTagIds(ctx.db, ctx.workspaceId, number, [...new Set(tagIds)].sort())
+}
+
+/** When links of the partner were disabled by bans and deactivations. */
+export function disabledTimes(ctx: Reader, number: bigint): Promise<Date[]> {
+  return selectDisabledTimes(ctx.db, ctx.workspaceId, number)
+}
+
+/** Makes the source's id name the target, and adds its totals and tags to the target's. Lock both before. */
+export async function mergeRows(ctx: Ctx, source: Partner, target: Partner): Promise<void> {
+  const [tags, totals] = [await tagsByPartner(ctx, [source.number]), await totalsByPartner(ctx, [source.number])]
+  await markMerged(ctx.db, ctx.workspaceId, source.number, target.number)
+  const own = await tagsByPartner(ctx, [target.number])
+  const tagIds = [...(own.get(target.number) ?? []), ...(tags.get(source.number) ?? [])].map((tag) => tag.id)
+  await replaceTags(ctx, target.number, tagIds)
+  const added: Partial<Totals> = totals.get(source.number) ?? {}
+  const taken = Object.fromEntries(Object.entries(added).map(([name, value]) => [name, -value])) as Partial<Totals>
+  await addPartnerTotals(ctx.db, [
+    { partnerNumber: target.number, ...added },
+    { partnerNumber: source.number, ...taken },
+  ])
+  await recordActivities(ctx, [
+    { partnerNumber: source.number, kind: 'merged', detail: { into: target.id } },
+    { partnerNumber: target.number, kind: 'merged', detail: { from: source.id } },
+  ])
+}
+
+/** Deletes up to `count` applications whose address nobody confirmed in time. Returns how many. */
+export async function deleteUnconfirmed(platform: Pick<Platform, 'db'>, now: Date, count: number): Promise<number> {
+  return transaction(platform, async ({ db }) => {
+    const deleted = await deleteUnconfirmedRows(db, now, count)
+    for (const [workspaceId, rows] of Map.groupBy(deleted, (row) => row.workspace_id))
+      await keepCount({ db, workspaceId }, 'partners', -rows.length)
+    return deleted.length
+  })
+}
+
+/** The SQL condition that a partner, if any, exists; the columns are SQL, too. */
+export function partnerCondition(columns: Record<'workspace' | 'id', string>): string {
+  return existingPartner(columns)
+}
+
 /** Records who changed partners, and how. */
 export async function recordActivities(
   ctx: Pick<Ctx, 'db' | 'workspaceId' | 'actor'>,
@@ -154,7 +273,7 @@ export async function addPartnerTotals(db: AllWorkspacesDb, changes: TotalsChang
 export async function totalsByPartner(ctx: Reader, numbers: bigint[]): Promise<Map<bigint, Totals>> {
   if (numbers.length === 0) return new Map()
   const rows = await selectTotals(ctx.db, ctx.workspaceId, [...new Set(numbers)])
-  return new Map(rows.map((row) => [row.partner_number, row]))
+  return new Map(rows.map(({ partner_number, ...totals }) => [partner_number, totals]))
 }
 
 export type PartnerSummary = Pick<Partner, 'id' | 'name' | 'email' | 'image' | 'country'> & {

@@ -1,15 +1,8 @@
+import { partnerStatuses } from '@tributary/contract/partners'
 import { sql } from 'kysely'
 import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
 
-export type PartnerStatus =
-  | 'pending'
-  | 'approved'
-  | 'rejected'
-  | 'invited'
-  | 'declined'
-  | 'deactivated'
-  | 'banned'
-  | 'archived'
+export type PartnerStatus = (typeof partnerStatuses)[number]
 
 export type PartnerRow = {
   number: bigint
@@ -54,7 +47,7 @@ export type PartnerRow = {
 export type PartnerChanges = Partial<Omit<PartnerRow, 'number' | 'id' | 'workspace_id'>>
 export type NewPartnerRow = Pick<PartnerRow, 'id' | 'workspace_id' | 'group_number' | 'status' | 'email' | 'name'> &
   PartnerChanges
-export type PartnerSelector = { id: string } | { tenantId: string } | { email: string }
+export type PartnerSelector = { id: string } | { tenantId: string }
 
 type Tables = { partners: NewPartnerRow & { number?: bigint } }
 
@@ -71,6 +64,37 @@ export async function insertPartner(db: Db, row: NewPartnerRow): Promise<Partner
   await sql`INSERT INTO partner_totals (partner_number, workspace_id)
     VALUES (${inserted.number}, ${row.workspace_id})`.execute(db)
   return inserted
+}
+
+/** The SQL condition that a partner, if any, exists; locks its row against deletion until the transaction ends. */
+export function existingPartner({ workspace, id }: Record<'workspace' | 'id', string>): string {
+  return `(${id} IS NULL OR EXISTS (SELECT FROM partners p
+    WHERE p.workspace_id = ${workspace} AND p.id = ${id} AND p.merged_into IS NULL
+      AND (p.status <> 'pending' OR p.applied_at IS NOT NULL) FOR KEY SHARE))`
+}
+
+/**
+ * Updates a partner whose status is one of `from`; undefined when it has another. May violate the unique indexes
+ * `partners_email` and `partners_tenant`.
+ */
+export async function updatePartner(
+  db: Db,
+  workspaceId: string,
+  number: bigint,
+  changes: PartnerChanges,
+  from: readonly PartnerStatus[] = partnerStatuses,
+): Promise<PartnerRow | undefined> {
+  const row = await db
+    .withTables<Tables>()
+    .updateTable('partners')
+    .set({ ...jsonColumns(changes), updated_at: sql<Date>`now()` })
+    .where('workspace_id', '=', workspaceId)
+    .where('number', '=', number)
+    .where('status', 'in', from)
+    .where('merged_into', 'is', null)
+    .returningAll()
+    .executeTakeFirst()
+  return row as PartnerRow | undefined
 }
 
 /** Locks partners until the transaction ends, in ascending order. Returns their rows; merged partners are omitted. */
@@ -104,10 +128,51 @@ export async function claimPartnerRows(db: AllWorkspacesDb, numbers: bigint[]): 
 
 export async function selectPartner(db: Db, workspaceId: string, by: PartnerSelector): Promise<PartnerRow | undefined> {
   if ('id' in by) return (await selectPartnersById(db, workspaceId, [by.id]))[0]
-  const named = 'tenantId' in by ? sql`tenant_id = ${by.tenantId}` : sql`email = ${by.email}`
-  const result = await sql<PartnerRow>`SELECT * FROM partners
-    WHERE workspace_id = ${workspaceId} AND ${named} AND merged_into IS NULL`.execute(db)
+  const result = await sql<PartnerRow>`SELECT * FROM partners WHERE workspace_id = ${workspaceId}
+    AND tenant_id = ${by.tenantId} AND merged_into IS NULL AND (status <> 'pending' OR applied_at IS NOT NULL)`.execute(
+    db,
+  )
   return result.rows[0]
+}
+
+/** Finds a partner by e-mail address, also one whose application is not confirmed. */
+export async function selectPartnerByEmail(db: Db, workspaceId: string, email: string) {
+  const result = await sql<PartnerRow>`SELECT * FROM partners
+    WHERE workspace_id = ${workspaceId} AND email = ${email} AND merged_into IS NULL`.execute(db)
+  return result.rows[0]
+}
+
+export async function selectPartnerByToken(db: AllWorkspacesDb, tokenHash: Buffer): Promise<PartnerRow | undefined> {
+  const result = await sql<PartnerRow>`SELECT * FROM partners
+    WHERE token_hash = ${tokenHash} AND merged_into IS NULL`.execute(db)
+  return result.rows[0]
+}
+
+/** Deletes applications whose e-mail address nobody confirmed in time. */
+export async function deleteUnconfirmedRows(db: AllWorkspacesDb, now: Date, count: number) {
+  const found = await sql<{ number: bigint; workspace_id: string }>`SELECT number, workspace_id FROM partners
+    WHERE token_hash IS NOT NULL AND token_expires_at < ${now} AND status = 'pending' AND applied_at IS NULL
+    ORDER BY number LIMIT ${count} FOR UPDATE SKIP LOCKED`.execute(db)
+  const numbers = found.rows.map((row) => row.number)
+  await sql`DELETE FROM partner_activities WHERE partner_number = ANY(${numbers}::bigint[])`.execute(db)
+  await sql`DELETE FROM partner_totals WHERE partner_number = ANY(${numbers}::bigint[])`.execute(db)
+  await sql`DELETE FROM partners WHERE number = ANY(${numbers}::bigint[])`.execute(db)
+  return found.rows
+}
+
+/** Marks a partner, and those merged into it, as merged into another. */
+export async function markMerged(db: Db, workspaceId: string, source: bigint, target: bigint): Promise<void> {
+  await sql`UPDATE partners SET merged_into = ${target}, updated_at = now()
+    WHERE workspace_id = ${workspaceId} AND (number = ${source} OR merged_into = ${source})`.execute(db)
+}
+
+/** Reads when bans and deactivations disabled links of the partner, newest first. */
+export async function selectDisabledTimes(db: Db, workspaceId: string, number: bigint): Promise<Date[]> {
+  const result = await sql<{ at: Date }>`SELECT (detail ->> 'linksDisabledAt')::timestamptz AS at
+    FROM partner_activities
+    WHERE workspace_id = ${workspaceId} AND partner_number = ${number} AND kind IN ('banned', 'deactivated')
+    ORDER BY number DESC LIMIT 20`.execute(db)
+  return result.rows.flatMap(({ at }) => (at ? [at] : []))
 }
 
 /** Reads partners by id, with the id that was asked for: the id of a merged partner finds the partner it became. */
@@ -118,7 +183,8 @@ export async function selectPartnersById(
 ): Promise<(PartnerRow & { asked: string })[]> {
   const result = await sql<PartnerRow & { asked: string }>`SELECT asked.id AS asked, p.* FROM partners asked
     JOIN partners p ON p.number = coalesce(asked.merged_into, asked.number)
-    WHERE asked.workspace_id = ${workspaceId} AND asked.id = ANY(${ids}::text[])`.execute(db)
+    WHERE asked.workspace_id = ${workspaceId} AND asked.id = ANY(${ids}::text[])
+      AND (p.status <> 'pending' OR p.applied_at IS NOT NULL)`.execute(db)
   return result.rows
 }
 

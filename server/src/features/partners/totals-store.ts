@@ -38,7 +38,8 @@ export async function addTotals(db: AllWorkspacesDb, changes: TotalsChange[]): P
 }
 
 export async function selectTotals(db: Db, workspaceId: string, numbers: bigint[]) {
-  const result = await sql<PartnerTotals & { partner_number: bigint }>`SELECT * FROM partner_totals
+  const result = await sql<PartnerTotals & { partner_number: bigint }>`SELECT partner_number,
+      clicks, leads, conversions, sales, sale_amount, commissions FROM partner_totals
     WHERE workspace_id = ${workspaceId} AND partner_number = ANY(${numbers}::bigint[])`.execute(db)
   return result.rows
 }

@@ -1,13 +1,20 @@
 import { boundedSum } from '@tributary/contract/common'
 import type { NewProgram, Program, ProgramPatch } from '@tributary/contract/programs'
-import type { Ctx } from '../../platform/context.ts'
+import type { Ctx, Platform } from '../../platform/context.ts'
 import { conflict, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { domainForLink } from '../domains/service.ts'
 import { createDefaultGroup, noProgram } from '../groups/service.ts'
 import { conversionSettings } from '../workspaces/service.ts'
-import { insertProgram, type ProgramChanges, type ProgramRow, selectProgram, updateProgramRow } from './store.ts'
+import {
+  insertProgram,
+  type ProgramChanges,
+  type ProgramRow,
+  selectProgram,
+  selectProgramWorkspace,
+  updateProgramRow,
+} from './store.ts'
 
 export type ProgramRecord = ProgramRow
 
@@ -46,11 +53,20 @@ export async function updateProgram(ctx: Ctx, id: string, patch: ProgramPatch): 
   return presentProgram(updated)
 }
 
+export async function findProgram(ctx: Pick<Ctx, 'db' | 'workspaceId'>): Promise<ProgramRecord | undefined> {
+  return selectProgram(ctx.db, ctx.workspaceId)
+}
+
 /** Returns the program of the workspace; throws 404 when it has none. */
 export async function requireProgram(ctx: Pick<Ctx, 'db' | 'workspaceId'>): Promise<ProgramRecord> {
   const row = await selectProgram(ctx.db, ctx.workspaceId)
   if (!row) throw noProgram()
   return row
+}
+
+/** Returns the workspace of a program, for applicants, who have no API key. */
+export function findProgramWorkspace({ db }: Pick<Platform, 'db'>, id: string): Promise<string | undefined> {
+  return selectProgramWorkspace(db, id)
 }
 
 async function requireProgramById(ctx: Ctx, id: string): Promise<ProgramRow> {

@@ -1,6 +1,6 @@
 import type { Program } from '@tributary/contract/programs'
 import { sql } from 'kysely'
-import { type Db, updateById } from '../../platform/postgres.ts'
+import { type AllWorkspacesDb, type Db, updateById } from '../../platform/postgres.ts'
 
 export type ProgramRow = {
   number: bigint
@@ -39,6 +39,11 @@ export async function insertProgram(db: Db, row: NewProgramRow): Promise<Program
 export async function selectProgram(db: Db, workspaceId: string): Promise<ProgramRow | undefined> {
   const result = await sql<ProgramRow>`SELECT * FROM programs WHERE workspace_id = ${workspaceId}`.execute(db)
   return result.rows[0]
+}
+
+export async function selectProgramWorkspace(db: AllWorkspacesDb, id: string): Promise<string | undefined> {
+  const result = await sql<{ workspace_id: string }>`SELECT workspace_id FROM programs WHERE id = ${id}`.execute(db)
+  return result.rows[0]?.workspace_id
 }
 
 export function updateProgramRow(db: Db, workspaceId: string, id: string, changes: ProgramChanges) {

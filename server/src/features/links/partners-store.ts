@@ -1,0 +1,62 @@
+import { sql } from 'kysely'
+import type { Db } from '../../platform/postgres.ts'
+import type { CounterColumns, LinkRow } from './store.ts'
+
+type PartnerLinkRow = Pick<LinkRow, 'id' | 'domain' | 'key' | 'url'> &
+  Omit<CounterColumns, 'last_clicked'> & { partner_id: string }
+
+/** Reads the newest links of each partner, up to `most`. */
+export async function selectLinksOfPartners(
+  db: Db,
+  workspaceId: string,
+  partnerIds: string[],
+  most: number,
+): Promise<PartnerLinkRow[]> {
+  const result = await sql<PartnerLinkRow>`SELECT l.id, l.partner_id, l.domain, l.key, l.url,
+      coalesce(c.clicks, 0) AS clicks, coalesce(c.leads, 0) AS leads, coalesce(c.conversions, 0) AS conversions,
+      coalesce(c.sales, 0) AS sales, coalesce(c.sale_amount, 0) AS sale_amount
+    FROM unnest(${partnerIds}::text[]) AS partner (id)
+    CROSS JOIN LATERAL (
+      SELECT * FROM links WHERE workspace_id = ${workspaceId} AND partner_id = partner.id AND deleted_at IS NULL
+      ORDER BY number DESC LIMIT ${most}
+    ) l LEFT JOIN link_counters c ON c.link_number = l.number ORDER BY l.number DESC`.execute(db)
+  return result.rows
+}
+
+/** Locks links of a partner until the transaction ends: all, or those that were disabled at one of these times. */
+export async function lockPartnerLinks(
+  db: Db,
+  workspaceId: string,
+  partnerId: string,
+  { disabledAt, count }: { disabledAt?: (Date | null)[]; count: number },
+): Promise<bigint[]> {
+  const times = disabledAt?.filter((time) => time !== null) ?? []
+  const enabled = disabledAt?.includes(null) ? sql`disabled_at IS NULL` : sql`false`
+  const chosen = disabledAt ? sql`(disabled_at = ANY(${times}::timestamptz[]) OR ${enabled})` : sql`true`
+  const result = await sql<{ number: bigint }>`SELECT number FROM links
+    WHERE workspace_id = ${workspaceId} AND partner_id = ${partnerId} AND deleted_at IS NULL AND ${chosen}
+    ORDER BY number LIMIT ${count} FOR UPDATE`.execute(db)
+  return result.rows.map((row) => row.number)
+}
+
+export async function setDisabled(db: Db, workspaceId: string, numbers: bigint[], at: Date | null): Promise<void> {
+  await sql`UPDATE links SET disabled_at = ${at}, version = nextval('link_versions'), updated_at = now()
+    WHERE workspace_id = ${workspaceId} AND number = ANY(${numbers}::bigint[])`.execute(db)
+}
+
+export async function moveLinks(
+  db: Db,
+  workspaceId: string,
+  numbers: bigint[],
+  { id, tenantId }: { id: string; tenantId: string | null },
+): Promise<void> {
+  await sql`UPDATE links SET partner_id = ${id}, tenant_id = coalesce(${tenantId}, tenant_id),
+      version = nextval('link_versions'), updated_at = now()
+    WHERE workspace_id = ${workspaceId} AND number = ANY(${numbers}::bigint[])`.execute(db)
+}
+
+export async function countLinksOfPartner(db: Db, workspaceId: string, partnerId: string): Promise<number> {
+  const result = await sql<{ count: bigint }>`SELECT count(*) FROM links
+    WHERE workspace_id = ${workspaceId} AND partner_id = ${partnerId} AND deleted_at IS NULL`.execute(db)
+  return Number(result.rows[0]?.count ?? 0)
+}
