@@ -28,7 +28,35 @@ import {
 } from './links.ts'
 import { getMetatags } from './metatags.ts'
 import type { Operation } from './operation.ts'
+import {
+  acceptInvite,
+  applyToProgram,
+  approvePartnerApplication,
+  confirmApplication,
+  invitePartner,
+  listPartnerApplications,
+  rejectPartnerApplication,
+} from './partner-applications.ts'
+import {
+  createPartnerLink,
+  retrievePartnerAnalytics,
+  retrievePartnerLinks,
+  upsertPartnerLink,
+} from './partner-links.ts'
 import { createPartnerTag, deletePartnerTag, listPartnerTags, updatePartnerTag } from './partner-tags.ts'
+import {
+  archivePartner,
+  banPartner,
+  bulkPartners,
+  createPartner,
+  deactivatePartner,
+  getPartner,
+  listPartners,
+  mergePartners,
+  reactivatePartner,
+  unbanPartner,
+  updatePartner,
+} from './partners.ts'
 import { createProgram, getProgram, listPrograms, updateProgram } from './programs.ts'
 import { changePublicStats, retrievePublicStats } from './public-stats.ts'
 import { getQRCode } from './qr.ts'
@@ -103,6 +131,25 @@ const all = [
   getDiscount,
   updateDiscount,
   deleteDiscount,
+  listPartners,
+  createPartner,
+  banPartner,
+  unbanPartner,
+  deactivatePartner,
+  reactivatePartner,
+  archivePartner,
+  mergePartners,
+  bulkPartners,
+  invitePartner,
+  createPartnerLink,
+  upsertPartnerLink,
+  retrievePartnerLinks,
+  retrievePartnerAnalytics,
+  listPartnerApplications,
+  approvePartnerApplication,
+  rejectPartnerApplication,
+  getPartner,
+  updatePartner,
   listTags,
   createTag,
   updateTag,
@@ -129,6 +176,9 @@ const all = [
   trackClick,
   trackVisit,
   trackOpen,
+  applyToProgram,
+  confirmApplication,
+  acceptInvite,
 ] as const satisfies Operation[]
 
 export type OperationsById = { [O in (typeof all)[number] as O['id']]: O }

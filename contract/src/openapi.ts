@@ -152,7 +152,7 @@ function possibleErrors(operation: Operation): ErrorCode[] {
   ] as const
   switch (operation.kind) {
     case 'browser':
-      return [...always, 'not_found']
+      return [...always, 'not_found', ...(operation.errors ?? [])]
     case 'public':
       return operation.response ? [...always, 'unauthorized', 'not_found'] : [...always]
     default:

@@ -130,6 +130,8 @@ export type BrowserOperation = Shared &
     response: z.ZodType
     /** Rate limit per visitor. */
     requestsPerMinute: number
+    /** Errors besides those that every operation of this kind has. */
+    errors?: readonly ErrorCode[]
   }
 
 /** An endpoint. `kind` determines who may call it and how it responds. */

@@ -34,7 +34,8 @@ test.each(operations.filter(({ kind }) => kind === 'browser'))(
   '$id requires no key, and allows web pages of any site',
   async ({ path }) => {
     const response = await fetch(api + path, { method: 'POST', headers: { origin: 'https://example.com' }, body: '[]' })
-    expect(response.status).toBe(400)
+    // Other tests may have used up a low rate limit.
+    expect([400, 429]).toContain(response.status)
     expect(response.headers.get('access-control-allow-origin')).toBe('*')
   },
 )

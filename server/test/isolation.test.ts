@@ -71,6 +71,8 @@ function foreignValue(name: string, path: string): unknown {
     partnerId: foreign.partnerId,
     programId: foreign.programId,
     partnerIds: [foreign.partnerId],
+    sourcePartnerId: foreign.partnerId,
+    targetPartnerId: foreign.partnerId,
     webhookIds: [foreign.webhookId],
     folderIds: [foreign.folderId],
     ids: foreign.tagId,
@@ -93,7 +95,7 @@ function foreignValue(name: string, path: string): unknown {
     leadEventName: secret,
     externalIds: [foreign.externalId],
     tagId: foreign.tagId,
-    tagIds: foreign.tagId,
+    tagIds: path.startsWith('/partners') ? [foreign.partnerTagId] : foreign.tagId,
     tagNames: secret,
     folderId: foreign.folderId,
     domain: foreign.domain,
@@ -120,6 +122,8 @@ const harmless = new Set(
   includeExpandedFields amount currency eventName eventQuantity metadata mode paymentProcessor cursor bots attributed visitors series
   triggers linkScope disabled status since enabled
   minPayoutAmount payoutMode supportEmail termsUrl helpUrl defaultLinks additionalLinks maxPartnerLinks holdingPeriodDays
+  username companyName website youtube twitter linkedin instagram tiktok linkProps acceptUrl reason restoreCommissions
+  action dryRun rejectionReason rejectionNote reapplicationTimeframe flagForFraud flagForFraudReason
   autoApprove moveRules type maxDuration provider couponId couponTestId codeWins`.split(/\s+/),
 )
 
@@ -228,6 +232,12 @@ function attempts(operation: JsonOperation): Attempt[] {
     groupId: 'grp_mine',
     partnerIds: ['pn_mine'],
     type: 'flat',
+    action: 'archive',
+    reason: 'spam',
+    partnerId: 'pn_mine',
+    sourcePartnerId: 'pn_mine',
+    targetPartnerId: 'pn_mine',
+    ...(operation.path.startsWith('/partners') && { email: 'mine@example.com' }),
   }
   const usual = Object.fromEntries(Object.entries(base).filter(([name]) => required(operation).includes(name)))
   const plain = { path, query: {}, body: wrap(usual) }
@@ -262,8 +272,12 @@ function required(operation: JsonOperation): string[] {
   if (operation.method !== 'post') return operation.id === 'bulkUpdateLinks' ? ['data'] : []
   if (operation.id === 'createCustomer') return ['externalId']
   if (operation.id === 'trackCustomer') return ['customerId']
-  const needed = `url name slug eventName customerExternalId amount invoiceId triggers since partnerIds type`.split(' ')
+  const needed =
+    `url name slug eventName customerExternalId amount invoiceId triggers since partnerIds type action reason`.split(
+      ' ',
+    )
   if (operation.id === 'createDiscount') needed.push('groupId')
+  if (operation.path.startsWith('/partners')) needed.push('email', 'partnerId', 'sourcePartnerId', 'targetPartnerId')
   return bodyFields(operation).filter((name) => needed.includes(name) || operation.id === 'registerDomain')
 }
 

@@ -31,6 +31,8 @@ import { openRateLimiter } from '../platform/rate-limit.ts'
 import { openStreams } from '../platform/streams.ts'
 import { webhookScopes } from './webhooks.ts'
 
+const moneyEffects = { async cancelUnpaid() {}, async restoreCanceled() {}, async merge() {} }
+
 /** Binds every operation of the API contract to its handler. */
 export function bindRoutes(platform: Platform, redirect: Redirect): Route[] {
   return [
@@ -46,7 +48,7 @@ export function bindRoutes(platform: Platform, redirect: Redirect): Route[] {
     ...groupsRoutes,
     ...partnerTagsRoutes,
     ...discountsRoutes,
-    ...enrolmentsRoutes,
+    ...enrolmentsRoutes(platform, moneyEffects),
     ...tagsRoutes,
     ...trackRoutes,
     ...webhooksRoutes(webhookScopes),

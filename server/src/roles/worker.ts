@@ -1,5 +1,6 @@
 import { startTestClosing } from '../features/analytics/jobs.ts'
 import { startDomainChecks } from '../features/domains/jobs.ts'
+import { enrolmentsJobs, startForgettingApplications } from '../features/enrolments/jobs.ts'
 import { eventStorageJobs } from '../features/event-storage/jobs.ts'
 import { startClickDayClosing } from '../features/ingest/click-days.ts'
 import { startIngest } from '../features/ingest/jobs.ts'
@@ -20,9 +21,17 @@ export async function start(platform: Platform): Promise<AsyncDisposable> {
   const parts = [
     await startIngest(platform),
     startClickDayClosing(platform),
-    await startJobs(platform, [...eventStorageJobs, ...linksJobs, ...trackJobs, ...webhooksJobs, ...webhookEventJobs]),
+    await startJobs(platform, [
+      ...enrolmentsJobs,
+      ...eventStorageJobs,
+      ...linksJobs,
+      ...trackJobs,
+      ...webhooksJobs,
+      ...webhookEventJobs,
+    ]),
     startDomainChecks(platform),
     startTotalsFolding(platform),
+    startForgettingApplications(platform),
     startKeyExpiry(platform),
     startLogRetention(platform),
     startTestClosing(platform),

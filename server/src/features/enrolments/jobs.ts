@@ -1,0 +1,20 @@
+import type { Platform } from '../../platform/context.ts'
+import { job } from '../../platform/jobs.ts'
+import { startInterval } from '../../platform/schedule.ts'
+import { forgetUnconfirmed } from './applications.ts'
+import { partnerEmail, partnerEmailSubject } from './messages.ts'
+import { sendEmails } from './tokens.ts'
+
+const forgetIntervalMs = 3_600_000
+
+export const enrolmentsJobs = [
+  // One at a time, because a failed e-mail repeats its whole batch.
+  job({ name: 'partner-emails', subject: partnerEmailSubject, schema: partnerEmail, atOnce: 1, handle: sendEmails }),
+]
+
+/** Deletes applications whose address nobody confirmed in time, every hour. */
+export function startForgettingApplications(platform: Platform): AsyncDisposable {
+  return startInterval(platform, 'unconfirmed applications', forgetIntervalMs, async (signal) => {
+    while (!signal.aborted && (await forgetUnconfirmed(platform)));
+  })
+}

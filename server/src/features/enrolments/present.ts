@@ -1,0 +1,99 @@
+import { boundedSum } from '@tributary/contract/common'
+import type { Partner } from '@tributary/contract/partners'
+import type { Ctx } from '../../platform/context.ts'
+import { discountsByGroup } from '../discounts/service.ts'
+import { groupsByNumber } from '../groups/service.ts'
+import { partnerLinks } from '../links/service.ts'
+import { type Partner as PartnerRow, type Totals, tagsByPartner, totalsByPartner } from '../partners/service.ts'
+import { requireProgram } from '../programs/service.ts'
+
+const linksShown = 100
+
+export async function presentPartners(ctx: Ctx, rows: PartnerRow[]): Promise<Partner[]> {
+  const program = await requireProgram(ctx)
+  const numbers = rows.map((row) => row.number)
+  const groupNumbers = rows.map((row) => row.group_number)
+  const groups = await groupsByNumber(ctx, groupNumbers)
+  const discounts = await discountsByGroup(ctx, groupNumbers)
+  const totals = await totalsByPartner(ctx, numbers)
+  const tags = await tagsByPartner(ctx, numbers)
+  const ids = rows.map((row) => row.id)
+  const links = await partnerLinks(ctx, ids, linksShown)
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    username: row.username,
+    email: row.email,
+    image: row.image,
+    description: row.description,
+    country: row.country,
+    companyName: row.company_name,
+    networkStatus: 'draft',
+    defaultPayoutMethod: null,
+    paypalEmail: null,
+    stripeConnectId: null,
+    payoutsEnabledAt: null,
+    identityVerifiedAt: null,
+    programId: program.id,
+    groupId: groups.get(row.group_number)?.id ?? null,
+    partnerId: row.id,
+    tenantId: row.tenant_id,
+    createdAt: row.created_at.toISOString(),
+    status: row.status,
+    links: links.get(row.id) ?? [],
+    clickRewardId: null,
+    leadRewardId: null,
+    saleRewardId: null,
+    referralRewardId: null,
+    discountId: discounts.get(row.group_number)?.id ?? null,
+    applicationId: row.application_id,
+    bannedAt: row.banned_at?.toISOString() ?? null,
+    bannedReason: row.banned_reason as Partner['bannedReason'],
+    referralFormData: null,
+    application: presentReview(row),
+    tags: tags.get(row.number) ?? [],
+    ...presentTotals(totals.get(row.number) ?? noTotals),
+    website: row.website,
+    youtube: row.youtube,
+    twitter: row.twitter,
+    linkedin: row.linkedin,
+    instagram: row.instagram,
+    tiktok: row.tiktok,
+    trustedAt: null,
+  }))
+}
+
+export async function presentPartner(ctx: Ctx, row: PartnerRow): Promise<Partner> {
+  return (await presentPartners(ctx, [row]))[0] as Partner
+}
+
+const noTotals: Totals = { clicks: 0n, leads: 0n, conversions: 0n, sales: 0n, sale_amount: 0n, commissions: 0n }
+
+function presentReview(row: PartnerRow): Partner['application'] {
+  if (row.application_id === null) return null
+  const { rejection_reason, rejection_note, reviewed_at } = row
+  const rejectionReason = rejection_reason as NonNullable<Partner['application']>['rejectionReason']
+  return { rejectionReason, rejectionNote: rejection_note, reviewedAt: reviewed_at?.toISOString() ?? null }
+}
+
+function presentTotals({ clicks, leads, conversions, sales, sale_amount: amount, commissions }: Totals) {
+  return {
+    totalClicks: Number(clicks),
+    totalLeads: Number(leads),
+    totalConversions: Number(conversions),
+    totalSales: Number(sales),
+    totalSaleAmount: boundedSum(amount),
+    totalCommissions: boundedSum(commissions),
+    netRevenue: boundedSum(amount - commissions),
+    earningsPerClick: divide(amount, clicks),
+    averageLifetimeValue: divide(amount, conversions),
+    clickToLeadRate: divide(leads, clicks),
+    clickToConversionRate: divide(conversions, clicks),
+    leadToConversionRate: divide(conversions, leads),
+    returnOnAdSpend: divide(amount, commissions),
+  }
+}
+
+function divide(dividend: bigint, divisor: bigint): number | null {
+  return divisor === 0n ? null : Number(dividend) / Number(divisor)
+}
