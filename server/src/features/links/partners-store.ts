@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../../platform/postgres.ts'
+import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
 import type { CounterColumns, LinkRow } from './store.ts'
 
 type PartnerLinkRow = Pick<LinkRow, 'id' | 'domain' | 'key' | 'url'> &
@@ -59,4 +59,30 @@ export async function countLinksOfPartner(db: Db, workspaceId: string, partnerId
   const result = await sql<{ count: bigint }>`SELECT count(*) FROM links
     WHERE workspace_id = ${workspaceId} AND partner_id = ${partnerId} AND deleted_at IS NULL`.execute(db)
   return Number(result.rows[0]?.count ?? 0)
+}
+
+type PartnerOfLink = { number: bigint; workspaceId: string; partnerId: string }
+
+/** The partners of those of the links, of any workspace, that have one. */
+export async function selectPartnersOfLinks(db: AllWorkspacesDb, numbers: bigint[]): Promise<PartnerOfLink[]> {
+  const result = await sql<PartnerOfLink>`SELECT number, workspace_id AS "workspaceId", partner_id AS "partnerId"
+    FROM links WHERE number = ANY(${numbers}::bigint[]) AND partner_id IS NOT NULL`.execute(db)
+  return result.rows
+}
+
+/** Sums the clicks on all links of partners, including deleted links. */
+export async function sumClicksOfPartners(
+  db: AllWorkspacesDb,
+  partners: Pick<PartnerOfLink, 'workspaceId' | 'partnerId'>[],
+): Promise<{ workspaceId: string; partnerId: string; clicks: number }[]> {
+  const result = await sql<{ workspaceId: string; partnerId: string; clicks: number }>`
+    SELECT l.workspace_id AS "workspaceId", l.partner_id AS "partnerId",
+      sum(coalesce(c.clicks, 0))::double precision AS clicks
+    FROM unnest(
+      ${partners.map((partner) => partner.workspaceId)}::text[], ${partners.map((partner) => partner.partnerId)}::text[]
+    ) AS named (workspace_id, partner_id)
+    JOIN links l ON l.workspace_id = named.workspace_id AND l.partner_id = named.partner_id
+    LEFT JOIN link_counters c ON c.link_number = l.number
+    GROUP BY l.workspace_id, l.partner_id`.execute(db)
+  return result.rows
 }

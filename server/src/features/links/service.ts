@@ -29,6 +29,7 @@ import {
 import { createOne } from './create.ts'
 import { keyProblem, lookupKey, rootKey } from './key.ts'
 import type { LinkChanged } from './messages.ts'
+import { addClicksOfPartners, recountPartners } from './partner-clicks.ts'
 import { disablePartnerLinks, enablePartnerLinks, linksByPartner, movePartnerLinks } from './partner-links.ts'
 import { countLinksOfPartner } from './partners-store.ts'
 import { buildShortLink, presentAll, type RedirectView, redirectView, trackedLink } from './present.ts'
@@ -166,8 +167,10 @@ export function formatShortLink(address: { domain: string; key: string }): strin
   return buildShortLink(address)
 }
 
-export function countClicks(platform: Pick<Platform, 'db'>, counts: ClickCount[]): Promise<void> {
-  return addClickCounts(platform.db, counts)
+/** Adds clicks to the counters of links, and to the totals of their partners. Call it in a transaction. */
+export async function countClicks(platform: Pick<Platform, 'db'>, counts: ClickCount[]): Promise<void> {
+  await addClickCounts(platform.db, counts)
+  await addClicksOfPartners(platform, counts)
 }
 
 export async function countConversions(platform: Pick<Platform, 'db'>, counts: ConversionCount[]): Promise<void> {
@@ -224,8 +227,12 @@ export async function linksAtEvent(
   return links.flatMap(({ number }) => changes.get(number) ?? [])
 }
 
-export function correctClicks(platform: Pick<Platform, 'db'>, counts: TrueCount[]): Promise<void> {
-  return replaceClickCounts(platform.db, counts)
+export async function correctClicks(platform: Pick<Platform, 'db'>, counts: TrueCount[]): Promise<void> {
+  await replaceClickCounts(platform.db, counts)
+  await recountPartners(
+    platform,
+    counts.map((count) => BigInt(count.link_number)),
+  )
 }
 
 export function correctConversions(
@@ -259,6 +266,16 @@ export function partnerLinks(ctx: Ctx, partnerIds: string[], most: number): Prom
 
 export function countPartnerLinks(ctx: Ctx, partnerId: string): Promise<number> {
   return countLinksOfPartner(ctx.db, ctx.workspaceId, partnerId)
+}
+
+/** The number of a link, and the partner that it belongs to. Throws 404 when the link does not exist. */
+export async function requireLinkOwner(
+  ctx: Ctx,
+  idOrExternalId: string,
+): Promise<{ number: bigint; partnerId: string | null }> {
+  const row = await selectLink(ctx.db, ctx.workspaceId, parseLinkName(idOrExternalId))
+  if (!row) throw notFound('link', idOrExternalId)
+  return { number: row.number, partnerId: row.partner_id }
 }
 
 /** Updates the partner's newest link with this destination, or creates one. */

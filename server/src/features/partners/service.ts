@@ -37,7 +37,14 @@ import {
   updateGroupOfPartners,
   updatePartner,
 } from './store.ts'
-import { addTotals, type PartnerTotals, selectTotals, type TotalsChange } from './totals-store.ts'
+import {
+  addClicks,
+  addTotals,
+  type ClicksOfPartner,
+  type PartnerTotals,
+  selectTotals,
+  type TotalsChange,
+} from './totals-store.ts'
 
 /* Partners and their totals. The feature enrolments changes their status and their links. */
 
@@ -128,10 +135,10 @@ export async function movePartners(ctx: Ctx, numbers: bigint[], group: Group): P
   )
 }
 
-/** Moves up to `most` partners of a group to another one, in a transaction. Returns how many moved. */
-export async function moveGroup(ctx: Ctx, from: Group, to: Group, most: number): Promise<number> {
+/** Moves up to `most` partners of a group to another one, in a transaction. Returns them. */
+export async function moveGroup(ctx: Ctx, from: Group, to: Group, most: number): Promise<Partner[]> {
   const locked = await lockPartnersOfGroup(ctx.db, ctx.workspaceId, from.number, most)
-  return (await moveLocked(ctx, locked, to)).length
+  return moveLocked(ctx, locked, to)
 }
 
 async function moveLocked(ctx: Ctx, partners: Partner[], group: Group): Promise<Partner[]> {
@@ -268,6 +275,16 @@ export async function recordActivities(
 /** Adds to the totals of partners, of any workspace. */
 export async function addPartnerTotals(db: AllWorkspacesDb, changes: TotalsChange[]): Promise<void> {
   if (changes.length > 0) await addTotals(db, changes)
+}
+
+/** Adds clicks to the totals of partners, of any workspace; unknown ids are skipped. */
+export function addPartnerClicks(db: AllWorkspacesDb, counts: ClicksOfPartner[]): Promise<void> {
+  return addClicks(db, counts)
+}
+
+/** Sets the clicks in the totals of partners. */
+export function replacePartnerClicks(db: AllWorkspacesDb, counts: ClicksOfPartner[]): Promise<void> {
+  return addClicks(db, counts, true)
 }
 
 export async function totalsByPartner(ctx: Reader, numbers: bigint[]): Promise<Map<bigint, Totals>> {

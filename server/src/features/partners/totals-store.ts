@@ -37,6 +37,26 @@ export async function addTotals(db: AllWorkspacesDb, changes: TotalsChange[]): P
     WHERE t.partner_number = added.number`.execute(db)
 }
 
+export type ClicksOfPartner = { workspaceId: string; partnerId: string; clicks: number }
+
+/** Adds to the clicks of partners, or with `isReplaced` sets them, in ascending order. Unknown ids are skipped. */
+export async function addClicks(db: AllWorkspacesDb, counts: ClicksOfPartner[], isReplaced = false): Promise<void> {
+  await sql`WITH added AS MATERIALIZED (
+      SELECT coalesce(p.merged_into, p.number) AS number, sum(given.clicks)::bigint AS clicks
+      FROM unnest(
+        ${counts.map((count) => count.workspaceId)}::text[], ${counts.map((count) => count.partnerId)}::text[],
+        ${counts.map((count) => count.clicks)}::bigint[]
+      ) AS given (workspace_id, id, clicks)
+      JOIN partners p ON p.id = given.id AND p.workspace_id = given.workspace_id GROUP BY 1
+    ), locked AS MATERIALIZED (
+      SELECT partner_number FROM partner_totals WHERE partner_number IN (SELECT number FROM added)
+      ORDER BY partner_number FOR NO KEY UPDATE
+    )
+    UPDATE partner_totals t SET clicks = CASE WHEN ${isReplaced} THEN 0 ELSE t.clicks END + added.clicks
+    FROM added JOIN locked ON locked.partner_number = added.number
+    WHERE t.partner_number = added.number`.execute(db)
+}
+
 export async function selectTotals(db: Db, workspaceId: string, numbers: bigint[]) {
   const result = await sql<PartnerTotals & { partner_number: bigint }>`SELECT partner_number,
       clicks, leads, conversions, sales, sale_amount, commissions FROM partner_totals
