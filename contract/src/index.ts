@@ -1,5 +1,6 @@
 import { retrieveAnalytics, retrieveAnalyticsBatch, retrieveLinkStats } from './analytics.ts'
 import { createCustomer, deleteCustomer, getCustomer, listCustomers, updateCustomer } from './customers.ts'
+import { createDiscountCode, deleteDiscountCode, listDiscountCodes } from './discount-codes.ts'
 import { createDiscount, deleteDiscount, getDiscount, listDiscounts, updateDiscount } from './discounts.ts'
 import {
   checkDomainStatus,
@@ -131,6 +132,9 @@ const all = [
   getDiscount,
   updateDiscount,
   deleteDiscount,
+  listDiscountCodes,
+  createDiscountCode,
+  deleteDiscountCode,
   listPartners,
   createPartner,
   banPartner,

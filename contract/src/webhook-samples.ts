@@ -1,5 +1,7 @@
 import type { Customer } from './customers.ts'
 import type { Link } from './links.ts'
+import type { PartnerApplication } from './partner-applications.ts'
+import type { Partner } from './partners.ts'
 import type { Trigger, WebhookData, WebhookEvent } from './webhooks.ts'
 
 type Sender = { workspaceId: string; apiUrl: string }
@@ -23,6 +25,90 @@ function sampleData(at: string, sender: Sender): WebhookData {
     'lead.created': lead,
     'sale.created': { ...lead, eventName: 'Purchase', sale: { amount: 4_900, ...money } },
     'sale.refunded': { ...lead, eventName: 'Refund', sale: { amount: -4_900, ...money } },
+    'partner.enrolled': samplePartner(at),
+    'partner.application_submitted': sampleApplication(at),
+    'partner.merged': {
+      sourcePartner: { id: 'pn_other', tenantId: null, email: 'other@example.com' },
+      targetPartner: { id: 'pn_test', tenantId: null, email: 'partner@example.com' },
+      targetAlreadyEnrolled: true,
+    },
+    'discount_code.created': sampleCode,
+    'discount_code.deleted': sampleCode,
+  }
+}
+
+const sampleCode: WebhookData['discount_code.created'] = {
+  id: 'dcode_test',
+  code: 'TEST',
+  partnerId: 'pn_test',
+  linkId: 'link_test',
+  disabledAt: null,
+  discount: { id: 'disc_test', amount: 10, type: 'percentage', maxDuration: null, provider: 'custom' },
+}
+
+const profile = {
+  id: 'pn_test',
+  name: 'Test Partner',
+  email: 'partner@example.com',
+  image: null,
+  description: null,
+  country: 'US',
+  companyName: null,
+  groupId: 'grp_test',
+  website: null,
+  youtube: null,
+  twitter: null,
+  linkedin: null,
+  instagram: null,
+  tiktok: null,
+}
+
+function sampleApplication(createdAt: string): PartnerApplication {
+  const applicationFormData = [{ label: 'Where will you promote us?', value: 'In my newsletter.' }]
+  return { id: 'pga_test', createdAt, partner: { ...profile, status: 'pending' }, applicationFormData }
+}
+
+function samplePartner(createdAt: string): Partner {
+  return {
+    ...profile,
+    username: null,
+    networkStatus: 'draft',
+    defaultPayoutMethod: null,
+    paypalEmail: null,
+    stripeConnectId: null,
+    payoutsEnabledAt: null,
+    identityVerifiedAt: null,
+    programId: 'prog_test',
+    partnerId: 'pn_test',
+    tenantId: null,
+    createdAt,
+    status: 'approved',
+    links: [],
+    clickRewardId: null,
+    leadRewardId: null,
+    saleRewardId: null,
+    referralRewardId: null,
+    discountId: null,
+    applicationId: null,
+    bannedAt: null,
+    bannedReason: null,
+    referralFormData: null,
+    application: null,
+    tags: [],
+    totalClicks: 0,
+    totalLeads: 0,
+    totalConversions: 0,
+    totalSales: 0,
+    totalSaleAmount: 0,
+    totalCommissions: 0,
+    netRevenue: 0,
+    earningsPerClick: null,
+    averageLifetimeValue: null,
+    clickToLeadRate: null,
+    clickToConversionRate: null,
+    leadToConversionRate: null,
+    returnOnAdSpend: null,
+    trustedAt: null,
   }
 }
 

@@ -1,9 +1,13 @@
 import { z } from 'zod'
 import { instant, listing, plainText } from './common.ts'
 import { customer } from './customers.ts'
+import { discountCode } from './discount-codes.ts'
+import { discount } from './discounts.ts'
 import { click } from './events.ts'
 import { link } from './links.ts'
 import { operation } from './operation.ts'
+import { partnerApplication } from './partner-applications.ts'
+import { partner } from './partners.ts'
 import { paymentProcessors } from './track.ts'
 
 /** Webhook triggers. A new trigger also needs a line in `dataSchemas` and in the sample events. */
@@ -15,6 +19,11 @@ export const triggers = [
   'lead.created',
   'sale.created',
   'sale.refunded',
+  'partner.enrolled',
+  'partner.application_submitted',
+  'partner.merged',
+  'discount_code.created',
+  'discount_code.deleted',
 ] as const
 export type Trigger = (typeof triggers)[number]
 
@@ -35,6 +44,10 @@ const sale = {
     invoiceId: z.string().nullable(),
   }),
 }
+const mergedPartner = z.object({ id: z.string(), tenantId: z.string().nullable(), email: z.string().nullable() })
+const codeEvent = discountCode.omit({ discountId: true }).extend({
+  discount: discount.pick({ id: true, amount: true, type: true, maxDuration: true, provider: true }).nullable(),
+})
 const dataSchemas = {
   'link.created': link,
   'link.updated': link,
@@ -43,6 +56,15 @@ const dataSchemas = {
   'lead.created': z.object(lead),
   'sale.created': z.object(sale),
   'sale.refunded': z.object(sale),
+  'partner.enrolled': partner,
+  'partner.application_submitted': partnerApplication,
+  'partner.merged': z.object({
+    sourcePartner: mergedPartner,
+    targetPartner: mergedPartner,
+    targetAlreadyEnrolled: z.boolean(),
+  }),
+  'discount_code.created': codeEvent,
+  'discount_code.deleted': codeEvent,
 } satisfies Record<Trigger, z.ZodType>
 
 const eventSchema = <Event extends Trigger>(event: Event) =>

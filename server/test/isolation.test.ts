@@ -4,6 +4,7 @@ import { operations } from '@tributary/contract/index'
 import type { JsonOperation } from '@tributary/contract/operation'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { createDiscountCode } from '../src/features/discount-codes/service.ts'
 import { createDiscount } from '../src/features/discounts/service.ts'
 import { createFolder } from '../src/features/folders/service.ts'
 import { createGroup } from '../src/features/groups/service.ts'
@@ -47,6 +48,7 @@ type Foreign = BuiltWorkspace & {
   groupId: string
   partnerTagId: string
   discountId: string
+  discountCodeId: string
   partnerId: string
 }
 let foreign: Foreign
@@ -70,6 +72,8 @@ function foreignValue(name: string, path: string): unknown {
     groupId: foreign.groupId,
     partnerId: foreign.partnerId,
     programId: foreign.programId,
+    idOrCode: foreign.discountCodeId,
+    discountId: foreign.discountId,
     partnerIds: [foreign.partnerId],
     sourcePartnerId: foreign.partnerId,
     targetPartnerId: foreign.partnerId,
@@ -102,6 +106,7 @@ function foreignValue(name: string, path: string): unknown {
     domains: foreign.domain,
     slug: path.startsWith('/groups') ? secret : foreign.domain,
     key: secret,
+    code: secret,
     name: secret,
     tag: secret,
     search: secret,
@@ -146,6 +151,12 @@ beforeAll(async () => {
   const partnerTag = await createPartnerTag(context, { name: secret })
   const discount = await createDiscount(context, { groupId: group.id, type: 'flat', amount: 1 })
   const partner = await buildPartner(platform, workspace, { name: secret, groupId: group.id })
+  const partnerLink = await buildLink(platform, workspace, { partnerId: partner.id })
+  const discountCode = await createDiscountCode(context, {
+    partnerId: partner.id,
+    linkId: partnerLink.id,
+    code: secret,
+  })
   const ids = {
     linkId: link.id,
     tagId: tag.id,
@@ -155,6 +166,7 @@ beforeAll(async () => {
     groupId: group.id,
     partnerTagId: partnerTag.id,
     discountId: discount.id,
+    discountCodeId: discountCode.id,
     partnerId: partner.id,
   }
   foreign = { ...workspace, ...ids, externalId: secret, clickId: '', webhookId: '', eventId: secret }
@@ -237,6 +249,7 @@ function attempts(operation: JsonOperation): Attempt[] {
     partnerId: 'pn_mine',
     sourcePartnerId: 'pn_mine',
     targetPartnerId: 'pn_mine',
+    linkId: 'link_mine',
     ...(operation.path.startsWith('/partners') && { email: 'mine@example.com' }),
   }
   const usual = Object.fromEntries(Object.entries(base).filter(([name]) => required(operation).includes(name)))
@@ -277,6 +290,7 @@ function required(operation: JsonOperation): string[] {
       ' ',
     )
   if (operation.id === 'createDiscount') needed.push('groupId')
+  if (operation.id === 'createDiscountCode') needed.push('partnerId', 'linkId')
   if (operation.path.startsWith('/partners')) needed.push('email', 'partnerId', 'sourcePartnerId', 'targetPartnerId')
   return bodyFields(operation).filter((name) => needed.includes(name) || operation.id === 'registerDomain')
 }
@@ -306,6 +320,7 @@ function leaks(value: unknown): unknown[] {
     foreign.groupId,
     foreign.partnerTagId,
     foreign.discountId,
+    foreign.discountCodeId,
     foreign.partnerId,
   ]
   const isForeign =

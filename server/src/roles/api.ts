@@ -1,6 +1,7 @@
 import { getRequestListener } from '@hono/node-server'
 import { analyticsRoutes } from '../features/analytics/routes.ts'
 import { customersRoutes } from '../features/customers/routes.ts'
+import { discountCodesRoutes } from '../features/discount-codes/routes.ts'
 import { discountsRoutes } from '../features/discounts/routes.ts'
 import { docsPages } from '../features/docs/routes.ts'
 import { domainsRoutes } from '../features/domains/routes.ts'
@@ -48,6 +49,7 @@ export function bindRoutes(platform: Platform, redirect: Redirect): Route[] {
     ...groupsRoutes,
     ...partnerTagsRoutes,
     ...discountsRoutes,
+    ...discountCodesRoutes,
     ...enrolmentsRoutes(platform, moneyEffects),
     ...tagsRoutes,
     ...trackRoutes,

@@ -1,4 +1,6 @@
 import { customerErasure } from '../features/customers/webhooks.ts'
+import { discountCodeWebhooks } from '../features/discount-codes/webhooks.ts'
+import { partnerWebhooks } from '../features/enrolments/webhooks.ts'
 import { knownFolderIds } from '../features/folders/service.ts'
 import { clickWebhooks } from '../features/ingest/webhooks.ts'
 import { assignWebhook } from '../features/links/service.ts'
@@ -6,11 +8,13 @@ import { linkWebhooks } from '../features/links/webhooks.ts'
 import { clickFactsRelease, conversionWebhooks } from '../features/track/webhooks.ts'
 import { erasureJob, releaseJob, sourceJob } from '../features/webhooks/jobs.ts'
 
-/** The jobs that turn changes of links, clicks, leads and sales into webhook events. */
+/** The jobs that turn changes of links, clicks, leads, sales, partners and codes into webhook events. */
 export const webhookEventJobs = [
   sourceJob(linkWebhooks),
   sourceJob(clickWebhooks),
   ...conversionWebhooks.map(sourceJob),
+  sourceJob(partnerWebhooks),
+  sourceJob(discountCodeWebhooks),
   releaseJob(clickFactsRelease),
   erasureJob(customerErasure),
 ]

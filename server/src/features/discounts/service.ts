@@ -14,6 +14,7 @@ import {
   selectDiscount,
   selectDiscounts,
   selectDiscountsByGroup,
+  selectDiscountsByNumber,
   updateDiscountRow,
 } from './store.ts'
 
@@ -72,7 +73,7 @@ export function removeDiscountOfGroup(ctx: Reader, groupNumber: bigint): Promise
   return deleteDiscountOfGroup(ctx.db, ctx.workspaceId, groupNumber)
 }
 
-async function requireDiscount(ctx: Reader, id: string): Promise<DiscountRow> {
+export async function requireDiscount(ctx: Reader, id: string): Promise<DiscountRow> {
   const row = await selectDiscount(ctx.db, ctx.workspaceId, id)
   if (!row) throw notFound('discount', id)
   return row
@@ -84,6 +85,12 @@ export async function discountsByGroup(ctx: Reader, groupNumbers: bigint[]): Pro
   const numbers = [...new Set(groupNumbers)]
   const rows = await selectDiscountsByGroup(ctx.db, ctx.workspaceId, numbers)
   return new Map(rows.map((row) => [row.group_number, row]))
+}
+
+export async function discountsByNumber(ctx: Reader, numbers: bigint[]): Promise<Map<bigint, DiscountRow>> {
+  if (numbers.length === 0) return new Map()
+  const rows = await selectDiscountsByNumber(ctx.db, ctx.workspaceId, [...new Set(numbers)])
+  return new Map(rows.map((row) => [row.number, row]))
 }
 
 /** Money in the smallest unit, or percent. */

@@ -55,6 +55,12 @@ export async function selectDiscountsByGroup(
   return result.rows
 }
 
+export async function selectDiscountsByNumber(db: Db, workspaceId: string, numbers: bigint[]): Promise<DiscountRow[]> {
+  const result = await sql<DiscountRow>`SELECT * FROM discounts
+    WHERE workspace_id = ${workspaceId} AND number = ANY(${numbers}::bigint[])`.execute(db)
+  return result.rows
+}
+
 /** Inserts a discount. Undefined when its group has one. */
 export async function insertDiscount(db: Db, row: NewDiscountRow): Promise<DiscountRow | undefined> {
   const inserted = await db

@@ -23,6 +23,7 @@ import { findProgramWorkspace, requireProgram } from '../programs/service.ts'
 import { createDefaultLinks, requireLinkTarget } from './default-links.ts'
 import { chooseGroup, enrol, isConfirmed } from './enrol.ts'
 import { presentPartner } from './present.ts'
+import { publishPartner } from './publish.ts'
 import { newToken, queueEmail, requireToken } from './tokens.ts'
 import { admit, transit } from './transitions.ts'
 
@@ -63,6 +64,7 @@ export async function applyToProgram(
     const group = await chooseGroup(ctx, groupId)
     const { partner, isNew } = await enrol(ctx, profile, group, 'pending', application)
     const reapplied = isNew ? partner : await reapply(ctx, partner, application)
+    if (isNew && !mustConfirm) await publishApplication(ctx, partner)
     if (reapplied && mustConfirm) await queueEmail(ctx, reapplied, { kind: 'confirm', token })
   })
   return { confirmation: mustConfirm ? 'email' : 'none' }
@@ -102,7 +104,13 @@ async function submit(ctx: Ctx, { number }: Partner, columns: Partial<Partner> =
   const changed = await changePartner(ctx, number, changes, ['pending', 'rejected'])
   if (!changed) throw badRequest('This application is not open.')
   await recordActivities(ctx, [{ partnerNumber: number, kind: 'applied' }])
+  await publishApplication(ctx, changed)
   return changed
+}
+
+async function publishApplication(ctx: Ctx, partner: Partner): Promise<void> {
+  const group = (await groupsByNumber(ctx, [partner.group_number])).get(partner.group_number)
+  await publishPartner(ctx, 'partner.application_submitted', presentApplication(partner, group?.id ?? null))
 }
 
 /** Deletes some applications whose address nobody confirmed in time. Returns whether there may be more. */

@@ -1,8 +1,9 @@
-import type { NewLink } from '@tributary/contract/links'
+import type { Link, NewLink } from '@tributary/contract/links'
 import type { LinkProps } from '@tributary/contract/partners'
 import type { Ctx } from '../../platform/context.ts'
 import { AppError, badRequest } from '../../platform/errors.ts'
 import { randomText } from '../../platform/ids.ts'
+import { createFirstCode } from '../discount-codes/service.ts'
 import type { Group } from '../groups/service.ts'
 import { countPartnerLinks, createLink } from '../links/service.ts'
 import type { Partner } from '../partners/service.ts'
@@ -21,7 +22,7 @@ export function requireLinkTarget({ domain, url }: ProgramRecord): LinkTarget {
 const keyAttempts = 5
 const longestKey = 100
 
-/** Creates the default links of the partner's group, in a transaction. A partner that has links gets none. */
+/** Creates the default links of the partner's group and a discount code, unless the partner has links. Needs a transaction. */
 export async function createDefaultLinks(
   ctx: Ctx,
   partner: Partner,
@@ -44,7 +45,8 @@ export async function createDefaultLinks(
       // Only one link can have the external id.
       ...(index === 0 && externalId && { externalId }),
     }
-    await createWithKey(ctx, input, { prefix, name, hasSuffix: index > 0 })
+    const link = await createWithKey(ctx, input, { prefix, name, hasSuffix: index > 0 })
+    if (index === 0) await createFirstCode(ctx, partner, link.id)
   }
 }
 
@@ -53,16 +55,12 @@ async function createWithKey(
   ctx: Ctx,
   input: NewLink,
   { prefix = '', name, hasSuffix }: { prefix?: string; name: string; hasSuffix: boolean },
-): Promise<void> {
-  if (name === '') {
-    await createLink(ctx, { ...input, ...(prefix && { prefix }) })
-    return
-  }
+): Promise<Link> {
+  if (name === '') return createLink(ctx, { ...input, ...(prefix && { prefix }) })
   for (let attempt = hasSuffix ? 1 : 0; ; attempt++) {
     const key = attempt === 0 ? name : `${name}-${randomText(4).toLowerCase()}`
     try {
-      await createLink(ctx, { ...input, key: prefix + key })
-      return
+      return await createLink(ctx, { ...input, key: prefix + key })
     } catch (error) {
       const isTaken = error instanceof AppError && error.code === 'conflict'
       if (!isTaken || attempt === keyAttempts) throw error

@@ -1,10 +1,12 @@
 import type { Ctx } from '../../platform/context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
+import { giveCodes } from '../discount-codes/service.ts'
 import { giveLinks } from '../links/service.ts'
 import { changePartner, lockPartners, mergeRows, type Partner, requirePartner } from '../partners/service.ts'
 import { requireProgram } from '../programs/service.ts'
 import type { MoneyEffects } from './money.ts'
+import { publishPartner } from './publish.ts'
 
 /** Merges one partner into another: its links, codes, commissions, balances, totals and tags move. */
 export async function mergePartners(
@@ -27,7 +29,14 @@ export async function mergePartners(
     await giveLinks(ctx, source.id, { id: target.id, tenantId: target.tenant_id ?? source.tenant_id })
     if (target.tenant_id === null && source.tenant_id !== null)
       await changePartner(ctx, target.number, { tenant_id: source.tenant_id })
+    await giveCodes(ctx, source.number, target)
     await money.merge(ctx, source, target)
+    const tenantId = target.tenant_id ?? source.tenant_id
+    await publishPartner(ctx, 'partner.merged', {
+      sourcePartner: { id: source.id, tenantId: source.tenant_id, email: source.email },
+      targetPartner: { id: target.id, tenantId, email: target.email },
+      targetAlreadyEnrolled: true,
+    })
     return { partnerId: target.id }
   })
 }

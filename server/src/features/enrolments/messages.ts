@@ -1,3 +1,4 @@
+import type { WebhookData } from '@tributary/contract/webhooks'
 import { z } from 'zod'
 
 /** An e-mail to a partner, with an encrypted token. */
@@ -15,4 +16,26 @@ export const partnerEmailSubject = 'changes.*.partner-emails'
 
 export function partnerEmailMessage(body: PartnerEmail, partition: number) {
   return { subject: `changes.${partition}.partner-emails`, body }
+}
+
+const isObject = (value: unknown) => typeof value === 'object' && value !== null
+const happened = <Type extends keyof WebhookData>(type: Type) =>
+  z.object({
+    id: z.string(),
+    event: z.literal(type),
+    createdAt: z.string(),
+    /** The partner at the time of the event. */
+    data: z.custom<WebhookData[Type]>(isObject),
+  })
+
+export const partnerChanged = z.object({
+  workspaceId: z.string(),
+  event: z.union([happened('partner.enrolled'), happened('partner.application_submitted'), happened('partner.merged')]),
+})
+export type PartnerChanged = z.infer<typeof partnerChanged>
+
+export const partnerChangedSubject = 'changes.*.partners'
+
+export function partnerChangedMessage(body: PartnerChanged, partition: number) {
+  return { subject: `changes.${partition}.partners`, body }
 }

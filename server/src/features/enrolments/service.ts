@@ -7,7 +7,6 @@ import {
   changePartner,
   listPartnerRows,
   lockPartners,
-  movePartners,
   recordActivities,
   replaceTags,
   requirePartner,
@@ -15,7 +14,9 @@ import {
 import { requireProgram } from '../programs/service.ts'
 import { createDefaultLinks, requireLinkTarget } from './default-links.ts'
 import { chooseGroup, enrol, profileColumns, refuseTaken } from './enrol.ts'
+import { moveToGroup } from './groups.ts'
 import { presentPartner, presentPartners } from './present.ts'
+import { publishPartner } from './publish.ts'
 
 /* A partner joins the program, changes its status and leaves: what happens to its links, codes and commissions. */
 
@@ -45,19 +46,23 @@ export async function getPartner(ctx: Ctx, id: string): Promise<Partner> {
 
 /** Enrols a partner with default links. Of an existing partner, only the tenant id changes. */
 export async function createPartner(ctx: Ctx, { linkProps, groupId, ...input }: NewPartner): Promise<Partner> {
-  const partner = await transaction(ctx, async (ctx) => {
+  return transaction(ctx, async (ctx) => {
     const target = requireLinkTarget(await requireProgram(ctx))
     const group = await chooseGroup(ctx, groupId)
     const { name, ...profile } = input
     const { partner, isNew } = await enrol(ctx, { ...profile, name: name ?? undefined }, group, 'approved')
-    if (isNew) await createDefaultLinks(ctx, partner, group, target, linkProps)
-    else if (input.tenantId !== undefined && input.tenantId !== partner.tenant_id) {
-      const changed = await changePartner(ctx, partner.number, { tenant_id: input.tenantId }).catch(refuseTaken(input))
-      return changed ?? partner
+    if (isNew) {
+      await createDefaultLinks(ctx, partner, group, target, linkProps)
+      const enrolled = await presentPartner(ctx, partner)
+      await publishPartner(ctx, 'partner.enrolled', enrolled)
+      return enrolled
     }
-    return partner
+    if (input.tenantId !== undefined && input.tenantId !== partner.tenant_id) {
+      const changed = await changePartner(ctx, partner.number, { tenant_id: input.tenantId }).catch(refuseTaken(input))
+      return presentPartner(ctx, changed ?? partner)
+    }
+    return presentPartner(ctx, partner)
   })
-  return presentPartner(ctx, partner)
 }
 
 export async function updatePartner(ctx: Ctx, id: string, patch: PartnerPatch): Promise<Partner> {
@@ -67,7 +72,7 @@ export async function updatePartner(ctx: Ctx, id: string, patch: PartnerPatch): 
     const { number } = await requirePartner(ctx, { partnerId: id })
     const [before] = await lockPartners(ctx.db, ctx.workspaceId, [number])
     if (!before) throw notFound('partner', id)
-    if (group) await movePartners(ctx, [number], group)
+    if (group) await moveToGroup(ctx, [number], group)
     if (patch.tagIds) await replaceTags(ctx, number, patch.tagIds)
     const columns = Object.entries(profileColumns(patch)).filter(
       ([name, value]) => value !== before[name as keyof typeof before],

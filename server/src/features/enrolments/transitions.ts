@@ -3,13 +3,13 @@ import type { banReasons } from '@tributary/contract/partners'
 import type { Ctx } from '../../platform/context.ts'
 import { badRequest, notFound } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
+import { disablePartnerCodes, enablePartnerCodes } from '../discount-codes/service.ts'
 import { groupsByNumber, requireGroup } from '../groups/service.ts'
 import { disableLinks, enableLinks } from '../links/service.ts'
 import {
   changePartner,
   disabledTimes,
   lockPartners,
-  movePartners,
   type Partner,
   type PartnerName,
   type ProfileColumns,
@@ -19,7 +19,10 @@ import {
 } from '../partners/service.ts'
 import { requireProgram } from '../programs/service.ts'
 import { createDefaultLinks, requireLinkTarget } from './default-links.ts'
+import { moveToGroup } from './groups.ts'
 import type { MoneyEffects } from './money.ts'
+import { presentPartner } from './present.ts'
+import { publishPartner } from './publish.ts'
 
 type Result = { partnerId: string }
 const dayMs = 86_400_000
@@ -79,6 +82,7 @@ export async function banPartner(
       detail: { reason, linksDisabledAt: at.toISOString() },
     })
     await disableLinks(ctx, partner.id, at)
+    await disablePartnerCodes(ctx, number, at)
     await money.cancelUnpaid(ctx, partner)
   })
 }
@@ -91,6 +95,7 @@ export async function unbanPartner(
   return change(ctx, name, async (ctx, { number }) => {
     const partner = await transit(ctx, number, 'unban', { columns: { banned_at: null, banned_reason: null } })
     await enableLinks(ctx, partner.id, await disabledTimes(ctx, number))
+    await enablePartnerCodes(ctx, number)
     if (restoreCommissions) await money.restoreCanceled(ctx, partner)
   })
 }
@@ -100,6 +105,7 @@ export async function deactivatePartner(ctx: Ctx, name: PartnerName): Promise<Re
     const at = ctx.now()
     const partner = await transit(ctx, number, 'deactivate', { detail: { linksDisabledAt: at.toISOString() } })
     await disableLinks(ctx, partner.id, at)
+    await disablePartnerCodes(ctx, number, at)
   })
 }
 
@@ -107,6 +113,7 @@ export async function reactivatePartner(ctx: Ctx, name: PartnerName): Promise<Re
   return change(ctx, name, async (ctx, { number }) => {
     const partner = await transit(ctx, number, 'reactivate')
     await enableLinks(ctx, partner.id, await disabledTimes(ctx, number))
+    await enablePartnerCodes(ctx, number)
   })
 }
 
@@ -143,10 +150,13 @@ export async function admit(
   const partner = await transit(ctx, number, transition, {
     columns: transition === 'approve' ? { ...columns, ...cleared } : cleared,
   })
-  if (group) await movePartners(ctx, [number], group)
+  if (group) await moveToGroup(ctx, [number], group)
   const joined = group ?? (await groupsByNumber(ctx, [partner.group_number])).get(partner.group_number)
-  if (joined) await createDefaultLinks(ctx, partner, joined, target)
-  return partner
+  if (!joined) throw new Error(`The partner ${partner.id} has no group`)
+  const member = { ...partner, group_number: joined.number }
+  await createDefaultLinks(ctx, member, joined, target)
+  await publishPartner(ctx, 'partner.enrolled', await presentPartner(ctx, member))
+  return member
 }
 
 export async function rejectPartner(ctx: Ctx, input: ApplicationRejection): Promise<Result> {
