@@ -11,6 +11,8 @@ export type ValkeyCache<T> = {
 
 const restMs = 1_000
 const retentionMs = 25 * 3_600_000
+// When many links change, one command removes the entries of all changes of this time.
+const removalMs = 5
 
 /**
  * The second-level cache that redirect processes share in Valkey. Entries last more than a day, for a process that
@@ -18,11 +20,19 @@ const retentionMs = 25 * 3_600_000
  */
 export function openValkeyCache<T>({ valkey }: Pick<Platform, 'valkey'>, name: string): ValkeyCache<T> {
   let restsUntil = 0
+  const removed = new Set<string>()
+  let timer: NodeJS.Timeout | undefined
+  const removeAll = () => {
+    timer = undefined
+    const keys = [...removed]
+    removed.clear()
+    if (keys.length > 0) valkey.del(keys).catch(() => {})
+  }
   const entryKey = (address: string) => `redirect:${name}:${address}`
   return {
     async get(address, owner) {
       // While Valkey hangs, a process waits for it once per second, not for every link.
-      if (performance.now() < restsUntil) return undefined
+      if (performance.now() < restsUntil || removed.has(entryKey(address))) return undefined
       const text = await valkey.get(entryKey(address)).catch(() => {
         restsUntil = performance.now() + restMs
         return null
@@ -31,10 +41,12 @@ export function openValkeyCache<T>({ valkey }: Pick<Platform, 'valkey'>, name: s
       return entry?.owner === owner ? entry : undefined
     },
     put(address, entry, unknownMs) {
+      removed.delete(entryKey(address))
       valkey.set(entryKey(address), JSON.stringify(entry), 'PX', entry.value ? retentionMs : unknownMs).catch(() => {})
     },
     remove(address) {
-      valkey.del(entryKey(address)).catch(() => {})
+      timer ??= setTimeout(removeAll, removalMs).unref()
+      removed.add(entryKey(address))
     },
   }
 }
