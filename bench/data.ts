@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { rollupTables } from '../server/src/features/rollups/service.ts'
 import { openClickHouse, query } from '../server/src/platform/clickhouse.ts'
 import { sleep } from '../server/src/platform/clock.ts'
 import { buildWorkspace } from '../server/test/build.ts'
@@ -46,6 +47,11 @@ for (let slice = 0; slice < slices; slice++) {
 const seconds = Math.round((performance.now() - started) / 1000)
 const made = { hot: await linkAt(first + 1n), cold: await linkAt(first + BigInt(links) - 2n) }
 await bench.keep({ workspaceId: workspace.id, key: workspace.key, links: made, until, clicks })
+// ClickHouse merges each month of a rollup by itself when nothing was added to it for an hour.
+for (const rollup of Object.values(rollupTables)) {
+  console.error(`merging ${rollup}`)
+  await clickhouse.command({ query: `OPTIMIZE TABLE ${rollup} FINAL` })
+}
 await untilMerged()
 console.log(`${clicks} clicks, with leads and sales, in ${seconds} s`)
 for (const { table, rows, megabytes } of await sizes()) console.log(`${table}: ${rows} rows, ${megabytes} MB`)

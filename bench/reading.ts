@@ -120,7 +120,11 @@ const queries: BenchQuery[] = [
 ]
 
 const rows: (string | number)[][] = []
-for (const query of queries) rows.push(await measure(query))
+for (const query of queries) {
+  const row = await measure(query)
+  console.error(row.join(' | '))
+  rows.push(row)
+}
 const columns = ['bare p50 ms', 'bare p95 ms', 'HTTP p50 ms', 'HTTP p95 ms', 'p95 allowed']
 report('reading', { title: `${made.clicks} clicks`, columns, rows })
 await server.stop()

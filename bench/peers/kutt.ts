@@ -44,7 +44,9 @@ export async function startKutt(folder: string, engines: { POSTGRES_URL: string;
   await db.query(
     `INSERT INTO links (address, target, user_id) SELECT 'hot', 'https://example.com/landing', id FROM users`,
   )
-  const child = spawn(process.execPath, ['server/server.js', '--production'], { cwd: folder, env, stdio: 'ignore' })
+  // Its own process group, because Kutt starts processes that do not end with it.
+  const options = { cwd: folder, env, stdio: 'ignore', detached: true } as const
+  const child = spawn(process.execPath, ['server/server.js', '--production'], options)
   const url = `http://127.0.0.1:${port}`
   await untilReady(child, url)
   return {
@@ -61,7 +63,7 @@ export async function startKutt(folder: string, engines: { POSTGRES_URL: string;
     async stop() {
       await db.end()
       const exited = once(child, 'exit')
-      child.kill('SIGKILL')
+      process.kill(-(child.pid as number), 'SIGKILL')
       await exited
     },
   }

@@ -92,7 +92,7 @@ report(
 )
 failWhenMissed([
   { name: 'links created × Kutt', figure: ratio(created), atLeast: 1.5 },
-  { name: 'redirects × Kutt', figure: ratio(redirected), atLeast: 8 },
+  { name: 'redirects × Kutt', figure: ratio(redirected), atLeast: 2 },
 ])
 
 function create({ create }: Peer, url: string, length: number): Promise<Load> {
