@@ -21,9 +21,9 @@ const removalMs = 5
 export function openValkeyCache<T>({ valkey }: Pick<Platform, 'valkey'>, name: string): ValkeyCache<T> {
   let restsUntil = 0
   const removed = new Set<string>()
-  let timer: NodeJS.Timeout | undefined
+  let isTimed = false
   const removeAll = () => {
-    timer = undefined
+    isTimed = false
     const keys = [...removed]
     removed.clear()
     if (keys.length > 0) valkey.del(keys).catch(() => {})
@@ -45,7 +45,8 @@ export function openValkeyCache<T>({ valkey }: Pick<Platform, 'valkey'>, name: s
       valkey.set(entryKey(address), JSON.stringify(entry), 'PX', entry.value ? retentionMs : unknownMs).catch(() => {})
     },
     remove(address) {
-      timer ??= setTimeout(removeAll, removalMs).unref()
+      if (!isTimed) setTimeout(removeAll, removalMs).unref()
+      isTimed = true
       removed.add(entryKey(address))
     },
   }
