@@ -131,7 +131,9 @@ test('a rebuild restores the leads and sales recorded in PostgreSQL, and a secon
     'workspace_counts',
     'link_counts',
     'link_days',
+    'link_months',
     'dimension_counts',
+    'dimension_months',
   ])
     await lose(table)
   const shares: number[] = []
@@ -156,7 +158,9 @@ test('expired lead and sale rows are not restored, and stay counted', async () =
     'workspace_counts',
     'link_counts',
     'link_days',
+    'link_months',
     'dimension_counts',
+    'dimension_months',
   ])
     await lose(table)
   expect(await rebuildConversions(platform, () => {})).toMatchObject({ conversionsAdded: 0, unrepaired: 0 })

@@ -44,7 +44,10 @@ afterAll(async () => {
 })
 
 const hourMs = 3_600_000
-const tables = ['click_events', 'link_attributes', 'workspace_counts', 'link_counts', 'link_days', 'dimension_counts']
+const tables = [
+  ...['click_events', 'link_attributes', 'workspace_counts', 'link_counts', 'link_days', 'link_months'],
+  ...['dimension_counts', 'dimension_months'],
+]
 type TestLink = { number: bigint; workspaceId: string; url: string }
 
 let workspace: BuiltWorkspace

@@ -77,13 +77,12 @@ export async function countGroupings(ctx: Ctx, query: CountInput, options: Optio
 
 /** Answers groupings of one kind by one plan, or by event rows where the plan's rollup does not count all values. */
 async function countTogether(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: Planned[]): Promise<Answers> {
-  const [range] = rangesFor(plan, [], resolved.period, readFirstDays(resolved, groupings))
+  const ranges = rangesFor(plan, [], resolved.period, readFirstDays(resolved, groupings))
   const dimensionBy = new Map(
     groupings.map((groupBy) => [groupBy, chooseDimension({ groupBy, filter: resolved.filter })]),
   )
   const dimensions = [...dimensionBy.values()].filter((name) => name !== undefined)
-  const finding =
-    plan === 'dimension' && range ? foldedDimensions(ctx, dimensions, range) : Promise.resolve<string[]>([])
+  const finding = plan === 'dimension' ? foldedDimensions(ctx, dimensions, ranges) : Promise.resolve<string[]>([])
   const [answers, folded] = await Promise.all([ask(ctx, resolved, plan, groupings), finding])
   const inexact = groupings.filter((groupBy) => folded.includes(dimensionBy.get(groupBy) ?? ''))
   return inexact.length === 0 ? answers : { ...answers, ...(await ask(ctx, resolved, 'rows', inexact)) }
@@ -150,7 +149,8 @@ function top({ query, options }: Resolved) {
 
 function readFirstDays({ filter, starts }: Pick<Resolved, 'filter' | 'starts'>, groupings: Planned[]): FirstDays {
   const isOfUrls = groupings.some((groupBy) => isUrlDimension(chooseDimension({ groupBy, filter }) ?? ''))
-  return { linkDays: starts.linkDays, ...(isOfUrls && { dimensionCounts: starts.urls }) }
+  const { linkDays, months, urls } = starts
+  return { linkDays, linkMonths: months, dimensionMonths: months, ...(isOfUrls && { dimensionCounts: urls }) }
 }
 
 function countingBy(resolved: Resolved, plan: Plan, groupings: Planned[], edges: number[] = []): Counting {

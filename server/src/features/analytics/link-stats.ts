@@ -20,7 +20,8 @@ export async function countByLink(ctx: Ctx, query: LinkStatsQuery, limits: Query
   const buckets = series ? await seriesBuckets(ctx, asked, period) : []
   const edges = buckets.map(({ second }) => second)
   const plan = planFor({ groupBy: 'timeseries', filter, visitors: false, edges })
-  const ranges = rangesFor(plan, edges, period, await rollupStarts(ctx))
+  const { linkDays, months } = await rollupStarts(ctx)
+  const ranges = rangesFor(plan, edges, period, { linkDays, linkMonths: months })
   const wheres = kindsByEvent.composite.map((kind) => [kind, buildWhere(ctx.workspaceId, period, filter, kind)])
   const totals = await selectTotals(
     ctx.clickhouse,

@@ -70,6 +70,7 @@ const iso = (second: number) => new Date(second * 1000).toISOString().replace('.
 const quarters = (from: string, to: string) => ['workspaceCounts', from, to]
 const hoursOfLinks = (from: string, to: string) => ['linkCounts', from, to]
 const daysOfLinks = (from: string, to: string) => ['linkDays', from, to]
+const monthsOfLinks = (from: string, to: string) => ['linkMonths', from, to]
 
 test.each<[Plan, string, string, string[][]]>([
   ['rows', '2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z', []],
@@ -108,6 +109,16 @@ test.each<[Plan, string, string, string[][]]>([
     [
       hoursOfLinks('1970-01-01T01:00:00Z', '2106-02-07T06:00:00Z'),
       daysOfLinks('1970-01-02T00:00:00Z', '2106-02-07T00:00:00Z'),
+      monthsOfLinks('1970-02-01T00:00:00Z', '2106-02-01T00:00:00Z'),
+    ],
+  ],
+  [
+    'dimension',
+    '2025-11-16T13:00:00Z',
+    '2026-01-03T23:00:00Z',
+    [
+      ['dimensionCounts', '2025-11-17T00:00:00Z', '2026-01-03T00:00:00Z'],
+      ['dimensionMonths', '2025-12-01T00:00:00Z', '2026-01-01T00:00:00Z'],
     ],
   ],
 ])('whole rollup buckets of %s from %s to %s', (plan, from, to, expected) => {
@@ -118,7 +129,7 @@ test.each<[Plan, string, string, string[][]]>([
 test('a series of links by local days reads no UTC days', () => {
   const period = { from: new Date('2026-01-01T00:00:00Z'), to: new Date('2026-01-09T00:00:00Z') }
   expect(rangesFor('links', hours(0, 1, 25), period).map(({ rollup }) => rollup)).toEqual(['linkCounts'])
-  expect(rangesFor('links', hours(0, 24, 48), period).map(({ rollup }) => rollup)).toEqual(['linkCounts', 'linkDays'])
+  expect(rangesFor('links', hours(0, 24, 48), period).map(({ rollup }) => rollup)).toEqual(['linkDays'])
 })
 
 test('days before the first complete day of a rollup are read from finer ones', () => {

@@ -26,17 +26,21 @@ const dimensionByFilter: Record<string, string> = {
 export type FirstDays = Partial<Record<RollupName, string>>
 
 const [quarter, hour, day] = [900, 3_600, 86_400]
-const bucketSeconds: Record<RollupName, number> = {
+/** The seconds of a rollup's bucket, or a calendar month. */
+const bucketSizes: Record<RollupName, number | 'month'> = {
   workspaceCounts: quarter,
   linkCounts: hour,
   linkDays: day,
+  linkMonths: 'month',
   dimensionCounts: day,
+  dimensionMonths: 'month',
 }
+const longMs = 7 * day * 1000
 /** The rollups of each plan, the finest first. */
 const rollupsByPlan: Record<Plan, RollupName[]> = {
   workspace: ['workspaceCounts'],
-  links: ['linkCounts', 'linkDays'],
-  dimension: ['dimensionCounts'],
+  links: ['linkCounts', 'linkDays', 'linkMonths'],
+  dimension: ['dimensionCounts', 'dimensionMonths'],
   rows: [],
 }
 
@@ -53,7 +57,19 @@ export function planFor(query: CountQuery): Plan {
 }
 
 function fitsEdges(rollup: RollupName | undefined, edges: number[]): boolean {
-  return rollup !== undefined && edges.slice(1).every((edge) => edge % bucketSeconds[rollup] === 0)
+  return rollup !== undefined && edges.slice(1).every((edge) => findBucket(rollup, edge).start === edge)
+}
+
+/** The bucket that a Unix second is in. */
+function findBucket(rollup: RollupName, second: number): { start: number; end: number } {
+  const size = bucketSizes[rollup]
+  if (size !== 'month') {
+    const start = Math.floor(second / size) * size
+    return { start, end: start + size }
+  }
+  const at = new Date(second * 1000)
+  const monthStart = (months: number) => Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + months) / 1000
+  return { start: monthStart(0), end: monthStart(1) }
 }
 
 /** The rollup dimension that answers the query: its grouping or, for a total, its filter. */
@@ -79,12 +95,19 @@ export function rangesFor(
   const ranges: Range[] = []
   let [from, to] = [Math.max(period.from.getTime() / 1000, hour), Math.min(period.to.getTime() / 1000, 2 ** 32 - 1)]
   for (const rollup of rollupsByPlan[plan]) {
-    const step = bucketSeconds[rollup]
-    from = Math.ceil(Math.max(from, Date.parse(firstDays[rollup] ?? '1970-01-01') / 1000) / step) * step
-    to = Math.floor(to / step) * step
+    if (rollup === 'linkCounts' && daysSuffice(edges, period, firstDays)) continue
+    from = Math.max(from, Date.parse(firstDays[rollup] ?? '1970-01-01') / 1000)
+    const first = findBucket(rollup, from)
+    from = first.start === from ? from : first.end
+    to = findBucket(rollup, to).start
     if (from < to && fitsEdges(rollup, edges)) ranges.push({ rollup, from, to })
   }
   return ranges
+}
+
+/** Whether days of links leave so few events at both ends that these are fewer rows than the hours of all links. */
+function daysSuffice(edges: number[], { from, to }: { from: Date; to: Date }, { linkDays = '1970-01-01' }: FirstDays) {
+  return to.getTime() - from.getTime() > longMs && from >= new Date(linkDays) && fitsEdges('linkDays', edges)
 }
 
 /** The dimensions that a query filters by; `qr` is a filter on `trigger`. */

@@ -57,16 +57,16 @@ test('days before the first complete day of a rollup are not compared, and a rep
     platform.clickhouse.command({ query: text, clickhouse_settings: { mutations_sync: '1' } })
   await lose(`ALTER TABLE link_days DELETE WHERE workspace_id = '${id}'`)
   await lose(`ALTER TABLE dimension_counts DELETE WHERE workspace_id = '${id}' AND dimension IN (${urls})`)
-  const differing = async (starts?: { linkDays: string; urls: string }) => {
+  const differing = async (starts?: { linkDays: string; urls: string; months: string }) => {
     const months = await monthsOfEvents(platform, id)
     const range = { workspaceId: id, starts }
     const found = await Promise.all(months.map((month) => rollupDifferences(platform, { ...range, month })))
     return [...new Set(found.flat().map(({ rollup }) => rollup))]
   }
   const day = (after: number) => new Date(Date.now() + after * dayMs).toISOString().slice(0, 10)
-  expect(await differing({ linkDays: day(1), urls: day(1) })).toEqual([])
-  expect(await differing({ linkDays: day(-20), urls: day(1) })).toEqual(['link_days'])
-  expect(await differing()).toEqual(['link_days', 'dimension_counts'])
+  expect(await differing({ linkDays: day(1), urls: day(1), months: day(1) })).toEqual([])
+  expect(await differing({ linkDays: day(-20), urls: day(1), months: day(1) })).toEqual(['link_days'])
+  expect(await differing()).toEqual(['link_days', 'link_months', 'dimension_counts', 'dimension_months'])
   for (const month of await monthsOfEvents(platform, id)) await repairRollups(platform, { month, workspaceIds: [id] })
   expect(await differing()).toEqual([])
 })

@@ -19,6 +19,7 @@ import { type Foldables, markFolded } from './fold.ts'
 import {
   type CountCorrection,
   completeStarts,
+  type FoldedRange,
   insertCorrections,
   type LinkRange,
   type RollupRange,
@@ -59,7 +60,9 @@ export const rollupTables = {
   workspaceCounts: 'workspace_counts',
   linkCounts: 'link_counts',
   linkDays: 'link_days',
+  linkMonths: 'link_months',
   dimensionCounts: 'dimension_counts',
+  dimensionMonths: 'dimension_months',
 } as const
 // ClickHouse query parameters are part of the URL, whose length servers limit.
 const repairedAtOnce = 100
@@ -87,7 +90,8 @@ const openStarts = memoByObject((_: Platform['config']) =>
 export function rollupStarts({ db, config }: Pick<Platform, 'db' | 'config'>): Promise<Starts> {
   return openStarts(config)('', async () => {
     const days = Object.fromEntries((await selectStarts(db)).map(({ rollup, first_day }) => [rollup, first_day]))
-    return { linkDays: days.link_days ?? '1970-01-01', urls: days.urls ?? '1970-01-01' }
+    const always = '1970-01-01'
+    return { linkDays: days.link_days ?? always, urls: days.urls ?? always, months: days.months ?? always }
   })
 }
 
@@ -102,15 +106,21 @@ export function isUrlDimension(name: string): boolean {
 
 /**
  * Those of the dimensions whose values the daily rollup counts in part only in one total, because there were too many
- * on a day of this period: then only event rows are exact. `from` and `to` are Unix seconds.
+ * on a day of these ranges: then only event rows are exact.
  */
 export async function foldedDimensions(
   { clickhouse, workspaceId }: Pick<Ctx, 'clickhouse' | 'workspaceId'>,
   dimensions: string[],
-  { from, to }: { from: number; to: number },
+  ranges: { rollup: keyof typeof rollupTables; from: number; to: number }[],
 ): Promise<string[]> {
   const possible = dimensions.filter((dimension) => (foldable as readonly string[]).includes(dimension))
-  return possible.length === 0 ? [] : selectFolded(clickhouse, { workspaceId, dimensions: possible, from, to })
+  const buckets = ranges.map(({ rollup, from, to }) => ({
+    table: rollupTables[rollup] as FoldedRange['table'],
+    from,
+    to,
+  }))
+  if (possible.length === 0 || buckets.length === 0) return []
+  return selectFolded(clickhouse, { workspaceId, dimensions: possible, ranges: buckets })
 }
 
 /** Differences between a month's rollups and its event rows. */

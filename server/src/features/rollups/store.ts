@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import { type AllWorkspacesClickHouse, atOnce, type ClickHouse, query } from '../../platform/clickhouse.ts'
 import type { AllWorkspacesDb } from '../../platform/postgres.ts'
-import { type Count, foldedName, type Sum, sources, summing, urlDimensions } from './sums.ts'
+import { type Count, foldedName, isMonthly, type Sum, sources, summing, urlDimensions } from './sums.ts'
 
 /** A month (its first day), its days from `from` on, and the workspaces to include; all when none is given. */
 export type RollupRange = Mine & { month: string; from?: string; starts?: Starts }
 /** The first complete days of rollups that were added later; earlier days are not compared. */
-export type Starts = { linkDays: string; urls: string }
+export type Starts = { linkDays: string; urls: string; months: string }
 type Mine = { workspaceId?: string; workspaceIds?: string[] }
 export type DifferenceRow = Record<'workspace_id' | 'buckets' | 'missing' | 'surplus', string> & { counted: Count }
 
@@ -53,7 +53,7 @@ export async function repairRollup(clickhouse: AllWorkspacesClickHouse, sum: Sum
   const { rollup } = sum
   const { key, counts } = summing(sum)
   const columns = [key, ...Object.keys(counts), 'expires_on']
-  const retention = rollup === 'dimension_counts' ? ['kept_until'] : []
+  const retention = rollup === 'dimension_counts' || rollup === 'dimension_months' ? ['kept_until'] : []
   await clickhouse.command({
     query: `INSERT INTO ${rollup} (${[...columns, ...retention].join(', ')})
 SELECT ${[...columns, ...retention.map((column) => `expires_on AS ${column}`)].join(', ')} FROM (${differencesFragment(sum, range)})`,
@@ -63,15 +63,16 @@ SELECT ${[...columns, ...retention.map((column) => `expires_on AS ${column}`)].j
 }
 
 function differencesFragment(sum: Sum, range: RollupRange): string {
-  const { table, join, key, keyExpression, counts } = summing(sum)
+  const { table, day, join, key, keyExpression, counts } = summing(sum)
   const names = Object.keys(counts)
   const ofRows = Object.entries(counts).map(([name, count]) => `toInt128(${count}) AS ${name}`)
+  const from = range.from === undefined || isMonthly(sum.rollup) ? undefined : range.from
   const within = (day: string) => `toStartOfMonth(${day}) = {month:Date}
-    ${range.from === undefined ? '' : `AND ${day} >= {from:Date}`} ${ofWorkspace(range)}`
+    ${from === undefined ? '' : `AND ${day} >= {from:Date}`} ${ofWorkspace(range)}`
   return `SELECT ${[key, ...names].join(', ')}, expires AS expires_on FROM (
   SELECT ${[key, ...names.map((name) => `sum(${name}) AS ${name}`)].join(', ')}, min(expires_on) AS expires FROM (
     SELECT ${[keyExpression, ...ofRows].join(', ')}, min(event.expires_on) AS expires_on
-    FROM ${table} AS event ${join} WHERE ${within("toDate(timestamp, 'UTC')")} GROUP BY ${key}
+    FROM ${table} AS event ${join} WHERE ${within(day)} GROUP BY ${key}
     UNION ALL
     SELECT ${[key, ...names.map((name) => `-${name}`)].join(', ')}, expires_on FROM ${sum.rollup} WHERE ${within('toDate(bucket)')}
   ) GROUP BY ${key}
@@ -81,6 +82,7 @@ function differencesFragment(sum: Sum, range: RollupRange): string {
 function sinceStart({ rollup }: Sum, { starts }: RollupRange): string {
   if (!starts) return ''
   if (rollup === 'link_days') return `AND bucket >= toDate('${starts.linkDays}')`
+  if (isMonthly(rollup)) return `AND bucket >= toDate('${starts.months}')`
   const names = urlDimensions.flatMap((name) => [name, foldedName(name)]).map((name) => `'${name}'`)
   return rollup === 'dimension_counts'
     ? `AND (dimension NOT IN (${names.join(', ')}) OR bucket >= toDate('${starts.urls}'))`
@@ -171,23 +173,37 @@ WHERE workspace_id = {workspaceId:String} AND dimension = {dimension:String} AND
   return rows.map(({ value }) => value)
 }
 
-/** Those of the dimensions that have folded values in [from, to). */
+/** Buckets of the daily or monthly rollup in [from, to), in Unix seconds; each range is within the one before. */
+export type FoldedRange = { table: 'dimension_counts' | 'dimension_months'; from: number; to: number }
+
+/** Those of the dimensions that have folded values in the first of the ranges. */
 export async function selectFolded(
   clickhouse: ClickHouse,
-  of: { workspaceId: string; dimensions: string[]; from: number; to: number },
+  of: { workspaceId: string; dimensions: string[]; ranges: FoldedRange[] },
 ): Promise<string[]> {
-  const rows = await query<{ dimension: string }>(
-    clickhouse,
-    `SELECT DISTINCT dimension FROM dimension_counts
-WHERE workspace_id = {workspaceId:String} AND dimension IN {names:Array(String)}
-  AND bucket >= toDate(toDateTime({from:UInt32}, 'UTC')) AND bucket < toDate(toDateTime({to:UInt32}, 'UTC'))`,
-    { ...of, names: of.dimensions.map(foldedName) },
-  )
+  const isWithin = (index: number) =>
+    ['from', 'to']
+      .map((bound, n) => `bucket ${n ? '<' : '>='} toDate(toDateTime({${bound}${index}:UInt32}, 'UTC'))`)
+      .join(' AND ')
+  const parts = of.ranges.map(({ table }, index) => {
+    const rest = of.ranges[index + 1] ? `AND NOT (${isWithin(index + 1)})` : ''
+    return `SELECT DISTINCT dimension FROM ${table}
+WHERE workspace_id = {workspaceId:String} AND dimension IN {names:Array(String)} AND ${isWithin(index)} ${rest}`
+  })
+  const bounds = of.ranges.flatMap(({ from, to }, index) => [
+    [`from${index}`, from],
+    [`to${index}`, to],
+  ])
+  const rows = await query<{ dimension: string }>(clickhouse, parts.join('\nUNION ALL\n'), {
+    workspaceId: of.workspaceId,
+    names: of.dimensions.map(foldedName),
+    ...Object.fromEntries(bounds),
+  })
   const found = new Set(rows.map(({ dimension }) => dimension))
   return of.dimensions.filter((name) => found.has(foldedName(name)))
 }
 
-export type StartRow = { rollup: 'link_days' | 'urls'; first_day: string }
+export type StartRow = { rollup: 'link_days' | 'urls' | 'months'; first_day: string }
 
 /** The first day from which each of the rollups that were added later has all events. */
 export async function selectStarts(db: AllWorkspacesDb): Promise<StartRow[]> {

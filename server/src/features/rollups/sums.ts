@@ -1,13 +1,18 @@
 import { eventTables } from '../event-storage/service.ts'
 
-export type Rollup = 'workspace_counts' | 'link_counts' | 'link_days' | 'dimension_counts'
+const rollups = [
+  ...(['workspace_counts', 'link_counts', 'link_days', 'link_months'] as const),
+  ...(['dimension_counts', 'dimension_months'] as const),
+] as const
+export type Rollup = (typeof rollups)[number]
 export type Source = 'clicks' | 'leads' | 'sales'
 /** The part of a rollup that sums the rows of one event table. */
 export type Sum = { rollup: Rollup; source: Source }
 export type Count = 'clicks' | 'bots' | 'leads' | 'sales' | 'sale_amount'
-/** How a rollup is computed from an event table: its key columns, and the SQL expressions of key and counts. */
+/** How a rollup is computed from an event table or a finer rollup: the SQL of its key, its counts and a row's day. */
 export type Summing = {
   table: string
+  day: string
   join: string
   key: string
   keyExpression: string
@@ -16,18 +21,32 @@ export type Summing = {
 
 export const sources: Source[] = ['clicks', 'leads', 'sales']
 
-// Hours of links come before days: a view adds every change of the hours to the days.
-export const sums: Sum[] = (['workspace_counts', 'link_counts', 'link_days', 'dimension_counts'] as const).flatMap(
-  (rollup) => sources.map((source) => ({ rollup, source })),
-)
+// Finer rollups come first: a view adds every change of the hours to the days, and of the days to the months.
+export const sums: Sum[] = rollups.flatMap((rollup) => sources.map((source) => ({ rollup, source })))
 
-/** Must match the materialized views of migrations 0004, 0006 and 0017. The event table's alias is `event`. */
+/** Must match the materialized views of migrations 0004, 0006, 0017 and 0018. The table's alias is `event`. */
 export function summing({ rollup, source }: Sum): Summing {
-  const table = eventTables[source]
-  if (rollup !== 'dimension_counts') return { table, join: '', ...keys[rollup], counts: countsBySource[source] }
+  if (isMonthly(rollup)) return summingDays(rollup, source)
+  const [table, day] = [eventTables[source], "toDate(timestamp, 'UTC')"]
+  if (rollup !== 'dimension_counts') return { table, day, join: '', ...keys[rollup], counts: countsBySource[source] }
   const pairs = source === 'clicks' ? `if(bot = '', ${dimensions}, [('bot', bot)])` : dimensions
   const counts: Summing['counts'] = source === 'clicks' ? { clicks: 'count()' } : countsBySource[source]
-  return { table, join: `ARRAY JOIN ${pairs} AS pair`, ...keys[rollup], counts }
+  return { table, day, join: `ARRAY JOIN ${pairs} AS pair`, ...keys[rollup], counts }
+}
+
+export function isMonthly(rollup: Rollup): rollup is keyof typeof daysByMonths {
+  return rollup in daysByMonths
+}
+
+const daysByMonths = { link_months: 'link_days', dimension_months: 'dimension_counts' } as const
+
+/** Months are computed from days, which are computed from events: comparing them with a month of events would take long. */
+function summingDays(rollup: keyof typeof daysByMonths, source: Source): Summing {
+  const names = (Object.keys(countsBySource[source]) as Count[]).filter(
+    (name) => rollup === 'link_months' || name !== 'bots',
+  )
+  const counts = Object.fromEntries(names.map((name) => [name, `sum(event.${name})`]))
+  return { table: daysByMonths[rollup], day: 'event.bucket', join: '', ...keys[rollup], counts }
 }
 
 const keys: Record<Rollup, Pick<Summing, 'key' | 'keyExpression'>> = {
@@ -42,6 +61,14 @@ const keys: Record<Rollup, Pick<Summing, 'key' | 'keyExpression'>> = {
   link_days: {
     key: 'workspace_id, link_number, bucket',
     keyExpression: "workspace_id, link_number, toDate(timestamp, 'UTC') AS bucket",
+  },
+  link_months: {
+    key: 'workspace_id, link_number, bucket',
+    keyExpression: 'workspace_id, link_number, toStartOfMonth(event.bucket) AS bucket',
+  },
+  dimension_months: {
+    key: 'workspace_id, dimension, bucket, value',
+    keyExpression: 'workspace_id, dimension, toStartOfMonth(event.bucket) AS bucket, value',
   },
   dimension_counts: {
     key: 'workspace_id, dimension, bucket, value',

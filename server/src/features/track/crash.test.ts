@@ -79,7 +79,9 @@ test.each([
   ['workspace_counts'],
   ['link_counts'],
   ['link_days'],
+  ['link_months'],
   ['dimension_counts'],
+  ['dimension_months'],
 ])(
   'rows of %s that ClickHouse lost although it remembers the token return when the batch is taken over',
   async (table) => {
