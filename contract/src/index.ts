@@ -61,6 +61,15 @@ import {
 import { createProgram, getProgram, listPrograms, updateProgram } from './programs.ts'
 import { changePublicStats, retrievePublicStats } from './public-stats.ts'
 import { getQRCode } from './qr.ts'
+import {
+  createReward,
+  deleteReward,
+  getReward,
+  listRewards,
+  listRewardVersions,
+  simulateReward,
+  updateReward,
+} from './rewards.ts'
 import { createTag, deleteTag, listTags, updateTag } from './tags.ts'
 import { trackCustomer, trackLead, trackRefund, trackSale } from './track.ts'
 import { trackClick, trackOpen, trackVisit } from './track-browser.ts'
@@ -154,6 +163,13 @@ const all = [
   rejectPartnerApplication,
   getPartner,
   updatePartner,
+  listRewards,
+  createReward,
+  getReward,
+  updateReward,
+  deleteReward,
+  listRewardVersions,
+  simulateReward,
   listTags,
   createTag,
   updateTag,

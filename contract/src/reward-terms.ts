@@ -120,7 +120,7 @@ const rate = {
   amountInPercentage: amountInPercentage.nullish(),
 }
 
-export const rewardModifier = z
+const rewardModifier = z
   .strictObject({
     operator: z.enum(['AND', 'OR']).default('AND').describe('Whether all conditions must be true, or one.'),
     conditions: z.array(rewardCondition).min(1).max(10),
@@ -128,8 +128,7 @@ export const rewardModifier = z
     maxDuration: maxDuration.optional().describe('Months as in the reward, which is the default.'),
   })
   .superRefine(checkRate)
-  .meta({ id: 'RewardModifier' })
-export type RewardModifier = z.infer<typeof rewardModifier>
+  .meta({ id: 'NewRewardModifier' })
 
 /** The terms of a reward, without its event. */
 export const rewardTerms = {
@@ -156,6 +155,18 @@ export const rewardTerms = {
 export const rewardInput = z.object({ event: z.enum(rewardEvents), ...rewardTerms }).superRefine(checkTerms)
 export type RewardInput = z.output<typeof rewardInput>
 
+const presentedModifier = z
+  .strictObject({
+    operator: z.enum(['AND', 'OR']),
+    conditions: z.array(rewardCondition),
+    type: z.enum(rewardTypes),
+    amountInCents: amountInCents.nullable(),
+    amountInPercentage: amountInPercentage.nullable(),
+    maxDuration: maxDuration.optional(),
+  })
+  .meta({ id: 'RewardModifier' })
+export type RewardModifier = z.infer<typeof presentedModifier>
+
 /** The terms of a reward, as returned. */
 export const presentedTerms = {
   event: z.enum(rewardEvents),
@@ -163,7 +174,7 @@ export const presentedTerms = {
   amountInCents: amountInCents.nullable(),
   amountInPercentage: amountInPercentage.nullable(),
   maxDuration,
-  modifiers: z.array(rewardModifier),
+  modifiers: z.array(presentedModifier),
   spendLimitAmount: z.number().nullable(),
   spendLimitInterval: z.enum(spendLimitIntervals).nullable(),
   spendLimitScope: z.enum(spendLimitScopes).nullable(),

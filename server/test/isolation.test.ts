@@ -9,6 +9,7 @@ import { createDiscount } from '../src/features/discounts/service.ts'
 import { createFolder } from '../src/features/folders/service.ts'
 import { createGroup } from '../src/features/groups/service.ts'
 import { createPartnerTag } from '../src/features/partner-tags/service.ts'
+import { createReward } from '../src/features/rewards/manage.ts'
 import { createTag } from '../src/features/tags/service.ts'
 import { insertDeliveries, insertEvents } from '../src/features/webhooks/deliveries-store.ts'
 import {
@@ -49,6 +50,7 @@ type Foreign = BuiltWorkspace & {
   partnerTagId: string
   discountId: string
   discountCodeId: string
+  rewardId: string
   partnerId: string
 }
 let foreign: Foreign
@@ -64,6 +66,7 @@ function foreignValue(name: string, path: string): unknown {
     groups: foreign.groupId,
     'partner-tags': foreign.partnerTagId,
     discounts: foreign.discountId,
+    rewards: foreign.rewardId,
     partners: foreign.partnerId,
   }
   const byName: Record<string, unknown> = {
@@ -129,7 +132,8 @@ const harmless = new Set(
   minPayoutAmount payoutMode supportEmail termsUrl helpUrl defaultLinks additionalLinks maxPartnerLinks holdingPeriodDays
   username companyName website youtube twitter linkedin instagram tiktok linkProps acceptUrl reason restoreCommissions
   action dryRun rejectionReason rejectionNote reapplicationTimeframe flagForFraud flagForFraudReason
-  autoApprove moveRules type maxDuration provider couponId couponTestId codeWins`.split(/\s+/),
+  autoApprove moveRules type maxDuration provider couponId couponTestId codeWins
+  amountInCents amountInPercentage modifiers spendLimitAmount spendLimitInterval spendLimitScope applyTo`.split(/\s+/),
 )
 
 beforeAll(async () => {
@@ -157,6 +161,8 @@ beforeAll(async () => {
     linkId: partnerLink.id,
     code: secret,
   })
+  const flat = { type: 'flat', amountInCents: 1, description: secret } as const
+  const reward = await createReward(context, { groupId: group.id, event: 'lead', ...flat })
   const ids = {
     linkId: link.id,
     tagId: tag.id,
@@ -167,6 +173,7 @@ beforeAll(async () => {
     partnerTagId: partnerTag.id,
     discountId: discount.id,
     discountCodeId: discountCode.id,
+    rewardId: reward.id,
     partnerId: partner.id,
   }
   foreign = { ...workspace, ...ids, externalId: secret, clickId: '', webhookId: '', eventId: secret }
@@ -251,6 +258,9 @@ function attempts(operation: JsonOperation): Attempt[] {
     targetPartnerId: 'pn_mine',
     linkId: 'link_mine',
     ...(operation.path.startsWith('/partners') && { email: 'mine@example.com' }),
+    event: 'lead',
+    amountInCents: 1,
+    start: new Date(Date.now() - 86_400_000).toISOString(),
   }
   const usual = Object.fromEntries(Object.entries(base).filter(([name]) => required(operation).includes(name)))
   const plain = { path, query: {}, body: wrap(usual) }
@@ -263,8 +273,9 @@ function attempts(operation: JsonOperation): Attempt[] {
   return [plain, ...inQuery, ...inBody]
 }
 
-/** Adds `linkScope`, without which a webhook's ids would be rejected before their lookup. */
+/** Adds or removes fields, because an id would otherwise be rejected before its lookup. */
 function neededBy(name: string, { path }: JsonOperation): object {
+  if (path.startsWith('/rewards') && name === 'partnerId') return { groupId: null }
   if (!path.startsWith('/webhooks')) return {}
   return { ...(name === 'folderIds' && { linkScope: 'folders' }), ...(name === 'linkIds' && { linkScope: 'links' }) }
 }
@@ -292,6 +303,7 @@ function required(operation: JsonOperation): string[] {
   if (operation.id === 'createDiscount') needed.push('groupId')
   if (operation.id === 'createDiscountCode') needed.push('partnerId', 'linkId')
   if (operation.path.startsWith('/partners')) needed.push('email', 'partnerId', 'sourcePartnerId', 'targetPartnerId')
+  if (operation.path.startsWith('/rewards')) needed.push('groupId', 'event', 'amountInCents', 'start')
   return bodyFields(operation).filter((name) => needed.includes(name) || operation.id === 'registerDomain')
 }
 
@@ -321,6 +333,7 @@ function leaks(value: unknown): unknown[] {
     foreign.partnerTagId,
     foreign.discountId,
     foreign.discountCodeId,
+    foreign.rewardId,
     foreign.partnerId,
   ]
   const isForeign =

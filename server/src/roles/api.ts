@@ -17,6 +17,7 @@ import { programsRoutes } from '../features/programs/routes.ts'
 import { publicStatsRoutes } from '../features/public-stats/routes.ts'
 import { qrRoutes } from '../features/qr/routes.ts'
 import { openRedirect, type Redirect } from '../features/redirect/service.ts'
+import { rewardsRoutes } from '../features/rewards/routes.ts'
 import { tagsRoutes } from '../features/tags/routes.ts'
 import { contextReader } from '../features/tokens/service.ts'
 import { trackPageRoutes, trackRoutes } from '../features/track/routes.ts'
@@ -51,6 +52,7 @@ export function bindRoutes(platform: Platform, redirect: Redirect): Route[] {
     ...discountsRoutes,
     ...discountCodesRoutes,
     ...enrolmentsRoutes(platform, moneyEffects),
+    ...rewardsRoutes,
     ...tagsRoutes,
     ...trackRoutes,
     ...webhooksRoutes(webhookScopes),

@@ -86,3 +86,17 @@ export async function sumClicksOfPartners(
     GROUP BY l.workspace_id, l.partner_id`.execute(db)
   return result.rows
 }
+
+/** The numbers of partners' links, oldest first. */
+export async function selectPartnerLinkNumbers(
+  db: Db,
+  workspaceId: string,
+  partnerIds: string[],
+  most: number,
+): Promise<bigint[]> {
+  const result = await sql<{ number: bigint }>`
+    SELECT number FROM links
+    WHERE workspace_id = ${workspaceId} AND partner_id = ANY(${partnerIds}::text[]) AND deleted_at IS NULL
+    ORDER BY number LIMIT ${most}`.execute(db)
+  return result.rows.map(({ number }) => number)
+}

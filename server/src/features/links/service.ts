@@ -31,7 +31,7 @@ import { keyProblem, lookupKey, rootKey } from './key.ts'
 import type { LinkChanged } from './messages.ts'
 import { addClicksOfPartners, recountPartners } from './partner-clicks.ts'
 import { disablePartnerLinks, enablePartnerLinks, linksByPartner, movePartnerLinks } from './partner-links.ts'
-import { countLinksOfPartner } from './partners-store.ts'
+import { countLinksOfPartner, selectPartnerLinkNumbers } from './partners-store.ts'
 import { buildShortLink, presentAll, type RedirectView, redirectView, trackedLink } from './present.ts'
 import { parseExternalId, parseLinkName } from './settings.ts'
 import {
@@ -257,6 +257,15 @@ export async function assignWebhook(ctx: Ctx, webhookId: string, linkIds: string
   const missing = linkIds.filter((id) => !found.includes(id))
   if (missing.length === 0) return
   throw invalid(`\`linkIds\` in the body names links that do not exist: ${missing.slice(0, 10).join(', ')}.`)
+}
+
+/** The numbers of up to `most` links of partners. */
+export async function partnerLinkNumbers(
+  { db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>,
+  partnerIds: string[],
+  most: number,
+): Promise<bigint[]> {
+  return partnerIds.length === 0 ? [] : selectPartnerLinkNumbers(db, workspaceId, partnerIds, most)
 }
 
 /** The newest links of each partner, up to `most`, by partner id. */

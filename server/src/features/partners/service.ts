@@ -42,6 +42,7 @@ import {
   addTotals,
   type ClicksOfPartner,
   type PartnerTotals,
+  selectTopPartners,
   selectTotals,
   type TotalsChange,
 } from './totals-store.ts'
@@ -291,6 +292,11 @@ export async function totalsByPartner(ctx: Reader, numbers: bigint[]): Promise<M
   if (numbers.length === 0) return new Map()
   const rows = await selectTotals(ctx.db, ctx.workspaceId, [...new Set(numbers)])
   return new Map(rows.map(({ partner_number, ...totals }) => [partner_number, totals]))
+}
+
+/** The partners of a group with the highest revenue. */
+export function topPartners({ db, workspaceId }: Reader, groupNumber: bigint, most: number): Promise<Partner[]> {
+  return selectTopPartners(db, workspaceId, groupNumber, most)
 }
 
 export type PartnerSummary = Pick<Partner, 'id' | 'name' | 'email' | 'image' | 'country'> & {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
+import type { PartnerRow } from './store.ts'
 
 export type PartnerTotals = {
   clicks: bigint
@@ -61,5 +62,19 @@ export async function selectTotals(db: Db, workspaceId: string, numbers: bigint[
   const result = await sql<PartnerTotals & { partner_number: bigint }>`SELECT partner_number,
       clicks, leads, conversions, sales, sale_amount, commissions FROM partner_totals
     WHERE workspace_id = ${workspaceId} AND partner_number = ANY(${numbers}::bigint[])`.execute(db)
+  return result.rows
+}
+
+/** The partners of a group with the highest revenue. */
+export async function selectTopPartners(
+  db: Db,
+  workspaceId: string,
+  groupNumber: bigint,
+  most: number,
+): Promise<PartnerRow[]> {
+  const result = await sql<PartnerRow>`
+    SELECT p.* FROM partners p JOIN partner_totals t ON t.partner_number = p.number
+    WHERE p.workspace_id = ${workspaceId} AND p.group_number = ${groupNumber} AND p.merged_into IS NULL
+    ORDER BY t.sale_amount DESC, p.number LIMIT ${most}`.execute(db)
   return result.rows
 }

@@ -1,4 +1,3 @@
-import type { RewardCondition } from '@tributary/contract/reward-terms'
 import { remainingCap } from './cap.ts'
 import { type Actual, judgeCondition, readAttribute } from './conditions.ts'
 import { commissionableAmount, type Line, lineEarnings, splitLines } from './earnings.ts'
@@ -46,7 +45,7 @@ export function decide(event: RewardEvent, history: History, choice: Choice): De
   const endsAt = lastWindowEnd(terms, firstSaleAt)
   const lines = splitLines(event)
   const conditions = judgeConditions(event, terms, lines)
-  const judged = lines.map((line) => judgeLine(event, terms, line, binding))
+  const judged = lines.map((line) => judgeLine(event, terms, conditions, line, binding))
   const subtotal = judged.reduce((sum, { earnings }) => sum + earnings, 0n)
   const left = terms.cap && remainingCap(terms.cap, history.spent)
   const earnings = left !== null && left < subtotal ? left : subtotal
@@ -98,8 +97,14 @@ export function governingVersion(
 type JudgedLine = Omit<Why['lines'][number], 'earnings'> & { earnings: bigint }
 
 /** Chooses the terms with the highest earnings for a line; of equal ones, the first. */
-function judgeLine(event: RewardEvent, terms: Terms, line: Line, binding: Binding | null): JudgedLine {
-  const matching = terms.modifiers.flatMap((modifier, index) => (matches(event, modifier, line) ? [index] : []))
+function judgeLine(
+  event: RewardEvent,
+  terms: Terms,
+  conditions: Why['conditions'],
+  line: Line,
+  binding: Binding | null,
+): JudgedLine {
+  const matching = findMatching(terms.modifiers, conditions, line)
   const candidates = matching.length > 0 ? matching : [null]
   const judged = candidates.map((modifier) => judgeCandidate(event, terms, line, binding, modifier))
   const best = judged.reduce((best, each) => (isBetter(each, best) ? each : best))
@@ -138,9 +143,16 @@ function judgeCandidate(
   }
 }
 
-function matches(event: RewardEvent, { operator, conditions }: Modifier, { productId }: Line): boolean {
-  const judge = (condition: RewardCondition) => judgeCondition(condition, readAttribute(event, condition, productId))
-  return operator === 'AND' ? conditions.every(judge) : conditions.some(judge)
+/** The positions of modifiers whose conditions are true; those on a product are judged for each line. */
+function findMatching(modifiers: Modifier[], conditions: Why['conditions'], { productId }: Line): number[] {
+  const results = modifiers.map((): boolean[] => [])
+  for (const { modifier, result, actual: _, ...condition } of conditions) {
+    results[modifier]?.push(result ?? judgeCondition(condition, productId ?? undefined))
+  }
+  return modifiers.flatMap(({ operator }, index) => {
+    const own = results[index] as boolean[]
+    return (operator === 'AND' ? !own.includes(false) : own.includes(true)) ? [index] : []
+  })
 }
 
 function judgeConditions(event: RewardEvent, { modifiers }: Terms, lines: Line[]): Why['conditions'] {

@@ -1,8 +1,17 @@
-import { expect, test } from 'vitest'
+import { createClient } from '@tributary/contract/client'
+import { createGroup } from '@tributary/contract/groups'
+import { createReward, deleteReward, type NewReward, updateReward } from '@tributary/contract/rewards'
+import { describe, expect, inject, it } from 'vitest'
+import { buildPartner, buildProgram, buildWorkspace } from '../../../test/build.ts'
 import { buildHistory, buildSale, buildVersion } from '../../../test/rewards.ts'
-import { decideReward, findVersion, rewardAfterRefund } from './service.ts'
+import { openTestPlatform } from '../../../test/stack.ts'
+import { boundVersions, currentVersions, decideReward, findVersion, rewardAfterRefund } from './service.ts'
 
-test('the engine finds the version and its cap, decides, and recomputes after a refund', () => {
+const platform = await openTestPlatform()
+const { api } = inject('server')
+const none = { partner: null, group: null }
+
+it('finds the version and its cap, decides, and recomputes after a refund', () => {
   const choice = { partner: null, group: buildVersion({ spendLimitAmount: 700, spendLimitScope: 'group' }) }
   const who = { partnerNumber: 1n, customerId: 'cus_1', groupNumber: 2n }
   expect(findVersion(buildSale(), null, choice, who)).toEqual({
@@ -12,5 +21,80 @@ test('the engine finds the version and its cap, decides, and recomputes after a 
   const { why, ...decision } = decideReward(buildSale(), buildHistory(), choice)
   expect(decision).toMatchObject({ earnings: 700n })
   expect(rewardAfterRefund(why, 5_000n)).toBe(500n)
-  expect(findVersion(buildSale(), null, { partner: null, group: null }, who)).toBeNull()
+  expect(findVersion(buildSale(), null, none, who)).toBeNull()
+})
+
+async function withGroup() {
+  const workspace = await buildWorkspace(platform)
+  await buildProgram(platform, workspace)
+  const call = createClient({ url: api, token: workspace.key })
+  const { id: groupId } = await call(createGroup, { body: { name: 'Gold', slug: 'gold' } })
+  const create = (given: Partial<NewReward> = {}) => {
+    const terms = { groupId, event: 'sale', type: 'percentage', amountInPercentage: 10, ...given }
+    return call(createReward, { body: terms as NewReward })
+  }
+  const update = (id: string, body: object) => call(updateReward, { params: { id }, body })
+  const { number, group_number, id } = await buildPartner(platform, workspace, { groupId })
+  const partner = { number, groupNumber: group_number }
+  const current = async () => (await currentVersions(platform.db, workspace.id, [partner])).get(number)
+  return { workspace, call, create, update, partner, partnerId: id, current }
+}
+
+describe('currentVersions', () => {
+  it("has each event's newest version of the partner's and the group's reward", async () => {
+    const { call, create, update, partnerId, current } = await withGroup()
+    expect(await current()).toEqual({ click: none, lead: none, sale: none })
+    const reward = await create()
+    await update(reward.id, { amountInPercentage: 15 })
+    const lead = { event: 'lead', type: 'flat', amountInCents: 5, amountInPercentage: null } as const
+    await create(lead)
+    const own = await create({ groupId: null, partnerId, amountInPercentage: 40 })
+    expect(await current()).toMatchObject({
+      click: none,
+      lead: { partner: null, group: { version: 1, terms: { amount: 5n, maxDuration: 0 } } },
+      sale: {
+        partner: { rewardId: own.id, terms: { amount: 4_000n } },
+        group: { rewardId: reward.id, version: 2, terms: { amount: 1_500n }, createdAt: expect.any(Date) },
+      },
+    })
+    await call(deleteReward, { params: { id: own.id } })
+    expect(await current()).toMatchObject({ sale: { partner: null, group: { rewardId: reward.id } } })
+  })
+
+  it('has no rewards of another workspace', async () => {
+    const { create, partner } = await withGroup()
+    await create()
+    const { workspace } = await withGroup()
+    const found = await currentVersions(platform.db, workspace.id, [partner])
+    expect(found.get(partner.number)).toEqual({ click: none, lead: none, sale: none })
+  })
+})
+
+describe('boundVersions', () => {
+  it('has the bound version and the later ones that apply to all', async () => {
+    const { workspace, create, update, current, call } = await withGroup()
+    const { id } = await create()
+    const first = (await current())?.sale.group?.number as bigint
+    await update(id, { amountInPercentage: 11 })
+    await update(id, { amountInPercentage: 12, applyTo: 'allFutureSales' })
+    const third = (await current())?.sale.group?.number as bigint
+    await update(id, { amountInPercentage: 13, applyTo: 'allFutureSales' })
+    await update(id, { amountInPercentage: 14 })
+    await call(deleteReward, { params: { id } })
+    const found = await boundVersions(platform.db, workspace.id, [first, third, first])
+    const numbers = (bound: bigint) => found.get(bound)?.later.map(({ version }) => version)
+    expect(found.get(first)?.version).toMatchObject({ version: 1, terms: { amount: 1_000n } })
+    expect(found.get(third)?.version.version).toBe(3)
+    expect(found.size).toBe(2)
+    expect([numbers(first), numbers(third)]).toEqual([[3, 4], [4]])
+  })
+
+  it('has no versions of another workspace', async () => {
+    const { create, current } = await withGroup()
+    await create()
+    const number = (await current())?.sale.group?.number as bigint
+    const { workspace } = await withGroup()
+    expect(await boundVersions(platform.db, workspace.id, [number])).toEqual(new Map())
+    expect(await boundVersions(platform.db, workspace.id, [])).toEqual(new Map())
+  })
 })

@@ -1,7 +1,9 @@
+import type { Db } from '../../platform/postgres.ts'
 import { type CapKey, capKey } from './cap.ts'
 import { type Decision, decide, governingVersion } from './decide.ts'
 import { earningsAfterRefund } from './refund.ts'
 import type * as terms from './terms.ts'
+import { type Choices, loadBound, loadChoices } from './versions.ts'
 
 export type RewardEvent = terms.RewardEvent
 export type RewardHistory = terms.History
@@ -9,6 +11,7 @@ export type RewardBinding = terms.Binding
 export type RewardChoice = terms.Choice
 export type RewardVersion = terms.RewardVersion
 export type RewardDecision = Decision
+export type RewardChoices = Choices
 
 /** What an event earns, or why nothing. Computes only: the caller reads the history and stores the decision. */
 export function decideReward(event: RewardEvent, history: RewardHistory, choice: RewardChoice): RewardDecision {
@@ -29,4 +32,22 @@ export function findVersion(
 /** What a sale earns when only `amountLeft` of its amount is left; also for an amount that was corrected upwards. */
 export function rewardAfterRefund(why: RewardDecision['why'], amountLeft: bigint): bigint {
   return earningsAfterRefund(why, amountLeft)
+}
+
+/** The versions for new customers of each partner, by partner number and event. */
+export function currentVersions(
+  db: Db,
+  workspaceId: string,
+  partners: { number: bigint; groupNumber: bigint }[],
+): Promise<Map<bigint, RewardChoices>> {
+  return loadChoices(db, workspaceId, partners)
+}
+
+/** The versions that customers are bound to, by number, each with the later ones that apply to all. */
+export function boundVersions(
+  db: Db,
+  workspaceId: string,
+  numbers: bigint[],
+): Promise<Map<bigint, Pick<RewardBinding, 'version' | 'later'>>> {
+  return loadBound(db, workspaceId, numbers)
 }

@@ -4,6 +4,13 @@ import type { LeadRecord, SaleRecord } from '../events/service.ts'
 import type { StoredConversions } from '../rollups/service.ts'
 import { loadClicks } from './click-facts.ts'
 import { betweenExports, restoreSome } from './export.ts'
+import {
+  type EarlierTotals,
+  type PartnerSaleRow,
+  selectEarlierTotals,
+  selectPartnerSales,
+  selectSaleNumbers,
+} from './partners-store.ts'
 import { buildRows } from './rows.ts'
 import {
   type ConversionKind,
@@ -99,4 +106,33 @@ export function restoreMissingRows(
 /** Runs `work` while no batch of leads and sales is being exported to ClickHouse. */
 export function pauseExport<R>(platform: Engines, work: () => Promise<R>): Promise<R> {
   return betweenExports(platform, work)
+}
+
+export type PartnerSale = PartnerSaleRow
+
+/** The numbers of sales of partners' links in a period, oldest first. */
+export async function saleNumbers(
+  { db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>,
+  selection: { linkNumbers: bigint[]; start: Date; end: Date; most: number },
+): Promise<bigint[]> {
+  return selection.linkNumbers.length === 0 ? [] : selectSaleNumbers(db, workspaceId, selection)
+}
+
+/** Sales of partners' links by number, oldest first. */
+export function partnerSales(
+  { db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>,
+  numbers: bigint[],
+): Promise<PartnerSale[]> {
+  return selectPartnerSales(db, workspaceId, numbers)
+}
+
+/** What the links brought their partners before a time, by partner id. */
+export async function earlierTotals(
+  { db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>,
+  linkNumbers: bigint[],
+  before: Date,
+): Promise<Map<string, EarlierTotals>> {
+  if (linkNumbers.length === 0) return new Map()
+  const rows = await selectEarlierTotals(db, workspaceId, linkNumbers, before)
+  return new Map(rows.map(({ partner_id, ...totals }) => [partner_id, totals]))
 }

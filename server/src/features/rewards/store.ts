@@ -1,0 +1,160 @@
+import type { RewardEventName } from '@tributary/contract/reward-terms'
+import { sql } from 'kysely'
+import type { Db } from '../../platform/postgres.ts'
+import type { StoredTerms } from './terms.ts'
+
+export type RewardRow = {
+  number: bigint
+  id: string
+  workspace_id: string
+  group_number: bigint | null
+  partner_number: bigint | null
+  event: RewardEventName
+  archived_at: Date | null
+  created_at: Date
+}
+export type VersionRow = {
+  number: bigint
+  reward_number: bigint
+  reward_id: string
+  version: number
+  terms: unknown
+  applies_to_all: boolean
+  actor: string
+  created_at: Date
+}
+/** A reward with its current version. */
+export type CurrentReward = { reward: RewardRow; version: VersionRow }
+export type Page = { count: number; offset: number; ascending: boolean }
+export type RewardFilter = { groupNumber?: bigint; partnerNumber?: bigint; event?: RewardEventName }
+type CurrentRow = RewardRow & { version: Omit<VersionRow, 'reward_id' | 'created_at'> & { created_at: string } }
+
+const versionColumns = sql`v.number, v.reward_number, v.version, v.terms, v.applies_to_all, v.actor, v.created_at`
+
+/** Inserts a reward. Undefined when its group or partner has one for the event. */
+export async function insertReward(
+  db: Db,
+  row: Pick<RewardRow, 'id' | 'workspace_id' | 'group_number' | 'partner_number' | 'event'>,
+): Promise<RewardRow | undefined> {
+  const result = await sql<RewardRow>`
+    INSERT INTO rewards (id, workspace_id, group_number, partner_number, event)
+    VALUES (${row.id}, ${row.workspace_id}, ${row.group_number}, ${row.partner_number}, ${row.event})
+    ON CONFLICT DO NOTHING RETURNING *`.execute(db)
+  return result.rows[0]
+}
+
+export async function insertVersion(
+  db: Db,
+  workspaceId: string,
+  reward: Pick<RewardRow, 'number' | 'id'>,
+  row: { version: number; terms: StoredTerms; appliesToAll: boolean; actor: string },
+): Promise<VersionRow> {
+  const result = await sql<VersionRow>`
+    INSERT INTO reward_versions (reward_number, workspace_id, version, terms, applies_to_all, actor)
+    VALUES (${reward.number}, ${workspaceId}, ${row.version}, ${JSON.stringify(row.terms)}::jsonb, ${row.appliesToAll},
+      ${row.actor})
+    RETURNING *`.execute(db)
+  return { ...(result.rows[0] as VersionRow), reward_id: reward.id }
+}
+
+export async function selectRewards(
+  db: Db,
+  workspaceId: string,
+  filter: RewardFilter,
+  page: Page,
+): Promise<CurrentReward[]> {
+  const conditions = [
+    sql`r.workspace_id = ${workspaceId} AND r.archived_at IS NULL`,
+    ...(filter.groupNumber === undefined ? [] : [sql`r.group_number = ${filter.groupNumber}`]),
+    ...(filter.partnerNumber === undefined ? [] : [sql`r.partner_number = ${filter.partnerNumber}`]),
+    ...(filter.event === undefined ? [] : [sql`r.event = ${filter.event}`]),
+  ]
+  return selectCurrent(
+    db,
+    workspaceId,
+    sql`${sql.join(conditions, sql` AND `)} ORDER BY r.number ${direction(page)} LIMIT ${page.count} OFFSET ${page.offset}`,
+  )
+}
+
+/** Reads a reward. In a transaction, locks its row until it ends, so that versions are made one after another. */
+export async function selectReward(db: Db, workspaceId: string, id: string): Promise<CurrentReward | undefined> {
+  if (db.isTransaction) {
+    await sql`SELECT FROM rewards WHERE workspace_id = ${workspaceId} AND id = ${id} FOR NO KEY UPDATE`.execute(db)
+  }
+  const found = await selectCurrent(db, workspaceId, sql`r.workspace_id = ${workspaceId} AND r.id = ${id}`)
+  return found[0]
+}
+
+/** The rewards that apply to new customers of the groups and partners. */
+export async function selectApplicable(
+  db: Db,
+  workspaceId: string,
+  of: { groups: bigint[]; partners: bigint[] },
+): Promise<CurrentReward[]> {
+  return selectCurrent(
+    db,
+    workspaceId,
+    sql`r.workspace_id = ${workspaceId} AND r.archived_at IS NULL
+      AND (r.group_number = ANY(${of.groups}::bigint[]) OR r.partner_number = ANY(${of.partners}::bigint[]))`,
+  )
+}
+
+async function selectCurrent(db: Db, workspaceId: string, condition: ReturnType<typeof sql>): Promise<CurrentReward[]> {
+  const result = await sql<CurrentRow>`
+    SELECT r.*, to_jsonb(current) AS version FROM rewards r CROSS JOIN LATERAL (
+      SELECT ${versionColumns} FROM reward_versions v
+      WHERE v.workspace_id = ${workspaceId} AND v.reward_number = r.number ORDER BY v.version DESC LIMIT 1) AS current
+    WHERE ${condition}`.execute(db)
+  return result.rows.map(({ version, ...reward }) => ({
+    reward,
+    version: {
+      ...version,
+      number: BigInt(version.number),
+      reward_number: reward.number,
+      reward_id: reward.id,
+      created_at: new Date(version.created_at),
+    },
+  }))
+}
+
+export async function selectVersions(
+  db: Db,
+  workspaceId: string,
+  reward: Pick<RewardRow, 'number' | 'id'>,
+  page: Page,
+): Promise<VersionRow[]> {
+  const result = await sql<Omit<VersionRow, 'reward_id'>>`
+    SELECT ${versionColumns} FROM reward_versions v
+    WHERE v.workspace_id = ${workspaceId} AND v.reward_number = ${reward.number}
+    ORDER BY v.version ${direction(page)} LIMIT ${page.count} OFFSET ${page.offset}`.execute(db)
+  return result.rows.map((row) => ({ ...row, reward_id: reward.id }))
+}
+
+/** Reads versions by number, and the later versions of the same rewards that apply to all; oldest first. */
+export async function selectBoundVersions(
+  db: Db,
+  workspaceId: string,
+  numbers: bigint[],
+): Promise<(VersionRow & { bound: bigint })[]> {
+  const result = await sql<VersionRow & { bound: bigint }>`
+    SELECT b.number AS bound, r.id AS reward_id, ${versionColumns}
+    FROM reward_versions b
+    JOIN rewards r ON r.workspace_id = ${workspaceId} AND r.number = b.reward_number
+    JOIN reward_versions v ON v.workspace_id = ${workspaceId} AND v.reward_number = b.reward_number
+      AND (v.number = b.number OR (v.version > b.version AND v.applies_to_all))
+    WHERE b.workspace_id = ${workspaceId} AND b.number = ANY(${numbers}::bigint[])
+    ORDER BY v.version`.execute(db)
+  return result.rows
+}
+
+/** Archives a reward. False when it is archived or does not exist. */
+export async function archiveReward(db: Db, workspaceId: string, id: string): Promise<boolean> {
+  const result = await sql`
+    UPDATE rewards SET archived_at = now()
+    WHERE workspace_id = ${workspaceId} AND id = ${id} AND archived_at IS NULL RETURNING id`.execute(db)
+  return result.rows.length > 0
+}
+
+function direction({ ascending }: Page) {
+  return ascending ? sql`ASC` : sql`DESC`
+}

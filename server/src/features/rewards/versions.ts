@@ -1,0 +1,60 @@
+import type { RewardEventName } from '@tributary/contract/reward-terms'
+import type { Db } from '../../platform/postgres.ts'
+import { selectApplicable, selectBoundVersions, type VersionRow } from './store.ts'
+import { type Binding, type Choice, parseTerms, type RewardVersion } from './terms.ts'
+
+export type Choices = Record<RewardEventName, Choice>
+
+/** The current versions for new customers of each partner, by partner number and event. */
+export async function loadChoices(
+  db: Db,
+  workspaceId: string,
+  partners: { number: bigint; groupNumber: bigint }[],
+): Promise<Map<bigint, Choices>> {
+  const groups = [...new Set(partners.map(({ groupNumber }) => groupNumber))]
+  const found = await selectApplicable(db, workspaceId, { groups, partners: partners.map(({ number }) => number) })
+  const versions = new Map(
+    found.map(({ reward, version }) => {
+      const owner = reward.partner_number === null ? `group ${reward.group_number}` : `partner ${reward.partner_number}`
+      return [`${owner} ${reward.event}`, readVersion(version)]
+    }),
+  )
+  return new Map(
+    partners.map(({ number, groupNumber }) => {
+      const choose = (event: RewardEventName): Choice => ({
+        partner: versions.get(`partner ${number} ${event}`) ?? null,
+        group: versions.get(`group ${groupNumber} ${event}`) ?? null,
+      })
+      return [number, { click: choose('click'), lead: choose('lead'), sale: choose('sale') }]
+    }),
+  )
+}
+
+/** What each bound version governs, by its number: itself, and the later versions that apply to all. */
+export async function loadBound(
+  db: Db,
+  workspaceId: string,
+  numbers: bigint[],
+): Promise<Map<bigint, Pick<Binding, 'version' | 'later'>>> {
+  const bound = new Map<bigint, Pick<Binding, 'version' | 'later'>>()
+  if (numbers.length === 0) return bound
+  // A version comes before the later ones of its reward.
+  for (const row of await selectBoundVersions(db, workspaceId, [...new Set(numbers)])) {
+    const known = bound.get(row.bound)
+    if (known) known.later.push(readVersion(row))
+    else bound.set(row.bound, { version: readVersion(row), later: [] })
+  }
+  return bound
+}
+
+function readVersion(row: VersionRow): RewardVersion {
+  return {
+    number: row.number,
+    rewardNumber: row.reward_number,
+    rewardId: row.reward_id,
+    version: row.version,
+    terms: parseTerms(row.terms),
+    appliesToAll: row.applies_to_all,
+    createdAt: row.created_at,
+  }
+}
