@@ -57,6 +57,7 @@ function sidebar(): DefaultTheme.SidebarItem[] {
       'guides/filters',
       'guides/public-stats',
       'guides/webhooks',
+      'guides/rewards',
       'guides/qr',
       'guides/idempotency',
       'guides/errors',
