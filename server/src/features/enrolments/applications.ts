@@ -20,7 +20,7 @@ import {
   recordActivities,
 } from '../partners/service.ts'
 import { findProgramWorkspace, requireProgram } from '../programs/service.ts'
-import { createDefaultLinks, requireLinkTarget } from './default-links.ts'
+import { ensureDefaultLinks, requireLinkTarget } from './default-links.ts'
 import { chooseGroup, enrol, isConfirmed } from './enrol.ts'
 import { presentPartner } from './present.ts'
 import { publishPartner } from './publish.ts'
@@ -127,7 +127,7 @@ export async function invitePartner(ctx: Ctx, { groupId, acceptUrl, ...input }: 
     const { name, ...profile } = input
     const { partner, isNew } = await enrol(ctx, { ...profile, name: name ?? undefined }, group, 'invited', columns)
     const invited = isNew ? partner : await inviteAgain(ctx, partner, columns)
-    await createDefaultLinks(ctx, invited, group, target)
+    await ensureDefaultLinks(ctx, invited, group, target)
     await queueEmail(ctx, invited, { kind: 'invite', token, acceptUrl })
     return invited
   })

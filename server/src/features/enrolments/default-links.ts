@@ -22,7 +22,12 @@ export function requireLinkTarget({ domain, url }: ProgramRecord): LinkTarget {
 const keyAttempts = 5
 const longestKey = 100
 
-/** Creates the default links of the partner's group and a discount code, unless the partner has links. Needs a transaction. */
+/** Creates the default links of the partner's group, unless the partner has links. Needs a transaction. */
+export async function ensureDefaultLinks(ctx: Ctx, partner: Partner, group: Group, target: LinkTarget): Promise<void> {
+  if ((await countPartnerLinks(ctx, partner.id)) === 0) await createDefaultLinks(ctx, partner, group, target)
+}
+
+/** Creates the default links of a new partner's group, and a discount code. Needs a transaction. */
 export async function createDefaultLinks(
   ctx: Ctx,
   partner: Partner,
@@ -30,7 +35,6 @@ export async function createDefaultLinks(
   target: LinkTarget,
   props: LinkProps = {},
 ): Promise<void> {
-  if ((await countPartnerLinks(ctx, partner.id)) > 0) return
   const { externalId, prefix, ...shared } = props
   const templates = group.default_links.length > 0 ? group.default_links : [{ url: target.url }]
   const name = deriveKey(partner)

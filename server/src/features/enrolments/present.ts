@@ -1,25 +1,53 @@
 import { boundedSum } from '@tributary/contract/common'
-import type { Partner } from '@tributary/contract/partners'
+import type { Partner, PartnerLink } from '@tributary/contract/partners'
 import type { Ctx } from '../../platform/context.ts'
 import { discountsByGroup } from '../discounts/service.ts'
-import { groupsByNumber } from '../groups/service.ts'
+import { type Group, groupsByNumber } from '../groups/service.ts'
 import { partnerLinks } from '../links/service.ts'
 import { type Partner as PartnerRow, type Totals, tagsByPartner, totalsByPartner } from '../partners/service.ts'
-import { requireProgram } from '../programs/service.ts'
+import { type ProgramRecord, requireProgram } from '../programs/service.ts'
 
 const linksShown = 100
 
+type Facts = {
+  program: Pick<ProgramRecord, 'id'>
+  groups: Map<bigint, Pick<Group, 'id'>>
+  discounts: Map<bigint, { id: string }>
+  totals: Map<bigint, Totals>
+  tags: Map<bigint, Partner['tags']>
+  links: Map<string, PartnerLink[]>
+}
+
 export async function presentPartners(ctx: Ctx, rows: PartnerRow[]): Promise<Partner[]> {
-  const program = await requireProgram(ctx)
+  if (rows.length === 0) return []
   const numbers = rows.map((row) => row.number)
   const groupNumbers = rows.map((row) => row.group_number)
-  const groups = await groupsByNumber(ctx, groupNumbers)
-  const discounts = await discountsByGroup(ctx, groupNumbers)
-  const totals = await totalsByPartner(ctx, numbers)
-  const tags = await tagsByPartner(ctx, numbers)
   const ids = rows.map((row) => row.id)
-  const links = await partnerLinks(ctx, ids, linksShown)
-  return rows.map((row) => ({
+  const facts = {
+    program: await requireProgram(ctx),
+    groups: await groupsByNumber(ctx, groupNumbers),
+    discounts: await discountsByGroup(ctx, groupNumbers),
+    totals: await totalsByPartner(ctx, numbers),
+    tags: await tagsByPartner(ctx, numbers),
+    links: await partnerLinks(ctx, ids, linksShown),
+  }
+  return rows.map((row) => present(row, facts))
+}
+
+/** Presents a partner that has neither totals nor tags yet. */
+export async function presentNewPartner(ctx: Ctx, row: PartnerRow, program: ProgramRecord, group: Group) {
+  const [groups, none] = [new Map([[group.number, group]]), new Map()]
+  const discounts = await discountsByGroup(ctx, [group.number])
+  const links = await partnerLinks(ctx, [row.id], linksShown)
+  return present(row, { program, groups, discounts, totals: none, tags: none, links })
+}
+
+export async function presentPartner(ctx: Ctx, row: PartnerRow): Promise<Partner> {
+  return (await presentPartners(ctx, [row]))[0] as Partner
+}
+
+function present(row: PartnerRow, { program, groups, discounts, totals, tags, links }: Facts): Partner {
+  return {
     id: row.id,
     name: row.name,
     username: row.username,
@@ -60,11 +88,7 @@ export async function presentPartners(ctx: Ctx, rows: PartnerRow[]): Promise<Par
     instagram: row.instagram,
     tiktok: row.tiktok,
     trustedAt: null,
-  }))
-}
-
-export async function presentPartner(ctx: Ctx, row: PartnerRow): Promise<Partner> {
-  return (await presentPartners(ctx, [row]))[0] as Partner
+  }
 }
 
 const noTotals: Totals = { clicks: 0n, leads: 0n, conversions: 0n, sales: 0n, sale_amount: 0n, commissions: 0n }

@@ -15,7 +15,7 @@ import { requireProgram } from '../programs/service.ts'
 import { createDefaultLinks, requireLinkTarget } from './default-links.ts'
 import { chooseGroup, enrol, profileColumns, refuseTaken } from './enrol.ts'
 import { moveToGroup } from './groups.ts'
-import { presentPartner, presentPartners } from './present.ts'
+import { presentNewPartner, presentPartner, presentPartners } from './present.ts'
 import { publishPartner } from './publish.ts'
 
 /* A partner joins the program, changes its status and leaves: what happens to its links, codes and commissions. */
@@ -47,13 +47,14 @@ export async function getPartner(ctx: Ctx, id: string): Promise<Partner> {
 /** Enrols a partner with default links. Of an existing partner, only the tenant id changes. */
 export async function createPartner(ctx: Ctx, { linkProps, groupId, ...input }: NewPartner): Promise<Partner> {
   return transaction(ctx, async (ctx) => {
-    const target = requireLinkTarget(await requireProgram(ctx))
+    const program = await requireProgram(ctx)
+    const target = requireLinkTarget(program)
     const group = await chooseGroup(ctx, groupId)
     const { name, ...profile } = input
     const { partner, isNew } = await enrol(ctx, { ...profile, name: name ?? undefined }, group, 'approved')
     if (isNew) {
       await createDefaultLinks(ctx, partner, group, target, linkProps)
-      const enrolled = await presentPartner(ctx, partner)
+      const enrolled = await presentNewPartner(ctx, partner, program, group)
       await publishPartner(ctx, 'partner.enrolled', enrolled)
       return enrolled
     }

@@ -18,7 +18,7 @@ import {
   type Status,
 } from '../partners/service.ts'
 import { requireProgram } from '../programs/service.ts'
-import { createDefaultLinks, requireLinkTarget } from './default-links.ts'
+import { ensureDefaultLinks, requireLinkTarget } from './default-links.ts'
 import { moveToGroup } from './groups.ts'
 import type { MoneyEffects } from './money.ts'
 import { presentPartner } from './present.ts'
@@ -154,7 +154,7 @@ export async function admit(
   const joined = group ?? (await groupsByNumber(ctx, [partner.group_number])).get(partner.group_number)
   if (!joined) throw new Error(`The partner ${partner.id} has no group`)
   const member = { ...partner, group_number: joined.number }
-  await createDefaultLinks(ctx, member, joined, target)
+  await ensureDefaultLinks(ctx, member, joined, target)
   await publishPartner(ctx, 'partner.enrolled', await presentPartner(ctx, member))
   return member
 }

@@ -4,7 +4,7 @@ import { newId } from '../../platform/ids.ts'
 import { type AllWorkspacesDb, type Db, transaction } from '../../platform/postgres.ts'
 import { type Group, groupsByNumber } from '../groups/service.ts'
 import { partnerTagsById } from '../partner-tags/service.ts'
-import { keepCount, requireStorageRoom } from '../workspaces/service.ts'
+import { hasAmpleRoom, keepCount, requireStorageRoom } from '../workspaces/service.ts'
 import {
   type PartnerFilter,
   type PartnerPage,
@@ -118,11 +118,11 @@ export async function addPartner(
   ctx: Ctx,
   row: Omit<NewPartnerRow, 'id' | 'workspace_id'>,
 ): Promise<Partner | undefined> {
-  await requireStorageRoom(ctx, 'partners', () => countPartners(ctx.db, ctx.workspaceId))
-  const added = await insertPartner(ctx.db, { ...row, id: newId('pn'), workspace_id: ctx.workspaceId })
-  if (!added) return undefined
-  await keepCount(ctx, 'partners', 1)
-  await recordActivities(ctx, [{ partnerNumber: added.number, kind: added.status }])
+  if (!(await hasAmpleRoom(ctx, 'partners')))
+    await requireStorageRoom(ctx, 'partners', () => countPartners(ctx.db, ctx.workspaceId))
+  const named = { ...row, id: newId('pn'), workspace_id: ctx.workspaceId }
+  const added = await insertPartner(ctx.db, named, formatActor(ctx.actor))
+  if (added) await keepCount(ctx, 'partners', 1)
   return added
 }
 

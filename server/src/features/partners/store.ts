@@ -49,21 +49,48 @@ export type NewPartnerRow = Pick<PartnerRow, 'id' | 'workspace_id' | 'group_numb
   PartnerChanges
 export type PartnerSelector = { id: string } | { tenantId: string }
 
-type Tables = { partners: NewPartnerRow & { number?: bigint } }
+type Tables = {
+  partners: NewPartnerRow & { number?: bigint }
+  partner_totals: { partner_number: bigint; workspace_id: string }
+  partner_activities: { workspace_id: string; partner_number: bigint; kind: string; actor: string }
+}
 
-/** Inserts a partner with empty totals. Undefined when another partner has its e-mail or tenant id. */
-export async function insertPartner(db: Db, row: NewPartnerRow): Promise<PartnerRow | undefined> {
-  const inserted = (await db
+/** Inserts a partner with empty totals and an activity. Undefined when another one has its e-mail or tenant id. */
+export async function insertPartner(db: Db, row: NewPartnerRow, actor: string): Promise<PartnerRow | undefined> {
+  const inserted = await db
     .withTables<Tables>()
-    .insertInto('partners')
-    .values(jsonColumns(row))
-    .onConflict((conflict) => conflict.doNothing())
-    .returningAll()
-    .executeTakeFirst()) as PartnerRow | undefined
-  if (!inserted) return undefined
-  await sql`INSERT INTO partner_totals (partner_number, workspace_id)
-    VALUES (${inserted.number}, ${row.workspace_id})`.execute(db)
-  return inserted
+    .with('added', (query) =>
+      query
+        .insertInto('partners')
+        .values(jsonColumns(row))
+        .onConflict((conflict) => conflict.doNothing())
+        .returningAll(),
+    )
+    .with('totals', (query) =>
+      query
+        .insertInto('partner_totals')
+        .columns(['partner_number', 'workspace_id'])
+        .expression((part) => part.selectFrom('added').select([sql<bigint>`number`.as('number'), 'workspace_id'])),
+    )
+    .with('activity', (query) =>
+      query
+        .insertInto('partner_activities')
+        .columns(['workspace_id', 'partner_number', 'kind', 'actor'])
+        .expression((part) =>
+          part
+            .selectFrom('added')
+            .select([
+              'workspace_id',
+              sql<bigint>`number`.as('number'),
+              'status',
+              sql<string>`${actor}::text`.as('actor'),
+            ]),
+        ),
+    )
+    .selectFrom('added')
+    .selectAll()
+    .executeTakeFirst()
+  return inserted as PartnerRow | undefined
 }
 
 /** The SQL condition that a partner, if any, exists; locks its row against deletion until the transaction ends. */

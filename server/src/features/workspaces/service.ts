@@ -232,12 +232,12 @@ function usageIn({ db, workspaceId }: Tenant, noun: string): StoredCount {
 }
 
 /**
- * Whether the workspace may add many links or customers before it reaches its quota, so that a request need not check it.
+ * Whether the workspace may add many links, customers or partners before it reaches its quota, so that a request need not check it.
  * Remembered for a second, in which all processes together add far fewer than this room.
  */
 export async function hasAmpleRoom(
   ctx: Tenant,
-  noun: 'links' | 'customers',
+  noun: 'links' | 'customers' | 'partners',
   read = usageIn(ctx, noun).read,
 ): Promise<boolean> {
   const known = ampleCache(ctx.config)
