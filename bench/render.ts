@@ -7,6 +7,8 @@ const results = new URL('./RESULTS.md', import.meta.url)
 const scaling = new URL('../docs/guides/scaling.md', import.meta.url)
 const measuredBlock = /(<!-- from bench\/figures\.json, by npm run figures -->\n)[\s\S]*?(\n<!-- end -->)/
 
+const kuttBlock = /(<!-- Kutt, from bench\/figures\.json -->\n)[\s\S]*?(\n<!-- end -->)/
+
 /** `npm run figures`: writes the results of all benches from figures.json into bench/RESULTS.md and the scaling guide. */
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
   for (const { file, text } of renderAll(readFigures())) writeFileSync(file, text)
@@ -17,7 +19,9 @@ export function renderAll(figures: Figures): { file: URL; text: string }[] {
     { file: results, text: renderResults(figures) },
     {
       file: scaling,
-      text: guide.replace(measuredBlock, (_, begin, end) => `${begin}${renderMeasured(figures)}${end}`),
+      text: guide
+        .replace(measuredBlock, (_, begin, end) => `${begin}${renderMeasured(figures)}${end}`)
+        .replace(kuttBlock, (_, begin, end) => `${begin}${renderKutt(figures)}${end}`),
     },
   ]
 }
@@ -71,4 +75,9 @@ function renderMeasured(figures: Figures): string {
       ],
     ],
   )
+}
+
+function renderKutt(figures: Figures): string {
+  const tables = figures.peers?.tables ?? []
+  return tables.map(({ title, columns, rows }) => table(title, columns, rows)).join('\n\n')
 }
