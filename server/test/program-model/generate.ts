@@ -190,7 +190,8 @@ export const situation: fc.Arbitrary<{ event: RewardEvent; history: History; cho
       firstSaleAt,
       endsAt,
     }))
-  return fc.record({
+  const near = orNull(fc.record({ months: pick([1, 2, 12]), offsetMs: pick([-1, 0, 1]) }))
+  const parts = fc.record({
     event: event(kind),
     history: fc.record({
       binding: fc.option(binding, { nil: null, freq: 2 }),
@@ -200,8 +201,19 @@ export const situation: fc.Arbitrary<{ event: RewardEvent; history: History; cho
     }),
     choice: fc.record({ partner: fc.option(version(kind), { nil: null, freq: 1 }), group: orNull(version(kind)) }),
   })
+  return fc.tuple(parts, near).map(([{ event, ...parts }, near]) => {
+    const { binding } = parts.history
+    return { ...parts, event: near && binding ? { ...event, at: shift(binding.firstSaleAt, near) } : event }
+  })
 })
 
 function formatDay(date: Date): string {
   return date.toISOString().slice(0, 10)
+}
+
+/** A time at the end of a window, or a millisecond before or after it. */
+function shift(from: Date, { months, offsetMs }: { months: number; offsetMs: number }): Date {
+  const shifted = new Date(from.getTime() + offsetMs)
+  shifted.setUTCMonth(shifted.getUTCMonth() + months)
+  return shifted
 }
