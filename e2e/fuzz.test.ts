@@ -2,7 +2,7 @@ import { operations } from '@tributary/contract/index'
 import type { JsonOperation } from '@tributary/contract/operation'
 import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
-import { buildWorkspace } from '../server/test/build.ts'
+import { buildProgram, buildWorkspace } from '../server/test/build.ts'
 import { sized } from '../server/test/size.ts'
 import { openTestPlatform } from '../server/test/stack.ts'
 
@@ -52,7 +52,9 @@ const hostile: fc.Arbitrary<unknown> = fc.oneof(
 )
 
 test('10,000 malformed requests over all operations get an error envelope, never a 500', async () => {
-  const { key } = await buildWorkspace(platform)
+  const workspace = await buildWorkspace(platform)
+  const { key } = workspace
+  await buildProgram(platform, workspace)
   let refused = 0
   let taken = 0
   for (let round = 0; refused < requestCount; round++) {
