@@ -6,6 +6,7 @@ import { type Group, groupsByNumber } from '../groups/service.ts'
 import { partnerLinks } from '../links/service.ts'
 import { type Partner as PartnerRow, type Totals, tagsByPartner, totalsByPartner } from '../partners/service.ts'
 import { type ProgramRecord, requireProgram } from '../programs/service.ts'
+import { currentVersions, type RewardChoice, type RewardChoices } from '../rewards/service.ts'
 
 const linksShown = 100
 
@@ -16,6 +17,7 @@ type Facts = {
   totals: Map<bigint, Totals>
   tags: Map<bigint, Partner['tags']>
   links: Map<string, PartnerLink[]>
+  rewards: Map<bigint, RewardChoices>
 }
 
 export async function presentPartners(ctx: Ctx, rows: PartnerRow[]): Promise<Partner[]> {
@@ -30,6 +32,7 @@ export async function presentPartners(ctx: Ctx, rows: PartnerRow[]): Promise<Par
     totals: await totalsByPartner(ctx, numbers),
     tags: await tagsByPartner(ctx, numbers),
     links: await partnerLinks(ctx, ids, linksShown),
+    rewards: await readRewards(ctx, rows),
   }
   return rows.map((row) => present(row, facts))
 }
@@ -39,14 +42,16 @@ export async function presentNewPartner(ctx: Ctx, row: PartnerRow, program: Prog
   const [groups, none] = [new Map([[group.number, group]]), new Map()]
   const discounts = await discountsByGroup(ctx, [group.number])
   const links = await partnerLinks(ctx, [row.id], linksShown)
-  return present(row, { program, groups, discounts, totals: none, tags: none, links })
+  const rewards = await readRewards(ctx, [row])
+  return present(row, { program, groups, discounts, totals: none, tags: none, links, rewards })
 }
 
 export async function presentPartner(ctx: Ctx, row: PartnerRow): Promise<Partner> {
   return (await presentPartners(ctx, [row]))[0] as Partner
 }
 
-function present(row: PartnerRow, { program, groups, discounts, totals, tags, links }: Facts): Partner {
+function present(row: PartnerRow, { program, groups, discounts, totals, tags, links, rewards }: Facts): Partner {
+  const choices = rewards.get(row.number)
   return {
     id: row.id,
     name: row.name,
@@ -69,9 +74,9 @@ function present(row: PartnerRow, { program, groups, discounts, totals, tags, li
     createdAt: row.created_at.toISOString(),
     status: row.status,
     links: links.get(row.id) ?? [],
-    clickRewardId: null,
-    leadRewardId: null,
-    saleRewardId: null,
+    clickRewardId: chosenId(choices?.click),
+    leadRewardId: chosenId(choices?.lead),
+    saleRewardId: chosenId(choices?.sale),
     referralRewardId: null,
     discountId: discounts.get(row.group_number)?.id ?? null,
     applicationId: row.application_id,
@@ -89,6 +94,16 @@ function present(row: PartnerRow, { program, groups, discounts, totals, tags, li
     tiktok: row.tiktok,
     trustedAt: null,
   }
+}
+
+function readRewards({ db, workspaceId }: Ctx, rows: PartnerRow[]): Promise<Map<bigint, RewardChoices>> {
+  const partners = rows.map(({ number, group_number }) => ({ number, groupNumber: group_number }))
+  return currentVersions(db, workspaceId, partners)
+}
+
+/** A partner's own reward comes before its group's. */
+function chosenId(choice: RewardChoice | undefined): string | null {
+  return (choice?.partner ?? choice?.group)?.rewardId ?? null
 }
 
 const noTotals: Totals = { clicks: 0n, leads: 0n, conversions: 0n, sales: 0n, sale_amount: 0n, commissions: 0n }

@@ -5,6 +5,7 @@ import { createPartnerLink, retrievePartnerLinks, upsertPartnerLink } from '@tri
 import { createPartnerTag } from '@tributary/contract/partner-tags'
 import { createPartner, getPartner, listPartners, type NewPartner, updatePartner } from '@tributary/contract/partners'
 import { updateProgram } from '@tributary/contract/programs'
+import { createReward } from '@tributary/contract/rewards'
 import { sql } from 'kysely'
 import { describe, expect, inject, it } from 'vitest'
 import { type BuiltWorkspace, buildPartner, buildProgram, buildWorkspace } from '../../../test/build.ts'
@@ -165,6 +166,18 @@ describe('listPartners', () => {
     const [first] = await call(listPartners, { query: { search: b.id } })
     expect(first).toMatchObject({ totalSales: 9, netRevenue: 810, earningsPerClick: 45, leadToConversionRate: 5 / 6 })
   })
+})
+
+it('a partner shows its own reward before the reward of its group', async () => {
+  const { call, create } = await open()
+  const partner = await create('ann@example.com')
+  expect(partner).toMatchObject({ clickRewardId: null, leadRewardId: null, saleRewardId: null })
+  const terms = { event: 'sale' as const, type: 'percentage' as const, amountInPercentage: 20 }
+  const shared = await call(createReward, { body: { groupId: partner.groupId ?? '', ...terms } })
+  const show = () => call(getPartner, { params: { id: partner.id } })
+  expect(await show()).toEqual({ ...partner, saleRewardId: shared.id })
+  const own = await call(createReward, { body: { partnerId: partner.id, ...terms } })
+  expect(await show()).toEqual({ ...partner, saleRewardId: own.id })
 })
 
 describe('updatePartner', () => {
