@@ -39,6 +39,7 @@ import {
   selectCustomersById,
   selectHighestNumber,
   selectNumber,
+  selectOrigins,
   selectSoldTo,
   updateCustomerRow,
   updateFirstClicks,
@@ -277,6 +278,11 @@ export function correctSales(
 /** Saves the country of customers that have none yet. */
 export async function saveCustomerCountries(platform: Pick<Platform, 'db'>, located: LocatedCustomer[]): Promise<void> {
   if (located.length > 0) await fillCountries(platform.db, located)
+}
+
+/** Where customers come from, including erased ones. Locks nothing. */
+export function customerOrigins({ db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>, ids: string[]) {
+  return selectOrigins(db, workspaceId, [...new Set(ids)])
 }
 
 /** Customers by id, including erased customers. */

@@ -111,6 +111,14 @@ export async function selectCustomersById(db: Db, workspaceId: string, ids: stri
   return result.rows
 }
 
+export type OriginRow = Pick<CustomerRow, 'id' | 'country' | 'created_at' | 'first_sale_at' | 'click_id' | 'erased_at'>
+
+export async function selectOrigins(db: Db, workspaceId: string, ids: string[]): Promise<OriginRow[]> {
+  const result = await sql<OriginRow>`SELECT id, country, created_at, first_sale_at, click_id, erased_at FROM customers
+    WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[])`.execute(db)
+  return result.rows
+}
+
 export type FirstClickRow = { id: string; clickId: string; linkNumber: bigint }
 
 /** Saves the first click of customers that have none yet. */

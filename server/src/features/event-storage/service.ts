@@ -30,6 +30,7 @@ import {
   selectClicksById,
   selectLaterLinks,
   selectLinkAddresses,
+  selectSaleAmounts,
   selectStoredIds,
   selectStoredSince,
   selectVisits,
@@ -258,6 +259,20 @@ export async function isAnyStored(
     if (some.some(({ id }) => stored.includes(id))) return true
   }
   return false
+}
+
+/** The amounts of stored sales and refunds of any workspace, by id; `at` is the event's time in Unix milliseconds. */
+export async function storedSaleAmounts(
+  { clickhouse }: Pick<Platform, 'clickhouse'>,
+  named: { id: string; workspaceId: string; at: number }[],
+): Promise<Map<string, string>> {
+  const amounts = new Map<string, string>()
+  for (const some of chunks(named, namedAtOnce)) {
+    const workspaceIds = [...new Set(some.map(({ workspaceId }) => workspaceId))]
+    const among = { workspaceIds, moments: some.map(({ at }) => at) }
+    for (const { id, amount } of await selectSaleAmounts(clickhouse, among)) amounts.set(id, amount)
+  }
+  return amounts
 }
 
 /** The last known domain and key of links, even of deleted links. */

@@ -63,6 +63,19 @@ export async function selectStoredIds(
   return rows.map(({ id }) => id)
 }
 
+/** The amounts of sales and refunds at these times. */
+export function selectSaleAmounts(
+  clickhouse: AllWorkspacesClickHouse,
+  among: { workspaceIds: string[]; moments: number[] },
+): Promise<{ id: string; amount: string }[]> {
+  return query(
+    clickhouse,
+    `SELECT id, toString(amount) AS amount FROM sale_events WHERE workspace_id IN {workspaceIds:Array(String)}
+      AND timestamp IN (SELECT fromUnixTimestamp64Milli(arrayJoin({moments:Array(Int64)}), 'UTC'))`,
+    among,
+  )
+}
+
 export function selectClicksById(
   clickhouse: AllWorkspacesClickHouse,
   workspaceIds: string[],

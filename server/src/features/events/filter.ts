@@ -55,7 +55,7 @@ export function parseFilter(query: FilterQuery): { filter: EventFilter; links: N
 }
 
 /** Parses a query parameter with a list of values. Undefined when it is empty. */
-function parseList(parameter: string, text: string | undefined): Values | undefined {
+export function parseList(parameter: string, text: string | undefined): Values | undefined {
   const { values, excluded } = parseValues(text ?? '')
   if (values.length > mostValues) {
     throw invalid(`\`${parameter}\` in the query must have at most ${mostValues} values, not ${values.length}.`)

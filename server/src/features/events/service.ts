@@ -14,11 +14,12 @@ import type { Customer } from '../customers/service.ts'
 import { presentCustomer } from '../customers/service.ts'
 import { openListCursor } from './cursor.ts'
 import { exportAll } from './export.ts'
-import type { EventFilter as Filter } from './filter.ts'
+import { type EventFilter as Filter, parseList, type Values } from './filter.ts'
 import { lastPosition, loadLinks, presentRows } from './join.ts'
 import { type LimitSettings, runLimited } from './limits.ts'
+import { parseMetadataQuery, type MetadataQuery as Query } from './metadata-query.ts'
 import { partWith } from './part.ts'
-import type { Period } from './period.ts'
+import { type Period, type PeriodInput, readPeriod } from './period.ts'
 import { presentLead, presentSale, presentVisit, type Visit } from './present.ts'
 import { type Resolved, resolve } from './resolve.ts'
 import { type LeadRow, openPages, type SaleRow } from './store.ts'
@@ -26,6 +27,8 @@ import { followEvents } from './stream.ts'
 import * as filters from './where.ts'
 
 export type EventFilter = Filter
+export type FilterValues = Values
+export type MetadataQuery = Query
 export type LeadRecord = LeadRow
 export type SaleRecord = SaleRow
 /** A page of events. `next` is the next page's cursor; in ascending order the last page has one too, for new events. */
@@ -75,6 +78,20 @@ export function streamEvents(
 /** Resolves a query's period, filters and links. */
 export function resolveQuery(ctx: Ctx, query: EventFilters): Promise<Resolved> {
   return resolve(ctx, query)
+}
+
+/** The values of a filter parameter that takes several, or excludes them. Undefined when it is empty. */
+export function parseFilterValues(parameter: string, text: string | undefined): FilterValues | undefined {
+  return parseList(parameter, text)
+}
+
+export function parseMetadata(text: string): MetadataQuery {
+  return parseMetadataQuery(text)
+}
+
+/** The period of a query without a limit on its history. */
+export function parsePeriod({ plan, now }: Pick<Ctx, 'plan' | 'now'>, query: PeriodInput): Period {
+  return readPeriod(query, now(), { plan })
 }
 
 export function buildWhere(workspaceId: string, period: Period, filter: EventFilter, kind: filters.EventKind) {

@@ -41,6 +41,8 @@ export const clickDaysClosed = z.object({
 })
 export type ClickDaysClosed = z.infer<typeof clickDaysClosed>
 
+export const clickDaysSubject = 'changes.*.click-days'
+
 export function clickDaysMessage(body: ClickDaysClosed, partition: number) {
   return { subject: `changes.${partition}.click-days`, body }
 }

@@ -42,6 +42,15 @@ export function convert(money: Money, currency: string, { rates }: ExchangeRates
   return { amount: divideRounded(numerator, denominator), currency }
 }
 
+/** Formats an amount in the currency's main unit, such as `12.50`, without a symbol. */
+export function formatDecimal({ amount, currency }: Money): string {
+  const digits = Number(exponent(currency))
+  const [sign, units] = amount < 0n ? ['-', -amount] : ['', amount]
+  if (digits === 0) return `${sign}${units}`
+  const text = String(units).padStart(digits + 1, '0')
+  return `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`
+}
+
 /** `part / whole` of an amount, rounded. By default `part` is in basis points: 1250n for a commission of 12.5 %. */
 export function roundShare(amount: bigint, part: bigint, whole = 10_000n): bigint {
   return divideRounded(amount * part, whole)

@@ -27,7 +27,10 @@ import {
   type PartnerChanges,
   type PartnerRow,
   type PartnerStatus,
+  type PartnersFilter,
+  partnersSelection,
   selectDisabledTimes,
+  selectNumberedPartners,
   selectPartner,
   selectPartnerByEmail,
   selectPartnerByToken,
@@ -101,6 +104,16 @@ export async function requirePartner(ctx: Reader, { partnerId, tenantId }: Partn
 export async function findPartner(ctx: Reader, { partnerId, tenantId }: PartnerName): Promise<Partner | undefined> {
   if (partnerId) return (await findPartnersById(ctx, [partnerId])).get(partnerId)
   return tenantId ? selectPartner(ctx.db, ctx.workspaceId, { tenantId }) : undefined
+}
+
+/** Partners of any workspace after a number, or with the given numbers, including merged ones. */
+export function numberedPartners({ db }: { db: AllWorkspacesDb }, range: Parameters<typeof selectNumberedPartners>[1]) {
+  return selectNumberedPartners(db, range)
+}
+
+/** The SQL that selects the numbers of partners in groups or with tags. */
+export function partnersWhere({ workspaceId }: Pick<Ctx, 'workspaceId'>, filter: PartnersFilter) {
+  return partnersSelection(workspaceId, filter)
 }
 
 /** Reads partners by id, in the order of the ids. Throws 404 for the first that does not exist. */

@@ -225,6 +225,37 @@ export async function selectPartnerNumbers(
   return result.rows
 }
 
+/** Partners after a number, or with the given numbers, including merged ones. */
+export async function selectNumberedPartners(
+  db: AllWorkspacesDb,
+  range: { workspaceId?: string; after: bigint; count: number } | { numbers: bigint[] },
+): Promise<Pick<PartnerRow, 'number' | 'id' | 'workspace_id'>[]> {
+  const mine = 'workspaceId' in range && range.workspaceId ? sql`workspace_id = ${range.workspaceId}` : sql`true`
+  const named =
+    'numbers' in range ? sql`number = ANY(${range.numbers}::bigint[])` : sql`number > ${range.after} AND ${mine}`
+  const result = await sql<Pick<PartnerRow, 'number' | 'id' | 'workspace_id'>>`SELECT number, id, workspace_id
+    FROM partners WHERE ${named} ORDER BY number ${'count' in range ? sql`LIMIT ${range.count}` : sql``}`.execute(db)
+  return result.rows
+}
+
+export type PartnersFilter = {
+  groupNumbers?: { values: bigint[]; excluded: boolean }
+  tagIds?: { values: string[]; excluded: boolean }
+}
+
+/** The statement that selects the numbers of partners in groups or with tags, for the conditions of other features. */
+export function partnersSelection(workspaceId: string, { groupNumbers, tagIds }: PartnersFilter) {
+  const not = (excluded: boolean) => (excluded ? sql`NOT` : sql``)
+  const inGroups =
+    groupNumbers && sql`${not(groupNumbers.excluded)} group_number = ANY(${groupNumbers.values}::bigint[])`
+  const withTags =
+    tagIds &&
+    sql`${not(tagIds.excluded)} EXISTS (SELECT FROM partner_tag_assignments a
+    WHERE a.partner_number = partners.number AND a.tag_id = ANY(${tagIds.values}::text[]))`
+  return sql`SELECT number FROM partners
+    WHERE workspace_id = ${workspaceId} AND ${inGroups ?? sql`true`} AND ${withTags ?? sql`true`}`
+}
+
 /** Reads partners by number, including merged ones. */
 export async function selectPartnersByNumber(db: Db, workspaceId: string, numbers: bigint[]): Promise<PartnerRow[]> {
   const result = await sql<PartnerRow>`SELECT * FROM partners

@@ -2,6 +2,7 @@ import type { Ctx, Platform } from '../../platform/context.ts'
 import type { NewLead } from '../event-storage/service.ts'
 import type { LeadRecord, SaleRecord } from '../events/service.ts'
 import type { StoredConversions } from '../rollups/service.ts'
+import { type LeadByHand, recordHandLead, recordHandSale, type SaleByHand } from './by-hand.ts'
 import { loadClicks } from './click-facts.ts'
 import { betweenExports, restoreSome } from './export.ts'
 import {
@@ -11,14 +12,20 @@ import {
   selectPartnerSales,
   selectSaleNumbers,
 } from './partners-store.ts'
+import { selectRefunds, selectSale } from './record-store.ts'
 import { buildRows } from './rows.ts'
 import {
   type ConversionKind,
+  type ConversionRow,
   releaseUnattributed,
+  selectByNumber,
   selectConversions,
+  selectCustomerNumbers,
   selectHighestNumber,
   selectIds,
+  selectOfPartners,
   selectRecorded,
+  selectSalesLeft,
   selectSold,
 } from './store.ts'
 
@@ -88,6 +95,59 @@ export function highestConversion({ db }: Pick<Platform, 'db'>): Promise<bigint>
 /** Makes the worker check all leads and sales without a link, and insert those that ClickHouse lacks. */
 export function exportUnattributedAgain({ db }: Pick<Platform, 'db'>): Promise<void> {
   return releaseUnattributed(db)
+}
+
+export type Conversion = ConversionRow
+
+/** Records a lead without a click; undefined when the customer has one with this event name. */
+export function recordLeadByHand(ctx: Ctx, lead: LeadByHand): Promise<Conversion | undefined> {
+  return recordHandLead(ctx, lead)
+}
+
+/** Records a sale without a click; undefined when the invoice is recorded already. */
+export function recordSaleByHand(ctx: Ctx, sale: SaleByHand): Promise<Conversion | undefined> {
+  return recordHandSale(ctx, sale)
+}
+
+/** Reads leads, sales and refunds of any workspace by number, in order. */
+export function conversionsByNumber({ db }: Pick<Platform, 'db'>, numbers: bigint[]): Promise<Conversion[]> {
+  return selectByNumber(db, numbers)
+}
+
+/** Leads, sales and refunds of partners of any workspace after a number, in order. */
+export function partnerConversions({ db }: Pick<Platform, 'db'>, range: Parameters<typeof selectOfPartners>[1]) {
+  return selectOfPartners(db, range)
+}
+
+/** The numbers of customers' leads, sales and refunds. */
+export function customerConversions({ db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>, customerIds: string[]) {
+  return selectCustomerNumbers(db, workspaceId, customerIds)
+}
+
+/** A lead, sale or refund by its id, or the sale of an invoice. */
+export async function findConversion(
+  { db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>,
+  { id, invoiceId }: { id?: string; invoiceId?: string },
+): Promise<Conversion | undefined> {
+  if (invoiceId) return selectSale(db, workspaceId, invoiceId)
+  return id === undefined ? undefined : (await selectConversions(db, workspaceId, [id]))[0]
+}
+
+export function refundsOfSale(
+  { db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>,
+  sale: bigint,
+): Promise<Conversion[]> {
+  return selectRefunds(db, workspaceId, sale)
+}
+
+/** What is left of sales before a refund: `before` is the number of the refund. */
+export async function salesLeft(
+  { db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>,
+  sales: { number: bigint; before: bigint }[],
+): Promise<Map<bigint, { amount: bigint; left: bigint }>> {
+  if (sales.length === 0) return new Map()
+  const rows = await selectSalesLeft(db, workspaceId, sales)
+  return new Map(rows.map(({ number, amount, refunded }) => [number, { amount, left: amount + refunded }]))
 }
 
 type Engines = Pick<Platform, 'clickhouse' | 'db' | 'config'>

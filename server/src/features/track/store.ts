@@ -272,6 +272,44 @@ export async function selectByNumber(db: AllWorkspacesDb, numbers: bigint[]): Pr
   return result.rows
 }
 
+export async function selectCustomerNumbers(db: Db, workspaceId: string, customerIds: string[]): Promise<bigint[]> {
+  const result = await sql<{ number: bigint }>`SELECT number FROM conversions
+    WHERE workspace_id = ${workspaceId} AND customer_id = ANY(${customerIds}::text[])`.execute(db)
+  return result.rows.map(({ number }) => number)
+}
+
+export type PartnerConversion = Pick<
+  ConversionRow,
+  'number' | 'id' | 'workspace_id' | 'kind' | 'amount' | 'partner_id' | 'created_at' | 'stored_at'
+>
+
+/** Leads, sales and refunds of partners after a number, in order. */
+export async function selectOfPartners(
+  db: AllWorkspacesDb,
+  { workspaceId, after, count }: { workspaceId?: string; after: bigint; count: number },
+): Promise<PartnerConversion[]> {
+  const mine = workspaceId === undefined ? sql`true` : sql`workspace_id = ${workspaceId}`
+  const result = await sql<PartnerConversion>`
+    SELECT number, id, workspace_id, kind, amount, partner_id, created_at, stored_at FROM conversions
+    WHERE number > ${after} AND partner_id LIKE 'pn\\_%' AND ${mine} ORDER BY number LIMIT ${count}`.execute(db)
+  return result.rows
+}
+
+/** Sales with the sum of their refunds, which is negative, before a refund's number. */
+export async function selectSalesLeft(
+  db: Db,
+  workspaceId: string,
+  sales: { number: bigint; before: bigint }[],
+): Promise<{ number: bigint; amount: bigint; refunded: bigint }[]> {
+  const result = await sql<{ number: bigint; amount: bigint; refunded: bigint }>`
+    SELECT sale.number, sale.amount, coalesce((SELECT sum(refund.amount) FROM conversions refund
+      WHERE refund.sale_number = sale.number AND refund.kind = 'refund' AND refund.number < asked.before), 0)::bigint AS refunded
+    FROM unnest(${sales.map(({ number }) => number)}::bigint[], ${sales.map(({ before }) => before)}::bigint[])
+      AS asked (number, before)
+    JOIN conversions sale ON sale.number = asked.number AND sale.workspace_id = ${workspaceId}`.execute(db)
+  return result.rows
+}
+
 export async function selectHighestNumber(db: AllWorkspacesDb): Promise<bigint> {
   const result = await sql<{ highest: bigint | null }>`SELECT max(number) AS highest FROM conversions`.execute(db)
   return result.rows[0]?.highest ?? 0n
