@@ -1,4 +1,13 @@
 import { retrieveAnalytics, retrieveAnalyticsBatch, retrieveLinkStats } from './analytics.ts'
+import {
+  bulkUpdateCommissions,
+  createCommission,
+  explainCommission,
+  explainEvent,
+  getCommission,
+  listCommissions,
+  updateCommission,
+} from './commissions.ts'
 import { createCustomer, deleteCustomer, getCustomer, listCustomers, updateCustomer } from './customers.ts'
 import { createDiscountCode, deleteDiscountCode, listDiscountCodes } from './discount-codes.ts'
 import { createDiscount, deleteDiscount, getDiscount, listDiscounts, updateDiscount } from './discounts.ts'
@@ -14,6 +23,7 @@ import {
 import { exportEvents, listEvents, streamEvents } from './events.ts'
 import { createFolder, deleteFolder, listFolders, updateFolder } from './folders.ts'
 import { addGroupPartners, createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './groups.ts'
+import { exportLedger, getBalances, listPostings } from './ledger.ts'
 import {
   bulkCreateLinks,
   bulkDeleteLinks,
@@ -170,6 +180,16 @@ const all = [
   deleteReward,
   listRewardVersions,
   simulateReward,
+  listCommissions,
+  createCommission,
+  explainEvent,
+  bulkUpdateCommissions,
+  getCommission,
+  explainCommission,
+  updateCommission,
+  listPostings,
+  getBalances,
+  exportLedger,
   listTags,
   createTag,
   updateTag,

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import * as contract from '@tributary/contract/commissions'
 import { operations } from '@tributary/contract/index'
 import type { JsonOperation } from '@tributary/contract/operation'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { createDiscountCode } from '../src/features/discount-codes/service.ts'
+import { createCommission } from '../src/features/commissions/create.ts'
+import { listCommissions } from '../src/features/commissions/list.ts'
 import { createDiscount } from '../src/features/discounts/service.ts'
 import { createFolder } from '../src/features/folders/service.ts'
 import { createGroup } from '../src/features/groups/service.ts'
@@ -12,6 +15,7 @@ import { createPartnerTag } from '../src/features/partner-tags/service.ts'
 import { createReward } from '../src/features/rewards/manage.ts'
 import { createTag } from '../src/features/tags/service.ts'
 import { insertDeliveries, insertEvents } from '../src/features/webhooks/deliveries-store.ts'
+import type { Ctx } from '../src/platform/context.ts'
 import {
   type BuiltWorkspace,
   browser,
@@ -52,6 +56,7 @@ type Foreign = BuiltWorkspace & {
   discountCodeId: string
   rewardId: string
   partnerId: string
+  commissionId: string
 }
 let foreign: Foreign
 
@@ -68,6 +73,7 @@ function foreignValue(name: string, path: string): unknown {
     discounts: foreign.discountId,
     rewards: foreign.rewardId,
     partners: foreign.partnerId,
+    commissions: foreign.commissionId,
   }
   const byName: Record<string, unknown> = {
     id: idByNoun[path.split('/')[1] ?? ''],
@@ -80,13 +86,14 @@ function foreignValue(name: string, path: string): unknown {
     partnerIds: [foreign.partnerId],
     sourcePartnerId: foreign.partnerId,
     targetPartnerId: foreign.partnerId,
+    commissionIds: [foreign.commissionId],
     webhookIds: [foreign.webhookId],
     folderIds: [foreign.folderId],
     ids: foreign.tagId,
     linkId: foreign.linkId,
     linkIds: path === '/links/bulk' || path.startsWith('/webhooks') ? [foreign.linkId] : foreign.linkId,
-    startingAfter: path.startsWith('/customers') ? foreign.customerId : foreign.linkId,
-    endingBefore: path.startsWith('/customers') ? foreign.customerId : foreign.linkId,
+    startingAfter: listedId(path),
+    endingBefore: listedId(path),
     externalId: path.startsWith('/customers') ? foreign.externalId : `ext_${foreign.externalId}`,
     email: `${secret}@example.com`,
     avatar: `https://example.com/${secret}.png`,
@@ -119,6 +126,12 @@ function foreignValue(name: string, path: string): unknown {
   return byName[name]
 }
 
+/** The id of an object in the list of this path. */
+function listedId(path: string): string {
+  if (path.startsWith('/customers')) return foreign.customerId
+  return path.startsWith('/commissions') ? foreign.commissionId : foreign.linkId
+}
+
 /** Parameters that do not identify an object. */
 const harmless = new Set(
   `event interval start end timezone country city region continent device browser os trigger referer refererUrl root
@@ -133,7 +146,9 @@ const harmless = new Set(
   username companyName website youtube twitter linkedin instagram tiktok linkProps acceptUrl reason restoreCommissions
   action dryRun rejectionReason rejectionNote reapplicationTimeframe flagForFraud flagForFraudReason
   autoApprove moveRules type maxDuration provider couponId couponTestId codeWins
-  amountInCents amountInPercentage modifiers spendLimitAmount spendLimitInterval spendLimitScope applyTo`.split(/\s+/),
+  amountInCents amountInPercentage modifiers spendLimitAmount spendLimitInterval spendLimitScope applyTo
+  payoutId kind earnings saleAmount modifySaleAmount modifyAmount date customer lead leadEventDate sale saleEventDate
+  importStripeInvoices productId`.split(/\s+/),
 )
 
 beforeAll(async () => {
@@ -175,6 +190,7 @@ beforeAll(async () => {
     discountCodeId: discountCode.id,
     rewardId: reward.id,
     partnerId: partner.id,
+    commissionId: await buildCommission(context, partner.id),
   }
   foreign = { ...workspace, ...ids, externalId: secret, clickId: '', webhookId: '', eventId: secret }
   await visit(`${redirect}/${secret}`, { host: workspace.domain, 'user-agent': browser })
@@ -226,6 +242,12 @@ describe.each(jsonOperations)('$id', (operation) => {
   })
 })
 
+async function buildCommission(ctx: Ctx, partnerId: string): Promise<string> {
+  await createCommission(ctx, { type: 'custom', partnerId, amount: 5 })
+  const [commission] = await listCommissions(ctx, contract.listCommissions.query.parse({}))
+  return commission?.id ?? ''
+}
+
 type Attempt = { path: string; query: Record<string, string>; body?: unknown }
 
 function attempts(operation: JsonOperation): Attempt[] {
@@ -250,7 +272,6 @@ function attempts(operation: JsonOperation): Attempt[] {
     ...(operation.path === '/groups' && { slug: 'mine' }),
     groupId: 'grp_mine',
     partnerIds: ['pn_mine'],
-    type: 'flat',
     action: 'archive',
     reason: 'spam',
     partnerId: 'pn_mine',
@@ -258,6 +279,9 @@ function attempts(operation: JsonOperation): Attempt[] {
     targetPartnerId: 'pn_mine',
     linkId: 'link_mine',
     ...(operation.path.startsWith('/partners') && { email: 'mine@example.com' }),
+    type: operation.path === '/commissions' ? 'sale' : 'flat',
+    commissionIds: ['cm_mine'],
+    status: 'fraud',
     event: 'lead',
     amountInCents: 1,
     start: new Date(Date.now() - 86_400_000).toISOString(),
@@ -287,12 +311,16 @@ function pathNames({ path }: JsonOperation): string[] {
 function bodyFields(operation: JsonOperation): string[] {
   if (operation.id === 'bulkCreateLinks')
     return bodyFields(jsonOperations.find(({ id }) => id === 'createLink') as JsonOperation)
-  const body = 'out' in operation.body.def ? (operation.body.def.out as object) : operation.body
+  const { def } = operation.body as { def: object }
+  if ('options' in def)
+    return [...new Set((def.options as { shape: object }[]).flatMap(({ shape }) => Object.keys(shape)))]
+  const body = 'out' in def ? (def.out as object) : 'innerType' in def ? (def.innerType as object) : operation.body
   return 'shape' in body ? Object.keys(body.shape as object) : []
 }
 
 function required(operation: JsonOperation): string[] {
   if (operation.id === 'bulkCreateLinks' || operation.id === 'upsertLink') return ['url']
+  if (operation.id === 'bulkUpdateCommissions') return ['commissionIds', 'status']
   if (operation.method !== 'post') return operation.id === 'bulkUpdateLinks' ? ['data'] : []
   if (operation.id === 'createCustomer') return ['externalId']
   if (operation.id === 'trackCustomer') return ['customerId']
@@ -304,6 +332,7 @@ function required(operation: JsonOperation): string[] {
   if (operation.id === 'createDiscountCode') needed.push('partnerId', 'linkId')
   if (operation.path.startsWith('/partners')) needed.push('email', 'partnerId', 'sourcePartnerId', 'targetPartnerId')
   if (operation.path.startsWith('/rewards')) needed.push('groupId', 'event', 'amountInCents', 'start')
+  if (operation.id === 'createCommission') return ['type', 'partnerId']
   return bodyFields(operation).filter((name) => needed.includes(name) || operation.id === 'registerDomain')
 }
 
@@ -335,6 +364,7 @@ function leaks(value: unknown): unknown[] {
     foreign.discountCodeId,
     foreign.rewardId,
     foreign.partnerId,
+    foreign.commissionId,
   ]
   const isForeign =
     object.workspaceId === foreign.id || object.projectId === foreign.id || owned.includes(String(object.id))

@@ -1,5 +1,7 @@
 import { getRequestListener } from '@hono/node-server'
 import { analyticsRoutes } from '../features/analytics/routes.ts'
+import { commissionsRoutes } from '../features/commissions/routes.ts'
+import { cancelUnpaid, mergePartnerMoney, restoreCanceled } from '../features/commissions/service.ts'
 import { customersRoutes } from '../features/customers/routes.ts'
 import { discountCodesRoutes } from '../features/discount-codes/routes.ts'
 import { discountsRoutes } from '../features/discounts/routes.ts'
@@ -9,6 +11,7 @@ import { enrolmentsRoutes } from '../features/enrolments/routes.ts'
 import { eventsRoutes } from '../features/events/routes.ts'
 import { foldersRoutes } from '../features/folders/routes.ts'
 import { groupsRoutes } from '../features/groups/routes.ts'
+import { ledgerRoutes } from '../features/ledger/routes.ts'
 import { linksRoutes } from '../features/links/routes.ts'
 import { metatagsRoutes } from '../features/metatags/routes.ts'
 import { exchangeRates } from '../features/money/service.ts'
@@ -31,9 +34,10 @@ import { opsListener } from '../platform/ops.ts'
 import { startRelay } from '../platform/outbox.ts'
 import { openRateLimiter } from '../platform/rate-limit.ts'
 import { openStreams } from '../platform/streams.ts'
+import { ledgerNames } from './ledger.ts'
 import { webhookScopes } from './webhooks.ts'
 
-const moneyEffects = { async cancelUnpaid() {}, async restoreCanceled() {}, async merge() {} }
+const moneyEffects = { cancelUnpaid, restoreCanceled, merge: mergePartnerMoney }
 
 /** Binds every operation of the API contract to its handler. */
 export function bindRoutes(platform: Platform, redirect: Redirect): Route[] {
@@ -53,6 +57,8 @@ export function bindRoutes(platform: Platform, redirect: Redirect): Route[] {
     ...discountCodesRoutes,
     ...enrolmentsRoutes(platform, moneyEffects),
     ...rewardsRoutes,
+    ...commissionsRoutes,
+    ...ledgerRoutes(ledgerNames),
     ...tagsRoutes,
     ...trackRoutes,
     ...webhooksRoutes(webhookScopes),

@@ -1,9 +1,11 @@
 import { startTestClosing } from '../features/analytics/jobs.ts'
+import { commissionsJobs, startEngine, startMaturing } from '../features/commissions/jobs.ts'
 import { startDomainChecks } from '../features/domains/jobs.ts'
 import { enrolmentsJobs, startForgettingApplications } from '../features/enrolments/jobs.ts'
 import { eventStorageJobs } from '../features/event-storage/jobs.ts'
 import { startClickDayClosing } from '../features/ingest/click-days.ts'
 import { startIngest } from '../features/ingest/jobs.ts'
+import { startLedgerFolding } from '../features/ledger/jobs.ts'
 import { linksJobs, startTotalsFolding } from '../features/links/jobs.ts'
 import { startLogRetention } from '../features/log/jobs.ts'
 import { startExport, startOverdueMeter, trackJobs } from '../features/track/jobs.ts'
@@ -26,6 +28,7 @@ export async function start(platform: Platform): Promise<AsyncDisposable> {
       ...eventStorageJobs,
       ...linksJobs,
       ...trackJobs,
+      ...commissionsJobs,
       ...webhooksJobs,
       ...webhookEventJobs,
     ]),
@@ -36,6 +39,9 @@ export async function start(platform: Platform): Promise<AsyncDisposable> {
     startLogRetention(platform),
     startTestClosing(platform),
     startExport(platform),
+    startEngine(platform),
+    startMaturing(platform),
+    startLedgerFolding(platform),
     startBeats(platform),
     startLostCount(platform),
     startOverdueMeter(platform),

@@ -1,0 +1,145 @@
+import { v7 } from 'uuid'
+import { asSystem, type Ctx, type Platform } from '../../platform/context.ts'
+import { claimEvents } from '../../platform/handled-events.ts'
+import { transaction } from '../../platform/postgres.ts'
+import type { ClickDaysClosed } from '../ingest/messages.ts'
+import { linksByNumber } from '../links/service.ts'
+import { exchangeRates } from '../money/service.ts'
+import { findPartnersById, lockPartners } from '../partners/service.ts'
+import { requireProgram } from '../programs/service.ts'
+import { currentVersions, decideReward, type RewardEvent } from '../rewards/service.ts'
+import { addTotals, type Batch, type Changes, keyKinds, noChanges, type PartnerState } from './batch.ts'
+import type { Commission } from './commission.ts'
+import { earnedPosting, findSpending, spendingKey } from './decide-batch.ts'
+import { loadPartners } from './load.ts'
+import { lockSpending } from './store.ts'
+import { writeChanges } from './write.ts'
+
+const subscriber = 'click-rewards'
+const dayMs = 86_400_000
+
+type ClickDay = ClickDaysClosed['days'][number]
+type CountedDay = ClickDay & { partner: PartnerState }
+
+/** Rewards the clicks of closed days, per link. Clicks that arrive late are a further commission of the same day. */
+export async function rewardClickDays(platform: Platform, closed: ClickDaysClosed[]): Promise<void> {
+  for (const [workspaceId, messages] of Map.groupBy(closed, (message) => message.workspaceId)) {
+    const days = messages.flatMap((message) => message.days)
+    await rewardDays(asSystem(platform, workspaceId), days)
+  }
+}
+
+async function rewardDays(ctx: Ctx, days: ClickDay[]): Promise<void> {
+  const links = await linksByNumber(ctx, [...new Set(days.map(({ linkNumber }) => BigInt(linkNumber)))])
+  const named = days.flatMap((day) => {
+    const partnerId = links.get(BigInt(day.linkNumber))?.partnerId
+    return partnerId ? [{ ...day, partnerId }] : []
+  })
+  if (named.length === 0) return
+  await transaction(ctx, async (ctx) => {
+    const found = await findPartnersById(
+      ctx,
+      named.map(({ partnerId }) => partnerId),
+    )
+    if (found.size === 0) return
+    const locked = await lockPartners(
+      ctx.db,
+      ctx.workspaceId,
+      [...found.values()].map(({ number }) => number),
+    )
+    const fresh = await claimEvents(
+      ctx.db,
+      subscriber,
+      named.map(({ id }) => id),
+    )
+    const partners = await loadPartners(ctx, locked)
+    const counted = named.flatMap(({ partnerId, ...day }): CountedDay[] => {
+      const partner = partners.get(found.get(partnerId)?.number ?? 0n)
+      return partner && fresh.has(day.id) ? [{ ...day, partner }] : []
+    })
+    await decideDays(ctx, partners, counted)
+  })
+}
+
+async function decideDays(ctx: Ctx, partners: Map<bigint, PartnerState>, days: CountedDay[]): Promise<void> {
+  const { currency } = await requireProgram(ctx)
+  const owners = [...partners.values()].map(({ number, groupNumber }) => ({ number, groupNumber }))
+  const choices = await currentVersions(ctx.db, ctx.workspaceId, owners)
+  const none = { customers: new Map(), pairs: new Map(), sales: new Map(), spending: new Map() }
+  const batch: Batch = { workspaceId: ctx.workspaceId, currency, rates: exchangeRates(ctx), partners, choices, ...none }
+  const events = days.map((day) => ({ day, event: buildClickEvent(day, currency) }))
+  for (const { day, event } of events) findSpending(batch, day.partner, { customer_id: '' }, event, undefined)
+  if (batch.spending.size > 0) {
+    for (const row of await lockSpending(ctx.db, [...batch.spending.values()])) {
+      const spending = batch.spending.get(spendingKey(row))
+      if (spending) spending.amount = row.amount
+    }
+  }
+  const changes = noChanges()
+  for (const { day, event } of events) decideDay(batch, changes, day, event)
+  await writeChanges(ctx, changes, batch.spending)
+}
+
+function decideDay(batch: Batch, changes: Changes, day: CountedDay, event: RewardEvent): void {
+  const { partner } = day
+  const spending = findSpending(batch, partner, { customer_id: '' }, event, undefined)
+  const history = { binding: null, isVoid: false, hasLeadCommission: false, spent: spending?.amount ?? 0n }
+  const choice = batch.choices.get(partner.number)?.click ?? { partner: null, group: null }
+  const decision = decideReward(event, history, choice)
+  if ('reason' in decision) return
+  const commission: Commission = {
+    number: null,
+    id: v7(),
+    partnerNumber: partner.number,
+    type: 'click',
+    status: 'pending',
+    amount: 0n,
+    earnings: decision.earnings,
+    currency: batch.currency,
+    quantity: day.clicks,
+    conversionNumber: null,
+    customerId: null,
+    linkNumber: BigInt(day.linkNumber),
+    rewardVersion: decision.version.number,
+    payoutNumber: null,
+    payoutStatus: null,
+    invoiceId: null,
+    description: day.isLate ? `Late clicks of ${day.day}` : `Clicks of ${day.day}`,
+    metadata: null,
+    actor: null,
+    dueAt: decision.dueAt,
+    createdAt: event.at,
+    statusReason: null,
+    detail: { why: decision.why },
+  }
+  changes.created.push(commission)
+  // Late clicks of a day come in any number of events; only `claimEvents` keeps these from being rewarded twice.
+  if (!day.isLate) changes.keys.push({ source: clickDaySource(day), kind: keyKinds.clickDay, commission })
+  changes.postings.push(earnedPosting(commission))
+  addTotals(batch, changes, partner.number, { commissions: decision.earnings })
+  if (spending) {
+    spending.amount += decision.earnings
+    spending.added += decision.earnings
+  }
+}
+
+function buildClickEvent({ partner, clicks, day }: CountedDay, currency: string): RewardEvent {
+  const { status, country, totals, holdingPeriodDays } = partner
+  return {
+    kind: 'click',
+    amount: 0n,
+    originalAmount: 0n,
+    currency,
+    quantity: clicks,
+    at: new Date(Date.parse(`${day}T00:00:00Z`) + dayMs - 1),
+    metadata: null,
+    customer: null,
+    partner: { status, country, totals: { ...totals }, holdingPeriodDays },
+    isFirst: false,
+  }
+}
+
+/** A number for a link and day: the link's number and the day since 1970, which has five digits. */
+function clickDaySource({ linkNumber, day }: ClickDay): bigint {
+  return BigInt(linkNumber) * 100_000n + BigInt(Date.parse(`${day}T00:00:00Z`) / dayMs)
+}

@@ -1,0 +1,167 @@
+import type {
+  NewCommission,
+  NewCustomCommission,
+  NewLeadCommission,
+  NewSaleCommission,
+} from '@tributary/contract/commissions'
+import { v7 } from 'uuid'
+import { type Ctx, formatActor } from '../../platform/context.ts'
+import { badRequest, conflict, invalid, notFound } from '../../platform/errors.ts'
+import { transaction } from '../../platform/postgres.ts'
+import { type Customer, lockCustomer, saveCustomer } from '../customers/service.ts'
+import { linkOfPartner } from '../links/service.ts'
+import { lockPartners, type Partner, requirePartner } from '../partners/service.ts'
+import { requireProgram } from '../programs/service.ts'
+import { recordLeadByHand, recordSaleByHand } from '../track/service.ts'
+import { addTotals, noChanges } from './batch.ts'
+import type { Commission } from './commission.ts'
+import { earnedPosting } from './decide-batch.ts'
+import { writeChanges } from './write.ts'
+
+const earning = ['approved', 'invited', 'archived', 'deactivated']
+
+export async function createCommission(ctx: Ctx, input: NewCommission) {
+  await requireProgram(ctx)
+  switch (input.type) {
+    case 'custom':
+      await createCustom(ctx, input)
+      return { success: true, message: 'The commission was created.' }
+    case 'lead':
+      await createLead(ctx, input)
+      return { success: true, message: 'The lead was recorded. Its commission follows within two seconds.' }
+    case 'sale':
+      await createSale(ctx, input)
+      return { success: true, message: 'The sale was recorded. Its commission follows within two seconds.' }
+  }
+}
+
+/** Creates a commission with given earnings; negative ones claw back. */
+function createCustom(ctx: Ctx, input: NewCustomCommission): Promise<void> {
+  if (input.amount === 0) throw invalid('`amount` in the body must not be 0.')
+  if (input.amount < 0 && !input.description)
+    throw badRequest('`description` in the body is required for a negative amount. Say why, such as order_canceled.')
+  return transaction(ctx, async (ctx) => {
+    const { currency } = await requireProgram(ctx)
+    const partner = await lockPartner(ctx, input.partnerId)
+    const at = input.date ? new Date(input.date) : ctx.now()
+    const commission: Commission = {
+      number: null,
+      id: v7(),
+      partnerNumber: partner.number,
+      type: 'custom',
+      status: 'pending',
+      amount: BigInt(input.amount),
+      earnings: BigInt(input.amount),
+      currency,
+      quantity: 1,
+      conversionNumber: null,
+      customerId: null,
+      linkNumber: null,
+      rewardVersion: null,
+      payoutNumber: null,
+      payoutStatus: null,
+      invoiceId: null,
+      description: input.description ?? null,
+      metadata: null,
+      actor: formatActor(ctx.actor),
+      dueAt: at,
+      createdAt: at,
+      statusReason: null,
+      detail: { why: null },
+    }
+    const changes = noChanges()
+    changes.created.push(commission)
+    changes.postings.push(earnedPosting(commission))
+    addTotals(null, changes, partner.number, { commissions: commission.earnings })
+    await writeChanges(ctx, changes)
+  })
+}
+
+function createLead(ctx: Ctx, input: NewLeadCommission): Promise<void> {
+  requireOneCustomer(input)
+  return transaction(ctx, async (ctx) => {
+    const { link, customer } = await findParties(ctx, input)
+    const eventName = input.lead?.eventName || input.leadEventName || 'Sign up'
+    const at = readDate(ctx, input.date ?? input.leadEventDate)
+    const lead = { customer, link, eventName, metadata: input.lead?.metadata ?? null, at }
+    if (!(await recordLeadByHand(ctx, lead)))
+      throw conflict(`The customer already has a lead named ${eventName}. Send another \`lead.eventName\`.`)
+  })
+}
+
+function createSale(ctx: Ctx, input: NewSaleCommission): Promise<void> {
+  requireOneCustomer(input)
+  const { sale } = input
+  const amount = sale?.amount ?? input.saleAmount
+  const invoiceId = sale?.invoiceId ?? input.invoiceId ?? null
+  if (input.importStripeInvoices) {
+    if (amount != null || invoiceId)
+      throw badRequest('`importStripeInvoices` in the body excludes the fields of a sale.')
+    throw badRequest('Stripe is not connected to this workspace, so that no invoices can be imported.')
+  }
+  if (amount == null) throw badRequest('`sale.amount` in the body is required.')
+  return transaction(ctx, async (ctx) => {
+    const { link, customer } = await findParties(ctx, input)
+    const product = input.productId ? { productId: input.productId } : undefined
+    const metadata = sale?.metadata || product ? { ...product, ...sale?.metadata } : null
+    const recorded = await recordSaleByHand(ctx, {
+      customer,
+      link,
+      eventName: sale?.eventName ?? 'Purchase',
+      metadata,
+      at: readDate(ctx, input.date ?? input.saleEventDate),
+      amount,
+      currency: sale?.currency ?? 'usd',
+      paymentProcessor: sale?.paymentProcessor ?? 'custom',
+      invoiceId,
+    })
+    if (!recorded) throw conflict(`Invoice ${invoiceId} is recorded already.`)
+  })
+}
+
+function requireOneCustomer({ customerId, customer }: Pick<NewLeadCommission, 'customerId' | 'customer'>): void {
+  if (!customerId === !customer) throw badRequest('Send either `customerId` or `customer` in the body.')
+}
+
+function readDate(ctx: Ctx, date: string | null | undefined): Date {
+  const at = date ? new Date(date) : ctx.now()
+  if (at.getTime() > ctx.now().getTime() + 60_000) throw invalid('`date` in the body is in the future.')
+  return at
+}
+
+/** The link and customer of a lead or sale by hand. Locks the customer. */
+async function findParties(
+  ctx: Ctx,
+  input: Pick<NewLeadCommission, 'partnerId' | 'linkId' | 'customerId' | 'customer'>,
+) {
+  const partner = await requireEarning(await requirePartner(ctx, { partnerId: input.partnerId }))
+  const link = await linkOfPartner(ctx, partner.id, input.linkId ?? undefined)
+  if (!link && input.linkId) throw notFound('link of this partner', input.linkId)
+  if (!link) throw badRequest(`Partner ${partner.id} has no link. Create one with POST /partners/links.`)
+  return { partner, link: { number: link.number, partnerId: partner.id }, customer: await findCustomer(ctx, input) }
+}
+
+async function findCustomer(ctx: Ctx, input: Pick<NewLeadCommission, 'customerId' | 'customer'>): Promise<Customer> {
+  if (input.customerId) {
+    const found = await lockCustomer(ctx, input.customerId)
+    if (!found) throw notFound('customer', input.customerId)
+    return found
+  }
+  const { externalId = '', country, email, name, avatar, stripeCustomerId } = input.customer ?? {}
+  const given = Object.entries({ country, email, name, avatar, stripeCustomerId }).filter(([, value]) => value != null)
+  await saveCustomer(ctx, externalId, Object.fromEntries(given))
+  return saveCustomer(ctx, externalId, {})
+}
+
+/** Locks the partner; throws 404 when there is none, and 400 when it does not earn. */
+async function lockPartner(ctx: Ctx, partnerId: string): Promise<Partner> {
+  const found = await requirePartner(ctx, { partnerId })
+  const [partner] = await lockPartners(ctx.db, ctx.workspaceId, [found.number])
+  if (!partner) throw conflict('The partner is being merged by another request. Try again.')
+  return requireEarning(partner)
+}
+
+function requireEarning(partner: Partner): Partner {
+  if (earning.includes(partner.status)) return partner
+  throw badRequest(`Partner ${partner.id} is ${partner.status}. Only these earn commissions: ${earning.join(', ')}.`)
+}

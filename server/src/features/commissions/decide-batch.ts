@@ -1,0 +1,207 @@
+import { v7 } from 'uuid'
+import { convert } from '../money/service.ts'
+import { decideReward, findVersion, type RewardEvent } from '../rewards/service.ts'
+import type { Conversion } from '../track/service.ts'
+import { applyRefund } from './apply-refund.ts'
+import {
+  addTotals,
+  type Batch,
+  type Changes,
+  keyKinds,
+  noChanges,
+  type PairState,
+  type PartnerState,
+  pairKey,
+  type QueuedEvent,
+  type Spending,
+} from './batch.ts'
+import type { Commission, Detail } from './commission.ts'
+
+const noChoice = { partner: null, group: null }
+const noPair: PairState = { binding: null, isVoid: false, hasLead: false }
+
+/** Decides leads, sales and refunds in order. Takes and returns values; `batch` advances with each event. */
+export function decideBatch(batch: Batch, events: QueuedEvent[]): Changes {
+  const changes = noChanges()
+  for (const event of events) {
+    if (event.conversion.kind === 'refund') applyRefund(batch, changes, event)
+    else decideEvent(batch, changes, event)
+  }
+  return changes
+}
+
+function decideEvent(batch: Batch, changes: Changes, { conversion: recorded, partnerNumber }: QueuedEvent): void {
+  // The metadata of a customer who was just erased may still be in PostgreSQL.
+  const isErased = batch.customers.get(recorded.customer_id)?.isErased
+  const conversion = isErased ? { ...recorded, metadata: null } : recorded
+  const partner = batch.partners.get(partnerNumber) as PartnerState
+  const { event, exchange } = buildEvent(batch, partner, conversion)
+  const key = pairKey(partnerNumber, conversion.customer_id)
+  const pair = batch.pairs.get(key) ?? noPair
+  const choice = batch.choices.get(partnerNumber)?.[event.kind] ?? noChoice
+  const spending = findSpending(batch, partner, conversion, event, pair)
+  const history = {
+    binding: pair.binding,
+    isVoid: pair.isVoid,
+    hasLeadCommission: pair.hasLead,
+    spent: spending?.amount ?? 0n,
+  }
+  const decision = decideReward(event, history, choice)
+  const decided = { conversionNumber: conversion.number, partnerNumber }
+  const detail: Detail = { why: decision.why, ...(exchange && { exchange }) }
+  const sold = { amount: conversion.amount, left: conversion.amount, counted: event.amount }
+  countEvent(batch, changes, partnerNumber, conversion, event.amount)
+  if ('reason' in decision) {
+    changes.decisions.push({ ...decided, reason: decision.reason, detail })
+    batch.sales.set(conversion.number, { ...sold, commission: null })
+    return
+  }
+  const { earnings, version, binds, dueAt } = decision
+  const commission = newCommission(conversion, partnerNumber, {
+    type: event.kind,
+    amount: event.kind === 'sale' ? event.amount : 0n,
+    earnings,
+    currency: batch.currency,
+    rewardVersion: version.number,
+    dueAt,
+    detail,
+  })
+  changes.created.push(commission)
+  changes.keys.push({ source: conversion.number, kind: keyKinds.conversion, commission })
+  changes.decisions.push({ ...decided, reason: null, detail: null })
+  changes.postings.push(earnedPosting(commission))
+  addTotals(batch, changes, partnerNumber, { commissions: earnings })
+  if (spending) {
+    spending.amount += earnings
+    spending.added += earnings
+  }
+  const binding = binds ? { version, later: [], ...binds } : pair.binding
+  const hasLead = pair.hasLead || event.kind === 'lead'
+  batch.pairs.set(key, { binding, isVoid: pair.isVoid, hasLead })
+  if (binds)
+    changes.bindings.push({
+      ...{ partnerNumber, customerId: conversion.customer_id, rewardVersion: version.number },
+      ...binds,
+      commission,
+    })
+  batch.sales.set(conversion.number, { ...sold, commission })
+}
+
+/** Debits the program's expenses and credits what it owes the partner. */
+export function earnedPosting(commission: Commission) {
+  return {
+    kind: 'earned' as const,
+    debit: { kind: 'expense' as const, partnerNumber: null },
+    credit: { kind: 'accrued' as const, partnerNumber: commission.partnerNumber },
+    amount: commission.earnings,
+    commission,
+  }
+}
+
+type Given = Pick<Commission, 'type' | 'amount' | 'earnings' | 'currency' | 'rewardVersion' | 'dueAt' | 'detail'>
+
+export function newCommission(conversion: Conversion, partnerNumber: bigint, given: Given): Commission {
+  return {
+    number: null,
+    id: v7(),
+    partnerNumber,
+    status: 'pending',
+    quantity: conversion.quantity,
+    conversionNumber: conversion.number,
+    customerId: conversion.customer_id,
+    linkNumber: conversion.link_number,
+    payoutNumber: null,
+    payoutStatus: null,
+    invoiceId: conversion.invoice_id,
+    description: null,
+    metadata: conversion.metadata,
+    actor: null,
+    createdAt: conversion.created_at,
+    statusReason: null,
+    ...given,
+  }
+}
+
+/** Builds the event in the program's currency. */
+export function buildEvent(
+  batch: Batch,
+  partner: PartnerState,
+  conversion: Conversion,
+): { event: RewardEvent; exchange?: Detail['exchange'] } {
+  const customer = batch.customers.get(conversion.customer_id)
+  const { amount, exchange } = inProgramCurrency(batch, conversion)
+  const event: RewardEvent = {
+    kind: conversion.kind === 'lead' ? 'lead' : 'sale',
+    amount,
+    originalAmount: conversion.original_amount ?? conversion.amount,
+    currency: batch.currency,
+    quantity: conversion.quantity,
+    at: conversion.created_at,
+    metadata: conversion.metadata === null ? null : JSON.parse(conversion.metadata),
+    customer: customer
+      ? {
+          id: customer.id,
+          country: customer.country,
+          createdAt: customer.createdAt,
+          firstSaleAt: customer.firstSaleAt,
+          source: customer.isTracked ? 'tracked' : 'submitted',
+        }
+      : null,
+    partner: {
+      status: partner.status,
+      country: partner.country,
+      totals: { ...partner.totals },
+      holdingPeriodDays: partner.holdingPeriodDays,
+    },
+    isFirst: conversion.is_first,
+  }
+  return { event, exchange }
+}
+
+/** Amounts are stored in the workspace's currency, which may differ from the program's. */
+export function inProgramCurrency(
+  { currency, rates }: Pick<Batch, 'currency' | 'rates'>,
+  conversion: Pick<Conversion, 'amount' | 'currency'>,
+): { amount: bigint; exchange?: Detail['exchange'] } {
+  const { amount } = conversion
+  const from = conversion.currency ?? currency
+  if (from === currency) return { amount }
+  const converted = convert({ amount, currency: from }, currency, rates)
+  if (!converted) throw new Error(`There is no exchange rate from ${from} to ${currency}`)
+  return { amount: converted.amount, exchange: { amount: Number(amount), currency: from, date: rates.date } }
+}
+
+/** The row that counts earnings against the cap of the event's reward; undefined without a cap. */
+export function findSpending(
+  batch: Pick<Batch, 'choices' | 'spending'>,
+  partner: PartnerState,
+  conversion: Pick<Conversion, 'customer_id'>,
+  event: RewardEvent,
+  pair: PairState | undefined,
+): Spending | undefined {
+  const choice = batch.choices.get(partner.number)?.[event.kind] ?? noChoice
+  const who = { partnerNumber: partner.number, customerId: conversion.customer_id, groupNumber: partner.groupNumber }
+  const found = findVersion(event, pair?.binding ?? null, choice, who)
+  if (!found?.cap) return undefined
+  const { rewardNumber } = found.version
+  const { scope, periodStart } = found.cap
+  const key = spendingKey({ rewardNumber, scope, periodStart })
+  const spending = batch.spending.get(key) ?? { rewardNumber, scope, periodStart, amount: 0n, added: 0n }
+  batch.spending.set(key, spending)
+  return spending
+}
+
+export function spendingKey({ rewardNumber, scope, periodStart }: Omit<Spending, 'amount' | 'added'>): string {
+  return `${rewardNumber} ${scope} ${periodStart.toISOString()}`
+}
+
+function countEvent(
+  batch: Batch,
+  changes: Changes,
+  partnerNumber: bigint,
+  conversion: Conversion,
+  saleAmount: bigint,
+): void {
+  if (conversion.kind === 'lead') addTotals(batch, changes, partnerNumber, { leads: BigInt(conversion.quantity) })
+  else addTotals(batch, changes, partnerNumber, { sales: 1n, saleAmount, conversions: conversion.is_first ? 1n : 0n })
+}

@@ -1,0 +1,17 @@
+import { z } from 'zod'
+
+/** Events of commissions; subscribers read everything else from PostgreSQL. */
+export const commissionEvent = z.object({
+  event: z.enum(['commission.created', 'commission.updated']),
+  commissionId: z.string(),
+  partnerNumber: z.string(),
+})
+export type CommissionEvent = z.infer<typeof commissionEvent>
+
+/** Commissions that one transaction created or changed. */
+export const commissionsChanged = z.object({ workspaceId: z.string(), events: z.array(commissionEvent) })
+export type CommissionsChanged = z.infer<typeof commissionsChanged>
+
+export function commissionsMessage(body: CommissionsChanged, partition: number) {
+  return { subject: `changes.${partition}.commissions`, body }
+}

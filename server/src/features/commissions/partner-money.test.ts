@@ -1,0 +1,112 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import {
+  buildPartner,
+  buildProgram,
+  buildReward,
+  decideAll,
+  readCommissions,
+  recordSale,
+} from '../../../test/program.ts'
+import { openTestPlatform } from '../../../test/stack.ts'
+import { transaction } from '../../platform/postgres.ts'
+import { differentBalances, partnerBalances } from '../ledger/service.ts'
+import { lockPartners, totalsByPartner } from '../partners/service.ts'
+import { runMaturing } from './mature.ts'
+import { cancelUnpaid, mergePartnerMoney, restoreCanceled } from './service.ts'
+
+const platform = await openTestPlatform()
+const { db } = platform
+
+async function buildWorld() {
+  const program = await buildProgram(platform)
+  await buildReward(program)
+  const partner = await buildPartner(platform, program)
+  const locked = (work: (ctx: typeof program.ctx) => Promise<void>, ...numbers: bigint[]) =>
+    transaction(program.ctx, async (ctx) => {
+      await lockPartners(ctx.db, ctx.workspaceId, numbers)
+      await work(ctx)
+    })
+  const owed = async (number: bigint) => {
+    const balances = await partnerBalances(db, program.ctx.workspaceId, [number])
+    return Object.fromEntries(balances.map(({ kind, owed }) => [kind, owed]))
+  }
+  const payouts = async () =>
+    (
+      await sql<object>`SELECT partner_number, status, amount FROM payouts
+        WHERE workspace_id = ${program.ctx.workspaceId} ORDER BY number`.execute(db)
+    ).rows
+  const mature = () => runMaturing(platform, new Date(Date.now() + 1_000), { workspaceIds: [program.ctx.workspaceId] })
+  return { program, partner, locked, owed, payouts, mature }
+}
+
+async function expectSound(workspaceId: string) {
+  expect((await differentBalances(platform, { after: 0n, count: 1_000, workspaceId })).rows).toEqual([])
+}
+
+test('a ban cancels what is pending or in the open payout, and an unban can restore it', async () => {
+  const { program, partner, locked, owed, payouts, mature } = await buildWorld()
+  await recordSale(platform, program, partner)
+  await decideAll(platform, program)
+  await mature()
+  await recordSale(platform, program, partner, { amount: 3_000 })
+  await recordSale(platform, program, partner, { amount: 9_000 })
+  await decideAll(platform, program)
+  const paid = sql`UPDATE commissions SET status = 'paid' WHERE workspace_id = ${program.ctx.workspaceId} AND amount = 9000`
+  await paid.execute(db)
+  await locked((ctx) => cancelUnpaid(ctx, partner), partner.number)
+  expect((await readCommissions(program)).map(({ status }) => status)).toEqual(['canceled', 'canceled', 'paid'])
+  expect(await payouts()).toMatchObject([{ status: 'canceled', amount: 0n }])
+  // The paid commission was set by hand, so its posting is still accrued.
+  expect(await owed(partner.number)).toEqual({ accrued: 900n, due: 0n })
+  await locked((ctx) => restoreCanceled(ctx, partner), partner.number)
+  expect((await readCommissions(program)).map(({ status }) => status)).toEqual(['pending', 'pending', 'paid'])
+  expect(await owed(partner.number)).toEqual({ accrued: 2_200n, due: 0n })
+  const totals = (await totalsByPartner(program.ctx, [partner.number])).get(partner.number)
+  expect(totals).toMatchObject({ commissions: 2_200n })
+  await expectSound(program.ctx.workspaceId)
+})
+
+test('an unban restores nothing that was canceled before the ban', async () => {
+  const { program, partner, locked } = await buildWorld()
+  await recordSale(platform, program, partner)
+  await decideAll(platform, program)
+  await sql`UPDATE commissions SET status = 'canceled' WHERE workspace_id = ${program.ctx.workspaceId}`.execute(db)
+  await locked((ctx) => cancelUnpaid(ctx, partner), partner.number)
+  await locked((ctx) => restoreCanceled(ctx, partner), partner.number)
+  expect(await readCommissions(program)).toMatchObject([{ status: 'canceled' }])
+})
+
+test('a merge moves commissions, open payout, balances and bound customers', async () => {
+  const { program, partner: source, locked, owed, payouts, mature } = await buildWorld()
+  const target = await buildPartner(platform, program)
+  const { customer } = await recordSale(platform, program, source)
+  await recordSale(platform, program, target, { amount: 2_000 })
+  await decideAll(platform, program)
+  await mature()
+  await recordSale(platform, program, source, { amount: 3_000 })
+  await decideAll(platform, program)
+  await locked((ctx) => mergePartnerMoney(ctx, source, target), source.number, target.number)
+  expect(await owed(source.number)).toEqual({ accrued: 0n, due: 0n })
+  expect(await owed(target.number)).toEqual({ accrued: 300n, due: 1_200n })
+  expect(await payouts()).toEqual(
+    expect.arrayContaining([
+      { partner_number: target.number, status: 'canceled', amount: 0n },
+      { partner_number: target.number, status: 'pending', amount: 1_200n },
+    ]),
+  )
+  const bound = await sql`SELECT partner_number FROM commission_bindings WHERE customer_id = ${customer.id}`.execute(db)
+  expect(bound.rows).toEqual([{ partner_number: target.number }])
+  await expectSound(program.ctx.workspaceId)
+})
+
+test('a merge is refused while a payout is on its way', async () => {
+  const { program, partner, locked, mature } = await buildWorld()
+  const target = await buildPartner(platform, program)
+  await recordSale(platform, program, partner)
+  await decideAll(platform, program)
+  await mature()
+  await sql`UPDATE payouts SET status = 'sent' WHERE workspace_id = ${program.ctx.workspaceId}`.execute(db)
+  const merging = locked((ctx) => mergePartnerMoney(ctx, partner, target), partner.number, target.number)
+  await expect(merging).rejects.toMatchObject({ code: 'conflict' })
+})

@@ -1,0 +1,50 @@
+import type { Ctx, Platform } from '../../platform/context.ts'
+import { selectIdsByNumber } from './list-store.ts'
+import { cancelUnpaidCommissions, mergeMoney, restoreCanceledCommissions } from './partner-money.ts'
+import { type FateRow, selectFates, selectPayoutSums, selectSums } from './verify-store.ts'
+
+type Numbered = { number: bigint }
+
+/** A ban: cancels the partner's commissions that are not paid or on their way. Lock the partner before. */
+export function cancelUnpaid(ctx: Ctx, { number }: Numbered): Promise<void> {
+  return cancelUnpaidCommissions(ctx, number)
+}
+
+/** An unban: makes the commissions pending again that the ban canceled. Lock the partner before. */
+export function restoreCanceled(ctx: Ctx, { number }: Numbered): Promise<void> {
+  return restoreCanceledCommissions(ctx, number)
+}
+
+/** A merge: moves commissions, payouts and balances from one partner to another. Lock both partners before. */
+export function mergePartnerMoney(ctx: Ctx, source: Numbered, target: Numbered): Promise<void> {
+  return mergeMoney(ctx, source.number, target.number)
+}
+
+/** The ids of commissions by number. */
+export async function commissionIds(
+  { db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>,
+  numbers: bigint[],
+): Promise<Map<bigint, string>> {
+  if (numbers.length === 0) return new Map()
+  const rows = await selectIdsByNumber(db, workspaceId, numbers)
+  return new Map(rows.map(({ number, id }) => [number, `cm_${id}`]))
+}
+
+/** Sums of commissions by partner: what is accrued, and what counts in the partner's total. */
+export async function commissionSums({ db }: Pick<Platform, 'db'>, partnerNumbers: bigint[]) {
+  const rows = await selectSums(db, partnerNumbers)
+  return new Map(rows.map(({ partner_number, accrued, counted }) => [partner_number, { accrued, counted }]))
+}
+
+/** Sums of commissions by payout. */
+export async function payoutSums({ db }: Pick<Platform, 'db'>, payoutNumbers: bigint[]): Promise<Map<bigint, string>> {
+  const rows = await selectPayoutSums(db, payoutNumbers)
+  return new Map(rows.map(({ payout_number, earnings }) => [payout_number, earnings]))
+}
+
+export type ConversionFate = FateRow
+
+/** What became of leads, sales and refunds of any workspace. */
+export async function conversionFates({ db }: Pick<Platform, 'db'>, numbers: bigint[]): Promise<ConversionFate[]> {
+  return numbers.length === 0 ? [] : selectFates(db, numbers)
+}
