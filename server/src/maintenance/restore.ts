@@ -183,8 +183,9 @@ async function stage(handles: Handles, { storage, key, count }: Reading, table: 
 async function fillPostgres({ storage, key, count }: Reading, session: Session, backup: Manifest): Promise<void> {
   const present = await selectTables(session)
   const names = present.map(({ name }) => name)
-  await truncate(session, names)
+  // Before TRUNCATE, which triggers of tables that never change would refuse.
   await switchTriggers(session, names, 'DISABLE')
+  await truncate(session, names)
   const stored = backup.tables.filter(({ engine }) => engine === 'postgres')
   for (const { name } of inOrder(present)) {
     for (const table of stored.filter((table) => table.name === name)) {
