@@ -1,6 +1,7 @@
 import type { ConversionFinding } from '../maintenance/conversions.ts'
 import type { CustomerFinding } from '../maintenance/customers.ts'
 import type { TotalFinding } from '../maintenance/link-totals.ts'
+import type { MoneyFinding } from '../maintenance/money.ts'
 import type { RollupFinding } from '../maintenance/rollups.ts'
 import type { RewindFinding, Verified } from '../maintenance/verify.ts'
 import { table } from './run.ts'
@@ -15,6 +16,7 @@ export function verifiedText(found: Verified, repair: boolean): string {
     textOfCustomers(found.customers, repair),
     textOfTotals(found.totals, repair),
     textOfRollups(found.rollups, repair),
+    textOfMoney(found.money),
     textOfLetters(found.deadLetters),
   ]
     .filter(Boolean)
@@ -131,6 +133,15 @@ function textOfRollups(findings: RollupFinding[], repair: boolean): string {
     ? 'Rollups that were not repaired have an unfinished batch. Check that a worker is running, and try again.'
     : 'Next: tributary verify --repair rebuilds these rollups from the stored events.'
   return [...shown(rows), `Rollups that differ: ${findings.length}.`, ...nextSteps(findings, next)].join('\n')
+}
+
+function textOfMoney(findings: MoneyFinding[]): string {
+  if (findings.length === 0) return ''
+  const rows = findings.map(({ workspaceId, partnerId, what, expected, found }) => {
+    return { workspace: workspaceId, partner: partnerId ?? '', what, expected, found }
+  })
+  const next = 'They are never repaired automatically, because they are money. Please report them.'
+  return [...shown(rows), `Differences in the money of partner programs: ${findings.length}. ${next}`].join('\n')
 }
 
 function textOfLetters({ conversions, messages }: Verified['deadLetters']): string {

@@ -8,6 +8,7 @@ import type { Handles } from './compare.ts'
 import { type ConversionFinding, reconcileConversions } from './conversions.ts'
 import { type CustomerFinding, reconcileCustomers } from './customers.ts'
 import { reconcileTotals, type TotalFinding } from './link-totals.ts'
+import { type MoneyFinding, verifyMoney } from './money.ts'
 import { type RollupFinding, reconcileRollups } from './rollups.ts'
 
 /** PostgreSQL or NATS was restored to an earlier state. `lost` is null until a worker has counted the lost records. */
@@ -25,6 +26,8 @@ export type Verified = {
   customers: CustomerFinding[]
   totals: TotalFinding[]
   rollups: RollupFinding[]
+  /** Differences in the money of partner programs. They are never repaired. */
+  money: MoneyFinding[]
   /** The number of dead letters, which are neither counted nor stored; null when NATS does not respond. */
   deadLetters: { conversions: number; messages: number | null }
 }
@@ -37,7 +40,7 @@ export async function verify(
 ): Promise<Verified> {
   const found: Verified = {
     ...{ links: 0, different: 0, repaired: 0, unknown: 0, doubled: 0 },
-    ...{ findings: [], conversions: [], customers: [], totals: [], rollups: [] },
+    ...{ findings: [], conversions: [], customers: [], totals: [], rollups: [], money: [] },
     deadLetters: await countRefused(platform, options.workspaceId),
     rewinds: (await selectRewinds(platform.db)).flatMap(presentRewind),
   }
@@ -61,6 +64,7 @@ export async function verify(
     report(60 + Math.floor(percent * 0.1), 'customers')
   }
   found.totals = await reconcileTotals(platform, options)
+  found.money = await verifyMoney(platform, options)
   // Rollups come last: rows that a repair inserted above may be in the rollups already, from before they were lost.
   for await (const { month, findings, percent } of reconcileRollups(platform, options)) {
     found.rollups.push(...findings)
@@ -74,6 +78,7 @@ export async function verify(
 export function isSound(found: Verified): boolean {
   const { different, repaired, unknown, doubled, conversions, customers, totals, rollups } = found
   const others = [...conversions, ...customers, ...totals, ...rollups]
+  if (found.money.length > 0) return false
   return different === repaired && unknown === 0 && doubled === 0 && others.every(({ repaired }) => repaired)
 }
 
