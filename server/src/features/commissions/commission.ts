@@ -1,4 +1,5 @@
 import type { RewardReasoning } from '@tributary/contract/reward-terms'
+import type { Payout } from '../payouts/service.ts'
 
 export const commissionTypes = ['click', 'lead', 'sale', 'referral', 'custom'] as const
 export type CommissionType = (typeof commissionTypes)[number]
@@ -6,7 +7,6 @@ export const commissionStatuses = [
   ...(['pending', 'processed', 'paid', 'refunded', 'duplicate', 'fraud', 'canceled', 'hold'] as const),
 ] as const
 export type CommissionStatus = (typeof commissionStatuses)[number]
-export type PayoutStatus = 'pending' | 'processing' | 'processed' | 'sent' | 'completed' | 'failed' | 'canceled'
 
 /** What is stored beside a commission to explain and recompute it. */
 export type Detail = {
@@ -37,7 +37,7 @@ export type Commission = {
   linkNumber: bigint | null
   rewardVersion: bigint | null
   payoutNumber: bigint | null
-  payoutStatus: PayoutStatus | null
+  payoutStatus: Payout['status'] | null
   invoiceId: string | null
   description: string | null
   metadata: string | null

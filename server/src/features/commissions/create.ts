@@ -9,7 +9,7 @@ import { type Ctx, formatActor } from '../../platform/context.ts'
 import { badRequest, conflict, invalid, notFound } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { type Customer, lockCustomer, saveCustomer } from '../customers/service.ts'
-import { linkOfPartner } from '../links/service.ts'
+import { linkNumbers, linksByNumber, partnerLinks } from '../links/service.ts'
 import { lockPartners, type Partner, requirePartner } from '../partners/service.ts'
 import { requireProgram } from '../programs/service.ts'
 import { recordLeadByHand, recordSaleByHand } from '../track/service.ts'
@@ -135,10 +135,22 @@ async function findParties(
   input: Pick<NewLeadCommission, 'partnerId' | 'linkId' | 'customerId' | 'customer'>,
 ) {
   const partner = await requireEarning(await requirePartner(ctx, { partnerId: input.partnerId }))
-  const link = await linkOfPartner(ctx, partner.id, input.linkId ?? undefined)
-  if (!link && input.linkId) throw notFound('link of this partner', input.linkId)
-  if (!link) throw badRequest(`Partner ${partner.id} has no link. Create one with POST /partners/links.`)
-  return { partner, link: { number: link.number, partnerId: partner.id }, customer: await findCustomer(ctx, input) }
+  const number = await findLink(ctx, partner, input.linkId)
+  return { link: { number, partnerId: partner.id }, customer: await findCustomer(ctx, input) }
+}
+
+const mostLinks = 1_000
+
+/** The number of the named link, or of the partner's link with the most revenue. */
+async function findLink(ctx: Ctx, { id: partnerId }: Partner, named: string | null | undefined): Promise<bigint> {
+  const links = named ? [] : ((await partnerLinks(ctx, [partnerId], mostLinks)).get(partnerId) ?? [])
+  const [best] = links.toSorted((one, other) => other.saleAmount - one.saleAmount)
+  const id = named || best?.id
+  if (!id) throw badRequest(`Partner ${partnerId} has no link. Create one with POST /partners/links.`)
+  const [number] = await linkNumbers(ctx, { ids: [id] })
+  const link = number === undefined ? undefined : (await linksByNumber(ctx, [number])).get(number)
+  if (number === undefined || link?.partnerId !== partnerId) throw notFound('link of this partner', id)
+  return number
 }
 
 async function findCustomer(ctx: Ctx, input: Pick<NewLeadCommission, 'customerId' | 'customer'>): Promise<Customer> {

@@ -100,7 +100,7 @@ export function earnedPosting(commission: Commission) {
 
 type Given = Pick<Commission, 'type' | 'amount' | 'earnings' | 'currency' | 'rewardVersion' | 'dueAt' | 'detail'>
 
-export function newCommission(conversion: Conversion, partnerNumber: bigint, given: Given): Commission {
+function newCommission(conversion: Conversion, partnerNumber: bigint, given: Given): Commission {
   return {
     number: null,
     id: v7(),
@@ -159,7 +159,7 @@ export function buildEvent(
 }
 
 /** Amounts are stored in the workspace's currency, which may differ from the program's. */
-export function inProgramCurrency(
+function inProgramCurrency(
   { currency, rates }: Pick<Batch, 'currency' | 'rates'>,
   conversion: Pick<Conversion, 'amount' | 'currency'>,
 ): { amount: bigint; exchange?: Detail['exchange'] } {

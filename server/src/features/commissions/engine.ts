@@ -1,7 +1,7 @@
 import { asSystem, type Ctx, type Platform } from '../../platform/context.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { judgeFailure } from '../../platform/refusal.ts'
-import { claimPartners, findPartnersById, type Partner } from '../partners/service.ts'
+import { claimPartners, type Partner } from '../partners/service.ts'
 import { conversionsByNumber } from '../track/service.ts'
 import type { QueuedEvent } from './batch.ts'
 import { decideBatch } from './decide-batch.ts'
@@ -10,7 +10,7 @@ import { deleteQueued, refuseQueued, selectOldestQueued, selectQueued } from './
 import { withoutUndecidable } from './wait.ts'
 import { writeChanges } from './write.ts'
 
-const mostPeeked = 2_000
+const mostPeeked = 1_000
 const mostEvents = 1_000
 const setAsideMs = 60_000
 const waitMs = 1_000
@@ -62,9 +62,8 @@ async function decideOrSetAside(ctx: Ctx, partnerIds: string[], setAside: SetAsi
 function decidePartners(ctx: Ctx, partnerIds: string[]): Promise<{ decided: number; waiting: string[] }> {
   return transaction(ctx, async (ctx) => {
     const { db, workspaceId } = ctx
-    const known = await findPartnersById(ctx, partnerIds)
-    const unknown = partnerIds.filter((id) => !known.has(id))
-    const { partners, byId } = await claimPartners(db, [...known.keys()])
+    const { partners, byId } = await claimPartners(db, workspaceId, partnerIds)
+    const unknown = partnerIds.filter((id) => !byId.has(id))
     const refused = unknown.length > 0 ? await refuseQueued(db, workspaceId, unknown, 'not_enrolled') : 0
     const events = await readEvents(ctx, partners, byId)
     if (events.length === 0) return { decided: refused, waiting: [] }

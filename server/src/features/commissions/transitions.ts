@@ -73,7 +73,7 @@ function move(changes: Changes, commission: Commission, kind: 'reversed' | 'rest
   })
 }
 
-export function leavePayout(changes: Changes, commission: Commission): void {
+function leavePayout(changes: Changes, commission: Commission): void {
   addToPayout(changes, commission, -commission.earnings)
   commission.payoutNumber = null
   commission.payoutStatus = null

@@ -45,12 +45,12 @@ function toEntry({ commission, ...posted }: Changes['postings'][number]): Ledger
   return { ...posted, currency: commission.currency, commissionNumber: commission.number ?? undefined }
 }
 
-export function describeEvent(event: CommissionEvent['event'], { id, partnerNumber }: Commission): CommissionEvent {
+function describeEvent(event: CommissionEvent['event'], { id, partnerNumber }: Commission): CommissionEvent {
   return { event, commissionId: `cm_${id}`, partnerNumber: String(partnerNumber) }
 }
 
 /** Publishes events of commissions, a hundred per message. */
-export async function publishEvents(ctx: Ctx, events: CommissionEvent[]): Promise<void> {
+async function publishEvents(ctx: Ctx, events: CommissionEvent[]): Promise<void> {
   if (events.length === 0) return
   const partition = hashPartition(ctx.workspaceId, ctx.config.EVENT_PARTITIONS)
   const messages = [...chunks(events, eventsPerMessage)].map((some) =>

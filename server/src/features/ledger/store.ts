@@ -18,11 +18,17 @@ export type NewPosting = {
 export type AccountChange = { account: bigint; debit: bigint; credit: bigint }
 export type KindChange = { kind: AccountKind; currency: string; debit: bigint; credit: bigint }
 
+/** The accounts of these partners and of the whole program, of these kinds and currencies: the given ones, and some more. */
 export async function selectAccounts(db: Db, workspaceId: string, accounts: NewAccount[]): Promise<AccountRow[]> {
+  const partners = [...new Set(accounts.flatMap(({ partner_number }) => partner_number ?? []))]
+  const kinds = [...new Set(accounts.map(({ kind }) => kind))]
+  const currencies = [...new Set(accounts.map(({ currency }) => currency))]
+  const named = sql`kind = ANY(${kinds}::text[]) AND currency = ANY(${currencies}::text[])`
   const result = await sql<AccountRow>`
-    SELECT number, a.partner_number, a.kind, a.currency FROM ledger_accounts a JOIN ${accountsFragment(accounts)}
-      ON a.workspace_id = ${workspaceId} AND a.partner_number IS NOT DISTINCT FROM named.partner_number
-        AND a.kind = named.kind AND a.currency = named.currency`.execute(db)
+    SELECT number, partner_number, kind, currency FROM ledger_accounts
+    WHERE workspace_id = ${workspaceId} AND partner_number = ANY(${partners}::bigint[]) AND ${named}
+    UNION ALL SELECT number, partner_number, kind, currency FROM ledger_accounts
+    WHERE workspace_id = ${workspaceId} AND partner_number IS NULL AND ${named}`.execute(db)
   return result.rows
 }
 

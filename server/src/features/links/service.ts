@@ -48,7 +48,7 @@ import {
   selectLinksByNumber,
   selectNumbersById,
 } from './store.ts'
-import { selectLinkOfPartner, selectLinkTitles, selectNumbersByName } from './titles-store.ts'
+import { selectLinkTitles, selectNumbersByName } from './titles-store.ts'
 import { countFiltered, groupFiltered } from './totals.ts'
 import { repairTotalDifferences, selectTotalDifferences, type TotalDifference } from './totals-store.ts'
 import { upsertLink } from './upsert.ts'
@@ -116,15 +116,6 @@ export async function linksByNumber(ctx: Ctx, numbers: bigint[]): Promise<Map<bi
   const rows = await selectLinksByNumber(ctx.db, ctx.workspaceId, [...new Set(numbers)])
   const links = await presentAll(ctx, rows)
   return new Map(rows.map((row, index) => [row.number, links[index] as Link]))
-}
-
-/** A link of a partner: the named one, or the one with the most revenue. */
-export function linkOfPartner(
-  ctx: Ctx,
-  partnerId: string,
-  id?: string,
-): Promise<{ id: string; number: bigint } | undefined> {
-  return selectLinkOfPartner(ctx.db, ctx.workspaceId, partnerId, id)
 }
 
 export type LinkTitle = Pick<

@@ -30,18 +30,3 @@ export async function selectNumbersByName(
   )
   return result.rows
 }
-
-/** The link of a partner with this id, or the one with the most revenue. */
-export async function selectLinkOfPartner(
-  db: Db,
-  workspaceId: string,
-  partnerId: string,
-  id?: string,
-): Promise<{ id: string; number: bigint } | undefined> {
-  const named = id === undefined ? sql`true` : sql`l.id = ${id}`
-  const result = await sql<{ id: string; number: bigint }>`
-    SELECT l.id, l.number FROM links l LEFT JOIN link_counters c ON c.link_number = l.number
-    WHERE l.workspace_id = ${workspaceId} AND l.partner_id = ${partnerId} AND l.deleted_at IS NULL AND ${named}
-    ORDER BY coalesce(c.sale_amount, 0) DESC, l.number LIMIT 1`.execute(db)
-  return result.rows[0]
-}

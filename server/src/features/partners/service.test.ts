@@ -72,7 +72,9 @@ test('the id of a merged partner finds the partner it became', async () => {
       [two.id, two],
     ]),
   )
-  const { partners, byId } = await transaction(ctx, ({ db }) => claimPartners(db, [one.id, 'pn_unknown']))
+  const { partners, byId } = await transaction(ctx, ({ db }) =>
+    claimPartners(db, ctx.workspaceId, [one.id, 'pn_unknown']),
+  )
   expect({ partners, byId }).toEqual({ partners: [two], byId: new Map([[one.id, two.number]]) })
 })
 
@@ -80,12 +82,12 @@ test('claimed partners are skipped by others, and locking waits for them', async
   const { ctx, one, two } = await open()
   const order: string[] = []
   const claiming = transaction(ctx, async ({ db }) => {
-    expect((await claimPartners(db, [one.id])).partners).toEqual([one])
+    expect((await claimPartners(db, ctx.workspaceId, [one.id])).partners).toEqual([one])
     await sleep(300)
     order.push('claimed')
   })
   await sleep(100)
-  const others = await transaction(ctx, ({ db }) => claimPartners(db, [one.id, two.id]))
+  const others = await transaction(ctx, ({ db }) => claimPartners(db, ctx.workspaceId, [one.id, two.id]))
   expect(others.partners).toEqual([two])
   await transaction(ctx, async ({ db }) => {
     expect(await lockPartners(db, ctx.workspaceId, [two.number, one.number])).toEqual([one, two])

@@ -71,10 +71,11 @@ export function lockPartners(db: Db, workspaceId: string, numbers: bigint[]): Pr
 
 /** Locks those of the partners that no other transaction has locked; `byId` has the numbers of all known ids. */
 export async function claimPartners(
-  db: AllWorkspacesDb,
+  db: Db,
+  workspaceId: string,
   ids: string[],
 ): Promise<{ partners: Partner[]; byId: Map<string, bigint> }> {
-  const known = await selectPartnerNumbers(db, [...new Set(ids)])
+  const known = await selectPartnerNumbers(db, workspaceId, [...new Set(ids)])
   const byId = new Map(known.map(({ id, number }) => [id, number]))
   return { partners: await claimPartnerRows(db, [...new Set(byId.values())]), byId }
 }

@@ -217,11 +217,13 @@ export async function selectPartnersById(
 
 /** The numbers of partners, by the ids that were asked for. */
 export async function selectPartnerNumbers(
-  db: AllWorkspacesDb,
+  db: Db,
+  workspaceId: string,
   ids: string[],
 ): Promise<{ id: string; number: bigint }[]> {
   const result = await sql<{ id: string; number: bigint }>`
-    SELECT id, coalesce(merged_into, number) AS number FROM partners WHERE id = ANY(${ids}::text[])`.execute(db)
+    SELECT id, coalesce(merged_into, number) AS number FROM partners
+    WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[])`.execute(db)
   return result.rows
 }
 

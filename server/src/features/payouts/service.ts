@@ -17,7 +17,6 @@ import {
 } from './store.ts'
 
 export type Payout = PayoutRow
-export type PayoutStatus = Payout['status']
 
 /** Locks the open payouts of partners, opening those that are missing. Lock the partners before. */
 export async function openPayouts(
