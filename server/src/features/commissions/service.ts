@@ -1,4 +1,6 @@
+import { boundedSum } from '@tributary/contract/common'
 import type { Ctx, Platform } from '../../platform/context.ts'
+import { type EarningsKey, sumEarnings } from './earnings-store.ts'
 import { selectIdsByNumber } from './list-store.ts'
 import { cancelUnpaidCommissions, mergeMoney, restoreCanceledCommissions } from './partner-money.ts'
 import { type FateRow, selectFates, selectPayoutSums, selectSums } from './verify-store.ts'
@@ -18,6 +20,17 @@ export function restoreCanceled(ctx: Ctx, { number }: Numbered): Promise<void> {
 /** A merge: moves commissions, payouts and balances from one partner to another. Lock both partners before. */
 export function mergePartnerMoney(ctx: Ctx, source: Numbered, target: Numbered): Promise<void> {
   return mergeMoney(ctx, source.number, target.number)
+}
+
+/** What a partner earned in a period, by key. */
+export async function partnerEarnings(
+  { db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>,
+  partnerNumber: bigint,
+  period: { from: Date; to: Date },
+  by: EarningsKey,
+): Promise<Map<bigint, number>> {
+  const rows = await sumEarnings(db, workspaceId, partnerNumber, period, by)
+  return new Map(rows.map(({ key, earnings }) => [key, boundedSum(earnings)]))
 }
 
 /** The ids of commissions by number. */
