@@ -44,6 +44,7 @@ test('`verify` reports differences with exit code 1, repairs them, and then find
     customers: [],
     totals: [],
     rollups: [],
+    money: [],
     deadLetters: { conversions: 0, messages: 0 },
     rewinds: [],
     findings: [
