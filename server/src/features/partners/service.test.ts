@@ -81,18 +81,23 @@ test('the id of a merged partner finds the partner it became', async () => {
 test('claimed partners are skipped by others, and locking waits for them', async () => {
   const { ctx, one, two } = await open()
   const order: string[] = []
+  const [claimed, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const claiming = transaction(ctx, async ({ db }) => {
     expect((await claimPartners(db, ctx.workspaceId, [one.id])).partners).toEqual([one])
-    await sleep(300)
+    claimed.resolve()
+    await released.promise
     order.push('claimed')
   })
-  await sleep(100)
+  await claimed.promise
   const others = await transaction(ctx, ({ db }) => claimPartners(db, ctx.workspaceId, [one.id, two.id]))
   expect(others.partners).toEqual([two])
-  await transaction(ctx, async ({ db }) => {
+  const locking = transaction(ctx, async ({ db }) => {
     expect(await lockPartners(db, ctx.workspaceId, [two.number, one.number])).toEqual([one, two])
     order.push('locked')
   })
+  await sleep(100)
+  released.resolve()
+  await locking
   await claiming
   expect(order).toEqual(['claimed', 'locked'])
 })
