@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { createCommission } from '../src/features/commissions/create.ts'
 import { listCommissions } from '../src/features/commissions/list.ts'
+import { runMaturing } from '../src/features/commissions/mature.ts'
 import { createDiscountCode } from '../src/features/discount-codes/service.ts'
 import { createDiscount } from '../src/features/discounts/service.ts'
 import { createFolder } from '../src/features/folders/service.ts'
@@ -213,6 +214,8 @@ beforeAll(async () => {
   const event = { ...published, createdAt: new Date().toISOString(), webhookIds: [foreign.webhookId] }
   await insertEvents(platform.db, workspace.id, [event])
   await insertDeliveries(platform.db, workspace.id, [event], new Date())
+  // The hourly job would otherwise do it during the test.
+  await runMaturing(platform, new Date(Date.now() + 1_000), { workspaceIds: [workspace.id] })
   // Workers process the click and the sale a moment later.
   await eventually(async () => {
     const before = await snapshot(foreign.id)
