@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Access } from '@tributary/contract/operation'
-import { estimateBytes } from './byte-cache.ts'
 import type { Ctx, Platform } from './context.ts'
 import { AppError } from './errors.ts'
 
@@ -183,12 +182,21 @@ function callOnce(work: () => void): () => void {
   }
 }
 
-const streamedBytes = 2 * megabyte
+const mostCharacters = 1_000_000
 const chunkCharacters = 65_536
 
-/** Whether a list is too long to serialize at once; such a list is serialized while it is sent. */
-export function isLargeList(value: unknown): value is unknown[] {
-  return Array.isArray(value) && estimateBytes(value) > streamedBytes
+/** Serializes a value. Undefined for a list that is too long to serialize at once; `streamList` sends such a list. */
+export function serialize(value: unknown): string | undefined {
+  if (!Array.isArray(value)) return JSON.stringify(value)
+  const parts: string[] = []
+  let length = 0
+  for (const item of value) {
+    const part = JSON.stringify(item)
+    length += part.length
+    if (length > mostCharacters) return undefined
+    parts.push(part)
+  }
+  return `[${parts.join(',')}]`
 }
 
 /** Streams a list as JSON, item by item, at the client's pace; cuts off a client that reads nothing for `stallMs`. */

@@ -6,7 +6,7 @@ import { type Context, Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { HTTPException } from 'hono/http-exception'
 import type { z } from 'zod'
-import { type Admission, isLargeList, openAdmission, type Sender, streamList } from './answers.ts'
+import { type Admission, openAdmission, type Sender, serialize, streamList } from './answers.ts'
 import { announcedBytes, hasUnreadBody, parseJson, readBody } from './body.ts'
 import { isOverloaded } from './clickhouse.ts'
 import {
@@ -241,19 +241,21 @@ function sendJson(
   c: Request,
   { platform }: Serving,
   status: JsonOperation['status'],
-  value: unknown,
+  value: object,
   slots: DisposableStack,
 ): Response {
-  if (!isLargeList(value)) {
+  const headers = { ...c.var.headers, 'Content-Type': 'application/json' }
+  const text = serialize(value)
+  if (text !== undefined) {
     slots.dispose()
-    return c.json(value as object, status, c.var.headers)
+    return c.newResponse(text, status, headers)
   }
-  const body = streamList(value, {
+  const body = streamList(value as unknown[], {
     stallMs: platform.config.STREAM_STALL_MS,
     cut: () => c.env.outgoing?.destroy(),
     ended: () => slots.dispose(),
   })
-  return c.newResponse(body, status, { ...c.var.headers, 'Content-Type': 'application/json' })
+  return c.newResponse(body, status, headers)
 }
 
 function openExchange(c: Request, { platform }: Serving): Exchange {
