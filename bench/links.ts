@@ -11,6 +11,7 @@ import { failWhenMissed, type Target } from './table.ts'
 /** Measures GET /links over HTTP in a workspace with a million links, and the bare SQL statement for one page. */
 const [total = 1_000_000] = readArguments().map(Number)
 const rounds = 40
+const warmUp = 20
 
 await using bench = await openBench()
 const { platform } = bench
@@ -57,6 +58,7 @@ failWhenMissed(targets)
 
 async function measure(name: string, work: () => Promise<unknown>): Promise<void> {
   const times: number[] = []
+  for (let round = 0; round < warmUp; round++) await work()
   for (let round = 0; round < rounds; round++) {
     const started = performance.now()
     await work()
