@@ -33,7 +33,7 @@ type Answers = AnalyticsBatch
 /** A query with its period and filters resolved. */
 type Resolved = {
   query: CountInput
-  period: { from: Date; to: Date }
+  period: { from: Date; to: Date; isOpen: boolean }
   filter: EventFilter
   wheres: Counting['wheres']
   buckets: Bucket[]

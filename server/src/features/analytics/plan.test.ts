@@ -147,3 +147,13 @@ test('days before the first complete day of a rollup are read from finer ones', 
     ['dimensionCounts', '2026-01-03T00:00:00Z', '2026-01-09T00:00:00Z'],
   ])
 })
+
+test('the last buckets of a period that reaches now are whole', () => {
+  const period = { from: new Date('2025-12-31T00:00:00Z'), to: new Date('2026-02-09T10:20:30.001Z'), isOpen: true }
+  const read = (plan: Plan) => rangesFor(plan, [], period).map(({ rollup, from, to }) => [rollup, iso(from), iso(to)])
+  expect(read('workspace')).toEqual([['workspaceCounts', '2025-12-31T00:00:00Z', '2026-03-01T00:00:00Z']])
+  expect(read('links')).toEqual([
+    daysOfLinks('2025-12-31T00:00:00Z', '2026-03-01T00:00:00Z'),
+    monthsOfLinks('2026-01-01T00:00:00Z', '2026-03-01T00:00:00Z'),
+  ])
+})

@@ -84,16 +84,19 @@ export function chooseDimension({ groupBy, filter }: Pick<CountQuery, 'groupBy' 
 
 /**
  * The ranges of whole rollup buckets within a period, each within the one before; event rows cover the rest at both
- * ends. The first hour of 1970 has counts without a time, and no bucket is later than 2106.
+ * ends. No event is later than now, so the last buckets of an open period count as whole. The first hour of 1970 has
+ * counts without a time, and no bucket is later than 2106.
  */
 export function rangesFor(
   plan: Plan,
   edges: number[],
-  period: { from: Date; to: Date },
+  period: { from: Date; to: Date; isOpen?: boolean },
   firstDays: FirstDays = {},
 ): Range[] {
   const ranges: Range[] = []
-  let [from, to] = [Math.max(period.from.getTime() / 1000, hour), Math.min(period.to.getTime() / 1000, 2 ** 32 - 1)]
+  const end = period.to.getTime() / 1000
+  let from = Math.max(period.from.getTime() / 1000, hour)
+  let to = Math.min(period.isOpen ? findBucket('linkMonths', end).end : end, 2 ** 32 - 1)
   for (const rollup of rollupsByPlan[plan]) {
     if (rollup === 'linkCounts' && daysSuffice(edges, period, firstDays)) continue
     from = Math.max(from, Date.parse(firstDays[rollup] ?? '1970-01-01') / 1000)

@@ -156,7 +156,7 @@ function selectParts(counting: Counting, shape: Shape): string[] {
 
 /** Whether the first range is the whole period, so that no event row is needed. */
 function isWhole({ ranges: [first], period }: Counting): boolean {
-  return first?.from === period.from.getTime() / 1000 && first.to === period.to.getTime() / 1000
+  return first?.from === period.from.getTime() / 1000 && first.to >= period.to.getTime() / 1000
 }
 
 /**

@@ -5,12 +5,14 @@ import { linkNumbers } from '../links/service.ts'
 import { type EventFilter, type FilterQuery, parseFilter } from './filter.ts'
 import { type Period, readPeriod } from './period.ts'
 
-export type Resolved = { period: Period; filter: EventFilter }
+/** `isOpen` when the period has everything until now. */
+export type Resolved = { period: Period & { isOpen: boolean }; filter: EventFilter }
 
 /** Resolves a query's period, filters and links. `from` is the start of the period in a cursor. */
 export async function resolve(ctx: Ctx, query: EventFilters & FilterQuery, from?: number): Promise<Resolved> {
   const history = { plan: ctx.plan, days: ctx.config.HISTORY_DAYS_BY_PLAN[ctx.plan] }
-  const period = readPeriod(query, ctx.now(), history, from)
+  const now = ctx.now()
+  const period = readPeriod(query, now, history, from)
   const { filter, links } = parseFilter(query)
   const named: NonNullable<EventFilter['linkNumbers']> = []
   for (const { by, excluded, name } of links) {
@@ -18,5 +20,5 @@ export async function resolve(ctx: Ctx, query: EventFilters & FilterQuery, from?
     if (name !== undefined && numbers.length === 0) throw notFound('link', name)
     named.push({ numbers, excluded })
   }
-  return { period, filter: { ...filter, linkNumbers: named } }
+  return { period: { ...period, isOpen: period.to > now }, filter: { ...filter, linkNumbers: named } }
 }
