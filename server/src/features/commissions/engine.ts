@@ -5,74 +5,132 @@ import { claimPartners, type Partner } from '../partners/service.ts'
 import { conversionsByNumber } from '../track/service.ts'
 import type { QueuedEvent } from './batch.ts'
 import { decideBatch } from './decide-batch.ts'
-import { loadBatch } from './load.ts'
-import { deleteQueued, refuseQueued, selectOldestQueued, selectQueued } from './store.ts'
-import { withoutUndecidable } from './wait.ts'
+import { loadBatch, loadSpending } from './load.ts'
+import {
+  deleteQueued,
+  postponeQueued,
+  type QueueRow,
+  refuseQueued,
+  releaseQueued,
+  selectQueuedWorkspaces,
+  selectReady,
+  selectUndecided,
+} from './queue-store.ts'
+import { splitUndecidable } from './wait.ts'
 import { writeChanges } from './write.ts'
 
-const mostPeeked = 1_000
+const mostWorkspaces = 100
+const mostReleased = 2_000
+/** Events of one turn, and how long all turns of a round take together when every workspace has a backlog. */
+const fewestEvents = 50
 const mostEvents = 1_000
-const setAsideMs = 60_000
-const waitMs = 1_000
-
-/** Partners that are left alone until a time: their last batch failed, or their events wait for a click. */
-type SetAside = Map<string, number>
+const roundMs = 1_000
+/** How often a workspace's turn looks further because other transactions have locked all partners it found. */
+const mostLooks = 3
+/** Transactions of one turn that may fail before the rest of its events is postponed. */
+const mostFailures = 20
 
 /** Decides queued leads, sales and refunds until none is left that this process can decide now. */
 export function openEngine(platform: Platform): (signal: AbortSignal) => Promise<void> {
-  const setAside: SetAside = new Map()
+  const pace: Pace = { perMs: 1 }
   return async (signal) => {
-    while (!signal.aborted && (await decideSome(platform, setAside)) > 0);
+    while (!signal.aborted && (await decideSome(platform, signal, pace)) > 0);
   }
 }
 
-/** Decides one batch of events of one workspace. Returns how many. */
-export async function decideSome(platform: Platform, setAside: SetAside = new Map()): Promise<number> {
-  for (const [id, until] of setAside) if (until < Date.now()) setAside.delete(id)
-  const oldest = await selectOldestQueued(platform.db, [...setAside.keys()], mostPeeked)
-  for (const [workspaceId, rows] of Map.groupBy(oldest, ({ workspace_id }) => workspace_id)) {
-    const ids = [...new Set(rows.map(({ partner_id }) => partner_id))]
-    const decided = await decideOrSetAside(asSystem(platform, workspaceId), ids, setAside)
-    if (decided > 0) return decided
+/** How many events the last turns decided in a millisecond. */
+type Pace = { perMs: number }
+
+/** Decides some events of each workspace in turn. Returns how many were decided or postponed. */
+export async function decideSome(platform: Platform, signal?: AbortSignal, pace: Pace = { perMs: 1 }): Promise<number> {
+  await releaseQueued(platform.db, mostReleased)
+  let moved = 0
+  for (let after: string | undefined = ''; after !== undefined && !signal?.aborted; ) {
+    const workspaces = await selectQueuedWorkspaces(platform.db, after, mostWorkspaces)
+    for (const workspaceId of workspaces) {
+      const share = Math.ceil((pace.perMs * roundMs) / Math.max(2, workspaces.length))
+      const count = Math.min(mostEvents, Math.max(fewestEvents, share))
+      const startedAt = performance.now()
+      const decided = await takeTurn(asSystem(platform, workspaceId), count)
+      if (decided >= fewestEvents) pace.perMs = (pace.perMs + decided / (performance.now() - startedAt)) / 2
+      moved += decided
+    }
+    after = workspaces.length < mostWorkspaces ? undefined : workspaces.at(-1)
+  }
+  return moved
+}
+
+/** Decides the oldest events of a workspace whose partners no other transaction has locked. */
+async function takeTurn(ctx: Ctx, count: number): Promise<number> {
+  const turn: Turn = { failures: 0, locked: new Set() }
+  for (let look = 1; look <= mostLooks; look++) {
+    const rows = await selectReady(ctx.db, ctx.workspaceId, { withoutPartners: [...turn.locked], count })
+    if (rows.length === 0) return 0
+    const moved = await decideOrPostpone(ctx, rows, turn)
+    if (moved > 0 || turn.locked.size === 0) return moved
   }
   return 0
 }
 
-/** Decides events of these partners. After a failure, tries each half, so that one partner does not stop the others. */
-async function decideOrSetAside(ctx: Ctx, partnerIds: string[], setAside: SetAside): Promise<number> {
+type Turn = { failures: number; locked: Set<string> }
+
+/** Decides events. After a failure, tries each half, so that one event does not stop the others. */
+async function decideOrPostpone(ctx: Ctx, rows: QueueRow[], turn: Turn): Promise<number> {
   try {
-    const { decided, waiting } = await decidePartners(ctx, partnerIds)
-    for (const id of waiting) setAside.set(id, Date.now() + waitMs)
-    return decided
+    return await decideRows(ctx, rows, turn)
   } catch (error) {
     if (judgeFailure(error) === 'unavailable') throw error
-    const half = Math.ceil(partnerIds.length / 2)
-    if (partnerIds.length > 1) {
-      const first = await decideOrSetAside(ctx, partnerIds.slice(0, half), setAside)
-      return first + (await decideOrSetAside(ctx, partnerIds.slice(half), setAside))
+    turn.failures += 1
+    if (rows.length > 1 && turn.failures < mostFailures) {
+      const half = Math.ceil(rows.length / 2)
+      const first = await decideOrPostpone(ctx, rows.slice(0, half), turn)
+      return first + (await decideOrPostpone(ctx, rows.slice(half), turn))
     }
-    const [partner = ''] = partnerIds
-    setAside.set(partner, Date.now() + setAsideMs)
-    ctx.log.error({ error, partner, workspace: ctx.workspaceId }, 'commissions of a partner not decided, will retry')
-    return 0
+    const [row] = rows
+    ctx.log.error(
+      { error, workspace: ctx.workspaceId, partner: row?.partner_id, events: rows.length },
+      'commissions not decided, will retry',
+    )
+    const conversions = await conversionsByNumber(
+      ctx,
+      rows.map(({ conversion_number }) => conversion_number),
+    )
+    const failed = conversions.map(({ number, customer_id }) => {
+      return { number, customerId: customer_id, waitsFor: 'failed' as const }
+    })
+    await postponeQueued(ctx.db, ctx.workspaceId, failed)
+    return failed.length
   }
 }
 
-/** Decides the oldest events of those partners that no other transaction has locked, in one transaction. */
-function decidePartners(ctx: Ctx, partnerIds: string[]): Promise<{ decided: number; waiting: string[] }> {
+/** Decides those of the events whose partners no other transaction has locked, in one transaction. */
+function decideRows(ctx: Ctx, rows: QueueRow[], turn: Turn): Promise<number> {
   return transaction(ctx, async (ctx) => {
     const { db, workspaceId } = ctx
-    const { partners, byId } = await claimPartners(db, workspaceId, partnerIds)
-    const unknown = partnerIds.filter((id) => !byId.has(id))
+    const ids = [...new Set(rows.map(({ partner_id }) => partner_id))]
+    const { partners, byId } = await claimPartners(db, workspaceId, ids)
+    const unknown = rows
+      .filter(({ partner_id }) => !byId.has(partner_id))
+      .map(({ conversion_number }) => conversion_number)
     const refused = unknown.length > 0 ? await refuseQueued(db, workspaceId, unknown, 'not_enrolled') : 0
-    const events = await readEvents(ctx, partners, byId)
-    if (events.length === 0) return { decided: refused, waiting: [] }
+    const claimed = new Set(partners.map(({ number }) => number))
+    for (const [id, number] of byId) if (!claimed.has(number)) turn.locked.add(id)
+    const mine = rows.filter(({ partner_id }) => claimed.has(byId.get(partner_id) ?? 0n))
+    if (mine.length === 0) return refused
+    const { numbers, events } = await readEvents(ctx, mine, byId)
+    if (numbers.length === 0) return refused
     const batch = await loadBatch(ctx, earners(partners, events), events)
-    const { decidable, waiting } = withoutUndecidable(batch, events)
+    const { decidable, waiting } = await splitUndecidable(ctx, batch, events)
+    await loadSpending(ctx, batch, decidable)
     await writeChanges(ctx, decideBatch(batch, decidable), batch.spending)
-    const numbers = decidable.map(({ conversion }) => conversion.number)
-    await deleteQueued(db, workspaceId, numbers)
-    return { decided: refused + decidable.length, waiting }
+    const postponed = new Set(waiting.map(({ number }) => number))
+    if (waiting.length > 0) await postponeQueued(db, workspaceId, waiting)
+    await deleteQueued(
+      db,
+      workspaceId,
+      numbers.filter((number) => !postponed.has(number)),
+    )
+    return refused + numbers.length
   })
 }
 
@@ -82,20 +140,18 @@ function earners(partners: Partner[], events: QueuedEvent[]): Partner[] {
   return partners.filter(({ number }) => numbers.has(number))
 }
 
-async function readEvents(ctx: Ctx, partners: Partner[], byId: Map<string, bigint>): Promise<QueuedEvent[]> {
-  const locked = new Set(partners.map(({ number }) => number))
-  const ids = [...byId].flatMap(([id, number]) => (locked.has(number) ? [id] : []))
-  if (ids.length === 0) return []
-  const queued = await selectQueued(ctx.db, ctx.workspaceId, ids, mostEvents)
-  const partnerByNumber = new Map(
-    queued.map(({ conversion_number, partner_id }) => [conversion_number, byId.get(partner_id)]),
-  )
-  const conversions = await conversionsByNumber(
-    ctx,
-    queued.map(({ conversion_number }) => conversion_number),
-  )
-  return conversions.map((conversion) => ({
+/** Reads events that are still queued, now that their partners are locked. */
+async function readEvents(
+  ctx: Ctx,
+  rows: QueueRow[],
+  byId: Map<string, bigint>,
+): Promise<{ numbers: bigint[]; events: QueuedEvent[] }> {
+  const partnerByNumber = new Map(rows.map((row) => [row.conversion_number, byId.get(row.partner_id)]))
+  const numbers = await selectUndecided(ctx.db, ctx.workspaceId, [...partnerByNumber.keys()])
+  const conversions = numbers.length === 0 ? [] : await conversionsByNumber(ctx, numbers)
+  const events = conversions.map((conversion) => ({
     conversion,
     partnerNumber: partnerByNumber.get(conversion.number) as bigint,
   }))
+  return { numbers, events }
 }

@@ -9,6 +9,7 @@ import { type Conversion, conversionsByNumber, findConversion, refundsOfSale } f
 import type { Detail } from './commission.ts'
 import { type DetailedRow, selectCommissionsById, selectOfConversion } from './list-store.ts'
 import { parseCommissionId } from './locked.ts'
+import { selectWaitReason, type WaitReason } from './queue-store.ts'
 import { selectDecisions } from './store.ts'
 
 /** Why a commission has its amount. */
@@ -36,13 +37,13 @@ export async function explainEvent(
   const [decision] = await selectDecisions(ctx.db, ctx.workspaceId, [conversion.number])
   const nothing = await describe(ctx, conversion.link_number, conversion, decision?.detail ?? null)
   const isWaiting = !decision && conversion.partner_id !== null
-  const reason = decision?.reason ?? null
-  return {
-    ...nothing,
-    outcome: isWaiting ? 'waiting' : 'nothing',
-    reason: decision || isWaiting ? reason : 'no_partner',
-    text: isWaiting ? texts.waiting : (texts[(reason ?? 'no_partner') as keyof typeof texts] ?? texts.changed),
+  if (isWaiting) {
+    const waitsFor = await selectWaitReason(ctx.db, ctx.workspaceId, conversion.number)
+    const text = waitsFor ? waitTexts[waitsFor] : 'The event is not decided yet. Ask again in a few seconds.'
+    return { ...nothing, outcome: 'waiting', reason: waitsFor ?? null, text }
   }
+  const reason = decision ? decision.reason : 'no_partner'
+  return { ...nothing, reason, text: texts[reason as keyof typeof texts] ?? texts.changed }
 }
 
 async function explainRow(
@@ -116,8 +117,14 @@ function sum(lines: { earnings: number }[]): number {
   return lines.reduce((total, { earnings }) => total + earnings, 0)
 }
 
+const waitTexts: Record<WaitReason, string> = {
+  no_country: "The reward depends on the customer's country, which is known once the click is stored.",
+  no_exchange_rate: "There is no exchange rate from the sale's currency to the program's. The event is tried again.",
+  earlier_event: 'An earlier event of the customer is not decided yet.',
+  failed: 'Deciding the event failed. It is tried again; the log of the worker has the error.',
+}
+
 const texts = {
-  waiting: 'The event is not decided yet. Ask again in a few seconds.',
   changed: 'The refund changed the commission of its sale.',
   no_partner: 'The event belongs to no partner.',
   no_reward: 'Neither the partner nor its group has a reward for this event.',

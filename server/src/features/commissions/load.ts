@@ -21,10 +21,10 @@ import type { Commission, Detail } from './commission.ts'
 import { buildEvent, findSpending, spendingKey } from './decide-batch.ts'
 import { type CommissionRow, lockSpending, selectByConversion, selectDecisions, selectPairs } from './store.ts'
 
-/** Loads everything that deciding these events needs. Their partners are locked. */
+/** Loads what deciding these events needs, without their caps. Their partners are locked. */
 export async function loadBatch(ctx: Ctx, partners: Partner[], events: QueuedEvent[]): Promise<Batch> {
   const { currency } = await requireProgram(ctx)
-  const batch: Batch = {
+  return {
     workspaceId: ctx.workspaceId,
     currency,
     rates: exchangeRates(ctx),
@@ -39,8 +39,6 @@ export async function loadBatch(ctx: Ctx, partners: Partner[], events: QueuedEve
     spending: new Map(),
     sales: await loadSales(ctx, events),
   }
-  await loadSpending(ctx, batch, events)
-  return batch
 }
 
 export async function loadPartners(ctx: Ctx, partners: Partner[]): Promise<Map<bigint, PartnerState>> {
@@ -161,7 +159,7 @@ export async function withPayouts(
 }
 
 /** Locks and reads the rows that count earnings against the caps of these events. */
-async function loadSpending(ctx: Ctx, batch: Batch, events: QueuedEvent[]): Promise<void> {
+export async function loadSpending(ctx: Ctx, batch: Batch, events: QueuedEvent[]): Promise<void> {
   for (const { conversion, partnerNumber } of events) {
     const partner = batch.partners.get(partnerNumber)
     if (!partner || conversion.kind === 'refund') continue

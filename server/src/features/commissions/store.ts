@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
+import type { Db } from '../../platform/postgres.ts'
 import type { BindingRow, DecisionRow, KeyRow, Spending } from './batch.ts'
 import type { CommissionStatus, CommissionType, Detail } from './commission.ts'
 
@@ -30,50 +30,6 @@ export type CommissionRow = {
   status_reason: string | null
 }
 
-export type QueueRow = { conversion_number: bigint; workspace_id: string; partner_id: string }
-
-/** The oldest undecided leads, sales and refunds. */
-export async function selectOldestQueued(
-  db: AllWorkspacesDb,
-  withoutPartners: string[],
-  count: number,
-): Promise<QueueRow[]> {
-  const result = await sql<QueueRow>`SELECT conversion_number, workspace_id, partner_id
-    FROM commission_queue WHERE partner_id <> ALL(${withoutPartners}::text[]) ORDER BY conversion_number LIMIT ${count}`.execute(
-    db,
-  )
-  return result.rows
-}
-
-/** The oldest undecided events of these partners. */
-export async function selectQueued(
-  db: Db,
-  workspaceId: string,
-  partnerIds: string[],
-  count: number,
-): Promise<QueueRow[]> {
-  const result = await sql<QueueRow>`SELECT conversion_number, workspace_id, partner_id FROM commission_queue
-    WHERE workspace_id = ${workspaceId} AND partner_id = ANY(${partnerIds}::text[])
-    ORDER BY conversion_number LIMIT ${count}`.execute(db)
-  return result.rows
-}
-
-export async function deleteQueued(db: Db, workspaceId: string, numbers: bigint[]): Promise<void> {
-  await sql`DELETE FROM commission_queue
-    WHERE workspace_id = ${workspaceId} AND conversion_number = ANY(${numbers}::bigint[])`.execute(db)
-}
-
-/** Decides events of partners that do not exist: they earn nothing. */
-export async function refuseQueued(db: Db, workspaceId: string, partnerIds: string[], reason: string): Promise<number> {
-  const result = await sql`WITH taken AS (
-      DELETE FROM commission_queue WHERE conversion_number IN (SELECT conversion_number FROM commission_queue
-        WHERE workspace_id = ${workspaceId} AND partner_id = ANY(${partnerIds}::text[])
-        ORDER BY conversion_number LIMIT 5000 FOR UPDATE SKIP LOCKED) RETURNING conversion_number, workspace_id)
-    INSERT INTO commission_decisions (conversion_number, workspace_id, reason)
-    SELECT conversion_number, workspace_id, ${reason} FROM taken`.execute(db)
-  return Number(result.numAffectedRows ?? 0n)
-}
-
 export type PairRow = {
   partner_number: bigint
   customer_id: string
@@ -90,14 +46,17 @@ export async function selectPairs(
   workspaceId: string,
   pairs: { partnerNumber: bigint; customerId: string }[],
 ): Promise<PairRow[]> {
+  const first = (type: CommissionType) => sql`SELECT c.number, c.status FROM commissions c
+    WHERE c.workspace_id = ${workspaceId} AND c.customer_id = pair.customer_id
+      AND c.partner_number = pair.partner_number AND c.type = ${type} ORDER BY c.number LIMIT 1`
   const result = await sql<PairRow>`
-    SELECT pair.partner_number, pair.customer_id, first.status AS first_status, coalesce(first.has_lead, false) AS has_lead,
+    SELECT pair.partner_number, pair.customer_id, lead.number IS NOT NULL AS has_lead,
+      CASE WHEN lead.number < sale.number OR sale.number IS NULL THEN lead.status ELSE sale.status END AS first_status,
       b.reward_version, b.first_sale_at, b.ends_at
     FROM unnest(${pairs.map(({ partnerNumber }) => partnerNumber)}::bigint[],
       ${pairs.map(({ customerId }) => customerId)}::text[]) AS pair (partner_number, customer_id)
-    LEFT JOIN LATERAL (SELECT (array_agg(c.status ORDER BY c.number))[1] AS status, bool_or(c.type = 'lead') AS has_lead
-      FROM commissions c WHERE c.workspace_id = ${workspaceId} AND c.customer_id = pair.customer_id
-        AND c.partner_number = pair.partner_number AND c.type IN ('lead', 'sale')) AS first ON true
+    LEFT JOIN LATERAL (${first('lead')}) AS lead ON true
+    LEFT JOIN LATERAL (${first('sale')}) AS sale ON true
     LEFT JOIN commission_bindings b
       ON b.partner_number = pair.partner_number AND b.customer_id = pair.customer_id`.execute(db)
   return result.rows

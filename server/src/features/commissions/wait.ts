@@ -1,28 +1,54 @@
+import type { Ctx } from '../../platform/context.ts'
+import { convert } from '../money/service.ts'
 import type { RewardVersion } from '../rewards/service.ts'
+import type { Conversion } from '../track/service.ts'
 import { type Batch, pairKey, type QueuedEvent } from './batch.ts'
+import { type Postponed, selectFirstWaiting, type WaitReason } from './queue-store.ts'
 
-/**
- * Leaves out events whose terms depend on the customer's country while it is not known, because the click is still on
- * its way to ClickHouse, and later events of the same customer. Tracking resolves each click within a day.
- */
-export function withoutUndecidable(batch: Batch, events: QueuedEvent[]) {
-  const waiting = new Set<string>()
-  const partners = new Set<string>()
-  const decidable = events.filter(({ conversion, partnerNumber }) => {
-    const key = pairKey(partnerNumber, conversion.customer_id)
-    const isUnknown = conversion.click_facts_at === null && !batch.customers.get(conversion.customer_id)?.country
-    if (isUnknown && conversion.kind !== 'refund' && dependsOnCountry(batch, partnerNumber, conversion.kind, key))
-      waiting.add(key)
-    if (!waiting.has(key)) return true
-    if (conversion.partner_id) partners.add(conversion.partner_id)
-    return false
-  })
-  return { decidable, waiting: [...partners] }
+/** Separates events that can't be decided yet, and later events of the same customers, which wait behind them. */
+export async function splitUndecidable(
+  ctx: Ctx,
+  batch: Batch,
+  events: QueuedEvent[],
+): Promise<{ decidable: QueuedEvent[]; waiting: Postponed[] }> {
+  const customers = [...new Set(events.map(({ conversion }) => conversion.customer_id))]
+  const numbers = events.map(({ conversion }) => conversion.number)
+  const firstWaiting = await selectFirstWaiting(ctx.db, ctx.workspaceId, customers, numbers)
+  const decidable: QueuedEvent[] = []
+  const waiting: Postponed[] = []
+  for (const event of events) {
+    const { number, customer_id: customerId } = event.conversion
+    const first = firstWaiting.get(customerId)
+    const isBehind = first !== undefined && first < number
+    const waitsFor = isBehind ? 'earlier_event' : findWait(batch, event)
+    if (waitsFor === undefined) decidable.push(event)
+    else {
+      if (!isBehind) firstWaiting.set(customerId, number)
+      waiting.push({ number, customerId, waitsFor })
+    }
+  }
+  return { decidable, waiting }
 }
 
-function dependsOnCountry(batch: Batch, partnerNumber: bigint, event: 'lead' | 'sale', key: string): boolean {
-  const choice = batch.choices.get(partnerNumber)?.[event]
-  const binding = event === 'sale' ? batch.pairs.get(key)?.binding : null
+function findWait(batch: Batch, event: QueuedEvent): WaitReason | undefined {
+  if (!hasExchangeRate(batch, event.conversion)) return 'no_exchange_rate'
+  return isCountryUnknown(batch, event) ? 'no_country' : undefined
+}
+
+function hasExchangeRate({ currency, rates }: Batch, conversion: Conversion): boolean {
+  if (conversion.kind === 'refund' || conversion.currency === null) return true
+  return convert({ amount: 0n, currency: conversion.currency }, currency, rates) !== undefined
+}
+
+/**
+ * Whether the terms depend on the customer's country, which is not known yet because the click is still on its way to
+ * ClickHouse. Tracking resolves each click within a day.
+ */
+function isCountryUnknown(batch: Batch, { conversion, partnerNumber }: QueuedEvent): boolean {
+  const { kind, customer_id } = conversion
+  if (kind === 'refund' || conversion.click_facts_at !== null || batch.customers.get(customer_id)?.country) return false
+  const choice = batch.choices.get(partnerNumber)?.[kind]
+  const binding = kind === 'sale' ? batch.pairs.get(pairKey(partnerNumber, customer_id))?.binding : null
   const versions = [choice?.partner, choice?.group, binding?.version, ...(binding?.later ?? [])]
   return versions.some((version) => version && usesCountry(version))
 }
