@@ -8,6 +8,7 @@ const long = [
   'e2e/fuzz.test.ts',
   'e2e/hostile-tenant.test.ts',
   'e2e/kill-*.test.ts',
+  'e2e/one-partner.test.ts',
   'e2e/processes.test.ts',
   'e2e/redirect-faults.test.ts',
   'e2e/restore.test.ts',
