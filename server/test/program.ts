@@ -52,7 +52,7 @@ export async function buildPartner(
   return { ...partner, link: { number, partnerId: partner.id } }
 }
 
-/** Gives a group, or one partner, a reward; by default 10 % of every sale. */
+/** Gives a group, or one partner, a reward since 2020; by default 10 % of every sale. */
 export async function buildReward({ ctx, group }: BuiltProgram, terms: Terms = {}, partner?: Partner): Promise<bigint> {
   const { event = 'sale' } = terms
   const base = { type: 'percentage', amount: 1_000, maxDuration: event === 'sale' ? null : 0, modifiers: [], cap: null }
@@ -61,8 +61,8 @@ export async function buildReward({ ctx, group }: BuiltProgram, terms: Terms = {
   const result = await sql<{ number: bigint }>`WITH made AS (
       INSERT INTO rewards (id, workspace_id, group_number, partner_number, event)
       VALUES (${`rw_${randomUUID()}`}, ${ctx.workspaceId}, ${groupNumber}, ${partnerNumber}, ${event}) RETURNING number)
-    INSERT INTO reward_versions (reward_number, workspace_id, version, terms, actor)
-    SELECT number, ${ctx.workspaceId}, 1, ${stored}::jsonb, 'test' FROM made RETURNING reward_number AS number`.execute(
+    INSERT INTO reward_versions (reward_number, workspace_id, version, terms, actor, created_at)
+    SELECT number, ${ctx.workspaceId}, 1, ${stored}::jsonb, 'test', '2020-01-01' FROM made RETURNING reward_number AS number`.execute(
     ctx.db,
   )
   return result.rows[0]?.number ?? 0n

@@ -20,7 +20,7 @@ export function modelDecide(event: RewardEvent, history: History, choice: Choice
   if (event.kind === 'lead' && history.hasLeadCommission) return { reason: 'duplicate_lead' }
 
   const binding = event.kind === 'sale' ? history.binding : null
-  const version = binding ? boundVersion(binding) : (choice.partner ?? choice.group)
+  const version = binding ? boundVersion(binding, event.at) : (choice.partner ?? choice.group)
   if (version === null) return { reason: 'no_reward' }
 
   const isOpen = (rate: Rate) => {
@@ -91,12 +91,12 @@ function formula(type: string, rate: bigint, amount: bigint, quantity: bigint): 
   return (amount * rate * 2n + 10_000n) / (2n * 10_000n)
 }
 
-function boundVersion(binding: Binding): RewardVersion {
+function boundVersion(binding: Binding, at: Date): RewardVersion {
   let version = binding.version
   let end = binding.endsAt?.toISOString() ?? null
   for (const later of binding.later) {
     const hasEnded = end !== null && Date.parse(end) <= later.createdAt.getTime()
-    if (hasEnded) return version
+    if (hasEnded || at.getTime() < later.createdAt.getTime()) return version
     version = later
     end = pairEnd(later.terms, binding.firstSaleAt)
   }

@@ -1,6 +1,6 @@
 import type { LedgerEntry } from '../ledger/service.ts'
 import type { exchangeRates } from '../money/service.ts'
-import type { RewardBinding, RewardChoice } from '../rewards/service.ts'
+import type { RewardBinding, RewardTimelines } from '../rewards/service.ts'
 import type { Conversion } from '../track/service.ts'
 import type { Commission } from './commission.ts'
 
@@ -40,7 +40,7 @@ export type Batch = {
   rates: ReturnType<typeof exchangeRates>
   partners: Map<bigint, PartnerState>
   customers: Map<string, CustomerFacts>
-  choices: Map<bigint, Record<'click' | 'lead' | 'sale', RewardChoice>>
+  timelines: Map<bigint, RewardTimelines>
   pairs: Map<string, PairState>
   spending: Map<string, Spending>
   sales: Map<bigint, SaleState>

@@ -7,11 +7,11 @@ import { linksByNumber } from '../links/service.ts'
 import { exchangeRates } from '../money/service.ts'
 import { findPartnersById, lockPartners } from '../partners/service.ts'
 import { requireProgram } from '../programs/service.ts'
-import { currentVersions, decideReward, type RewardEvent } from '../rewards/service.ts'
+import { choiceAt, decideReward, type RewardEvent, versionsDuring } from '../rewards/service.ts'
 import { addTotals, type Batch, type Changes, keyKinds, noChanges, type PartnerState } from './batch.ts'
 import type { Commission } from './commission.ts'
 import { earnedPosting, findSpending, spendingKey } from './decide-batch.ts'
-import { loadPartners } from './load.ts'
+import { findPeriod, loadPartners } from './load.ts'
 import { lockSpending } from './store.ts'
 import { writeChanges } from './write.ts'
 
@@ -64,10 +64,12 @@ async function rewardDays(ctx: Ctx, days: ClickDay[]): Promise<void> {
 async function decideDays(ctx: Ctx, partners: Map<bigint, PartnerState>, days: CountedDay[]): Promise<void> {
   const { currency } = await requireProgram(ctx)
   const owners = [...partners.values()].map(({ number, groupNumber }) => ({ number, groupNumber }))
-  const choices = await currentVersions(ctx.db, ctx.workspaceId, owners)
-  const none = { customers: new Map(), pairs: new Map(), sales: new Map(), spending: new Map() }
-  const batch: Batch = { workspaceId: ctx.workspaceId, currency, rates: exchangeRates(ctx), partners, choices, ...none }
   const events = days.map((day) => ({ day, event: buildClickEvent(day, currency) }))
+  const period = findPeriod(events.map(({ event }) => event.at))
+  const timelines = await versionsDuring(ctx.db, ctx.workspaceId, owners, period)
+  const none = { customers: new Map(), pairs: new Map(), sales: new Map(), spending: new Map() }
+  const loaded = { currency, rates: exchangeRates(ctx), partners, timelines }
+  const batch: Batch = { workspaceId: ctx.workspaceId, ...loaded, ...none }
   for (const { day, event } of events) findSpending(batch, day.partner, { customer_id: '' }, event, undefined)
   if (batch.spending.size > 0) {
     for (const row of await lockSpending(ctx.db, [...batch.spending.values()])) {
@@ -84,7 +86,7 @@ function decideDay(batch: Batch, changes: Changes, day: CountedDay, event: Rewar
   const { partner } = day
   const spending = findSpending(batch, partner, { customer_id: '' }, event, undefined)
   const history = { binding: null, isVoid: false, hasLeadCommission: false, spent: spending?.amount ?? 0n }
-  const choice = batch.choices.get(partner.number)?.click ?? { partner: null, group: null }
+  const choice = choiceAt(batch.timelines.get(partner.number)?.click, event.at)
   const decision = decideReward(event, history, choice)
   if ('reason' in decision) return
   const commission: Commission = {

@@ -1,6 +1,6 @@
 import { v7 } from 'uuid'
 import { convert } from '../money/service.ts'
-import { decideReward, findVersion, type RewardEvent } from '../rewards/service.ts'
+import { bindVersion, choiceAt, decideReward, findVersion, type RewardEvent } from '../rewards/service.ts'
 import type { Conversion } from '../track/service.ts'
 import { applyRefund } from './apply-refund.ts'
 import {
@@ -17,7 +17,6 @@ import {
 } from './batch.ts'
 import type { Commission, Detail } from './commission.ts'
 
-const noChoice = { partner: null, group: null }
 const noPair: PairState = { binding: null, isVoid: false, hasLead: false }
 
 /** Decides leads, sales and refunds in order. Takes and returns values; `batch` advances with each event. */
@@ -38,7 +37,7 @@ function decideEvent(batch: Batch, changes: Changes, { conversion: recorded, par
   const { event, exchange } = buildEvent(batch, partner, conversion)
   const key = pairKey(partnerNumber, conversion.customer_id)
   const pair = batch.pairs.get(key) ?? noPair
-  const choice = batch.choices.get(partnerNumber)?.[event.kind] ?? noChoice
+  const timeline = batch.timelines.get(partnerNumber)?.[event.kind]
   const spending = findSpending(batch, partner, conversion, event, pair)
   const history = {
     binding: pair.binding,
@@ -46,7 +45,7 @@ function decideEvent(batch: Batch, changes: Changes, { conversion: recorded, par
     hasLeadCommission: pair.hasLead,
     spent: spending?.amount ?? 0n,
   }
-  const decision = decideReward(event, history, choice)
+  const decision = decideReward(event, history, choiceAt(timeline, event.at))
   const decided = { conversionNumber: conversion.number, partnerNumber }
   const detail: Detail = { why: decision.why, ...(exchange && { exchange }) }
   const sold = { amount: conversion.amount, left: conversion.amount, counted: event.amount }
@@ -75,7 +74,7 @@ function decideEvent(batch: Batch, changes: Changes, { conversion: recorded, par
     spending.amount += earnings
     spending.added += earnings
   }
-  const binding = binds ? { version, later: [], ...binds } : pair.binding
+  const binding = binds ? { ...bindVersion(timeline, version), ...binds } : pair.binding
   const hasLead = pair.hasLead || event.kind === 'lead'
   batch.pairs.set(key, { binding, isVoid: pair.isVoid, hasLead })
   if (binds)
@@ -173,13 +172,13 @@ function inProgramCurrency(
 
 /** The row that counts earnings against the cap of the event's reward; undefined without a cap. */
 export function findSpending(
-  batch: Pick<Batch, 'choices' | 'spending'>,
+  batch: Pick<Batch, 'timelines' | 'spending'>,
   partner: PartnerState,
   conversion: Pick<Conversion, 'customer_id'>,
   event: RewardEvent,
   pair: PairState | undefined,
 ): Spending | undefined {
-  const choice = batch.choices.get(partner.number)?.[event.kind] ?? noChoice
+  const choice = choiceAt(batch.timelines.get(partner.number)?.[event.kind], event.at)
   const who = { partnerNumber: partner.number, customerId: conversion.customer_id, groupNumber: partner.groupNumber }
   const found = findVersion(event, pair?.binding ?? null, choice, who)
   if (!found?.cap) return undefined

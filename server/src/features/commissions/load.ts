@@ -5,7 +5,7 @@ import { exchangeRates } from '../money/service.ts'
 import { type Partner, totalsByPartner } from '../partners/service.ts'
 import { lockPayouts } from '../payouts/service.ts'
 import { requireProgram } from '../programs/service.ts'
-import { boundVersions, currentVersions } from '../rewards/service.ts'
+import { boundVersions, versionsDuring } from '../rewards/service.ts'
 import { salesLeft } from '../track/service.ts'
 import {
   type Batch,
@@ -30,15 +30,22 @@ export async function loadBatch(ctx: Ctx, partners: Partner[], events: QueuedEve
     rates: exchangeRates(ctx),
     partners: await loadPartners(ctx, partners),
     customers: await loadCustomers(ctx, events),
-    choices: await currentVersions(
+    timelines: await versionsDuring(
       ctx.db,
       ctx.workspaceId,
       partners.map(({ number, group_number }) => ({ number, groupNumber: group_number })),
+      findPeriod(events.map(({ conversion }) => conversion.created_at)),
     ),
     pairs: await loadPairs(ctx, events),
     spending: new Map(),
     sales: await loadSales(ctx, events),
   }
+}
+
+/** The time of the first and of the last event. */
+export function findPeriod(times: Date[]): { first: Date; last: Date } {
+  const sorted = times.map((time) => time.getTime()).sort((one, other) => one - other)
+  return { first: new Date(sorted[0] ?? 0), last: new Date(sorted.at(-1) ?? 0) }
 }
 
 export async function loadPartners(ctx: Ctx, partners: Partner[]): Promise<Map<bigint, PartnerState>> {

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../platform/context.ts'
 import { convert } from '../money/service.ts'
-import type { RewardVersion } from '../rewards/service.ts'
+import { choiceAt, type RewardVersion } from '../rewards/service.ts'
 import type { Conversion } from '../track/service.ts'
 import { type Batch, pairKey, type QueuedEvent } from './batch.ts'
 import { type Postponed, selectFirstWaiting, type WaitReason } from './queue-store.ts'
@@ -47,9 +47,9 @@ function hasExchangeRate({ currency, rates }: Batch, conversion: Conversion): bo
 function isCountryUnknown(batch: Batch, { conversion, partnerNumber }: QueuedEvent): boolean {
   const { kind, customer_id } = conversion
   if (kind === 'refund' || conversion.click_facts_at !== null || batch.customers.get(customer_id)?.country) return false
-  const choice = batch.choices.get(partnerNumber)?.[kind]
+  const choice = choiceAt(batch.timelines.get(partnerNumber)?.[kind], conversion.created_at)
   const binding = kind === 'sale' ? batch.pairs.get(pairKey(partnerNumber, customer_id))?.binding : null
-  const versions = [choice?.partner, choice?.group, binding?.version, ...(binding?.later ?? [])]
+  const versions = [choice.partner, choice.group, binding?.version, ...(binding?.later ?? [])]
   return versions.some((version) => version && usesCountry(version))
 }
 

@@ -164,7 +164,7 @@ describe('later versions', () => {
     buildVersion({ ...percent(20), maxDuration }, { version, appliesToAll: true, createdAt: time(createdAt) })
   const govern = (...versions: RewardVersion[]) => {
     const { binding } = bind(bound, first, '2027-01-01T00:00:00Z', versions)
-    return governingVersion({ kind: 'sale' }, binding, inGroup(buildVersion()))
+    return governingVersion({ kind: 'sale', at: time('2030-01-01T00:00:00Z') }, binding, inGroup(buildVersion()))
   }
 
   it('replace the version of a customer while its window is open', () => {
@@ -183,10 +183,17 @@ describe('later versions', () => {
     expect(earn(none, { at: time('2027-03-01T00:00:00Z') }, history)).toMatchObject({ reason: 'window_over' })
   })
 
+  it('leave sales alone that were before them, whenever these are decided', () => {
+    const history = bind(bound, first, '2027-01-01T00:00:00Z', [later('2026-06-01T00:00:00Z', 24)])
+    const at = (text: string) => earn(none, { at: time(text) }, history)
+    expect(at('2026-05-31T23:59:59.999Z')).toMatchObject({ version: { version: 1 } })
+    expect(at('2026-06-01T00:00:00Z')).toMatchObject({ version: { version: 2 } })
+  })
+
   it('apply to leads whatever the customer is bound to', () => {
     const { binding } = bind(bound, first, null)
     const current = buildVersion({ event: 'lead', ...flat(1) })
-    expect(governingVersion({ kind: 'lead' }, binding, inGroup(current))).toBe(current)
+    expect(governingVersion({ kind: 'lead', at: time(first) }, binding, inGroup(current))).toBe(current)
   })
 })
 

@@ -77,17 +77,17 @@ export function decide(event: RewardEvent, history: History, choice: Choice): De
 
 /**
  * The version that applies to an event. A customer keeps the version of its first sale; a later version that applies to
- * all replaces it, unless the customer's window had ended before that version was made.
+ * all replaces it for events after it was made, unless the customer's window had ended before.
  */
 export function governingVersion(
-  { kind }: Pick<RewardEvent, 'kind'>,
+  { kind, at }: Pick<RewardEvent, 'kind' | 'at'>,
   binding: Binding | null,
   choice: Choice,
 ): RewardVersion | null {
   if (kind !== 'sale' || !binding) return choice.partner ?? choice.group
   let { version, endsAt } = binding
   for (const later of binding.later) {
-    if (endsAt !== null && endsAt <= later.createdAt) break
+    if (later.createdAt > at || (endsAt !== null && endsAt <= later.createdAt)) break
     version = later
     endsAt = lastWindowEnd(later.terms, binding.firstSaleAt)
   }

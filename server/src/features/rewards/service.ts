@@ -3,7 +3,8 @@ import { type CapKey, capKey } from './cap.ts'
 import { type Decision, decide, governingVersion } from './decide.ts'
 import { earningsAfterRefund } from './refund.ts'
 import type * as terms from './terms.ts'
-import { type Choices, loadBound, loadChoices } from './versions.ts'
+import { chooseAt, laterVersions, type Timeline, type Timelines } from './timeline.ts'
+import { type Choices, loadBound, loadChoices, loadTimelines } from './versions.ts'
 
 export type RewardEvent = terms.RewardEvent
 export type RewardHistory = terms.History
@@ -12,6 +13,8 @@ export type RewardChoice = terms.Choice
 export type RewardVersion = terms.RewardVersion
 export type RewardDecision = Decision
 export type RewardChoices = Choices
+export type RewardTimeline = Timeline
+export type RewardTimelines = Timelines
 
 /** What an event earns, or why nothing. Computes only: the caller reads the history and stores the decision. */
 export function decideReward(event: RewardEvent, history: RewardHistory, choice: RewardChoice): RewardDecision {
@@ -41,6 +44,26 @@ export function currentVersions(
   partners: { number: bigint; groupNumber: bigint }[],
 ): Promise<Map<bigint, RewardChoices>> {
   return loadChoices(db, workspaceId, partners)
+}
+
+/** The versions that were current during a period, of each partner, by partner number and event. */
+export function versionsDuring(
+  db: Db,
+  workspaceId: string,
+  partners: { number: bigint; groupNumber: bigint }[],
+  period: { first: Date; last: Date },
+): Promise<Map<bigint, RewardTimelines>> {
+  return loadTimelines(db, workspaceId, partners, period)
+}
+
+/** The versions that were current at a time. */
+export function choiceAt(timeline: RewardTimeline | undefined, at: Date): RewardChoice {
+  return timeline ? chooseAt(timeline, at) : { partner: null, group: null }
+}
+
+/** What a first sale binds its customer to: the version, and the later ones of its reward that apply to all. */
+export function bindVersion(timeline: RewardTimeline | undefined, version: RewardVersion) {
+  return { version, later: timeline ? laterVersions(timeline, version) : [] }
 }
 
 /** The versions that customers are bound to, by number, each with the later ones that apply to all. */

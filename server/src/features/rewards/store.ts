@@ -147,6 +147,33 @@ export async function selectBoundVersions(
   return result.rows
 }
 
+export type SpanRow = VersionRow & {
+  group_number: bigint | null
+  partner_number: bigint | null
+  event: RewardEventName
+  until: Date | null
+}
+
+/** The versions that were current at any time of a period, for the groups and partners; oldest first. */
+export async function selectSpans(
+  db: Db,
+  workspaceId: string,
+  of: { groups: bigint[]; partners: bigint[] },
+  { first, last }: { first: Date; last: Date },
+): Promise<SpanRow[]> {
+  // Times of events have milliseconds, those of versions microseconds.
+  const result = await sql<SpanRow>`SELECT * FROM (
+      SELECT ${versionColumns}, r.id AS reward_id, r.group_number, r.partner_number, r.event,
+        coalesce(lead(v.created_at) OVER (PARTITION BY r.number ORDER BY v.version), r.archived_at) AS until
+      FROM rewards r JOIN reward_versions v ON v.reward_number = r.number
+      WHERE r.workspace_id = ${workspaceId} AND (r.archived_at IS NULL OR r.archived_at > ${first})
+        AND (r.group_number = ANY(${of.groups}::bigint[]) OR r.partner_number = ANY(${of.partners}::bigint[]))
+    ) AS spans
+    WHERE created_at < ${last}::timestamptz + interval '1 millisecond' AND (until IS NULL OR until > ${first})
+    ORDER BY reward_number, version`.execute(db)
+  return result.rows
+}
+
 /** Archives a reward. False when it is archived or does not exist. */
 export async function archiveReward(db: Db, workspaceId: string, id: string): Promise<boolean> {
   const result = await sql`

@@ -1,7 +1,8 @@
 import type { RewardEventName } from '@tributary/contract/reward-terms'
 import type { Db } from '../../platform/postgres.ts'
-import { selectApplicable, selectBoundVersions, type VersionRow } from './store.ts'
+import { selectApplicable, selectBoundVersions, selectSpans, type VersionRow } from './store.ts'
 import { type Binding, type Choice, parseTerms, type RewardVersion } from './terms.ts'
+import type { Span, Timeline, Timelines } from './timeline.ts'
 
 export type Choices = Record<RewardEventName, Choice>
 
@@ -26,6 +27,33 @@ export async function loadChoices(
         group: versions.get(`group ${groupNumber} ${event}`) ?? null,
       })
       return [number, { click: choose('click'), lead: choose('lead'), sale: choose('sale') }]
+    }),
+  )
+}
+
+/** The versions that were current during a period, of each partner, by partner number and event. */
+export async function loadTimelines(
+  db: Db,
+  workspaceId: string,
+  partners: { number: bigint; groupNumber: bigint }[],
+  period: { first: Date; last: Date },
+): Promise<Map<bigint, Timelines>> {
+  const groups = [...new Set(partners.map(({ groupNumber }) => groupNumber))]
+  const of = { groups, partners: partners.map(({ number }) => number) }
+  const spans = new Map<string, Span[]>()
+  for (const row of await selectSpans(db, workspaceId, of, period)) {
+    const owner = row.partner_number === null ? `group ${row.group_number}` : `partner ${row.partner_number}`
+    const key = `${owner} ${row.event}`
+    const span = { version: readVersion(row), until: row.until }
+    spans.set(key, [...(spans.get(key) ?? []), span])
+  }
+  return new Map(
+    partners.map(({ number, groupNumber }) => {
+      const find = (event: RewardEventName): Timeline => ({
+        partner: spans.get(`partner ${number} ${event}`) ?? [],
+        group: spans.get(`group ${groupNumber} ${event}`) ?? [],
+      })
+      return [number, { click: find('click'), lead: find('lead'), sale: find('sale') }]
     }),
   )
 }
