@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { booleanDefault, booleanText, instant, listParameter } from './common.ts'
 import { botsFilter, eventFilters } from './events.ts'
 import { folder } from './folders.ts'
+import { group } from './groups.ts'
 import { operation } from './operation.ts'
+import { partnerTag } from './partner-tags.ts'
 import { tag } from './tags.ts'
 
 export const continents = ['AF', 'AN', 'AS', 'EU', 'NA', 'OC', 'SA'] as const
@@ -63,9 +65,28 @@ const rowShapes = {
     tag: z.strictObject(tag.shape).nullable(),
   },
   top_domains: { domain: text },
-  top_partners: { partnerId: text, partner: z.null() },
-  top_groups: { groupId: text, group: z.null() },
-  top_partner_tags: { partnerTagId: text, partnerTag: z.null() },
+  top_partners: {
+    partnerId: text.describe('Id of the partner of the link.'),
+    partner: z
+      .strictObject({
+        id: text,
+        name: text,
+        email: text.nullable(),
+        image: text.nullable(),
+        payoutsEnabledAt: instant.nullable(),
+        country: text.nullable(),
+      })
+      .nullable()
+      .describe('Null for a partner that does not exist.'),
+  },
+  top_groups: {
+    groupId: text.describe("Id of the partner's present group."),
+    group: group.pick({ id: true, name: true, slug: true, color: true }).strict().nullable(),
+  },
+  top_partner_tags: {
+    partnerTagId: text.describe('Id of a tag that the partner has now.'),
+    partnerTag: partnerTag.pick({ id: true, name: true }).strict().nullable(),
+  },
   utm_sources: { utm_source: text },
   utm_mediums: { utm_medium: text },
   utm_campaigns: { utm_campaign: text },

@@ -2,6 +2,7 @@ import type { ConversionFinding } from '../maintenance/conversions.ts'
 import type { CustomerFinding } from '../maintenance/customers.ts'
 import type { TotalFinding } from '../maintenance/link-totals.ts'
 import type { MoneyFinding } from '../maintenance/money.ts'
+import type { PartnerFinding } from '../maintenance/partners.ts'
 import type { RollupFinding } from '../maintenance/rollups.ts'
 import type { RewindFinding, Verified } from '../maintenance/verify.ts'
 import { table } from './run.ts'
@@ -15,6 +16,7 @@ export function verifiedText(found: Verified, repair: boolean): string {
     textOfConversions(found.conversions, repair),
     textOfCustomers(found.customers, repair),
     textOfTotals(found.totals, repair),
+    textOfPartners(found.partners, repair),
     textOfRollups(found.rollups, repair),
     textOfMoney(found.money),
     textOfLetters(found.deadLetters),
@@ -115,6 +117,22 @@ function textOfTotals(findings: TotalFinding[], repair: boolean): string {
   }))
   const next = 'Next: tributary verify --repair sets these totals to the number of links.'
   return [...shown(rows), `Link totals that differ: ${findings.length}.`, ...nextSteps(findings, next)].join('\n')
+}
+
+function textOfPartners(findings: PartnerFinding[], repair: boolean): string {
+  if (findings.length === 0) return ''
+  const rows = findings.map((finding) => ({
+    partner: finding.partnerId,
+    workspace: finding.workspaceId,
+    group: finding.recorded.groupId,
+    stored: finding.stored?.groupId ?? '',
+    tags: finding.recorded.tagIds.join(' '),
+    'stored tags': finding.stored?.tagIds.join(' ') ?? '',
+    ...repairedColumn(finding, repair),
+  }))
+  const next = 'Next: tributary verify --repair writes the groups and tags of these partners to ClickHouse.'
+  const summary = `Partners whose group or tags in ClickHouse differ: ${findings.length}.`
+  return [...shown(rows), summary, ...nextSteps(findings, next)].join('\n')
 }
 
 function textOfRollups(findings: RollupFinding[], repair: boolean): string {

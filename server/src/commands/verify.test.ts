@@ -43,6 +43,7 @@ test('`verify` reports differences with exit code 1, repairs them, and then find
     conversions: [],
     customers: [],
     totals: [],
+    partners: [],
     rollups: [],
     money: [],
     deadLetters: { conversions: 0, messages: 0 },

@@ -1,5 +1,6 @@
 import { eventTables } from '../features/event-storage/service.ts'
 import { pauseAllIngest } from '../features/ingest/service.ts'
+import { partnerAttributesTable } from '../features/partner-attributes/service.ts'
 import { pauseExport } from '../features/track/service.ts'
 import { conflict, invalid } from '../platform/errors.ts'
 import { appliedMigrations } from '../platform/migrate.ts'
@@ -46,9 +47,11 @@ const manifestName = 'manifest.json'
 const configurationName = 'configuration.env'
 const chunkBytes = 8 * 1024 * 1024
 
+const rebuilt: string[] = [eventTables.attributes, partnerAttributesTable, 'database_marks']
+
 /** Whether a backup skips this ClickHouse table: it can be rebuilt from PostgreSQL, or is temporary. */
 export function isLeftOut({ name }: { name: string }): boolean {
-  return name === eventTables.attributes || name === 'database_marks' || name.endsWith('_staged') || isCopy(name)
+  return rebuilt.includes(name) || name.endsWith('_staged') || isCopy(name)
 }
 
 export function isCopy(name: string): boolean {

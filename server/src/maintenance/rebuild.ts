@@ -1,6 +1,8 @@
 import { keepLinkAttributes } from '../features/event-storage/service.ts'
 import { type ReplayedLog, restoreFromLog } from '../features/ingest/service.ts'
 import { linksAtEvent } from '../features/links/service.ts'
+import { betweenPartners, storePartners } from '../features/partner-attributes/service.ts'
+import { partnerAttributes } from '../features/partners/service.ts'
 import {
   exportUnattributedAgain,
   highestConversion,
@@ -29,6 +31,7 @@ export type Rebuilt = ReplayedLog & {
 type Report = (percent: number, text: string) => void
 
 const linksAtOnce = 1_000
+const partnersAtOnce = 10_000
 
 /**
  * Adds missing events from the event log and PostgreSQL to ClickHouse. It deletes and changes no events, so it can be
@@ -38,6 +41,7 @@ export async function rebuild(platform: Platform, report: Report): Promise<Rebui
   const rebuilt = await withRebuildLock(platform.db, async () => {
     const replayed = await restoreFromLog(platform, (share, text) => report(Math.floor(share * 60), text))
     const links = await restoreLinks(platform, (text) => report(60, text))
+    await restorePartners(platform, (text) => report(60, text))
     const total = { ...replayed, links, recovered: 0, unrepaired: 0 }
     // Leads and sales come after clicks, because they copy location and device from their click.
     const restored = await rebuildConversions(platform, (share, text) => report(60 + Math.floor(share * 25), text))
@@ -66,6 +70,21 @@ export async function restoreLinks(platform: Handles, report: (text: string) => 
     report(`${total} links`)
     if (links.length < linksAtOnce) return total
     after = BigInt(links.at(-1)?.linkNumber ?? 0)
+  }
+}
+
+/** Writes the group and tags of all partners to ClickHouse. */
+export async function restorePartners(platform: Handles, report: (text: string) => void): Promise<void> {
+  let total = 0
+  for (let after: bigint | undefined = -1n; after !== undefined; ) {
+    after = await betweenPartners(platform, async (platform, isLocked): Promise<bigint | undefined> => {
+      if (!isLocked) throw conflict('A worker is writing partners to ClickHouse and does not finish. Try again.')
+      const partners = await partnerAttributes(platform, { after: after as bigint, count: partnersAtOnce })
+      await storePartners(platform, partners)
+      total += partners.length
+      return partners.length < partnersAtOnce ? undefined : partners.at(-1)?.number
+    })
+    report(`${total} partners`)
   }
 }
 

@@ -12,7 +12,7 @@ import {
   requireNoMigration,
 } from './backup.ts'
 import type { Handles } from './compare.ts'
-import { restoreLinks } from './rebuild.ts'
+import { restoreLinks, restorePartners } from './rebuild.ts'
 import {
   allowMigrations,
   attachAll,
@@ -88,6 +88,7 @@ export async function restore(handles: Handles, source: BackupLocation, options:
     await migrate(config, clickhouse, (line) => migrated.push(line))
     const rows = reading.count(0)
     const links = await restoreLinks(handles, (text) => source.report(99, text))
+    await restorePartners(handles, (text) => source.report(99, text))
     source.report(100, `${rows} rows`)
     return { madeAt: backup.madeAt, rows, migrated, links }
   } finally {

@@ -1,6 +1,7 @@
 import { customersById } from '../features/customers/service.ts'
 import { attributesBetween, conversionsStoredSince } from '../features/event-storage/service.ts'
 import { announceAgain } from '../features/links/service.ts'
+import { storeLaterPartners } from '../features/partner-attributes/service.ts'
 import { knownConversions } from '../features/track/service.ts'
 import { asSystem, type Platform } from '../platform/context.ts'
 import { type Rewind, saveLost, selectRewinds } from '../platform/incarnation.ts'
@@ -27,6 +28,7 @@ export async function finishRewinds(platform: Platform): Promise<void> {
 async function finishRewind(platform: Platform, rewind: Rewind): Promise<void> {
   if (platform.now().getTime() - rewind.found_at.getTime() < finishAfterMs) return
   const lost = await countLost(platform, rewind)
+  await rewritePartners(platform, rewind)
   await saveLost(platform.db, rewind, lost)
   if (Object.values(lost).every((count) => count === 0)) return
   platform.log.error(
@@ -57,6 +59,14 @@ async function countLinks(platform: Platform, { sequences }: Rewind): Promise<nu
     if (links.length < lostAtOnce) return lost
     after = links.at(-1)?.number ?? after
   }
+}
+
+/** Lets workers write partners again whose groups and tags in ClickHouse are newer than PostgreSQL's. */
+async function rewritePartners(platform: Platform, { sequences }: Rewind): Promise<void> {
+  const [before] = sequences.partner_attribute_versions ?? []
+  if (before === undefined) return
+  const version = BigInt(before) - loggedAhead
+  await storeLaterPartners(platform, version < 0n ? 0n : version)
 }
 
 async function countConversions(platform: Platform, { since }: Rewind): Promise<Omit<Lost, 'links'>> {

@@ -9,6 +9,7 @@ import { type ConversionFinding, reconcileConversions } from './conversions.ts'
 import { type CustomerFinding, reconcileCustomers } from './customers.ts'
 import { reconcileTotals, type TotalFinding } from './link-totals.ts'
 import { type MoneyFinding, verifyMoney } from './money.ts'
+import { type PartnerFinding, reconcilePartners } from './partners.ts'
 import { type RollupFinding, reconcileRollups } from './rollups.ts'
 
 /** PostgreSQL or NATS was restored to an earlier state. `lost` is null until a worker has counted the lost records. */
@@ -25,6 +26,8 @@ export type Verified = {
   conversions: ConversionFinding[]
   customers: CustomerFinding[]
   totals: TotalFinding[]
+  /** Partners whose group or tags in ClickHouse differ from PostgreSQL. */
+  partners: PartnerFinding[]
   rollups: RollupFinding[]
   /** Differences in the money of partner programs. They are never repaired. */
   money: MoneyFinding[]
@@ -40,7 +43,7 @@ export async function verify(
 ): Promise<Verified> {
   const found: Verified = {
     ...{ links: 0, different: 0, repaired: 0, unknown: 0, doubled: 0 },
-    ...{ findings: [], conversions: [], customers: [], totals: [], rollups: [], money: [] },
+    ...{ findings: [], conversions: [], customers: [], totals: [], partners: [], rollups: [], money: [] },
     deadLetters: await countRefused(platform, options.workspaceId),
     rewinds: (await selectRewinds(platform.db)).flatMap(presentRewind),
   }
@@ -64,6 +67,7 @@ export async function verify(
     report(60 + Math.floor(percent * 0.1), 'customers')
   }
   found.totals = await reconcileTotals(platform, options)
+  for await (const { findings } of reconcilePartners(platform, options)) found.partners.push(...findings)
   found.money = await verifyMoney(platform, options)
   // Rollups come last: rows that a repair inserted above may be in the rollups already, from before they were lost.
   for await (const { month, findings, percent } of reconcileRollups(platform, options)) {
@@ -76,8 +80,8 @@ export async function verify(
 
 /** Whether there are no differences, or all are repaired. */
 export function isSound(found: Verified): boolean {
-  const { different, repaired, unknown, doubled, conversions, customers, totals, rollups } = found
-  const others = [...conversions, ...customers, ...totals, ...rollups]
+  const { different, repaired, unknown, doubled, conversions, customers, totals, partners, rollups } = found
+  const others = [...conversions, ...customers, ...totals, ...partners, ...rollups]
   if (found.money.length > 0) return false
   return different === repaired && unknown === 0 && doubled === 0 && others.every(({ repaired }) => repaired)
 }

@@ -31,4 +31,6 @@ export const locks = {
   linkTags: 7_240_822,
   /** Held by the process that adds changes to the link totals, or repairs them. */
   linkTotals: 7_240_823,
+  /** Held by the process that writes the groups and tags of partners to ClickHouse, or compares them. */
+  partnerAttributes: 7_240_824,
 } as const

@@ -8,6 +8,7 @@ import { startIngest } from '../features/ingest/jobs.ts'
 import { startLedgerFolding } from '../features/ledger/jobs.ts'
 import { linksJobs, startTotalsFolding } from '../features/links/jobs.ts'
 import { startLogRetention } from '../features/log/jobs.ts'
+import { startPartnerAttributes } from '../features/partner-attributes/jobs.ts'
 import { startExport, startOverdueMeter, trackJobs } from '../features/track/jobs.ts'
 import { startDeliveries, startWebhookUpkeep, webhooksJobs } from '../features/webhooks/jobs.ts'
 import { startLostCount } from '../maintenance/jobs.ts'
@@ -39,6 +40,7 @@ export async function start(platform: Platform): Promise<AsyncDisposable> {
     startLogRetention(platform),
     startTestClosing(platform),
     startExport(platform),
+    startPartnerAttributes(platform),
     startEngine(platform),
     startMaturing(platform),
     startLedgerFolding(platform),

@@ -66,6 +66,8 @@ export function keyOfRow(row: Record<string, unknown>, groupBy: string, unit: Un
   if (groupBy === 'top_folders') return String(own.folderId ?? '')
   if (groupBy === 'top_link_tags') return String(own.tagId ?? '')
   if (groupBy === 'top_partners') return String(own.partnerId)
+  if (groupBy === 'top_groups') return String(own.groupId)
+  if (groupBy === 'top_partner_tags') return String(own.partnerTagId)
   return Object.values(own)
     .filter((value) => value !== '*')
     .join('|')
@@ -101,8 +103,9 @@ function keysBy(groupBy: string, nameBucket: (at: number) => string): (event: Mo
     case 'top_partners':
       return ({ link }) => (link.partnerId === '' ? [] : [link.partnerId])
     case 'top_groups':
+      return ({ link }) => (link.groupId === '' ? [] : [link.groupId])
     case 'top_partner_tags':
-      return () => []
+      return ({ link }) => link.partnerTagIds
     default: {
       const column = columns[groupBy] as keyof ModelEvent['facts']
       return ({ facts }) => [facts[column]]

@@ -13,6 +13,9 @@ export type ModelLink = {
   tenantId: string
   folderId: string
   partnerId: string
+  /** The present group and tags of the partner. */
+  groupId: string
+  partnerTagIds: string[]
   tagIds: string[]
   isRoot: boolean
 }
@@ -159,12 +162,12 @@ function matches({ link, facts }: ModelEvent, parameter: string, values: string[
     case 'tenantId':
     case 'folderId':
     case 'partnerId':
+    case 'groupId':
       return values.includes(link[parameter])
     case 'tagId':
       return link.tagIds.some((tagId) => values.includes(tagId))
-    case 'groupId':
     case 'partnerTagId':
-      return false
+      return link.partnerTagIds.some((tagId) => values.includes(tagId))
     default:
       return values.includes(facts[parameter as keyof ClickFacts])
   }

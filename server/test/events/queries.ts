@@ -110,8 +110,8 @@ function buildPools(world: BuiltWorld): Record<string, string[]> {
     tagId: ofLinks(({ tagIds }) => tagIds),
     folderId: ofLinks(({ folderId }) => [folderId]),
     partnerId: [...ofLinks(({ partnerId }) => [partnerId]), 'pn_3'],
-    partnerTagId: ['ptag_1', 'ptag,2'],
-    groupId: ['grp_1', '-2'],
+    partnerTagId: [...ofLinks(({ partnerTagIds }) => partnerTagIds), 'ptag,2'],
+    groupId: [...ofLinks(({ groupId }) => [groupId]), '-2'],
   }
 }
 
@@ -179,9 +179,11 @@ function chooseValues(
   const own =
     parameter === 'tagId'
       ? event.link.tagIds[0]
-      : parameter === 'linkId'
-        ? event.link.id
-        : ((event.facts as Record<string, string>)[parameter] ?? (event.link as Record<string, unknown>)[parameter])
+      : parameter === 'partnerTagId'
+        ? event.link.partnerTagIds[0]
+        : parameter === 'linkId'
+          ? event.link.id
+          : ((event.facts as Record<string, string>)[parameter] ?? (event.link as Record<string, unknown>)[parameter])
   if (isOfTarget && !excluded && typeof own === 'string' && own !== '') values[0] = own
   return { values, excluded }
 }

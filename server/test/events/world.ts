@@ -3,12 +3,19 @@ import { sql } from 'kysely'
 import { addDomain } from '../../src/features/domains/service.ts'
 import { searchableMetadata } from '../../src/features/event-storage/service.ts'
 import { createFolder } from '../../src/features/folders/service.ts'
+import { createGroup, requireDefaultGroup, requireGroup } from '../../src/features/groups/service.ts'
+import { storeChangedPartners } from '../../src/features/partner-attributes/service.ts'
+import { createPartnerTag } from '../../src/features/partner-tags/service.ts'
+import { addPartner, movePartners, replaceTags } from '../../src/features/partners/service.ts'
+import { createProgram } from '../../src/features/programs/service.ts'
 import { createTag } from '../../src/features/tags/service.ts'
 import { insert } from '../../src/platform/clickhouse.ts'
 import type { Platform } from '../../src/platform/context.ts'
+import { transaction } from '../../src/platform/postgres.ts'
 import { type BuiltWorkspace, buildCustomer, buildLink, buildWorkspace } from '../build.ts'
 import { contextIn } from '../context.ts'
 import { openRandom, type Random } from '../random.ts'
+import { eventually } from '../stack.ts'
 import type { ClickFacts, ModelEvent, ModelLink, World } from './model.ts'
 
 export type BuiltWorld = World & { workspace: BuiltWorkspace; metadataDocuments: Record<string, unknown>[] }
@@ -52,6 +59,7 @@ async function buildLinks(platform: Platform, workspace: BuiltWorkspace, random:
   for (const name of ['a', 'b', 'c', 'd']) tagIds.push((await createTag(ctx, { name })).id)
   const folderIds: string[] = ['']
   for (const name of ['a', 'b']) folderIds.push((await createFolder(ctx, { name, accessLevel: 'write' })).id)
+  const partners = await buildPartners(platform, workspace, random)
   const links: ModelLink[] = []
   for (let index = 0; index < count; index++) {
     const asked = {
@@ -68,10 +76,57 @@ async function buildLinks(platform: Platform, workspace: BuiltWorkspace, random:
       folderId: asked.folderId || null,
     })
     const result = await sql<{ number: bigint }>`SELECT number FROM links WHERE id = ${id}`.execute(platform.db)
-    const partnerId = random.pick(['', '', 'pn_1', 'pn_2'])
-    links.push({ ...asked, id, number: String(result.rows[0]?.number), partnerId, isRoot: random.chance(0.2) })
+    const partner = random.pick([none, none, { ...none, partnerId: 'pn_unknown' }, ...partners])
+    links.push({ ...asked, ...partner, id, number: String(result.rows[0]?.number), isRoot: random.chance(0.2) })
   }
   return links
+}
+
+type ModelPartner = Pick<ModelLink, 'partnerId' | 'groupId' | 'partnerTagIds'>
+const none: ModelPartner = { partnerId: '', groupId: '', partnerTagIds: [] }
+
+/** Adds partners, then moves some and changes the tags of some, and waits until ClickHouse has it. */
+async function buildPartners(platform: Platform, workspace: BuiltWorkspace, random: Random): Promise<ModelPartner[]> {
+  const ctx = contextIn(platform, workspace.id)
+  await createProgram(ctx, { name: 'Friends' })
+  const groups = [await requireDefaultGroup(ctx)]
+  for (const slug of ['gold', 'silver']) {
+    const { id } = await createGroup(ctx, { name: slug, slug })
+    groups.push(await requireGroup(ctx, id))
+  }
+  const tagIds: string[] = []
+  for (const name of ['a', 'b', 'c']) tagIds.push((await createPartnerTag(ctx, { name })).id)
+  const partners: ModelPartner[] = []
+  for (let index = 0; index < 6; index++) {
+    const [before, after] = [random.pick(groups), random.pick(groups)]
+    const row = { group_number: before.number, status: 'approved' as const, name: `Partner ${index}` }
+    const partner = await transaction(ctx, (ctx) => addPartner(ctx, { ...row, email: `${index}@example.com` }))
+    if (!partner) throw new Error('The partner was not added')
+    const chosen = [tagIds, tagIds].map((ids) => ids.filter(() => random.chance(0.4)))
+    for (const [group, ids] of [
+      [before, chosen[0]],
+      [after, chosen[1]],
+    ] as const) {
+      await transaction(ctx, async (ctx) => {
+        await movePartners(ctx, [partner.number], group)
+        await replaceTags(ctx, partner.number, ids ?? [])
+      })
+      await storePartnerChanges(platform, workspace.id)
+    }
+    partners.push({ partnerId: partner.id, groupId: after.id, partnerTagIds: chosen[1] ?? [] })
+  }
+  return partners
+}
+
+/** Waits until ClickHouse has the groups and tags of the workspace's partners. */
+export async function storePartnerChanges(platform: Platform, workspaceId: string): Promise<void> {
+  await eventually(async () => {
+    await storeChangedPartners(platform)
+    const left = await sql`SELECT FROM partner_attribute_changes WHERE workspace_id = ${workspaceId}`.execute(
+      platform.db,
+    )
+    if (left.rows.length > 0) throw new Error('Changes of partners are not in ClickHouse')
+  })
 }
 
 const locations = [

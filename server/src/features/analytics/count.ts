@@ -11,7 +11,6 @@ import {
   type LinkGrouping,
   linkGroupings,
   measureByEvent,
-  type Planned,
   type Total,
   type ValueGrouping,
   valueGroupings,
@@ -56,14 +55,8 @@ export async function countGroupings(ctx: Ctx, query: CountInput, options: Optio
   const starts = await rollupStarts(ctx)
   const resolved: Resolved = { query, period, filter, wheres, buckets, options, starts }
   const edges = buckets.map(({ second }) => second)
-  const answers: Answers = {}
-  const planned = new Map<string, { plan: Plan; groupings: Planned[] }>()
+  const planned = new Map<string, { plan: Plan; groupings: Grouping[] }>()
   for (const groupBy of new Set(options.groupings)) {
-    // Groups and tags of partners are not supported yet.
-    if (groupBy === 'top_groups' || groupBy === 'top_partner_tags') {
-      answers[groupBy] = []
-      continue
-    }
     const plan = options.plan ?? planFor({ groupBy, filter, visitors, edges: groupBy === 'timeseries' ? edges : [] })
     const kind = isTotal(groupBy) ? `total ${visitors && groupBy}` : isOfLinks(groupBy) ? 'links' : 'values'
     // Dimensions with another first day have other ranges, and so a statement of their own.
@@ -72,11 +65,11 @@ export async function countGroupings(ctx: Ctx, query: CountInput, options: Optio
     planned.set(name, { plan, groupings: [...shared.groupings, groupBy] })
   }
   const parts = [...planned.values()].map(({ plan, groupings }) => countTogether(ctx, resolved, plan, groupings))
-  return Object.assign(answers, ...(await Promise.all(parts)))
+  return Object.assign({}, ...(await Promise.all(parts)))
 }
 
 /** Answers groupings of one kind by one plan, or by event rows where the plan's rollup does not count all values. */
-async function countTogether(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: Planned[]): Promise<Answers> {
+async function countTogether(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: Grouping[]): Promise<Answers> {
   const ranges = rangesFor(plan, [], resolved.period, readFirstDays(resolved, groupings))
   const dimensionBy = new Map(
     groupings.map((groupBy) => [groupBy, chooseDimension({ groupBy, filter: resolved.filter })]),
@@ -88,7 +81,7 @@ async function countTogether(ctx: Ctx, resolved: Resolved, plan: Plan, groupings
   return inexact.length === 0 ? answers : { ...answers, ...(await ask(ctx, resolved, 'rows', inexact)) }
 }
 
-function ask(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: Planned[]): Promise<Answers> {
+function ask(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: Grouping[]): Promise<Answers> {
   const [first] = groupings
   if (first === undefined || isTotal(first)) return countTotals(ctx, resolved, plan, groupings as Total[])
   if (isOfLinks(first)) return countLinks(ctx, resolved, plan, groupings as LinkGrouping[])
@@ -147,13 +140,13 @@ function top({ query, options }: Resolved) {
   return { most: measureByEvent[query.event], limit: options.limit }
 }
 
-function readFirstDays({ filter, starts }: Pick<Resolved, 'filter' | 'starts'>, groupings: Planned[]): FirstDays {
+function readFirstDays({ filter, starts }: Pick<Resolved, 'filter' | 'starts'>, groupings: Grouping[]): FirstDays {
   const isOfUrls = groupings.some((groupBy) => isUrlDimension(chooseDimension({ groupBy, filter }) ?? ''))
   const { linkDays, months, urls } = starts
   return { linkDays, linkMonths: months, dimensionMonths: months, ...(isOfUrls && { dimensionCounts: urls }) }
 }
 
-function countingBy(resolved: Resolved, plan: Plan, groupings: Planned[], edges: number[] = []): Counting {
+function countingBy(resolved: Resolved, plan: Plan, groupings: Grouping[], edges: number[] = []): Counting {
   const { query, period, filter, wheres } = resolved
   const ranges = rangesFor(plan, edges, period, readFirstDays(resolved, groupings))
   // Filters on rollup columns are the same for clicks, leads and sales.

@@ -12,11 +12,10 @@ type Values = {
   /** The values that the API contract allows; groups with other values are not returned. */
   closed?: readonly string[]
 }
-/** Groups by the link, or by a current attribute of it. */
+/** Groups by the link, or by a current attribute of it or its partner. */
 type Links = { attribute: LinkAttribute }
 
 export type Total = 'count' | 'timeseries'
-export type Planned = Exclude<Grouping, 'top_groups' | 'top_partner_tags'>
 export type ValueGrouping = keyof typeof valueGroupings
 export type LinkGrouping = keyof typeof linkGroupings
 
@@ -42,10 +41,7 @@ export const valueGroupings = {
   utm_campaigns: plain('utm_campaign'),
   utm_terms: plain('utm_term'),
   utm_contents: plain('utm_content'),
-} as const satisfies Partial<Record<Grouping, Values>> as Record<
-  Exclude<Planned, Total | `top_${'links' | 'folders' | 'link_tags' | 'domains' | 'partners'}`>,
-  Values
->
+} as const satisfies Partial<Record<Grouping, Values>> as Record<Exclude<Grouping, Total | LinkGrouping>, Values>
 
 export const linkGroupings = {
   top_links: { attribute: 'link_number' },
@@ -53,6 +49,8 @@ export const linkGroupings = {
   top_link_tags: { attribute: 'tag_ids' },
   top_domains: { attribute: 'domain' },
   top_partners: { attribute: 'partner_id' },
+  top_groups: { attribute: 'group_id' },
+  top_partner_tags: { attribute: 'partner_tag_ids' },
 } as const satisfies Partial<Record<Grouping, Links>>
 
 export function isTotal(groupBy: Grouping): groupBy is Total {

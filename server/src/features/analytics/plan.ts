@@ -1,18 +1,29 @@
+import type { Grouping } from '@tributary/contract/analytics'
 import type { EventFilter } from '../events/service.ts'
-import { isOfLinks, isTotal, type Planned, valueGroupings } from './groupings.ts'
+import { isOfLinks, isTotal, valueGroupings } from './groupings.ts'
 import type { Range, RollupName } from './store.ts'
 
 /** The tables that answer an analytics query: one of the rollups, or the event rows. */
 export type Plan = 'workspace' | 'links' | 'dimension' | 'rows'
 export type CountQuery = {
-  groupBy: Planned
+  groupBy: Grouping
   filter: EventFilter
   visitors: boolean
   /** The starts of a time series' buckets, in Unix seconds. */
   edges: number[]
 }
 
-const linkFilters = ['domain', 'linkId', 'tenantId', 'tagIds', 'folderId', 'partnerId', 'root']
+const linkFilters = [
+  'domain',
+  'linkId',
+  'tenantId',
+  'tagIds',
+  'folderId',
+  'partnerId',
+  'groupId',
+  'partnerTagId',
+  'root',
+]
 /** Filters by a dimension with one column, so that the rollup can be filtered by its value. */
 const dimensionByFilter: Record<string, string> = {
   ...Object.fromEntries(

@@ -2,7 +2,10 @@ import type { AnalyticsCount, AnalyticsRow } from '@tributary/contract/analytics
 import { boundedSum } from '@tributary/contract/common'
 import type { Ctx } from '../../platform/context.ts'
 import { foldersByIds } from '../folders/service.ts'
+import { groupsById } from '../groups/service.ts'
 import { linkTitles } from '../links/service.ts'
+import { partnerTagsById } from '../partner-tags/service.ts'
+import { findPartnersById } from '../partners/service.ts'
 import { tagsByIds } from '../tags/service.ts'
 import type { Bucket } from './buckets.ts'
 import { type LinkGrouping, type ValueGrouping, valueGroupings } from './groupings.ts'
@@ -64,9 +67,27 @@ export async function presentGroups(
       })
     }
     case 'top_partners':
-      return groups
-        .filter(readValue)
-        .map((group) => ({ partnerId: group.value, partner: null, ...presentTotal(group) }))
+      return presentPartners(ctx, groups.filter(readValue))
+    case 'top_groups': {
+      const named = groups.filter(readValue)
+      const found = await groupsById(ctx, named.map(readValue))
+      return named.map((group) => {
+        const { id, name, slug, color } = found.get(group.value) ?? {}
+        return {
+          groupId: group.value,
+          group: id === undefined ? null : { id, name, slug, color },
+          ...presentTotal(group),
+        }
+      })
+    }
+    case 'top_partner_tags': {
+      const named = groups.filter(readValue)
+      const found = await partnerTagsById(ctx, named.map(readValue))
+      return named.map((group) => {
+        const { id, name } = found.get(group.value) ?? {}
+        return { partnerTagId: group.value, partnerTag: id === undefined ? null : { id, name }, ...presentTotal(group) }
+      })
+    }
     default:
       return presentValues(groupBy, groups)
   }
@@ -79,6 +100,15 @@ function presentValues(groupBy: ValueGrouping, groups: ValueCount[]): AnalyticsR
     const parts = fields.length > 1 ? group.value.split('\t') : [group.value]
     const named = Object.fromEntries(fields.map((name, index) => [name, parts[index] ?? '']))
     return { ...wholes, ...named, ...presentTotal(group) }
+  })
+}
+
+async function presentPartners(ctx: Ctx, groups: ValueCount[]): Promise<AnalyticsRow[]> {
+  const found = await findPartnersById(ctx, groups.map(readValue))
+  return groups.map((group) => {
+    const { id, name, email, image, country } = found.get(group.value) ?? {}
+    const partner = id === undefined ? null : { id, name, email, image, payoutsEnabledAt: null, country }
+    return { partnerId: group.value, partner, ...presentTotal(group) }
   })
 }
 

@@ -2,12 +2,14 @@ import { type ClickHouse, type QueryLimits, query } from '../../platform/clickho
 import { tables } from './tables.ts'
 
 type Kind = 'clicks' | 'leads' | 'sales'
-export type RollupName = Exclude<keyof typeof tables, 'clicks' | 'leads' | 'sales' | 'attributes'>
+export type RollupName = Exclude<keyof typeof tables, 'clicks' | 'leads' | 'sales' | 'attributes' | 'partnerAttributes'>
 /** A WHERE clause: workspace first, every value a bound parameter. */
 export type Condition = { text: string; values: Record<string, unknown> }
 /** A column to count totals by; `start` is the start of a time series' bucket. */
 export type TotalKey = 'link_number' | 'start'
-export type LinkAttribute = 'link_number' | 'domain' | 'folder_id' | 'partner_id' | 'tag_ids'
+export type LinkAttribute =
+  | ('link_number' | 'domain' | 'folder_id' | 'partner_id' | 'tag_ids')
+  | ('group_id' | 'partner_tag_ids')
 export type Measure = 'clicks' | 'leads' | 'sales' | 'saleAmount'
 /** The rollup buckets in [from, to), in Unix seconds, that replace event rows or the buckets of a finer rollup. */
 export type Range = { rollup: RollupName; from: number; to: number }
@@ -70,7 +72,7 @@ export function selectValues(
   return selectTop(clickhouse, counting, parts.join('\nUNION ALL\n'), limits)
 }
 
-/** Counts events by links or by current attributes of their links; a link counts for each of its tags. */
+/** Counts events by links or by current attributes of links and partners; a link counts for each of its tags. */
 export function selectLinkCounts(
   clickhouse: ClickHouse,
   counting: Counting & { attributes: LinkAttribute[] } & Top,
@@ -80,8 +82,8 @@ export function selectLinkCounts(
   const columns = ['link_number']
   const parts = selectParts(counting, { columns, groupBy: 'GROUP BY link_number', dimensions: [], visitors: false })
   const pairs = attributes.map((name) =>
-    name === 'tag_ids'
-      ? `arrayMap(tag -> ('tag_ids', toString(tag)), if(empty(tag_ids), [''], tag_ids))`
+    name === 'tag_ids' || name === 'partner_tag_ids'
+      ? `arrayMap(tag -> ('${name}', toString(tag)), if(empty(${name}), [''], ${name}))`
       : `[('${name}', toString(${name === 'link_number' ? 'part.link_number' : name}))]`,
   )
   const counts = `SELECT link_number, ${measures.map((name) => `sum(${name}) AS ${name}`).join(', ')}
@@ -93,12 +95,24 @@ ${parts.join('\nUNION ALL\n')}
     ? `SELECT 'link_number' AS name, toString(link_number) AS value, ${measures.join(', ')} FROM (${counts})`
     : `SELECT pair.1 AS name, pair.2 AS value, ${measures.join(', ')} FROM (${counts}) AS part
 LEFT JOIN (
-  SELECT link_number, domain, folder_id, partner_id, tag_ids FROM ${tables.attributes} FINAL
-  WHERE workspace_id = {workspaceId:String}
+${attributes.some(isOfPartner) ? linksWithPartners : ofLinks}
 ) AS link USING link_number
 ARRAY JOIN arrayConcat(${pairs.join(', ')}) AS pair`
   return selectTop(clickhouse, counting, source, limits)
 }
+
+function isOfPartner(name: LinkAttribute): boolean {
+  return name === 'group_id' || name === 'partner_tag_ids'
+}
+
+const ofLinks = `SELECT link_number, domain, folder_id, partner_id, tag_ids FROM ${tables.attributes} FINAL
+WHERE workspace_id = {workspaceId:String}`
+const linksWithPartners = `SELECT * FROM (
+${ofLinks}
+) AS own LEFT JOIN (
+  SELECT partner_id, group_id, tag_ids AS partner_tag_ids FROM ${tables.partnerAttributes} FINAL
+  WHERE workspace_id = {workspaceId:String}
+) AS partner USING partner_id`
 
 /** Sums the counts of each name and value, and returns the highest of each name. */
 function selectTop(

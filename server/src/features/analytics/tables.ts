@@ -1,5 +1,6 @@
 import { eventTables } from '../event-storage/service.ts'
+import { partnerAttributesTable } from '../partner-attributes/service.ts'
 import { rollupTables } from '../rollups/service.ts'
 
-/** Event and rollup tables that analytics reads; other features own them. */
-export const tables = { ...eventTables, ...rollupTables }
+/** Tables that analytics reads; other features own them. */
+export const tables = { ...eventTables, ...rollupTables, partnerAttributes: partnerAttributesTable }

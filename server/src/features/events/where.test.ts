@@ -21,6 +21,9 @@ const ofLinks = (condition: string, operator = 'IN') =>
   `link_number ${operator} (SELECT link_number FROM link_attributes FINAL WHERE workspace_id = {workspaceId:String} AND ${condition})`
 const notOfLinks = (condition: string) => ofLinks(`(${condition})`, 'NOT IN')
 
+const ofPartners = (condition: string) =>
+  `partner_id IN (SELECT partner_id FROM partner_attributes FINAL WHERE workspace_id = {workspaceId:String} AND ${condition})`
+
 test('without a filter the WHERE clause is workspace, period and no bots, in this order', () => {
   expect(whereFor({})).toEqual({ text: always, values: bound })
 })
@@ -58,8 +61,13 @@ describe('each filter adds one condition', () => {
     [{ tagIds: 'a' }, ofLinks('hasAny(tag_ids, {tagIds:Array(String)})'), { tagIds: ['a'] }],
     [{ root: true }, ofLinks('is_root'), {}],
     [{ root: false }, ofLinks('NOT is_root'), {}],
-    [{ groupId: 'a' }, 'false', {}],
-    [{ partnerTagId: 'a,b' }, 'false', {}],
+    [{ groupId: 'a' }, ofLinks(ofPartners('group_id IN {groupId:Array(String)}')), { groupId: ['a'] }],
+    [{ groupId: '-a' }, notOfLinks(ofPartners('group_id IN {groupId:Array(String)}')), { groupId: ['a'] }],
+    [
+      { partnerTagId: 'a,b' },
+      ofLinks(ofPartners('hasAny(tag_ids, {partnerTagId:Array(String)})')),
+      { partnerTagId: ['a', 'b'] },
+    ],
     [
       { customerId: 'a' },
       'id IN (SELECT click_id FROM lead_events WHERE workspace_id = {workspaceId:String} AND customer_id = {customerId:String}' +
@@ -115,7 +123,6 @@ test.each<[string, Given]>([
   ['an empty text', { country: '' }],
   ['only commas', { country: ' , ,', tagId: ',', groupId: ',' }],
   ['only the exclusion mark', { country: '-', tagId: '-', groupId: '-' }],
-  ['the exclusion of a value that no link has', { groupId: '-a', partnerTagId: '-a' }],
   ['filters only for leads and sales', { saleType: 'new', query: "metadata['a']:'b'" }],
   ['the program, because a workspace has one', { programId: 'prog_1' }],
 ])('%s adds no condition', (_name, filter) => {

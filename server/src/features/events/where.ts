@@ -25,15 +25,14 @@ const eventColumns = {
   utm_content: 'utm_content',
 } as const
 
-/** Filters on attributes that no event has yet, so they match no event. */
-const unassigned = ['partnerTagId', 'groupId'] as const
-
 const linkColumns = {
   domain: 'domain IN {domain:Array(String)}',
   tenantId: 'tenant_id IN {tenantId:Array(String)}',
   folderId: 'folder_id IN {folderId:Array(String)}',
   partnerId: 'partner_id IN {partnerId:Array(String)}',
   tagIds: 'hasAny(tag_ids, {tagIds:Array(String)})',
+  groupId: partnersWith('group_id IN {groupId:Array(String)}'),
+  partnerTagId: partnersWith('hasAny(tag_ids, {partnerTagId:Array(String)})'),
 } as const
 
 const botCondition = { exclude: ["bot = ''"], include: [], only: ["bot != ''"] }
@@ -72,7 +71,6 @@ export function buildConditions(filter: EventFilter, kind: EventKind, values: Re
     values[name] = list.values
     conditions.push(`${column} ${list.excluded ? 'NOT IN' : 'IN'} {${name}:Array(String)}`)
   }
-  for (const name of unassigned) if (lists[name]?.excluded === false) conditions.push('false')
   if (filter.qr !== undefined) conditions.push(`trigger = '${filter.qr ? 'qr' : 'link'}'`)
   conditions.push(...conversionConditions(filter, kind, values))
   for (const [index, { numbers, excluded }] of (filter.linkNumbers ?? []).entries()) {
@@ -115,6 +113,10 @@ function linkConditions(filter: EventFilter, values: Record<string, unknown>): s
     ...(included.length > 0 ? [`link_number IN (${linksWith(included.join(' AND '))})`] : []),
     ...(excluded.length > 0 ? [`link_number NOT IN (${linksWith(`(${excluded.join(' OR ')})`)})`] : []),
   ]
+}
+
+function partnersWith(condition: string): string {
+  return `partner_id IN (SELECT partner_id FROM ${tables.partnerAttributes} FINAL WHERE workspace_id = {workspaceId:String} AND ${condition})`
 }
 
 function linksWith(condition: string): string {

@@ -2,7 +2,7 @@ import type { GroupPatch, GroupsQuery, NewGroup, PartnerGroup } from '@tributary
 import type { Ctx } from '../../platform/context.ts'
 import { AppError, conflict, forbidden, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
-import { transaction, violatedConstraint } from '../../platform/postgres.ts'
+import { type AllWorkspacesDb, transaction, violatedConstraint } from '../../platform/postgres.ts'
 import { domainForLink } from '../domains/service.ts'
 import { requireRoom } from '../workspaces/service.ts'
 import {
@@ -13,6 +13,7 @@ import {
   insertGroup,
   lockGroup,
   selectGroup,
+  selectGroupIds,
   selectGroups,
   selectGroupsById,
   selectGroupsByNumber,
@@ -110,6 +111,12 @@ export async function groupsByNumber(ctx: Reader, numbers: bigint[]): Promise<Ma
   if (numbers.length === 0) return new Map()
   const rows = await selectGroupsByNumber(ctx.db, ctx.workspaceId, [...new Set(numbers)])
   return new Map(rows.map((row) => [row.number, row]))
+}
+
+/** The ids of groups of any workspace, including deleted ones, by number. */
+export async function groupIds(db: AllWorkspacesDb, numbers: bigint[]): Promise<Map<bigint, string>> {
+  const rows = await selectGroupIds(db, [...new Set(numbers)])
+  return new Map(rows.map(({ number, id }) => [number, id]))
 }
 
 export async function groupsById(ctx: Reader, ids: string[]): Promise<Map<string, Group>> {

@@ -1,6 +1,6 @@
 import type { MoveRule, PartnerGroup } from '@tributary/contract/groups'
 import { sql } from 'kysely'
-import type { Db } from '../../platform/postgres.ts'
+import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
 
 export type GroupRow = {
   number: bigint
@@ -59,6 +59,13 @@ export async function selectGroup(
 export async function selectGroupsByNumber(db: Db, workspaceId: string, numbers: bigint[]): Promise<GroupRow[]> {
   const result = await sql<GroupRow>`SELECT * FROM partner_groups
     WHERE workspace_id = ${workspaceId} AND number = ANY(${numbers}::bigint[])`.execute(db)
+  return result.rows
+}
+
+/** The ids of groups of any workspace, including deleted ones. */
+export async function selectGroupIds(db: AllWorkspacesDb, numbers: bigint[]) {
+  const result = await sql<Pick<GroupRow, 'number' | 'id'>>`
+    SELECT number, id FROM partner_groups WHERE number = ANY(${numbers}::bigint[])`.execute(db)
   return result.rows
 }
 

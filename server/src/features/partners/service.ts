@@ -2,9 +2,10 @@ import { type Ctx, formatActor, type Platform } from '../../platform/context.ts'
 import { badRequest, invalid, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { type AllWorkspacesDb, type Db, transaction } from '../../platform/postgres.ts'
-import { type Group, groupsByNumber } from '../groups/service.ts'
+import { type Group, groupIds, groupsByNumber } from '../groups/service.ts'
 import { partnerTagsById } from '../partner-tags/service.ts'
 import { hasAmpleRoom, keepCount, requireStorageRoom } from '../workspaces/service.ts'
+import { type AttributesRange, selectAttributes } from './attributes-store.ts'
 import {
   type PartnerFilter,
   type PartnerPage,
@@ -110,6 +111,25 @@ export async function findPartner(ctx: Reader, { partnerId, tenantId }: PartnerN
 /** Partners of any workspace after a number, or with the given numbers, including merged ones. */
 export function numberedPartners({ db }: { db: AllWorkspacesDb }, range: Parameters<typeof selectNumberedPartners>[1]) {
   return selectNumberedPartners(db, range)
+}
+
+/** The present group and tags of a partner, by which its events are found. A merged partner has none. */
+export type Attributes = { number: bigint; workspaceId: string; partnerId: string; groupId: string; tagIds: string[] }
+
+/** The attributes of partners of any workspace, after a number or with the given ids, in the order of their numbers. */
+export async function partnerAttributes(
+  { db }: { db: AllWorkspacesDb },
+  range: AttributesRange,
+): Promise<Attributes[]> {
+  const rows = await selectAttributes(db, range)
+  const groups = await groupIds(
+    db,
+    rows.map((row) => row.group_number),
+  )
+  return rows.map(({ number, workspace_id: workspaceId, id: partnerId, group_number, is_merged, tag_ids }) => {
+    const own = is_merged ? undefined : { groupId: groups.get(group_number) ?? '', tagIds: tag_ids }
+    return { number, workspaceId, partnerId, ...(own ?? { groupId: '', tagIds: [] }) }
+  })
 }
 
 /** The SQL that selects the numbers of partners in groups or with tags. */
