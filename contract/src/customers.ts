@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { booleanText, instant, listing, plainText } from './common.ts'
+import { discount } from './discounts.ts'
 import { operation } from './operation.ts'
 
 const base = {
@@ -30,6 +31,26 @@ const customerLink = z.strictObject({
   programId: z.string().nullable(),
 })
 
+const customerPartner = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  email: z.string().nullable(),
+  image: z.string().nullable(),
+})
+
+const customerDiscount = discount
+  .pick({
+    id: true,
+    amount: true,
+    type: true,
+    maxDuration: true,
+    couponId: true,
+    couponTestId: true,
+    description: true,
+  })
+  .strict()
+export type CustomerDiscount = z.infer<typeof customerDiscount>
+
 export const expandedCustomer = z
   .strictObject({
     ...base,
@@ -38,8 +59,11 @@ export const expandedCustomer = z
       .optional()
       .describe('The link that referred the customer; only with `includeExpandedFields`.'),
     programId: z.string().nullable().optional(),
-    partner: z.null().optional(),
-    discount: z.null().optional(),
+    partner: customerPartner.nullable().optional().describe("The link's partner; only with `includeExpandedFields`."),
+    discount: customerDiscount
+      .nullable()
+      .optional()
+      .describe("The discount of the partner's group; only with `includeExpandedFields`."),
   })
   .meta({ id: 'ExpandedCustomer' })
 export type ExpandedCustomer = z.infer<typeof expandedCustomer>
@@ -92,8 +116,8 @@ export const listCustomers = operation({
     search: z.string().max(200).optional().describe('Part of the e-mail address, external id or name.'),
     country: z.string().max(2).optional(),
     linkId: z.string().optional().describe('Only customers that this link referred.'),
-    programId: z.string().optional(),
-    partnerId: z.string().optional(),
+    programId: z.string().optional().describe('Only customers whose link belongs to this program.'),
+    partnerId: z.string().optional().describe('Only customers whose link belongs to this partner.'),
     ...expansion,
     startingAfter: z.string().optional().describe('Cursor: id of the customer after which the page starts.'),
     endingBefore: z.string().optional().describe('Cursor: id of the customer before which the page ends.'),

@@ -27,8 +27,14 @@ export function present(row: CustomerRow | undefined, id: string): Customer {
   }
 }
 
-/** The customer with its link. Partners and discounts are not supported yet. */
-export function presentExpanded(row: CustomerRow, link: Link | undefined): ExpandedCustomer {
+type Expanded = {
+  link?: Link
+  partner?: { id: string; name: string; email: string | null; image: string | null }
+  discount?: ExpandedCustomer['discount']
+}
+
+/** The customer with the link that referred it, the link's partner, and the discount of the partner's group. */
+export function presentExpanded(row: CustomerRow, { link, partner, discount }: Expanded): ExpandedCustomer {
   return {
     ...present(row, row.id),
     link: link
@@ -42,7 +48,7 @@ export function presentExpanded(row: CustomerRow, link: Link | undefined): Expan
         }
       : null,
     programId: link?.programId ?? null,
-    partner: null,
-    discount: null,
+    partner: partner ? { id: partner.id, name: partner.name, email: partner.email, image: partner.image } : null,
+    discount: discount ?? null,
   }
 }

@@ -2,11 +2,22 @@ import { createClient } from '@tributary/contract/client'
 import { type ExpandedCustomer, listCustomers } from '@tributary/contract/customers'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
-import { type BuiltWorkspace, buildCustomer, buildLink, buildWorkspace } from '../../../test/build.ts'
+import {
+  type BuiltWorkspace,
+  buildCustomer,
+  buildLink,
+  buildPartner,
+  buildProgram,
+  buildWorkspace,
+} from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'
 import { startServer } from '../../../test/server-process.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
-import { linkNumbers } from '../links/service.ts'
+import { transaction } from '../../platform/postgres.ts'
+import { createDiscount } from '../discounts/service.ts'
+import { requireDefaultGroup } from '../groups/service.ts'
+import { deleteLink, linkNumbers } from '../links/service.ts'
+import { mergeRows } from '../partners/service.ts'
 import { countSale, customersById, makeCustomer, presentCustomer } from './service.ts'
 
 const platform = await openTestPlatform()
@@ -220,6 +231,47 @@ describe('getCustomer', () => {
     expect((await send(workspace, 'GET', `/customers/${id}?includeExpandedFields=false`)).answer).not.toHaveProperty(
       'link',
     )
+  })
+
+  it('200: returns the partner of the link and the discount of its group, and lists customers by both', async () => {
+    const workspace = await buildWorkspace(platform)
+    const ctx = contextIn(platform, workspace.id)
+    const program = await buildProgram(platform, workspace)
+    const { id: groupId } = await requireDefaultGroup(ctx)
+    const given = { type: 'percentage', amount: 12.5, maxDuration: 3, couponId: 'spring' } as const
+    const discount = await createDiscount(ctx, { groupId, ...given })
+    const [partner, other] = [await buildPartner(platform, workspace), await buildPartner(platform, workspace)]
+    const makeReferred = async (partnerId: string | null) => {
+      const link = await buildLink(platform, workspace, { partnerId })
+      const [linkNumber] = await linkNumbers(ctx, { ids: [link.id] })
+      const { id } = await buildCustomer(platform, workspace, {}, { clickId: 'c', linkNumber: linkNumber as bigint })
+      return { id, linkId: link.id }
+    }
+    const [mine, others, nobodys] = [
+      await makeReferred(partner.id),
+      await makeReferred(other.id),
+      await makeReferred(null),
+    ]
+    const { answer } = await send(workspace, 'GET', `/customers/${mine.id}?includeExpandedFields=true`)
+    const { id, name, email, image } = partner
+    expect(answer).toMatchObject({ programId: program.id, link: { programId: program.id } })
+    expect(answer.partner).toEqual({ id, name, email, image })
+    const shown = { couponId: 'spring', couponTestId: null, description: null }
+    expect(answer.discount).toEqual({ ...given, id: discount.id, ...shown })
+
+    const list = async (query: string) => {
+      const { answer } = await send(workspace, 'GET', `/customers?${query}`)
+      return (answer as unknown as ExpandedCustomer[]).map(({ id }) => id)
+    }
+    await deleteLink(ctx, mine.linkId)
+    expect(await list(`partnerId=${partner.id}`)).toEqual([mine.id])
+    expect(await list(`programId=${program.id}`)).toEqual([others.id, mine.id])
+    expect(await list(`programId=${program.id}&partnerId=${other.id}`)).toEqual([others.id])
+    expect(await list('programId=prog_x')).toEqual([])
+    expect(await list('')).toEqual([nobodys.id, others.id, mine.id])
+    await transaction(ctx, (ctx) => mergeRows(ctx, partner, other))
+    const merged = await send(workspace, 'GET', `/customers/${mine.id}?includeExpandedFields=true`)
+    expect(merged.answer.partner).toMatchObject({ id: other.id })
   })
 
   it.each(['cus_x', 'ext_x', 'ext_'])('404: %s', async (name) => {

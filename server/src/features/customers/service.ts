@@ -5,6 +5,7 @@ import type {
   ExpandedCustomer,
   NewCustomer,
 } from '@tributary/contract/customers'
+import type { Link } from '@tributary/contract/links'
 import { openGroupCommit, SeparateCallsError } from '../../platform/batches.ts'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { conflict, invalid, notFound } from '../../platform/errors.ts'
@@ -12,7 +13,9 @@ import { forgetAnswers } from '../../platform/idempotency.ts'
 import { hashPartition, newId } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { transaction, violatedConstraint } from '../../platform/postgres.ts'
-import { linkNumbers, linksByNumber } from '../links/service.ts'
+import { customerDiscounts } from '../discounts/service.ts'
+import { linkNumbers, linksByNumber, ownedLinks } from '../links/service.ts'
+import { findPartner, findPartnersById } from '../partners/service.ts'
 import { hasAmpleRoom, keepCount, requireStorageRoom } from '../workspaces/service.ts'
 import { customerCreatedMessage, customerErasedMessage } from './messages.ts'
 import { anyName } from './names.ts'
@@ -295,8 +298,20 @@ export async function customersById(ctx: Ctx, ids: string[]): Promise<Map<string
 async function presentAll(ctx: Ctx, rows: CustomerRow[], expansion: Expansion): Promise<ExpandedCustomer[]> {
   if (!expansion.includeExpandedFields) return rows.map((row) => present(row, row.id))
   const numbers = rows.flatMap(({ link_number }) => link_number ?? [])
-  const links = numbers.length === 0 ? new Map() : await linksByNumber(ctx, numbers)
-  return rows.map((row) => presentExpanded(row, links.get(row.link_number)))
+  const links = numbers.length === 0 ? new Map<bigint, Link>() : await linksByNumber(ctx, numbers)
+  const partners = await findPartnersById(
+    ctx,
+    [...links.values()].flatMap(({ partnerId }) => partnerId ?? []),
+  )
+  const discounts = await customerDiscounts(
+    ctx,
+    [...partners.values()].map((partner) => partner.group_number),
+  )
+  return rows.map((row) => {
+    const link = row.link_number === null ? undefined : links.get(row.link_number)
+    const partner = partners.get(link?.partnerId ?? '')
+    return presentExpanded(row, { link, partner, discount: partner && discounts.get(partner.group_number) })
+  })
 }
 
 async function presentOne(ctx: Ctx, row: CustomerRow, expansion: Expansion): Promise<ExpandedCustomer> {
@@ -318,11 +333,15 @@ async function buildFilter(ctx: Ctx, query: CustomersQuery): Promise<CustomerFil
   const { email, externalId, search, linkId, partnerId, programId } = query
   const named =
     email !== undefined ? { email } : externalId !== undefined ? { externalId } : search !== undefined && { search }
-  // Partners and programs are not supported yet, so no customer has one.
-  if (partnerId !== undefined || programId !== undefined) return undefined
+  const partner = partnerId === undefined ? undefined : await findPartner(ctx, { partnerId })
+  if (partnerId !== undefined && !partner) return undefined
+  const links = [
+    ...(partner ? [ownedLinks(ctx, { partnerId: partner.id })] : []),
+    ...(programId === undefined ? [] : [ownedLinks(ctx, { programId })]),
+  ]
   const [linkNumber] = linkId === undefined ? [] : await linkNumbers(ctx, { ids: [linkId] })
   if (linkId !== undefined && linkNumber === undefined) return undefined
-  return { ...named, country: query.country?.toUpperCase(), linkNumber }
+  return { ...named, country: query.country?.toUpperCase(), linkNumber, links }
 }
 
 /** The columns that the patch really changes. */

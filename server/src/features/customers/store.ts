@@ -35,6 +35,8 @@ export type CustomerFilter = {
   search?: string
   country?: string
   linkNumber?: bigint
+  /** Statements that select link numbers, of which the customer's link must be one. */
+  links?: RawBuilder<unknown>[]
 }
 export type CustomerSort = 'createdAt' | 'saleAmount' | 'firstSaleAt' | 'subscriptionCanceledAt'
 export type CustomerPage = {
@@ -194,6 +196,7 @@ export async function selectCustomers(
   if (filter.search !== undefined) conditions.push(containing(filter.search))
   if (filter.country !== undefined) conditions.push(sql`country = ${filter.country}`)
   if (filter.linkNumber !== undefined) conditions.push(sql`link_number = ${filter.linkNumber}`)
+  for (const links of filter.links ?? []) conditions.push(sql`link_number IN (${links})`)
   if (page.after !== undefined) conditions.push(beyond(workspaceId, page))
   const result = await sql<CustomerRow>`
     SELECT * FROM customers WHERE ${sql.join(conditions, sql` AND `)}

@@ -1,4 +1,5 @@
 import { boundedSum } from '@tributary/contract/common'
+import type { CustomerDiscount } from '@tributary/contract/customers'
 import type { Discount, DiscountPatch, DiscountsQuery, NewDiscount } from '@tributary/contract/discounts'
 import type { Ctx } from '../../platform/context.ts'
 import { conflict, invalid, notFound } from '../../platform/errors.ts'
@@ -87,6 +88,12 @@ export async function discountsByGroup(ctx: Reader, groupNumbers: bigint[]): Pro
   return new Map(rows.map((row) => [row.group_number, row]))
 }
 
+/** The discounts that the customers of groups' partners get, by group number. */
+export async function customerDiscounts(ctx: Reader, groupNumbers: bigint[]): Promise<Map<bigint, CustomerDiscount>> {
+  const rows = [...(await discountsByGroup(ctx, groupNumbers)).values()]
+  return new Map(rows.map((row) => [row.group_number, presentForCustomer(row)]))
+}
+
 export async function discountsByNumber(ctx: Reader, numbers: bigint[]): Promise<Map<bigint, DiscountRow>> {
   if (numbers.length === 0) return new Map()
   const rows = await selectDiscountsByNumber(ctx.db, ctx.workspaceId, [...new Set(numbers)])
@@ -121,6 +128,18 @@ function settingColumns(input: DiscountPatch): DiscountChanges {
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined))
 }
 
+function presentForCustomer(row: DiscountRow): CustomerDiscount {
+  return {
+    id: row.id,
+    amount: showAmount(row),
+    type: row.type,
+    maxDuration: row.max_duration,
+    couponId: row.coupon_id,
+    couponTestId: row.coupon_test_id,
+    description: row.description,
+  }
+}
+
 async function present(ctx: Reader, row: DiscountRow): Promise<Discount> {
   return (await presentAll(ctx, [row]))[0] as Discount
 }
@@ -131,15 +150,9 @@ async function presentAll(ctx: Reader, rows: DiscountRow[]): Promise<Discount[]>
     rows.map((row) => row.group_number),
   )
   return rows.map((row) => ({
-    id: row.id,
+    ...presentForCustomer(row),
     groupId: groups.get(row.group_number)?.id ?? '',
-    type: row.type,
-    amount: showAmount(row),
-    maxDuration: row.max_duration,
     provider: row.provider,
-    couponId: row.coupon_id,
-    couponTestId: row.coupon_test_id,
-    description: row.description,
     codeWins: row.code_wins,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),

@@ -61,6 +61,12 @@ export async function countLinksOfPartner(db: Db, workspaceId: string, partnerId
   return Number(result.rows[0]?.count ?? 0)
 }
 
+/** SQL that selects the numbers of all links of a partner or a program, including deleted links. */
+export function ownedLinksFragment(workspaceId: string, owner: { partnerId: string } | { programId: string }) {
+  const isOwned = 'partnerId' in owner ? sql`partner_id = ${owner.partnerId}` : sql`program_id = ${owner.programId}`
+  return sql`SELECT number FROM links WHERE workspace_id = ${workspaceId} AND ${isOwned}`
+}
+
 type PartnerOfLink = { number: bigint; workspaceId: string; partnerId: string }
 
 /** The partners of those of the links, of any workspace, that have one. */

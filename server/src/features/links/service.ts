@@ -14,7 +14,6 @@ import type { Ctx, Platform } from '../../platform/context.ts'
 import { invalid, notFound } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
 import type { FolderDeleted } from '../folders/messages.ts'
-import { knownFolderIds } from '../folders/service.ts'
 import { tagIdsByNames } from '../tags/service.ts'
 import { type DueTest, finishTest, openTests } from './ab-tests.ts'
 import {
@@ -31,7 +30,7 @@ import { keyProblem, lookupKey, rootKey } from './key.ts'
 import type { LinkChanged } from './messages.ts'
 import { addClicksOfPartners, recountPartners } from './partner-clicks.ts'
 import { disablePartnerLinks, enablePartnerLinks, linksByPartner, movePartnerLinks } from './partner-links.ts'
-import { countLinksOfPartner, selectPartnerLinkNumbers } from './partners-store.ts'
+import { countLinksOfPartner, ownedLinksFragment, selectPartnerLinkNumbers } from './partners-store.ts'
 import { buildShortLink, presentAll, type RedirectView, redirectView, trackedLink } from './present.ts'
 import { parseExternalId, parseLinkName } from './settings.ts'
 import {
@@ -48,7 +47,8 @@ import {
   selectLinksByNumber,
   selectNumbersById,
 } from './store.ts'
-import { selectLinkTitles, selectNumbersByName } from './titles-store.ts'
+import { type LinkTitle, readTitles } from './titles.ts'
+import { selectNumbersByName } from './titles-store.ts'
 import { countFiltered, groupFiltered } from './totals.ts'
 import { repairTotalDifferences, selectTotalDifferences, type TotalDifference } from './totals-store.ts'
 import { upsertLink } from './upsert.ts'
@@ -118,21 +118,9 @@ export async function linksByNumber(ctx: Ctx, numbers: bigint[]): Promise<Map<bi
   return new Map(rows.map((row, index) => [row.number, links[index] as Link]))
 }
 
-export type LinkTitle = Pick<
-  Link,
-  'id' | 'domain' | 'key' | 'shortLink' | 'url' | 'title' | 'comments' | 'folderId' | 'partnerId' | 'createdAt'
->
-
 /** What a list of many links shows of each, by link number; includes deleted links. */
-export async function linkTitles(ctx: Ctx, numbers: bigint[]): Promise<Map<string, LinkTitle>> {
-  const rows = await selectLinkTitles(ctx.db, ctx.workspaceId, numbers)
-  const folders = await knownFolderIds(ctx, [...new Set(rows.flatMap((row) => row.folder_id ?? []))])
-  const titles = rows.map(({ number, folder_id, partner_id, created_at, ...row }): [string, LinkTitle] => {
-    const folderId = folder_id !== null && folders.has(folder_id) ? folder_id : null
-    const times = { partnerId: partner_id, createdAt: created_at.toISOString() }
-    return [String(number), { ...row, shortLink: buildShortLink(row), folderId, ...times }]
-  })
-  return new Map(titles)
+export function linkTitles(ctx: Ctx, numbers: bigint[]): Promise<Map<string, LinkTitle>> {
+  return readTitles(ctx, numbers)
 }
 
 /** The links with these ids or, prefixed with `ext_`, external ids, in the same order; unknown ones are omitted. */
@@ -266,6 +254,11 @@ export async function partnerLinkNumbers(
   most: number,
 ): Promise<bigint[]> {
   return partnerIds.length === 0 ? [] : selectPartnerLinkNumbers(db, workspaceId, partnerIds, most)
+}
+
+/** SQL that selects the numbers of all links of a partner or a program, including deleted links. */
+export function ownedLinks({ workspaceId }: Pick<Ctx, 'workspaceId'>, owner: Parameters<typeof ownedLinksFragment>[1]) {
+  return ownedLinksFragment(workspaceId, owner)
 }
 
 /** The newest links of each partner, up to `most`, by partner id. */
