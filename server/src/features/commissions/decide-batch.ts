@@ -7,6 +7,7 @@ import {
   addTotals,
   type Batch,
   type Changes,
+  type CustomerFacts,
   keyKinds,
   noChanges,
   type PairState,
@@ -142,7 +143,7 @@ export function buildEvent(
           id: customer.id,
           country: customer.country,
           createdAt: customer.createdAt,
-          firstSaleAt: customer.firstSaleAt,
+          firstSaleAt: firstSaleBy(customer, conversion.created_at),
           source: customer.isTracked ? 'tracked' : 'submitted',
         }
       : null,
@@ -155,6 +156,11 @@ export function buildEvent(
     isFirst: conversion.is_first,
   }
   return { event, exchange }
+}
+
+/** The first sale as of the event: after a backlog, the customer may have bought since. */
+function firstSaleBy({ firstSaleAt }: Pick<CustomerFacts, 'firstSaleAt'>, at: Date): Date | null {
+  return firstSaleAt && firstSaleAt <= at ? firstSaleAt : null
 }
 
 /** Amounts are stored in the workspace's currency, which may differ from the program's. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { buildCustomer } from '../../../test/build.ts'
 import {
   type BuiltProgram,
   buildPartner,
@@ -7,6 +8,7 @@ import {
   buildReward,
   decideAll,
   readCommissions,
+  recordLead,
   recordSale,
 } from '../../../test/program.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
@@ -96,4 +98,17 @@ test("clicks of a day earn by the version of the day's end", async () => {
   })
   await rewardClickDays(platform, [{ workspaceId: program.ctx.workspaceId, days }])
   expect((await earnings(program)).toSorted((one, other) => one - other)).toEqual([30, 60])
+})
+
+test('a lead of a backlog does not know the sale after it', async () => {
+  const program = await buildProgram(platform)
+  const condition = { entity: 'customer', attribute: 'subscriptionDurationMonths', operator: 'less_than', value: 5 }
+  const modifiers = [{ operator: 'AND', conditions: [condition], type: 'flat', amount: 500 }]
+  await buildReward(program, { event: 'lead', type: 'flat', amount: 100, modifiers })
+  const partner = await buildPartner(platform, program)
+  const customer = await buildCustomer(platform, program.workspace)
+  await recordLead(platform, program, partner, customer)
+  await recordSale(platform, program, partner, { customer, at: new Date(Date.now() + 60_000) })
+  await decideAll(platform, program)
+  expect(await earnings(program)).toEqual([100])
 })
