@@ -6,6 +6,7 @@ import {
   buildReward,
   decideAll,
   readCommissions,
+  recordRefund,
   recordSale,
 } from '../../../test/program.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
@@ -64,6 +65,20 @@ test('a ban cancels what is pending or in the open payout, and an unban can rest
   expect(await owed(partner.number)).toEqual({ accrued: 2_200n, due: 0n })
   const totals = (await totalsByPartner(program.ctx, [partner.number])).get(partner.number)
   expect(totals).toMatchObject({ commissions: 2_200n })
+  await expectSound(program.ctx.workspaceId)
+})
+
+test('an unban does not restore a commission whose sale was fully refunded meanwhile', async () => {
+  const { program, partner, locked, owed } = await buildWorld()
+  const { invoiceId } = await recordSale(platform, program, partner)
+  await recordSale(platform, program, partner, { amount: 3_000 })
+  await decideAll(platform, program)
+  await locked((ctx) => cancelUnpaid(ctx, partner), partner.number)
+  await recordRefund(program, invoiceId)
+  await decideAll(platform, program)
+  await locked((ctx) => restoreCanceled(ctx, partner), partner.number)
+  expect((await readCommissions(program)).map(({ status }) => status)).toEqual(['refunded', 'pending'])
+  expect(await owed(partner.number)).toEqual({ accrued: 300n })
   await expectSound(program.ctx.workspaceId)
 })
 

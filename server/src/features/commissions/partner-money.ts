@@ -41,12 +41,15 @@ export async function cancelUnpaidCommissions(ctx: Ctx, partnerNumber: bigint): 
   )
 }
 
-/** An unban with `restoreCommissions`: makes the commissions pending that the ban canceled. */
+/** An unban with `restoreCommissions`: makes the commissions pending that the ban canceled, and refunds did not use up. */
 export async function restoreCanceledCommissions(ctx: Ctx, partnerNumber: bigint): Promise<void> {
   await eachPart(ctx, partnerNumber, { statuses: ['canceled'], reason: 'ban' }, async (numbers) => {
     const rows = await selectCommissionsByNumber(ctx.db, ctx.workspaceId, numbers)
     const changes = noChanges()
-    for (const commission of await withPayouts(ctx, rows)) restoreCommission(changes, commission)
+    for (const commission of await withPayouts(ctx, rows)) {
+      if (commission.earnings === 0n) endCommission(changes, commission, 'refunded')
+      else restoreCommission(changes, commission)
+    }
     await writeChanges(ctx, changes)
   })
 }
