@@ -13,14 +13,15 @@ test.each([
   ['allTime', '2026-03-31T23:00:00Z', '1970-01-01T00:00:00Z'],
 ] as const)('the %s of %s begins at %s', (spendLimitInterval, at, start) => {
   const version = buildVersion({ spendLimitAmount: 100, spendLimitInterval })
-  expect(capKey(version, { at: new Date(at) }, who)).toEqual({ scope: 'partner:7', periodStart: new Date(start) })
+  const scope = `${spendLimitInterval}:partner:7`
+  expect(capKey(version, { at: new Date(at) }, who)).toEqual({ scope, periodStart: new Date(start) })
 })
 
 test.each([
-  ['partner', 'partner:7'],
-  ['customer', 'customer:7:cus_1'],
-  ['group', 'group:3'],
-  ['program', 'program'],
+  ['partner', 'allTime:partner:7'],
+  ['customer', 'allTime:customer:7:cus_1'],
+  ['group', 'allTime:group:3'],
+  ['program', 'allTime:program'],
 ] as const)('the scope %s is counted as %s', (spendLimitScope, scope) => {
   const version = buildVersion({ spendLimitAmount: 100, spendLimitScope })
   expect(capKey(version, { at: new Date(0) }, who)?.scope).toBe(scope)

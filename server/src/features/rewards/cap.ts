@@ -16,7 +16,8 @@ export function capKey(
     group: `group:${who.groupNumber}`,
     program: 'program',
   }
-  return { scope: scopes[cap.scope], periodStart: periodStart(cap.interval, at) }
+  // The first day of a month, and a Monday, begin periods of several intervals, which are counted apart.
+  return { scope: `${cap.interval}:${scopes[cap.scope]}`, periodStart: periodStart(cap.interval, at) }
 }
 
 /** How much of the cap is left. */
