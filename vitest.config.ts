@@ -17,6 +17,7 @@ const long = [
   'server/src/features/*/memory.test.ts',
   'server/src/features/*/pages.test.ts',
   'server/src/features/*/takeover.test.ts',
+  'server/test/program-model/journeys.test.ts',
 ]
 const installed = '**/node_modules/**'
 

@@ -15,8 +15,8 @@ const countries = ['DE', 'FR', 'US']
 const products = ['prod_a', 'prod_b', 'prod_c']
 const keys = ['plan', 'seats', 'renewsAt', 'toString']
 const texts = ['pro', 'pro-yearly', 'basic', '', '12', '2026-02-28', '2026-02-28T00:00:00Z']
-const pick = <T>(values: readonly T[]) => fc.constantFrom(...values)
-const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null, freq: 4 })
+export const pick = <T>(values: readonly T[]) => fc.constantFrom(...values)
+export const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null, freq: 4 })
 const whole = fc.oneof(fc.nat({ max: 20 }), fc.nat({ max: 100_000 }), fc.nat({ max: 10 ** 9 }))
 /** Ends of months are common, because windows are clamped there. */
 const day = fc.oneof(
@@ -75,7 +75,7 @@ function rate(event: Kind) {
   return event === 'sale' ? fc.oneof(flat, percentage) : flat
 }
 
-function input(event: Kind): fc.Arbitrary<RewardInput> {
+export function input(event: Kind): fc.Arbitrary<RewardInput> {
   const isSale = event === 'sale'
   // An operator that the attribute does not take makes the input invalid, and the filter drops the condition.
   const conditions = fc.array(
@@ -124,7 +124,7 @@ const product = fc.record(
   { id: pick(products), amount: fc.oneof(fc.nat({ max: 30 }), whole), quantity: fc.integer({ min: 1, max: 4 }) },
   { requiredKeys: ['id', 'amount'] },
 )
-const metadata = fc.record(
+export const metadata = fc.record(
   {
     plan: pick(texts),
     seats: fc.oneof(fc.nat({ max: 15 }), fc.boolean()),
@@ -199,7 +199,7 @@ export const situation: fc.Arbitrary<{ event: RewardEvent; history: History; cho
       hasLeadCommission: fc.boolean(),
       spent: whole.map(BigInt),
     }),
-    choice: fc.record({ partner: fc.option(version(kind), { nil: null, freq: 1 }), group: orNull(version(kind)) }),
+    choice: fc.record({ partner: fc.option(version(kind), { nil: null, freq: 2 }), group: orNull(version(kind)) }),
   })
   return fc.tuple(parts, near).map(([{ event, ...parts }, near]) => {
     const { binding } = parts.history

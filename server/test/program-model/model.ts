@@ -12,15 +12,32 @@ export type ModelDecision =
 type Terms = RewardVersion['terms']
 type Rate = Pick<Terms, 'type' | 'amount' | 'maxDuration'>
 type Line = { productId: string | undefined; amount: bigint; quantity: bigint }
+/** A line of a sale with the rate that was chosen for it. */
+export type RatedLine = { type: string; rate: bigint; amount: bigint; quantity: bigint }
+/** What is needed to compute earnings again: the rated lines, and what was left of the cap. */
+export type Inputs = { lines: RatedLine[]; left: bigint | null }
 
 export function modelDecide(event: RewardEvent, history: History, choice: Choice): ModelDecision {
+  return modelJudge(event, history, choice).decision
+}
+
+export function modelJudge(
+  event: RewardEvent,
+  history: History,
+  choice: Choice,
+): { decision: ModelDecision; inputs: Inputs } {
+  const inputs: Inputs = { lines: [], left: null }
+  return { decision: judge(event, history, choice, inputs), inputs }
+}
+
+function judge(event: RewardEvent, history: History, choice: Choice, inputs: Inputs): ModelDecision {
   const mayEarn = { approved: true, invited: true, archived: true }[event.partner.status] ?? false
   if (!mayEarn) return { reason: 'not_enrolled' }
   if (history.isVoid) return { reason: 'voided' }
   if (event.kind === 'lead' && history.hasLeadCommission) return { reason: 'duplicate_lead' }
 
   const binding = event.kind === 'sale' ? history.binding : null
-  const version = binding ? boundVersion(binding, event.at) : (choice.partner ?? choice.group)
+  const version = modelVersion(binding, choice, event.at)
   if (version === null) return { reason: 'no_reward' }
 
   const isOpen = (rate: Rate) => {
@@ -36,14 +53,16 @@ export function modelDecide(event: RewardEvent, history: History, choice: Choice
       return modifier.operator === 'AND' ? !results.includes(false) : results.includes(true)
     })
     const rates: Rate[] = matching.length === 0 ? [version.terms] : matching
-    let best = 0n
+    let best: RatedLine | undefined
     for (const rate of rates) {
       if (!isOpen(rate)) continue
       isAnyOpen = true
-      const earned = formula(rate.type, rate.amount, line.amount, line.quantity)
-      if (earned > best) best = earned
+      const rated = { type: rate.type, rate: rate.amount, amount: line.amount, quantity: line.quantity }
+      if (best === undefined || formula(rated) > formula(best)) best = rated
     }
-    total += best
+    if (best === undefined) continue
+    inputs.lines.push(best)
+    total += formula(best)
   }
   if (!isAnyOpen) return { reason: 'window_over' }
   if (total === 0n) return { reason: 'zero' }
@@ -53,6 +72,7 @@ export function modelDecide(event: RewardEvent, history: History, choice: Choice
   if (cap !== null) {
     let left = cap.amount - history.spent
     if (left < 0n) left = 0n
+    inputs.left = left
     if (earnings > left) earnings = left
   }
   if (earnings === 0n) return { reason: 'capped' }
@@ -67,28 +87,45 @@ export function modelDecide(event: RewardEvent, history: History, choice: Choice
 
 /** Computes earnings again from an explanation alone. */
 export function modelRecompute(why: Why): bigint {
-  let total = 0n
-  for (const line of why.lines) {
-    if (line.isOpen) total += formula(line.type, BigInt(line.rate), BigInt(line.amount), BigInt(line.quantity))
-  }
-  if (why.cap && total > BigInt(why.cap.left)) total = BigInt(why.cap.left)
-  return total
+  return modelEarnings(explainedInputs(why))
 }
 
 /** What is earned when only a part of the sale's amount is left, by the lines of its explanation. */
 export function modelRefund(why: Why, amountLeft: bigint): bigint {
-  if (amountLeft === 0n) return 0n
-  const amount = BigInt(why.event.amount)
-  const lines = why.lines.map((line) => ({
-    ...line,
-    amount: amount === 0n ? 0 : Number(halfUp(BigInt(line.amount) * amountLeft, amount)),
-  }))
-  return modelRecompute({ ...why, lines })
+  return modelEarningsOf(explainedInputs(why), BigInt(why.event.amount), amountLeft)
 }
 
-function formula(type: string, rate: bigint, amount: bigint, quantity: bigint): bigint {
+/** What the inputs earn when the sale's amount becomes another one: each line in proportion. */
+export function modelEarningsOf(inputs: Inputs, amount: bigint, amountLeft: bigint): bigint {
+  if (amountLeft === 0n) return 0n
+  const lines = inputs.lines.map((line) => ({
+    ...line,
+    amount: amount === 0n ? 0n : halfUp(line.amount * amountLeft, amount),
+  }))
+  return modelEarnings({ ...inputs, lines })
+}
+
+function modelEarnings({ lines, left }: Inputs): bigint {
+  const total = sum(lines.map(formula))
+  return left !== null && total > left ? left : total
+}
+
+function explainedInputs(why: Why): Inputs {
+  const open = why.lines.filter(({ isOpen }) => isOpen)
+  const lines = open.map(({ type, rate, amount, quantity }) => {
+    return { type, rate: BigInt(rate), amount: BigInt(amount), quantity: BigInt(quantity) }
+  })
+  return { lines, left: why.cap ? BigInt(why.cap.left) : null }
+}
+
+function formula({ type, rate, amount, quantity }: RatedLine): bigint {
   if (type === 'flat') return rate * quantity
   return (amount * rate * 2n + 10_000n) / (2n * 10_000n)
+}
+
+/** The version that applies: a customer keeps that of its first sale, others get the current one. */
+export function modelVersion(binding: Binding | null, choice: Choice, at: Date): RewardVersion | null {
+  return binding ? boundVersion(binding, at) : (choice.partner ?? choice.group)
 }
 
 function boundVersion(binding: Binding, at: Date): RewardVersion {
@@ -104,7 +141,7 @@ function boundVersion(binding: Binding, at: Date): RewardVersion {
 }
 
 /** The window of a customer lasts as long as the longest of its terms. */
-function pairEnd(terms: Terms, firstSaleAt: Date): string | null {
+export function pairEnd(terms: Terms, firstSaleAt: Date): string | null {
   let end = ''
   for (const { maxDuration } of [terms, ...terms.modifiers]) {
     if (maxDuration === null) return null
@@ -115,7 +152,7 @@ function pairEnd(terms: Terms, firstSaleAt: Date): string | null {
 }
 
 /** Calendar months later, on the last day of a month that is too short. */
-function laterBy(from: Date, months: number): Date {
+export function laterBy(from: Date, months: number): Date {
   const monthsSinceYear0 = from.getUTCFullYear() * 12 + from.getUTCMonth() + months
   const year = Math.floor(monthsSinceYear0 / 12)
   const month = monthsSinceYear0 % 12
@@ -255,7 +292,7 @@ function sum(amounts: bigint[]): bigint {
   return total
 }
 
-function halfUp(numerator: bigint, denominator: bigint): bigint {
+export function halfUp(numerator: bigint, denominator: bigint): bigint {
   const [whole, rest] = [numerator / denominator, numerator % denominator]
   return rest * 2n >= denominator ? whole + 1n : whole
 }
