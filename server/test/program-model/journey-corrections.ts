@@ -1,5 +1,5 @@
 import type { AmountPatch, Money, NewStatus, Played } from './journey.ts'
-import { earnedOf, exchange } from './journey-money.ts'
+import { earningsAfter, exchange } from './journey-money.ts'
 import { isFrozen, type ModelCommission, type State, sumEarnings } from './journey-state.ts'
 
 /** Custom commissions, corrections by hand, and payouts that are sent. */
@@ -74,7 +74,7 @@ function setAmounts(state: State, commission: ModelCommission, patch: AmountPatc
   }
   const { decided } = commission
   const earnings =
-    correction.earnings ?? (decided ? earnedOf(decided.inputs, decided.amount, null, amount) : commission.earnings)
+    correction.earnings ?? (decided ? earningsAfter(decided.inputs, decided.amount, null, amount) : commission.earnings)
   commission.payout = null
   if (earnings === 0n) {
     commission.status = 'refunded'

@@ -1,5 +1,5 @@
 import type { Binding, Choice, History, RewardEvent, RewardVersion } from '../../src/features/rewards/terms.ts'
-import { earnedOf, exchange, proportion, worthOf } from './journey-money.ts'
+import { amountAfter, earningsAfter, exchange, proportion } from './journey-money.ts'
 import { moveByRules } from './journey-moves.ts'
 import {
   isFrozen,
@@ -153,7 +153,7 @@ function describeEvent(state: State, event: ModelEvent, amount: bigint): RewardE
       status,
       country,
       totals: { clicks: 0n, commissions, ...totals },
-      holdingPeriodDays: state.groups[group]?.holdingDays ?? 0,
+      holdingPeriodDays: state.groups[group]?.delayDays ?? 0,
     },
     isFirst: event.isFirst,
   }
@@ -163,7 +163,7 @@ function applyRefund(state: State, event: ModelEvent): void {
   const sale = state.events[event.sale] as ModelEvent
   const { totals } = state.partners[event.partner] as ModelPartner
   const counted = exchange(sale.amount, state.workspaceCurrency, state.programCurrency)
-  const worth = (left: bigint) => worthOf(counted, null, sale.amount, left)
+  const worth = (left: bigint) => amountAfter(counted, null, sale.amount, left)
   totals.saleAmount += worth(event.after) - worth(event.before)
   if (event.isFull) totals.sales -= 1n
   const commission = state.commissions.find(({ key }) => key === `event ${sale.number}`)
@@ -172,8 +172,8 @@ function applyRefund(state: State, event: ModelEvent): void {
     return
   }
   const { decided, correction } = commission
-  const amountAt = (left: bigint) => worthOf(decided.amount, correction, sale.amount, left)
-  const earnedAt = (left: bigint) => earnedOf(decided.inputs, decided.amount, correction, amountAt(left))
+  const amountAt = (left: bigint) => amountAfter(decided.amount, correction, sale.amount, left)
+  const earnedAt = (left: bigint) => earningsAfter(decided.inputs, decided.amount, correction, amountAt(left))
   event.reason = null
   if (isFrozen(commission)) {
     const difference = earnedAt(event.after) - earnedAt(event.before)

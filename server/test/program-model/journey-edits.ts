@@ -22,7 +22,7 @@ export function editProgram(state: State, step: Edit): Played | null {
     case 'holding': {
       const group = step.group % state.groups.length
       const changed = state.groups[group] as State['groups'][number]
-      changed.holdingDays = step.days
+      changed.delayDays = step.days
       return { ...step, group, isRefused: false }
     }
     case 'status': {

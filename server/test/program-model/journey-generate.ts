@@ -157,7 +157,7 @@ const start = pick([
 
 const phaseCount = 11
 
-/** Group 0 has a reward for sales, because a program without one is soon told. */
+/** Group 0 has a reward for sales, because a program without one is over soon. */
 const opening = fc
   .tuple(
     shortTerms('sale'),
@@ -181,7 +181,7 @@ function journey({ hasMoveRules, hasEditsInBacklog }: Rules, phases: Phase[]): f
   return fc.record({
     groups: fc.array(
       fc.record({
-        holdingDays: pick([0, 0, 7, 30]),
+        delayDays: pick([0, 0, 7, 30]),
         moveRules: hasMoveRules ? fc.array(moveRule, { maxLength: 2 }) : fc.constant([]),
       }),
       { minLength: 2, maxLength: 2 },

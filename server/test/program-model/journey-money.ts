@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { halfUp, type Inputs, modelEarningsOf } from './model.ts'
+import { halfUp, type Inputs, modelEarningsAfter } from './model.ts'
 
 /* Exchange, and what a commission is worth after refunds and corrections. */
 
@@ -22,17 +22,17 @@ export function exchange(amount: bigint, from: string, to: string): bigint {
 export type Correction = { amount: bigint; of: bigint; earnings: bigint | null }
 
 /** The commission's amount when only `left` of the sale's `total` is left. */
-export function worthOf(amount: bigint, correction: Correction | null, total: bigint, left: bigint): bigint {
+export function amountAfter(amount: bigint, correction: Correction | null, total: bigint, left: bigint): bigint {
   if (left === 0n) return 0n
   if (correction) return proportion(correction.amount, left, correction.of)
   return proportion(amount, left, total)
 }
 
 /** What the commission earns when `amount` became `left`. */
-export function earnedOf(inputs: Inputs, amount: bigint, correction: Correction | null, left: bigint): bigint {
+export function earningsAfter(inputs: Inputs, amount: bigint, correction: Correction | null, left: bigint): bigint {
   if (left === 0n) return 0n
   if (correction?.earnings != null) return proportion(correction.earnings, left, correction.amount)
-  return modelEarningsOf(inputs, amount, left)
+  return modelEarningsAfter(inputs, amount, left)
 }
 
 export function proportion(amount: bigint, part: bigint, whole: bigint): bigint {

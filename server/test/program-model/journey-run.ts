@@ -52,12 +52,12 @@ async function runStep(world: World, at: Date, step: Played | null): Promise<voi
     },
   )
   if ((refusal !== undefined) === step.isRefused) return
-  const told = refusal ? `refused: ${refusal.message}` : 'allowed'
-  throw new Error(`The product ${told}, the model did not: ${JSON.stringify(step)}`)
+  const outcome = refusal ? `refused: ${refusal.message}` : 'allowed'
+  throw new Error(`The product ${outcome}, the model did not: ${JSON.stringify(step)}`)
 }
 
 async function runAction(world: World, ctx: Ctx, action: Played): Promise<unknown> {
-  const partnerOf = ({ partner }: { partner: number }) => world.partners[partner] as WorldPartner
+  const findPartner = ({ partner }: { partner: number }) => world.partners[partner] as WorldPartner
   switch (action.kind) {
     case 'sale':
       return recordSale(world, ctx, action)
@@ -77,21 +77,26 @@ async function runAction(world: World, ctx: Ctx, action: Played): Promise<unknow
       return setTimes(ctx, id)
     }
     case 'move':
-      return addToGroup(ctx, world.groups[action.group]?.id as string, [partnerOf(action).id])
+      return addToGroup(ctx, world.groups[action.group]?.id as string, [findPartner(action).id])
     case 'holding':
       return updateGroup(ctx, world.groups[action.group]?.id as string, { holdingPeriodDays: action.days as 0 })
     case 'status':
-      return changeStatus(ctx, { partnerId: partnerOf(action).id }, action.change)
+      return changeStatus(ctx, { partnerId: findPartner(action).id }, action.change)
     case 'custom': {
       const { amount } = action
-      return createCommission(ctx, { type: 'custom', partnerId: partnerOf(action).id, amount, description: 'by hand' })
+      return createCommission(ctx, {
+        type: 'custom',
+        partnerId: findPartner(action).id,
+        amount,
+        description: 'by hand',
+      })
     }
     case 'patch': {
       const id = (await readCommissions([world]))[0]?.get(action.commission)?.id
       return updateCommission(ctx, id ?? `no commission ${action.commission}`, action.patch as never)
     }
     case 'freeze':
-      return freeze(ctx, partnerOf(action), action.isPaid)
+      return freeze(ctx, findPartner(action), action.isPaid)
   }
 }
 

@@ -53,9 +53,9 @@ function gather<Row>(worlds: World[], { journeys }: Program, build: (world: Worl
 
 async function addGroups({ db, workspaceId }: Ctx, worlds: World[], program: Program): Promise<void> {
   const rows = gather(worlds, program, ({ groups }, journey) =>
-    journey.groups.map(({ holdingDays, moveRules }, index) => ({
+    journey.groups.map(({ delayDays, moveRules }, index) => ({
       id: groups[index]?.id,
-      days: holdingDays,
+      days: delayDays,
       rules: moveRules.map(({ attribute, min, max }) => {
         if (max === undefined) return { attribute, operator: 'gte', value: min }
         return { attribute, operator: 'between', value: { min, max } }

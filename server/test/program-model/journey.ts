@@ -39,7 +39,7 @@ export type Money =
 export type Step = Event | Edit | Money | { kind: 'nothing' }
 
 export type MoveTotals = 'totalLeads' | 'totalConversions' | 'totalSaleAmount' | 'totalCommissions'
-export type JourneyGroup = { holdingDays: number; moveRules: { attribute: MoveTotals; min: number; max?: number }[] }
+export type JourneyGroup = { delayDays: number; moveRules: { attribute: MoveTotals; min: number; max?: number }[] }
 export type JourneyPartner = { group: number; country: string | null }
 /**
  * A tracked customer came by a click on its partner's link, mostly as a lead; the others are submitted by hand, for any

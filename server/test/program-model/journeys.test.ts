@@ -67,8 +67,8 @@ async function checkOrShrink(platform: Platform, program: Program, seen: Map<str
     )
   await check(platform, program, seen).catch(async () => {
     const smallest = await shrinkProgram(program, async (smaller) => (await failure(smaller)) !== undefined)
-    const told = inspect(smallest, { depth: 12, breakLength: 120 })
-    throw new Error(`Model and product differ (seed ${seed}) in ${told}`, { cause: await failure(smallest) })
+    const text = inspect(smallest, { depth: 12, breakLength: 120 })
+    throw new Error(`Model and product differ (seed ${seed}) in ${text}`, { cause: await failure(smallest) })
   })
 }
 

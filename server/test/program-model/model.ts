@@ -92,11 +92,11 @@ export function modelRecompute(why: Why): bigint {
 
 /** What is earned when only a part of the sale's amount is left, by the lines of its explanation. */
 export function modelRefund(why: Why, amountLeft: bigint): bigint {
-  return modelEarningsOf(explainedInputs(why), BigInt(why.event.amount), amountLeft)
+  return modelEarningsAfter(explainedInputs(why), BigInt(why.event.amount), amountLeft)
 }
 
 /** What the inputs earn when the sale's amount becomes another one: each line in proportion. */
-export function modelEarningsOf(inputs: Inputs, amount: bigint, amountLeft: bigint): bigint {
+export function modelEarningsAfter(inputs: Inputs, amount: bigint, amountLeft: bigint): bigint {
   if (amountLeft === 0n) return 0n
   const lines = inputs.lines.map((line) => ({
     ...line,

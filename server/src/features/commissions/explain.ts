@@ -104,11 +104,11 @@ async function describe(
 }
 
 function summarize({ type, status, description }: DetailedRow, { why, edit, clawback }: Detail): string {
-  if (clawback) return `A refund lowered the earnings of ${clawback.commissionId} after it was paid out.`
+  const change = edit ? ' It was changed by hand afterwards.' : ''
+  if (clawback) return `A refund lowered the earnings of ${clawback.commissionId} after it was paid out.${change}`
   if (!why) return `A ${type} commission that was created by hand${description ? `: ${description}` : ''}.`
   const lines = why.lines.map(({ formula, earnings }) => `${formula} = ${earnings}`)
   const cap = why.cap && why.cap.left < sum(why.lines) ? `, limited by the spend limit to ${why.cap.left}` : ''
-  const change = edit ? ' It was changed by hand afterwards.' : ''
   const now = status === 'refunded' ? ' It is refunded.' : ''
   return `Version ${why.reward?.version} of the reward: ${lines.join(', ')}${cap}.${change}${now}`
 }
