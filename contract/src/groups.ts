@@ -88,7 +88,9 @@ const settings = {
     .array(moveRule)
     .max(20)
     .optional()
-    .describe('A partner that meets all of these conditions moves to this group.'),
+    .describe(
+      'A partner whose totals meet all of these rules moves to this group, after the lead, sale, refund or commission that changed them.',
+    ),
 }
 
 export const newGroup = z.object({ name, slug, ...settings }).meta({ id: 'NewPartnerGroup' })

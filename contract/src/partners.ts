@@ -182,6 +182,7 @@ export const partnerPatch = z
     name: plainText(100).min(1).optional(),
     tenantId: tenantId.nullable().optional(),
     groupId: groupId.optional(),
+    isPinned: z.boolean().optional().describe('Whether the partner stays in its group, whatever the move rules say.'),
     tagIds: z.array(z.string().max(100)).max(100).optional().describe('Partner tags, which replace the current ones.'),
     ...profile,
   })

@@ -46,10 +46,11 @@ export function formatActor({ kind, id }: Actor): string {
   return `${kind} ${id}`
 }
 
+export const systemActor: Actor = { kind: 'system', id: 'system', scopes: ['apis.all'] }
+
 /** Returns the context for background work, with the system as actor. */
 export function asSystem(platform: Platform, workspaceId: string): Ctx {
-  const actor: Actor = { kind: 'system', id: 'system', scopes: ['apis.all'] }
-  return { ...platform, workspaceId, plan: 'enterprise', actor, requestId: 'system' }
+  return { ...platform, workspaceId, plan: 'enterprise', actor: systemActor, requestId: 'system' }
 }
 
 /** Throws 403 unless the actor may call the operation. The error for a publishable key, which is public, omits the plan. */

@@ -1,3 +1,4 @@
+import type { GroupTarget } from '../groups/service.ts'
 import type { LedgerEntry } from '../ledger/service.ts'
 import type { exchangeRates } from '../money/service.ts'
 import type { RewardBinding, RewardTimelines } from '../rewards/service.ts'
@@ -10,6 +11,9 @@ export type PartnerState = {
   status: string
   country: string | null
   groupNumber: bigint
+  groupId: string
+  /** Whether rules never move the partner. */
+  isPinned: boolean
   holdingPeriodDays: number
   totals: Totals
 }
@@ -39,6 +43,8 @@ export type Batch = {
   currency: string
   rates: ReturnType<typeof exchangeRates>
   partners: Map<bigint, PartnerState>
+  /** The groups that partners move to by their totals. */
+  targets: GroupTarget[]
   customers: Map<string, CustomerFacts>
   timelines: Map<bigint, RewardTimelines>
   pairs: Map<string, PairState>
@@ -46,6 +52,9 @@ export type Batch = {
   sales: Map<bigint, SaleState>
 }
 export type Spending = { rewardNumber: bigint; scope: string; periodStart: Date; amount: bigint; added: bigint }
+
+/** A move by rules, with the totals that met them. */
+export type Move = { partnerNumber: bigint; from: string; to: GroupTarget; totals: Totals }
 
 export type QueuedEvent = { conversion: Conversion; partnerNumber: bigint }
 export type DecisionRow = {
@@ -77,6 +86,9 @@ export type Changes = {
   totals: Map<bigint, Totals>
   /** What is added to the amounts of open payouts. */
   payouts: Map<bigint, bigint>
+  moves: Map<bigint, Move>
+  /** The numbers of events that came after a move of their partner. */
+  undecided: bigint[]
 }
 
 export const keyKinds = { conversion: 0, clickDay: 1, refund: 2 } as const
@@ -92,6 +104,8 @@ export function noChanges(): Changes {
     postings: [],
     totals: new Map(),
     payouts: new Map(),
+    moves: new Map(),
+    undecided: [],
   }
 }
 

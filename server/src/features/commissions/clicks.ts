@@ -12,6 +12,7 @@ import { addTotals, type Batch, type Changes, keyKinds, noChanges, type PartnerS
 import type { Commission } from './commission.ts'
 import { earnedPosting, findSpending, spendingKey } from './decide-batch.ts'
 import { findPeriod, loadPartners } from './load.ts'
+import { judgeMove } from './move.ts'
 import { lockSpending } from './store.ts'
 import { writeChanges } from './write.ts'
 
@@ -19,7 +20,8 @@ const subscriber = 'click-rewards'
 const dayMs = 86_400_000
 
 type ClickDay = ClickDaysClosed['days'][number]
-type CountedDay = ClickDay & { partner: PartnerState }
+type OwnedDay = ClickDay & { partnerNumber: bigint }
+type CountedDay = OwnedDay & { partner: PartnerState }
 
 /** Rewards the clicks of closed days, per link. Clicks that arrive late are a further commission of the same day. */
 export async function rewardClickDays(platform: Platform, closed: ClickDaysClosed[]): Promise<void> {
@@ -52,23 +54,31 @@ async function rewardDays(ctx: Ctx, days: ClickDay[]): Promise<void> {
       subscriber,
       named.map(({ id }) => id),
     )
-    const partners = await loadPartners(ctx, locked)
-    const counted = named.flatMap(({ partnerId, ...day }): CountedDay[] => {
-      const partner = partners.get(found.get(partnerId)?.number ?? 0n)
-      return partner && fresh.has(day.id) ? [{ ...day, partner }] : []
+    const numbers = new Set(locked.map(({ number }) => number))
+    let left = named.flatMap(({ partnerId, ...day }): OwnedDay[] => {
+      const partnerNumber = found.get(partnerId)?.number ?? 0n
+      return numbers.has(partnerNumber) && fresh.has(day.id) ? [{ ...day, partnerNumber }] : []
     })
-    await decideDays(ctx, partners, counted)
+    while (left.length > 0) left = await decideDays(ctx, left)
   })
 }
 
-async function decideDays(ctx: Ctx, partners: Map<bigint, PartnerState>, days: CountedDay[]): Promise<void> {
+/** Decides days in order. Returns those of partners that moved before, which earn by the terms of the new group. */
+async function decideDays(ctx: Ctx, owned: OwnedDay[]): Promise<OwnedDay[]> {
   const { currency } = await requireProgram(ctx)
+  const numbers = owned.map(({ partnerNumber }) => partnerNumber)
+  const locked = await lockPartners(ctx.db, ctx.workspaceId, numbers)
+  const { partners, targets } = await loadPartners(ctx, locked)
+  const days = owned.flatMap((day): CountedDay[] => {
+    const partner = partners.get(day.partnerNumber)
+    return partner ? [{ ...day, partner }] : []
+  })
   const owners = [...partners.values()].map(({ number, groupNumber }) => ({ number, groupNumber }))
   const events = days.map((day) => ({ day, event: buildClickEvent(day, currency) }))
   const period = findPeriod(events.map(({ event }) => event.at))
   const timelines = await versionsDuring(ctx.db, ctx.workspaceId, owners, period)
   const none = { customers: new Map(), pairs: new Map(), sales: new Map(), spending: new Map() }
-  const loaded = { currency, rates: exchangeRates(ctx), partners, timelines }
+  const loaded = { currency, rates: exchangeRates(ctx), partners, targets, timelines }
   const batch: Batch = { workspaceId: ctx.workspaceId, ...loaded, ...none }
   for (const { day, event } of events) findSpending(batch, day.partner, { customer_id: '' }, event, undefined)
   if (batch.spending.size > 0) {
@@ -78,12 +88,22 @@ async function decideDays(ctx: Ctx, partners: Map<bigint, PartnerState>, days: C
     }
   }
   const changes = noChanges()
-  for (const { day, event } of events) decideDay(batch, changes, day, event)
+  const left: OwnedDay[] = []
+  for (const { partner, ...day } of days) {
+    if (changes.moves.has(partner.number)) {
+      left.push(day)
+      continue
+    }
+    decideDay(batch, changes, { ...day, partner })
+    judgeMove(batch, changes, partner.number)
+  }
   await writeChanges(ctx, changes, batch.spending)
+  return left
 }
 
-function decideDay(batch: Batch, changes: Changes, day: CountedDay, event: RewardEvent): void {
+function decideDay(batch: Batch, changes: Changes, day: CountedDay): void {
   const { partner } = day
+  const event = buildClickEvent(day, batch.currency)
   const spending = findSpending(batch, partner, { customer_id: '' }, event, undefined)
   const history = { binding: null, isVoid: false, hasLeadCommission: false, spent: spending?.amount ?? 0n }
   const choice = choiceAt(batch.timelines.get(partner.number)?.click, event.at)

@@ -16,6 +16,7 @@ import { recordLeadByHand, recordSaleByHand } from '../track/service.ts'
 import { addTotals, noChanges } from './batch.ts'
 import type { Commission } from './commission.ts'
 import { earnedPosting } from './decide-batch.ts'
+import { judgeMoves } from './judge-moves.ts'
 import { writeChanges } from './write.ts'
 
 const earning = ['approved', 'invited', 'archived', 'deactivated']
@@ -73,6 +74,7 @@ function createCustom(ctx: Ctx, input: NewCustomCommission): Promise<void> {
     changes.created.push(commission)
     changes.postings.push(earnedPosting(commission))
     addTotals(null, changes, partner.number, { commissions: commission.earnings })
+    await judgeMoves(ctx, changes, [partner])
     await writeChanges(ctx, changes)
   })
 }

@@ -17,15 +17,24 @@ import {
   type Spending,
 } from './batch.ts'
 import type { Commission, Detail } from './commission.ts'
+import { judgeMove } from './move.ts'
 
 const noPair: PairState = { binding: null, isVoid: false, hasLead: false }
 
-/** Decides leads, sales and refunds in order. Takes and returns values; `batch` advances with each event. */
+/**
+ * Decides leads, sales and refunds in order. Takes and returns values; `batch` advances with each event. The events of a
+ * partner after its move stay undecided: the next batch loads the terms and caps of the new group for them.
+ */
 export function decideBatch(batch: Batch, events: QueuedEvent[]): Changes {
   const changes = noChanges()
   for (const event of events) {
+    if (changes.moves.has(event.partnerNumber)) {
+      changes.undecided.push(event.conversion.number)
+      continue
+    }
     if (event.conversion.kind === 'refund') applyRefund(batch, changes, event)
     else decideEvent(batch, changes, event)
+    judgeMove(batch, changes, event.partnerNumber)
   }
   return changes
 }

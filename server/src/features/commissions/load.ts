@@ -1,6 +1,6 @@
 import type { Ctx } from '../../platform/context.ts'
 import { customerOrigins } from '../customers/service.ts'
-import { groupsByNumber } from '../groups/service.ts'
+import { type GroupTarget, groupsAndTargets } from '../groups/service.ts'
 import { exchangeRates } from '../money/service.ts'
 import { type Partner, totalsByPartner } from '../partners/service.ts'
 import { lockPayouts } from '../payouts/service.ts'
@@ -28,7 +28,7 @@ export async function loadBatch(ctx: Ctx, partners: Partner[], events: QueuedEve
     workspaceId: ctx.workspaceId,
     currency,
     rates: exchangeRates(ctx),
-    partners: await loadPartners(ctx, partners),
+    ...(await loadPartners(ctx, partners)),
     customers: await loadCustomers(ctx, events),
     timelines: await versionsDuring(
       ctx.db,
@@ -48,8 +48,12 @@ export function findPeriod(times: Date[]): { first: Date; last: Date } {
   return { first: new Date(sorted[0] ?? 0), last: new Date(sorted.at(-1) ?? 0) }
 }
 
-export async function loadPartners(ctx: Ctx, partners: Partner[]): Promise<Map<bigint, PartnerState>> {
-  const groups = await groupsByNumber(
+/** Loads partners with their groups and totals, and the groups that they may move to. */
+export async function loadPartners(
+  ctx: Ctx,
+  partners: Partner[],
+): Promise<{ partners: Map<bigint, PartnerState>; targets: GroupTarget[] }> {
+  const { groups, targets } = await groupsAndTargets(
     ctx,
     partners.map(({ group_number }) => group_number),
   )
@@ -57,15 +61,17 @@ export async function loadPartners(ctx: Ctx, partners: Partner[]): Promise<Map<b
     ctx,
     partners.map(({ number }) => number),
   )
-  return new Map(
-    partners.map(({ number, id, status, country, group_number }) => {
-      const { sale_amount: saleAmount, ...counts } = totals.get(number) ?? { ...noTotals(), sale_amount: 0n }
-      const holdingPeriodDays = groups.get(group_number)?.holding_period_days ?? 0
-      const { clicks, leads, conversions, sales, commissions } = counts
-      const state = { clicks, leads, conversions, sales, saleAmount, commissions }
-      return [number, { number, id, status, country, groupNumber: group_number, holdingPeriodDays, totals: state }]
-    }),
-  )
+  const states = partners.map((partner): [bigint, PartnerState] => {
+    const { number, id, status, country, group_number } = partner
+    const { sale_amount: saleAmount, ...counts } = totals.get(number) ?? { ...noTotals(), sale_amount: 0n }
+    const group = groups.get(group_number)
+    const member = { groupNumber: group_number, groupId: group?.id ?? '', isPinned: partner.is_pinned }
+    const holdingPeriodDays = group?.holding_period_days ?? 0
+    const { clicks, leads, conversions, sales, commissions } = counts
+    const state = { clicks, leads, conversions, sales, saleAmount, commissions }
+    return [number, { number, id, status, country, ...member, holdingPeriodDays, totals: state }]
+  })
+  return { partners: new Map(states), targets }
 }
 
 async function loadCustomers(ctx: Ctx, events: QueuedEvent[]): Promise<Map<string, CustomerFacts>> {

@@ -7,6 +7,7 @@ import { recordActivities } from '../partners/service.ts'
 import { salesLeft } from '../track/service.ts'
 import { type Changes, noChanges } from './batch.ts'
 import { type Commission, isFrozen, owedAccount } from './commission.ts'
+import { judgeMoves } from './judge-moves.ts'
 import { selectCommissionsById } from './list-store.ts'
 import { lockCommissions } from './locked.ts'
 import { presentCommissions } from './present.ts'
@@ -20,12 +21,13 @@ const lastNumber = 2n ** 63n - 1n
 /** Changes a commission. A new status beats new amounts. */
 export async function updateCommission(ctx: Ctx, id: string, patch: CommissionPatch | undefined): Promise<Presented> {
   return transaction(ctx, async (ctx) => {
-    const { commissions } = await lockCommissions(ctx, [id])
+    const { commissions, partners } = await lockCommissions(ctx, [id])
     const [commission] = commissions as [Commission]
     const changes = noChanges()
     const before = commission.status
     if (patch?.status) setStatus(changes, commission, patch.status)
     else if (patch) await setAmounts(ctx, changes, commission, patch)
+    await judgeMoves(ctx, changes, partners.values())
     await write(ctx, changes, [{ commission, before }])
     const rows = await selectCommissionsById(ctx.db, ctx.workspaceId, [commission.id])
     return (await presentCommissions(ctx, rows))[0] as Presented
@@ -36,10 +38,11 @@ export async function updateCommission(ctx: Ctx, id: string, patch: CommissionPa
 export async function bulkUpdateCommissions(ctx: Ctx, input: { commissionIds: string[]; status: SettableStatus }) {
   const ids = [...new Set(input.commissionIds)]
   return transaction(ctx, async (ctx) => {
-    const { commissions } = await lockCommissions(ctx, ids)
+    const { commissions, partners } = await lockCommissions(ctx, ids)
     const changes = noChanges()
     const changed = commissions.map((commission) => ({ commission, before: commission.status }))
     for (const commission of commissions) setStatus(changes, commission, input.status)
+    await judgeMoves(ctx, changes, partners.values())
     await write(ctx, changes, changed)
     const byId = new Map(commissions.map((commission) => [`cm_${commission.id}`, commission]))
     return ids.map((id) => ({ id, status: (byId.get(id) as Commission).status }))

@@ -8,6 +8,7 @@ import { addToPayouts } from '../payouts/service.ts'
 import type { Batch, Changes } from './batch.ts'
 import type { Commission } from './commission.ts'
 import { type CommissionEvent, commissionsMessage } from './messages.ts'
+import { writeMoves } from './move.ts'
 import { insertCommissions, updateCommissions } from './rows-store.ts'
 import { addSpending, insertBindings, insertDecisions, insertKeys } from './store.ts'
 
@@ -27,6 +28,7 @@ export async function writeChanges(ctx: Ctx, changes: Changes, spending: Batch['
   if (changes.decisions.length > 0) await insertDecisions(db, workspaceId, changes.decisions)
   if (spent.length > 0) await addSpending(db, spent)
   await addPartnerTotals(db, listTotals(changes))
+  await writeMoves(ctx, [...changes.moves.values()])
   await post(db, workspaceId, changes.postings.map(toEntry))
   const events = [
     ...changes.created.map((commission) => describeEvent('commission.created', commission)),

@@ -33,6 +33,7 @@ export function profileColumns(input: Profile): ProfileColumns {
     linkedin: input.linkedin,
     instagram: input.instagram,
     tiktok: input.tiktok,
+    is_pinned: input.isPinned,
   }
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined))
 }

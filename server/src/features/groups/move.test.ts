@@ -1,4 +1,5 @@
 import type { MoveRule } from '@tributary/contract/groups'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { findMove, type MovingPartner } from './move.ts'
 
@@ -69,4 +70,50 @@ test('the most demanding group wins: by commissions, sales, conversions, then le
   expect(choose(group('a', gte('totalLeads', 9)), group('b', between('totalLeads', 10, 200)))).toBe('b')
   expect(choose(group('a', gte('totalLeads', 9)), group('b', gte('totalLeads', 9)))).toBe('a')
   expect(choose(group('a', gte('totalLeads', 9), gte('totalLeads', 50)), group('b', gte('totalLeads', 40)))).toBe('a')
+})
+
+test('a rule on groups says who may join, not who stays', () => {
+  const groups = [
+    { id: 'silver', moveRules: [gte('totalSaleAmount', 1_000)] },
+    { id: 'gold', moveRules: [gte('totalSaleAmount', 10_000), from('in', 'silver')] },
+  ]
+  expect(findMove(partner({ saleAmount: 10_000n }, { groupId: 'silver' }), groups)).toBe('gold')
+  expect(findMove(partner({ saleAmount: 10_000n }, { groupId: 'gold' }), groups)).toBeNull()
+  expect(findMove(partner({ saleAmount: 9_999n }, { groupId: 'gold' }), groups)).toBe('silver')
+  expect(findMove(partner({ saleAmount: 10_000n }), groups)).toBe('gold')
+})
+
+test('of equally demanding groups, the partner stays in its own', () => {
+  const groups = ['a', 'b'].map((id) => ({ id, moveRules: [gte('totalLeads', 5)] }))
+  expect(findMove(partner({ leads: 5n }, { groupId: 'b' }), groups)).toBeNull()
+})
+
+test('equal totals never move a partner twice', () => {
+  const ids = ['default', 'a', 'b', 'c', 'd']
+  const total = fc.constantFrom<Total[]>('totalLeads', 'totalConversions', 'totalSaleAmount', 'totalCommissions')
+  const small = fc.nat({ max: 4 })
+  const rule: fc.Arbitrary<MoveRule> = fc.oneof(
+    fc.tuple(total, small).map(([attribute, value]) => gte(attribute, value)),
+    fc.tuple(total, small, small).map(([attribute, min, length]) => between(attribute, min, min + length)),
+    fc
+      .tuple(fc.constantFrom('in' as const, 'not_in' as const), fc.subarray(ids, { minLength: 1 }))
+      .map(([operator, groups]) => from(operator, ...groups)),
+  )
+  const rules = fc.array(rule, { maxLength: 3 })
+  const amount = small.map(BigInt)
+  const totals = fc.record({ leads: amount, conversions: amount, saleAmount: amount, commissions: amount })
+  fc.assert(
+    fc.property(
+      fc.tuple(rules, rules, rules, rules, rules),
+      totals,
+      fc.constantFrom(...ids),
+      (all, totals, groupId) => {
+        const groups = ids.map((id, index) => ({ id, moveRules: all[index] ?? [] }))
+        const target = findMove({ groupId, isPinned: false, totals }, groups)
+        if (target !== null) expect(findMove({ groupId: target, isPinned: false, totals }, groups)).toBeNull()
+        expect(target).not.toBe(groupId)
+      },
+    ),
+    { numRuns: 5_000 },
+  )
 })

@@ -12,19 +12,35 @@ const attributes = ['totalCommissions', 'totalSaleAmount', 'totalConversions', '
 
 /**
  * The group that a partner moves to by its totals, or null when it stays. A group without rules attracts nobody. If
- * several groups match, also the partner's own, the most demanding one wins, so that a partner never moves to and fro
- * while its totals are the same; of equal ones, the first.
+ * several groups match, the most demanding one wins; of equal ones the partner's own, else the first. Further moves
+ * that the new group would allow are part of this one, so that equal totals never move a partner twice.
  */
 export function findMove(partner: MovingPartner, groups: MoveTarget[]): string | null {
   if (partner.isPinned) return null
+  // After the first step, each step leads to a more demanding group, so that the steps end.
+  for (let groupId = partner.groupId; ; ) {
+    const next = findNext({ ...partner, groupId }, groups)
+    if (next === groupId) return groupId === partner.groupId ? null : groupId
+    groupId = next
+  }
+}
+
+function findNext(partner: MovingPartner, groups: MoveTarget[]): string {
+  const present = groups.find(({ id }) => id === partner.groupId)
   const matching = groups.filter(
-    ({ moveRules }) => moveRules.length > 0 && moveRules.every((rule) => meets(partner, rule)),
+    (group) => group.moveRules.length > 0 && group.moveRules.every((rule) => meets(partner, rule)),
   )
-  const target = matching.reduce<MoveTarget | undefined>(
+  const best = matching.reduce<MoveTarget | undefined>(
     (best, group) => (best && !isMoreDemanding(group, best) ? best : group),
-    undefined,
+    present && meetsTotals(partner, present) ? present : undefined,
   )
-  return target === undefined || target.id === partner.groupId ? null : target.id
+  return best?.id ?? partner.groupId
+}
+
+/** Whether the totals still meet the rules of the present group. Its rules on groups say who may join, not who stays. */
+function meetsTotals(partner: MovingPartner, { moveRules }: MoveTarget): boolean {
+  const ofTotals = moveRules.filter(({ attribute }) => attribute !== 'groupId')
+  return moveRules.length > 0 && ofTotals.every((rule) => meets(partner, rule))
 }
 
 function meets({ groupId, totals }: MovingPartner, rule: MoveRule): boolean {

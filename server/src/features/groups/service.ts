@@ -5,6 +5,7 @@ import { newId } from '../../platform/ids.ts'
 import { type AllWorkspacesDb, transaction, violatedConstraint } from '../../platform/postgres.ts'
 import { domainForLink } from '../domains/service.ts'
 import { requireRoom } from '../workspaces/service.ts'
+import { findMove, type MoveTarget, type MovingPartner } from './move.ts'
 import {
   countGroups,
   deleteGroupRow,
@@ -17,6 +18,7 @@ import {
   selectGroups,
   selectGroupsById,
   selectGroupsByNumber,
+  selectGroupsWithRules,
   updateGroupRow,
 } from './store.ts'
 
@@ -117,6 +119,28 @@ export async function groupsByNumber(ctx: Reader, numbers: bigint[]): Promise<Ma
 export async function groupIds(db: AllWorkspacesDb, numbers: bigint[]): Promise<Map<bigint, string>> {
   const rows = await selectGroupIds(db, [...new Set(numbers)])
   return new Map(rows.map(({ number, id }) => [number, id]))
+}
+
+/** A group that partners move to when their totals meet its rules. */
+export type GroupTarget = MoveTarget & Pick<Group, 'number'>
+
+/** Reads groups by number, and the groups that partners move to by rules, which it locks against deletion. */
+export async function groupsAndTargets(
+  ctx: Reader,
+  numbers: bigint[],
+): Promise<{ groups: Map<bigint, Group>; targets: GroupTarget[] }> {
+  const rows = await selectGroupsWithRules(ctx.db, ctx.workspaceId, [...new Set(numbers)])
+  const targets = rows.filter(({ is_target }) => is_target)
+  return {
+    groups: new Map(rows.map((row) => [row.number, row])),
+    targets: targets.map(({ number, id, move_rules }) => ({ number, id, moveRules: move_rules })),
+  }
+}
+
+/** The group that a partner moves to by its totals; undefined when it stays. */
+export function findTarget(partner: MovingPartner, targets: GroupTarget[]): GroupTarget | undefined {
+  const id = targets.length === 0 ? null : findMove(partner, targets)
+  return id === null ? undefined : targets.find((target) => target.id === id)
 }
 
 export async function groupsById(ctx: Reader, ids: string[]): Promise<Map<string, Group>> {

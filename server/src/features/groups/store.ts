@@ -69,6 +69,25 @@ export async function selectGroupIds(db: AllWorkspacesDb, numbers: bigint[]) {
   return result.rows
 }
 
+/**
+ * Reads groups by number, including deleted ones, and all groups with move rules, oldest first. Those that partners may
+ * move to are locked against deletion until the transaction ends; one that is being deleted is none of them.
+ */
+export async function selectGroupsWithRules(
+  db: Db,
+  workspaceId: string,
+  numbers: bigint[],
+): Promise<(GroupRow & { is_target: boolean })[]> {
+  const result = await sql<GroupRow & { is_target: boolean }>`
+    SELECT g.*, EXISTS (SELECT FROM partner_groups target WHERE target.workspace_id = ${workspaceId}
+        AND target.number = g.number AND target.deleted_at IS NULL AND target.move_rules <> '[]'
+        FOR KEY SHARE SKIP LOCKED) AS is_target
+    FROM partner_groups g WHERE g.workspace_id = ${workspaceId}
+      AND (g.number = ANY(${numbers}::bigint[]) OR (g.deleted_at IS NULL AND g.move_rules <> '[]'))
+    ORDER BY g.number`.execute(db)
+  return result.rows
+}
+
 export async function selectGroupsById(db: Db, workspaceId: string, ids: string[]): Promise<GroupRow[]> {
   const result = await sql<GroupRow>`SELECT * FROM partner_groups
     WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[]) AND deleted_at IS NULL`.execute(db)

@@ -38,7 +38,7 @@ import {
   selectPartnerNumbers,
   selectPartnersById,
   selectPartnersByNumber,
-  updateGroupOfPartners,
+  updateGroups,
   updatePartner,
 } from './store.ts'
 import {
@@ -177,21 +177,32 @@ export async function moveGroup(ctx: Ctx, from: Group, to: Group, most: number):
 }
 
 async function moveLocked(ctx: Ctx, partners: Partner[], group: Group): Promise<Partner[]> {
-  const numbers = partners.map((partner) => partner.number)
   const former = await groupsByNumber(
     ctx,
     partners.map((partner) => partner.group_number),
   )
-  await updateGroupOfPartners(ctx.db, ctx.workspaceId, numbers, group.number)
-  await recordActivities(
+  await recordMoves(
     ctx,
     partners.map(({ number, group_number }) => ({
       partnerNumber: number,
-      kind: 'group',
+      groupNumber: group.number,
       detail: { from: former.get(group_number)?.id, to: group.id },
     })),
   )
   return partners
+}
+
+/** Moves partners to groups, each with an activity. Lock the partners before. */
+export async function recordMoves(
+  ctx: Pick<Ctx, 'db' | 'workspaceId' | 'actor'>,
+  moves: { partnerNumber: bigint; groupNumber: bigint; detail: object }[],
+): Promise<void> {
+  if (moves.length === 0) return
+  await updateGroups(ctx.db, ctx.workspaceId, moves)
+  await recordActivities(
+    ctx,
+    moves.map(({ partnerNumber, detail }) => ({ partnerNumber, kind: 'group', detail })),
+  )
 }
 
 /** Changes a partner whose status is one of `from`; undefined when it has another. Call `lockPartners` before. */

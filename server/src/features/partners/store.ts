@@ -140,9 +140,13 @@ export async function lockPartnersOfGroup(db: Db, workspaceId: string, groupNumb
   return result.rows
 }
 
-export async function updateGroupOfPartners(db: Db, workspaceId: string, numbers: bigint[], groupNumber: bigint) {
-  await sql`UPDATE partners SET group_number = ${groupNumber}, updated_at = now()
-    WHERE workspace_id = ${workspaceId} AND number = ANY(${numbers}::bigint[])`.execute(db)
+export type GroupMove = { partnerNumber: bigint; groupNumber: bigint }
+
+export async function updateGroups(db: Db, workspaceId: string, moves: GroupMove[]): Promise<void> {
+  await sql`UPDATE partners p SET group_number = moved.to_group, updated_at = now()
+    FROM unnest(${moves.map(({ partnerNumber }) => partnerNumber)}::bigint[],
+      ${moves.map(({ groupNumber }) => groupNumber)}::bigint[]) AS moved (number, to_group)
+    WHERE p.workspace_id = ${workspaceId} AND p.number = moved.number`.execute(db)
 }
 
 /** Locks those of the partners that no other transaction has locked. */
