@@ -241,6 +241,12 @@ const explanation = z
     eventId: z.string().nullable().describe('Id of the lead, sale or refund.'),
     linkId: z.string().nullable(),
     clickId: z.string().nullable(),
+    attribution: z
+      .string()
+      .nullable()
+      .describe(
+        'How the event got its link: `lead`, `last_click`, `first_click`, `stored_click`, `discount_code` or `by_hand`.',
+      ),
     earnings: z.number().int(),
     dueAt: instant.nullable(),
     reasoning: rewardReasoning

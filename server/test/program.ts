@@ -25,9 +25,13 @@ type Terms = {
 export type BuiltPartner = Partner & { link: { number: bigint; partnerId: string } }
 export type BuiltProgram = { workspace: BuiltWorkspace; ctx: Ctx; group: Group }
 
-/** Creates a workspace with a program and its default group. */
-export async function buildProgram(platform: Platform, given: { currency?: string } = {}): Promise<BuiltProgram> {
-  const workspace = await buildWorkspace(platform)
+/** Creates a program and its default group, in a new workspace or the given one. */
+export async function buildProgram(
+  platform: Platform,
+  given: { currency?: string } = {},
+  existing?: BuiltWorkspace,
+): Promise<BuiltProgram> {
+  const workspace = existing ?? (await buildWorkspace(platform))
   const ctx = contextIn(platform, workspace.id)
   await createProgram(ctx, { name: 'Friends', domain: workspace.domain, url: 'https://example.com', ...given })
   return { workspace, ctx, group: await requireDefaultGroup(ctx) }

@@ -56,7 +56,7 @@ async function explainRow(
   return {
     ...(await describe(ctx, row.link_number, conversion, detail)),
     outcome: 'commission',
-    text: summarize(row, detail),
+    text: summarize(row, detail) + describeCode(conversion),
     commissionId: `cm_${row.id}`,
     earnings: boundedSum(row.earnings),
     dueAt: row.due_at.toISOString(),
@@ -84,6 +84,7 @@ async function describe(
     eventId: conversion?.id ?? null,
     linkId: links.get(linkNumber)?.id ?? null,
     clickId: conversion?.click_id ?? null,
+    attribution: conversion?.attribution ?? null,
     earnings: 0,
     dueAt: null,
     reasoning: detail?.why ?? null,
@@ -111,6 +112,12 @@ function summarize({ type, status, description }: DetailedRow, { why, edit, claw
   const cap = why.cap && why.cap.left < sum(why.lines) ? `, limited by the spend limit to ${why.cap.left}` : ''
   const now = status === 'refunded' ? ' It is refunded.' : ''
   return `Version ${why.reward?.version} of the reward: ${lines.join(', ')}${cap}.${change}${now}`
+}
+
+function describeCode(conversion: Conversion | undefined): string {
+  if (conversion?.attribution !== 'discount_code') return ''
+  const code = conversion.metadata === null ? undefined : JSON.parse(conversion.metadata).discountCode
+  return ` The ${conversion.kind} belongs to the partner by the discount code${code ? ` ${code}` : ''}.`
 }
 
 function sum(lines: { earnings: number }[]): number {

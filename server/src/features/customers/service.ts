@@ -50,7 +50,8 @@ import {
 
 export type Customer = CustomerRow
 export type Person = { externalId: string; name: string | null; email: string | null; avatar: string | null }
-type FirstClick = { clickId: string; linkNumber: bigint }
+/** What brought a customer: its first click, or without one the link of a discount code. */
+type FirstClick = { clickId: string | null; linkNumber: bigint }
 type Expansion = { includeExpandedFields?: boolean }
 
 const attempts = 5

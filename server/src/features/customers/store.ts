@@ -121,11 +121,12 @@ export async function selectOrigins(db: Db, workspaceId: string, ids: string[]):
   return result.rows
 }
 
-export type FirstClickRow = { id: string; clickId: string; linkNumber: bigint }
+export type FirstClickRow = { id: string; clickId: string | null; linkNumber: bigint }
 
 /** Saves the first click of customers that have none yet. */
 export async function updateFirstClicks(db: Db, workspaceId: string, rows: FirstClickRow[]): Promise<void> {
-  await sql`UPDATE customers SET click_id = first.click_id, link_number = first.link_number, updated_at = now()
+  await sql`UPDATE customers SET click_id = first.click_id, updated_at = now(), link_number =
+      CASE WHEN first.click_id IS NULL THEN coalesce(customers.link_number, first.link_number) ELSE first.link_number END
     FROM unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ clickId }) => clickId)}::text[],
       ${rows.map(({ linkNumber }) => linkNumber)}::bigint[]) AS first (id, click_id, link_number)
     WHERE workspace_id = ${workspaceId} AND customers.id = first.id AND customers.click_id IS NULL`.execute(db)

@@ -4,20 +4,29 @@ import { badRequest, conflict, notFound } from '../../platform/errors.ts'
 import { hashPartition, newId, randomText } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { transaction } from '../../platform/postgres.ts'
-import { discountsByGroup, discountsByNumber, getDiscount, requireDiscount } from '../discounts/service.ts'
-import { linkTitles, requireLinkOwner } from '../links/service.ts'
-import { type Partner, partnersByNumber, requirePartner } from '../partners/service.ts'
+import {
+  discountsByGroup,
+  discountsByNumber,
+  getDiscount,
+  precedenceSelection,
+  requireDiscount,
+} from '../discounts/service.ts'
+import { linkTitles, partnerLinkCondition, requireLinkOwner } from '../links/service.ts'
+import { type Partner, partnerIdSelection, partnersByNumber, requirePartner } from '../partners/service.ts'
 import { requireProgram } from '../programs/service.ts'
 import { type CodeChanged, codeChangedMessage } from './messages.ts'
 import {
+  type AttributableCode,
   type CodeRow,
   deleteCode,
   disableCodes,
   enableCodes,
+  enabledCode,
   insertCode,
   moveCodes,
   selectCodeOfLink,
   selectCodes,
+  selectEnabledCode,
   updateDiscountOfCodes,
 } from './store.ts'
 
@@ -112,6 +121,21 @@ export async function deleteDiscountCode(ctx: Ctx, idOrCode: string): Promise<{ 
     await publishCode(ctx, 'discount_code.deleted', row)
     return { id: row.id }
   })
+}
+
+const codeParts = { partnerIdSelection, precedenceSelection, partnerLinkCondition }
+
+/** What a lead or sale with the code belongs to; `wins` says whether the code comes before a click. */
+export type CodeOwner = AttributableCode
+
+/** Finds an enabled code, ignoring case. */
+export function findCodeOwner({ db, workspaceId }: Reader, code: string): Promise<CodeOwner | undefined> {
+  return selectEnabledCode(db, workspaceId, code, codeParts)
+}
+
+/** The SQL that selects link_number, partner_id and wins of an enabled code; the arguments are SQL. */
+export function codeSelection(parts: Record<'workspace' | 'code', string>): string {
+  return enabledCode(parts, codeParts)
 }
 
 /** Disables the codes of a banned or deactivated partner. */

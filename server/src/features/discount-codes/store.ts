@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import type { Db } from '../../platform/postgres.ts'
 
 export type CodeRow = {
@@ -33,6 +33,45 @@ export async function selectCodeOfLink(db: Db, workspaceId: string, linkNumber: 
   const result = await sql<CodeRow>`SELECT * FROM discount_codes
     WHERE workspace_id = ${workspaceId} AND link_number = ${linkNumber}`.execute(db)
   return result.rows[0]
+}
+
+type Sql<Part extends string> = (parts: Record<Part, string>) => string
+/** Functions of other features that return SQL on their tables. */
+export type CodeParts = {
+  partnerIdSelection: Sql<'workspace' | 'number'>
+  precedenceSelection: Sql<'workspace' | 'number'>
+  partnerLinkCondition: Sql<'workspace' | 'number' | 'partnerId'>
+}
+
+/**
+ * SQL that selects link, partner and precedence of an enabled code whose link is the partner's; `workspace` and `code`
+ * are SQL, too. Case is ignored.
+ */
+export function enabledCode(
+  { workspace, code }: Record<'workspace' | 'code', string>,
+  { partnerIdSelection, precedenceSelection, partnerLinkCondition }: CodeParts,
+): string {
+  return `SELECT c.link_number, partner.id AS partner_id,
+      coalesce((${precedenceSelection({ workspace, number: 'c.discount_number' })}), false) AS wins
+    FROM discount_codes c, LATERAL (${partnerIdSelection({ workspace, number: 'c.partner_number' })}) AS partner
+    WHERE c.workspace_id = ${workspace} AND lower(c.code) = lower(${code}) AND c.disabled_at IS NULL
+      AND ${partnerLinkCondition({ workspace, number: 'c.link_number', partnerId: 'partner.id' })}`
+}
+
+export type AttributableCode = { linkNumber: bigint; partnerId: string; wins: boolean }
+
+export async function selectEnabledCode(
+  db: Db,
+  workspaceId: string,
+  code: string,
+  parts: CodeParts,
+): Promise<AttributableCode | undefined> {
+  const text = enabledCode({ workspace: '$1', code: '$2' }, parts)
+  const result = await db.executeQuery<{ link_number: bigint; partner_id: string; wins: boolean }>(
+    CompiledQuery.raw(text, [workspaceId, code]),
+  )
+  const [row] = result.rows
+  return row && { linkNumber: row.link_number, partnerId: row.partner_id, wins: row.wins }
 }
 
 /** Inserts a code. Undefined when it is taken, or its link has one. */

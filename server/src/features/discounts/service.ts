@@ -7,6 +7,7 @@ import { newId } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { groupsByNumber, requireDefaultGroup, requireGroup } from '../groups/service.ts'
 import {
+  codeWinsSelection,
   type DiscountChanges,
   type DiscountRow,
   deleteDiscountOfGroup,
@@ -98,6 +99,11 @@ export async function discountsByNumber(ctx: Reader, numbers: bigint[]): Promise
   if (numbers.length === 0) return new Map()
   const rows = await selectDiscountsByNumber(ctx.db, ctx.workspaceId, [...new Set(numbers)])
   return new Map(rows.map((row) => [row.number, row]))
+}
+
+/** The SQL that selects whether codes of a discount come before clicks; the arguments are SQL. */
+export function precedenceSelection(columns: Record<'workspace' | 'number', string>): string {
+  return codeWinsSelection(columns)
 }
 
 /** Money in the smallest unit, or percent. */

@@ -61,6 +61,11 @@ export async function selectDiscountsByNumber(db: Db, workspaceId: string, numbe
   return result.rows
 }
 
+/** SQL that selects whether codes of a discount come before clicks; the arguments are SQL. */
+export function codeWinsSelection({ workspace, number }: Record<'workspace' | 'number', string>): string {
+  return `SELECT d.code_wins FROM discounts d WHERE d.workspace_id = ${workspace} AND d.number = ${number}`
+}
+
 /** Inserts a discount. Undefined when its group has one. */
 export async function insertDiscount(db: Db, row: NewDiscountRow): Promise<DiscountRow | undefined> {
   const inserted = await db

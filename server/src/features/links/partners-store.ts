@@ -23,6 +23,16 @@ export async function selectLinksOfPartners(
   return result.rows
 }
 
+/** SQL condition that a link belongs to a partner and is neither deleted nor disabled; the arguments are SQL. */
+export function ownedBy({
+  workspace,
+  number,
+  partnerId,
+}: Record<'workspace' | 'number' | 'partnerId', string>): string {
+  return `EXISTS (SELECT FROM links l WHERE l.workspace_id = ${workspace} AND l.number = ${number}
+    AND l.partner_id = ${partnerId} AND l.deleted_at IS NULL AND l.disabled_at IS NULL)`
+}
+
 /** Locks links of a partner until the transaction ends: all, or those that were disabled at one of these times. */
 export async function lockPartnerLinks(
   db: Db,

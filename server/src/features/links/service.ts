@@ -30,7 +30,7 @@ import { keyProblem, lookupKey, rootKey } from './key.ts'
 import type { LinkChanged } from './messages.ts'
 import { addClicksOfPartners, recountPartners } from './partner-clicks.ts'
 import { disablePartnerLinks, enablePartnerLinks, linksByPartner, movePartnerLinks } from './partner-links.ts'
-import { countLinksOfPartner, ownedLinksFragment, selectPartnerLinkNumbers } from './partners-store.ts'
+import { countLinksOfPartner, ownedBy, ownedLinksFragment, selectPartnerLinkNumbers } from './partners-store.ts'
 import { buildShortLink, presentAll, type RedirectView, redirectView, trackedLink } from './present.ts'
 import { parseExternalId, parseLinkName } from './settings.ts'
 import {
@@ -169,6 +169,11 @@ export async function countConversions(platform: Pick<Platform, 'db'>, counts: C
 export async function linkForConversion(ctx: Ctx, number: bigint): Promise<TrackedLink | undefined> {
   const [row] = await selectLinksByNumber(ctx.db, ctx.workspaceId, [number])
   return row && row.deleted_at === null && row.disabled_at === null ? trackedLink(row) : undefined
+}
+
+/** The SQL condition that a link belongs to a partner and can get leads and sales; the arguments are SQL. */
+export function partnerLinkCondition(columns: Record<'workspace' | 'number' | 'partnerId', string>): string {
+  return ownedBy(columns)
 }
 
 export type CountedLink = {

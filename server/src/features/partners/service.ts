@@ -19,6 +19,7 @@ import {
   countPartners,
   deleteUnconfirmedRows,
   existingPartner,
+  idSelection,
   insertActivities,
   insertPartner,
   lockPartnerRows,
@@ -302,6 +303,11 @@ export async function deleteUnconfirmed(platform: Pick<Platform, 'db'>, now: Dat
 /** The SQL condition that a partner, if any, exists; the columns are SQL, too. */
 export function partnerCondition(columns: Record<'workspace' | 'id', string>): string {
   return existingPartner(columns)
+}
+
+/** The SQL that selects the id of a partner by number; the arguments are SQL. */
+export function partnerIdSelection(columns: Record<'workspace' | 'number', string>): string {
+  return idSelection(columns)
 }
 
 /** Records who changed partners, and how. */

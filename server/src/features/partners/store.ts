@@ -100,6 +100,11 @@ export function existingPartner({ workspace, id }: Record<'workspace' | 'id', st
       AND (p.status <> 'pending' OR p.applied_at IS NOT NULL) FOR KEY SHARE))`
 }
 
+/** SQL that selects the id of a partner by number; the arguments are SQL. */
+export function idSelection({ workspace, number }: Record<'workspace' | 'number', string>): string {
+  return `SELECT p.id FROM partners p WHERE p.workspace_id = ${workspace} AND p.number = ${number}`
+}
+
 /**
  * Updates a partner whose status is one of `from`; undefined when it has another. May violate the unique indexes
  * `partners_email` and `partners_tenant`.

@@ -3,7 +3,10 @@ export type AttributionModel = 'first-click' | 'last-click'
 export type ClickSeen = { clickId: string; linkNumber: bigint; hour: number }
 export type Attribution<Click extends ClickSeen = ClickSeen> =
   | { click: Click; reason: 'last_click' | 'first_click' | 'stored_click' }
+  | { click: null; code: AttributedCode; reason: 'discount_code' }
   | { click: null; reason: 'outside_window' | 'no_click' }
+/** A discount code: its link and partner, and whether it comes before a click. */
+export type AttributedCode = { linkNumber: bigint; partnerId: string; wins: boolean }
 
 /** Chooses the click of a lead, or of a sale without a lead: the request's click or the customer's first click. */
 export function attribute<Click extends ClickSeen>(input: {
@@ -23,6 +26,21 @@ export function attribute<Click extends ClickSeen>(input: {
   if (isInside(given)) return { click: given, reason: 'last_click' }
   if (isInside(stored)) return { click: stored, reason: 'stored_click' }
   return { click: null, reason: given || stored ? 'outside_window' : 'no_click' }
+}
+
+/** Attributes to a discount code where no click is attributable, or where the code comes before the click. */
+export function preferCode<Click extends ClickSeen>(
+  attribution: Attribution<Click>,
+  code: AttributedCode | null,
+): Attribution<Click> {
+  return code && takesOver(code, attribution.click?.linkNumber ?? null)
+    ? { click: null, code, reason: 'discount_code' }
+    : attribution
+}
+
+/** Whether a code is attributed instead of a click, or lead, on this link. */
+export function takesOver({ linkNumber, wins }: AttributedCode, clicked: bigint | null): boolean {
+  return clicked === null || (wins && clicked !== linkNumber)
 }
 
 const hourMs = 3_600_000

@@ -14,17 +14,20 @@ import {
   rememberClicks,
   saveCustomer,
 } from '../customers/service.ts'
+import { linkForConversion } from '../links/service.ts'
 import { conversionSettings } from '../workspaces/service.ts'
-import { type Attribution, attribute } from './attribution.ts'
+import { type AttributedCode, type Attribution, attribute, preferCode } from './attribution.ts'
 import { findClick, type KnownClick, requireClick } from './clicks.ts'
+import { findCode, readCode } from './codes.ts'
 import { recordConversion, recordConversions } from './record.ts'
 import { selectLead, selectLeads } from './record-store.ts'
 import type { ConversionRow, NewConversion } from './store.ts'
 
 export async function trackLead(ctx: Ctx, input: NewLead): Promise<LeadResult> {
   const given = input.clickId === '' ? null : await requireClick(ctx, input.clickId)
-  const inGroup = given && (await trackInGroup(ctx, { lead: input, given }))
-  return inGroup ?? trackAlone(ctx, given, input)
+  const isSimple = given && readCode(input.metadata) === null
+  const inGroup = isSimple && (await trackInGroup(ctx, { lead: input, given }))
+  return inGroup || trackAlone(ctx, given, input)
 }
 
 /** Records a lead. All reads are in the transaction that records it, so retries and races record one lead. */
@@ -32,20 +35,34 @@ function trackAlone(ctx: Ctx, given: KnownClick | null, input: NewLead): Promise
   return transaction(ctx, async (ctx) => {
     const known = await findCustomer(ctx, input.customerExternalId)
     const stored = known?.click_id ? await findClick(ctx, known.click_id) : null
-    if (!given && !stored) {
+    const code = await findCode(ctx, input.metadata)
+    if (!given && !stored && !code) {
       throw badRequest(
         `\`clickId\` in the body is missing, and no click of customer ${input.customerExternalId} is known. Send the click id.`,
       )
     }
-    const customer = known ?? (await makeCustomer(ctx, personFields(input), given))
-    if (known && given) await rememberClick(ctx, known, given)
-    const attribution = await attributeClick(ctx, given, stored)
+    const origin = given ?? codeOrigin(code)
+    const customer = known ?? (await makeCustomer(ctx, personFields(input), origin))
+    if (known && origin) await rememberClick(ctx, known, origin)
+    const attribution = preferCode(await attributeClick(ctx, given, stored), code)
     const lead = input.mode === 'deferred' ? undefined : await recordLead(ctx, customer, attribution, input)
     const counted = lead ? lead.click_id : (attribution.click?.clickId ?? null)
-    if (counted === null) return answer(input, customer, null)
+    if (counted === null) return answer(input, customer, await findUnclicked(ctx, lead, attribution))
     const isSame = counted === attribution.click?.clickId
     return answer(input, customer, isSame ? attribution.click : await findClick(ctx, counted))
   })
+}
+
+/** The link of a lead that belongs to a discount code, not to a click. */
+async function findUnclicked(ctx: Ctx, lead: ConversionRow | undefined, attribution: Attribution<KnownClick>) {
+  const number = lead ? lead.link_number : linkNumber(attribution)
+  const link = number === null ? undefined : await linkForConversion(ctx, number)
+  return link ? { link } : null
+}
+
+/** What brings the customer of a discount code that clicked on no link. */
+export function codeOrigin(code: AttributedCode | null) {
+  return code && { clickId: null, linkNumber: code.linkNumber }
 }
 
 type GivenLead = { lead: NewLead; given: KnownClick }
@@ -108,7 +125,11 @@ async function findRepeated(ctx: Ctx, candidates: Candidate[]): Promise<Set<Cand
   return new Set(known.filter((_, index) => leads[index]))
 }
 
-function answer(input: NewLead, customer: Customer, click: KnownClick | null): LeadResult {
+function answer(
+  input: NewLead,
+  customer: Customer,
+  click: (Pick<KnownClick, 'link'> & Partial<Pick<KnownClick, 'clickId'>>) | null,
+): LeadResult {
   return {
     click: { id: click?.clickId ?? input.clickId },
     link: click?.link ?? null,
@@ -137,23 +158,29 @@ type LeadFields = Pick<NewLead, 'eventName' | 'eventQuantity' | 'metadata'>
 function buildLead(
   ctx: Ctx,
   customer: Customer,
-  { click, reason }: Attribution<KnownClick>,
+  attribution: Attribution<KnownClick>,
   lead: LeadFields,
 ): NewConversion {
+  const { click, reason } = attribution
+  const owner = 'code' in attribution ? attribution.code.partnerId : (click?.link.partnerId ?? null)
   return {
     id: newId('evt'),
     workspace_id: ctx.workspaceId,
     kind: 'lead',
     customer_id: customer.id,
     event_name: lead.eventName,
-    link_number: click?.linkNumber ?? null,
+    link_number: linkNumber(attribution),
     click_id: click?.clickId ?? null,
-    partner_id: click?.link.partnerId ?? null,
+    partner_id: owner,
     attribution: reason,
     quantity: lead.eventQuantity ?? 1,
     metadata: lead.metadata ? JSON.stringify(lead.metadata) : null,
     created_at: ctx.now(),
   }
+}
+
+function linkNumber(attribution: Attribution): bigint | null {
+  return 'code' in attribution ? attribution.code.linkNumber : (attribution.click?.linkNumber ?? null)
 }
 
 export function personFields(input: {

@@ -9,6 +9,7 @@ export type NewSaleRow = {
   ordinal: number
   external_id: string
   lead_event_name: string | null
+  discount_code: string | null
   event_name: string
   amount: number
   currency: string
@@ -39,15 +40,22 @@ type Sql<Part extends string> = (parts: Record<'workspace' | Part, string>) => s
 type SaleParts = {
   currencySelection: Sql<never>
   buyersSelection: Sql<'externalIds'>
+  codeSelection: Sql<'code'>
   saleCounting: Sql<'totals'>
 }
 
 /**
  * Returns the function that records sales of known customers that have a lead, counts them and publishes them, in one
- * statement. It leaves out sales of an invoice that has one, sales in another currency than the workspace's, and all but
- * one of the first sales of a customer. It locks the invoices first, then the customers.
+ * statement. It leaves out sales of an invoice that has one, sales in another currency than the workspace's, all but one
+ * of the first sales of a customer, and those with a discount code whose lead has no link. It locks the invoices first,
+ * then the customers.
  */
-export function openSaleRecording({ currencySelection, buyersSelection, saleCounting }: SaleParts): SaleRecording {
+export function openSaleRecording({
+  currencySelection,
+  buyersSelection,
+  codeSelection,
+  saleCounting,
+}: SaleParts): SaleRecording {
   const workspace = '$1'
   const totals = `SELECT customer_id AS id, count(*) AS sales, sum(amount) AS amount, min(created_at) AS at
     FROM recorded GROUP BY customer_id`
@@ -55,7 +63,7 @@ export function openSaleRecording({ currencySelection, buyersSelection, saleCoun
     'record_sales',
     `WITH given AS MATERIALIZED (
       SELECT * FROM jsonb_to_recordset($2::jsonb) AS given (id text, ordinal integer, external_id text,
-        lead_event_name text, event_name text, amount bigint, currency text, original_amount bigint,
+        lead_event_name text, discount_code text, event_name text, amount bigint, currency text, original_amount bigint,
         original_currency text, payment_processor text, invoice_id text, from_page boolean, metadata text,
         created_at timestamptz, message jsonb)
     ), sold AS MATERIALIZED (
@@ -70,14 +78,21 @@ export function openSaleRecording({ currencySelection, buyersSelection, saleCoun
         row_number() OVER (PARTITION BY customer.id ORDER BY ordinal) AS place
       FROM item JOIN customer USING (external_id)
     ), attributed AS MATERIALIZED (
-      SELECT placed.*, lead.link_number, lead.click_id, lead.partner_id, lead.click_facts, lead.click_facts_at,
-        CASE WHEN lead.link_number IS NULL THEN lead.attribution ELSE 'lead' END AS attribution
+      SELECT placed.*, coalesce(code.link_number, lead.link_number) AS link_number,
+        coalesce(code.partner_id, lead.partner_id) AS partner_id,
+        CASE WHEN code.link_number IS NULL THEN lead.click_id END AS click_id,
+        CASE WHEN code.link_number IS NULL THEN lead.click_facts END AS click_facts,
+        CASE WHEN code.link_number IS NULL THEN lead.click_facts_at END AS click_facts_at,
+        CASE WHEN code.link_number IS NOT NULL THEN 'discount_code' WHEN lead.link_number IS NULL THEN lead.attribution
+          ELSE 'lead' END AS attribution
       FROM placed CROSS JOIN LATERAL (
         SELECT * FROM (SELECT number, link_number, click_id, attribution, partner_id, click_facts, click_facts_at
           FROM conversions WHERE workspace_id = $1 AND customer_id = placed.customer_id AND kind = 'lead'
             AND (placed.lead_event_name IS NULL OR event_name = placed.lead_event_name) OFFSET 0) AS leads
         ORDER BY number DESC LIMIT 1) AS lead
-      WHERE first_sale_at IS NOT NULL OR place = 1
+      LEFT JOIN LATERAL (${codeSelection({ workspace, code: 'placed.discount_code' })}) AS code
+        ON lead.link_number IS NULL OR (code.wins AND code.link_number <> lead.link_number)
+      WHERE (first_sale_at IS NOT NULL OR place = 1) AND (lead.link_number IS NOT NULL OR code.link_number IS NULL)
     ), recorded AS (
       INSERT INTO conversions (id, workspace_id, kind, customer_id, event_name, link_number, click_id, attribution,
         amount, currency, original_amount, original_currency, payment_processor, invoice_id, from_page, is_first,

@@ -12,12 +12,16 @@ import {
   findCustomer,
   lockCustomer,
   makeCustomer,
+  rememberClick,
   saleCounting,
 } from '../customers/service.ts'
+import { codeSelection } from '../discount-codes/service.ts'
 import { convert, exchangeRates, type Money } from '../money/service.ts'
 import { conversionSettings, currencySelection, guessCurrency } from '../workspaces/service.ts'
+import { type AttributedCode, preferCode, takesOver } from './attribution.ts'
 import { findClick, type KnownClick, requireClick } from './clicks.ts'
-import { attributeClick, personFields, presentPerson, recordLead } from './leads.ts'
+import { findCode, readCode } from './codes.ts'
+import { attributeClick, codeOrigin, personFields, presentPerson, recordLead } from './leads.ts'
 import { conversionSubjectIn } from './messages.ts'
 import { recordConversion } from './record.ts'
 import { lockInvoices, selectLead, selectSale } from './record-store.ts'
@@ -25,7 +29,7 @@ import { takeBackSale } from './refunds.ts'
 import { type NewSaleRow, openSaleRecording } from './sales-store.ts'
 import type { ConversionRow, NewConversion } from './store.ts'
 
-const insertSales = openSaleRecording({ currencySelection, buyersSelection, saleCounting })
+const insertSales = openSaleRecording({ currencySelection, buyersSelection, codeSelection, saleCounting })
 
 const directLead = 'Direct sale'
 
@@ -46,9 +50,11 @@ function trackAlone(ctx: Ctx, given: KnownClick | null, input: NewSale): Promise
     const isReplaced = earlier?.from_page && !ctx.actor.isPublishable
     if (earlier && !isReplaced) return presentSale(ctx, earlier)
     const known = await findCustomer(ctx, input.customerExternalId)
-    if ((!known && !given) || input.amount === 0) return answer(input.eventName, known ?? null, null)
-    const customer = known ?? (await makeCustomer(ctx, personFields(input), given))
-    const attribution = await attributeSale(ctx, customer, given, input)
+    const code = await findCode(ctx, input.metadata)
+    if ((!known && !given && !code) || input.amount === 0) return answer(input.eventName, known ?? null, null)
+    const origin = given ?? codeOrigin(code)
+    const customer = known ?? (await makeCustomer(ctx, personFields(input), origin))
+    const attribution = await attributeSale(ctx, customer, { given, code }, input)
     if (earlier) await takeBackSale(ctx, earlier)
     const money = await convertSale(ctx, input)
     const isFirst = customer.first_sale_at === null
@@ -62,8 +68,8 @@ function trackAlone(ctx: Ctx, given: KnownClick | null, input: NewSale): Promise
 }
 
 /**
- * Records sales of known customers that have a lead. Other sales, such as a repeated invoice, get no result here and are
- * tracked alone.
+ * Records sales of known customers that have a lead. Other sales, such as a repeated invoice or the first one with a
+ * discount code, get no result here and are tracked alone.
  */
 const trackInGroup = openGroupCommit<NewSale, SaleResult>(
   async (ctx, calls) => {
@@ -113,6 +119,7 @@ function describeSale(ctx: Ctx, input: NewSale, money: Money, ordinal: number): 
     ordinal,
     external_id: input.customerExternalId,
     lead_event_name: input.leadEventName ?? null,
+    discount_code: readCode(input.metadata),
     event_name: input.eventName,
     amount,
     currency: money.currency,
@@ -133,20 +140,25 @@ type AttributedTo = Pick<
   'link_number' | 'click_id' | 'attribution' | 'partner_id' | 'click_facts' | 'click_facts_at'
 >
 
-/** Attributes a sale to the customer's latest or named lead. Without a lead, records one for the click. */
+/**
+ * Attributes a sale to the customer's latest or named lead, or to its discount code. Without a lead that has a link,
+ * records one for the click or code.
+ */
 async function attributeSale(
   ctx: Ctx,
   customer: Customer,
-  given: KnownClick | null,
+  { given, code }: { given: KnownClick | null; code: AttributedCode | null },
   { leadEventName, customerExternalId }: NewSale,
 ): Promise<AttributedTo> {
   const lead = await selectLead(ctx.db, ctx.workspaceId, customer.id, leadEventName ?? undefined)
-  if (lead) return attributeToLead(lead)
-  if (leadEventName && !given) {
+  if (lead && !(code && takesOver(code, lead.link_number))) return attributeToLead(lead)
+  if (lead && code) return attributeToCode(ctx, customer, code, { isRecorded: lead.link_number !== null })
+  if (leadEventName && !given && !code) {
     throw new AppError('not_found', `Customer ${customerExternalId} has no lead named ${leadEventName}.`)
   }
   const stored = customer.click_id ? await findClick(ctx, customer.click_id) : null
-  const found = await attributeClick(ctx, given, stored)
+  const found = preferCode(await attributeClick(ctx, given, stored), code)
+  if ('code' in found) return attributeToCode(ctx, customer, found.code, { eventName: leadEventName })
   if (found.reason === 'no_click') {
     throw new AppError(
       'not_found',
@@ -155,6 +167,24 @@ async function attributeSale(
   }
   const made = await recordLead(ctx, customer, found, { eventName: leadEventName ?? directLead })
   return followLead(made, found.reason)
+}
+
+/** Records a lead for the code unless one of the customer is recorded, so that later sales without the code follow it. */
+async function attributeToCode(
+  ctx: Ctx,
+  customer: Customer,
+  code: AttributedCode,
+  { isRecorded, eventName }: { isRecorded?: boolean; eventName?: string | null },
+): Promise<AttributedTo> {
+  const origin = codeOrigin(code)
+  if (origin) await rememberClick(ctx, customer, origin)
+  const attribution = { click: null, code, reason: 'discount_code' } as const
+  if (!isRecorded) await recordLead(ctx, customer, attribution, { eventName: eventName ?? directLead })
+  const { linkNumber: link_number, partnerId: partner_id } = code
+  return {
+    ...{ link_number, partner_id, attribution: attribution.reason },
+    ...{ click_id: null, click_facts: null, click_facts_at: null },
+  }
 }
 
 function attributeToLead(lead: ConversionRow): AttributedTo {
