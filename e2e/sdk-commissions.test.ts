@@ -1,10 +1,21 @@
+import { createClient } from '@tributary/contract/client'
+import { createCommission } from '@tributary/contract/commissions'
+import { updatePartner } from '@tributary/contract/partners'
+import { createWebhook, getDelivery, listDeliveries, type Trigger, webhookEvent } from '@tributary/contract/webhooks'
 import { Dub } from 'dub'
 import { HTTPClient } from 'dub/lib/http.js'
+import { webhookEventFromJSON } from 'dub/models/components'
+import { sql } from 'kysely'
 import { expect, inject, test } from 'vitest'
 import { z } from 'zod'
+import { runMaturing } from '../server/src/features/commissions/mature.ts'
+import type { CommissionsChanged } from '../server/src/features/commissions/messages.ts'
+import { commissionWebhooks } from '../server/src/features/commissions/webhooks.ts'
+import { linksByNumber } from '../server/src/features/links/service.ts'
+import { fanOut } from '../server/src/features/webhooks/fan-out.ts'
 import { buildCustomer } from '../server/test/build.ts'
 import { buildPartner, buildProgram, buildReward, decideAll, recordSale } from '../server/test/program.ts'
-import { openTestPlatform } from '../server/test/stack.ts'
+import { eventually, openTestPlatform } from '../server/test/stack.ts'
 
 const platform = await openTestPlatform()
 const { api } = inject('server')
@@ -135,4 +146,74 @@ test('a client of the public SDK changes commissions, one and many', async () =>
   await expect(unknown).rejects.toMatchObject({ name: 'NotFound', statusCode: 404 })
   const same = client.commissions.update({ id, requestBody: { status: 'fraud' } })
   await expect(same).rejects.toMatchObject({ name: 'BadRequest', statusCode: 400 })
+})
+
+test('the public SDK decodes commission.created and the partners of leads and sales; each event is sent once', async () => {
+  const { program, partner } = await newClient()
+  const call = createClient({ url: api, token: program.workspace.key })
+  const listen = async (name: string, ...triggers: Trigger[]) => {
+    const { id } = await call(createWebhook, { body: { name, url: `https://receiver.example/${name}`, triggers } })
+    return async (count: number) => {
+      const deliveries = await eventually(async () => {
+        const found = await call(listDeliveries, { params: { id } })
+        expect(found).toHaveLength(count)
+        return found
+      }, 20_000)
+      const read = deliveries.map(({ eventId }) => call(getDelivery, { params: { id, eventId } }))
+      const bodies = (await Promise.all(read)).map(({ body }) => JSON.parse(body ?? ''))
+      for (const body of bodies) expect(webhookEvent.parse(body)).toEqual(body)
+      return bodies.toSorted((one, other) => (one.event < other.event ? -1 : 1))
+    }
+  }
+  const known = await listen('known', 'commission.created', 'lead.created', 'sale.created')
+  const extensions = await listen('extensions', 'commission.updated', 'partner.updated')
+  const { customer } = await recordSale(platform, program, partner, { metadata: { plan: 'pro' } })
+  await decideAll(platform, program)
+  const clawback = { type: 'custom' as const, partnerId: partner.id, amount: -500, description: 'fraud' }
+  await call(createCommission, { body: clawback })
+  const created = await known(5)
+  for (const body of created) {
+    const decoded = webhookEventFromJSON(JSON.stringify(body))
+    expect(decoded.ok, JSON.stringify(body)).toBe(true)
+    expect(body.data.partner).toMatchObject({
+      id: partner.id,
+      totalCommissions: expect.any(Number),
+      groupId: program.group.id,
+    })
+  }
+  const commissions = created.filter(({ event }) => event === 'commission.created').map(({ data }) => data)
+  const byEarnings = commissions.toSorted((one, other) => one.earnings - other.earnings)
+  const linkId = (await linksByNumber(program.ctx, [partner.link.number])).get(partner.link.number)?.id
+  expect(byEarnings).toMatchObject([
+    { type: 'custom', earnings: -500, description: 'fraud', customer: null, link: null },
+    { type: 'lead', earnings: 250, customer: { id: customer.id }, link: { id: linkId } },
+    {
+      type: 'sale',
+      amount: 10_000,
+      earnings: 1_000,
+      status: 'pending',
+      metadata: { plan: 'pro' },
+      link: { id: linkId },
+    },
+  ])
+  expect(byEarnings.some((data) => 'paidAt' in data)).toBe(false)
+
+  await runMaturing(platform, new Date(Date.now() + 1_000), { workspaceIds: [program.ctx.workspaceId] })
+  await call(updatePartner, { params: { id: partner.id }, body: { companyName: 'Ada & Co' } })
+  const updated = await extensions(4)
+  expect(updated.map(({ event, data }) => [event, data.status])).toEqual([
+    ...Array.from({ length: 3 }, () => ['commission.updated', 'processed']),
+    ['partner.updated', 'approved'],
+  ])
+  expect(updated[3].data).toMatchObject({ id: partner.id, companyName: 'Ada & Co' })
+
+  const sent = await sql<{ body: CommissionsChanged }>`SELECT body FROM (SELECT body, workspace_id, subject FROM outbox
+    UNION ALL SELECT body, workspace_id, subject FROM outbox_published) AS o
+    WHERE workspace_id = ${program.ctx.workspaceId} AND subject LIKE '%.commissions'`.execute(platform.db)
+  await fanOut(
+    platform,
+    commissionWebhooks,
+    sent.rows.map(({ body }) => body),
+  )
+  expect([await known(5), (await extensions(4)).length]).toEqual([created, 4])
 })

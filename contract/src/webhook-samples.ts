@@ -2,7 +2,7 @@ import type { Customer } from './customers.ts'
 import type { Link } from './links.ts'
 import type { PartnerApplication } from './partner-applications.ts'
 import type { Partner } from './partners.ts'
-import type { Trigger, WebhookData, WebhookEvent } from './webhooks.ts'
+import type { EarningPartner, Trigger, WebhookData, WebhookEvent } from './webhooks.ts'
 
 type Sender = { workspaceId: string; apiUrl: string }
 
@@ -15,7 +15,15 @@ export function sampleEvent(id: string, event: Trigger, now: Date, sender: Sende
 function sampleData(at: string, sender: Sender): WebhookData {
   const link = sampleLink(at, sender)
   const click = sampleClick(at, link.url)
-  const lead = { eventName: 'Sign up', customer: sampleCustomer(at), click, link, partner: null, metadata: null }
+  const lead = {
+    eventName: 'Sign up',
+    customer: sampleCustomer(at),
+    click,
+    link,
+    partner: sampleEarner,
+    metadata: null,
+  }
+  const commission = sampleCommission(at, link)
   const money = { currency: 'usd', paymentProcessor: 'custom' as const, invoiceId: 'INV_123' }
   return {
     'link.created': link,
@@ -32,6 +40,9 @@ function sampleData(at: string, sender: Sender): WebhookData {
       targetPartner: { id: 'pn_test', tenantId: null, email: 'partner@example.com' },
       targetAlreadyEnrolled: true,
     },
+    'partner.updated': samplePartner(at),
+    'commission.created': commission,
+    'commission.updated': { ...commission, status: 'processed' },
     'discount_code.created': sampleCode,
     'discount_code.deleted': sampleCode,
   }
@@ -61,6 +72,44 @@ const profile = {
   linkedin: null,
   instagram: null,
   tiktok: null,
+}
+
+const sampleEarner: EarningPartner = {
+  id: 'pn_test',
+  name: 'Test Partner',
+  email: 'partner@example.com',
+  image: null,
+  payoutsEnabledAt: null,
+  country: 'US',
+  groupId: 'grp_test',
+  totalClicks: 0,
+  totalLeads: 0,
+  totalConversions: 0,
+  totalSales: 0,
+  totalSaleAmount: 0,
+  totalCommissions: 0,
+}
+
+function sampleCommission(at: string, link: Link): WebhookData['commission.created'] {
+  const { id, shortLink, domain, key } = link
+  return {
+    id: 'cm_test',
+    type: 'sale',
+    amount: 4_900,
+    earnings: 490,
+    currency: 'usd',
+    status: 'pending',
+    invoiceId: 'INV_123',
+    description: null,
+    quantity: 1,
+    userId: null,
+    metadata: null,
+    createdAt: at,
+    updatedAt: at,
+    partner: sampleEarner,
+    customer: sampleCustomer(at),
+    link: { id, shortLink, domain, key },
+  }
 }
 
 function sampleApplication(createdAt: string): PartnerApplication {

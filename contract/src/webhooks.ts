@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { commission, commissionPartner } from './commissions.ts'
 import { instant, listing, plainText } from './common.ts'
 import { customer } from './customers.ts'
 import { discountCode } from './discount-codes.ts'
@@ -22,17 +23,36 @@ export const triggers = [
   'partner.enrolled',
   'partner.application_submitted',
   'partner.merged',
+  'partner.updated',
+  'commission.created',
+  'commission.updated',
   'discount_code.created',
   'discount_code.deleted',
 ] as const
 export type Trigger = (typeof triggers)[number]
 
+const earningPartner = z.object({
+  ...commissionPartner.shape,
+  ...partner.pick({
+    totalClicks: true,
+    totalLeads: true,
+    totalConversions: true,
+    totalSales: true,
+    totalSaleAmount: true,
+    totalCommissions: true,
+  }).shape,
+})
+export type EarningPartner = z.infer<typeof earningPartner>
+const commissionEvent = commission.omit({ paidAt: true }).extend({
+  partner: earningPartner,
+  link: link.pick({ id: true, shortLink: true, domain: true, key: true }).nullable(),
+})
 const lead = {
   eventName: z.string(),
   customer,
   click,
   link,
-  partner: z.null(),
+  partner: earningPartner.nullable(),
   metadata: z.record(z.string(), z.unknown()).nullable(),
 }
 const sale = {
@@ -63,6 +83,9 @@ const dataSchemas = {
     targetPartner: mergedPartner,
     targetAlreadyEnrolled: z.boolean(),
   }),
+  'partner.updated': partner,
+  'commission.created': commissionEvent,
+  'commission.updated': commissionEvent,
   'discount_code.created': codeEvent,
   'discount_code.deleted': codeEvent,
 } satisfies Record<Trigger, z.ZodType>

@@ -4,6 +4,7 @@ import { type LedgerEntry, post } from '../ledger/service.ts'
 import { lockPartners } from '../partners/service.ts'
 import { addToPayouts, openPayouts } from '../payouts/service.ts'
 import { type DueRow, matureCommissions, selectDue, selectWorkspacesWithPending } from './rows-store.ts'
+import { publishEvents } from './write.ts'
 
 const mostPartners = 5_000
 const mostCommissions = 20_000
@@ -23,7 +24,8 @@ export async function runMaturing(
 async function matureSome(ctx: Ctx, now: Date): Promise<number> {
   const due = limitPartners(await selectDue(ctx.db, ctx.workspaceId, now, mostCommissions))
   if (due.length === 0) return 0
-  return transaction(ctx, async ({ db, workspaceId }) => {
+  return transaction(ctx, async (ctx) => {
+    const { db, workspaceId } = ctx
     const locked = await lockPartners(
       db,
       workspaceId,
@@ -64,6 +66,11 @@ async function matureSome(ctx: Ctx, now: Date): Promise<number> {
       ]
     })
     await post(db, workspaceId, entries)
+    const changes = matured.flatMap(({ payout_number, ids }) => {
+      const partnerNumber = byNumber.get(payout_number)?.partner_number ?? 0n
+      return ids.map((id) => ({ event: 'commission.updated' as const, id, partnerNumber }))
+    })
+    await publishEvents(ctx, changes)
     return matured.length
   })
 }

@@ -70,9 +70,9 @@ export async function selectDue(db: Db, workspaceId: string, now: Date, count: n
   return result.rows
 }
 
-export type MaturedRow = { payout_number: bigint; earnings: bigint; first_at: Date; last_at: Date }
+export type MaturedRow = { payout_number: bigint; earnings: bigint; first_at: Date; last_at: Date; ids: string[] }
 
-/** Moves pending commissions into payouts. Returns the sum of each payout. */
+/** Moves pending commissions into payouts. Returns the sum and the commissions' ids of each payout. */
 export async function matureCommissions(
   db: Db,
   workspaceId: string,
@@ -83,8 +83,9 @@ export async function matureCommissions(
       FROM unnest(${rows.map(({ number }) => number)}::bigint[],
         ${rows.map(({ payoutNumber }) => payoutNumber)}::bigint[]) AS due (number, payout)
       WHERE c.workspace_id = ${workspaceId} AND c.number = due.number AND c.status = 'pending'
-      RETURNING c.payout_number, c.earnings, c.created_at)
-    SELECT payout_number, sum(earnings)::bigint AS earnings, min(created_at) AS first_at, max(created_at) AS last_at
+      RETURNING c.payout_number, c.earnings, c.created_at, c.id)
+    SELECT payout_number, sum(earnings)::bigint AS earnings, min(created_at) AS first_at, max(created_at) AS last_at,
+      array_agg(id::text) AS ids
     FROM matured GROUP BY payout_number`.execute(db)
   return result.rows
 }

@@ -1,6 +1,6 @@
 import { chunks } from '../../platform/batches.ts'
 import type { Ctx } from '../../platform/context.ts'
-import { hashPartition } from '../../platform/ids.ts'
+import { hashPartition, newId } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { type LedgerEntry, post } from '../ledger/service.ts'
 import { addPartnerTotals } from '../partners/service.ts'
@@ -31,8 +31,8 @@ export async function writeChanges(ctx: Ctx, changes: Changes, spending: Batch['
   await writeMoves(ctx, [...changes.moves.values()])
   await post(db, workspaceId, changes.postings.map(toEntry))
   const events = [
-    ...changes.created.map((commission) => describeEvent('commission.created', commission)),
-    ...changed.map((commission) => describeEvent('commission.updated', commission)),
+    ...changes.created.map((commission) => ({ event: 'commission.created' as const, ...commission })),
+    ...changed.map((commission) => ({ event: 'commission.updated' as const, ...commission })),
   ]
   await publishEvents(ctx, events)
 }
@@ -47,16 +47,18 @@ function toEntry({ commission, ...posted }: Changes['postings'][number]): Ledger
   return { ...posted, currency: commission.currency, commissionNumber: commission.number ?? undefined }
 }
 
-function describeEvent(event: CommissionEvent['event'], { id, partnerNumber }: Commission): CommissionEvent {
-  return { event, commissionId: `cm_${id}`, partnerNumber: String(partnerNumber) }
-}
+type CommissionChange = Pick<CommissionEvent, 'event'> & Pick<Commission, 'id' | 'partnerNumber'>
 
-/** Publishes events of commissions, a hundred per message. */
-async function publishEvents(ctx: Ctx, events: CommissionEvent[]): Promise<void> {
-  if (events.length === 0) return
+/** Publishes events of commissions, a hundred per message, in the caller's transaction. */
+export async function publishEvents(ctx: Ctx, changes: CommissionChange[]): Promise<void> {
+  if (changes.length === 0) return
+  const createdAt = ctx.now().toISOString()
   const partition = hashPartition(ctx.workspaceId, ctx.config.EVENT_PARTITIONS)
-  const messages = [...chunks(events, eventsPerMessage)].map((some) =>
-    commissionsMessage({ workspaceId: ctx.workspaceId, events: some }, partition),
-  )
+  const messages = [...chunks(changes, eventsPerMessage)].map((some) => {
+    const events = some.map(({ event, id, partnerNumber }) => {
+      return { id: newId('evt'), createdAt, event, commissionId: `cm_${id}`, partnerNumber: String(partnerNumber) }
+    })
+    return commissionsMessage({ workspaceId: ctx.workspaceId, events }, partition)
+  })
   await publish(ctx, ...messages)
 }

@@ -7,6 +7,7 @@ import {
   changePartner,
   listPartnerRows,
   lockPartners,
+  publishUpdates,
   recordActivities,
   replaceTags,
   requirePartner,
@@ -73,11 +74,13 @@ export async function updatePartner(ctx: Ctx, id: string, patch: PartnerPatch): 
     const { number } = await requirePartner(ctx, { partnerId: id })
     const [before] = await lockPartners(ctx.db, ctx.workspaceId, [number])
     if (!before) throw notFound('partner', id)
-    if (group) await moveToGroup(ctx, [number], group)
+    const hasMoved = group !== undefined && (await moveToGroup(ctx, [number], group)) > 0
     if (patch.tagIds) await replaceTags(ctx, number, patch.tagIds)
     const columns = Object.entries(profileColumns(patch)).filter(
       ([name, value]) => value !== before[name as keyof typeof before],
     )
+    // A move is published already.
+    if (!hasMoved && (patch.tagIds || columns.length > 0)) await publishUpdates(ctx, [number])
     if (columns.length === 0) return requirePartner(ctx, { partnerId: id })
     const changed = await changePartner(ctx, number, Object.fromEntries(columns)).catch(refuseTaken(patch))
     const detail = { fields: columns.map(([name]) => name) }

@@ -13,6 +13,7 @@ import {
   type Partner,
   type PartnerName,
   type ProfileColumns,
+  publishUpdates,
   recordActivities,
   requirePartner,
   type Status,
@@ -66,6 +67,8 @@ export async function transit(
   if (!changed) throw refusal(before, transition)
   const described = { from: before.status, ...detail }
   await recordActivities(ctx, [{ partnerNumber: number, kind: to, detail: described }])
+  // A partner that is approved is published as enrolled.
+  if (transition !== 'approve' && transition !== 'accept') await publishUpdates(ctx, [number])
   return changed
 }
 

@@ -1,6 +1,8 @@
+import { chunks } from '../../platform/batches.ts'
 import { type Ctx, formatActor, type Platform } from '../../platform/context.ts'
 import { badRequest, invalid, notFound } from '../../platform/errors.ts'
-import { newId } from '../../platform/ids.ts'
+import { hashPartition, newId } from '../../platform/ids.ts'
+import { publish } from '../../platform/outbox.ts'
 import { type AllWorkspacesDb, type Db, transaction } from '../../platform/postgres.ts'
 import { type Group, groupIds, groupsByNumber } from '../groups/service.ts'
 import { partnerTagsById } from '../partner-tags/service.ts'
@@ -14,6 +16,7 @@ import {
   selectPartnerPage,
   selectTagIds,
 } from './list-store.ts'
+import { partnersUpdatedMessage } from './messages.ts'
 import {
   claimPartnerRows,
   countPartners,
@@ -42,6 +45,7 @@ import {
   updateGroups,
   updatePartner,
 } from './store.ts'
+import { type Earner, type Summary, summarize, summarizeWithTotals } from './summaries.ts'
 import {
   addClicks,
   addTotals,
@@ -195,7 +199,7 @@ async function moveLocked(ctx: Ctx, partners: Partner[], group: Group): Promise<
 
 /** Moves partners to groups, each with an activity. Lock the partners before. */
 export async function recordMoves(
-  ctx: Pick<Ctx, 'db' | 'workspaceId' | 'actor'>,
+  ctx: Ctx,
   moves: { partnerNumber: bigint; groupNumber: bigint; detail: object }[],
 ): Promise<void> {
   if (moves.length === 0) return
@@ -204,6 +208,22 @@ export async function recordMoves(
     ctx,
     moves.map(({ partnerNumber, detail }) => ({ partnerNumber, kind: 'group', detail })),
   )
+  const numbers = moves.map(({ partnerNumber }) => partnerNumber)
+  await publishUpdates(ctx, numbers)
+}
+
+const updatesPerMessage = 100
+
+/** Publishes that partners were changed, in the caller's transaction. */
+export async function publishUpdates(ctx: Ctx, numbers: bigint[]): Promise<void> {
+  const { workspaceId } = ctx
+  const createdAt = ctx.now().toISOString()
+  const partition = hashPartition(workspaceId, ctx.config.EVENT_PARTITIONS)
+  const messages = [...chunks(numbers, updatesPerMessage)].map((some) => {
+    const events = some.map((number) => ({ id: newId('evt'), createdAt, partnerNumber: String(number) }))
+    return partnersUpdatedMessage({ workspaceId, events }, partition)
+  })
+  if (messages.length > 0) await publish(ctx, ...messages)
 }
 
 /** Changes a partner whose status is one of `from`; undefined when it has another. Call `lockPartners` before. */
@@ -350,22 +370,15 @@ export function topPartners({ db, workspaceId }: Reader, groupNumber: bigint, mo
   return selectTopPartners(db, workspaceId, groupNumber, most)
 }
 
-export type PartnerSummary = Pick<Partner, 'id' | 'name' | 'email' | 'image' | 'country'> & {
-  payoutsEnabledAt: string | null
-  groupId: string | null
-}
+export type PartnerSummary = Summary
+export type EarningPartner = Earner
 
 /** A partner as commissions, leads and sales show it, by number. */
-export async function summarizePartners(ctx: Reader, numbers: bigint[]): Promise<Map<bigint, PartnerSummary>> {
-  const partners = await partnersByNumber(ctx, numbers)
-  const groups = await groupsByNumber(
-    ctx,
-    [...partners.values()].map((partner) => partner.group_number),
-  )
-  const summaries = [...partners].map(([number, partner]): [bigint, PartnerSummary] => {
-    const { id, name, email, image, country, group_number } = partner
-    const groupId = groups.get(group_number)?.id ?? null
-    return [number, { id, name, email, image, payoutsEnabledAt: null, country, groupId }]
-  })
-  return new Map(summaries)
+export function summarizePartners(ctx: Reader, numbers: bigint[]): Promise<Map<bigint, PartnerSummary>> {
+  return summarize(ctx, numbers)
+}
+
+/** A partner with its totals, as webhook events show it, by number. */
+export function summarizeEarners(ctx: Reader, numbers: bigint[]): Promise<Map<bigint, EarningPartner>> {
+  return summarizeWithTotals(ctx, numbers)
 }

@@ -3,6 +3,7 @@ import { chunks } from '../../platform/batches.ts'
 import { asSystem, type Ctx } from '../../platform/context.ts'
 import { type Customer, customersById } from '../customers/service.ts'
 import { loadEventLinks, presentConversion } from '../events/service.ts'
+import { type EarningPartner, findPartnersById, summarizeEarners } from '../partners/service.ts'
 import type { WebhookDraft, WebhookDrafts, WebhookRelease, WebhookSource } from '../webhooks/service.ts'
 import {
   type ClickFactsResolved,
@@ -64,20 +65,33 @@ async function prepareDrafts(ctx: Ctx, conversions: RecordedConversion[]): Promi
       ctx,
       conversions.map(({ row }) => row.customer_id),
     )
-    return conversions.map((conversion) => {
+    const found = conversions.map((conversion) => ({ conversion, link: findLink(conversion.row) }))
+    const ids = found.flatMap(({ link }) => link.partnerId ?? [])
+    const partners = await findEarners(ctx, ids)
+    return found.map(({ conversion, link }) => {
       const customer = customers.get(conversion.row.customer_id)
-      return draftConversion(conversion, findLink(conversion.row), customer)
+      return draftConversion(conversion, { link, partner: partners.get(link.partnerId ?? '') ?? null, customer })
     })
   }
 }
 
-function draftConversion(conversion: RecordedConversion, link: Link, customer: Customer | undefined): WebhookDraft {
+/** Partners with their totals, by id. */
+async function findEarners(ctx: Ctx, ids: string[]): Promise<Map<string, EarningPartner | undefined>> {
+  const partners = [...(await findPartnersById(ctx, ids))]
+  const numbers = partners.map(([, { number }]) => number)
+  const earners = await summarizeEarners(ctx, numbers)
+  return new Map(partners.map(([id, { number }]) => [id, earners.get(number)]))
+}
+
+type Parties = { link: Link; partner: EarningPartner | null; customer: Customer | undefined }
+
+function draftConversion(conversion: RecordedConversion, { link, partner, customer }: Parties): WebhookDraft {
   const { row, kind, hasClickFacts } = conversion
   const presented = presentConversion(row, { ...link, password: null }, customer)
   const { eventName, customer: person, click, link: shown, metadata } = presented
   // The metadata of a customer who was just erased may still be in PostgreSQL.
   const isErased = !customer || customer.erased_at !== null
-  const lead = { eventName, customer: person, click, link: shown, partner: null, metadata: isErased ? null : metadata }
+  const lead = { eventName, customer: person, click, link: shown, partner, metadata: isErased ? null : metadata }
   const about = { id: row.id, createdAt: row.timestamp }
   // The click facts of an erased customer are never saved, so its events do not wait for them.
   const isWaiting = !hasClickFacts && !isErased
