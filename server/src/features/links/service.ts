@@ -221,11 +221,9 @@ export async function linksAtEvent(
 }
 
 export async function correctClicks(platform: Pick<Platform, 'db'>, counts: TrueCount[]): Promise<void> {
+  const numbers = counts.map((count) => BigInt(count.link_number))
   await replaceClickCounts(platform.db, counts)
-  await recountPartners(
-    platform,
-    counts.map((count) => BigInt(count.link_number)),
-  )
+  await recountPartners(platform, numbers)
 }
 
 export function correctConversions(
