@@ -5,10 +5,11 @@ import { followGroup } from '../discount-codes/service.ts'
 import { removeDiscountOfGroup } from '../discounts/service.ts'
 import { deleteGroup, type Group, requireGroup } from '../groups/service.ts'
 import { moveGroup, movePartners, requirePartners } from '../partners/service.ts'
+import { archiveGroupRewards } from '../rewards/service.ts'
 
 const mostMoved = 10_000
 
-/** Deletes a group with its discount, and moves its partners to the default group. */
+/** Deletes a group with its discount and rewards, and moves its partners to the default group. */
 export function removeGroup(ctx: Ctx, id: string): Promise<{ id: string }> {
   return deleteGroup(ctx, id, async (ctx, from, to) => {
     const moved = await moveGroup(ctx, from, to, mostMoved + 1)
@@ -22,6 +23,7 @@ export function removeGroup(ctx: Ctx, id: string): Promise<{ id: string }> {
       to.number,
     )
     await removeDiscountOfGroup(ctx, from.number)
+    await archiveGroupRewards(ctx, from.number)
   })
 }
 

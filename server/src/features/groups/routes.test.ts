@@ -8,6 +8,7 @@ import {
   type NewGroup,
   updateGroup,
 } from '@tributary/contract/groups'
+import { createReward, listRewards } from '@tributary/contract/rewards'
 import { sql } from 'kysely'
 import { describe, expect, inject, it } from 'vitest'
 import { type BuiltWorkspace, buildPartner, buildProgram, buildWorkspace } from '../../../test/build.ts'
@@ -139,6 +140,19 @@ describe('deleteGroup', () => {
     expect(await partnerGroups(workspace.id, [partner.number])).toEqual({ groupIds: [first?.id], moves: [move] })
     await expect(as(workspace)(deleteGroup, { params: { id } })).rejects.toMatchObject({ status: 404 })
     await expect(create('gold')).resolves.toMatchObject({ slug: 'gold' })
+  })
+
+  it('200: archives its rewards', async () => {
+    const { workspace, create } = await withProgram()
+    const { id } = await create('gold')
+    const terms = { event: 'sale', type: 'flat', amountInCents: 100 } as const
+    const reward = await as(workspace)(createReward, { body: { groupId: id, ...terms } })
+    await as(workspace)(deleteGroup, { params: { id } })
+    expect(await as(workspace)(listRewards)).toEqual([])
+    const archived = await sql`SELECT FROM rewards WHERE id = ${reward.id} AND archived_at IS NOT NULL`.execute(
+      platform.db,
+    )
+    expect(archived.rows).toHaveLength(1)
   })
 
   it('403: for the default group', async () => {

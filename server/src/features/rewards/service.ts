@@ -1,7 +1,9 @@
+import type { Ctx } from '../../platform/context.ts'
 import type { Db } from '../../platform/postgres.ts'
 import { type CapKey, capKey } from './cap.ts'
 import { type Decision, decide, governingVersion } from './decide.ts'
 import { earningsAfterRefund } from './refund.ts'
+import { archiveRewardsOfGroup } from './store.ts'
 import type * as terms from './terms.ts'
 import { chooseAt, laterVersions, type Timeline, type Timelines } from './timeline.ts'
 import { type Choices, loadBound, loadChoices, loadTimelines } from './versions.ts'
@@ -73,4 +75,12 @@ export function boundVersions(
   numbers: bigint[],
 ): Promise<Map<bigint, Pick<RewardBinding, 'version' | 'later'>>> {
   return loadBound(db, workspaceId, numbers)
+}
+
+/** Archives the rewards of a deleted group. */
+export function archiveGroupRewards(
+  { db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>,
+  groupNumber: bigint,
+): Promise<void> {
+  return archiveRewardsOfGroup(db, workspaceId, groupNumber)
 }

@@ -182,6 +182,11 @@ export async function archiveReward(db: Db, workspaceId: string, id: string): Pr
   return result.rows.length > 0
 }
 
+export async function archiveRewardsOfGroup(db: Db, workspaceId: string, groupNumber: bigint): Promise<void> {
+  await sql`UPDATE rewards SET archived_at = now()
+    WHERE workspace_id = ${workspaceId} AND group_number = ${groupNumber} AND archived_at IS NULL`.execute(db)
+}
+
 function direction({ ascending }: Page) {
   return ascending ? sql`ASC` : sql`DESC`
 }
