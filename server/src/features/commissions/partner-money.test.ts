@@ -125,3 +125,23 @@ test('a merge is refused while a payout is on its way', async () => {
   const merging = locked((ctx) => mergePartnerMoney(ctx, partner, target), partner.number, target.number)
   await expect(merging).rejects.toMatchObject({ code: 'conflict' })
 })
+
+test('a merge counts what both partners spent of caps, per partner and per customer', async () => {
+  for (const scope of ['partner', 'customer'] as const) {
+    const program = await buildProgram(platform)
+    await buildReward(program, { cap: { amount: 2_500, interval: 'allTime', scope } })
+    const [source, target] = [await buildPartner(platform, program), await buildPartner(platform, program)]
+    const { customer } = await recordSale(platform, program, source)
+    await recordSale(platform, program, target, { customer })
+    await decideAll(platform, program)
+    await transaction(program.ctx, async (ctx) => {
+      await lockPartners(ctx.db, ctx.workspaceId, [source.number, target.number])
+      await mergePartnerMoney(ctx, source, target)
+    })
+    await recordSale(platform, program, target, { customer })
+    await recordSale(platform, program, target)
+    await decideAll(platform, program)
+    const earned = (await readCommissions(program)).map(({ earnings }) => earnings)
+    expect(earned).toEqual([1_000n, 1_000n, 500n, ...(scope === 'customer' ? [1_000n] : [])])
+  }
+})

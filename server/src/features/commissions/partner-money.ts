@@ -14,7 +14,7 @@ import type { CommissionStatus } from './commission.ts'
 import { isFrozen } from './commission.ts'
 import { selectCommissionsByNumber } from './list-store.ts'
 import { withPayouts } from './load.ts'
-import { moveBindings, moveCommissions, selectNumbersByStatus } from './rows-store.ts'
+import { moveBindings, moveCommissions, moveSpending, selectNumbersByStatus } from './rows-store.ts'
 import { endCommission, restoreCommission } from './transitions.ts'
 import { writeChanges } from './write.ts'
 
@@ -70,6 +70,7 @@ export async function mergeMoney(ctx: Ctx, source: bigint, target: bigint): Prom
   })
   await moveCommissions(db, workspaceId, { source, target, payouts: moved })
   await moveBindings(db, workspaceId, source, target)
+  await moveSpending(db, source, target)
   await addToPayouts(
     db,
     workspaceId,

@@ -120,6 +120,16 @@ export async function moveCommissions(
     WHERE c.workspace_id = ${workspaceId} AND c.partner_number = ${source}`.execute(db)
 }
 
+/** Counts what a partner and its customers spent of caps against those of another partner. */
+export async function moveSpending(db: Db, source: bigint, target: bigint): Promise<void> {
+  await sql`WITH taken AS (
+      DELETE FROM commission_spending
+      WHERE scope = ${`partner:${source}`} OR scope LIKE ${`customer:${source}:%`} RETURNING *)
+    INSERT INTO commission_spending AS s (reward_number, scope, period_start, amount)
+    SELECT reward_number, regexp_replace(scope, ':[0-9]+', ${`:${target}`}), period_start, amount FROM taken
+    ON CONFLICT (reward_number, scope, period_start) DO UPDATE SET amount = s.amount + excluded.amount`.execute(db)
+}
+
 /** Gives the terms that customers are bound to; a customer of both partners keeps the earlier first sale. */
 export async function moveBindings(db: Db, workspaceId: string, source: bigint, target: bigint): Promise<void> {
   await sql`WITH taken AS (
