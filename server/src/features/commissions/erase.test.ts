@@ -9,7 +9,16 @@ import {
   recordSale,
 } from '../../../test/program.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
+import { sleep } from '../../platform/clock.ts'
+import { transaction } from '../../platform/postgres.ts'
+import { deleteCustomer } from '../customers/service.ts'
+import { lockPartners } from '../partners/service.ts'
+import { type Conversion, conversionsByNumber } from '../track/service.ts'
+import { decideBatch } from './decide-batch.ts'
 import { eraseCustomers } from './erase.ts'
+import { loadBatch } from './load.ts'
+import { deleteQueued } from './queue-store.ts'
+import { writeChanges } from './write.ts'
 
 const platform = await openTestPlatform()
 const { db } = platform
@@ -36,4 +45,35 @@ test('erasing a customer clears metadata and the values of conditions from commi
   await eraseCustomers(platform, [{ workspaceId: program.ctx.workspaceId, customerId: customer.id }])
   expect(await find()).toBe(0)
   expect(await readCommissions(program)).toEqual(before)
+})
+
+test('an erasure beside a decision leaves no metadata in its commission', async () => {
+  const program = await buildProgram(platform)
+  await buildReward(program)
+  const partner = await buildPartner(platform, program)
+  const { workspaceId } = program.ctx
+  let erasing: Promise<void> | undefined
+  await transaction(program.ctx, async (ctx) => {
+    await lockPartners(ctx.db, workspaceId, [partner.number])
+    const { customer, number } = await recordSale(platform, program, partner, { metadata: { note: 'personal-note' } })
+    const [conversion] = await conversionsByNumber(ctx, [number])
+    const events = [{ conversion: conversion as Conversion, partnerNumber: partner.number }]
+    const batch = await loadBatch(ctx, [partner], events)
+    await deleteCustomer(program.ctx, customer.id)
+    let isDone = false
+    erasing = eraseCustomers(platform, [{ workspaceId, customerId: customer.id }]).then(() => {
+      isDone = true
+    })
+    await sleep(500)
+    expect(isDone).toBe(false)
+    const changes = decideBatch(batch, events)
+    expect(changes.created[0]?.metadata).toContain('personal-note')
+    await writeChanges(ctx, changes)
+    await deleteQueued(ctx.db, workspaceId, [number])
+  })
+  await erasing
+  const result = await sql<{ text: string }>`SELECT c::text || d::text AS text FROM commissions c
+    JOIN commission_details d ON d.commission_number = c.number WHERE c.workspace_id = ${workspaceId}`.execute(db)
+  expect(result.rows).toHaveLength(1)
+  expect(result.rows[0]?.text).not.toContain('personal-note')
 })

@@ -1,6 +1,8 @@
-import type { Platform } from '../../platform/context.ts'
+import type { Ctx, Platform } from '../../platform/context.ts'
+import { transaction } from '../../platform/postgres.ts'
 import type { CustomerErased } from '../customers/messages.ts'
-import { customerConversions } from '../track/service.ts'
+import { findPartnersById, lockPartners } from '../partners/service.ts'
+import { conversionsByNumber, customerConversions } from '../track/service.ts'
 import type { Detail } from './commission.ts'
 import {
   clearMetadata,
@@ -13,17 +15,33 @@ import {
 /** Erases what commissions copied from the events of erased customers. Amounts and the names of conditions stay. */
 export async function eraseCustomers(platform: Pick<Platform, 'db'>, erased: CustomerErased[]): Promise<void> {
   for (const [workspaceId, customers] of Map.groupBy(erased, (customer) => customer.workspaceId)) {
-    const { db } = platform
     const ids = customers.map(({ customerId }) => customerId)
-    await clearMetadata(db, workspaceId, ids)
-    const details = await selectCustomerDetails(db, workspaceId, ids)
-    const changed = details.map(({ number, detail }) => ({ number, detail: withoutPerson(detail) }))
-    if (changed.length > 0) await replaceDetails(db, changed)
-    const numbers = await customerConversions({ db, workspaceId }, ids)
-    const refused = await selectRefusals(db, workspaceId, numbers)
-    const decisions = refused.map(({ number, detail }) => ({ number, detail: withoutPerson(detail) }))
-    if (decisions.length > 0) await updateDecisionDetails(db, workspaceId, decisions)
+    await transaction(platform, ({ db }) => eraseCopies({ db, workspaceId }, ids))
   }
+}
+
+async function eraseCopies(ctx: Pick<Ctx, 'db' | 'workspaceId'>, customerIds: string[]): Promise<void> {
+  const { db, workspaceId } = ctx
+  const numbers = await customerConversions(ctx, customerIds)
+  await awaitDecisions(ctx, numbers)
+  await clearMetadata(db, workspaceId, customerIds)
+  const details = await selectCustomerDetails(db, workspaceId, customerIds)
+  const changed = details.map(({ number, detail }) => ({ number, detail: withoutPerson(detail) }))
+  if (changed.length > 0) await replaceDetails(db, changed)
+  const refused = await selectRefusals(db, workspaceId, numbers)
+  const decisions = refused.map(({ number, detail }) => ({ number, detail: withoutPerson(detail) }))
+  if (decisions.length > 0) await updateDecisionDetails(db, workspaceId, decisions)
+}
+
+/**
+ * Locks the partners of the events, which waits for decisions that began before the erasure and copied metadata. Later
+ * ones know that the customer is erased.
+ */
+async function awaitDecisions(ctx: Pick<Ctx, 'db' | 'workspaceId'>, numbers: bigint[]): Promise<void> {
+  const conversions = numbers.length === 0 ? [] : await conversionsByNumber(ctx, numbers)
+  const partners = await findPartnersById(ctx, [...new Set(conversions.flatMap(({ partner_id }) => partner_id ?? []))])
+  const owners = [...partners.values()].map(({ number }) => number)
+  if (owners.length > 0) await lockPartners(ctx.db, ctx.workspaceId, owners)
 }
 
 /** Clears the values of conditions on the customer and on metadata. */
