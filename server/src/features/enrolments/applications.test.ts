@@ -12,9 +12,12 @@ import { createPartner, getPartner, listPartners } from '@tributary/contract/par
 import { sql } from 'kysely'
 import { expect, inject, it } from 'vitest'
 import { buildProgram, buildWorkspace } from '../../../test/build.ts'
+import { startMailServer } from '../../../test/mail-server.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 import type { Platform } from '../../platform/context.ts'
 import { answerInvite, applyToProgram, confirmApplication, forgetUnconfirmed } from './applications.ts'
+import type { PartnerEmail } from './messages.ts'
+import { sendEmails } from './tokens.ts'
 
 const platform = await openTestPlatform()
 const { api } = inject('server')
@@ -161,3 +164,35 @@ it('an invited partner has links, and accepts or declines with the code', async 
   const response = await fetch(`${api}/partners/invites/accept`, { method: 'POST', body: '{"token":"unknown"}' })
   expect(response.status).toBe(404)
 })
+
+it('the code of an application arrives by e-mail, and confirms it', async () => {
+  const { workspace, apply } = await open()
+  const { port, said } = await startMailServer()
+  const settings = { SMTP_URL: `smtp://127.0.0.1:${port}`, EMAIL_FROM: 'Tributary <hello@tributary.example>' }
+  const withMail: Platform = { ...platform, config: { ...platform.config, ...settings } }
+  await apply({}, withMail)
+  await sendEmails(withMail, await queuedEmails(workspace.id))
+  expect(said).toContain('RCPT TO:<ann@example.com>')
+  expect(said).toContain('From: Tributary <hello@tributary.example>')
+  expect(said.join(' ')).toMatch(/Subject: Confirm your application to /)
+  const code = said.find((line) => /^[\w-]{32}$/.test(line)) ?? ''
+  expect(await confirmApplication(platform, code)).toMatchObject({ status: 'pending' })
+  said.length = 0
+  await sendEmails(withMail, await queuedEmails(workspace.id))
+  expect(said).toEqual([])
+})
+
+it('an e-mail that the mail server refuses is an error, so that the job repeats it', async () => {
+  const { workspace, apply } = await open()
+  const { port } = await startMailServer({ RCPT: '452 later' })
+  const config = { ...platform.config, SMTP_URL: `smtp://127.0.0.1:${port}` }
+  await apply({}, { ...platform, config })
+  await expect(sendEmails({ ...platform, config }, await queuedEmails(workspace.id))).rejects.toThrow('later')
+})
+
+async function queuedEmails(workspaceId: string): Promise<PartnerEmail[]> {
+  const result = await sql<{ body: PartnerEmail }>`SELECT body FROM (SELECT body, workspace_id, subject FROM outbox
+    UNION ALL SELECT body, workspace_id, subject FROM outbox_published) AS o
+    WHERE workspace_id = ${workspaceId} AND subject LIKE '%.partner-emails'`.execute(platform.db)
+  return result.rows.map(({ body }) => body)
+}
