@@ -11,6 +11,7 @@ import { openPlatform } from '../server/src/platform/handles.ts'
 import { openLog } from '../server/src/platform/log.ts'
 import { migrate } from '../server/src/platform/migrate.ts'
 import { demoLinks } from './links.ts'
+import { fillProgram } from './program.ts'
 import { fillWorkspace, makeWorkspaces, sampleClicks, sampleDomain } from './sample.ts'
 import { localSettings, newSecrets } from './settings.ts'
 import { stopSignal } from './stop-signal.ts'
@@ -43,7 +44,10 @@ async function demo(): Promise<void> {
   await serving.ready
   say('Creating a workspace and a key for each plan …')
   const workspaces = await makeWorkspaces(platform)
-  await fillWorkspace(platform, workspaces.business, { count: sampleClicks, sentBefore: 0 }, say)
+  await Promise.all([
+    fillWorkspace(platform, workspaces.business, { count: sampleClicks, sentBefore: 0 }, say),
+    fillProgram(platform, workspaces.business, sampleDomain),
+  ])
   const keys = Object.fromEntries(plans.map((plan) => [plan, workspaces[plan].key]))
   const redirect = `http://127.0.0.1:${config.REDIRECT_PORT}`
   say(

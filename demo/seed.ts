@@ -4,7 +4,8 @@ import { readConfig } from '../server/src/platform/config.ts'
 import { openPlatform } from '../server/src/platform/handles.ts'
 import { openLog } from '../server/src/platform/log.ts'
 import { isRunning, readSample, readSettings, writeSample } from './installation.ts'
-import { fillWorkspace, makeWorkspaces, sampleClicks } from './sample.ts'
+import { fillProgram } from './program.ts'
+import { fillWorkspace, makeWorkspaces, sampleClicks, sampleDomain } from './sample.ts'
 
 const maxClicks = 10_000_000
 const say = (line: string) => console.error(line)
@@ -27,7 +28,10 @@ async function seed(count: number): Promise<void> {
   const { workspaces, clicks: sentBefore } = sample
   // Written before sending, so that a retry generates other visitors.
   await writeSample({ workspaces, clicks: sentBefore + count })
-  await fillWorkspace(platform, workspaces.business, { count, sentBefore }, say)
+  await Promise.all([
+    fillWorkspace(platform, workspaces.business, { count, sentBefore }, say),
+    fillProgram(platform, workspaces.business, sampleDomain),
+  ])
   say(`Added ${count.toLocaleString('en')} clicks in ${Math.ceil((performance.now() - startedAt) / 1000)} s.`)
 }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createClient } from '@tributary/contract/client'
+import { listCommissions } from '@tributary/contract/commissions'
 import { listEvents } from '@tributary/contract/events'
 import { createLink, listLinks } from '@tributary/contract/links'
 import { plans } from '@tributary/contract/operation'
@@ -43,8 +44,12 @@ test('the demo prints one line of JSON, has its sample data, and cleans up', asy
 
     const call = createClient({ url: demo.api, token: demo.keys.business as string })
     const links = await call(listLinks)
-    expect(links).toHaveLength(20)
-    expect(links.reduce((sum, link) => sum + link.clicks, 0)).toBe(2_000)
+    const [partnerLinks, others] = [links.filter((link) => link.partnerId), links.filter((link) => !link.partnerId)]
+    expect(others).toHaveLength(20)
+    expect(others.reduce((sum, link) => sum + link.clicks, 0)).toBe(2_000)
+    expect(partnerLinks).toHaveLength(8)
+    const commissions = await call(listCommissions)
+    expect(new Set(commissions.map(({ status }) => status))).toEqual(new Set(['pending', 'processed', 'refunded']))
     const events = await call(listEvents, { query: { interval: '90d', limit: 1000 } })
     for (const varied of ['country', 'device', 'browser', 'os'] as const) {
       expect(new Set(events.map((event) => event[varied])).size, varied).toBeGreaterThan(2)

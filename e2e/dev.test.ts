@@ -169,8 +169,9 @@ async function countClicks(dev: Dev): Promise<number> {
   return (await listSample(dev)).reduce((sum, link) => sum + link.clicks, 0)
 }
 
-function listSample({ api, key }: Dev) {
-  return createClient({ url: api, token: key })(listLinks, { query: { domain: 'demo.localhost' } })
+async function listSample({ api, key }: Dev) {
+  const call = createClient({ url: api, token: key })
+  return (await call(listLinks, { query: { domain: 'demo.localhost' } })).filter((link) => !link.partnerId)
 }
 
 function collect(stream: NodeJS.ReadableStream): () => string {
