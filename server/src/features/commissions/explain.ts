@@ -7,9 +7,10 @@ import { linksByNumber } from '../links/service.ts'
 import { requireProgram } from '../programs/service.ts'
 import { type Conversion, conversionsByNumber, findConversion, refundsOfSale } from '../track/service.ts'
 import type { Detail } from './commission.ts'
+import { codeText, commissionText, nothingText, waitingText } from './explanation-text.ts'
 import { type DetailedRow, selectCommissionsById, selectOfConversion } from './list-store.ts'
 import { parseCommissionId } from './locked.ts'
-import { selectWaitReason, type WaitReason } from './queue-store.ts'
+import { selectWaitReason } from './queue-store.ts'
 import { selectDecisions } from './store.ts'
 
 /** Why a commission has its amount. */
@@ -39,11 +40,10 @@ export async function explainEvent(
   const isWaiting = !decision && conversion.partner_id !== null
   if (isWaiting) {
     const waitsFor = await selectWaitReason(ctx.db, ctx.workspaceId, conversion.number)
-    const text = waitsFor ? waitTexts[waitsFor] : 'The event is not decided yet. Ask again in a few seconds.'
-    return { ...nothing, outcome: 'waiting', reason: waitsFor ?? null, text }
+    return { ...nothing, outcome: 'waiting', reason: waitsFor ?? null, text: waitingText(waitsFor) }
   }
   const reason = decision ? decision.reason : 'no_partner'
-  return { ...nothing, reason, text: texts[reason as keyof typeof texts] ?? texts.changed }
+  return { ...nothing, reason, text: nothingText(reason ?? 'changed', decision?.detail?.why ?? null, conversion) }
 }
 
 async function explainRow(
@@ -56,7 +56,7 @@ async function explainRow(
   return {
     ...(await describe(ctx, row.link_number, conversion, detail)),
     outcome: 'commission',
-    text: summarize(row, detail) + describeCode(conversion),
+    text: commissionText(row, detail) + codeText(conversion),
     commissionId: `cm_${row.id}`,
     earnings: boundedSum(row.earnings),
     dueAt: row.due_at.toISOString(),
@@ -102,47 +102,4 @@ async function describe(
     }),
     postings: [],
   }
-}
-
-function summarize({ type, status, description }: DetailedRow, { why, edit, clawback }: Detail): string {
-  const change = edit ? ' It was changed by hand afterwards.' : ''
-  if (clawback) return `A refund lowered the earnings of ${clawback.commissionId} after it was paid out.${change}`
-  if (!why) return `A ${type} commission that was created by hand${description ? `: ${description}` : ''}.`
-  const lines = why.lines.map(({ formula, earnings }) => `${formula} = ${earnings}`)
-  const cap = why.cap && why.cap.left < sum(why.lines) ? `, limited by the spend limit to ${why.cap.left}` : ''
-  const now = status === 'refunded' ? ' It is refunded.' : ''
-  return `Version ${why.reward?.version} of the reward: ${lines.join(', ')}${cap}.${change}${now}`
-}
-
-function describeCode(conversion: Conversion | undefined): string {
-  if (conversion?.attribution !== 'discount_code') return ''
-  const code = conversion.metadata === null ? undefined : JSON.parse(conversion.metadata).discountCode
-  return ` The ${conversion.kind} belongs to the partner by the discount code${code ? ` ${code}` : ''}.`
-}
-
-function sum(lines: { earnings: number }[]): number {
-  return lines.reduce((total, { earnings }) => total + earnings, 0)
-}
-
-const waitTexts: Record<WaitReason, string> = {
-  no_country: "The reward depends on the customer's country, which is known once the click is stored.",
-  no_exchange_rate: "There is no exchange rate from the sale's currency to the program's. The event is tried again.",
-  earlier_event: 'An earlier event of the customer is not decided yet.',
-  failed: 'Deciding the event failed. It is tried again; the log of the worker has the error.',
-}
-
-const texts = {
-  changed: 'The refund changed the commission of its sale.',
-  no_partner: 'The event belongs to no partner.',
-  no_reward: 'Neither the partner nor its group has a reward for this event.',
-  window_over: "The time in which the customer's sales earn a commission is over.",
-  capped: 'The spend limit of the reward was reached.',
-  not_enrolled: 'The partner did not exist or did not earn commissions when the event was decided.',
-  self_referral: 'The partner referred itself.',
-  zero: 'The terms give zero for this event.',
-  voided: 'The first commission for this customer is fraud or canceled, so that further ones earn nothing.',
-  duplicate_lead: 'The partner has a lead commission for this customer already.',
-  no_sale: 'The sale of the refund is unknown.',
-  no_commission: 'The sale of the refund had earned no commission.',
-  unchanged: 'The refund does not change the earnings of its sale.',
 }
