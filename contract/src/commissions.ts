@@ -53,6 +53,8 @@ export const listCommissions = operation({
   method: 'get',
   path: '/commissions',
   summary: 'List commissions',
+  description:
+    'Lists what partners earned, newest first. An event that earned nothing is not in the list: `GET /commissions/explanation` says why.',
   tag: 'Commissions',
   scope: 'commissions.read',
   query: z.object({
@@ -178,6 +180,7 @@ export const getCommission = operation({
   method: 'get',
   path: '/commissions/{id}',
   summary: 'Get a commission',
+  description: 'Returns a commission with its partner and customer.',
   tag: 'Commissions',
   scope: 'commissions.read',
   params,

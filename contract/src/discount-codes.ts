@@ -34,6 +34,7 @@ export const listDiscountCodes = operation({
   method: 'get',
   path: '/discount-codes',
   summary: 'List discount codes',
+  description: 'Lists the discount codes of partners.',
   tag: 'Discount codes',
   scope: 'partners.read',
   query: z.object({
@@ -62,6 +63,7 @@ export const deleteDiscountCode = operation({
   method: 'delete',
   path: '/discount-codes/{idOrCode}',
   summary: 'Delete a discount code',
+  description: 'Deletes the code, by id or by its text. Another link can then get the same code.',
   tag: 'Discount codes',
   scope: 'partners.write',
   params: z.object({ idOrCode: z.string().describe('Id of the code, or the code itself, ignoring case.') }),

@@ -59,6 +59,7 @@ export const listDiscounts = operation({
   method: 'get',
   path: '/discounts',
   summary: 'List discounts',
+  description: "Lists the discounts that partners' customers get. A group has at most one.",
   tag: 'Discounts',
   scope: 'partners.read',
   query: z.object({
@@ -74,6 +75,7 @@ export const getDiscount = operation({
   method: 'get',
   path: '/discounts/{id}',
   summary: 'Get a discount',
+  description: 'Returns a discount.',
   tag: 'Discounts',
   scope: 'partners.read',
   params,
@@ -98,6 +100,8 @@ export const updateDiscount = operation({
   method: 'patch',
   path: '/discounts/{id}',
   summary: 'Update a discount',
+  description:
+    'Changes a discount. Omitted fields stay unchanged. Existing codes give the new discount; your shop or payment system grants it.',
   tag: 'Discounts',
   scope: 'partners.write',
   params,

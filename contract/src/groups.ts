@@ -108,6 +108,8 @@ export const listGroups = operation({
   method: 'get',
   path: '/groups',
   summary: 'List partner groups',
+  description:
+    'Lists the groups of the partner program. Partners of a group share rewards, discount, holding period and default links.',
   tag: 'Partner groups',
   scope: 'partners.read',
   query: z.object({ search: z.string().max(190).optional(), ...listing(50, ['createdAt', 'name'], 'asc') }),
@@ -120,6 +122,7 @@ export const getGroup = operation({
   method: 'get',
   path: '/groups/{id}',
   summary: 'Get a partner group',
+  description: 'Returns a group with its default links, holding period and move rules.',
   tag: 'Partner groups',
   scope: 'partners.read',
   params,
@@ -131,6 +134,8 @@ export const createGroup = operation({
   method: 'post',
   path: '/groups',
   summary: 'Create a partner group',
+  description:
+    'Creates a group of partners. Give it rewards with `POST /rewards`, and partners with `POST /groups/{id}/partners`.',
   tag: 'Partner groups',
   scope: 'partners.write',
   body: newGroup,
@@ -143,6 +148,8 @@ export const updateGroup = operation({
   method: 'patch',
   path: '/groups/{id}',
   summary: 'Update a partner group',
+  description:
+    'Changes a group. Omitted fields stay unchanged; lists are replaced as a whole. A new holding period applies to later commissions.',
   tag: 'Partner groups',
   scope: 'partners.write',
   params,

@@ -25,9 +25,10 @@ export function openApiDocument(serverUrl: string) {
     openapi: '3.1.0',
     info: {
       title: 'Tributary API',
+      // The version of the interface, which the specification fixes; releases have their own.
       version: '0.0.1',
       description:
-        'Short links with click, lead and sale tracking. Send an API key in the header `Authorization: Bearer <key>`. [Guides](/docs/) · [Errors](/docs/errors)',
+        'Short links with click, lead and sale tracking, and partner programs. Send an API key in the header `Authorization: Bearer <key>`. [Guides](/docs/) · [Errors](/docs/errors)',
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     servers: [{ url: serverUrl }],

@@ -57,6 +57,8 @@ export const approvePartnerApplication = operation({
   id: 'approvePartnerApplication',
   path: '/partners/applications/approve',
   summary: 'Approve an application',
+  description:
+    'Approves a pending or rejected application. The partner joins the group, gets its default links and earns from now on.',
   body: z
     .object({
       partnerId: z.string().max(255),
@@ -70,6 +72,7 @@ export const rejectPartnerApplication = operation({
   id: 'rejectPartnerApplication',
   path: '/partners/applications/reject',
   summary: 'Reject an application',
+  description: 'Rejects a pending application, with a reason and a time after which the person may apply again.',
   body: z
     .object({
       partnerId: z.string().max(255),
@@ -124,6 +127,8 @@ export const confirmApplication = {
   id: 'confirmApplication',
   path: '/partners/applications/confirm',
   summary: 'Confirm the address of an application',
+  description:
+    'Confirms the e-mail address of an applicant with the code of the e-mail. The application counts from now on; a group with `autoApprove` approves it.',
   body: z.object({ token: token.describe('The code of the e-mail.') }).meta({ id: 'ApplicationConfirmation' }),
   response: outcome,
   requestsPerMinute: 20,
@@ -162,6 +167,8 @@ export const acceptInvite = {
   id: 'acceptPartnerInvite',
   path: '/partners/invites/accept',
   summary: 'Accept or decline an invite',
+  description:
+    'Accepts the invite of the code: the partner is approved. With `accept: false` it is declined. An expired code is 410: invite the partner again.',
   tag: 'Partners',
   body: z
     .object({ token: token.describe('The code of the invite.'), accept: z.boolean().default(true) })

@@ -236,6 +236,7 @@ export const getPartner = operation({
   id: 'getPartner',
   path: '/partners/{id}',
   summary: 'Get a partner',
+  description: 'Returns a partner with its links, tags and totals.',
   params,
   response: partner,
 })
@@ -259,6 +260,8 @@ export const updatePartner = operation({
   method: 'patch',
   path: '/partners/{id}',
   summary: 'Update a partner',
+  description:
+    'Changes the profile, group or tags of a partner. Omitted fields stay unchanged. Customers with a sale keep their terms when the partner moves to another group.',
   scope: 'partners.write',
   params,
   body: partnerPatch,

@@ -85,6 +85,7 @@ export const getProgram = operation({
   method: 'get',
   path: '/programs/{id}',
   summary: 'Get a program',
+  description: 'Returns the partner program of the workspace.',
   tag: 'Programs',
   scope: 'partners.read',
   params,
@@ -109,6 +110,8 @@ export const updateProgram = operation({
   method: 'patch',
   path: '/programs/{id}',
   summary: 'Update a program',
+  description:
+    'Changes the settings of the program. Omitted fields stay unchanged. The currency never changes, and existing links keep their domain and URL.',
   tag: 'Programs',
   scope: 'partners.write',
   params,

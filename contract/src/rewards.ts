@@ -99,6 +99,7 @@ export const getReward = operation({
   method: 'get',
   path: '/rewards/{id}',
   summary: 'Get a reward',
+  description: 'Returns a reward with its current terms.',
   scope: 'partners.read',
   params,
   response: reward,
