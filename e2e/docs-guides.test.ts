@@ -23,6 +23,7 @@ const docs = join(root, 'docs')
 /** Guides whose code blocks need a browser, a demo, containers or a separate installation, and the test that runs them. */
 const testedElsewhere: Record<string, string> = {
   'quick-start': 'e2e/docs-quick-start.test.ts',
+  'guides/partner-program': 'e2e/docs-quick-start.test.ts',
   'guides/backup': 'e2e/backup.test.ts',
   'guides/tracking': 'e2e/docs-browser.test.ts',
   'guides/nextjs': 'e2e/docs-browser.test.ts',

@@ -6,12 +6,16 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
+import { expectAnswers } from './docs/answers.ts'
 import { type Block, readPage } from './docs/blocks.ts'
 import { runShell } from './docs/shell.ts'
 
+const timeout = 5 * 60_000
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-test('the commands of README and then of the quick start work unchanged, with one demo', async () => {
+test('the commands of README, the quick start and guides/partner-program work unchanged, with one demo', {
+  timeout,
+}, async () => {
   const [demo, ...rest] = readPage('README', join(root, 'README.md')).take('sh') as [Block, ...Block[]]
   expect(demo.text).toBe('npm ci && npm run demo\n')
   const story = rest.slice(
@@ -22,10 +26,18 @@ test('the commands of README and then of the quick start work unchanged, with on
   const [install, ...shell] = page.take('sh') as [Block, ...Block[]]
   // `npm ci` already ran before this test.
   expect(install.text).toBe('npm ci\nnpm run demo\n')
+  const guide = readPage('guides/partner-program')
+  const guided = guide.take('sh')
   const started = Date.now()
   const line = `${await startDemo()}\n`
-  const output = await runShell([...story, ...shell], { folder: root, env: {}, stdin: line + line })
-  expect(Date.now() - started).toBeLessThan(5 * 60_000)
+  const folder = await mkdtemp(join(tmpdir(), 'quick-start-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const printed = await runShell([...story, ...shell, ...guided], { folder, env: {}, stdin: line + line })
+  expect(Date.now() - started).toBeLessThan(timeout)
+  expectAnswers(guided, printed)
+  guide.take('json')
+  expect(guide.left()).toEqual([])
+  const [output = ''] = printed.split('== guides/partner-program.md')
   expect(output).toMatch(/^Location: https:\/\/example\.com\/pricing\?utm_source=newsletter\r?$/m)
   expect(output).toMatch(/https:\/\/example\.com\/pricing\?trib_id=[\w-]{40}\n/)
   const [, sales = '', links = ''] =

@@ -106,7 +106,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('in a browser', 
     for (const [words, position] of [
       ['webhook', 'guides/webhooks'],
       ['422', 'guides/errors'],
-      ['currency', 'guides/tracking'],
+      ['exchange rates', 'guides/tracking'],
       ['SDK', 'guides/compatibility'],
       ['TLS', 'guides/'],
       ['sizing table', 'guides/scaling'],

@@ -57,11 +57,11 @@ function sidebar(): DefaultTheme.SidebarItem[] {
       'guides/filters',
       'guides/public-stats',
       'guides/webhooks',
-      'guides/rewards',
       'guides/qr',
       'guides/idempotency',
       'guides/errors',
     ]),
+    section('Pay partners', ['guides/partner-program', 'guides/rewards']),
     section('Run it', [
       'guides/self-hosting',
       'guides/domains',

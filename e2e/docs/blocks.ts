@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-export type Block = { page: string; line: number; language: string; text: string }
+export type Block = {
+  page: string
+  line: number
+  language: string
+  text: string
+  /** The block after a shell command, if it is JSON or has no language: what the command prints. */
+  answer?: string
+}
 export type Page = {
   name: string
   /** Returns the code blocks of a language, optionally only those that contain a text, and marks them as tested. */
@@ -36,8 +43,12 @@ function findBlocks(page: string, markdown: string): Block[] {
     else if (fence) {
       const [, indent = '', language = ''] = fence
       open = { indent, block: { page, line: index + 1, language, text: '' } }
-      if (language) blocks.push(open.block)
+      blocks.push(open.block)
     }
   }
-  return blocks
+  for (const [index, block] of blocks.entries()) {
+    const next = blocks[index + 1]
+    if (block.language === 'sh' && (next?.language === 'json' || next?.language === '')) block.answer = next.text
+  }
+  return blocks.filter(({ language }) => language !== '')
 }
