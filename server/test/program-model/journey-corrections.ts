@@ -1,5 +1,6 @@
 import type { AmountPatch, Money, NewStatus, Played } from './journey.ts'
 import { earningsAfter, exchange } from './journey-money.ts'
+import { moveByRules } from './journey-moves.ts'
 import { isFrozen, type ModelCommission, type State, sumEarnings } from './journey-state.ts'
 
 /** Custom commissions, corrections by hand, and payouts that are sent. */
@@ -12,6 +13,7 @@ export function applyMoney(state: State, step: Money): Played | null {
       if (!commission) return null
       const { patch } = step
       const isDone = 'status' in patch ? setStatus(commission, patch.status) : setAmounts(state, commission, patch)
+      if (isDone) moveByRules(state, commission.partner)
       return { kind: 'patch', commission: commission.key, patch, isRefused: !isDone }
     }
     case 'freeze':
@@ -39,6 +41,7 @@ function addCustom(state: State, { partner: given, amount }: Extract<Money, { ki
     decided: null,
     correction: null,
   })
+  moveByRules(state, partner)
   return { ...action, isRefused: false }
 }
 

@@ -19,6 +19,7 @@ export function decideQueued(state: State): void {
     if (event.reason !== undefined) continue
     if (event.kind === 'refund') applyRefund(state, event)
     else decideEvent(state, event)
+    moveByRules(state, event.partner)
   }
 }
 
@@ -71,7 +72,6 @@ function decideEvent(state: State, event: ModelEvent): void {
     const { partner, customer, at } = event
     state.bindings.push({ partner, customer, version: applied, firstSaleAt: at })
   }
-  moveByRules(state, event.partner)
 }
 
 /** The versions that were current when the event happened, for the group that the partner is in now. */

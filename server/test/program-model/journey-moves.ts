@@ -1,6 +1,6 @@
 import { type ModelPartner, type State, sumEarnings } from './journey-state.ts'
 
-/** After a commission, moves its partner to the group whose rules its totals meet; the most demanding one wins. */
+/** Moves a partner to the group whose rules its totals meet; the most demanding one wins. */
 export function moveByRules(state: State, index: number): void {
   const partner = state.partners[index] as ModelPartner
   const mine = state.commissions.filter((each) => each.partner === index)
@@ -20,8 +20,9 @@ export function moveByRules(state: State, index: number): void {
     )
     return moveRules.length > 0 && isMet ? [{ group, demands }] : []
   })
-  let best = matching[0]
-  for (const each of matching.slice(1)) {
+  // The partner's own group wins over equally demanding ones.
+  let best = matching.find(({ group }) => group === partner.group) ?? matching[0]
+  for (const each of matching) {
     const at = names.findIndex((_, position) => each.demands[position] !== best?.demands[position])
     if (at >= 0 && (each.demands[at] as number) > (best?.demands[at] as number)) best = each
   }

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { storeTerms } from '../../src/features/rewards/terms.ts'
 import type { Ctx, Platform } from '../../src/platform/context.ts'
 import { buildProgram } from '../program.ts'
-import type { Journey, Owner, Program } from './journey.ts'
+import type { Journey, JourneyGroup, Owner, Program } from './journey.ts'
 
 export type WorldPartner = { id: string; number: bigint; link: { number: bigint; partnerId: string } }
 export type WorldCustomer = { id: string; externalId: string; isTracked: boolean; hasLead: boolean }
@@ -56,10 +56,10 @@ async function addGroups({ db, workspaceId }: Ctx, worlds: World[], program: Pro
     journey.groups.map(({ delayDays, moveRules }, index) => ({
       id: groups[index]?.id,
       days: delayDays,
-      rules: moveRules.map(({ attribute, min, max }) => {
-        if (max === undefined) return { attribute, operator: 'gte', value: min }
-        return { attribute, operator: 'between', value: { min, max } }
-      }),
+      rules: describeRules(
+        moveRules,
+        groups.map(({ id }) => id),
+      ),
     })),
   )
   const result = await sql<{ id: string; number: bigint }>`
@@ -69,6 +69,16 @@ async function addGroups({ db, workspaceId }: Ctx, worlds: World[], program: Pro
     RETURNING id, number`.execute(db)
   const numbers = new Map(result.rows.map(({ id, number }) => [id, number]))
   for (const group of worlds.flatMap(({ groups }) => groups)) group.number = numbers.get(group.id) ?? 0n
+}
+
+/** Partners of other journeys never join. */
+function describeRules(rules: JourneyGroup['moveRules'], groupIds: string[]) {
+  if (rules.length === 0) return []
+  const described = rules.map(({ attribute, min, max }) => {
+    if (max === undefined) return { attribute, operator: 'gte', value: min }
+    return { attribute, operator: 'between', value: { min, max } }
+  })
+  return [...described, { attribute: 'groupId', operator: 'in', value: groupIds }]
 }
 
 async function addPartners({ db, workspaceId }: Ctx, worlds: World[], program: Program, domain: string) {

@@ -18,7 +18,7 @@ const journeyCount = sized({ short: 200, full: 20_000 })
 const journeysPerProgram = 50
 /** An engine decides for all workspaces of its database, so that programs run one after the other in each lane's own. */
 const laneCount = sized({ short: 2, full: 4 })
-const rules = { hasMoveRules: false, hasEditsInBacklog: true }
+const rules = { hasMoveRules: true, hasEditsInBacklog: true }
 const seed = Number(process.env.JOURNEY_SEED ?? Date.now() % 1_000_000_000)
 vi.setConfig({ testTimeout: 14_400_000, hookTimeout: 600_000 })
 
