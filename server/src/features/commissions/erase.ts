@@ -2,7 +2,7 @@ import type { Ctx, Platform } from '../../platform/context.ts'
 import { transaction } from '../../platform/postgres.ts'
 import type { CustomerErased } from '../customers/messages.ts'
 import { findPartnersById, lockPartners } from '../partners/service.ts'
-import { conversionsByNumber, customerConversions } from '../track/service.ts'
+import { customerConversions, customerPartners } from '../track/service.ts'
 import type { Detail } from './commission.ts'
 import {
   clearMetadata,
@@ -22,24 +22,23 @@ export async function eraseCustomers(platform: Pick<Platform, 'db'>, erased: Cus
 
 async function eraseCopies(ctx: Pick<Ctx, 'db' | 'workspaceId'>, customerIds: string[]): Promise<void> {
   const { db, workspaceId } = ctx
-  const numbers = await customerConversions(ctx, customerIds)
-  await awaitDecisions(ctx, numbers)
+  await awaitDecisions(ctx, customerIds)
   await clearMetadata(db, workspaceId, customerIds)
   const details = await selectCustomerDetails(db, workspaceId, customerIds)
   const changed = details.map(({ number, detail }) => ({ number, detail: withoutPerson(detail) }))
   if (changed.length > 0) await replaceDetails(db, changed)
+  const numbers = await customerConversions(ctx, customerIds)
   const refused = await selectRefusals(db, workspaceId, numbers)
   const decisions = refused.map(({ number, detail }) => ({ number, detail: withoutPerson(detail) }))
   if (decisions.length > 0) await updateDecisionDetails(db, workspaceId, decisions)
 }
 
 /**
- * Locks the partners of the events, which waits for decisions that began before the erasure and copied metadata. Later
+ * Locks the partners of the customers' events, which waits for decisions that began before the erasure and copied metadata. Later
  * ones know that the customer is erased.
  */
-async function awaitDecisions(ctx: Pick<Ctx, 'db' | 'workspaceId'>, numbers: bigint[]): Promise<void> {
-  const conversions = numbers.length === 0 ? [] : await conversionsByNumber(ctx, numbers)
-  const partners = await findPartnersById(ctx, [...new Set(conversions.flatMap(({ partner_id }) => partner_id ?? []))])
+async function awaitDecisions(ctx: Pick<Ctx, 'db' | 'workspaceId'>, customerIds: string[]): Promise<void> {
+  const partners = await findPartnersById(ctx, await customerPartners(ctx, customerIds))
   const owners = [...partners.values()].map(({ number }) => number)
   if (owners.length > 0) await lockPartners(ctx.db, ctx.workspaceId, owners)
 }

@@ -23,6 +23,7 @@ import { createDiscount } from '../discounts/service.ts'
 import { removeGroup } from '../enrolments/groups.ts'
 import { createGroup, requireGroup } from '../groups/service.ts'
 import { linksByNumber } from '../links/service.ts'
+import type { PartnersUpdated } from '../partners/messages.ts'
 import { rewardClickDays } from './clicks.ts'
 import { decideSome } from './engine.ts'
 
@@ -80,6 +81,10 @@ test('a sale that lifts the total moves the partner; the next one earns by the t
       detail: { from: program.group.id, to: silver.id, totals: { totalSaleAmount: '20000' } },
     },
   ])
+  const updates = await sql<{ body: PartnersUpdated }>`SELECT body FROM (SELECT body, workspace_id, subject FROM outbox
+    UNION ALL SELECT body, workspace_id, subject FROM outbox_published) AS o
+    WHERE workspace_id = ${program.ctx.workspaceId} AND subject LIKE '%.partner-updates'`.execute(db)
+  expect(updates.rows.map(({ body }) => body.events)).toMatchObject([[{ partnerNumber: String(partner.number) }]])
   const periods = await sql<{
     days: number
   }>`SELECT round(extract(epoch FROM due_at - created_at) / 86400)::integer AS days

@@ -45,7 +45,7 @@ export type CodeParts = {
 
 /**
  * SQL that selects link, partner and precedence of an enabled code whose link is the partner's; `workspace` and `code`
- * are SQL, too. Case is ignored.
+ * are SQL, too. Case is ignored. A code is unique; with LIMIT, PostgreSQL looks it up for each sale by index.
  */
 export function enabledCode(
   { workspace, code }: Record<'workspace' | 'code', string>,
@@ -55,7 +55,8 @@ export function enabledCode(
       coalesce((${precedenceSelection({ workspace, number: 'c.discount_number' })}), false) AS wins
     FROM discount_codes c, LATERAL (${partnerIdSelection({ workspace, number: 'c.partner_number' })}) AS partner
     WHERE c.workspace_id = ${workspace} AND lower(c.code) = lower(${code}) AND c.disabled_at IS NULL
-      AND ${partnerLinkCondition({ workspace, number: 'c.link_number', partnerId: 'partner.id' })}`
+      AND ${partnerLinkCondition({ workspace, number: 'c.link_number', partnerId: 'partner.id' })}
+    LIMIT 1`
 }
 
 export type AttributableCode = { linkNumber: bigint; partnerId: string; wins: boolean }

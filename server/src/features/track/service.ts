@@ -24,6 +24,7 @@ import {
   selectHighestNumber,
   selectIds,
   selectOfPartners,
+  selectPartnersOfCustomers,
   selectRecorded,
   selectSalesLeft,
   selectSold,
@@ -122,6 +123,11 @@ export function partnerConversions({ db }: Pick<Platform, 'db'>, range: Paramete
 /** The numbers of customers' leads, sales and refunds. */
 export function customerConversions({ db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>, customerIds: string[]) {
   return selectCustomerNumbers(db, workspaceId, customerIds)
+}
+
+/** The ids of the partners that customers' leads, sales and refunds belong to. */
+export function customerPartners({ db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>, customerIds: string[]) {
+  return selectPartnersOfCustomers(db, workspaceId, customerIds)
 }
 
 /** A lead, sale or refund by its id, or the sale of an invoice. */

@@ -272,6 +272,14 @@ export async function selectByNumber(db: AllWorkspacesDb, numbers: bigint[]): Pr
   return result.rows
 }
 
+/** The ids of the partners that customers' leads, sales and refunds belong to. */
+export async function selectPartnersOfCustomers(db: Db, workspaceId: string, customerIds: string[]): Promise<string[]> {
+  const result = await sql<{ partner_id: string }>`SELECT DISTINCT partner_id FROM conversions
+    WHERE workspace_id = ${workspaceId} AND customer_id = ANY(${customerIds}::text[])
+      AND partner_id IS NOT NULL`.execute(db)
+  return result.rows.map(({ partner_id }) => partner_id)
+}
+
 export async function selectCustomerNumbers(db: Db, workspaceId: string, customerIds: string[]): Promise<bigint[]> {
   const result = await sql<{ number: bigint }>`SELECT number FROM conversions
     WHERE workspace_id = ${workspaceId} AND customer_id = ANY(${customerIds}::text[])`.execute(db)
