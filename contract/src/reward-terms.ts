@@ -240,11 +240,15 @@ const judgedCondition = z.strictObject({
     .union([z.string(), z.number(), z.boolean()])
     .nullable()
     .describe('Value of this event; null when it has none, which makes every condition false.'),
-  result: z.boolean().nullable().describe('Null for a product of a sale with several: see the lines.'),
+  result: z
+    .boolean()
+    .nullable()
+    .describe('Null for a product of a sale with several, and for a country of clicks: see the lines.'),
 })
 
 const judgedLine = z.strictObject({
   productId: z.string().nullable(),
+  countries: z.array(z.string()).optional().describe('Countries of the clicks in this line.'),
   amount: z.number().describe('Amount that the percentage applies to.'),
   quantity: z.number(),
   matching: z.array(z.number()).describe('Positions of the modifiers whose conditions are true.'),

@@ -4,6 +4,7 @@ import { buildPartner, buildProgram, buildReward, readCommissions } from '../../
 import { openTestPlatform } from '../../../test/stack.ts'
 import { differentBalances } from '../ledger/service.ts'
 import { rewardClickDays } from './clicks.ts'
+import { explainCommission } from './explain.ts'
 
 const platform = await openTestPlatform()
 
@@ -11,7 +12,10 @@ async function buildWorld(terms = {}) {
   const program = await buildProgram(platform)
   await buildReward(program, { event: 'click', type: 'flat', amount: 3, ...terms })
   const partner = await buildPartner(platform, program)
-  const close = (clicks: number, given: { id?: string; isLate?: boolean; day?: string } = {}) => {
+  const close = (
+    clicks: number,
+    given: { id?: string; isLate?: boolean; day?: string; countries?: Record<string, number> } = {},
+  ) => {
     const day = {
       day: '2026-05-04',
       linkNumber: String(partner.link.number),
@@ -50,6 +54,31 @@ test('a cap limits the days of a message', async () => {
   await close(2)
   await close(2, { day: '2026-05-05' })
   expect((await readCommissions(program)).map(({ earnings }) => earnings)).toEqual([6n, 4n])
+})
+
+test('clicks of different countries earn by their modifiers, in one commission', async () => {
+  const country = (value: string[]) => ({ entity: 'customer', attribute: 'country', operator: 'in', value })
+  const modifiers = [
+    { operator: 'AND', type: 'flat', amount: 10, conditions: [country(['DE', 'AT'])] },
+    { operator: 'AND', type: 'flat', amount: 5, conditions: [country(['FR'])] },
+  ]
+  const { program, close } = await buildWorld({ modifiers })
+  await close(11, { countries: { DE: 2, AT: 1, FR: 3, US: 4, '': 1 } })
+  const [commission, ...others] = await readCommissions(program)
+  expect(others).toEqual([])
+  expect(commission).toMatchObject({ earnings: 60n, quantity: 11 })
+  const explanation = await explainCommission(program.ctx, commission?.id ?? '')
+  expect(explanation.reasoning).toMatchObject({
+    earnings: 60,
+    conditions: [{ result: null }, { result: null }],
+    lines: [
+      { countries: ['DE', 'AT'], quantity: 3, matching: [0], modifier: 0, earnings: 30 },
+      { countries: ['FR'], quantity: 3, matching: [1], modifier: 1, earnings: 15 },
+      { countries: ['US', ''], quantity: 5, matching: [], modifier: null, earnings: 15 },
+    ],
+  })
+  await close(2, { day: '2026-05-05' })
+  expect((await readCommissions(program)).map(({ earnings }) => earnings)).toEqual([60n, 6n])
 })
 
 test('clicks on links without a partner earn nothing', async () => {

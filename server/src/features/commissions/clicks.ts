@@ -145,7 +145,7 @@ function decideDay(batch: Batch, changes: Changes, day: CountedDay): void {
   }
 }
 
-function buildClickEvent({ partner, clicks, day }: CountedDay, currency: string): RewardEvent {
+function buildClickEvent({ partner, clicks, day, countries }: CountedDay, currency: string): RewardEvent {
   const { status, country, totals, holdingPeriodDays } = partner
   return {
     kind: 'click',
@@ -156,6 +156,7 @@ function buildClickEvent({ partner, clicks, day }: CountedDay, currency: string)
     at: new Date(Date.parse(`${day}T00:00:00Z`) + dayMs - 1),
     metadata: null,
     customer: null,
+    ...(countries && { countries: Object.entries(countries).map(([country, clicks]) => ({ country, clicks })) }),
     partner: { status, country, totals: { ...totals }, holdingPeriodDays },
     isFirst: false,
   }

@@ -6,6 +6,7 @@ import { deletedFolders } from '../folders/service.ts'
 import type { LinkChanged } from '../links/messages.ts'
 import { deletedTags } from '../tags/service.ts'
 import { historyDays } from '../workspaces/service.ts'
+import { type ClickDayProgress, readClickCountries, readClickDays } from './click-days.ts'
 import { forgetFolders, forgetTags } from './forget.ts'
 import {
   addMissing,
@@ -26,7 +27,6 @@ import {
   type StoredClickRow,
   type StoredConversion,
   type StoredVisitRow,
-  selectClickDays,
   selectClicksById,
   selectLaterLinks,
   selectLinkAddresses,
@@ -371,22 +371,15 @@ export async function eraseCustomers(
 }
 
 /** Clicks by people per link and day: all clicks of days after `closed_day`, and late clicks of earlier days. */
-export function clickDays(
+export function clickDays(platform: Pick<Platform, 'clickhouse'>, progress: ClickDayProgress): Promise<ClickDay[]> {
+  return readClickDays(platform, progress)
+}
+
+/** The counts of `clickDays` for some links, by country. */
+export function clickCountries(
   platform: Pick<Platform, 'clickhouse'>,
-  progress: {
-    closed_day: string
-    stored_until: Date
-    target: { day: string; until: string; after?: { workspaceId: string; linkNumber: string } }
-    count: number
-  },
-): Promise<ClickDay[]> {
-  const { closed_day, stored_until, target, count } = progress
-  return selectClickDays(platform.clickhouse, {
-    closedDay: closed_day,
-    storedAfter: stored_until.getTime(),
-    day: target.day,
-    storedUntil: Date.parse(target.until),
-    after: target.after ?? { workspaceId: '', linkNumber: '0' },
-    count,
-  })
+  progress: Omit<ClickDayProgress, 'count'>,
+  links: Pick<ClickDay, 'workspaceId' | 'linkNumber'>[],
+) {
+  return readClickCountries(platform, progress, links)
 }

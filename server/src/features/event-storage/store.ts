@@ -304,6 +304,10 @@ export type ClickDayRange = {
   count: number
 }
 
+const closedClicks = `bot = '' AND stored_at <= ${moment('storedUntil')}
+  AND timestamp >= toDateTime(toDate({closedDay:String}) - 30) AND timestamp < toDateTime(toDate({day:String}) + 1)
+  AND (toDate(timestamp) > toDate({closedDay:String}) OR stored_at > ${moment('storedAfter')})`
+
 export async function selectClickDays(
   clickhouse: AllWorkspacesClickHouse,
   range: ClickDayRange,
@@ -313,9 +317,7 @@ export async function selectClickDays(
     `SELECT workspace_id AS workspaceId, toString(link_number) AS linkNumber, toString(toDate(timestamp)) AS day,
   toString(uniqExact(id, timestamp)) AS clicks
 FROM click_events
-WHERE bot = '' AND stored_at <= ${moment('storedUntil')}
-  AND timestamp >= toDateTime(toDate({closedDay:String}) - 30) AND timestamp < toDateTime(toDate({day:String}) + 1)
-  AND (toDate(timestamp) > toDate({closedDay:String}) OR stored_at > ${moment('storedAfter')})
+WHERE ${closedClicks}
   AND (workspace_id, click_events.link_number) > ({workspaceId:String}, {linkNumber:UInt64})
 GROUP BY workspace_id, click_events.link_number, toDate(timestamp)
 ORDER BY workspace_id, click_events.link_number, toDate(timestamp)
@@ -323,4 +325,26 @@ LIMIT {count:UInt32} ${columnsFirst}`,
     { ...range, ...range.after },
   )
   return rows.map((row) => ({ ...row, clicks: Number(row.clicks) }))
+}
+
+export type ClickCountryRow = Pick<ClickDayRow, 'workspaceId' | 'linkNumber' | 'day'> & {
+  country: string
+  clicks: string
+}
+
+/** The counts of `selectClickDays` for some links, by country. */
+export function selectClickCountries(
+  clickhouse: AllWorkspacesClickHouse,
+  values: Omit<ClickDayRange, 'after' | 'count'> & { workspaceIds: string[]; linkNumbers: bigint[] },
+): Promise<ClickCountryRow[]> {
+  return query(
+    clickhouse,
+    `SELECT workspace_id AS workspaceId, toString(link_number) AS linkNumber, toString(toDate(timestamp)) AS day, country,
+  toString(uniqExact(id, timestamp)) AS clicks
+FROM click_events
+WHERE ${closedClicks} AND workspace_id IN {workspaceIds:Array(String)}
+  AND click_events.link_number IN {linkNumbers:Array(UInt64)}
+GROUP BY workspace_id, click_events.link_number, toDate(timestamp), country ORDER BY country ${columnsFirst}`,
+    values,
+  )
 }

@@ -72,3 +72,20 @@ test("two workers publish a day's click counts once", async () => {
   await Promise.all([close(at(5)), close(at(5)), close(at(5))])
   expect(await takeDays(workspace.id)).toEqual([{ day: dayAt(4), clicks: 1, isLate: false }])
 })
+
+test("the clicks on a partner's link are also counted by country, late ones too", async () => {
+  const { workspace, link, click } = await buildConversionLink(platform)
+  await sql`UPDATE links SET partner_id = 'pn_1' WHERE id = ${link.id}`.execute(platform.db)
+  await close(at(6))
+  await arrive(at(6), click({ at: at(6).getTime() }), click({ at: at(6).getTime() }))
+  await close(at(7))
+  await arrive(at(7, 15), click({ at: at(6).getTime() }))
+  await close(at(7, 17))
+  const taken = await sql<{ body: unknown }>`DELETE FROM outbox
+    WHERE workspace_id = ${workspace.id} AND subject LIKE 'changes.%.click-days' RETURNING body`.execute(platform.db)
+  const days = taken.rows.flatMap(({ body }) => clickDaysClosed.parse(body).days)
+  expect(days.map(({ clicks, countries }) => ({ clicks, countries }))).toEqual([
+    { clicks: 2, countries: { '': 2 } },
+    { clicks: 1, countries: { '': 1 } },
+  ])
+})

@@ -1,10 +1,10 @@
-import { chunks } from '../../platform/batches.ts'
 import type { Platform } from '../../platform/context.ts'
 import { hashPartition } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { startInterval } from '../../platform/schedule.ts'
-import { type ClickDay, clickDays } from '../event-storage/service.ts'
+import { type ClickDay, clickCountries, clickDays } from '../event-storage/service.ts'
+import { linksWithPartner } from '../links/service.ts'
 import { betweenAllBatches } from './between-batches.ts'
 import { clickDaysMessage } from './messages.ts'
 import {
@@ -25,6 +25,7 @@ const lateIntervalMs = 3_600_000
 const skewMs = 60_000
 const linksAtOnce = 5_000
 const daysPerMessage = 500
+const countriesPerMessage = 20_000
 const checkIntervalMs = 60_000
 
 export function startClickDayClosing(platform: Platform): AsyncDisposable {
@@ -51,12 +52,13 @@ export async function closeSome(platform: Platform): Promise<boolean> {
   const last = found.at(-1)
   const isOfLast = (day: ClickDay) => day.workspaceId === last?.workspaceId && day.linkNumber === last.linkNumber
   const whole = isEnd ? found : found.filter((day) => !isOfLast(day))
+  const counted = await withCountries(platform, { ...progress, target }, whole)
   await transaction(platform, async (platform) => {
     const reached = whole.at(-1)
     const isMine = isEnd
       ? await finishClickDays(platform.db, target)
       : await advanceClickDays(platform.db, target, { ...target, after: reached && linkName(reached) })
-    if (isMine) await publishDays(platform, whole, progress)
+    if (isMine) await publishDays(platform, counted, progress)
   })
   return true
 }
@@ -78,16 +80,59 @@ export function lastClosedDay(now: Date): string {
   return new Date(now.getTime() - closesAfterMs - dayMs).toISOString().slice(0, 10)
 }
 
-async function publishDays(platform: Platform, days: ClickDay[], progress: ClickDayProgress): Promise<void> {
+type CountedDay = ClickDay & { countries?: Record<string, number> }
+
+/** Adds the clicks by country to the days of partners' links: what a click earns may depend on it. */
+async function withCountries(
+  platform: Platform,
+  progress: Parameters<typeof clickCountries>[1],
+  days: ClickDay[],
+): Promise<CountedDay[]> {
+  const links = new Map(days.map((day) => [BigInt(day.linkNumber), day]))
+  const owned = await linksWithPartner(platform, [...links.keys()])
+  const named = owned.flatMap((number) => links.get(number) ?? [])
+  const rows = named.length === 0 ? [] : await clickCountries(platform, progress, named)
+  const byDay = Map.groupBy(rows, nameDay)
+  return days.map((day) => {
+    const mine = byDay.get(nameDay(day)) ?? []
+    const countries = mine.map(({ country, clicks }) => [country === 'Unknown' ? '' : country, Number(clicks)] as const)
+    const sum = countries.reduce((sum, [, clicks]) => sum + clicks, 0)
+    return sum === day.clicks ? { ...day, countries: Object.fromEntries(countries) } : day
+  })
+}
+
+function nameDay({ linkNumber, day }: Pick<ClickDay, 'linkNumber' | 'day'>): string {
+  return `${linkNumber} ${day}`
+}
+
+async function publishDays(platform: Platform, days: CountedDay[], progress: ClickDayProgress): Promise<void> {
   const { until = '' } = progress.target ?? {}
   for (const [workspaceId, mine] of Map.groupBy(days, (day) => day.workspaceId)) {
     const partition = hashPartition(workspaceId, platform.config.EVENT_PARTITIONS)
-    const described = mine.map(({ day, linkNumber, clicks }) => {
-      return { id: `${day}:${linkNumber}:${until}`, day, linkNumber, clicks, isLate: day <= progress.closed_day }
+    const described = mine.map(({ day, linkNumber, clicks, countries }) => {
+      const isLate = day <= progress.closed_day
+      return { id: `${day}:${linkNumber}:${until}`, day, linkNumber, clicks, isLate, ...(countries && { countries }) }
     })
-    for (const days of chunks(described, daysPerMessage))
+    for (const days of splitMessages(described))
       await publish({ db: platform.db, workspaceId }, clickDaysMessage({ workspaceId, days }, partition))
   }
+}
+
+/** Splits days into messages with up to 500 of them, and so many countries that a message stays below 500 kB. */
+function* splitMessages<Day extends Pick<CountedDay, 'countries'>>(days: Day[]): Generator<Day[]> {
+  let part: Day[] = []
+  let count = 0
+  for (const day of days) {
+    const countries = Object.keys(day.countries ?? {}).length
+    if (part.length === daysPerMessage || count + countries > countriesPerMessage) {
+      yield part
+      part = []
+      count = 0
+    }
+    part.push(day)
+    count += countries
+  }
+  if (part.length > 0) yield part
 }
 
 function linkName({ workspaceId, linkNumber }: ClickDay): NonNullable<ClickDayTarget['after']> {

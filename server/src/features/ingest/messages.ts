@@ -36,6 +36,8 @@ export const clickDaysClosed = z.object({
       linkNumber: z.string(),
       clicks: z.number(),
       isLate: z.boolean(),
+      /** Clicks by country, for links of partners; '' when it is unknown. */
+      countries: z.record(z.string(), z.number()).optional(),
     }),
   ),
 })

@@ -71,8 +71,10 @@ export async function countLinksOfPartner(db: Db, workspaceId: string, partnerId
   return Number(result.rows[0]?.count ?? 0)
 }
 
+export type LinkOwner = { partnerId: string } | { programId: string }
+
 /** SQL that selects the numbers of all links of a partner or a program, including deleted links. */
-export function ownedLinksFragment(workspaceId: string, owner: { partnerId: string } | { programId: string }) {
+export function ownedLinksFragment(workspaceId: string, owner: LinkOwner) {
   const isOwned = 'partnerId' in owner ? sql`partner_id = ${owner.partnerId}` : sql`program_id = ${owner.programId}`
   return sql`SELECT number FROM links WHERE workspace_id = ${workspaceId} AND ${isOwned}`
 }

@@ -30,7 +30,7 @@ import { keyProblem, lookupKey, rootKey } from './key.ts'
 import type { LinkChanged } from './messages.ts'
 import { addClicksOfPartners, recountPartners } from './partner-clicks.ts'
 import { disablePartnerLinks, enablePartnerLinks, linksByPartner, movePartnerLinks } from './partner-links.ts'
-import { countLinksOfPartner, ownedBy, ownedLinksFragment, selectPartnerLinkNumbers } from './partners-store.ts'
+import * as owners from './partners-store.ts'
 import { buildShortLink, presentAll, type RedirectView, redirectView, trackedLink } from './present.ts'
 import { parseExternalId, parseLinkName } from './settings.ts'
 import {
@@ -173,7 +173,7 @@ export async function linkForConversion(ctx: Ctx, number: bigint): Promise<Track
 
 /** The SQL condition that a link belongs to a partner and can get leads and sales; the arguments are SQL. */
 export function partnerLinkCondition(columns: Record<'workspace' | 'number' | 'partnerId', string>): string {
-  return ownedBy(columns)
+  return owners.ownedBy(columns)
 }
 
 export type CountedLink = {
@@ -256,12 +256,17 @@ export async function partnerLinkNumbers(
   partnerIds: string[],
   most: number,
 ): Promise<bigint[]> {
-  return partnerIds.length === 0 ? [] : selectPartnerLinkNumbers(db, workspaceId, partnerIds, most)
+  return partnerIds.length === 0 ? [] : owners.selectPartnerLinkNumbers(db, workspaceId, partnerIds, most)
+}
+
+/** Those of the links, of any workspace, that belong to a partner. */
+export async function linksWithPartner({ db }: Pick<Platform, 'db'>, numbers: bigint[]): Promise<bigint[]> {
+  return (await owners.selectPartnersOfLinks(db, numbers)).map(({ number }) => number)
 }
 
 /** SQL that selects the numbers of all links of a partner or a program, including deleted links. */
-export function ownedLinks({ workspaceId }: Pick<Ctx, 'workspaceId'>, owner: Parameters<typeof ownedLinksFragment>[1]) {
-  return ownedLinksFragment(workspaceId, owner)
+export function ownedLinks({ workspaceId }: Pick<Ctx, 'workspaceId'>, owner: owners.LinkOwner) {
+  return owners.ownedLinksFragment(workspaceId, owner)
 }
 
 /** The newest links of each partner, up to `most`, by partner id. */
@@ -270,7 +275,7 @@ export function partnerLinks(ctx: Ctx, partnerIds: string[], most: number): Prom
 }
 
 export function countPartnerLinks(ctx: Ctx, partnerId: string): Promise<number> {
-  return countLinksOfPartner(ctx.db, ctx.workspaceId, partnerId)
+  return owners.countLinksOfPartner(ctx.db, ctx.workspaceId, partnerId)
 }
 
 /** The number of a link, and the partner that it belongs to. Throws 404 when the link does not exist. */

@@ -28,6 +28,35 @@ const product = (value: string) => ({ entity: 'sale', attribute: 'productId', op
 const percent = (amountInPercentage: number) => ({ type: 'percentage', amountInPercentage }) as const
 const flat = (amountInCents: number) => ({ type: 'flat', amountInCents }) as const
 
+describe('clicks by country', () => {
+  const event = { kind: 'click', amount: 0n, originalAmount: 0n, quantity: 9, customer: null } as const
+  const countries = [
+    { country: 'DE', clicks: 4 },
+    { country: 'FR', clicks: 3 },
+    { country: '', clicks: 2 },
+  ]
+
+  it('are one line without a condition on the country', () => {
+    const version = buildVersion({ event: 'click', ...flat(2) })
+    expect(earn(version, { ...event, countries })).toEqual(earn(version, event))
+  })
+
+  it('are judged for each country, and an unknown country matches no condition', () => {
+    const not = { ...country('DE'), operator: 'not_equals' } as const
+    const modifiers = [{ operator: 'AND' as const, conditions: [not], ...flat(7) }]
+    const decision = earn(buildVersion({ event: 'click', ...flat(2), modifiers }), { ...event, countries })
+    expect(decision).toMatchObject({
+      earnings: 33n,
+      why: {
+        lines: [
+          { countries: ['DE', ''], quantity: 6, modifier: null, earnings: 12 },
+          { countries: ['FR'], quantity: 3, modifier: 0, earnings: 21 },
+        ],
+      },
+    })
+  })
+})
+
 describe('choice', () => {
   it("takes a partner's own reward before the group's", () => {
     const choice = { partner: buildVersion(flat(700)), group: buildVersion(flat(500)) }

@@ -1,3 +1,4 @@
+import type { RewardCondition } from '@tributary/contract/reward-terms'
 import { remainingCap } from './cap.ts'
 import { type Actual, judgeCondition, readAttribute } from './conditions.ts'
 import { commissionableAmount, type Line, lineEarnings, splitLines } from './earnings.ts'
@@ -43,8 +44,9 @@ export function decide(event: RewardEvent, history: History, choice: Choice): De
   const { terms } = version
   const firstSaleAt = binding?.firstSaleAt ?? event.at
   const endsAt = lastWindowEnd(terms, firstSaleAt)
-  const lines = splitLines(event)
-  const conditions = judgeConditions(event, terms, lines)
+  const parts = splitLines(event)
+  const conditions = judgeConditions(event, terms, parts)
+  const lines = hasCountryLines(event, terms) ? splitByCountry(event, terms, conditions) : parts
   const judged = lines.map((line) => judgeLine(event, terms, conditions, line, binding))
   const subtotal = judged.reduce((sum, { earnings }) => sum + earnings, 0n)
   const left = terms.cap && remainingCap(terms.cap, history.spent)
@@ -129,6 +131,7 @@ function judgeCandidate(
   const sum = rate.type === 'flat' ? `${rate.amount} × ${line.quantity}` : `${line.amount} × ${rate.amount} / 10000`
   return {
     productId: line.productId,
+    ...(line.countries && { countries: line.countries }),
     amount: Number(line.amount),
     quantity: line.quantity,
     matching: [],
@@ -143,11 +146,38 @@ function judgeCandidate(
   }
 }
 
-/** The positions of modifiers whose conditions are true; those on a product are judged for each line. */
-function findMatching(modifiers: Modifier[], conditions: Why['conditions'], { productId }: Line): number[] {
+/** Whether clicks of different countries may earn differently. */
+function hasCountryLines({ countries }: RewardEvent, { modifiers }: Terms): boolean {
+  return countries !== undefined && modifiers.some(({ conditions }) => conditions.some(isOnCountry))
+}
+
+function isOnCountry({ entity, attribute }: Pick<RewardCondition, 'entity' | 'attribute'>): boolean {
+  return entity === 'customer' && attribute === 'country'
+}
+
+/** Divides clicks into lines of the countries for which the same modifiers match. */
+function splitByCountry(event: RewardEvent, { modifiers }: Terms, conditions: Why['conditions']): Line[] {
+  const { amount, countries = [] } = event
+  const matching = ({ country }: { country: string }) =>
+    findMatching(modifiers, conditions, { productId: null, countries: [country] }).join()
+  return [...Map.groupBy(countries, matching).values()].map((some) => ({
+    productId: null,
+    countries: some.map(({ country }) => country),
+    amount,
+    quantity: some.reduce((sum, { clicks }) => sum + clicks, 0),
+  }))
+}
+
+/** The positions of modifiers whose conditions are true; those on a product or a country of clicks are judged for each line. */
+function findMatching(
+  modifiers: Modifier[],
+  conditions: Why['conditions'],
+  { productId, countries }: Pick<Line, 'productId' | 'countries'>,
+): number[] {
   const results = modifiers.map((): boolean[] => [])
   for (const { modifier, result, actual: _, ...condition } of conditions) {
-    results[modifier]?.push(result ?? judgeCondition(condition, productId ?? undefined))
+    const actual = isOnCountry(condition) ? countries?.[0]?.toUpperCase() : productId
+    results[modifier]?.push(result ?? judgeCondition(condition, actual || undefined))
   }
   return modifiers.flatMap(({ operator }, index) => {
     const own = results[index] as boolean[]
@@ -158,7 +188,8 @@ function findMatching(modifiers: Modifier[], conditions: Why['conditions'], { pr
 function judgeConditions(event: RewardEvent, { modifiers }: Terms, lines: Line[]): Why['conditions'] {
   return modifiers.flatMap(({ conditions }, modifier) =>
     conditions.map((condition) => {
-      const isByLine = condition.attribute === 'productId' && lines.length > 1
+      const isByLine =
+        (condition.attribute === 'productId' && lines.length > 1) || (event.countries && isOnCountry(condition))
       const actual = isByLine ? undefined : readAttribute(event, condition, lines[0]?.productId ?? null)
       return {
         ...condition,

@@ -1,13 +1,16 @@
 import { apportion, roundShare } from '../money/service.ts'
 import type { Rate, RewardEvent } from './terms.ts'
 
-/** A part of a sale that is rewarded by itself; other events have one line. */
-export type Line = { productId: string | null; amount: bigint; quantity: number }
+/** A part of a sale, or the clicks of some countries, that is rewarded by itself; other events have one line. */
+export type Line = { productId: string | null; countries?: string[]; amount: bigint; quantity: number }
 
 const mostQuantity = 10_000
 
 /** Flat for each, or a share of the amount with halves rounded up. */
-export function lineEarnings({ type, amount }: Pick<Rate, 'type' | 'amount'>, line: Omit<Line, 'productId'>): bigint {
+export function lineEarnings(
+  { type, amount }: Pick<Rate, 'type' | 'amount'>,
+  line: Pick<Line, 'amount' | 'quantity'>,
+): bigint {
   return type === 'flat' ? amount * BigInt(line.quantity) : roundShare(line.amount, amount)
 }
 

@@ -57,6 +57,8 @@ export type RewardEvent = {
     firstSaleAt: Date | null
     source: 'tracked' | 'submitted' | 'trial'
   } | null
+  /** Clicks by country, for the clicks of a day; they add up to `quantity`. */
+  countries?: { country: string; clicks: number }[]
   partner: { status: string; country: string | null; totals: Totals; holdingPeriodDays: number }
   /** Whether this is the customer's first sale ever. */
   isFirst: boolean
