@@ -44,6 +44,7 @@ async function demo(): Promise<void> {
   await serving.ready
   say('Creating a workspace and a key for each plan …')
   const workspaces = await makeWorkspaces(platform)
+  say('Creating a partner program with eight partners …')
   await Promise.all([
     fillWorkspace(platform, workspaces.business, { count: sampleClicks, sentBefore: 0 }, say),
     fillProgram(platform, workspaces.business, sampleDomain),
