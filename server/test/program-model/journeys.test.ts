@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest'
 import type { Platform } from '../../src/platform/context.ts'
 import { openOwnDatabase } from '../own-database.ts'
 import { sized } from '../size.ts'
-import type { Outcome, PlayedPhase, Program } from './journey.ts'
+import type { Outcome, PlayedPhase, Program, Step } from './journey.ts'
 import { explainedEarnings } from './journey-explain.ts'
 import { programs } from './journey-generate.ts'
 import { playProgram } from './journey-model.ts'
@@ -19,6 +19,7 @@ const journeysPerProgram = 50
 /** An engine decides for all workspaces of its database, so that programs run one after the other in each lane's own. */
 const laneCount = sized({ short: 2, full: 4 })
 const rules = { hasMoveRules: true, hasEditsInBacklog: true }
+const nothing: Step = { kind: 'nothing' }
 const seed = Number(process.env.JOURNEY_SEED ?? Date.now() % 1_000_000_000)
 vi.setConfig({ testTimeout: 14_400_000, hookTimeout: 600_000 })
 
@@ -47,6 +48,27 @@ test(`${journeyCount} journeys end as in the plain model, to the cent, and so do
     'no_commission',
   ]
   expect([...seen.keys()]).toEqual(expect.arrayContaining(common))
+})
+
+test('a backlog earns what event by event would have earned, when only events and terms change', () => {
+  const kinds = ['sale', 'lead', 'refund', 'reward', 'endReward']
+  const soon = { months: 0, days: 1, ms: 0 }
+  const property = fc.property(programs(rules, 3), ({ phases, journeys, ...program }) => {
+    const plain = {
+      ...program,
+      phases: phases.map(({ wait, isDecided }) => ({
+        wait: 'to' in wait ? soon : wait,
+        isDecided: isDecided && program.pattern === 'backlog',
+        isMatured: false,
+      })),
+      journeys: journeys.map(({ steps, ...journey }) => {
+        return { ...journey, steps: steps.map((step) => (kinds.includes(step.kind) ? step : nothing)) }
+      }),
+    }
+    const [each, backlog] = (['each', 'backlog'] as const).map((pattern) => playProgram({ ...plain, pattern }).outcomes)
+    expect(backlog).toEqual(each)
+  })
+  fc.assert(property, { numRuns: sized({ short: 200, full: 2_000 }), seed })
 })
 
 /** All programs of the run, some at a time, because they take much memory. */
