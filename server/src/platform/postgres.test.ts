@@ -92,3 +92,18 @@ test('ClickHouse without capacity counts as overloaded, an invalid statement doe
     ).catch((error: unknown) => error)
   expect([isOverloaded(await fail(202)), isOverloaded(await fail(47))]).toEqual([true, false])
 })
+
+test('arrays of all kinds of values arrive as they are', async () => {
+  const texts = ['', 'NULL', 'null', null, 'a "quoted" \\ text', '{a,b}', ' ä\n€ ', "it's"]
+  const times = [new Date('2026-01-31T12:34:56.789Z'), new Date('0099-01-01T00:00:00Z'), null]
+  const far = new Date('+012026-01-01T00:00:00Z')
+  const result = await sql<object>`SELECT ${texts}::text[] AS texts, ${[1n, -2n, null]}::bigint[] AS numbers,
+    ${[1.5, 0, -3e-7]}::float8[] AS fractions, ${times}::timestamptz[] AS times, ${[far]}::timestamptz[] AS far,
+    ${[true, false]}::boolean[] AS flags, ${[]}::text[] AS nothing, ${[Buffer.from([0, 255])]}::bytea[] AS bytes`.execute(
+    platform.db,
+  )
+  expect(result.rows[0]).toEqual({
+    ...{ texts, numbers: ['1', '-2', null], fractions: [1.5, 0, -3e-7], times, far: [far], flags: [true, false] },
+    ...{ nothing: [], bytes: [Buffer.from([0, 255])] },
+  })
+})

@@ -107,7 +107,7 @@ export function prepareOnce(name: string, text: string): string {
   return text
 }
 
-type Query = (text: string, values: unknown[]) => unknown
+type Query = (text: string, values?: unknown[]) => unknown
 const preparing = new WeakSet<pg.PoolClient>()
 
 function prepareByName(client: pg.PoolClient): pg.PoolClient {
@@ -116,9 +116,35 @@ function prepareByName(client: pg.PoolClient): pg.PoolClient {
   const query = client.query.bind(client) as unknown as Query & ((config: pg.QueryConfig) => unknown)
   const named: Query = (text, values) => {
     const name = preparedNames.get(text)
-    return name === undefined ? query(text, values) : query({ name, text, values })
+    const encoded = values?.map(encodeArray)
+    return name === undefined ? query(text, encoded) : query({ name, text, values: encoded })
   }
   return Object.assign(client, { query: named })
+}
+
+/** Encodes an array of texts, numbers and times several times as fast as `pg`, which encodes all other values. */
+function encodeArray(value: unknown): unknown {
+  if (!Array.isArray(value)) return value
+  const elements: string[] = []
+  for (const element of value) {
+    if (element === null || element === undefined) elements.push('NULL')
+    else if (typeof element === 'bigint' || typeof element === 'number') elements.push(String(element))
+    else if (typeof element === 'string') elements.push(quoteElement(element))
+    else if (isUsual(element)) elements.push(`"${element.toISOString()}"`)
+    else return value
+  }
+  return `{${elements.join(',')}}`
+}
+
+/** Whether a time has a year of four digits. */
+function isUsual(value: unknown): value is Date {
+  if (!(value instanceof Date)) return false
+  const year = value.getUTCFullYear()
+  return year > 0 && year <= 9999
+}
+
+function quoteElement(text: string): string {
+  return /["\\]/.test(text) ? `"${text.replaceAll(/["\\]/g, '\\$&')}"` : `"${text}"`
 }
 
 /** Wraps the pool with a limit of connections per workspace. */

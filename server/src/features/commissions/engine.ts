@@ -1,7 +1,7 @@
 import { asSystem, type Ctx, type Platform } from '../../platform/context.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { judgeFailure } from '../../platform/refusal.ts'
-import { claimPartners, type Partner } from '../partners/service.ts'
+import { type ClaimedPartner, claimPartners } from '../partners/service.ts'
 import { conversionsByNumber } from '../track/service.ts'
 import type { QueuedEvent } from './batch.ts'
 import { decideBatch } from './decide-batch.ts'
@@ -20,9 +20,11 @@ import { splitUndecidable } from './wait.ts'
 import { writeChanges } from './write.ts'
 
 const mostWorkspaces = 100
+/** Turns that a process takes at the same time. */
+const lanes = 2
 const mostReleased = 2_000
 /** Events of one turn, and how long all turns of a round take together when every workspace has a backlog. */
-const fewestEvents = 50
+const fewestEvents = 250
 const mostEvents = 1_000
 const roundMs = 1_000
 /** How often a workspace's turn looks further because other transactions have locked all partners it found. */
@@ -47,14 +49,19 @@ export async function decideSome(platform: Platform, signal?: AbortSignal, pace:
   let moved = 0
   for (let after: string | undefined = ''; after !== undefined && !signal?.aborted; ) {
     const workspaces = await selectQueuedWorkspaces(platform.db, after, mostWorkspaces)
-    for (const workspaceId of workspaces) {
-      const share = Math.ceil((pace.perMs * roundMs) / Math.max(2, workspaces.length))
-      const count = Math.min(mostEvents, Math.max(fewestEvents, share))
-      const startedAt = performance.now()
-      const decided = await takeTurn(asSystem(platform, workspaceId), count)
-      if (decided >= fewestEvents) pace.perMs = (pace.perMs + decided / (performance.now() - startedAt)) / 2
-      moved += decided
+    // With one workspace, both lanes take its events: while one waits for PostgreSQL, the other computes.
+    const turns = (workspaces.length === 1 ? [...workspaces, ...workspaces] : workspaces).values()
+    const share = Math.ceil((pace.perMs * roundMs) / Math.max(1, workspaces.length))
+    const count = Math.min(mostEvents, Math.max(fewestEvents, share))
+    const runLane = async () => {
+      for (const workspaceId of turns) {
+        const startedAt = performance.now()
+        const decided = await takeTurn(asSystem(platform, workspaceId), count)
+        if (decided >= fewestEvents) pace.perMs = (pace.perMs + decided / (performance.now() - startedAt)) / 2
+        moved += decided
+      }
     }
+    await Promise.all(Array.from({ length: lanes }, runLane))
     after = workspaces.length < mostWorkspaces ? undefined : workspaces.at(-1)
   }
   return moved
@@ -136,7 +143,7 @@ function decideRows(ctx: Ctx, rows: QueueRow[], turn: Turn): Promise<number> {
 }
 
 /** The partners that have one of the events. */
-function earners(partners: Partner[], events: QueuedEvent[]): Partner[] {
+function earners(partners: ClaimedPartner[], events: QueuedEvent[]): ClaimedPartner[] {
   const numbers = new Set(events.map(({ partnerNumber }) => partnerNumber))
   return partners.filter(({ number }) => numbers.has(number))
 }

@@ -75,7 +75,7 @@ export async function selectCommissions(
   workspaceId: string,
   filter: CommissionFilter,
   { sort, ascending, after, offset, count }: CommissionPage,
-): Promise<DetailedRow[]> {
+): Promise<CommissionRow[]> {
   const column = sort === 'amount' ? sql`c.amount` : sql`c.created_at`
   const direction = ascending ? sql`ASC` : sql`DESC`
   const beyond = ascending ? sql`>` : sql`<`
@@ -84,11 +84,8 @@ export async function selectCommissions(
     conditions.push(
       sql`(${column}, c.number) ${beyond} (SELECT ${column}, c.number FROM commissions c WHERE c.number = ${after})`,
     )
-  const result = await sql<DetailedRow>`SELECT c.*, d.why FROM (
-      SELECT c.* FROM commissions c WHERE ${sql.join(conditions, sql` AND `)}
-      ORDER BY ${column} ${direction}, c.number ${direction} LIMIT ${count} OFFSET ${offset}) AS c
-    LEFT JOIN commission_details d ON d.commission_number = c.number
-    ORDER BY ${column} ${direction}, c.number ${direction}`.execute(db)
+  const result = await sql<CommissionRow>`SELECT c.* FROM commissions c WHERE ${sql.join(conditions, sql` AND `)}
+    ORDER BY ${column} ${direction}, c.number ${direction} LIMIT ${count} OFFSET ${offset}`.execute(db)
   return result.rows
 }
 

@@ -2,10 +2,10 @@ import type { Ctx } from '../../platform/context.ts'
 import { customerOrigins } from '../customers/service.ts'
 import { type GroupTarget, groupsAndTargets } from '../groups/service.ts'
 import { exchangeRates } from '../money/service.ts'
-import { type Partner, totalsByPartner } from '../partners/service.ts'
+import { type ClaimedPartner, totalsByPartner } from '../partners/service.ts'
 import { lockPayouts } from '../payouts/service.ts'
 import { requireProgram } from '../programs/service.ts'
-import { boundVersions, versionsDuring } from '../rewards/service.ts'
+import { boundVersions, type RewardVersion, versionsDuring } from '../rewards/service.ts'
 import { salesLeft } from '../track/service.ts'
 import {
   type Batch,
@@ -22,7 +22,7 @@ import { buildEvent, findSpending, spendingKey } from './decide-batch.ts'
 import { type CommissionRow, lockSpending, selectByConversion, selectDecisions, selectPairs } from './store.ts'
 
 /** Loads what deciding these events needs, without their caps. Their partners are locked. */
-export async function loadBatch(ctx: Ctx, partners: Partner[], events: QueuedEvent[]): Promise<Batch> {
+export async function loadBatch(ctx: Ctx, partners: ClaimedPartner[], events: QueuedEvent[]): Promise<Batch> {
   const { currency } = await requireProgram(ctx)
   return {
     workspaceId: ctx.workspaceId,
@@ -51,7 +51,7 @@ export function findPeriod(times: Date[]): { first: Date; last: Date } {
 /** Loads partners with their groups and totals, and the groups that they may move to. */
 export async function loadPartners(
   ctx: Ctx,
-  partners: Partner[],
+  partners: ClaimedPartner[],
 ): Promise<{ partners: Map<bigint, PartnerState>; targets: GroupTarget[] }> {
   const { groups, targets } = await groupsAndTargets(
     ctx,
@@ -171,8 +171,19 @@ export async function withPayouts(
   }))
 }
 
+function hasCap({ timelines, pairs }: Batch): boolean {
+  const versions = new Set<RewardVersion>()
+  for (const { lead, sale } of timelines.values())
+    for (const spans of [lead.partner, lead.group, sale.partner, sale.group])
+      for (const { version } of spans) versions.add(version)
+  for (const { binding } of pairs.values())
+    if (binding) for (const version of [binding.version, ...binding.later]) versions.add(version)
+  return [...versions].some(({ terms }) => terms.cap !== null)
+}
+
 /** Locks and reads the rows that count earnings against the caps of these events. */
 export async function loadSpending(ctx: Ctx, batch: Batch, events: QueuedEvent[]): Promise<void> {
+  if (!hasCap(batch)) return
   for (const { conversion, partnerNumber } of events) {
     const partner = batch.partners.get(partnerNumber)
     if (!partner || conversion.kind === 'refund') continue

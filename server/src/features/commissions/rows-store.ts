@@ -24,8 +24,10 @@ export async function insertCommissions(db: Db, workspaceId: string, commissions
   const numbers = new Map(result.rows.map(({ id, number }) => [id, number]))
   for (const commission of commissions) commission.number = numbers.get(commission.id) ?? null
   await sql`INSERT INTO commission_details (commission_number, why)
-    SELECT number, why::jsonb FROM unnest(${commissions.map(({ number }) => number)}::bigint[],
-      ${commissions.map(({ detail }) => JSON.stringify(detail))}::text[]) AS explained (number, why)`.execute(db)
+    SELECT number, why FROM ROWS FROM (unnest(${commissions.map(({ number }) => number)}::bigint[]),
+      jsonb_array_elements(${JSON.stringify(commissions.map(({ detail }) => detail))}::jsonb)) AS explained (number, why)`.execute(
+    db,
+  )
 }
 
 /** Writes status, amounts and payout of commissions that their caller has locked. */

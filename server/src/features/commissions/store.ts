@@ -46,17 +46,20 @@ export async function selectPairs(
   workspaceId: string,
   pairs: { partnerNumber: bigint; customerId: string }[],
 ): Promise<PairRow[]> {
-  const first = (type: CommissionType) => sql`SELECT c.number, c.status FROM commissions c
-    WHERE c.workspace_id = ${workspaceId} AND c.customer_id = pair.customer_id
-      AND c.partner_number = pair.partner_number AND c.type = ${type} ORDER BY c.number LIMIT 1`
+  const ofPair = sql`c.workspace_id = ${workspaceId} AND c.customer_id = pair.customer_id
+    AND c.partner_number = pair.partner_number`
   const result = await sql<PairRow>`
-    SELECT pair.partner_number, pair.customer_id, lead.number IS NOT NULL AS has_lead,
-      CASE WHEN lead.number < sale.number OR sale.number IS NULL THEN lead.status ELSE sale.status END AS first_status,
+    SELECT pair.partner_number, pair.customer_id, coalesce(found.type = 'lead', false) AS has_lead,
+      CASE WHEN sale.number < found.number THEN sale.status ELSE found.status END AS first_status,
       b.reward_version, b.first_sale_at, b.ends_at
     FROM unnest(${pairs.map(({ partnerNumber }) => partnerNumber)}::bigint[],
       ${pairs.map(({ customerId }) => customerId)}::text[]) AS pair (partner_number, customer_id)
-    LEFT JOIN LATERAL (${first('lead')}) AS lead ON true
-    LEFT JOIN LATERAL (${first('sale')}) AS sale ON true
+    -- The first lead, or else the first sale, in the order of the index: only a lead needs a second look.
+    LEFT JOIN LATERAL (SELECT c.number, c.type, c.status FROM commissions c
+      WHERE ${ofPair} AND c.type BETWEEN 'lead' AND 'sale' AND c.type <> 'referral'
+      ORDER BY c.type, c.number LIMIT 1) AS found ON true
+    LEFT JOIN LATERAL (SELECT c.number, c.status FROM commissions c
+      WHERE found.type = 'lead' AND ${ofPair} AND c.type = 'sale' ORDER BY c.number LIMIT 1) AS sale ON true
     LEFT JOIN commission_bindings b
       ON b.partner_number = pair.partner_number AND b.customer_id = pair.customer_id`.execute(db)
   return result.rows

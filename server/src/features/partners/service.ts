@@ -18,6 +18,7 @@ import {
 } from './list-store.ts'
 import { partnersUpdatedMessage } from './messages.ts'
 import {
+  type ClaimedPartnerRow,
   claimPartnerRows,
   countPartners,
   deleteUnconfirmedRows,
@@ -59,6 +60,7 @@ import {
 /* Partners and their totals. The feature enrolments changes their status and their links. */
 
 export type Partner = PartnerRow
+export type ClaimedPartner = ClaimedPartnerRow
 export type Status = PartnerStatus
 export type ProfileColumns = PartnerChanges
 export type Totals = PartnerTotals
@@ -80,7 +82,7 @@ export async function claimPartners(
   db: Db,
   workspaceId: string,
   ids: string[],
-): Promise<{ partners: Partner[]; byId: Map<string, bigint> }> {
+): Promise<{ partners: ClaimedPartner[]; byId: Map<string, bigint> }> {
   const known = await selectPartnerNumbers(db, workspaceId, [...new Set(ids)])
   const byId = new Map(known.map(({ id, number }) => [id, number]))
   return { partners: await claimPartnerRows(db, [...new Set(byId.values())]), byId }
