@@ -10,28 +10,29 @@ import { openPlatform } from '../../server/src/platform/handles.ts'
 import { openLog } from '../../server/src/platform/log.ts'
 import { migrate } from '../../server/src/platform/migrate.ts'
 
-/** The generated data: API key of the large workspace, a link with many clicks, one with few, and the last time. */
-export type Made = {
-  secrets: Record<string, string>
+/** What `bench:data` generated: the large workspace, its API key, a link with many clicks, one with few, the last time. */
+export type MadeClicks = {
   workspaceId: string
   key: string
   links: Record<'hot' | 'cold', { id: string; number: string }>
   until: number
   clicks: number
 }
-export type BenchFolder = AsyncDisposable & {
+export type BenchFolder<Made> = AsyncDisposable & {
+  engines: Awaited<ReturnType<typeof startEngines>>
   platform: Platform
   environment: Record<string, string>
   made: Made | undefined
-  keep(made: Omit<Made, 'secrets'>): Promise<void>
+  keep(made: Made): Promise<void>
 }
 
 /** Starts databases on a persistent folder, which the next run reuses. */
-export async function openBenchFolder(folder: string): Promise<BenchFolder> {
+export async function openBenchFolder<Made = MadeClicks>(folder: string): Promise<BenchFolder<Made>> {
   await using stack = new AsyncDisposableStack()
   mkdirSync(folder, { recursive: true })
+  type Kept = Made & { secrets: Record<string, string> }
   const file = join(folder, 'made.json')
-  const made = existsSync(file) ? (JSON.parse(await readFile(file, 'utf8')) as Made) : undefined
+  const made = existsSync(file) ? (JSON.parse(await readFile(file, 'utf8')) as Kept) : undefined
   const secrets = made?.secrets ?? {
     ...newSecrets(),
   }
@@ -51,6 +52,7 @@ export async function openBenchFolder(folder: string): Promise<BenchFolder> {
   await migrate(config, platform.clickhouse, () => {})
   const opened = stack.move()
   return {
+    engines,
     platform,
     environment,
     made,
