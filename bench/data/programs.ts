@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { requireDefaultGroup } from '../../server/src/features/groups/service.ts'
 import { createProgram } from '../../server/src/features/programs/service.ts'
 import type { Platform } from '../../server/src/platform/context.ts'
-import type { Db } from '../../server/src/platform/postgres.ts'
+import { type Db, openConnection } from '../../server/src/platform/postgres.ts'
 import { buildWorkspace } from '../../server/test/build.ts'
 import { contextIn } from '../../server/test/context.ts'
 
@@ -37,7 +37,8 @@ export async function generateProgram(
   await createProgram(ctx, { name: 'Friends', domain, url: 'https://example.com' })
   const { number: group } = await requireDefaultGroup(ctx)
   const version = await addReward(platform.db, workspace.id, group)
-  const run = (...statements: string[]) => runUnchecked(platform.db, statements)
+  await using client = await openUnchecked(platform)
+  const run = client.run
   const rebuild = await dropIndexes(platform.db)
   const mine = `'${workspace.id}'`
   const program = { id: mine, domain: `'${domain}'`, group: String(group), version: String(version) }
@@ -56,7 +57,7 @@ export async function generateProgram(
     await run(text)
   }
   for (const table of tables) await run(`ANALYZE ${table}`)
-  await sql`CHECKPOINT`.execute(platform.db)
+  await run('CHECKPOINT')
   const named = { workspaceId: workspace.id, key: workspace.key, domain }
   return { ...named, groupNumber: program.group, version: program.version, partners, commissions }
 }
@@ -76,16 +77,16 @@ async function addReward(db: Db, workspaceId: string, group: bigint): Promise<bi
   return result.rows[0]?.number ?? 0n
 }
 
-/** Runs statements one after another without triggers and foreign keys. */
-function runUnchecked(db: Db, statements: string[]): Promise<void> {
-  return db.connection().execute(async (db) => {
-    await sql`SET session_replication_role = replica`.execute(db)
-    await sql`SET statement_timeout = 0`.execute(db)
-    await sql`SET maintenance_work_mem = '1GB'`.execute(db)
-    await sql`SET synchronous_commit = off`.execute(db)
-    for (const text of statements) await sql.raw(text).execute(db)
-    await sql`RESET ALL`.execute(db)
-  })
+/** A connection without timeouts, triggers and foreign keys. */
+async function openUnchecked(platform: Platform) {
+  const client = openConnection(platform.config)
+  await client.connect()
+  const settings = ['session_replication_role = replica', "maintenance_work_mem = '1GB'", 'synchronous_commit = off']
+  for (const setting of settings) await client.query(`SET ${setting}`)
+  const run = async (...statements: string[]) => {
+    for (const text of statements) await client.query(text)
+  }
+  return { run, [Symbol.asyncDispose]: () => client.end() }
 }
 
 /** Drops the indexes that belong to no constraint. Returns the statements that create them. */
