@@ -30,9 +30,9 @@ export type BenchFolder<Made> = AsyncDisposable & {
 export async function openBenchFolder<Made = MadeClicks>(folder: string): Promise<BenchFolder<Made>> {
   await using stack = new AsyncDisposableStack()
   mkdirSync(folder, { recursive: true })
-  type Kept = Made & { secrets: Record<string, string> }
+  type Stored = Made & { secrets: Record<string, string> }
   const file = join(folder, 'made.json')
-  const made = existsSync(file) ? (JSON.parse(await readFile(file, 'utf8')) as Kept) : undefined
+  const made = existsSync(file) ? (JSON.parse(await readFile(file, 'utf8')) as Stored) : undefined
   const secrets = made?.secrets ?? {
     ...newSecrets(),
   }
