@@ -114,7 +114,7 @@ export const applyToProgram = {
   path: '/partners/applications',
   summary: 'Apply to a program',
   description:
-    'Takes an application from a web page. An e-mail with a code confirms the address, and the application counts after `POST /partners/applications/confirm`. Without SMTP_URL the server cannot send the code: the application then counts at once, and is never approved automatically. The response does not reveal whether the address is known.',
+    'Takes an application from a web page. An e-mail with a code confirms the address, and the application counts after `POST /partners/applications/confirm`. An address gets one such e-mail an hour. Without SMTP_URL the server cannot send the code: the application then counts at once, and is never approved automatically. The response does not reveal whether the address is known.',
   body: newApplication,
   response: z
     .strictObject({ confirmation: z.enum(['email', 'none']).describe('Whether a code is sent by e-mail.') })

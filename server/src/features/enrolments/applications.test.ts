@@ -111,6 +111,24 @@ it('an unconfirmed application neither blocks the address nor lasts', async () =
   expect(await call(listPartners)).toHaveLength(1)
 })
 
+it('an address gets one e-mail an hour, and its code confirms the newest application', async () => {
+  const { workspace, call, apply, confirm } = await open()
+  const tokenHash = async () => {
+    const { rows } = await sql<{ token_hash: Buffer }>`SELECT token_hash FROM partners
+      WHERE workspace_id = ${workspace.id}`.execute(platform.db)
+    return rows[0]?.token_hash.toString('hex')
+  }
+  const after = (minutes: number): Platform => ({ ...withSmtp, now: () => new Date(Date.now() + minutes * 60_000) })
+  await apply({ name: 'Impostor' })
+  const first = await tokenHash()
+  await Promise.all([apply({ name: 'Ann' }), apply({ name: 'Ann' }), apply({ name: 'Ann' }, after(50))])
+  expect(await tokenHash()).toBe(first)
+  await apply({ name: 'Ann' }, after(70))
+  expect(await tokenHash()).not.toBe(first)
+  await confirm()
+  expect(await call(listPartnerApplications)).toMatchObject([{ partner: { name: 'Ann' } }])
+})
+
 it('a rejected partner may apply again at once, after 30 days, or never', async () => {
   const { call, apply, confirm } = await open()
   const reject = async (given: object) => {

@@ -24,7 +24,7 @@ import { ensureDefaultLinks, requireLinkTarget } from './default-links.ts'
 import { chooseGroup, enrol, isConfirmed } from './enrol.ts'
 import { presentPartner } from './present.ts'
 import { publishPartner } from './publish.ts'
-import { newToken, queueEmail, requireToken } from './tokens.ts'
+import { newToken, queueEmail, recentToken, requireToken } from './tokens.ts'
 import { admit, transit } from './transitions.ts'
 
 const forgottenAtOnce = 1_000
@@ -65,7 +65,8 @@ export async function applyToProgram(
     const { partner, isNew } = await enrol(ctx, profile, group, 'pending', application)
     const reapplied = isNew ? partner : await reapply(ctx, partner, application)
     if (isNew && !mustConfirm) await publishApplication(ctx, partner)
-    if (reapplied && mustConfirm) await queueEmail(ctx, reapplied, { kind: 'confirm', token })
+    const isSent = !reapplied?.token_hash?.equals(columns.token_hash)
+    if (reapplied && mustConfirm && !isSent) await queueEmail(ctx, reapplied, { kind: 'confirm', token })
   })
   return { confirmation: mustConfirm ? 'email' : 'none' }
 }
@@ -77,7 +78,8 @@ type Application = Pick<Partner, 'application_id' | 'application_form'> &
 async function reapply(ctx: Ctx, partner: Partner, application: Application): Promise<Partner | undefined> {
   const [current] = await lockPartners(ctx.db, ctx.workspaceId, [partner.number])
   if (current?.status !== 'rejected' || Number(current.reapply_at ?? 0) > ctx.now().getTime()) return undefined
-  const changed = await changePartner(ctx, partner.number, application, ['rejected'])
+  const columns = { ...application, ...recentToken(current, ctx.now()) }
+  const changed = await changePartner(ctx, partner.number, columns, ['rejected'])
   if (changed && application.applied_at) return submit(ctx, changed)
   return changed
 }

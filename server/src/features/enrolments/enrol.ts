@@ -13,6 +13,7 @@ import {
   recordActivities,
   type Status,
 } from '../partners/service.ts'
+import { recentToken } from './tokens.ts'
 
 type Profile = Omit<PartnerPatch, 'groupId' | 'tagIds'>
 
@@ -65,8 +66,9 @@ export async function enrol(
   // The address is free, so the tenant id is not.
   if (!existing) throw tenantTaken(input.tenantId)
   if (isConfirmed(existing)) return { partner: existing, isNew: false }
-  await lockPartners(ctx.db, ctx.workspaceId, [existing.number])
-  const { created_at, ...reset } = { ...noApplication, ...row, created_at: undefined }
+  const [locked] = await lockPartners(ctx.db, ctx.workspaceId, [existing.number])
+  const token = status === 'pending' ? recentToken(locked, ctx.now()) : {}
+  const { created_at, ...reset } = { ...noApplication, ...row, ...token, created_at: undefined }
   const taken = await changePartner(ctx, existing.number, reset, ['pending']).catch(refuseTaken(input))
   if (!taken) return { partner: (await findPartnerByEmail(ctx, input.email)) ?? existing, isNew: false }
   await recordActivities(ctx, [{ partnerNumber: taken.number, kind: status }])

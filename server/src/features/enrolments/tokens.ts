@@ -9,7 +9,8 @@ import { findPartnerByToken, findPartnersById, type Partner } from '../partners/
 import { findProgram } from '../programs/service.ts'
 import { type PartnerEmail, partnerEmailMessage } from './messages.ts'
 
-const dayMs = 86_400_000
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
 const lifetimeDays = { invite: 14, confirm: 2 }
 
 /** A new token with the columns that remember its hash. */
@@ -17,6 +18,16 @@ export function newToken(kind: PartnerEmail['kind'], now: Date) {
   const token = randomBytes(24).toString('base64url')
   const expiresAt = new Date(now.getTime() + lifetimeDays[kind] * dayMs)
   return { token, expiresAt, columns: { token_hash: hashToken(token), token_expires_at: expiresAt } }
+}
+
+/**
+ * The columns of a code that an applicant got less than an hour ago, and that stays valid: an address gets one e-mail an
+ * hour, however many visitors apply with it.
+ */
+export function recentToken(partner: Partner | undefined, now: Date): Partial<Partner> {
+  const { token_hash = null, token_expires_at = null } = partner ?? {}
+  const sentAt = (token_expires_at?.getTime() ?? 0) - lifetimeDays.confirm * dayMs
+  return now.getTime() - sentAt < hourMs ? { token_hash, token_expires_at } : {}
 }
 
 /** Finds the partner that a token was sent to. Throws 404 for an unknown token and 410 for an expired one. */
