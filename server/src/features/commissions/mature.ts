@@ -1,5 +1,6 @@
 import { asSystem, type Ctx, type Platform } from '../../platform/context.ts'
 import { transaction } from '../../platform/postgres.ts'
+import { judgeFailure } from '../../platform/refusal.ts'
 import { type LedgerEntry, post } from '../ledger/service.ts'
 import { lockPartners } from '../partners/service.ts'
 import { addToPayouts, openPayouts } from '../payouts/service.ts'
@@ -16,7 +17,12 @@ export async function runMaturing(
   { signal, workspaceIds }: { signal?: AbortSignal; workspaceIds?: string[] } = {},
 ): Promise<void> {
   for (const workspaceId of workspaceIds ?? (await selectWorkspacesWithPending(platform.db))) {
-    while (!signal?.aborted && (await matureSome(asSystem(platform, workspaceId), now)) > 0);
+    try {
+      while (!signal?.aborted && (await matureSome(asSystem(platform, workspaceId), now)) > 0);
+    } catch (error) {
+      if (judgeFailure(error) === 'unavailable') throw error
+      platform.log.error({ error, workspace: workspaceId }, 'commissions of a workspace did not mature, will retry')
+    }
   }
 }
 
