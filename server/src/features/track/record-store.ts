@@ -103,9 +103,15 @@ export async function lockSale(db: Db, workspaceId: string, number: bigint): Pro
     FOR NO KEY UPDATE`.execute(db)
 }
 
-export async function selectRefunds(db: Db, workspaceId: string, saleNumber: bigint): Promise<ConversionRow[]> {
-  const result = await sql<ConversionRow>`
-    SELECT * FROM conversions
+export type RefundRow = Pick<
+  ConversionRow,
+  'number' | 'id' | 'amount' | 'original_amount' | 'refund_id' | 'is_full' | 'created_at'
+>
+
+/** The refunds of a sale, without their metadata: a sale may have thousands. */
+export async function selectRefunds(db: Db, workspaceId: string, saleNumber: bigint): Promise<RefundRow[]> {
+  const result = await sql<RefundRow>`
+    SELECT number, id, amount, original_amount, refund_id, is_full, created_at FROM conversions
     WHERE workspace_id = ${workspaceId} AND sale_number = ${saleNumber} AND kind = 'refund' ORDER BY number`.execute(db)
   return result.rows
 }

@@ -6,7 +6,7 @@ import { transaction } from '../../platform/postgres.ts'
 import { countSale, lockCustomer } from '../customers/service.ts'
 import { roundShare } from '../money/service.ts'
 import { recordConversion } from './record.ts'
-import { lockSale, selectRefunds, selectSale } from './record-store.ts'
+import { lockSale, type RefundRow, selectRefunds, selectSale } from './record-store.ts'
 import type { ConversionRow } from './store.ts'
 
 /** Records a refund. Locks the sale, so that concurrent refunds never exceed its amount. */
@@ -33,7 +33,7 @@ export async function takeBackSale(ctx: Ctx, sale: ConversionRow): Promise<void>
 async function recordRefund(
   ctx: Ctx,
   sale: ConversionRow,
-  before: ConversionRow[],
+  before: RefundRow[],
   input: Pick<Partial<NewRefund>, 'amount' | 'refundId' | 'metadata'>,
 ): Promise<ConversionRow> {
   const part = decideRefund(sale, before, input)
@@ -91,7 +91,7 @@ function decideRefund(sale: Sale, before: Refund[], input: Pick<NewRefund, 'amou
   return { original, isFull, amount: isFull || share > amountLeft ? amountLeft : share }
 }
 
-function answer(sale: ConversionRow, refunds: ConversionRow[], refund: ConversionRow): RefundResult {
+function answer(sale: ConversionRow, refunds: RefundRow[], refund: RefundRow): RefundResult {
   const upTo = refunds.filter(({ number }) => number <= refund.number)
   const currency = sale.currency ?? ''
   return {

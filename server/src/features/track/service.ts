@@ -142,7 +142,7 @@ export async function findConversion(
 export function refundsOfSale(
   { db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>,
   sale: bigint,
-): Promise<Conversion[]> {
+): Promise<Pick<Conversion, 'id' | 'amount' | 'created_at'>[]> {
   return selectRefunds(db, workspaceId, sale)
 }
 
