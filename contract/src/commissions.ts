@@ -267,10 +267,14 @@ const explanation = z
       .strictObject({ commissionId: z.string(), refundId: z.string(), before: z.number(), after: z.number() })
       .nullable()
       .describe('The commission that a refund corrects after it was paid, and its earnings before and after.'),
-    refunds: z.array(z.strictObject({ eventId: z.string(), amount: z.number(), createdAt: instant })),
+    refunds: z
+      .array(z.strictObject({ eventId: z.string(), amount: z.number(), createdAt: instant }))
+      .describe('The newest 1,000 refunds of the sale.'),
     postings: z
       .array(z.strictObject({ kind: z.string(), amount: z.number(), createdAt: instant }))
-      .describe('What the ledger says about the commission; the amounts are added to what you owe the partner.'),
+      .describe(
+        'The newest 1,000 postings of the commission in the ledger; the amounts are added to what you owe the partner.',
+      ),
   })
   .meta({ id: 'CommissionExplanation' })
 export type CommissionExplanation = z.infer<typeof explanation>

@@ -21,25 +21,37 @@ import { judgeMove } from './move.ts'
 
 const noPair: PairState = { binding: null, isVoid: false, hasLead: false }
 
+// More would exceed the memory of a worker: an event with many products and conditions has a long explanation.
+const mostDetail = 4_000_000
+
 /**
  * Decides leads, sales and refunds in order. Takes and returns values; `batch` advances with each event. The events of a
- * partner after its move stay undecided: the next batch loads the terms and caps of the new group for them.
+ * partner after its move stay undecided: the next batch loads the terms and caps of the new group for them. So do the
+ * last events when the explanations get too long.
  */
 export function decideBatch(batch: Batch, events: QueuedEvent[]): Changes {
   const changes = noChanges()
+  let detail = 0
   for (const event of events) {
-    if (changes.moves.has(event.partnerNumber)) {
+    if (changes.moves.has(event.partnerNumber) || detail > mostDetail) {
       changes.undecided.push(event.conversion.number)
       continue
     }
     if (event.conversion.kind === 'refund') applyRefund(batch, changes, event)
-    else decideEvent(batch, changes, event)
+    else detail += estimateLength(decideEvent(batch, changes, event))
     judgeMove(batch, changes, event.partnerNumber)
   }
   return changes
 }
 
-function decideEvent(batch: Batch, changes: Changes, { conversion: recorded, partnerNumber }: QueuedEvent): void {
+/** About how many characters an explanation has as JSON. */
+function estimateLength({ why }: Detail): number {
+  const conditions = (why?.conditions ?? []).reduce((sum, { value }) => sum + 200 + String(value).length, 0)
+  return 1_000 + conditions + (why?.lines.length ?? 0) * 400
+}
+
+/** Decides a lead or sale; returns the explanation. */
+function decideEvent(batch: Batch, changes: Changes, { conversion: recorded, partnerNumber }: QueuedEvent): Detail {
   // The metadata of a customer who was just erased may still be in PostgreSQL.
   const isErased = batch.customers.get(recorded.customer_id)?.isErased
   const conversion = isErased ? { ...recorded, metadata: null } : recorded
@@ -63,7 +75,7 @@ function decideEvent(batch: Batch, changes: Changes, { conversion: recorded, par
   if ('reason' in decision) {
     changes.decisions.push({ ...decided, reason: decision.reason, detail })
     batch.sales.set(conversion.number, { ...sold, commission: null })
-    return
+    return detail
   }
   const { earnings, version, binds, dueAt } = decision
   const commission = newCommission(conversion, partnerNumber, {
@@ -94,6 +106,7 @@ function decideEvent(batch: Batch, changes: Changes, { conversion: recorded, par
       commission,
     })
   batch.sales.set(conversion.number, { ...sold, commission })
+  return detail
 }
 
 /** Debits the program's expenses and credits what it owes the partner. */

@@ -13,6 +13,8 @@ import { parseCommissionId } from './locked.ts'
 import { selectWaitReason } from './queue-store.ts'
 import { selectDecisions } from './store.ts'
 
+const mostRefunds = 1_000
+
 /** Why a commission has its amount. */
 export async function explainCommission(ctx: Ctx, id: string): Promise<CommissionExplanation> {
   await requireProgram(ctx)
@@ -97,7 +99,7 @@ async function describe(
         }
       : null,
     clawback: clawback ? { ...clawback, before: Number(clawback.before), after: Number(clawback.after) } : null,
-    refunds: refunds.map(({ id, amount, created_at }) => {
+    refunds: refunds.slice(-mostRefunds).map(({ id, amount, created_at }) => {
       return { eventId: id, amount: boundedSum(amount), createdAt: created_at.toISOString() }
     }),
     postings: [],

@@ -18,9 +18,9 @@ export async function selectCommissionsByNumber(
   db: Db,
   workspaceId: string,
   numbers: bigint[],
-): Promise<DetailedRow[]> {
-  const result = await sql<DetailedRow>`${detailedFragment}
-    WHERE c.workspace_id = ${workspaceId} AND c.number = ANY(${numbers}::bigint[]) ORDER BY c.number`.execute(db)
+): Promise<CommissionRow[]> {
+  const result = await sql<CommissionRow>`SELECT * FROM commissions
+    WHERE workspace_id = ${workspaceId} AND number = ANY(${numbers}::bigint[]) ORDER BY number`.execute(db)
   return result.rows
 }
 

@@ -19,7 +19,17 @@ import {
 } from './batch.ts'
 import type { Commission, Detail } from './commission.ts'
 import { buildEvent, findSpending, spendingKey } from './decide-batch.ts'
-import { type CommissionRow, lockSpending, selectByConversion, selectDecisions, selectPairs } from './store.ts'
+import {
+  type CommissionRow,
+  lockSpending,
+  measureDetails,
+  selectByConversion,
+  selectDecisions,
+  selectPairs,
+} from './store.ts'
+
+// Above this, a worker might run out of memory; the engine then decides fewer events at once.
+const mostDetail = 4_000_000
 
 /** Loads what deciding these events needs, without their caps. Their partners are locked. */
 export async function loadBatch(ctx: Ctx, partners: ClaimedPartner[], events: QueuedEvent[]): Promise<Batch> {
@@ -120,6 +130,8 @@ async function loadSales(ctx: Ctx, events: QueuedEvent[]): Promise<Map<bigint, S
   }
   const numbers = [...asked.keys()]
   if (numbers.length === 0) return new Map()
+  if (numbers.length > 1 && (await measureDetails(ctx.db, ctx.workspaceId, numbers)) > mostDetail)
+    throw new RangeError(`The explanations of ${numbers.length} refunded sales are too long to load at once`)
   const left = await salesLeft(
     ctx,
     [...asked].map(([number, before]) => ({ number, before })),
@@ -137,10 +149,10 @@ async function loadSales(ctx: Ctx, events: QueuedEvent[]): Promise<Map<bigint, S
   return sales
 }
 
-/** Commissions in memory, with the status of their payouts, which it locks. */
+/** Commissions in memory, with the status of their payouts, which it locks; `why` is needed only to change amounts. */
 export async function withPayouts(
   ctx: Pick<Ctx, 'db' | 'workspaceId'>,
-  rows: (CommissionRow & { why: Detail | null })[],
+  rows: (CommissionRow & { why?: Detail | null })[],
 ): Promise<Commission[]> {
   const numbers = rows.flatMap(({ payout_number }) => payout_number ?? [])
   const payouts = await lockPayouts(ctx.db, ctx.workspaceId, numbers)

@@ -65,6 +65,19 @@ export async function selectPairs(
   return result.rows
 }
 
+/** How many characters the explanations of these conversions have together. */
+export async function measureDetails(db: Db, workspaceId: string, conversionNumbers: bigint[]): Promise<number> {
+  const result = await sql<{ characters: bigint }>`SELECT coalesce(sum(characters), 0)::bigint AS characters FROM (
+    SELECT length(d.why::text) AS characters FROM commissions c
+      JOIN commission_details d ON d.commission_number = c.number
+      WHERE c.workspace_id = ${workspaceId} AND c.conversion_number = ANY(${conversionNumbers}::bigint[])
+    UNION ALL SELECT length(detail::text) FROM commission_decisions
+      WHERE workspace_id = ${workspaceId} AND conversion_number = ANY(${conversionNumbers}::bigint[])) AS measured`.execute(
+    db,
+  )
+  return Number(result.rows[0]?.characters)
+}
+
 /** Commissions by the conversions that they came from, with their details. Lock their partners before. */
 export async function selectByConversion(
   db: Db,

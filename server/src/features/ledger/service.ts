@@ -58,12 +58,13 @@ export async function listPostings(ctx: Ctx, names: LedgerNames, query: Postings
   return { postings, next: last && writeCursor(ctx, { at: last.at, number: String(last.number) }) }
 }
 
-/** What postings of a commission added to what is owed to its partner. */
+/** What the newest thousand postings of a commission added to what is owed to its partner, oldest first. */
 export async function postingsOfCommission(ctx: Pick<Ctx, 'db' | 'workspaceId'>, commissionNumber: bigint) {
-  const rows = await selectCommissionPostings(ctx.db, ctx.workspaceId, commissionNumber)
+  const rows = await selectCommissionPostings(ctx.db, ctx.workspaceId, commissionNumber, mostExplained)
   return rows.map(({ kind, owed, created_at }) => ({ kind, amount: owed, createdAt: created_at }))
 }
 
+const mostExplained = 1_000
 // Skipped postings are read, so a page far behind needs the cursor.
 const mostSkipped = 100_000
 

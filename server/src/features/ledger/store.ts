@@ -191,13 +191,15 @@ export async function selectCommissionPostings(
   db: Db,
   workspaceId: string,
   commissionNumber: bigint,
+  count: number,
 ): Promise<{ kind: string; owed: bigint; created_at: Date }[]> {
   const result = await sql<{ kind: string; owed: bigint; created_at: Date }>`
     SELECT p.kind, p.created_at, CASE WHEN c.partner_number IS NULL THEN -p.amount
       WHEN d.partner_number IS NULL THEN p.amount ELSE 0 END AS owed
     FROM ledger_postings p JOIN ledger_accounts d ON d.number = p.debit JOIN ledger_accounts c ON c.number = p.credit
-    WHERE p.workspace_id = ${workspaceId} AND p.commission_number = ${commissionNumber} ORDER BY p.number`.execute(db)
-  return result.rows
+    WHERE p.workspace_id = ${workspaceId} AND p.commission_number = ${commissionNumber}
+    ORDER BY p.number DESC LIMIT ${count}`.execute(db)
+  return result.rows.reverse()
 }
 
 export type AccountDifference = {

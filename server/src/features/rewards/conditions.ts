@@ -12,16 +12,15 @@ export function judgeCondition({ entity, attribute, operator, value }: RewardCon
   if (actual === undefined) return false
   const values = [value].flat()
   const isMetadata = attributeKind(entity, attribute) === 'metadata'
-  const equals = (expected: string | number) => String(actual) === String(expected)
   const text = String(actual)
   const first = values[0] as string | number
   switch (operator) {
     case 'equals_to':
     case 'in':
-      return values.some(equals)
+      return listTexts(value).has(text)
     case 'not_equals':
     case 'not_in':
-      return !values.some(equals)
+      return !listTexts(value).has(text)
     case 'starts_with':
       return text.startsWith(String(first))
     case 'ends_with':
@@ -33,6 +32,16 @@ export function judgeCondition({ entity, attribute, operator, value }: RewardCon
     default:
       return judgeOrder(operator, isMetadata ? compareMetadata(text, String(first)) : compare(actual, first))
   }
+}
+
+const listed = new WeakMap<object, Set<string>>()
+
+/** The values as texts. Those of a list are collected once, because a sale may have hundreds of products to compare. */
+function listTexts(value: RewardCondition['value']): Set<string> {
+  if (!Array.isArray(value)) return new Set([String(value)])
+  const known = listed.get(value) ?? new Set(value.map(String))
+  listed.set(value, known)
+  return known
 }
 
 /** Reads an attribute of the event; `productId` is that of one line. */

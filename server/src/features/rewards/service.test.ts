@@ -1,6 +1,7 @@
 import { createClient } from '@tributary/contract/client'
 import { createGroup } from '@tributary/contract/groups'
 import { createReward, deleteReward, type NewReward, updateReward } from '@tributary/contract/rewards'
+import { sql } from 'kysely'
 import { describe, expect, inject, it } from 'vitest'
 import { buildPartner, buildProgram, buildWorkspace } from '../../../test/build.ts'
 import { buildHistory, buildSale, buildVersion } from '../../../test/rewards.ts'
@@ -96,5 +97,23 @@ describe('boundVersions', () => {
     const { workspace } = await withGroup()
     expect(await boundVersions(platform.db, workspace.id, [number])).toEqual(new Map())
     expect(await boundVersions(platform.db, workspace.id, [])).toEqual(new Map())
+  })
+
+  it('refuses to load terms that are too large for memory together', async () => {
+    const { workspace, create, current } = await withGroup()
+    const value = Array.from({ length: 250 }, (_, number) => `${'x'.repeat(200)}${number}`)
+    const conditions = [{ entity: 'sale', attribute: 'productId', operator: 'in', value }]
+    const modifiers = [{ conditions, type: 'percentage', amountInPercentage: 20 }] as NewReward['modifiers']
+    await create({ modifiers })
+    const version = (await current())?.sale.group
+    const load = () => boundVersions(platform.db, workspace.id, [version?.number ?? 0n])
+    const addVersions = (from: number, to: number) =>
+      sql`INSERT INTO reward_versions (reward_number, workspace_id, version, terms, applies_to_all, actor)
+        SELECT reward_number, workspace_id, later, terms, true, actor FROM reward_versions, generate_series(${from}::int, ${to}::int) later
+        WHERE number = ${version?.number}`.execute(platform.db)
+    await addVersions(2, 100)
+    expect((await load()).get(version?.number ?? 0n)?.later).toHaveLength(99)
+    await addVersions(101, 170)
+    await expect(load()).rejects.toThrow(RangeError)
   })
 })

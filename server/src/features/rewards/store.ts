@@ -130,20 +130,27 @@ export async function selectVersions(
   return result.rows.map((row) => ({ ...row, reward_id: reward.id }))
 }
 
-/** Reads versions by number, and the later versions of the same rewards that apply to all; oldest first. */
+/**
+ * Reads versions by number, and the later versions of the same rewards that apply to all, each once; oldest first. Their
+ * terms are null when all have more than `mostCharacters` together.
+ */
 export async function selectBoundVersions(
   db: Db,
   workspaceId: string,
   numbers: bigint[],
-): Promise<(VersionRow & { bound: bigint })[]> {
-  const result = await sql<VersionRow & { bound: bigint }>`
-    SELECT b.number AS bound, r.id AS reward_id, ${versionColumns}
-    FROM reward_versions b
-    JOIN rewards r ON r.workspace_id = ${workspaceId} AND r.number = b.reward_number
-    JOIN reward_versions v ON v.workspace_id = ${workspaceId} AND v.reward_number = b.reward_number
-      AND (v.number = b.number OR (v.version > b.version AND v.applies_to_all))
-    WHERE b.workspace_id = ${workspaceId} AND b.number = ANY(${numbers}::bigint[])
-    ORDER BY v.version`.execute(db)
+  mostCharacters: number,
+): Promise<VersionRow[]> {
+  const result = await sql<VersionRow>`
+    WITH bound AS (SELECT reward_number, min(version) AS version FROM reward_versions
+      WHERE workspace_id = ${workspaceId} AND number = ANY(${numbers}::bigint[]) GROUP BY reward_number),
+    found AS (SELECT r.id AS reward_id, ${versionColumns}, sum(length(v.terms::text)) OVER () AS characters
+      FROM bound b
+      JOIN rewards r ON r.workspace_id = ${workspaceId} AND r.number = b.reward_number
+      JOIN reward_versions v ON v.workspace_id = ${workspaceId} AND v.reward_number = b.reward_number
+        AND (v.number = ANY(${numbers}::bigint[]) OR (v.version > b.version AND v.applies_to_all)))
+    SELECT reward_id, number, reward_number, version, applies_to_all, actor, created_at,
+      CASE WHEN characters <= ${mostCharacters} THEN terms END AS terms
+    FROM found ORDER BY version`.execute(db)
   return result.rows
 }
 

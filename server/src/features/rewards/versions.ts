@@ -4,6 +4,9 @@ import { selectApplicable, selectBoundVersions, selectSpans, type VersionRow } f
 import { type Binding, type Choice, parseTerms, type RewardVersion } from './terms.ts'
 import type { Span, Timeline, Timelines } from './timeline.ts'
 
+// A worker that loads more at once would run out of memory. Its caller then decides fewer events at once.
+const mostCharacters = 8_000_000
+
 export type Choices = Record<RewardEventName, Choice>
 
 /** The current versions for new customers of each partner, by partner number and event. */
@@ -64,15 +67,20 @@ export async function loadBound(
   workspaceId: string,
   numbers: bigint[],
 ): Promise<Map<bigint, Pick<Binding, 'version' | 'later'>>> {
-  const bound = new Map<bigint, Pick<Binding, 'version' | 'later'>>()
-  if (numbers.length === 0) return bound
-  // A version comes before the later ones of its reward.
-  for (const row of await selectBoundVersions(db, workspaceId, [...new Set(numbers)])) {
-    const known = bound.get(row.bound)
-    if (known) known.later.push(readVersion(row))
-    else bound.set(row.bound, { version: readVersion(row), later: [] })
-  }
-  return bound
+  if (numbers.length === 0) return new Map()
+  const asked = new Set(numbers)
+  const rows = await selectBoundVersions(db, workspaceId, [...asked], mostCharacters)
+  if (rows[0]?.terms === null) throw new RangeError(`The terms of ${asked.size} versions are too large to load at once`)
+  const versions = rows.map(readVersion)
+  const byReward = Map.groupBy(versions, ({ rewardNumber }) => rewardNumber)
+  const bound = versions.filter(({ number }) => asked.has(number))
+  return new Map(
+    bound.map((version) => {
+      const ofReward = byReward.get(version.rewardNumber) ?? []
+      const later = ofReward.filter((other) => other.version > version.version && other.appliesToAll)
+      return [version.number, { version, later }]
+    }),
+  )
 }
 
 function readVersion(row: VersionRow): RewardVersion {
