@@ -115,7 +115,12 @@ function buildMetadata(query: MetadataQuery): RawBuilder<SqlBool> {
     return sql`coalesce(c.metadata #>> ${path}::text[] ${sql.raw(operator)} ${value}, false)`
   if (!Number.isFinite(Number(value)) || value.trim() === '') return sql`false`
   return sql`CASE WHEN jsonb_typeof(c.metadata #> ${path}::text[]) = 'number'
-    THEN (c.metadata #>> ${path}::text[])::numeric ${sql.raw(operator)} ${value}::numeric ELSE false END`
+    THEN (c.metadata #>> ${path}::text[])::numeric ${sql.raw(operator)} ${formatNumber(value)}::numeric ELSE false END`
+}
+
+/** PostgreSQL refuses exponents that JavaScript rounds, such as 1e-400000. */
+function formatNumber(value: string): string {
+  return /^-?\d+(\.\d+)?$/.test(value) ? value : String(Number(value))
 }
 
 function isAmong({ values, excluded }: Values<bigint>): RawBuilder<SqlBool> {

@@ -114,6 +114,7 @@ describe('listCommissions', () => {
     expect(await list({ start: '2020-01-01', end: '2020-01-02' })).toEqual([])
     expect(await list({ query: "metadata['plan']:'p100'" })).toEqual([100])
     expect(await list({ query: "metadata['amount']>100 AND metadata['plan']!='p300'" })).toEqual([200])
+    expect(await list({ query: "metadata['amount']<1e-400000 OR metadata['amount']<=1e2" })).toEqual([100])
     expect(await list({ payoutId: 'po_unknown' })).toEqual([])
     expect(await list({ customerId: 'cus_unknown' })).toEqual([])
   })
