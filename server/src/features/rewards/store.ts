@@ -161,15 +161,20 @@ export type SpanRow = VersionRow & {
   until: Date | null
 }
 
-/** The versions that were current at any time of a period, for the groups and partners; oldest first. */
+/**
+ * The versions that were current at any time of a period, for the groups and partners; oldest first. Their terms are null
+ * when all have more than `mostCharacters` together.
+ */
 export async function selectSpans(
   db: Db,
   workspaceId: string,
   of: { groups: bigint[]; partners: bigint[] },
-  { first, last }: { first: Date; last: Date },
+  { first, last, mostCharacters }: { first: Date; last: Date; mostCharacters: number },
 ): Promise<SpanRow[]> {
   // Times of events have milliseconds, those of versions microseconds.
-  const result = await sql<SpanRow>`SELECT * FROM (
+  const result = await sql<SpanRow>`SELECT number, reward_number, version, applies_to_all, actor, created_at, reward_id,
+      group_number, partner_number, event, until,
+      CASE WHEN sum(length(terms::text)) OVER () <= ${mostCharacters} THEN terms END AS terms FROM (
       SELECT ${versionColumns}, r.id AS reward_id, r.group_number, r.partner_number, r.event,
         coalesce(lead(v.created_at) OVER (PARTITION BY r.number ORDER BY v.version), r.archived_at) AS until
       FROM rewards r JOIN reward_versions v ON v.reward_number = r.number

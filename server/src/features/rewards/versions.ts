@@ -44,11 +44,15 @@ export async function loadTimelines(
   const groups = [...new Set(partners.map(({ groupNumber }) => groupNumber))]
   const of = { groups, partners: partners.map(({ number }) => number) }
   const spans = new Map<string, Span[]>()
-  for (const row of await selectSpans(db, workspaceId, of, period)) {
+  const rows = await selectSpans(db, workspaceId, of, { ...period, mostCharacters })
+  requireTerms(rows)
+  for (const row of rows) {
     const owner = row.partner_number === null ? `group ${row.group_number}` : `partner ${row.partner_number}`
     const key = `${owner} ${row.event}`
     const span = { version: readVersion(row), until: row.until }
-    spans.set(key, [...(spans.get(key) ?? []), span])
+    const known = spans.get(key)
+    if (known) known.push(span)
+    else spans.set(key, [span])
   }
   return new Map(
     partners.map(({ number, groupNumber }) => {
@@ -70,7 +74,7 @@ export async function loadBound(
   if (numbers.length === 0) return new Map()
   const asked = new Set(numbers)
   const rows = await selectBoundVersions(db, workspaceId, [...asked], mostCharacters)
-  if (rows[0]?.terms === null) throw new RangeError(`The terms of ${asked.size} versions are too large to load at once`)
+  requireTerms(rows)
   const versions = rows.map(readVersion)
   const byReward = Map.groupBy(versions, ({ rewardNumber }) => rewardNumber)
   const bound = versions.filter(({ number }) => asked.has(number))
@@ -81,6 +85,11 @@ export async function loadBound(
       return [version.number, { version, later }]
     }),
   )
+}
+
+function requireTerms(rows: VersionRow[]): void {
+  if (rows[0]?.terms === null)
+    throw new RangeError(`The terms of ${rows.length} versions are too large to load at once`)
 }
 
 function readVersion(row: VersionRow): RewardVersion {
