@@ -261,7 +261,7 @@ describe('invalid periods', () => {
   ])('%s is refused as start and as end', (text) => {
     for (const field of ['start', 'end'] as const) {
       const resolved = resolvePeriod({ [field]: text, timezone: 'UTC' }, new Date(wednesday))
-      expect(resolved).toEqual({ problem: { field, message: expect.stringContaining(`${field} "`) } })
+      expect(resolved).toEqual({ problem: { field, message: expect.stringMatching(/^"/) } })
       expect(resolved).toEqual({ problem: { field, message: expect.stringContaining('"3 hours ago"') } })
     }
   })
@@ -270,15 +270,15 @@ describe('invalid periods', () => {
     'the zone %s is refused',
     (timezone) => {
       expect(resolvePeriod({ timezone }, new Date(wednesday))).toEqual({
-        problem: { field: 'timezone', message: expect.stringMatching(/^timezone ".*" is unknown\. Use an IANA name/) },
+        problem: { field: 'timezone', message: expect.stringMatching(/^".*" is unknown\. Use an IANA name/) },
       })
     },
   )
 
   test.each<[PeriodInput, string, string]>([
-    [{ start: '2025-02-01', end: '2025-01-31' }, 'end', 'end (2025-02-01T00:00:00.000Z) must be after start'],
+    [{ start: '2025-02-01', end: '2025-01-31' }, 'end', '2025-02-01T00:00:00.000Z must be after start'],
     [{ start: '2025-01-31T10:00Z', end: '2025-01-31T10:00Z' }, 'end', 'must be after start'],
-    [{ start: 'tomorrow' }, 'start', 'start (2025-06-19T00:00:00.000Z) is in the future'],
+    [{ start: 'tomorrow' }, 'start', '2025-06-19T00:00:00.000Z is in the future'],
   ])('%j', (input, field, message) => {
     expect(resolvePeriod({ timezone: 'UTC', ...input }, new Date(wednesday))).toEqual({
       problem: { field, message: expect.stringContaining(message) },

@@ -46,16 +46,16 @@ export function resolvePeriod(input: PeriodInput, now: Date): Period | PeriodPro
   const endText = input.end?.trim()
   const start = startText ? readSpan(startText, local) : undefined
   const end = endText ? readSpan(endText, local) : undefined
-  if (startText && !start) return problem('start', unreadable('start', startText))
-  if (endText && !end) return problem('end', unreadable('end', endText))
+  if (startText && !start) return problem('start', unreadable(startText))
+  if (endText && !end) return problem('end', unreadable(endText))
 
   // A period's end is exclusive, so add one millisecond to include events of the current millisecond.
   const nextMs = local.epochMilliseconds + 1
   if (!start) return { from: new Date(intervalStart(input.interval ?? '24h', local)), to: new Date(nextMs) }
   const [from, to] = [start.first, end?.next ?? nextMs]
   if (from < to) return { from: new Date(from), to: new Date(to) }
-  if (end) return problem('end', `end (${isoText(to)}) must be after start (${isoText(from)})`)
-  return problem('start', `start (${isoText(from)}) is in the future: use an earlier start, or add a later end`)
+  if (end) return problem('end', `${isoText(to)} must be after start (${isoText(from)})`)
+  return problem('start', `${isoText(from)} is in the future: use an earlier start, or add a later end`)
 }
 
 /** Cuts a period to the plan's history, which begins at `first`; an earlier period becomes empty. */
@@ -189,16 +189,16 @@ function problem(field: PeriodProblem['problem']['field'], message: string): Per
   return { problem: { field, message } }
 }
 
-function unreadable(field: string, text: string): string {
+function unreadable(text: string): string {
   return (
-    `${field} ${quoted(text)} can't be read as a date or time. Use an ISO date (2025-01-31), an ISO date-time ` +
+    `${quoted(text)} can't be read as a date or time. Use an ISO date (2025-01-31), an ISO date-time ` +
     `(2025-01-31T17:00:00Z) or a phrase such as "3 hours ago", "last monday" or "yesterday at 5pm", ` +
     'between the years 1900 and 2299'
   )
 }
 
 function unknownTimeZone(name: string): string {
-  return `timezone ${quoted(name)} is unknown. Use an IANA name such as Europe/Berlin, America/New_York or UTC`
+  return `${quoted(name)} is unknown. Use an IANA name such as Europe/Berlin, America/New_York or UTC`
 }
 
 function quoted(text: string): string {
