@@ -17,7 +17,7 @@ it('finds the version and its cap, decides, and recomputes after a refund', () =
   const who = { partnerNumber: 1n, customerId: 'cus_1', groupNumber: 2n }
   expect(findVersion(buildSale(), null, choice, who)).toEqual({
     version: choice.group,
-    cap: { scope: 'group:2', periodStart: new Date(0) },
+    cap: { scope: 'allTime:group:2', periodStart: new Date(0) },
   })
   const { why, ...decision } = decideReward(buildSale(), buildHistory(), choice)
   expect(decision).toMatchObject({ earnings: 700n })
