@@ -126,7 +126,7 @@ export async function moveCommissions(
 export async function moveSpending(db: Db, source: bigint, target: bigint): Promise<void> {
   await sql`WITH taken AS (
       DELETE FROM commission_spending
-      WHERE scope = ${`partner:${source}`} OR scope LIKE ${`customer:${source}:%`} RETURNING *)
+      WHERE scope LIKE ${`%:partner:${source}`} OR scope LIKE ${`%:customer:${source}:%`} RETURNING *)
     INSERT INTO commission_spending AS s (reward_number, scope, period_start, amount)
     SELECT reward_number, regexp_replace(scope, ':[0-9]+', ${`:${target}`}), period_start, amount FROM taken
     ON CONFLICT (reward_number, scope, period_start) DO UPDATE SET amount = s.amount + excluded.amount`.execute(db)
