@@ -45,7 +45,7 @@ export async function fillProgram(platform: Platform, workspace: Workspace, doma
   const requireId = (username: string) => partners.get(username)?.id as string
   const ownReward = { event: 'sale', type: 'percentage', amountInPercentage: 25, maxDuration: 12 } as const
   await call(createReward, { body: { partnerId: requireId('yuki'), ...ownReward } })
-  await recordHistory(contextIn(platform, workspace.id), partners)
+  await recordHistory(contextIn(platform, workspace.id), call, partners)
   const yesterday = { type: 'custom' as const, date: new Date(Date.now() - dayMs).toISOString() }
   const clawback = { ...yesterday, amount: -500, description: 'duplicate_commission' }
   await call(createCommission, { body: { ...clawback, partnerId: requireId('mateo') } })
@@ -61,7 +61,10 @@ export async function fillProgram(platform: Platform, workspace: Workspace, doma
       answers: [{ label: 'How will you promote us?', value: 'A weekly video about tools for small shops.' }],
     },
   })
-  await waitUntilCounted(call)
+  const sampleCustomers = demoPartners.flatMap(({ customers }) => customers)
+  const sales = sampleCustomers.flatMap((customer) => customer.sales ?? [])
+  const saleAmount = sum(sales.map(({ amount, refunded = 0 }) => amount - refunded))
+  await waitUntilCounted(call, { clicks: countClicks(), leads: sampleCustomers.length, saleAmount })
   await runMaturing(platform, new Date(), { workspaceIds: [workspace.id] })
 }
 
@@ -99,7 +102,7 @@ async function createPartners(call: Call, groups: Map<string, string>): Promise<
 }
 
 /** Sends clicks on the links of partners, then records the leads, sales and refunds of each partner, oldest first. */
-async function recordHistory(ctx: Ctx, partners: Map<string, Partner>): Promise<void> {
+async function recordHistory(ctx: Ctx, call: Call, partners: Map<string, Partner>): Promise<void> {
   const now = Date.now()
   const clicks: RawClick[] = []
   const histories: Step[][] = []
@@ -117,6 +120,8 @@ async function recordHistory(ctx: Ctx, partners: Map<string, Partner>): Promise<
   }
   clicks.sort((one, other) => one.at - other.at)
   await sendToLog(ctx, ctx.workspaceId, clicks)
+  // A lead of a click that is not stored yet is counted later, in steps that grow.
+  await waitUntilCounted(call, { clicks: countClicks(), leads: 0, saleAmount: 0 })
   const recorded = histories.map(async (steps) => {
     for (const { daysAgo, run } of steps) await run({ ...ctx, now: () => new Date(now - daysAgo * dayMs) })
   })
@@ -139,16 +144,16 @@ function customerSteps(name: string, clickId: string, { lead, sales = [] }: Samp
   return [{ daysAgo: lead, run: (ctx) => trackLead(ctx, signUp) }, ...payments]
 }
 
-/** Waits until the events are counted, both for links and for partners, and so have their commissions. */
-async function waitUntilCounted(call: Call): Promise<void> {
-  const customers = demoPartners.flatMap((partner) => partner.customers)
-  const sales = customers.flatMap((customer) => customer.sales ?? [])
-  const expected = {
-    clicks: sum(demoPartners.map((partner) => partner.clicks)),
-    leads: customers.length,
-    saleAmount: sum(sales.map(({ amount, refunded = 0 }) => amount - refunded)),
-  }
-  for (const startedAt = performance.now(); ; ) {
+function countClicks(): number {
+  return sum(demoPartners.map(({ clicks }) => clicks))
+}
+
+type Counts = { clicks: number; leads: number; saleAmount: number }
+
+/** Waits until these events are counted, both for links and for partners, which then have their commissions. */
+async function waitUntilCounted(call: Call, expected: Counts): Promise<void> {
+  let known = ''
+  for (let changedAt = performance.now(); ; ) {
     const partners = await call(listPartners)
     const links = partners.flatMap((partner) => partner.links ?? [])
     const counts = [
@@ -164,8 +169,12 @@ async function waitUntilCounted(call: Call): Promise<void> {
       },
     ]
     if (counts.every((count) => isDeepStrictEqual(count, expected))) return
-    if (performance.now() - startedAt > stalledMs) {
-      throw new Error(`The sample partners have ${JSON.stringify({ counts, expected })}. See the server log.`)
+    if (JSON.stringify(counts) !== known) changedAt = performance.now()
+    known = JSON.stringify(counts)
+    if (performance.now() - changedAt > stalledMs) {
+      throw new Error(
+        `The sample partners have ${known} instead of ${JSON.stringify(expected)}, and no more for ${stalledMs / 1000} s. See the server log.`,
+      )
     }
     await new Promise((resolve) => setTimeout(resolve, pollMs))
   }
