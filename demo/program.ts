@@ -7,12 +7,13 @@ import { applyToProgram } from '@tributary/contract/partner-applications'
 import { createPartnerTag } from '@tributary/contract/partner-tags'
 import { createPartner, listPartners, type Partner, updatePartner } from '@tributary/contract/partners'
 import { createProgram, listPrograms } from '@tributary/contract/programs'
-import { createReward } from '@tributary/contract/rewards'
+import { newReward } from '@tributary/contract/rewards'
 import { newLead, newRefund, newSale } from '@tributary/contract/track'
 import { clickKeys } from '../server/src/features/click-ids/service.ts'
 import { runMaturing } from '../server/src/features/commissions/mature.ts'
 import { linkNumbers } from '../server/src/features/links/service.ts'
 import type { RawClick } from '../server/src/features/redirect/messages.ts'
+import { createReward } from '../server/src/features/rewards/manage.ts'
 import { trackLead } from '../server/src/features/track/leads.ts'
 import { trackRefund } from '../server/src/features/track/refunds.ts'
 import { trackSale } from '../server/src/features/track/sales.ts'
@@ -40,11 +41,13 @@ export async function fillProgram(platform: Platform, workspace: Workspace, doma
   const call = createClient({ url: platform.config.API_URL, token: workspace.key })
   if ((await call(listPrograms)).length > 0) return
   const { id: programId } = await call(createProgram, { body: { name: 'Example partners', domain, url } })
-  const groups = await createGroups(call)
+  // An event earns by the terms of its time, so the rewards are as old as the first event.
+  const past = { ...contextIn(platform, workspace.id), now: () => new Date(Date.now() - (days + 1) * dayMs) }
+  const groups = await createGroups(call, past)
   const partners = await createPartners(call, groups)
   const requireId = (username: string) => partners.get(username)?.id as string
   const ownReward = { event: 'sale', type: 'percentage', amountInPercentage: 25, maxDuration: 12 } as const
-  await call(createReward, { body: { partnerId: requireId('yuki'), ...ownReward } })
+  await createReward(past, newReward.parse({ partnerId: requireId('yuki'), ...ownReward }))
   await recordHistory(contextIn(platform, workspace.id), call, partners)
   const yesterday = { type: 'custom' as const, date: new Date(Date.now() - dayMs).toISOString() }
   const clawback = { ...yesterday, amount: -500, description: 'duplicate_commission' }
@@ -68,7 +71,7 @@ export async function fillProgram(platform: Platform, workspace: Workspace, doma
   await runMaturing(platform, new Date(), { workspaceIds: [workspace.id] })
 }
 
-async function createGroups(call: Call): Promise<Map<string, string>> {
+async function createGroups(call: Call, past: Ctx): Promise<Map<string, string>> {
   const [first] = await call(listGroups)
   const groups = new Map<string, string>()
   for (const [slug, { name, holdingPeriodDays, rewards }] of Object.entries(demoGroups)) {
@@ -77,7 +80,7 @@ async function createGroups(call: Call): Promise<Map<string, string>> {
       slug === 'creators'
         ? await call(updateGroup, { params: { id: first?.id as string }, body })
         : await call(createGroup, { body: { ...body, slug } })
-    for (const reward of rewards) await call(createReward, { body: { groupId: id, ...reward } })
+    for (const reward of rewards) await createReward(past, newReward.parse({ groupId: id, ...reward }))
     groups.set(slug, id)
   }
   // Each partner of the group gets a code.

@@ -64,6 +64,7 @@ export async function createReward(ctx: Ctx, { groupId, partnerId, ...terms }: N
       terms: storeTerms(terms),
       appliesToAll: false,
       actor: formatActor(ctx.actor),
+      at: ctx.now(),
     })
     await recordChange(ctx, { reward, version }, 'created')
     return present(ctx, { reward, version })
@@ -83,7 +84,7 @@ export async function updateReward(ctx: Ctx, id: string, { applyTo, ...patch }: 
       throw conflict(`This reward has ${mostVersions} versions, which is the limit. Delete it and create another.`)
     }
     const actor = formatActor(ctx.actor)
-    const row = { version: version.version + 1, terms, appliesToAll, actor }
+    const row = { version: version.version + 1, terms, appliesToAll, actor, at: ctx.now() }
     const changed = { reward, version: await insertVersion(ctx.db, ctx.workspaceId, reward, row) }
     await recordChange(ctx, changed, 'updated')
     return present(ctx, changed)

@@ -47,12 +47,12 @@ export async function insertVersion(
   db: Db,
   workspaceId: string,
   reward: Pick<RewardRow, 'number' | 'id'>,
-  row: { version: number; terms: StoredTerms; appliesToAll: boolean; actor: string },
+  row: { version: number; terms: StoredTerms; appliesToAll: boolean; actor: string; at: Date },
 ): Promise<VersionRow> {
   const result = await sql<VersionRow>`
-    INSERT INTO reward_versions (reward_number, workspace_id, version, terms, applies_to_all, actor)
+    INSERT INTO reward_versions (reward_number, workspace_id, version, terms, applies_to_all, actor, created_at)
     VALUES (${reward.number}, ${workspaceId}, ${row.version}, ${JSON.stringify(row.terms)}::jsonb, ${row.appliesToAll},
-      ${row.actor})
+      ${row.actor}, ${row.at})
     RETURNING *`.execute(db)
   return { ...(result.rows[0] as VersionRow), reward_id: reward.id }
 }
