@@ -12,6 +12,7 @@ import { createDiscountCode } from '../src/features/discount-codes/service.ts'
 import { createDiscount } from '../src/features/discounts/service.ts'
 import { createFolder } from '../src/features/folders/service.ts'
 import { createGroup } from '../src/features/groups/service.ts'
+import { foldLedgerSums } from '../src/features/ledger/service.ts'
 import { createPartnerTag } from '../src/features/partner-tags/service.ts'
 import { createReward } from '../src/features/rewards/manage.ts'
 import { createTag } from '../src/features/tags/service.ts'
@@ -149,7 +150,7 @@ const harmless = new Set(
   autoApprove moveRules type maxDuration provider couponId couponTestId codeWins
   amountInCents amountInPercentage modifiers spendLimitAmount spendLimitInterval spendLimitScope applyTo
   payoutId kind earnings saleAmount modifySaleAmount modifyAmount date customer lead leadEventDate sale saleEventDate
-  importStripeInvoices productId`.split(/\s+/),
+  importStripeInvoices productId isPinned`.split(/\s+/),
 )
 
 beforeAll(async () => {
@@ -214,8 +215,9 @@ beforeAll(async () => {
   const event = { ...published, createdAt: new Date().toISOString(), webhookIds: [foreign.webhookId] }
   await insertEvents(platform.db, workspace.id, [event])
   await insertDeliveries(platform.db, workspace.id, [event], new Date())
-  // The hourly job would otherwise do it during the test.
+  // Jobs would otherwise do it during the test.
   await runMaturing(platform, new Date(Date.now() + 1_000), { workspaceIds: [workspace.id] })
+  await foldLedgerSums(platform, new AbortController().signal)
   // Workers process the click and the sale a moment later.
   await eventually(async () => {
     const before = await snapshot(foreign.id)
@@ -382,7 +384,7 @@ async function snapshot(workspaceId: string): Promise<Record<string, unknown[]>>
   const rows: Record<string, unknown[]> = {}
   for (const { table_name } of tables.rows) {
     const found =
-      await sql`SELECT * FROM ${sql.table(table_name)} WHERE workspace_id = ${workspaceId} ORDER BY 1`.execute(
+      await sql`SELECT * FROM ${sql.table(table_name)} row WHERE workspace_id = ${workspaceId} ORDER BY row::text`.execute(
         platform.db,
       )
     rows[table_name] = found.rows
