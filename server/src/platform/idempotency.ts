@@ -20,7 +20,7 @@ const sealedAtOnce = 100
 const longestMention = 300
 /** Larger than the response to any accepted body, except a bulk change of large links. */
 const largestAnswer = 2 * 1_048_576
-/** Bytes of stored responses per workspace at the last measurement, and bytes this process stored since. */
+/** Bytes of responses stored for repeated requests, per workspace: when last measured, and what this process added. */
 type Usage = { measured: number; added: number; at: number }
 const usages = openByteCache<Usage>({ maxBytes: 4_000_000, most: 20_000 })
 const measuredAgainMs = 10_000
@@ -51,7 +51,7 @@ export async function withIdempotency(
   asked: Asked,
   work: (ctx: Ctx) => Promise<Answer>,
 ): Promise<Answer & { isReplayed: boolean }> {
-  // Visitors share a publishable key: the request hash keeps one from probing keys of another or of the server.
+  // Visitors share a publishable key. Without the request's hash, one could find out which idempotency keys others use.
   const own = `page\n${asked.hash.toString('base64')}\n${asked.key}`
   const mine = ctx.actor.isPublishable ? { ...asked, key: own } : asked
   await measureStorage(ctx)

@@ -291,7 +291,7 @@ export async function lastKnownSequence(db: Db, stream: string): Promise<number>
   return found.rows[0]?.last ?? 0
 }
 
-/** Returns when this incarnation of PostgreSQL began. Rows written before may already be in ClickHouse or NATS. */
+/** Returns when PostgreSQL was created or last restored. Rows written before may already be in ClickHouse or NATS. */
 export async function incarnationStart(db: Db): Promise<Date> {
   const found = await sql<{ started_at: Date }>`SELECT started_at FROM database_incarnation`.execute(db)
   return found.rows[0]?.started_at ?? new Date(0)

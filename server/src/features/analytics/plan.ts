@@ -37,7 +37,7 @@ const dimensionByFilter: Record<string, string> = {
 export type FirstDays = Partial<Record<RollupName, string>>
 
 const [quarter, hour, day] = [900, 3_600, 86_400]
-/** The seconds of a rollup's bucket, or a calendar month. */
+/** The length of a rollup's bucket in seconds, or a calendar month. */
 const bucketSizes: Record<RollupName, number | 'month'> = {
   workspaceCounts: quarter,
   linkCounts: hour,

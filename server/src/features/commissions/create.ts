@@ -98,7 +98,7 @@ function createSale(ctx: Ctx, input: NewSaleCommission): Promise<void> {
   const invoiceId = sale?.invoiceId ?? input.invoiceId ?? null
   if (input.importStripeInvoices) {
     if (amount != null || invoiceId)
-      throw badRequest('`importStripeInvoices` in the body excludes the fields of a sale.')
+      throw badRequest('`importStripeInvoices` in the body can not be combined with an amount or an invoice id.')
     throw badRequest('Stripe is not connected to this workspace, so that no invoices can be imported.')
   }
   if (amount == null) throw badRequest('`sale.amount` in the body is required.')

@@ -32,7 +32,7 @@ const mostLooks = 3
 /** Transactions of one turn that may fail before the rest of its events is postponed. */
 const mostFailures = 20
 
-/** Decides queued leads, sales and refunds until none is left that this process can decide now. */
+/** Decides what queued leads, sales and refunds earn, until none is left that this process can decide now. */
 export function openEngine(platform: Platform): (signal: AbortSignal) => Promise<void> {
   const pace: Pace = { perMs: 1 }
   return async (signal) => {

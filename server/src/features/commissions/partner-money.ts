@@ -22,7 +22,7 @@ import { writeChanges } from './write.ts'
 
 const commissionsAtOnce = 2_000
 
-/** A ban: cancels what is not paid and not on its way, and the open payout. */
+/** For a ban: cancels the pending payout, and commissions that are neither paid nor in a payout under way. */
 export async function cancelUnpaidCommissions(ctx: Ctx, partnerNumber: bigint): Promise<void> {
   const payouts = await lockPartnerPayouts(ctx.db, ctx.workspaceId, partnerNumber)
   const statuses: CommissionStatus[] = ['pending', 'hold', 'processed']

@@ -7,7 +7,7 @@ import { type FateRow, selectFates, selectPayoutSums, selectSums } from './verif
 
 type Numbered = { number: bigint }
 
-/** A ban: cancels the partner's commissions that are not paid or on their way. Lock the partner before. */
+/** For a ban: cancels commissions that are neither paid nor in a payout under way. Lock the partner before. */
 export function cancelUnpaid(ctx: Ctx, { number }: Numbered): Promise<void> {
   return cancelUnpaidCommissions(ctx, number)
 }

@@ -13,7 +13,10 @@ export type StoredClickRow = ClickColumns & { id_text: string; at: string }
 export type LinkAttributesRow = { workspace_id: string } & Record<'link_number' | 'domain' | 'folder_id', string> &
   Record<'tenant_id' | 'partner_id' | 'version' | 'link_id' | 'key', string> &
   Record<'is_root' | 'deleted', boolean> & { tag_ids: string[] }
-/** A click row to insert. ClickHouse may delete it from `expires_on` on; `folded` flags rare values for the rollups. */
+/**
+ * A click row to insert. ClickHouse may delete it from `expires_on` on. `folded` is a bit mask of dimensions whose value is
+ * so rare that rollups count it with others.
+ */
 export type NewClickRow = ClickColumns &
   Record<'workspace_id' | 'id_text' | 'bot' | 'link_number', string> & {
     timestamp: number

@@ -12,8 +12,9 @@ export type Intent = {
   excluded: number[]
   bots: [string, number[]][]
   counts: [string, number, number][]
-  /** Positions of events that ClickHouse already had; then `name` is part of the insert deduplication token. */
+  /** Positions of events that are not inserted, because ClickHouse already has them. */
   stored?: number[]
+  /** Part of the insert's deduplication token, when not all events of the batch are inserted. */
   name?: string
   /** How many attempts to finish the batch have begun since its first attempt failed. */
   attempts?: number

@@ -171,7 +171,7 @@ export async function selectSpans(
   of: { groups: bigint[]; partners: bigint[] },
   { first, last, mostCharacters }: { first: Date; last: Date; mostCharacters: number },
 ): Promise<SpanRow[]> {
-  // Times of events have milliseconds, those of versions microseconds.
+  // An event's time has milliseconds, the time of a reward's version microseconds.
   const result = await sql<SpanRow>`SELECT number, reward_number, version, applies_to_all, actor, created_at, reward_id,
       group_number, partner_number, event, until,
       CASE WHEN sum(length(terms::text)) OVER () <= ${mostCharacters} THEN terms END AS terms FROM (

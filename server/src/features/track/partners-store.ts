@@ -8,7 +8,7 @@ export type PartnerSaleRow = Pick<
   'number' | 'customer_id' | 'amount' | 'currency' | 'original_amount' | 'metadata' | 'is_first' | 'created_at'
 > & { partner_id: string; amount_left: bigint; first_sale_at: Date }
 
-/** The numbers of sales of the links in a period, in order. */
+/** The sales of the links in a period, as conversion numbers in ascending order. */
 export async function selectSaleNumbers(
   db: Db,
   workspaceId: string,

@@ -193,7 +193,7 @@ export async function markStored(db: AllWorkspacesDb, batch: string): Promise<St
   return result.rows
 }
 
-/** Erases customers' metadata and click facts. Sets `click_facts_at`, so that no worker saves the facts again. */
+/** Erases metadata, and what was copied from clicks. Sets `click_facts_at`, so that no worker copies it again. */
 export async function clearPersonalData(db: Db, workspaceId: string, customerIds: string[]): Promise<void> {
   await sql`UPDATE conversions SET metadata = NULL, click_facts = NULL, click_facts_at = coalesce(click_facts_at, now())
     WHERE workspace_id = ${workspaceId} AND customer_id = ANY(${customerIds}::text[])
