@@ -81,7 +81,8 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('guides with cod
       const sales = await call(listEvents, { query: { event: 'sales' } })
       expect(sales.map((sale) => (sale as { customer: { externalId: string } }).customer.externalId).sort()).toEqual([
         'customer-1',
-        // The refund of the sale.
+        // The refund of the sale, and the sale with a discount code.
+        'customer-1',
         'customer-1',
         'sdk-user',
         'u_1',

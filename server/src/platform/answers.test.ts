@@ -121,6 +121,9 @@ describe('a large list', () => {
     const stream = streamList(items(), { stallMs: 1_000, cut() {}, ended: () => ends++ })
     expect(await text(stream)).toBe(JSON.stringify(items()))
     expect(ends).toBe(1)
+    const cached = items()
+    await text(streamList(cached, { stallMs: 1_000, cut() {}, ended() {} }))
+    expect(cached).toEqual(items())
     expect([serialize(items()), serialize([1, { a: 'b' }]), serialize([])]).toEqual([undefined, '[1,{"a":"b"}]', '[]'])
   })
 

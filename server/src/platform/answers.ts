@@ -201,10 +201,12 @@ export function serialize(value: unknown): string | undefined {
 
 /** Streams a list as JSON, item by item, at the client's pace; cuts off a client that reads nothing for `stallMs`. */
 export function streamList(
-  items: unknown[],
+  list: unknown[],
   { stallMs, cut, ended }: { stallMs: number; cut(): void; ended(): void },
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
+  // A copy, because items are released as they are sent, and a cache may have the list.
+  const items = [...list]
   let isEnded = false
   const end = callOnce(() => {
     isEnded = true

@@ -190,7 +190,9 @@ async function answerJson(
   const started = performance.now()
   const ctx = await authorize(c, operation, serving)
   const isWrite = operation.method !== 'get'
-  const key = isWrite ? parseIdempotencyKey(c.req.header('idempotency-key')) : undefined
+  // A POST that only reads, such as a batch of analytics, changes nothing that a repeat could double.
+  const isChange = isWrite && !operation.scope.endsWith('.read')
+  const key = isChange ? parseIdempotencyKey(c.req.header('idempotency-key')) : undefined
   const params = parse(operation.params, c.req.param(), 'path')
   const query = parse(operation.query, readQuery(c.req.queries()), 'query')
   using slots = new DisposableStack()

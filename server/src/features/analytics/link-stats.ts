@@ -1,6 +1,7 @@
 import type { LinkStats, LinkStatsQuery } from '@tributary/contract/analytics'
 import type { QueryLimits } from '../../platform/clickhouse.ts'
 import type { Ctx } from '../../platform/context.ts'
+import { invalid } from '../../platform/errors.ts'
 import { buildWhere, filterConditions, resolveQuery } from '../events/service.ts'
 import { linkNumbersByName } from '../links/service.ts'
 import { rollupStarts } from '../rollups/service.ts'
@@ -10,6 +11,8 @@ import { planFor, rangesFor } from './plan.ts'
 import { presentSeries, presentTotal, sumTotals } from './present.ts'
 import { selectTotals } from './store.ts'
 
+const mostPoints = 20_000
+
 /** Counts the clicks, leads and sales of each link in a period, in the order of the query; omits unknown links. */
 export async function countByLink(ctx: Ctx, query: LinkStatsQuery, limits: QueryLimits): Promise<LinkStats[]> {
   const { linkIds, series, ...asked } = query
@@ -18,6 +21,10 @@ export async function countByLink(ctx: Ctx, query: LinkStatsQuery, limits: Query
   if (links.length === 0) return []
   const filter = { linkNumbers: [{ numbers: links.map(({ number }) => number), excluded: false }] }
   const buckets = series ? await seriesBuckets(ctx, asked, period) : []
+  if (links.length * buckets.length > mostPoints)
+    throw invalid(
+      `A series of ${buckets.length} points for ${links.length} links is too long: at most ${mostPoints} points in all. Ask for fewer links or a shorter period.`,
+    )
   const edges = buckets.map(({ second }) => second)
   const plan = planFor({ groupBy: 'timeseries', filter, visitors: false, edges })
   const { linkDays, months } = await rollupStarts(ctx)

@@ -125,10 +125,16 @@ function requireOneCustomer({ customerId, customer }: Pick<NewLeadCommission, 'c
   if (!customerId === !customer) throw badRequest('Send either `customerId` or `customer` in the body.')
 }
 
+// Rollups in ClickHouse begin with 1970; a conversion by hand is hardly older than the web.
+const firstDate = new Date('2000-01-01')
+
 function readDate(ctx: Ctx, date: string | null | undefined): Date {
-  const at = date ? new Date(date) : ctx.now()
-  if (at.getTime() > ctx.now().getTime() + 60_000) throw invalid('`date` in the body is in the future.')
-  return at
+  const now = ctx.now()
+  if (!date) return now
+  const at = new Date(date)
+  if (at.getTime() > now.getTime() + 60_000) throw invalid('`date` in the body is in the future.')
+  if (at < firstDate) throw invalid(`\`date\` in the body must be ${firstDate.toISOString().slice(0, 10)} or later.`)
+  return at < now ? at : now
 }
 
 /** The link and customer of a lead or sale by hand. Locks the customer. */

@@ -85,7 +85,10 @@ export async function storeInParts(
     const { partition } = holder
     const reasons = Object.fromEntries(division.refused.map(([reason, { length }]) => [reason, length]))
     ingestMetrics(platform).ingested.inc({ outcome: 'rejected', reason: 'refused' }, letters.length)
-    platform.log.error({ partition, clicks: letters.length, reasons }, 'clicks that could not be stored became dead letters')
+    platform.log.error(
+      { partition, clicks: letters.length, reasons },
+      'clicks that could not be stored became dead letters',
+    )
   }
   return last
 }

@@ -94,12 +94,18 @@ const direct = '(direct)'
 /** The pending rows that fit into one ClickHouse insert, and the rest. */
 export type Portion = { rows: PendingRow[]; rest: PendingRow[] }
 
-/** Takes pending rows in order up to `mostBytes`. The first row is taken whatever its size. */
+// ClickHouse refuses an insert into more than 100 partitions, which are months.
+const mostMonths = 50
+
+/** Takes pending rows in order up to `mostBytes` and `mostMonths`. The first row is taken whatever its size. */
 export function takePortion(pending: PendingRow[], mostBytes: number): Portion {
   let bytes = 0
+  const months = new Set<number>()
   for (const [position, row] of pending.entries()) {
     bytes += Number(row.bytes)
-    if (bytes > mostBytes && position > 0) return { rows: pending.slice(0, position), rest: pending.slice(position) }
+    months.add(row.created_at.getUTCFullYear() * 12 + row.created_at.getUTCMonth())
+    const isFull = bytes > mostBytes || months.size > mostMonths
+    if (isFull && position > 0) return { rows: pending.slice(0, position), rest: pending.slice(position) }
   }
   return { rows: pending, rest: [] }
 }
