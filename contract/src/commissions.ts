@@ -191,10 +191,10 @@ const saleAmount = z.number().int().min(0).max(mostAmount)
 const saleChange = z.number().int().min(-mostAmount).max(mostAmount)
 export const commissionPatch = z
   .object({
-    earnings: z.number().int().min(0).max(mostEarnings).optional().describe('New earnings.'),
+    earnings: z.number().int().min(0).max(mostEarnings).optional().describe("New earnings, in the program's currency."),
     saleAmount: saleAmount.optional().describe('New amount of the sale; the earnings follow by the same terms.'),
     modifySaleAmount: saleChange.optional().describe('Change of the sale amount; beats `saleAmount`.'),
-    currency: currency.default('usd').describe('Currency of the amounts.'),
+    currency: currency.default('usd').describe('Currency of `saleAmount` and `modifySaleAmount`.'),
     status: z.enum(settableStatuses).optional().describe('New status; beats amounts.'),
     amount: saleAmount.optional().describe('Use `saleAmount`.').meta({ deprecated: true }),
     modifyAmount: saleChange.optional().describe('Use `modifySaleAmount`.').meta({ deprecated: true }),
@@ -237,7 +237,7 @@ const explanation = z
       .string()
       .nullable()
       .describe(
-        'Why the event earned nothing: `no_reward`, `window_over`, `capped`, `not_enrolled`, `self_referral`, `zero`, `voided`, `duplicate_lead`, `no_partner`; for a refund `no_sale`, `no_commission` or `unchanged`. Why it still waits: `no_country`, `no_exchange_rate`, `earlier_event` or `failed`.',
+        'Why the event earned nothing: `no_reward`, `window_over`, `capped`, `not_enrolled`, `zero`, `voided`, `duplicate_lead`, `no_partner`; for a refund `no_sale`, `no_commission` or `unchanged`. Why it still waits: `no_country`, `no_exchange_rate`, `earlier_event` or `failed`.',
       ),
     text: z.string().describe('The explanation in words.'),
     commissionId: z.string().nullable(),

@@ -165,7 +165,7 @@ const attributedFilter = z
   .enum(['true', 'false', 'all'])
   .default('true')
   .describe(
-    'Only leads and sales attributed to a link (`true`) or not (`false`); both when omitted. Unattributed events have a `link` with the id `link_none` and the reason in `comments`.',
+    'Leads and sales attributed to a link (`true`, the default), those that are not (`false`), or both (`all`). Unattributed events have a `link` with the id `link_none` and the reason in `comments`.',
   )
 
 /** Filter for bot clicks, our own addition to the API. */

@@ -96,9 +96,12 @@ export const retrievePartnerAnalytics = operation({
   limit: 'analytics',
   query: z.object({
     ...partnerName,
-    interval: z.enum(['24h', '7d', '30d', '90d', '1y', 'mtd', 'qtd', 'ytd', 'all']).optional(),
+    interval: z
+      .enum(['24h', '7d', '30d', '90d', '1y', 'mtd', 'qtd', 'ytd', 'all'])
+      .optional()
+      .describe('Period that ends now; `24h` when omitted.'),
     start: z.string().optional().describe('Start of the period, which wins over `interval`.'),
-    end: z.string().optional().describe('End of the period; now when omitted.'),
+    end: z.string().optional().describe('End of the period, by default now. Used only with `start`.'),
     timezone: z.string().default('UTC'),
     query: z.string().max(10_000).optional().describe('Only events whose metadata meets this condition.'),
     groupBy: z.enum(['count', 'timeseries', 'top_links']).default('count'),

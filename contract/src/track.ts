@@ -40,7 +40,7 @@ function withOldNames<T extends z.ZodType>(schema: T) {
 
 export const newLead = withOldNames(
   z.object({
-    clickId: z.string().trim().max(200).default('').describe("Click id; if empty, the customer's last known click."),
+    clickId: z.string().trim().max(200).default('').describe("Click id; if empty, the customer's first known click."),
     eventName,
     customerExternalId: customerExternalId.describe('Id of the customer in your system.'),
     ...personal,
@@ -77,7 +77,7 @@ const trackedPerson = {
 export const leadResult = z
   .strictObject({
     click: z.strictObject({ id: z.string() }),
-    link: trackedLink.nullable().describe('The click; null when it is older than the attribution window.'),
+    link: trackedLink.nullable().describe('The link; null when the click is older than the attribution window.'),
     customer: z.strictObject(trackedPerson),
   })
   .meta({ id: 'LeadResult' })

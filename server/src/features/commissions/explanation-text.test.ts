@@ -96,7 +96,7 @@ describe('why an event earned nothing', () => {
   const banned: Why = { ...why, event: { ...why.event, partnerStatus: 'banned' } }
   test.each([
     ['no_partner', null, 'The link of the sale did not belong to a partner.'],
-    ['no_reward', why, 'Neither the partner nor its group had a reward for sales when the sale was decided.'],
+    ['no_reward', why, 'Neither the partner nor its group had a reward for sales at the time of the sale.'],
     ['not_enrolled', null, 'The partner did not exist when the sale was decided.'],
     [
       'not_enrolled',

@@ -44,7 +44,7 @@ export function nothingText(
       if (link_number === null) return `The ${kind} was not attributed to a link, so it has no partner.`
       return `The link of the ${kind} did not belong to a partner.`
     case 'no_reward':
-      return `Neither the partner nor its group had a reward for ${kind}s when the ${kind} was decided.`
+      return `Neither the partner nor its group had a reward for ${kind}s at the time of the ${kind}.`
     case 'not_enrolled':
       if (!why) return `The partner did not exist when the ${kind} was decided.`
       return `The partner was ${why.event.partnerStatus} when the ${kind} was decided. Only approved, invited and archived partners earn.`
