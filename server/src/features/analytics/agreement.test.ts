@@ -141,7 +141,7 @@ test.each(inZones)('$interval in $timezone: events, their count and their time s
 })
 
 /** Compares an analytics result with the model; returns the expected number of groups. */
-/** Checks once more when ClickHouse had no capacity; an answer that differs is not asked for again. */
+/** Repeats a check that failed for lack of ClickHouse capacity; a wrong answer fails at once. */
 async function checkAgain(call: Call): Promise<number> {
   try {
     return await check(call)
