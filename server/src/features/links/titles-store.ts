@@ -7,11 +7,17 @@ export type LinkTitleRow = Pick<
   'number' | 'id' | 'domain' | 'key' | 'url' | 'title' | 'comments' | 'folder_id' | 'partner_id' | 'created_at'
 >
 
-/** Reads what a list of many links shows of each, including deleted links. */
+const mostBytes = 16_000_000
+
+/** Reads what a list of many links shows of each, in order up to `mostBytes` of text, including deleted links. */
 export async function selectLinkTitles(db: Db, workspaceId: string, numbers: bigint[]): Promise<LinkTitleRow[]> {
   const result = await sql<LinkTitleRow>`
-    SELECT number, id, domain, key, url, title, comments, folder_id, partner_id, created_at FROM links
-    WHERE workspace_id = ${workspaceId} AND number = ANY(${numbers}::bigint[])`.execute(db)
+    SELECT number, id, domain, key, url, title, comments, folder_id, partner_id, created_at FROM (
+      SELECT links.*, sum(octet_length(url) + coalesce(octet_length(title), 0) + coalesce(octet_length(comments), 0))
+        OVER (ORDER BY place) AS bytes
+      FROM unnest(${numbers}::bigint[]) WITH ORDINALITY AS asked (asked_number, place)
+      JOIN links ON number = asked_number AND workspace_id = ${workspaceId}) AS links
+    WHERE bytes <= ${mostBytes} ORDER BY bytes`.execute(db)
   return result.rows
 }
 
