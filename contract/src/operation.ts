@@ -41,6 +41,12 @@ export const scopes = [
   'commissions.write',
   'payouts.read',
   'payouts.write',
+  'usage.read',
+  'workspaces.read',
+  'workspaces.write',
+  'tokens.read',
+  'tokens.write',
+  'audit.read',
 ] as const
 export type Scope = (typeof scopes)[number]
 
@@ -49,6 +55,19 @@ export const actorKinds = ['key', 'user', 'app', 'embed', 'partner', 'system'] a
 export type ActorKind = (typeof actorKinds)[number]
 /** Default actors: they may call any operation that does not list its own actors. */
 export const defaultActors = ['key', 'user', 'app'] as const satisfies ActorKind[]
+
+/** Roles of workspace members. */
+export const roles = ['owner', 'admin', 'member', 'viewer', 'billing'] as const
+export type Role = (typeof roles)[number]
+
+/** The scopes of each role. Only owners may call the operations that list `owner` as their role. */
+export const roleScopes: Readonly<Record<Role, readonly Scope[]>> = {
+  owner: ['apis.all'],
+  admin: ['apis.all'],
+  member: ['apis.read', 'links.write', 'tags.write', 'folders.write', 'customers.write'],
+  viewer: ['apis.read'],
+  billing: ['usage.read', 'payouts.read'],
+}
 
 type Shared = {
   id: string
@@ -67,6 +86,14 @@ export type Access = {
   limit: 'standard' | 'analytics' | 'export'
   /** The lowest plan that includes this operation. */
   plan: Plan
+  /** `none`: a signed-in user calls the operation without a workspace. */
+  workspace?: 'none'
+  /** The roles whose users may call the operation, if the scope is not enough. */
+  roles?: readonly Role[]
+  /** Whether the operation can't be undone, so that a user must have signed in a few minutes ago. */
+  needsFreshSession?: true
+  /** `false`: the audit log has no entry of this write. */
+  isAudited?: false
 }
 
 /** Limits of an operation's request body. */

@@ -43,11 +43,11 @@ const app = serve(
   {
     platform: { ...platform, log },
     limiter: openRateLimiter(platform.valkey),
-    async openContext(platform, authorization) {
+    async openContext(platform, { authorization }) {
       const [kind, scope = 'apis.all'] = (authorization ?? '').split(' ') as [ActorKind, Scope]
       if (!actorKinds.includes(kind)) throw unauthorized('This test knows no such actor.')
       // Each request comes from another actor, so that no rate limit applies.
-      const actor: Actor = { kind, id: `${workspace.id}_${actors++}`, scopes: [scope] }
+      const actor = { kind, id: `${workspace.id}_${actors++}`, scopes: [scope] } as Actor
       return { ...platform, workspaceId: workspace.id, plan: 'enterprise', actor }
     },
   },
@@ -101,7 +101,10 @@ test.each([
   ['key', 'This key lacks the scope links.write. Create a key that has it.'],
   ['user', 'This user lacks the scope links.write. Ask an owner of the workspace for it.'],
 ])('a %s without the scope of the operation gets 403', async (kind, message) => {
-  const response = await fetch(`${api}/links`, { method: 'POST', headers: { authorization: `${kind} links.read` } })
+  const response = await fetch(`${api}/links`, {
+    method: 'POST',
+    headers: { authorization: `${kind} links.read`, 'sec-fetch-site': 'same-origin' },
+  })
   expect(response.status).toBe(403)
   expect(await response.json()).toMatchObject({ error: { code: 'forbidden', message } })
 })
@@ -110,7 +113,7 @@ async function call({ method, path }: { method: string; path: string }, kind: Ac
   const leave = new AbortController()
   const response = await fetch(api + path.replaceAll(/\{\w+\}/g, 'unknown'), {
     method: method.toUpperCase(),
-    headers: { authorization: kind },
+    headers: { authorization: kind, 'sec-fetch-site': 'same-origin' },
     ...(method !== 'get' && { body: '[]' }),
     signal: leave.signal,
   })

@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import { type Access, type ActorKind, type Plan, plans, type Scope } from '@tributary/contract/operation'
+import { type Access, type ActorKind, type Plan, plans, type Role, type Scope } from '@tributary/contract/operation'
 import type { Redis } from 'ioredis'
 import type { ClickHouse } from './clickhouse.ts'
 import type { Clock } from './clock.ts'
@@ -35,11 +35,30 @@ export type Actor = { id: string; scopes: Scope[] } & (
       /** Whether this is a publishable key. Web pages contain it, so it may call only operations meant for pages. */
       isPublishable?: boolean
     }
-  | { kind: Exclude<ActorKind, 'key'>; isPublishable?: false }
+  | {
+      kind: 'user'
+      isPublishable?: false
+      /** The role in the workspace; undefined without a workspace. */
+      role?: Role
+      sessionId?: string
+      /** When the user last entered a password or used a passkey in this session. */
+      authenticatedAt?: Date
+    }
+  | { kind: Exclude<ActorKind, 'key' | 'user'>; isPublishable?: false }
 )
 
+/** Folders that the caller may not read, and those that it may read but not change. */
+export type FolderAccess = { hidden: string[]; readOnly: string[] }
+
 /** The context of a request: database connections, workspace, plan and authenticated caller. */
-export type Ctx = Platform & { workspaceId: string; plan: Plan; actor: Actor; requestId: string }
+export type Ctx = Platform & {
+  workspaceId: string
+  plan: Plan
+  actor: Actor
+  requestId: string
+  /** Undefined for callers without folder restrictions. */
+  folderAccess?: FolderAccess
+}
 
 /** Formats the actor for log lines. */
 export function formatActor({ kind, id }: Actor): string {
@@ -76,6 +95,11 @@ export function requirePermission(
   if (!actor.scopes.some((scope) => accepted.includes(scope))) {
     const advice = actor.kind === 'key' ? 'Create a key that has it.' : 'Ask an owner of the workspace for it.'
     throw forbidden(`This ${actor.kind} lacks the scope ${operation.scope}. ${advice}`)
+  }
+  if (operation.roles && !(actor.kind === 'user' && actor.role && operation.roles.includes(actor.role))) {
+    throw forbidden(
+      `Only members with these roles may call ${operation.path}: ${operation.roles.join(', ')}. Ask one of them.`,
+    )
   }
   if (plans.indexOf(plan) < plans.indexOf(operation.plan)) {
     const current = actor.isPublishable ? '' : `; this workspace has ${plan}`

@@ -64,18 +64,20 @@ test('an unknown key is looked up once, and a client with many invalid keys gets
   const counting = { ...platform, db: platform.db.withPlugin(counter(() => lookups++)) } as Platform
   const read = contextReader()
   const refused = (key: string, isSuspect: boolean) =>
-    expect(read(counting, `Bearer ${key}`, '', isSuspect)).rejects.toMatchObject({ code: 'unauthorized' })
+    expect(read(counting, { authorization: `Bearer ${key}`, page: '', isSuspect })).rejects.toMatchObject({
+      code: 'unauthorized',
+    })
   for (let count = 0; count < 5; count++) await refused('trib_same', false)
   expect(lookups).toBe(1)
   await Promise.all(Array.from({ length: 50 }, () => refused(`trib_${randomUUID()}`, true)))
   expect(lookups).toBe(2)
   const { key } = await buildWorkspace(platform)
-  await read(counting, `Bearer ${key}`)
+  await read(counting, { authorization: `Bearer ${key}`, page: '' })
   await new Promise((resolve) => setTimeout(resolve, 800))
   // Occupies the only lookup slot; a cached valid key needs no lookup.
   const [, known] = await Promise.all([
     refused(`trib_${randomUUID()}`, true),
-    read(counting, `Bearer ${key}`, '', true),
+    read(counting, { authorization: `Bearer ${key}`, page: '', isSuspect: true }),
   ])
   expect(known.actor.id).toMatch(/^key_/)
 })

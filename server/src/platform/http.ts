@@ -19,6 +19,7 @@ import {
 } from './client-address.ts'
 import { sleep } from './clock.ts'
 import { type Actor, type Ctx, formatActor, type Platform, requirePermission } from './context.ts'
+import { type Credentials, requireSameOrigin } from './credentials.ts'
 import { AppError, badRequest, conflict, errorEnvelope, forbidden } from './errors.ts'
 import { parseIdempotencyKey, requestHash, withIdempotency } from './idempotency.ts'
 import { asTenant, isDeadlock, isTimedOut, PoolBusyError } from './postgres.ts'
@@ -99,17 +100,8 @@ export type Serving = {
   limiter: RateLimiter
   /** Open event streams; `serve` does not close them, its caller does. */
   streams?: Streams
-  /**
-   * Authenticates a request by its `Authorization` header and the host of the calling web page. It is passed in,
-   * because platform code can't import the feature that stores API keys.
-   */
-  openContext(
-    platform: Platform,
-    authorization: string | undefined,
-    page: string,
-    /** Whether the client has sent too many invalid API keys; its keys are then looked up one at a time. */
-    isSuspect?: boolean,
-  ): Promise<Omit<Ctx, 'requestId'>>
+  /** Authenticates a request. It is passed in, because platform code can't import the feature that stores API keys. */
+  openContext(platform: Platform, credentials: Credentials): Promise<Omit<Ctx, 'requestId'>>
 }
 type Guarded = Required<Serving> & {
   readAddress: AddressReader
@@ -277,10 +269,8 @@ async function answerStream(c: Request, { operation, handle }: Bound<'stream'>, 
   const exchange = openExchange(c, serving)
   const start = (signal: AbortSignal) =>
     asTenant(ctx.workspaceId, () => handle(ctx, { query }, { ...exchange, signal }, undefined))
-  const authorization = c.req.header('authorization')
-  const page = pageOrigin(c)
-  const recheck = async () =>
-    requirePermission(await serving.openContext(serving.platform, authorization, page), operation)
+  const credentials = readCredentials(c)
+  const recheck = async () => requirePermission(await serving.openContext(serving.platform, credentials), operation)
   const { headers, body } = await serving.streams.open(ctx, operation, start, () => c.env.outgoing?.destroy(), recheck)
   return c.newResponse(body, 200, { ...c.var.headers, ...headers })
 }
@@ -346,21 +336,31 @@ function requireEncryption(c: Request, { platform: { config }, readAddress }: Gu
 /** Authenticates the caller and checks its permission for the operation. */
 async function authorize(c: Request, operation: Access & { path: string }, serving: Guarded): Promise<Ctx> {
   const ctx = await identify(c, operation.limit, serving)
+  if (ctx.actor.kind === 'user' && c.req.method !== 'GET') {
+    requireSameOrigin((name) => c.req.header(name), ctx.config.API_URL)
+  }
   requirePermission(ctx, operation)
   return ctx
+}
+
+function readCredentials(c: Request): Credentials {
+  return {
+    authorization: c.req.header('authorization'),
+    cookie: c.req.header('cookie'),
+    workspace: c.req.header('tributary-workspace'),
+    page: pageOrigin(c),
+  }
 }
 
 /** Authenticates the caller; every request counts against its rate limit, even one that is rejected later. */
 async function identify(c: Request, limit: Access['limit'], serving: Guarded): Promise<Ctx> {
   const { platform, openContext, limiter, unauthenticated } = serving
   const network = readNetwork(c, serving)
-  const isSuspect = unauthenticated.isUsedUp(network)
-  const found = await openContext(platform, c.req.header('authorization'), pageOrigin(c), isSuspect).catch(
-    async (error) => {
-      if (error instanceof AppError && error.code === 'unauthorized') await limitUnauthenticated(c, network, serving)
-      throw error
-    },
-  )
+  const credentials = { ...readCredentials(c), isSuspect: unauthenticated.isUsedUp(network) }
+  const found = await openContext(platform, credentials).catch(async (error) => {
+    if (error instanceof AppError && error.code === 'unauthorized') await limitUnauthenticated(c, network, serving)
+    throw error
+  })
   const ctx = { ...found, requestId: c.var.requestId }
   const { isPublishable, id } = ctx.actor
   c.set('actor', ctx.actor)

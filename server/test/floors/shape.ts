@@ -13,6 +13,7 @@ const platformFiles = [
     'byte-cache',
     'channel',
     'client-address',
+    'credentials',
     'dead-letters',
     'dns',
     'download',

@@ -15,7 +15,7 @@ async function readRow(id: string): Promise<Record<string, unknown>> {
 
 /** Authenticates a key as a process that has not cached it yet. */
 function ask(key: string, now = platform.now) {
-  return contextReader()({ ...platform, now }, `Bearer ${key}`)
+  return contextReader()({ ...platform, now }, { authorization: `Bearer ${key}`, page: '' })
 }
 
 describe('createToken', () => {
@@ -81,7 +81,7 @@ test('a workspace lists its own keys only, oldest first', async () => {
 describe('contextReader', () => {
   test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR  '])('accepts the scheme %j', async (scheme) => {
     const workspace = await buildWorkspace(platform, { plan: 'business' })
-    const context = await contextReader()(platform, `${scheme} ${workspace.key}`)
+    const context = await contextReader()(platform, { authorization: `${scheme} ${workspace.key}`, page: '' })
     expect(context).toMatchObject({
       workspaceId: workspace.id,
       plan: 'business',
@@ -92,7 +92,7 @@ describe('contextReader', () => {
   test.each([undefined, '', 'Bearer', 'Bearer ', 'Basic abc', 'Bearer a b', 'Bearertrib_1', 'trib_1'])(
     '%j is not a key',
     async (authorization) => {
-      await expect(contextReader()(platform, authorization)).rejects.toMatchObject({
+      await expect(contextReader()(platform, { authorization, page: '' })).rejects.toMatchObject({
         code: 'unauthorized',
         message: 'No API key or access token was sent. Send the header `Authorization: Bearer <API_KEY>`.',
       })
@@ -124,7 +124,8 @@ describe('contextReader', () => {
     const expiresAt = new Date('2030-01-01T00:00:00.000Z')
     const { key } = await buildWorkspace(platform, { expiresAt })
     const read = contextReader()
-    const at = (ms: number) => read({ ...platform, now: () => new Date(expiresAt.getTime() + ms) }, `Bearer ${key}`)
+    const credentials = { authorization: `Bearer ${key}`, page: '' }
+    const at = (ms: number) => read({ ...platform, now: () => new Date(expiresAt.getTime() + ms) }, credentials)
     await expect(at(-1)).resolves.toBeDefined()
     await expect(at(0)).rejects.toMatchObject({ code: 'unauthorized' })
   })
@@ -132,9 +133,10 @@ describe('contextReader', () => {
   test('a failed lookup of a key is not cached', async () => {
     const { key, id } = await buildWorkspace(platform)
     const read = contextReader()
+    const credentials = { authorization: `Bearer ${key}`, page: '' }
     const broken = { ...platform, db: (await openTestPlatform({ POSTGRES_URL: 'postgres://127.0.0.1:1/none' })).db }
-    await expect(read(broken, `Bearer ${key}`)).rejects.toThrow()
-    await expect(read(platform, `Bearer ${key}`)).resolves.toMatchObject({ workspaceId: id })
+    await expect(read(broken, credentials)).rejects.toThrow()
+    await expect(read(platform, credentials)).resolves.toMatchObject({ workspaceId: id })
   })
 })
 

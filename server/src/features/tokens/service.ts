@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { Scope } from '@tributary/contract/operation'
 import { openByteCache } from '../../platform/byte-cache.ts'
 import type { Ctx, Platform } from '../../platform/context.ts'
+import type { Credentials } from '../../platform/credentials.ts'
 import { AppError, forbidden, unauthorized } from '../../platform/errors.ts'
 import { newId, randomText } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
@@ -107,9 +108,7 @@ export function contextReader() {
 
   return async (
     platform: Platform,
-    authorization: string | undefined,
-    page = '',
-    isSuspect = false,
+    { authorization, page, isSuspect = false }: Credentials,
   ): Promise<Omit<Ctx, 'requestId'>> => {
     const key = /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
     if (!key)
