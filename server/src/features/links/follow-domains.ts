@@ -1,7 +1,7 @@
 import { asSystem, type Ctx, type Platform } from '../../platform/context.ts'
 import { transaction } from '../../platform/postgres.ts'
 import type { DomainChanged } from '../domains/messages.ts'
-import { selectLinksByNumber, selectNumbersOfDomain, updateLink } from './store.ts'
+import { moveToDomain, selectLinksByNumber, selectNumbersOfDomain } from './store.ts'
 import { lockLinkTags } from './totals-store.ts'
 import { publishEvents, removeLinks } from './write.ts'
 
@@ -30,9 +30,9 @@ async function repeat(ctx: Ctx, change: DomainChanged, work: Work): Promise<void
   }
 }
 
-async function move(ctx: Ctx, numbers: bigint[], { renamedTo }: DomainChanged): Promise<void> {
+async function move(ctx: Ctx, numbers: bigint[], { slug, renamedTo = slug }: DomainChanged): Promise<void> {
   const before = await selectLinksByNumber(ctx.db, ctx.workspaceId, numbers)
-  for (const { number } of before) await updateLink(ctx.db, ctx.workspaceId, number, { domain: renamedTo })
+  await moveToDomain(ctx.db, ctx.workspaceId, numbers, renamedTo)
   const after = await selectLinksByNumber(ctx.db, ctx.workspaceId, numbers)
   const former = new Map(before.map((row) => [row.number, row]))
   await publishEvents(ctx, 'link.updated', after, former)

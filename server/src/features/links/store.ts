@@ -113,6 +113,12 @@ export async function updateLink(
     .execute()
 }
 
+/** Moves links to another domain. May violate the unique index `links_domain_key`. */
+export async function moveToDomain(db: Db, workspaceId: string, numbers: bigint[], domain: string): Promise<void> {
+  await sql`UPDATE links SET domain = ${domain}, version = nextval('link_versions'), updated_at = now()
+    WHERE workspace_id = ${workspaceId} AND number = ANY(${numbers}::bigint[])`.execute(db)
+}
+
 /** Deletes links, which frees their keys and external ids. Returns the numbers of links that this call deleted. */
 export async function deleteLinks(db: Db, workspaceId: string, numbers: bigint[]): Promise<bigint[]> {
   const result = await sql<{ number: bigint }>`

@@ -6,6 +6,7 @@ import { contextIn } from '../../../test/context.ts'
 import { openRandom, type Random } from '../../../test/random.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 import type { Ctx } from '../../platform/context.ts'
+import { transaction } from '../../platform/postgres.ts'
 import { addDomain } from '../domains/service.ts'
 import { createFolder, deleteFolder } from '../folders/service.ts'
 import { createTag, deleteTag } from '../tags/service.ts'
@@ -195,6 +196,22 @@ test('counts follow links to a renamed domain, and links deleted with their doma
   expect(await countLinks(ctx, { ...query, domain: `new.${one}` })).toBe(2)
   await followDomains(platform, [{ workspaceId: ctx.workspaceId, slug: two, deleted: true, at }] as never)
   expect(await countLinks(ctx, query)).toBe(2)
+})
+
+test('a statement that moves many links appends one change for each tag and folder', async () => {
+  const { ctx, tags, folders } = await openWorld()
+  for (let count = 0; count < 5; count++) await createLink(ctx, { url, tagIds: tags, folderId: folders[0] })
+  await transaction(ctx, async ({ db }) => {
+    await sql`UPDATE links SET folder_id = NULL WHERE workspace_id = ${ctx.workspaceId}`.execute(db)
+    await sql`UPDATE links SET url = url WHERE workspace_id = ${ctx.workspaceId}`.execute(db)
+    const appended = await sql<{ folder_id: string; change: bigint }>`SELECT folder_id, change FROM link_total_changes
+      WHERE workspace_id = ${ctx.workspaceId} AND xmin = pg_current_xact_id()::xid`.execute(db)
+    const counted = tags.length + 2
+    expect(appended.rows.filter(({ change }) => change === -5n)).toHaveLength(counted)
+    expect(appended.rows.filter(({ change, folder_id }) => change === 5n && folder_id === '')).toHaveLength(counted)
+    expect(appended.rows).toHaveLength(2 * counted)
+  })
+  expect(await compareTotals(platform, { workspaceId: ctx.workspaceId, repair: false })).toEqual([])
 })
 
 test('wrong totals are found and repaired', async () => {
