@@ -37,23 +37,27 @@ type Resolved = {
   wheres: Counting['wheres']
   buckets: Bucket[]
   options: Options
+  limits: QueryLimits
   starts: Awaited<ReturnType<typeof rollupStarts>>
+  inTurn: ReturnType<typeof openTurns>
 }
 
 /**
- * Counts events by each of the groupings. Groupings of one kind that read the same tables share a statement, and all
- * statements run at once; `plan` overrides which tables they read.
+ * Counts events by each of the groupings. Groupings of one kind that read the same tables share a statement. Statements
+ * that read rollups run at once, those that read all event rows in turn; `plan` overrides which tables they read.
  */
 export async function countGroupings(ctx: Ctx, query: CountInput, options: Options): Promise<Answers> {
   const { event: _, bots, visitors, ...filters } = query
+  const { limits } = options
   const { period, filter: requested } = await resolveQuery(ctx, filters)
   const filter = { ...requested, bots }
-  const buckets = options.groupings.includes('timeseries') ? await seriesBuckets(ctx, query, period) : []
+  const buckets = options.groupings.includes('timeseries') ? await seriesBuckets(ctx, query, period, limits) : []
   const wheres = Object.fromEntries(
     kindsByEvent[query.event].map((kind) => [kind, buildWhere(ctx.workspaceId, period, filter, kind)]),
   )
   const starts = await rollupStarts(ctx)
-  const resolved: Resolved = { query, period, filter, wheres, buckets, options, starts }
+  const inTurn = openTurns(limits)
+  const resolved: Resolved = { query, period, filter, wheres, buckets, options, limits, starts, inTurn }
   const edges = buckets.map(({ second }) => second)
   const planned = new Map<string, { plan: Plan; groupings: Grouping[] }>()
   for (const groupBy of new Set(options.groupings)) {
@@ -75,7 +79,8 @@ async function countTogether(ctx: Ctx, resolved: Resolved, plan: Plan, groupings
     groupings.map((groupBy) => [groupBy, chooseDimension({ groupBy, filter: resolved.filter })]),
   )
   const dimensions = [...dimensionBy.values()].filter((name) => name !== undefined)
-  const finding = plan === 'dimension' ? foldedDimensions(ctx, dimensions, ranges) : Promise.resolve<string[]>([])
+  const finding =
+    plan === 'dimension' ? foldedDimensions(ctx, dimensions, ranges, resolved.limits) : Promise.resolve<string[]>([])
   const [answers, folded] = await Promise.all([ask(ctx, resolved, plan, groupings), finding])
   const inexact = groupings.filter((groupBy) => folded.includes(dimensionBy.get(groupBy) ?? ''))
   return inexact.length === 0 ? answers : { ...answers, ...(await ask(ctx, resolved, 'rows', inexact)) }
@@ -83,13 +88,34 @@ async function countTogether(ctx: Ctx, resolved: Resolved, plan: Plan, groupings
 
 function ask(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: Grouping[]): Promise<Answers> {
   const [first] = groupings
-  if (first === undefined || isTotal(first)) return countTotals(ctx, resolved, plan, groupings as Total[])
-  if (isOfLinks(first)) return countLinks(ctx, resolved, plan, groupings as LinkGrouping[])
-  return countValues(ctx, resolved, plan, groupings as ValueGrouping[])
+  const count = (limits: QueryLimits) => {
+    const within = { ...resolved, limits }
+    if (first === undefined || isTotal(first)) return countTotals(ctx, within, plan, groupings as Total[])
+    if (isOfLinks(first)) return countLinks(ctx, within, plan, groupings as LinkGrouping[])
+    return countValues(ctx, within, plan, groupings as ValueGrouping[])
+  }
+  const readsRollup = countingBy(resolved, plan, groupings).ranges.length > 0
+  return readsRollup ? count(resolved.limits) : resolved.inTurn(count)
+}
+
+/** Runs counts one after another, all within the time limit of one query. After a failure the rest do not run. */
+function openTurns(limits: QueryLimits) {
+  const started = performance.now()
+  let last: Promise<unknown> = Promise.resolve()
+  return <T>(count: (limits: QueryLimits) => Promise<T>): Promise<T> => {
+    const turn = last.then(() => {
+      const { max_execution_time: seconds } = limits
+      if (!seconds) return count(limits)
+      const left = seconds - Math.floor((performance.now() - started) / 1000)
+      return count({ ...limits, max_execution_time: Math.max(1, left) })
+    })
+    last = turn
+    return turn
+  }
 }
 
 async function countTotals(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: Total[]): Promise<Answers> {
-  const { query, filter, buckets, options } = resolved
+  const { query, filter, buckets, limits } = resolved
   const isSeries = groupings.includes('timeseries')
   const edges = isSeries ? buckets.map(({ second }) => second) : []
   const filtered = plan === 'dimension' ? chooseDimension({ groupBy: 'count', filter }) : undefined
@@ -102,7 +128,7 @@ async function countTotals(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: 
       edges,
       visitors: query.visitors,
     },
-    options.limits,
+    limits,
   )
   return {
     ...(groupings.includes('count') && { count: presentTotal(sumTotals(rows), query.visitors) }),
@@ -113,7 +139,7 @@ async function countTotals(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: 
 async function countLinks(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: LinkGrouping[]): Promise<Answers> {
   const attributes = groupings.map((groupBy) => linkGroupings[groupBy].attribute)
   const counting = { ...countingBy(resolved, plan, groupings), attributes, ...top(resolved) }
-  const found = Map.groupBy(await selectLinkCounts(ctx.clickhouse, counting, resolved.options.limits), readName)
+  const found = Map.groupBy(await selectLinkCounts(ctx.clickhouse, counting, resolved.limits), readName)
   return presentAll(ctx, groupings, (groupBy) => found.get(linkGroupings[groupBy].attribute))
 }
 
@@ -121,7 +147,7 @@ async function countValues(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: 
   const names = new Set(groupings.map((groupBy) => valueGroupings[groupBy].dimension))
   const dimensions = [...names].map(findDimension)
   const counting = { ...countingBy(resolved, plan, groupings), dimensions, ...top(resolved) }
-  const found = Map.groupBy(await selectValues(ctx.clickhouse, counting, resolved.options.limits), readName)
+  const found = Map.groupBy(await selectValues(ctx.clickhouse, counting, resolved.limits), readName)
   return presentAll(ctx, groupings, (groupBy) => found.get(valueGroupings[groupBy].dimension))
 }
 
@@ -158,10 +184,11 @@ export async function seriesBuckets(
   ctx: Ctx,
   query: Pick<CountInput, 'interval' | 'start' | 'timezone'>,
   period: { from: Date; to: Date },
+  limits: QueryLimits,
 ): Promise<Bucket[]> {
   let { from } = period
   if (query.interval === 'all' && !query.start?.trim()) {
-    const first = await selectFirstBucket(ctx.clickhouse, ctx.workspaceId)
+    const first = await selectFirstBucket(ctx.clickhouse, ctx.workspaceId, limits)
     const known = first === undefined ? period.to.getTime() - 1 : first * 1000
     from = new Date(Math.min(Math.max(known, from.getTime()), period.to.getTime() - 1))
   }

@@ -20,7 +20,7 @@ export async function countByLink(ctx: Ctx, query: LinkStatsQuery, limits: Query
   const { period } = await resolveQuery(ctx, asked)
   if (links.length === 0) return []
   const filter = { linkNumbers: [{ numbers: links.map(({ number }) => number), excluded: false }] }
-  const buckets = series ? await seriesBuckets(ctx, asked, period) : []
+  const buckets = series ? await seriesBuckets(ctx, asked, period, limits) : []
   if (links.length * buckets.length > mostPoints)
     throw invalid(
       `A series of ${buckets.length} points for ${links.length} links is too long: at most ${mostPoints} points in all. Ask for fewer links or a shorter period.`,

@@ -69,7 +69,7 @@ export function selectValues(
   const { dimensions } = counting
   const groupBy = 'GROUP BY name, value'
   const parts = selectParts(counting, { columns: ['name', 'value'], groupBy, dimensions, visitors: false })
-  return selectTop(clickhouse, counting, parts.join('\nUNION ALL\n'), limits)
+  return selectTop(clickhouse, counting, parts.join('\nUNION ALL\n'), dimensions.length, limits)
 }
 
 /** Counts events by links or by current attributes of links and partners; a link counts for each of its tags. */
@@ -98,7 +98,7 @@ LEFT JOIN (
 ${attributes.some(isOfPartner) ? linksWithPartners : ofLinks}
 ) AS link USING link_number
 ARRAY JOIN arrayConcat(${pairs.join(', ')}) AS pair`
-  return selectTop(clickhouse, counting, source, limits)
+  return selectTop(clickhouse, counting, source, attributes.length, limits)
 }
 
 function isOfPartner(name: LinkAttribute): boolean {
@@ -114,36 +114,53 @@ ${ofLinks}
   WHERE workspace_id = {workspaceId:String}
 ) AS partner USING partner_id`
 
-/** Sums the counts of each name and value, and returns the highest of each name. */
+const mostBytes = 16_000_000
+
+/** Sums the counts of each name and value, and returns the highest of each name; names share `mostBytes` of text. */
 function selectTop(
   clickhouse: ClickHouse,
   counting: Counting & Top,
   source: string,
+  names: number,
   limits: QueryLimits,
 ): Promise<ValueCount[]> {
-  const order = [...new Set([counting.most, ...measures])].map((name) => `sum(part.${name}) DESC`)
+  const order = [...new Set([counting.most, ...measures])].map((name) => `${name} DESC`).join(', ')
   return query<ValueCount>(
     clickhouse,
-    `SELECT name, value, ${measures.map(sumText).join(', ')}
+    `SELECT name, value, ${measures.map((name) => `toString(top.${name}) AS ${name}`).join(', ')}
+FROM (
+SELECT *, sum(length(value) + 1) OVER (
+  PARTITION BY name ORDER BY ${order}, value ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS bytes
+FROM (
+SELECT name, value, ${measures.map((name) => `sum(part.${name}) AS ${name}`).join(', ')}
 FROM (
 ${source}
 ) AS part
 GROUP BY name, value
-HAVING ${measures.map((name) => `sum(part.${name}) != 0`).join(' OR ')}
-ORDER BY name, ${order.join(', ')}, value
-LIMIT {limit:UInt32} BY name`,
-    { ...listValues(counting), limit: counting.limit },
+HAVING ${measures.map((name) => `${name} != 0`).join(' OR ')}
+ORDER BY name, ${order}, value
+LIMIT {limit:UInt32} BY name
+)
+) AS top
+WHERE bytes <= {bytes:UInt64}
+ORDER BY name, bytes`,
+    { ...listValues(counting), limit: counting.limit, bytes: Math.floor(mostBytes / names) },
     limits,
   )
 }
 
 /** The start of the workspace's first rollup bucket, in Unix seconds; 1970 is skipped, it has counts without a time. */
-export async function selectFirstBucket(clickhouse: ClickHouse, workspaceId: string): Promise<number | undefined> {
+export async function selectFirstBucket(
+  clickhouse: ClickHouse,
+  workspaceId: string,
+  limits: QueryLimits,
+): Promise<number | undefined> {
   const [row] = await query<{ first: string }>(
     clickhouse,
     `SELECT toString(toUnixTimestamp(min(bucket))) AS first FROM ${tables.workspaceCounts}
 WHERE workspace_id = {workspaceId:String} AND bucket > toDateTime(0, 'UTC')`,
     { workspaceId },
+    limits,
   )
   return Number(row?.first ?? 0) || undefined
 }

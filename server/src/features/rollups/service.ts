@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { chunks } from '../../platform/batches.ts'
+import type { QueryLimits } from '../../platform/clickhouse.ts'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { memoByObject, openAsyncMemo } from '../../platform/memo.ts'
 import {
@@ -112,6 +113,7 @@ export async function foldedDimensions(
   { clickhouse, workspaceId }: Pick<Ctx, 'clickhouse' | 'workspaceId'>,
   dimensions: string[],
   ranges: { rollup: keyof typeof rollupTables; from: number; to: number }[],
+  limits: QueryLimits,
 ): Promise<string[]> {
   const possible = dimensions.filter((dimension) => (foldable as readonly string[]).includes(dimension))
   const buckets = ranges.map(({ rollup, from, to }) => ({
@@ -120,7 +122,7 @@ export async function foldedDimensions(
     to,
   }))
   if (possible.length === 0 || buckets.length === 0) return []
-  return selectFolded(clickhouse, { workspaceId, dimensions: possible, ranges: buckets })
+  return selectFolded(clickhouse, { workspaceId, dimensions: possible, ranges: buckets }, limits)
 }
 
 /** Differences between a month's rollups and its event rows. */

@@ -1,5 +1,11 @@
 import { sql } from 'kysely'
-import { type AllWorkspacesClickHouse, atOnce, type ClickHouse, query } from '../../platform/clickhouse.ts'
+import {
+  type AllWorkspacesClickHouse,
+  atOnce,
+  type ClickHouse,
+  type QueryLimits,
+  query,
+} from '../../platform/clickhouse.ts'
 import type { AllWorkspacesDb } from '../../platform/postgres.ts'
 import { type Count, foldedName, isMonthly, type Sum, sources, summing, urlDimensions } from './sums.ts'
 
@@ -180,6 +186,7 @@ export type FoldedRange = { table: 'dimension_counts' | 'dimension_months'; from
 export async function selectFolded(
   clickhouse: ClickHouse,
   of: { workspaceId: string; dimensions: string[]; ranges: FoldedRange[] },
+  limits: QueryLimits,
 ): Promise<string[]> {
   const isWithin = (index: number) =>
     ['from', 'to']
@@ -194,11 +201,12 @@ WHERE workspace_id = {workspaceId:String} AND dimension IN {names:Array(String)}
     [`from${index}`, from],
     [`to${index}`, to],
   ])
-  const rows = await query<{ dimension: string }>(clickhouse, parts.join('\nUNION ALL\n'), {
+  const values = {
     workspaceId: of.workspaceId,
     names: of.dimensions.map(foldedName),
     ...Object.fromEntries(bounds),
-  })
+  }
+  const rows = await query<{ dimension: string }>(clickhouse, parts.join('\nUNION ALL\n'), values, limits)
   const found = new Set(rows.map(({ dimension }) => dimension))
   return of.dimensions.filter((name) => found.has(foldedName(name)))
 }
