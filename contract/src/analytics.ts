@@ -77,7 +77,7 @@ const rowShapes = {
         country: text.nullable(),
       })
       .nullable()
-      .describe('Null for a partner that does not exist.'),
+      .describe('Null for a partner that does not exist. Only id and name without the scope `partners.read`.'),
   },
   top_groups: {
     groupId: text.describe("Id of the partner's present group."),

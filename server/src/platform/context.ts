@@ -86,13 +86,7 @@ export function requirePermission(
   if (actor.isPublishable && !operation.isForPages) {
     throw forbidden(`${operation.path} is not for publishable keys. Call it from your server, with a secret key.`)
   }
-  const read = operation.scope.endsWith('.read')
-  const accepted = [
-    'apis.all',
-    operation.scope,
-    ...(read ? ['apis.read', operation.scope.replace('.read', '.write')] : []),
-  ]
-  if (!actor.scopes.some((scope) => accepted.includes(scope))) {
+  if (!hasScope(actor, operation.scope)) {
     const advice = actor.kind === 'key' ? 'Create a key that has it.' : 'Ask an owner of the workspace for it.'
     throw forbidden(`This ${actor.kind} lacks the scope ${operation.scope}. ${advice}`)
   }
@@ -105,4 +99,11 @@ export function requirePermission(
     const current = actor.isPublishable ? '' : `; this workspace has ${plan}`
     throw forbidden(`${operation.path} needs the ${operation.plan} plan or higher${current}.`)
   }
+}
+
+/** Whether the actor has a scope or one that includes it: writing includes reading. */
+export function hasScope({ scopes }: Pick<Actor, 'scopes'>, scope: Scope): boolean {
+  const wider = scope.endsWith('.read') ? ['apis.read', scope.replace('.read', '.write')] : []
+  const accepted = ['apis.all', scope, ...wider]
+  return scopes.some((granted) => accepted.includes(granted))
 }

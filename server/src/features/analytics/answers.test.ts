@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { readConfig } from '../../platform/config.ts'
+import { type Actor, systemActor } from '../../platform/context.ts'
 import { cacheAnswer } from './answers.ts'
 
 const config = readConfig({
@@ -13,10 +14,10 @@ const config = readConfig({
   ENCRYPTION_KEYS: `1:${'0'.repeat(64)}`,
 })
 
-function asker(workspaceId: string, tookMs = 0) {
+function asker(workspaceId: string, tookMs = 0, actor: Actor = systemActor) {
   let runs = 0
   const ask = (query: object) =>
-    cacheAnswer({ config, workspaceId, plan: 'pro' }, query, async () => {
+    cacheAnswer({ config, workspaceId, plan: 'pro', actor }, query, async () => {
       runs += 1
       await sleep(tookMs)
       return [{ run: runs }]
@@ -32,6 +33,13 @@ test('concurrent equal queries run once, whatever the order of their parameters'
   expect(runs()).toBe(1)
   await Promise.all([ask({ event: 'leads', country: 'DE' }), ask({ event: 'clicks' })])
   expect(runs()).toBe(3)
+})
+
+test('results are not shared with keys that may not read partners', async () => {
+  const key: Actor = { kind: 'key', id: 'key', scopes: ['analytics.read'] }
+  const [one, other] = [asker('ws_scopes', 20), asker('ws_scopes', 20, key)]
+  await Promise.all([one.ask({}), other.ask({})])
+  expect([one.runs(), other.runs()]).toEqual([1, 1])
 })
 
 test('results are not shared between workspaces', async () => {
@@ -55,7 +63,7 @@ test('a large result evicts other results from the cache', async () => {
   let runs = 0
   const url = 'x'.repeat(1_000_000)
   const ask = (query: object) =>
-    cacheAnswer({ config, workspaceId: 'ws_large', plan: 'pro' }, query, async () => {
+    cacheAnswer({ config, workspaceId: 'ws_large', plan: 'pro', actor: systemActor }, query, async () => {
       runs += 1
       await sleep(300)
       return Array.from({ length: 10 }, () => ({ url, clicks: 1 }))
@@ -69,7 +77,7 @@ test('a large result evicts other results from the cache', async () => {
 test('a failed query fails all waiting requests, and is not cached', async () => {
   let runs = 0
   const ask = () =>
-    cacheAnswer({ config, workspaceId: 'ws_failing', plan: 'pro' }, {}, async () => {
+    cacheAnswer({ config, workspaceId: 'ws_failing', plan: 'pro', actor: systemActor }, {}, async () => {
       runs += 1
       await sleep(20)
       throw new Error(`failure ${runs}`)

@@ -1,4 +1,4 @@
-import type { Ctx } from '../../platform/context.ts'
+import { type Ctx, hasScope } from '../../platform/context.ts'
 import { memoByObject, openAsyncMemo } from '../../platform/memo.ts'
 
 const longestMs = 10_000
@@ -10,16 +10,18 @@ const maxBytes = 32_000_000
  * ten times the duration of the run, ten seconds at most.
  */
 export function cacheAnswer<Answer extends object>(
-  ctx: Pick<Ctx, 'config' | 'workspaceId' | 'plan'>,
+  ctx: Pick<Ctx, 'config' | 'workspaceId' | 'plan' | 'actor'>,
   query: object,
   find: () => Promise<Answer>,
 ): Promise<Answer> {
   return openAnswers(ctx.config)(cacheKey(ctx, query), find)
 }
 
-function cacheKey({ workspaceId, plan }: Pick<Ctx, 'workspaceId' | 'plan'>, query: object): string {
+function cacheKey({ workspaceId, plan, actor }: Pick<Ctx, 'workspaceId' | 'plan' | 'actor'>, query: object): string {
   const parts = Object.entries(query).filter(([, value]) => value !== undefined)
-  return JSON.stringify([workspaceId, plan, parts.sort(([one], [other]) => (one < other ? -1 : 1))])
+  // Whoever may not read partners gets another answer.
+  const reader = [workspaceId, plan, hasScope(actor, 'partners.read')]
+  return JSON.stringify([...reader, parts.sort(([one], [other]) => (one < other ? -1 : 1))])
 }
 
 const openAnswers = memoByObject((_: Ctx['config']) => {

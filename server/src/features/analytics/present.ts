@@ -1,11 +1,11 @@
 import type { AnalyticsCount, AnalyticsRow } from '@tributary/contract/analytics'
 import { boundedSum } from '@tributary/contract/common'
-import type { Ctx } from '../../platform/context.ts'
+import { type Ctx, hasScope } from '../../platform/context.ts'
 import { foldersByIds } from '../folders/service.ts'
 import { groupsById } from '../groups/service.ts'
 import { linkTitles } from '../links/service.ts'
 import { partnerTagsById } from '../partner-tags/service.ts'
-import { findPartnersById } from '../partners/service.ts'
+import { findPartnersById, type Partner } from '../partners/service.ts'
 import { tagsByIds } from '../tags/service.ts'
 import type { Bucket } from './buckets.ts'
 import { type LinkGrouping, type ValueGrouping, valueGroupings } from './groupings.ts'
@@ -105,11 +105,23 @@ function presentValues(groupBy: ValueGrouping, groups: ValueCount[]): AnalyticsR
 
 async function presentPartners(ctx: Ctx, groups: ValueCount[]): Promise<AnalyticsRow[]> {
   const found = await findPartnersById(ctx, groups.map(readValue))
+  const isShown = hasScope(ctx.actor, 'partners.read')
   return groups.map((group) => {
-    const { id, name, email, image, country } = found.get(group.value) ?? {}
-    const partner = id === undefined ? null : { id, name, email, image, payoutsEnabledAt: null, country }
-    return { partnerId: group.value, partner, ...presentTotal(group) }
+    const partner = found.get(group.value)
+    return {
+      partnerId: group.value,
+      partner: partner ? presentPartner(partner, isShown) : null,
+      ...presentTotal(group),
+    }
   })
+}
+
+/** The partner of a group: without `partners.read`, only id and name. */
+function presentPartner({ id, name, email, image, country }: Partner, isShown: boolean) {
+  if (isShown) return { id, name, email, image, payoutsEnabledAt: null, country }
+  // A partner that was created without a name has the e-mail address as name.
+  const shownName = name.includes('@') ? id : name
+  return { id, name: shownName, email: null, image: null, payoutsEnabledAt: null, country: null }
 }
 
 /** Builds the rows of `top_links`; omits leads and sales that belong to no link. */

@@ -7,7 +7,7 @@ import type {
 } from '@tributary/contract/customers'
 import type { Link } from '@tributary/contract/links'
 import { openGroupCommit, SeparateCallsError } from '../../platform/batches.ts'
-import type { Ctx, Platform } from '../../platform/context.ts'
+import { type Ctx, hasScope, type Platform } from '../../platform/context.ts'
 import { conflict, invalid, notFound } from '../../platform/errors.ts'
 import { forgetAnswers } from '../../platform/idempotency.ts'
 import { hashPartition, newId } from '../../platform/ids.ts'
@@ -137,6 +137,15 @@ export async function deleteCustomer(ctx: Ctx, name: string): Promise<{ id: stri
 /** The customer as it appears in an event; `row` may be missing or erased. */
 export function presentCustomer(row: Customer | undefined, id: string): ContractCustomer {
   return present(row, id)
+}
+
+/** The customer of an event as the actor may see it: without `customers.read`, only ids, name and counts. */
+export function presentCustomerTo({ actor }: Pick<Ctx, 'actor'>, row: Customer | undefined, id: string) {
+  const customer = present(row, id)
+  if (hasScope(actor, 'customers.read')) return customer
+  // A customer that was created without a name has the e-mail address as name.
+  const name = customer.name?.includes('@') ? null : customer.name
+  return { ...customer, name, email: null, avatar: null, stripeCustomerId: null }
 }
 
 /** Finds a customer by external id. In a transaction, locks the row until it ends. */

@@ -1,7 +1,7 @@
 import { type ExportQuery, exportColumns } from '@tributary/contract/events'
 import type { QueryLimits } from '../../platform/clickhouse.ts'
 import type { Ctx } from '../../platform/context.ts'
-import { customersById, presentCustomer } from '../customers/service.ts'
+import { customersById, presentCustomerTo } from '../customers/service.ts'
 import { type EventRow, lastPosition, loadLinks } from './join.ts'
 import { runLimited } from './limits.ts'
 import { cutPart } from './part.ts'
@@ -86,7 +86,7 @@ async function loadUnknown(ctx: Ctx, rows: EventRow[], { links, customers }: Kno
   const ids = rows.flatMap((row) => ('customer_id' in row && !customers.has(row.customer_id) ? row.customer_id : []))
   const found = await customersById(ctx, ids)
   for (const id of ids) {
-    const { externalId, name, email } = presentCustomer(found.get(id), id)
+    const { externalId, name, email } = presentCustomerTo(ctx, found.get(id), id)
     customers.set(id, { customerExternalId: externalId, customerName: name, customerEmail: email })
   }
 }

@@ -3,7 +3,7 @@ import type { Link } from '@tributary/contract/links'
 import { estimateBytes } from '../../platform/byte-cache.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { invalid } from '../../platform/errors.ts'
-import { customersById, presentCustomer } from '../customers/service.ts'
+import { customersById, presentCustomerTo } from '../customers/service.ts'
 import { linkAddresses } from '../event-storage/service.ts'
 import { formatShortLink, linksByNumber } from '../links/service.ts'
 import { type LinkAddress, noLink, placeholderLink } from './placeholder-link.ts'
@@ -69,7 +69,7 @@ export async function presentRows(ctx: Ctx, rows: EventRow[], maxBytes = Infinit
   return rows.map((row) => {
     const link = findLink(row)
     if (!('customer_id' in row)) return presentClick(row, link)
-    const customer = presentCustomer(customers.get(row.customer_id), row.customer_id)
+    const customer = presentCustomerTo(ctx, customers.get(row.customer_id), row.customer_id)
     return 'amount' in row ? presentSale(row, link, customer) : presentLead(row, link, customer)
   })
 }
