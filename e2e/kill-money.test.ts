@@ -37,10 +37,8 @@ test('kill -9 of api, worker and PostgreSQL while sales arrive: each sale is dec
     const sellers = await buildSellers({ api: api(), redirect: redirect.redirect }, workspace)
     const sales = planSales(sellers, seconds * perSecond)
     const sending = sendSales(sales, perSecond, { api, key: workspace.key })
-    let isDone = false
-    const killing = killUntil(() => isDone)
+    const killing = killFor(seconds)
     const outcome = await sending
-    isDone = true
     await killing
     const drainedFrom = performance.now()
     await drain(platform, 120_000)
@@ -63,9 +61,10 @@ test('kill -9 of api, worker and PostgreSQL while sales arrive: each sale is dec
   }
 
   /** Kills each kind once, then random ones, sometimes two at the same moment. */
-  async function killUntil(isDone: () => boolean): Promise<void> {
-    for (let round = 0; round < victims.length || !isDone(); round++) {
-      await sleep(randomInt(200, 3_000))
+  async function killFor(seconds: number): Promise<void> {
+    const endsAt = performance.now() + seconds * 1_000
+    for (let round = 0; round < victims.length || performance.now() < endsAt; round++) {
+      await sleep(randomInt(200, sized({ short: 3_000, full: 12_000 })))
       const first = victims[round < victims.length ? round : randomInt(victims.length)] as Victim
       const second = victims[randomInt(victims.length)] as Victim
       const names = first === second || randomInt(3) > 0 ? [first] : [first, second]
