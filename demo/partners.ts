@@ -56,7 +56,10 @@ export const demoGroups: Record<GroupSlug, SampleGroup> = {
   },
 }
 
-const monthly = (amount: number, ...daysAgo: number[]) => daysAgo.map((day) => ({ daysAgo: day, amount }))
+/** A customer who signed up and bought for the same amount on some days. */
+function buyer(lead: number, amount: number, ...soldDaysAgo: number[]): SampleCustomer {
+  return { lead, sales: soldDaysAgo.map((daysAgo) => ({ daysAgo, amount })) }
+}
 
 export const demoPartners: SamplePartner[] = [
   {
@@ -68,12 +71,7 @@ export const demoPartners: SamplePartner[] = [
     group: 'creators',
     clicks: 140,
     // The fourth sign-up is beyond the spend limit of the lead reward.
-    customers: [
-      { lead: 28, sales: monthly(4_900, 28, 2) },
-      { lead: 25, sales: monthly(4_900, 24) },
-      { lead: 19, sales: monthly(9_900, 18) },
-      { lead: 6 },
-    ],
+    customers: [buyer(28, 4_900, 28, 2), buyer(25, 4_900, 24), buyer(19, 9_900, 18), { lead: 6 }],
   },
   {
     username: 'mateo',
@@ -83,7 +81,7 @@ export const demoPartners: SamplePartner[] = [
     tag: 'video',
     group: 'creators',
     clicks: 90,
-    customers: [{ lead: 26, sales: monthly(9_900, 25) }, { lead: 12, sales: monthly(4_900, 11) }, { lead: 2 }],
+    customers: [buyer(26, 9_900, 25), buyer(12, 4_900, 11), { lead: 2 }],
   },
   {
     username: 'yuki',
@@ -93,10 +91,7 @@ export const demoPartners: SamplePartner[] = [
     tag: 'video',
     group: 'creators',
     clicks: 60,
-    customers: [
-      { lead: 21, sales: monthly(4_900, 20) },
-      { lead: 4, sales: monthly(19_900, 3) },
-    ],
+    customers: [buyer(21, 4_900, 20), buyer(4, 19_900, 3)],
   },
   {
     username: 'lena',
@@ -106,10 +101,7 @@ export const demoPartners: SamplePartner[] = [
     tag: 'newsletter',
     group: 'creators',
     clicks: 45,
-    customers: [
-      { lead: 9, sales: monthly(4_900, 8) },
-      { lead: 5, sales: [{ daysAgo: 5, amount: 2_900, refunded: 2_900 }] },
-    ],
+    customers: [buyer(9, 4_900, 8), { lead: 5, sales: [{ daysAgo: 5, amount: 2_900, refunded: 2_900 }] }],
   },
   {
     username: 'harbour',
@@ -132,10 +124,7 @@ export const demoPartners: SamplePartner[] = [
     tag: 'agency',
     group: 'agencies',
     clicks: 50,
-    customers: [
-      { lead: 16, sales: monthly(14_900, 15) },
-      { lead: 7, sales: monthly(9_900, 7) },
-    ],
+    customers: [buyer(16, 14_900, 15), buyer(7, 9_900, 7)],
   },
   {
     username: 'amara',
@@ -146,7 +135,7 @@ export const demoPartners: SamplePartner[] = [
     group: 'friends',
     clicks: 25,
     // Only the first sale earns.
-    customers: [{ lead: 27, sales: monthly(4_900, 27, 10) }],
+    customers: [buyer(27, 4_900, 27, 10)],
   },
   {
     username: 'tom',
@@ -156,6 +145,6 @@ export const demoPartners: SamplePartner[] = [
     tag: 'customer',
     group: 'friends',
     clicks: 20,
-    customers: [{ lead: 17, sales: monthly(9_900, 17) }, { lead: 3 }],
+    customers: [buyer(17, 9_900, 17), { lead: 3 }],
   },
 ]

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
+import { expect } from 'vitest'
 import { decideSome } from '../src/features/commissions/engine.ts'
+import { runMaturing } from '../src/features/commissions/mature.ts'
 import type { Customer } from '../src/features/customers/service.ts'
 import { type Group, requireDefaultGroup } from '../src/features/groups/service.ts'
+import { differentBalances, differentSums, partnerBalances } from '../src/features/ledger/service.ts'
 import { linkNumbers } from '../src/features/links/service.ts'
 import { addPartner, type Partner } from '../src/features/partners/service.ts'
 import { createProgram } from '../src/features/programs/service.ts'
@@ -72,6 +75,18 @@ export async function buildReward({ ctx, group }: BuiltProgram, terms: Terms = {
   return result.rows[0]?.number ?? 0n
 }
 
+/** Creates a program with a reward of its group, and a partner who earns by it. */
+export async function buildEarner(
+  platform: Platform,
+  terms: Terms = {},
+  given: { currency?: string; partner?: Parameters<typeof buildPartner>[2] } = {},
+): Promise<{ program: BuiltProgram; reward: bigint; partner: BuiltPartner }> {
+  const { partner, ...settings } = given
+  const program = await buildProgram(platform, settings)
+  const reward = await buildReward(program, terms)
+  return { program, reward, partner: await buildPartner(platform, program, partner) }
+}
+
 let invoices = 0
 
 export async function recordSale(
@@ -136,4 +151,28 @@ export async function readCommissions({ ctx }: Pick<BuiltProgram, 'ctx'>): Promi
   const result = await sql<StoredCommission>`SELECT 'cm_' || id AS id, type, status, amount, earnings, quantity,
     description, payout_number FROM commissions WHERE workspace_id = ${ctx.workspaceId} ORDER BY number`.execute(ctx.db)
   return result.rows
+}
+
+/** Why each event of the workspace earned nothing; null for those that earned. */
+export async function readReasons({ ctx }: Pick<BuiltProgram, 'ctx'>): Promise<(string | null)[]> {
+  const result = await sql<{ reason: string | null }>`SELECT reason FROM commission_decisions
+    WHERE workspace_id = ${ctx.workspaceId} ORDER BY conversion_number`.execute(ctx.db)
+  return result.rows.map(({ reason }) => reason)
+}
+
+/** What the program owes a partner, by kind of account. */
+export async function readOwed({ ctx }: Pick<BuiltProgram, 'ctx'>, partnerNumber: bigint) {
+  const balances = await partnerBalances(ctx.db, ctx.workspaceId, [partnerNumber])
+  return Object.fromEntries(balances.map(({ kind, owed }) => [kind, owed]))
+}
+
+/** Matures what is due in a second. */
+export function matureAll(platform: Platform, { ctx }: Pick<BuiltProgram, 'ctx'>): Promise<void> {
+  return runMaturing(platform, new Date(Date.now() + 1_000), { workspaceIds: [ctx.workspaceId] })
+}
+
+/** Expects every balance and sum of the ledger to equal its postings. */
+export async function expectSound(platform: Platform, { ctx: { workspaceId } }: Pick<BuiltProgram, 'ctx'>) {
+  const { rows } = await differentBalances(platform, { after: 0n, count: 1_000, workspaceId })
+  expect([...rows, ...(await differentSums(platform, workspaceId))]).toEqual([])
 }

@@ -1,17 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { buildPartner, buildProgram, buildReward, readCommissions } from '../../../test/program.ts'
+import { buildEarner, expectSound, readCommissions } from '../../../test/program.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
-import { differentBalances } from '../ledger/service.ts'
 import { rewardClickDays } from './clicks.ts'
 import { explainCommission } from './explain.ts'
 
 const platform = await openTestPlatform()
 
 async function buildWorld(terms = {}) {
-  const program = await buildProgram(platform)
-  await buildReward(program, { event: 'click', type: 'flat', amount: 3, ...terms })
-  const partner = await buildPartner(platform, program)
+  const { program, partner } = await buildEarner(platform, { event: 'click', type: 'flat', amount: 3, ...terms })
   const close = (
     clicks: number,
     given: { id?: string; isLate?: boolean; day?: string; countries?: Record<string, number> } = {},
@@ -36,8 +33,7 @@ test('the clicks of a closed day earn once, however often the message comes', as
   expect(await readCommissions(program)).toMatchObject([
     { type: 'click', status: 'pending', amount: 0n, earnings: 21n, quantity: 7, description: 'Clicks of 2026-05-04' },
   ])
-  const { rows } = await differentBalances(platform, { after: 0n, count: 100, workspaceId: program.workspace.id })
-  expect(rows).toEqual([])
+  await expectSound(platform, program)
 })
 
 test('late clicks of a day are a further commission', async () => {

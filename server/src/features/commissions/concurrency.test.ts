@@ -6,6 +6,7 @@ import {
   buildProgram,
   buildReward,
   decideAll,
+  matureAll,
   readCommissions,
   recordRefund,
   recordSale,
@@ -17,7 +18,6 @@ import { asTenant, transaction } from '../../platform/postgres.ts'
 import { lockPartners } from '../partners/service.ts'
 import { createCommission } from './create.ts'
 import { decideSome } from './engine.ts'
-import { runMaturing } from './mature.ts'
 import { cancelUnpaid, restoreCanceled } from './service.ts'
 import { bulkUpdateCommissions, updateCommission } from './update.ts'
 
@@ -49,7 +49,7 @@ test('sales, refunds, edits, bans and payouts of the same partners at the same t
     },
     () => recordRefund(program, pick(invoices), 1 + Math.floor(Math.random() * 300)),
     () => decideSome(platform),
-    () => runMaturing(platform, new Date(Date.now() + 1_000), { workspaceIds: [ctx.workspaceId] }),
+    () => matureAll(platform, program),
     async () =>
       updateCommission(ctx, await anyId(), { status: pick(['pending', 'fraud', 'canceled']), currency: 'usd' }),
     async () => updateCommission(ctx, await anyId(), { saleAmount: Math.floor(Math.random() * 900), currency: 'usd' }),

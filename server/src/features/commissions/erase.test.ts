@@ -1,13 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import {
-  buildPartner,
-  buildProgram,
-  buildReward,
-  decideAll,
-  readCommissions,
-  recordSale,
-} from '../../../test/program.ts'
+import { buildEarner, decideAll, readCommissions, recordSale } from '../../../test/program.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 import { sleep } from '../../platform/clock.ts'
 import { transaction } from '../../platform/postgres.ts'
@@ -24,11 +17,9 @@ const platform = await openTestPlatform()
 const { db } = platform
 
 test('erasing a customer clears metadata and the values of conditions from commissions and decisions', async () => {
-  const program = await buildProgram(platform)
   const condition = { entity: 'sale', attribute: 'metadata.note', operator: 'equals_to', value: 'x' }
   const modifier = { operator: 'AND', type: 'percentage', amount: 2_000, conditions: [condition] }
-  await buildReward(program, { maxDuration: 0, modifiers: [modifier] })
-  const partner = await buildPartner(platform, program)
+  const { program, partner } = await buildEarner(platform, { maxDuration: 0, modifiers: [modifier] })
   const metadata = { note: 'personal-note' }
   const { customer } = await recordSale(platform, program, partner, { metadata })
   await recordSale(platform, program, partner, { metadata, customer })
@@ -48,9 +39,7 @@ test('erasing a customer clears metadata and the values of conditions from commi
 })
 
 test('an erasure beside a decision leaves no metadata in its commission', async () => {
-  const program = await buildProgram(platform)
-  await buildReward(program)
-  const partner = await buildPartner(platform, program)
+  const { program, partner } = await buildEarner(platform)
   const { workspaceId } = program.ctx
   let erasing: Promise<void> | undefined
   await transaction(program.ctx, async (ctx) => {

@@ -8,8 +8,8 @@ import { expect, inject, test } from 'vitest'
 import {
   type BuiltPartner,
   type BuiltProgram,
+  buildEarner,
   buildPartner,
-  buildProgram,
   buildReward,
   decideAll,
   readCommissions,
@@ -59,11 +59,10 @@ async function readMoves({ number }: Pick<BuiltPartner, 'number'>) {
 
 /** A default group that pays 10 %, and silver, which pays 20 % from sales of 15,000 on. */
 async function buildWorld(silverTerms = {}) {
-  const program = await buildProgram(platform)
-  await buildReward(program)
+  const { program, partner } = await buildEarner(platform)
   const silver = await buildGroup(program, [gte('totalSaleAmount', 15_000)], { holdingPeriodDays: 30 })
   await buildReward({ ...program, group: silver }, { amount: 2_000, ...silverTerms })
-  return { program, silver, partner: await buildPartner(platform, program) }
+  return { program, silver, partner }
 }
 
 test('a sale that lifts the total moves the partner; the next one earns by the terms of its new group', async () => {

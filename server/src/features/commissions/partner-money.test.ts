@@ -1,48 +1,39 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import {
+  buildEarner,
   buildPartner,
-  buildProgram,
-  buildReward,
   decideAll,
+  expectSound,
+  matureAll,
   readCommissions,
+  readOwed,
   recordRefund,
   recordSale,
 } from '../../../test/program.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 import { transaction } from '../../platform/postgres.ts'
-import { differentBalances, partnerBalances } from '../ledger/service.ts'
 import { lockPartners, totalsByPartner } from '../partners/service.ts'
-import { runMaturing } from './mature.ts'
 import { cancelUnpaid, mergePartnerMoney, restoreCanceled } from './service.ts'
 
 const platform = await openTestPlatform()
 const { db } = platform
 
 async function buildWorld() {
-  const program = await buildProgram(platform)
-  await buildReward(program)
-  const partner = await buildPartner(platform, program)
+  const { program, partner } = await buildEarner(platform)
   const locked = (work: (ctx: typeof program.ctx) => Promise<void>, ...numbers: bigint[]) =>
     transaction(program.ctx, async (ctx) => {
       await lockPartners(ctx.db, ctx.workspaceId, numbers)
       await work(ctx)
     })
-  const owed = async (number: bigint) => {
-    const balances = await partnerBalances(db, program.ctx.workspaceId, [number])
-    return Object.fromEntries(balances.map(({ kind, owed }) => [kind, owed]))
-  }
+  const owed = (number: bigint) => readOwed(program, number)
   const payouts = async () =>
     (
-      await sql<object>`SELECT partner_number, status, amount FROM payouts
+      await sql<object>`SELECT partner_number, status, amount::bigint FROM payouts
         WHERE workspace_id = ${program.ctx.workspaceId} ORDER BY number`.execute(db)
     ).rows
-  const mature = () => runMaturing(platform, new Date(Date.now() + 1_000), { workspaceIds: [program.ctx.workspaceId] })
+  const mature = () => matureAll(platform, program)
   return { program, partner, locked, owed, payouts, mature }
-}
-
-async function expectSound(workspaceId: string) {
-  expect((await differentBalances(platform, { after: 0n, count: 1_000, workspaceId })).rows).toEqual([])
 }
 
 test('a ban cancels what is pending or in the open payout, and an unban can restore it', async () => {
@@ -65,7 +56,7 @@ test('a ban cancels what is pending or in the open payout, and an unban can rest
   expect(await owed(partner.number)).toEqual({ accrued: 2_200n, due: 0n })
   const totals = (await totalsByPartner(program.ctx, [partner.number])).get(partner.number)
   expect(totals).toMatchObject({ commissions: 2_200n })
-  await expectSound(program.ctx.workspaceId)
+  await expectSound(platform, program)
 })
 
 test('an unban does not restore a commission whose sale was fully refunded meanwhile', async () => {
@@ -79,7 +70,7 @@ test('an unban does not restore a commission whose sale was fully refunded meanw
   await locked((ctx) => restoreCanceled(ctx, partner), partner.number)
   expect((await readCommissions(program)).map(({ status }) => status)).toEqual(['refunded', 'pending'])
   expect(await owed(partner.number)).toEqual({ accrued: 300n })
-  await expectSound(program.ctx.workspaceId)
+  await expectSound(platform, program)
 })
 
 test('an unban restores nothing that was canceled before the ban', async () => {
@@ -112,7 +103,7 @@ test('a merge moves commissions, open payout, balances and bound customers', asy
   )
   const bound = await sql`SELECT partner_number FROM commission_bindings WHERE customer_id = ${customer.id}`.execute(db)
   expect(bound.rows).toEqual([{ partner_number: target.number }])
-  await expectSound(program.ctx.workspaceId)
+  await expectSound(platform, program)
 })
 
 test('a merge is refused while a payout is on its way', async () => {
@@ -128,9 +119,9 @@ test('a merge is refused while a payout is on its way', async () => {
 
 test('a merge counts what both partners spent of caps, per partner and per customer', async () => {
   for (const scope of ['partner', 'customer'] as const) {
-    const program = await buildProgram(platform)
-    await buildReward(program, { cap: { amount: 2_500, interval: 'allTime', scope } })
-    const [source, target] = [await buildPartner(platform, program), await buildPartner(platform, program)]
+    const cap = { amount: 2_500, interval: 'allTime', scope }
+    const { program, partner: source } = await buildEarner(platform, { cap })
+    const target = await buildPartner(platform, program)
     const { customer } = await recordSale(platform, program, source)
     await recordSale(platform, program, target, { customer })
     await decideAll(platform, program)

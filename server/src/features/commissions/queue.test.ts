@@ -3,9 +3,8 @@ import { expect, test } from 'vitest'
 import { buildCustomer } from '../../../test/build.ts'
 import {
   type BuiltProgram,
+  buildEarner,
   buildPartner,
-  buildProgram,
-  buildReward,
   decideAll,
   readCommissions,
   recordRefund,
@@ -19,12 +18,6 @@ import { explainEvent } from './explain.ts'
 
 const platform = await openTestPlatform()
 const { db } = platform
-
-async function buildWorld() {
-  const program = await buildProgram(platform)
-  await buildReward(program)
-  return { program, partner: await buildPartner(platform, program) }
-}
 
 /** Copies a sale, which puts the copies into the queue. */
 async function copySale(number: bigint, count: number) {
@@ -47,8 +40,8 @@ function retryNow({ ctx }: BuiltProgram) {
 }
 
 test("a workspace's backlog of 20,000 sales delays another workspace's sale by a few turns only", async () => {
-  const busy = await buildWorld()
-  const quiet = await buildWorld()
+  const busy = await buildEarner(platform)
+  const quiet = await buildEarner(platform)
   const { number } = await recordSale(platform, busy.program, busy.partner)
   for (let part = 0; part < 4; part++) await copySale(number, 5_000)
   const stopping = new AbortController()
@@ -68,7 +61,7 @@ test("a workspace's backlog of 20,000 sales delays another workspace's sale by a
 }, 120_000)
 
 test('events behind those of a locked partner are decided', async () => {
-  const { program, partner } = await buildWorld()
+  const { program, partner } = await buildEarner(platform)
   const other = await buildPartner(platform, program)
   const { number } = await recordSale(platform, program, partner)
   await decideAll(platform, program)
@@ -86,7 +79,7 @@ test('events behind those of a locked partner are decided', async () => {
 })
 
 test('a sale without an exchange rate waits with a reason, and other customers of the partner go on', async () => {
-  const { program, partner } = await buildWorld()
+  const { program, partner } = await buildEarner(platform)
   const stuck = await recordSale(platform, program, partner)
   await sql`UPDATE conversions SET currency = 'xts' WHERE number = ${stuck.number}`.execute(db)
   await recordRefund(program, stuck.invoiceId, 2_000)
@@ -113,7 +106,7 @@ test('a sale without an exchange rate waits with a reason, and other customers o
 })
 
 test('an event that fails is postponed with its reason and stops no other', async () => {
-  const { program, partner } = await buildWorld()
+  const { program, partner } = await buildEarner(platform)
   const customer = await buildCustomer(platform, program.workspace)
   const sales = [await recordSale(platform, program, partner, { customer })]
   for (let index = 0; index < 9; index++) sales.push(await recordSale(platform, program, partner))

@@ -13,26 +13,24 @@ import { sql } from 'kysely'
 import { describe, expect, inject, it } from 'vitest'
 import { buildCustomer, buildWorkspace } from '../../../test/build.ts'
 import {
+  buildEarner,
   buildPartner,
-  buildProgram,
-  buildReward,
   decideAll,
+  expectSound,
+  matureAll,
   readCommissions,
+  readOwed,
   recordRefund,
   recordSale,
 } from '../../../test/program.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
-import { differentBalances, partnerBalances } from '../ledger/service.ts'
-import { runMaturing } from './mature.ts'
 
 const platform = await openTestPlatform()
 const { api } = inject('server')
 const unknown = 'cm_01890000-0000-7000-8000-000000000000'
 
-async function buildWorld(terms: Parameters<typeof buildReward>[1] = {}) {
-  const program = await buildProgram(platform)
-  await buildReward(program, terms)
-  const partner = await buildPartner(platform, program, { name: 'Ada', country: 'GB', tenant_id: 'tenant-1' })
+async function buildWorld(terms: Parameters<typeof buildEarner>[1] = {}) {
+  const { program, partner } = await buildEarner(platform, terms, { partner: { country: 'GB', tenant_id: 'tenant-1' } })
   const client = createClient({ url: api, token: program.workspace.key })
   const sell = async (given: Parameters<typeof recordSale>[3] = {}) => {
     const sale = await recordSale(platform, program, partner, given)
@@ -41,12 +39,10 @@ async function buildWorld(terms: Parameters<typeof buildReward>[1] = {}) {
     return { ...sale, commission: commission as NonNullable<typeof commission> }
   }
   const owed = async () => {
-    const balances = await partnerBalances(platform.db, program.ctx.workspaceId, [partner.number])
-    const { rows } = await differentBalances(platform, { after: 0n, count: 100, workspaceId: program.ctx.workspaceId })
-    expect(rows).toEqual([])
-    return Object.fromEntries(balances.map(({ kind, owed }) => [kind, Number(owed)]))
+    await expectSound(platform, program)
+    return readOwed(program, partner.number)
   }
-  const mature = () => runMaturing(platform, new Date(Date.now() + 1_000), { workspaceIds: [program.ctx.workspaceId] })
+  const mature = () => matureAll(platform, program)
   return { program, partner, client, sell, owed, mature }
 }
 
@@ -145,7 +141,7 @@ describe('createCommission', () => {
       { type: 'custom', earnings: 500n },
       { type: 'custom', earnings: -200n, description: 'order_canceled' },
     ])
-    expect(await owed()).toEqual({ accrued: 300 })
+    expect(await owed()).toEqual({ accrued: 300n })
     await expect(create(-1)).rejects.toMatchObject({ status: 400 })
     await expect(create(0)).rejects.toMatchObject({ status: 422 })
     await expect(create(1.5)).rejects.toMatchObject({ status: 422 })
@@ -200,10 +196,10 @@ describe('updateCommission', () => {
     const set = (status: 'pending' | 'fraud' | 'canceled') =>
       client(updateCommission, { params: { id }, body: { status } })
     expect(await set('fraud')).toMatchObject({ id, status: 'fraud', earnings: 1_000 })
-    expect(await owed()).toEqual({ accrued: 0 })
+    expect(await owed()).toEqual({ accrued: 0n })
     expect(await set('canceled')).toMatchObject({ status: 'canceled' })
     expect(await set('pending')).toMatchObject({ status: 'pending' })
-    expect(await owed()).toEqual({ accrued: 1_000 })
+    expect(await owed()).toEqual({ accrued: 1_000n })
     await expect(set('pending')).rejects.toMatchObject({ status: 400 })
   })
 
@@ -216,29 +212,29 @@ describe('updateCommission', () => {
     expect(await patch({ modifySaleAmount: -1_000, saleAmount: 7 })).toMatchObject({ amount: 2_000, earnings: 200 })
     expect(await patch({ earnings: 150 })).toMatchObject({ amount: 2_000, earnings: 150 })
     expect(await patch({})).toMatchObject({ earnings: 150 })
-    expect(await owed()).toEqual({ accrued: 150 })
+    expect(await owed()).toEqual({ accrued: 150n })
     await recordRefund(program, invoiceId, 500)
     await decideAll(platform, program)
     expect(await client(getCommission, { params: { id } })).toMatchObject({ amount: 1_000, earnings: 75 })
-    expect(await owed()).toEqual({ accrued: 75 })
+    expect(await owed()).toEqual({ accrued: 75n })
     expect(await patch({ saleAmount: 0 })).toMatchObject({ status: 'refunded', earnings: 75 })
-    expect(await owed()).toEqual({ accrued: 0 })
+    expect(await owed()).toEqual({ accrued: 0n })
   })
 
   it('200: leaves its open payout', async () => {
     const { client, sell, owed, mature } = await buildWorld()
     const { id } = (await sell()).commission
     await mature()
-    expect(await owed()).toEqual({ accrued: 0, due: 1_000 })
+    expect(await owed()).toEqual({ accrued: 0n, due: 1_000n })
     expect(await client(updateCommission, { params: { id }, body: { earnings: 400 } })).toMatchObject({
       status: 'pending',
     })
-    expect(await owed()).toEqual({ accrued: 400, due: 0 })
+    expect(await owed()).toEqual({ accrued: 400n, due: 0n })
     await mature()
     expect(await client(updateCommission, { params: { id }, body: { status: 'duplicate' } })).toMatchObject({
       status: 'duplicate',
     })
-    expect(await owed()).toEqual({ accrued: 0, due: 0 })
+    expect(await owed()).toEqual({ accrued: 0n, due: 0n })
   })
 
   it('400: a paid one, one on its way, and the amount of one that is not a sale', async () => {
@@ -267,9 +263,9 @@ describe('bulkUpdateCommissions', () => {
     const set = (commissionIds: string[], status: 'fraud' | 'canceled') =>
       client(bulkUpdateCommissions, { body: { commissionIds, status } })
     await expect(set([...ids, unknown], 'fraud')).rejects.toMatchObject({ status: 404 })
-    expect(await owed()).toEqual({ accrued: 2_000 })
+    expect(await owed()).toEqual({ accrued: 2_000n })
     expect(await set(ids, 'fraud')).toEqual(ids.map((id) => ({ id, status: 'fraud' })))
-    expect(await owed()).toEqual({ accrued: 0 })
+    expect(await owed()).toEqual({ accrued: 0n })
     await expect(set(ids, 'fraud')).rejects.toMatchObject({ status: 400 })
   })
 })

@@ -1,15 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { buildCustomer } from '../../../test/build.ts'
-import {
-  buildPartner,
-  buildProgram,
-  buildReward,
-  decideAll,
-  readCommissions,
-  recordRefund,
-  recordSale,
-} from '../../../test/program.ts'
+import { buildEarner, decideAll, readCommissions, recordRefund, recordSale } from '../../../test/program.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 import { verifyMoney } from '../../maintenance/money.ts'
 import { transaction } from '../../platform/postgres.ts'
@@ -28,10 +20,8 @@ const modifier = { operator: 'AND', conditions, type: 'percentage', amount: 2_00
 const count = 30
 
 test('sales with the longest explanations are decided, refunded and canceled in parts that fit into memory', async () => {
-  const program = await buildProgram(platform)
+  const { program, partner } = await buildEarner(platform, { modifiers: [modifier, modifier] })
   const { ctx } = program
-  await buildReward(program, { modifiers: [modifier, modifier] })
-  const partner = await buildPartner(platform, program)
   const customer = await buildCustomer(platform, program.workspace)
   const invoices: string[] = []
   // While the partner is locked nothing is decided, so that all are queued at once.

@@ -3,8 +3,7 @@ import { expect, test } from 'vitest'
 import { buildCustomer } from '../../../test/build.ts'
 import {
   type BuiltProgram,
-  buildPartner,
-  buildProgram,
+  buildEarner,
   buildReward,
   decideAll,
   readCommissions,
@@ -36,9 +35,7 @@ async function earnings(program: BuiltProgram) {
 }
 
 test('sales of a backlog earn by the version of their own time', async () => {
-  const program = await buildProgram(platform)
-  const reward = await buildReward(program)
-  const partner = await buildPartner(platform, program)
+  const { program, reward, partner } = await buildEarner(platform)
   await addVersion(program, reward, 2, { amount: 2_000, at: at('2026-03-01') })
   await addVersion(program, reward, 3, { amount: 3_000, at: at('2026-05-01') })
   for (const day of ['2026-02-01', '2026-04-01', '2026-06-01', '2019-12-31'])
@@ -54,9 +51,7 @@ test('sales of a backlog earn by the version of their own time', async () => {
 })
 
 test('a version for all governs the sales after it, also of customers bound in the same backlog', async () => {
-  const program = await buildProgram(platform)
-  const reward = await buildReward(program)
-  const partner = await buildPartner(platform, program)
+  const { program, reward, partner } = await buildEarner(platform)
   await addVersion(program, reward, 2, { amount: 2_000, at: at('2026-03-01'), toAll: true })
   const { customer } = await recordSale(platform, program, partner, { at: at('2026-01-01') })
   for (const day of ['2026-02-01', '2026-04-01'])
@@ -70,9 +65,7 @@ test('a version for all governs the sales after it, also of customers bound in t
 })
 
 test('a deleted reward governs the sales before its deletion, and the partner reward of the time comes first', async () => {
-  const program = await buildProgram(platform)
-  const reward = await buildReward(program)
-  const partner = await buildPartner(platform, program)
+  const { program, reward, partner } = await buildEarner(platform)
   await sql`UPDATE rewards SET archived_at = ${at('2026-03-01')} WHERE number = ${reward}`.execute(platform.db)
   const own = await buildReward(program, { amount: 5_000 }, partner)
   await sql`UPDATE rewards SET archived_at = ${at('2026-02-01')} WHERE number = ${own}`.execute(platform.db)
@@ -83,9 +76,7 @@ test('a deleted reward governs the sales before its deletion, and the partner re
 })
 
 test("clicks of a day earn by the version of the day's end", async () => {
-  const program = await buildProgram(platform)
-  const reward = await buildReward(program, { event: 'click', type: 'flat', amount: 10 })
-  const partner = await buildPartner(platform, program)
+  const { program, reward, partner } = await buildEarner(platform, { event: 'click', type: 'flat', amount: 10 })
   await addVersion(program, reward, 2, { amount: 20, at: at('2026-03-02') })
   const days = ['2026-03-01', '2026-03-02'].map((day) => {
     return {
@@ -101,11 +92,9 @@ test("clicks of a day earn by the version of the day's end", async () => {
 })
 
 test('a lead of a backlog does not know the sale after it', async () => {
-  const program = await buildProgram(platform)
   const condition = { entity: 'customer', attribute: 'subscriptionDurationMonths', operator: 'less_than', value: 5 }
   const modifiers = [{ operator: 'AND', conditions: [condition], type: 'flat', amount: 500 }]
-  await buildReward(program, { event: 'lead', type: 'flat', amount: 100, modifiers })
-  const partner = await buildPartner(platform, program)
+  const { program, partner } = await buildEarner(platform, { event: 'lead', type: 'flat', amount: 100, modifiers })
   const customer = await buildCustomer(platform, program.workspace)
   await recordLead(platform, program, partner, customer)
   await recordSale(platform, program, partner, { customer, at: new Date(Date.now() + 60_000) })
