@@ -12,6 +12,7 @@ import { type Customer, lockCustomer, saveCustomer } from '../customers/service.
 import { linkNumbers, linksByNumber, partnerLinks } from '../links/service.ts'
 import { lockPartners, type Partner, requirePartner } from '../partners/service.ts'
 import { requireProgram } from '../programs/service.ts'
+import { earningStatuses } from '../rewards/service.ts'
 import { recordLeadByHand, recordSaleByHand } from '../track/service.ts'
 import { addTotals, noChanges } from './batch.ts'
 import type { Commission } from './commission.ts'
@@ -19,7 +20,8 @@ import { earnedPosting } from './decide-batch.ts'
 import { judgeMoves } from './judge-moves.ts'
 import { writeChanges } from './write.ts'
 
-const earning = ['approved', 'invited', 'archived', 'deactivated']
+/** A deactivated partner's links earn nothing, but what it earned before may be corrected. */
+const correctable = [...earningStatuses, 'deactivated']
 
 export async function createCommission(ctx: Ctx, input: NewCommission) {
   await requireProgram(ctx)
@@ -142,7 +144,7 @@ async function findParties(
   ctx: Ctx,
   input: Pick<NewLeadCommission, 'partnerId' | 'linkId' | 'customerId' | 'customer'>,
 ) {
-  const partner = await requireEarning(await requirePartner(ctx, { partnerId: input.partnerId }))
+  const partner = requireStatus(await requirePartner(ctx, { partnerId: input.partnerId }), earningStatuses)
   const number = await findLink(ctx, partner, input.linkId)
   return { link: { number, partnerId: partner.id }, customer: await findCustomer(ctx, input) }
 }
@@ -173,15 +175,17 @@ async function findCustomer(ctx: Ctx, input: Pick<NewLeadCommission, 'customerId
   return saveCustomer(ctx, externalId, {})
 }
 
-/** Locks the partner; throws 404 when there is none, and 400 when it does not earn. */
+/** Locks the partner; throws 404 when there is none, and 422 when its status allows no commission. */
 async function lockPartner(ctx: Ctx, partnerId: string): Promise<Partner> {
   const found = await requirePartner(ctx, { partnerId })
   const [partner] = await lockPartners(ctx.db, ctx.workspaceId, [found.number])
   if (!partner) throw conflict('The partner is being merged by another request. Try again.')
-  return requireEarning(partner)
+  return requireStatus(partner, correctable)
 }
 
-function requireEarning(partner: Partner): Partner {
-  if (earning.includes(partner.status)) return partner
-  throw badRequest(`Partner ${partner.id} is ${partner.status}. Only these earn commissions: ${earning.join(', ')}.`)
+function requireStatus(partner: Partner, allowed: string[]): Partner {
+  if (allowed.includes(partner.status)) return partner
+  throw invalid(
+    `\`partnerId\` in the body is ${partner.id}, which is ${partner.status}. Only ${allowed.join(', ')} partners get this commission.`,
+  )
 }

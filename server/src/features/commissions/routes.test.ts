@@ -189,6 +189,28 @@ describe('createCommission', () => {
   })
 })
 
+describe('createCommission for a partner that does not earn', () => {
+  it.each([
+    ['deactivated', 'sale', 422],
+    ['deactivated', 'lead', 422],
+    ['deactivated', 'custom', 202],
+    ['banned', 'sale', 422],
+    ['banned', 'custom', 422],
+  ] as const)('a %s partner: a %s is %i', async (status, type, expected) => {
+    const { partner, program } = await buildWorld()
+    await sql`UPDATE partners SET status = ${status} WHERE number = ${partner.number}`.execute(platform.db)
+    const { id: customerId } = await buildCustomer(platform, program.workspace)
+    const given = { sale: { customerId, sale: { amount: 5 } }, lead: { customerId }, custom: { amount: 5 } }[type]
+    const response = await fetch(`${api}/commissions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${program.workspace.key}` },
+      body: JSON.stringify({ type, partnerId: partner.id, ...given }),
+    })
+    expect(response.status).toBe(expected)
+    if (expected === 422) expect(await response.text()).toContain(`${partner.id}, which is ${status}`)
+  })
+})
+
 describe('updateCommission', () => {
   it('200: status and back again, each with its posting', async () => {
     const { client, sell, owed } = await buildWorld()

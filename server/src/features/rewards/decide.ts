@@ -28,14 +28,15 @@ export type Decision =
     }
   | { reason: NoReward; why: Why }
 
-const earning = ['approved', 'invited', 'archived']
+/** Statuses of partners whose leads and sales earn. */
+export const earningStatuses = ['approved', 'invited', 'archived']
 const dayMs = 86_400_000
 
 /** What an event earns, or why nothing. `why` has everything that is needed to compute the earnings again. */
 export function decide(event: RewardEvent, history: History, choice: Choice): Decision {
   const why = describeEvent(event)
   const binding = event.kind === 'sale' ? history.binding : null
-  if (!earning.includes(event.partner.status)) return { reason: 'not_enrolled', why }
+  if (!earningStatuses.includes(event.partner.status)) return { reason: 'not_enrolled', why }
   if (history.isVoid) return { reason: 'voided', why }
   if (event.kind === 'lead' && history.hasLeadCommission) return { reason: 'duplicate_lead', why }
   const version = governingVersion(event, binding, choice)

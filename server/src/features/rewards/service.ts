@@ -1,7 +1,7 @@
 import type { Ctx } from '../../platform/context.ts'
 import type { Db } from '../../platform/postgres.ts'
 import { type CapKey, capKey } from './cap.ts'
-import { type Decision, decide, governingVersion } from './decide.ts'
+import { type Decision, decide, earningStatuses as earning, governingVersion } from './decide.ts'
 import { earningsAfterRefund } from './refund.ts'
 import { archiveRewardsOfGroup } from './store.ts'
 import type * as terms from './terms.ts'
@@ -17,6 +17,9 @@ export type RewardDecision = Decision
 export type RewardChoices = Choices
 export type RewardTimeline = Timeline
 export type RewardTimelines = Timelines
+
+/** Statuses of partners whose leads and sales earn. */
+export const earningStatuses = earning
 
 /** What an event earns, or why nothing. Computes only: the caller reads the history and stores the decision. */
 export function decideReward(event: RewardEvent, history: RewardHistory, choice: RewardChoice): RewardDecision {
