@@ -1,7 +1,10 @@
+import { retrieveAnalytics } from '@tributary/contract/analytics'
 import { createClient } from '@tributary/contract/client'
-import { createCommission } from '@tributary/contract/commissions'
-import { retrievePartnerAnalytics } from '@tributary/contract/partner-links'
-import { createPartner } from '@tributary/contract/partners'
+import { createCommission, listCommissions } from '@tributary/contract/commissions'
+import { listEvents } from '@tributary/contract/events'
+import { deleteLink } from '@tributary/contract/links'
+import { createPartnerLink, retrievePartnerAnalytics } from '@tributary/contract/partner-links'
+import { createPartner, mergePartners } from '@tributary/contract/partners'
 import { createReward } from '@tributary/contract/rewards'
 import { expect, inject, it } from 'vitest'
 import { buildProgram, buildWorkspace } from '../../../test/build.ts'
@@ -33,4 +36,40 @@ it('counts what a partner earned in the period, in total, over time and by link'
   const other = await call(createPartner, { body: { email: 'bob@example.com' } })
   const none = await call(retrievePartnerAnalytics, { query: { partnerId: other.id } })
   expect(none).toEqual({ clicks: 0, leads: 0, sales: 0, saleAmount: 0, earnings: 0 })
+})
+
+it('the ids of merged partners find the events and commissions of the partner they became', async () => {
+  const workspace = await buildWorkspace(platform)
+  await buildProgram(platform, workspace)
+  const call = createClient({ url: api, token: workspace.key })
+  const enrol = (email: string) => call(createPartner, { body: { email } })
+  const [source, target] = [await enrol('ann@example.com'), await enrol('bob@example.com')]
+  const terms = { event: 'sale' as const, type: 'percentage' as const, amountInPercentage: 10 }
+  await call(createReward, { body: { groupId: source.groupId ?? '', ...terms } })
+  const sell = async (partnerId: string, externalId: string) => {
+    const sale = { amount: 5_000, currency: 'usd', eventName: 'Purchase', paymentProcessor: 'custom' as const }
+    await call(createCommission, { body: { type: 'sale', partnerId, customer: { externalId, country: 'DE' }, sale } })
+  }
+  await sell(source.id, 'c1')
+  const { id: linkId } = await call(createPartnerLink, { body: { partnerId: source.id } })
+  await call(createCommission, {
+    body: { type: 'lead', partnerId: source.id, linkId, customer: { externalId: 'c2', country: 'DE' } },
+  })
+  await eventually(async () => expect(await call(listCommissions)).toHaveLength(1))
+  // A deleted link stays with the merged partner.
+  await call(deleteLink, { params: { linkId } })
+  await call(mergePartners, { body: { sourcePartnerId: source.id, targetPartnerId: target.id } })
+  await sell(target.id, 'c3')
+  await eventually(async () => {
+    for (const partnerId of [source.id, target.id]) {
+      expect(await call(listCommissions, { query: { partnerId } })).toHaveLength(2)
+      const query = { partnerId, interval: '7d' as const }
+      expect(await call(retrieveAnalytics, { query: { ...query, event: 'composite' } })).toMatchObject({
+        leads: 3,
+        sales: 2,
+      })
+      expect(await call(listEvents, { query: { ...query, event: 'leads' } })).toHaveLength(3)
+      expect(await call(listEvents, { query: { ...query, partnerId: `-${partnerId}`, event: 'leads' } })).toEqual([])
+    }
+  })
 })

@@ -2,13 +2,14 @@ import type { EventFilters } from '@tributary/contract/events'
 import type { Ctx } from '../../platform/context.ts'
 import { notFound } from '../../platform/errors.ts'
 import { linkNumbers } from '../links/service.ts'
+import { partnerAliases } from '../partners/service.ts'
 import { type EventFilter, type FilterQuery, parseFilter } from './filter.ts'
 import { type Period, readPeriod } from './period.ts'
 
 /** `isOpen` when the period has everything until now. */
 export type Resolved = { period: Period & { isOpen: boolean }; filter: EventFilter }
 
-/** Resolves a query's period, filters and links. `from` is the start of the period in a cursor. */
+/** Resolves a query's period, filters, links and merged partners. `from` is the start of the period in a cursor. */
 export async function resolve(ctx: Ctx, query: EventFilters & FilterQuery, from?: number): Promise<Resolved> {
   const history = { plan: ctx.plan, days: ctx.config.HISTORY_DAYS_BY_PLAN[ctx.plan] }
   const now = ctx.now()
@@ -20,5 +21,9 @@ export async function resolve(ctx: Ctx, query: EventFilters & FilterQuery, from?
     if (name !== undefined && numbers.length === 0) throw notFound('link', name)
     named.push({ numbers, excluded })
   }
-  return { period: { ...period, isOpen: period.to > now }, filter: { ...filter, linkNumbers: named } }
+  const partners = filter.lists?.partnerId
+  const lists = partners
+    ? { ...filter.lists, partnerId: { ...partners, values: await partnerAliases(ctx, partners.values) } }
+    : filter.lists
+  return { period: { ...period, isOpen: period.to > now }, filter: { ...filter, lists, linkNumbers: named } }
 }

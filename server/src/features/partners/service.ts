@@ -38,6 +38,7 @@ import {
   selectDisabledTimes,
   selectNumberedPartners,
   selectPartner,
+  selectPartnerAliases,
   selectPartnerByEmail,
   selectPartnerByToken,
   selectPartnerNumbers,
@@ -113,6 +114,11 @@ export async function requirePartner(ctx: Reader, { partnerId, tenantId }: Partn
 export async function findPartner(ctx: Reader, { partnerId, tenantId }: PartnerName): Promise<Partner | undefined> {
   if (partnerId) return (await findPartnersById(ctx, [partnerId])).get(partnerId)
   return tenantId ? selectPartner(ctx.db, ctx.workspaceId, { tenantId }) : undefined
+}
+
+/** Every id under which links of these partners are found: a merge leaves the old id on deleted links. */
+export async function partnerAliases(ctx: Reader, ids: string[]): Promise<string[]> {
+  return [...new Set([...ids, ...(await selectPartnerAliases(ctx.db, ctx.workspaceId, ids))])]
 }
 
 /** Partners of any workspace after a number, or with the given numbers, including merged ones. */

@@ -238,6 +238,19 @@ export async function selectPartnerNumbers(
   return result.rows
 }
 
+const mostAliases = 10_000
+
+/** Every id of the partners with these ids: their own, and those of the partners that were merged into them. */
+export async function selectPartnerAliases(db: Db, workspaceId: string, ids: string[]): Promise<string[]> {
+  const result = await sql<{ id: string }>`WITH asked AS (
+      SELECT DISTINCT coalesce(merged_into, number) AS number FROM partners
+      WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[]))
+    SELECT id FROM partners JOIN asked USING (number)
+    UNION SELECT p.id FROM partners p JOIN asked ON p.merged_into = asked.number
+    WHERE p.workspace_id = ${workspaceId} LIMIT ${mostAliases}`.execute(db)
+  return result.rows.map(({ id }) => id)
+}
+
 /** Partners after a number, or with the given numbers, including merged ones. */
 export async function selectNumberedPartners(
   db: AllWorkspacesDb,
