@@ -6,7 +6,7 @@ import { type Group, groupsByNumber } from '../groups/service.ts'
 import { partnerLinks } from '../links/service.ts'
 import { type Partner as PartnerRow, type Totals, tagsByPartner, totalsByPartner } from '../partners/service.ts'
 import { type ProgramRecord, requireProgram } from '../programs/service.ts'
-import { currentVersions, type RewardChoice, type RewardChoices } from '../rewards/service.ts'
+import { currentRewards } from '../rewards/service.ts'
 
 const linksShown = 100
 
@@ -17,7 +17,7 @@ type Facts = {
   totals: Map<bigint, Totals>
   tags: Map<bigint, Partner['tags']>
   links: Map<string, PartnerLink[]>
-  rewards: Map<bigint, RewardChoices>
+  rewards: Awaited<ReturnType<typeof currentRewards>>
 }
 
 export async function presentPartners(ctx: Ctx, rows: PartnerRow[]): Promise<Partner[]> {
@@ -51,7 +51,7 @@ export async function presentPartner(ctx: Ctx, row: PartnerRow): Promise<Partner
 }
 
 function present(row: PartnerRow, { program, groups, discounts, totals, tags, links, rewards }: Facts): Partner {
-  const choices = rewards.get(row.number)
+  const own = rewards.get(row.number)
   return {
     id: row.id,
     name: row.name,
@@ -74,9 +74,9 @@ function present(row: PartnerRow, { program, groups, discounts, totals, tags, li
     createdAt: row.created_at.toISOString(),
     status: row.status,
     links: links.get(row.id) ?? [],
-    clickRewardId: chosenId(choices?.click),
-    leadRewardId: chosenId(choices?.lead),
-    saleRewardId: chosenId(choices?.sale),
+    clickRewardId: own?.click ?? null,
+    leadRewardId: own?.lead ?? null,
+    saleRewardId: own?.sale ?? null,
     referralRewardId: null,
     discountId: discounts.get(row.group_number)?.id ?? null,
     applicationId: row.application_id,
@@ -96,14 +96,9 @@ function present(row: PartnerRow, { program, groups, discounts, totals, tags, li
   }
 }
 
-function readRewards({ db, workspaceId }: Ctx, rows: PartnerRow[]): Promise<Map<bigint, RewardChoices>> {
+function readRewards({ db, workspaceId }: Ctx, rows: PartnerRow[]): Promise<Facts['rewards']> {
   const partners = rows.map(({ number, group_number }) => ({ number, groupNumber: group_number }))
-  return currentVersions(db, workspaceId, partners)
-}
-
-/** A partner's own reward comes before its group's. */
-function chosenId(choice: RewardChoice | undefined): string | null {
-  return (choice?.partner ?? choice?.group)?.rewardId ?? null
+  return currentRewards(db, workspaceId, partners)
 }
 
 const noTotals: Totals = { clicks: 0n, leads: 0n, conversions: 0n, sales: 0n, sale_amount: 0n, commissions: 0n }

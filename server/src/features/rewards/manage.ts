@@ -18,8 +18,10 @@ import { requireProgram } from '../programs/service.ts'
 import {
   archiveReward,
   type CurrentReward,
+  countRewards,
   insertReward,
   insertVersion,
+  measureVersions,
   type Page,
   selectReward,
   selectRewards,
@@ -27,7 +29,11 @@ import {
 } from './store.ts'
 import { presentTerms, storeTerms } from './terms.ts'
 
+// One event reads all versions of its customer's reward, and a worker has memory for a few million characters.
 const mostVersions = 1_000
+const mostCharacters = 4_000_000
+/** Rewards that a group or partner may have had for an event, with deleted ones. */
+const mostRewards = 100
 
 export async function listRewards(ctx: Ctx, query: RewardsQuery): Promise<Reward[]> {
   await requireProgram(ctx)
@@ -48,15 +54,15 @@ export async function createReward(ctx: Ctx, { groupId, partnerId, ...terms }: N
     const partner = partnerId ? await requirePartner(ctx, { partnerId }) : undefined
     if (partner) await lockPartners(ctx.db, ctx.workspaceId, [partner.number])
     const group = partner ? undefined : await requireGroup(ctx, groupId as string)
-    const reward = await insertReward(ctx.db, {
-      id: newId('rw'),
-      workspace_id: ctx.workspaceId,
-      group_number: group?.number ?? null,
-      partner_number: partner?.number ?? null,
-      event: terms.event,
-    })
+    const owner = partner ? `partner ${partnerId}` : `group ${groupId}`
+    const owned = { group_number: group?.number ?? null, partner_number: partner?.number ?? null, event: terms.event }
+    if ((await countRewards(ctx.db, ctx.workspaceId, owned)) >= mostRewards) {
+      throw conflict(
+        `The ${owner} has had ${mostRewards} ${terms.event} rewards, which is the limit. Create another group, and change its rewards with PATCH /rewards/{id} instead of replacing them.`,
+      )
+    }
+    const reward = await insertReward(ctx.db, { id: newId('rw'), workspace_id: ctx.workspaceId, ...owned })
     if (!reward) {
-      const owner = partner ? `partner ${partnerId}` : `group ${groupId}`
       throw conflict(`The ${owner} has a ${terms.event} reward already. Change it with PATCH /rewards/{id}.`)
     }
     const version = await insertVersion(ctx.db, ctx.workspaceId, reward, {
@@ -82,6 +88,12 @@ export async function updateReward(ctx: Ctx, id: string, { applyTo, ...patch }: 
     if (isSame && (!appliesToAll || version.applies_to_all)) return present(ctx, current)
     if (version.version >= mostVersions) {
       throw conflict(`This reward has ${mostVersions} versions, which is the limit. Delete it and create another.`)
+    }
+    const characters = (await measureVersions(ctx.db, ctx.workspaceId, reward)) + JSON.stringify(terms).length
+    if (characters > mostCharacters) {
+      throw conflict(
+        `The versions of this reward would have ${characters} characters together, and ${mostCharacters} are the limit. Delete it and create another.`,
+      )
     }
     const actor = formatActor(ctx.actor)
     const row = { version: version.version + 1, terms, appliesToAll, actor, at: ctx.now() }

@@ -35,6 +35,7 @@ async function send(workspace: Pick<BuiltWorkspace, 'key'>, method: string, path
 
 const sale = { event: 'sale', type: 'percentage', amountInPercentage: 20, maxDuration: 12 } as const
 const lead = { event: 'lead', type: 'flat', amountInCents: 200 } as const
+const leadInstead = { ...lead, amountInPercentage: undefined, maxDuration: undefined }
 
 async function withProgram() {
   const workspace = await buildWorkspace(platform)
@@ -149,6 +150,31 @@ describe('createReward', () => {
     expect(answer).toMatchObject({ status: 422 })
     expect(answer.message).toContain(message)
   })
+})
+
+it('a group has at most 100 rewards for an event, also when each is deleted before the next', async () => {
+  const { workspace, groupId, create } = await withProgram()
+  await sql`INSERT INTO rewards (id, workspace_id, group_number, event, archived_at)
+    SELECT gen_random_uuid(), ${workspace.id}, number, 'sale', now() FROM partner_groups, generate_series(1, 100)
+    WHERE workspace_id = ${workspace.id} AND id = ${groupId}`.execute(platform.db)
+  await expect(create()).rejects.toMatchObject({ status: 409, message: expect.stringContaining('has had 100 sale') })
+  expect(await create(leadInstead)).toMatchObject({ event: 'lead' })
+})
+
+it('the versions of a reward have at most 4 million characters together, and are at most 1,000', async () => {
+  const { workspace, call, create } = await withProgram()
+  const grow = async (id: string, version: number, characters: number) =>
+    sql`INSERT INTO reward_versions (reward_number, workspace_id, version, terms, actor)
+      SELECT r.number, r.workspace_id, ${version}, v.terms || jsonb_build_object('x', repeat('x', ${characters}::int)), 'test'
+      FROM rewards r JOIN reward_versions v ON v.reward_number = r.number
+      WHERE r.workspace_id = ${workspace.id} AND r.id = ${id}`.execute(platform.db)
+  const update = (id: string) => call(updateReward, { params: { id }, body: { amountInPercentage: 21 } })
+  const [large, old] = [await create(), await create(leadInstead)]
+  await grow(large.id, 2, 4_000_000)
+  await expect(update(large.id)).rejects.toMatchObject({ status: 409, message: expect.stringContaining('characters') })
+  await grow(old.id, 1_000, 1)
+  const again = call(updateReward, { params: { id: old.id }, body: { amountInCents: 201 } })
+  await expect(again).rejects.toMatchObject({ status: 409, message: expect.stringContaining('1000 versions') })
 })
 
 describe('listRewards', () => {

@@ -6,7 +6,8 @@ import { describe, expect, inject, it } from 'vitest'
 import { buildPartner, buildProgram, buildWorkspace } from '../../../test/build.ts'
 import { buildHistory, buildSale, buildVersion } from '../../../test/rewards.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
-import { boundVersions, currentVersions, decideReward, findVersion, rewardAfterRefund } from './service.ts'
+import { boundVersions, currentRewards, decideReward, findVersion, rewardAfterRefund } from './service.ts'
+import { loadChoices } from './versions.ts'
 
 const platform = await openTestPlatform()
 const { api } = inject('server')
@@ -37,37 +38,45 @@ async function withGroup() {
   const update = (id: string, body: object) => call(updateReward, { params: { id }, body })
   const { number, group_number, id } = await buildPartner(platform, workspace, { groupId })
   const partner = { number, groupNumber: group_number }
-  const current = async () => (await currentVersions(platform.db, workspace.id, [partner])).get(number)
-  return { workspace, call, create, update, partner, partnerId: id, current }
+  const current = async () => (await loadChoices(platform.db, workspace.id, [partner]))?.get(number)
+  const rewardIds = async () => (await currentRewards(platform.db, workspace.id, [partner])).get(number)
+  return { workspace, call, create, update, partner, partnerId: id, current, rewardIds }
 }
 
-describe('currentVersions', () => {
-  it("has each event's newest version of the partner's and the group's reward", async () => {
-    const { call, create, update, partnerId, current } = await withGroup()
-    expect(await current()).toEqual({ click: none, lead: none, sale: none })
+describe('the rewards for new customers of a partner', () => {
+  it("are the partner's own before the group's, each with its newest version", async () => {
+    const { call, create, update, partnerId, current, rewardIds } = await withGroup()
+    expect([await current(), await rewardIds()]).toEqual([none, {}])
     const reward = await create()
     await update(reward.id, { amountInPercentage: 15 })
-    const lead = { event: 'lead', type: 'flat', amountInCents: 5, amountInPercentage: null } as const
-    await create(lead)
+    const lead = await create({ event: 'lead', type: 'flat', amountInCents: 5, amountInPercentage: null })
     const own = await create({ groupId: null, partnerId, amountInPercentage: 40 })
     expect(await current()).toMatchObject({
-      click: none,
-      lead: { partner: null, group: { version: 1, terms: { amount: 5n, maxDuration: 0 } } },
-      sale: {
-        partner: { rewardId: own.id, terms: { amount: 4_000n } },
-        group: { rewardId: reward.id, version: 2, terms: { amount: 1_500n }, createdAt: expect.any(Date) },
-      },
+      partner: { rewardId: own.id, terms: { amount: 4_000n } },
+      group: { rewardId: reward.id, version: 2, terms: { amount: 1_500n }, createdAt: expect.any(Date) },
     })
+    expect(await rewardIds()).toEqual({ lead: lead.id, sale: own.id })
     await call(deleteReward, { params: { id: own.id } })
-    expect(await current()).toMatchObject({ sale: { partner: null, group: { rewardId: reward.id } } })
+    expect(await current()).toMatchObject({ partner: null, group: { rewardId: reward.id } })
+    expect(await rewardIds()).toEqual({ lead: lead.id, sale: reward.id })
   })
 
-  it('has no rewards of another workspace', async () => {
+  it('are not those of another workspace', async () => {
     const { create, partner } = await withGroup()
     await create()
     const { workspace } = await withGroup()
-    const found = await currentVersions(platform.db, workspace.id, [partner])
-    expect(found.get(partner.number)).toEqual({ click: none, lead: none, sale: none })
+    const found = await loadChoices(platform.db, workspace.id, [partner])
+    expect(found?.get(partner.number)).toEqual(none)
+    expect((await currentRewards(platform.db, workspace.id, [partner])).get(partner.number)).toEqual({})
+  })
+
+  it('are not loaded at once when their terms exceed the memory of a worker', async () => {
+    const { create, current, workspace } = await withGroup()
+    const { id } = await create()
+    await sql`INSERT INTO reward_versions (reward_number, workspace_id, version, terms, actor)
+      SELECT number, workspace_id, 2, jsonb_build_object('description', repeat('x', 9000000)), 'test' FROM rewards
+      WHERE workspace_id = ${workspace.id} AND id = ${id}`.execute(platform.db)
+    expect(await current()).toBeUndefined()
   })
 })
 
@@ -75,10 +84,10 @@ describe('boundVersions', () => {
   it('has the bound version and the later ones that apply to all', async () => {
     const { workspace, create, update, current, call } = await withGroup()
     const { id } = await create()
-    const first = (await current())?.sale.group?.number as bigint
+    const first = (await current())?.group?.number as bigint
     await update(id, { amountInPercentage: 11 })
     await update(id, { amountInPercentage: 12, applyTo: 'allFutureSales' })
-    const third = (await current())?.sale.group?.number as bigint
+    const third = (await current())?.group?.number as bigint
     await update(id, { amountInPercentage: 13, applyTo: 'allFutureSales' })
     await update(id, { amountInPercentage: 14 })
     await call(deleteReward, { params: { id } })
@@ -93,7 +102,7 @@ describe('boundVersions', () => {
   it('has no versions of another workspace', async () => {
     const { create, current } = await withGroup()
     await create()
-    const number = (await current())?.sale.group?.number as bigint
+    const number = (await current())?.group?.number as bigint
     const { workspace } = await withGroup()
     expect(await boundVersions(platform.db, workspace.id, [number])).toEqual(new Map())
     expect(await boundVersions(platform.db, workspace.id, [])).toEqual(new Map())
@@ -105,7 +114,7 @@ describe('boundVersions', () => {
     const conditions = [{ entity: 'sale', attribute: 'productId', operator: 'in', value }]
     const modifiers = [{ conditions, type: 'percentage', amountInPercentage: 20 }] as NewReward['modifiers']
     await create({ modifiers })
-    const version = (await current())?.sale.group
+    const version = (await current())?.group
     const load = () => boundVersions(platform.db, workspace.id, [version?.number ?? 0n])
     const addVersions = (from: number, to: number) =>
       sql`INSERT INTO reward_versions (reward_number, workspace_id, version, terms, applies_to_all, actor)

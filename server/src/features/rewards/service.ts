@@ -6,7 +6,7 @@ import { earningsAfterRefund } from './refund.ts'
 import { archiveRewardsOfGroup } from './store.ts'
 import type * as terms from './terms.ts'
 import { chooseAt, laterVersions, type Timeline, type Timelines } from './timeline.ts'
-import { type Choices, loadBound, loadChoices, loadTimelines } from './versions.ts'
+import { loadBound, loadRewardIds, loadTimelines } from './versions.ts'
 
 export type RewardEvent = terms.RewardEvent
 export type RewardHistory = terms.History
@@ -14,7 +14,6 @@ export type RewardBinding = terms.Binding
 export type RewardChoice = terms.Choice
 export type RewardVersion = terms.RewardVersion
 export type RewardDecision = Decision
-export type RewardChoices = Choices
 export type RewardTimeline = Timeline
 export type RewardTimelines = Timelines
 
@@ -42,13 +41,9 @@ export function rewardAfterRefund(why: RewardDecision['why'], amountLeft: bigint
   return earningsAfterRefund(why, amountLeft)
 }
 
-/** The versions for new customers of each partner, by partner number and event. */
-export function currentVersions(
-  db: Db,
-  workspaceId: string,
-  partners: { number: bigint; groupNumber: bigint }[],
-): Promise<Map<bigint, RewardChoices>> {
-  return loadChoices(db, workspaceId, partners)
+/** The ids of the rewards for new customers of each partner, by partner number and event. */
+export function currentRewards(db: Db, workspaceId: string, partners: { number: bigint; groupNumber: bigint }[]) {
+  return loadRewardIds(db, workspaceId, partners)
 }
 
 /** The versions that were current during a period, of each partner, by partner number and event. */

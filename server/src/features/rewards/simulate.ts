@@ -95,12 +95,13 @@ async function describePartners(
     ctx.workspaceId,
     partners.map(({ number, group_number }) => ({ number, groupNumber: group_number })),
   )
-  const versions = [...choices.values()].flatMap(({ sale }) => [sale.partner, sale.group])
+  if (!choices) throw invalid('The rewards of these partners are too large to simulate together. Send a `partnerId`.')
+  const versions = [...choices.values()].flatMap(({ partner, group }) => [partner, group])
   const hasTiers = [proposed, ...versions].some((version) => version && dependsOnTotals(version))
   const totals = hasTiers ? await totalsByPartner(ctx, numbers) : undefined
   const earlier = hasTiers ? await earlierTotals(ctx, linkNumbers, start) : undefined
-  return partners.map(({ number, id, group_number, status, country }) => {
-    const current = choices.get(number)?.sale ?? { partner: null, group: null }
+  return partners.map(({ number, id, group_number, status, country, email }) => {
+    const current = choices.get(number) ?? { partner: null, group: null }
     const before = earlier?.get(id) ?? { leads: 0n, conversions: 0n, saleAmount: 0n }
     return {
       number,

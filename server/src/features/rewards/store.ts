@@ -43,6 +43,25 @@ export async function insertReward(
   return result.rows[0]
 }
 
+/** How many rewards a group or partner has had for an event, with deleted ones. */
+export async function countRewards(
+  db: Db,
+  workspaceId: string,
+  { group_number, partner_number, event }: Pick<RewardRow, 'group_number' | 'partner_number' | 'event'>,
+): Promise<number> {
+  const owned = group_number === null ? sql`partner_number = ${partner_number}` : sql`group_number = ${group_number}`
+  const result = await sql<{ count: bigint }>`SELECT count(*) FROM rewards
+    WHERE workspace_id = ${workspaceId} AND ${owned} AND event = ${event}`.execute(db)
+  return Number(result.rows[0]?.count)
+}
+
+/** How many characters the terms of all versions of a reward have. */
+export async function measureVersions(db: Db, workspaceId: string, { number }: Pick<RewardRow, 'number'>) {
+  const result = await sql<{ characters: bigint }>`SELECT coalesce(sum(length(terms::text)), 0) AS characters
+    FROM reward_versions WHERE workspace_id = ${workspaceId} AND reward_number = ${number}`.execute(db)
+  return Number(result.rows[0]?.characters)
+}
+
 export async function insertVersion(
   db: Db,
   workspaceId: string,
@@ -85,25 +104,39 @@ export async function selectReward(db: Db, workspaceId: string, id: string): Pro
   return found[0]
 }
 
-/** The rewards that apply to new customers of the groups and partners. */
-export async function selectApplicable(
+type Owners = { groups: bigint[]; partners: bigint[] }
+
+/** The rewards that apply to new customers of the groups and partners, without their terms. */
+export async function selectApplicable(db: Db, workspaceId: string, of: Owners): Promise<RewardRow[]> {
+  const result = await sql<RewardRow>`SELECT r.* FROM rewards r WHERE ${isApplicable(workspaceId, of)}`.execute(db)
+  return result.rows
+}
+
+/** The current versions of the applicable rewards for an event; undefined when they have more than `mostCharacters`. */
+export async function selectApplicableVersions(
   db: Db,
   workspaceId: string,
-  of: { groups: bigint[]; partners: bigint[] },
-): Promise<CurrentReward[]> {
-  return selectCurrent(
-    db,
-    workspaceId,
-    sql`r.workspace_id = ${workspaceId} AND r.archived_at IS NULL
-      AND (r.group_number = ANY(${of.groups}::bigint[]) OR r.partner_number = ANY(${of.partners}::bigint[]))`,
-  )
+  { event, mostCharacters, ...of }: Owners & { event: RewardEventName; mostCharacters: number },
+): Promise<CurrentReward[] | undefined> {
+  const condition = sql`${isApplicable(workspaceId, of)} AND r.event = ${event}`
+  const measured = await sql<{ characters: bigint }>`SELECT coalesce(sum(length(current.terms::text)), 0) AS characters
+    FROM rewards r ${currentVersion(workspaceId)} WHERE ${condition}`.execute(db)
+  return Number(measured.rows[0]?.characters) > mostCharacters ? undefined : selectCurrent(db, workspaceId, condition)
+}
+
+function isApplicable(workspaceId: string, { groups, partners }: Owners) {
+  return sql`r.workspace_id = ${workspaceId} AND r.archived_at IS NULL
+    AND (r.group_number = ANY(${groups}::bigint[]) OR r.partner_number = ANY(${partners}::bigint[]))`
+}
+
+function currentVersion(workspaceId: string) {
+  return sql`CROSS JOIN LATERAL (SELECT ${versionColumns} FROM reward_versions v
+    WHERE v.workspace_id = ${workspaceId} AND v.reward_number = r.number ORDER BY v.version DESC LIMIT 1) AS current`
 }
 
 async function selectCurrent(db: Db, workspaceId: string, condition: ReturnType<typeof sql>): Promise<CurrentReward[]> {
   const result = await sql<CurrentRow>`
-    SELECT r.*, to_jsonb(current) AS version FROM rewards r CROSS JOIN LATERAL (
-      SELECT ${versionColumns} FROM reward_versions v
-      WHERE v.workspace_id = ${workspaceId} AND v.reward_number = r.number ORDER BY v.version DESC LIMIT 1) AS current
+    SELECT r.*, to_jsonb(current) AS version FROM rewards r ${currentVersion(workspaceId)}
     WHERE ${condition}`.execute(db)
   return result.rows.map(({ version, ...reward }) => ({
     reward,
@@ -132,13 +165,13 @@ export async function selectVersions(
 
 /**
  * Reads versions by number, and the later versions of the same rewards that apply to all, each once; oldest first. Their
- * terms are null when all have more than `mostCharacters` together.
+ * terms are null when all have more than `mostCharacters` together. Returns at most `count`.
  */
 export async function selectBoundVersions(
   db: Db,
   workspaceId: string,
   numbers: bigint[],
-  mostCharacters: number,
+  { mostCharacters, count }: { mostCharacters: number; count: number },
 ): Promise<VersionRow[]> {
   const result = await sql<VersionRow>`
     WITH bound AS (SELECT reward_number, min(version) AS version FROM reward_versions
@@ -150,7 +183,7 @@ export async function selectBoundVersions(
         AND (v.number = ANY(${numbers}::bigint[]) OR (v.version > b.version AND v.applies_to_all)))
     SELECT reward_id, number, reward_number, version, applies_to_all, actor, created_at,
       CASE WHEN characters <= ${mostCharacters} THEN terms END AS terms
-    FROM found ORDER BY version`.execute(db)
+    FROM found ORDER BY version LIMIT ${count}`.execute(db)
   return result.rows
 }
 
@@ -163,13 +196,13 @@ export type SpanRow = VersionRow & {
 
 /**
  * The versions that were current at any time of a period, for the groups and partners; oldest first. Their terms are null
- * when all have more than `mostCharacters` together.
+ * when all have more than `mostCharacters` together. Returns at most `count`.
  */
 export async function selectSpans(
   db: Db,
   workspaceId: string,
-  of: { groups: bigint[]; partners: bigint[] },
-  { first, last, mostCharacters }: { first: Date; last: Date; mostCharacters: number },
+  of: Owners,
+  { first, last, mostCharacters, count }: { first: Date; last: Date; mostCharacters: number; count: number },
 ): Promise<SpanRow[]> {
   // An event's time has milliseconds, the time of a reward's version microseconds.
   const result = await sql<SpanRow>`SELECT number, reward_number, version, applies_to_all, actor, created_at, reward_id,
@@ -182,7 +215,7 @@ export async function selectSpans(
         AND (r.group_number = ANY(${of.groups}::bigint[]) OR r.partner_number = ANY(${of.partners}::bigint[]))
     ) AS spans
     WHERE created_at < ${last}::timestamptz + interval '1 millisecond' AND (until IS NULL OR until > ${first})
-    ORDER BY reward_number, version`.execute(db)
+    ORDER BY reward_number, version LIMIT ${count}`.execute(db)
   return result.rows
 }
 

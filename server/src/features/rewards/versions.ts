@@ -1,54 +1,81 @@
 import type { RewardEventName } from '@tributary/contract/reward-terms'
 import type { Db } from '../../platform/postgres.ts'
-import { selectApplicable, selectBoundVersions, selectSpans, type VersionRow } from './store.ts'
+import {
+  type RewardRow,
+  selectApplicable,
+  selectApplicableVersions,
+  selectBoundVersions,
+  selectSpans,
+  type VersionRow,
+} from './store.ts'
 import { type Binding, type Choice, parseTerms, type RewardVersion } from './terms.ts'
 import type { Span, Timeline, Timelines } from './timeline.ts'
 
 // A worker that loads more at once would run out of memory. Its caller then decides fewer events at once.
-const mostCharacters = 8_000_000
+const most = { mostCharacters: 8_000_000, count: 20_000 }
 
-export type Choices = Record<RewardEventName, Choice>
+type Member = { number: bigint; groupNumber: bigint }
 
-/** The current versions for new customers of each partner, by partner number and event. */
+/** The ids of the rewards for new customers of each partner, by partner number. Its own come before its group's. */
+export async function loadRewardIds(
+  db: Db,
+  workspaceId: string,
+  partners: Member[],
+): Promise<Map<bigint, Partial<Record<RewardEventName, string>>>> {
+  const found = await selectApplicable(db, workspaceId, listOwners(partners))
+  const ids = new Map(found.map((reward) => [ownerKey(reward), reward.id]))
+  return new Map(
+    partners.map(({ number, groupNumber }) => {
+      const find = (event: RewardEventName) =>
+        ids.get(`partner ${number} ${event}`) ?? ids.get(`group ${groupNumber} ${event}`)
+      return [number, { click: find('click'), lead: find('lead'), sale: find('sale') }]
+    }),
+  )
+}
+
+/** The current versions for new customers' sales, by partner number; undefined when they are too large to load at once. */
 export async function loadChoices(
   db: Db,
   workspaceId: string,
-  partners: { number: bigint; groupNumber: bigint }[],
-): Promise<Map<bigint, Choices>> {
-  const groups = [...new Set(partners.map(({ groupNumber }) => groupNumber))]
-  const found = await selectApplicable(db, workspaceId, { groups, partners: partners.map(({ number }) => number) })
-  const versions = new Map(
-    found.map(({ reward, version }) => {
-      const owner = reward.partner_number === null ? `group ${reward.group_number}` : `partner ${reward.partner_number}`
-      return [`${owner} ${reward.event}`, readVersion(version)]
-    }),
-  )
+  partners: Member[],
+): Promise<Map<bigint, Choice> | undefined> {
+  const asked = { ...listOwners(partners), event: 'sale' as const, mostCharacters: most.mostCharacters }
+  const found = await selectApplicableVersions(db, workspaceId, asked)
+  if (!found) return undefined
+  const versions = new Map(found.map(({ reward, version }) => [ownerKey(reward), readVersion(version)]))
   return new Map(
     partners.map(({ number, groupNumber }) => {
-      const choose = (event: RewardEventName): Choice => ({
-        partner: versions.get(`partner ${number} ${event}`) ?? null,
-        group: versions.get(`group ${groupNumber} ${event}`) ?? null,
-      })
-      return [number, { click: choose('click'), lead: choose('lead'), sale: choose('sale') }]
+      const [partner, group] = [versions.get(`partner ${number} sale`), versions.get(`group ${groupNumber} sale`)]
+      return [number, { partner: partner ?? null, group: group ?? null }]
     }),
   )
+}
+
+function listOwners(partners: Member[]): { groups: bigint[]; partners: bigint[] } {
+  const groups = [...new Set(partners.map(({ groupNumber }) => groupNumber))]
+  return { groups, partners: partners.map(({ number }) => number) }
+}
+
+function ownerKey({
+  group_number,
+  partner_number,
+  event,
+}: Pick<RewardRow, 'group_number' | 'partner_number' | 'event'>): string {
+  return `${partner_number === null ? `group ${group_number}` : `partner ${partner_number}`} ${event}`
 }
 
 /** The versions that were current during a period, of each partner, by partner number and event. */
 export async function loadTimelines(
   db: Db,
   workspaceId: string,
-  partners: { number: bigint; groupNumber: bigint }[],
+  partners: Member[],
   period: { first: Date; last: Date },
 ): Promise<Map<bigint, Timelines>> {
-  const groups = [...new Set(partners.map(({ groupNumber }) => groupNumber))]
-  const of = { groups, partners: partners.map(({ number }) => number) }
   const spans = new Map<string, Span[]>()
-  const rows = await selectSpans(db, workspaceId, of, { ...period, mostCharacters })
+  const rows = await selectSpans(db, workspaceId, listOwners(partners), { ...period, ...most })
   requireTerms(rows)
   for (const row of rows) {
-    const owner = row.partner_number === null ? `group ${row.group_number}` : `partner ${row.partner_number}`
-    const key = `${owner} ${row.event}`
+    const key = ownerKey(row)
     const span = { version: readVersion(row), until: row.until }
     const known = spans.get(key)
     if (known) known.push(span)
@@ -73,7 +100,7 @@ export async function loadBound(
 ): Promise<Map<bigint, Pick<Binding, 'version' | 'later'>>> {
   if (numbers.length === 0) return new Map()
   const asked = new Set(numbers)
-  const rows = await selectBoundVersions(db, workspaceId, [...asked], mostCharacters)
+  const rows = await selectBoundVersions(db, workspaceId, [...asked], most)
   requireTerms(rows)
   const versions = rows.map(readVersion)
   const byReward = Map.groupBy(versions, ({ rewardNumber }) => rewardNumber)
@@ -88,7 +115,7 @@ export async function loadBound(
 }
 
 function requireTerms(rows: VersionRow[]): void {
-  if (rows[0]?.terms === null)
+  if (rows[0]?.terms === null || rows.length === most.count)
     throw new RangeError(`The terms of ${rows.length} versions are too large to load at once`)
 }
 
