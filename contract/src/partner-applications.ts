@@ -114,7 +114,7 @@ export const applyToProgram = {
   path: '/partners/applications',
   summary: 'Apply to a program',
   description:
-    'Takes an application from a web page. An e-mail with a code confirms the address, and the application counts after `POST /partners/applications/confirm`. An address gets one such e-mail an hour. Without SMTP_URL the server cannot send the code: the application then counts at once, and is never approved automatically. The response does not reveal whether the address is known.',
+    'Takes an application from a web page. An e-mail with a code confirms the address, and the application counts after `POST /partners/applications/confirm`. An address gets one such e-mail an hour, and three a day. Without SMTP_URL the server cannot send the code: the application then counts at once, and is never approved automatically. The response does not reveal whether the address is known.',
   body: newApplication,
   response: z
     .strictObject({ confirmation: z.enum(['email', 'none']).describe('Whether a code is sent by e-mail.') })
@@ -141,7 +141,7 @@ export const invitePartner = operation({
   path: '/partners/invite',
   summary: 'Invite a partner',
   description:
-    'Creates an invited partner with the default links of its group and sends an e-mail with a code, which `POST /partners/invites/accept` takes. Inviting an invited or declined partner again sends a new code.',
+    'Creates an invited partner with the default links of its group and sends an e-mail with a code, which `POST /partners/invites/accept` takes. Inviting an invited or declined partner again sends a new code. An address gets at most three e-mails of a program in a day; the next invite is 429.',
   tag: 'Partners',
   scope: 'partners.write',
   body: z

@@ -373,6 +373,17 @@ export const settings = {
   PARTNERS_PER_WORKSPACE: { type: count, default: '10000000', description: 'Maximum partners per workspace.' },
   PARTNER_GROUPS_PER_WORKSPACE: { type: count, default: '1000', description: 'Maximum partner groups per workspace.' },
   PARTNER_TAGS_PER_WORKSPACE: { type: count, default: '1000', description: 'Maximum partner tags per workspace.' },
+  UNCONFIRMED_APPLICATIONS_PER_PROGRAM: {
+    type: count,
+    default: '10000',
+    description: 'Maximum pending applications to a partner program whose e-mail addresses are not confirmed.',
+  },
+  PARTNER_EMAILS_PER_DAY: {
+    type: count,
+    default: '1000',
+    description:
+      'Maximum e-mails to applicants and invited partners per workspace and day (UTC). One address gets at most three.',
+  },
   WEBHOOKS_PER_WORKSPACE: { type: count, default: '100', description: 'Maximum webhooks per workspace.' },
   KEYS_PER_WORKSPACE: {
     type: count,

@@ -12,10 +12,17 @@ import { createPartner, getPartner, listPartners } from '@tributary/contract/par
 import { sql } from 'kysely'
 import { expect, inject, it } from 'vitest'
 import { buildProgram, buildWorkspace } from '../../../test/build.ts'
+import { contextIn } from '../../../test/context.ts'
 import { startMailServer } from '../../../test/mail-server.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 import type { Platform } from '../../platform/context.ts'
-import { answerInvite, applyToProgram, confirmApplication, forgetUnconfirmed } from './applications.ts'
+import {
+  answerInvite,
+  applyToProgram,
+  confirmApplication,
+  forgetUnconfirmed,
+  invitePartner as inviteAs,
+} from './applications.ts'
 import type { PartnerEmail } from './messages.ts'
 import { sendEmails } from './tokens.ts'
 
@@ -127,6 +134,43 @@ it('an address gets one e-mail an hour, and its code confirms the newest applica
   expect(await tokenHash()).not.toBe(first)
   await confirm()
   expect(await call(listPartnerApplications)).toMatchObject([{ partner: { name: 'Ann' } }])
+})
+
+it('an address gets three e-mails a day, of applications and invites together, and the error says when to retry', async () => {
+  const { workspace, apply } = await open()
+  const on = (hours: number): Platform => ({
+    ...withSmtp,
+    now: () => new Date(Date.UTC(2099, 0, 1) + hours * 3_600_000),
+  })
+  for (const hours of [1, 3, 5, 7]) expect(await apply({}, on(hours))).toEqual({ confirmation: 'email' })
+  expect(await queuedEmails(workspace.id)).toHaveLength(3)
+  const invite = (email: string, hours: number, config = withSmtp.config) =>
+    inviteAs(contextIn({ ...on(hours), config }, workspace.id), { email })
+  await expect(invite('ann@example.com', 8)).rejects.toMatchObject({
+    status: 429,
+    message: expect.stringContaining('Try again after 2099-01-02T00:00:00Z'),
+  })
+  await invite('ann@example.com', 25)
+  await invite('bob@example.com', 25)
+  const strict = { ...withSmtp.config, PARTNER_EMAILS_PER_DAY: 2 }
+  await expect(invite('cleo@example.com', 26, strict)).rejects.toMatchObject({
+    status: 429,
+    message: expect.stringContaining('PARTNER_EMAILS_PER_DAY'),
+  })
+  expect(await queuedEmails(workspace.id)).toHaveLength(5)
+})
+
+it('a program takes no more applications while too many addresses are not confirmed', async () => {
+  const { workspace, apply, confirm } = await open()
+  const strict = { ...withSmtp, config: { ...withSmtp.config, UNCONFIRMED_APPLICATIONS_PER_PROGRAM: 2 } }
+  await apply({ email: 'one@example.com' }, strict)
+  await apply({ email: 'two@example.com' }, strict)
+  const third = () => apply({ email: 'three@example.com' }, strict)
+  await expect(third()).rejects.toMatchObject({ status: 429, message: expect.stringContaining('2 applications') })
+  await sql`UPDATE partners SET token_hash = NULL
+    WHERE workspace_id = ${workspace.id} AND email = 'one@example.com'`.execute(platform.db)
+  await confirm()
+  expect(await third()).toEqual({ confirmation: 'email' })
 })
 
 it('a rejected partner may apply again at once, after 30 days, or never', async () => {

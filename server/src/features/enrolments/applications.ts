@@ -7,12 +7,13 @@ import type {
   PartnerOutcome,
 } from '@tributary/contract/partner-applications'
 import type { Ctx, Platform } from '../../platform/context.ts'
-import { badRequest, notFound } from '../../platform/errors.ts'
+import { AppError, badRequest, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { groupsByNumber, requireGroup } from '../groups/service.ts'
 import {
   changePartner,
+  countUnconfirmed,
   deleteUnconfirmed,
   listApplicationRows,
   lockPartners,
@@ -21,6 +22,7 @@ import {
 } from '../partners/service.ts'
 import { findProgramWorkspace, requireProgram } from '../programs/service.ts'
 import { ensureDefaultLinks, requireLinkTarget } from './default-links.ts'
+import { countEmail, forgetEmailCounts, isEmailLimitReached } from './email-limit.ts'
 import { chooseGroup, enrol, isConfirmed } from './enrol.ts'
 import { presentPartner } from './present.ts'
 import { publishPartner } from './publish.ts'
@@ -61,14 +63,29 @@ export async function applyToProgram(
     ...(mustConfirm ? columns : { applied_at: now }),
   }
   await transaction(asApplicant(platform, workspaceId, profile.email), async (ctx) => {
+    await requireRoomForApplication(ctx)
     const group = await chooseGroup(ctx, groupId)
+    // The last code that the address got stays valid, for the application that it was sent for.
+    if (mustConfirm && (await isEmailLimitReached(ctx, profile.email))) return
     const { partner, isNew } = await enrol(ctx, profile, group, 'pending', application)
     const reapplied = isNew ? partner : await reapply(ctx, partner, application)
     if (isNew && !mustConfirm) await publishApplication(ctx, partner)
     const isSent = !reapplied?.token_hash?.equals(columns.token_hash)
-    if (reapplied && mustConfirm && !isSent) await queueEmail(ctx, reapplied, { kind: 'confirm', token })
+    if (!reapplied || !mustConfirm || isSent) return
+    await countEmail(ctx, profile.email)
+    await queueEmail(ctx, reapplied, { kind: 'confirm', token })
   })
   return { confirmation: mustConfirm ? 'email' : 'none' }
+}
+
+/** Throws 429 before the address is looked up, so that the error reveals nothing about it. */
+async function requireRoomForApplication(ctx: Ctx): Promise<void> {
+  const most = ctx.config.UNCONFIRMED_APPLICATIONS_PER_PROGRAM
+  if ((await countUnconfirmed(ctx, most)) < most) return
+  throw new AppError(
+    'rate_limit_exceeded',
+    `This program has ${most} applications whose addresses are not confirmed, and takes no more. Try again in a day.`,
+  )
 }
 
 type Application = Pick<Partner, 'application_id' | 'application_form'> &
@@ -115,8 +132,9 @@ async function publishApplication(ctx: Ctx, partner: Partner): Promise<void> {
   await publishPartner(ctx, 'partner.application_submitted', presentApplication(partner, group?.id ?? null))
 }
 
-/** Deletes some applications whose address nobody confirmed in time. Returns whether there may be more. */
+/** Deletes e-mail counts of past days, and some applications that nobody confirmed in time. Returns whether there may be more. */
 export async function forgetUnconfirmed(platform: Platform): Promise<boolean> {
+  await forgetEmailCounts(platform)
   return (await deleteUnconfirmed(platform, platform.now(), forgottenAtOnce)) === forgottenAtOnce
 }
 
@@ -130,6 +148,7 @@ export async function invitePartner(ctx: Ctx, { groupId, acceptUrl, ...input }: 
     const { partner, isNew } = await enrol(ctx, { ...profile, name: name ?? undefined }, group, 'invited', columns)
     const invited = isNew ? partner : await inviteAgain(ctx, partner, columns)
     await ensureDefaultLinks(ctx, invited, group, target)
+    await countEmail(ctx, input.email)
     await queueEmail(ctx, invited, { kind: 'invite', token, acceptUrl })
     return invited
   })

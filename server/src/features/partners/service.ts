@@ -21,6 +21,7 @@ import {
   type ClaimedPartnerRow,
   claimPartnerRows,
   countPartners,
+  countUnconfirmedRows,
   deleteUnconfirmedRows,
   existingPartner,
   idSelection,
@@ -252,6 +253,11 @@ export function findPartnerByEmail(ctx: Reader, email: string): Promise<Partner 
 /** Finds the partner, of any workspace, that a token was sent to. */
 export function findPartnerByToken(db: AllWorkspacesDb, tokenHash: Buffer): Promise<Partner | undefined> {
   return selectPartnerByToken(db, tokenHash)
+}
+
+/** How many applications have an e-mail address that nobody confirmed, counted up to `most`. */
+export function countUnconfirmed(ctx: Reader, most: number): Promise<number> {
+  return countUnconfirmedRows(ctx.db, ctx.workspaceId, most)
 }
 
 export function listPartnerRows(ctx: Reader, filter: PartnerFilter, page: PartnerPage): Promise<Partner[]> {

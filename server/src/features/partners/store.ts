@@ -186,6 +186,14 @@ export async function selectPartnerByToken(db: AllWorkspacesDb, tokenHash: Buffe
   return result.rows[0]
 }
 
+/** How many applications have an e-mail address that nobody confirmed, counted up to `most`. */
+export async function countUnconfirmedRows(db: Db, workspaceId: string, most: number): Promise<number> {
+  const result = await sql<{ count: bigint }>`SELECT count(*) FROM (SELECT FROM partners
+    WHERE workspace_id = ${workspaceId} AND status = 'pending' AND email_confirmed_at IS NULL
+    LIMIT ${most}) AS unconfirmed`.execute(db)
+  return Number(result.rows[0]?.count)
+}
+
 /** Deletes applications whose e-mail address nobody confirmed in time. */
 export async function deleteUnconfirmedRows(db: AllWorkspacesDb, now: Date, count: number) {
   const found = await sql<{ number: bigint; workspace_id: string }>`SELECT number, workspace_id FROM partners
