@@ -45,6 +45,7 @@ import {
   selectOrigins,
   selectSoldTo,
   updateCustomerRow,
+  updateDeferredCode,
   updateFirstClicks,
 } from './store.ts'
 
@@ -247,6 +248,11 @@ export async function rememberClicks(ctx: Ctx, seen: { customer: Customer; click
   if (first.length === 0) return
   const rows = first.map(({ customer, click: { clickId, linkNumber } }) => ({ id: customer.id, clickId, linkNumber }))
   await updateFirstClicks(ctx.db, ctx.workspaceId, rows)
+}
+
+/** Saves the discount code of a deferred lead, in place of an earlier one. */
+export function rememberCode(ctx: Ctx, { id }: Customer, code: string): Promise<void> {
+  return updateDeferredCode(ctx.db, ctx.workspaceId, id, code)
 }
 
 /** Adds a sale or refund to the customer's totals. */

@@ -13,6 +13,8 @@ export type CustomerRow = {
   country: string | null
   click_id: string | null
   link_number: bigint | null
+  /** The discount code of a deferred lead. */
+  deferred_code: string | null
   sales: bigint
   sale_amount: bigint
   first_sale_at: Date | null
@@ -132,6 +134,11 @@ export async function updateFirstClicks(db: Db, workspaceId: string, rows: First
     WHERE workspace_id = ${workspaceId} AND customers.id = first.id AND customers.click_id IS NULL`.execute(db)
 }
 
+export async function updateDeferredCode(db: Db, workspaceId: string, id: string, code: string): Promise<void> {
+  await sql`UPDATE customers SET deferred_code = ${code}, updated_at = now()
+    WHERE workspace_id = ${workspaceId} AND id = ${id}`.execute(db)
+}
+
 /** SQL that locks customers that are not erased, by their external ids, in the order of all locks of customers. */
 export function lockBuyers({ workspace, externalIds }: Record<'workspace' | 'externalIds', string>): string {
   return `SELECT id, external_id, name, email, avatar, first_sale_at FROM customers
@@ -228,7 +235,7 @@ export async function updateCustomerRow(
 /** Erases a customer's personal data; the row stays for events that refer to it. */
 export async function eraseCustomerRow(db: Db, workspaceId: string, id: string): Promise<void> {
   await sql`UPDATE customers SET external_id = NULL, name = NULL, email = NULL, avatar = NULL, stripe_customer_id = NULL,
-      country = NULL, erased_at = now(), updated_at = now()
+      country = NULL, deferred_code = NULL, erased_at = now(), updated_at = now()
     WHERE workspace_id = ${workspaceId} AND id = ${id}`.execute(db)
 }
 

@@ -178,6 +178,49 @@ test('unknown, disabled and deleted codes, and codes of another workspace are ig
   await expect(call(trackLead, { body })).rejects.toMatchObject({ status: 400 })
 })
 
+test('the code of a deferred lead attributes the later lead or sale that comes without it', async () => {
+  const world = await buildWorld()
+  const { partner, linkId, call, click, metadata, sell } = world
+  const lead = (customerExternalId: string, given: object = {}) =>
+    call(trackLead, { body: { eventName: 'Sign up', customerExternalId, clickId: '', ...given } as never })
+  const deferred = { mode: 'deferred', metadata }
+  await lead('ann', deferred)
+  expect(await lead('ann')).toMatchObject({ link: { id: linkId } })
+  await lead('bob', deferred)
+  expect((await sell('bob', { metadata: null })).sale?.amount).toBe(1_000)
+  const mine = {
+    attribution: 'discount_code',
+    link_number: partner.link.number,
+    partner_id: partner.id,
+    click_id: null,
+  }
+  expect(await read(world)).toMatchObject([
+    { kind: 'lead', ...mine },
+    { kind: 'lead', ...mine },
+    { kind: 'sale', ...mine },
+  ])
+  // A click comes before a code, also one that was deferred.
+  await lead('cleo', deferred)
+  await lead('cleo', { clickId: click().id })
+  expect((await read(world)).at(-1)).toMatchObject({ kind: 'lead', attribution: 'last_click', partner_id: null })
+})
+
+test('the code of a deferred lead that comes before a click also does so later, until a lead is recorded', async () => {
+  const world = await buildWorld({ codeWins: true })
+  const { partner, call, click, metadata } = world
+  const lead = (given: object = {}) =>
+    call(trackLead, {
+      body: { eventName: 'Sign up', customerExternalId: 'ann', clickId: click().id, ...given } as never,
+    })
+  await lead({ mode: 'deferred', metadata })
+  await lead()
+  await lead({ eventName: 'Trial' })
+  expect(await read(world)).toMatchObject([
+    { attribution: 'discount_code', partner_id: partner.id },
+    { attribution: 'last_click', partner_id: null },
+  ])
+})
+
 test('a code that is deleted beside sales fails none of them', async () => {
   const world = await buildWorld({ codeWins: true })
   const { program, partner, call, click, metadata, sell } = world

@@ -1,6 +1,8 @@
 import type { Ctx } from '../../platform/context.ts'
+import type { Customer } from '../customers/service.ts'
 import { findCodeOwner } from '../discount-codes/service.ts'
 import type { AttributedCode } from './attribution.ts'
+import { selectLead } from './record-store.ts'
 
 const longest = 100
 
@@ -12,11 +14,19 @@ export function readCode(metadata: Record<string, unknown> | null | undefined): 
   return /^[\w-]+$/.test(text) && text.length <= longest ? text : null
 }
 
-/** Finds the enabled discount code in the metadata of a lead or sale. */
+/** Finds the enabled discount code in the metadata of a lead or sale, or else that of the customer's deferred lead. */
 export async function findCode(
   ctx: Ctx,
   metadata: Record<string, unknown> | null | undefined,
+  customer: Customer | undefined,
 ): Promise<AttributedCode | null> {
   const code = readCode(metadata)
-  return code === null ? null : ((await findCodeOwner(ctx, code)) ?? null)
+  const given = code === null ? undefined : await findCodeOwner(ctx, code)
+  return given ?? (customer ? findDeferredCode(ctx, customer) : null)
+}
+
+/** The code of a deferred lead stands until a lead of the customer is recorded, which later events follow. */
+async function findDeferredCode(ctx: Ctx, { id, deferred_code }: Customer): Promise<AttributedCode | null> {
+  if (deferred_code === null || (await selectLead(ctx.db, ctx.workspaceId, id))) return null
+  return (await findCodeOwner(ctx, deferred_code)) ?? null
 }

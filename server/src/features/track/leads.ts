@@ -12,6 +12,7 @@ import {
   makeCustomers,
   rememberClick,
   rememberClicks,
+  rememberCode,
   saveCustomer,
 } from '../customers/service.ts'
 import { linkForConversion } from '../links/service.ts'
@@ -35,7 +36,7 @@ function trackAlone(ctx: Ctx, given: KnownClick | null, input: NewLead): Promise
   return transaction(ctx, async (ctx) => {
     const known = await findCustomer(ctx, input.customerExternalId)
     const stored = known?.click_id ? await findClick(ctx, known.click_id) : null
-    const code = await findCode(ctx, input.metadata)
+    const code = await findCode(ctx, input.metadata, known)
     if (!given && !stored && !code) {
       throw badRequest(
         `\`clickId\` in the body is missing, and no click of customer ${input.customerExternalId} is known. Send the click id.`,
@@ -45,7 +46,10 @@ function trackAlone(ctx: Ctx, given: KnownClick | null, input: NewLead): Promise
     const customer = known ?? (await makeCustomer(ctx, personFields(input), origin))
     if (known && origin) await rememberClick(ctx, known, origin)
     const attribution = preferCode(await attributeClick(ctx, given, stored), code)
-    const lead = input.mode === 'deferred' ? undefined : await recordLead(ctx, customer, attribution, input)
+    const isDeferred = input.mode === 'deferred'
+    const sent = readCode(input.metadata)
+    if (isDeferred && sent !== null && 'code' in attribution) await rememberCode(ctx, customer, sent)
+    const lead = isDeferred ? undefined : await recordLead(ctx, customer, attribution, input)
     const counted = lead ? lead.click_id : (attribution.click?.clickId ?? null)
     if (counted === null) return answer(input, customer, await findUnclicked(ctx, lead, attribution))
     const isSame = counted === attribution.click?.clickId
@@ -108,7 +112,7 @@ async function findCandidates(ctx: Ctx, calls: LeadCall[]): Promise<Candidate[]>
     const customer = customers.get(lead.customerExternalId)
     const attribution = attribute({ given, stored: null, model, windowDays, now: call.ctx.now() })
     const needsStoredClick = customer?.click_id && (model === 'first-click' || attribution.click === null)
-    return needsStoredClick ? [] : [{ call, customer, attribution }]
+    return needsStoredClick || customer?.deferred_code ? [] : [{ call, customer, attribution }]
   })
   const isRepeated = await findRepeated(ctx, candidates)
   return candidates.filter((candidate) => !isRepeated.has(candidate))

@@ -50,7 +50,7 @@ function trackAlone(ctx: Ctx, given: KnownClick | null, input: NewSale): Promise
     const isReplaced = earlier?.from_page && !ctx.actor.isPublishable
     if (earlier && !isReplaced) return presentSale(ctx, earlier)
     const known = await findCustomer(ctx, input.customerExternalId)
-    const code = await findCode(ctx, input.metadata)
+    const code = await findCode(ctx, input.metadata, known)
     if ((!known && !given && !code) || input.amount === 0) return answer(input.eventName, known ?? null, null)
     const origin = given ?? codeOrigin(code)
     const customer = known ?? (await makeCustomer(ctx, personFields(input), origin))
