@@ -66,7 +66,8 @@ async function readPartners({ db, workspaceId }: Ctx): Promise<PartnerRow[]> {
         WHERE p.workspace_id = ${workspaceId} GROUP BY 1),
       open AS (SELECT partner_number, sum(amount) AS open_payout FROM payouts
         WHERE workspace_id = ${workspaceId} AND status = 'pending' GROUP BY partner_number)
-    SELECT p.number, p.group_number, t.leads, t.conversions, t.sales, t.sale_amount, t.commissions,
+    SELECT p.number, p.group_number, t.leads, t.conversions, t.sales, t.sale_amount::bigint,
+      t.commissions::bigint,
       coalesce(b.accrued, 0)::bigint AS accrued, coalesce(b.due, 0)::bigint AS due,
       coalesce(e.expense, 0)::bigint AS expense, coalesce(o.open_payout, 0)::bigint AS open_payout
     FROM partners p JOIN partner_totals t ON t.partner_number = p.number

@@ -80,16 +80,16 @@ export async function matureCommissions(
   workspaceId: string,
   rows: { number: bigint; payoutNumber: bigint }[],
 ): Promise<MaturedRow[]> {
-  const result = await sql<MaturedRow>`WITH matured AS (
+  const result = await sql<Omit<MaturedRow, 'earnings'> & { earnings: string }>`WITH matured AS (
       UPDATE commissions c SET status = 'processed', payout_number = due.payout, updated_at = now()
       FROM unnest(${rows.map(({ number }) => number)}::bigint[],
         ${rows.map(({ payoutNumber }) => payoutNumber)}::bigint[]) AS due (number, payout)
       WHERE c.workspace_id = ${workspaceId} AND c.number = due.number AND c.status = 'pending'
       RETURNING c.payout_number, c.earnings, c.created_at, c.id)
-    SELECT payout_number, sum(earnings)::bigint AS earnings, min(created_at) AS first_at, max(created_at) AS last_at,
+    SELECT payout_number, sum(earnings)::text AS earnings, min(created_at) AS first_at, max(created_at) AS last_at,
       array_agg(id::text) AS ids
     FROM matured GROUP BY payout_number`.execute(db)
-  return result.rows
+  return result.rows.map(({ earnings, ...row }) => ({ ...row, earnings: BigInt(earnings) }))
 }
 
 /** The numbers of a partner's commissions with one of these statuses, a part at a time. */

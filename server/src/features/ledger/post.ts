@@ -32,7 +32,7 @@ const withBalance: AccountKind[] = ['accrued', 'due', 'clearing']
 
 /** Posts entries as one ledger transaction. Call it in a transaction that has locked the partners' rows. */
 export async function postEntries(db: Db, workspaceId: string, entries: Entry[]): Promise<void> {
-  const moved = entries.filter(({ amount }) => amount !== 0n).map(withPositiveAmount)
+  const moved = entries.map(withPositiveAmount).flatMap(splitAmount)
   if (moved.length === 0) return
   const accounts = await findAccounts(db, workspaceId, moved)
   const find = (name: AccountName, currency: string) =>
@@ -50,6 +50,16 @@ export async function postEntries(db: Db, workspaceId: string, entries: Entry[])
 function withPositiveAmount(entry: Entry): Entry {
   if (entry.amount > 0n) return entry
   return { ...entry, debit: entry.credit, credit: entry.debit, amount: -entry.amount }
+}
+
+const mostPosted = 9_000_000_000_000_000_000n
+
+/** A posting holds 64 bits: a larger amount, such as the sum of many commissions, becomes several, and 0 becomes none. */
+function splitAmount(entry: Entry): Entry[] {
+  const parts: Entry[] = []
+  for (let left = entry.amount; left > 0n; left -= mostPosted)
+    parts.push({ ...entry, amount: left < mostPosted ? left : mostPosted })
+  return parts
 }
 
 async function findAccounts(db: Db, workspaceId: string, entries: Entry[]): Promise<Map<string, AccountRow>> {

@@ -61,7 +61,7 @@ export async function insertPostings(db: Db, workspaceId: string, postings: NewP
 export async function addToBalances(db: Db, changes: AccountChange[]): Promise<void> {
   await sql`INSERT INTO ledger_balances (account, debit, credit)
     SELECT * FROM unnest(${changes.map(({ account }) => account)}::bigint[],
-      ${changes.map(({ debit }) => debit)}::bigint[], ${changes.map(({ credit }) => credit)}::bigint[])
+      ${changes.map(({ debit }) => debit)}::numeric[], ${changes.map(({ credit }) => credit)}::numeric[])
       AS change (account, debit, credit) ORDER BY account
     ON CONFLICT (account) DO UPDATE SET debit = ledger_balances.debit + excluded.debit,
       credit = ledger_balances.credit + excluded.credit`.execute(db)

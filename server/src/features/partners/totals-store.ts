@@ -23,11 +23,11 @@ export async function addTotals(db: AllWorkspacesDb, changes: TotalsChange[]): P
     ), added AS (
       SELECT number, sum(clicks)::bigint AS clicks, sum(leads)::bigint AS leads,
         sum(conversions)::bigint AS conversions, sum(sales)::bigint AS sales,
-        sum(sale_amount)::bigint AS sale_amount, sum(commissions)::bigint AS commissions
+        sum(sale_amount) AS sale_amount, sum(commissions) AS commissions
       FROM unnest(
         ${changes.map((change) => change.partnerNumber)}::bigint[], ${column((change) => change.clicks)}::bigint[],
         ${column((change) => change.leads)}::bigint[], ${column((change) => change.conversions)}::bigint[], ${column((change) => change.sales)}::bigint[],
-        ${column((change) => change.sale_amount)}::bigint[], ${column((change) => change.commissions)}::bigint[]
+        ${column((change) => change.sale_amount)}::numeric[], ${column((change) => change.commissions)}::numeric[]
       ) AS given (number, clicks, leads, conversions, sales, sale_amount, commissions)
       GROUP BY number
     )
@@ -62,7 +62,10 @@ export async function selectTotals(db: Db, workspaceId: string, numbers: bigint[
   const result = await sql<PartnerTotals & { partner_number: bigint }>`SELECT partner_number,
       clicks, leads, conversions, sales, sale_amount, commissions FROM partner_totals
     WHERE workspace_id = ${workspaceId} AND partner_number = ANY(${numbers}::bigint[])`.execute(db)
-  return result.rows
+  // PostgreSQL returns these sums as text, because they may exceed 64 bits.
+  return result.rows.map((row) => {
+    return { ...row, sale_amount: BigInt(row.sale_amount), commissions: BigInt(row.commissions) }
+  })
 }
 
 /** The partners of a group with the highest revenue. */

@@ -18,13 +18,15 @@ export type PayoutRow = {
   created_at: Date
   updated_at: Date
 }
+/** A sum that PostgreSQL returns as text, because it may exceed 64 bits. */
+type StoredPayout = Omit<PayoutRow, 'amount'> & { amount: string }
 
 /** Locks payouts until the transaction ends, in ascending order. */
 export async function lockPayoutRows(db: Db, workspaceId: string, numbers: bigint[]): Promise<PayoutRow[]> {
-  const result = await sql<PayoutRow>`SELECT * FROM payouts
+  const result = await sql<StoredPayout>`SELECT * FROM payouts
     WHERE workspace_id = ${workspaceId} AND number = ANY(${numbers}::bigint[])
     ORDER BY number FOR NO KEY UPDATE`.execute(db)
-  return result.rows
+  return result.rows.map(readAmount)
 }
 
 export type NewPayout = { id: string; partnerNumber: bigint; currency: string }
@@ -40,10 +42,10 @@ export async function insertOpenPayouts(db: Db, workspaceId: string, payouts: Ne
 
 /** Locks the open payouts of partners, in ascending order. */
 export async function lockOpenPayouts(db: Db, workspaceId: string, partnerNumbers: bigint[]): Promise<PayoutRow[]> {
-  const result = await sql<PayoutRow>`SELECT * FROM payouts
+  const result = await sql<StoredPayout>`SELECT * FROM payouts
     WHERE workspace_id = ${workspaceId} AND partner_number = ANY(${partnerNumbers}::bigint[]) AND status = 'pending'
     ORDER BY number FOR NO KEY UPDATE`.execute(db)
-  return result.rows
+  return result.rows.map(readAmount)
 }
 
 export type PayoutChange = { number: bigint; amount: bigint; from?: Date; to?: Date }
@@ -52,7 +54,7 @@ export type PayoutChange = { number: bigint; amount: bigint; from?: Date; to?: D
 export async function addToOpenPayouts(db: Db, workspaceId: string, changes: PayoutChange[]): Promise<void> {
   await sql`UPDATE payouts p SET amount = p.amount + added.amount, period_start = least(p.period_start, added.first_at),
       period_end = greatest(p.period_end, added.last_at), updated_at = now()
-    FROM unnest(${changes.map(({ number }) => number)}::bigint[], ${changes.map(({ amount }) => amount)}::bigint[],
+    FROM unnest(${changes.map(({ number }) => number)}::bigint[], ${changes.map(({ amount }) => amount)}::numeric[],
       ${changes.map(({ from }) => from ?? null)}::timestamptz[], ${changes.map(({ to }) => to ?? null)}::timestamptz[])
       AS added (number, amount, first_at, last_at)
     WHERE p.workspace_id = ${workspaceId} AND p.number = added.number AND p.status = 'pending'`.execute(db)
@@ -77,9 +79,9 @@ export async function movePayoutRows(db: Db, workspaceId: string, from: bigint, 
 }
 
 export async function selectPayouts(db: Db, workspaceId: string, numbers: bigint[]): Promise<PayoutRow[]> {
-  const result = await sql<PayoutRow>`SELECT * FROM payouts
+  const result = await sql<StoredPayout>`SELECT * FROM payouts
     WHERE workspace_id = ${workspaceId} AND number = ANY(${numbers}::bigint[])`.execute(db)
-  return result.rows
+  return result.rows.map(readAmount)
 }
 
 export async function selectPayoutNumber(db: Db, workspaceId: string, id: string): Promise<bigint | undefined> {
@@ -93,7 +95,11 @@ export async function selectPayoutsOfPartners(
   db: AllWorkspacesDb,
   partnerNumbers: bigint[],
 ): Promise<Pick<PayoutRow, 'number' | 'id' | 'partner_number' | 'amount' | 'status'>[]> {
-  const result = await sql<PayoutRow>`SELECT number, id, partner_number, amount, status FROM payouts
+  const result = await sql<StoredPayout>`SELECT number, id, partner_number, amount, status FROM payouts
     WHERE partner_number = ANY(${partnerNumbers}::bigint[])`.execute(db)
-  return result.rows
+  return result.rows.map(readAmount)
+}
+
+function readAmount<Row extends { amount: string }>({ amount, ...row }: Row): Omit<Row, 'amount'> & { amount: bigint } {
+  return { ...row, amount: BigInt(amount) }
 }

@@ -54,12 +54,12 @@ export async function selectEarlierTotals(
   linkNumbers: bigint[],
   before: Date,
 ): Promise<(EarlierTotals & { partner_id: string })[]> {
-  const result = await sql<EarlierTotals & { partner_id: string }>`
+  const result = await sql<Omit<EarlierTotals, 'saleAmount'> & { partner_id: string; amount: string }>`
     SELECT partner_id, coalesce(sum(quantity) FILTER (WHERE kind = 'lead'), 0)::bigint AS leads,
-      count(*) FILTER (WHERE kind = 'sale' AND is_first) AS conversions, sum(amount)::bigint AS "saleAmount"
+      count(*) FILTER (WHERE kind = 'sale' AND is_first) AS conversions, sum(amount)::text AS amount
     FROM conversions
     WHERE workspace_id = ${workspaceId} AND link_number = ANY(${linkNumbers}::bigint[]) AND partner_id IS NOT NULL
       AND created_at < ${before}
     GROUP BY partner_id`.execute(db)
-  return result.rows
+  return result.rows.map(({ amount, ...counts }) => ({ ...counts, saleAmount: BigInt(amount) }))
 }
