@@ -237,7 +237,7 @@ const explanation = z
       .string()
       .nullable()
       .describe(
-        'Why the event earned nothing: `no_reward`, `window_over`, `capped`, `not_enrolled`, `zero`, `voided`, `duplicate_lead`, `no_partner`; for a refund `no_sale`, `no_commission` or `unchanged`. Why it still waits: `no_country`, `no_exchange_rate`, `earlier_event` or `failed`.',
+        'Why the event earned nothing: `no_reward`, `window_over`, `capped`, `not_enrolled`, `self_referral`, `zero`, `voided`, `duplicate_lead`, `no_partner`; for a refund `no_sale`, `no_commission` or `unchanged`. Why it still waits: `no_country`, `no_exchange_rate`, `earlier_event` or `failed`.',
       ),
     text: z.string().describe('The explanation in words.'),
     commissionId: z.string().nullable(),

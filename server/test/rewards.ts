@@ -20,10 +20,11 @@ export function buildSale(given: Partial<RewardEvent> = {}): RewardEvent {
     quantity: 1,
     at,
     metadata: null,
-    customer: { id: 'cus_1', country: 'DE', createdAt: at, firstSaleAt: at, source: 'tracked' },
+    customer: { id: 'cus_1', country: 'DE', email: 'c@example.com', createdAt: at, firstSaleAt: at, source: 'tracked' },
     partner: {
       status: 'approved',
       country: 'FR',
+      email: 'p@example.com',
       totals: { clicks: 0n, leads: 0n, conversions: 0n, saleAmount: 0n, commissions: 0n },
       holdingPeriodDays: 30,
     },

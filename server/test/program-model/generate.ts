@@ -152,6 +152,7 @@ function event(kind: Kind): fc.Arbitrary<RewardEvent> {
         fc.record({
           id: fc.constant('cus_1'),
           country: orNull(pick([...countries, 'de'])),
+          email: orNull(pick(['c@example.com', 'd@example.com', 'P@Example.com'])),
           createdAt: time,
           firstSaleAt: orNull(time),
           source: pick(['tracked', 'submitted', 'trial'] as const),
@@ -163,6 +164,7 @@ function event(kind: Kind): fc.Arbitrary<RewardEvent> {
           { weight: 1, arbitrary: pick(['pending', 'rejected', 'declined', 'deactivated', 'banned']) },
         ),
         country: orNull(pick(countries)),
+        email: orNull(pick(['p@example.com', 'q@example.com', 'r@example.com'])),
         totals: fc.record({ clicks: big, leads: big, conversions: big, saleAmount: big, commissions: big }),
         holdingPeriodDays: pick([0, 7, 14, 30, 60, 90]),
       }),

@@ -131,7 +131,7 @@ function capKey(state: State, event: ModelEvent, { rewardNumber, terms: { cap } 
 
 function describeEvent(state: State, event: ModelEvent, amount: bigint): RewardEvent {
   const customer = state.customers[event.customer] as State['customers'][number]
-  const { status, country, totals, group } = state.partners[event.partner] as ModelPartner
+  const { status, country, email, totals, group } = state.partners[event.partner] as ModelPartner
   const mine = state.commissions.filter(({ partner }) => partner === event.partner)
   const commissions = sumEarnings(mine, ['pending', 'processed', 'paid'])
   return {
@@ -145,6 +145,7 @@ function describeEvent(state: State, event: ModelEvent, amount: bigint): RewardE
     customer: {
       id: customer.id,
       country: customer.country,
+      email: customer.email,
       createdAt: customer.signedUpAt,
       firstSaleAt: customer.firstSaleAt && customer.firstSaleAt <= event.at ? customer.firstSaleAt : null,
       source: customer.trackedBy === null ? 'submitted' : 'tracked',
@@ -152,6 +153,7 @@ function describeEvent(state: State, event: ModelEvent, amount: bigint): RewardE
     partner: {
       status,
       country,
+      email,
       totals: { clicks: 0n, commissions, ...totals },
       holdingPeriodDays: state.groups[group]?.delayDays ?? 0,
     },

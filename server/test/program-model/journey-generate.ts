@@ -193,6 +193,7 @@ function journey({ hasMoveRules, hasEditsInBacklog }: Rules, phases: Phase[]): f
         signupDays: pick([0, 1, 40]),
         trackedBy: orNull(index),
         isLead: pick([true, true, true, false]),
+        sameEmailAs: fc.option(index, { nil: null, freq: 1 }),
       }),
       { minLength: 1, maxLength: 3 },
     ),

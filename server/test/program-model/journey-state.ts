@@ -10,12 +10,14 @@ export type ModelReward = { owner: Owner; event: 'lead' | 'sale'; versions: Rewa
 export type ModelPartner = {
   group: number
   country: string | null
+  email: string
   status: 'approved' | 'banned' | 'deactivated' | 'archived'
   totals: { leads: bigint; conversions: bigint; sales: bigint; saleAmount: bigint }
 }
 export type ModelCustomer = {
   id: string
   country: string | null
+  email: string | null
   signedUpAt: Date
   trackedBy: number | null
   firstSaleAt: Date | null
@@ -86,16 +88,18 @@ export function begin(program: Program, journey: Journey): State {
     workspaceCurrency: program.workspaceCurrency,
     programCurrency: program.programCurrency,
     groups: journey.groups.map((group) => ({ ...group })),
-    partners: journey.partners.map(({ group, country }) => ({
+    partners: journey.partners.map(({ group, country }, index) => ({
       group: group % journey.groups.length,
       country,
+      email: `partner ${index}`,
       status: 'approved',
       totals: { leads: 0n, conversions: 0n, sales: 0n, saleAmount: 0n },
     })),
-    customers: journey.customers.map(({ country, signupDays, trackedBy }, index) => ({
+    customers: journey.customers.map(({ country, signupDays, trackedBy, sameEmailAs }, index) => ({
       id: `customer ${index}`,
       // The country of a tracked customer comes from its click, which the engine waits for.
       country: trackedBy === null ? country : (country ?? 'FR'),
+      email: sameEmailAs === null ? null : `partner ${sameEmailAs % journey.partners.length}`,
       signedUpAt: new Date(now.getTime() - signupDays * dayMs),
       trackedBy: trackedBy === null ? null : trackedBy % journey.partners.length,
       firstSaleAt: null,

@@ -107,18 +107,19 @@ async function addPartners({ db, workspaceId }: Ctx, worlds: World[], program: P
 async function addCustomers({ db, workspaceId }: Ctx, worlds: World[], program: Program): Promise<void> {
   const startsAt = new Date(program.startsAt)
   const rows = gather(worlds, program, ({ customers, partners }, journey) =>
-    journey.customers.map(({ country, signupDays, trackedBy }, index) => ({
+    journey.customers.map(({ country, signupDays, trackedBy, sameEmailAs }, index) => ({
       id: customers[index]?.id,
       external: customers[index]?.externalId,
       country: trackedBy === null ? country : (country ?? 'FR'),
       at: new Date(startsAt.getTime() - signupDays * dayMs),
       link: trackedBy === null ? null : Number(partners[trackedBy % partners.length]?.link.number),
+      email: sameEmailAs === null ? null : `${partners[sameEmailAs % partners.length]?.id}@EXAMPLE.com`,
     })),
   )
-  await sql`INSERT INTO customers (id, workspace_id, external_id, name, country, created_at, click_id, link_number)
-    SELECT id, ${workspaceId}, external, 'Grace', country, at, CASE WHEN link IS NOT NULL THEN 'first' END, link
+  await sql`INSERT INTO customers (id, workspace_id, external_id, name, email, country, created_at, click_id, link_number)
+    SELECT id, ${workspaceId}, external, 'Grace', email, country, at, CASE WHEN link IS NOT NULL THEN 'first' END, link
     FROM jsonb_to_recordset(${rows}::jsonb)
-      AS new (id text, external text, country text, at timestamptz, link bigint)`.execute(db)
+      AS new (id text, external text, country text, at timestamptz, link bigint, email text)`.execute(db)
 }
 
 async function addRewards({ db, workspaceId }: Ctx, worlds: World[], program: Program): Promise<void> {

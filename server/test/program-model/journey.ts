@@ -50,6 +50,8 @@ export type JourneyCustomer = {
   signupDays: number
   trackedBy: number | null
   isLead: boolean
+  /** The partner whose e-mail address the customer has. */
+  sameEmailAs: number | null
 }
 
 export type Journey = {

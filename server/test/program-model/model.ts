@@ -33,6 +33,8 @@ export function modelJudge(
 function judge(event: RewardEvent, history: History, choice: Choice, inputs: Inputs): ModelDecision {
   const mayEarn = { approved: true, invited: true, archived: true }[event.partner.status] ?? false
   if (!mayEarn) return { reason: 'not_enrolled' }
+  const [buyer, seller] = [event.customer?.email, event.partner.email]
+  if (buyer && seller && buyer.toUpperCase() === seller.toUpperCase()) return { reason: 'self_referral' }
   if (history.isVoid) return { reason: 'voided' }
   if (event.kind === 'lead' && history.hasLeadCommission) return { reason: 'duplicate_lead' }
 

@@ -10,6 +10,7 @@ export type PartnerState = {
   id: string
   status: string
   country: string | null
+  email: string | null
   groupNumber: bigint
   groupId: string
   /** Whether rules never move the partner. */
@@ -28,6 +29,7 @@ export type Totals = {
 export type CustomerFacts = {
   id: string
   country: string | null
+  email: string | null
   createdAt: Date
   firstSaleAt: Date | null
   isTracked: boolean

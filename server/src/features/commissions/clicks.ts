@@ -146,7 +146,7 @@ function decideDay(batch: Batch, changes: Changes, day: CountedDay): void {
 }
 
 function buildClickEvent({ partner, clicks, day, countries }: CountedDay, currency: string): RewardEvent {
-  const { status, country, totals, holdingPeriodDays } = partner
+  const { status, country, email, totals, holdingPeriodDays } = partner
   return {
     kind: 'click',
     amount: 0n,
@@ -157,7 +157,7 @@ function buildClickEvent({ partner, clicks, day, countries }: CountedDay, curren
     metadata: null,
     customer: null,
     ...(countries && { countries: Object.entries(countries).map(([country, clicks]) => ({ country, clicks })) }),
-    partner: { status, country, totals: { ...totals }, holdingPeriodDays },
+    partner: { status, country, email, totals: { ...totals }, holdingPeriodDays },
     isFirst: false,
   }
 }

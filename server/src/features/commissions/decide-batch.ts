@@ -164,6 +164,7 @@ export function buildEvent(
       ? {
           id: customer.id,
           country: customer.country,
+          email: customer.email,
           createdAt: customer.createdAt,
           firstSaleAt: firstSaleBy(customer, conversion.created_at),
           source: customer.isTracked ? 'tracked' : 'submitted',
@@ -172,6 +173,7 @@ export function buildEvent(
     partner: {
       status: partner.status,
       country: partner.country,
+      email: partner.email,
       totals: { ...partner.totals },
       holdingPeriodDays: partner.holdingPeriodDays,
     },

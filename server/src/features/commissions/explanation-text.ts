@@ -73,7 +73,8 @@ const waitTexts: Record<WaitReason, string> = {
 
 const texts: Record<string, string> = {
   changed: 'The refund changed the commission of its sale.',
-  self_referral: 'The partner referred itself.',
+  self_referral:
+    "The customer has the partner's e-mail address, and partners earn nothing for their own leads and sales.",
   voided:
     'The first commission for this customer is fraud or canceled, so further events of the customer earn nothing.',
   duplicate_lead: 'The partner already has a lead commission for this customer.',

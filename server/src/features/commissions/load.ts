@@ -72,14 +72,14 @@ export async function loadPartners(
     partners.map(({ number }) => number),
   )
   const states = partners.map((partner): [bigint, PartnerState] => {
-    const { number, id, status, country, group_number } = partner
+    const { number, id, status, country, email, group_number } = partner
     const { sale_amount: saleAmount, ...counts } = totals.get(number) ?? { ...noTotals(), sale_amount: 0n }
     const group = groups.get(group_number)
     const member = { groupNumber: group_number, groupId: group?.id ?? '', isPinned: partner.is_pinned }
     const holdingPeriodDays = group?.holding_period_days ?? 0
     const { clicks, leads, conversions, sales, commissions } = counts
     const state = { clicks, leads, conversions, sales, saleAmount, commissions }
-    return [number, { number, id, status, country, ...member, holdingPeriodDays, totals: state }]
+    return [number, { number, id, status, country, email, ...member, holdingPeriodDays, totals: state }]
   })
   return { partners: new Map(states), targets }
 }
@@ -90,9 +90,9 @@ async function loadCustomers(ctx: Ctx, events: QueuedEvent[]): Promise<Map<strin
     events.map(({ conversion }) => conversion.customer_id),
   )
   return new Map(
-    rows.map(({ id, country, created_at, first_sale_at, click_id, erased_at }) => {
+    rows.map(({ id, country, email, created_at, first_sale_at, click_id, erased_at }) => {
       const times = { createdAt: created_at, firstSaleAt: first_sale_at }
-      return [id, { id, country, ...times, isTracked: click_id !== null, isErased: erased_at !== null }]
+      return [id, { id, country, email, ...times, isTracked: click_id !== null, isErased: erased_at !== null }]
     }),
   )
 }

@@ -115,11 +115,14 @@ export async function selectCustomersById(db: Db, workspaceId: string, ids: stri
   return result.rows
 }
 
-export type OriginRow = Pick<CustomerRow, 'id' | 'country' | 'created_at' | 'first_sale_at' | 'click_id' | 'erased_at'>
+export type OriginRow = Pick<
+  CustomerRow,
+  'id' | 'country' | 'email' | 'created_at' | 'first_sale_at' | 'click_id' | 'erased_at'
+>
 
 export async function selectOrigins(db: Db, workspaceId: string, ids: string[]): Promise<OriginRow[]> {
-  const result = await sql<OriginRow>`SELECT id, country, created_at, first_sale_at, click_id, erased_at FROM customers
-    WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[])`.execute(db)
+  const result = await sql<OriginRow>`SELECT id, country, email, created_at, first_sale_at, click_id, erased_at
+    FROM customers WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[])`.execute(db)
   return result.rows
 }
 

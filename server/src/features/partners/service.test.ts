@@ -36,8 +36,8 @@ async function open() {
   return { workspace, ctx, one, two }
 }
 
-function claimedColumns({ number, id, group_number, is_pinned, status, country }: Partner): ClaimedPartner {
-  return { number, id, group_number, is_pinned, status, country }
+function claimedColumns({ number, id, group_number, is_pinned, status, country, email }: Partner): ClaimedPartner {
+  return { number, id, group_number, is_pinned, status, country, email }
 }
 
 test('finds a partner by partnerId before tenantId, and not in another workspace', async () => {

@@ -154,12 +154,15 @@ export async function updateGroups(db: Db, workspaceId: string, moves: GroupMove
     WHERE p.workspace_id = ${workspaceId} AND p.number = moved.number`.execute(db)
 }
 
-export type ClaimedPartnerRow = Pick<PartnerRow, 'number' | 'id' | 'group_number' | 'is_pinned' | 'status' | 'country'>
+export type ClaimedPartnerRow = Pick<
+  PartnerRow,
+  'number' | 'id' | 'group_number' | 'is_pinned' | 'status' | 'country' | 'email'
+>
 
 /** Locks those of the partners that no other transaction has locked. */
 export async function claimPartnerRows(db: AllWorkspacesDb, numbers: bigint[]): Promise<ClaimedPartnerRow[]> {
-  const result = await sql<ClaimedPartnerRow>`SELECT number, id, group_number, is_pinned, status, country FROM partners
-    WHERE number = ANY(${numbers}::bigint[]) AND merged_into IS NULL
+  const result = await sql<ClaimedPartnerRow>`SELECT number, id, group_number, is_pinned, status, country, email
+    FROM partners WHERE number = ANY(${numbers}::bigint[]) AND merged_into IS NULL
     ORDER BY number FOR NO KEY UPDATE SKIP LOCKED`.execute(db)
   return result.rows
 }

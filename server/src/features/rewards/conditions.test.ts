@@ -11,7 +11,7 @@ const event = buildSale({
   amount: 5_000n,
   isFirst: false,
   metadata: { plan: 'pro-yearly', seats: 12, trial: false, renewsAt: '2026-05-01', notes: 'x'.repeat(501), nested: {} },
-  customer: { id: 'cus_1', country: 'de', createdAt: start, firstSaleAt: start, source: 'submitted' },
+  customer: { id: 'cus_1', country: 'de', email: null, createdAt: start, firstSaleAt: start, source: 'submitted' },
 })
 event.partner.totals = { clicks: 10n, leads: 5n, conversions: 3n, saleAmount: 2n ** 60n, commissions: 0n }
 

@@ -37,6 +37,7 @@ export function decide(event: RewardEvent, history: History, choice: Choice): De
   const why = describeEvent(event)
   const binding = event.kind === 'sale' ? history.binding : null
   if (!earningStatuses.includes(event.partner.status)) return { reason: 'not_enrolled', why }
+  if (isSelfReferral(event)) return { reason: 'self_referral', why }
   if (history.isVoid) return { reason: 'voided', why }
   if (event.kind === 'lead' && history.hasLeadCommission) return { reason: 'duplicate_lead', why }
   const version = governingVersion(event, binding, choice)
@@ -76,6 +77,12 @@ export function decide(event: RewardEvent, history: History, choice: Choice): De
     capped: subtotal - earnings,
     why: { ...reasoning, due, earnings: Number(earnings) },
   }
+}
+
+/** Whether the customer has the partner's e-mail address. */
+function isSelfReferral({ customer, partner }: RewardEvent): boolean {
+  const email = customer?.email?.trim().toLowerCase()
+  return Boolean(email) && email === partner.email?.toLowerCase()
 }
 
 /**

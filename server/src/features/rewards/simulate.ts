@@ -108,6 +108,7 @@ async function describePartners(
       groupNumber: group_number,
       status,
       country,
+      email,
       holdingPeriodDays: 0,
       totals: { ...before, clicks: totals?.get(number)?.clicks ?? 0n, commissions: 0n },
       current,
@@ -149,6 +150,7 @@ async function describeSales(ctx: Ctx, numbers: bigint[], currency: string): Pro
       customer: {
         id: sale.customer_id,
         country: customer?.country ?? null,
+        email: customer?.email ?? null,
         createdAt: customer?.created_at ?? sale.created_at,
         firstSaleAt: customer?.first_sale_at ?? sale.first_sale_at,
         source: 'tracked' as const,

@@ -9,6 +9,7 @@ export type SimulatedPartner = {
   groupNumber: bigint
   status: string
   country: string | null
+  email: string | null
   holdingPeriodDays: number
   /** Totals before the period. */
   totals: Totals

@@ -52,6 +52,7 @@ export type RewardEvent = {
   customer: {
     id: string
     country: string | null
+    email: string | null
     createdAt: Date
     /** The customer's first sale ever, which may be this one. */
     firstSaleAt: Date | null
@@ -59,7 +60,13 @@ export type RewardEvent = {
   } | null
   /** Clicks by country, for the clicks of a day; they add up to `quantity`. */
   countries?: { country: string; clicks: number }[]
-  partner: { status: string; country: string | null; totals: Totals; holdingPeriodDays: number }
+  partner: {
+    status: string
+    country: string | null
+    email: string | null
+    totals: Totals
+    holdingPeriodDays: number
+  }
   /** Whether this is the customer's first sale ever. */
   isFirst: boolean
 }
