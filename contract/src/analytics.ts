@@ -220,7 +220,7 @@ export const retrieveAnalyticsBatch = operation({
 
 const { interval, start, end, timezone } = eventFilters
 export const linkStatsQuery = z.object({
-  linkIds: listParameter('Ids of the links, or their external ids prefixed with `ext_`.', 100),
+  linkIds: listParameter('Ids of the links, or their external ids prefixed with `ext_`.', 100).meta({ maxItems: 100 }),
   interval,
   start,
   end,
