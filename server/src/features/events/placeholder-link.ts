@@ -4,7 +4,6 @@ export const placeholderLinkId = 'link_deleted'
 const noLinkId = 'link_none'
 const reasons: Record<string, string> = {
   outside_window: 'Not attributed: the click is older than the attribution window.',
-  no_click: 'Not attributed: no click of the customer is known.',
 }
 const never = new Date(0).toISOString()
 
