@@ -19,7 +19,7 @@ export function cacheAnswer<Answer extends object>(
 
 function cacheKey({ workspaceId, plan, actor }: Pick<Ctx, 'workspaceId' | 'plan' | 'actor'>, query: object): string {
   const parts = Object.entries(query).filter(([, value]) => value !== undefined)
-  // Whoever may not read partners gets another answer.
+  // `top_partners` shows more to actors that may read partners.
   const reader = [workspaceId, plan, hasScope(actor, 'partners.read')]
   return JSON.stringify([...reader, parts.sort(([one], [other]) => (one < other ? -1 : 1))])
 }
