@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { requireSameOrigin } from './credentials.ts'
+import { requireFreshSession, requireSameOrigin } from './credentials.ts'
 
 const apiUrl = 'https://api.example.com'
 
@@ -29,4 +29,20 @@ test.each<Record<string, string>>([
   { 'sec-fetch-site': 'cross-site' },
 ])('a write from elsewhere is refused: %j', (headers) => {
   expect(check(headers)).toThrow('only from pages of https://api.example.com')
+})
+
+const signedInAt = new Date('2026-01-01T12:00:00Z')
+const at = (minutes: number) => () => new Date(signedInAt.getTime() + minutes * 60_000)
+const user = { kind: 'user' as const, id: 'user_1', scopes: [], authenticatedAt: signedInAt }
+
+test('a user who signed in a quarter of an hour ago may do what cannot be undone', () => {
+  expect(() => requireFreshSession({ actor: user, now: at(15) })).not.toThrow()
+})
+
+test.each([
+  { actor: user, now: at(15.1) },
+  { actor: { ...user, authenticatedAt: undefined }, now: at(0) },
+  { actor: { kind: 'key' as const, id: 'key_1', scopes: [] }, now: at(0) },
+])('others must confirm the password first', (ctx) => {
+  expect(() => requireFreshSession(ctx)).toThrow('Confirm your password at /account')
 })

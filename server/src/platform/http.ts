@@ -1,51 +1,41 @@
-// This file exceeds the line limit, because it has every step from an HTTP request to its response.
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Access, JsonOperation, Operation } from '@tributary/contract/operation'
-import { type Context, Hono } from 'hono'
+import type { JsonOperation, Operation } from '@tributary/contract/operation'
+import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { HTTPException } from 'hono/http-exception'
 import type { z } from 'zod'
-import { type Admission, openAdmission, type Sender, serialize, streamList } from './answers.ts'
+import { openAdmission, serialize, streamList } from './answers.ts'
 import { announcedBytes, hasUnreadBody, parseJson, readBody } from './body.ts'
-import { isOverloaded } from './clickhouse.ts'
 import {
-  type AddressReader,
-  clientNetwork,
-  openAddressReader,
-  readClient,
-  readVisitor,
-  type Visitor,
-} from './client-address.ts'
+  authorize,
+  type Bindings,
+  type Caller,
+  findCaller,
+  findSender,
+  type Guarded,
+  identify,
+  limitVisitor,
+  type Request,
+  readCredentials,
+  requireEncryption,
+  type Serving,
+  tenantName,
+} from './callers.ts'
+import { isOverloaded } from './clickhouse.ts'
+import { openAddressReader } from './client-address.ts'
 import { sleep } from './clock.ts'
-import { type Actor, type Ctx, formatActor, type Platform, requirePermission } from './context.ts'
-import { type Credentials, requireSameOrigin } from './credentials.ts'
-import { AppError, badRequest, conflict, errorEnvelope, forbidden } from './errors.ts'
+import { type Ctx, formatActor, type Platform, requirePermission } from './context.ts'
+import { AppError, badRequest, conflict, errorEnvelope } from './errors.ts'
 import { parseIdempotencyKey, requestHash, withIdempotency } from './idempotency.ts'
 import { asTenant, isDeadlock, isTimedOut, PoolBusyError } from './postgres.ts'
-import {
-  findAllowance,
-  limitHeaders,
-  limitPublishable,
-  openUnauthenticatedLimit,
-  type RateLimiter,
-  tooMany,
-  type UnauthenticatedLimit,
-} from './rate-limit.ts'
-import { openStreams, type Streamed, type Streams } from './streams.ts'
+import { openUnauthenticatedLimit } from './rate-limit.ts'
+import { openStreams, type Streamed } from './streams.ts'
 import { tracedRequest } from './tracing.ts'
 import { parse, readQuery } from './validation.ts'
 
-type Bindings = {
-  Bindings: { incoming: IncomingMessage; outgoing?: ServerResponse }
-  Variables: { requestId: string; headers: Record<string, string>; actor?: Actor }
-}
-type Request = Context<Bindings>
 export type App = Hono<Bindings>
 
 type Kind = Operation['kind']
-/** A visitor, and the host of the calling web page without `www.`, or an empty string without `Referer` and `Origin`. */
-export type Caller = Visitor & { page: string }
 export type Bytes = { body: Uint8Array<ArrayBuffer> | null; status: 200 | 304; headers: Record<string, string> }
 type Exchange = {
   /** The request URL below API_URL, as the client sees it. */
@@ -95,26 +85,14 @@ export function route<O extends Operation, X>(
   return { operation, handle, prepare } as unknown as Route
 }
 
-export type Serving = {
-  platform: Platform
-  limiter: RateLimiter
-  /** Open event streams; `serve` does not close them, its caller does. */
-  streams?: Streams
-  /** Authenticates a request. It is passed in, because platform code can't import the feature that stores API keys. */
-  openContext(platform: Platform, credentials: Credentials): Promise<Omit<Ctx, 'requestId'>>
-}
-type Guarded = Required<Serving> & {
-  readAddress: AddressReader
-  unauthenticated: UnauthenticatedLimit
-  admission: Admission
-}
-
 const crossOrigin = cors({
   origin: '*',
   allowMethods: ['POST', 'OPTIONS'],
   allowHeaders: ['Content-Type', 'Authorization', 'Idempotency-Key'],
   maxAge: 86_400,
 })
+const withoutKeys =
+  'The header `Idempotency-Key` is for operations of a workspace. Send this request without the header.'
 // Responses to publishable keys are sent at multiples of 50 ms, so that their timing reveals nothing.
 const pageAnswerStepMs = 50
 
@@ -185,6 +163,7 @@ async function answerJson(
   // A POST that only reads, such as a batch of analytics, changes nothing that a repeat could double.
   const isChange = isWrite && !operation.scope.endsWith('.read')
   const key = isChange ? parseIdempotencyKey(c.req.header('idempotency-key')) : undefined
+  if (key !== undefined && ctx.workspaceId === '') throw badRequest(withoutKeys)
   const params = parse(operation.params, c.req.param(), 'path')
   const query = parse(operation.query, readQuery(c.req.queries()), 'query')
   using slots = new DisposableStack()
@@ -192,10 +171,10 @@ async function answerJson(
   if (hasBody)
     slots.defer(serving.admission.reserve(findSender(c, serving, ctx), announcedBytes(c.env.incoming, operation)))
   const bytes = hasBody ? await readBody(c.env.incoming, operation, ctx.config) : undefined
-  slots.defer(await serving.admission.enter(ctx, operation.limit))
+  slots.defer(await serving.admission.enter({ workspaceId: tenantName(ctx), plan: ctx.plan }, operation.limit))
   const body = isWrite ? parse(operation.body, bytes && parseJson(bytes, operation), 'body') : undefined
   const { isPublishable } = ctx.actor
-  const inShare = <R>(work: () => Promise<R>) => asTenant(ctx.workspaceId, work)
+  const inShare = <R>(work: () => Promise<R>) => asTenant(tenantName(ctx), work)
   const prepared = prepare && (await inShare(() => prepare(ctx, { params, query, body })))
   const work = async (ctx: Ctx) => {
     const result = await handle(ctx, { params, query, body }, openExchange(c, serving), prepared)
@@ -268,8 +247,8 @@ async function answerStream(c: Request, { operation, handle }: Bound<'stream'>, 
   const query = parse(operation.query, readQuery(c.req.queries()), 'query')
   const exchange = openExchange(c, serving)
   const start = (signal: AbortSignal) =>
-    asTenant(ctx.workspaceId, () => handle(ctx, { query }, { ...exchange, signal }, undefined))
-  const credentials = readCredentials(c)
+    asTenant(tenantName(ctx), () => handle(ctx, { query }, { ...exchange, signal }, undefined))
+  const credentials = readCredentials(c, operation)
   const recheck = async () => requirePermission(await serving.openContext(serving.platform, credentials), operation)
   const { headers, body } = await serving.streams.open(ctx, operation, start, () => c.env.outgoing?.destroy(), recheck)
   return c.newResponse(body, 200, { ...c.var.headers, ...headers })
@@ -292,99 +271,6 @@ async function answerBrowser(c: Request, { operation, handle }: Bound<'browser'>
   return c.json(operation.response.parse(result) as object, 200, c.var.headers)
 }
 
-function findCaller(c: Request, { readAddress }: Guarded): Caller {
-  return { ...readVisitor(c.env.incoming, readAddress), page: pageOrigin(c) }
-}
-
-async function limitVisitor(
-  c: Request,
-  operation: { id: string; requestsPerMinute: number },
-  serving: Guarded,
-): Promise<void> {
-  const { platform, limiter } = serving
-  const allowance = { limit: operation.requestsPerMinute, windowSeconds: 60 }
-  const verdict = await limiter(`${operation.id}:${readNetwork(c, serving)}`, allowance, platform.now())
-  c.set('headers', limitHeaders(verdict))
-  if (!verdict.allowed) {
-    platform.metrics.limited.inc({ plan: 'none', limit: operation.id })
-    throw tooMany(verdict)
-  }
-}
-
-function readNetwork(c: Request, { readAddress }: Guarded): string {
-  return clientNetwork(readClient(c.env.incoming, readAddress).ip)
-}
-
-/** Counts requests with a publishable key as a visitor's, so that visitors can't use up the workspace's own memory. */
-function findSender(c: Request, serving: Guarded, ctx?: Ctx): Sender {
-  if (ctx && !ctx.actor.isPublishable) return { kind: 'workspace', name: ctx.workspaceId, plan: ctx.plan }
-  return { kind: 'visitor', name: readNetwork(c, serving), plan: ctx?.plan ?? 'none' }
-}
-
-/** Returns the calling page's host; some pages send no `Referer` and some browsers no `Origin`. */
-function pageOrigin(c: Request): string {
-  const address = URL.parse(c.req.header('referer') ?? '') ?? URL.parse(c.req.header('origin') ?? '')
-  return (address?.hostname ?? '').replace(/^www\./, '')
-}
-
-function requireEncryption(c: Request, { platform: { config }, readAddress }: Guarded): void {
-  const client = readClient(c.env.incoming, readAddress)
-  if (client.secure || (config.ENVIRONMENT === 'development' && client.loopback)) return
-  throw forbidden(`Unencrypted HTTP is not supported. Use ${config.API_URL.replace(/^http:/, 'https:')}.`)
-}
-
-/** Authenticates the caller and checks its permission for the operation. */
-async function authorize(c: Request, operation: Access & { path: string }, serving: Guarded): Promise<Ctx> {
-  const ctx = await identify(c, operation.limit, serving)
-  if (ctx.actor.kind === 'user' && c.req.method !== 'GET') {
-    requireSameOrigin((name) => c.req.header(name), ctx.config.API_URL)
-  }
-  requirePermission(ctx, operation)
-  return ctx
-}
-
-function readCredentials(c: Request): Credentials {
-  return {
-    authorization: c.req.header('authorization'),
-    cookie: c.req.header('cookie'),
-    workspace: c.req.header('tributary-workspace'),
-    page: pageOrigin(c),
-  }
-}
-
-/** Authenticates the caller; every request counts against its rate limit, even one that is rejected later. */
-async function identify(c: Request, limit: Access['limit'], serving: Guarded): Promise<Ctx> {
-  const { platform, openContext, limiter, unauthenticated } = serving
-  const network = readNetwork(c, serving)
-  const credentials = { ...readCredentials(c), isSuspect: unauthenticated.isUsedUp(network) }
-  const found = await openContext(platform, credentials).catch(async (error) => {
-    if (error instanceof AppError && error.code === 'unauthorized') await limitUnauthenticated(c, network, serving)
-    throw error
-  })
-  const ctx = { ...found, requestId: c.var.requestId }
-  const { isPublishable, id } = ctx.actor
-  c.set('actor', ctx.actor)
-  const now = ctx.now()
-  const allowance = findAllowance(ctx.plan, limit, ctx.config)
-  const verdict = isPublishable
-    ? await limitPublishable(limiter, { keyId: id, network, config: ctx.config, now })
-    : await limiter(limit === 'export' ? `export:${id}` : id, allowance, now)
-  c.set('headers', limitHeaders(verdict))
-  if (verdict.allowed) return ctx
-  ctx.metrics.limited.inc({ plan: ctx.plan, limit })
-  if (isPublishable) throw tooMany(verdict, { who: 'A publishable key' })
-  throw tooMany(verdict, { who: `The ${ctx.plan} plan`, window: allowance.windowSeconds === 1 ? 'second' : 'minute' })
-}
-
-async function limitUnauthenticated(c: Request, network: string, serving: Guarded): Promise<void> {
-  const { platform, unauthenticated } = serving
-  const verdict = await unauthenticated.spend(network, platform.now())
-  if (verdict.allowed) return
-  c.set('headers', limitHeaders(verdict))
-  platform.metrics.limited.inc({ plan: 'none', limit: 'unauthenticated' })
-  throw tooMany(verdict, { whose: 'without a valid key from one client' })
-}
-
 function takesBody({ body }: Pick<JsonOperation, 'body'>): boolean {
   return body.def.type !== 'undefined'
 }
@@ -397,7 +283,7 @@ function readRequestId(c: Request): string {
 /** Returns 404 only to clients with a valid key, so that others can't find out which paths exist. */
 async function unknownPath(c: Request, serving: Guarded): Promise<AppError> {
   // Documentation pages are public.
-  if (!c.req.path.startsWith('/docs/')) await identify(c, 'standard', serving)
+  if (!c.req.path.startsWith('/docs/')) await identify(c, { path: '', limit: 'standard', workspace: 'none' }, serving)
   return new AppError('not_found', `There is no ${c.req.method} ${c.req.path}. See /docs/reference for all operations.`)
 }
 

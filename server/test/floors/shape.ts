@@ -11,6 +11,7 @@ const platformFiles = [
     'answers',
     'body',
     'byte-cache',
+    'callers',
     'channel',
     'client-address',
     'credentials',
