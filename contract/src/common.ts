@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 const prefixes = [
-  ...(['ws', 'key', 'dom', 'link', 'tag', 'fold', 'cus', 'evt', 'whk', 'user', 'inv'] as const),
+  ...(['ws', 'key', 'dom', 'link', 'tag', 'fold', 'cus', 'evt', 'whk', 'user', 'ses', 'inv'] as const),
   ...(['prog', 'grp', 'pn', 'pga', 'ptag', 'disc', 'dcode', 'rw', 'cm', 'po'] as const),
 ] as const
 export type IdPrefix = (typeof prefixes)[number]

@@ -3,6 +3,7 @@ import type { Link, NewLink } from '@tributary/contract/links'
 import type { Plan, Scope } from '@tributary/contract/operation'
 import type { NewProgram, Program } from '@tributary/contract/programs'
 import { sql } from 'kysely'
+import { createUser, startSession } from '../src/features/auth/service.ts'
 import { clickKeys, mintClickId } from '../src/features/click-ids/service.ts'
 import { type Customer, makeCustomer, type Person } from '../src/features/customers/service.ts'
 import { addDomain } from '../src/features/domains/service.ts'
@@ -29,6 +30,19 @@ export async function buildWorkspace(
   const token = await createToken(platform, { workspaceId: workspace.id, name: 'test', ...given })
   const domain = await addDomain(platform, { workspaceId: workspace.id, slug: `${name}.localhost` })
   return { ...workspace, key: token.key, keyId: token.id, domain: domain.slug }
+}
+
+export type BuiltUser = { id: string; email: string; name: string; cookie: string }
+
+/** Creates a user with a verified e-mail address and a live session; `cookie` is the value of the `Cookie` header. */
+export async function buildUser(
+  platform: Platform,
+  given: { email?: string; name?: string; password?: string } = {},
+): Promise<BuiltUser> {
+  const name = given.name ?? `user-${randomUUID().slice(0, 8)}`
+  const { password, email = `${randomUUID()}@example.com` } = given
+  const user = await createUser(platform, { name, email, isEmailVerified: true, ...(password && { password }) })
+  return { id: user.id, email: user.email, name, cookie: await startSession(platform, user.id) }
 }
 
 export function buildLink(platform: Platform, workspace: Workspace, given: Partial<NewLink> = {}): Promise<Link> {

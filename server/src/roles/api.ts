@@ -1,5 +1,6 @@
 import { getRequestListener } from '@hono/node-server'
 import { analyticsRoutes } from '../features/analytics/routes.ts'
+import { authRoutes } from '../features/auth/routes.ts'
 import { commissionsRoutes } from '../features/commissions/routes.ts'
 import { cancelUnpaid, mergePartnerMoney, restoreCanceled } from '../features/commissions/service.ts'
 import { customersRoutes } from '../features/customers/routes.ts'
@@ -75,6 +76,7 @@ export async function start(platform: Platform): Promise<Listening> {
   const serving = { platform, limiter: openRateLimiter(platform.valkey), openContext: contextReader(), streams }
   const redirect = parts.use(await openRedirect(platform))
   const app = serve(bindRoutes(platform, redirect), serving)
+  app.route('/', authRoutes(platform))
   app.route('/', docsPages(config))
   app.route('/', trackerScripts(await readTracker()))
   const server = webServer(config, opsListener(platform, getRequestListener(app.fetch)), config.API_HEADER_BYTES)

@@ -12,8 +12,9 @@ const databaseParts = /^(pg|kysely|@clickhouse\/client|server\/src\/platform\/(p
 const sharedContract = /^contract\/src\/(operation|common)\.ts$/
 /** Platform files whose name contains that of a feature with another meaning: the process log, and any event. */
 const platformWords = ['log', 'handled-events']
-/** Feature names that are ordinary words in platform code: the header `Upgrade`, a folder on disk, a cipher's tag, a group of rows, a program. */
+/** Feature names that are ordinary words in platform code: the header `Upgrade`, a folder on disk, a cipher's tag, a group of rows, a program, a cipher's `getAuthTag`. */
 const ordinaryWords = [
+  'auth',
   'docs',
   'events',
   'folders',

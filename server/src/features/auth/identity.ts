@@ -1,0 +1,132 @@
+import { passkey } from '@better-auth/passkey'
+import { betterAuth } from 'better-auth'
+import { twoFactor } from 'better-auth/plugins/two-factor'
+import type { Platform } from '../../platform/context.ts'
+import { newId, randomText } from '../../platform/ids.ts'
+import { authSecrets, cookiePrefix, isHostCookie } from './cookies.ts'
+import { hashPassword, isPassword } from './passwords.ts'
+
+const times = { createdAt: 'created_at', updatedAt: 'updated_at' }
+/** The header in which we tell the library the client's address; requests can't set it. */
+const addressHeader = 'x-tributary-client'
+
+/** Opens the identity library on our PostgreSQL tables: users, sessions, second factors and passkeys. */
+export function openIdentity({ db, config, log }: Pick<Platform, 'db' | 'config' | 'log'>) {
+  const { origin } = new URL(config.API_URL)
+  return betterAuth({
+    appName: 'Tributary',
+    baseURL: config.API_URL,
+    basePath: '/auth',
+    trustedOrigins: [origin],
+    secrets: [...authSecrets(config)].map(([version, value]) => ({ version, value })),
+    telemetry: { enabled: false },
+    // platform/rate-limit counts in Valkey, for all processes together.
+    rateLimit: { enabled: false },
+    database: { db, type: 'postgres', transaction: true },
+    logger: { log: (level, message) => log[level === 'error' ? 'warn' : 'debug']({ source: 'better-auth' }, message) },
+    advanced: {
+      cookiePrefix: cookiePrefix(config),
+      useSecureCookies: false,
+      defaultCookieAttributes: { secure: isHostCookie(config), httpOnly: true, sameSite: 'lax', path: '/' },
+      // The library would skip both checks in test runs.
+      disableOriginCheck: false,
+      disableCSRFCheck: false,
+      ipAddress: { ipAddressHeaders: [addressHeader] },
+      database: { generateId: ({ model }) => makeId(model) },
+    },
+    emailAndPassword: {
+      enabled: true,
+      disableSignUp: true,
+      minPasswordLength: 10,
+      maxPasswordLength: 200,
+      revokeSessionsOnPasswordReset: true,
+      password: {
+        hash: (password) => hashPassword(password),
+        verify: ({ password, hash }) => isPassword(password, hash),
+      },
+    },
+    user: { modelName: 'users', fields: { emailVerified: 'email_verified', ...times } },
+    session: {
+      modelName: 'sessions',
+      expiresIn: 30 * 86_400,
+      disableSessionRefresh: true,
+      fields: {
+        userId: 'user_id',
+        expiresAt: 'expires_at',
+        ipAddress: 'ip_address',
+        userAgent: 'user_agent',
+        ...times,
+      },
+    },
+    account: {
+      modelName: 'accounts',
+      fields: {
+        userId: 'user_id',
+        accountId: 'account_id',
+        providerId: 'provider_id',
+        accessToken: 'access_token',
+        refreshToken: 'refresh_token',
+        idToken: 'id_token',
+        accessTokenExpiresAt: 'access_token_expires_at',
+        refreshTokenExpiresAt: 'refresh_token_expires_at',
+        ...times,
+      },
+    },
+    verification: {
+      modelName: 'verifications',
+      storeIdentifier: 'hashed',
+      fields: { expiresAt: 'expires_at', ...times },
+    },
+    plugins: [secondFactor(), passkeys(config.API_URL)],
+  })
+}
+
+function makeId(model: string): string {
+  if (model === 'user') return newId('user')
+  return model === 'session' ? newId('ses') : randomText(24)
+}
+
+function secondFactor() {
+  return twoFactor({
+    issuer: 'Tributary',
+    allowPasswordless: true,
+    schema: {
+      user: { fields: { twoFactorEnabled: 'two_factor_enabled' } },
+      twoFactor: {
+        modelName: 'two_factors',
+        fields: {
+          userId: 'user_id',
+          backupCodes: 'backup_codes',
+          failedVerificationCount: 'failed_verification_count',
+          lockedUntil: 'locked_until',
+        },
+      },
+    },
+  })
+}
+
+function passkeys(apiUrl: string) {
+  const { origin, hostname } = new URL(apiUrl)
+  const plugin = passkey({
+    rpID: hostname,
+    rpName: 'Tributary',
+    origin,
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    schema: {
+      passkey: {
+        modelName: 'passkeys',
+        fields: {
+          userId: 'user_id',
+          publicKey: 'public_key',
+          credentialID: 'credential_id',
+          deviceType: 'device_type',
+          backedUp: 'backed_up',
+          createdAt: 'created_at',
+        },
+      },
+    },
+  })
+  // PostgreSQL returns a bigint, and the library computes with numbers.
+  Object.assign(plugin.schema.passkey.fields.counter, { transform: { output: Number } })
+  return plugin
+}
