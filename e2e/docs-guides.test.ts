@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { createClient } from '@tributary/contract/client'
 import { listEvents } from '@tributary/contract/events'
+import { scopes } from '@tributary/contract/operation'
 import { Webhook } from 'standardwebhooks'
 import { expect, inject, test } from 'vitest'
 import { freePort } from '../engines/port.ts'
@@ -187,3 +188,9 @@ function hasProgram(name: string): boolean {
   if (process.env.CI) return true
   return (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, name))) || name.startsWith('/')
 }
+
+test('the guide to API keys lists every scope once', () => {
+  const rows = readFileSync(join(docs, 'guides/api-keys.md'), 'utf8').match(/^\| `\w+\.\w+`.*$/gm) ?? []
+  const listed = rows.flatMap((row) => row.split('|')[1]?.match(/\w+\.\w+/g) ?? [])
+  expect(listed.sort()).toEqual([...scopes].sort())
+})

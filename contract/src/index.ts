@@ -81,6 +81,7 @@ import {
   updateReward,
 } from './rewards.ts'
 import { createTag, deleteTag, listTags, updateTag } from './tags.ts'
+import { createToken, getToken, listTokens, revokeToken, rotateToken, updateToken } from './tokens.ts'
 import { trackCustomer, trackLead, trackRefund, trackSale } from './track.ts'
 import { trackClick, trackOpen, trackVisit } from './track-browser.ts'
 import {
@@ -194,6 +195,12 @@ const all = [
   createTag,
   updateTag,
   deleteTag,
+  listTokens,
+  createToken,
+  getToken,
+  updateToken,
+  rotateToken,
+  revokeToken,
   trackCustomer,
   trackLead,
   trackSale,

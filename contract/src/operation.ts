@@ -50,6 +50,19 @@ export const scopes = [
 ] as const
 export type Scope = (typeof scopes)[number]
 
+/** Whether these scopes allow what `scope` allows: `apis.all` allows everything, `apis.read` reading, and writing includes reading. */
+export function includesScope(granted: readonly Scope[], scope: Scope): boolean {
+  if (granted.includes('apis.all') || granted.includes(scope)) return true
+  if (!scope.endsWith('.read')) return false
+  return granted.includes('apis.read') || granted.includes(scope.replace('.read', '.write') as Scope)
+}
+
+/** The scopes that both lists allow. */
+export function commonScopes(one: readonly Scope[], other: readonly Scope[]): Scope[] {
+  if (other.includes('apis.all')) return [...one]
+  return scopes.filter((scope) => includesScope(one, scope) && includesScope(other, scope))
+}
+
 /** Callers: an API key, a signed-in user, an app for a user, an embedded partner page, a partner, the server. */
 export const actorKinds = ['key', 'user', 'app', 'embed', 'partner', 'system'] as const
 export type ActorKind = (typeof actorKinds)[number]
@@ -64,7 +77,8 @@ export type Role = (typeof roles)[number]
 export const roleScopes: Readonly<Record<Role, readonly Scope[]>> = {
   owner: ['apis.all'],
   admin: ['apis.all'],
-  member: ['apis.read', 'links.write', 'tags.write', 'folders.write', 'customers.write'],
+  // Members manage only their own keys.
+  member: ['apis.read', 'links.write', 'tags.write', 'folders.write', 'customers.write', 'tokens.write'],
   viewer: ['apis.read'],
   billing: ['usage.read', 'payouts.read'],
 }

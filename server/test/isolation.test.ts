@@ -76,6 +76,7 @@ function foreignValue(name: string, path: string): unknown {
     rewards: foreign.rewardId,
     partners: foreign.partnerId,
     commissions: foreign.commissionId,
+    tokens: foreign.keyId,
   }
   const byName: Record<string, unknown> = {
     id: idByNoun[path.split('/')[1] ?? ''],
@@ -150,7 +151,7 @@ const harmless = new Set(
   autoApprove moveRules type maxDuration provider couponId couponTestId codeWins
   amountInCents amountInPercentage modifiers spendLimitAmount spendLimitInterval spendLimitScope applyTo
   payoutId kind earnings saleAmount modifySaleAmount modifyAmount date customer lead leadEventDate sale saleEventDate
-  importStripeInvoices productId isPinned`.split(/\s+/),
+  importStripeInvoices productId isPinned scopes allowedHostnames showInactive overlapHours`.split(/\s+/),
 )
 
 beforeAll(async () => {
@@ -370,6 +371,7 @@ function leaks(value: unknown): unknown[] {
     foreign.rewardId,
     foreign.partnerId,
     foreign.commissionId,
+    foreign.keyId,
   ]
   const isForeign =
     object.workspaceId === foreign.id || object.projectId === foreign.id || owned.includes(String(object.id))

@@ -75,8 +75,9 @@ export async function identify(
 ): Promise<Ctx> {
   const { platform, openContext, limiter, unauthenticated } = serving
   const { limit } = operation
-  const network = readNetwork(c, serving)
-  const credentials = { ...readCredentials(c, operation), isSuspect: unauthenticated.isUsedUp(network) }
+  const { ip } = readClient(c.env.incoming, serving.readAddress)
+  const network = clientNetwork(ip)
+  const credentials = { ...readCredentials(c, operation), ip, isSuspect: unauthenticated.isUsedUp(network) }
   const found = await openContext(platform, credentials).catch(async (error) => {
     if (error instanceof AppError && guessed.includes(error.code)) await limitUnauthenticated(c, network, serving)
     throw error
@@ -137,6 +138,15 @@ export function findSender(c: Request, serving: Guarded, ctx?: Ctx): Sender {
 /** Names who shares memory and connections: the workspace, or the user of an operation without one. */
 export function tenantName({ workspaceId, actor }: Pick<Ctx, 'workspaceId' | 'actor'>): string {
   return workspaceId || actor.id
+}
+
+/**
+ * Names the actor where a repeated request of another actor must not get the stored response: users have different access
+ * to folders, and a new key is for its maker only.
+ */
+export function idempotencyOwner(actor: Actor, { scope }: Pick<Access, 'scope'>): string[] {
+  const isMachine = actor.kind === 'key' && actor.userId === undefined
+  return isMachine && scope !== 'tokens.write' ? [] : [actor.id]
 }
 
 /** Returns the calling page's host; some pages send no `Referer` and some browsers no `Origin`. */

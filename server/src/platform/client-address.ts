@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { isIPv4, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { memo } from './memo.ts'
 
@@ -85,6 +86,22 @@ export function readVisitor(request: Pick<IncomingMessage, 'headers' | 'socket'>
 /** Returns the network that counts as one visitor: an IPv4 address, or the IPv6 /64 that one person usually has. */
 export function clientNetwork(ip: string): string {
   return ipaddr.IPv6.isValid(ip) ? ipaddr.IPv6.networkAddressFromCIDR(`${ip}/64`).toString() : ip
+}
+
+/** Truncates an IP address to its network: the first 24 bits of IPv4, the first 48 of IPv6. */
+export function truncateAddress(ip: string): string {
+  const address = ip.replace(/%.*$/s, '')
+  if (isIPv4(address)) return `${address.slice(0, address.lastIndexOf('.'))}.0`
+  if (!isIPv6(address)) return ''
+  const parsed = ipaddr.process(address)
+  const groups = parsed.kind() === 'ipv4' ? 3 : 6
+  return ipaddr.fromByteArray(parsed.toByteArray().map((byte, index) => (index < groups ? byte : 0))).toString()
+}
+
+/** Formats the network of an IP address in CIDR notation; empty when it is not an address. */
+export function formatNetwork(ip: string): string {
+  const network = truncateAddress(ip)
+  return network && `${network}/${isIPv4(network) ? 24 : 48}`
 }
 
 /** Reads the visitor's location from headers of CDNs and proxies. */

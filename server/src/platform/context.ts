@@ -1,5 +1,13 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import { type Access, type ActorKind, type Plan, plans, type Role, type Scope } from '@tributary/contract/operation'
+import {
+  type Access,
+  type ActorKind,
+  includesScope,
+  type Plan,
+  plans,
+  type Role,
+  type Scope,
+} from '@tributary/contract/operation'
 import type { Redis } from 'ioredis'
 import type { ClickHouse } from './clickhouse.ts'
 import type { Clock } from './clock.ts'
@@ -34,6 +42,9 @@ export type Actor = { id: string; scopes: Scope[] } & (
       kind: 'key'
       /** Whether this is a publishable key. Web pages contain it, so it may call only operations meant for pages. */
       isPublishable?: boolean
+      /** The owner of a personal key. */
+      userId?: string
+      expiresAt?: Date
     }
   | {
       kind: 'user'
@@ -103,7 +114,5 @@ export function requirePermission(
 
 /** Whether the actor has a scope or one that includes it: writing includes reading. */
 export function hasScope({ scopes }: Pick<Actor, 'scopes'>, scope: Scope): boolean {
-  const wider = scope.endsWith('.read') ? ['apis.read', scope.replace('.read', '.write')] : []
-  const accepted = ['apis.all', scope, ...wider]
-  return scopes.some((granted) => accepted.includes(granted))
+  return includesScope(scopes, scope)
 }

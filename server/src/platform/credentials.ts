@@ -13,6 +13,8 @@ export type Credentials = {
   needsWorkspace?: boolean
   /** Host of the calling web page, without `www.`; empty without `Referer` and `Origin`. */
   page: string
+  /** The client's IP address. */
+  ip?: string
   /** Whether the client has sent too many invalid credentials; new ones are then looked up one at a time. */
   isSuspect?: boolean
 }

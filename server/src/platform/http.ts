@@ -13,6 +13,7 @@ import {
   findCaller,
   findSender,
   type Guarded,
+  idempotencyOwner,
   identify,
   limitVisitor,
   type Request,
@@ -192,7 +193,7 @@ async function answerJson(
   }
   if (key === undefined) return sendJson(c, serving, operation.status, await inShare(() => work(ctx)), slots.move())
   const { pathname, search } = new URL(c.req.url)
-  const hash = requestHash([c.req.method, pathname, search, bytes ?? ''])
+  const hash = requestHash([c.req.method, pathname, search, bytes ?? '', ...idempotencyOwner(ctx.actor, operation)])
   const asked = { key, hash }
   const { status, text, isReplayed } = await paced(
     inShare(() =>

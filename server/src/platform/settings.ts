@@ -388,7 +388,7 @@ export const settings = {
   KEYS_PER_WORKSPACE: {
     type: count,
     default: '1000',
-    description: 'Maximum API keys per workspace, not counting revoked ones.',
+    description: 'Maximum API keys per workspace, not counting revoked and expired ones.',
   },
   CERTIFICATES_PER_WORKSPACE_PER_DAY: {
     type: count,

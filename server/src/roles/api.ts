@@ -23,6 +23,7 @@ import { qrRoutes } from '../features/qr/routes.ts'
 import { openRedirect, type Redirect } from '../features/redirect/service.ts'
 import { rewardsRoutes } from '../features/rewards/routes.ts'
 import { tagsRoutes } from '../features/tags/routes.ts'
+import { tokensRoutes } from '../features/tokens/routes.ts'
 import { contextReader } from '../features/tokens/service.ts'
 import { trackPageRoutes, trackRoutes } from '../features/track/routes.ts'
 import { trackerScripts } from '../features/tracker/routes.ts'
@@ -61,6 +62,7 @@ export function bindRoutes(platform: Platform, redirect: Redirect): Route[] {
     ...commissionsRoutes,
     ...ledgerRoutes(ledgerNames),
     ...tagsRoutes,
+    ...tokensRoutes,
     ...trackRoutes,
     ...webhooksRoutes(webhookScopes),
     ...qrRoutes(platform.config),

@@ -1,14 +1,17 @@
 import { hash } from 'node:crypto'
-import type { Scope } from '@tributary/contract/operation'
+import { commonScopes, type Scope } from '@tributary/contract/operation'
 import { openByteCache } from '../../platform/byte-cache.ts'
-import type { Ctx, Platform } from '../../platform/context.ts'
+import { formatNetwork } from '../../platform/client-address.ts'
+import type { Actor, Ctx, FolderAccess, Platform } from '../../platform/context.ts'
 import type { Credentials } from '../../platform/credentials.ts'
 import { AppError, forbidden, unauthorized } from '../../platform/errors.ts'
 import { newId, randomText } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
-import { requirePage, requireRoom, requireWorkspace, type Workspace } from '../workspaces/service.ts'
+import { findIpStorage, requirePage, requireRoom, requireWorkspace, type Workspace } from '../workspaces/service.ts'
+import { keyPrefix, publishablePrefix, readKind } from './present.ts'
 import {
   countTokens,
+  deleteInactiveTokens,
   insertToken,
   revokeToken,
   selectTokenByHash,
@@ -20,20 +23,29 @@ import {
 export type Token = TokenRow
 
 const everything: Scope[] = ['apis.all']
-const keyPrefix = 'trib_'
-// After `trib_`, a secret key has only letters and digits, so no secret key begins with this prefix.
-const publishablePrefix = 'trib_pk_'
 // How long a key is cached: a revoked key must stop working within a second in every process.
 const rememberedMs = 750
 const mostKeys = 10_000
 // Unknown keys can be cached for longer, because new keys are random and never equal one that was tried before.
 const unknownMs = 10_000
 const validMs = 24 * 3_600_000
+// Revoked and expired keys that a workspace can list.
+const mostInactive = 1_000
 
 /** Creates an API key. Only this return value contains the key itself; the database has its hash. */
 export async function createToken(
   platform: Pick<Platform, 'db' | 'config'>,
-  input: { workspaceId: string; name: string; scopes?: Scope[]; expiresAt?: Date; isPublishable?: boolean },
+  input: {
+    workspaceId: string
+    name: string
+    scopes?: Scope[]
+    expiresAt?: Date | null
+    isPublishable?: boolean
+    /** The owner of a personal key. */
+    userId?: string
+    allowedHostnames?: string[] | null
+    maker?: Actor
+  },
 ): Promise<Token & { key: string }> {
   // A key has 190 random bits, so that even an unsalted fast hash of it can't be brute-forced.
   const start = input.isPublishable ? publishablePrefix : keyPrefix
@@ -47,13 +59,23 @@ export async function createToken(
     last_four: key.slice(-4),
     scopes: input.isPublishable ? ['conversions.write' as const] : input.scopes?.length ? input.scopes : everything,
     expires_at: input.expiresAt ?? null,
+    user_id: input.userId ?? null,
+    created_by: findUser(input.maker),
+    created_by_key: input.maker?.kind === 'key' ? input.maker.id : null,
+    allowed_hostnames: input.allowedHostnames ?? null,
   }
   const { db, config } = platform
   const token = await transaction({ db, config, workspaceId: input.workspaceId }, async (ctx) => {
     await requireRoom(ctx, 'keys', () => countTokens(ctx.db, ctx.workspaceId))
+    await deleteInactiveTokens(ctx.db, ctx.workspaceId, mostInactive)
     return insertToken(ctx.db, row)
   })
   return { ...token, key }
+}
+
+function findUser(maker: Actor | undefined): string | null {
+  if (maker?.kind === 'key') return maker.userId ?? null
+  return maker?.kind === 'user' ? maker.id : null
 }
 
 export function listTokens(platform: Pick<Platform, 'db'>, workspaceId: string): Promise<Token[]> {
@@ -67,12 +89,16 @@ export async function revoke(platform: Pick<Platform, 'db'>, id: string): Promis
 }
 
 type Holder = { token: Token; workspace: Workspace }
+/** What a member may do in a workspace now. */
+export type MemberAccess = { scopes: readonly Scope[]; folderAccess?: FolderAccess }
+type FindMember = (platform: Platform, workspaceId: string, userId: string) => Promise<MemberAccess | undefined>
 
 /**
  * Returns the function that authenticates an `Authorization` header. Unknown keys are cached for ten seconds. Clients
  * that sent too many invalid keys share one lookup at a time, except for keys that were valid in this process before.
+ * A personal key may do what its scopes and its owner's role both allow; `findMember` returns what the owner may do.
  */
-export function contextReader() {
+export function contextReader(findMember: FindMember = async () => undefined) {
   const remembered = openByteCache<Promise<Holder | undefined>>({
     maxBytes: 16_000_000,
     most: mostKeys,
@@ -84,21 +110,25 @@ export function contextReader() {
   const valid = openByteCache<true>({ maxBytes: 4_000_000, most: mostKeys, ttlMs: validMs })
   let isSlotTaken = false
 
-  async function load(platform: Platform, key: string, name: string): Promise<Holder | undefined> {
-    const holder = await loadHolder(platform, key)
+  async function load(platform: Platform, key: string, name: string, ip: string): Promise<Holder | undefined> {
+    const holder = await loadHolder(platform, key, ip)
     if (holder) valid.set(name, true)
     else unknown.set(name, true)
     return holder
   }
 
-  function find(platform: Platform, key: string, isSuspect: boolean): Promise<Holder | undefined> | undefined {
+  function find(
+    platform: Platform,
+    key: string,
+    { isSuspect = false, ip = '' }: Credentials,
+  ): Promise<Holder | undefined> | undefined {
     const name = hashKey(key).toString('base64')
     const known = remembered.get(name)
     if (known || unknown.has(name)) return known
     const needsSlot = isSuspect && !valid.has(name)
     if (needsSlot && isSlotTaken) return undefined
     if (needsSlot) isSlotTaken = true
-    const found = load(platform, key, name).finally(() => {
+    const found = load(platform, key, name, ip).finally(() => {
       if (needsSlot) isSlotTaken = false
     })
     remembered.set(name, found)
@@ -106,14 +136,11 @@ export function contextReader() {
     return found
   }
 
-  return async (
-    platform: Platform,
-    { authorization, page, isSuspect = false }: Credentials,
-  ): Promise<Omit<Ctx, 'requestId'>> => {
-    const key = /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
+  return async (platform: Platform, credentials: Credentials): Promise<Omit<Ctx, 'requestId'>> => {
+    const key = /^bearer +(\S+)$/i.exec(credentials.authorization ?? '')?.[1]
     if (!key)
       throw unauthorized('No API key or access token was sent. Send the header `Authorization: Bearer <API_KEY>`.')
-    const holder = await find(platform, key, isSuspect)
+    const holder = await find(platform, key, credentials)
     if (!holder)
       throw unauthorized('This API key or access token is not known. Check it for typing errors, or create a new one.')
     const { token, workspace } = holder
@@ -121,28 +148,43 @@ export function contextReader() {
     if (token.expires_at && token.expires_at <= platform.now()) {
       throw unauthorized(`This API key expired at ${token.expires_at.toISOString()}. Create a new one.`)
     }
-    const actor = { kind: 'key' as const, id: token.id, scopes: token.scopes, isPublishable: isPublishable(token) }
-    if (actor.isPublishable) requireOwnPage(workspace, page)
-    return { ...platform, workspaceId: token.workspace_id, plan: workspace.plan, actor }
+    const { workspace_id: workspaceId, user_id: userId, expires_at } = token
+    const owner = userId === null ? undefined : await findMember(platform, workspaceId, userId)
+    if (userId !== null && !owner)
+      throw unauthorized('The owner of this API key is not a member of the workspace. Create a new one.')
+    const actor = {
+      kind: 'key' as const,
+      id: token.id,
+      scopes: owner ? commonScopes(token.scopes, owner.scopes) : token.scopes,
+      isPublishable: readKind(token) === 'publishable',
+      ...(userId !== null && { userId }),
+      ...(expires_at && { expiresAt: expires_at }),
+    }
+    if (actor.isPublishable) requireOwnPage(holder, credentials.page)
+    const { folderAccess } = owner ?? {}
+    return { ...platform, workspaceId, plan: workspace.plan, actor, ...(folderAccess && { folderAccess }) }
   }
 }
 
-async function loadHolder(platform: Platform, key: string): Promise<Holder | undefined> {
+async function loadHolder(platform: Platform, key: string, ip: string): Promise<Holder | undefined> {
   const token = await selectTokenByHash(platform.db, hashKey(key))
   if (!token) return undefined
+  const { id, workspace_id: workspaceId } = token
+  const storage = (await findIpStorage(platform, [workspaceId])).get(workspaceId)
   const [workspace] = await Promise.all([
-    requireWorkspace(platform, token.workspace_id),
-    touchToken(platform.db, token.workspace_id, token.id),
+    requireWorkspace(platform, workspaceId),
+    touchToken(platform.db, workspaceId, id, storage === 'none' ? null : formatNetwork(ip) || null),
   ])
   return { token, workspace }
 }
 
-function isPublishable(token: Pick<Token, 'prefix'>): boolean {
-  return token.prefix.startsWith(publishablePrefix)
-}
-
-/** A publishable key is readable in web pages, so it works only on the hostnames that its workspace allows. */
-function requireOwnPage(workspace: Workspace, page: string): void {
+/** A publishable key is readable in web pages, so it works only on its allowed hostnames or those of its workspace. */
+function requireOwnPage({ token, workspace }: Holder, page: string): void {
+  const { allowed_hostnames } = token
+  if (allowed_hostnames) {
+    requirePage({ allowed_hostnames }, page, 'Add its hostname to the `allowedHostnames` of the key.')
+    return
+  }
   if (workspace.allowed_hostnames.length === 0) {
     // Strangers can use a publishable key and read this error, so it reveals nothing about the workspace.
     const remedy = 'tributary workspace set <workspace> --allowed-hostnames <hostnames of your sites>'

@@ -1,4 +1,5 @@
 import type { Scope } from '@tributary/contract/operation'
+import type { TokenKind } from '@tributary/contract/tokens'
 import { sql } from 'kysely'
 import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
 
@@ -9,31 +10,33 @@ export type TokenRow = {
   prefix: string
   last_four: string
   scopes: Scope[]
+  /** The owner of a personal key. */
+  user_id: string | null
+  created_by: string | null
+  created_by_key: string | null
+  allowed_hostnames: string[] | null
+  replaced_by: string | null
   expires_at: Date | null
   revoked_at: Date | null
   last_used_at: Date | null
+  last_used_from: string | null
   created_at: Date
 }
+type Optional = 'user_id' | 'created_by' | 'created_by_key' | 'allowed_hostnames'
 export type NewTokenRow = Pick<
   TokenRow,
   'id' | 'workspace_id' | 'name' | 'prefix' | 'last_four' | 'scopes' | 'expires_at'
-> & {
-  hash: Buffer
-}
+> &
+  Partial<Pick<TokenRow, Optional>> & { hash: Buffer }
+export type TokenChanges = Partial<Pick<TokenRow, 'name' | 'scopes' | 'expires_at' | 'allowed_hostnames'>>
 type Tables = { tokens: NewTokenRow & Partial<TokenRow> }
 
 const shown = [
-  'id',
-  'workspace_id',
-  'name',
-  'prefix',
-  'last_four',
-  'scopes',
-  'expires_at',
-  'revoked_at',
-  'last_used_at',
-  'created_at',
+  ...(['id', 'workspace_id', 'name', 'prefix', 'last_four', 'scopes', 'user_id', 'created_by'] as const),
+  ...(['created_by_key', 'allowed_hostnames', 'replaced_by', 'expires_at', 'revoked_at'] as const),
+  ...(['last_used_at', 'last_used_from', 'created_at'] as const),
 ] as const
+const columns = sql.join(shown.map((name) => sql.ref(name)))
 
 export async function insertToken(db: Db, row: NewTokenRow): Promise<TokenRow> {
   const inserted = await db
@@ -45,10 +48,19 @@ export async function insertToken(db: Db, row: NewTokenRow): Promise<TokenRow> {
   return inserted as TokenRow
 }
 
+/** Counts the keys that are neither revoked nor expired. */
 export async function countTokens(db: Db, workspaceId: string): Promise<number> {
-  const result = await sql<{ count: bigint }>`
-    SELECT count(*) FROM tokens WHERE workspace_id = ${workspaceId} AND revoked_at IS NULL`.execute(db)
+  const result = await sql<{ count: bigint }>`SELECT count(*) FROM tokens WHERE workspace_id = ${workspaceId}
+    AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`.execute(db)
   return Number(result.rows[0]?.count ?? 0)
+}
+
+/** Deletes revoked and expired keys, except for the last `most`. */
+export async function deleteInactiveTokens(db: Db, workspaceId: string, most: number): Promise<void> {
+  await sql`DELETE FROM tokens WHERE workspace_id = ${workspaceId} AND id IN (
+    SELECT id FROM tokens WHERE workspace_id = ${workspaceId}
+      AND (revoked_at IS NOT NULL OR expires_at <= now())
+    ORDER BY least(revoked_at, expires_at) DESC OFFSET ${most})`.execute(db)
 }
 
 export async function selectTokens(db: Db, workspaceId: string): Promise<TokenRow[]> {
@@ -62,6 +74,55 @@ export async function selectTokens(db: Db, workspaceId: string): Promise<TokenRo
   return rows as TokenRow[]
 }
 
+export type TokenSelection = {
+  kind?: TokenKind
+  userIds: string[]
+  isInactiveShown: boolean
+  now: Date
+  sort: 'createdAt' | 'name' | 'lastUsedAt'
+  ascending: boolean
+  offset: number
+  count: number
+}
+
+const orders = {
+  createdAt: sql`created_at`,
+  name: sql`lower(name)`,
+  lastUsedAt: sql`coalesce(last_used_at, '-infinity'::timestamptz)`,
+}
+
+/** Reads a page of keys. Keys of all owners match if `userIds` is empty. `publishable` is the prefix of those keys. */
+export async function selectTokenPage(
+  db: Db,
+  workspaceId: string,
+  selection: TokenSelection,
+  publishable: string,
+): Promise<TokenRow[]> {
+  const kinds = {
+    publishable: sql`starts_with(prefix, ${publishable})`,
+    personal: sql`user_id IS NOT NULL`,
+    machine: sql`user_id IS NULL AND NOT starts_with(prefix, ${publishable})`,
+  }
+  const conditions = [sql`workspace_id = ${workspaceId}`]
+  if (selection.kind) conditions.push(kinds[selection.kind])
+  for (const userId of selection.userIds) conditions.push(sql`user_id = ${userId}`)
+  if (!selection.isInactiveShown)
+    conditions.push(sql`revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${selection.now})`)
+  const direction = selection.ascending ? sql`ASC` : sql`DESC`
+  const result = await sql<TokenRow>`SELECT ${columns} FROM tokens WHERE ${sql.join(conditions, sql` AND `)}
+    ORDER BY ${orders[selection.sort]} ${direction}, id ${direction}
+    LIMIT ${selection.count} OFFSET ${selection.offset}`.execute(db)
+  return result.rows
+}
+
+/** Reads a key. In a transaction, locks its row until it ends. */
+export async function selectToken(db: Db, workspaceId: string, id: string): Promise<TokenRow | undefined> {
+  const rowLock = db.isTransaction ? sql`FOR UPDATE` : sql``
+  const result = await sql<TokenRow>`SELECT ${columns} FROM tokens
+    WHERE workspace_id = ${workspaceId} AND id = ${id} ${rowLock}`.execute(db)
+  return result.rows[0]
+}
+
 export async function selectTokenByHash(db: AllWorkspacesDb, hash: Buffer): Promise<TokenRow | undefined> {
   const row = await db
     .withTables<Tables>()
@@ -72,9 +133,27 @@ export async function selectTokenByHash(db: AllWorkspacesDb, hash: Buffer): Prom
   return row as TokenRow | undefined
 }
 
+export async function updateToken(
+  db: Db,
+  workspaceId: string,
+  id: string,
+  changes: TokenChanges & Partial<Pick<TokenRow, 'replaced_by' | 'revoked_at'>>,
+): Promise<TokenRow> {
+  const row = await db
+    .withTables<Tables>()
+    .updateTable('tokens')
+    .set(changes)
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .returning(shown)
+    .executeTakeFirstOrThrow()
+  return row as TokenRow
+}
+
 /** Updates a key's last use at most once a minute, so that a busy key does not cost a write per request. */
-export async function touchToken(db: Db, workspaceId: string, id: string): Promise<void> {
-  await sql`UPDATE tokens SET last_used_at = now() WHERE workspace_id = ${workspaceId} AND id = ${id}
+export async function touchToken(db: Db, workspaceId: string, id: string, network: string | null): Promise<void> {
+  await sql`UPDATE tokens SET last_used_at = now(), last_used_from = ${network}
+    WHERE workspace_id = ${workspaceId} AND id = ${id}
     AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`.execute(db)
 }
 

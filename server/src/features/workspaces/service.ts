@@ -123,7 +123,11 @@ const mostHostnames = 10
 
 /** Parses allowed hostnames, separated by commas; `any` gives an empty list, which allows every page. */
 export function hostnamesIn(text: string): string[] {
-  const given = text.trim() === 'any' ? [] : text.split(',')
+  return text.trim() === 'any' ? [] : parseHostnames(text.split(','))
+}
+
+/** Normalizes allowed hostnames, at most ten. */
+export function parseHostnames(given: string[]): string[] {
   const names = given.map((name) => {
     const hostname = normalHostname(name)
     if (hostname) return hostname
@@ -139,10 +143,13 @@ export function hostnamesIn(text: string): string[] {
 }
 
 /** Throws an error when a page's host is not among the workspace's allowed hostnames. */
-export function requirePage({ allowed_hostnames }: Pick<Workspace, 'allowed_hostnames'>, page: string): void {
+export function requirePage(
+  { allowed_hostnames }: Pick<Workspace, 'allowed_hostnames'>,
+  page: string,
+  remedy = 'Add its hostname: tributary workspace set <workspace> --allowed-hostnames <all hostnames>.',
+): void {
   if (isAllowedPage(allowed_hostnames, page)) return
   const where = page === '' ? 'A request without a page' : `A page on ${page}`
-  const remedy = 'Add its hostname: tributary workspace set <workspace> --allowed-hostnames <all hostnames>.'
   throw forbidden(`${where} may not track for this workspace. ${remedy}`)
 }
 
