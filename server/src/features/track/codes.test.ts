@@ -185,6 +185,7 @@ test('the code of a deferred lead attributes the later lead or sale that comes w
     call(trackLead, { body: { eventName: 'Sign up', customerExternalId, clickId: '', ...given } as never })
   const deferred = { mode: 'deferred', metadata }
   await lead('ann', deferred)
+  await lead('ann', { mode: 'deferred', metadata: { discountCode: 'unknown' } })
   expect(await lead('ann')).toMatchObject({ link: { id: linkId } })
   await lead('bob', deferred)
   expect((await sell('bob', { metadata: null })).sale?.amount).toBe(1_000)

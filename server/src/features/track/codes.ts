@@ -1,5 +1,5 @@
 import type { Ctx } from '../../platform/context.ts'
-import type { Customer } from '../customers/service.ts'
+import { type Customer, rememberCode } from '../customers/service.ts'
 import { findCodeOwner } from '../discount-codes/service.ts'
 import type { AttributedCode } from './attribution.ts'
 import { selectLead } from './record-store.ts'
@@ -29,4 +29,14 @@ export async function findCode(
 async function findDeferredCode(ctx: Ctx, { id, deferred_code }: Customer): Promise<AttributedCode | null> {
   if (deferred_code === null || (await selectLead(ctx.db, ctx.workspaceId, id))) return null
   return (await findCodeOwner(ctx, deferred_code)) ?? null
+}
+
+/** Saves the enabled code of a deferred lead. An unknown code leaves the one that is saved. */
+export async function deferCode(
+  ctx: Ctx,
+  customer: Customer,
+  metadata: Record<string, unknown> | null | undefined,
+): Promise<void> {
+  const code = readCode(metadata)
+  if (code !== null && (await findCodeOwner(ctx, code))) await rememberCode(ctx, customer, code)
 }

@@ -12,14 +12,13 @@ import {
   makeCustomers,
   rememberClick,
   rememberClicks,
-  rememberCode,
   saveCustomer,
 } from '../customers/service.ts'
 import { linkForConversion } from '../links/service.ts'
 import { conversionSettings } from '../workspaces/service.ts'
 import { type AttributedCode, type Attribution, attribute, preferCode } from './attribution.ts'
 import { findClick, type KnownClick, requireClick } from './clicks.ts'
-import { findCode, readCode } from './codes.ts'
+import { deferCode, findCode, readCode } from './codes.ts'
 import { recordConversion, recordConversions } from './record.ts'
 import { selectLead, selectLeads } from './record-store.ts'
 import type { ConversionRow, NewConversion } from './store.ts'
@@ -47,8 +46,7 @@ function trackAlone(ctx: Ctx, given: KnownClick | null, input: NewLead): Promise
     if (known && origin) await rememberClick(ctx, known, origin)
     const attribution = preferCode(await attributeClick(ctx, given, stored), code)
     const isDeferred = input.mode === 'deferred'
-    const sent = readCode(input.metadata)
-    if (isDeferred && sent !== null && 'code' in attribution) await rememberCode(ctx, customer, sent)
+    if (isDeferred && 'code' in attribution) await deferCode(ctx, customer, input.metadata)
     const lead = isDeferred ? undefined : await recordLead(ctx, customer, attribution, input)
     const counted = lead ? lead.click_id : (attribution.click?.clickId ?? null)
     if (counted === null) return answer(input, customer, await findUnclicked(ctx, lead, attribution))
