@@ -41,13 +41,15 @@ export async function runPhase(worlds: World[], { at, steps, isMatured, isDecide
   if (isDecided) await openEngine(ctx)(new AbortController().signal)
 }
 
+const refusals = ['bad_request', 'unprocessable_entity']
+
 /** Throws when the product refuses what the model allows, or the reverse. */
 async function runStep(world: World, at: Date, step: Played | null): Promise<void> {
   if (!step) return
   const refusal = await runAction(world, { ...world.ctx, now: () => at }, step).then(
     () => undefined,
     (error) => {
-      if (error instanceof AppError && error.code === 'bad_request') return error
+      if (error instanceof AppError && refusals.includes(error.code)) return error
       throw new Error(`The product failed in ${JSON.stringify(step)}`, { cause: error })
     },
   )

@@ -27,7 +27,17 @@ test('decisions equal those of the plain model', () => {
     }),
     { numRuns },
   )
-  const expected = ['earns', 'no_reward', 'window_over', 'capped', 'not_enrolled', 'zero', 'voided', 'duplicate_lead']
+  const reasons = [
+    'no_reward',
+    'window_over',
+    'capped',
+    'not_enrolled',
+    'self_referral',
+    'zero',
+    'voided',
+    'duplicate_lead',
+  ]
+  const expected = ['earns', ...reasons]
   expect([...outcomes.keys()].sort()).toEqual(expected.sort())
   expect(outcomes.get('earns')).toBeGreaterThan(numRuns / 5)
 })
