@@ -42,8 +42,11 @@ export const commission = z
     createdAt: instant,
     updatedAt: instant,
     paidAt: instant.nullable(),
-    partner: commissionPartner,
-    customer: customer.nullable().optional(),
+    partner: commissionPartner.describe('Only ids and name without the scope `partners.read`.'),
+    customer: customer
+      .nullable()
+      .optional()
+      .describe('Without the scope `customers.read`, without e-mail address, avatar and Stripe id.'),
   })
   .meta({ id: 'Commission' })
 export type Commission = z.infer<typeof commission>

@@ -1,11 +1,11 @@
 import type { Commission } from '@tributary/contract/commissions'
 import { boundedSum } from '@tributary/contract/common'
 import type { Ctx } from '../../platform/context.ts'
-import { type Customer, customersById, presentCustomer } from '../customers/service.ts'
+import { type Customer, customersById, presentCustomerTo } from '../customers/service.ts'
 import { type PartnerSummary, summarizePartners } from '../partners/service.ts'
 import type { CommissionRow } from './store.ts'
 
-/** Presents commissions with their partners and customers. */
+/** Presents commissions with their partners and customers, as far as the actor may read these. */
 export async function presentCommissions(ctx: Ctx, rows: CommissionRow[]): Promise<Commission[]> {
   const partners = await summarizePartners(
     ctx,
@@ -15,10 +15,15 @@ export async function presentCommissions(ctx: Ctx, rows: CommissionRow[]): Promi
     ctx,
     rows.flatMap(({ customer_id }) => customer_id ?? []),
   )
-  return rows.map((row) => presentOne(row, partners.get(row.partner_number) as PartnerSummary, customers))
+  return rows.map((row) => presentOne(ctx, row, partners.get(row.partner_number) as PartnerSummary, customers))
 }
 
-function presentOne(row: CommissionRow, partner: PartnerSummary, customers: Map<string, Customer>): Commission {
+function presentOne(
+  ctx: Pick<Ctx, 'actor'>,
+  row: CommissionRow,
+  partner: PartnerSummary,
+  customers: Map<string, Customer>,
+): Commission {
   const isErased = row.customer_id !== null && customers.get(row.customer_id)?.erased_at != null
   return {
     id: `cm_${row.id}`,
@@ -36,6 +41,6 @@ function presentOne(row: CommissionRow, partner: PartnerSummary, customers: Map<
     updatedAt: row.updated_at.toISOString(),
     paidAt: row.paid_at?.toISOString() ?? null,
     partner,
-    customer: row.customer_id === null ? null : presentCustomer(customers.get(row.customer_id), row.customer_id),
+    customer: row.customer_id === null ? null : presentCustomerTo(ctx, customers.get(row.customer_id), row.customer_id),
   }
 }

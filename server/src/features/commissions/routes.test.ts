@@ -24,6 +24,7 @@ import {
   recordSale,
 } from '../../../test/program.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
+import { createToken } from '../tokens/service.ts'
 
 const platform = await openTestPlatform()
 const { api } = inject('server')
@@ -127,6 +128,24 @@ describe('listCommissions', () => {
     const both = client(listCommissions, { query: { startingAfter: id, endingBefore: id } })
     await expect(both).rejects.toMatchObject({ status: 422 })
     await expect(client(listCommissions, { query: { startingAfter: unknown } })).rejects.toMatchObject({ status: 422 })
+  })
+})
+
+describe('a key without the scopes that read partners and customers', () => {
+  it('gets commissions without e-mail addresses, pictures and countries of partners', async () => {
+    const { program, partner, sell } = await buildWorld()
+    const { commission, customer } = await sell()
+    const { id } = program.workspace
+    await sql`UPDATE customers SET email = 'cleo@example.com' WHERE id = ${customer.id}`.execute(platform.db)
+    const scopes = ['commissions.read' as const]
+    const { key } = await createToken(platform, { workspaceId: id, name: 'few', scopes })
+    const client = createClient({ url: api, token: key })
+    const shown = [await client(getCommission, { params: { id: commission.id } }), ...(await client(listCommissions))]
+    for (const each of shown) {
+      expect(each.partner).toMatchObject({ id: partner.id, name: 'Ada', email: null, image: null, country: null })
+      expect(each.customer).toMatchObject({ id: customer.id, externalId: customer.external_id, email: null })
+    }
+    expect(commission.partner).toMatchObject({ email: partner.email, country: 'GB' })
   })
 })
 

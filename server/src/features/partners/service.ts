@@ -48,7 +48,7 @@ import {
   updateGroups,
   updatePartner,
 } from './store.ts'
-import { type Earner, type Summary, summarize, summarizeWithTotals } from './summaries.ts'
+import { type Earner, type Summary, summarizeTo, summarizeWithTotals } from './summaries.ts'
 import {
   addClicks,
   addTotals,
@@ -387,9 +387,9 @@ export function topPartners({ db, workspaceId }: Reader, groupNumber: bigint, mo
 export type PartnerSummary = Summary
 export type EarningPartner = Earner
 
-/** A partner as commissions, leads and sales show it, by number. */
-export function summarizePartners(ctx: Reader, numbers: bigint[]): Promise<Map<bigint, PartnerSummary>> {
-  return summarize(ctx, numbers)
+/** A partner as commissions show it to the actor, by number. */
+export function summarizePartners(ctx: Reader & Pick<Ctx, 'actor'>, numbers: bigint[]) {
+  return summarizeTo(ctx, numbers)
 }
 
 /** A partner with its totals, as webhook events show it, by number. */
