@@ -62,6 +62,42 @@ test('a job handles at most `atOnce` messages in a batch', async () => {
   expect(Math.max(...calls.map((bodies) => bodies.length))).toBeLessThanOrEqual(10)
 })
 
+test('messages that wait for a retry do not stop others when `mostPending` leaves room', async () => {
+  const { name, subject, send } = newJob()
+  await send(...numbers(1, 6))
+  const done: number[] = []
+  const handle = async (_platform: unknown, bodies: number[]) => {
+    if (bodies.some((number) => number < 6)) throw new Error('try again later')
+    done.push(...bodies)
+  }
+  const limits = { atOnce: 1, mostPending: 100 }
+  const running = await startJobs(platform, [job({ name, ...limits, subject, schema: z.number(), handle })])
+  onTestFinished(async () => {
+    await running[Symbol.asyncDispose]()
+    await manager.consumers.delete(changeStream, name).catch(() => {})
+  })
+  await eventually(async () => expect(done).toEqual([6]), 10_000)
+})
+
+test('a message becomes a dead letter after as many attempts as its job allows', async () => {
+  const { name, subject, send } = newJob()
+  await send(1)
+  let calls = 0
+  const handle = async () => {
+    calls += 1
+    throw new Error('try again later')
+  }
+  const running = await startJobs(platform, [job({ name, attempts: 2, subject, schema: z.number(), handle })])
+  onTestFinished(async () => {
+    await running[Symbol.asyncDispose]()
+    await manager.consumers.delete(changeStream, name).catch(() => {})
+  })
+  const letters = await deadLetters(name, 1)
+  expect(letters[0]?.headers?.get('Reason')).toBe('try again later')
+  // Each delivery is tried in a batch, and then alone.
+  expect(calls).toBe(4)
+})
+
 test('a message is not redelivered while its handler runs for long', async () => {
   const { name, send } = newJob()
   const calls: number[][] = []

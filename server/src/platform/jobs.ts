@@ -16,6 +16,10 @@ type JobInput<T> = {
   subject: string
   /** Maximum messages per batch. */
   atOnce?: number
+  /** Maximum messages in progress and waiting for a retry; NATS delivers no others until one is done. By default four batches. */
+  mostPending?: number
+  /** Attempts for a message before it becomes a dead letter; see `defaultAttempts`. */
+  attempts?: number
   /** Minimum time between two batches, to limit the number of inserts. */
   intervalMs?: number
   schema: z.ZodType<T>
@@ -33,7 +37,7 @@ const pruneIntervalMs = 600_000
 // Interval for extending the acknowledgement deadline; NATS redelivers a message after half a minute without it.
 const extendIntervalMs = 10_000
 // Attempts span about eight hours, a minute apart, so that a database outage exhausts no message's retries.
-const attempts = 500
+const defaultAttempts = 500
 // Attempts for a message whose data the database rejects: further ones would fail too.
 const refusedAttempts = 5
 
@@ -104,14 +108,14 @@ function extendAckDeadline(messages: JsMsg[]): void {
 
 async function openSource(
   { nats, log }: Platform,
-  { name, subject, atOnce = mostAtOnce }: Job,
+  { name, subject, atOnce = mostAtOnce, mostPending = atOnce * 4 }: Job,
 ): Promise<ConsumerMessages> {
   const manager = await jetstreamManager(nats)
   const config = {
     durable_name: name,
     filter_subject: subject,
     ack_policy: AckPolicy.Explicit,
-    max_ack_pending: atOnce * 4,
+    max_ack_pending: mostPending,
   }
   const { delivered } = await manager.consumers.add(changeStream, config)
   const { state } = await manager.streams.info(changeStream)
@@ -157,8 +161,8 @@ async function workAlone(
     platform.metrics.jobs.inc({ job: job.name, outcome: 'done' })
   } catch (error) {
     const isRefused = judgeFailure(error) === 'refused'
-    if (message.info.deliveryCount >= (isRefused ? refusedAttempts : attempts))
-      await bury(platform, job, message, (error as Error).message)
+    const attempts = isRefused ? refusedAttempts : (job.attempts ?? defaultAttempts)
+    if (message.info.deliveryCount >= attempts) await bury(platform, job, message, (error as Error).message)
     else message.nak(Math.min(60_000, 500 * 2 ** message.info.deliveryCount))
   }
 }

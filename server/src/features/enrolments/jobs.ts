@@ -8,8 +8,17 @@ import { sendEmails } from './tokens.ts'
 const forgetIntervalMs = 3_600_000
 
 export const enrolmentsJobs = [
-  // One at a time, because a failed e-mail repeats its whole batch.
-  job({ name: 'partner-emails', subject: partnerEmailSubject, schema: partnerEmail, atOnce: 1, handle: sendEmails }),
+  job({
+    name: 'partner-emails',
+    subject: partnerEmailSubject,
+    schema: partnerEmail,
+    // One at a time, because a failed e-mail repeats its whole batch.
+    atOnce: 1,
+    // Anybody can apply with addresses that the mail server defers; they must not stop the e-mails of others.
+    mostPending: 1_000,
+    attempts: 120,
+    handle: sendEmails,
+  }),
 ]
 
 /** Deletes applications whose address nobody confirmed in time, every hour. */
