@@ -51,7 +51,8 @@ export const retrievePartnerLinks = operation({
   method: 'get',
   path: '/partners/links',
   summary: "List a partner's links",
-  description: 'Returns the newest 1,000 links of the partner.',
+  description:
+    'Returns the newest 1,000 links of the partner; fewer if their URLs have more than 8,000,000 bytes together.',
   scope: 'partners.read',
   query: z.object(partnerName),
   response: z.array(partnerLink),

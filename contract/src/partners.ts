@@ -76,7 +76,10 @@ export const partner = z
     tenantId: text.describe('Id of the partner in your own database, unique in the program.'),
     createdAt: instant,
     status: z.enum(partnerStatuses),
-    links: z.array(partnerLink).nullable().describe('The newest 100 links of the partner.'),
+    links: z
+      .array(partnerLink)
+      .nullable()
+      .describe('The newest 100 links of the partner; fewer if their URLs have more than 80,000 bytes together.'),
     clickRewardId: text,
     leadRewardId: text,
     saleRewardId: text,

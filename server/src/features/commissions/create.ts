@@ -149,7 +149,7 @@ async function findParties(
   return { link: { number, partnerId: partner.id }, customer: await findCustomer(ctx, input) }
 }
 
-const mostLinks = 1_000
+const mostLinks = { links: 1_000, urlBytes: 8_000_000 }
 
 /** The number of the named link, or of the partner's link with the most revenue. */
 async function findLink(ctx: Ctx, { id: partnerId }: Partner, named: string | null | undefined): Promise<bigint> {

@@ -10,7 +10,7 @@ import { type PartnerName, requirePartner } from '../partners/service.ts'
 import { requireProgram } from '../programs/service.ts'
 import { type LinkTarget, requireLinkTarget } from './default-links.ts'
 
-const mostLinks = 1_000
+const mostLinks = { links: 1_000, urlBytes: 8_000_000 }
 
 export async function listPartnerLinks(ctx: Ctx, name: PartnerName): Promise<PartnerLink[]> {
   await requireProgram(ctx)

@@ -8,7 +8,8 @@ import { type Partner as PartnerRow, type Totals, tagsByPartner, totalsByPartner
 import { type ProgramRecord, requireProgram } from '../programs/service.ts'
 import { currentRewards } from '../rewards/service.ts'
 
-const linksShown = 100
+// A page of partners with the longest URLs stays below ten megabytes, and one partner fits into a message.
+const linksShown = { links: 100, urlBytes: 80_000 }
 
 type Facts = {
   program: Pick<ProgramRecord, 'id'>

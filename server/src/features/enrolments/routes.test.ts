@@ -248,6 +248,18 @@ describe('partner links', () => {
   })
 })
 
+it('a partner shows fewer of its links when their URLs are long', async () => {
+  const { call, create } = await open()
+  const { id } = await create('ann@example.com')
+  const add = (number: number) =>
+    call(createPartnerLink, { body: { partnerId: id, url: `https://example.com/${number}${'x'.repeat(30_000)}` } })
+  for (const number of [1, 2, 3, 4]) await add(number)
+  const [partner] = await call(listPartners)
+  expect(partner?.links?.map(({ url }) => url.slice(0, 21))).toEqual(['https://example.com/4', 'https://example.com/3'])
+  expect(await call(getPartner, { params: { id } })).toEqual(partner)
+  expect(await call(retrievePartnerLinks, { query: { partnerId: id } })).toHaveLength(5)
+})
+
 describe('links with a partner', () => {
   it('accept a known partner, and refuse an unknown one, another program, and a change after a click', async () => {
     const { program, call, create } = await open()

@@ -10,7 +10,7 @@ import { publishEvents } from './write.ts'
 export async function linksByPartner(
   ctx: Ctx,
   partnerIds: string[],
-  most: number,
+  most: { links: number; urlBytes: number },
 ): Promise<Map<string, PartnerLink[]>> {
   if (partnerIds.length === 0) return new Map()
   const rows = await selectLinksOfPartners(ctx.db, ctx.workspaceId, [...new Set(partnerIds)], most)

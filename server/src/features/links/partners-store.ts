@@ -10,16 +10,19 @@ export async function selectLinksOfPartners(
   db: Db,
   workspaceId: string,
   partnerIds: string[],
-  most: number,
+  most: { links: number; urlBytes: number },
 ): Promise<PartnerLinkRow[]> {
   const result = await sql<PartnerLinkRow>`SELECT l.id, l.partner_id, l.domain, l.key, l.url,
       coalesce(c.clicks, 0) AS clicks, coalesce(c.leads, 0) AS leads, coalesce(c.conversions, 0) AS conversions,
       coalesce(c.sales, 0) AS sales, coalesce(c.sale_amount, 0) AS sale_amount
     FROM unnest(${partnerIds}::text[]) AS partner (id)
     CROSS JOIN LATERAL (
-      SELECT * FROM links WHERE workspace_id = ${workspaceId} AND partner_id = partner.id AND deleted_at IS NULL
-      ORDER BY number DESC LIMIT ${most}
-    ) l LEFT JOIN link_counters c ON c.link_number = l.number ORDER BY l.number DESC`.execute(db)
+      SELECT newest.*, sum(octet_length(url)) OVER (ORDER BY number DESC) AS bytes, row_number() OVER (ORDER BY number DESC) AS place
+      FROM (SELECT number, id, partner_id, domain, key, url FROM links
+        WHERE workspace_id = ${workspaceId} AND partner_id = partner.id AND deleted_at IS NULL
+        ORDER BY number DESC LIMIT ${most.links}) AS newest
+    ) l LEFT JOIN link_counters c ON c.link_number = l.number
+    WHERE place = 1 OR bytes <= ${most.urlBytes} ORDER BY l.number DESC`.execute(db)
   return result.rows
 }
 

@@ -8,7 +8,6 @@ import type {
   LinksQuery,
   NewLink,
 } from '@tributary/contract/links'
-import type { PartnerLink } from '@tributary/contract/partners'
 import type { TrackedLink } from '@tributary/contract/track'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { invalid, notFound } from '../../platform/errors.ts'
@@ -270,7 +269,7 @@ export function ownedLinks({ workspaceId }: Pick<Ctx, 'workspaceId'>, owner: own
 }
 
 /** The newest links of each partner, up to `most`, by partner id. */
-export function partnerLinks(ctx: Ctx, partnerIds: string[], most: number): Promise<Map<string, PartnerLink[]>> {
+export function partnerLinks(ctx: Ctx, partnerIds: string[], most: { links: number; urlBytes: number }) {
   return linksByPartner(ctx, partnerIds, most)
 }
 
