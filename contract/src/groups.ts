@@ -89,7 +89,7 @@ const settings = {
     .max(20)
     .optional()
     .describe(
-      'A partner whose totals meet all of these rules moves to this group, after the lead, sale, refund or commission that changed them.',
+      'A partner whose totals meet all of these rules moves to this group, after the lead, sale, refund or commission that changed them. At most 100 groups have rules.',
     ),
 }
 

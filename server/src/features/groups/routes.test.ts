@@ -163,6 +163,23 @@ describe('deleteGroup', () => {
   })
 })
 
+describe('groups with move rules', () => {
+  it('are at most a hundred, because each change of totals judges them all', async () => {
+    const { workspace, create } = await withProgram()
+    const moveRules: NewGroup['moveRules'] = [{ attribute: 'totalLeads', operator: 'gte', value: 1 }]
+    await sql`INSERT INTO partner_groups (id, workspace_id, name, slug, move_rules)
+      SELECT ${`grp_${workspace.id}`} || n, ${workspace.id}, n, n, ${JSON.stringify(moveRules)}::jsonb
+      FROM generate_series(1, 99) AS n`.execute(platform.db)
+    const last = await create('last', { moveRules })
+    const other = await create('other')
+    const refused = { status: 409, message: expect.stringContaining('100 groups with `moveRules`') }
+    await expect(create('one-more', { moveRules })).rejects.toMatchObject(refused)
+    const patch = (id: string) => as(workspace)(updateGroup, { params: { id }, body: { moveRules } })
+    await expect(patch(other.id)).rejects.toMatchObject(refused)
+    expect(await patch(last.id)).toMatchObject({ moveRules })
+  })
+})
+
 describe('addGroupPartners', () => {
   it('200: counts the partners that moved', async () => {
     const { workspace, create } = await withProgram()

@@ -8,6 +8,7 @@ import { requireRoom } from '../workspaces/service.ts'
 import { findMove, type MoveTarget, type MovingPartner } from './move.ts'
 import {
   countGroups,
+  countGroupsWithRules,
   deleteGroupRow,
   type GroupChanges,
   type GroupRow,
@@ -45,6 +46,7 @@ export async function createGroup(ctx: Ctx, input: NewGroup): Promise<PartnerGro
   const row = await transaction(ctx, async (ctx) => {
     await requireDefaultGroup(ctx)
     await requireRoom(ctx, 'partner groups', () => countGroups(ctx.db, ctx.workspaceId))
+    if (input.moveRules?.length) await requireRuleRoom(ctx)
     const changes = await groupColumns(ctx, input)
     const named = { id: newId('grp'), workspace_id: ctx.workspaceId, name: input.name, slug: input.slug }
     return insertGroup(ctx.db, { ...changes, ...named })
@@ -65,6 +67,7 @@ export async function updateGroup(ctx: Ctx, id: string, patch: GroupPatch): Prom
     if (group.is_default && patch.slug !== undefined && patch.slug !== group.slug) {
       throw forbidden('The slug of the default group never changes.')
     }
+    if (patch.moveRules?.length && group.move_rules.length === 0) await requireRuleRoom(ctx)
     const columns = Object.entries(await groupColumns(ctx, patch)).filter(
       ([name, value]) => JSON.stringify(value) !== JSON.stringify(group[name as keyof GroupRow]),
     )
@@ -167,6 +170,16 @@ async function groupColumns(ctx: Ctx, input: GroupPatch): Promise<GroupChanges> 
     move_rules: input.moveRules,
   }
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined))
+}
+
+// Each change of a partner's totals reads and judges all groups with rules.
+const mostWithRules = 100
+
+async function requireRuleRoom(ctx: Ctx): Promise<void> {
+  if ((await countGroupsWithRules(ctx.db, ctx.workspaceId)) < mostWithRules) return
+  throw conflict(
+    `This program has ${mostWithRules} groups with \`moveRules\`, which is the limit. Remove those of another group.`,
+  )
 }
 
 function slugTaken(slug: string): AppError {

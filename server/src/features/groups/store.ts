@@ -100,6 +100,12 @@ export async function countGroups(db: Db, workspaceId: string): Promise<number> 
   return Number(result.rows[0]?.count ?? 0)
 }
 
+export async function countGroupsWithRules(db: Db, workspaceId: string): Promise<number> {
+  const result = await sql<{ count: bigint }>`SELECT count(*) FROM partner_groups
+    WHERE workspace_id = ${workspaceId} AND deleted_at IS NULL AND move_rules <> '[]'`.execute(db)
+  return Number(result.rows[0]?.count ?? 0)
+}
+
 /** Inserts a group. Undefined when its slug is taken. */
 export async function insertGroup(db: Db, row: NewGroupRow): Promise<GroupRow | undefined> {
   const inserted = await db
