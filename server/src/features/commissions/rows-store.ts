@@ -1,3 +1,4 @@
+import { spendLimitIntervals } from '@tributary/contract/reward-terms'
 import { sql } from 'kysely'
 import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
 import type { Commission, CommissionStatus } from './commission.ts'
@@ -124,9 +125,13 @@ export async function moveCommissions(
 
 /** Counts what a partner and its customers spent of caps against those of another partner. */
 export async function moveSpending(db: Db, source: bigint, target: bigint): Promise<void> {
+  // A pattern that begins with a wildcard would read the rows of all workspaces.
+  const mine = spendLimitIntervals.flatMap((interval) => [
+    sql`scope = ${`${interval}:partner:${source}`}`,
+    sql`scope LIKE ${`${interval}:customer:${source}:%`}`,
+  ])
   await sql`WITH taken AS (
-      DELETE FROM commission_spending
-      WHERE scope LIKE ${`%:partner:${source}`} OR scope LIKE ${`%:customer:${source}:%`} RETURNING *)
+      DELETE FROM commission_spending WHERE ${sql.join(mine, sql` OR `)} RETURNING *)
     INSERT INTO commission_spending AS s (reward_number, scope, period_start, amount)
     SELECT reward_number, regexp_replace(scope, ':[0-9]+', ${`:${target}`}), period_start, amount FROM taken
     ON CONFLICT (reward_number, scope, period_start) DO UPDATE SET amount = s.amount + excluded.amount`.execute(db)
