@@ -38,7 +38,7 @@ export async function partnerAnalytics(ctx: Ctx, query: PartnerAnalyticsQuery): 
   async function earnByLink(rows: AnalyticsRow[]): Promise<number[]> {
     const ids = rows.map((row) => String(row.id))
     const numbers = new Map((await linkNumbersByName(ctx, ids)).map((link) => [link.id, link.number]))
-    const sums = await partnerEarnings(ctx, number, period, { kind: 'link' })
+    const sums = await partnerEarnings(ctx, number, period, { kind: 'link', links: [...numbers.values()] })
     return ids.map((id) => sums.get(numbers.get(id) ?? 0n) ?? 0)
   }
 }
