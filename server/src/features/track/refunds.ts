@@ -9,6 +9,9 @@ import { recordConversion } from './record.ts'
 import { lockSale, type RefundRow, selectRefunds, selectSale } from './record-store.ts'
 import type { ConversionRow } from './store.ts'
 
+// Each refund and explanation of a sale reads all its refunds.
+const mostRefunds = 10_000
+
 /** Records a refund. Locks the sale, so that concurrent refunds never exceed its amount. */
 export async function trackRefund(ctx: Ctx, input: NewRefund): Promise<RefundResult> {
   return transaction(ctx, async (ctx) => {
@@ -37,6 +40,8 @@ async function recordRefund(
   input: Pick<Partial<NewRefund>, 'amount' | 'refundId' | 'metadata'>,
 ): Promise<ConversionRow> {
   const part = decideRefund(sale, before, input)
+  if (before.length >= mostRefunds && !part.isFull)
+    throw conflict(`Invoice ${sale.invoice_id} has ${before.length} refunds. Only one of all that is left can follow.`)
   // lockCustomer returns undefined for an erased customer, whose metadata and click facts must not be stored.
   const customer = await lockCustomer(ctx, sale.customer_id)
   const refund = await recordConversion(ctx, {

@@ -239,6 +239,21 @@ describe('a refund', () => {
     await expect(refund({ invoiceId: 'in_3' })).rejects.toMatchObject({ code: 'not_found' })
   })
 
+  test('a sale with 10,000 refunds takes no further one, except of all that is left', async () => {
+    const { ctx, lead, sale, refund } = await setUp()
+    await lead()
+    await sale({ invoiceId: 'in_1', amount: 20_000 })
+    await refund({ invoiceId: 'in_1', amount: 1 })
+    await sql`INSERT INTO conversions (id, workspace_id, kind, customer_id, event_name, link_number, attribution, amount, currency,
+        original_amount, original_currency, invoice_id, is_full, sale_number, created_at)
+      SELECT id || n, workspace_id, kind, customer_id, event_name, link_number, attribution, amount, currency,
+        original_amount, original_currency, invoice_id, is_full, sale_number, created_at
+      FROM conversions, generate_series(1, 9999) AS n
+      WHERE workspace_id = ${ctx.workspaceId} AND kind = 'refund'`.execute(ctx.db)
+    await expect(refund({ invoiceId: 'in_1', amount: 1 })).rejects.toMatchObject({ code: 'conflict' })
+    expect(await refund({ invoiceId: 'in_1' })).toMatchObject({ refund: { isFull: true } })
+  })
+
   test('a repeated refund id counts once, and 20 concurrent refunds never exceed the sale', async () => {
     const { lead, sale, refund, customer } = await setUp()
     await lead()
