@@ -37,13 +37,25 @@ test.each([
   expect(judgeFailure(error)).toBe(failure)
 })
 
-test('without a mail server the e-mail is logged', async () => {
+test.each([
+  ['development', { email }],
+  ['production', { subject: email.subject, operatorCommand: 'tributary user link <e-mail>' }],
+])('without a mail server, the log in %s has what the operator needs', async (ENVIRONMENT, logged) => {
   const lines: string[] = []
   const log = openLog('warn', { write: (line) => void lines.push(line) })
-  await sendEmail({ config: readConfig(inject('environment')), log }, email)
+  const config = readConfig({ ...inject('environment'), ENVIRONMENT })
+  await sendEmail({ config, log }, { ...email, operatorCommand: 'tributary user link <e-mail>' })
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-    { level: 'warn', email, msg: 'e-mail not sent: SMTP_URL is not set' },
+    { level: 'warn', ...logged, msg: 'e-mail not sent: SMTP_URL is not set' },
   ])
+  expect(lines.join().includes(email.text.slice(0, 10))).toBe(ENVIRONMENT === 'development')
+})
+
+test('an e-mail with HTML has both parts', async () => {
+  const { port, said } = await startMailServer()
+  await sendEmail(handlesFor(`smtp://127.0.0.1:${port}`), { ...email, html: '<p>It was disabled.</p>' })
+  expect(said.filter((line) => line.startsWith('Content-Type: text/'))).toHaveLength(2)
+  expect(said).toContain('<p>It was disabled.</p>')
 })
 
 function handlesFor(SMTP_URL: string) {

@@ -210,7 +210,7 @@ export const settings = {
   ENCRYPTION_KEYS: {
     type: read((text) => parseKeys(text)),
     description:
-      'Keys that encrypt link passwords, webhook secrets and stored responses to requests with an `Idempotency-Key`, newest first, in the format of `CLICK_ID_KEYS`. Keep old keys.',
+      'Keys that encrypt link passwords, webhook secrets and stored responses to requests with an `Idempotency-Key`, and that sign session cookies, newest first, in the format of `CLICK_ID_KEYS`. Keep old keys. A new first key signs everybody out.',
     secret: true,
   },
   CLICK_ID_PARAMETER: {
@@ -404,6 +404,60 @@ export const settings = {
     type: count,
     default: '6000',
     description: 'Rate limit of a publishable key for all its visitors together.',
+  },
+  SIGNUP: {
+    type: z.enum(['first', 'invited', 'domains', 'open']),
+    default: 'first',
+    description:
+      'Who may create an account: `first` and `invited` (the first person by the setup link, then invited people), `domains` (also e-mail addresses of `SIGNUP_DOMAINS`), or `open` (everybody).',
+  },
+  SIGNUP_DOMAINS: {
+    type: list.pipe(z.array(z.hostname().transform((name) => name.toLowerCase()))),
+    default: '',
+    description: 'Domains of e-mail addresses that may create an account with `SIGNUP=domains`, comma-separated.',
+  },
+  INIT_OWNER_EMAIL: {
+    type: optional.pipe(z.email().max(254).optional()),
+    default: '',
+    description:
+      'E-mail address of the first user, created at the first start of the api, for unattended installations. Without `INIT_OWNER_PASSWORD`, `tributary user link` prints a sign-in link.',
+  },
+  INIT_OWNER_PASSWORD: {
+    type: optional.pipe(z.string().min(10).max(200).optional()),
+    default: '',
+    description: 'Password of `INIT_OWNER_EMAIL`, at least 10 characters. Change it after the first sign-in.',
+    secret: true,
+  },
+  INIT_WORKSPACE_NAME: {
+    type: z.string().min(1).max(32),
+    default: 'My workspace',
+    description: 'Name of the first workspace, which `INIT_OWNER_EMAIL` owns.',
+  },
+  SESSION_DAYS: {
+    type: z.coerce.number().int().min(1).max(365),
+    default: '30',
+    description: 'Days after which a person has to sign in again.',
+  },
+  SIGN_IN_ATTEMPTS_PER_ADDRESS: {
+    type: count,
+    default: '100',
+    description: 'Maximum sign-in attempts per client in 15 minutes; a client is an IPv4 address or an IPv6 /64.',
+  },
+  SIGN_IN_ATTEMPTS_PER_ACCOUNT: {
+    type: count,
+    default: '10',
+    description:
+      'Maximum sign-in attempts per e-mail address in 15 minutes. A browser in which this person signed in before has a limit of its own.',
+  },
+  SIGN_IN_ATTEMPTS_PER_MINUTE: {
+    type: count,
+    default: '300',
+    description: 'Maximum sign-in attempts per minute from browsers in which nobody signed in before.',
+  },
+  SIGN_IN_VISITS_PER_MINUTE: {
+    type: count,
+    default: '120',
+    description: 'Maximum requests per minute of one client to the sign-in and account pages.',
   },
   UNAUTHENTICATED_REQUESTS_PER_MINUTE: {
     type: count,
