@@ -15,6 +15,7 @@ export const tributary: CommandDef = defineCommand({
     migrate: () => import('./migrate.ts').then((module) => module.migrateCommand),
     workspace: () => import('./workspace.ts').then((module) => module.workspace),
     key: () => import('./key.ts').then((module) => module.key),
+    user: () => import('./user.ts').then((module) => module.user),
     domain: () => import('./domain.ts').then((module) => module.domain),
     verify: () => import('./verify.ts').then((module) => module.verifyCommand),
     rebuild: () => import('./rebuild.ts').then((module) => module.rebuildCommand),

@@ -1,6 +1,7 @@
 import { getRequestListener } from '@hono/node-server'
 import { analyticsRoutes } from '../features/analytics/routes.ts'
 import { authRoutes } from '../features/auth/routes.ts'
+import { welcomeFirstUser } from '../features/auth/sign-up.ts'
 import { commissionsRoutes } from '../features/commissions/routes.ts'
 import { cancelUnpaid, mergePartnerMoney, restoreCanceled } from '../features/commissions/service.ts'
 import { customersRoutes } from '../features/customers/routes.ts'
@@ -37,6 +38,7 @@ import { startRelay } from '../platform/outbox.ts'
 import { openRateLimiter } from '../platform/rate-limit.ts'
 import { openStreams } from '../platform/streams.ts'
 import { ledgerNames } from './ledger.ts'
+import { peopleHooks } from './people.ts'
 import { webhookScopes } from './webhooks.ts'
 
 const moneyEffects = { cancelUnpaid, restoreCanceled, merge: mergePartnerMoney }
@@ -78,7 +80,7 @@ export async function start(platform: Platform): Promise<Listening> {
   const serving = { platform, limiter: openRateLimiter(platform.valkey), openContext: contextReader(), streams }
   const redirect = parts.use(await openRedirect(platform))
   const app = serve(bindRoutes(platform, redirect), serving)
-  app.route('/', authRoutes(platform))
+  app.route('/', authRoutes(platform, serving.limiter, peopleHooks))
   app.route('/', docsPages(config))
   app.route('/', trackerScripts(await readTracker()))
   const server = webServer(config, opsListener(platform, getRequestListener(app.fetch)), config.API_HEADER_BYTES)
@@ -87,6 +89,7 @@ export async function start(platform: Platform): Promise<Listening> {
   const { port } = parts.use(await listen(server, config.HOST, config.API_PORT, config.SHUTDOWN_GRACE_MS))
   // Registered last, so that event streams end before the server closes, which would wait for them.
   parts.use(streams)
+  await welcomeFirstUser(platform, peopleHooks)
   const opened = parts.move()
   return { port, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
 }

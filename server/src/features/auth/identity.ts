@@ -1,14 +1,19 @@
+import { createAuthEndpoint } from '@better-auth/core/api'
+import { APIError } from '@better-auth/core/error'
 import { passkey } from '@better-auth/passkey'
 import { betterAuth } from 'better-auth'
+import { setSessionCookie } from 'better-auth/cookies'
 import { twoFactor } from 'better-auth/plugins/two-factor'
+import { z } from 'zod'
 import type { Platform } from '../../platform/context.ts'
 import { newId, randomText } from '../../platform/ids.ts'
 import { authSecrets, cookiePrefix, isHostCookie } from './cookies.ts'
-import { hashPassword, isPassword } from './passwords.ts'
+import { deleteExpiredSessions } from './session-store.ts'
+import { selectUser } from './store.ts'
 
 const times = { createdAt: 'created_at', updatedAt: 'updated_at' }
 /** The header in which we tell the library the client's address; requests can't set it. */
-const addressHeader = 'x-tributary-client'
+export const addressHeader = 'x-tributary-client'
 
 /** Opens the identity library on our PostgreSQL tables: users, sessions, second factors and passkeys. */
 export function openIdentity({ db, config, log }: Pick<Platform, 'db' | 'config' | 'log'>) {
@@ -34,21 +39,12 @@ export function openIdentity({ db, config, log }: Pick<Platform, 'db' | 'config'
       ipAddress: { ipAddressHeaders: [addressHeader] },
       database: { generateId: ({ model }) => makeId(model) },
     },
-    emailAndPassword: {
-      enabled: true,
-      disableSignUp: true,
-      minPasswordLength: 10,
-      maxPasswordLength: 200,
-      revokeSessionsOnPasswordReset: true,
-      password: {
-        hash: (password) => hashPassword(password),
-        verify: ({ password, hash }) => isPassword(password, hash),
-      },
-    },
     user: { modelName: 'users', fields: { emailVerified: 'email_verified', ...times } },
     session: {
       modelName: 'sessions',
-      expiresIn: 30 * 86_400,
+      expiresIn: config.SESSION_DAYS * 86_400,
+      // Our pages check `authenticated_at` instead.
+      freshAge: 0,
       disableSessionRefresh: true,
       fields: {
         userId: 'user_id',
@@ -77,17 +73,50 @@ export function openIdentity({ db, config, log }: Pick<Platform, 'db' | 'config'
       storeIdentifier: 'hashed',
       fields: { expiresAt: 'expires_at', ...times },
     },
-    plugins: [secondFactor(), passkeys(config.API_URL)],
+    databaseHooks: {
+      session: {
+        create: {
+          before: async ({ userId }) => {
+            await deleteExpiredSessions(db)
+            return (await selectUser(db, userId))?.disabled_at === null
+          },
+        },
+      },
+    },
+    plugins: [provenSignIn, secondFactor(), passkeys(config.API_URL)],
   })
 }
+
+export type Identity = ReturnType<typeof openIdentity>
 
 function makeId(model: string): string {
   if (model === 'user') return newId('user')
   return model === 'session' ? newId('ses') : randomText(24)
 }
 
+const provenPath = '/sign-in/proven'
+
+/** Signs in a user who has proven who they are, by a password or a one-time link. Not reachable over HTTP. */
+const provenSignIn = {
+  id: 'proven-sign-in',
+  endpoints: {
+    signInProven: createAuthEndpoint(
+      provenPath,
+      { method: 'POST', body: z.object({ userId: z.string() }), metadata: { SERVER_ONLY: true } },
+      async (ctx): Promise<{ twoFactorRedirect: boolean }> => {
+        const { internalAdapter } = ctx.context
+        const user = await internalAdapter.findUserById(ctx.body.userId)
+        const session = user && (await internalAdapter.createSession(user.id))
+        if (!session) throw new APIError('UNAUTHORIZED')
+        await setSessionCookie(ctx, { session, user })
+        return { twoFactorRedirect: false }
+      },
+    ),
+  },
+} as const
+
 function secondFactor() {
-  return twoFactor({
+  const plugin = twoFactor({
     issuer: 'Tributary',
     allowPasswordless: true,
     schema: {
@@ -103,6 +132,9 @@ function secondFactor() {
       },
     },
   })
+  // The library would ask for the second factor only after its own sign-in with a password, not after a link.
+  for (const hook of plugin.hooks.after) hook.matcher = ({ path }) => path === provenPath
+  return plugin
 }
 
 function passkeys(apiUrl: string) {
@@ -112,6 +144,12 @@ function passkeys(apiUrl: string) {
     rpName: 'Tributary',
     origin,
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    authentication: {
+      // A passkey replaces the password and the second factor, so the device must have checked who uses it.
+      afterVerification: async ({ verification }) => {
+        if (!verification.authenticationInfo.userVerified) throw new APIError('UNAUTHORIZED')
+      },
+    },
     schema: {
       passkey: {
         modelName: 'passkeys',

@@ -1,5 +1,6 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
-import { AppError } from '../../platform/errors.ts'
+import { AppError, invalid } from '../../platform/errors.ts'
+import { isCommonPassword } from './common-passwords.ts'
 
 // 32 MB of memory and about 0.2 s for each password.
 const cost = { N: 2 ** 15, r: 8, p: 3 }
@@ -22,13 +23,21 @@ export async function hashPassword(password: string, lane: HashLane = 'unknown')
   return ['scrypt', cost.N, cost.r, cost.p, salt.toString('base64url'), key.toString('base64url')].join('$')
 }
 
-export async function isPassword(password: string, stored: string, lane: HashLane = 'unknown'): Promise<boolean> {
-  const [scheme, N, r, p, salt = '', key = ''] = stored.split('$')
+/** Has the cost of a stored hash, for e-mail addresses without an account. */
+const dummy = ['scrypt', cost.N, cost.r, cost.p, 'A'.repeat(22), 'A'.repeat(43)].join('$')
+
+/** Whether a password matches its hash; takes as long without a hash. */
+export async function isPassword(
+  password: string,
+  stored: string | null | undefined,
+  lane: HashLane = 'unknown',
+): Promise<boolean> {
+  const [scheme, N, r, p, salt = '', key = ''] = (stored ?? dummy).split('$')
   if (scheme !== 'scrypt') return false
   const expected = Buffer.from(key, 'base64url')
   const options = { N: Number(N), r: Number(r), p: Number(p) }
   const actual = await inLane(lane, () => derive(password, Buffer.from(salt, 'base64url'), options))
-  return actual.length === expected.length && timingSafeEqual(actual, expected)
+  return timingSafeEqual(actual, expected) && typeof stored === 'string'
 }
 
 /** Limits concurrency: each lane runs two at a time, some queue, the rest get 429. */
@@ -58,4 +67,15 @@ function derive(password: string, salt: Buffer, options: ScryptOptions): Promise
       error ? reject(error) : resolve(key),
     ),
   )
+}
+
+/** Throws 422 for a password that is too short, too long or among the common ones. */
+export function requireGoodPassword(password: string, personal: string[]): void {
+  const length = [...password].length
+  if (length < 10 || length > 200) throw invalid(`The password has ${length} characters. Choose one with 10 to 200.`)
+  if (isCommonPassword(password, personal)) {
+    throw invalid(
+      'This password is easy to guess. Choose another, for example several words that do not belong together.',
+    )
+  }
 }

@@ -1,31 +1,75 @@
-import { Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
+import { randomBytes } from 'node:crypto'
+import { type Context, Hono } from 'hono'
+import { readBody } from '../../platform/body.ts'
+import { clientNetwork, openAddressReader, readClient } from '../../platform/client-address.ts'
 import type { Platform } from '../../platform/context.ts'
 import { requireSameOrigin } from '../../platform/credentials.ts'
-import { badRequest } from '../../platform/errors.ts'
 import type { App } from '../../platform/http.ts'
+import type { RateLimiter } from '../../platform/rate-limit.ts'
+import { accountVisits } from './account-visits.ts'
 import { openIdentity } from './identity.ts'
+import { limitVisits } from './limits.ts'
+import { pageHeaders, renderPage } from './pages/layout.ts'
+import { passkeyScript } from './passkey-script.ts'
+import { callPasskeys, libraryHeaders, type PasskeyPath, passkeyPaths } from './passkeys.ts'
+import { findSession } from './service.ts'
+import type { Auth, Browser, PeopleHooks } from './sign-in.ts'
+import { signInVisits } from './sign-in-visits.ts'
+import { type Answer, orTell, safeNext } from './visit.ts'
 
-const maxBytes = 64 * 1024
-/** Endpoints of the identity library that are public; pages use the others through our own functions. */
-const publicPaths = ['/auth/get-session', '/auth/sign-in/email', '/auth/sign-out']
+const bodyLimit = 64 * 1024
+type Request = Context<App extends Hono<infer Env> ? Env : never>
 
-/** Serves sign-in under /auth. */
-export function authRoutes(platform: Platform): App {
+/** Serves the pages of sign-in and account, and the passkey endpoints under /auth. */
+export function authRoutes(platform: Platform, limiter: RateLimiter, hooks: PeopleHooks): App {
   const { config } = platform
-  const identity = openIdentity(platform)
+  const auth: Auth = { ...platform, limiter, hooks, identity: openIdentity(platform) }
+  const readAddress = openAddressReader(config.TRUSTED_PROXIES)
   const app: App = new Hono()
-  const limit = bodyLimit({
-    maxSize: maxBytes,
-    onError: () => {
-      throw badRequest(`The body is larger than ${maxBytes} bytes. Send less.`)
-    },
-  })
-  for (const path of publicPaths) {
-    app.on(['GET', 'POST'], path, limit, (c) => {
-      if (c.req.method !== 'GET') requireSameOrigin((name) => c.req.header(name), config.API_URL)
-      return identity.handler(c.req.raw)
+
+  async function openBrowser(c: Request): Promise<Browser> {
+    const { ip } = readClient(c.env.incoming, readAddress)
+    const cookie = c.req.header('cookie')
+    const network = clientNetwork(ip)
+    await limitVisits(auth, network)
+    if (c.req.method !== 'GET') requireSameOrigin((name) => c.req.header(name), config.API_URL)
+    const given = { ...(cookie && { cookie }), userAgent: c.req.header('user-agent') ?? '' }
+    return { headers: libraryHeaders(given, ip), network, session: await findSession(auth, cookie) }
+  }
+
+  const readText = async (c: Request) => (await readBody(c.env.incoming, { bodyLimit }, config)).toString('utf8')
+
+  for (const [name, handler] of Object.entries({ ...signInVisits, ...accountVisits })) {
+    const [method = '', path = ''] = name.split(' ')
+    app.on(method, path, async (c) => {
+      const answer = await orTell('That did not work', async () => {
+        const browser = await openBrowser(c)
+        const query = new URL(c.req.url).searchParams
+        const form = new URLSearchParams(method === 'POST' ? await readText(c) : '')
+        const next = safeNext(form.get('next') ?? query.get('next'), config.API_URL)
+        return handler({ auth, browser, query, form, next })
+      })
+      return respond(c, answer)
     })
   }
+  for (const [path, method] of Object.entries(passkeyPaths)) {
+    app.on(method, `/auth/passkey/${path}`, async (c) => {
+      const browser = await openBrowser(c)
+      const body = method === 'POST' ? { body: await readText(c) } : {}
+      return callPasskeys(auth, browser, { path: path as PasskeyPath, ...body })
+    })
+  }
+  app.get('/auth/passkeys.js', (c) => {
+    const headers = { 'Content-Type': 'text/javascript; charset=utf-8', 'Cache-Control': 'no-cache' }
+    return c.body(passkeyScript, 200, { ...headers, 'X-Content-Type-Options': 'nosniff' })
+  })
   return app
+}
+
+function respond(c: Request, answer: Answer): Response {
+  for (const cookie of answer.cookies ?? []) c.header('Set-Cookie', cookie, { append: true })
+  if ('location' in answer) return c.redirect(answer.location, 303)
+  const nonce = randomBytes(16).toString('base64url')
+  const status = (answer.status ?? 200) as 200
+  return c.body(renderPage(answer.page, nonce), status, pageHeaders(nonce))
 }

@@ -58,6 +58,11 @@ export async function findSession(platform: Databases, cookieHeader: string | un
   return found
 }
 
+/** Makes this process read a changed session again; others do within a second. */
+export function forgetSession({ config }: Databases, cookieHeader: string | undefined): void {
+  sessions.delete(verifyValue(config, readCookie(cookieHeader, sessionCookieName(config))) ?? '')
+}
+
 async function loadSession({ db }: Databases, token: string): Promise<Session | undefined> {
   const row = await selectSession(db, token)
   return (
@@ -112,7 +117,7 @@ export async function startSession({ db, config }: Databases, userId: string, va
   return `${sessionCookieName(config)}=${encodeURIComponent(signValue(config, token))}`
 }
 
-function normalizeEmail(text: string): string {
+export function normalizeEmail(text: string): string {
   const email = text.trim().toLowerCase()
   if (!/^[^\s@<>"]{1,64}@[^\s@<>"]+\.[^\s@<>".]+$/.test(email) || email.length > 254) {
     throw invalid(`${JSON.stringify(text.slice(0, 300))} is not an e-mail address, such as ada@example.com.`)

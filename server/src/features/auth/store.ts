@@ -56,7 +56,7 @@ export async function insertUser(
 export async function upsertPassword(db: Db, userId: string, hash: string): Promise<void> {
   await sql`
     INSERT INTO accounts (id, user_id, account_id, provider_id, password)
-    VALUES (${`acc_${userId}`}, ${userId}, ${userId}, 'credential', ${hash})
+    VALUES (${`acc_${userId}`}, ${userId}, ${userId}, 'password', ${hash})
     ON CONFLICT (provider_id, account_id) DO UPDATE SET password = excluded.password, updated_at = now()`.execute(db)
 }
 
@@ -67,4 +67,66 @@ export async function insertSession(
   await sql`
     INSERT INTO sessions (id, user_id, token, expires_at)
     VALUES (${row.id}, ${row.user_id}, ${row.token}, ${row.expires_at})`.execute(db)
+}
+
+export async function selectUser(db: Db, id: string): Promise<UserRow | undefined> {
+  return (await selectUsers(db, [id]))[0]
+}
+
+export async function selectAllUsers(db: Db, limit: number): Promise<UserRow[]> {
+  const result = await sql<UserRow>`SELECT ${shown} FROM users ORDER BY created_at LIMIT ${limit}`.execute(db)
+  return result.rows
+}
+
+export async function hasUsers(db: Db): Promise<boolean> {
+  const result = await sql<{ found: boolean }>`SELECT EXISTS (SELECT FROM users) AS found`.execute(db)
+  return result.rows[0]?.found ?? false
+}
+
+/** Blocks until no other transaction creates the first user. */
+export async function lockFirstUser(db: Db): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtext('first user'))`.execute(db)
+}
+
+export type CredentialRow = { id: string; email: string; disabled_at: Date | null; password: string | null }
+
+/** Returns a user with the hash of the password, in one statement, whether or not there is one. */
+export async function selectCredential(db: Db, email: string): Promise<CredentialRow | undefined> {
+  const result = await sql<CredentialRow>`
+    SELECT u.id, u.email, u.disabled_at, a.password FROM users u
+    LEFT JOIN accounts a ON a.provider_id = 'password' AND a.account_id = u.id WHERE u.email = ${email}`.execute(db)
+  return result.rows[0]
+}
+
+/** Returns false if another user has the e-mail address. */
+export async function updateEmail(db: Db, userId: string, email: string): Promise<boolean> {
+  const result = await sql`
+    UPDATE users SET email = ${email}, email_verified = true, updated_at = now()
+    WHERE id = ${userId} AND NOT EXISTS (SELECT FROM users WHERE email = ${email} AND id <> ${userId})
+    RETURNING id`.execute(db)
+  return result.rows.length > 0
+}
+
+export async function updateName(db: Db, userId: string, name: string): Promise<void> {
+  await sql`UPDATE users SET name = ${name}, updated_at = now() WHERE id = ${userId}`.execute(db)
+}
+
+export async function markEmailVerified(db: Db, userId: string): Promise<void> {
+  await sql`UPDATE users SET email_verified = true, updated_at = now()
+    WHERE id = ${userId} AND NOT email_verified`.execute(db)
+}
+
+export async function updateDisabled(db: Db, userId: string, isDisabled: boolean): Promise<void> {
+  await sql`UPDATE users SET disabled_at = CASE WHEN ${isDisabled} THEN coalesce(disabled_at, now()) END,
+    updated_at = now() WHERE id = ${userId}`.execute(db)
+}
+
+export async function deleteUserRow(db: Db, userId: string): Promise<void> {
+  await sql`DELETE FROM users WHERE id = ${userId}`.execute(db)
+}
+
+export async function deleteSecondFactors(db: Db, userId: string): Promise<void> {
+  await sql`DELETE FROM two_factors WHERE user_id = ${userId}`.execute(db)
+  await sql`DELETE FROM passkeys WHERE user_id = ${userId}`.execute(db)
+  await sql`UPDATE users SET two_factor_enabled = false WHERE id = ${userId}`.execute(db)
 }

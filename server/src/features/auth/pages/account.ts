@@ -1,0 +1,103 @@
+import type { PasskeyRow, SessionListRow } from '../session-store.ts'
+import { field, form, nameField, newPasswordField } from './fields.ts'
+import { type Html, html, raw } from './html.ts'
+import type { Page } from './layout.ts'
+
+export type AccountView = {
+  user: { name: string; email: string; hasSecondFactor: boolean }
+  hasPassword: boolean
+  canUsePasskeys: boolean
+  currentSessionId: string
+  sessions: SessionListRow[]
+  passkeys: PasskeyRow[]
+  problem?: string
+  notice?: string
+}
+
+export function accountPage(view: AccountView): Page {
+  const { user, canUsePasskeys, problem, notice } = view
+  return {
+    title: 'Your account',
+    isWide: true,
+    ...(problem && { problem }),
+    ...(notice && { notice }),
+    usesPasskeys: canUsePasskeys,
+    body: html`<p>Signed in as ${user.email}</p>${form('/sign-out', 'Sign out', [], {}, 'plain')}
+<section><h2>Profile</h2>${form('/account/name', 'Save', nameField(user.name))}</section>
+<section><h2>E-mail address</h2>${form('/account/email', 'Change', newEmailField())}</section>
+${passwordSection(view)}${secondFactorSection(view)}${canUsePasskeys && passkeySection(view)}${sessionSection(view)}
+<section><h2>Delete account</h2><p class="dim">Your workspaces stay with their other members.</p>
+${form('/account/delete', 'Delete my account', field({ name: 'confirmation', label: 'Type your e-mail address' }), {}, 'danger')}</section>`,
+  }
+}
+
+const newEmailField = () =>
+  field({
+    name: 'email',
+    label: 'New e-mail address',
+    type: 'email',
+    hint: 'We send a link to it. It changes when you open the link.',
+  })
+
+function passwordSection({ hasPassword }: AccountView): Html {
+  return html`<section><h2>Password</h2><p class="dim">A new password ends your other sessions.</p>
+${form('/account/password', hasPassword ? 'Change' : 'Set', newPasswordField())}</section>`
+}
+
+function secondFactorSection({ user }: AccountView): Html {
+  if (!user.hasSecondFactor) {
+    return html`<section><h2>Second factor</h2><p class="dim">A code of an authenticator app, besides your password.</p>
+${form('/account/second-factor', 'Set up', [])}</section>`
+  }
+  return html`<section><h2>Second factor</h2><p>It is on.</p>
+${form('/account/recovery-codes', 'New recovery codes', [], {}, 'plain')}
+${form('/account/second-factor/remove', 'Turn off', [], {}, 'danger')}</section>`
+}
+
+function passkeySection({ passkeys }: AccountView): Html {
+  const rows = passkeys.map(
+    ({ id, name, created_at }) =>
+      html`<li>${name || 'Passkey'} <small>added ${day(created_at)}</small>
+${form('/account/passkeys/remove', 'Remove', [], { id }, 'danger')}</li>`,
+  )
+  return html`<section><h2>Passkeys</h2><p class="dim">Sign in with your fingerprint, face or device PIN.</p>
+<ul class="rows">${rows}</ul>
+<button type="button" class="plain" data-passkey="register" hidden>Add a passkey</button>
+<p class="problem" data-passkey-problem hidden></p><noscript><p class="dim">Passkeys need JavaScript.</p></noscript></section>`
+}
+
+function sessionSection({ sessions, currentSessionId }: AccountView): Html {
+  const rows = sessions.map(({ id, user_agent, ip_address, created_at }) => {
+    const where = [ip_address, `since ${day(created_at)}`].filter(Boolean).join(', ')
+    const end =
+      id === currentSessionId
+        ? html`<small>this one</small>`
+        : form('/account/sessions/end', 'End', [], { id }, 'plain')
+    return html`<li>${user_agent?.slice(0, 120) || 'Unknown device'} <small>${where}</small> ${end}</li>`
+  })
+  return html`<section><h2>Sessions</h2><ul class="rows">${rows}</ul>
+${sessions.length > 1 && form('/account/sessions/end', 'End all others', [], {}, 'plain')}</section>`
+}
+
+export function totpPage(view: { svg: string; uri: string; codes: string[]; problem?: string }): Page {
+  const hidden = { uri: view.uri, codes: view.codes.join(' ') }
+  const code = field({ name: 'code', label: 'Code', autocomplete: 'one-time-code' })
+  return {
+    title: 'Set up the second factor',
+    ...(view.problem && { problem: view.problem }),
+    body: html`<p>1. Scan this with an authenticator app, or type the key:
+<code>${new URL(view.uri).searchParams.get('secret')}</code></p>
+${raw(view.svg)}<p>2. Store these recovery codes. Each works once, when you don't have your device.</p>${codeList(view.codes)}
+<p>3. Enter the code that the app shows.</p>${form('/account/second-factor/verify', 'Turn on', code, hidden)}`,
+  }
+}
+
+export function recoveryCodesPage(codes: string[]): Page {
+  return {
+    title: 'Recovery codes',
+    body: html`<p>Store these codes. The former ones no longer work.</p>${codeList(codes)}<p><a href="/account">Done</a></p>`,
+  }
+}
+
+const codeList = (codes: string[]) => html`<ul>${codes.map((code) => html`<li><code>${code}</code></li>`)}</ul>`
+const day = (date: Date) => date.toISOString().slice(0, 10)

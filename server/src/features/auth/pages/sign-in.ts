@@ -1,0 +1,120 @@
+import { currentPasswordField, emailField, field, form, nameField, newPasswordField } from './fields.ts'
+import { html } from './html.ts'
+import type { Page } from './layout.ts'
+
+type Told = { problem?: string; notice?: string }
+const withNext = (path: string, next: string) => `${path}?next=${encodeURIComponent(next)}`
+
+const passkeyButton = (next: string) =>
+  html`<p><button type="button" class="plain" data-passkey="sign-in" data-next="${next}" hidden>Use a passkey</button></p>
+<p class="problem" data-passkey-problem hidden></p>`
+
+export function signInPage(
+  given: Told & { next: string; email?: string; maySignUp: boolean; hasPasskeys: boolean },
+): Page {
+  const { next, email, maySignUp, hasPasskeys } = given
+  const password = field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })
+  return {
+    ...given,
+    title: 'Sign in',
+    usesPasskeys: hasPasskeys,
+    body: html`${form('/sign-in', 'Sign in', [emailField(email), password], { next })}
+${hasPasskeys && passkeyButton(next)}
+<p><a href="${withNext('/sign-in/link', next)}">Send me a link instead</a> · <a href="/reset-password">Forgot your password?</a></p>
+${maySignUp && html`<p><a href="${withNext('/sign-up', next)}">Create an account</a></p>`}`,
+  }
+}
+
+export function requestLinkPage(given: Told & { next: string }): Page {
+  return {
+    ...given,
+    title: 'Sign in with a link',
+    body: html`<p class="dim">We send a link to your e-mail address. It works once, for 15 minutes.</p>
+${form('/sign-in/link', 'Send the link', emailField(), { next: given.next })}
+<p><a href="${withNext('/sign-in', given.next)}">Sign in with a password</a></p>`,
+  }
+}
+
+/** A button, because mail scanners open every link and would use it up. */
+export function useLinkPage(token: string, next: string): Page {
+  return { title: 'Sign in', body: form('/sign-in/use-link', 'Sign in', [], { token, next }) }
+}
+
+export function secondFactorPage(given: Told & { next: string }): Page {
+  const code = field({
+    name: 'code',
+    label: 'Code',
+    autocomplete: 'one-time-code',
+    hint: 'The six digits that your authenticator app shows, or one of your recovery codes.',
+  })
+  return { ...given, title: 'Second factor', body: form('/two-factor', 'Continue', code, { next: given.next }) }
+}
+
+export function confirmPage(
+  given: Told & { next: string; email: string; hasPassword: boolean; hasPasskeys: boolean },
+): Page {
+  const { next, email, hasPassword, hasPasskeys } = given
+  return {
+    ...given,
+    title: 'Confirm that it is you',
+    usesPasskeys: hasPasskeys,
+    body: html`<p class="dim">This can't be undone, so please prove that you are ${email}.</p>
+${hasPassword && form('/confirm', 'Confirm', currentPasswordField(), { next })}
+${hasPasskeys && passkeyButton(next)}
+${form('/sign-in/link', 'Send me a link', [], { next, email }, 'plain')}`,
+  }
+}
+
+export function requestResetPage(given: Told): Page {
+  return {
+    ...given,
+    title: 'Reset your password',
+    body: html`${form('/reset-password', 'Send the link', emailField())}<p><a href="/sign-in">Back</a></p>`,
+  }
+}
+
+export function newPasswordPage(given: Told & { token: string }): Page {
+  return {
+    ...given,
+    title: 'Choose a new password',
+    body: form('/reset-password/new', 'Save', newPasswordField(), { token: given.token }),
+  }
+}
+
+export function signUpPage(given: Told & { next: string }): Page {
+  return {
+    ...given,
+    title: 'Create an account',
+    body: html`${form('/sign-up', 'Continue', emailField(), { next: given.next })}
+<p><a href="${withNext('/sign-in', given.next)}">I have an account</a></p>`,
+  }
+}
+
+export function newAccountPage(given: Told & { token: string; email: string; next: string; name?: string }): Page {
+  const { token, email, next, name } = given
+  return {
+    ...given,
+    title: 'Create your account',
+    body: html`<p>E-mail address: ${email}</p>
+${form('/sign-up/new', 'Create account', [nameField(name), newPasswordField()], { token, next })}`,
+  }
+}
+
+export function setupPage(given: Told & { token: string; email?: string; name?: string; workspace?: string }): Page {
+  const { token, email, name, workspace } = given
+  const workspaceField = field({ name: 'workspace', label: 'Name of the first workspace', value: workspace })
+  return {
+    ...given,
+    title: 'Set up Tributary',
+    body: html`<p class="dim">You become the owner of this installation's first workspace.</p>
+${form('/setup', 'Set up', [emailField(email), nameField(name), newPasswordField(), workspaceField], { token })}`,
+  }
+}
+
+export function messagePage(
+  title: string,
+  text: string,
+  link: { href: string; label: string } = { href: '/sign-in', label: 'Sign in' },
+): Page {
+  return { title, body: html`<p>${text}</p><p><a href="${link.href}">${link.label}</a></p>` }
+}

@@ -1,0 +1,59 @@
+import { forbidden, unauthorized } from '../../platform/errors.ts'
+import { isFresh } from './account.ts'
+import { addressHeader } from './identity.ts'
+import { deviceCookie } from './limits.ts'
+import { deleteSessions, selectPasskeys } from './session-store.ts'
+import type { Auth, Browser } from './sign-in.ts'
+
+/** Endpoints of the identity library that the passkey script calls; no other is reachable over HTTP. */
+export const passkeyPaths = {
+  'generate-register-options': 'GET',
+  'verify-registration': 'POST',
+  'generate-authenticate-options': 'GET',
+  'verify-authentication': 'POST',
+} as const
+export type PasskeyPath = keyof typeof passkeyPaths
+
+const mostPasskeys = 20
+
+/** Passes a step of WebAuthn to the identity library. */
+export async function callPasskeys(
+  auth: Auth,
+  browser: Browser,
+  { path, body }: { path: PasskeyPath; body?: string },
+): Promise<Response> {
+  const isRegistration = path.includes('regist')
+  if (isRegistration) await requireRegistration(auth, browser)
+  const headers = new Headers(browser.headers)
+  headers.set('origin', new URL(auth.config.API_URL).origin)
+  if (body !== undefined) headers.set('content-type', 'application/json')
+  const request = new Request(`${auth.config.API_URL}/auth/passkey/${path}`, {
+    method: passkeyPaths[path],
+    headers,
+    ...(body !== undefined && { body }),
+  })
+  const response = await auth.identity.handler(request)
+  if (!response.ok) throw unauthorized('This passkey was not accepted. Try again, or sign in another way.')
+  if (path !== 'verify-authentication') return response
+  const { user } = (await response.json()) as { user: { email: string } }
+  if (browser.session) await deleteSessions(auth.db, browser.session.userId, { id: browser.session.id })
+  const answer = new Response('{}', { headers: response.headers })
+  answer.headers.append('set-cookie', deviceCookie(auth.config, user.email, auth.now()))
+  answer.headers.delete('content-length')
+  return answer
+}
+
+async function requireRegistration(auth: Auth, { session }: Browser): Promise<void> {
+  if (!session) throw unauthorized('Sign in first.')
+  if (!isFresh(session, auth.now())) throw forbidden('Sign in again to add a passkey: open /confirm.')
+  if ((await selectPasskeys(auth.db, session.userId)).length >= mostPasskeys) {
+    throw forbidden(`You have ${mostPasskeys} passkeys. Remove one first.`)
+  }
+}
+
+/** Headers for the identity library: only what it needs, with the client's address as we see it. */
+export function libraryHeaders(given: { cookie?: string; userAgent?: string }, address: string): Headers {
+  const headers = new Headers({ [addressHeader]: address, 'user-agent': (given.userAgent ?? '').slice(0, 300) })
+  if (given.cookie) headers.set('cookie', given.cookie)
+  return headers
+}

@@ -1,0 +1,45 @@
+import { sql } from 'kysely'
+import type { Db } from '../../platform/postgres.ts'
+
+export type SessionListRow = { id: string; user_agent: string | null; ip_address: string | null; created_at: Date }
+export type PasskeyRow = { id: string; name: string | null; created_at: Date }
+
+const mostListed = 100
+
+export async function selectSessions(db: Db, userId: string): Promise<SessionListRow[]> {
+  const result = await sql<SessionListRow>`
+    SELECT id, user_agent, ip_address, created_at FROM sessions
+    WHERE user_id = ${userId} AND expires_at > now() ORDER BY created_at DESC LIMIT ${mostListed}`.execute(db)
+  return result.rows
+}
+
+/** Deletes one session of the user, or all except one; returns how many. */
+export async function deleteSessions(
+  db: Db,
+  userId: string,
+  which: { id: string } | { except: string | undefined },
+): Promise<number> {
+  const condition = 'id' in which ? sql`id = ${which.id}` : sql`id <> ${which.except ?? ''}`
+  const result = await sql`DELETE FROM sessions WHERE user_id = ${userId} AND ${condition} RETURNING id`.execute(db)
+  return result.rows.length
+}
+
+export async function deleteExpiredSessions(db: Db): Promise<void> {
+  await sql`DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_at < now() LIMIT 100)`.execute(db)
+}
+
+export async function touchAuthenticated(db: Db, sessionId: string): Promise<void> {
+  await sql`UPDATE sessions SET authenticated_at = now() WHERE id = ${sessionId}`.execute(db)
+}
+
+export async function selectPasskeys(db: Db, userId: string): Promise<PasskeyRow[]> {
+  const result = await sql<PasskeyRow>`
+    SELECT id, name, created_at FROM passkeys WHERE user_id = ${userId} ORDER BY created_at LIMIT ${mostListed}`.execute(
+    db,
+  )
+  return result.rows
+}
+
+export async function deletePasskey(db: Db, userId: string, id: string): Promise<void> {
+  await sql`DELETE FROM passkeys WHERE user_id = ${userId} AND id = ${id}`.execute(db)
+}

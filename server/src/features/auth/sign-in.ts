@@ -1,0 +1,120 @@
+import type { Platform } from '../../platform/context.ts'
+import { AppError, unauthorized } from '../../platform/errors.ts'
+import type { RateLimiter } from '../../platform/rate-limit.ts'
+import { sessionCookieName } from './cookies.ts'
+import type { Identity } from './identity.ts'
+import { deviceCookie, limitSignIn } from './limits.ts'
+import { useLink } from './one-time.ts'
+import { isPassword } from './passwords.ts'
+import { forgetSession, type Session } from './service.ts'
+import { deleteSessions, touchAuthenticated } from './session-store.ts'
+import { markEmailVerified, selectCredential, selectUser } from './store.ts'
+
+/** What other features do when people come and go; roles/api.ts fills it. */
+export type PeopleHooks = {
+  /** Throws if the user must not be deleted, for instance as the last owner of a workspace. */
+  beforeDelete(platform: Platform, userId: string): Promise<void>
+  /** Whether a pending invite names this e-mail address. */
+  isInvited(platform: Platform, email: string): Promise<boolean>
+  /** Creates a workspace with this owner, in the transaction of the platform's `db`. */
+  createFirstWorkspace(platform: Platform, userId: string, name: string): Promise<void>
+}
+
+export type Auth = Platform & { identity: Identity; limiter: RateLimiter; hooks: PeopleHooks }
+/** The browser: its headers for the identity library, its network, and the session it has. */
+export type Browser = { headers: Headers; network: string; session?: Session | undefined }
+export type SignedIn = { cookies: string[]; needsSecondFactor: boolean }
+
+/** Checks a password. An unknown e-mail address, a wrong password and a disabled user take the same work and give one answer. */
+export async function signInWithPassword(
+  auth: Auth,
+  browser: Browser,
+  input: { email: string; password: string },
+): Promise<SignedIn> {
+  const email = input.email.trim().toLowerCase().slice(0, 254)
+  const cookie = browser.headers.get('cookie') ?? undefined
+  const isKnown = await limitSignIn(auth, { network: browser.network, email, cookie })
+  const user = await selectCredential(auth.db, email)
+  const isRight = await isPassword(input.password.slice(0, 200), user?.password, isKnown ? 'known' : 'unknown')
+  if (!user || !isRight || user.disabled_at) throw unauthorized('The e-mail address or the password is wrong.')
+  return prove(auth, browser, user)
+}
+
+export async function signInWithLink(auth: Auth, browser: Browser, token: string): Promise<SignedIn> {
+  const { userId } = await useLink(auth, 'sign-in', token)
+  const user = await selectUser(auth.db, userId)
+  if (!user || user.disabled_at) throw unauthorized('This account is disabled. Ask the operator.')
+  await markEmailVerified(auth.db, userId)
+  return prove(auth, browser, user)
+}
+
+/** Starts a new session for a user who has proven who they are, or asks for the second factor first. */
+export async function prove(auth: Auth, browser: Browser, user: { id: string; email: string }): Promise<SignedIn> {
+  const { headers, response } = await auth.identity.api.signInProven({
+    body: { userId: user.id },
+    headers: browser.headers,
+    returnHeaders: true,
+  })
+  const cookies = headers.getSetCookie()
+  if (response.twoFactorRedirect) return { cookies, needsSecondFactor: true }
+  await replaceSession(auth, browser)
+  return { cookies: [...cookies, deviceCookie(auth.config, user.email, auth.now())], needsSecondFactor: false }
+}
+
+/** Checks the code of an authenticator app or a recovery code, and starts the session. */
+export async function verifySecondFactor(auth: Auth, browser: Browser, code: string): Promise<SignedIn> {
+  const { api } = auth.identity
+  const request = {
+    body: { code: code.replaceAll(/\s/g, '') },
+    headers: withoutSession(auth, browser),
+    returnHeaders: true as const,
+  }
+  const isTotp = /^\d{6}$/.test(request.body.code)
+  const { headers, response } = await (isTotp ? api.verifyTOTP(request) : api.verifyBackupCode(request)).catch(explain)
+  await replaceSession(auth, browser)
+  const device = deviceCookie(auth.config, (response as { user: { email: string } }).user.email, auth.now())
+  return { cookies: [...headers.getSetCookie(), device], needsSecondFactor: false }
+}
+
+/** Confirms the password of a signed-in user; what can't be undone needs a recent confirmation. */
+export async function reauthenticate(
+  auth: Auth,
+  browser: Browser & { session: Session },
+  password: string,
+): Promise<void> {
+  const { email, id } = browser.session
+  const cookie = browser.headers.get('cookie') ?? undefined
+  const isKnown = await limitSignIn(auth, { network: browser.network, email, cookie })
+  const user = await selectCredential(auth.db, email)
+  if (!(await isPassword(password.slice(0, 200), user?.password, isKnown ? 'known' : 'unknown'))) {
+    throw unauthorized('The password is wrong.')
+  }
+  await touchAuthenticated(auth.db, id)
+  forgetSession(auth, cookie)
+}
+
+/** The browser's former session ends, so that signing in again leaves no session that nobody sees. */
+async function replaceSession(auth: Auth, { session, headers }: Browser): Promise<void> {
+  if (!session) return
+  await deleteSessions(auth.db, session.userId, { id: session.id })
+  forgetSession(auth, headers.get('cookie') ?? undefined)
+}
+
+/** The library would check the code against the user of a running session instead of the one who signs in. */
+function withoutSession({ config }: Auth, { headers }: Browser): Headers {
+  const name = sessionCookieName(config)
+  const cookies = (headers.get('cookie') ?? '').split(';').filter((part) => part.split('=')[0]?.trim() !== name)
+  const changed = new Headers(headers)
+  changed.set('cookie', cookies.join(';'))
+  return changed
+}
+
+function explain(error: { body?: { code?: string } }): never {
+  const code = error.body?.code ?? ''
+  if (code === 'INVALID_TWO_FACTOR_COOKIE') throw new AppError('unauthorized', 'This took too long. Sign in again.')
+  if (/INVALID_(CODE|BACKUP_CODE)/.test(code))
+    throw unauthorized('The code is wrong. Enter the one that the app shows now.')
+  if (/LOCK|TOO_MANY/.test(code))
+    throw new AppError('rate_limit_exceeded', 'Too many wrong codes. Sign in again later.')
+  throw error
+}
