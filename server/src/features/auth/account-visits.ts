@@ -19,7 +19,7 @@ import { deletePasskey, deleteSessions, selectPasskeys, selectSessions } from '.
 import { canUsePasskeys } from './sign-in-visits.ts'
 import { requireName } from './sign-up.ts'
 import { selectCredential, updateName } from './store.ts'
-import { type Answer, type Handler, orShow, orTell, type SignedInVisit, signedIn } from './visit.ts'
+import { type Answer, type Handler, orMessage, orShow, type SignedInVisit, signedIn } from './visit.ts'
 
 /** The pages of a signed-in user's account, by method and path. */
 export const accountVisits: Record<string, Handler> = {
@@ -44,7 +44,7 @@ export const accountVisits: Record<string, Handler> = {
     },
   }),
   'POST /account/email/confirm': ({ auth, form }) =>
-    orTell('Confirm your new e-mail address', async () => {
+    orMessage('Confirm your new e-mail address', async () => {
       await confirmEmailChange(auth, form.get('token') ?? '')
       return { page: messagePage('E-mail address changed', 'Sign in with the new address from now on.') }
     }),
@@ -109,7 +109,7 @@ async function tryChange(visit: SignedInVisit, work: () => Promise<Answer>): Pro
   return orShow(work, () => page.page)
 }
 
-async function showAccount({ auth, browser: { session } }: SignedInVisit, told: { notice?: string } = {}) {
+async function showAccount({ auth, browser: { session } }: SignedInVisit, message: { notice?: string } = {}) {
   const { db, config } = auth
   const [users, credential, sessions, passkeys] = await Promise.all([
     usersByIds(auth, [session.userId]),
@@ -119,7 +119,7 @@ async function showAccount({ auth, browser: { session } }: SignedInVisit, told: 
   ])
   const user = users.get(session.userId) ?? { ...session, hasSecondFactor: false }
   const view = { user, sessions, passkeys, currentSessionId: session.id, hasPassword: Boolean(credential?.password) }
-  return { page: accountPage({ ...view, ...told, canUsePasskeys: canUsePasskeys(config.API_URL) }) }
+  return { page: accountPage({ ...view, ...message, canUsePasskeys: canUsePasskeys(config.API_URL) }) }
 }
 
 function endCookie({ auth, browser }: SignedInVisit): string {

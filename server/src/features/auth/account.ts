@@ -53,12 +53,12 @@ async function savePassword(
   auth: Auth,
   userId: string,
   password: string,
-  keptSession: string | undefined,
+  exceptSession: string | undefined,
 ): Promise<void> {
   const hash = await hashPassword(password)
   await transaction(auth, async ({ db }) => {
     await upsertPassword(db, userId, hash)
-    await deleteSessions(db, userId, { except: keptSession })
+    await deleteSessions(db, userId, { except: exceptSession })
     await deleteLinksOfUser(db, userId)
   })
 }

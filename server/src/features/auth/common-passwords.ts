@@ -53,7 +53,7 @@ export function isCommonPassword(password: string, personal: string[] = []): boo
   const own = personal.flatMap((text) => text.toLowerCase().split(/[^\p{L}\p{N}]+/u)).filter((part) => part.length >= 3)
   const trimmed = plain.replaceAll(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
   const forms = [plain, trimmed].flatMap((form) => [form, undoDigits(form)])
-  return forms.some((form) => isMadeOf(form.slice(0, maxLength), own))
+  return forms.some((form) => consistsOfKnown(form.slice(0, maxLength), own))
 }
 
 function undoDigits(text: string): string {
@@ -61,7 +61,7 @@ function undoDigits(text: string): string {
 }
 
 /** Whether the text is a chain of known words, runs of one character, dates and sequences. */
-function isMadeOf(text: string, own: string[]): boolean {
+function consistsOfKnown(text: string, own: string[]): boolean {
   const reachable = new Set([0])
   for (let at = 0; at < text.length; at++) {
     if (!reachable.has(at)) continue

@@ -15,7 +15,7 @@ import { callPasskeys, libraryHeaders, type PasskeyPath, passkeyPaths } from './
 import { findSession } from './service.ts'
 import type { Auth, Browser, PeopleHooks } from './sign-in.ts'
 import { signInVisits } from './sign-in-visits.ts'
-import { type Answer, orTell, safeNext } from './visit.ts'
+import { type Answer, orMessage, safeNext } from './visit.ts'
 
 const bodyLimit = 64 * 1024
 type Request = Context<App extends Hono<infer Env> ? Env : never>
@@ -42,7 +42,7 @@ export function authRoutes(platform: Platform, limiter: RateLimiter, hooks: Peop
   for (const [name, handler] of Object.entries({ ...signInVisits, ...accountVisits })) {
     const [method = '', path = ''] = name.split(' ')
     app.on(method, path, async (c) => {
-      const answer = await orTell('That did not work', async () => {
+      const answer = await orMessage('That did not work', async () => {
         const browser = await openBrowser(c)
         const query = new URL(c.req.url).searchParams
         const form = new URLSearchParams(method === 'POST' ? await readText(c) : '')

@@ -17,7 +17,7 @@ import {
 import { reauthenticate, type SignedIn, signInWithLink, signInWithPassword, verifySecondFactor } from './sign-in.ts'
 import { completeSignUp, offersSignUp, requestSignUp, requireSetupLink, setUp } from './sign-up.ts'
 import { selectCredential } from './store.ts'
-import { type Answer, type Handler, orShow, orTell, type SignedInVisit, signedIn, type Visit } from './visit.ts'
+import { type Answer, type Handler, orMessage, orShow, type SignedInVisit, signedIn, type Visit } from './visit.ts'
 
 const sent = 'If that address may sign in here, a link is on its way. Look into your mailbox.'
 
@@ -41,7 +41,7 @@ export const signInVisits: Record<string, Handler> = {
     ),
   'GET /sign-in/use-link': ({ query, next }) => ({ page: useLinkPage(query.get('token') ?? '', next) }),
   'POST /sign-in/use-link': (visit) =>
-    orTell('Sign in', async () =>
+    orMessage('Sign in', async () =>
       afterSignIn(visit, await signInWithLink(visit.auth, visit.browser, read(visit, 'token'))),
     ),
   'GET /two-factor': ({ next }) => ({ page: secondFactorPage({ next }) }),
@@ -94,7 +94,7 @@ export const signInVisits: Record<string, Handler> = {
     )
   },
   'GET /setup': ({ auth, query }) =>
-    orTell('Set up Tributary', async () => {
+    orMessage('Set up Tributary', async () => {
       const token = query.get('token') ?? ''
       await requireSetupLink(auth, token)
       return { page: setupPage({ token, workspace: auth.config.INIT_WORKSPACE_NAME }) }
@@ -141,8 +141,11 @@ async function confirmForm({ auth, browser: { session }, next }: SignedInVisit) 
 async function newAccountForm({ auth, form, next }: Visit, token: string): Promise<Answer> {
   const link = await peekLink(auth, 'sign-up', token)
   if (link) return { page: newAccountPage({ token, email: link.email, next, name: form.get('name') ?? '' }) }
-  const told = 'This link was used already or has expired. Ask for a new one.'
-  return { page: messagePage('Create an account', told, { href: '/sign-up', label: 'Create an account' }), status: 404 }
+  const message = 'This link was used already or has expired. Ask for a new one.'
+  return {
+    page: messagePage('Create an account', message, { href: '/sign-up', label: 'Create an account' }),
+    status: 404,
+  }
 }
 
 function read({ form }: Visit, name: string): string {

@@ -29,7 +29,7 @@ export async function orShow(work: () => Answer | Promise<Answer>, page: (proble
 }
 
 /** Shows a message instead of an error page for a link that does not work. */
-export function orTell(title: string, work: () => Answer | Promise<Answer>): Promise<Answer> {
+export function orMessage(title: string, work: () => Answer | Promise<Answer>): Promise<Answer> {
   return orShow(work, () => ({ ...messagePage(title, ''), title }))
 }
 

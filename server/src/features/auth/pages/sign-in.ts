@@ -2,7 +2,7 @@ import { currentPasswordField, emailField, field, form, nameField, newPasswordFi
 import { html } from './html.ts'
 import type { Page } from './layout.ts'
 
-type Told = { problem?: string; notice?: string }
+type Message = { problem?: string; notice?: string }
 const withNext = (path: string, next: string) => `${path}?next=${encodeURIComponent(next)}`
 
 const passkeyButton = (next: string) =>
@@ -10,7 +10,7 @@ const passkeyButton = (next: string) =>
 <p class="problem" data-passkey-problem hidden></p>`
 
 export function signInPage(
-  given: Told & { next: string; email?: string; maySignUp: boolean; hasPasskeys: boolean },
+  given: Message & { next: string; email?: string; maySignUp: boolean; hasPasskeys: boolean },
 ): Page {
   const { next, email, maySignUp, hasPasskeys } = given
   const password = field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })
@@ -25,7 +25,7 @@ ${maySignUp && html`<p><a href="${withNext('/sign-up', next)}">Create an account
   }
 }
 
-export function requestLinkPage(given: Told & { next: string }): Page {
+export function requestLinkPage(given: Message & { next: string }): Page {
   return {
     ...given,
     title: 'Sign in with a link',
@@ -40,7 +40,7 @@ export function useLinkPage(token: string, next: string): Page {
   return { title: 'Sign in', body: form('/sign-in/use-link', 'Sign in', [], { token, next }) }
 }
 
-export function secondFactorPage(given: Told & { next: string }): Page {
+export function secondFactorPage(given: Message & { next: string }): Page {
   const code = field({
     name: 'code',
     label: 'Code',
@@ -51,7 +51,7 @@ export function secondFactorPage(given: Told & { next: string }): Page {
 }
 
 export function confirmPage(
-  given: Told & { next: string; email: string; hasPassword: boolean; hasPasskeys: boolean },
+  given: Message & { next: string; email: string; hasPassword: boolean; hasPasskeys: boolean },
 ): Page {
   const { next, email, hasPassword, hasPasskeys } = given
   return {
@@ -65,7 +65,7 @@ ${form('/sign-in/link', 'Send me a link', [], { next, email }, 'plain')}`,
   }
 }
 
-export function requestResetPage(given: Told): Page {
+export function requestResetPage(given: Message): Page {
   return {
     ...given,
     title: 'Reset your password',
@@ -73,7 +73,7 @@ export function requestResetPage(given: Told): Page {
   }
 }
 
-export function newPasswordPage(given: Told & { token: string }): Page {
+export function newPasswordPage(given: Message & { token: string }): Page {
   return {
     ...given,
     title: 'Choose a new password',
@@ -81,7 +81,7 @@ export function newPasswordPage(given: Told & { token: string }): Page {
   }
 }
 
-export function signUpPage(given: Told & { next: string }): Page {
+export function signUpPage(given: Message & { next: string }): Page {
   return {
     ...given,
     title: 'Create an account',
@@ -90,7 +90,7 @@ export function signUpPage(given: Told & { next: string }): Page {
   }
 }
 
-export function newAccountPage(given: Told & { token: string; email: string; next: string; name?: string }): Page {
+export function newAccountPage(given: Message & { token: string; email: string; next: string; name?: string }): Page {
   const { token, email, next, name } = given
   return {
     ...given,
@@ -100,7 +100,7 @@ ${form('/sign-up/new', 'Create account', [nameField(name), newPasswordField()], 
   }
 }
 
-export function setupPage(given: Told & { token: string; email?: string; name?: string; workspace?: string }): Page {
+export function setupPage(given: Message & { token: string; email?: string; name?: string; workspace?: string }): Page {
   const { token, email, name, workspace } = given
   const workspaceField = field({ name: 'workspace', label: 'Name of the first workspace', value: workspace })
   return {
