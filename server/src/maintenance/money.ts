@@ -1,7 +1,7 @@
 import { type ConversionFate, commissionSums, conversionFates, payoutSums } from '../features/commissions/service.ts'
 import { storedSaleAmounts } from '../features/event-storage/service.ts'
 import { differentBalances, differentSums, owedToPartners } from '../features/ledger/service.ts'
-import { findPartnersById, lockPartners, numberedPartners, totalsByPartner } from '../features/partners/service.ts'
+import { findPartnersById, lockManyPartners, numberedPartners, totalsByPartner } from '../features/partners/service.ts'
 import { payoutsOfPartners } from '../features/payouts/service.ts'
 import { partnerConversions } from '../features/track/service.ts'
 import { sleep } from '../platform/clock.ts'
@@ -76,7 +76,7 @@ async function verifyPartners(platform: Handles, options: Options): Promise<Mone
     ) =>
       transaction(platform, async (platform) => {
         for (const [workspaceId, mine] of Map.groupBy(suspects, (suspect) => suspect.workspaceId)) {
-          await lockPartners(
+          await lockManyPartners(
             platform.db,
             workspaceId,
             mine.map(({ number }) => number),

@@ -5,7 +5,7 @@ import { transaction } from '../../platform/postgres.ts'
 import type { ClickDaysClosed } from '../ingest/messages.ts'
 import { linksByNumber } from '../links/service.ts'
 import { exchangeRates } from '../money/service.ts'
-import { findPartnersById, lockPartners } from '../partners/service.ts'
+import { findPartnersById, lockManyPartners } from '../partners/service.ts'
 import { requireProgram } from '../programs/service.ts'
 import { choiceAt, decideReward, type RewardEvent, versionsDuring } from '../rewards/service.ts'
 import { addTotals, type Batch, type Changes, keyKinds, noChanges, type PartnerState } from './batch.ts'
@@ -44,7 +44,7 @@ async function rewardDays(ctx: Ctx, days: ClickDay[]): Promise<void> {
       named.map(({ partnerId }) => partnerId),
     )
     if (found.size === 0) return
-    const locked = await lockPartners(
+    const locked = await lockManyPartners(
       ctx.db,
       ctx.workspaceId,
       [...found.values()].map(({ number }) => number),
@@ -67,7 +67,7 @@ async function rewardDays(ctx: Ctx, days: ClickDay[]): Promise<void> {
 async function decideDays(ctx: Ctx, owned: OwnedDay[]): Promise<OwnedDay[]> {
   const { currency } = await requireProgram(ctx)
   const numbers = owned.map(({ partnerNumber }) => partnerNumber)
-  const locked = await lockPartners(ctx.db, ctx.workspaceId, numbers)
+  const locked = await lockManyPartners(ctx.db, ctx.workspaceId, numbers)
   const { partners, targets } = await loadPartners(ctx, locked)
   const days = owned.flatMap((day): CountedDay[] => {
     const partner = partners.get(day.partnerNumber)

@@ -1,7 +1,7 @@
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { transaction } from '../../platform/postgres.ts'
 import type { CustomerErased } from '../customers/messages.ts'
-import { findPartnersById, lockPartners } from '../partners/service.ts'
+import { findPartnersById, lockManyPartners } from '../partners/service.ts'
 import { customerConversions, customerPartners } from '../track/service.ts'
 import type { Detail } from './commission.ts'
 import {
@@ -40,7 +40,7 @@ async function eraseCopies(ctx: Pick<Ctx, 'db' | 'workspaceId'>, customerIds: st
 async function awaitDecisions(ctx: Pick<Ctx, 'db' | 'workspaceId'>, customerIds: string[]): Promise<void> {
   const partners = await findPartnersById(ctx, await customerPartners(ctx, customerIds))
   const owners = [...partners.values()].map(({ number }) => number)
-  if (owners.length > 0) await lockPartners(ctx.db, ctx.workspaceId, owners)
+  if (owners.length > 0) await lockManyPartners(ctx.db, ctx.workspaceId, owners)
 }
 
 /** Clears the values of conditions on the customer and on metadata. */

@@ -2,7 +2,7 @@ import { asSystem, type Ctx, type Platform } from '../../platform/context.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { judgeFailure } from '../../platform/refusal.ts'
 import { type LedgerEntry, post } from '../ledger/service.ts'
-import { lockPartners } from '../partners/service.ts'
+import { lockManyPartners } from '../partners/service.ts'
 import { addToPayouts, openPayouts } from '../payouts/service.ts'
 import { type DueRow, matureCommissions, selectDue, selectWorkspacesWithPending } from './rows-store.ts'
 import { publishEvents } from './write.ts'
@@ -32,7 +32,7 @@ async function matureSome(ctx: Ctx, now: Date): Promise<number> {
   if (due.length === 0) return 0
   return transaction(ctx, async (ctx) => {
     const { db, workspaceId } = ctx
-    const locked = await lockPartners(
+    const locked = await lockManyPartners(
       db,
       workspaceId,
       due.map(({ partner_number }) => partner_number),

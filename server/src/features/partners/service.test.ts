@@ -13,6 +13,7 @@ import {
   claimPartners,
   findPartner,
   findPartnersById,
+  lockManyPartners,
   lockPartners,
   type Partner,
   partnersByNumber,
@@ -123,4 +124,12 @@ test('concurrent additions to totals neither deadlock nor are lost', async () =>
   const totals = await totalsByPartner(ctx, [one.number, two.number])
   expect(totals.get(one.number)).toMatchObject({ clicks: 20n, leads: 40n, sales: 0n })
   expect(totals.get(two.number)).toMatchObject({ clicks: 0n, sale_amount: 100n, commissions: -20n })
+})
+
+test('many partners are locked without the texts of their profiles and applications', async () => {
+  const { ctx, one, two } = await open()
+  const locked = await transaction(ctx, ({ db }) =>
+    lockManyPartners(db, ctx.workspaceId, [two.number, one.number, two.number]),
+  )
+  expect(locked).toEqual([one, two].map(claimedColumns))
 })

@@ -28,6 +28,7 @@ import {
   insertActivities,
   insertPartner,
   lockPartnerRows,
+  lockPartnerStates,
   lockPartnersOfGroup,
   markMerged,
   type NewPartnerRow,
@@ -71,12 +72,14 @@ type Reader = Pick<Ctx, 'db' | 'workspaceId'>
 /** Names a partner in a request: `partnerId` wins over `tenantId`. */
 export type PartnerName = { partnerId?: string | null; tenantId?: string | null }
 
-/**
- * Locks partners until the transaction ends, in ascending order, and returns their current rows. Every change of a
- * partner's status or money locks the partner first.
- */
+/** Locks partners, in ascending order, until the transaction ends. Each change of status or money does so first. */
 export function lockPartners(db: Db, workspaceId: string, numbers: bigint[]): Promise<Partner[]> {
   return lockPartnerRows(db, workspaceId, [...new Set(numbers)])
+}
+
+/** Locks many partners as `lockPartners` does, and returns only what decides about their money. */
+export function lockManyPartners(db: Db, workspaceId: string, numbers: bigint[]): Promise<ClaimedPartner[]> {
+  return lockPartnerStates(db, workspaceId, [...new Set(numbers)])
 }
 
 /** Locks those of the partners that no other transaction has locked; `byId` has the numbers of all known ids. */
@@ -175,22 +178,17 @@ export async function addPartner(
 }
 
 /** Moves partners to a group, in a transaction. Returns those that were in another group. */
-export async function movePartners(ctx: Ctx, numbers: bigint[], group: Group): Promise<Partner[]> {
-  const locked = await lockPartners(ctx.db, ctx.workspaceId, numbers)
-  return moveLocked(
-    ctx,
-    locked.filter((partner) => partner.group_number !== group.number),
-    group,
-  )
+export async function movePartners(ctx: Ctx, numbers: bigint[], group: Group): Promise<ClaimedPartner[]> {
+  return moveLocked(ctx, await lockManyPartners(ctx.db, ctx.workspaceId, numbers), group)
 }
 
 /** Moves up to `most` partners of a group to another one, in a transaction. Returns them. */
-export async function moveGroup(ctx: Ctx, from: Group, to: Group, most: number): Promise<Partner[]> {
-  const locked = await lockPartnersOfGroup(ctx.db, ctx.workspaceId, from.number, most)
-  return moveLocked(ctx, locked, to)
+export async function moveGroup(ctx: Ctx, from: Group, to: Group, most: number): Promise<ClaimedPartner[]> {
+  return moveLocked(ctx, await lockPartnersOfGroup(ctx.db, ctx.workspaceId, from.number, most), to)
 }
 
-async function moveLocked(ctx: Ctx, partners: Partner[], group: Group): Promise<Partner[]> {
+async function moveLocked(ctx: Ctx, locked: ClaimedPartner[], group: Group): Promise<ClaimedPartner[]> {
+  const partners = locked.filter(({ group_number }) => group_number !== group.number)
   const former = await groupsByNumber(
     ctx,
     partners.map((partner) => partner.group_number),
@@ -217,8 +215,10 @@ export async function recordMoves(
     ctx,
     moves.map(({ partnerNumber, detail }) => ({ partnerNumber, kind: 'group', detail })),
   )
-  const numbers = moves.map(({ partnerNumber }) => partnerNumber)
-  await publishUpdates(ctx, numbers)
+  await publishUpdates(
+    ctx,
+    moves.map(({ partnerNumber }) => partnerNumber),
+  )
 }
 
 const updatesPerMessage = 100

@@ -137,9 +137,17 @@ export async function lockPartnerRows(db: Db, workspaceId: string, numbers: bigi
   return result.rows
 }
 
+/** Locks many partners, in ascending order, without reading their texts: an application may have 60 kB. */
+export async function lockPartnerStates(db: Db, workspaceId: string, numbers: bigint[]): Promise<ClaimedPartnerRow[]> {
+  const result = await sql<ClaimedPartnerRow>`SELECT ${claimedColumns} FROM partners
+    WHERE workspace_id = ${workspaceId} AND number = ANY(${numbers}::bigint[]) AND merged_into IS NULL
+    ORDER BY number FOR NO KEY UPDATE`.execute(db)
+  return result.rows
+}
+
 /** Locks up to `count` partners of a group until the transaction ends, in ascending order. */
 export async function lockPartnersOfGroup(db: Db, workspaceId: string, groupNumber: bigint, count: number) {
-  const result = await sql<PartnerRow>`SELECT * FROM partners
+  const result = await sql<ClaimedPartnerRow>`SELECT ${claimedColumns} FROM partners
     WHERE workspace_id = ${workspaceId} AND group_number = ${groupNumber}
     ORDER BY number LIMIT ${count} FOR NO KEY UPDATE`.execute(db)
   return result.rows
@@ -158,10 +166,11 @@ export type ClaimedPartnerRow = Pick<
   PartnerRow,
   'number' | 'id' | 'group_number' | 'is_pinned' | 'status' | 'country' | 'email'
 >
+const claimedColumns = sql`number, id, group_number, is_pinned, status, country, email`
 
 /** Locks those of the partners that no other transaction has locked. */
 export async function claimPartnerRows(db: AllWorkspacesDb, numbers: bigint[]): Promise<ClaimedPartnerRow[]> {
-  const result = await sql<ClaimedPartnerRow>`SELECT number, id, group_number, is_pinned, status, country, email
+  const result = await sql<ClaimedPartnerRow>`SELECT ${claimedColumns}
     FROM partners WHERE number = ANY(${numbers}::bigint[]) AND merged_into IS NULL
     ORDER BY number FOR NO KEY UPDATE SKIP LOCKED`.execute(db)
   return result.rows
