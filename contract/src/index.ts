@@ -23,6 +23,7 @@ import {
 import { exportEvents, listEvents, streamEvents } from './events.ts'
 import { createFolder, deleteFolder, listFolders, updateFolder } from './folders.ts'
 import { addGroupPartners, createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './groups.ts'
+import { acceptInvite, createInvites, listInvites, renewInvite, revokeInvite } from './invites.ts'
 import { exportLedger, getBalances, listPostings } from './ledger.ts'
 import {
   bulkCreateLinks,
@@ -37,10 +38,11 @@ import {
   updateLink,
   upsertLink,
 } from './links.ts'
+import { getMember, listMembers, removeMember, updateMember } from './members.ts'
 import { getMetatags } from './metatags.ts'
 import type { Operation } from './operation.ts'
 import {
-  acceptInvite,
+  acceptPartnerInvite,
   applyToProgram,
   approvePartnerApplication,
   confirmApplication,
@@ -97,6 +99,17 @@ import {
   testWebhook,
   updateWebhook,
 } from './webhooks.ts'
+import {
+  createWorkspace,
+  deleteWorkspace,
+  getWorkspace,
+  getWorkspaceDeletion,
+  getWorkspaceUsage,
+  leaveWorkspace,
+  listWorkspaces,
+  transferWorkspace,
+  updateWorkspace,
+} from './workspaces.ts'
 
 /** Every operation of the API, each with its own type. */
 const all = [
@@ -216,6 +229,24 @@ const all = [
   getDelivery,
   replayDelivery,
   replayFailed,
+  listWorkspaces,
+  createWorkspace,
+  getWorkspace,
+  updateWorkspace,
+  deleteWorkspace,
+  getWorkspaceUsage,
+  getWorkspaceDeletion,
+  leaveWorkspace,
+  transferWorkspace,
+  listMembers,
+  getMember,
+  updateMember,
+  removeMember,
+  createInvites,
+  listInvites,
+  acceptInvite,
+  renewInvite,
+  revokeInvite,
   getQRCode,
   retrievePublicStats,
   streamEvents,
@@ -225,7 +256,7 @@ const all = [
   trackOpen,
   applyToProgram,
   confirmApplication,
-  acceptInvite,
+  acceptPartnerInvite,
 ] as const satisfies Operation[]
 
 export type OperationsById = { [O in (typeof all)[number] as O['id']]: O }

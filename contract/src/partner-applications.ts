@@ -162,7 +162,7 @@ export const invitePartner = operation({
 export type Invite = z.output<typeof invitePartner.body>
 export type InviteResult = z.output<typeof invitePartner.response>
 
-export const acceptInvite = {
+export const acceptPartnerInvite = {
   ...fromPages,
   id: 'acceptPartnerInvite',
   path: '/partners/invites/accept',

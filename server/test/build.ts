@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Link, NewLink } from '@tributary/contract/links'
-import type { Plan, Scope } from '@tributary/contract/operation'
+import type { Plan, Role, Scope } from '@tributary/contract/operation'
 import type { NewProgram, Program } from '@tributary/contract/programs'
 import { sql } from 'kysely'
 import { createUser, startSession } from '../src/features/auth/service.ts'
@@ -9,6 +9,7 @@ import { type Customer, makeCustomer, type Person } from '../src/features/custom
 import { addDomain } from '../src/features/domains/service.ts'
 import { requireDefaultGroup, requireGroup } from '../src/features/groups/service.ts'
 import { createLink } from '../src/features/links/service.ts'
+import { addMember } from '../src/features/members/service.ts'
 import { addPartner, type Partner } from '../src/features/partners/service.ts'
 import { createProgram } from '../src/features/programs/service.ts'
 import type { RawClick } from '../src/features/redirect/messages.ts'
@@ -43,6 +44,17 @@ export async function buildUser(
   const { password, email = `${randomUUID()}@example.com` } = given
   const user = await createUser(platform, { name, email, isEmailVerified: true, ...(password && { password }) })
   return { id: user.id, email: user.email, name, cookie: await startSession(platform, user.id) }
+}
+
+/** Creates a user who is a member of the workspace. */
+export async function buildMember(
+  platform: Platform,
+  workspace: Pick<Workspace, 'id'>,
+  role: Role,
+): Promise<BuiltUser> {
+  const user = await buildUser(platform)
+  await addMember({ db: platform.db, workspaceId: workspace.id }, user.id, role)
+  return user
 }
 
 export function buildLink(platform: Platform, workspace: Workspace, given: Partial<NewLink> = {}): Promise<Link> {

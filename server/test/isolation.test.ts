@@ -1,3 +1,4 @@
+// This file exceeds the line limit, because the identifiers of all operations are in one table.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as contract from '@tributary/contract/commissions'
@@ -12,6 +13,7 @@ import { createDiscountCode } from '../src/features/discount-codes/service.ts'
 import { createDiscount } from '../src/features/discounts/service.ts'
 import { createFolder } from '../src/features/folders/service.ts'
 import { createGroup } from '../src/features/groups/service.ts'
+import { createInvites } from '../src/features/invites/service.ts'
 import { foldLedgerSums } from '../src/features/ledger/service.ts'
 import { createPartnerTag } from '../src/features/partner-tags/service.ts'
 import { createReward } from '../src/features/rewards/manage.ts'
@@ -23,6 +25,7 @@ import {
   browser,
   buildCustomer,
   buildLink,
+  buildMember,
   buildPartner,
   buildProgram,
   buildWorkspace,
@@ -59,6 +62,8 @@ type Foreign = BuiltWorkspace & {
   rewardId: string
   partnerId: string
   commissionId: string
+  inviteId: string
+  memberId: string
 }
 let foreign: Foreign
 
@@ -77,9 +82,14 @@ function foreignValue(name: string, path: string): unknown {
     partners: foreign.partnerId,
     commissions: foreign.commissionId,
     tokens: foreign.keyId,
+    invites: foreign.inviteId,
   }
   const byName: Record<string, unknown> = {
     id: idByNoun[path.split('/')[1] ?? ''],
+    idOrSlug: foreign.id,
+    userId: foreign.memberId,
+    defaultDomain: foreign.domain,
+    folders: [{ folderId: foreign.folderId, access: 'write' }],
     eventId: foreign.eventId,
     groupId: foreign.groupId,
     partnerId: foreign.partnerId,
@@ -140,7 +150,7 @@ const harmless = new Set(
   `event interval start end timezone country city region continent device browser os trigger referer refererUrl root
   saleType query qr page limit pageSize sort sortOrder sortBy order groupBy showArchived withTags archived primary
   placeholder expiredUrl notFoundUrl logo assetLinks appleAppSiteAssociation color description accessLevel
-  trackConversion tenantId partnerTagId userId keyLength prefix publicStats
+  trackConversion tenantId partnerTagId keyLength prefix publicStats
   comments expiresAt disabledAt password proxy title image video rewrite ios android geo doIndex utm_source utm_medium
   utm_campaign utm_term utm_content ref testVariants testStartedAt testCompletedAt data
   includeExpandedFields amount currency eventName eventQuantity metadata mode paymentProcessor cursor bots attributed visitors series
@@ -151,7 +161,9 @@ const harmless = new Set(
   autoApprove moveRules type maxDuration provider couponId couponTestId codeWins
   amountInCents amountInPercentage modifiers spendLimitAmount spendLimitInterval spendLimitScope applyTo
   payoutId kind earnings saleAmount modifySaleAmount modifyAmount date customer lead leadEventDate sale saleEventDate
-  importStripeInvoices productId isPinned scopes allowedHostnames showInactive overlapHours`.split(/\s+/),
+  importStripeInvoices productId isPinned scopes allowedHostnames showInactive overlapHours
+  confirm role invites token timeZone weekStart attributionDays attributionModel ipStorage contactEmail
+  conversionEnabled`.split(/\s+/),
 )
 
 beforeAll(async () => {
@@ -194,16 +206,25 @@ beforeAll(async () => {
     rewardId: reward.id,
     partnerId: partner.id,
     commissionId: await buildCommission(context, partner.id),
+    inviteId:
+      (await createInvites(context, { email: `${secret}@example.com`, role: 'viewer' })).invites[0]?.invite?.id ?? '',
+    memberId: (await buildMember(platform, workspace, 'owner')).id,
   }
   foreign = { ...workspace, ...ids, externalId: secret, clickId: '', webhookId: '', eventId: secret }
   await visit(`${redirect}/${secret}`, { host: workspace.domain, 'user-agent': browser })
-  const clicks = async () => (await ask(foreign.key, 'get', '/events', {})).text
+  const clicks = async () => (await ask(withKey(foreign.key), 'get', '/events', {})).text
   await eventually(async () => expect(await clicks()).toContain(secret))
   foreign.clickId = JSON.parse(await clicks())[0].click_id
   const lead = { clickId: foreign.clickId, eventName: secret, customerExternalId: secret }
-  await ask(foreign.key, 'post', '/track/lead', {}, lead)
-  await ask(foreign.key, 'post', '/track/sale', {}, { customerExternalId: secret, amount: 500, invoiceId: secret })
-  await ask(foreign.key, 'post', '/track/refund', {}, { invoiceId: secret, amount: 5, refundId: secret })
+  await ask(withKey(foreign.key), 'post', '/track/lead', {}, lead)
+  await ask(
+    withKey(foreign.key),
+    'post',
+    '/track/sale',
+    {},
+    { customerExternalId: secret, amount: 500, invoiceId: secret },
+  )
+  await ask(withKey(foreign.key), 'post', '/track/refund', {}, { invoiceId: secret, amount: 5, refundId: secret })
   await eventually(async () => {
     const found = await sql<{ stored_at: Date | null }>`
       SELECT stored_at FROM conversions WHERE workspace_id = ${foreign.id}`.execute(platform.db)
@@ -236,9 +257,11 @@ describe.each(jsonOperations)('$id', (operation) => {
   test('neither returns nor changes objects of another workspace', async () => {
     const own = await buildWorkspace(platform)
     if (!operation.path.startsWith('/programs')) await buildProgram(platform, own)
+    const owner = operation.actors.includes('key') ? undefined : await buildMember(platform, own, 'owner')
+    const credentials = owner ? signIn(owner.cookie, own.id) : withKey(own.key)
     const before = await snapshot(foreign.id)
     for (const { path, query, body } of attempts(operation)) {
-      const { status, text } = await ask(own.key, operation.method, path, query, body)
+      const { status, text } = await ask(credentials, operation.method, path, query, body)
       const published = `${operation.method} ${path} ${JSON.stringify([query, body])}: ${status} ${text}`
       if (pathNames(operation).length > 0) expect(status, published).toBe(404)
       expect(status, published).toBeLessThan(500)
@@ -342,10 +365,23 @@ function required(operation: JsonOperation): string[] {
   return bodyFields(operation).filter((name) => needed.includes(name) || operation.id === 'registerDomain')
 }
 
-async function ask(key: string, method: string, path: string, query: Record<string, string>, body?: unknown) {
+const withKey = (key: string) => ({ authorization: `Bearer ${key}` })
+const signIn = (cookie: string, workspace: string) => ({
+  cookie,
+  'tributary-workspace': workspace,
+  'sec-fetch-site': 'same-origin',
+})
+
+async function ask(
+  credentials: Record<string, string>,
+  method: string,
+  path: string,
+  query: Record<string, string>,
+  body?: unknown,
+) {
   const response = await fetch(`${api}${path}?${new URLSearchParams(query)}`, {
     method: method.toUpperCase(),
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: { ...credentials, 'content-type': 'application/json' },
     body: method === 'get' || method === 'delete' ? undefined : JSON.stringify(body),
   })
   return { status: response.status, text: await response.text() }
@@ -372,6 +408,8 @@ function leaks(value: unknown): unknown[] {
     foreign.partnerId,
     foreign.commissionId,
     foreign.keyId,
+    foreign.inviteId,
+    foreign.id,
   ]
   const isForeign =
     object.workspaceId === foreign.id || object.projectId === foreign.id || owned.includes(String(object.id))

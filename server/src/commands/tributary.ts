@@ -14,6 +14,8 @@ export const tributary: CommandDef = defineCommand({
     serve: () => import('./serve.ts').then((module) => module.serve),
     migrate: () => import('./migrate.ts').then((module) => module.migrateCommand),
     workspace: () => import('./workspace.ts').then((module) => module.workspace),
+    member: () => import('./member.ts').then((module) => module.member),
+    invite: () => import('./invite.ts').then((module) => module.invite),
     key: () => import('./key.ts').then((module) => module.key),
     user: () => import('./user.ts').then((module) => module.user),
     domain: () => import('./domain.ts').then((module) => module.domain),

@@ -1,6 +1,8 @@
 import { type Plan, plans } from '@tributary/contract/operation'
 import { defineCommand } from 'citty'
 import { z } from 'zod'
+import { findUserByEmail } from '../features/auth/service.ts'
+import { addMember } from '../features/members/service.ts'
 import {
   changeWorkspace,
   createWorkspace,
@@ -10,7 +12,8 @@ import {
   type Workspace,
   type WorkspaceChanges,
 } from '../features/workspaces/service.ts'
-import { invalid } from '../platform/errors.ts'
+import { AppError, invalid } from '../platform/errors.ts'
+import { type Db, transaction } from '../platform/postgres.ts'
 import { settings } from '../platform/settings.ts'
 import { jsonFlag, onDatabases, print, table } from './run.ts'
 
@@ -22,14 +25,17 @@ const create = defineCommand({
     name: { type: 'positional', description: 'Its name', required: true },
     slug: { type: 'string', description: 'Short name for URLs; derived from the name when omitted' },
     plan: { type: 'enum', options: [...plans], description: 'Plan of the workspace; DEFAULT_PLAN when omitted' },
+    owner: { type: 'string', description: 'E-mail address of the user who becomes its owner' },
     ...jsonFlag,
   },
   run: ({ args }) =>
     onDatabases(async (handles) => {
-      const workspace = await createWorkspace(handles, {
-        name: args.name,
-        slug: args.slug,
-        plan: args.plan as Plan | undefined,
+      const owner = args.owner === undefined ? undefined : await requireUser(handles, args.owner)
+      const workspace = await transaction(handles, async (handles) => {
+        const plan = args.plan as Plan | undefined
+        const created = await createWorkspace(handles, { name: args.name, slug: args.slug, plan })
+        if (owner) await addMember({ db: handles.db, workspaceId: created.id }, owner.id, 'owner')
+        return created
       })
       const text = `Created workspace ${workspace.slug} (${workspace.id}) on the ${workspace.plan} plan.\nNext: tributary key create ${workspace.slug}`
       print(args.json, shown(workspace), text)
@@ -86,6 +92,12 @@ const set = defineCommand({
       print(args.json, shown(workspace), `Changed ${workspace.slug}:\n${table([shown(workspace)])}`)
     }),
 })
+
+async function requireUser(handles: { db: Db }, email: string) {
+  const user = await findUserByEmail(handles, email)
+  if (user) return user
+  throw new AppError('not_found', `There is no user ${email}. Next: tributary user create ${email}`)
+}
 
 function settingsIn(args: Record<string, unknown>): WorkspaceChanges {
   const ipStorage = args['ip-storage'] as IpStorage | 'default' | undefined

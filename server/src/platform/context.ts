@@ -103,7 +103,7 @@ export function requirePermission(
   }
   if (operation.roles && !(actor.kind === 'user' && actor.role && operation.roles.includes(actor.role))) {
     throw forbidden(
-      `Only members with these roles may call ${operation.path}: ${operation.roles.join(', ')}. Ask one of them.`,
+      `Only users with these roles may call ${operation.path}: ${operation.roles.join(', ')}. Ask one of them.`,
     )
   }
   if (plans.indexOf(plan) < plans.indexOf(operation.plan)) {

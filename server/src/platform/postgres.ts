@@ -320,3 +320,8 @@ export function violatedConstraint(error: unknown): string | undefined {
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '55P03'
 }
+
+/** Whether the error means that other rows refer to a row, or that the row it refers to is missing. */
+export function isReferenced(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '23503'
+}

@@ -390,6 +390,26 @@ export const settings = {
     default: '1000',
     description: 'Maximum API keys per workspace, not counting revoked and expired ones.',
   },
+  MEMBERS_PER_WORKSPACE: {
+    type: count,
+    default: '1000',
+    description: 'Maximum members per workspace, with open invites.',
+  },
+  WORKSPACES_PER_USER: {
+    type: count,
+    default: '10',
+    description: 'Maximum workspaces that one user may own by creating them.',
+  },
+  INVITES_PER_WORKSPACE_PER_DAY: {
+    type: count,
+    default: '500',
+    description: 'Maximum invite e-mails of one workspace within 24 hours.',
+  },
+  INVITES_PER_RECIPIENT_PER_DAY: {
+    type: count,
+    default: '10',
+    description: 'Maximum invite e-mails to one address within 24 hours, of all workspaces.',
+  },
   CERTIFICATES_PER_WORKSPACE_PER_DAY: {
     type: count,
     default: '100',

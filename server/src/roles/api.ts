@@ -1,6 +1,7 @@
 import { getRequestListener } from '@hono/node-server'
 import { analyticsRoutes } from '../features/analytics/routes.ts'
 import { authRoutes } from '../features/auth/routes.ts'
+import { findSession } from '../features/auth/service.ts'
 import { welcomeFirstUser } from '../features/auth/sign-up.ts'
 import { commissionsRoutes } from '../features/commissions/routes.ts'
 import { cancelUnpaid, mergePartnerMoney, restoreCanceled } from '../features/commissions/service.ts'
@@ -13,8 +14,11 @@ import { enrolmentsRoutes } from '../features/enrolments/routes.ts'
 import { eventsRoutes } from '../features/events/routes.ts'
 import { foldersRoutes } from '../features/folders/routes.ts'
 import { groupsRoutes } from '../features/groups/routes.ts'
+import { invitesRoutes } from '../features/invites/routes.ts'
 import { ledgerRoutes } from '../features/ledger/routes.ts'
 import { linksRoutes } from '../features/links/routes.ts'
+import { membersRoutes } from '../features/members/routes.ts'
+import { memberAccess, memberContext } from '../features/members/service.ts'
 import { metatagsRoutes } from '../features/metatags/routes.ts'
 import { exchangeRates } from '../features/money/service.ts'
 import { partnerTagsRoutes } from '../features/partner-tags/routes.ts'
@@ -30,6 +34,8 @@ import { trackPageRoutes, trackRoutes } from '../features/track/routes.ts'
 import { trackerScripts } from '../features/tracker/routes.ts'
 import { readTracker } from '../features/tracker/service.ts'
 import { webhooksRoutes } from '../features/webhooks/routes.ts'
+import { workspacesRoutes } from '../features/workspaces/routes.ts'
+import type { Serving } from '../platform/callers.ts'
 import type { Platform } from '../platform/context.ts'
 import { type Route, serve } from '../platform/http.ts'
 import { type Listening, listen, webServer } from '../platform/listen.ts'
@@ -40,6 +46,7 @@ import { openStreams } from '../platform/streams.ts'
 import { ledgerNames } from './ledger.ts'
 import { peopleHooks } from './people.ts'
 import { webhookScopes } from './webhooks.ts'
+import { workspaceParts } from './workspaces.ts'
 
 const moneyEffects = { cancelUnpaid, restoreCanceled, merge: mergePartnerMoney }
 
@@ -67,9 +74,22 @@ export function bindRoutes(platform: Platform, redirect: Redirect): Route[] {
     ...tokensRoutes,
     ...trackRoutes,
     ...webhooksRoutes(webhookScopes),
+    ...workspacesRoutes(workspaceParts),
+    ...membersRoutes,
+    ...invitesRoutes,
     ...qrRoutes(platform.config),
     ...trackPageRoutes({ ...platform, redirect }),
   ]
+}
+
+/** Authenticates an API key or, without the header `Authorization`, the session of a signed-in user. */
+export function openCallers(): Serving['openContext'] {
+  const readKey = contextReader(memberAccess)
+  return async (platform, credentials) => {
+    if (credentials.authorization !== undefined) return readKey(platform, credentials)
+    const session = await findSession(platform, credentials.cookie)
+    return session ? memberContext(platform, session, credentials) : readKey(platform, credentials)
+  }
 }
 
 export async function start(platform: Platform): Promise<Listening> {
@@ -77,7 +97,7 @@ export async function start(platform: Platform): Promise<Listening> {
   exchangeRates(platform)
   await using parts = new AsyncDisposableStack()
   const streams = openStreams(platform)
-  const serving = { platform, limiter: openRateLimiter(platform.valkey), openContext: contextReader(), streams }
+  const serving = { platform, limiter: openRateLimiter(platform.valkey), openContext: openCallers(), streams }
   const redirect = parts.use(await openRedirect(platform))
   const app = serve(bindRoutes(platform, redirect), serving)
   app.route('/', authRoutes(platform, serving.limiter, peopleHooks))

@@ -5,13 +5,14 @@ import { enrolmentsJobs, startForgettingApplications } from '../features/enrolme
 import { eventStorageJobs } from '../features/event-storage/jobs.ts'
 import { startClickDayClosing } from '../features/ingest/click-days.ts'
 import { startIngest } from '../features/ingest/jobs.ts'
+import { invitesJobs } from '../features/invites/jobs.ts'
 import { startLedgerFolding } from '../features/ledger/jobs.ts'
 import { linksJobs, startTotalsFolding } from '../features/links/jobs.ts'
 import { startLogRetention } from '../features/log/jobs.ts'
 import { startPartnerAttributes } from '../features/partner-attributes/jobs.ts'
 import { startExport, startOverdueMeter, trackJobs } from '../features/track/jobs.ts'
 import { startDeliveries, startWebhookUpkeep, webhooksJobs } from '../features/webhooks/jobs.ts'
-import { startLostCount } from '../maintenance/jobs.ts'
+import { startErasure, startLostCount } from '../maintenance/jobs.ts'
 import type { Platform } from '../platform/context.ts'
 import { startLetterMeter } from '../platform/dead-letters.ts'
 import { startKeyExpiry } from '../platform/idempotency.ts'
@@ -31,6 +32,7 @@ export async function start(platform: Platform): Promise<AsyncDisposable> {
       ...trackJobs,
       ...commissionsJobs,
       ...webhooksJobs,
+      ...invitesJobs,
       ...webhookEventJobs,
     ]),
     startDomainChecks(platform),
@@ -46,6 +48,7 @@ export async function start(platform: Platform): Promise<AsyncDisposable> {
     startLedgerFolding(platform),
     startBeats(platform),
     startLostCount(platform),
+    startErasure(platform),
     startOverdueMeter(platform),
     startRelay(platform),
     startLetterMeter(platform),

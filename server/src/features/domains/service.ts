@@ -4,20 +4,23 @@ import type { Config } from '../../platform/config.ts'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { conflict, invalid, notFound } from '../../platform/errors.ts'
 import { memoByObject } from '../../platform/memo.ts'
+import { liveWorkspaceCondition } from '../workspaces/service.ts'
 import { insertAnnounced } from './add.ts'
 import type { DomainCtx } from './announce.ts'
+import { updateDomain } from './change.ts'
 import { checkDomain } from './check.ts'
 import { hostProblem, parseHost, soughtHost } from './host.ts'
 import { presentDomain } from './present.ts'
 import { recordsFor } from './records.ts'
 import {
+  countDomains,
   type DomainColumns,
   type DomainRow,
   hastenCheck,
   linkDomainCondition,
   selectDomain,
-  selectDomainBySlug,
   selectDomains,
+  selectLiveDomain,
   selectPrimaryDomain,
   selectVerifiedSlugs,
 } from './store.ts'
@@ -41,6 +44,20 @@ export async function addDomain(
   const domain = await insertAnnounced(ctx, { slug, verified: true, check_result: operatorsWord })
   if (!domain) throw conflict(`The domain ${slug} is already in use.`)
   return domain
+}
+
+/** Makes a domain of the workspace the primary one. */
+export async function makePrimary(ctx: DomainCtx, slug: string): Promise<void> {
+  await updateDomain(ctx, slug, { primary: true })
+}
+
+/** The workspace's primary domain; null without domains. */
+export async function primaryDomain(ctx: Pick<Ctx, 'db' | 'workspaceId'>): Promise<string | null> {
+  return (await selectPrimaryDomain(ctx.db, ctx.workspaceId)) ?? null
+}
+
+export function domainCount(ctx: Pick<Ctx, 'db' | 'workspaceId'>): Promise<number> {
+  return countDomains(ctx.db, ctx.workspaceId)
 }
 
 export async function listDomains(ctx: DomainCtx, query: DomainsQuery): Promise<DomainShape[]> {
@@ -142,11 +159,13 @@ export type RedirectDomain = {
   appleAppSiteAssociation: string | null
 }
 
+const liveDomain = liveWorkspaceCondition({ workspace: 'd.workspace_id' })
+
 export async function findDomainForRedirect(
   platform: Pick<Platform, 'db' | 'config'>,
   slug: string,
 ): Promise<RedirectDomain | null> {
-  const row = await selectDomainBySlug(platform.db, slug)
+  const row = await selectLiveDomain(platform.db, slug, liveDomain)
   if (!row && slug !== platform.config.SHORT_DOMAIN) return null
   return {
     id: row?.id ?? 'shared',

@@ -163,6 +163,16 @@ export async function selectDomainBySlug(db: AllWorkspacesDb, slug: string): Pro
   return row as DomainRow | undefined
 }
 
+/** Finds a domain for a visitor; `live` is the SQL condition that its workspace is not deleted. */
+export async function selectLiveDomain(
+  db: AllWorkspacesDb,
+  slug: string,
+  live: string,
+): Promise<DomainRow | undefined> {
+  const result = await sql<DomainRow>`SELECT d.* FROM domains d WHERE d.slug = ${slug} AND ${sql.raw(live)}`.execute(db)
+  return result.rows[0]
+}
+
 export async function selectVerifiedSlugs(db: AllWorkspacesDb, slugs: string[]): Promise<string[]> {
   const rows = await db
     .withTables<Tables>()

@@ -43,7 +43,7 @@ export function enrolmentsRoutes(platform: Platform, money: MoneyEffects): Route
     route(applications.invitePartner, (ctx, { body }) => invitePartner(ctx, body)),
     route(applications.applyToProgram, (_, { body }) => applyToProgram(platform, body)),
     route(applications.confirmApplication, (_, { body }) => confirmApplication(platform, body.token)),
-    route(applications.acceptInvite, (_, { body }) => answerInvite(platform, body)),
+    route(applications.acceptPartnerInvite, (_, { body }) => answerInvite(platform, body)),
     // After the paths with words in the place of the id.
     route(partners.getPartner, (ctx, { params }) => getPartner(ctx, params.id)),
     route(partners.updatePartner, (ctx, { params, body }) => updatePartner(ctx, params.id, body)),

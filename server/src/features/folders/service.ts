@@ -17,6 +17,7 @@ import {
   selectFolders,
   selectFoldersByIds,
   selectMissingFolders,
+  selectRestrictedFolders,
   updateFolderRow,
 } from './store.ts'
 
@@ -91,6 +92,19 @@ export async function foldersByIds(ctx: Ctx, ids: string[]): Promise<Map<string,
   if (ids.length === 0) return new Map()
   const rows = await selectFoldersByIds(ctx.db, ctx.workspaceId, ids)
   return new Map(rows.map((row) => [row.id, presentFolder(row)]))
+}
+
+/** Folders whose access level lets members only read, or gives them no access. */
+export async function restrictedFolders(
+  platform: Pick<Platform, 'db'>,
+  workspaceId: string,
+): Promise<Pick<Folder, 'id' | 'accessLevel'>[]> {
+  const rows = await selectRestrictedFolders(platform.db, workspaceId)
+  return rows.map(({ id, access_level }) => ({ id, accessLevel: access_level }))
+}
+
+export function folderCount(ctx: Pick<Ctx, 'db' | 'workspaceId'>): Promise<number> {
+  return countFolders(ctx.db, ctx.workspaceId)
 }
 
 /** Returns those of the given folders, of any workspace, that are deleted. */

@@ -49,6 +49,16 @@ export async function selectFoldersByIds(db: Db, workspaceId: string, ids: strin
   return result.rows
 }
 
+/** Folders that members may not write by the folder's access level. */
+export async function selectRestrictedFolders(
+  db: Db,
+  workspaceId: string,
+): Promise<Pick<FolderRow, 'id' | 'access_level'>[]> {
+  const result = await sql<Pick<FolderRow, 'id' | 'access_level'>>`SELECT id, access_level FROM folders
+    WHERE workspace_id = ${workspaceId} AND access_level IS DISTINCT FROM 'write'`.execute(db)
+  return result.rows
+}
+
 export async function countFolders(db: Db, workspaceId: string): Promise<number> {
   const result = await sql<{ count: bigint }>`
     SELECT count(*) FROM folders WHERE workspace_id = ${workspaceId}`.execute(db)

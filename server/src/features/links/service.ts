@@ -15,6 +15,7 @@ import { transaction } from '../../platform/postgres.ts'
 import type { FolderDeleted } from '../folders/messages.ts'
 import { tagIdsByNames } from '../tags/service.ts'
 import { type DueTest, finishTest, openTests } from './ab-tests.ts'
+import { linkByAddress } from './by-address.ts'
 import {
   addClickCounts,
   addConversionCounts,
@@ -40,7 +41,6 @@ import {
   replaceWebhookOfLinks,
   selectCounters,
   selectLink,
-  selectLinkByAddress,
   selectLinkForUpdate,
   selectLinks,
   selectLinksByNumber,
@@ -351,13 +351,13 @@ export async function findForRedirect(
   domain: string,
   key: string,
 ): Promise<RedirectLink | null> {
-  const row = await selectLinkByAddress(platform.db, domain, key)
+  const row = await linkByAddress(platform, domain, key)
   return row ? redirectView(row) : null
 }
 
 /** The link with this domain and key; undefined unless its statistics are public. */
 export async function findPublicLink(platform: Pick<Platform, 'db'>, domain: string, key: string) {
-  const row = await selectLinkByAddress(platform.db, domain.toLowerCase(), lookupKey(key))
+  const row = await linkByAddress(platform, domain.toLowerCase(), lookupKey(key))
   return row?.public_stats ? { id: row.id, workspaceId: row.workspace_id } : undefined
 }
 

@@ -233,9 +233,11 @@ export async function replaceWebhookOfLinks(db: Db, workspaceId: string, webhook
   return ids
 }
 
-export async function selectLinkByAddress(db: AllWorkspacesDb, domain: string, key: string) {
+/** Finds a link for a visitor; `live` is the SQL condition that its workspace is not deleted. */
+export async function selectLinkByAddress(db: AllWorkspacesDb, domain: string, key: string, live: string) {
   const result = await sql<LinkRow>`
-    SELECT l.* FROM links l WHERE l.domain = ${domain} AND l.lookup_key = ${key} AND l.deleted_at IS NULL`.execute(db)
+    SELECT l.* FROM links l WHERE l.domain = ${domain} AND l.lookup_key = ${key} AND l.deleted_at IS NULL
+      AND ${sql.raw(live)}`.execute(db)
   return result.rows[0]
 }
 

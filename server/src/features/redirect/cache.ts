@@ -1,10 +1,12 @@
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
 import type { z } from 'zod'
+import { openByteCache } from '../../platform/byte-cache.ts'
 import type { Platform } from '../../platform/context.ts'
 import { domainChanged, domainChangedSubject } from '../domains/messages.ts'
 import { findDomainForRedirect, type RedirectDomain } from '../domains/service.ts'
 import { linkChanged, linkChangedSubject } from '../links/messages.ts'
 import { findForRedirect, type RedirectLink } from '../links/service.ts'
+import { workspaceDeleted, workspaceDeletedSubject } from '../workspaces/messages.ts'
 import { type ChangeSubscription, type Lookup, openLookup } from './lookup.ts'
 import { redirectMetrics } from './metrics.ts'
 import { openValkeyCache } from './valkey-cache.ts'
@@ -18,6 +20,8 @@ export type RedirectCache = AsyncDisposable & {
 type Handles = Pick<Platform, 'db' | 'config' | 'valkey' | 'nats' | 'metrics' | 'log'>
 
 const propagationMs = 500
+// Longer than any cache entry lives.
+const deletedMs = 300_000
 const nothing: Found = { domain: null, link: null }
 
 /**
@@ -48,6 +52,7 @@ export function openRedirectCache(platform: Handles): RedirectCache {
     },
     onFound: (from) => metrics.linkLookups.count(from),
   })
+  const deleted = openByteCache<true>({ maxBytes: 1_000_000, ttlMs: deletedMs })
   const subscriptions = [
     subscribe(nats, linkChangedSubject, linkChanged, (change) => {
       forget(links, formatAddress(change.domain, change.lookupKey))
@@ -57,14 +62,24 @@ export function openRedirectCache(platform: Handles): RedirectCache {
       forget(domains, change.slug)
       if (change.renamedTo) forget(domains, change.renamedTo)
     }),
+    subscribe(nats, workspaceDeletedSubject, workspaceDeleted, ({ workspaceId }) => deleted.set(workspaceId, true)),
   ]
   void followSubscription(nats, subscription)
 
   function findLink(domain: RedirectDomain | null, host: string, key: string | null): Found | Promise<Found> {
-    if (!domain) return nothing
+    if (!domain || isDeleted(domain.workspaceId)) return nothing
     if (key === null) return { domain, link: null }
     const link = links.find(formatAddress(host, key), domain.id)
-    return link instanceof Promise ? link.then((link) => foundOn(domain, link)) : foundOn(domain, link)
+    return link instanceof Promise ? link.then((link) => live(domain, link)) : live(domain, link)
+  }
+
+  /** Cached links of a deleted workspace, which may be millions, are ignored until they expire. */
+  function live(domain: RedirectDomain, link: RedirectLink | null): Found {
+    return foundOn(domain, isDeleted(link?.workspaceId) ? null : link)
+  }
+
+  function isDeleted(workspaceId: string | undefined): boolean {
+    return workspaceId !== undefined && deleted.has(workspaceId)
   }
 
   return {

@@ -37,6 +37,10 @@ export async function listTags(ctx: Ctx, query: TagsQuery): Promise<Tag[]> {
   return rows.map(presentTag)
 }
 
+export function tagCount(ctx: Pick<Ctx, 'db' | 'workspaceId'>): Promise<number> {
+  return countTags(ctx.db, ctx.workspaceId)
+}
+
 export async function createTag(ctx: Ctx, input: NewTag): Promise<Tag> {
   const name = input.name ?? input.tag
   if (name === undefined) throw badRequest('`name` in the body is required.')

@@ -7,7 +7,7 @@ import type { Credentials } from '../../platform/credentials.ts'
 import { AppError, forbidden, unauthorized } from '../../platform/errors.ts'
 import { newId, randomText } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
-import { findIpStorage, requirePage, requireRoom, requireWorkspace, type Workspace } from '../workspaces/service.ts'
+import { findIpStorage, findWorkspace, requirePage, requireRoom, type Workspace } from '../workspaces/service.ts'
 import { keyPrefix, publishablePrefix, readKind } from './present.ts'
 import {
   countTokens,
@@ -80,6 +80,10 @@ function findUser(maker: Actor | undefined): string | null {
 
 export function listTokens(platform: Pick<Platform, 'db'>, workspaceId: string): Promise<Token[]> {
   return selectTokens(platform.db, workspaceId)
+}
+
+export function tokenCount(ctx: Pick<Ctx, 'db' | 'workspaceId'>): Promise<number> {
+  return countTokens(ctx.db, ctx.workspaceId)
 }
 
 export async function revoke(platform: Pick<Platform, 'db'>, id: string): Promise<Token> {
@@ -172,10 +176,11 @@ async function loadHolder(platform: Platform, key: string, ip: string): Promise<
   const { id, workspace_id: workspaceId } = token
   const storage = (await findIpStorage(platform, [workspaceId])).get(workspaceId)
   const [workspace] = await Promise.all([
-    requireWorkspace(platform, workspaceId),
+    findWorkspace(platform, workspaceId),
     touchToken(platform.db, workspaceId, id, storage === 'none' ? null : formatNetwork(ip) || null),
   ])
-  return { token, workspace }
+  // The keys of a deleted workspace are unknown, too.
+  return workspace && { token, workspace }
 }
 
 /** A publishable key is readable in web pages, so it works only on its allowed hostnames or those of its workspace. */

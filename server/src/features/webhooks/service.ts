@@ -77,6 +77,10 @@ export type WebhookScopes = {
   assignWebhook(ctx: Ctx, webhookId: string, linkIds: string[]): Promise<void>
 }
 
+export async function webhookCount(ctx: Pick<Ctx, 'db' | 'workspaceId'>): Promise<number> {
+  return (await selectWebhooks(ctx.db, ctx.workspaceId)).length
+}
+
 /** Counts webhook events that were lost because their source could not read them. */
 export function countDroppedEvents(platform: Pick<Platform, 'metrics'>, count: number): void {
   webhookMetrics(platform).eventsDropped.inc(count)

@@ -1,15 +1,19 @@
 import type { Plan } from '@tributary/contract/operation'
+import { reservedSlugs } from '@tributary/contract/workspaces'
 import { openByteCache } from '../../platform/byte-cache.ts'
 import type { Config } from '../../platform/config.ts'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { AppError, conflict, forbidden, invalid } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { memoByObject } from '../../platform/memo.ts'
+import { type Db, transaction } from '../../platform/postgres.ts'
+import { addErased, dropWorkspace, finishDeletion, lockDeletion, selectOpenDeletions } from './deletions-store.ts'
 import { isAllowedPage, normalHostname } from './hostnames.ts'
 import {
   addUsage,
   correctUsage,
   insertWorkspace,
+  liveWorkspace,
   lockQuota,
   selectCurrency,
   selectIpStorage,
@@ -17,6 +21,7 @@ import {
   selectUsage,
   selectWorkspace,
   selectWorkspaces,
+  selectWorkspacesById,
   updateWorkspace,
   type WorkspaceRow,
   type WorkspaceSettings,
@@ -34,6 +39,7 @@ export async function createWorkspace(
   if (!/^[a-z0-9][a-z0-9-]{2,47}$/.test(slug)) {
     throw invalid(`The slug ${JSON.stringify(slug)} must be 3 to 48 lower-case letters, digits and dashes.`)
   }
+  if (reservedSlugs.has(slug)) throw invalid(`The slug ${slug} is a reserved word. Choose another one.`)
   const plan = input.plan ?? platform.config.DEFAULT_PLAN
   const workspace = await insertWorkspace(platform.db, { id: newId('ws'), name: input.name, slug, plan })
   if (!workspace) throw conflict(`The workspace slug ${slug} is taken. Choose another one.`)
@@ -42,6 +48,21 @@ export async function createWorkspace(
 
 export function listWorkspaces(platform: Pick<Platform, 'db'>): Promise<Workspace[]> {
   return selectWorkspaces(platform.db)
+}
+
+/** Finds a workspace that is not deleted. */
+export function findWorkspace(platform: Pick<Platform, 'db'>, idOrSlug: string): Promise<Workspace | undefined> {
+  return selectWorkspace(platform.db, idOrSlug)
+}
+
+/** Returns the workspaces with these ids that are not deleted, oldest first. */
+export async function workspacesByIds(platform: Pick<Platform, 'db'>, ids: string[]): Promise<Workspace[]> {
+  return ids.length === 0 ? [] : selectWorkspacesById(platform.db, ids)
+}
+
+/** The SQL condition that a workspace is not deleted; the column is SQL, too. */
+export function liveWorkspaceCondition(columns: Record<'workspace', string>): string {
+  return liveWorkspace(columns)
 }
 
 export async function requireWorkspace(platform: Pick<Platform, 'db'>, idOrSlug: string): Promise<Workspace> {
@@ -187,8 +208,9 @@ const quotas = {
   'partner tags': 'PARTNER_TAGS_PER_WORKSPACE',
   webhooks: 'WEBHOOKS_PER_WORKSPACE',
   keys: 'KEYS_PER_WORKSPACE',
+  members: 'MEMBERS_PER_WORKSPACE',
 } as const satisfies Record<string, keyof Config>
-type Quota = keyof typeof quotas
+export type Quota = keyof typeof quotas
 type Tenant = Pick<Ctx, 'db' | 'config' | 'workspaceId'>
 
 /** Throws when the workspace's quota is used up, by counting all rows each time. Call it inside a transaction. */
@@ -264,6 +286,21 @@ export async function keepCount(
   if (change !== 0) await addUsage(ctx.db, ctx.workspaceId, noun, change)
 }
 
+/** Holds a lock that blocks other decisions about a resource type of this owner until the transaction ends. */
+export function lockResource({ db }: Pick<Ctx, 'db'>, owner: string, noun: string): Promise<void> {
+  return lockQuota(db, owner, noun)
+}
+
+/** The operator's limit of a resource type. */
+export function quotaLimit({ config }: Pick<Platform, 'config'>, noun: Quota): number {
+  return config[quotas[noun]]
+}
+
+/** The stored count of links, customers or partners. */
+export function storedCount(ctx: Tenant, noun: 'customers' | 'partners'): Promise<number> {
+  return usageIn(ctx, noun).read()
+}
+
 function quotaReached({ config }: Tenant, noun: Quota, used: number): AppError {
   const setting = quotas[noun]
   return forbidden(
@@ -279,4 +316,28 @@ function makeSlug(name: string): string {
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-+|-+$/g, '')
     .slice(0, 48)
+}
+
+/** Deletions whose data a job has to erase, and those whose late events it has to erase a day later. */
+export function openDeletions(platform: Pick<Platform, 'db'>, sweptBefore: Date, count: number) {
+  return selectOpenDeletions(platform.db, { sweptBefore, count })
+}
+
+/** Runs `work` in a transaction, unless another worker works on the deletion; undefined then. */
+export function withDeletion<R>(
+  platform: Pick<Platform, 'db'>,
+  workspaceId: string,
+  work: (db: Db) => Promise<R>,
+): Promise<R | undefined> {
+  return transaction(platform, async ({ db }) => ((await lockDeletion(db, workspaceId)) ? work(db) : undefined))
+}
+
+export function recordErased(db: Db, workspaceId: string, step: string, rows: number): Promise<void> {
+  return addErased(db, workspaceId, step, rows)
+}
+
+/** Deletes the workspace's own row and ends the deletion. */
+export async function finishErasure(db: Db, workspaceId: string): Promise<void> {
+  await dropWorkspace(db, workspaceId)
+  await finishDeletion(db, workspaceId)
 }

@@ -21,6 +21,10 @@ export type WorkspaceRow = {
   allowed_hostnames: string[]
   /** The recipient of e-mails about this workspace. */
   contact_email: string | null
+  logo: string | null
+  time_zone: string
+  /** The first day of the week; 0 is Sunday. */
+  week_start: number
   created_at: Date
 }
 type Defaulted =
@@ -30,9 +34,18 @@ type Defaulted =
   | 'attribution_model'
   | 'allowed_hostnames'
   | 'contact_email'
+  | 'logo'
+  | 'time_zone'
+  | 'week_start'
   | 'created_at'
-export type WorkspaceSettings = Partial<Pick<WorkspaceRow, 'plan' | Exclude<Defaulted, 'created_at'>>>
-type Tables = { workspaces: Omit<WorkspaceRow, Defaulted> & Partial<Pick<WorkspaceRow, Defaulted>> }
+export type WorkspaceSettings = Partial<Pick<WorkspaceRow, 'name' | 'slug' | 'plan' | Exclude<Defaulted, 'created_at'>>>
+type Tables = {
+  workspaces: Omit<WorkspaceRow, Defaulted> & Partial<Pick<WorkspaceRow, Defaulted>> & { deleted_at?: Date | null }
+}
+const shown = [
+  ...(['id', 'name', 'slug', 'plan', 'ip_storage', 'currency', 'attribution_days', 'attribution_model'] as const),
+  ...(['allowed_hostnames', 'contact_email', 'logo', 'time_zone', 'week_start', 'created_at'] as const),
+]
 
 export async function insertWorkspace(db: Db, row: Omit<WorkspaceRow, Defaulted>): Promise<WorkspaceRow | undefined> {
   const inserted = await db
@@ -40,13 +53,19 @@ export async function insertWorkspace(db: Db, row: Omit<WorkspaceRow, Defaulted>
     .insertInto('workspaces')
     .values(row)
     .onConflict((conflict) => conflict.column('slug').doNothing())
-    .returningAll()
+    .returning(shown)
     .executeTakeFirst()
   return inserted as WorkspaceRow | undefined
 }
 
 export async function selectWorkspaces(db: AllWorkspacesDb): Promise<WorkspaceRow[]> {
-  const rows = await db.withTables<Tables>().selectFrom('workspaces').selectAll().orderBy('created_at').execute()
+  const rows = await db
+    .withTables<Tables>()
+    .selectFrom('workspaces')
+    .select(shown)
+    .where('deleted_at', 'is', null)
+    .orderBy('created_at')
+    .execute()
   return rows as WorkspaceRow[]
 }
 
@@ -54,10 +73,28 @@ export async function selectWorkspace(db: Db, workspaceIdOrSlug: string): Promis
   const row = await db
     .withTables<Tables>()
     .selectFrom('workspaces')
-    .selectAll()
+    .select(shown)
     .where((is) => is.or([is('id', '=', workspaceIdOrSlug), is('slug', '=', workspaceIdOrSlug)]))
+    .where('deleted_at', 'is', null)
     .executeTakeFirst()
   return row as WorkspaceRow | undefined
+}
+
+export async function selectWorkspacesById(db: Db, workspaceIds: string[]): Promise<WorkspaceRow[]> {
+  const rows = await db
+    .withTables<Tables>()
+    .selectFrom('workspaces')
+    .select(shown)
+    .where('id', 'in', workspaceIds)
+    .where('deleted_at', 'is', null)
+    .orderBy('created_at')
+    .execute()
+  return rows as WorkspaceRow[]
+}
+
+/** The SQL condition that a workspace is not deleted; the column is SQL, too. */
+export function liveWorkspace({ workspace }: Record<'workspace', string>): string {
+  return `EXISTS (SELECT FROM workspaces live WHERE live.id = ${workspace} AND live.deleted_at IS NULL)`
 }
 
 export async function updateWorkspace(
@@ -70,7 +107,8 @@ export async function updateWorkspace(
     .updateTable('workspaces')
     .set(settings)
     .where('id', '=', workspaceId)
-    .returningAll()
+    .where('deleted_at', 'is', null)
+    .returning(shown)
     .executeTakeFirst()
   return row as WorkspaceRow | undefined
 }

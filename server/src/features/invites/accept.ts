@@ -1,0 +1,65 @@
+import { hash } from 'node:crypto'
+import type { Role } from '@tributary/contract/operation'
+import type { Ctx, Platform } from '../../platform/context.ts'
+import { AppError, conflict, forbidden } from '../../platform/errors.ts'
+import { transaction } from '../../platform/postgres.ts'
+import { usersByIds } from '../auth/service.ts'
+import { addMember } from '../members/service.ts'
+import { findWorkspace } from '../workspaces/service.ts'
+import { inviteStatus } from './present.ts'
+import { type InviteRow, markAccepted, selectInviteByHash } from './store.ts'
+
+type Joined = { workspaceId: string; slug: string; role: Role }
+
+/** Makes the signed-in user a member. Concurrent acceptances of an invite wait for each other's row lock. */
+export async function acceptInvite(ctx: Ctx, token: string): Promise<Joined> {
+  return transaction(ctx, async (ctx) => {
+    const invite = await requireOpen(ctx, token)
+    const workspace = await findWorkspace(ctx, invite.workspace_id)
+    if (!workspace) throw unknownInvite()
+    const email = (await usersByIds(ctx, [ctx.actor.id])).get(ctx.actor.id)?.email
+    if (email !== invite.email) throw foreignInvite(invite.email, email)
+    await markAccepted(ctx.db, workspace.id, invite.id, ctx.now())
+    if (!(await addMember({ db: ctx.db, workspaceId: workspace.id }, ctx.actor.id, invite.role))) {
+      throw conflict(`You are a member of the workspace ${workspace.slug} already.`)
+    }
+    return { workspaceId: workspace.id, slug: workspace.slug, role: invite.role }
+  })
+}
+
+export type InviteOffer = { workspaceName: string; email: string; role: Role }
+
+/** What an invite link offers, for the page that shows it; throws as the acceptance would. */
+export async function readOffer(platform: Pick<Platform, 'db' | 'now'>, token: string): Promise<InviteOffer> {
+  const invite = await requireOpen(platform, token)
+  const workspace = await findWorkspace(platform, invite.workspace_id)
+  if (!workspace) throw unknownInvite()
+  return { workspaceName: workspace.name, email: invite.email, role: invite.role }
+}
+
+async function requireOpen({ db, now }: Pick<Platform, 'db' | 'now'>, token: string): Promise<InviteRow> {
+  const invite = await selectInviteByHash(db, hashSecret(token))
+  if (!invite) throw unknownInvite()
+  const status = inviteStatus(invite, now())
+  if (status === 'accepted') throw conflict('This invite was used already. Sign in to open the workspace.')
+  if (status === 'pending') return invite
+  throw new AppError(
+    'invite_expired',
+    `This invite expired at ${invite.expires_at.toISOString()}. Ask an owner of the workspace to renew it.`,
+  )
+}
+
+export function hashSecret(secret: string): Buffer {
+  return hash('sha256', secret, 'buffer')
+}
+
+function unknownInvite(): AppError {
+  return new AppError('not_found', 'There is no such invite. It may have been renewed or revoked; ask for a new link.')
+}
+
+function foreignInvite(invited: string, own: string | undefined): AppError {
+  const [name = '', host = ''] = invited.split('@')
+  return forbidden(
+    `This invite is for another address: ${name.slice(0, 1)}…@${host}. You are signed in as ${own ?? 'nobody'}. Sign in with the invited address, or ask for an invite to yours.`,
+  )
+}
