@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { createClient } from '@tributary/contract/client'
 import { listEvents } from '@tributary/contract/events'
-import { scopes } from '@tributary/contract/operation'
+import { roleScopes, scopes } from '@tributary/contract/operation'
 import { Webhook } from 'standardwebhooks'
 import { expect, inject, test } from 'vitest'
 import { freePort } from '../engines/port.ts'
@@ -188,6 +188,13 @@ function hasProgram(name: string): boolean {
   if (process.env.CI) return true
   return (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, name))) || name.startsWith('/')
 }
+
+test('the guide to members lists the scopes of every role', () => {
+  const rows = readFileSync(join(docs, 'guides/members.md'), 'utf8').match(/^\| `\w+` \|.*$/gm) ?? []
+  const listed = rows.map((row) => row.split('|').slice(1, 3))
+  const names = (text = '') => text.match(/[\w.]+/g) ?? []
+  expect(Object.fromEntries(listed.map(([role, scopes]) => [names(role)[0], names(scopes)]))).toEqual(roleScopes)
+})
 
 test('the guide to API keys lists every scope once', () => {
   const rows = readFileSync(join(docs, 'guides/api-keys.md'), 'utf8').match(/^\| `\w+\.\w+`.*$/gm) ?? []

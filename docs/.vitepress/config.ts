@@ -50,6 +50,7 @@ function sidebar(): DefaultTheme.SidebarItem[] {
     section('Start', ['quick-start', 'concepts']),
     section('Add tracking', ['guides/tracking', 'guides/nextjs', 'guides/shop', 'guides/mobile', 'guides/migrating']),
     section('Use the API', [
+      'guides/members',
       'guides/api-keys',
       'guides/links',
       'guides/compatibility',

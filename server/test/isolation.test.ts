@@ -127,7 +127,7 @@ function foreignValue(name: string, path: string): unknown {
     folderId: foreign.folderId,
     domain: foreign.domain,
     domains: foreign.domain,
-    slug: path.startsWith('/groups') ? secret : foreign.domain,
+    slug: foreignSlug(path),
     key: secret,
     code: secret,
     name: secret,
@@ -137,6 +137,11 @@ function foreignValue(name: string, path: string): unknown {
     url: path === '/metatags' ? `http://localhost/${secret}` : `https://example.com/${secret}`,
   }
   return byName[name]
+}
+
+function foreignSlug(path: string): string {
+  if (path.startsWith('/workspaces')) return foreign.slug
+  return path.startsWith('/groups') ? secret : foreign.domain
 }
 
 /** The id of an object in the list of this path. */

@@ -1,11 +1,14 @@
 import type { PeopleHooks } from '../features/auth/sign-in.ts'
+import { isInvited } from '../features/invites/service.ts'
+import { addMember, requireNoLastOwner } from '../features/members/service.ts'
 import { createWorkspace } from '../features/workspaces/service.ts'
 
 /** What happens in workspaces when people come and go. */
 export const peopleHooks: PeopleHooks = {
-  beforeDelete: async () => {},
-  isInvited: async () => false,
-  createFirstWorkspace: async (platform, _userId, name) => {
-    await createWorkspace(platform, { name })
+  beforeDelete: requireNoLastOwner,
+  isInvited,
+  createFirstWorkspace: async (platform, userId, name) => {
+    const { id } = await createWorkspace(platform, { name })
+    await addMember({ db: platform.db, workspaceId: id }, userId, 'owner')
   },
 }

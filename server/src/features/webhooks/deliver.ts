@@ -1,4 +1,5 @@
 import type { Platform } from '../../platform/context.ts'
+import { liveWorkspaceCondition } from '../workspaces/service.ts'
 import { type Called, callReceiver, timeoutMs } from './call.ts'
 import {
   claimDeliveries,
@@ -18,6 +19,7 @@ import type { DeliverySlots } from './slots.ts'
 // A worker's claim on a delivery expires after this time, so that another worker takes over when it died.
 const leaseMs = timeoutMs + 10_000
 const mostCounted = 100_000
+const live = liveWorkspaceCondition({ workspace: 'webhooks.workspace_id' })
 
 /** Claims due deliveries for the free slots, fairly across webhooks. Several workers can run this concurrently. */
 export async function takeDue(platform: Pick<Platform, 'db' | 'now'>, slots: DeliverySlots): Promise<DueDelivery[]> {
@@ -25,7 +27,7 @@ export async function takeDue(platform: Pick<Platform, 'db' | 'now'>, slots: Del
   if (room.count === 0) return []
   const now = platform.now()
   const claim = { now, until: new Date(now.getTime() + leaseMs), count: room.count }
-  const shares = slots.share(await selectDueWebhooks(platform.db, { now, ...room }))
+  const shares = slots.share(await selectDueWebhooks(platform.db, { now, ...room, live }))
   const taken = shares.size === 0 ? [] : await claimDeliveries(platform.db, shares, claim)
   slots.began(taken.map((delivery) => delivery.webhook_id))
   return taken

@@ -237,11 +237,12 @@ export type DueDelivery = Pick<
 
 /**
  * Returns enabled webhooks with due deliveries and an id above `after`, in id order. The recursive query reads one
- * index entry per webhook, so many deliveries of one webhook do not slow it down.
+ * index entry per webhook, so many deliveries of one webhook do not slow it down. `live` is the SQL condition that a
+ * workspace is not deleted.
  */
 export async function selectDueWebhooks(
   db: AllWorkspacesDb,
-  { now, after, count }: { now: Date; after: string; count: number },
+  { now, after, count, live }: { now: Date; after: string; count: number; live: string },
 ): Promise<{ id: string; workspaceId: string }[]> {
   const result = await sql<{ id: string; workspaceId: string }>`
     WITH RECURSIVE waiting (id) AS (
@@ -252,7 +253,8 @@ export async function selectDueWebhooks(
               ORDER BY webhook_id LIMIT 1)
       FROM waiting WHERE waiting.id IS NOT NULL
     )
-    SELECT id, workspace_id AS "workspaceId" FROM waiting JOIN webhooks USING (id) WHERE disabled_at IS NULL AND EXISTS (
+    SELECT id, workspace_id AS "workspaceId" FROM waiting JOIN webhooks USING (id)
+    WHERE disabled_at IS NULL AND ${sql.raw(live)} AND EXISTS (
       SELECT FROM webhook_deliveries WHERE webhook_id = id AND due_at <= ${now})
     ORDER BY id LIMIT ${count}`.execute(db)
   return result.rows

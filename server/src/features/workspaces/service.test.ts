@@ -21,8 +21,9 @@ describe('createWorkspace', () => {
       attribution_model: 'last-click',
       allowed_hostnames: [],
       // These columns are unused; a later release drops them, when no older version runs beside it.
-      webhook_triggers: [],
-      webhook_ids: [],
+      logo: null,
+      time_zone: 'UTC',
+      week_start: 1,
       contact_email: null,
       created_at: expect.any(Date),
     })
