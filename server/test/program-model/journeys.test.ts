@@ -87,7 +87,10 @@ async function checkOrShrink(platform: Platform, program: Program, seen: Map<str
       () => undefined,
       (error) => error,
     )
-  await check(platform, program, seen).catch(async () => {
+  await check(platform, program, seen).catch(async (cause) => {
+    if ((await failure(program)) === undefined) {
+      throw new Error(`A program failed once and passed when it was repeated (seed ${seed}).`, { cause })
+    }
     const smallest = await shrinkProgram(program, async (smaller) => (await failure(smaller)) !== undefined)
     const text = inspect(smallest, { depth: 12, breakLength: 120 })
     throw new Error(`Model and product differ (seed ${seed}) in ${text}`, { cause: await failure(smallest) })
