@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Role } from '@tributary/contract/operation'
-import type { Ctx, Platform } from '../../platform/context.ts'
+import type { Platform } from '../../platform/context.ts'
 import { AppError, conflict, forbidden } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { usersByIds } from '../auth/service.ts'
@@ -11,16 +11,20 @@ import { type InviteRow, markAccepted, selectInviteByHash } from './store.ts'
 
 type Joined = { workspaceId: string; slug: string; role: Role }
 
-/** Makes the signed-in user a member. Concurrent acceptances of an invite wait for each other's row lock. */
-export async function acceptInvite(ctx: Ctx, token: string): Promise<Joined> {
-  return transaction(ctx, async (ctx) => {
-    const invite = await requireOpen(ctx, token)
-    const workspace = await findWorkspace(ctx, invite.workspace_id)
+/** Makes a user a member. Concurrent acceptances of an invite wait for each other's row lock. */
+export async function acceptInvite(
+  platform: Pick<Platform, 'db' | 'now'>,
+  userId: string,
+  token: string,
+): Promise<Joined> {
+  return transaction(platform, async ({ db, now }) => {
+    const invite = await requireOpen({ db, now }, token)
+    const workspace = await findWorkspace({ db }, invite.workspace_id)
     if (!workspace) throw unknownInvite()
-    const email = (await usersByIds(ctx, [ctx.actor.id])).get(ctx.actor.id)?.email
+    const email = (await usersByIds({ db }, [userId])).get(userId)?.email
     if (email !== invite.email) throw foreignInvite(invite.email, email)
-    await markAccepted(ctx.db, workspace.id, invite.id, ctx.now())
-    if (!(await addMember({ db: ctx.db, workspaceId: workspace.id }, ctx.actor.id, invite.role))) {
+    await markAccepted(db, workspace.id, invite.id, now())
+    if (!(await addMember({ db, workspaceId: workspace.id }, userId, invite.role))) {
       throw conflict(`You are a member of the workspace ${workspace.slug} already.`)
     }
     return { workspaceId: workspace.id, slug: workspace.slug, role: invite.role }

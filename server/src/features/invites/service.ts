@@ -8,7 +8,7 @@ import { savepoint, transaction } from '../../platform/postgres.ts'
 import { findUserByEmail } from '../auth/service.ts'
 import { countMembers, memberAccess, requireGrantable } from '../members/service.ts'
 import { requireRoom } from '../workspaces/service.ts'
-import { readOffer } from './accept.ts'
+import { acceptInvite, readOffer } from './accept.ts'
 import { recordEmail, requireEmailRoom } from './email-limits.ts'
 import { inviteIssuedMessage } from './messages.ts'
 import { presentInvite } from './present.ts'
@@ -82,6 +82,9 @@ export async function revokeInvite(ctx: Ctx, id: string): Promise<{ id: string }
 
 /** What an invite link offers, for the page that shows it; throws as the acceptance would. */
 export const inviteOffer = readOffer
+
+/** Makes a user a member by an invite link; throws 403, 404, 409 or 410. */
+export const joinByInvite = acceptInvite
 
 /** Makes a new link for an open invite, for the operator; the former link stops working. */
 export const issueInviteLink = issueLink
