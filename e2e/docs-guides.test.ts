@@ -123,6 +123,11 @@ const runners: Record<string, (page: Page, reader: Reader) => Promise<void>> = {
     await expectSale(reader, { amount: 1250, key: 'clicked' })
   },
 
+  'guides/sign-in': async (page) => {
+    // server/src/commands/user.test.ts runs it, on a server without users.
+    expect(page.take('text').map(({ text }) => text.trim())).toEqual(['tributary user setup-link'])
+  },
+
   'guides/webhooks': async (page, reader) => {
     const secret = `whsec_${Buffer.from('a secret of some length').toString('base64')}`
     const receivers: [string, string, string[], string[]?][] = [

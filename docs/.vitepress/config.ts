@@ -72,6 +72,7 @@ function sidebar(): DefaultTheme.SidebarItem[] {
       'guides/observability',
       'guides/backup',
       'guides/scaling',
+      'guides/sign-in',
       'guides/privacy',
       'guides/security',
     ]),

@@ -40,6 +40,7 @@ export async function newReader(platform: Platform): Promise<Reader> {
     [/<id of the key>/g, spare.id],
     [/<workspace>|\bacme\b/g, workspace.slug],
     [/ws_…/g, workspace.id],
+    [/ada@example\.com/g, `ada-${randomUUID().slice(0, 8)}@example.com`],
     [/go\.example\.com/g, `go-${randomUUID().slice(0, 8)}.example.com`],
   ]
   return {
