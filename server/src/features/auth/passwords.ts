@@ -41,7 +41,7 @@ export async function isPassword(
 }
 
 /** Limits concurrency: each lane runs two at a time, some queue, the rest get 429. */
-async function inLane<R>(name: HashLane, work: () => Promise<R>): Promise<R> {
+export async function inLane<R>(name: HashLane, work: () => Promise<R>): Promise<R> {
   const lane = lanes[name]
   if (lane.running < concurrency) lane.running += 1
   else {
