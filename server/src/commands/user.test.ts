@@ -83,6 +83,8 @@ test('INIT_OWNER_EMAIL is created once, with a workspace, and prints no setup li
     beforeDelete: async () => {},
     isInvited: async () => false,
     createFirstWorkspace: async (_platform: unknown, _userId: string, name: string) => void workspaces.push(name),
+    readInvite: () => Promise.reject(new Error('no invites')),
+    acceptInvite: () => Promise.reject(new Error('no invites')),
   }
   await Promise.all([1, 2, 3].map(() => welcomeFirstUser({ ...own, config }, hooks)))
   await welcomeFirstUser({ ...own, config }, hooks)

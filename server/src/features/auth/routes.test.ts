@@ -203,6 +203,25 @@ describe('what can not be undone', () => {
     expect((await person.post('/account/email', { email: 'new@example.com' })).status).toBe(200)
   })
 
+  test('a program of a page confirms the password as JSON', async () => {
+    const { user } = await signedIn({ password })
+    await sql`UPDATE sessions SET authenticated_at = now() - interval '1 hour' WHERE user_id = ${user.id}`.execute(
+      platform.db,
+    )
+    const headers = { cookie: user.cookie, origin: api, 'content-type': 'application/json' }
+    const confirm = (body: object, more = {}) =>
+      fetch(`${api}/auth/confirm`, { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify(body) })
+    expect((await confirm({})).status).toBe(400)
+    expect((await confirm({ password: 'wrong password' })).status).toBe(401)
+    expect((await confirm({ password }, { cookie: '' })).status).toBe(401)
+    expect((await confirm({ password }, { origin: 'https://evil.example' })).status).toBe(403)
+    expect((await confirm({ password })).status).toBe(200)
+    await eventually(async () => {
+      const session = await findSession(platform, user.cookie)
+      expect(Date.now() - (session?.authenticatedAt.getTime() ?? 0)).toBeLessThan(60_000)
+    }, 2_000)
+  })
+
   test('an e-mail address changes when its new owner opens the link', async () => {
     const { user, person } = await signedIn()
     const email = `${randomUUID()}@example.com`

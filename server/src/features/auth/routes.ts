@@ -1,23 +1,28 @@
 import { randomBytes } from 'node:crypto'
 import { type Context, Hono } from 'hono'
-import { readBody } from '../../platform/body.ts'
+import { z } from 'zod'
+import { parseJson, readBody } from '../../platform/body.ts'
 import { clientNetwork, openAddressReader, readClient } from '../../platform/client-address.ts'
 import type { Platform } from '../../platform/context.ts'
 import { requireSameOrigin } from '../../platform/credentials.ts'
+import { unauthorized } from '../../platform/errors.ts'
 import type { App } from '../../platform/http.ts'
 import type { RateLimiter } from '../../platform/rate-limit.ts'
+import { parse } from '../../platform/validation.ts'
 import { accountVisits } from './account-visits.ts'
 import { openIdentity } from './identity.ts'
+import { inviteVisits } from './invite-visits.ts'
 import { limitVisits } from './limits.ts'
 import { pageHeaders, renderPage } from './pages/layout.ts'
 import { passkeyScript } from './passkey-script.ts'
 import { callPasskeys, libraryHeaders, type PasskeyPath, passkeyPaths } from './passkeys.ts'
 import { findSession } from './service.ts'
-import type { Auth, Browser, PeopleHooks } from './sign-in.ts'
+import { type Auth, type Browser, type PeopleHooks, reauthenticate } from './sign-in.ts'
 import { signInVisits } from './sign-in-visits.ts'
 import { type Answer, orMessage, safeNext } from './visit.ts'
 
 const bodyLimit = 64 * 1024
+const confirmation = z.object({ password: z.string().min(1).max(200) })
 type Request = Context<App extends Hono<infer Env> ? Env : never>
 
 /** Serves the pages of sign-in and account, and the passkey endpoints under /auth. */
@@ -39,7 +44,7 @@ export function authRoutes(platform: Platform, limiter: RateLimiter, hooks: Peop
 
   const readText = async (c: Request) => (await readBody(c.env.incoming, { bodyLimit }, config)).toString('utf8')
 
-  for (const [name, handler] of Object.entries({ ...signInVisits, ...accountVisits })) {
+  for (const [name, handler] of Object.entries({ ...signInVisits, ...accountVisits, ...inviteVisits })) {
     const [method = '', path = ''] = name.split(' ')
     app.on(method, path, async (c) => {
       const answer = await orMessage('That did not work', async () => {
@@ -59,6 +64,13 @@ export function authRoutes(platform: Platform, limiter: RateLimiter, hooks: Peop
       return callPasskeys(auth, browser, { path: path as PasskeyPath, ...body })
     })
   }
+  app.post('/auth/confirm', async (c) => {
+    const { session, ...browser } = await openBrowser(c)
+    if (!session) throw unauthorized('Sign in first.')
+    const { password } = parse(confirmation, parseJson(Buffer.from(await readText(c)), { bodyValues: 100 }), 'body')
+    await reauthenticate(auth, { ...browser, session }, password)
+    return c.json({})
+  })
   app.get('/auth/passkeys.js', (c) => {
     const headers = { 'Content-Type': 'text/javascript; charset=utf-8', 'Cache-Control': 'no-cache' }
     return c.body(passkeyScript, 200, { ...headers, 'X-Content-Type-Options': 'nosniff' })

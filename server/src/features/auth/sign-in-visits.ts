@@ -124,7 +124,7 @@ export function canUsePasskeys(apiUrl: string): boolean {
   return isIP(new URL(apiUrl).hostname.replace(/^\[|\]$/g, '')) === 0
 }
 
-function afterSignIn({ next }: Visit, { cookies, needsSecondFactor }: SignedIn): Answer {
+export function afterSignIn({ next }: Visit, { cookies, needsSecondFactor }: SignedIn): Answer {
   return { cookies, location: needsSecondFactor ? `/two-factor?next=${encodeURIComponent(next)}` : next }
 }
 

@@ -18,7 +18,12 @@ export type PeopleHooks = {
   isInvited(platform: Platform, email: string): Promise<boolean>
   /** Creates a workspace with this owner, in the transaction of the platform's `db`. */
   createFirstWorkspace(platform: Platform, userId: string, name: string): Promise<void>
+  /** Returns what an invite link offers; throws 404, 409 or 410 for one that can't be accepted. */
+  readInvite(platform: Platform, token: string): Promise<InviteOffer>
+  /** Makes the user a member, in the transaction of the platform's `db`; throws 403 for an invite to another address. */
+  acceptInvite(platform: Platform, userId: string, token: string): Promise<void>
 }
+export type InviteOffer = { workspaceName: string; email: string; role: string }
 
 export type Auth = Platform & { identity: Identity; limiter: RateLimiter; hooks: PeopleHooks }
 /** The browser: its headers for the identity library, its network, and the session it has. */
