@@ -1,8 +1,8 @@
 import type { PeopleHooks } from '../features/auth/sign-in.ts'
-import { isInvited } from '../features/invites/service.ts'
+import { acceptInvite } from '../features/invites/accept.ts'
+import { inviteOffer, isInvited } from '../features/invites/service.ts'
 import { addMember, requireNoLastOwner } from '../features/members/service.ts'
 import { createWorkspace } from '../features/workspaces/service.ts'
-import { AppError } from '../platform/errors.ts'
 
 /** What happens in workspaces when people come and go. */
 export const peopleHooks: PeopleHooks = {
@@ -12,10 +12,10 @@ export const peopleHooks: PeopleHooks = {
     const { id } = await createWorkspace(platform, { name })
     await addMember({ db: platform.db, workspaceId: id }, userId, 'owner')
   },
-  readInvite: refuseInvite,
-  acceptInvite: refuseInvite,
-}
-
-async function refuseInvite(): Promise<never> {
-  throw new AppError('not_found', 'There is no such invite. Ask for a new link.')
+  readInvite: inviteOffer,
+  acceptInvite: async (platform, userId, token) => {
+    const actor = { kind: 'user' as const, id: userId, scopes: [] }
+    // An invite names its workspace, so the user has none yet.
+    await acceptInvite({ ...platform, actor, workspaceId: '', plan: 'free', requestId: 'invite' }, token)
+  },
 }
