@@ -14,8 +14,6 @@ export const peopleHooks: PeopleHooks = {
   },
   readInvite: inviteOffer,
   acceptInvite: async (platform, userId, token) => {
-    const actor = { kind: 'user' as const, id: userId, scopes: [] }
-    // An invite names its workspace, so the user has none yet.
-    await acceptInvite({ ...platform, actor, workspaceId: '', plan: 'free', requestId: 'invite' }, token)
+    await acceptInvite(platform, userId, token)
   },
 }
