@@ -2,7 +2,7 @@ import { operations } from '@tributary/contract/index'
 import type { JsonOperation } from '@tributary/contract/operation'
 import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
-import { buildProgram, buildWorkspace } from '../server/test/build.ts'
+import { buildMember, buildProgram, buildWorkspace } from '../server/test/build.ts'
 import { sized } from '../server/test/size.ts'
 import { openTestPlatform } from '../server/test/stack.ts'
 
@@ -53,7 +53,9 @@ const hostile: fc.Arbitrary<unknown> = fc.oneof(
 
 test('10,000 malformed requests over all operations get an error envelope, never a 500', async () => {
   const workspace = await buildWorkspace(platform)
-  const { key } = workspace
+  const key = { authorization: `Bearer ${workspace.key}` }
+  const { cookie } = await buildMember(platform, workspace, 'owner')
+  const session = { cookie, 'sec-fetch-site': 'same-origin', 'tributary-workspace': workspace.id }
   await buildProgram(platform, workspace)
   let refused = 0
   let taken = 0
@@ -62,7 +64,7 @@ test('10,000 malformed requests over all operations get an error envelope, never
     for (let start = 0; start < requests.length; start += atOnce) {
       await Promise.all(
         requests.slice(start, start + atOnce).map(async (request) => {
-          const status = await send(key, request)
+          const status = await send(request.operation.actors.includes('key') ? key : session, request)
           if (status < 400) taken += 1
           else refused += 1
         }),
@@ -104,10 +106,10 @@ function requestFor(operation: JsonOperation): fc.Arbitrary<Request> {
   })
 }
 
-async function send(key: string, { operation, path, query, body }: Request): Promise<number> {
+async function send(credentials: Record<string, string>, { operation, path, query, body }: Request): Promise<number> {
   const response = await fetch(`${api}${path}?${query}`, {
     method: operation.method.toUpperCase(),
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: { ...credentials, 'content-type': 'application/json' },
     body,
   })
   const text = await response.text()

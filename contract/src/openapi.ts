@@ -108,7 +108,7 @@ function describeRequest(operation: Operation): RouteConfig['request'] {
       return {
         params,
         query,
-        ...(method !== 'get' && { headers: writeHeaders }),
+        ...(method !== 'get' && operation.workspace !== 'none' && { headers: writeHeaders }),
         ...(hasBody && { body: { required, ...describeBody(operation) } }),
       }
     }

@@ -14,6 +14,7 @@ export type MemberAccess = { role: Role; scopes: Scope[]; folderAccess?: FolderA
 const cachedMs = 750
 const mostCached = 20_000
 const longestName = 100
+const namePattern = /^[\w-]{1,100}$/
 
 type Databases = Pick<Platform, 'db'>
 const accesses = openByteCache<Promise<MemberAccess | undefined>>({
@@ -59,7 +60,7 @@ export async function memberContext(
       'The request names no workspace. Send the header `Tributary-Workspace` with its id or slug; `GET /workspaces` lists yours.',
     )
   }
-  const workspace = name.length > longestName ? undefined : await findCached(platform, name)
+  const workspace = namePattern.test(name) ? await findCached(platform, name) : undefined
   const access = workspace && (await memberAccess(platform, workspace.id, id))
   if (!workspace || !access) throw notMember(name)
   const { folderAccess, role, scopes } = access

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Role } from '@tributary/contract/operation'
 import { sql } from 'kysely'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { buildMember, buildUser, buildWorkspace } from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'
 import { callAs, callWithKey } from '../../../test/session.ts'
@@ -155,6 +155,20 @@ test('an account of a last owner must stay', async () => {
 })
 
 describe('removeMember', () => {
+  test('ends an open event stream of the member', async () => {
+    const { workspace, call } = await setUp()
+    const other = await buildMember(platform, workspace, 'viewer')
+    const headers = { cookie: other.cookie, 'tributary-workspace': workspace.id }
+    const stream = await fetch(`${inject('server').api}/events/stream`, { headers })
+    expect(stream.status).toBe(200)
+    const ended = stream.text().then(
+      () => 'ended',
+      () => 'ended',
+    )
+    await call('DELETE', `/members/${other.id}`)
+    expect(await Promise.race([ended, sleep(6_000, 'open')])).toBe('ended')
+  })
+
   test('ends membership, folders and personal keys within a second', async () => {
     const { workspace, call } = await setUp()
     const other = await buildMember(platform, workspace, 'member')
