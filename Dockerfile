@@ -38,6 +38,7 @@ COPY package.json LICENSE ./
 COPY contract contract
 COPY tracker tracker
 COPY server server
+COPY --from=packages /app/server/node_modules server/node_modules
 COPY --from=site /app/docs/dist docs/dist
 USER node
 VOLUME /var/lib/tributary
