@@ -8,6 +8,8 @@ export const endpoints = {
   retrieveAnalytics: 'GET /analytics',
   retrieveAnalyticsBatch: 'POST /analytics/batch',
   retrieveLinkStats: 'GET /links/stats',
+  listAuditLog: 'GET /audit-log',
+  exportAuditLog: 'GET /audit-log/export',
   getCustomers: 'GET /customers',
   createCustomer: 'POST /customers',
   getCustomer: 'GET /customers/{id}',

@@ -1,4 +1,5 @@
 import { retrieveAnalytics, retrieveAnalyticsBatch, retrieveLinkStats } from './analytics.ts'
+import { exportAuditLog, listAuditLog } from './audit.ts'
 import {
   bulkUpdateCommissions,
   createCommission,
@@ -116,6 +117,8 @@ const all = [
   retrieveAnalytics,
   retrieveAnalyticsBatch,
   retrieveLinkStats,
+  listAuditLog,
+  exportAuditLog,
   listCustomers,
   createCustomer,
   getCustomer,

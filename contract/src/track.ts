@@ -92,6 +92,7 @@ export const trackLead = operation({
     'Records one lead per customer and event name: a repeated request returns the same response and records nothing. A publishable key gets `{}`, whether or not a lead was recorded.',
   tag: 'Track',
   scope: 'conversions.write',
+  isAudited: false,
   isForPages: true,
   body: newLead,
   response: leadResult,
@@ -124,6 +125,7 @@ export const trackCustomer = operation({
     'Creates or updates a customer, for old clients; new clients use `POST /customers` and `PATCH /customers/{id}`. Omitted fields stay unchanged.',
   tag: 'Track',
   scope: 'conversions.write',
+  isAudited: false,
   body: newTrackedCustomer,
   response: trackedCustomer,
 })
@@ -187,6 +189,7 @@ export const trackSale = operation({
     "Records a sale and converts its amount to the workspace's currency; the original amount is stored too. A repeated `invoiceId` returns the first response. A publishable key gets `{}`, whether or not a sale was recorded; a sale from a secret key replaces one from a publishable key with the same `invoiceId`.",
   tag: 'Track',
   scope: 'conversions.write',
+  isAudited: false,
   isForPages: true,
   body: newSale,
   response: saleResult,
@@ -231,6 +234,7 @@ export const trackRefund = operation({
   description: 'Refunds a sale fully or partially. Totals and analytics decrease by the refund from now on.',
   tag: 'Track',
   scope: 'conversions.write',
+  isAudited: false,
   body: newRefund,
   response: refundResult,
 })

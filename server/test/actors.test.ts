@@ -5,6 +5,7 @@ import { operations } from '@tributary/contract/index'
 import { type ActorKind, actorKinds, operation, type Scope } from '@tributary/contract/operation'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { auditLog } from '../src/features/audit/service.ts'
 import { openRedirect } from '../src/features/redirect/service.ts'
 import type { Actor } from '../src/platform/context.ts'
 import { unauthorized } from '../src/platform/errors.ts'
@@ -43,6 +44,7 @@ const app = serve(
   {
     platform: { ...platform, log },
     limiter: openRateLimiter(platform.valkey),
+    recorder: auditLog,
     async openContext(platform, { authorization }) {
       const [kind, scope = 'apis.all'] = (authorization ?? '').split(' ') as [ActorKind, Scope]
       if (!actorKinds.includes(kind)) throw unauthorized('This test knows no such actor.')

@@ -91,6 +91,8 @@ function foreignValue(name: string, path: string): unknown {
     defaultDomain: foreign.domain,
     folders: [{ folderId: foreign.folderId, access: 'write' }],
     eventId: foreign.eventId,
+    actorId: foreign.keyId,
+    targetId: foreign.linkId,
     groupId: foreign.groupId,
     partnerId: foreign.partnerId,
     programId: foreign.programId,
@@ -168,7 +170,7 @@ const harmless = new Set(
   payoutId kind earnings saleAmount modifySaleAmount modifyAmount date customer lead leadEventDate sale saleEventDate
   importStripeInvoices productId isPinned scopes allowedHostnames showInactive overlapHours
   confirm role invites token timeZone weekStart attributionDays attributionModel ipStorage contactEmail
-  conversionEnabled`.split(/\s+/),
+  conversionEnabled operation`.split(/\s+/),
 )
 
 beforeAll(async () => {

@@ -1,3 +1,4 @@
+import type { AuditProblem } from '../features/audit/service.ts'
 import type { ConversionFinding } from '../maintenance/conversions.ts'
 import type { CustomerFinding } from '../maintenance/customers.ts'
 import type { TotalFinding } from '../maintenance/link-totals.ts'
@@ -19,6 +20,7 @@ export function verifiedText(found: Verified, repair: boolean): string {
     textOfPartners(found.partners, repair),
     textOfRollups(found.rollups, repair),
     textOfMoney(found.money),
+    textOfAudit(found.audit),
     textOfLetters(found.deadLetters),
   ]
     .filter(Boolean)
@@ -160,6 +162,15 @@ function textOfMoney(findings: MoneyFinding[]): string {
   })
   const next = 'They are never repaired automatically, because they are money. Please report them.'
   return [...shown(rows), `Differences in the money of partner programs: ${findings.length}. ${next}`].join('\n')
+}
+
+function textOfAudit(findings: AuditProblem[]): string {
+  if (findings.length === 0) return ''
+  const rows = findings.map(({ workspaceId, sequence, problem, detail }) => {
+    return { workspace: workspaceId, entry: sequence ?? '', problem, detail }
+  })
+  const next = "They can't be repaired. Compare with a backup, and find out who can write to PostgreSQL."
+  return [...shown(rows), `Problems in the audit log: ${findings.length}. ${next}`].join('\n')
 }
 
 function textOfLetters({ conversions, messages }: Verified['deadLetters']): string {

@@ -1,3 +1,4 @@
+import { type AuditProblem, verifyAudit } from '../features/audit/service.ts'
 import { countDeadEvents } from '../features/ingest/service.ts'
 import { countLetters } from '../platform/dead-letters.ts'
 import { type Rewind, selectRewinds } from '../platform/incarnation.ts'
@@ -31,6 +32,8 @@ export type Verified = {
   rollups: RollupFinding[]
   /** Differences in the money of partner programs. They are never repaired. */
   money: MoneyFinding[]
+  /** Entries of the audit log that are missing or not as they were sealed. They can't be repaired. */
+  audit: AuditProblem[]
   /** The number of dead letters, which are neither counted nor stored; null when NATS does not respond. */
   deadLetters: { conversions: number; messages: number | null }
 }
@@ -43,7 +46,7 @@ export async function verify(
 ): Promise<Verified> {
   const found: Verified = {
     ...{ links: 0, different: 0, repaired: 0, unknown: 0, doubled: 0 },
-    ...{ findings: [], conversions: [], customers: [], totals: [], partners: [], rollups: [], money: [] },
+    ...{ findings: [], conversions: [], customers: [], totals: [], partners: [], rollups: [], money: [], audit: [] },
     deadLetters: await countRefused(platform, options.workspaceId),
     rewinds: (await selectRewinds(platform.db)).flatMap(presentRewind),
   }
@@ -69,6 +72,7 @@ export async function verify(
   found.totals = await reconcileTotals(platform, options)
   for await (const { findings } of reconcilePartners(platform, options)) found.partners.push(...findings)
   found.money = await verifyMoney(platform, options)
+  found.audit = await verifyAudit(platform, options)
   // Rollups come last: rows that a repair inserted above may be in the rollups already, from before they were lost.
   for await (const { month, findings, percent } of reconcileRollups(platform, options)) {
     found.rollups.push(...findings)
@@ -82,7 +86,7 @@ export async function verify(
 export function isSound(found: Verified): boolean {
   const { different, repaired, unknown, doubled, conversions, customers, totals, partners, rollups } = found
   const others = [...conversions, ...customers, ...totals, ...partners, ...rollups]
-  if (found.money.length > 0) return false
+  if (found.money.length > 0 || found.audit.length > 0) return false
   return different === repaired && unknown === 0 && doubled === 0 && others.every(({ repaired }) => repaired)
 }
 

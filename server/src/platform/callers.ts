@@ -14,6 +14,7 @@ import {
   tooMany,
   type UnauthenticatedLimit,
 } from './rate-limit.ts'
+import type { Recorder } from './recording.ts'
 import type { Streams } from './streams.ts'
 
 export type Bindings = {
@@ -32,6 +33,7 @@ export type Serving = {
   streams?: Streams
   /** Authenticates a request. It is passed in, because platform code can't import the feature that stores API keys. */
   openContext(platform: Platform, credentials: Credentials): Promise<Omit<Ctx, 'requestId'>>
+  recorder: Recorder
 }
 export type Guarded = Required<Serving> & {
   readAddress: AddressReader
@@ -91,7 +93,10 @@ export async function identify(
     ? await limitPublishable(limiter, { keyId: id, network, config: ctx.config, now })
     : await limiter(limit === 'export' ? `export:${id}` : id, allowance, now)
   c.set('headers', limitHeaders(verdict))
-  if (verdict.allowed) return ctx
+  if (verdict.allowed) {
+    await serving.recorder.noticeNetwork(ctx, network)
+    return ctx
+  }
   ctx.metrics.limited.inc({ plan: ctx.plan, limit })
   if (isPublishable) throw tooMany(verdict, { who: 'A publishable key' })
   throw tooMany(verdict, { who: `The ${ctx.plan} plan`, window: allowance.windowSeconds === 1 ? 'second' : 'minute' })
@@ -125,7 +130,7 @@ export async function limitVisitor(
   }
 }
 
-function readNetwork(c: Request, { readAddress }: Guarded): string {
+export function readNetwork(c: Request, { readAddress }: Guarded): string {
   return clientNetwork(readClient(c.env.incoming, readAddress).ip)
 }
 

@@ -69,6 +69,25 @@ export type Ctx = Platform & {
   requestId: string
   /** Undefined for callers without folder restrictions. */
   folderAccess?: FolderAccess
+  /** What will be recorded of a write; undefined for requests that are not recorded, and for background work. */
+  record?: WriteRecord
+}
+
+/** A changed object. `before` and `after` are rows or API objects; without `before`, the object is new. */
+export type Change = { id: string; kind?: string; before?: object; after?: object }
+
+/** Who did what, for the log of all changes: services add what they change. */
+export type WriteRecord = {
+  operation: string
+  /** The noun of the operation's path, such as `links`. */
+  noun: string
+  /** The client's network. */
+  network: string
+  changes: Change[]
+  /** The workspace of the record, if the request creates it or has none. */
+  workspaceId?: string
+  /** Whether the statement of the write has stored the record as well. */
+  isWritten: boolean
 }
 
 /** Formats the actor for log lines. */

@@ -18,6 +18,7 @@ import {
   limitVisitor,
   type Request,
   readCredentials,
+  readNetwork,
   requireEncryption,
   type Serving,
   tenantName,
@@ -30,6 +31,7 @@ import { AppError, badRequest, conflict, errorEnvelope } from './errors.ts'
 import { parseIdempotencyKey, requestHash, withIdempotency } from './idempotency.ts'
 import { asTenant, isDeadlock, isTimedOut, PoolBusyError } from './postgres.ts'
 import { openUnauthenticatedLimit } from './rate-limit.ts'
+import { isRecorded, openRecord, recordExport, recordWrite } from './recording.ts'
 import { openStreams, type Streamed } from './streams.ts'
 import { tracedRequest } from './tracing.ts'
 import { parse, readQuery } from './validation.ts'
@@ -66,12 +68,14 @@ type Bound<K extends Kind> = {
   operation: Extract<Operation, { kind: K }>
   handle(asker: Askers[K], input: AnyInput, exchange: Exchanges[K], prepared: unknown): Promise<Results<unknown>[K]>
   prepare?(ctx: Ctx, input: AnyInput): Promise<unknown>
+  isGrouped?: boolean
 }
 export type Route = { [K in Kind]: Bound<K> }[Kind]
 
 /**
  * Binds a contract operation to its handler; callers with a publishable key always get `{}`. `prepare` runs before the
- * `Idempotency-Key` transaction, so that network calls don't extend that transaction.
+ * transaction of a write, so that network calls don't extend that transaction. With `isGrouped`, the service itself
+ * records the write, in a statement or transaction that concurrent requests share.
  */
 export function route<O extends Operation, X>(
   operation: O,
@@ -82,8 +86,9 @@ export function route<O extends Operation, X>(
     prepared: X,
   ) => Promise<Result<O>[O['kind']]>,
   prepare?: (ctx: Ctx, input: Input<O>) => Promise<X>,
+  { isGrouped = false } = {},
 ): Route {
-  return { operation, handle, prepare } as unknown as Route
+  return { operation, handle, prepare, isGrouped } as unknown as Route
 }
 
 const crossOrigin = cors({
@@ -155,7 +160,7 @@ async function answer(c: Request, route: Route, serving: Guarded): Promise<Respo
 
 async function answerJson(
   c: Request,
-  { operation, handle, prepare }: Bound<'json'>,
+  { operation, handle, prepare, isGrouped }: Bound<'json'>,
   serving: Guarded,
 ): Promise<Response> {
   const started = performance.now()
@@ -177,10 +182,16 @@ async function answerJson(
   const { isPublishable } = ctx.actor
   const inShare = <R>(work: () => Promise<R>) => asTenant(tenantName(ctx), work)
   const prepared = prepare && (await inShare(() => prepare(ctx, { params, query, body })))
-  const work = async (ctx: Ctx) => {
+  const handled = async (ctx: Ctx) => {
     const result = await handle(ctx, { params, query, body }, openExchange(c, serving), prepared)
     return (isPublishable ? {} : operation.response.parse(result)) as object
   }
+  const { recorder } = serving
+  const begin = () => openRecord(recorder, ctx, operation, readNetwork(c, serving))
+  const record = isRecorded(operation) ? await inShare(begin) : undefined
+  const performed = { params, query, body, isGrouped }
+  const work = async (ctx: Ctx) =>
+    record ? recordWrite(recorder, { ...ctx, record }, performed, handled) : handled(ctx)
   const paced = async <R>(outcome: Promise<R>) => {
     const result = await outcome
     if (!isPublishable) return result
@@ -247,6 +258,7 @@ async function answerStream(c: Request, { operation, handle }: Bound<'stream'>, 
   const ctx = await authorize(c, operation, serving)
   const query = parse(operation.query, readQuery(c.req.queries()), 'query')
   const exchange = openExchange(c, serving)
+  if (operation.limit === 'export') await recordExport(serving.recorder, ctx, operation, query, readNetwork(c, serving))
   const start = (signal: AbortSignal) =>
     asTenant(tenantName(ctx), () => handle(ctx, { query }, { ...exchange, signal }, undefined))
   const credentials = readCredentials(c, operation)

@@ -235,6 +235,11 @@ export const settings = {
     description:
       'Maximum total size of all NATS streams, below its `max_file_store`. Click partitions share 27/32 of it evenly. Above 80 % of a partition, its oldest clicks that are already in ClickHouse are deleted; when it is full, clicks wait in the spool.',
   },
+  AUDIT_RETENTION_DAYS: {
+    type: count,
+    default: '730',
+    description: 'Retention of the audit log. Older entries are deleted; `tributary verify` still checks the rest.',
+  },
   PUBLISHED_RETENTION_MINUTES: {
     type: count,
     default: '15',

@@ -1,5 +1,7 @@
 import { getRequestListener } from '@hono/node-server'
 import { analyticsRoutes } from '../features/analytics/routes.ts'
+import { auditRoutes } from '../features/audit/routes.ts'
+import { auditLog } from '../features/audit/service.ts'
 import { authRoutes } from '../features/auth/routes.ts'
 import { findSession } from '../features/auth/service.ts'
 import { welcomeFirstUser } from '../features/auth/sign-up.ts'
@@ -54,6 +56,7 @@ const moneyEffects = { cancelUnpaid, restoreCanceled, merge: mergePartnerMoney }
 export function bindRoutes(platform: Platform, redirect: Redirect): Route[] {
   return [
     ...analyticsRoutes,
+    ...auditRoutes,
     ...customersRoutes,
     ...domainsRoutes,
     ...eventsRoutes,
@@ -97,7 +100,13 @@ export async function start(platform: Platform): Promise<Listening> {
   exchangeRates(platform)
   await using parts = new AsyncDisposableStack()
   const streams = openStreams(platform)
-  const serving = { platform, limiter: openRateLimiter(platform.valkey), openContext: openCallers(), streams }
+  const serving = {
+    platform,
+    limiter: openRateLimiter(platform.valkey),
+    openContext: openCallers(),
+    recorder: auditLog,
+    streams,
+  }
   const redirect = parts.use(await openRedirect(platform))
   const app = serve(bindRoutes(platform, redirect), serving)
   app.route('/', authRoutes(platform, serving.limiter, peopleHooks))

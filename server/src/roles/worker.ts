@@ -1,4 +1,5 @@
 import { startTestClosing } from '../features/analytics/jobs.ts'
+import { startAuditRetention, startAuditSealing } from '../features/audit/jobs.ts'
 import { commissionsJobs, startEngine, startMaturing } from '../features/commissions/jobs.ts'
 import { startDomainChecks } from '../features/domains/jobs.ts'
 import { enrolmentsJobs, startForgettingApplications } from '../features/enrolments/jobs.ts'
@@ -35,6 +36,8 @@ export async function start(platform: Platform): Promise<AsyncDisposable> {
       ...invitesJobs,
       ...webhookEventJobs,
     ]),
+    startAuditSealing(platform),
+    startAuditRetention(platform),
     startDomainChecks(platform),
     startTotalsFolding(platform),
     startForgettingApplications(platform),

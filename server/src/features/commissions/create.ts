@@ -8,6 +8,7 @@ import { v7 } from 'uuid'
 import { type Ctx, formatActor } from '../../platform/context.ts'
 import { badRequest, conflict, invalid, notFound } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
+import { reportChange } from '../../platform/recording.ts'
 import { type Customer, lockCustomer, saveCustomer } from '../customers/service.ts'
 import { linkNumbers, linksByNumber, partnerLinks } from '../links/service.ts'
 import { lockPartners, type Partner, requirePartner } from '../partners/service.ts'
@@ -78,6 +79,7 @@ function createCustom(ctx: Ctx, input: NewCustomCommission): Promise<void> {
     addTotals(null, changes, partner.number, { commissions: commission.earnings })
     await judgeMoves(ctx, changes, [partner])
     await writeChanges(ctx, changes)
+    reportChange(ctx, { id: `cm_${commission.id}`, after: input })
   })
 }
 

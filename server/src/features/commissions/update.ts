@@ -2,6 +2,7 @@ import type { CommissionPatch, Commission as Presented, SettableStatus } from '@
 import type { Ctx } from '../../platform/context.ts'
 import { badRequest, invalid } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
+import { reportChange } from '../../platform/recording.ts'
 import { convert, exchangeRates } from '../money/service.ts'
 import { recordActivities } from '../partners/service.ts'
 import { salesLeft } from '../track/service.ts'
@@ -25,10 +26,12 @@ export async function updateCommission(ctx: Ctx, id: string, patch: CommissionPa
     const [commission] = commissions as [Commission]
     const changes = noChanges()
     const before = commission.status
+    const old = pickAmounts(commission)
     if (patch?.status) setStatus(changes, commission, patch.status)
     else if (patch) await setAmounts(ctx, changes, commission, patch)
     await judgeMoves(ctx, changes, partners.values())
     await write(ctx, changes, [{ commission, before }])
+    reportChange(ctx, { id, before: old, after: pickAmounts(commission) })
     const rows = await selectCommissionsById(ctx.db, ctx.workspaceId, [commission.id])
     return (await presentCommissions(ctx, rows))[0] as Presented
   })
@@ -44,9 +47,16 @@ export async function bulkUpdateCommissions(ctx: Ctx, input: { commissionIds: st
     for (const commission of commissions) setStatus(changes, commission, input.status)
     await judgeMoves(ctx, changes, partners.values())
     await write(ctx, changes, changed)
+    for (const { commission, before } of changed) {
+      reportChange(ctx, { id: `cm_${commission.id}`, before: { status: before }, after: { status: commission.status } })
+    }
     const byId = new Map(commissions.map((commission) => [`cm_${commission.id}`, commission]))
     return ids.map((id) => ({ id, status: (byId.get(id) as Commission).status }))
   })
+}
+
+function pickAmounts({ status, amount, earnings }: Commission) {
+  return { status, amount, earnings }
 }
 
 function setStatus(changes: Changes, commission: Commission, status: SettableStatus): void {

@@ -13,6 +13,8 @@ import { forgetAnswers } from '../../platform/idempotency.ts'
 import { hashPartition, newId } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { transaction, violatedConstraint } from '../../platform/postgres.ts'
+import { reportChange } from '../../platform/recording.ts'
+import { forgetPersons, recordGrouped } from '../audit/service.ts'
 import { customerDiscounts } from '../discounts/service.ts'
 import { linkNumbers, linksByNumber, ownedLinks } from '../links/service.ts'
 import { findPartner, findPartnersById } from '../partners/service.ts'
@@ -78,7 +80,7 @@ export async function listCustomers(ctx: Ctx, query: CustomersQuery): Promise<Ex
 export async function createCustomer(ctx: Ctx, input: NewCustomer): Promise<ExpandedCustomer> {
   const { externalId, name = null, email = null, avatar = null } = input
   const row = newRow(ctx, { externalId, name, email, avatar }, null)
-  const created = (await createInGroup(ctx, row)) ?? (await insertAlone(ctx, row))
+  const created = (await createInGroup(ctx, row)) ?? (await createAlone(ctx, row))
   if (!created) throw taken('customers_external_id')
   return presentOne(ctx, created, {})
 }
@@ -110,6 +112,7 @@ export async function updateCustomer(
     const row = await selectCustomer(ctx.db, ctx.workspaceId, parseSelector(name))
     if (!row) throw notFound('customer', name)
     const changes = changesTo(row, patch)
+    reportChange(ctx, { id: row.id, before: row, after: changes })
     if (Object.keys(changes).length === 0) return row
     return updateCustomerRow(ctx.db, ctx.workspaceId, row.id, changes).catch((error) => {
       throw taken(violatedConstraint(error)) ?? error
@@ -129,6 +132,7 @@ export async function deleteCustomer(ctx: Ctx, name: string): Promise<{ id: stri
     await keepCount(ctx, 'customers', -1)
     const ids = [row.id, row.external_id, row.email, row.stripe_customer_id, row.click_id]
     await forgetAnswers(ctx, known(ids))
+    await forgetPersons(ctx, [row.id])
     const partition = hashPartition(ctx.workspaceId, ctx.config.EVENT_PARTITIONS)
     await publish(ctx, customerErasedMessage({ workspaceId: ctx.workspaceId, customerId: row.id }, partition))
     return { id: row.id }
@@ -187,6 +191,21 @@ export async function makeCustomers(
   return new Map(created.map((customer) => [customer.external_id as string, customer]))
 }
 
+/** Inserts a customer and, unless the request has a transaction of its own, the audit entry of the request. */
+function createAlone(ctx: Ctx, row: NewCustomerRow): Promise<Customer | undefined> {
+  if (ctx.db.isTransaction) return insertAlone(ctx, row)
+  return transaction(ctx, async (ctx) => {
+    const customer = await insertAlone(ctx, row)
+    if (customer) await recordGrouped(ctx, [{ ctx, performed: describeNew(row) }])
+    return customer
+  })
+}
+
+/** What the audit log says of a new customer. */
+function describeNew({ id, external_id: externalId, name, email, avatar }: NewCustomerRow) {
+  return { body: { externalId, name, email, avatar }, result: { id } }
+}
+
 /** Inserts a customer within the workspace's quota; undefined when the external id is taken. */
 function insertAlone(ctx: Ctx, row: NewCustomerRow): Promise<Customer | undefined> {
   return transaction(ctx, async (ctx) => {
@@ -216,6 +235,11 @@ const createInGroup = openGroupCommit<NewCustomerRow, Customer>(async (ctx, call
     calls.map(({ input }) => input),
   )
   const byId = new Map(created.map((customer) => [customer.id, customer]))
+  const made = calls.filter(({ input }) => byId.has(input.id))
+  await recordGrouped(
+    ctx,
+    made.map(({ ctx, input }) => ({ ctx, performed: describeNew(input) })),
+  )
   return calls.map(({ input }) => byId.get(input.id))
 })
 

@@ -5,6 +5,7 @@ import type { Ctx } from '../../platform/context.ts'
 import { conflict, invalid, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
+import { reportChange } from '../../platform/recording.ts'
 import { groupsByNumber, requireDefaultGroup, requireGroup } from '../groups/service.ts'
 import {
   codeWinsSelection,
@@ -60,6 +61,7 @@ export async function updateDiscount(ctx: Ctx, id: string, patch: DiscountPatch)
   const amount = patch.amount ?? showAmount(row)
   const columns = { ...settingColumns(patch), type, amount: parseAmount(type, amount) }
   const changes = Object.entries(columns).filter(([name, value]) => value !== row[name as keyof DiscountRow])
+  reportChange(ctx, { id, before: row, after: Object.fromEntries(changes) })
   if (changes.length === 0) return present(ctx, row)
   const updated = await updateDiscountRow(ctx.db, ctx.workspaceId, id, Object.fromEntries(changes))
   if (!updated) throw notFound('discount', id)

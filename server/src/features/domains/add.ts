@@ -3,6 +3,7 @@ import type { Ctx } from '../../platform/context.ts'
 import { conflict, invalid } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
+import { reportChange } from '../../platform/recording.ts'
 import { requireRoom } from '../workspaces/service.ts'
 import { announce, changed, type DomainCtx } from './announce.ts'
 import { domainColumns, giveUpDomain } from './change.ts'
@@ -38,6 +39,7 @@ export async function proveTakeover(ctx: Ctx, name: string): Promise<boolean> {
 /** Adds a domain that is registered elsewhere, because Tributary is not a registrar. */
 export async function registerDomain(ctx: Ctx, name: string, isProved?: boolean) {
   const domain = await create(ctx, { slug: name }, '`domain` in the body', isProved)
+  reportChange(ctx, { id: domain.id, after: { slug: domain.slug } })
   return { domain: domain.slug, status: domain.verified ? 'active' : 'pending', expiration: null }
 }
 

@@ -5,7 +5,7 @@ import { type DomainChanged, domainChangedMessage } from './messages.ts'
 import { selectNow } from './store.ts'
 
 /** The part of the request context that domain functions need; operator commands can provide it too. */
-export type DomainCtx = Pick<Ctx, 'db' | 'config' | 'now' | 'workspaceId'>
+export type DomainCtx = Pick<Ctx, 'db' | 'config' | 'now' | 'workspaceId' | 'record'>
 
 /** Publishes domain changes through the outbox. Call it in the transaction that makes the changes. */
 export async function announce(

@@ -1,6 +1,7 @@
 import type { Domain, DomainPatch } from '@tributary/contract/domains'
 import { conflict, invalid, notFound } from '../../platform/errors.ts'
 import { transaction, violatedConstraint } from '../../platform/postgres.ts'
+import { reportChange } from '../../platform/recording.ts'
 import { announce, changed, type DomainCtx } from './announce.ts'
 import { hostProblem, parseHost, soughtHost } from './host.ts'
 import { presentDomain } from './present.ts'
@@ -36,6 +37,7 @@ export async function deleteDomain(ctx: DomainCtx, slug: string): Promise<{ slug
   return transaction(ctx, async (ctx) => {
     await lockDomains(ctx.db, ctx.workspaceId)
     if (!(await giveUpDomain(ctx, { slug: sought }))) throw notFound('domain', sought)
+    reportChange(ctx, { id: sought, before: { slug: sought } })
     return { slug: sought }
   })
 }
@@ -58,6 +60,7 @@ async function update(ctx: DomainCtx, slug: string, patch: DomainPatch): Promise
   }
   const now = ctx.now()
   const changes = findChanges(before, patch, now)
+  reportChange(ctx, { id: before.id, before, after: changes })
   if (Object.keys(changes).length === 0) return before
   const other = changes.is_primary ? await unsetPrimary(ctx.db, ctx.workspaceId, now) : undefined
   const after = await changeDomain(ctx.db, ctx.workspaceId, before.id, { ...changes, updated_at: now })

@@ -10,6 +10,7 @@ import type { Ctx, Platform } from '../../platform/context.ts'
 import { AppError, badRequest, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
+import { reportChange } from '../../platform/recording.ts'
 import { groupsByNumber, requireGroup } from '../groups/service.ts'
 import {
   changePartner,
@@ -149,6 +150,7 @@ export async function invitePartner(ctx: Ctx, { groupId, acceptUrl, ...input }: 
     const invited = isNew ? partner : await inviteAgain(ctx, partner, columns)
     await ensureDefaultLinks(ctx, invited, group, target)
     await countEmail(ctx, input.email)
+    reportChange(ctx, { kind: 'partners', id: invited.id, after: { ...input, groupId } })
     await queueEmail(ctx, invited, { kind: 'invite', token, acceptUrl })
     return invited
   })

@@ -2,6 +2,7 @@ import type { NewPartner, Partner, PartnerPatch, PartnersQuery } from '@tributar
 import type { Ctx } from '../../platform/context.ts'
 import { notFound } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
+import { reportChange } from '../../platform/recording.ts'
 import { requireGroup } from '../groups/service.ts'
 import {
   changePartner,
@@ -79,6 +80,8 @@ export async function updatePartner(ctx: Ctx, id: string, patch: PartnerPatch): 
     const columns = Object.entries(profileColumns(patch)).filter(
       ([name, value]) => value !== before[name as keyof typeof before],
     )
+    const after = { ...Object.fromEntries(columns), ...(patch.tagIds && { tagIds: patch.tagIds }) }
+    reportChange(ctx, { kind: 'partners', id, before, after: group ? { ...after, groupNumber: group.number } : after })
     // A move is published already.
     if (!hasMoved && (patch.tagIds || columns.length > 0)) await publishUpdates(ctx, [number])
     if (columns.length === 0) return requirePartner(ctx, { partnerId: id })

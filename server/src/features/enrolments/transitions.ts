@@ -3,6 +3,7 @@ import type { banReasons } from '@tributary/contract/partners'
 import type { Ctx } from '../../platform/context.ts'
 import { badRequest, notFound } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
+import { reportChange } from '../../platform/recording.ts'
 import { disablePartnerCodes, enablePartnerCodes } from '../discount-codes/service.ts'
 import { groupsByNumber, requireGroup } from '../groups/service.ts'
 import { disableLinks, enableLinks } from '../links/service.ts'
@@ -65,6 +66,7 @@ export async function transit(
   const { from, to } = transitions[transition]
   const changed = await changePartner(ctx, number, { ...columns, status: to }, from)
   if (!changed) throw refusal(before, transition)
+  reportChange(ctx, { kind: 'partners', id: before.id, before, after: { ...columns, status: to } })
   const described = { from: before.status, ...detail }
   await recordActivities(ctx, [{ partnerNumber: number, kind: to, detail: described }])
   // A partner that is approved is published as enrolled.

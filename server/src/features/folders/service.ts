@@ -4,6 +4,7 @@ import { conflict, notFound } from '../../platform/errors.ts'
 import { hashPartition, newId } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { transaction, violatedConstraint } from '../../platform/postgres.ts'
+import { reportChange } from '../../platform/recording.ts'
 import { requireRoom } from '../workspaces/service.ts'
 import { type FolderDeleted, folderDeletedMessage } from './messages.ts'
 import {
@@ -51,6 +52,7 @@ export async function updateFolder(ctx: Ctx, id: string, patch: FolderPatch): Pr
   const row = await selectFolder(ctx.db, ctx.workspaceId, id)
   if (!row) throw notFound('folder', id)
   const changes = changesTo(row, patch)
+  reportChange(ctx, { id, before: row, after: changes })
   if (Object.keys(changes).length === 0) return presentFolder(row)
   const updated = await updateFolderRow(ctx.db, ctx.workspaceId, id, changes).catch((error) => {
     throw changes.name !== undefined && violatedConstraint(error) === 'folders_name' ? nameTaken(changes.name) : error

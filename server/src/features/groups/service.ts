@@ -3,6 +3,7 @@ import type { Ctx } from '../../platform/context.ts'
 import { AppError, conflict, forbidden, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { type AllWorkspacesDb, transaction, violatedConstraint } from '../../platform/postgres.ts'
+import { reportChange } from '../../platform/recording.ts'
 import { domainForLink } from '../domains/service.ts'
 import { requireRoom } from '../workspaces/service.ts'
 import { findMove, type MoveTarget, type MovingPartner } from './move.ts'
@@ -71,6 +72,7 @@ export async function updateGroup(ctx: Ctx, id: string, patch: GroupPatch): Prom
     const columns = Object.entries(await groupColumns(ctx, patch)).filter(
       ([name, value]) => JSON.stringify(value) !== JSON.stringify(group[name as keyof GroupRow]),
     )
+    reportChange(ctx, { id, before: group, after: Object.fromEntries(columns) })
     if (columns.length === 0) return group
     return updateGroupRow(ctx.db, ctx.workspaceId, id, Object.fromEntries(columns))
   }).catch((error) => {

@@ -13,6 +13,8 @@ export type NewItem = {
   change: object
   event: object
   link: object
+  /** The audit log's entry, when the statement inserts it. */
+  entry: object | null
 }
 export type InsertedRow = Pick<LinkRow, 'id' | 'number' | 'version' | 'created_at'>
 
@@ -75,10 +77,14 @@ export type Creation = (
 export type CreationConditions = { domain: string; folder: string; webhooks: string; tags: string; partner: string }
 
 /**
- * Returns the function that inserts links with their counters, tags and messages in one statement, and skips each link
- * that does not meet a condition or whose address or external id is taken.
+ * Returns the function that inserts links with their counters, tags, messages and audit entries in one statement, and
+ * skips each link that does not meet a condition or whose address or external id is taken. `insertEntries` is the SQL
+ * that inserts the entry of each link in `made`.
  */
-export function openCreation({ domain, folder, webhooks, tags, partner }: CreationConditions): Creation {
+export function openCreation(
+  { domain, folder, webhooks, tags, partner }: CreationConditions,
+  insertEntries: (parts: Record<'from' | 'entry', string>) => string,
+): Creation {
   const columns = insertedColumns.join(', ')
   const createdAt = `to_char(made.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
   const tagged = {
@@ -92,7 +98,7 @@ export function openCreation({ domain, folder, webhooks, tags, partner }: Creati
   }
   const buildText = ({ condition, insert }: typeof tagged) => `WITH item AS MATERIALIZED (
       SELECT * FROM jsonb_to_recordset($2::jsonb) AS item (
-        row jsonb, is_default boolean, tag_ids text[], change jsonb, event jsonb, link jsonb)
+        row jsonb, is_default boolean, tag_ids text[], change jsonb, event jsonb, link jsonb, entry jsonb)
     ), made AS (
       INSERT INTO links (${columns})
       SELECT ${insertedColumns.map((column) => `given.${column}`).join(', ')}
@@ -107,6 +113,8 @@ export function openCreation({ domain, folder, webhooks, tags, partner }: Creati
         'version', made.version, 'event', item.event || jsonb_build_object('link', item.link
           || jsonb_build_object('createdAt', ${createdAt}, 'updatedAt', ${createdAt}))), $5
       FROM made JOIN item ON item.row ->> 'id' = made.id`)}
+    ), audited AS (
+      ${insertEntries({ from: `made JOIN item ON item.row ->> 'id' = made.id`, entry: 'item.entry' })}
     )
     SELECT made.*, CASE WHEN $6::boolean THEN ${outboxNotify}::text END AS notified FROM made`
   const texts = {

@@ -7,6 +7,7 @@ import { hashPartition, newId } from '../../platform/ids.ts'
 import { wakeRelay } from '../../platform/outbox.ts'
 import { isDeadlock, transaction } from '../../platform/postgres.ts'
 import { seal } from '../../platform/seal.ts'
+import { entryInsertion, groupedEntries, markWritten, recordGrouped } from '../audit/service.ts'
 import { domainCondition, forgetLinkDomain, guessLinkDomain } from '../domains/service.ts'
 import { folderCondition } from '../folders/service.ts'
 import { partnerCondition } from '../partners/service.ts'
@@ -24,26 +25,39 @@ import { describeChange, largestLink, makeLink } from './write.ts'
 
 /* Creation in one statement. It gives no reasons: `makeLink` creates, or rejects, a link that was not inserted. */
 
-const insertLinks = openCreation({
-  domain: domainCondition({ workspace: '$1', domain: 'given.domain', isDefault: 'item.is_default', shared: '$3' }),
-  folder: folderCondition({ workspace: '$1', id: 'given.folder_id' }),
-  webhooks: webhooksCondition({ workspace: '$1', ids: 'given.webhook_ids' }),
-  tags: tagsCondition({ workspace: '$1', ids: 'item.tag_ids' }),
-  partner: partnerCondition({ workspace: '$1', id: 'given.partner_id' }),
-})
+const insertLinks = openCreation(
+  {
+    domain: domainCondition({ workspace: '$1', domain: 'given.domain', isDefault: 'item.is_default', shared: '$3' }),
+    folder: folderCondition({ workspace: '$1', id: 'given.folder_id' }),
+    webhooks: webhooksCondition({ workspace: '$1', ids: 'given.webhook_ids' }),
+    tags: tagsCondition({ workspace: '$1', ids: 'item.tag_ids' }),
+    partner: partnerCondition({ workspace: '$1', id: 'given.partner_id' }),
+  },
+  entryInsertion,
+)
 
 const createInGroup = openGroupCommit<NewLink, Link>(
-  (ctx, calls) =>
-    createAtOnce(
-      ctx,
-      calls.map(({ input }) => input),
-    ),
+  async (ctx, calls) => {
+    const inputs = calls.map(({ input }) => input)
+    const links = await createAtOnce(ctx, inputs, calls)
+    markWritten(calls.filter((_, index) => links[index]))
+    return links
+  },
   { isOneStatement: true },
 )
 
+/** Creates a link. Outside a transaction, it also records the request in the audit log. */
 export async function createOne(ctx: Ctx, input: NewLink): Promise<Link> {
-  const link = ctx.db.isTransaction ? (await createAtOnce(ctx, [input]))[0] : await createInGroup(ctx, input)
-  return link ?? transaction(ctx, (ctx) => createSlowly(ctx, input))
+  if (ctx.db.isTransaction) return (await createAtOnce(ctx, [input]))[0] ?? createSlowly(ctx, input)
+  return (await createInGroup(ctx, input)) ?? createAlone(ctx, input)
+}
+
+function createAlone(ctx: Ctx, input: NewLink): Promise<Link> {
+  return transaction(ctx, async (ctx) => {
+    const link = await createSlowly(ctx, input)
+    await recordGrouped(ctx, [{ ctx, performed: { body: input, result: link } }])
+    return link
+  })
 }
 
 /** Creates a link with a statement for each rule, so that an error tells which one it breaks. Needs a transaction. */
@@ -51,8 +65,11 @@ export async function createSlowly(ctx: Ctx, input: NewLink): Promise<Link> {
   return (await presentAll(ctx, [await makeLink(ctx, input)]))[0] as Link
 }
 
-/** Creates links and returns them by index; undefined for each that was not created, for whatever reason. */
-export async function createAtOnce(ctx: Ctx, inputs: NewLink[]): Promise<(Link | undefined)[]> {
+/**
+ * Creates links and returns them by index; undefined for each that was not created, for whatever reason. With `calls`,
+ * the statement also inserts the audit entry of each request.
+ */
+export async function createAtOnce(ctx: Ctx, inputs: NewLink[], calls?: { ctx: Ctx }[]): Promise<(Link | undefined)[]> {
   const none = inputs.map(() => undefined)
   // A larger link may not fit into a message. Near the quota, links are checked one by one.
   if (ctx.config.LINK_MAX_BYTES > largestLink / 2) return none
@@ -62,6 +79,7 @@ export async function createAtOnce(ctx: Ctx, inputs: NewLink[]): Promise<(Link |
   const drafts: (Draft | undefined)[] = []
   for (const input of inputs)
     drafts.push(draftLink(ctx, input, { domain: await guessLinkDomain(ctx, input.domain), tags, partners }))
+  if (calls) await addEntries(ctx, drafts, calls, inputs)
   // Sorted, so that two groups with the same addresses do not deadlock.
   const items = drafts
     .flatMap((draft) => draft?.item ?? [])
@@ -72,6 +90,20 @@ export async function createAtOnce(ctx: Ctx, inputs: NewLink[]): Promise<(Link |
     const createdAt = draft && made.get(draft.link.id)?.toISOString()
     return createdAt === undefined ? undefined : { ...(draft as Draft).link, createdAt, updatedAt: createdAt }
   })
+}
+
+async function addEntries(
+  ctx: Ctx,
+  drafts: (Draft | undefined)[],
+  calls: { ctx: Ctx }[],
+  inputs: NewLink[],
+): Promise<void> {
+  const drafted = calls.flatMap(({ ctx }, index) => {
+    const draft = drafts[index]
+    return draft ? [{ draft, ctx, performed: { body: inputs[index], result: draft.link } }] : []
+  })
+  const entries = await groupedEntries(ctx, drafted)
+  for (const [index, { draft }] of drafted.entries()) draft.item.entry = entries[index] ?? null
 }
 
 /** Inserts the items. Returns the time of creation by link id. */
@@ -149,6 +181,7 @@ function draftLink(
       change: describeChange(row),
       event: { id: newId('evt'), type: 'link.created', createdAt },
       link: { ...link, password: null },
+      entry: null,
     },
   }
 }

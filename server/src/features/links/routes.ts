@@ -5,7 +5,7 @@ import { countLinks, createLink, deleteLink, getLink, groupLinks, listLinks, upd
 import { upsertLink } from './upsert.ts'
 
 export const linksRoutes = [
-  route(contract.createLink, (ctx, { body }) => createLink(ctx, body)),
+  route(contract.createLink, (ctx, { body }) => createLink(ctx, body), undefined, { isGrouped: true }),
   route(contract.listLinks, (ctx, { query }) => listLinks(ctx, query)),
   route(contract.countLinks, (ctx, { query }) => countLinks(ctx, query)),
   route(contract.groupLinks, (ctx, { query }) => groupLinks(ctx, query)),

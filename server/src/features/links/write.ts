@@ -4,6 +4,7 @@ import { conflict, invalid } from '../../platform/errors.ts'
 import { hashPartition, newId } from '../../platform/ids.ts'
 import { type Message, publish } from '../../platform/outbox.ts'
 import { violatedConstraint } from '../../platform/postgres.ts'
+import { reportChange } from '../../platform/recording.ts'
 import { seal } from '../../platform/seal.ts'
 import { domainForLink, hasDomain } from '../domains/service.ts'
 import { requireFolder } from '../folders/service.ts'
@@ -74,6 +75,12 @@ export async function changeLink(ctx: Ctx, link: LinkRow, patch: LinkPatch): Pro
   const changed = Object.fromEntries(Object.entries(columns).filter(([name, value]) => differs(link, name, value)))
   requireSmallLink(ctx.config, { ...link, ...changed }, link)
   const retagged = tagIds !== undefined && tagIds.join() !== link.tag_ids.join()
+  reportChange(ctx, {
+    kind: 'links',
+    id: link.id,
+    before: link,
+    after: { ...changed, ...(retagged && { tag_ids: tagIds }) },
+  })
   if (Object.keys(changed).length === 0 && !retagged) return link
   try {
     await updateLink(ctx.db, ctx.workspaceId, link.number, changed)
@@ -92,6 +99,7 @@ export async function removeLinks(ctx: Ctx, numbers: bigint[]): Promise<bigint[]
   const removed = await deleteLinks(ctx.db, ctx.workspaceId, numbers)
   const rows = await selectLinksByNumber(ctx.db, ctx.workspaceId, removed)
   await publishEvents(ctx, 'link.deleted', rows)
+  for (const { id, domain, key, url } of rows) reportChange(ctx, { kind: 'links', id, before: { domain, key, url } })
   return removed
 }
 

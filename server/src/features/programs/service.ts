@@ -4,6 +4,7 @@ import type { Ctx, Platform } from '../../platform/context.ts'
 import { conflict, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
+import { reportChange } from '../../platform/recording.ts'
 import { domainForLink } from '../domains/service.ts'
 import { createDefaultGroup, noProgram } from '../groups/service.ts'
 import { conversionSettings } from '../workspaces/service.ts'
@@ -45,6 +46,7 @@ export async function updateProgram(ctx: Ctx, id: string, patch: ProgramPatch): 
   const columns = Object.entries(await programColumns(ctx, patch)).filter(
     ([name, value]) => String(value) !== String(row[name as keyof ProgramRow]),
   )
+  reportChange(ctx, { id, before: row, after: Object.fromEntries(columns) })
   if (columns.length === 0) return presentProgram(row)
   const changes: ProgramChanges = Object.fromEntries(columns)
   if ('terms_url' in changes) changes.terms_version = row.terms_version + 1

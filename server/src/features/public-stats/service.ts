@@ -9,6 +9,7 @@ import type {
 import { asSystem, type Ctx, type Platform } from '../../platform/context.ts'
 import { AppError, invalid } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
+import { reportChange } from '../../platform/recording.ts'
 import { seal } from '../../platform/seal.ts'
 import { retrieveAnalytics } from '../analytics/service.ts'
 import { isFolder, requireFolder } from '../folders/service.ts'
@@ -31,6 +32,7 @@ export async function changePublicStats(ctx: Ctx, change: PublicStatsChange): Pr
     const id = link?.id ?? (folderId as string)
     const sealed = typeof password === 'string' ? seal(ctx.config.ENCRYPTION_KEYS, sealPurpose(id), password) : password
     const row = await upsertPublicStats(ctx.db, ctx.workspaceId, id, { enabled, password: sealed })
+    reportChange(ctx, { id, after: { enabled, ...(password !== undefined && { password }) } })
     const hasPassword = row.sealed_password !== null
     return { linkId: link?.id ?? null, folderId: folderId ?? null, enabled, hasPassword }
   })

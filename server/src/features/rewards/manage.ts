@@ -11,6 +11,7 @@ import { type Ctx, formatActor } from '../../platform/context.ts'
 import { conflict, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
+import { reportChange } from '../../platform/recording.ts'
 import { parse } from '../../platform/validation.ts'
 import { groupsByNumber, requireGroup } from '../groups/service.ts'
 import { lockPartners, partnersByNumber, recordActivities, requirePartner } from '../partners/service.ts'
@@ -98,6 +99,11 @@ export async function updateReward(ctx: Ctx, id: string, { applyTo, ...patch }: 
     const actor = formatActor(ctx.actor)
     const row = { version: version.version + 1, terms, appliesToAll, actor, at: ctx.now() }
     const changed = { reward, version: await insertVersion(ctx.db, ctx.workspaceId, reward, row) }
+    reportChange(ctx, {
+      id,
+      before: { terms: version.terms, version: version.version },
+      after: { terms, appliesToAll },
+    })
     await recordChange(ctx, changed, 'updated')
     return present(ctx, changed)
   })

@@ -5,6 +5,7 @@ import { badRequest, conflict, notFound } from '../../platform/errors.ts'
 import { hashPartition, newId } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { transaction, violatedConstraint } from '../../platform/postgres.ts'
+import { reportChange } from '../../platform/recording.ts'
 import { requireRoom } from '../workspaces/service.ts'
 import { type TagDeleted, tagDeletedMessage } from './messages.ts'
 import {
@@ -58,6 +59,7 @@ export async function updateTag(ctx: Ctx, id: string, patch: TagPatch): Promise<
   if (!row) throw notFound('tag', id)
   const { name, color } = { name: patch.name ?? patch.tag, color: patch.color }
   if ((name ?? row.name) === row.name && (color ?? row.color) === row.color) return presentTag(row)
+  reportChange(ctx, { id, before: row, after: { name: name ?? row.name, color: color ?? row.color } })
   const updated = await updateTagRow(ctx.db, ctx.workspaceId, id, { name, color }).catch((error) => {
     throw name !== undefined && violatedConstraint(error) === 'tags_name' ? nameTaken(name) : error
   })

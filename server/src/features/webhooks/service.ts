@@ -13,6 +13,7 @@ import type { Ctx, Platform } from '../../platform/context.ts'
 import { conflict, invalid, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { transaction, violatedConstraint } from '../../platform/postgres.ts'
+import { reportChange } from '../../platform/recording.ts'
 import { requireRoom } from '../workspaces/service.ts'
 import { webhookMetrics } from './metrics.ts'
 import { presentWebhook } from './present.ts'
@@ -138,6 +139,8 @@ export async function updateWebhook(
   const row = await lockedTransaction(ctx, async (ctx) => {
     const current = await requireWebhook(ctx, id)
     const scope = resolveScope(patch, current)
+    const { folderIds, linkIds, ...fields } = patch
+    reportChange(ctx, { id, before: current, after: { ...fields, ...scope, ...(linkIds && { linkIds }) } })
     if (patch.folderIds) await requireFolders(ctx, scopes, scope.folder_ids)
     if (patch.linkIds && scope.scope === 'links') await scopes.assignWebhook(ctx, id, patch.linkIds)
     return change(ctx, id, {

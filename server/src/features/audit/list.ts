@@ -1,0 +1,107 @@
+import type { AuditEntry, AuditExportQuery, AuditLogQuery } from '@tributary/contract/audit'
+import type { Ctx } from '../../platform/context.ts'
+import { csvLine } from '../../platform/csv.ts'
+import { invalid } from '../../platform/errors.ts'
+import { openFor, type PersonKeys, readKeys } from './persons.ts'
+import { type EntryFilter, type EntryRow, selectEntries } from './store.ts'
+
+type Stored = { kind: string; id: string; before?: object; after?: object }
+
+const rowsAtOnce = 500
+
+/** Lists entries, newest first; `next` is the cursor of the next page. */
+export async function listEntries(ctx: Ctx, query: AuditLogQuery): Promise<{ entries: AuditEntry[]; next?: string }> {
+  const { pageSize: count, cursor } = query
+  const page = { ascending: false, after: cursor === undefined ? undefined : BigInt(cursor), count: count + 1 }
+  const rows = await selectEntries(ctx.db, ctx.workspaceId, parseFilter(query), page)
+  const shown = rows.slice(0, count)
+  const last = rows.length > count ? shown.at(-1) : undefined
+  return { entries: await presentEntries(ctx, shown), ...(last && { next: String(last.sequence) }) }
+}
+
+export function exportEntries(ctx: Ctx, query: AuditExportQuery): AsyncIterable<string> {
+  return exportLines(ctx, query, parseFilter(query))
+}
+
+async function* exportLines(ctx: Ctx, { format }: AuditExportQuery, filter: EntryFilter): AsyncGenerator<string> {
+  if (format === 'csv') yield csvLine(columns)
+  for (let after = 0n; ; ) {
+    const rows = await selectEntries(ctx.db, ctx.workspaceId, filter, { ascending: true, after, count: rowsAtOnce })
+    const entries = await presentEntries(ctx, rows)
+    yield entries.map((entry) => (format === 'csv' ? csvLine(cells(entry)) : `${JSON.stringify(entry)}\n`)).join('')
+    const last = rows.at(-1)
+    if (!last || rows.length < rowsAtOnce) return
+    after = last.sequence
+  }
+}
+
+const columns = [
+  ...['sequence', 'at', 'actorKind', 'actorId', 'credential', 'network', 'operation', 'targetKind', 'targetIds'],
+  ...['requestId', 'changes', 'hash'],
+]
+
+function cells({ sequence, at, actor, operation, target, requestId, changes, hash }: AuditEntry) {
+  const who = [actor.kind, actor.id, actor.credential, actor.network]
+  return [sequence, at, ...who, operation, target.kind, target.ids.join(' '), requestId, JSON.stringify(changes), hash]
+}
+
+function parseFilter({ start, end, actorId, operation, targetId }: AuditExportQuery | AuditLogQuery): EntryFilter {
+  const [from, until] = [start, end].map((time) => (time === undefined ? undefined : new Date(time)))
+  if (from && until && from > until) throw invalid('`start` in the query must not be after `end`.')
+  return { actorId, operation, targetId, from, until }
+}
+
+async function presentEntries(ctx: Ctx, rows: EntryRow[]): Promise<AuditEntry[]> {
+  const isAllowed = mayReadPersons(ctx)
+  const persons = rows.flatMap((row) => [row.actor_id, ...sealedPersons(row.changes)])
+  const keys = isAllowed ? await readKeys(ctx, persons) : undefined
+  return rows.map((row) => presentEntry(row, keys))
+}
+
+/** Whether the caller may read names, addresses and networks in entries. */
+function mayReadPersons({ actor }: Pick<Ctx, 'actor'>): boolean {
+  return actor.scopes.includes('apis.all')
+}
+
+function presentEntry(row: EntryRow, keys: PersonKeys | undefined): AuditEntry {
+  const network = row.sealed_network && openFor(keys?.get(row.actor_id), row.actor_id, row.sealed_network)
+  return {
+    sequence: Number(row.sequence),
+    at: row.at.toISOString(),
+    actor: {
+      kind: row.actor_kind,
+      id: row.actor_id,
+      credential: row.credential,
+      network: typeof network === 'string' ? network : null,
+    },
+    operation: row.operation,
+    target: { kind: row.target_kind, ids: row.target_ids },
+    requestId: row.request_id,
+    changes: (row.changes as Stored[]).map(({ kind, id, before, after }) => ({
+      kind,
+      id,
+      before: before ? (reveal(before, keys) as Record<string, unknown>) : null,
+      after: after ? (reveal(after, keys) as Record<string, unknown>) : null,
+    })),
+    hash: row.hash.toString('hex'),
+  }
+}
+
+/** Decrypts the personal values in stored fields, if the caller may read them and they are not erased. */
+function reveal(value: unknown, keys: PersonKeys | undefined): unknown {
+  if (Array.isArray(value)) return value.map((item) => reveal(item, keys))
+  if (typeof value !== 'object' || value === null) return value
+  const { $redacted: reason, $person: person, $sealed: sealed } = value as Record<string, unknown>
+  if (typeof reason === 'string') return { redacted: reason }
+  if (typeof person === 'string' && typeof sealed === 'string') {
+    const opened = openFor(keys?.get(person), person, Buffer.from(sealed, 'base64'))
+    return opened ?? { redacted: keys ? 'erased' : 'personal' }
+  }
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, reveal(inner, keys)]))
+}
+
+function sealedPersons(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  const { $person: person } = value as Record<string, unknown>
+  return typeof person === 'string' ? [person] : Object.values(value).flatMap(sealedPersons)
+}
