@@ -61,6 +61,7 @@ function sidebar(): DefaultTheme.SidebarItem[] {
       'guides/webhooks',
       'guides/qr',
       'guides/idempotency',
+      'guides/audit-log',
       'guides/errors',
     ]),
     section('Pay partners', ['guides/partner-program', 'guides/rewards']),
