@@ -11,6 +11,7 @@ import { createGroup } from '../src/features/groups/service.ts'
 import { createPartnerTag } from '../src/features/partner-tags/service.ts'
 import { createReward } from '../src/features/rewards/manage.ts'
 import { createTag } from '../src/features/tags/service.ts'
+import { createToken } from '../src/features/tokens/service.ts'
 import type { Platform } from '../src/platform/context.ts'
 import { type BuiltWorkspace, buildCustomer, buildLink, buildPartner, buildProgram } from './build.ts'
 import { contextIn } from './context.ts'
@@ -58,6 +59,7 @@ export function validWrites(platform: Platform, workspace: BuiltWorkspace): Reco
   }
   const webhook = (given = {}) =>
     buildWebhook(platform, workspace.id, { url: `https://localhost/${name()}`, disabled_at: new Date(), ...given })
+  const token = () => createToken(platform, { workspaceId: workspace.id, name: name() })
   const failedDelivery = async () => {
     const built = await webhook({ disabled_at: null })
     const [eventId = ''] = await queueEvents(platform, [built])
@@ -171,6 +173,10 @@ export function validWrites(platform: Platform, workspace: BuiltWorkspace): Reco
     createTag: async () => ({ body: { name: name() } }),
     updateTag: async () => ({ params: await byId(createTag(ctx, { name: name() })), body: { name: name() } }),
     deleteTag: async () => ({ params: await byId(createTag(ctx, { name: name() })) }),
+    createToken: async () => ({ body: { name: name(), kind: 'machine' } }),
+    updateToken: async () => ({ params: await byId(token()), body: { name: name() } }),
+    rotateToken: async () => ({ params: await byId(token()), body: {} }),
+    revokeToken: async () => ({ params: await byId(token()) }),
     createWebhook: async () => ({
       body: { name: name(), url: `https://localhost/${name()}`, triggers: ['link.created'] },
     }),

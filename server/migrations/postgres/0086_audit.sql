@@ -15,8 +15,9 @@ CREATE TABLE audit_entries (
   target_kind text NOT NULL,
   target_ids text[] NOT NULL,
   request_id text,
-  -- The client's network, encrypted under the actor's key.
+  -- The client's network, encrypted under the key of a person: the user, or the API key itself.
   sealed_network bytea,
+  person text,
   changes jsonb NOT NULL,
   sequence bigint,
   hash bytea,
@@ -36,9 +37,9 @@ REVOKE UPDATE, DELETE, TRUNCATE ON audit_entries FROM PUBLIC;
 CREATE TRIGGER audit_entries_immutable BEFORE UPDATE ON audit_entries FOR EACH ROW
   WHEN (OLD.hash IS NOT NULL OR
     (NEW.number, NEW.workspace_id, NEW.at, NEW.actor_kind, NEW.actor_id, NEW.credential, NEW.operation, NEW.target_kind,
-      NEW.target_ids, NEW.request_id, NEW.sealed_network, NEW.changes) IS DISTINCT FROM
+      NEW.target_ids, NEW.request_id, NEW.sealed_network, NEW.person, NEW.changes) IS DISTINCT FROM
     (OLD.number, OLD.workspace_id, OLD.at, OLD.actor_kind, OLD.actor_id, OLD.credential, OLD.operation, OLD.target_kind,
-      OLD.target_ids, OLD.request_id, OLD.sealed_network, OLD.changes))
+      OLD.target_ids, OLD.request_id, OLD.sealed_network, OLD.person, OLD.changes))
   EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER audit_entries_kept BEFORE DELETE ON audit_entries FOR EACH STATEMENT
   WHEN (current_setting('tributary.audit_retention', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION refuse_change();

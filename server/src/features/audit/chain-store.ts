@@ -17,7 +17,7 @@ export type ChainRow = {
 
 const contentFragment = sql`jsonb_build_array(to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), actor_kind,
   actor_id, credential, operation, target_kind, to_jsonb(target_ids), request_id, encode(sealed_network, 'hex'),
-  changes)::text`
+  person, changes)::text`
 
 /** Takes the sealing lock until the transaction ends; false while another process has it. */
 export async function lockSealing(db: AllWorkspacesDb): Promise<boolean> {

@@ -53,7 +53,7 @@ function parseFilter({ start, end, actorId, operation, targetId }: AuditExportQu
 
 async function presentEntries(ctx: Ctx, rows: EntryRow[]): Promise<AuditEntry[]> {
   const isAllowed = mayReadPersons(ctx)
-  const persons = rows.flatMap((row) => [row.actor_id, ...sealedPersons(row.changes)])
+  const persons = rows.flatMap((row) => [row.person ?? '', ...sealedPersons(row.changes)])
   const keys = isAllowed ? await readKeys(ctx, persons) : undefined
   return rows.map((row) => presentEntry(row, keys))
 }
@@ -64,7 +64,8 @@ function mayReadPersons({ actor }: Pick<Ctx, 'actor'>): boolean {
 }
 
 function presentEntry(row: EntryRow, keys: PersonKeys | undefined): AuditEntry {
-  const network = row.sealed_network && openFor(keys?.get(row.actor_id), row.actor_id, row.sealed_network)
+  const person = row.person ?? ''
+  const network = row.sealed_network && openFor(keys?.get(person), person, row.sealed_network)
   return {
     sequence: Number(row.sequence),
     at: row.at.toISOString(),

@@ -9,13 +9,18 @@ export const installation = 'installation'
 
 type Handles = Pick<Platform, 'db' | 'config'>
 type Described = ReturnType<typeof describeWrite>
-type Draft = Omit<NewEntry, 'sealed_network' | 'changes'> & { network: string } & Pick<Described, 'changes'>
+type Draft = Omit<NewEntry, 'sealed_network' | 'changes'> & { network: string; person: string } & Pick<
+    Described,
+    'changes'
+  >
 
 /** Something to record that is not a write through the API. */
 export type AuditEvent = {
   /** Such as `sign-in` or `tributary key create`. */
   operation: string
   actor: Pick<Actor, 'kind' | 'id'>
+  /** Whose values these are; the actor when omitted. */
+  person?: string
   /** Without a workspace, the entry is about the installation. */
   workspaceId?: string
   /** The session or key. */
@@ -42,6 +47,7 @@ export async function recordEvent(platform: Handles & Pick<Platform, 'now'>, eve
     target_ids: target?.ids ?? [],
     request_id: event.requestId ?? null,
     network: event.network ?? '',
+    person: event.person ?? actor.id,
     changes: details ? [{ kind, id: target?.ids[0] ?? '', after: details }] : [],
   }
   await insertEntries(platform.db, await sealDrafts(platform, [draft]))
@@ -78,8 +84,14 @@ function draftEntry(ctx: Ctx, performed: Performed): Draft | undefined {
     target_ids: targetIds,
     request_id: ctx.requestId,
     network: record.network,
+    person: findPerson(actor),
     changes,
   }
+}
+
+/** Whose key encrypts where a request came from: the user also of a personal key, so that one deletion erases all. */
+export function findPerson(actor: Actor): string {
+  return (actor.kind === 'key' ? actor.userId : undefined) ?? actor.id
 }
 
 async function sealDrafts(handles: Handles, drafts: Draft[]): Promise<NewEntry[]> {
@@ -89,8 +101,8 @@ async function sealDrafts(handles: Handles, drafts: Draft[]): Promise<NewEntry[]
     return { $person: person, $sealed: key ? sealFor(key, person, value).toString('base64') : '' }
   }
   return drafts.map(({ network, changes, ...draft }) => {
-    const key = keys.get(draft.actor_id)
-    const sealed = network && key ? sealFor(key, draft.actor_id, network) : undefined
+    const key = keys.get(draft.person)
+    const sealed = network && key ? sealFor(key, draft.person, network) : undefined
     return {
       ...draft,
       sealed_network: sealed ? `\\x${sealed.toString('hex')}` : null,
@@ -103,10 +115,10 @@ async function sealDrafts(handles: Handles, drafts: Draft[]): Promise<NewEntry[]
 async function keysFor(handles: Handles, drafts: Draft[]): Promise<PersonKeys> {
   const known: PersonKeys = new Map()
   const persons = drafts.flatMap(({ changes }) => personsIn(changes))
-  for (const { actor_id, network } of drafts) {
-    const key = cachedActorKey(handles, actor_id)
-    if (key) known.set(actor_id, key)
-    else if (network) persons.push(actor_id)
+  for (const { person, network } of drafts) {
+    const key = cachedActorKey(handles, person)
+    if (key) known.set(person, key)
+    else if (network) persons.push(person)
   }
   const missing = persons.filter((person) => !known.has(person))
   return missing.length === 0 ? known : new Map([...known, ...(await makeKeys(handles, missing))])

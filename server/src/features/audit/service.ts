@@ -6,7 +6,7 @@ import { memoByObject } from '../../platform/memo.ts'
 import { transaction } from '../../platform/postgres.ts'
 import type { Performed, Recorder } from '../../platform/recording.ts'
 import { forgetKeys, loadActorKey } from './persons.ts'
-import { type AuditEvent, buildEntries, recordEvent, recordWrite } from './record.ts'
+import { type AuditEvent, buildEntries, findPerson, recordEvent, recordWrite } from './record.ts'
 import { incrementCount, insertEntries, insertEntryFragment, insertNetwork, type NewEntry } from './store.ts'
 import { type AuditFinding, verifyChains } from './verify.ts'
 
@@ -17,7 +17,7 @@ const knownNetworks = memoByObject((_: Config) => openByteCache<true>({ maxBytes
 
 /** The audit log for `serve`. */
 export const auditLog: Recorder = {
-  prepare: (ctx) => loadActorKey(ctx, ctx.actor.id),
+  prepare: (ctx) => loadActorKey(ctx, findPerson(ctx.actor)),
   record: recordWrite,
   noticeNetwork,
 }
@@ -89,7 +89,7 @@ async function noticeNetwork(ctx: Ctx, network: string): Promise<void> {
   if (known.has(name)) return
   known.set(name, true)
   try {
-    await loadActorKey(ctx, actor.id)
+    await loadActorKey(ctx, findPerson(actor))
     await transaction(ctx, (ctx) => recordNetwork(ctx, network))
   } catch (error) {
     // The next request tries again; this one must not fail for it.
@@ -105,5 +105,5 @@ async function recordNetwork(ctx: Ctx, network: string): Promise<void> {
   if (!(await insertNetwork(ctx.db, workspaceId, { keyId: actor.id, network: hash, most: mostNetworks }))) return
   const target = { kind: 'tokens', ids: [actor.id] }
   const event = { operation: 'key.new-network', actor, workspaceId, credential: actor.id, target }
-  await recordEvent(ctx, { ...event, network, requestId })
+  await recordEvent(ctx, { ...event, person: findPerson(actor), network, requestId })
 }

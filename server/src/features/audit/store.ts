@@ -13,6 +13,7 @@ export type NewEntry = {
   target_ids: string[]
   request_id: string | null
   sealed_network: string | null
+  person: string | null
   changes: object
 }
 export type EntryRow = Omit<NewEntry, 'at' | 'sealed_network' | 'changes'> & {
@@ -34,7 +35,7 @@ const columns = [
     'target_kind',
     'target_ids',
   ] as const),
-  ...(['request_id', 'sealed_network', 'changes'] as const),
+  ...(['request_id', 'sealed_network', 'person', 'changes'] as const),
 ]
 const columnsFragment = columns.join(', ')
 const givenFragment = columns.map((column) => `entry.${column}`).join(', ')

@@ -6,21 +6,27 @@ import type {
   NewCustomer,
 } from '@tributary/contract/customers'
 import type { Link } from '@tributary/contract/links'
-import { openGroupCommit, SeparateCallsError } from '../../platform/batches.ts'
 import { type Ctx, hasScope, type Platform } from '../../platform/context.ts'
 import { conflict, invalid, notFound } from '../../platform/errors.ts'
 import { forgetAnswers } from '../../platform/idempotency.ts'
-import { hashPartition, newId } from '../../platform/ids.ts'
+import { hashPartition } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { transaction, violatedConstraint } from '../../platform/postgres.ts'
 import { reportChange } from '../../platform/recording.ts'
-import { forgetPersons, recordGrouped } from '../audit/service.ts'
+import { forgetPersons } from '../audit/service.ts'
 import { customerDiscounts } from '../discounts/service.ts'
 import { linkNumbers, linksByNumber, ownedLinks } from '../links/service.ts'
 import { findPartner, findPartnersById } from '../partners/service.ts'
-import { hasAmpleRoom, keepCount, requireStorageRoom } from '../workspaces/service.ts'
-import { customerCreatedMessage, customerErasedMessage } from './messages.ts'
-import { anyName } from './names.ts'
+import { keepCount } from '../workspaces/service.ts'
+import {
+  type FirstClick,
+  insertAlone,
+  insertRecorded,
+  insertTogether,
+  type Person as NewPerson,
+  newRow,
+} from './create.ts'
+import { customerErasedMessage } from './messages.ts'
 import { present, presentExpanded } from './present.ts'
 import {
   addSales,
@@ -29,13 +35,10 @@ import {
   type CustomerFilter,
   type CustomerRow,
   type CustomerSelector,
-  countCustomers,
   eraseCustomerRow,
   fillCountries,
-  insertCustomers,
   type LocatedCustomer,
   lockBuyers,
-  type NewCustomerRow,
   replaceSales,
   type SoldRow,
   selectCustomer,
@@ -52,9 +55,7 @@ import {
 } from './store.ts'
 
 export type Customer = CustomerRow
-export type Person = { externalId: string; name: string | null; email: string | null; avatar: string | null }
-/** What brought a customer: its first click, or without one the link of a discount code. */
-type FirstClick = { clickId: string | null; linkNumber: bigint }
+export type Person = NewPerson
 type Expansion = { includeExpandedFields?: boolean }
 
 const attempts = 5
@@ -80,7 +81,7 @@ export async function listCustomers(ctx: Ctx, query: CustomersQuery): Promise<Ex
 export async function createCustomer(ctx: Ctx, input: NewCustomer): Promise<ExpandedCustomer> {
   const { externalId, name = null, email = null, avatar = null } = input
   const row = newRow(ctx, { externalId, name, email, avatar }, null)
-  const created = (await createInGroup(ctx, row)) ?? (await createAlone(ctx, row))
+  const created = await insertRecorded(ctx, row)
   if (!created) throw taken('customers_external_id')
   return presentOne(ctx, created, {})
 }
@@ -189,77 +190,6 @@ export async function makeCustomers(
   const rows = origins.map(({ person, click }) => newRow(ctx, person, click))
   const created = await insertTogether(ctx, rows)
   return new Map(created.map((customer) => [customer.external_id as string, customer]))
-}
-
-/** Inserts a customer and, unless the request has a transaction of its own, the audit entry of the request. */
-function createAlone(ctx: Ctx, row: NewCustomerRow): Promise<Customer | undefined> {
-  if (ctx.db.isTransaction) return insertAlone(ctx, row)
-  return transaction(ctx, async (ctx) => {
-    const customer = await insertAlone(ctx, row)
-    if (customer) await recordGrouped(ctx, [{ ctx, performed: describeNew(row) }])
-    return customer
-  })
-}
-
-/** What the audit log says of a new customer. */
-function describeNew({ id, external_id: externalId, name, email, avatar }: NewCustomerRow) {
-  return { body: { externalId, name, email, avatar }, result: { id } }
-}
-
-/** Inserts a customer within the workspace's quota; undefined when the external id is taken. */
-function insertAlone(ctx: Ctx, row: NewCustomerRow): Promise<Customer | undefined> {
-  return transaction(ctx, async (ctx) => {
-    await requireStorageRoom(ctx, 'customers', () => countCustomers(ctx.db, ctx.workspaceId))
-    return (await insertCounted(ctx, [row]))[0]
-  })
-}
-
-/** Inserts customers. Returns those whose external id was free. */
-async function insertCounted(ctx: Ctx, rows: NewCustomerRow[]): Promise<Customer[]> {
-  const customers = await insertCustomers(ctx.db, rows)
-  if (customers.length === 0) return []
-  await keepCount(ctx, 'customers', customers.length)
-  const { workspaceId } = ctx
-  const partition = hashPartition(workspaceId, ctx.config.EVENT_PARTITIONS)
-  const messages = customers.map(({ id, created_at }) =>
-    customerCreatedMessage({ workspaceId, customerId: id, createdAt: created_at.toISOString() }, partition),
-  )
-  await publish(ctx, ...messages)
-  return customers
-}
-
-/** Creates the customers of concurrent requests in one transaction; undefined for an external id that is taken. */
-const createInGroup = openGroupCommit<NewCustomerRow, Customer>(async (ctx, calls) => {
-  const created = await insertTogether(
-    ctx,
-    calls.map(({ input }) => input),
-  )
-  const byId = new Map(created.map((customer) => [customer.id, customer]))
-  const made = calls.filter(({ input }) => byId.has(input.id))
-  await recordGrouped(
-    ctx,
-    made.map(({ ctx, input }) => ({ ctx, performed: describeNew(input) })),
-  )
-  return calls.map(({ input }) => byId.get(input.id))
-})
-
-/** Inserts customers of several requests. Near the quota, each request has to check it alone. */
-async function insertTogether(ctx: Ctx, rows: NewCustomerRow[]): Promise<Customer[]> {
-  if (!(await hasAmpleRoom(ctx, 'customers'))) throw new SeparateCallsError()
-  return insertCounted(ctx, rows)
-}
-
-function newRow(ctx: Ctx, person: Person, click: FirstClick | null): NewCustomerRow {
-  return {
-    id: newId('cus'),
-    workspace_id: ctx.workspaceId,
-    external_id: person.externalId,
-    name: person.name ?? person.email ?? anyName(),
-    email: person.email,
-    avatar: person.avatar,
-    click_id: click?.clickId ?? null,
-    link_number: click?.linkNumber ?? null,
-  }
 }
 
 /** Saves the customer's first click, unless it already has one. */

@@ -11,6 +11,7 @@ import type {
 import type { Ctx } from '../../platform/context.ts'
 import { conflict, forbidden, invalid, notFound } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
+import { reportChange } from '../../platform/recording.ts'
 import { parseHostnames } from '../workspaces/service.ts'
 import { findOwner, requireLifetime, requireMaker, requireScopes, seesAllKeys } from './permissions.ts'
 import { presentToken, publishablePrefix, readKind } from './present.ts'
@@ -66,6 +67,7 @@ export function updateKey(ctx: Ctx, id: string, patch: TokenPatch): Promise<Toke
   return transaction(ctx, async (ctx) => {
     const row = await requireActiveKey(ctx, id)
     const changes = readChanges(ctx, row, patch)
+    reportChange(ctx, { id, before: row, after: changes })
     if (Object.keys(changes).length === 0) return presentToken(row)
     return presentToken(await updateToken(ctx.db, ctx.workspaceId, id, changes))
   })
@@ -99,6 +101,8 @@ export function rotateKey(ctx: Ctx, id: string, { overlapHours, ...input }: Toke
       maker: ctx.actor,
     })
     await updateToken(ctx.db, ctx.workspaceId, id, { replaced_by: token.id })
+    reportChange(ctx, { id, before: row, after: { ...end, replaced_by: token.id } })
+    reportChange(ctx, { id: token.id, after: { name: row.name, scopes: row.scopes, expiresAt } })
     return { ...presentToken(token), key: token.key }
   })
 }
