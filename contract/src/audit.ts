@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { instant, pageSize } from './common.ts'
+import { instant, listing } from './common.ts'
 import { defaultActors, operation, type StreamOperation } from './operation.ts'
 
 const fields = z
@@ -66,8 +66,8 @@ export const listAuditLog = operation({
       .string()
       .regex(/^\d{1,18}$/)
       .optional()
-      .describe('Cursor: `X-Next-Cursor` of the previous response.'),
-    pageSize: pageSize(100),
+      .describe('Cursor, instead of `page`: `X-Next-Cursor` of the previous response.'),
+    ...listing(100, ['sequence'], 'desc'),
   }),
   response: z.array(auditEntry),
   responseHeaders: { 'X-Next-Cursor': 'Cursor of the next page; absent on the last page.' },

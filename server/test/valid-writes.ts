@@ -20,7 +20,7 @@ import { buildWebhook, queueEvents } from './webhooks.ts'
 /** Secrets and personal values in the calls below; no log may have them in clear text. */
 export const secretPassword = 'correct-horse-battery'
 export const personalName = 'Ada Personal'
-export const personalEmail = () => `ada.personal.${randomUUID()}@example.com`
+const personalEmail = () => `ada.personal.${randomUUID()}@example.com`
 
 export type ValidCall = { params?: Record<string, string>; query?: Record<string, string>; body?: unknown }
 

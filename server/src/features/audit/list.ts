@@ -8,11 +8,15 @@ import { type EntryFilter, type EntryRow, selectEntries } from './store.ts'
 type Stored = { kind: string; id: string; before?: object; after?: object }
 
 const rowsAtOnce = 500
+const mostSkipped = 100_000
 
-/** Lists entries, newest first; `next` is the cursor of the next page. */
+/** Lists entries; `next` is the cursor of the next page. */
 export async function listEntries(ctx: Ctx, query: AuditLogQuery): Promise<{ entries: AuditEntry[]; next?: string }> {
   const { pageSize: count, cursor } = query
-  const page = { ascending: false, after: cursor === undefined ? undefined : BigInt(cursor), count: count + 1 }
+  const after = cursor === undefined ? undefined : BigInt(cursor)
+  // Skipped entries are read, so a page far behind needs the cursor.
+  const offset = after === undefined ? Math.min(mostSkipped, (query.page - 1) * count) : 0
+  const page = { ascending: query.sortOrder === 'asc', after, offset, count: count + 1 }
   const rows = await selectEntries(ctx.db, ctx.workspaceId, parseFilter(query), page)
   const shown = rows.slice(0, count)
   const last = rows.length > count ? shown.at(-1) : undefined

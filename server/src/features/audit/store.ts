@@ -59,14 +59,14 @@ export type EntryFilter = {
   from?: Date
   until?: Date
 }
-export type EntryPage = { ascending: boolean; after?: bigint; count: number }
+export type EntryPage = { ascending: boolean; after?: bigint; offset?: number; count: number }
 
 /** Reads sealed entries of a workspace by sequence. */
 export async function selectEntries(
   db: Db,
   workspaceId: string,
   { actorId, operation, targetId, from, until }: EntryFilter,
-  { ascending, after, count }: EntryPage,
+  { ascending, after, offset = 0, count }: EntryPage,
 ): Promise<EntryRow[]> {
   const conditions = [
     sql`workspace_id = ${workspaceId} AND hash IS NOT NULL`,
@@ -79,7 +79,7 @@ export async function selectEntries(
   ]
   const result = await sql<EntryRow>`SELECT ${sql.raw(columnsFragment)}, sequence, hash FROM audit_entries
     WHERE ${sql.join(conditions, sql` AND `)}
-    ORDER BY sequence ${sql.raw(ascending ? 'ASC' : 'DESC')} LIMIT ${count}`.execute(db)
+    ORDER BY sequence ${sql.raw(ascending ? 'ASC' : 'DESC')} LIMIT ${count} OFFSET ${offset}`.execute(db)
   return result.rows
 }
 
