@@ -31,7 +31,7 @@ test('a flood of guesses from many addresses is limited, and the owner on a know
   const statuses = new Map<number, number>()
   let next = 0
   const agents = Array.from({ length: addresses }, (_, index) => {
-    const localAddress = `127.1.${index >> 8}.${(index & 255) + 1}`
+    const localAddress = `127.1.${Math.floor(index / 250)}.${(index % 250) + 1}`
     return new Agent({ keepAlive: true, maxSockets: 2, localAddress })
   })
   async function guess(): Promise<void> {
