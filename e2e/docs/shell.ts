@@ -32,6 +32,6 @@ export async function runShell(blocks: Block[], { folder, env, stdin = '' }: Sur
   child.stdin.on('error', () => {}).end(stdin)
   const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
   // Bulk calls return errors of single items with status 200.
-  if (code !== 0 || output.includes('"error":')) throw new Error(`bash exited with ${code}:\n${output}`)
+  if (code !== 0 || /"error":(?!null)/.test(output)) throw new Error(`bash exited with ${code}:\n${output}`)
   return output
 }
