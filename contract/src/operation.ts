@@ -106,8 +106,8 @@ export type Access = {
   roles?: readonly Role[]
   /** Whether the operation can't be undone, so that a user must have signed in a few minutes ago. */
   needsFreshSession?: true
-  /** `false`: the audit log has no entry of this write. */
-  isAudited?: false
+  /** Whether the audit log has entries of the operation; the default is true for writes whose scope is not `.read`. */
+  isAudited?: boolean
 }
 
 /** Limits of an operation's request body. */

@@ -271,6 +271,7 @@ export const leaveWorkspace = operation({
     "Ends the signed-in user's membership, whatever the role, and their personal keys. The last owner can't leave.",
   actors: ['user'],
   scope: 'workspaces.read',
+  isAudited: true,
   workspace: 'none',
   response: z.strictObject({ id: z.string() }),
 })

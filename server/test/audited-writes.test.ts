@@ -39,7 +39,13 @@ async function send(workspace: BuiltWorkspace, operation: JsonOperation, call: V
   const response = await fetch(`${api}${path}?${new URLSearchParams(call.query)}`, {
     method: operation.method.toUpperCase(),
     headers: {
-      authorization: `Bearer ${workspace.key}`,
+      ...(call.user
+        ? {
+            cookie: call.user.cookie,
+            'sec-fetch-site': 'same-origin',
+            ...(operation.workspace !== 'none' && { 'tributary-workspace': workspace.id }),
+          }
+        : { authorization: `Bearer ${workspace.key}` }),
       'content-type': 'application/json',
       'x-request-id': requestId,
       ...headers,
@@ -71,19 +77,22 @@ describe.each(audited)('$id', (operation) => {
     const [entry, ...more] = await entries(done.requestId)
     expect(more).toEqual([])
     expect(entry).toMatchObject({
-      actor_kind: 'key',
-      actor_id: workspace.keyId,
-      credential: workspace.keyId,
+      actor_kind: call.user ? 'user' : 'key',
+      actor_id: call.user?.id ?? workspace.keyId,
+      credential: call.user ? expect.any(String) : workspace.keyId,
       operation: operation.id,
     })
-    expect(entry?.target_ids).not.toEqual([])
+    // The response of these has no id of the invite.
+    if (!/^(createInvites|acceptInvite)$/.test(operation.id)) expect(entry?.target_ids).not.toEqual([])
     for (const secret of [secretPassword, personalName, 'ada.personal', 'whsec_', 'trib_'])
       expect(entry?.text).not.toContain(secret)
 
-    const failed = await send({ ...workspace, key: `${workspace.key}x` }, operation, call)
+    const failed = await send({ ...workspace, key: `${workspace.key}x` }, operation, { ...call, user: undefined })
     expect(failed.status).toBe(401)
     expect(await entries(failed.requestId)).toEqual([])
 
+    // A user who leaves or deletes a workspace can't repeat the request.
+    if (call.user) return
     const other = await buildWorkspace(platform)
     const again = await validWrites(platform, other)[operation.id]?.()
     const first = await send(other, operation, again ?? {}, key)

@@ -8,12 +8,22 @@ import { createDiscount } from '../src/features/discounts/service.ts'
 import { applyToProgram, confirmApplication } from '../src/features/enrolments/applications.ts'
 import { createFolder } from '../src/features/folders/service.ts'
 import { createGroup } from '../src/features/groups/service.ts'
+import { createInvites, issueInviteLink } from '../src/features/invites/service.ts'
 import { createPartnerTag } from '../src/features/partner-tags/service.ts'
 import { createReward } from '../src/features/rewards/manage.ts'
 import { createTag } from '../src/features/tags/service.ts'
 import { createToken } from '../src/features/tokens/service.ts'
 import type { Platform } from '../src/platform/context.ts'
-import { type BuiltWorkspace, buildCustomer, buildLink, buildPartner, buildProgram } from './build.ts'
+import {
+  type BuiltUser,
+  type BuiltWorkspace,
+  buildCustomer,
+  buildLink,
+  buildMember,
+  buildPartner,
+  buildProgram,
+  buildUser,
+} from './build.ts'
 import { contextIn } from './context.ts'
 import { buildWebhook, queueEvents } from './webhooks.ts'
 
@@ -22,7 +32,13 @@ export const secretPassword = 'correct-horse-battery'
 export const personalName = 'Ada Personal'
 const personalEmail = () => `ada.personal.${randomUUID()}@example.com`
 
-export type ValidCall = { params?: Record<string, string>; query?: Record<string, string>; body?: unknown }
+/** A call by the workspace's key or, with `user`, by that user. */
+export type ValidCall = {
+  user?: BuiltUser
+  params?: Record<string, string>
+  query?: Record<string, string>
+  body?: unknown
+}
 
 /** A valid call of each write operation in this workspace, by operation id. */
 export function validWrites(platform: Platform, workspace: BuiltWorkspace): Record<string, () => Promise<ValidCall>> {
@@ -66,6 +82,12 @@ export function validWrites(platform: Platform, workspace: BuiltWorkspace): Reco
     await sql`UPDATE webhook_deliveries SET status = 'failed', due_at = NULL
       WHERE workspace_id = ${workspace.id}`.execute(platform.db)
     return { id: built.id, eventId }
+  }
+  const owner = () => buildMember(platform, workspace, 'owner')
+  const params = { idOrSlug: workspace.id }
+  const invite = async (email = personalEmail()) => {
+    const { invites } = await createInvites(ctx, { email, role: 'member' })
+    return { id: invites[0]?.invite?.id ?? '' }
   }
   const byId = async (made: Promise<{ id: string }>) => ({ id: (await made).id })
 
@@ -177,6 +199,28 @@ export function validWrites(platform: Platform, workspace: BuiltWorkspace): Reco
     updateToken: async () => ({ params: await byId(token()), body: { name: name() } }),
     rotateToken: async () => ({ params: await byId(token()), body: {} }),
     revokeToken: async () => ({ params: await byId(token()) }),
+    createWorkspace: async () => ({ user: await buildUser(platform), body: { name: name(), slug: name() } }),
+    updateWorkspace: async () => ({ params, body: { name: name() } }),
+    deleteWorkspace: async () => ({ user: await owner(), params, query: { confirm: workspace.slug } }),
+    leaveWorkspace: async () => ({ user: await buildMember(platform, workspace, 'viewer'), params }),
+    transferWorkspace: async () => ({
+      user: await owner(),
+      params,
+      body: { userId: (await buildMember(platform, workspace, 'admin')).id },
+    }),
+    updateMember: async () => ({
+      params: { userId: (await buildMember(platform, workspace, 'viewer')).id },
+      body: { role: 'member' },
+    }),
+    removeMember: async () => ({ params: { userId: (await buildMember(platform, workspace, 'viewer')).id } }),
+    createInvites: async () => ({ body: { email: personalEmail(), role: 'member' } }),
+    renewInvite: async () => ({ params: await invite() }),
+    revokeInvite: async () => ({ params: await invite() }),
+    acceptInvite: async () => {
+      const user = await buildUser(platform)
+      const { link } = await issueInviteLink(platform, (await invite(user.email)).id)
+      return { user, body: { token: new URL(link).searchParams.get('token') } }
+    },
     createWebhook: async () => ({
       body: { name: name(), url: `https://localhost/${name()}`, triggers: ['link.created'] },
     }),

@@ -84,8 +84,6 @@ export type WriteRecord = {
   /** The client's network. */
   network: string
   changes: Change[]
-  /** The workspace of the record, if the request creates it or has none. */
-  workspaceId?: string
   /** Whether the statement of the write has stored the record as well. */
   isWritten: boolean
 }

@@ -22,7 +22,7 @@ export function reportChange(ctx: Pick<Ctx, 'record'>, change: Change): void {
 }
 
 export function isRecorded(operation: JsonOperation): boolean {
-  return operation.method !== 'get' && !operation.scope.endsWith('.read') && operation.isAudited !== false
+  return operation.isAudited ?? (operation.method !== 'get' && !operation.scope.endsWith('.read'))
 }
 
 /** Begins the record of a request, before the transaction of its write. */

@@ -74,7 +74,7 @@ function draftEntry(ctx: Ctx, performed: Performed): Draft | undefined {
   if (!record) return undefined
   const { targetIds, changes } = describeWrite(record.noun, record.changes, performed)
   return {
-    workspace_id: record.workspaceId ?? (ctx.workspaceId || installation),
+    workspace_id: ctx.workspaceId || (findWorkspace(record.noun, performed) ?? installation),
     at: ctx.now().toISOString(),
     actor_kind: actor.kind,
     actor_id: actor.id,
@@ -87,6 +87,12 @@ function draftEntry(ctx: Ctx, performed: Performed): Draft | undefined {
     person: findPerson(actor),
     changes,
   }
+}
+
+/** The workspace that a user without one created, joined or left. */
+function findWorkspace(noun: string, { result }: Performed): string | undefined {
+  const { id, workspaceId } = (result ?? {}) as { id?: string; workspaceId?: string }
+  return noun === 'workspaces' ? id : workspaceId
 }
 
 /** Whose key encrypts where a request came from: the user also of a personal key, so that one deletion erases all. */
