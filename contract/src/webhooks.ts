@@ -230,7 +230,12 @@ export type Attempt = z.infer<typeof attempt>
 export const deliveryInFull = z
   .strictObject({
     ...delivery.shape,
-    body: z.string().nullable().describe('Request body; null after the customer in it was erased.'),
+    body: z
+      .string()
+      .nullable()
+      .describe(
+        'Request body; null after the customer in it was erased, and for callers who may not read every folder.',
+      ),
     log: z.array(attempt).describe('All attempts, newest first.'),
   })
   .meta({ id: 'WebhookDeliveryInFull' })

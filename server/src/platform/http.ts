@@ -27,7 +27,7 @@ import { isOverloaded } from './clickhouse.ts'
 import { openAddressReader } from './client-address.ts'
 import { sleep } from './clock.ts'
 import { type Ctx, formatActor, type Platform, requirePermission } from './context.ts'
-import { AppError, badRequest, conflict, errorEnvelope } from './errors.ts'
+import { AppError, badRequest, conflict, errorEnvelope, forbidden } from './errors.ts'
 import { parseIdempotencyKey, requestHash, withIdempotency } from './idempotency.ts'
 import { asTenant, isDeadlock, isTimedOut, PoolBusyError } from './postgres.ts'
 import { openUnauthenticatedLimit } from './rate-limit.ts'
@@ -262,7 +262,12 @@ async function answerStream(c: Request, { operation, handle }: Bound<'stream'>, 
   const start = (signal: AbortSignal) =>
     asTenant(tenantName(ctx), () => handle(ctx, { query }, { ...exchange, signal }, undefined))
   const credentials = readCredentials(c, operation)
-  const recheck = async () => requirePermission(await serving.openContext(serving.platform, credentials), operation)
+  const recheck = async () => {
+    const present = await serving.openContext(serving.platform, credentials)
+    requirePermission(present, operation)
+    if (JSON.stringify(present.folderAccess) !== JSON.stringify(ctx.folderAccess))
+      throw forbidden('Access to folders has changed. Connect again.')
+  }
   const { headers, body } = await serving.streams.open(ctx, operation, start, () => c.env.outgoing?.destroy(), recheck)
   return c.newResponse(body, 200, { ...c.var.headers, ...headers })
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { type Ctx, hasScope } from '../../platform/context.ts'
 import { memoByObject, openAsyncMemo } from '../../platform/memo.ts'
 
@@ -10,18 +11,25 @@ const maxBytes = 32_000_000
  * ten times the duration of the run, ten seconds at most.
  */
 export function cacheAnswer<Answer extends object>(
-  ctx: Pick<Ctx, 'config' | 'workspaceId' | 'plan' | 'actor'>,
+  ctx: Reader & Pick<Ctx, 'config'>,
   query: object,
   find: () => Promise<Answer>,
 ): Promise<Answer> {
   return openAnswers(ctx.config)(cacheKey(ctx, query), find)
 }
 
-function cacheKey({ workspaceId, plan, actor }: Pick<Ctx, 'workspaceId' | 'plan' | 'actor'>, query: object): string {
+type Reader = Pick<Ctx, 'workspaceId' | 'plan' | 'actor' | 'folderAccess'>
+
+function cacheKey({ workspaceId, plan, actor, folderAccess }: Reader, query: object): string {
   const parts = Object.entries(query).filter(([, value]) => value !== undefined)
   // `top_partners` shows more to actors that may read partners.
-  const reader = [workspaceId, plan, hasScope(actor, 'partners.read')]
+  const reader = [workspaceId, plan, hasScope(actor, 'partners.read'), hashFolders(folderAccess?.hidden ?? [])]
   return JSON.stringify([...reader, parts.sort(([one], [other]) => (one < other ? -1 : 1))])
+}
+
+/** Callers with other hidden folders get other counts. */
+function hashFolders(hidden: string[]): string {
+  return hidden.length === 0 ? '' : hash('sha256', [...hidden].sort().join(), 'base64')
 }
 
 const openAnswers = memoByObject((_: Ctx['config']) => {

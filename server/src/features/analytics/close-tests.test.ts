@@ -4,7 +4,8 @@ import { contextIn } from '../../../test/context.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { appendClicks, appendConversions, type NewClick } from '../event-storage/service.ts'
-import { getLink, linkNumbers, updateLink } from '../links/service.ts'
+import { getLink } from '../links/list.ts'
+import { linkNumbers, updateLink } from '../links/service.ts'
 
 const platform = await openTestPlatform()
 const [often, well] = ['https://example.com/often', 'https://example.com/well']

@@ -22,7 +22,7 @@ type Test = { workspaceId: string; linkNumber: bigint; startedAt: Date }
 /** The clicks and leads of each destination URL of an A/B test. */
 async function readOutcomes(platform: Platform, { workspaceId, linkNumber, startedAt }: Test): Promise<Outcome[]> {
   const period = { from: startedAt, to: new Date(platform.now().getTime() + 1) }
-  const filter = { linkNumbers: [{ numbers: [linkNumber], excluded: false }] }
+  const filter = { linkNumbers: [{ numbers: [linkNumber], excluded: false }], hiddenFolders: [] }
   const groups = await selectValues(platform.clickhouse, {
     wheres: {
       clicks: buildWhere(workspaceId, period, filter, 'clicks'),

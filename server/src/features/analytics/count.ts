@@ -2,6 +2,7 @@ import type { AnalyticsBatch, AnalyticsQuery, Grouping } from '@tributary/contra
 import type { QueryLimits } from '../../platform/clickhouse.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { buildWhere, type EventFilter, filterConditions, resolveQuery } from '../events/service.ts'
+import { hiddenFolders } from '../folders/service.ts'
 import { findDimension, foldedDimensions, isUrlDimension, rollupStarts } from '../rollups/service.ts'
 import { type Bucket, chooseUnit, listBuckets } from './buckets.ts'
 import {
@@ -179,7 +180,7 @@ function countingBy(resolved: Resolved, plan: Plan, groupings: Grouping[], edges
   return { wheres, period, ranges, filters: filterConditions(filter, 'clicks', {}), bots: query.bots }
 }
 
-/** The buckets of a time series; the interval `all` begins with the workspace's first event. */
+/** The buckets of a time series; the interval `all` begins with the first event that the caller may read. */
 export async function seriesBuckets(
   ctx: Ctx,
   query: Pick<CountInput, 'interval' | 'start' | 'timezone'>,
@@ -188,7 +189,9 @@ export async function seriesBuckets(
 ): Promise<Bucket[]> {
   let { from } = period
   if (query.interval === 'all' && !query.start?.trim()) {
-    const first = await selectFirstBucket(ctx.clickhouse, ctx.workspaceId, limits)
+    const values = {}
+    const conditions = filterConditions({ hiddenFolders: hiddenFolders(ctx) }, 'clicks', values)
+    const first = await selectFirstBucket(ctx.clickhouse, ctx.workspaceId, limits, { conditions, values })
     const known = first === undefined ? period.to.getTime() - 1 : first * 1000
     from = new Date(Math.min(Math.max(known, from.getTime()), period.to.getTime() - 1))
   }

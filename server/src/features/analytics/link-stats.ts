@@ -17,9 +17,10 @@ const mostPoints = 20_000
 export async function countByLink(ctx: Ctx, query: LinkStatsQuery, limits: QueryLimits): Promise<LinkStats[]> {
   const { linkIds, series, ...asked } = query
   const links = await linkNumbersByName(ctx, [linkIds].flat())
-  const { period } = await resolveQuery(ctx, asked)
+  const { period, filter: requested } = await resolveQuery(ctx, asked)
   if (links.length === 0) return []
-  const filter = { linkNumbers: [{ numbers: links.map(({ number }) => number), excluded: false }] }
+  const linkNumbers = [{ numbers: links.map(({ number }) => number), excluded: false }]
+  const filter = { linkNumbers, hiddenFolders: requested.hiddenFolders }
   const buckets = series ? await seriesBuckets(ctx, asked, period, limits) : []
   if (links.length * buckets.length > mostPoints)
     throw invalid(

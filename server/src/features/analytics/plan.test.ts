@@ -3,11 +3,11 @@ import { type FilterQuery, parseFilter } from '../events/filter.ts'
 import { type CountQuery, type Plan, planFor, rangesFor } from './plan.ts'
 
 const hours = (...list: number[]) => list.map((hour) => hour * 3_600)
-type Given = Partial<Omit<CountQuery, 'filter'>> & { filter?: FilterQuery }
-const plannedQuery = ({ filter: query = {}, ...given }: Given): CountQuery => {
+type Given = Partial<Omit<CountQuery, 'filter'>> & { filter?: FilterQuery; hiddenFolders?: string[] }
+const plannedQuery = ({ filter: query = {}, hiddenFolders = [], ...given }: Given): CountQuery => {
   const { filter, links } = parseFilter(query)
   const linkNumbers = links.map(({ excluded }) => ({ numbers: [1n], excluded }))
-  return { groupBy: 'count', filter: { ...filter, linkNumbers }, visitors: false, edges: [], ...given }
+  return { groupBy: 'count', filter: { ...filter, linkNumbers, hiddenFolders }, visitors: false, edges: [], ...given }
 }
 
 describe('planFor', () => {
@@ -18,6 +18,9 @@ describe('planFor', () => {
     ['an empty filter', { filter: { country: '' } }, 'workspace'],
     ['parameters without effect', { filter: { programId: 'prog_1' } }, 'workspace'],
     ['visitors', { visitors: true }, 'rows'],
+    ['a total without hidden folders', { hiddenFolders: ['fold_1'] }, 'links'],
+    ['countries without hidden folders', { groupBy: 'countries', hiddenFolders: ['fold_1'] }, 'rows'],
+    ['a total of a country without hidden folders', { filter: { country: 'DE' }, hiddenFolders: ['fold_1'] }, 'rows'],
     ['a total of a link', { filter: { linkId: 'link_1' } }, 'links'],
     ['a total of a tag, and root', { filter: { tagId: '-tag_1', root: false } }, 'links'],
     ['a total of a country', { filter: { country: 'DE,AT' } }, 'dimension'],

@@ -125,8 +125,9 @@ function daysSuffice(edges: number[], { from, to }: { from: Date; to: Date }, { 
 }
 
 /** The dimensions that a query filters by; `qr` is a filter on `trigger`. */
-function listFilters({ lists = {}, linkNumbers = [], ...flags }: EventFilter): string[] {
+function listFilters({ lists = {}, linkNumbers = [], hiddenFolders, ...flags }: EventFilter): string[] {
   const used = Object.keys(lists)
+  if (hiddenFolders.length > 0) used.push('folderId')
   if (linkNumbers.length > 0) used.push('linkId')
   if (flags.qr !== undefined) used.push('trigger')
   if (flags.root !== undefined) used.push('root')

@@ -149,17 +149,19 @@ ORDER BY name, bytes`,
   )
 }
 
-/** The start of the workspace's first rollup bucket, in Unix seconds; 1970 is skipped, it has counts without a time. */
+/** The start of the first rollup bucket of links that match the conditions, in Unix seconds; 1970 is skipped, it has counts without a time. */
 export async function selectFirstBucket(
   clickhouse: ClickHouse,
   workspaceId: string,
   limits: QueryLimits,
+  { conditions, values }: { conditions: string[]; values: Record<string, unknown> },
 ): Promise<number | undefined> {
+  const table = conditions.length > 0 ? tables.linkCounts : tables.workspaceCounts
   const [row] = await query<{ first: string }>(
     clickhouse,
-    `SELECT toString(toUnixTimestamp(min(bucket))) AS first FROM ${tables.workspaceCounts}
-WHERE workspace_id = {workspaceId:String} AND bucket > toDateTime(0, 'UTC')`,
-    { workspaceId },
+    `SELECT toString(toUnixTimestamp(min(bucket))) AS first FROM ${table}
+WHERE ${['workspace_id = {workspaceId:String}', "bucket > toDateTime(0, 'UTC')", ...conditions].join(' AND ')}`,
+    { ...values, workspaceId },
     limits,
   )
   return Number(row?.first ?? 0) || undefined

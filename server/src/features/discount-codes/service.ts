@@ -98,7 +98,9 @@ async function announce(ctx: Ctx, row: CodeRow | undefined): Promise<CodeRow | u
 }
 
 async function publishCode(ctx: Ctx, type: CodeChanged['type'], row: CodeRow): Promise<void> {
-  const [{ discountId, ...code } = { discountId: null }] = await presentCodes(ctx, [row])
+  const [{ discountId, ...code } = { discountId: null }] = await presentCodes({ ...ctx, folderAccess: undefined }, [
+    row,
+  ])
   const discount = discountId === null ? null : await getDiscount(ctx, discountId)
   const shown = discount && {
     id: discount.id,

@@ -2,7 +2,7 @@ import { type ExportQuery, exportColumns } from '@tributary/contract/events'
 import type { QueryLimits } from '../../platform/clickhouse.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { customersById, presentCustomerTo } from '../customers/service.ts'
-import { type EventRow, lastPosition, loadLinks } from './join.ts'
+import { type EventRow, lastPosition, loadLinks, withoutHidden } from './join.ts'
 import { runLimited } from './limits.ts'
 import { cutPart } from './part.ts'
 import type { Period } from './period.ts'
@@ -39,8 +39,9 @@ async function* exported(
     const cut = cutPart(rest, ascending, lengthMs)
     const where = buildWhere(ctx.workspaceId, cut.part, filter, query.event)
     let found = 0
-    for await (const rows of readPieces(ctx, query, where)) {
-      found += rows.length
+    for await (const piece of readPieces(ctx, query, where)) {
+      found += piece.length
+      const rows = await withoutHidden(ctx, piece)
       await loadUnknown(ctx, rows, known)
       let text = ''
       for (const row of rows) text += formatLine(columns.map((column) => formatCell(column, row, known)))

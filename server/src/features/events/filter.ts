@@ -13,6 +13,8 @@ export type EventFilter = Partial<Pick<EventFilters, 'qr' | 'root' | 'customerId
   lists?: Partial<Record<ListName, Values>>
   /** Link numbers to include or exclude. */
   linkNumbers?: { numbers: bigint[]; excluded: boolean }[]
+  /** Folders whose events the caller may not read. Required, so that no reader forgets it. */
+  hiddenFolders: string[]
   /** Whether clicks by bots match; `exclude` by default. */
   bots?: 'exclude' | 'include' | 'only'
 }
@@ -28,7 +30,7 @@ const listNames = [
 const mostValues = 1_000
 
 /** Parses the filter parameters of a query. The caller looks up the returned links. */
-export function parseFilter(query: FilterQuery): { filter: EventFilter; links: NamedLinks[] } {
+export function parseFilter(query: FilterQuery): { filter: Omit<EventFilter, 'hiddenFolders'>; links: NamedLinks[] } {
   const links: NamedLinks[] = []
   const ids = parseList('linkId', query.linkId)
   if (ids) links.push({ by: { ids: ids.values }, excluded: ids.excluded })
@@ -42,7 +44,7 @@ export function parseFilter(query: FilterQuery): { filter: EventFilter; links: N
     links.push({ by: { domain, key }, excluded: false, name: `${domain}/${key}` })
   }
   const texts = { ...query, domain: key ? undefined : query.domain?.toLowerCase() }
-  const lists: EventFilter['lists'] = {}
+  const lists: NonNullable<EventFilter['lists']> = {}
   for (const name of listNames) {
     const list =
       name === 'tagIds'

@@ -87,7 +87,7 @@ function buildStatement(given: Record<string, string>): Where | undefined {
   const period = resolvePeriod(query, new Date('2025-04-07T13:45:30.500Z'))
   if ('problem' in period) return undefined
   try {
-    return buildWhere('ws_1', period, parseFilter(query).filter, query.event)
+    return buildWhere('ws_1', period, { ...parseFilter(query).filter, hiddenFolders: [] }, query.event)
   } catch (error) {
     expect(error).toBeInstanceOf(AppError)
     return undefined

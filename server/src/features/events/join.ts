@@ -5,7 +5,7 @@ import type { Ctx } from '../../platform/context.ts'
 import { invalid } from '../../platform/errors.ts'
 import { customersById, presentCustomerTo } from '../customers/service.ts'
 import { linkAddresses } from '../event-storage/service.ts'
-import { formatShortLink, linksByNumber } from '../links/service.ts'
+import { formatShortLink, hiddenLinkNumbers, linksByNumber } from '../links/service.ts'
 import { type LinkAddress, noLink, placeholderLink } from './placeholder-link.ts'
 import { presentClick, presentLead, presentSale } from './present.ts'
 import type { ClickRow, EventPosition, LeadRow, SaleRow } from './store.ts'
@@ -60,6 +60,15 @@ async function readLinks(ctx: Ctx, numbers: string[], maxBytes: number): Promise
     )
   }
   return links
+}
+
+/** Removes events of links that moved into a hidden folder a moment ago, which ClickHouse does not know yet. */
+export async function withoutHidden<R extends Row>(ctx: Ctx, rows: R[]): Promise<R[]> {
+  const hidden = await hiddenLinkNumbers(
+    ctx,
+    rows.map((row) => BigInt(row.link_number)),
+  )
+  return hidden.size === 0 ? rows : rows.filter((row) => !hidden.has(BigInt(row.link_number)))
 }
 
 /** Builds the API's events from rows, with link and customer. Throws when the links exceed `maxBytes` in total. */

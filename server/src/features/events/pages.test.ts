@@ -211,7 +211,7 @@ describe('cursor', () => {
 })
 
 test('ClickHouse reads only the sort columns of skipped events', async () => {
-  const where = buildWhere(workspace.id, { from: new Date(0), to: new Date() }, {}, 'clicks')
+  const where = buildWhere(workspace.id, { from: new Date(0), to: new Date() }, { hiddenFolders: [] }, 'clicks')
   const values = { ...where.values, limit: 100, offset: 100_000 }
   const statement = pageStatement('clicks', where, { ascending: false, limit: 100 })
   const rows = await query<{ explain: string }>(platform.clickhouse, `EXPLAIN ${statement}`, values)

@@ -1,6 +1,7 @@
 import type { EventFilters } from '@tributary/contract/events'
 import type { Ctx } from '../../platform/context.ts'
-import { notFound } from '../../platform/errors.ts'
+import { forbidden, notFound } from '../../platform/errors.ts'
+import { hiddenFolders } from '../folders/service.ts'
 import { linkNumbers } from '../links/service.ts'
 import { partnerAliases } from '../partners/service.ts'
 import { type EventFilter, type FilterQuery, parseFilter } from './filter.ts'
@@ -8,6 +9,8 @@ import { type Period, readPeriod } from './period.ts'
 
 /** `isOpen` when the period has everything until now. */
 export type Resolved = { period: Period & { isOpen: boolean }; filter: EventFilter }
+
+const mostHidden = 2_000
 
 /** Resolves a query's period, filters, links and merged partners. `from` is the start of the period in a cursor. */
 export async function resolve(ctx: Ctx, query: EventFilters & FilterQuery, from?: number): Promise<Resolved> {
@@ -25,5 +28,15 @@ export async function resolve(ctx: Ctx, query: EventFilters & FilterQuery, from?
   const lists = partners
     ? { ...filter.lists, partnerId: { ...partners, values: await partnerAliases(ctx, partners.values) } }
     : filter.lists
-  return { period: { ...period, isOpen: period.to > now }, filter: { ...filter, lists, linkNumbers: named } }
+  const readable = { ...filter, lists, linkNumbers: named, hiddenFolders: listHidden(ctx) }
+  return { period: { ...period, isOpen: period.to > now }, filter: readable }
+}
+
+/** The folders to exclude. ClickHouse takes up to 256 kB of values in a statement, so there is a limit. */
+function listHidden(ctx: Ctx): string[] {
+  const hidden = hiddenFolders(ctx)
+  if (hidden.length <= mostHidden) return hidden
+  throw forbidden(
+    `Events and analytics are for members who may not read at most ${mostHidden} folders; you may not read ${hidden.length}. Ask an owner of the workspace for access.`,
+  )
 }

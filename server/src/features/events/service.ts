@@ -15,7 +15,7 @@ import { presentCustomer } from '../customers/service.ts'
 import { openListCursor } from './cursor.ts'
 import { exportAll } from './export.ts'
 import { type EventFilter as Filter, parseList, type Values } from './filter.ts'
-import { lastPosition, loadLinks, presentRows } from './join.ts'
+import { lastPosition, loadLinks, presentRows, withoutHidden } from './join.ts'
 import { type LimitSettings, runLimited } from './limits.ts'
 import { parseMetadataQuery, type MetadataQuery as Query } from './metadata-query.ts'
 import { partWith } from './part.ts'
@@ -52,7 +52,7 @@ export async function listEvents(ctx: Ctx, query: EventsQuery): Promise<ListedEv
     return pages.select(offset < farOffset ? period : await partWith(offset + limit, period, ascending, pages.count))
   }
   const rows = await runLimited(ctx, select, query)
-  const events = await presentRows(ctx, rows, pageBytes)
+  const events = await presentRows(ctx, await withoutHidden(ctx, rows), pageBytes)
   const isFull = rows.length === limit
   if (!isFull && !ascending) return { events, isFull }
   const from = period.from.getTime()

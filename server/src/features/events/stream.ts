@@ -3,7 +3,7 @@ import { sleep } from '../../platform/clock.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { invalid } from '../../platform/errors.ts'
 import { readCursor, writeCursor } from './cursor.ts'
-import { presentRows } from './join.ts'
+import { presentRows, withoutHidden } from './join.ts'
 import { resolve } from './resolve.ts'
 import { addSeen, emptySeen, forgetSeen, keepSeen, lateMs, type Seen } from './seen.ts'
 import { type Mark, type Stored, selectMarks, selectStored, sumStored } from './store.ts'
@@ -40,6 +40,7 @@ async function* follow(following: Following, signal: AbortSignal): AsyncGenerato
   let sentAt = performance.now()
   while (!signal.aborted) {
     for await (const text of followNew(following)) {
+      if (text === '') continue
       yield text
       sentAt = performance.now()
       if (signal.aborted) return
@@ -78,13 +79,16 @@ async function* late(following: Following): AsyncGenerator<string> {
 }
 
 async function sendRows(following: Following, rows: Stored<EventKind>[], isLate: boolean): Promise<string> {
-  const events = await presentRows(following.ctx, rows)
+  const readable = await withoutHidden(following.ctx, rows)
+  const presented = await presentRows(following.ctx, readable)
+  const events = new Map(readable.map((row, index) => [row, presented[index]]))
   let text = ''
-  for (const [index, row] of rows.entries()) {
+  for (const row of rows) {
     const id = 'id_text' in row ? row.id_text : row.id
     addSeen(following.seen, { mark: row.mark, stored: Number(row.stored), at: Number(row.at), id }, isLate)
-    const event = events[index]
-    text += `id: ${sealEventId(following)}\nevent: ${event?.event}\ndata: ${JSON.stringify(event)}\n\n`
+    const event = events.get(row)
+    if (!event) continue
+    text += `id: ${sealEventId(following)}\nevent: ${event.event}\ndata: ${JSON.stringify(event)}\n\n`
   }
   return text
 }

@@ -13,9 +13,9 @@ const always = [
 ].join('\n  AND ')
 const bound = { workspaceId: 'ws_1', from: 1_000, to: 2_000 }
 
-type Given = FilterQuery & Pick<EventFilter, 'linkNumbers'>
-const whereFor = ({ linkNumbers, ...query }: Given, kind?: EventKind) =>
-  buildWhere('ws_1', period, { ...parseFilter(query).filter, linkNumbers }, kind)
+type Given = FilterQuery & Partial<Pick<EventFilter, 'linkNumbers' | 'hiddenFolders'>>
+const whereFor = ({ linkNumbers, hiddenFolders = [], ...query }: Given, kind?: EventKind) =>
+  buildWhere('ws_1', period, { ...parseFilter(query).filter, linkNumbers, hiddenFolders }, kind)
 
 const ofLinks = (condition: string, operator = 'IN') =>
   `link_number ${operator} (SELECT link_number FROM link_attributes FINAL WHERE workspace_id = {workspaceId:String} AND ${condition})`
@@ -23,6 +23,17 @@ const notOfLinks = (condition: string) => ofLinks(`(${condition})`, 'NOT IN')
 
 const ofPartners = (condition: string) =>
   `partner_id IN (SELECT partner_id FROM partner_attributes FINAL WHERE workspace_id = {workspaceId:String} AND ${condition})`
+
+test("links in the caller's hidden folders are excluded, whatever the query filters by", () => {
+  const hidden = 'folder_id IN {hiddenFolders:Array(String)}'
+  expect(whereFor({ hiddenFolders: ['fold_1'] })).toEqual({
+    text: `${always}\n  AND ${notOfLinks(hidden)}`,
+    values: { ...bound, hiddenFolders: ['fold_1'] },
+  })
+  const { text, values } = whereFor({ folderId: 'fold_1', hiddenFolders: ['fold_1'] })
+  expect(text).toContain(`AND ${ofLinks('folder_id IN {folderId:Array(String)}')}\n  AND ${notOfLinks(hidden)}`)
+  expect(values).toEqual({ ...bound, folderId: ['fold_1'], hiddenFolders: ['fold_1'] })
+})
 
 test('without a filter the WHERE clause is workspace, period and no bots, in this order', () => {
   expect(whereFor({})).toEqual({ text: always, values: bound })

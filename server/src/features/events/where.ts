@@ -109,6 +109,10 @@ function linkConditions(filter: EventFilter, values: Record<string, unknown>): s
     conditions.push(condition)
   }
   if (filter.root !== undefined) included.push(filter.root ? 'is_root' : 'NOT is_root')
+  if (filter.hiddenFolders.length > 0) {
+    values.hiddenFolders = filter.hiddenFolders
+    excluded.push('folder_id IN {hiddenFolders:Array(String)}')
+  }
   return [
     ...(included.length > 0 ? [`link_number IN (${linksWith(included.join(' AND '))})`] : []),
     ...(excluded.length > 0 ? [`link_number NOT IN (${linksWith(`(${excluded.join(' OR ')})`)})`] : []),

@@ -1,11 +1,12 @@
 import type { Folder, FolderPatch, FoldersQuery, NewFolder } from '@tributary/contract/folders'
 import type { Ctx, Platform } from '../../platform/context.ts'
-import { conflict, notFound } from '../../platform/errors.ts'
+import { conflict, forbidden, notFound } from '../../platform/errors.ts'
 import { hashPartition, newId } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { transaction, violatedConstraint } from '../../platform/postgres.ts'
 import { reportChange } from '../../platform/recording.ts'
 import { requireRoom } from '../workspaces/service.ts'
+import { isReadable, judgeWrite } from './access.ts'
 import { type FolderDeleted, folderDeletedMessage } from './messages.ts'
 import {
   countFolders,
@@ -25,6 +26,7 @@ import {
 export async function listFolders(ctx: Ctx, query: FoldersQuery): Promise<Folder[]> {
   const rows = await selectFolders(ctx.db, ctx.workspaceId, {
     search: query.search?.trim().normalize('NFC'),
+    hidden: hiddenFolders(ctx),
     sort: query.sortBy,
     ascending: query.sortOrder === 'asc',
     offset: (query.page - 1) * query.pageSize,
@@ -49,6 +51,7 @@ export async function createFolder(ctx: Ctx, input: NewFolder): Promise<Folder> 
 }
 
 export async function updateFolder(ctx: Ctx, id: string, patch: FolderPatch): Promise<Folder> {
+  requireFolderWrite(ctx, id)
   const row = await selectFolder(ctx.db, ctx.workspaceId, id)
   if (!row) throw notFound('folder', id)
   const changes = changesTo(row, patch)
@@ -63,6 +66,7 @@ export async function updateFolder(ctx: Ctx, id: string, patch: FolderPatch): Pr
 
 /** Deletes a folder; its links stay. The worker updates the links and event filters when it handles the message. */
 export async function deleteFolder(ctx: Ctx, id: string): Promise<{ id: string }> {
+  requireFolderWrite(ctx, id)
   await transaction(ctx, async (ctx) => {
     if (!(await deleteFolderRow(ctx.db, ctx.workspaceId, id))) throw notFound('folder', id)
     const partition = hashPartition(ctx.workspaceId, ctx.config.EVENT_PARTITIONS)
@@ -71,8 +75,32 @@ export async function deleteFolder(ctx: Ctx, id: string): Promise<{ id: string }
   return { id }
 }
 
-/** Throws when the folder does not exist. In a transaction, locks its row against deletion until it ends. */
+type Reader = Pick<Ctx, 'folderAccess'>
+
+/** The folders that the caller may not read; empty for callers without restrictions. */
+export function hiddenFolders({ folderAccess }: Reader): string[] {
+  return folderAccess?.hidden ?? []
+}
+
+/** Whether the caller may read what is in the folder. */
+export function canReadFolder({ folderAccess }: Reader, id: string | null | undefined): boolean {
+  return isReadable(folderAccess, id)
+}
+
+/** Throws 404 for a folder that the caller may not read, and 403 for one that the caller may only read. */
+export function requireFolderWrite({ folderAccess }: Reader, id: string | null | undefined): void {
+  const judgement = judgeWrite(folderAccess, id)
+  if (judgement === 'hidden') throw notFound('folder', id ?? '')
+  if (judgement === 'readOnly')
+    throw forbidden(`You may read the folder ${id}, but not change it or its links. Ask an owner of the workspace.`)
+}
+
+/**
+ * Throws when the folder does not exist or the caller may not change it. In a transaction, locks its row against deletion
+ * until it ends.
+ */
 export async function requireFolder(ctx: Ctx, id: string): Promise<void> {
+  requireFolderWrite(ctx, id)
   if (!(await selectFolder(ctx.db, ctx.workspaceId, id))) throw notFound('folder', id)
 }
 
@@ -85,14 +113,15 @@ export async function isFolder(platform: Pick<Platform, 'db'>, workspaceId: stri
   return (await selectFolder(platform.db, workspaceId, id)) !== undefined
 }
 
-/** Returns those of the given ids that are folders of the workspace. */
+/** Returns those of the given ids that are folders of the workspace and that the caller may read. */
 export async function knownFolderIds(ctx: Ctx, ids: string[]): Promise<Set<string>> {
   return new Set((await foldersByIds(ctx, ids)).keys())
 }
 
 export async function foldersByIds(ctx: Ctx, ids: string[]): Promise<Map<string, Folder>> {
-  if (ids.length === 0) return new Map()
-  const rows = await selectFoldersByIds(ctx.db, ctx.workspaceId, ids)
+  const readable = ids.filter((id) => canReadFolder(ctx, id))
+  if (readable.length === 0) return new Map()
+  const rows = await selectFoldersByIds(ctx.db, ctx.workspaceId, readable)
   return new Map(rows.map((row) => [row.id, presentFolder(row)]))
 }
 

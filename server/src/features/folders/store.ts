@@ -17,13 +17,20 @@ export type FolderChanges = Partial<Pick<FolderRow, 'name' | 'description' | 'ac
 export async function selectFolders(
   db: Db,
   workspaceId: string,
-  selection: { search?: string; sort: 'name' | 'createdAt'; ascending: boolean; offset: number; count: number },
+  selection: {
+    search?: string
+    hidden: string[]
+    sort: 'name' | 'createdAt'
+    ascending: boolean
+    offset: number
+    count: number
+  },
 ): Promise<FolderRow[]> {
   const found = selection.search ? sql`strpos(lower(name), lower(${selection.search})) > 0` : sql`true`
   const direction = selection.ascending ? sql`ASC` : sql`DESC`
   const order = selection.sort === 'name' ? sql`lower(name)` : sql`created_at`
   const result = await sql<FolderRow>`
-    SELECT * FROM folders WHERE workspace_id = ${workspaceId} AND ${found}
+    SELECT * FROM folders WHERE workspace_id = ${workspaceId} AND ${found} AND id <> ALL(${selection.hidden}::text[])
     ORDER BY ${order} ${direction}, id ${direction}
     LIMIT ${selection.count} OFFSET ${selection.offset}`.execute(db)
   return result.rows

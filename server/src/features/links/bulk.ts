@@ -5,11 +5,13 @@ import type { Ctx } from '../../platform/context.ts'
 import { AppError, badRequest, invalid } from '../../platform/errors.ts'
 import { savepoint, transaction } from '../../platform/postgres.ts'
 import { parse } from '../../platform/validation.ts'
+import { requireFolderWrite } from '../folders/service.ts'
+import { findLinkForUpdate } from './access.ts'
 import { createAtOnce, createSlowly } from './create.ts'
 import { lookupKey } from './key.ts'
 import { presentAll } from './present.ts'
 import { parseLinkName } from './settings.ts'
-import { type LinkRow, type LinkSelector, lockNames, selectLinkForUpdate } from './store.ts'
+import { type LinkRow, type LinkSelector, lockNames } from './store.ts'
 import { changeLink, removeLinks } from './write.ts'
 
 /** Creates links in one transaction. A link that can't be created has an error at its index; the others are created. */
@@ -50,7 +52,7 @@ export async function updateLinks(ctx: Ctx, { linkIds, externalIds, data }: Bulk
     const names = selectors.map((selector) => JSON.stringify(selector))
     // Lock links in sorted order, so that two concurrent calls for the same links can't deadlock.
     for (const name of [...new Set(names)].sort()) {
-      const link = await selectLinkForUpdate(ctx.db, ctx.workspaceId, JSON.parse(name) as LinkSelector)
+      const link = await findLinkForUpdate(ctx, JSON.parse(name) as LinkSelector)
       if (link) changed.set(name, await changeLink(ctx, link, data))
     }
     return presentAll(
@@ -66,8 +68,10 @@ export async function deleteLinks(ctx: Ctx, names: string[]): Promise<{ deletedC
     const numbers: bigint[] = []
     // Lock links in sorted order, so that two concurrent bulk calls for the same links can't deadlock.
     for (const name of [...new Set(names)].sort()) {
-      const link = await selectLinkForUpdate(ctx.db, ctx.workspaceId, parseLinkName(name))
-      if (link) numbers.push(link.number)
+      const link = await findLinkForUpdate(ctx, parseLinkName(name))
+      if (!link) continue
+      requireFolderWrite(ctx, link.folder_id)
+      numbers.push(link.number)
     }
     return { deletedCount: (await removeLinks(ctx, numbers)).length }
   })

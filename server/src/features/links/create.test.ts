@@ -11,7 +11,8 @@ import { addDomain } from '../domains/service.ts'
 import { createFolder } from '../folders/service.ts'
 import { createTag, deleteTag } from '../tags/service.ts'
 import { createLinks } from './bulk.ts'
-import { createLink, getLink } from './service.ts'
+import { getLink } from './list.ts'
+import { createLink } from './service.ts'
 
 const platform = await openTestPlatform()
 const url = 'https://example.com/landing'

@@ -9,7 +9,7 @@ import { isDeadlock, transaction } from '../../platform/postgres.ts'
 import { seal } from '../../platform/seal.ts'
 import { entryInsertion, groupedEntries, markWritten, recordGrouped } from '../audit/service.ts'
 import { domainCondition, forgetLinkDomain, guessLinkDomain } from '../domains/service.ts'
-import { folderCondition } from '../folders/service.ts'
+import { folderCondition, requireFolderWrite } from '../folders/service.ts'
 import { partnerCondition } from '../partners/service.ts'
 import { findTags, type NamedTags, tagsCondition } from '../tags/service.ts'
 import { webhooksCondition } from '../webhooks/service.ts'
@@ -48,6 +48,8 @@ const createInGroup = openGroupCommit<NewLink, Link>(
 
 /** Creates a link. Outside a transaction, it also records the request in the audit log. */
 export async function createOne(ctx: Ctx, input: NewLink): Promise<Link> {
+  // Before the link joins a group, which has the context of another caller.
+  requireFolderWrite(ctx, input.folderId)
   if (ctx.db.isTransaction) return (await createAtOnce(ctx, [input]))[0] ?? createSlowly(ctx, input)
   return (await createInGroup(ctx, input)) ?? createAlone(ctx, input)
 }
@@ -195,6 +197,7 @@ function readColumns(
   try {
     const columns = { ...linkColumns({ url, ...settings }, url, ctx.now()), ...partnerColumns(settings, partners) }
     requireSmallLink(ctx.config, columns)
+    requireFolderWrite(ctx, columns.folder_id)
     return columns
   } catch (error) {
     if (error instanceof AppError) return undefined

@@ -9,8 +9,9 @@ import { createFolder, deleteFolder } from '../folders/service.ts'
 import { createTag, deleteTag, updateTag } from '../tags/service.ts'
 import { createLinks, deleteLinks, updateLinks } from './bulk.ts'
 import { followDomains } from './follow-domains.ts'
+import { getLink } from './list.ts'
 import { type LinkEvent, linkChanged } from './messages.ts'
-import { createLink, deleteLink, dueTests, finishAbTest, getLink, leaveFolders, updateLink } from './service.ts'
+import { createLink, deleteLink, dueTests, finishAbTest, leaveFolders, updateLink } from './service.ts'
 import { upsertLink } from './upsert.ts'
 
 const platform = await openOwnDatabase()

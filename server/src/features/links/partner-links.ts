@@ -1,6 +1,7 @@
 import { boundedSum } from '@tributary/contract/common'
 import type { PartnerLink } from '@tributary/contract/partners'
 import type { Ctx } from '../../platform/context.ts'
+import { hiddenFolders } from '../folders/service.ts'
 import { lockPartnerLinks, moveLinks, selectLinksOfPartners, setDisabled } from './partners-store.ts'
 import { buildShortLink } from './present.ts'
 import { type LinkRow, selectLinksByNumber } from './store.ts'
@@ -13,7 +14,8 @@ export async function linksByPartner(
   most: { links: number; urlBytes: number },
 ): Promise<Map<string, PartnerLink[]>> {
   if (partnerIds.length === 0) return new Map()
-  const rows = await selectLinksOfPartners(ctx.db, ctx.workspaceId, [...new Set(partnerIds)], most)
+  const ids = [...new Set(partnerIds)]
+  const rows = await selectLinksOfPartners(ctx.db, ctx.workspaceId, ids, most, hiddenFolders(ctx))
   const links = Map.groupBy(rows, (row) => row.partner_id)
   return new Map([...links].map(([partnerId, mine]) => [partnerId, mine.map(presentPartnerLink)]))
 }

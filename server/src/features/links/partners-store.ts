@@ -1,16 +1,18 @@
 import { sql } from 'kysely'
 import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
 import type { CounterColumns, LinkRow } from './store.ts'
+import { isInReadableFolder } from './where.ts'
 
 type PartnerLinkRow = Pick<LinkRow, 'id' | 'domain' | 'key' | 'url'> &
   Omit<CounterColumns, 'last_clicked'> & { partner_id: string }
 
-/** Reads the newest links of each partner, up to `most`. */
+/** Reads the newest links of each partner, up to `most`, except for those in hidden folders. */
 export async function selectLinksOfPartners(
   db: Db,
   workspaceId: string,
   partnerIds: string[],
   most: { links: number; urlBytes: number },
+  hiddenFolders: string[],
 ): Promise<PartnerLinkRow[]> {
   const result = await sql<PartnerLinkRow>`SELECT l.id, l.partner_id, l.domain, l.key, l.url,
       coalesce(c.clicks, 0) AS clicks, coalesce(c.leads, 0) AS leads, coalesce(c.conversions, 0) AS conversions,
@@ -20,7 +22,7 @@ export async function selectLinksOfPartners(
       SELECT newest.*, sum(octet_length(url)) OVER (ORDER BY number DESC) AS bytes, row_number() OVER (ORDER BY number DESC) AS place
       FROM (SELECT number, id, partner_id, domain, key, url FROM links
         WHERE workspace_id = ${workspaceId} AND partner_id = partner.id AND deleted_at IS NULL
-        ORDER BY number DESC LIMIT ${most.links}) AS newest
+        AND ${isInReadableFolder(sql`folder_id`, hiddenFolders)} ORDER BY number DESC LIMIT ${most.links}) AS newest
     ) l LEFT JOIN link_counters c ON c.link_number = l.number
     WHERE place = 1 OR bytes <= ${most.urlBytes} ORDER BY l.number DESC`.execute(db)
   return result.rows

@@ -1,7 +1,8 @@
 import * as contract from '@tributary/contract/links'
 import { route } from '../../platform/http.ts'
 import { createLinks, deleteLinks, updateLinks } from './bulk.ts'
-import { countLinks, createLink, deleteLink, getLink, groupLinks, listLinks, updateLink } from './service.ts'
+import { countLinks, getLink, groupLinks, listLinks } from './list.ts'
+import { createLink, deleteLink, updateLink } from './service.ts'
 import { upsertLink } from './upsert.ts'
 
 export const linksRoutes = [

@@ -1,20 +1,12 @@
-import type {
-  Link,
-  LinkGroup,
-  LinkGroupsQuery,
-  LinkPatch,
-  LinkSelector as LinkSelectorQuery,
-  LinksCountQuery,
-  LinksQuery,
-  NewLink,
-} from '@tributary/contract/links'
+import type { Link, LinkPatch, NewLink } from '@tributary/contract/links'
 import type { TrackedLink } from '@tributary/contract/track'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { invalid, notFound } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
 import type { FolderDeleted } from '../folders/messages.ts'
-import { tagIdsByNames } from '../tags/service.ts'
+import { hiddenFolders } from '../folders/service.ts'
 import { type DueTest, finishTest, openTests } from './ab-tests.ts'
+import { findLink, findLinksByNumber, requireLinkForUpdate } from './access.ts'
 import { linkByAddress } from './by-address.ts'
 import {
   addClickCounts,
@@ -34,24 +26,18 @@ import * as owners from './partners-store.ts'
 import { buildShortLink, presentAll, type RedirectView, redirectView, trackedLink } from './present.ts'
 import { parseExternalId, parseLinkName } from './settings.ts'
 import {
-  type LinkRow,
-  type LinkSelector,
   leaveFolder,
   renewVersions,
   replaceWebhookOfLinks,
   selectCounters,
-  selectLink,
-  selectLinkForUpdate,
-  selectLinks,
   selectLinksByNumber,
   selectNumbersById,
+  selectNumbersInFolders,
 } from './store.ts'
 import { type LinkTitle, readTitles } from './titles.ts'
 import { selectNumbersByName } from './titles-store.ts'
-import { countFiltered, groupFiltered } from './totals.ts'
 import { repairTotalDifferences, selectTotalDifferences, type TotalDifference } from './totals-store.ts'
 import { upsertLink } from './upsert.ts'
-import type { LinkFilter } from './where.ts'
 import { changeLink, changeMessage, describeChange, publishAll, removeLinks } from './write.ts'
 
 // A link key has at most 190 characters, and NFC and lowercasing can triple its length.
@@ -63,58 +49,31 @@ export function createLink(ctx: Ctx, input: NewLink): Promise<Link> {
 }
 
 export async function updateLink(ctx: Ctx, idOrExternalId: string, patch: LinkPatch): Promise<Link> {
-  const row = await transaction(ctx, async (ctx) => {
-    const link = await selectLinkForUpdate(ctx.db, ctx.workspaceId, parseLinkName(idOrExternalId))
-    if (!link) throw notFound('link', idOrExternalId)
-    return changeLink(ctx, link, patch)
-  })
-  return present(ctx, row)
+  const row = await transaction(ctx, async (ctx) =>
+    changeLink(ctx, await requireLinkForUpdate(ctx, parseLinkName(idOrExternalId), idOrExternalId), patch),
+  )
+  return (await presentAll(ctx, [row]))[0] as Link
 }
 
 export async function deleteLink(ctx: Ctx, idOrExternalId: string): Promise<{ id: string }> {
   return transaction(ctx, async (ctx) => {
-    const link = await selectLinkForUpdate(ctx.db, ctx.workspaceId, parseLinkName(idOrExternalId))
-    if (!link) throw notFound('link', idOrExternalId)
+    const link = await requireLinkForUpdate(ctx, parseLinkName(idOrExternalId), idOrExternalId)
     await removeLinks(ctx, [link.number])
     return { id: link.id }
   })
 }
 
-export async function getLink(ctx: Ctx, query: LinkSelectorQuery): Promise<Link> {
-  const [selector, name] = namedBy(query)
-  const row = await selectLink(ctx.db, ctx.workspaceId, selector)
-  if (!row) throw notFound('link', name)
-  return present(ctx, row)
-}
-
-export async function listLinks(ctx: Ctx, query: LinksQuery): Promise<Link[]> {
-  if (query.startingAfter && query.endingBefore) {
-    throw invalid('`startingAfter` and `endingBefore` in the query must not be used together.')
-  }
-  const backwards = query.endingBefore !== undefined
-  const cursor = query.startingAfter ?? query.endingBefore
-  const rows = await selectLinks(ctx.db, ctx.workspaceId, await buildFilter(ctx, query), {
-    sort: query.sort ?? query.sortBy,
-    ascending: (query.sortOrder === 'asc') !== backwards,
-    after: cursor === undefined ? undefined : await findLinkNumber(ctx, cursor),
-    offset: (query.page - 1) * query.pageSize,
-    count: query.pageSize,
-  })
-  return presentAll(ctx, backwards ? rows.reverse() : rows)
-}
-
-export async function countLinks(ctx: Ctx, query: LinksCountQuery): Promise<number> {
-  return countFiltered(ctx, await buildFilter(ctx, query))
-}
-
-export async function groupLinks(ctx: Ctx, query: LinkGroupsQuery): Promise<LinkGroup[]> {
-  return groupFiltered(ctx, await buildFilter(ctx, query), query)
-}
-
+/** Links by number, including deleted links; omits those that the caller may not read. */
 export async function linksByNumber(ctx: Ctx, numbers: bigint[]): Promise<Map<bigint, Link>> {
-  const rows = await selectLinksByNumber(ctx.db, ctx.workspaceId, [...new Set(numbers)])
+  const rows = await findLinksByNumber(ctx, numbers)
   const links = await presentAll(ctx, rows)
   return new Map(rows.map((row, index) => [row.number, links[index] as Link]))
+}
+
+/** Those of the links that the caller may not read, because of their folder. */
+export async function hiddenLinkNumbers(ctx: Ctx, numbers: bigint[]): Promise<Set<bigint>> {
+  const hidden = hiddenFolders(ctx)
+  return new Set(hidden.length === 0 ? [] : await selectNumbersInFolders(ctx.db, ctx.workspaceId, numbers, hidden))
 }
 
 /** What a list of many links shows of each, by link number; includes deleted links. */
@@ -127,7 +86,11 @@ export async function linkNumbersByName(ctx: Ctx, names: string[]): Promise<{ id
   const selectors = names.map(parseLinkName)
   const ids = selectors.flatMap((selector) => ('id' in selector ? selector.id : []))
   const externalIds = selectors.flatMap((selector) => ('externalId' in selector ? selector.externalId : []))
-  const rows = await selectNumbersByName(ctx.db, ctx.workspaceId, { ids, externalIds })
+  const rows = await selectNumbersByName(ctx.db, ctx.workspaceId, {
+    ids,
+    externalIds,
+    hiddenFolders: hiddenFolders(ctx),
+  })
   const byId = new Map(rows.map((row) => [row.id, row]))
   const byExternalId = new Map(rows.map((row) => [row.external_id, row]))
   const found = selectors.map((selector) =>
@@ -141,12 +104,12 @@ export async function linkNumbers(
   ctx: Ctx,
   by: { ids: string[] } | { externalId: string } | { domain: string; key: string },
 ): Promise<bigint[]> {
-  if ('ids' in by) return selectNumbersById(ctx.db, ctx.workspaceId, by.ids)
+  if ('ids' in by) return selectNumbersById(ctx.db, ctx.workspaceId, by.ids, hiddenFolders(ctx))
   const selector =
     'externalId' in by
       ? { externalId: parseExternalId(by.externalId) }
       : { domain: by.domain.toLowerCase(), lookupKey: lookupKey(by.key) }
-  const row = await selectLink(ctx.db, ctx.workspaceId, selector)
+  const row = await findLink(ctx, selector)
   return row ? [row.number] : []
 }
 
@@ -243,7 +206,9 @@ export function compareTotals(
 
 /** Replaces the set of links that have this webhook in their `webhookIds`. */
 export async function assignWebhook(ctx: Ctx, webhookId: string, linkIds: string[]): Promise<void> {
-  const found = await replaceWebhookOfLinks(ctx.db, ctx.workspaceId, webhookId, linkIds)
+  const named = await linkNumbersByName(ctx, linkIds)
+  const known = new Set(named.map(({ id }) => id))
+  const found = await replaceWebhookOfLinks(ctx.db, ctx.workspaceId, webhookId, [...known])
   const missing = linkIds.filter((id) => !found.includes(id))
   if (missing.length === 0) return
   throw invalid(`\`linkIds\` in the body names links that do not exist: ${missing.slice(0, 10).join(', ')}.`)
@@ -282,7 +247,7 @@ export async function requireLinkOwner(
   ctx: Ctx,
   idOrExternalId: string,
 ): Promise<{ number: bigint; partnerId: string | null }> {
-  const row = await selectLink(ctx.db, ctx.workspaceId, parseLinkName(idOrExternalId))
+  const row = await findLink(ctx, parseLinkName(idOrExternalId))
   if (!row) throw notFound('link', idOrExternalId)
   return { number: row.number, partnerId: row.partner_id }
 }
@@ -359,39 +324,4 @@ export async function findForRedirect(
 export async function findPublicLink(platform: Pick<Platform, 'db'>, domain: string, key: string) {
   const row = await linkByAddress(platform, domain.toLowerCase(), lookupKey(key))
   return row?.public_stats ? { id: row.id, workspaceId: row.workspace_id } : undefined
-}
-
-async function present(ctx: Ctx, row: LinkRow): Promise<Link> {
-  return (await presentAll(ctx, [row]))[0] as Link
-}
-
-function namedBy(query: LinkSelectorQuery): [LinkSelector, string] {
-  if (query.linkId) return [parseLinkName(query.linkId), query.linkId]
-  if (query.externalId) return [{ externalId: parseExternalId(query.externalId) }, query.externalId]
-  if (query.domain && query.key) {
-    const address = { domain: query.domain.toLowerCase(), lookupKey: lookupKey(query.key) }
-    return [address, `${query.domain}/${query.key}`]
-  }
-  throw invalid('The query must have `linkId`, or `externalId`, or `domain` and `key`.')
-}
-
-async function findLinkNumber(ctx: Ctx, id: string): Promise<bigint> {
-  const [number] = await selectNumbersById(ctx.db, ctx.workspaceId, [id])
-  if (number === undefined) throw notFound('link', id)
-  return number
-}
-
-async function buildFilter(ctx: Ctx, query: Omit<LinksCountQuery, 'groupBy'>): Promise<LinkFilter> {
-  const ids = query.tagIds ?? (query.tagId ? [query.tagId] : undefined)
-  const named = !ids && query.tagNames ? (await tagIdsByNames(ctx, query.tagNames)).found : undefined
-  return {
-    domain: query.domain?.toLowerCase(),
-    tagIds: ids ?? named,
-    folderId: query.folderId === 'unsorted' ? null : query.folderId,
-    search: query.search,
-    userId: query.userId,
-    tenantId: query.tenantId,
-    archived: query.showArchived,
-    tagged: query.withTags,
-  }
 }

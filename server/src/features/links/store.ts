@@ -3,7 +3,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { locks } from '../../platform/locks.ts'
 import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
 import { linkTagsLock, lockLinkTags } from './totals-store.ts'
-import { buildConditions, type LinkFilter } from './where.ts'
+import { buildConditions, isInReadableFolder, type LinkFilter } from './where.ts'
 
 export type LinkRow = {
   number: bigint
@@ -171,10 +171,29 @@ export async function selectLinksByNumber(db: Db, workspaceId: string, numbers: 
   return result.rows
 }
 
-/** The numbers of the workspace's links with these ids, including deleted links. */
-export async function selectNumbersById(db: Db, workspaceId: string, ids: string[]): Promise<bigint[]> {
+/** The numbers of the workspace's links with these ids, including deleted links, except for those in hidden folders. */
+export async function selectNumbersById(
+  db: Db,
+  workspaceId: string,
+  ids: string[],
+  hiddenFolders: string[],
+): Promise<bigint[]> {
   const result = await sql<{ number: bigint }>`
-    SELECT number FROM links WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[])`.execute(db)
+    SELECT number FROM links WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[])
+    AND ${isInReadableFolder(sql`folder_id`, hiddenFolders)}`.execute(db)
+  return result.rows.map((row) => row.number)
+}
+
+/** Those of the links, including deleted ones, that are in one of the folders. */
+export async function selectNumbersInFolders(
+  db: Db,
+  workspaceId: string,
+  numbers: bigint[],
+  folderIds: string[],
+): Promise<bigint[]> {
+  const result = await sql<{ number: bigint }>`SELECT number FROM links
+    WHERE workspace_id = ${workspaceId} AND number = ANY(${numbers}::bigint[])
+    AND folder_id = ANY(${folderIds}::text[])`.execute(db)
   return result.rows.map((row) => row.number)
 }
 
@@ -183,13 +202,14 @@ export async function selectNewestByUrl(
   db: Db,
   workspaceId: string,
   url: string,
-  partnerId?: string,
+  { partnerId, hiddenFolders }: { partnerId?: string; hiddenFolders: string[] },
 ): Promise<LinkRow | undefined> {
   const mine = partnerId === undefined ? sql`true` : sql`l.partner_id = ${partnerId}`
   await lockLinkTags(db, workspaceId)
   await lockNames(db, workspaceId, [url])
   const result = await sql<LinkRow>`SELECT ${linkColumnsFragment} FROM ${linkTablesFragment}
     WHERE l.workspace_id = ${workspaceId} AND md5(l.url) = md5(${url}) AND l.url = ${url} AND l.deleted_at IS NULL AND ${mine}
+      AND ${isInReadableFolder(sql`l.folder_id`, hiddenFolders)}
     ORDER BY l.number DESC LIMIT 1`.execute(db)
   return result.rows[0]
 }

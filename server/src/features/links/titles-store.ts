@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../platform/postgres.ts'
 import type { LinkRow } from './store.ts'
+import { isInReadableFolder } from './where.ts'
 
 export type LinkTitleRow = Pick<
   LinkRow,
@@ -21,18 +22,18 @@ export async function selectLinkTitles(db: Db, workspaceId: string, numbers: big
   return result.rows
 }
 
-/** The numbers of links that are named by id or by external id. */
+/** The numbers of links that are named by id or by external id, except for those in hidden folders. */
 export async function selectNumbersByName(
   db: Db,
   workspaceId: string,
-  { ids, externalIds }: { ids: string[]; externalIds: string[] },
+  { ids, externalIds, hiddenFolders }: { ids: string[]; externalIds: string[]; hiddenFolders: string[] },
 ): Promise<Pick<LinkRow, 'number' | 'id' | 'external_id'>[]> {
+  const isReadable = isInReadableFolder(sql`folder_id`, hiddenFolders)
   const result = await sql<Pick<LinkRow, 'number' | 'id' | 'external_id'>>`
-    SELECT number, id, external_id FROM links WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[])
+    SELECT number, id, external_id FROM links WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[]) AND ${isReadable}
     UNION ALL
     SELECT number, id, external_id FROM links
-    WHERE workspace_id = ${workspaceId} AND external_id = ANY(${externalIds}::text[]) AND deleted_at IS NULL`.execute(
-    db,
-  )
+    WHERE workspace_id = ${workspaceId} AND external_id = ANY(${externalIds}::text[]) AND deleted_at IS NULL
+    AND ${isReadable}`.execute(db)
   return result.rows
 }

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { locks } from '../../platform/locks.ts'
 import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
-import type { TotalsFilter } from './where.ts'
+import { isInReadableFolder, type TotalsFilter } from './where.ts'
 
 /* Triggers on `links` and `link_tags` append to `link_total_changes`; a count is the sum of both tables. */
 
@@ -18,7 +18,7 @@ export async function sumTotals(db: Db, workspaceId: string, filter: TotalsFilte
 
 /** The number of all links of the workspace, including archived ones. */
 export function sumAllTotals(db: Db, workspaceId: string): Promise<number> {
-  return sumTotals(db, workspaceId, { archived: true, tagged: false })
+  return sumTotals(db, workspaceId, { archived: true, tagged: false, hiddenFolders: [] })
 }
 
 export type GroupPage = { ascending: boolean; offset: number; count: number }
@@ -50,6 +50,7 @@ export async function sumTotalsByTag(
 
 function storedFragment(workspaceId: string, filter: Omit<TotalsFilter, 'tagId'>, tags: RawBuilder<SqlBool>) {
   const conditions = [sql<SqlBool>`workspace_id = ${workspaceId}`, tags]
+  if (filter.hiddenFolders.length > 0) conditions.push(isInReadableFolder(sql`folder_id`, filter.hiddenFolders))
   if (!filter.archived) conditions.push(sql`NOT archived`)
   if (filter.domain !== undefined) conditions.push(sql`domain = ${filter.domain}`)
   if (filter.folderId !== undefined) conditions.push(sql`folder_id = ${filter.folderId ?? ''}`)

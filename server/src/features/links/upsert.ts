@@ -1,6 +1,7 @@
 import type { Link, NewLink } from '@tributary/contract/links'
 import type { Ctx } from '../../platform/context.ts'
 import { transaction } from '../../platform/postgres.ts'
+import { hiddenFolders } from '../folders/service.ts'
 import { createOne } from './create.ts'
 import { presentAll } from './present.ts'
 import { destinationColumns } from './settings.ts'
@@ -11,7 +12,10 @@ import { changeLink } from './write.ts'
 export async function upsertLink(ctx: Ctx, input: NewLink, partnerId?: string): Promise<Link> {
   return transaction(ctx, async (ctx) => {
     const url = destinationColumns(input, input.url).url ?? input.url
-    const existing = await selectNewestByUrl(ctx.db, ctx.workspaceId, url, partnerId)
+    const existing = await selectNewestByUrl(ctx.db, ctx.workspaceId, url, {
+      partnerId,
+      hiddenFolders: hiddenFolders(ctx),
+    })
     const { keyLength, prefix, ...patch } = input
     if (!existing) return createOne(ctx, input)
     return (await presentAll(ctx, [await changeLink(ctx, existing, patch)]))[0] as Link

@@ -4,6 +4,8 @@ export type LinkFilter = {
   domain?: string
   tagIds?: string[]
   folderId?: string | null
+  /** Folders that the caller may not read. */
+  hiddenFolders: string[]
   search?: string
   userId?: string
   tenantId?: string
@@ -12,7 +14,10 @@ export type LinkFilter = {
 }
 
 /** A filter by the columns of the stored totals. */
-export type TotalsFilter = Pick<LinkFilter, 'domain' | 'folderId' | 'userId' | 'archived' | 'tagged'> & {
+export type TotalsFilter = Pick<
+  LinkFilter,
+  'domain' | 'folderId' | 'hiddenFolders' | 'userId' | 'archived' | 'tagged'
+> & {
   tagId?: string
 }
 
@@ -26,6 +31,7 @@ export function totalsFilter({ search, tenantId, tagIds, ...filter }: LinkFilter
 /** The SQL conditions of a link list or count. */
 export function buildConditions(workspaceId: string, filter: LinkFilter): RawBuilder<SqlBool>[] {
   const conditions = [sql<SqlBool>`l.workspace_id = ${workspaceId}`, sql<SqlBool>`l.deleted_at IS NULL`]
+  if (filter.hiddenFolders.length > 0) conditions.push(isInReadableFolder(sql`l.folder_id`, filter.hiddenFolders))
   if (!filter.archived) conditions.push(sql`NOT l.archived`)
   if (filter.domain !== undefined) conditions.push(sql`l.domain = ${filter.domain}`)
   if (filter.folderId === null) conditions.push(sql`l.folder_id IS NULL`)
@@ -40,6 +46,11 @@ export function buildConditions(workspaceId: string, filter: LinkFilter): RawBui
     )
   }
   return conditions
+}
+
+/** The SQL condition that a link is in no folder, or in one that is not hidden. */
+export function isInReadableFolder(column: RawBuilder<unknown>, hidden: string[]): RawBuilder<SqlBool> {
+  return sql`coalesce(${column}, '') <> ALL(${hidden}::text[])`
 }
 
 function containing(text: string): RawBuilder<SqlBool> {

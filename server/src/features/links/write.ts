@@ -7,7 +7,7 @@ import { violatedConstraint } from '../../platform/postgres.ts'
 import { reportChange } from '../../platform/recording.ts'
 import { seal } from '../../platform/seal.ts'
 import { domainForLink, hasDomain } from '../domains/service.ts'
-import { requireFolder } from '../folders/service.ts'
+import { requireFolder, requireFolderWrite } from '../folders/service.ts'
 import { missingTagIds, tagIdsByNames } from '../tags/service.ts'
 import { knownWebhookIds } from '../webhooks/service.ts'
 import { requireStorageRoom } from '../workspaces/service.ts'
@@ -61,6 +61,7 @@ export async function makeLink(ctx: Ctx, input: NewLink): Promise<LinkRow> {
 
 /** Updates a link and returns it. Writes nothing when the patch changes no value. */
 export async function changeLink(ctx: Ctx, link: LinkRow, patch: LinkPatch): Promise<LinkRow> {
+  requireFolderWrite(ctx, link.folder_id)
   const { domain: asked, key, ...settings } = patch
   const columns: Partial<LinkColumns> = {
     ...linkColumns(settings, patch.url ?? link.url, ctx.now()),
@@ -151,7 +152,8 @@ export async function publishEvents(
   rows: LinkRow[],
   former = new Map<bigint, LinkRow>(),
 ): Promise<void> {
-  const links = await presentAll(ctx, rows)
+  // Subscribers get the whole link, whatever the caller may read.
+  const links = await presentAll({ ...ctx, folderAccess: undefined }, rows)
   const createdAt = ctx.now().toISOString()
   const messages = rows.map((row, index) => {
     const link = { ...(links[index] as Link), password: null }

@@ -51,7 +51,17 @@ export async function getDelivery(ctx: Ctx, id: string, eventId: string): Promis
   const webhook = await requireWebhook(ctx, id)
   const row = await requireDelivery(ctx, id, eventId)
   const attempts = await selectAttempts(ctx.db, ctx.workspaceId, row.number)
-  return { ...presentDelivery(row, webhook), body: row.body, log: attempts.map(presentAttempt) }
+  const shown = { ...presentDelivery(row, webhook), body: row.body, log: attempts.map(presentAttempt) }
+  return hasHiddenFolders(ctx) ? withoutTexts(shown) : shown
+}
+
+function hasHiddenFolders({ folderAccess }: Pick<Ctx, 'folderAccess'>): boolean {
+  return folderAccess !== undefined && folderAccess.hidden.length > 0
+}
+
+/** The body, and responses that repeat it, may have links of any folder. */
+function withoutTexts(delivery: DeliveryInFull): DeliveryInFull {
+  return { ...delivery, body: null, log: delivery.log.map((attempt) => ({ ...attempt, responseExcerpt: null })) }
 }
 
 export async function replayDelivery(ctx: Ctx, id: string, eventId: string): Promise<Delivery> {

@@ -1,0 +1,31 @@
+import type { Ctx } from '../../platform/context.ts'
+import { notFound } from '../../platform/errors.ts'
+import { canReadFolder, requireFolderWrite } from '../folders/service.ts'
+import { type LinkRow, type LinkSelector, selectLink, selectLinkForUpdate, selectLinksByNumber } from './store.ts'
+
+/* Reads links for a caller. A link in a hidden folder looks as if it did not exist. */
+
+export async function findLink(ctx: Ctx, selector: LinkSelector): Promise<LinkRow | undefined> {
+  const row = await selectLink(ctx.db, ctx.workspaceId, selector)
+  return row && canReadFolder(ctx, row.folder_id) ? row : undefined
+}
+
+/** Reads links by number, including deleted links. */
+export async function findLinksByNumber(ctx: Ctx, numbers: bigint[]): Promise<LinkRow[]> {
+  const rows = await selectLinksByNumber(ctx.db, ctx.workspaceId, [...new Set(numbers)])
+  return rows.filter((row) => canReadFolder(ctx, row.folder_id))
+}
+
+/** Reads a link and locks its row until the transaction ends. */
+export async function findLinkForUpdate(ctx: Ctx, selector: LinkSelector): Promise<LinkRow | undefined> {
+  const row = await selectLinkForUpdate(ctx.db, ctx.workspaceId, selector)
+  return row && canReadFolder(ctx, row.folder_id) ? row : undefined
+}
+
+/** Locks a link that the caller may change. Throws 404 when it does not exist, and 403 when its folder is read-only. */
+export async function requireLinkForUpdate(ctx: Ctx, selector: LinkSelector, name: string): Promise<LinkRow> {
+  const link = await findLinkForUpdate(ctx, selector)
+  if (!link) throw notFound('link', name)
+  requireFolderWrite(ctx, link.folder_id)
+  return link
+}
