@@ -276,6 +276,17 @@ test('10,000 hidden folders, the most that a workspace can have, restrict lists;
   }
 })
 
+test('the audit log is closed to members with a hidden folder', async () => {
+  const { id } = await buildWorkspace(platform)
+  const call = await serveMembers(platform, id, { hidden: ['fold_hidden'], readOnly: [] })
+  for (const path of ['/audit-log', '/audit-log/export']) {
+    expect((await call('free', 'get', path)).status).toBe(200)
+    const refused = await readAnswer(await call('restricted', 'get', path))
+    expect(refused.status).toBe(403)
+    expect(refused.text).toContain('who may read all folders')
+  }
+})
+
 test('no role with restricted folders may call operations that answer with any link', () => {
   // `track/*`, partners and webhooks act for the whole workspace, and embed links of every folder in their answers.
   const scopes = [roleScopes.member, roleScopes.viewer, roleScopes.billing].flat()

@@ -5,7 +5,7 @@ const operationsByStatus = {
     listPartnerGroups listPartnerTags listDiscounts listDiscountCodes listPartners listPartnerApplications
     listRewards listCommissions listPostings getLedgerBalances exportLedger getTags listTokens listWebhooks
     listWorkspaces getWorkspace updateWorkspace getWorkspaceUsage listMembers listInvites streamEvents
-    exportEvents`,
+    exportEvents listAuditLog exportAuditLog`,
   400: `
     retrieveAnalyticsBatch retrieveLinkStats createCustomer createDomain checkDomainStatus registerDomain
     createFolder createLink getLinkGroups upsertLink bulkCreateLinks bulkUpdateLinks bulkDeleteLinks

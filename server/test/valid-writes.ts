@@ -195,7 +195,7 @@ export function validWrites(platform: Platform, workspace: BuiltWorkspace): Reco
     createTag: async () => ({ body: { name: name() } }),
     updateTag: async () => ({ params: await byId(createTag(ctx, { name: name() })), body: { name: name() } }),
     deleteTag: async () => ({ params: await byId(createTag(ctx, { name: name() })) }),
-    createToken: async () => ({ body: { name: name(), kind: 'machine' } }),
+    createToken: async () => ({ body: { name: name(), kind: 'machine', scopes: ['links.read'] } }),
     updateToken: async () => ({ params: await byId(token()), body: { name: name() } }),
     rotateToken: async () => ({ params: await byId(token()), body: {} }),
     revokeToken: async () => ({ params: await byId(token()) }),

@@ -1,7 +1,7 @@
 import type { AuditEntry, AuditExportQuery, AuditLogQuery } from '@tributary/contract/audit'
 import type { Ctx } from '../../platform/context.ts'
 import { csvLine } from '../../platform/csv.ts'
-import { invalid } from '../../platform/errors.ts'
+import { forbidden, invalid } from '../../platform/errors.ts'
 import { openFor, type PersonKeys, readKeys } from './persons.ts'
 import { type EntryFilter, type EntryRow, selectEntries } from './store.ts'
 
@@ -12,6 +12,7 @@ const mostSkipped = 100_000
 
 /** Lists entries; `next` is the cursor of the next page. */
 export async function listEntries(ctx: Ctx, query: AuditLogQuery): Promise<{ entries: AuditEntry[]; next?: string }> {
+  requireAllFolders(ctx)
   const { pageSize: count, cursor } = query
   const after = cursor === undefined ? undefined : BigInt(cursor)
   // Skipped entries are read, so a page far behind needs the cursor.
@@ -24,6 +25,7 @@ export async function listEntries(ctx: Ctx, query: AuditLogQuery): Promise<{ ent
 }
 
 export function exportEntries(ctx: Ctx, query: AuditExportQuery): AsyncIterable<string> {
+  requireAllFolders(ctx)
   return exportLines(ctx, query, parseFilter(query))
 }
 
@@ -37,6 +39,12 @@ async function* exportLines(ctx: Ctx, { format }: AuditExportQuery, filter: Entr
     if (!last || rows.length < rowsAtOnce) return
     after = last.sequence
   }
+}
+
+/** Throws 403 for callers with hidden folders: entries of any operation may name the links of those folders. */
+function requireAllFolders({ folderAccess }: Ctx): void {
+  if (!folderAccess || folderAccess.hidden.length === 0) return
+  throw forbidden('The audit log is for callers who may read all folders. Ask an owner of the workspace for access.')
 }
 
 const columns = [
