@@ -38,10 +38,12 @@ function removeSome(platform: Handles, name: string, before: Date): Promise<bool
 export async function recordCounts(platform: Handles): Promise<void> {
   await transaction(platform, async (platform) => {
     for (const { name, hour, count } of await deleteCounts(platform.db, platform.now())) {
+      const [operation, account] = name.split(' ')
       await recordEvent(platform, {
-        operation: `${name.split(' ')[0]}.hour`,
+        operation: `${operation}.hour`,
         actor: { kind: 'system', id: 'system' },
         workspaceId: installation,
+        ...(account && { target: { kind: 'account', ids: [account] } }),
         details: { hour: hour.toISOString(), count: Number(count) },
       })
     }

@@ -2,9 +2,12 @@ import {
   changePassword,
   confirmEmailChange,
   deleteAccount,
+  endSessions,
   finishTotp,
   isFresh,
+  removePasskey,
   removeTotp,
+  rename,
   renewRecoveryCodes,
   requestEmailChange,
   showTotp,
@@ -15,10 +18,10 @@ import { accountPage, recoveryCodesPage, totpPage } from './pages/account.ts'
 import { form as formHtml } from './pages/fields.ts'
 import { messagePage } from './pages/sign-in.ts'
 import { forgetSession, usersByIds } from './service.ts'
-import { deletePasskey, deleteSessions, selectPasskeys, selectSessions } from './session-store.ts'
+import { selectPasskeys, selectSessions } from './session-store.ts'
 import { canUsePasskeys } from './sign-in-visits.ts'
 import { requireName } from './sign-up.ts'
-import { selectCredential, updateName } from './store.ts'
+import { selectCredential } from './store.ts'
 import { type Answer, type Handler, orMessage, orShow, type SignedInVisit, signedIn } from './visit.ts'
 
 /** The pages of a signed-in user's account, by method and path. */
@@ -26,11 +29,11 @@ export const accountVisits: Record<string, Handler> = {
   'GET /account': signedIn((visit) => showAccount(visit)),
   'POST /sign-out': signedIn(async (visit) => {
     const { auth, browser } = visit
-    await deleteSessions(auth.db, browser.session.userId, { id: browser.session.id })
+    await endSessions(auth, browser, browser.session.id)
     return { location: '/sign-in', cookies: [endCookie(visit)] }
   }),
   'POST /account/name': change(async ({ auth, browser, form }) => {
-    await updateName(auth.db, browser.session.userId, requireName(form.get('name') ?? ''))
+    await rename(auth, browser, requireName(form.get('name') ?? ''))
     return 'Your name is saved.'
   }),
   'POST /account/email': changeFresh(async ({ auth, browser, form }) => {
@@ -43,18 +46,17 @@ export const accountVisits: Record<string, Handler> = {
       body: formHtml('/account/email/confirm', 'Confirm', [], { token: query.get('token') ?? '' }),
     },
   }),
-  'POST /account/email/confirm': ({ auth, form }) =>
+  'POST /account/email/confirm': ({ auth, browser, form }) =>
     orMessage('Confirm your new e-mail address', async () => {
-      await confirmEmailChange(auth, form.get('token') ?? '')
+      await confirmEmailChange(auth, browser, form.get('token') ?? '')
       return { page: messagePage('E-mail address changed', 'Sign in with the new address from now on.') }
     }),
   'POST /account/password': changeFresh(async ({ auth, browser, form }) => {
     await changePassword(auth, browser, form.get('password') ?? '')
     return 'Your password is saved. Your other sessions have ended.'
   }),
-  'POST /account/sessions/end': change(async ({ auth, browser: { session }, form }) => {
-    const id = form.get('id')
-    const count = await deleteSessions(auth.db, session.userId, id ? { id } : { except: session.id })
+  'POST /account/sessions/end': change(async ({ auth, browser, form }) => {
+    const count = await endSessions(auth, browser, form.get('id') || undefined)
     return count === 1 ? 'The session has ended.' : `${count} sessions have ended.`
   }),
   'POST /account/second-factor': fresh(async ({ auth, browser }) => ({
@@ -75,7 +77,7 @@ export const accountVisits: Record<string, Handler> = {
     page: recoveryCodesPage(await renewRecoveryCodes(auth, browser)),
   })),
   'POST /account/passkeys/remove': changeFresh(async ({ auth, browser, form }) => {
-    await deletePasskey(auth.db, browser.session.userId, form.get('id') ?? '')
+    await removePasskey(auth, browser, form.get('id') ?? '')
     return 'The passkey is removed.'
   }),
   'POST /account/delete': fresh((visit) =>

@@ -9,10 +9,11 @@ import { resetMail } from './mails/reset-password.ts'
 import { signInMail } from './mails/sign-in-link.ts'
 import { issueLink, peekLink, useLink } from './one-time.ts'
 import { hashPassword, requireGoodPassword } from './passwords.ts'
+import { type AccountAction, recordAction, whoIs } from './record.ts'
 import { normalizeEmail, type Session } from './service.ts'
-import { deleteSessions } from './session-store.ts'
+import { deletePasskey, deleteSessions } from './session-store.ts'
 import type { Auth, Browser } from './sign-in.ts'
-import { deleteUserRow, selectUser, selectUserByEmail, updateEmail, upsertPassword } from './store.ts'
+import { deleteUserRow, selectUser, selectUserByEmail, updateEmail, updateName, upsertPassword } from './store.ts'
 import { deleteLinksOfUser } from './verification-store.ts'
 
 type SignedInBrowser = Browser & { session: Session }
@@ -35,31 +36,38 @@ export function requestLink(auth: Auth, purpose: 'sign-in' | 'reset', given: str
 }
 
 /** Sets a password by a reset link and ends every session of the user. */
-export async function resetPassword(auth: Auth, token: string, password: string): Promise<void> {
+export async function resetPassword(
+  auth: Auth,
+  { network }: Browser,
+  { token, password }: { token: string; password: string },
+): Promise<void> {
   const link = await peekLink(auth, 'reset', token)
   const user = link && (await selectUser(auth.db, link.userId))
   if (user) requireGoodPassword(password, [user.email, user.name])
   const { userId } = await useLink(auth, 'reset', token)
-  await savePassword(auth, userId, password, undefined)
+  await savePassword(auth, { userId, network }, password, 'password-reset')
 }
 
-export async function changePassword(auth: Auth, { session }: SignedInBrowser, password: string): Promise<void> {
+export async function changePassword(auth: Auth, browser: SignedInBrowser, password: string): Promise<void> {
+  const { session } = browser
   requireGoodPassword(password, [session.email, session.name])
-  await savePassword(auth, session.userId, password, session.id)
+  await savePassword(auth, whoIs(browser), password, 'password-changed')
 }
 
 /** Other sessions and open links end, because an attacker may have them. */
 async function savePassword(
   auth: Auth,
-  userId: string,
+  who: ReturnType<typeof whoIs>,
   password: string,
-  exceptSession: string | undefined,
+  action: AccountAction,
 ): Promise<void> {
+  const { userId, sessionId } = who
   const hash = await hashPassword(password)
-  await transaction(auth, async ({ db }) => {
-    await upsertPassword(db, userId, hash)
-    await deleteSessions(db, userId, { except: exceptSession })
-    await deleteLinksOfUser(db, userId)
+  await transaction(auth, async (auth) => {
+    await upsertPassword(auth.db, userId, hash)
+    await deleteSessions(auth.db, userId, { except: sessionId })
+    await deleteLinksOfUser(auth.db, userId)
+    await recordAction(auth, action, who)
   })
 }
 
@@ -72,10 +80,14 @@ export function requestEmailChange(auth: Auth, { session }: SignedInBrowser, giv
   })
 }
 
-export async function confirmEmailChange(auth: Auth, token: string): Promise<void> {
+export async function confirmEmailChange(auth: Auth, { network }: Browser, token: string): Promise<void> {
   const { userId, email } = await useLink(auth, 'change-email', token)
-  if (await updateEmail(auth.db, userId, email)) return
-  throw new AppError('conflict', `Another account has the e-mail address ${email}.`)
+  await transaction(auth, async (auth) => {
+    if (!(await updateEmail(auth.db, userId, email))) {
+      throw new AppError('conflict', `Another account has the e-mail address ${email}.`)
+    }
+    await recordAction(auth, 'email-changed', { userId, network }, { email })
+  })
 }
 
 export async function deleteAccount(auth: Auth, { session }: SignedInBrowser, confirmation: string): Promise<void> {
@@ -86,6 +98,8 @@ export async function deleteAccount(auth: Auth, { session }: SignedInBrowser, co
     await auth.hooks.beforeDelete(auth, session.userId)
     await deleteLinksOfUser(auth.db, session.userId)
     await deleteUserRow(auth.db, session.userId)
+    // Without the network, because the key that would encrypt it is deleted.
+    await recordAction(auth, 'account-deleted', { userId: session.userId, sessionId: session.id, network: '' })
   })
 }
 
@@ -103,19 +117,50 @@ export function showTotp(uri: string, codes: string[]): TotpSetup {
 }
 
 /** Turns the second factor on; returns the cookies of the session that replaces the current one. */
-export async function finishTotp(auth: Auth, { headers }: Browser, code: string): Promise<string[]> {
+export async function finishTotp(auth: Auth, browser: SignedInBrowser, code: string): Promise<string[]> {
+  const { headers } = browser
   const body = { code: code.replaceAll(/\s/g, '') }
   const result = await auth.identity.api.verifyTOTP({ body, headers, returnHeaders: true }).catch(() => {
     throw unauthorized('The code is wrong. Enter the one that the app shows now.')
   })
+  await recordAction(auth, 'second-factor-on', whoIs(browser))
   return result.headers.getSetCookie()
 }
 
-export async function removeTotp(auth: Auth, { headers }: Browser): Promise<string[]> {
+export async function removeTotp(auth: Auth, browser: SignedInBrowser): Promise<string[]> {
+  const { headers } = browser
   const result = await auth.identity.api.disableTwoFactor({ body: {}, headers, returnHeaders: true })
+  await recordAction(auth, 'second-factor-off', whoIs(browser))
   return result.headers.getSetCookie()
 }
 
-export async function renewRecoveryCodes(auth: Auth, { headers }: Browser): Promise<string[]> {
-  return (await auth.identity.api.generateBackupCodes({ body: {}, headers })).backupCodes
+export async function renewRecoveryCodes(auth: Auth, browser: SignedInBrowser): Promise<string[]> {
+  const { backupCodes } = await auth.identity.api.generateBackupCodes({ body: {}, headers: browser.headers })
+  await recordAction(auth, 'recovery-codes-renewed', whoIs(browser))
+  return backupCodes
+}
+
+export async function rename(auth: Auth, browser: SignedInBrowser, name: string): Promise<void> {
+  await transaction(auth, async (auth) => {
+    await updateName(auth.db, browser.session.userId, name)
+    await recordAction(auth, 'name-changed', whoIs(browser), { name })
+  })
+}
+
+/** Ends one session of the user, or all others; returns how many. */
+export function endSessions(auth: Auth, browser: SignedInBrowser, id: string | undefined): Promise<number> {
+  const { session } = browser
+  return transaction(auth, async (auth) => {
+    const count = await deleteSessions(auth.db, session.userId, id ? { id } : { except: session.id })
+    const details = id ? { session: id } : { otherSessions: count }
+    if (count > 0) await recordAction(auth, 'session-ended', whoIs(browser), details)
+    return count
+  })
+}
+
+export async function removePasskey(auth: Auth, browser: SignedInBrowser, id: string): Promise<void> {
+  await transaction(auth, async (auth) => {
+    if (!(await deletePasskey(auth.db, browser.session.userId, id))) return
+    await recordAction(auth, 'passkey-removed', whoIs(browser), { passkey: id })
+  })
 }

@@ -1,6 +1,7 @@
 import { transaction } from '../../platform/postgres.ts'
 import { acceptInvitePage, foreignInvitePage, joinPage, signInToJoinPage } from './pages/invite.ts'
 import { requireGoodPassword } from './passwords.ts'
+import { recordAction } from './record.ts'
 import { createUser, findUserByEmail } from './service.ts'
 import { type Auth, type Browser, type InviteOffer, prove, type SignedIn } from './sign-in.ts'
 import { afterSignIn } from './sign-in-visits.ts'
@@ -50,8 +51,9 @@ async function join(
   requireGoodPassword(password, [email, name])
   const user = await transaction(auth, async (auth) => {
     const user = await createUser(auth, { email, name: requireName(name), password, isEmailVerified: true })
+    await recordAction(auth, 'account-created', { userId: user.id, network: browser.network })
     await auth.hooks.acceptInvite(auth, user.id, token)
     return user
   })
-  return prove(auth, browser, user)
+  return prove(auth, browser, user, 'new account')
 }

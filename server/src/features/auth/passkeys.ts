@@ -2,6 +2,7 @@ import { forbidden, unauthorized } from '../../platform/errors.ts'
 import { isFresh } from './account.ts'
 import { addressHeader } from './identity.ts'
 import { deviceCookie } from './limits.ts'
+import { recordAction, recordFailure, recordSignIn, whoIs } from './record.ts'
 import { deleteSessions, selectPasskeys } from './session-store.ts'
 import type { Auth, Browser } from './sign-in.ts'
 
@@ -33,9 +34,18 @@ export async function callPasskeys(
     ...(body !== undefined && { body }),
   })
   const response = await auth.identity.handler(request)
-  if (!response.ok) throw unauthorized('This passkey was not accepted. Try again, or sign in another way.')
+  const { network, session } = browser
+  if (!response.ok) {
+    if (path === 'verify-authentication') recordFailure(auth, { network, method: 'passkey' }, async () => undefined)
+    throw unauthorized('This passkey was not accepted. Try again, or sign in another way.')
+  }
+  if (path === 'verify-registration' && session) {
+    const { id } = (await response.clone().json()) as { id: string }
+    await recordAction(auth, 'passkey-added', whoIs({ session, network }), { passkey: id })
+  }
   if (path !== 'verify-authentication') return response
-  const { user } = (await response.json()) as { user: { email: string } }
+  const { user } = (await response.json()) as { user: { id: string; email: string } }
+  recordSignIn(auth, { userId: user.id, network, cookies: response.headers.getSetCookie(), method: 'passkey' })
   if (browser.session) await deleteSessions(auth.db, browser.session.userId, { id: browser.session.id })
   const answer = new Response('{}', { headers: response.headers })
   answer.headers.append('set-cookie', deviceCookie(auth.config, user.email, auth.now()))

@@ -40,6 +40,8 @@ export async function selectPasskeys(db: Db, userId: string): Promise<PasskeyRow
   return result.rows
 }
 
-export async function deletePasskey(db: Db, userId: string, id: string): Promise<void> {
-  await sql`DELETE FROM passkeys WHERE user_id = ${userId} AND id = ${id}`.execute(db)
+/** Returns false if the user has no such passkey. */
+export async function deletePasskey(db: Db, userId: string, id: string): Promise<boolean> {
+  const result = await sql`DELETE FROM passkeys WHERE user_id = ${userId} AND id = ${id} RETURNING id`.execute(db)
+  return result.rows.length > 0
 }

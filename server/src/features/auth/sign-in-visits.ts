@@ -63,7 +63,7 @@ export const signInVisits: Record<string, Handler> = {
   'POST /reset-password/new': (visit) =>
     orShow(
       async () => {
-        await resetPassword(visit.auth, read(visit, 'token'), read(visit, 'password'))
+        await resetPassword(visit.auth, visit.browser, readForm(visit, 'token', 'password'))
         return { page: messagePage('Password saved', 'Your other sessions have ended. Sign in with the new password.') }
       },
       () => newPasswordPage({ token: read(visit, 'token') }),

@@ -1,11 +1,12 @@
 import type { Platform } from '../../platform/context.ts'
 import { AppError, unauthorized } from '../../platform/errors.ts'
 import type { RateLimiter } from '../../platform/rate-limit.ts'
-import { sessionCookieName } from './cookies.ts'
+import { cookiePrefix, readCookie, sessionCookieName, verifyValue } from './cookies.ts'
 import type { Identity } from './identity.ts'
 import { deviceCookie, limitSignIn } from './limits.ts'
 import { useLink } from './one-time.ts'
 import { isPassword } from './passwords.ts'
+import { recordFailure, recordSignIn, type SignInMethod } from './record.ts'
 import { forgetSession, type Session } from './service.ts'
 import { deleteSessions, touchAuthenticated } from './session-store.ts'
 import { markEmailVerified, selectCredential, selectUser } from './store.ts'
@@ -41,20 +42,31 @@ export async function signInWithPassword(
   const isKnown = await limitSignIn(auth, { network: browser.network, email, cookie })
   const user = await selectCredential(auth.db, email)
   const isRight = await isPassword(input.password.slice(0, 200), user?.password, isKnown ? 'known' : 'unknown')
-  if (!user || !isRight || user.disabled_at) throw unauthorized('The e-mail address or the password is wrong.')
-  return prove(auth, browser, user)
+  if (!user || !isRight || user.disabled_at) {
+    recordFailure(auth, { network: browser.network, method: 'password' }, async () => user?.id)
+    throw unauthorized('The e-mail address or the password is wrong.')
+  }
+  return prove(auth, browser, user, 'password')
 }
 
 export async function signInWithLink(auth: Auth, browser: Browser, token: string): Promise<SignedIn> {
   const { userId } = await useLink(auth, 'sign-in', token)
   const user = await selectUser(auth.db, userId)
-  if (!user || user.disabled_at) throw unauthorized('This account is disabled. Ask the operator.')
+  if (!user || user.disabled_at) {
+    recordFailure(auth, { network: browser.network, method: 'link' }, async () => user?.id)
+    throw unauthorized('This account is disabled. Ask the operator.')
+  }
   await markEmailVerified(auth.db, userId)
-  return prove(auth, browser, user)
+  return prove(auth, browser, user, 'link')
 }
 
 /** Starts a new session for a user who has proven who they are, or asks for the second factor first. */
-export async function prove(auth: Auth, browser: Browser, user: { id: string; email: string }): Promise<SignedIn> {
+export async function prove(
+  auth: Auth,
+  browser: Browser,
+  user: { id: string; email: string },
+  method: SignInMethod,
+): Promise<SignedIn> {
   const { headers, response } = await auth.identity.api.signInProven({
     body: { userId: user.id },
     headers: browser.headers,
@@ -62,6 +74,7 @@ export async function prove(auth: Auth, browser: Browser, user: { id: string; em
   })
   const cookies = headers.getSetCookie()
   if (response.twoFactorRedirect) return { cookies, needsSecondFactor: true }
+  recordSignIn(auth, { userId: user.id, network: browser.network, cookies, method })
   await replaceSession(auth, browser)
   return { cookies: [...cookies, deviceCookie(auth.config, user.email, auth.now())], needsSecondFactor: false }
 }
@@ -75,10 +88,16 @@ export async function verifySecondFactor(auth: Auth, browser: Browser, code: str
     returnHeaders: true as const,
   }
   const isTotp = /^\d{6}$/.test(request.body.code)
-  const { headers, response } = await (isTotp ? api.verifyTOTP(request) : api.verifyBackupCode(request)).catch(explain)
+  const verifying = isTotp ? api.verifyTOTP(request) : api.verifyBackupCode(request)
+  const { headers, response } = await verifying.catch((error) => {
+    recordFailure(auth, { network: browser.network, method: 'second factor' }, () => pendingUser(auth, browser))
+    return explain(error)
+  })
+  const { user } = response as { user: { id: string; email: string } }
+  const cookies = headers.getSetCookie()
+  recordSignIn(auth, { userId: user.id, network: browser.network, cookies, method: 'second factor' })
   await replaceSession(auth, browser)
-  const device = deviceCookie(auth.config, (response as { user: { email: string } }).user.email, auth.now())
-  return { cookies: [...headers.getSetCookie(), device], needsSecondFactor: false }
+  return { cookies: [...cookies, deviceCookie(auth.config, user.email, auth.now())], needsSecondFactor: false }
 }
 
 /** Confirms the password of a signed-in user; what can't be undone needs a recent confirmation. */
@@ -87,11 +106,12 @@ export async function reauthenticate(
   browser: Browser & { session: Session },
   password: string,
 ): Promise<void> {
-  const { email, id } = browser.session
+  const { email, id, userId } = browser.session
   const cookie = browser.headers.get('cookie') ?? undefined
   const isKnown = await limitSignIn(auth, { network: browser.network, email, cookie })
   const user = await selectCredential(auth.db, email)
   if (!(await isPassword(password.slice(0, 200), user?.password, isKnown ? 'known' : 'unknown'))) {
+    recordFailure(auth, { network: browser.network, method: 'confirmation' }, async () => userId)
     throw unauthorized('The password is wrong.')
   }
   await touchAuthenticated(auth.db, id)
@@ -103,6 +123,15 @@ async function replaceSession(auth: Auth, { session, headers }: Browser): Promis
   if (!session) return
   await deleteSessions(auth.db, session.userId, { id: session.id })
   forgetSession(auth, headers.get('cookie') ?? undefined)
+}
+
+/** The user whose second factor the library waits for in this browser. */
+async function pendingUser({ config, identity }: Auth, { headers }: Browser): Promise<string | undefined> {
+  const cookie = readCookie(headers.get('cookie') ?? undefined, `${cookiePrefix(config)}.two_factor`)
+  const identifier = verifyValue(config, cookie)
+  if (!identifier) return undefined
+  const { internalAdapter } = await identity.$context
+  return (await internalAdapter.findVerificationValue(identifier))?.value
 }
 
 /** The library would check the code against the user of a running session instead of the one who signs in. */

@@ -8,6 +8,7 @@ import { existingAccountMail } from './mails/existing-account.ts'
 import { signUpMail } from './mails/sign-up.ts'
 import { issueLink, peekLink, useLink } from './one-time.ts'
 import { requireGoodPassword } from './passwords.ts'
+import { recordAction } from './record.ts'
 import { createUser, normalizeEmail } from './service.ts'
 import { type Auth, type Browser, type PeopleHooks, prove, type SignedIn } from './sign-in.ts'
 import { hasUsers, lockFirstUser, selectUserByEmail } from './store.ts'
@@ -44,9 +45,13 @@ export async function completeSignUp(
 ): Promise<SignedIn> {
   const link = await peekLink(auth, 'sign-up', token)
   if (link) requireGoodPassword(password, [link.email, name])
-  const { email } = await useLink(auth, 'sign-up', token)
-  const user = await createUser(auth, { email, name: requireName(name), password, isEmailVerified: true })
-  return prove(auth, browser, user)
+  const user = await transaction(auth, async (auth) => {
+    const { email } = await useLink(auth, 'sign-up', token)
+    const user = await createUser(auth, { email, name: requireName(name), password, isEmailVerified: true })
+    await recordAction(auth, 'account-created', { userId: user.id, network: browser.network })
+    return user
+  })
+  return prove(auth, browser, user, 'new account')
 }
 
 /** Creates the first user and workspace. The setup link proves that the person can read the server's log. */
@@ -64,10 +69,11 @@ export async function setUp(
     await useLink(auth, 'setup', input.token)
     const given = { email, name: requireName(input.name), password: input.password, isEmailVerified: true }
     const user = await createUser(auth, given)
+    await recordAction(auth, 'account-created', { userId: user.id, network: browser.network })
     await auth.hooks.createFirstWorkspace(auth, user.id, workspace)
     return user
   })
-  return prove(auth, browser, user)
+  return prove(auth, browser, user, 'new account')
 }
 
 /** Creates INIT_OWNER_EMAIL, or logs a setup link; does nothing once there is a user. */
