@@ -16,7 +16,7 @@ const secretNames = /^(sealed|hash$)|password|secret|token$/i
 const secretValues = /^(trib_|whsec_)/
 /** Personal wherever they appear. */
 const personalNames = new Set(
-  `email customer customerName customerEmail customerAvatar customerExternalId externalIds ip`.split(' '),
+  `email contactEmail customer customerName customerEmail customerAvatar customerExternalId externalIds ip`.split(' '),
 )
 /** Personal in objects of this kind, each of which is a person with a key. */
 const personalNamesByKind: Record<string, Set<string>> = {

@@ -55,7 +55,14 @@ export async function recordEvent(platform: Handles & Pick<Platform, 'now'>, eve
 
 /** Records the request of this context. */
 export async function recordWrite(ctx: Ctx, performed: Performed): Promise<void> {
-  await insertEntries(ctx.db, await buildEntries(ctx, [{ ctx, performed }]))
+  const entries = await buildEntries(ctx, [{ ctx, performed }])
+  const copies = ctx.record?.operation === 'deleteWorkspace' ? entries.map(toInstallation) : []
+  await insertEntries(ctx.db, [...entries, ...copies])
+}
+
+/** The chain of a deleted workspace is erased; that of the installation still says who deleted it. */
+function toInstallation(entry: NewEntry): NewEntry {
+  return { ...entry, workspace_id: installation }
 }
 
 /** Builds the entries of requests that share a statement or transaction; requests that are not audited have none. */
