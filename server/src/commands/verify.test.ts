@@ -46,6 +46,7 @@ test('`verify` reports differences with exit code 1, repairs them, and then find
     partners: [],
     rollups: [],
     money: [],
+    audit: [],
     deadLetters: { conversions: 0, messages: 0 },
     rewinds: [],
     findings: [

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { operations } from '@tributary/contract/index'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { buildConversionLink, buildWorkspace } from '../../test/build.ts'
+import { buildConversionLink, buildMember, buildWorkspace } from '../../test/build.ts'
 import { openTestPlatform } from '../../test/stack.ts'
 import { hasUnreadBody, nestingProblem, parseJson, readBody } from './body.ts'
 import { parse } from './validation.ts'
@@ -15,6 +15,8 @@ const platform = await openTestPlatform()
 const { api } = inject('server')
 const workspace = await buildWorkspace(platform)
 const authorization = `Bearer ${workspace.key}`
+const owner = await buildMember(platform, workspace, 'owner')
+const asUser = { cookie: owner.cookie, 'sec-fetch-site': 'same-origin' }
 const megabyte = 1_048_576
 
 const withBody = operations
@@ -25,11 +27,14 @@ type Body = (typeof withBody)[number]
 let calls = 0
 
 /** Sends each request from another address, because operations for visitors have a limit for each. */
-async function send(url: string, { method, body }: { method: string; body: string }): Promise<Response> {
+async function send(
+  url: string,
+  { method, body, credentials }: { method: string; body: string; credentials: Record<string, string> },
+): Promise<Response> {
   const sent = request(url, {
     method,
     localAddress: `127.1.${calls >> 8}.${calls++ & 255}`,
-    headers: { authorization, 'content-length': Buffer.byteLength(body) },
+    headers: { ...credentials, 'content-length': Buffer.byteLength(body) },
   })
   // A server that rejects a body may close the connection before all of it is sent.
   sent.on('error', () => {})
@@ -37,9 +42,11 @@ async function send(url: string, { method, body }: { method: string; body: strin
   return new Response(await text(answer), { status: answer.statusCode })
 }
 
-describe.each(withBody)('$id', ({ method, path, bodyLimit }) => {
-  const url = api + path.replaceAll(/\{\w+\}/g, 'unknown')
-  const call = (body: string) => send(url, { method: method.toUpperCase(), body })
+describe.each(withBody)('$id', ({ method, path, bodyLimit, ...access }) => {
+  const isForKeys = !('actors' in access) || (access.actors as readonly string[]).includes('key')
+  const credentials = isForKeys ? { authorization } : asUser
+  const url = api + path.replaceAll(/\{\w+\}/g, isForKeys ? 'unknown' : workspace.id)
+  const call = (body: string) => send(url, { method: method.toUpperCase(), body, credentials })
 
   test('refuses arrays and objects below 32 levels with 422', async () => {
     for (const body of ['['.repeat(33) + ']'.repeat(33), '{"a":'.repeat(33) + 1 + '}'.repeat(33)]) {

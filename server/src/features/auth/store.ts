@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { locks } from '../../platform/locks.ts'
 import type { Db } from '../../platform/postgres.ts'
 
 export type UserRow = {
@@ -85,7 +86,7 @@ export async function hasUsers(db: Db): Promise<boolean> {
 
 /** Blocks until no other transaction creates the first user. */
 export async function lockFirstUser(db: Db): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(hashtext('first user'))`.execute(db)
+  await sql`SELECT pg_advisory_xact_lock(${locks.firstUser})`.execute(db)
 }
 
 export type CredentialRow = { id: string; email: string; disabled_at: Date | null; password: string | null }
