@@ -3,7 +3,7 @@ import { deleteDomain } from '../features/domains/change.ts'
 import { addDomain, type Domain, listDomains, verifyDomain } from '../features/domains/service.ts'
 import { requireWorkspace } from '../features/workspaces/service.ts'
 import { systemClock } from '../platform/clock.ts'
-import { jsonFlag, onDatabases, print, table } from './run.ts'
+import { jsonFlag, onChange, onDatabases, print, recordCommand, table } from './run.ts'
 
 const workspaceArgument = {
   workspace: { type: 'positional', description: 'Id or slug of the workspace', required: true },
@@ -16,14 +16,14 @@ const add = defineCommand({
   meta: { name: 'add', description: 'Add a domain for the short links of a workspace, without proof of ownership' },
   args: { ...workspaceArgument, ...slugArgument, ...jsonFlag },
   run: ({ args }) =>
-    onDatabases(async (handles) => {
+    onChange({ command: 'domain add', json: args.json }, async (handles) => {
       const workspace = await requireWorkspace(handles, args.workspace)
       const domain = await addDomain(handles, { workspaceId: workspace.id, slug: args.slug })
-      print(
-        args.json,
-        shown(domain),
-        `Added ${domain.slug}${domain.is_primary ? ' as the primary domain' : ''} of ${workspace.slug}.`,
-      )
+      return {
+        ...changed(workspace.id, domain.id, domain.slug),
+        value: shown(domain),
+        text: `Added ${domain.slug}${domain.is_primary ? ' as the primary domain' : ''} of ${workspace.slug}.`,
+      }
     }),
 })
 
@@ -71,7 +71,9 @@ const verify = defineCommand({
     onDatabases(async (handles) => {
       const workspace = await requireWorkspace(handles, args.workspace)
       const ctx = { ...handles, now: systemClock, workspaceId: workspace.id }
+      // Not in one transaction, because the check asks DNS.
       const domain = await verifyDomain(ctx, args.slug, args.trust)
+      await recordCommand(handles, 'domain verify', changed(workspace.id, domain.id, domain.slug))
       const state = `${domain.slug} is ${domain.verified ? '' : 'not '}verified`
       print(args.json, { ...shown(domain), result: domain.check_result }, `${state}: ${domain.check_result}.`)
       if (!domain.verified) process.exitCode = 1
@@ -82,10 +84,11 @@ const remove = defineCommand({
   meta: { name: 'remove', description: 'Remove a domain and all its links from a workspace' },
   args: { ...workspaceArgument, ...slugArgument, ...jsonFlag },
   run: ({ args }) =>
-    onDatabases(async (handles) => {
+    onChange({ command: 'domain remove', json: args.json }, async (handles) => {
       const workspace = await requireWorkspace(handles, args.workspace)
       const removed = await deleteDomain({ ...handles, now: systemClock, workspaceId: workspace.id }, args.slug)
-      print(args.json, removed, `Removed ${removed.slug} from ${workspace.slug}.`)
+      const text = `Removed ${removed.slug} from ${workspace.slug}.`
+      return { ...changed(workspace.id, removed.slug, removed.slug), value: removed, text }
     }),
 })
 
@@ -93,6 +96,10 @@ export const domain = defineCommand({
   meta: { name: 'domain', description: 'Add, list, verify and remove domains' },
   subCommands: { add, list, verify, remove },
 })
+
+function changed(workspaceId: string, id: string, slug: string) {
+  return { workspaceId, target: { kind: 'domains', ids: [id] }, details: { slug } }
+}
 
 function shown(domain: Domain) {
   return { id: domain.id, slug: domain.slug, primary: domain.is_primary, verified: domain.verified }

@@ -3,7 +3,7 @@ import { defineCommand } from 'citty'
 import { createToken, listTokens, revoke, type Token } from '../features/tokens/service.ts'
 import { requireWorkspace } from '../features/workspaces/service.ts'
 import { invalid } from '../platform/errors.ts'
-import { jsonFlag, onDatabases, print, table } from './run.ts'
+import { jsonFlag, onChange, onDatabases, print, table } from './run.ts'
 
 const publicHint = 'Put this key in your pages: it is not secret. It works on the allowed hostnames of the workspace.'
 
@@ -26,7 +26,7 @@ const create = defineCommand({
     ...jsonFlag,
   },
   run: ({ args }) =>
-    onDatabases(async (handles) => {
+    onChange({ command: 'key create', json: args.json }, async (handles) => {
       const workspace = await requireWorkspace(handles, args.workspace)
       const token = await createToken(handles, {
         workspaceId: workspace.id,
@@ -35,11 +35,13 @@ const create = defineCommand({
         scopes: parseScopes(args.scopes),
         expiresAt: args.expires === undefined ? undefined : parseDate(args.expires),
       })
-      print(
-        args.json,
-        { ...shown(token), key: token.key },
-        `${token.key}\n${args.publishable ? publicHint : "Store this key now: the server keeps only its hash and can't show it again."}`,
-      )
+      const { name, scopes, expiresAt } = shown(token)
+      return {
+        ...changed(token),
+        details: { name, scopes, expiresAt, isPublishable: args.publishable },
+        value: { ...shown(token), key: token.key },
+        text: `${token.key}\n${args.publishable ? publicHint : "Store this key now: the server keeps only its hash and can't show it again."}`,
+      }
     }),
 })
 
@@ -59,9 +61,9 @@ const revokeKey = defineCommand({
   meta: { name: 'revoke', description: 'Revoke an API key; takes effect within a second' },
   args: { id: { type: 'positional', description: 'Id of the API key', required: true }, ...jsonFlag },
   run: ({ args }) =>
-    onDatabases(async (handles) => {
+    onChange({ command: 'key revoke', json: args.json }, async (handles) => {
       const token = await revoke(handles, args.id)
-      print(args.json, shown(token), `Revoked ${token.prefix}…${token.last_four}.`)
+      return { ...changed(token), value: shown(token), text: `Revoked ${token.prefix}…${token.last_four}.` }
     }),
 })
 
@@ -81,6 +83,10 @@ function parseDate(text: string): Date {
   const date = new Date(text)
   if (Number.isNaN(date.getTime())) throw invalid(`--expires ${text} is not a date. Write it as 2027-01-31.`)
   return date
+}
+
+function changed({ id, workspace_id }: Token) {
+  return { workspaceId: workspace_id, target: { kind: 'tokens', ids: [id] } }
 }
 
 function shown(token: Token) {

@@ -5,7 +5,7 @@ import { addMember, endMembership, listEveryone } from '../features/members/serv
 import { requireWorkspace } from '../features/workspaces/service.ts'
 import { AppError, conflict } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
-import { jsonFlag, onDatabases, print, table } from './run.ts'
+import { jsonFlag, onChange, onDatabases, print, table } from './run.ts'
 
 const workspaceArgument = {
   workspace: { type: 'positional', description: 'Id or slug of the workspace', required: true },
@@ -23,15 +23,19 @@ const add = defineCommand({
     ...jsonFlag,
   },
   run: ({ args }) =>
-    onDatabases(async ({ db }) => {
+    onChange({ command: 'member add', json: args.json }, async ({ db }) => {
       const workspace = await requireWorkspace({ db }, args.workspace)
       const user = await requireUser(db, args.email)
       const role = args.role as Role
       if (!(await addMember({ db, workspaceId: workspace.id }, user.id, role))) {
         throw conflict(`${user.email} is a member of ${workspace.slug} already.`)
       }
-      const shown = { workspace: workspace.slug, userId: user.id, email: user.email, role }
-      print(args.json, shown, `Added ${user.email} to ${workspace.slug} as ${role}.`)
+      return {
+        ...changed(workspace.id, user.id),
+        details: { role },
+        value: { workspace: workspace.slug, userId: user.id, email: user.email, role },
+        text: `Added ${user.email} to ${workspace.slug} as ${role}.`,
+      }
     }),
 })
 
@@ -52,11 +56,12 @@ const remove = defineCommand({
   meta: { name: 'remove', description: 'Remove a member and their personal keys; takes effect within a second' },
   args: { ...workspaceArgument, ...emailArgument, ...jsonFlag },
   run: ({ args }) =>
-    onDatabases(async ({ db }) => {
+    onChange({ command: 'member remove', json: args.json }, async ({ db }) => {
       const workspace = await requireWorkspace({ db }, args.workspace)
       const user = await requireUser(db, args.email)
       await endMembership({ db, workspaceId: workspace.id }, user.id)
-      print(args.json, { userId: user.id }, `Removed ${user.email} from ${workspace.slug}.`)
+      const text = `Removed ${user.email} from ${workspace.slug}.`
+      return { ...changed(workspace.id, user.id), value: { userId: user.id }, text }
     }),
 })
 
@@ -64,6 +69,10 @@ export const member = defineCommand({
   meta: { name: 'member', description: 'Add, list and remove members of a workspace' },
   subCommands: { add, list, remove },
 })
+
+function changed(workspaceId: string, userId: string) {
+  return { workspaceId, target: { kind: 'members', ids: [userId] } }
+}
 
 async function requireUser(db: Db, email: string) {
   const user = await findUserByEmail({ db }, email)

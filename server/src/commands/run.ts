@@ -1,9 +1,11 @@
+import { recordAudit } from '../features/audit/service.ts'
 import { type ClickHouse, openClickHouse } from '../platform/clickhouse.ts'
+import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import { ConfigError, readConfig } from '../platform/config.ts'
 import { AppError } from '../platform/errors.ts'
 import { MigrationError } from '../platform/migrate.ts'
-import { type Db, openPostgres } from '../platform/postgres.ts'
+import { type Db, openPostgres, transaction } from '../platform/postgres.ts'
 
 export const jsonFlag = {
   json: { type: 'boolean', description: 'Print JSON instead of text', default: false },
@@ -24,6 +26,35 @@ export async function onDatabases(work: (handles: Handles) => Promise<void>, pat
       await db.destroy()
     }
   })
+}
+
+/** What a command changed. Without a workspace, its entry in the audit log is about the installation. */
+type Changed = { workspaceId?: string; target: { kind: string; ids: string[] }; details?: object }
+
+/** Runs a command that changes something and records it in one transaction, and then prints its result. */
+export function onChange(
+  { command, json }: { command: string; json: boolean },
+  work: (handles: Handles) => Promise<Changed & { value: unknown; text: string }>,
+): Promise<void> {
+  return onDatabases(async (handles) => {
+    const { value, text } = await transaction(handles, async (handles) => {
+      const changed = await work(handles)
+      await recordCommand(handles, command, changed)
+      return changed
+    })
+    print(json, value, text)
+  })
+}
+
+/** Records a command in the audit log. `onChange` does it by itself. */
+export function recordCommand(
+  handles: Pick<Handles, 'db' | 'config'>,
+  command: string,
+  { workspaceId, target, details }: Changed,
+): Promise<void> {
+  const actor = { kind: 'system', id: 'operator' } as const
+  const event = { operation: `tributary ${command}`, actor, workspaceId, target, details }
+  return recordAudit({ ...handles, now: systemClock }, event)
 }
 
 export async function reportProblems(work: () => Promise<void>): Promise<void> {

@@ -7,8 +7,8 @@ import {
   resetUser,
   setDisabled,
 } from '../features/auth/administration.ts'
-import type { User } from '../features/auth/service.ts'
-import { jsonFlag, onDatabases, print, table } from './run.ts'
+import { findUserByEmail, type User } from '../features/auth/service.ts'
+import { jsonFlag, onChange, onDatabases, print, table } from './run.ts'
 
 const emailArgument = {
   email: { type: 'positional', description: 'E-mail address of the user', required: true },
@@ -23,12 +23,13 @@ const create = defineCommand({
     ...jsonFlag,
   },
   run: ({ args }) =>
-    onDatabases(async (handles) => {
+    onChange({ command: 'user create', json: args.json }, async (handles) => {
       const { email, password, name = email.split('@')[0] ?? '' } = args
       const user = await addUser(handles, { email, name, ...(password && { password }) })
       const link = password ? undefined : await makeSignInLink(handles, email)
       const text = link ? `\nTo sign in, open this link within an hour. It works once:\n${link}` : ''
-      print(args.json, { ...shown(user), ...(link && { link }) }, `Created ${user.email}.${text}`)
+      const value = { ...shown(user), ...(link && { link }) }
+      return { ...changed(user), details: { email: user.email, name }, value, text: `Created ${user.email}.${text}` }
     }),
 })
 
@@ -47,9 +48,9 @@ const link = defineCommand({
   meta: { name: 'link', description: 'Print a link that signs a user in once, within an hour' },
   args: { ...emailArgument, ...jsonFlag },
   run: ({ args }) =>
-    onDatabases(async (handles) => {
+    onChange({ command: 'user link', json: args.json }, async (handles) => {
       const url = await makeSignInLink(handles, args.email)
-      print(args.json, { link: url }, url)
+      return { ...changed(await findUserByEmail(handles, args.email)), value: { link: url }, text: url }
     }),
 })
 
@@ -65,9 +66,10 @@ const reset = defineCommand({
     ...jsonFlag,
   },
   run: ({ args }) =>
-    onDatabases(async (handles) => {
-      const url = await resetUser(handles, args.email, { secondFactor: args['second-factor'] })
-      print(args.json, { link: url }, url)
+    onChange({ command: 'user reset', json: args.json }, async (handles) => {
+      const details = { secondFactor: args['second-factor'] }
+      const url = await resetUser(handles, args.email, details)
+      return { ...changed(await findUserByEmail(handles, args.email)), details, value: { link: url }, text: url }
     }),
 })
 
@@ -76,9 +78,10 @@ function switchCommand(name: 'disable' | 'enable', description: string) {
     meta: { name, description },
     args: { ...emailArgument, ...jsonFlag },
     run: ({ args }) =>
-      onDatabases(async (handles) => {
+      onChange({ command: `user ${name}`, json: args.json }, async (handles) => {
         const user = await setDisabled(handles, args.email, name === 'disable')
-        print(args.json, shown(user), `${name === 'disable' ? 'Disabled' : 'Enabled'} ${user.email}.`)
+        const text = `${name === 'disable' ? 'Disabled' : 'Enabled'} ${user.email}.`
+        return { ...changed(user), value: shown(user), text }
       }),
   })
 }
@@ -87,9 +90,9 @@ const setupLink = defineCommand({
   meta: { name: 'setup-link', description: 'Print a link to create the first user, valid for a day' },
   args: jsonFlag,
   run: ({ args }) =>
-    onDatabases(async (handles) => {
+    onChange({ command: 'user setup-link', json: args.json }, async (handles) => {
       const url = await makeSetupLink(handles)
-      print(args.json, { link: url }, url)
+      return { ...changed(undefined), value: { link: url }, text: url }
     }),
 })
 
@@ -105,6 +108,10 @@ export const user = defineCommand({
     'setup-link': setupLink,
   },
 })
+
+function changed(user: User | undefined) {
+  return { target: { kind: 'account', ids: user ? [user.id] : [] } }
+}
 
 function shown(user: User) {
   return {

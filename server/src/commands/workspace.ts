@@ -13,9 +13,9 @@ import {
   type WorkspaceChanges,
 } from '../features/workspaces/service.ts'
 import { AppError, invalid } from '../platform/errors.ts'
-import { type Db, transaction } from '../platform/postgres.ts'
+import type { Db } from '../platform/postgres.ts'
 import { settings } from '../platform/settings.ts'
-import { jsonFlag, onDatabases, print, table } from './run.ts'
+import { jsonFlag, onChange, onDatabases, print, table } from './run.ts'
 
 const ipStorages = settings.IP_STORAGE.type.options
 
@@ -29,16 +29,15 @@ const create = defineCommand({
     ...jsonFlag,
   },
   run: ({ args }) =>
-    onDatabases(async (handles) => {
+    onChange({ command: 'workspace create', json: args.json }, async (handles) => {
       const owner = args.owner === undefined ? undefined : await requireUser(handles, args.owner)
-      const workspace = await transaction(handles, async (handles) => {
-        const plan = args.plan as Plan | undefined
-        const created = await createWorkspace(handles, { name: args.name, slug: args.slug, plan })
-        if (owner) await addMember({ db: handles.db, workspaceId: created.id }, owner.id, 'owner')
-        return created
-      })
+      const plan = args.plan as Plan | undefined
+      const workspace = await createWorkspace(handles, { name: args.name, slug: args.slug, plan })
+      if (owner) await addMember({ db: handles.db, workspaceId: workspace.id }, owner.id, 'owner')
       const text = `Created workspace ${workspace.slug} (${workspace.id}) on the ${workspace.plan} plan.\nNext: tributary key create ${workspace.slug}`
-      print(args.json, shown(workspace), text)
+      const { id, name, slug } = workspace
+      const details = { name, slug, plan: workspace.plan, ...(owner && { ownerId: owner.id }) }
+      return { workspaceId: id, target: { kind: 'workspaces', ids: [id] }, details, value: shown(workspace), text }
     }),
 })
 
@@ -84,12 +83,15 @@ const set = defineCommand({
     ...jsonFlag,
   },
   run: ({ args }) =>
-    onDatabases(async (handles) => {
+    onChange({ command: 'workspace set', json: args.json }, async (handles) => {
       const changes = settingsIn(args)
       const named = Object.keys(changes)
       if (named.length === 0) throw invalid('Choose a setting to change, such as --ip-storage none. See --help.')
       const workspace = await changeWorkspace(handles, args.workspace, changes)
-      print(args.json, shown(workspace), `Changed ${workspace.slug}:\n${table([shown(workspace)])}`)
+      const { id, slug } = workspace
+      const text = `Changed ${slug}:\n${table([shown(workspace)])}`
+      const target = { kind: 'workspaces', ids: [id] }
+      return { workspaceId: id, target, details: changes, value: shown(workspace), text }
     }),
 })
 

@@ -44,13 +44,14 @@ async function sendInvite(platform: Platform, invite: InviteRow): Promise<void> 
 export async function issueLink(
   platform: Pick<Platform, 'db' | 'config'>,
   id: string,
-): Promise<{ link: string; email: string; expiresAt: Date }> {
+): Promise<{ link: string; email: string; expiresAt: Date; workspaceId: string }> {
   const invite = await selectInviteById(platform.db, id)
   if (!invite)
     throw new AppError('not_found', `There is no invite ${id}. \`GET /invites\` lists a workspace's invites.`)
   const status = inviteStatus(invite, new Date())
   if (status !== 'pending') throw conflict(`The invite ${id} is ${status}. Create or renew one.`)
-  return { link: await makeLink(platform, invite), email: invite.email, expiresAt: invite.expires_at }
+  const { email, expires_at, workspace_id } = invite
+  return { link: await makeLink(platform, invite), email, expiresAt: expires_at, workspaceId: workspace_id }
 }
 
 /** Stores the hash of a new secret and returns the link with the secret. */
