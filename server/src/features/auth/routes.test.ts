@@ -244,12 +244,14 @@ describe('what can not be undone', () => {
 test('the account lists sessions and ends one or all others', async () => {
   const { user, person } = await signedIn({ password })
   const others = [openPerson(api), openPerson(api)]
+  const systems = ['X11; Linux x86_64', 'Windows NT 10.0; Win64; x64']
   for (const [index, other] of others.entries()) {
-    await other.post('/sign-in', { email: user.email, password }, { 'user-agent': `Browser ${index}` })
+    const userAgent = `Mozilla/5.0 (${systems[index]}; rv:140.0) Gecko/20100101 Firefox/140.0`
+    await other.post('/sign-in', { email: user.email, password }, { 'user-agent': userAgent })
   }
   const page = await person.get('/account')
-  expect(page.text).toContain('Browser 0')
-  const id = /Browser 1[\s\S]*?name="id" value="(\w[^"]+)"/.exec(page.text)?.[1] ?? ''
+  expect(page.text).toContain('Firefox on Linux')
+  const id = /Firefox on Windows[\s\S]*?name="id" value="(\w[^"]+)"/.exec(page.text)?.[1] ?? ''
   expect((await person.post('/account/sessions/end', { id })).text).toContain('The session has ended.')
   await eventually(async () => expect((await others[1]?.get('/account'))?.status).toBe(303), 2_000)
   expect((await others[0]?.get('/account'))?.status).toBe(200)

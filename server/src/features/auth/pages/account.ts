@@ -1,3 +1,4 @@
+import { UAParser } from 'ua-parser-js'
 import type { PasskeyRow, SessionListRow } from '../session-store.ts'
 import { field, form, nameField, newPasswordField } from './fields.ts'
 import { type Html, html, raw } from './html.ts'
@@ -71,12 +72,17 @@ function sessionSection({ sessions, currentSessionId }: AccountView): Html {
     const where = [ip_address, `since ${day(created_at)}`].filter(Boolean).join(', ')
     const end =
       id === currentSessionId
-        ? html`<small>this one</small>`
+        ? html`<small>This session</small>`
         : form('/account/sessions/end', 'End', [], { id }, 'plain')
-    return html`<li>${user_agent?.slice(0, 120) || 'Unknown device'} <small>${where}</small> ${end}</li>`
+    return html`<li>${describeDevice(user_agent ?? '')} <small>${where}</small> ${end}</li>`
   })
   return html`<section><h2>Sessions</h2><ul class="rows">${rows}</ul>
 ${sessions.length > 1 && form('/account/sessions/end', 'End all others', [], {}, 'plain')}</section>`
+}
+
+function describeDevice(userAgent: string): string {
+  const { browser, os } = UAParser(userAgent)
+  return [browser.name, os.name].filter(Boolean).join(' on ') || 'Unknown device'
 }
 
 export function totpPage(view: { svg: string; uri: string; codes: string[]; problem?: string }): Page {

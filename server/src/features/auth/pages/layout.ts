@@ -25,7 +25,7 @@ input{width:100%;padding:.6rem;font:inherit;color:inherit;background:var(--paper
 button{font:inherit;font-weight:600;padding:.6rem 1rem;margin-top:1rem;border:1px solid var(--act);border-radius:6px;background:var(--act);color:var(--card);cursor:pointer}
 button.plain{background:none;color:var(--act)}button.danger{background:none;border-color:var(--bad);color:var(--bad)}
 :focus-visible{outline:3px solid var(--act);outline-offset:2px}
-a{color:var(--act)}p.dim,small{color:var(--dim)}
+a{color:var(--act)}p.dim,small{color:var(--dim)}small{display:block;margin-top:.25rem}form button{display:block}
 .problem{color:var(--bad)}.notice{color:var(--good)}
 ul{padding-left:1.2rem}ul.rows{list-style:none;padding:0}ul.rows li{border-top:1px solid var(--line);padding:.6rem 0}
 code{font-size:1.05em}svg{display:block;max-width:14rem;background:#fff;margin:1rem 0}
