@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { createClient } from '@tributary/contract/client'
 import { listEvents } from '@tributary/contract/events'
 import { roleScopes, scopes } from '@tributary/contract/operation'
+import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
 import { expect, inject, test } from 'vitest'
 import { freePort } from '../engines/port.ts'
@@ -84,6 +85,10 @@ const runners: Record<string, (page: Page, reader: Reader) => Promise<void>> = {
     const { readClickId } = await import(pathToFileURL(file).href)
     expect(await readClickId(`https://${reader.workspace.domain}/clicked`, api)).toMatch(/^[\w-]{40}$/)
     expect(await readClickId(`https://${reader.workspace.domain}/none`, api)).toBeNull()
+  },
+
+  'guides/audit-log': async (page) => {
+    for (const { text } of page.take('sql')) await sql.raw(text).execute(platform.db)
   },
 
   'guides/operating': async (page, { fill }) => {

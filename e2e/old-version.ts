@@ -64,5 +64,8 @@ export async function linkPackages(folder: string): Promise<void> {
   }
   for (const name of ['contract', 'server', 'tracker']) {
     await symlink(join(folder, name), join(packages, '@tributary', name))
+    // npm puts a package here if its version or its peers differ from those of the root.
+    const own = join(root, name, 'node_modules')
+    if (existsSync(own)) await symlink(own, join(folder, name, 'node_modules'))
   }
 }
