@@ -91,3 +91,16 @@ test('a deleted tag is refused, and a bulk call with it creates the other links'
   const made = await createLinks(ctx, [{ url, key: 'a' }, { url, tagIds: [tag.id] }, { url, key: 'A' }, { url }])
   expect(made).toMatchObject([{ key: 'a' }, { error, code: 'unprocessable_entity' }, { code: 'conflict' }, { url }])
 })
+
+test('a bulk call creates its links in the order of the request', async () => {
+  const { ctx } = await openRecorded()
+  const made = await createLinks(
+    ctx,
+    Array.from({ length: 20 }, () => ({ url })),
+  )
+  const { rows } = await sql<{
+    id: string
+  }>`SELECT id FROM links WHERE workspace_id = ${ctx.workspaceId} AND url = ${url}
+    ORDER BY number`.execute(platform.db)
+  expect(rows.map(({ id }) => id)).toEqual(made.map((link) => ('id' in link ? link.id : '')))
+})

@@ -82,10 +82,9 @@ export async function createAtOnce(ctx: Ctx, inputs: NewLink[], calls?: { ctx: C
   for (const input of inputs)
     drafts.push(draftLink(ctx, input, { domain: await guessLinkDomain(ctx, input.domain), tags, partners }))
   if (calls) await addEntries(ctx, drafts, calls, inputs)
-  // Sorted, so that two groups with the same addresses do not deadlock.
-  const items = drafts
-    .flatMap((draft) => draft?.item ?? [])
-    .sort((one, other) => (one.row.lookup_key < other.row.lookup_key ? -1 : 1))
+  const items = drafts.flatMap((draft) => draft?.item ?? [])
+  // Two groups with the same addresses would deadlock. A bulk call has locked its addresses, and keeps its order.
+  if (calls) items.sort((one, other) => (one.row.lookup_key < other.row.lookup_key ? -1 : 1))
   const made = items.length === 0 ? new Map<string, Date>() : await insert(ctx, items)
   if (items.some(({ is_default, row }) => is_default && !made.has(row.id))) forgetLinkDomain(ctx)
   return drafts.map((draft) => {
