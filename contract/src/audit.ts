@@ -16,6 +16,10 @@ export const auditEntry = z
     actor: z.strictObject({
       kind: z.string().describe('`key`, `user`, `app` or `system`.'),
       id: z.string(),
+      name: z
+        .string()
+        .nullable()
+        .describe('Name of the user or key; null when you may not read personal values, or when it was erased.'),
       credential: z.string().nullable().describe('Id of the API key or session that the actor used.'),
       network: z
         .string()

@@ -23,26 +23,35 @@ type Server = {
   /** API key. Without it the browser sends its session cookie, if `credentials` allows it. */
   token?: string
   credentials?: 'include' | 'same-origin' | 'omit'
+  /** Id or slug of the workspace, which a signed-in user's calls must name. */
+  workspace?: string
 }
 
-type Id = keyof OperationsById
+export type OperationId = keyof OperationsById
 type Accepted<O, Field extends string> = Field extends keyof O ? z.input<O[Field]> : undefined
 type Input<O> = {
+  /** Request headers such as `If-Match` and `Idempotency-Key`. */
+  headers?: Record<string, string>
   params?: Accepted<O, 'params'>
   query?: Accepted<O, 'query'>
   body?: Accepted<O, 'body'>
   signal?: AbortSignal
+  /** Receives the response headers, such as `ETag`. */
+  onHeaders?(headers: Headers): void
 }
 /** The parsed JSON, or the raw response of operations that return an image, a file or a stream. */
 type Answer<O> = O extends { response: unknown } ? z.output<O['response']> : Response
 
+export type OperationInput<I extends OperationId> = Input<OperationsById[I]>
+export type OperationAnswer<I extends OperationId> = Answer<OperationsById[I]>
+
 /** Creates a client that calls operations by id, or by operation object: `call('createLink', { body: { url } })`. */
-export function createClient({ url, token, credentials = 'omit' }: Server) {
-  return async function call<I extends Id>(
+export function createClient({ url, token, credentials = 'omit', workspace }: Server) {
+  return async function call<I extends OperationId>(
     operation: I | { id: I },
-    input: Input<OperationsById[I]> = {},
-  ): Promise<Answer<OperationsById[I]>> {
-    const { body, signal } = input
+    input: OperationInput<I> = {},
+  ): Promise<OperationAnswer<I>> {
+    const { body, headers, signal } = input
     const { params = {}, query = {} } = input as Record<string, Record<string, unknown>>
     const endpoint = endpoints[typeof operation === 'object' ? operation.id : operation]
     const [method, path] = endpoint.split(' ') as [string, string]
@@ -50,15 +59,18 @@ export function createClient({ url, token, credentials = 'omit' }: Server) {
       method,
       headers: {
         ...(token && { authorization: `Bearer ${token}` }),
+        ...(workspace && { 'tributary-workspace': workspace }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
       },
       body: body === undefined ? undefined : JSON.stringify(body),
       credentials,
       signal,
     })
     if (!response.ok) throw new ApiError(response, (await response.json().catch(() => ({}))) as Partial<ErrorEnvelope>)
+    input.onHeaders?.(response.headers)
     const isJson = response.headers.get('content-type')?.startsWith('application/json')
-    return (isJson ? await response.json() : response) as Answer<OperationsById[I]>
+    return (isJson ? await response.json() : response) as OperationAnswer<I>
   }
 }
 

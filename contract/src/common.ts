@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 const prefixes = [
-  ...(['ws', 'key', 'dom', 'link', 'tag', 'fold', 'cus', 'evt', 'whk', 'user', 'ses', 'inv'] as const),
-  ...(['prog', 'grp', 'pn', 'pga', 'ptag', 'disc', 'dcode', 'rw', 'cm', 'po'] as const),
+  ...(['ws', 'key', 'dom', 'link', 'tag', 'fold', 'cus', 'evt', 'whk', 'user', 'ses', 'inv', 'utm', 'view'] as const),
+  ...(['prog', 'grp', 'pn', 'pga', 'ptag', 'disc', 'dcode', 'rw', 'cm', 'po', 'bulk'] as const),
 ] as const
 export type IdPrefix = (typeof prefixes)[number]
 
@@ -86,3 +86,18 @@ export function listParameter(description: string, most = 100) {
     .describe(description)
     .meta({ type: 'array', items: { type: 'string' } })
 }
+
+/** Headers of an operation that changes an object only if nobody else has changed it meanwhile. */
+const ifMatchHeaders = z.object({
+  'If-Match': z
+    .string()
+    .optional()
+    .describe('`ETag` of the object as you read it: if somebody has changed the object since, the response is 409.'),
+})
+const entityTagHeader = {
+  ETag: 'Identifies the values of the object; send it as `If-Match` to change these values and no others.',
+} as const
+
+/** The headers of an operation that reads a single object, and of one that changes it. */
+export const taggedRead = { responseHeaders: entityTagHeader } as const
+export const taggedWrite = { headers: ifMatchHeaders, ...taggedRead } as const

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { booleanDefault, instant, listing, listParameter } from './common.ts'
-import { operation } from './operation.ts'
+import { operation, type PublicOperation } from './operation.ts'
 
 const text = z.string().nullable()
 
@@ -59,6 +59,43 @@ export type DomainPatch = z.infer<typeof domainPatch>
 
 // Maximum body size of domain requests; fits a logo and two association files.
 const domainBodyLimit = 524_288
+
+const recordStatuses = ['found', 'missing', 'different', 'unknown'] as const
+const certificateStatuses = ['valid', 'invalid', 'none', 'unknown'] as const
+
+export const domainStatus = z
+  .strictObject({
+    slug: z.string(),
+    verified: z.boolean(),
+    checkedAt: z.string().describe('Time of the last DNS check as ISO 8601, or empty before the first check.'),
+    result: z.string().describe('Result of the last DNS check.'),
+    routed: z
+      .boolean()
+      .nullable()
+      .describe('Whether the CNAME or address records lead visitors here; null before the first lookup.'),
+    nextCheckAt: z.string().nullable().describe('When DNS is checked again; null for a verified domain.'),
+    records: z.array(
+      z.strictObject({
+        type: z.enum(['TXT', 'CNAME', 'A', 'AAAA']),
+        name: z.string(),
+        value: z.string(),
+        purpose: z
+          .enum(['ownership', 'routing'])
+          .describe('`routing` records lead visitors here, and usually verify the domain, too.'),
+        found: z.array(z.string()).describe('Values in DNS at the last lookup, at most ten.'),
+        status: z.enum(recordStatuses).describe('`unknown` before the first lookup, or if DNS did not answer.'),
+      }),
+    ),
+    certificate: z.strictObject({
+      status: z.enum(certificateStatuses),
+      issuer: z.string().nullable(),
+      expiresAt: z.string().nullable(),
+      problem: z.string().nullable().describe('What is wrong, and what to do.'),
+      checkedAt: z.string().describe('Time of the last lookup as ISO 8601, or empty before the first one.'),
+    }),
+  })
+  .meta({ id: 'DomainFindings' })
+export type DomainStatus = z.infer<typeof domainStatus>
 
 const params = z.object({ slug: z.string().describe('Host name of the domain.') })
 
@@ -128,16 +165,59 @@ export const getDomainRecords = operation({
   tag: 'Domains',
   scope: 'domains.read',
   params,
-  response: z.strictObject({
-    slug: z.string(),
-    verified: z.boolean(),
-    checkedAt: z.string().describe('Time of the last DNS check as ISO 8601, or empty before the first check.'),
-    result: z.string().describe('Result of the last DNS check.'),
-    records: z.array(
-      z.strictObject({ type: z.enum(['TXT', 'CNAME', 'A', 'AAAA']), name: z.string(), value: z.string() }),
-    ),
-  }),
+  response: domainStatus,
 })
+
+export const recheckDomain = operation({
+  id: 'recheckDomain',
+  method: 'post',
+  path: '/domains/{slug}/check',
+  summary: 'Check a domain now',
+  description:
+    'Looks up every DNS record and the certificate, and verifies the domain if the records prove it. Takes up to 5 seconds. A lookup of the last 5 seconds is returned again.',
+  tag: 'Domains',
+  scope: 'domains.read',
+  params,
+  response: domainStatus,
+})
+
+export const createDomainSetupPage = operation({
+  id: 'createDomainSetupPage',
+  method: 'post',
+  path: '/domains/{slug}/setup-page',
+  summary: 'Create a setup page for a domain',
+  description:
+    'Creates a public page for the person who manages the DNS: which records to set, and what is found now. The link works for 30 days and ends a former one.',
+  tag: 'Domains',
+  scope: 'domains.write',
+  params,
+  status: 201,
+  response: z.strictObject({ url: z.url().describe('The link, which only this response has.'), expiresAt: instant }),
+})
+
+export const deleteDomainSetupPage = operation({
+  id: 'deleteDomainSetupPage',
+  method: 'delete',
+  path: '/domains/{slug}/setup-page',
+  summary: 'Delete the setup page of a domain',
+  tag: 'Domains',
+  scope: 'domains.write',
+  params,
+  response: z.strictObject({ slug: z.string() }),
+})
+
+export const getDomainSetupPage = {
+  kind: 'public',
+  id: 'getDomainSetupPage',
+  method: 'get',
+  path: '/domains/setup-page',
+  summary: 'Show the setup page of a domain',
+  description: 'Returns HTML for people. Requires no key, but the token of the link.',
+  tag: 'Domains',
+  query: z.object({ token: z.string().max(200).describe('The secret of the link.') }),
+  contents: ['text/html'],
+  requestsPerMinute: 60,
+} as const satisfies PublicOperation
 
 export const checkDomainStatus = operation({
   id: 'checkDomainStatus',

@@ -1,6 +1,13 @@
 import { retrieveAnalytics, retrieveAnalyticsBatch, retrieveLinkStats } from './analytics.ts'
 import { exportAuditLog, listAuditLog } from './audit.ts'
 import {
+  cancelBulkOperation,
+  createBulkOperation,
+  getBulkOperation,
+  listBulkOperations,
+  undoBulkOperation,
+} from './bulk-operations.ts'
+import {
   bulkUpdateCommissions,
   createCommission,
   explainCommission,
@@ -10,26 +17,34 @@ import {
   updateCommission,
 } from './commissions.ts'
 import { createCustomer, deleteCustomer, getCustomer, listCustomers, updateCustomer } from './customers.ts'
+import { listDeletedLinks, restoreLink } from './deleted-links.ts'
 import { createDiscountCode, deleteDiscountCode, listDiscountCodes } from './discount-codes.ts'
 import { createDiscount, deleteDiscount, getDiscount, listDiscounts, updateDiscount } from './discounts.ts'
 import {
   checkDomainStatus,
   createDomain,
+  createDomainSetupPage,
   deleteDomain,
+  deleteDomainSetupPage,
   getDomainRecords,
+  getDomainSetupPage,
   listDomains,
+  recheckDomain,
   registerDomain,
   updateDomain,
 } from './domains.ts'
 import { exportEvents, listEvents, streamEvents } from './events.ts'
 import { createFolder, deleteFolder, listFolders, updateFolder } from './folders.ts'
 import { addGroupPartners, createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './groups.ts'
+import { getIcon } from './icons.ts'
 import { acceptInvite, createInvites, listInvites, renewInvite, revokeInvite } from './invites.ts'
 import { exportLedger, getBalances, listPostings } from './ledger.ts'
+import { listLinkHistory } from './link-history.ts'
 import {
   bulkCreateLinks,
   bulkDeleteLinks,
   bulkUpdateLinks,
+  checkLinks,
   countLinks,
   createLink,
   deleteLink,
@@ -40,7 +55,7 @@ import {
   upsertLink,
 } from './links.ts'
 import { getMember, listMembers, removeMember, updateMember } from './members.ts'
-import { getMetatags } from './metatags.ts'
+import { getMetatags, getPreviewImage } from './metatags.ts'
 import type { Operation } from './operation.ts'
 import {
   acceptPartnerInvite,
@@ -71,9 +86,22 @@ import {
   unbanPartner,
   updatePartner,
 } from './partners.ts'
+import { getPreferences, updatePreferences } from './preferences.ts'
 import { createProgram, getProgram, listPrograms, updateProgram } from './programs.ts'
 import { changePublicStats, retrievePublicStats } from './public-stats.ts'
 import { getQRCode } from './qr.ts'
+import {
+  checkQrDesign,
+  deleteDomainQrDesign,
+  deleteLinkQrDesign,
+  deleteWorkspaceQrDesign,
+  getDomainQrDesign,
+  getLinkQrDesign,
+  getWorkspaceQrDesign,
+  setDomainQrDesign,
+  setLinkQrDesign,
+  setWorkspaceQrDesign,
+} from './qr-designs.ts'
 import {
   createReward,
   deleteReward,
@@ -83,10 +111,16 @@ import {
   simulateReward,
   updateReward,
 } from './rewards.ts'
+import { createSampleData, deleteSampleData, getSampleData } from './sample-data.ts'
+import { listSetupSteps } from './setup-steps.ts'
+import { checkSlug } from './slug-check.ts'
 import { createTag, deleteTag, listTags, updateTag } from './tags.ts'
 import { createToken, getToken, listTokens, revokeToken, rotateToken, updateToken } from './tokens.ts'
 import { trackCustomer, trackLead, trackRefund, trackSale } from './track.ts'
 import { trackClick, trackOpen, trackVisit } from './track-browser.ts'
+import { getUser } from './user.ts'
+import { createUtmTemplate, deleteUtmTemplate, listUtmTemplates, updateUtmTemplate } from './utm-templates.ts'
+import { createView, deleteView, listViews, updateView } from './views.ts'
 import {
   createWebhook,
   deleteWebhook,
@@ -119,6 +153,11 @@ const all = [
   retrieveLinkStats,
   listAuditLog,
   exportAuditLog,
+  createBulkOperation,
+  listBulkOperations,
+  getBulkOperation,
+  cancelBulkOperation,
+  undoBulkOperation,
   listCustomers,
   createCustomer,
   getCustomer,
@@ -144,11 +183,17 @@ const all = [
   upsertLink,
   bulkCreateLinks,
   bulkUpdateLinks,
+  checkLinks,
   bulkDeleteLinks,
   updateLink,
   deleteLink,
+  listDeletedLinks,
+  restoreLink,
+  listLinkHistory,
+  checkSlug,
   changePublicStats,
   getMetatags,
+  getPreviewImage,
   listPrograms,
   createProgram,
   getProgram,
@@ -221,6 +266,34 @@ const all = [
   trackLead,
   trackSale,
   trackRefund,
+  listUtmTemplates,
+  createUtmTemplate,
+  updateUtmTemplate,
+  deleteUtmTemplate,
+  getLinkQrDesign,
+  setLinkQrDesign,
+  deleteLinkQrDesign,
+  getDomainQrDesign,
+  setDomainQrDesign,
+  deleteDomainQrDesign,
+  getWorkspaceQrDesign,
+  setWorkspaceQrDesign,
+  deleteWorkspaceQrDesign,
+  checkQrDesign,
+  recheckDomain,
+  createDomainSetupPage,
+  deleteDomainSetupPage,
+  getUser,
+  listSetupSteps,
+  getSampleData,
+  createSampleData,
+  deleteSampleData,
+  getPreferences,
+  updatePreferences,
+  listViews,
+  createView,
+  updateView,
+  deleteView,
   listWebhooks,
   createWebhook,
   getWebhook,
@@ -251,6 +324,8 @@ const all = [
   renewInvite,
   revokeInvite,
   getQRCode,
+  getIcon,
+  getDomainSetupPage,
   retrievePublicStats,
   streamEvents,
   exportEvents,

@@ -44,7 +44,7 @@ export const createInvites = operation({
   path: '/invites',
   summary: 'Invite members',
   description:
-    'Invites one person, or up to 100, and e-mails each a link that is valid for 14 days and once. With a list, the response has a result per address; with one address, a failure is the status of the response.',
+    'Invites one person, or up to 100, and e-mails each a link that is valid for 14 days and once. With a list, the response has a result per address; with one address, a failure is the status of the response. Only owners who signed in within the last 15 minutes invite owners.',
   tag: 'Invites',
   scope: 'workspaces.write',
   body: z

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { booleanDefault, instant, instantOrEmpty, listing, listParameter } from './common.ts'
+import { instant, instantOrEmpty, listing, listParameter, taggedRead, taggedWrite } from './common.ts'
+import { linkFilters } from './link-filters.ts'
 import { errorCodes, operation } from './operation.ts'
 import { tag } from './tags.ts'
 
@@ -160,7 +161,7 @@ export const linkPatch = z
   .meta({ id: 'LinkPatch' })
 export type LinkPatch = z.infer<typeof linkPatch>
 
-const bulkPatch = linkPatch.omit({ domain: true, key: true, externalId: true }).meta({ id: 'BulkLinkPatch' })
+export const bulkPatch = linkPatch.omit({ domain: true, key: true, externalId: true }).meta({ id: 'BulkLinkPatch' })
 
 export const linkError = z
   .strictObject({
@@ -181,19 +182,6 @@ export const linkBody = { bodyLimit: 131_072, bodyValues: 1_000 } as const
 
 const params = z.object({ linkId: z.string().describe('Id of the link, or its external id prefixed with `ext_`.') })
 
-const filters = {
-  domain: z.string().optional().describe('Only links of this host.'),
-  tagId: z.string().optional().meta({ deprecated: true }),
-  tagIds: listParameter('Only links with one of these tags.').optional(),
-  tagNames: listParameter('Only links with a tag of one of these names.').optional(),
-  folderId: z.string().optional().describe('Only links of this folder; `unsorted` for links without a folder.'),
-  search: z.string().max(500).optional().describe('Only links whose short URL or destination contains this text.'),
-  userId: z.string().optional().describe('Only links that this user created.'),
-  tenantId: z.string().optional().describe('Only links of this tenant in your system.'),
-  showArchived: booleanDefault(false).describe('Whether to include archived links.'),
-  withTags: booleanDefault(false).meta({ deprecated: true }),
-}
-
 const grouping = z.enum(['domain', 'tagId', 'userId', 'folderId'])
 const sorts = ['createdAt', 'clicks', 'saleAmount', 'lastClicked'] as const
 
@@ -206,7 +194,7 @@ export const listLinks = operation({
   tag: 'Links',
   scope: 'links.read',
   query: z.object({
-    ...filters,
+    ...linkFilters,
     sort: z.enum(sorts).optional().describe('Use `sortBy`.').meta({ deprecated: true }),
     startingAfter: z.string().optional().describe('Cursor: id of the link after which the page starts.'),
     endingBefore: z.string().optional().describe('Cursor: id of the link before which the page ends.'),
@@ -225,7 +213,7 @@ export const countLinks = operation({
   tag: 'Links',
   scope: 'links.read',
   query: z.object({
-    ...filters,
+    ...linkFilters,
     groupBy: grouping.optional().describe('Accepted without effect; `GET /links/groups` counts by group.'),
   }),
   response: z.number(),
@@ -251,7 +239,7 @@ export const groupLinks = operation({
   description: 'Counts links per domain, tag, user or folder. A link with several tags counts for each of them.',
   tag: 'Links',
   scope: 'links.read',
-  query: z.object({ ...filters, groupBy: grouping, ...listing(100, ['count'], 'desc') }),
+  query: z.object({ ...linkFilters, groupBy: grouping, ...listing(100, ['count'], 'desc') }),
   response: z.array(group),
 })
 export type LinkGroupsQuery = z.output<typeof groupLinks.query>
@@ -271,6 +259,7 @@ export const getLink = operation({
     key: z.string().optional(),
   }),
   response: link,
+  ...taggedRead,
 })
 export type LinkSelector = z.output<typeof getLink.query>
 
@@ -311,6 +300,7 @@ export const updateLink = operation({
   body: linkPatch,
   ...linkBody,
   response: link,
+  ...taggedWrite,
 })
 
 export const deleteLink = operation({
@@ -342,6 +332,30 @@ export const bulkCreateLinks = operation({
     .max(100)
     .meta({ type: 'array', items: { $ref: '#/components/schemas/NewLink' } }),
   response: z.array(z.union([link, linkError])),
+})
+
+const linkCheck = z
+  .strictObject({
+    error: z.string().nullable().describe('Why the link would be rejected; null if it would be created.'),
+    code: z.enum(errorCodes).nullable(),
+  })
+  .meta({ id: 'LinkCheck' })
+export type LinkCheck = z.infer<typeof linkCheck>
+
+export const checkLinks = operation({
+  id: 'checkLinks',
+  method: 'post',
+  path: '/links/bulk/check',
+  summary: 'Check many links',
+  description:
+    'Says which of up to 100 links `POST /links/bulk` would reject, and why. Creates nothing. The response has one item per link, in their order.',
+  tag: 'Links',
+  scope: 'links.write',
+  isAudited: false,
+  bodyLimit: bulkCreateLinks.bodyLimit,
+  bodyValues: bulkCreateLinks.bodyValues,
+  body: bulkCreateLinks.body,
+  response: z.array(linkCheck),
 })
 
 export const bulkUpdateLinks = operation({

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { instant, listing } from './common.ts'
-import { operation, roles } from './operation.ts'
+import { operation } from './operation.ts'
+import { roles } from './permissions.ts'
 
 export const role = z.enum(roles).describe('Role of a member.')
 
@@ -64,7 +65,7 @@ export const updateMember = operation({
   path: '/members/{userId}',
   summary: 'Update a member',
   description:
-    'Changes role or folder access; takes effect within a second. Only owners change owners. The last owner stays owner.',
+    'Changes role or folder access; takes effect within a second. Only owners who signed in within the last 15 minutes change and make owners. The last owner stays owner.',
   tag: 'Members',
   scope: 'workspaces.write',
   params,
@@ -77,7 +78,8 @@ export const removeMember = operation({
   method: 'delete',
   path: '/members/{userId}',
   summary: 'Remove a member',
-  description: "Ends the membership and the member's personal keys within a second.",
+  description:
+    "Ends the membership, the member's personal keys and the open invites that the member sent, within a second. Only owners who signed in within the last 15 minutes remove owners.",
   tag: 'Members',
   scope: 'workspaces.write',
   params,

@@ -22,3 +22,23 @@ export const getMetatags = operation({
   query: z.object({ url: z.string().max(2_000).describe('URL of the page: http or https.') }),
   response: metatags,
 })
+
+export const previewImage = z
+  .strictObject({
+    image: z.string().nullable().describe('The image as a base64 data URL: PNG, JPEG, GIF or WebP.'),
+  })
+  .meta({ id: 'PreviewImage' })
+export type PreviewImage = z.infer<typeof previewImage>
+
+export const getPreviewImage = operation({
+  id: 'getPreviewImage',
+  method: 'get',
+  path: '/metatags/image',
+  summary: 'Get a preview image',
+  description:
+    'Fetches a public image of at most 1 MiB, so that a page which shows a preview calls no foreign host. `image` is null if it cannot be read within 5 seconds.',
+  tag: 'Metatags',
+  scope: 'links.read',
+  query: z.object({ url: z.string().max(2_000).describe('URL of the image: http or https.') }),
+  response: previewImage,
+})

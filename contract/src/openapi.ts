@@ -81,6 +81,11 @@ function describeOperation(operation: Operation): RouteConfig {
   const needsActor = operation.kind === 'json' || operation.kind === 'stream'
   const status = operation.kind === 'json' ? operation.status : 200
   const headers = operation.kind === 'json' ? textHeaders(operation.responseHeaders) : {}
+  const success = {
+    description: 'The operation was successful.',
+    headers: { ...rateLimitHeaders, ...headers },
+    content: describeContent(operation),
+  }
   const isImage = operation.kind === 'public' && !operation.response
   return {
     ...{ operationId, method, path, summary, description, tags: [tag] },
@@ -88,11 +93,11 @@ function describeOperation(operation: Operation): RouteConfig {
     security: needsActor ? [{ token: [] }] : [],
     request: describeRequest(operation),
     responses: {
-      [status]: {
-        description: 'The operation was successful.',
-        headers: { ...rateLimitHeaders, ...headers },
-        content: describeContent(operation),
-      },
+      [status]: success,
+      ...(operation.kind === 'json' &&
+        operation.dryRunStatus && {
+          [operation.dryRunStatus]: { ...success, description: 'The dry run was successful.' },
+        }),
       ...(isImage && { 304: { description: "The client's copy (`If-None-Match`) is current." } }),
       ...errorResponses(possibleErrors(operation)),
     },
@@ -102,13 +107,14 @@ function describeOperation(operation: Operation): RouteConfig {
 function describeRequest(operation: Operation): RouteConfig['request'] {
   switch (operation.kind) {
     case 'json': {
-      const { method, params, query, body } = operation
+      const { method, params, query, body, headers } = operation
+      const isKeyed = method !== 'get' && operation.workspace !== 'none'
       const hasBody = !(body instanceof z.ZodUndefined)
       const required = !body.safeParse(undefined).success
       return {
         params,
         query,
-        ...(method !== 'get' && operation.workspace !== 'none' && { headers: writeHeaders }),
+        ...(isKeyed && { headers: headers ? writeHeaders.extend(headers.shape) : writeHeaders }),
         ...(hasBody && { body: { required, ...describeBody(operation) } }),
       }
     }

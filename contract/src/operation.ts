@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Role, Scope } from './permissions.ts'
 
 /** Every error code of the API with its HTTP status, one to one. */
 export const errorStatuses = {
@@ -18,70 +19,11 @@ export const errorCodes = Object.keys(errorStatuses) as ErrorCode[]
 export const plans = ['free', 'pro', 'business', 'advanced', 'enterprise'] as const
 export type Plan = (typeof plans)[number]
 
-export const scopes = [
-  'apis.all',
-  'apis.read',
-  'links.read',
-  'links.write',
-  'analytics.read',
-  'domains.read',
-  'domains.write',
-  'tags.read',
-  'tags.write',
-  'folders.read',
-  'folders.write',
-  'customers.read',
-  'customers.write',
-  'conversions.write',
-  'webhooks.read',
-  'webhooks.write',
-  'partners.read',
-  'partners.write',
-  'commissions.read',
-  'commissions.write',
-  'payouts.read',
-  'payouts.write',
-  'usage.read',
-  'workspaces.read',
-  'workspaces.write',
-  'tokens.read',
-  'tokens.write',
-  'audit.read',
-] as const
-export type Scope = (typeof scopes)[number]
-
-/** Whether these scopes allow what `scope` allows: `apis.all` allows everything, `apis.read` reading, and writing includes reading. */
-export function includesScope(granted: readonly Scope[], scope: Scope): boolean {
-  if (granted.includes('apis.all') || granted.includes(scope)) return true
-  if (!scope.endsWith('.read')) return false
-  return granted.includes('apis.read') || granted.includes(scope.replace('.read', '.write') as Scope)
-}
-
-/** The scopes that both lists allow. */
-export function commonScopes(one: readonly Scope[], other: readonly Scope[]): Scope[] {
-  if (other.includes('apis.all')) return [...one]
-  return scopes.filter((scope) => includesScope(one, scope) && includesScope(other, scope))
-}
-
 /** Callers: an API key, a signed-in user, an app for a user, an embedded partner page, a partner, the server. */
 export const actorKinds = ['key', 'user', 'app', 'embed', 'partner', 'system'] as const
 export type ActorKind = (typeof actorKinds)[number]
 /** Default actors: they may call any operation that does not list its own actors. */
 export const defaultActors = ['key', 'user', 'app'] as const satisfies ActorKind[]
-
-/** Roles of workspace members. */
-export const roles = ['owner', 'admin', 'member', 'viewer', 'billing'] as const
-export type Role = (typeof roles)[number]
-
-/** The scopes of each role. Only owners may call the operations that list `owner` as their role. */
-export const roleScopes: Readonly<Record<Role, readonly Scope[]>> = {
-  owner: ['apis.all'],
-  admin: ['apis.all'],
-  // Members manage only their own keys.
-  member: ['apis.read', 'links.write', 'tags.write', 'folders.write', 'customers.write', 'tokens.write'],
-  viewer: ['apis.read'],
-  billing: ['usage.read', 'payouts.read'],
-}
 
 type Shared = {
   id: string
@@ -104,6 +46,8 @@ export type Access = {
   workspace?: 'none'
   /** The roles whose users may call the operation, if the scope is not enough. */
   roles?: readonly Role[]
+  /** Whether the operation is about the calling user, so that machine keys can't call it. */
+  needsUser?: true
   /** Whether the operation can't be undone, so that a user must have signed in a few minutes ago. */
   needsFreshSession?: true
   /** Whether the audit log has entries of the operation; the default is true for writes whose scope is not `.read`. */
@@ -129,7 +73,11 @@ export type JsonOperation = Shared &
     query: z.ZodObject
     body: z.ZodType
     status: 200 | 201 | 202
+    /** The status of a request that only shows what it would change. */
+    dryRunStatus?: 200
     response: z.ZodType
+    /** Request headers that the operation reads, besides those of every operation. */
+    headers?: z.ZodObject
     /** Response headers of this operation alone, with their descriptions. */
     responseHeaders?: Readonly<Record<string, string>>
   }

@@ -350,7 +350,7 @@ export const bulkPartners = operation({
   path: '/partners/bulk',
   summary: 'Change many partners',
   description:
-    'Applies one action to up to 1,000 partners. The response has a result for each; with `dryRun`, nothing changes.',
+    'Applies one action to up to 1,000 partners, or to 100 with an `Idempotency-Key`. The response has a result for each; with `dryRun`, nothing changes.',
   body: z
     .object({
       action: z.enum(bulkActions),

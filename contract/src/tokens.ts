@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { booleanDefault, instant, listing, plainText } from './common.ts'
-import { operation, scopes } from './operation.ts'
+import { operation } from './operation.ts'
+import { scopes } from './permissions.ts'
 import { label } from './tags.ts'
 
 export const tokenKinds = ['personal', 'machine', 'publishable'] as const
@@ -91,14 +92,16 @@ export const tokenPatch = z
   .meta({ id: 'TokenPatch' })
 export type TokenPatch = z.infer<typeof tokenPatch>
 
+export const mostOverlapHours = 168
+
 const rotation = z
   .object({
     overlapHours: z
       .number()
       .min(0)
-      .max(168)
+      .max(mostOverlapHours)
       .default(24)
-      .describe('Hours for which the old key continues to work, at most 168; 0 revokes it at once.'),
+      .describe(`Hours for which the old key continues to work, at most ${mostOverlapHours}; 0 revokes it at once.`),
     expiresAt: expiry.optional().describe('Expiry of the new key; that of the old key when omitted.'),
   })
   .meta({ id: 'TokenRotation' })
@@ -132,7 +135,7 @@ export const createToken = operation({
   path: '/tokens',
   summary: 'Create an API key',
   description:
-    'Only this response contains the key itself. Owners and admins, and keys with `apis.all`, create machine and publishable keys. Nobody can grant a scope that they lack, and a key can not create one that outlives it.',
+    'Only this response contains the key itself. Owners and admins, and keys with `apis.all`, create machine and publishable keys. You can grant only scopes that you have, and a key can not create one that outlives it.',
   scope: 'tokens.write',
   body: newToken,
   status: 201,

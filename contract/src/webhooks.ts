@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { commission, commissionPartner } from './commissions.ts'
-import { instant, listing, plainText } from './common.ts'
+import { instant, listing, plainText, taggedRead, taggedWrite } from './common.ts'
 import { customer } from './customers.ts'
 import { discountCode } from './discount-codes.ts'
 import { discount } from './discounts.ts'
@@ -234,7 +234,7 @@ export const deliveryInFull = z
       .string()
       .nullable()
       .describe(
-        'Request body; null after the customer in it was erased, and for callers who may not read every folder.',
+        'Request body; null after the customer in it was erased, and for callers who may not read every folder or who lack a scope that reads the data of the event.',
       ),
     log: z.array(attempt).describe('All attempts, newest first.'),
   })
@@ -263,34 +263,34 @@ export const createWebhook = operation({
   method: 'post',
   path: '/webhooks',
   summary: 'Create a webhook',
-  description: 'Creates a webhook. Only this response contains its secret.',
+  description:
+    'Only this response contains the secret. The caller needs the scopes that read the events of its triggers.',
   scope: 'webhooks.write',
   body: newWebhook,
   status: 201,
   response: webhookWithSecret,
 })
 
+const single = { ...shared, path: '/webhooks/{id}', params, response: webhook } as const
+
 export const getWebhook = operation({
-  ...shared,
+  ...single,
   id: 'getWebhook',
   method: 'get',
-  path: '/webhooks/{id}',
   summary: 'Retrieve a webhook',
   scope: 'webhooks.read',
-  params,
-  response: webhook,
+  ...taggedRead,
 })
 
 export const updateWebhook = operation({
-  ...shared,
+  ...single,
   id: 'updateWebhook',
   method: 'patch',
-  path: '/webhooks/{id}',
   summary: 'Update a webhook',
+  description: 'Changes other than a new name or disabling need the scopes that read the events of its triggers.',
   scope: 'webhooks.write',
-  params,
   body: webhookPatch,
-  response: webhook,
+  ...taggedWrite,
 })
 
 export const deleteWebhook = operation({

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { instant, listing, plainText } from './common.ts'
-import { operation, plans, roles } from './operation.ts'
+import { operation, plans } from './operation.ts'
+import { roles } from './permissions.ts'
 import { label } from './tags.ts'
 
 const ipStorages = ['full', 'truncated', 'none', 'eu-truncated'] as const

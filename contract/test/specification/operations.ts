@@ -69,6 +69,8 @@ export const required: Record<string, string[]> = {
   getMetatags: ['url'],
 }
 
+const linkAdditions = ['partnerId', 'state', 'start', 'end']
+
 export const operationTables: OperationTable[] = [
   {
     ...{ id: 'listEvents', method: 'get', path: '/events', status: 200 },
@@ -94,11 +96,13 @@ export const operationTables: OperationTable[] = [
       ...paged(100, linkSorts, 'desc'),
       sort: deprecated(choice(...linkSorts)),
     },
+    additions: linkAdditions,
     response: list(object('Link')),
   },
   {
     ...{ id: 'getLinksCount', method: 'get', path: '/links/count', status: 200 },
     query: { ...linkFilters, groupBy: choice('domain', 'tagId', 'userId', 'folderId') },
+    additions: linkAdditions,
     response: number,
   },
   {
