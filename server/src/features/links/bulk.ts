@@ -1,18 +1,29 @@
 import { hash } from 'node:crypto'
-import { type BulkUpdate, type Link, type LinkError, linkBody, type NewLink, newLink } from '@tributary/contract/links'
+import {
+  type BulkUpdate,
+  type Link,
+  type LinkCheck,
+  type LinkError,
+  linkBody,
+  type NewLink,
+  newLink,
+} from '@tributary/contract/links'
 import { nestingProblem } from '../../platform/body.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { AppError, badRequest, invalid } from '../../platform/errors.ts'
 import { savepoint, transaction } from '../../platform/postgres.ts'
+import { reportChange } from '../../platform/recording.ts'
 import { parse } from '../../platform/validation.ts'
-import { requireFolderWrite } from '../folders/service.ts'
-import { findLinkForUpdate } from './access.ts'
+import { hiddenFolders, requireFolderWrite } from '../folders/service.ts'
+import { lockLinkRows } from './access.ts'
 import { createAtOnce, createSlowly } from './create.ts'
 import { lookupKey } from './key.ts'
+import { isChange, preparePlan, writePlans } from './many.ts'
 import { presentAll } from './present.ts'
 import { parseLinkName } from './settings.ts'
-import { type LinkRow, type LinkSelector, lockNames } from './store.ts'
-import { changeLink, removeLinks } from './write.ts'
+import { type LinkRow, lockNames } from './store.ts'
+import { selectNumbersByName } from './titles-store.ts'
+import { removeLinks } from './write.ts'
 
 /** Creates links in one transaction. A link that can't be created has an error at its index; the others are created. */
 export async function createLinks(ctx: Ctx, items: unknown[]): Promise<(Link | LinkError)[]> {
@@ -31,6 +42,23 @@ export async function createLinks(ctx: Ctx, items: unknown[]): Promise<(Link | L
   })
 }
 
+class RolledBack extends Error {}
+
+/** Creates links as `createLinks` does, and takes all of it back: what remains is what it would have returned. */
+export async function checkLinks(ctx: Ctx, items: unknown[]): Promise<LinkCheck[]> {
+  let outcomes: (Link | LinkError)[] = []
+  const attempt = transaction(ctx, async (ctx) => {
+    outcomes = await createLinks(ctx, items)
+    throw new RolledBack()
+  })
+  await attempt.catch((error) => {
+    if (!(error instanceof RolledBack)) throw error
+  })
+  return outcomes.map((made) =>
+    'error' in made ? { error: made.error, code: made.code } : { error: null, code: null },
+  )
+}
+
 function parseItem(item: unknown): NewLink | AppError {
   try {
     // Check the number of values first: validation errors for thousands of values would be slow.
@@ -45,19 +73,20 @@ function parseItem(item: unknown): NewLink | AppError {
 
 /** Applies one change to all given links in one transaction. Skips unknown links. */
 export async function updateLinks(ctx: Ctx, { linkIds, externalIds, data }: BulkUpdate): Promise<Link[]> {
-  const selectors = linkIds?.map(parseLinkName) ?? externalIds?.map((externalId) => ({ externalId }))
-  if (!selectors?.length) throw badRequest('The body must have `linkIds` or `externalIds`.')
+  const names = linkIds ?? externalIds?.map((externalId) => `ext_${externalId}`)
+  if (!names?.length) throw badRequest('The body must have `linkIds` or `externalIds`.')
   return transaction(ctx, async (ctx) => {
-    const changed = new Map<string, LinkRow>()
-    const names = selectors.map((selector) => JSON.stringify(selector))
-    // Lock links in sorted order, so that two concurrent calls for the same links can't deadlock.
-    for (const name of [...new Set(names)].sort()) {
-      const link = await findLinkForUpdate(ctx, JSON.parse(name) as LinkSelector)
-      if (link) changed.set(name, await changeLink(ctx, link, data))
+    const links = await lockNamed(ctx, names)
+    const plan = await preparePlan(ctx, { action: 'update', data })
+    const plans = links.map((link) => ({ link, ...plan(link) }))
+    for (const { link, columns, tagIds } of plans) {
+      const after = { ...columns, ...(tagIds && { tag_ids: tagIds }) }
+      reportChange(ctx, { kind: 'links', id: link.id, before: link, after })
     }
+    const changed = await writePlans(ctx, plans.filter(isChange))
     return presentAll(
       ctx,
-      [...new Set(names)].flatMap((name) => changed.get(name) ?? []),
+      links.map((link) => changed.get(link.number) ?? link),
     )
   })
 }
@@ -65,16 +94,38 @@ export async function updateLinks(ctx: Ctx, { linkIds, externalIds, data }: Bulk
 /** Deletes links by id or external id in one transaction. Skips unknown links. */
 export async function deleteLinks(ctx: Ctx, names: string[]): Promise<{ deletedCount: number }> {
   return transaction(ctx, async (ctx) => {
-    const numbers: bigint[] = []
-    // Lock links in sorted order, so that two concurrent bulk calls for the same links can't deadlock.
-    for (const name of [...new Set(names)].sort()) {
-      const link = await findLinkForUpdate(ctx, parseLinkName(name))
-      if (!link) continue
-      requireFolderWrite(ctx, link.folder_id)
-      numbers.push(link.number)
-    }
-    return { deletedCount: (await removeLinks(ctx, numbers)).length }
+    const links = await lockNamed(ctx, names)
+    for (const { folder_id } of links) requireFolderWrite(ctx, folder_id)
+    const removed = await removeLinks(
+      ctx,
+      links.map(({ number }) => number),
+    )
+    return { deletedCount: removed.length }
   })
+}
+
+/** Reads and locks the links with these ids or, prefixed with `ext_`, external ids, in this order. */
+async function lockNamed(ctx: Ctx, names: string[]): Promise<LinkRow[]> {
+  const selectors = [...new Set(names)].map(parseLinkName)
+  const found = await selectNumbersByName(ctx.db, ctx.workspaceId, {
+    ids: selectors.flatMap((selector) => ('id' in selector ? selector.id : [])),
+    externalIds: selectors.flatMap((selector) => ('externalId' in selector ? selector.externalId : [])),
+    hiddenFolders: hiddenFolders(ctx),
+  })
+  const rows = await lockLinkRows(
+    ctx,
+    found.map(({ number }) => number),
+  )
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  const byExternalId = new Map(rows.map((row) => [row.external_id, row]))
+  const named = selectors.map((selector) =>
+    'id' in selector
+      ? byId.get(selector.id)
+      : 'externalId' in selector
+        ? byExternalId.get(selector.externalId)
+        : undefined,
+  )
+  return [...new Set(named.filter((row) => row !== undefined))]
 }
 
 /**

@@ -10,7 +10,7 @@ import { updateDomain } from '../domains/change.ts'
 import { addDomain } from '../domains/service.ts'
 import { createFolder } from '../folders/service.ts'
 import { createTag, deleteTag } from '../tags/service.ts'
-import { createLinks } from './bulk.ts'
+import { checkLinks, createLinks } from './bulk.ts'
 import { getLink } from './list.ts'
 import { createLink } from './service.ts'
 
@@ -103,4 +103,21 @@ test('a bulk call creates its links in the order of the request', async () => {
   }>`SELECT id FROM links WHERE workspace_id = ${ctx.workspaceId} AND url = ${url}
     ORDER BY number`.execute(platform.db)
   expect(rows.map(({ id }) => id)).toEqual(made.map((link) => ('id' in link ? link.id : '')))
+})
+
+test('a check says what would be rejected and creates nothing', async () => {
+  const { ctx } = await openRecorded()
+  await createLinks(ctx, [{ url, key: 'taken' }])
+  const items = [
+    { url, key: 'free' },
+    { url, key: 'taken' },
+    { url: 'no' },
+    { url, key: 'free' },
+    { url, tagNames: 'x' },
+  ]
+  const checks = await checkLinks(ctx, items)
+  const refused = 'unprocessable_entity'
+  expect(checks.map(({ code }) => code)).toEqual([null, 'conflict', refused, 'conflict', refused])
+  expect(checks[1]?.error).toContain('taken')
+  expect((await createLinks(ctx, [{ url, key: 'free' }])).filter((made) => 'id' in made)).toHaveLength(1)
 })

@@ -1,10 +1,12 @@
-import { createClient } from '@tributary/contract/client'
-import { listLinks } from '@tributary/contract/links'
+import { createClient, type OperationInput } from '@tributary/contract/client'
+import { countLinks, groupLinks, listLinks } from '@tributary/contract/links'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { type BuiltWorkspace, buildLink, buildWorkspace } from '../../../test/build.ts'
+import { type BuiltWorkspace, buildLink, buildPartner, buildProgram, buildWorkspace } from '../../../test/build.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 import { addDomain } from '../domains/service.ts'
+
+type LinkQuery = NonNullable<OperationInput<'getLinksCount'>['query']>
 
 const platform = await openTestPlatform()
 const { api } = inject('server')
@@ -86,6 +88,40 @@ describe('getLinks', () => {
   it('200: lists the links of one domain, case-insensitive', async () => {
     expect(await keys(`domain=${workspace.domain}`)).toEqual(['Second', 'first'])
     expect(await keys(`domain=OTHER.${workspace.domain.toUpperCase()}`)).toEqual(['third'])
+  })
+
+  it('200: lists links by state, partner and day of creation; counts and groups agree', async () => {
+    const own = await buildWorkspace(platform)
+    await buildProgram(platform, own)
+    const partner = await buildPartner(platform, own)
+    await buildLink(platform, own, { key: 'plain' })
+    await buildLink(platform, own, { key: 'secret', password: 'x', partnerId: partner.id })
+    await buildLink(platform, own, { key: 'over', expiresAt: '2020-01-01T00:00:00Z' })
+    await buildLink(platform, own, { key: 'later', expiresAt: '2099-01-01T00:00:00Z' })
+    await buildLink(platform, own, { key: 'off', disabledAt: '2020-01-01T00:00:00Z' })
+    await buildLink(platform, own, { key: 'hidden', archived: true })
+    const testVariants = ['a', 'b'].map((name) => ({ url: `https://example.com/${name}`, percentage: 50 }))
+    await buildLink(platform, own, { key: 'test', testVariants })
+    await sql`UPDATE links SET created_at = '2026-01-31T10:00:00Z' WHERE workspace_id = ${own.id} AND key = 'plain'`.execute(
+      platform.db,
+    )
+    const find = async (query: LinkQuery) => {
+      const found = (await as(own)(listLinks, { query: { sortOrder: 'asc', ...query } })).map(({ key }) => key)
+      expect(await as(own)(countLinks, { query })).toBe(found.length)
+      const groups = await as(own)(groupLinks, { query: { ...query, groupBy: 'domain' } })
+      expect(groups.reduce((sum, { count }) => sum + count, 0)).toBe(found.length)
+      return found
+    }
+    expect(await find({ state: 'active' })).toEqual(['plain', 'secret', 'later', 'test'])
+    expect(await find({ state: 'archived' })).toEqual(['hidden'])
+    expect(await find({ state: 'expired' })).toEqual(['over'])
+    expect(await find({ state: 'disabled' })).toEqual(['off'])
+    expect(await find({ state: 'password' })).toEqual(['secret'])
+    expect(await find({ state: 'test' })).toEqual(['test'])
+    expect(await find({ partnerId: partner.id })).toEqual(['secret'])
+    expect(await find({ partnerId: 'pn_nobody' })).toEqual([])
+    expect(await find({ start: '2026-01-31T10:00:00Z', end: '2026-01-31T12:00:00+01:00' })).toEqual(['plain'])
+    expect(await find({ end: '2026-01-31T10:00:00Z' })).toEqual([])
   })
 
   it('200: pages over 250 links of one timestamp list each once, in both orders', async () => {

@@ -12,6 +12,7 @@ import { hiddenFolders } from '../folders/service.ts'
 import { tagIdsByNames } from '../tags/service.ts'
 import { findLink } from './access.ts'
 import { lookupKey } from './key.ts'
+import { matchingFragment } from './many-store.ts'
 import { presentAll } from './present.ts'
 import { parseExternalId, parseLinkName } from './settings.ts'
 import { type LinkSelector, selectLinks, selectNumbersById } from './store.ts'
@@ -65,6 +66,12 @@ async function findLinkNumber(ctx: Ctx, id: string): Promise<bigint> {
   return number
 }
 
+/** SQL that selects the numbers of the links that match; `linkIds` narrows it to links with these ids. */
+export async function selectMatching(ctx: Ctx, query: LinksCountQuery & { linkIds?: string[] }) {
+  const filter = await buildFilter(ctx, query)
+  return matchingFragment(ctx.workspaceId, { ...filter, ids: query.linkIds })
+}
+
 async function buildFilter(ctx: Ctx, query: Omit<LinksCountQuery, 'groupBy'>): Promise<LinkFilter> {
   const ids = query.tagIds ?? (query.tagId ? [query.tagId] : undefined)
   const named = !ids && query.tagNames ? (await tagIdsByNames(ctx, query.tagNames)).found : undefined
@@ -75,7 +82,11 @@ async function buildFilter(ctx: Ctx, query: Omit<LinksCountQuery, 'groupBy'>): P
     hiddenFolders: hiddenFolders(ctx),
     search: query.search,
     userId: query.userId,
+    partnerId: query.partnerId,
     tenantId: query.tenantId,
+    state: query.state,
+    start: query.start,
+    end: query.end,
     archived: query.showArchived,
     tagged: query.withTags,
   }

@@ -4,6 +4,7 @@ import type { Tag } from '@tributary/contract/tags'
 import type { TrackedLink } from '@tributary/contract/track'
 import type { Ctx } from '../../platform/context.ts'
 import { unseal } from '../../platform/seal.ts'
+import { entityTag } from '../../platform/validation.ts'
 import { knownFolderIds } from '../folders/service.ts'
 import { tagsByIds } from '../tags/service.ts'
 import { knownWebhookIds } from '../webhooks/service.ts'
@@ -23,6 +24,13 @@ export async function presentAll(ctx: Ctx, rows: LinkRow[]): Promise<Link[]> {
       password: row.sealed_password && unseal(ctx.config.ENCRYPTION_KEYS, row.id, row.sealed_password),
     }),
   )
+}
+
+const counters = ['clicks', 'leads', 'conversions', 'sales', 'saleAmount', 'lastClicked'] as const
+
+/** The entity tag of a link's settings; its counters change by themselves. */
+export function linkTag(link: Link): string {
+  return entityTag(link, counters)
 }
 
 /** Builds the API's link from its row, with exactly the contract's keys. */

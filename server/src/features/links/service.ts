@@ -3,6 +3,7 @@ import type { TrackedLink } from '@tributary/contract/track'
 import type { Ctx, Platform } from '../../platform/context.ts'
 import { invalid, notFound } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
+import { requireTag } from '../../platform/validation.ts'
 import type { FolderDeleted } from '../folders/messages.ts'
 import { hiddenFolders } from '../folders/service.ts'
 import { type DueTest, finishTest, openTests } from './ab-tests.ts'
@@ -18,14 +19,27 @@ import {
   type TrueCount,
 } from './counters-store.ts'
 import { createOne } from './create.ts'
+import { restoreLinks } from './deleted.ts'
 import { keyProblem, lookupKey, rootKey } from './key.ts'
+import { selectMatching } from './list.ts'
+import {
+  type ChangedLink,
+  changeLinks,
+  type LinksChange as ManyChange,
+  type LinkOutcome as ManyOutcome,
+  previewLinks,
+  resolveTimes,
+  revertLinks,
+} from './many.ts'
+import { selectWithinBytes } from './many-store.ts'
 import type { LinkChanged } from './messages.ts'
 import { addClicksOfPartners, recountPartners } from './partner-clicks.ts'
 import { disablePartnerLinks, enablePartnerLinks, linksByPartner, movePartnerLinks } from './partner-links.ts'
 import * as owners from './partners-store.ts'
-import { buildShortLink, presentAll, type RedirectView, redirectView, trackedLink } from './present.ts'
+import { buildShortLink, linkTag, presentAll, type RedirectView, redirectView, trackedLink } from './present.ts'
 import { parseExternalId, parseLinkName } from './settings.ts'
 import {
+  existsLink,
   leaveFolder,
   renewVersions,
   replaceWebhookOfLinks,
@@ -48,10 +62,13 @@ export function createLink(ctx: Ctx, input: NewLink): Promise<Link> {
   return createOne(ctx, input)
 }
 
-export async function updateLink(ctx: Ctx, idOrExternalId: string, patch: LinkPatch): Promise<Link> {
-  const row = await transaction(ctx, async (ctx) =>
-    changeLink(ctx, await requireLinkForUpdate(ctx, parseLinkName(idOrExternalId), idOrExternalId), patch),
-  )
+/** Updates a link; with `expected`, only if the entity tag of the link is one of those. */
+export async function updateLink(ctx: Ctx, idOrExternalId: string, patch: LinkPatch, expected = ''): Promise<Link> {
+  const row = await transaction(ctx, async (ctx) => {
+    const link = await requireLinkForUpdate(ctx, parseLinkName(idOrExternalId), idOrExternalId)
+    if (expected !== '') requireTag(expected, linkTag((await presentAll(ctx, [link]))[0] as Link))
+    return changeLink(ctx, link, patch)
+  })
   return (await presentAll(ctx, [row]))[0] as Link
 }
 
@@ -61,6 +78,24 @@ export async function deleteLink(ctx: Ctx, idOrExternalId: string): Promise<{ id
     await removeLinks(ctx, [link.number])
     return { id: link.id }
   })
+}
+
+export function hasLinks({ db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>): Promise<boolean> {
+  return existsLink(db, workspaceId)
+}
+
+export type LinkAddress = { number: bigint; id: string; domain: string; shortLink: string }
+
+/** Finds a link that the caller may read; throws 404 when there is none. With `isChange`, locks one that it may change. */
+export async function requireLinkAddress(
+  ctx: Ctx,
+  idOrExternalId: string,
+  { isChange }: { isChange: boolean },
+): Promise<LinkAddress> {
+  const selector = parseLinkName(idOrExternalId)
+  const row = isChange ? await requireLinkForUpdate(ctx, selector, idOrExternalId) : await findLink(ctx, selector)
+  if (!row) throw notFound('link', idOrExternalId)
+  return { number: row.number, id: row.id, domain: row.domain, shortLink: buildShortLink(row) }
 }
 
 /** Links by number, including deleted links; omits those that the caller may not read. */
@@ -283,6 +318,42 @@ export function announceAgain(ctx: Ctx, numbers: bigint[]): Promise<bigint[]> {
     )
     return found
   })
+}
+
+export type LinksChange = ManyChange
+export type LinkOutcome = ManyOutcome
+
+/** SQL that selects the numbers of the links that match a filter, and that the caller may read. */
+export function matchingLinks(ctx: Ctx, query: Parameters<typeof selectMatching>[1]) {
+  return selectMatching(ctx, query)
+}
+
+/** The first of the numbers whose links have at most this many bytes together. */
+export function linksWithinBytes({ db, workspaceId }: Ctx, numbers: bigint[], mostBytes: number): Promise<bigint[]> {
+  return selectWithinBytes(db, workspaceId, numbers, mostBytes)
+}
+
+/** Links before and after a change; throws when the change is invalid for all links. */
+export function previewChange(ctx: Ctx, numbers: bigint[], change: LinksChange) {
+  return previewLinks(ctx, numbers, change)
+}
+
+/** Validates settings of links, and replaces words such as `in 3 days` by the time that they mean now. */
+export function fixTimes(data: Parameters<typeof resolveTimes>[0], now: Date) {
+  return resolveTimes(data, now)
+}
+
+/** Changes those of the links that it can change, with few statements. Call it in a transaction. */
+export function changeManyLinks(ctx: Ctx, numbers: bigint[], change: LinksChange): Promise<LinkOutcome[]> {
+  return changeLinks(ctx, numbers, change)
+}
+
+/** Undoes a change of links: those that somebody has changed since stay as they are and have a problem. */
+export function undoManyLinks(ctx: Ctx, items: ChangedLink[]): Promise<LinkOutcome[]> {
+  const deletions = items.flatMap(({ number, after }) =>
+    typeof after.deleted_at === 'string' ? { number, deletedAt: after.deleted_at } : [],
+  )
+  return deletions.length > 0 ? restoreLinks(ctx, deletions) : revertLinks(ctx, items)
 }
 
 /** Removes links from deleted folders, in batches because a folder may have very many links. */

@@ -22,7 +22,7 @@ const plainColumns = {
 
 const destinations = { expiredUrl: 'expired_url', ios: 'ios', android: 'android' } as const
 const media = { image: 'image', video: 'video' } as const
-const instants = {
+export const instants = {
   expiresAt: 'expires_at',
   disabledAt: 'disabled_at',
   testStartedAt: 'test_started_at',

@@ -261,6 +261,13 @@ export async function selectLinkByAddress(db: AllWorkspacesDb, domain: string, k
   return result.rows[0]
 }
 
+/** Those of the keys that a link on the domain has. */
+export async function selectTakenKeys(db: AllWorkspacesDb, domain: string, lookupKeys: string[]): Promise<Set<string>> {
+  const result = await sql<{ lookup_key: string }>`SELECT lookup_key FROM links
+    WHERE domain = ${domain} AND lookup_key = ANY(${lookupKeys}::text[]) AND deleted_at IS NULL`.execute(db)
+  return new Set(result.rows.map((row) => row.lookup_key))
+}
+
 export async function selectDueTests(db: AllWorkspacesDb, now: Date): Promise<LinkRow[]> {
   const result = await sql<LinkRow>`SELECT l.* FROM links l
     WHERE l.test_completed_at <= ${now} AND l.test_variants IS NOT NULL AND l.test_winner_at IS NULL AND l.deleted_at IS NULL
@@ -378,4 +385,10 @@ function jsonColumns<T extends Partial<LinkColumns>>(columns: T): T {
     ...(geo !== undefined && { geo: geo && JSON.stringify(geo) }),
     ...(test_variants !== undefined && { test_variants: test_variants && JSON.stringify(test_variants) }),
   }
+}
+
+export async function existsLink(db: Db, workspaceId: string): Promise<boolean> {
+  const result =
+    await sql`SELECT FROM links WHERE workspace_id = ${workspaceId} AND deleted_at IS NULL LIMIT 1`.execute(db)
+  return result.rows.length > 0
 }

@@ -5,15 +5,13 @@ import { hashPartition, newId } from '../../platform/ids.ts'
 import { type Message, publish } from '../../platform/outbox.ts'
 import { violatedConstraint } from '../../platform/postgres.ts'
 import { reportChange } from '../../platform/recording.ts'
-import { seal } from '../../platform/seal.ts'
 import { domainForLink, hasDomain } from '../domains/service.ts'
-import { requireFolder, requireFolderWrite } from '../folders/service.ts'
-import { missingTagIds, tagIdsByNames } from '../tags/service.ts'
-import { knownWebhookIds } from '../webhooks/service.ts'
+import { requireFolderWrite } from '../folders/service.ts'
 import { requireStorageRoom } from '../workspaces/service.ts'
 import { keyProblem, lookupKey, normalKey, randomKey, rootKey, sharedKeyProblem } from './key.ts'
 import { type LinkChanged, type LinkEvent, linkChangedMessage } from './messages.ts'
 import { partnerColumns, readPartners } from './partner-columns.ts'
+import { checkNamed, planChange, readNamed, resolveTags, sealed } from './plan-change.ts'
 import { presentAll } from './present.ts'
 import { linkColumns, requireSmallLink } from './settings.ts'
 import {
@@ -63,35 +61,28 @@ export async function makeLink(ctx: Ctx, input: NewLink): Promise<LinkRow> {
 export async function changeLink(ctx: Ctx, link: LinkRow, patch: LinkPatch): Promise<LinkRow> {
   requireFolderWrite(ctx, link.folder_id)
   const { domain: asked, key, ...settings } = patch
-  const columns: Partial<LinkColumns> = {
-    ...linkColumns(settings, patch.url ?? link.url, ctx.now()),
-    ...partnerColumns(patch, await readPartners(ctx, [patch]), link),
-    ...sealed(ctx, link.id, patch),
+  const address: Partial<LinkColumns> = {
     ...(asked !== undefined && { domain: await domainForLink(ctx, asked) }),
     ...(key !== undefined && keyColumns(key)),
   }
-  await requireOwnAddress(ctx, columns.domain ?? link.domain, columns.key ?? link.key)
-  const tagIds = await resolveTags(ctx, patch)
-  await checkNamed(ctx, patch)
-  const changed = Object.fromEntries(Object.entries(columns).filter(([name, value]) => differs(link, name, value)))
-  requireSmallLink(ctx.config, { ...link, ...changed }, link)
-  const retagged = tagIds !== undefined && tagIds.join() !== link.tag_ids.join()
+  await requireOwnAddress(ctx, address.domain ?? link.domain, address.key ?? link.key)
+  const { columns, tagIds } = planChange(ctx, link, settings, await readNamed(ctx, settings), address)
   reportChange(ctx, {
     kind: 'links',
     id: link.id,
     before: link,
-    after: { ...changed, ...(retagged && { tag_ids: tagIds }) },
+    after: { ...columns, ...(tagIds && { tag_ids: tagIds }) },
   })
-  if (Object.keys(changed).length === 0 && !retagged) return link
+  if (Object.keys(columns).length === 0 && !tagIds) return link
   try {
-    await updateLink(ctx.db, ctx.workspaceId, link.number, changed)
+    await updateLink(ctx.db, ctx.workspaceId, link.number, columns)
   } catch (error) {
     const constraint = violatedConstraint(error)
-    if (constraint === 'links_domain_key') throw addressTaken(columns.domain ?? link.domain, columns.key ?? link.key)
+    if (constraint === 'links_domain_key') throw addressTaken(address.domain ?? link.domain, address.key ?? link.key)
     if (constraint === 'links_external_id') throw externalIdTaken(columns.external_id)
     throw error
   }
-  if (retagged) await replaceTags(ctx.db, ctx.workspaceId, link.number, tagIds)
+  if (tagIds) await replaceTags(ctx.db, ctx.workspaceId, link.number, tagIds)
   return publishChange(ctx, link.number, link)
 }
 
@@ -165,7 +156,7 @@ export async function publishEvents(
 }
 
 /** Throws when the workspace has as many links as it may have. */
-async function requireLinkRoom(ctx: Ctx): Promise<void> {
+export async function requireLinkRoom(ctx: Ctx): Promise<void> {
   const { db, workspaceId } = ctx
   await requireStorageRoom(ctx, 'links', () => countAllLinks(db, workspaceId), {
     read: () => sumAllTotals(db, workspaceId),
@@ -211,48 +202,6 @@ function keyColumns(asked: string): { key: string; lookup_key: string } {
   const problem = keyProblem(key)
   if (problem) throw invalid(`\`key\` in the body ${problem}.`)
   return { key, lookup_key: lookupKey(key) }
-}
-
-/** Encrypts a link's password with the link's id. It is not hashed, because the API can return it. */
-function sealed(ctx: Ctx, id: string, { password }: Pick<LinkPatch, 'password'>): Partial<LinkColumns> {
-  if (password === undefined) return {}
-  return { sealed_password: password ? seal(ctx.config.ENCRYPTION_KEYS, id, password) : null }
-}
-
-async function checkNamed(ctx: Ctx, { folderId, webhookIds }: Pick<LinkPatch, 'folderId' | 'webhookIds'>) {
-  if (folderId) await requireFolder(ctx, folderId)
-  const known = await knownWebhookIds(ctx, webhookIds ?? [])
-  const missing = webhookIds?.filter((id) => !known.has(id)) ?? []
-  if (missing.length > 0)
-    throw invalid(`\`webhookIds\` in the body names webhooks that do not exist: ${missing.slice(0, 10).join(', ')}.`)
-}
-
-/** The ids of the tags in the input; undefined when it has no tag field. */
-async function resolveTags(
-  ctx: Ctx,
-  input: Pick<LinkPatch, 'tagId' | 'tagIds' | 'tagNames'>,
-): Promise<string[] | undefined> {
-  const ids = input.tagIds ?? (input.tagId === undefined ? undefined : (input.tagId ?? []))
-  if (ids !== undefined) {
-    const unique = [...new Set([ids].flat().filter(Boolean))]
-    const missing = await missingTagIds(ctx, unique)
-    if (missing.length > 0)
-      throw invalid(`\`tagIds\` in the body names tags that do not exist: ${missing.slice(0, 10).join(', ')}.`)
-    return unique
-  }
-  if (input.tagNames === undefined) return undefined
-  const { found, missing } = await tagIdsByNames(ctx, [input.tagNames].flat())
-  if (missing.length > 0)
-    throw invalid(`\`tagNames\` in the body names tags that do not exist: ${missing.slice(0, 10).join(', ')}.`)
-  return [...new Set(found)]
-}
-
-function differs(link: LinkRow, name: string, value: unknown): boolean {
-  const current = link[name as keyof LinkRow]
-  if (current instanceof Date && value instanceof Date) return current.getTime() !== value.getTime()
-  // Encryption is randomized, so equal passwords can't be compared: treat any password as changed.
-  if (name === 'sealed_password') return !(current === null && value === null)
-  return JSON.stringify(current ?? null) !== JSON.stringify(value ?? null)
 }
 
 function addressTaken(domain: string, key: string) {
