@@ -2,12 +2,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { buildWorkspace } from '../../../test/build.ts'
+import { discFile } from '../../../test/scan.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
-import { getMetatags } from './service.ts'
+import { getMetatags, getPreviewImage } from './service.ts'
 
 const platform = await openTestPlatform()
 const { api } = inject('server')
 const nothing = { title: null, description: null, image: null }
+const png = discFile(8)
 let visits = 0
 
 const site = createServer((request, response) => {
@@ -15,6 +17,10 @@ const site = createServer((request, response) => {
   if (request.url === '/moved') return response.writeHead(302, { location: '/page' }).end()
   if (request.url === '/loop') return response.writeHead(302, { location: '/loop' }).end()
   if (request.url === '/inside') return response.writeHead(302, { location: 'http://10.0.0.1/' }).end()
+  if (request.url === '/to-image') return response.writeHead(302, { location: '/image' }).end()
+  if (request.url === '/image') return response.writeHead(200, { 'content-type': 'text/plain' }).end(png)
+  if (request.url === '/drawing') return response.writeHead(200, { 'content-type': 'image/svg+xml' }).end('<svg/>')
+  if (request.url === '/large') return response.writeHead(200).end(Buffer.concat([png, Buffer.alloc(1_100_000)]))
   if (request.url === '/broken') return response.writeHead(500).end('<title>Failure</title>')
   response.writeHead(200, { 'content-type': 'text/html' })
   response.end(`<title>A page</title><meta name="description" content="d">${' '.repeat(1_000_000)}`)
@@ -38,8 +44,8 @@ function allowing(port: number) {
   return config
 }
 
-async function ask(query: string, key: string) {
-  const response = await fetch(`${api}/metatags?${query}`, { headers: { authorization: `Bearer ${key}` } })
+async function ask(query: string, key: string, path = '/metatags') {
+  const response = await fetch(`${api}${path}?${query}`, { headers: { authorization: `Bearer ${key}` } })
   return { status: response.status, body: (await response.json()) as unknown }
 }
 
@@ -69,6 +75,34 @@ describe('getMetatags', () => {
     expect((await ask('', key)).status).toBe(400)
     for (const url of ['nope', 'file:///etc/passwd', 'javascript:1', `https://a.example/${'x'.repeat(2_000)}`]) {
       expect((await ask(`url=${encodeURIComponent(url)}`, key)).status, url).toBe(422)
+    }
+  })
+})
+
+describe('getPreviewImage', () => {
+  function readImage(path: string) {
+    const { port } = site.address() as AddressInfo
+    return getPreviewImage({ config: allowing(port) }, `http://127.0.0.1:${port}${path}`)
+  }
+
+  it('200: returns an image as a data URL, whatever type the server says', async () => {
+    const image = `data:image/png;base64,${png.toString('base64')}`
+    for (const path of ['/image', '/to-image']) expect(await readImage(path), path).toEqual({ image })
+  })
+
+  it('200: returns null for an SVG, a page, a large file, a failure and a private address', async () => {
+    for (const path of ['/drawing', '/page', '/large', '/broken', '/loop', '/inside']) {
+      expect(await readImage(path), path).toEqual({ image: null })
+    }
+    const { key } = await buildWorkspace(platform)
+    const url = encodeURIComponent('http://169.254.169.254/a.png')
+    expect(await ask(`url=${url}`, key, '/metatags/image')).toEqual({ status: 200, body: { image: null } })
+  })
+
+  it('422: refuses what is not http(s)', async () => {
+    const { key } = await buildWorkspace(platform)
+    for (const url of ['nope', 'data:image/png;base64,AAAA']) {
+      expect((await ask(`url=${encodeURIComponent(url)}`, key, '/metatags/image')).status, url).toBe(422)
     }
   })
 })

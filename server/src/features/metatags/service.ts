@@ -1,9 +1,10 @@
-import type { Metatags } from '@tributary/contract/metatags'
+import type { Metatags, PreviewImage } from '@tributary/contract/metatags'
 import type { Config } from '../../platform/config.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { AppError, invalid } from '../../platform/errors.ts'
 import { memoByObject, openAsyncMemo } from '../../platform/memo.ts'
 import { fetchOutbound, OutboundError } from '../../platform/outbound.ts'
+import { detectImageType } from '../icons/service.ts'
 import { parseMetatags } from './parse.ts'
 
 const timeoutMs = 5_000
@@ -15,43 +16,86 @@ const maxKnownBytes = 4_000_000
 const rememberMs = 600_000
 const rememberFailureMs = 30_000
 const nothing: Metatags = { title: null, description: null, image: null }
+const maxImageBytes = 1_048_576
+const maxKnownImageBytes = 16_000_000
+const noImage: PreviewImage = { image: null }
 
 const openPages = memoByObject((_: Config) =>
   openAsyncMemo<Metatags>({
     maxBytes: maxKnownBytes,
     ttlMs: (metatags) => (metatags === nothing ? rememberFailureMs : rememberMs),
-    admit(running) {
-      if (running < maxReading) return
-      throw new AppError('rate_limit_exceeded', 'The server is fetching too many pages at once. Try again in 1 s.')
-    },
+    admit,
   }),
 )
 
+const openImages = memoByObject((_: Config) =>
+  openAsyncMemo<PreviewImage>({
+    maxBytes: maxKnownImageBytes,
+    measure: ({ image }) => image?.length ?? 100,
+    ttlMs: (image) => (image === noImage ? rememberFailureMs : rememberMs),
+    admit,
+  }),
+)
+
+function admit(running: number): void {
+  if (running < maxReading) return
+  throw new AppError('rate_limit_exceeded', 'The server is fetching too many pages at once. Try again in 1 s.')
+}
+
 /** Fetches a page's metatags with the outbound client, which refuses private addresses of the server's network. */
 export async function getMetatags(ctx: Pick<Ctx, 'config'>, url: string): Promise<Metatags> {
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
-    throw invalid('`url` in the query must be an absolute URL such as https://example.com/page.')
-  }
+  requireAddress(url)
   return openPages(ctx.config)(url, () => readPage(url, ctx.config))
 }
 
+/** Fetches a public image as a data URL, with the same client. */
+export async function getPreviewImage(ctx: Pick<Ctx, 'config'>, url: string): Promise<PreviewImage> {
+  requireAddress(url)
+  return openImages(ctx.config)(url, () => readImage(url, ctx.config))
+}
+
+function requireAddress(url: string): void {
+  if (/^https?:\/\//i.test(url) && URL.canParse(url)) return
+  throw invalid('`url` in the query must be an absolute URL such as https://example.com/page.')
+}
+
 async function readPage(url: string, config: Config): Promise<Metatags> {
+  const accept = 'text/html, application/xhtml+xml'
+  const page = await fetchFollowing(url, { accept, maxBytes, cutsBody: true }, config)
+  return page ? parseMetatags(page.body, page.type, page.url) : nothing
+}
+
+async function readImage(url: string, config: Config): Promise<PreviewImage> {
+  const image = await fetchFollowing(url, { accept: 'image/*', maxBytes: maxImageBytes, cutsBody: false }, config)
+  const type = image && detectImageType(image.body)
+  return type ? { image: `data:${type};base64,${image.body.toString('base64')}` } : noImage
+}
+
+type Limits = { accept: string; maxBytes: number; cutsBody: boolean }
+type Fetched = { url: string; type: string; body: Buffer }
+
+/** Follows redirects, each checked by the outbound client. Undefined for what can't be read. */
+async function fetchFollowing(
+  start: string,
+  { accept, ...limits }: Limits,
+  config: Config,
+): Promise<Fetched | undefined> {
   const deadline = Date.now() + timeoutMs
-  const headers = { accept: 'text/html, application/xhtml+xml', 'user-agent': 'Tributary' }
-  let address = url
+  const headers = { accept, 'user-agent': 'Tributary' }
+  let url = start
   try {
     for (let hop = 0; hop <= maxRedirects && Date.now() < deadline; hop++) {
-      const options = { timeoutMs: deadline - Date.now(), maxBytes, cutsBody: true, headers, allow: config }
-      const { status, headers: answered, body } = await fetchOutbound(address, options)
-      const next = URL.parse(String(answered.location ?? ''), address)
-      if (status >= 300 && status < 400 && answered.location && next) address = next.href
-      else if (status !== 200) return nothing
-      else return parseMetatags(body, String(answered['content-type'] ?? ''), address)
+      const options = { ...limits, timeoutMs: deadline - Date.now(), headers, allow: config }
+      const { status, headers: answered, body } = await fetchOutbound(url, options)
+      const next = URL.parse(String(answered.location ?? ''), url)
+      if (status >= 300 && status < 400 && answered.location && next) url = next.href
+      else if (status !== 200) return undefined
+      else return { url, type: String(answered['content-type'] ?? ''), body }
     }
-    return nothing
+    return undefined
   } catch (error) {
-    // Return no metatags instead of the error, which would reveal the server's network.
-    if (error instanceof OutboundError) return nothing
+    // Nothing instead of the error, which would reveal the server's network.
+    if (error instanceof OutboundError) return undefined
     throw error
   }
 }

@@ -1,16 +1,18 @@
 import { invalid } from '../../platform/errors.ts'
 
 export type Color = { red: number; green: number; blue: number; hex: string }
+type Weights = [red: number, green: number, blue: number]
 
 // The lowest contrast grade in ISO/IEC 15415. Many scanners need more contrast, especially on a dark background.
 const leastContrast = 0.2
 
-export function readableColors(foreground: string, background: string): [Color, Color] {
+/** Parses two colours; `name` is the parameter of the first one. */
+export function readableColors(foreground: string, background: string, name = 'fgColor'): [Color, Color] {
   const colors: [Color, Color] = [parseColor(foreground), parseColor(background)]
   const difference = contrast(...colors)
   if (difference >= leastContrast) return colors
   throw invalid(
-    `\`fgColor\` and \`bgColor\` in the query are too alike for scanners: the brightness differs by ${Math.floor(difference * 100)} %, and the minimum is ${leastContrast * 100} %.`,
+    `\`${name}\` and \`bgColor\` in the query are too alike for scanners: the brightness differs by ${Math.floor(difference * 100)} %, and the minimum is ${leastContrast * 100} %.`,
   )
 }
 
@@ -27,13 +29,17 @@ export function contrast(one: Color, other: Color): number {
   return Math.min(...scannerWeights.map((weights) => Math.abs(brightness(one, weights) - brightness(other, weights))))
 }
 
+export function isLighter(one: Color, other: Color): boolean {
+  return brightness(one, scannerWeights[0]) > brightness(other, scannerWeights[0])
+}
+
 /** Scanners convert red, green and blue to grey with different weights. */
-const scannerWeights: [number, number, number][] = [
+const scannerWeights: [Weights, Weights, Weights] = [
   [0.2126, 0.7152, 0.0722],
   [0.299, 0.587, 0.114],
   [0.25, 0.5, 0.25],
 ]
 
-function brightness({ red, green, blue }: Color, [redPart, greenPart, bluePart]: [number, number, number]): number {
+function brightness({ red, green, blue }: Color, [redPart, greenPart, bluePart]: Weights): number {
   return (red * redPart + green * greenPart + blue * bluePart) / 255
 }

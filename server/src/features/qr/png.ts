@@ -8,27 +8,34 @@ import { type Pixels, resize } from './pixels.ts'
 type Drawing = { code: Code; edges: number[]; size: number; foreground: Color; background: Color }
 type Logo = { pixels: Pixels; box: Box }
 
-type Canvas = { size: number; depth: number; data: Buffer }
+/** Rows of pixels: of palette indexes, or of three bytes each. */
+export type Canvas = { width: number; height: number; depth: number; data: Buffer }
 
 /** Draws a QR code as PNG: with a palette of two colours or, with a logo, in true colour. */
 export async function drawPng(drawing: Drawing, logo?: Logo): Promise<Buffer<ArrayBuffer>> {
-  const { size, foreground, background } = drawing
+  const { foreground, background } = drawing
   const canvas = logo ? drawCode(drawing, colorBytes(background), colorBytes(foreground)) : drawCode(drawing, [0], [1])
-  if (logo) drawLogo(canvas, logo, colorBytes(background))
+  if (!logo) return encodePng(canvas, Buffer.from([...colorBytes(background), ...colorBytes(foreground)]))
+  drawLogo(canvas, logo, colorBytes(background))
+  return encodePng(canvas)
+}
+
+/** Encodes pixels with this palette or, without one, in true colour. */
+export async function encodePng(canvas: Canvas, palette?: Buffer): Promise<Buffer<ArrayBuffer>> {
   const header = Buffer.alloc(13)
-  header.writeUInt32BE(size, 0)
-  header.writeUInt32BE(size, 4)
-  header.set([8, logo ? 2 : 3], 8)
+  header.writeUInt32BE(canvas.width, 0)
+  header.writeUInt32BE(canvas.height, 4)
+  header.set([8, palette ? 3 : 2], 8)
   return Buffer.concat([
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
     chunk('IHDR', header),
-    ...(logo ? [] : [chunk('PLTE', Buffer.from([...colorBytes(background), ...colorBytes(foreground)]))]),
+    ...(palette ? [chunk('PLTE', palette)] : []),
     chunk('IDAT', await promisify(deflate)(filterLines(canvas))),
     chunk('IEND', Buffer.alloc(0)),
   ])
 }
 
-function colorBytes({ red, green, blue }: Color): number[] {
+export function colorBytes({ red, green, blue }: Color): number[] {
   return [red, green, blue]
 }
 
@@ -44,14 +51,14 @@ function drawCode({ code, edges, size }: Drawing, background: number[], foregrou
     })
     for (let line = top + 1; line < bottom; line++) data.copyWithin(line * stride, top * stride, (top + 1) * stride)
   })
-  return { size, depth, data }
+  return { width: size, height: size, depth, data }
 }
 
-function drawLogo(canvas: Canvas, { pixels, box }: Logo, background: number[]): void {
+export function drawLogo(canvas: Canvas, { pixels, box }: Logo, background: number[]): void {
   const [left, top] = [Math.round(box.left), Math.round(box.top)]
   const { width, height, data } = resize(pixels, atLeastOne(box.width), atLeastOne(box.height))
   for (let at = 0; at < width * height; at++) {
-    const target = ((top + Math.floor(at / width)) * canvas.size + left + (at % width)) * canvas.depth
+    const target = ((top + Math.floor(at / width)) * canvas.width + left + (at % width)) * canvas.depth
     const alpha = (data[at * 4 + 3] ?? 0) / 255
     background.forEach((ground, channel) => {
       canvas.data[target + channel] = Math.round((data[at * 4 + channel] ?? 0) * alpha + ground * (1 - alpha))
@@ -60,10 +67,10 @@ function drawLogo(canvas: Canvas, { pixels, box }: Logo, background: number[]): 
 }
 
 /** Adds the PNG filter byte to each line: 0 for plain pixels, 2 when the line equals the line above. */
-function filterLines({ size, depth, data }: Canvas): Buffer {
-  const stride = size * depth
-  const lines = Buffer.alloc((stride + 1) * size)
-  for (let y = 0; y < size; y++) {
+function filterLines({ width, height, depth, data }: Canvas): Buffer {
+  const stride = width * depth
+  const lines = Buffer.alloc((stride + 1) * height)
+  for (let y = 0; y < height; y++) {
     const same = y > 0 && data.compare(data, (y - 1) * stride, y * stride, y * stride, (y + 1) * stride) === 0
     if (same) lines[y * (stride + 1)] = 2
     else data.copy(lines, y * (stride + 1) + 1, y * stride, (y + 1) * stride)

@@ -176,7 +176,7 @@ describe('an invalid request', () => {
     [
       { url: 'a', format: 'gif' },
       'unprocessable_entity',
-      '`format` in the query must be one of `png`, `svg`, not "gif".',
+      '`format` in the query must be one of `png`, `svg`, `pdf`, not "gif".',
     ],
     [{ url: 'a', fgColor: 'red' }, 'unprocessable_entity', '`fgColor` in the query must match'],
     [{ url: 'a', bgColor: '#12345' }, 'unprocessable_entity', '`bgColor` in the query must match'],
@@ -275,5 +275,9 @@ test('GET /qr counts its requests under its own name, and is in the API referenc
     >
   }
   expect(paths['/qr']?.get).toMatchObject({ operationId: 'getQRCode', security: [] })
-  expect(Object.keys(paths['/qr']?.get.responses['200']?.content ?? {})).toEqual(['image/png', 'image/svg+xml'])
+  expect(Object.keys(paths['/qr']?.get.responses['200']?.content ?? {})).toEqual([
+    'image/png',
+    'image/svg+xml',
+    'application/pdf',
+  ])
 })

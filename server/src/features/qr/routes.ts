@@ -3,12 +3,12 @@ import { clientNetwork } from '../../platform/client-address.ts'
 import type { Config } from '../../platform/config.ts'
 import { type Bytes, type Route, route } from '../../platform/http.ts'
 import { preferredFormat } from './accept.ts'
-import { openQrCodes } from './service.ts'
+import { sharedQrCodes } from './service.ts'
 
-const types = { png: 'image/png', svg: 'image/svg+xml' }
+const types = { png: 'image/png', svg: 'image/svg+xml', pdf: 'application/pdf' }
 
 export function qrRoutes(config: Config): Route[] {
-  const codes = openQrCodes(config)
+  const codes = sharedQrCodes(config)
   return [
     route(getQRCode, async ({ ip }, { query }, { header }): Promise<Bytes> => {
       const format = query.format ?? preferredFormat(header('accept'))

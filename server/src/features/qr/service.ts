@@ -1,64 +1,76 @@
 import { createHash } from 'node:crypto'
 import type { QrQuery } from '@tributary/contract/qr'
 import type { Config } from '../../platform/config.ts'
-import { openAsyncMemo } from '../../platform/memo.ts'
-import { encodeText, type Level, logoArea, withoutMiddle } from './code.ts'
-import { type Color, readableColors } from './color.ts'
+import { memoByObject, openAsyncMemo } from '../../platform/memo.ts'
+import { contrast, isLighter, parseColor, readableColors } from './color.ts'
+import type { DrawTask, Format as PictureFormat } from './draw.ts'
+import { openDrawWorker } from './draw-worker.ts'
 import { gate, lanes } from './gate.ts'
-import { fitLogo, moduleEdges } from './layout.ts'
+import { parseLabel } from './label.ts'
 import { type LoadedLogo, openLogos } from './logo.ts'
-import { drawPng } from './png.ts'
-import { drawSvg } from './svg.ts'
 
-export type Format = 'png' | 'svg'
+export type Format = PictureFormat
 /** A drawn QR code and the hash of its bytes, for the `ETag` header. */
 export type Picture = { bytes: Buffer<ArrayBuffer>; hash: string }
 export type QrCodes = {
   /** Draws a QR code; drawing time is limited per `visitor`. */
   draw(query: QrQuery, format: Format, visitor: string): Promise<Picture>
+  /** Draws QR codes and decodes each, with a decoder that is independent of the drawing. */
+  scan(queries: readonly QrQuery[], visitor: string): Promise<boolean[]>
 }
 
-type Drawing = {
-  format: Format
-  text: string
-  level: Level
-  size: number
-  margin: number
-  foreground: Color
-  background: Color
-}
-
-// Drawing a QR code of 2,000 × 2,000 pixels takes some 25 MB.
-const drawnAtOnce = 2
+// One thread draws; a QR code of 2,000 × 2,000 pixels takes some 25 MB.
+const drawnAtOnce = 1
 
 export function openQrCodes(config: Config): QrCodes {
   const loadLogo = openLogos(config)
+  const worker = openDrawWorker()
   const drawing = gate(drawnAtOnce, 200)
   const drawLanes = lanes({ atOnce: 1, mostWaiting: 50, pauseFactor: 3, longestPauseMs: 2_000 })
   const pictures = openAsyncMemo<Picture>({ maxBytes: 32 * 1_048_576, measure: ({ bytes }) => bytes.length })
+  const limited = <R>(visitor: string, work: () => Promise<R>) => drawLanes(visitor, () => drawing(work))
+
+  async function prepare(query: QrQuery, format: Format, visitor: string): Promise<[DrawTask, LoadedLogo | undefined]> {
+    const [foreground, background] = readableColors(query.fgColor, query.bgColor)
+    const [marker] =
+      query.markerColor === undefined ? [foreground] : readableColors(query.markerColor, query.bgColor, 'markerColor')
+    const label = parseLabel(query.label ?? '', '`label` in the query')
+    const logo = query.logo && !query.hideLogo ? await loadLogo(query.logo, visitor) : undefined
+    const task = {
+      ...{ format, text: query.url, level: logo ? ('H' as const) : query.level, size: query.size },
+      ...{ margin: query.includeMargin ? query.margin : 0, foreground, background },
+      style: { shape: query.shape, markerShape: query.markerShape, marker, label },
+    }
+    return [task, logo]
+  }
+
   return {
     async draw(query, format, visitor) {
-      const [foreground, background] = readableColors(query.fgColor, query.bgColor)
-      const logo = query.logo && !query.hideLogo ? await loadLogo(query.logo, visitor) : undefined
-      const margin = query.includeMargin ? query.margin : 0
-      const level = logo ? 'H' : query.level
-      const options = { format, text: query.url, level, size: query.size, margin, foreground, background }
-      const draw = () => drawLanes(visitor, () => drawing(() => drawn(options, logo)))
-      return pictures(hashContent(JSON.stringify([options, logo?.hash])), draw)
+      const [task, logo] = await prepare(query, format, visitor)
+      const draw = async () => {
+        const bytes = await worker.draw({ ...task, ...(logo && { logo }) })
+        return { bytes, hash: hashContent(bytes) }
+      }
+      return pictures(hashContent(JSON.stringify([task, logo?.hash])), () => limited(visitor, draw))
+    },
+    async scan(queries, visitor) {
+      const tasks = await Promise.all(queries.map((query) => prepare(query, 'png', visitor)))
+      return limited(visitor, async () => {
+        const scanned: boolean[] = []
+        for (const [task, logo] of tasks) scanned.push(await worker.scan({ ...task, ...(logo && { logo }) }))
+        return scanned
+      })
     },
   }
 }
 
-async function drawn({ format, text, level, margin, ...drawing }: Drawing, logo?: LoadedLogo): Promise<Picture> {
-  const whole = encodeText(text, level, logo !== undefined)
-  const code = logo ? withoutMiddle(whole) : whole
-  // In an SVG, one unit is one QR module.
-  const size = format === 'svg' ? code.length + 2 * margin : drawing.size
-  const edges = moduleEdges(code.length, margin, size)
-  const boxedLogo = logo && { ...logo, box: fitLogo(edges, logoArea(code), logo.pixels) }
-  const draw = format === 'svg' ? drawSvg : drawPng
-  const bytes = await draw({ ...drawing, code, edges, margin }, boxedLogo)
-  return { bytes, hash: hashContent(bytes) }
+/** The codes of this process, which share its caches and its drawing thread. */
+export const sharedQrCodes = memoByObject((config: Config) => openQrCodes(config))
+
+/** The difference in brightness that scanners see, from -1 to 1; positive if the first colour is lighter. */
+export function compareBrightness(one: string, other: string): number {
+  const colors = [parseColor(one), parseColor(other)] as const
+  return contrast(...colors) * (isLighter(...colors) ? 1 : -1)
 }
 
 function hashContent(content: string | Buffer): string {

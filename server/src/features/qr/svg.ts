@@ -12,7 +12,7 @@ export function drawSvg(drawing: Drawing, logo?: { png: Uint8Array; box: Box }):
     `<svg xmlns="http://www.w3.org/2000/svg" width="${size}" height="${size}" viewBox="0 0 ${whole} ${whole}" role="img" aria-label="QR code">`,
     `<rect width="${whole}" height="${whole}" fill="${background.hex}"/>`,
     `<path fill="${foreground.hex}" shape-rendering="crispEdges" d="${drawPath(code, margin)}"/>`,
-    logo ? image(logo.png, logo.box) : '',
+    logo ? logoImage(logo.png, logo.box) : '',
     '</svg>\n',
   ]
   return Buffer.from(parts.join(''))
@@ -36,7 +36,7 @@ function rectangle(x: number, y: number, length: number): string {
   return `M${x} ${y}h${length}v1h-${length}z`
 }
 
-function image(png: Uint8Array, { left, top, width, height }: Box): string {
+export function logoImage(png: Uint8Array, { left, top, width, height }: Box): string {
   const [x, y, w, h] = [left, top, width, height].map((value) => Number(value.toFixed(3)))
   const href = `data:image/png;base64,${Buffer.from(png).toString('base64')}`
   return `<image x="${x}" y="${y}" width="${w}" height="${h}" href="${href}"/>`
