@@ -49,7 +49,8 @@ async function aliasProof(dns: Dns, config: Config, { slug }: Owned): Promise<Fi
   return { verified: true, result: 'verified by CNAME' }
 }
 
-async function isAlias(dns: Dns, slug: string, target: string): Promise<boolean> {
+/** Whether the name leads to the target, directly or through other CNAME records. */
+export async function isAlias(dns: Dns, slug: string, target: string): Promise<boolean> {
   let name = slug
   for (let hop = 0; hop < longestChain; hop++) {
     const [next] = await dns.aliases(name)

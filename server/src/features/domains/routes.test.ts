@@ -273,7 +273,7 @@ describe('getDomainRecords', () => {
     const { slug } = await call(contract.createDomain, { body: { slug: newName() } })
     const { records, verified } = await call(contract.getDomainRecords, { params: { slug } })
     expect(verified).toBe(false)
-    expect(records).toEqual([
+    expect(records.map(({ type, name, value }) => ({ type, name, value }))).toEqual([
       { type: 'TXT', name: `_tributary.${slug}`, value: expect.stringMatching(/^tributary-verify=[0-9a-f]{32}$/) },
       { type: 'CNAME', name: slug, value: 'cname.tributary.example' },
       { type: 'A', name: slug, value: '192.0.2.10' },

@@ -1,4 +1,4 @@
-import type { Domain as DomainShape, DomainsQuery } from '@tributary/contract/domains'
+import type { Domain as DomainShape, DomainStatus, DomainsQuery } from '@tributary/contract/domains'
 import { openByteCache } from '../../platform/byte-cache.ts'
 import type { Config } from '../../platform/config.ts'
 import type { Ctx, Platform } from '../../platform/context.ts'
@@ -11,11 +11,12 @@ import { updateDomain } from './change.ts'
 import { checkDomain } from './check.ts'
 import { hostProblem, parseHost, soughtHost } from './host.ts'
 import { presentDomain } from './present.ts'
-import { recordsFor } from './records.ts'
+import { readStatus, refreshStatus } from './status.ts'
 import {
   countDomains,
   type DomainColumns,
   type DomainRow,
+  existsVerifiedDomain,
   hastenCheck,
   linkDomainCondition,
   selectDomain,
@@ -81,18 +82,17 @@ export async function verifyDomain(ctx: DomainCtx, slug: string, trust: boolean)
 }
 
 /** Returns the DNS records to set for a domain, and schedules a DNS check soon. */
-export async function getDomainRecords(ctx: DomainCtx, slug: string) {
+export async function getDomainRecords(ctx: DomainCtx, slug: string): Promise<DomainStatus> {
   const domain = await requireDomain(ctx, slug)
   const now = ctx.now()
   const checkedMs = domain.checked_at?.getTime() ?? 0
   if (!domain.verified) await hastenCheck(ctx.db, ctx.workspaceId, domain.id, later(now, checkedMs + hasteMs))
-  return {
-    slug: domain.slug,
-    verified: domain.verified,
-    checkedAt: domain.checked_at?.toISOString() ?? '',
-    result: domain.check_result ?? '',
-    records: recordsFor(ctx.config, ctx.workspaceId, domain.slug),
-  }
+  return readStatus(ctx, domain)
+}
+
+/** Looks up the records and the certificate of a domain now. */
+export async function recheckDomain(ctx: DomainCtx, slug: string): Promise<DomainStatus> {
+  return refreshStatus(ctx, await requireDomain(ctx, slug))
 }
 
 /** A domain is available unless verified: an unverified domain goes to the first workspace that proves ownership. */
@@ -178,7 +178,17 @@ export async function findDomainForRedirect(
   }
 }
 
-async function requireDomain(ctx: Pick<DomainCtx, 'db' | 'workspaceId'>, slug: string): Promise<Domain> {
+export function hasVerifiedDomain(ctx: Pick<Ctx, 'db' | 'workspaceId'>): Promise<boolean> {
+  return existsVerifiedDomain(ctx.db, ctx.workspaceId)
+}
+
+/** The id of a domain of the workspace; null for the shared domain. */
+export async function findDomainId(ctx: Pick<Ctx, 'db' | 'workspaceId'>, slug: string): Promise<string | null> {
+  return (await selectDomain(ctx.db, ctx.workspaceId, slug))?.id ?? null
+}
+
+/** Finds a domain by host name; throws 404 when the workspace has none. */
+export async function requireDomain(ctx: Pick<DomainCtx, 'db' | 'workspaceId'>, slug: string): Promise<Domain> {
   const domain = await selectDomain(ctx.db, ctx.workspaceId, soughtHost(slug))
   if (!domain) throw notFound('domain', soughtHost(slug))
   return domain

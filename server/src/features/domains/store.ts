@@ -163,6 +163,18 @@ export async function selectDomainBySlug(db: AllWorkspacesDb, slug: string): Pro
   return row as DomainRow | undefined
 }
 
+/** Finds a domain by id; `live` is the SQL condition that its workspace is not deleted. */
+export async function selectDomainById(
+  db: Db,
+  workspaceId: string,
+  id: string,
+  live: string,
+): Promise<DomainRow | undefined> {
+  const result = await sql<DomainRow>`SELECT d.* FROM domains d
+    WHERE d.workspace_id = ${workspaceId} AND d.id = ${id} AND ${sql.raw(live)}`.execute(db)
+  return result.rows[0]
+}
+
 /** Finds a domain for a visitor; `live` is the SQL condition that its workspace is not deleted. */
 export async function selectLiveDomain(
   db: AllWorkspacesDb,
@@ -182,6 +194,11 @@ export async function selectVerifiedSlugs(db: AllWorkspacesDb, slugs: string[]):
     .where('verified', '=', true)
     .execute()
   return rows.map((row) => row.slug)
+}
+
+export async function existsVerifiedDomain(db: Db, workspaceId: string): Promise<boolean> {
+  const result = await sql`SELECT FROM domains WHERE workspace_id = ${workspaceId} AND verified LIMIT 1`.execute(db)
+  return result.rows.length > 0
 }
 
 export async function changeDomain(
