@@ -4,9 +4,10 @@ import { AppError, invalid } from '../../platform/errors.ts'
 import { hashPartition } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { transaction } from '../../platform/postgres.ts'
+import { reportChange } from '../../platform/recording.ts'
 import { type DeletionRow, insertDeletion, markDeleted, selectDeletion } from './deletions-store.ts'
 import { workspaceDeletedMessage } from './messages.ts'
-import { requireOwn, unknownWorkspace } from './settings.ts'
+import { requireOwn, unknownWorkspace } from './service.ts'
 
 /**
  * Marks a workspace as deleted. From now on no reader finds it: redirects, keys, members and jobs look only for
@@ -21,6 +22,7 @@ export async function deleteWorkspace(ctx: Ctx, idOrSlug: string, confirmed: str
     if (!(await markDeleted(ctx.db, id))) throw unknownWorkspace(idOrSlug)
     const partition = hashPartition(id, ctx.config.EVENT_PARTITIONS)
     await publish(ctx, workspaceDeletedMessage({ workspaceId: id }, partition))
+    reportChange(ctx, { id, before: { name, slug } })
     const deletedBy = ctx.actor.kind === 'user' ? ctx.actor.id : null
     return insertDeletion(ctx.db, { former_id: id, name, slug, deleted_by: deletedBy })
   })

@@ -46,6 +46,13 @@ export async function selectOpenDeletions(
   return result.rows
 }
 
+/** Which of these workspaces were deleted. */
+export async function selectDeletedIds(db: AllWorkspacesDb, ids: string[]): Promise<string[]> {
+  const result = await sql<{ former_id: string }>`SELECT former_id FROM workspace_deletions
+    WHERE former_id = ANY(${ids}::text[])`.execute(db)
+  return result.rows.map(({ former_id }) => former_id)
+}
+
 /** Locks a deletion until the transaction ends; false when another worker has locked it. */
 export async function lockDeletion(db: Db, workspaceId: string): Promise<boolean> {
   const result = await sql`SELECT former_id FROM workspace_deletions
@@ -68,4 +75,11 @@ export async function finishDeletion(db: Db, workspaceId: string): Promise<void>
 /** Deletes the row of a deleted workspace. */
 export async function dropWorkspace(db: Db, workspaceId: string): Promise<void> {
   await sql`DELETE FROM workspaces WHERE id = ${workspaceId} AND deleted_at IS NOT NULL`.execute(db)
+}
+
+/** Whether this workspace is deleted, but not all of its data is erased. */
+export async function existsOpenDeletion(db: Db, workspaceId: string): Promise<boolean> {
+  const result =
+    await sql`SELECT FROM workspace_deletions WHERE former_id = ${workspaceId} AND erased_at IS NULL`.execute(db)
+  return result.rows.length > 0
 }

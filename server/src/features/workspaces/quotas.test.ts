@@ -16,6 +16,8 @@ import { upsertLink } from '../links/upsert.ts'
 import { createTag } from '../tags/service.ts'
 import { createToken } from '../tokens/service.ts'
 import { trackLead } from '../track/leads.ts'
+import { createUtmTemplate } from '../utm-templates/service.ts'
+import { createView } from '../views/service.ts'
 import { createWebhook } from '../webhooks/service.ts'
 
 const platform = await openTestPlatform()
@@ -44,6 +46,7 @@ const webhook = {
   linkIds: [],
 }
 const newTag = (ctx: Ctx) => createTag(ctx, { name: randomUUID() })
+const newView = (ctx: Ctx) => createView(ctx, { screen: 'links', name: randomUUID(), query: {}, visibility: 'shared' })
 const newFolder = (ctx: Ctx) => createFolder(ctx, { name: randomUUID(), accessLevel: null })
 const newDomain = (ctx: Ctx) => createDomain(ctx, { slug: `${randomUUID()}.example.com` })
 const newKey = (ctx: Ctx) => createToken(ctx, { workspaceId: ctx.workspaceId, name: 'one more' })
@@ -53,6 +56,8 @@ const newWebhook = (ctx: Ctx) =>
 describe("the operator's setting limits a workspace, even for concurrent requests", () => {
   test.each<[noun: string, setting: keyof Config, make: (ctx: Ctx) => Promise<unknown>, before: number]>([
     ['tags', 'TAGS_PER_WORKSPACE', newTag, 0],
+    ['UTM templates', 'UTM_TEMPLATES_PER_WORKSPACE', (ctx) => createUtmTemplate(ctx, { name: randomUUID() }), 0],
+    ['views', 'VIEWS_PER_WORKSPACE', newView, 0],
     ['folders', 'FOLDERS_PER_WORKSPACE', newFolder, 0],
     ['domains', 'DOMAINS_PER_WORKSPACE', newDomain, 1],
     ['keys', 'KEYS_PER_WORKSPACE', newKey, 1],

@@ -7,7 +7,15 @@ import { AppError, conflict, forbidden, invalid } from '../../platform/errors.ts
 import { newId } from '../../platform/ids.ts'
 import { memoByObject } from '../../platform/memo.ts'
 import { type Db, transaction } from '../../platform/postgres.ts'
-import { addErased, dropWorkspace, finishDeletion, lockDeletion, selectOpenDeletions } from './deletions-store.ts'
+import {
+  addErased,
+  dropWorkspace,
+  existsOpenDeletion,
+  finishDeletion,
+  lockDeletion,
+  selectDeletedIds,
+  selectOpenDeletions,
+} from './deletions-store.ts'
 import { isAllowedPage, normalHostname } from './hostnames.ts'
 import {
   addUsage,
@@ -206,6 +214,8 @@ const quotas = {
   partners: 'PARTNERS_PER_WORKSPACE',
   'partner groups': 'PARTNER_GROUPS_PER_WORKSPACE',
   'partner tags': 'PARTNER_TAGS_PER_WORKSPACE',
+  'UTM templates': 'UTM_TEMPLATES_PER_WORKSPACE',
+  views: 'VIEWS_PER_WORKSPACE',
   webhooks: 'WEBHOOKS_PER_WORKSPACE',
   keys: 'KEYS_PER_WORKSPACE',
   members: 'MEMBERS_PER_WORKSPACE',
@@ -308,6 +318,17 @@ function quotaReached({ config }: Tenant, noun: Quota, used: number): AppError {
   )
 }
 
+/** Returns the caller's workspace; throws 404 when the path names another one. */
+export async function requireOwn(ctx: Pick<Ctx, 'db' | 'workspaceId'>, idOrSlug: string): Promise<Workspace> {
+  const workspace = await requireWorkspace(ctx, ctx.workspaceId)
+  if (idOrSlug !== workspace.id && idOrSlug !== workspace.slug) throw unknownWorkspace(idOrSlug)
+  return workspace
+}
+
+export function unknownWorkspace(idOrSlug: string): AppError {
+  return new AppError('not_found', `There is no workspace ${idOrSlug} for you. \`GET /workspaces\` lists yours.`)
+}
+
 function makeSlug(name: string): string {
   return name
     .normalize('NFKD')
@@ -323,6 +344,13 @@ export function openDeletions(platform: Pick<Platform, 'db'>, sweptBefore: Date,
   return selectOpenDeletions(platform.db, { sweptBefore, count })
 }
 
+/** Which of these workspaces were deleted, also long ago. */
+export async function deletedWorkspaces(platform: Pick<Platform, 'db'>, ids: Iterable<string>): Promise<Set<string>> {
+  // An event may have any text as its workspace, and PostgreSQL refuses one with a NUL.
+  const possible = [...new Set(ids)].filter((id) => !id.includes('\0'))
+  return new Set(await selectDeletedIds(platform.db, possible))
+}
+
 /** Runs `work` in a transaction, unless another worker works on the deletion; undefined then. */
 export function withDeletion<R>(
   platform: Pick<Platform, 'db'>,
@@ -330,6 +358,11 @@ export function withDeletion<R>(
   work: (db: Db) => Promise<R>,
 ): Promise<R | undefined> {
   return transaction(platform, async ({ db }) => ((await lockDeletion(db, workspaceId)) ? work(db) : undefined))
+}
+
+/** Whether a job has not yet erased all data of this deleted workspace. */
+export function isErasing(platform: Pick<Platform, 'db'>, workspaceId: string): Promise<boolean> {
+  return existsOpenDeletion(platform.db, workspaceId)
 }
 
 export function recordErased(db: Db, workspaceId: string, step: string, rows: number): Promise<void> {

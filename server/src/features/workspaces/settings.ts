@@ -1,8 +1,9 @@
 import type { WorkspacePatch, Workspace as WorkspaceShape } from '@tributary/contract/workspaces'
 import type { Ctx } from '../../platform/context.ts'
-import { AppError, conflict, invalid } from '../../platform/errors.ts'
+import { conflict, invalid } from '../../platform/errors.ts'
 import { transaction, violatedConstraint } from '../../platform/postgres.ts'
-import { parseHostnames, quotaLimit, requireWorkspace, type Workspace } from './service.ts'
+import { reportChange } from '../../platform/recording.ts'
+import { parseHostnames, quotaLimit, requireOwn, unknownWorkspace, type Workspace } from './service.ts'
 import { updateWorkspace as updateRow, type WorkspaceSettings } from './store.ts'
 
 type ListedDomain = { slug: string; primary: boolean; verified: boolean }
@@ -31,7 +32,13 @@ export async function updateWorkspace(
   const updated = await transaction(ctx, async (ctx) => {
     const before = await requireOwn(ctx, idOrSlug)
     const changes = findChanges(before, patch)
-    if (patch.defaultDomain !== undefined) await changeDefaultDomain(ctx, parts, patch.defaultDomain)
+    const defaultDomain = await changeDefaultDomain(ctx, parts, patch.defaultDomain)
+    const [old, current] = defaultDomain ?? []
+    reportChange(ctx, {
+      id: before.id,
+      before: { ...before, defaultDomain: old },
+      after: { ...changes, ...(defaultDomain && { defaultDomain: current }) },
+    })
     return Object.keys(changes).length === 0 ? before : updateRow(ctx.db, ctx.workspaceId, changes)
   }).catch((error) => {
     if (violatedConstraint(error) !== 'workspaces_slug_key') throw error
@@ -41,24 +48,19 @@ export async function updateWorkspace(
   return present(ctx, parts, updated)
 }
 
-/** Returns the caller's workspace; throws 404 when the path names another one. */
-export async function requireOwn(ctx: Pick<Ctx, 'db' | 'workspaceId'>, idOrSlug: string): Promise<Workspace> {
-  const workspace = await requireWorkspace(ctx, ctx.workspaceId)
-  if (idOrSlug !== workspace.id && idOrSlug !== workspace.slug) throw unknownWorkspace(idOrSlug)
-  return workspace
-}
-
-export function unknownWorkspace(idOrSlug: string): AppError {
-  return new AppError('not_found', `There is no workspace ${idOrSlug} for you. \`GET /workspaces\` lists yours.`)
-}
-
-async function changeDefaultDomain(ctx: Ctx, parts: WorkspaceParts, slug: string | null): Promise<void> {
+/** Returns the default domain before and after; undefined if the patch does not name one. */
+async function changeDefaultDomain(
+  ctx: Ctx,
+  parts: WorkspaceParts,
+  slug: string | null | undefined,
+): Promise<[before: string | null, after: string | null] | undefined> {
+  if (slug === undefined) return undefined
+  const primary = await parts.primaryDomain(ctx)
   if (slug !== null) {
     await parts.makePrimary(ctx, slug)
-    return
+    return [primary, slug]
   }
-  const primary = await parts.primaryDomain(ctx)
-  if (primary === null) return
+  if (primary === null) return [null, null]
   throw invalid(
     `\`defaultDomain\` in the body must not be null while ${primary} is the primary domain. Name another domain of the workspace.`,
   )

@@ -1,7 +1,7 @@
 import type { WorkspaceUsage } from '@tributary/contract/workspaces'
 import type { Ctx } from '../../platform/context.ts'
-import { quotaLimit, storedCount } from './service.ts'
-import { requireOwn, type WorkspaceParts } from './settings.ts'
+import { quotaLimit, requireOwn, storedCount } from './service.ts'
+import type { WorkspaceParts } from './settings.ts'
 
 export async function getWorkspaceUsage(ctx: Ctx, parts: WorkspaceParts, idOrSlug: string): Promise<WorkspaceUsage> {
   const { plan } = await requireOwn(ctx, idOrSlug)
