@@ -4,6 +4,7 @@ import {
   deleteAccount,
   endSessions,
   finishTotp,
+  foreignChange,
   isFresh,
   removePasskey,
   removeTotp,
@@ -14,8 +15,8 @@ import {
   startTotp,
 } from './account.ts'
 import { sessionCookieName } from './cookies.ts'
-import { accountPage, recoveryCodesPage, totpPage } from './pages/account.ts'
-import { form as formHtml } from './pages/fields.ts'
+import { showBehindLink } from './link-visits.ts'
+import { accountPage, confirmEmailPage, recoveryCodesPage, totpPage } from './pages/account.ts'
 import { messagePage } from './pages/sign-in.ts'
 import { forgetSession, usersByIds } from './service.ts'
 import { selectPasskeys, selectSessions } from './session-store.ts'
@@ -23,6 +24,8 @@ import { canUsePasskeys } from './sign-in-visits.ts'
 import { requireName } from './sign-up.ts'
 import { selectCredential } from './store.ts'
 import { type Answer, type Handler, orMessage, orShow, type SignedInVisit, signedIn } from './visit.ts'
+
+const confirmTitle = 'Confirm your new address'
 
 /** The pages of a signed-in user's account, by method and path. */
 export const accountVisits: Record<string, Handler> = {
@@ -40,17 +43,23 @@ export const accountVisits: Record<string, Handler> = {
     requestEmailChange(auth, browser, form.get('email') ?? '')
     return 'If that address is free, a link is on its way to it.'
   }),
-  'GET /account/email/confirm': ({ query }) => ({
-    page: {
-      title: 'Confirm your new e-mail address',
-      body: formHtml('/account/email/confirm', 'Confirm', [], { token: query.get('token') ?? '' }),
-    },
-  }),
-  'POST /account/email/confirm': ({ auth, browser, form }) =>
-    orMessage('Confirm your new e-mail address', async () => {
+  'GET /account/email/confirm': signedIn(
+    (visit) =>
+      orMessage(confirmTitle, () => {
+        const own = visit.browser.session
+        return showBehindLink(visit, 'change-email', (link) => {
+          if (link.userId !== own.userId) throw foreignChange(own.email)
+          return confirmEmailPage({ ...link, account: own.email })
+        })
+      }),
+    ({ query }) => `/account/email/confirm?${query}`,
+  ),
+  'POST /account/email/confirm': signedIn(({ auth, browser, form }) =>
+    orMessage(confirmTitle, async () => {
       await confirmEmailChange(auth, browser, form.get('token') ?? '')
-      return { page: messagePage('E-mail address changed', 'Sign in with the new address from now on.') }
+      return { page: messagePage('Address changed', 'Sign in with the new address from now on.') }
     }),
+  ),
   'POST /account/password': changeFresh(async ({ auth, browser, form }) => {
     await changePassword(auth, browser, form.get('password') ?? '')
     return 'Your password is saved. Your other sessions have ended.'

@@ -1,19 +1,21 @@
 import { encodeQR } from 'qr'
 import { sendEmail } from '../../platform/email.ts'
-import { AppError, forbidden, invalid, unauthorized } from '../../platform/errors.ts'
+import { AppError, conflict, forbidden, invalid, unauthorized } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
-import { runInBackground } from './background.ts'
-import { mayMail } from './limits.ts'
-import { changeEmailMail } from './mails/change-email.ts'
+import { runInBackground, runLater } from './background.ts'
+import { mayMail, maySend } from './limits.ts'
+import { changeEmailMail, emailChangedMail } from './mails/change-email.ts'
 import { resetMail } from './mails/reset-password.ts'
 import { signInMail } from './mails/sign-in-link.ts'
+import { sendNotice } from './notice.ts'
 import { issueLink, peekLink, useLink } from './one-time.ts'
 import { hashPassword, requireGoodPassword } from './passwords.ts'
 import { type AccountAction, recordAction, whoIs } from './record.ts'
-import { normalizeEmail, type Session } from './service.ts'
-import { deletePasskey, deleteSessions } from './session-store.ts'
+import { findSession, forgetSession, normalizeEmail, type Session } from './service.ts'
+import { deletePasskey, deleteSessions, selectExpiry, selectPasskeys, updateTimes } from './session-store.ts'
 import type { Auth, Browser } from './sign-in.ts'
 import { deleteUserRow, selectUser, selectUserByEmail, updateEmail, updateName, upsertPassword } from './store.ts'
+import { useTotpCode } from './totp-codes.ts'
 import { deleteLinksOfUser } from './verification-store.ts'
 
 type SignedInBrowser = Browser & { session: Session }
@@ -25,33 +27,47 @@ export function isFresh({ authenticatedAt }: Session, now: Date): boolean {
 }
 
 /** Sends a link to an existing user; the answer is the same without one, and comes before the work. */
-export function requestLink(auth: Auth, purpose: 'sign-in' | 'reset', given: string, next?: string): void {
+export function requestLink(
+  auth: Auth,
+  { headers }: Browser,
+  { kind, email: given, next }: { kind: 'sign-in' | 'reset'; email: string; next?: string },
+): void {
   const email = normalizeEmail(given)
-  runInBackground(auth.log, `${purpose} e-mail`, async () => {
+  const cookie = headers.get('cookie') ?? undefined
+  runLater(auth.log, `${kind} e-mail`, async () => {
     const user = await selectUserByEmail(auth.db, email)
-    if (!user || user.disabled_at || !(await mayMail(auth, email))) return
-    const url = await issueLink(auth, purpose, { userId: user.id }, { ...(next && { next }) })
-    await sendEmail(auth, { to: email, ...(purpose === 'reset' ? resetMail(url) : signInMail(url)) })
+    if (!user || user.disabled_at || !(await mayMail(auth, { kind, email, cookie }))) return
+    const url = await issueLink(auth, kind, { userId: user.id }, { ...(next && { next }) })
+    await sendEmail(auth, { to: email, ...(kind === 'reset' ? resetMail(url) : signInMail(url)) })
   })
 }
 
-/** Sets a password by a reset link and ends every session of the user. */
+/** Sets a password by a reset link and ends every session of the user. Returns a sentence about what still works. */
 export async function resetPassword(
   auth: Auth,
   { network }: Browser,
   { token, password }: { token: string; password: string },
-): Promise<void> {
+): Promise<string> {
   const link = await peekLink(auth, 'reset', token)
   const user = link && (await selectUser(auth.db, link.userId))
   if (user) requireGoodPassword(password, [user.email, user.name])
   const { userId } = await useLink(auth, 'reset', token)
   await savePassword(auth, { userId, network }, password, 'password-reset')
+  if (user) sendNotice(auth, user.email, 'password-reset')
+  const [passkeys, keys] = [await selectPasskeys(auth.db, userId), await auth.hooks.countKeys(auth, userId)]
+  const remaining = [...count(passkeys.length, 'passkey'), ...count(keys, 'personal API key')]
+  return remaining.length > 0 ? `Still valid: ${remaining.join(' and ')}. Remove those that you do not recognize.` : ''
+}
+
+function count(number: number, noun: string): string[] {
+  return number === 0 ? [] : [`${number} ${noun}${number === 1 ? '' : 's'}`]
 }
 
 export async function changePassword(auth: Auth, browser: SignedInBrowser, password: string): Promise<void> {
   const { session } = browser
   requireGoodPassword(password, [session.email, session.name])
   await savePassword(auth, whoIs(browser), password, 'password-changed')
+  sendNotice(auth, session.email, 'password-changed')
 }
 
 /** Other sessions and open links end, because an attacker may have them. */
@@ -73,21 +89,40 @@ async function savePassword(
 
 export function requestEmailChange(auth: Auth, { session }: SignedInBrowser, given: string): void {
   const email = normalizeEmail(given)
-  runInBackground(auth.log, 'change of an e-mail address', async () => {
-    if ((await selectUserByEmail(auth.db, email)) || !(await mayMail(auth, email))) return
+  runLater(auth.log, 'change of an e-mail address', async () => {
+    if (await selectUserByEmail(auth.db, email)) return
+    if (!(await maySend(auth, session.userId)) || !(await mayMail(auth, { kind: 'change-email', email }))) return
     const url = await issueLink(auth, 'change-email', { userId: session.userId, email })
-    await sendEmail(auth, { to: email, ...changeEmailMail(url) })
+    await sendEmail(auth, { to: email, ...changeEmailMail(url, session.email) })
   })
 }
 
-export async function confirmEmailChange(auth: Auth, { network }: Browser, token: string): Promise<void> {
+/**
+ * Changes the e-mail address and sends a notice to the former one. Links that were sent to the former one end. Only the
+ * account itself confirms: the owner of an address must not attach it to an account of somebody else.
+ */
+export async function confirmEmailChange(auth: Auth, browser: SignedInBrowser, token: string): Promise<void> {
+  const { session, network } = browser
+  const link = await peekLink(auth, 'change-email', token)
+  if (link && link.userId !== session.userId) throw foreignChange(session.email)
   const { userId, email } = await useLink(auth, 'change-email', token)
-  await transaction(auth, async (auth) => {
-    if (!(await updateEmail(auth.db, userId, email))) {
-      throw new AppError('conflict', `Another account has the e-mail address ${email}.`)
-    }
+  const former = await transaction(auth, async (auth) => {
+    const former = await updateEmail(auth.db, userId, email)
+    if (!former) throw new AppError('conflict', `Another account has the e-mail address ${email}.`)
+    await deleteLinksOfUser(auth.db, userId)
     await recordAction(auth, 'email-changed', { userId, network }, { email })
+    return former
   })
+  // Not limited by `mayMail`: an attacker could use up that limit first.
+  runInBackground(auth.log, 'notice of a changed e-mail address', () =>
+    sendEmail(auth, { to: former, ...emailChangedMail(email) }),
+  )
+}
+
+export function foreignChange(own: string): AppError {
+  return forbidden(
+    `This link changes the address of another account. You are signed in as ${own}. If the other account is not yours, ignore the e-mail.`,
+  )
 }
 
 export async function deleteAccount(auth: Auth, { session }: SignedInBrowser, confirmation: string): Promise<void> {
@@ -118,20 +153,45 @@ export function showTotp(uri: string, codes: string[]): TotpSetup {
 
 /** Turns the second factor on; returns the cookies of the session that replaces the current one. */
 export async function finishTotp(auth: Auth, browser: SignedInBrowser, code: string): Promise<string[]> {
-  const { headers } = browser
+  const { headers, session } = browser
   const body = { code: code.replaceAll(/\s/g, '') }
-  const result = await auth.identity.api.verifyTOTP({ body, headers, returnHeaders: true }).catch(() => {
-    throw unauthorized('The code is wrong. Enter the one that the app shows now.')
-  })
+  const used = { userId: session.userId, code: body.code.slice(0, 6) }
+  const result = await replacingSession(auth, session, () =>
+    useTotpCode(auth, used, () =>
+      auth.identity.api.verifyTOTP({ body, headers, returnHeaders: true }).catch(() => {
+        throw unauthorized('The code is wrong. Enter the one that the app shows now.')
+      }),
+    ),
+  )
   await recordAction(auth, 'second-factor-on', whoIs(browser))
   return result.headers.getSetCookie()
 }
 
 export async function removeTotp(auth: Auth, browser: SignedInBrowser): Promise<string[]> {
-  const { headers } = browser
-  const result = await auth.identity.api.disableTwoFactor({ body: {}, headers, returnHeaders: true })
+  const { headers, session } = browser
+  if (!(await selectUser(auth.db, session.userId))?.two_factor_enabled)
+    throw conflict('The second factor is off already.')
+  const result = await replacingSession(auth, session, () =>
+    auth.identity.api.disableTwoFactor({ body: {}, headers, returnHeaders: true }),
+  )
   await recordAction(auth, 'second-factor-off', whoIs(browser))
+  sendNotice(auth, session.email, 'second-factor-off')
   return result.headers.getSetCookie()
+}
+
+/** The library starts a session in place of the current one. It expires when that one did, and proves nothing new. */
+async function replacingSession<R extends { headers: Headers }>(
+  auth: Auth,
+  { id, authenticatedAt }: Session,
+  work: () => Promise<R>,
+): Promise<R> {
+  const expiresAt = await selectExpiry(auth.db, id)
+  const result = await work()
+  const cookies = result.headers.getSetCookie().map((cookie) => cookie.split(';')[0])
+  const replacing = await findSession(auth, cookies.join('; '))
+  if (replacing && expiresAt) await updateTimes(auth.db, replacing.id, { authenticatedAt, expiresAt })
+  forgetSession(auth, cookies.join('; '))
+  return result
 }
 
 export async function renewRecoveryCodes(auth: Auth, browser: SignedInBrowser): Promise<string[]> {

@@ -2,9 +2,9 @@ import type { Platform } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { issueLink } from './one-time.ts'
-import { requireGoodPassword } from './passwords.ts'
+import { hashPassword, requireGoodPassword } from './passwords.ts'
 import { createUser, findUserByEmail, type User, usersByIds } from './service.ts'
-import { deleteSessions } from './session-store.ts'
+import { deletePasskeys, deleteSessions } from './session-store.ts'
 import { deleteSecondFactors, hasUsers, selectAllUsers, updateDisabled } from './store.ts'
 import { deleteLinksOfUser } from './verification-store.ts'
 
@@ -18,12 +18,14 @@ async function requireUser(platform: Databases, email: string): Promise<User> {
   throw new AppError('not_found', `There is no user ${email}. \`tributary user list\` shows them.`)
 }
 
-export async function addUser(
-  platform: Databases,
-  input: { email: string; name: string; password?: string },
-): Promise<User> {
-  if (input.password !== undefined) requireGoodPassword(input.password, [input.email, input.name])
+export function addUser(platform: Databases, input: { email: string; name: string; hash?: string }): Promise<User> {
   return createUser(platform, { ...input, isEmailVerified: true })
+}
+
+/** Checks and hashes the password of a user whom the operator creates, before the transaction begins. */
+export function preparePassword(input: { email: string; name: string; password: string }): Promise<string> {
+  requireGoodPassword(input.password, [input.email, input.name])
+  return hashPassword(input.password)
 }
 
 export async function listUsers({ db }: Databases): Promise<User[]> {
@@ -48,18 +50,19 @@ export async function makeSignInLink(platform: Databases, email: string): Promis
   return issueLink(platform, 'sign-in', { userId: user.id }, { lifetimeMs: hourMs })
 }
 
-/** Ends all sessions and returns a link for a new password; optionally removes the second factor and all passkeys. */
+/** Ends all sessions, removes all passkeys and returns a link for a new password; optionally removes the second factor. */
 export async function resetUser(
   platform: Databases,
   email: string,
   { secondFactor }: { secondFactor: boolean },
-): Promise<string> {
-  const user = await requireUser(platform, email)
-  await transaction(platform, async ({ db }) => {
-    await endAccess(db, user.id)
-    if (secondFactor) await deleteSecondFactors(db, user.id)
+): Promise<{ userId: string; link: string; passkeys: number }> {
+  const { id: userId } = await requireUser(platform, email)
+  const passkeys = await transaction(platform, async ({ db }) => {
+    await endAccess(db, userId)
+    if (secondFactor) await deleteSecondFactors(db, userId)
+    return deletePasskeys(db, userId)
   })
-  return issueLink(platform, 'reset', { userId: user.id })
+  return { userId, passkeys, link: await issueLink(platform, 'reset', { userId }) }
 }
 
 export async function makeSetupLink(platform: Databases): Promise<string> {

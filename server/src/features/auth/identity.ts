@@ -8,11 +8,13 @@ import { z } from 'zod'
 import type { Platform } from '../../platform/context.ts'
 import { newId, randomText } from '../../platform/ids.ts'
 import { authSecrets, cookiePrefix, isHostCookie } from './cookies.ts'
-import { deleteExpiredSessions } from './session-store.ts'
+import { deleteExpiredSessions, deleteOldestSessions } from './session-store.ts'
 import { selectUser } from './store.ts'
 
 const times = { createdAt: 'created_at', updatedAt: 'updated_at' }
-/** The header in which we tell the library the client's address; requests can't set it. */
+// With a further one, the oldest session of a user ends. The account page lists them all.
+const mostSessions = 100
+/** The header that passes the client's address to the library; requests can't set it. */
 export const addressHeader = 'x-tributary-client'
 
 /** Opens the identity library on our PostgreSQL tables: users, sessions, second factors and passkeys. */
@@ -78,6 +80,7 @@ export function openIdentity({ db, config, log }: Pick<Platform, 'db' | 'config'
         create: {
           before: async ({ userId }) => {
             await deleteExpiredSessions(db)
+            await deleteOldestSessions(db, userId, mostSessions - 1)
             return (await selectUser(db, userId))?.disabled_at === null
           },
         },

@@ -18,6 +18,7 @@ const invites = new Map<string, { email: string; userId?: string }>()
 const hooks = {
   beforeDelete: async () => {},
   isInvited: async () => false,
+  countKeys: async () => 0,
   createFirstWorkspace: async () => {},
   async readInvite(_platform: unknown, token: string) {
     const invite = invites.get(token)
@@ -28,6 +29,7 @@ const hooks = {
   async acceptInvite(_platform: unknown, userId: string, token: string) {
     await hooks.readInvite(_platform, token)
     Object.assign(invites.get(token) ?? {}, { userId })
+    return { slug: 'acme' }
   },
 }
 const web = createServer()
@@ -52,7 +54,7 @@ test('a new person creates an account and joins', async () => {
   const weak = await person.post('/invite/new', { token, name: 'Ada', password: 'password123' })
   expect([weak.status, await findUserByEmail(platform, email)]).toEqual([422, undefined])
   const joined = await person.post('/invite/new', { token, name: 'Ada', password: 'vermilion teapot 7' })
-  expect([joined.status, joined.location]).toEqual([303, '/account'])
+  expect([joined.status, joined.location]).toEqual([303, '/app'])
   expect(invites.get(token)?.userId).toBe((await findUserByEmail(platform, email))?.id)
   expect((await person.get(`/invite?token=${token}`)).status).toBe(409)
 })
@@ -64,8 +66,18 @@ test('an existing person signs in and joins', async () => {
   expect(stranger.text).toContain(`/sign-in?next=${encodeURIComponent(`/invite?token=${token}`)}`)
   const person = openPerson(api, user.cookie)
   expect((await person.get(`/invite?token=${token}`)).text).toContain('Join Acme')
-  expect((await person.post('/invite', { token })).status).toBe(303)
+  const joined = await person.post('/invite', { token })
+  expect([joined.status, joined.location]).toEqual([303, '/app/acme'])
   expect(invites.get(token)?.userId).toBe(user.id)
+})
+
+test('a taken address is refused, and further attempts with its invite count as sign-ins', async () => {
+  const { token } = invite((await buildUser(platform)).email)
+  const attempt = () => openPerson(api).post('/invite/new', { token, name: 'Eve', password: 'vermilion teapot 7' })
+  const taken = await attempt()
+  expect([taken.status, taken.text]).toEqual([409, expect.stringContaining('exists already')])
+  for (let count = 1; count < platform.config.SIGN_IN_ATTEMPTS_PER_ACCOUNT; count++) await attempt()
+  expect((await attempt()).status).toBe(429)
 })
 
 test('an expired invite and one for another address say so', async () => {

@@ -1,6 +1,6 @@
 import { transaction } from '../../platform/postgres.ts'
+import { hashNewPassword } from './new-account.ts'
 import { acceptInvitePage, foreignInvitePage, joinPage, signInToJoinPage } from './pages/invite.ts'
-import { requireGoodPassword } from './passwords.ts'
 import { recordAction } from './record.ts'
 import { createUser, findUserByEmail } from './service.ts'
 import { type Auth, type Browser, type InviteOffer, prove, type SignedIn } from './sign-in.ts'
@@ -16,8 +16,8 @@ export const inviteVisits: Record<string, Handler> = {
   'POST /invite': signedIn((visit) =>
     orMessage(title, async () => {
       const { auth, browser, form } = visit
-      await auth.hooks.acceptInvite(auth, browser.session.userId, form.get('token') ?? '')
-      return { location: visit.next }
+      const { slug } = await auth.hooks.acceptInvite(auth, browser.session.userId, form.get('token') ?? '')
+      return { location: `/app/${slug}` }
     }),
   ),
   'POST /invite/new': (visit) =>
@@ -48,9 +48,9 @@ async function join(
   { email }: InviteOffer,
   { token, name, password }: { token: string; name: string; password: string },
 ): Promise<SignedIn> {
-  requireGoodPassword(password, [email, name])
+  const hash = await hashNewPassword(auth, browser, { email, name, password })
   const user = await transaction(auth, async (auth) => {
-    const user = await createUser(auth, { email, name: requireName(name), password, isEmailVerified: true })
+    const user = await createUser(auth, { email, name: requireName(name), hash, isEmailVerified: true })
     await recordAction(auth, 'account-created', { userId: user.id, network: browser.network })
     await auth.hooks.acceptInvite(auth, user.id, token)
     return user

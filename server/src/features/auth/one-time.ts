@@ -3,7 +3,7 @@ import type { Platform } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
 import { deleteVerification, insertVerification, selectVerification } from './verification-store.ts'
 
-/** What a one-time link allows, and the value that is stored with it. */
+/** The value that is stored with a one-time link, by the purpose of the link. */
 export type LinkValues = {
   'sign-in': { userId: string }
   reset: { userId: string }
@@ -60,10 +60,12 @@ export async function useLink<P extends Purpose>(
   token: string,
 ): Promise<LinkValues[P]> {
   const text = await deleteVerification(db, identify(purpose, token))
-  if (text === undefined) {
-    throw new AppError('not_found', 'This link was used already or has expired. Ask for a new one.')
-  }
+  if (text === undefined) throw linkEnded()
   return JSON.parse(text) as LinkValues[P]
+}
+
+export function linkEnded(): AppError {
+  return new AppError('not_found', 'This link was used already or has expired. Ask for a new one.')
 }
 
 function identify(purpose: Purpose, token: string): string {

@@ -1,7 +1,11 @@
+import { z } from 'zod'
+import { parseJson } from '../../platform/body.ts'
 import { forbidden, unauthorized } from '../../platform/errors.ts'
+import { parse } from '../../platform/validation.ts'
 import { isFresh } from './account.ts'
 import { addressHeader } from './identity.ts'
 import { deviceCookie } from './limits.ts'
+import { sendNotice } from './notice.ts'
 import { recordAction, recordFailure, recordSignIn, whoIs } from './record.ts'
 import { deleteSessions, selectPasskeys } from './session-store.ts'
 import type { Auth, Browser } from './sign-in.ts'
@@ -16,6 +20,8 @@ export const passkeyPaths = {
 export type PasskeyPath = keyof typeof passkeyPaths
 
 const mostPasskeys = 20
+const longestName = 100
+const step = z.object({ response: z.looseObject({}), name: z.string().optional() })
 
 /** Passes a step of WebAuthn to the identity library. */
 export async function callPasskeys(
@@ -31,7 +37,7 @@ export async function callPasskeys(
   const request = new Request(`${auth.config.API_URL}/auth/passkey/${path}`, {
     method: passkeyPaths[path],
     headers,
-    ...(body !== undefined && { body }),
+    ...(body !== undefined && { body: readStep(body) }),
   })
   const response = await auth.identity.handler(request)
   const { network, session } = browser
@@ -42,15 +48,23 @@ export async function callPasskeys(
   if (path === 'verify-registration' && session) {
     const { id } = (await response.clone().json()) as { id: string }
     await recordAction(auth, 'passkey-added', whoIs({ session, network }), { passkey: id })
+    sendNotice(auth, session.email, 'passkey-added')
   }
   if (path !== 'verify-authentication') return response
   const { user } = (await response.json()) as { user: { id: string; email: string } }
-  recordSignIn(auth, { userId: user.id, network, cookies: response.headers.getSetCookie(), method: 'passkey' })
+  await recordSignIn(auth, { userId: user.id, network, cookies: response.headers.getSetCookie(), method: 'passkey' })
   if (browser.session) await deleteSessions(auth.db, browser.session.userId, { id: browser.session.id })
   const answer = new Response('{}', { headers: response.headers })
   answer.headers.append('set-cookie', deviceCookie(auth.config, user.email, auth.now()))
   answer.headers.delete('content-length')
   return answer
+}
+
+/** Returns what the library gets of a body. Further fields would make it start a session. */
+export function readStep(body: string): string {
+  const { response, name } = parse(step, parseJson(Buffer.from(body), { bodyValues: 1_000 }), 'body')
+  const shown = name?.slice(0, longestName).toWellFormed()
+  return JSON.stringify({ response, ...(shown && { name: shown }) })
 }
 
 async function requireRegistration(auth: Auth, { session }: Browser): Promise<void> {

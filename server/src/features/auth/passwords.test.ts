@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { openTestPlatform } from '../../../test/stack.ts'
 import { sleep } from '../../platform/clock.ts'
+import { transaction } from '../../platform/postgres.ts'
 import { hashPassword, inLane, isPassword, requireGoodPassword } from './passwords.ts'
 
 test('a password matches its hash only, also when accents are composed in another way', async () => {
@@ -8,6 +10,11 @@ test('a password matches its hash only, also when accents are composed in anothe
   expect(await isPassword('Grüße aus Köln'.normalize('NFD'), hash)).toBe(true)
   expect(await isPassword('Grusse aus Koln', hash)).toBe(false)
   expect(await isPassword('', null)).toBe(false)
+})
+
+test('a password is not hashed inside a transaction, whose connection others wait for', async () => {
+  const platform = await openTestPlatform()
+  await expect(transaction(platform, () => hashPassword('vermilion teapot 7'))).rejects.toThrow('inside a transaction')
 })
 
 test('beyond the queue, further passwords get 429, and known devices have a queue of their own', async () => {
@@ -27,6 +34,7 @@ test('beyond the queue, further passwords get 429, and known devices have a queu
 test.each([
   ['short', '9 characters'.slice(0, 9)],
   ['long', 'x'.repeat(201)],
+  ['long', '🫖'.repeat(101)],
   ['common', 'password1234'],
   ['personal', 'ada.lovelace'],
 ])('a %s password is refused', (_name, password) => {

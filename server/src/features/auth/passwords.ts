@@ -1,5 +1,6 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
 import { AppError, invalid } from '../../platform/errors.ts'
+import { refuseInTransaction } from '../../platform/postgres.ts'
 import { isCommonPassword } from './common-passwords.ts'
 
 // 32 MB of memory and about 0.2 s for each password.
@@ -18,6 +19,7 @@ export type HashLane = keyof typeof lanes
 
 /** Hashes a password with scrypt and a random salt, as `scrypt$N$r$p$salt$key`. */
 export async function hashPassword(password: string, lane: HashLane = 'unknown'): Promise<string> {
+  refuseInTransaction('The hashing of a password')
   const salt = randomBytes(16)
   const key = await inLane(lane, () => derive(password, salt, cost))
   return ['scrypt', cost.N, cost.r, cost.p, salt.toString('base64url'), key.toString('base64url')].join('$')
@@ -71,7 +73,8 @@ function derive(password: string, salt: Buffer, options: ScryptOptions): Promise
 
 /** Throws 422 for a password that is too short, too long or among the common ones. */
 export function requireGoodPassword(password: string, personal: string[]): void {
-  const length = [...password].length
+  // UTF-16 units, as in the fields of the forms and in the limits of the API.
+  const { length } = password
   if (length < 10 || length > 200) throw invalid(`The password has ${length} characters. Choose one with 10 to 200.`)
   if (isCommonPassword(password, personal)) {
     throw invalid(

@@ -5,7 +5,7 @@ import { type BuiltUser, buildUser } from '../../../test/build.ts'
 import { openPerson, type Person } from '../../../test/person.ts'
 import { startServer } from '../../../test/server-process.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
-import { currentTotp } from '../../../test/totp.ts'
+import { currentTotp, nextTotp } from '../../../test/totp.ts'
 import { verifyAudit } from '../audit/service.ts'
 import { issueLink } from './one-time.ts'
 import { findSession } from './service.ts'
@@ -97,7 +97,7 @@ describe('a sign-in', () => {
     const failed = await waitForEntry(user.id, 'sign-in-failed')
     expect(failed.changes).toMatchObject([{ after: { method: 'second factor' } }])
     expect(await findEntries(user.id, 'sign-in')).toEqual([])
-    await person.post('/two-factor', { code: currentTotp(uri) })
+    await person.post('/two-factor', { code: nextTotp(uri) })
     const entry = await waitForEntry(user.id, 'sign-in')
     expect(entry).toMatchObject({ credential: expect.stringMatching(/^ses_/) })
   })

@@ -1,6 +1,6 @@
 import type { Platform } from '../../platform/context.ts'
 import { recordAudit, recordLimited } from '../audit/service.ts'
-import { runInBackground } from './background.ts'
+import { runLater } from './background.ts'
 import { findSession, type Session } from './service.ts'
 
 type Handles = Pick<Platform, 'db' | 'config' | 'now' | 'log'>
@@ -20,7 +20,7 @@ export type AccountAction =
   | 'passkey-removed'
   | 'session-ended'
 
-// Whoever guesses the passwords of an account must not fill the log.
+// A password guesser must not fill the log.
 const mostFailuresPerHour = 20
 
 /** Records what a person did with their account, in the caller's transaction if there is one. */
@@ -37,15 +37,13 @@ export function whoIs({ session, network }: { session: Session; network: string 
   return { userId: session.userId, sessionId: session.id, network }
 }
 
-/** Records a sign-in after the response; `cookies` are those that it sets. */
-export function recordSignIn(
+/** Records a sign-in. Await it before the response, whose `cookies` start the session: no session without an entry. */
+export async function recordSignIn(
   handles: Handles,
   { userId, network, cookies, method }: Who & { cookies: string[]; method: SignInMethod },
-): void {
-  runInBackground(handles.log, 'audit entry of a sign-in', async () => {
-    const session = await findSession(handles, cookies.map((cookie) => cookie.split(';')[0]).join('; '))
-    await recordAction(handles, 'sign-in', { userId, network, sessionId: session?.id }, { method })
-  })
+): Promise<void> {
+  const session = await findSession(handles, cookies.map((cookie) => cookie.split(';')[0]).join('; '))
+  await recordAction(handles, 'sign-in', { userId, network, sessionId: session?.id }, { method })
 }
 
 /** Records a failed sign-in after the response; one without an account is only counted. */
@@ -54,7 +52,7 @@ export function recordFailure(
   { network, method }: { network: string; method: SignInMethod },
   findUserId: () => Promise<string | undefined>,
 ): void {
-  runInBackground(handles.log, 'audit entry of a failed sign-in', async () => {
+  runLater(handles.log, 'audit entry of a failed sign-in', async () => {
     const operation = 'sign-in-failed'
     const userId = await findUserId()
     const event = describe(operation, { userId: userId ?? '', network }, { method })

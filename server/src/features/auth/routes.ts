@@ -5,13 +5,15 @@ import { parseJson, readBody } from '../../platform/body.ts'
 import { clientNetwork, openAddressReader, readClient } from '../../platform/client-address.ts'
 import type { Platform } from '../../platform/context.ts'
 import { requireSameOrigin } from '../../platform/credentials.ts'
-import { unauthorized } from '../../platform/errors.ts'
+import { invalid, unauthorized } from '../../platform/errors.ts'
 import type { App } from '../../platform/http.ts'
 import type { RateLimiter } from '../../platform/rate-limit.ts'
 import { parse } from '../../platform/validation.ts'
 import { accountVisits } from './account-visits.ts'
 import { openIdentity } from './identity.ts'
 import { inviteVisits } from './invite-visits.ts'
+import { readLanguage } from './language.ts'
+import { explainLibrary } from './library-errors.ts'
 import { limitVisits } from './limits.ts'
 import { pageHeaders, renderPage } from './pages/layout.ts'
 import { passkeyScript } from './passkey-script.ts'
@@ -51,8 +53,13 @@ export function authRoutes(platform: Platform, limiter: RateLimiter, hooks: Peop
         const browser = await openBrowser(c)
         const query = new URL(c.req.url).searchParams
         const form = new URLSearchParams(method === 'POST' ? await readText(c) : '')
+        requirePrintable(form)
         const next = safeNext(form.get('next') ?? query.get('next'), config.API_URL)
-        return handler({ auth, browser, query, form, next })
+        try {
+          return await handler({ auth, browser, query, form, next })
+        } catch (error) {
+          throw explainLibrary(error)
+        }
       })
       return respond(c, answer)
     })
@@ -78,10 +85,17 @@ export function authRoutes(platform: Platform, limiter: RateLimiter, hooks: Peop
   return app
 }
 
+/** PostgreSQL stores no NUL characters, and no field of ours has several lines. */
+function requirePrintable(form: URLSearchParams): void {
+  for (const [name, value] of form) {
+    if (/\p{Cc}/u.test(value)) throw invalid(`The field ${name.slice(0, 50)} has a control character. Type it again.`)
+  }
+}
+
 function respond(c: Request, answer: Answer): Response {
   for (const cookie of answer.cookies ?? []) c.header('Set-Cookie', cookie, { append: true })
   if ('location' in answer) return c.redirect(answer.location, 303)
   const nonce = randomBytes(16).toString('base64url')
   const status = (answer.status ?? 200) as 200
-  return c.body(renderPage(answer.page, nonce), status, pageHeaders(nonce))
+  return c.body(renderPage(answer.page, nonce, readLanguage(c.req.raw.headers)), status, pageHeaders(nonce))
 }

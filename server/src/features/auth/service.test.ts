@@ -5,7 +5,7 @@ import { buildUser } from '../../../test/build.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import { readCookie, sessionCookieName } from './cookies.ts'
 import { openIdentity } from './identity.ts'
-import { createUser, findSession, findUserByEmail, usersByIds } from './service.ts'
+import { createUser, findSession, findUserByEmail, normalizeEmail, usersByIds } from './service.ts'
 
 const platform = await openTestPlatform()
 const identity = openIdentity(platform)
@@ -17,7 +17,7 @@ test('a session cookie finds its user', async () => {
   expect(session?.authenticatedAt).toBeInstanceOf(Date)
 })
 
-test('a cookie without a valid signature finds nobody', async () => {
+test('a cookie without a valid signature is not a session', async () => {
   const { cookie } = await buildUser(platform)
   const name = sessionCookieName(platform.config)
   const token = readCookie(cookie, name)?.split('.')[0] ?? ''
@@ -47,6 +47,15 @@ test('an e-mail address belongs to one user, in any letter case', async () => {
   expect((await findUserByEmail(platform, email))?.id).toBe(user.id)
   expect([...(await usersByIds(platform, [user.id, 'user_0'])).keys()]).toEqual([user.id])
 })
+
+test.each([
+  'x1,victim@example.com',
+  'a;b@example.com',
+  'a(b)@example.com',
+  'a:b@example.com',
+  'a\0@example.com',
+  'a@b',
+])('%j is not an e-mail address', (text) => expect(() => normalizeEmail(text)).toThrow('is not an e-mail address'))
 
 test('the identity library starts sessions that we read, and reads ours', async () => {
   const user = await buildUser(platform)

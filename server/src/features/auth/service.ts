@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { openByteCache } from '../../platform/byte-cache.ts'
 import type { Platform } from '../../platform/context.ts'
 import { AppError, invalid } from '../../platform/errors.ts'
@@ -35,6 +36,8 @@ export type User = {
   createdAt: Date
 }
 type Databases = Pick<Platform, 'db' | 'config'>
+// As in the contract. Looser rules would accept lists of addresses.
+const emailAddress = z.email().max(254)
 
 // An ended session must stop working within a second in every process.
 const cachedMs = 750
@@ -88,21 +91,28 @@ export async function findUserByEmail({ db }: Pick<Platform, 'db'>, email: strin
   return row && presentUser(row)
 }
 
-/** Creates a user; throws 409 if the e-mail address is taken. Without a password, the user signs in with a link. */
+/**
+ * Creates a user; throws 409 if the e-mail address is taken. Without a password, the user signs in with a link. A caller
+ * with a transaction passes the hash of the password, because hashing would occupy its connection.
+ */
 export async function createUser(
   platform: Databases,
-  input: { email: string; name: string; password?: string; isEmailVerified?: boolean },
+  input: { email: string; name: string; password?: string; hash?: string; isEmailVerified?: boolean },
 ): Promise<User> {
   const email = normalizeEmail(input.email)
-  const hash = input.password === undefined ? undefined : await hashPassword(input.password)
+  const hash = input.password === undefined ? input.hash : await hashPassword(input.password)
   const user = await transaction(platform, async ({ db }) => {
     const row = { id: newId('user'), name: input.name, email, email_verified: input.isEmailVerified ?? false }
     const inserted = await insertUser(db, row)
     if (inserted && hash) await upsertPassword(db, inserted.id, hash)
     return inserted
   })
-  if (!user) throw new AppError('conflict', `A user with the e-mail address ${email} exists already. Choose another.`)
+  if (!user) throw emailTaken(email)
   return presentUser(user)
+}
+
+export function emailTaken(email: string): AppError {
+  return new AppError('conflict', `A user with the e-mail address ${email} exists already. Sign in, or choose another.`)
 }
 
 /** Starts a session without a sign-in, for tests and one-time links; returns the value of the `Cookie` header. */
@@ -119,7 +129,7 @@ export async function startSession({ db, config }: Databases, userId: string, va
 
 export function normalizeEmail(text: string): string {
   const email = text.trim().toLowerCase()
-  if (!/^[^\s@<>"]{1,64}@[^\s@<>"]+\.[^\s@<>".]+$/.test(email) || email.length > 254) {
+  if (!emailAddress.safeParse(email).success) {
     throw invalid(`${JSON.stringify(text.slice(0, 300))} is not an e-mail address, such as ada@example.com.`)
   }
   return email

@@ -28,8 +28,28 @@ export async function deleteExpiredSessions(db: Db): Promise<void> {
   await sql`DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_at < now() LIMIT 100)`.execute(db)
 }
 
+/** Deletes the oldest sessions of a user, so that at most `most` remain. */
+export async function deleteOldestSessions(db: Db, userId: string, most: number): Promise<void> {
+  await sql`DELETE FROM sessions WHERE id IN (
+    SELECT id FROM sessions WHERE user_id = ${userId} ORDER BY created_at DESC, id OFFSET ${most})`.execute(db)
+}
+
 export async function touchAuthenticated(db: Db, sessionId: string): Promise<void> {
   await sql`UPDATE sessions SET authenticated_at = now() WHERE id = ${sessionId}`.execute(db)
+}
+
+export async function selectExpiry(db: Db, sessionId: string): Promise<Date | undefined> {
+  const result = await sql<{ expires_at: Date }>`SELECT expires_at FROM sessions WHERE id = ${sessionId}`.execute(db)
+  return result.rows[0]?.expires_at
+}
+
+export async function updateTimes(
+  db: Db,
+  sessionId: string,
+  { authenticatedAt, expiresAt }: { authenticatedAt: Date; expiresAt: Date },
+): Promise<void> {
+  await sql`UPDATE sessions SET authenticated_at = ${authenticatedAt}, expires_at = ${expiresAt}
+    WHERE id = ${sessionId}`.execute(db)
 }
 
 export async function selectPasskeys(db: Db, userId: string): Promise<PasskeyRow[]> {
@@ -38,6 +58,11 @@ export async function selectPasskeys(db: Db, userId: string): Promise<PasskeyRow
     db,
   )
   return result.rows
+}
+
+/** Deletes the passkeys of a user; returns how many. */
+export async function deletePasskeys(db: Db, userId: string): Promise<number> {
+  return (await sql`DELETE FROM passkeys WHERE user_id = ${userId} RETURNING id`.execute(db)).rows.length
 }
 
 /** Returns false if the user has no such passkey. */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { requestLink, resetPassword } from './account.ts'
-import { peekLink } from './one-time.ts'
+import { showBehindLink } from './link-visits.ts'
 import {
   confirmPage,
   messagePage,
@@ -16,10 +16,10 @@ import {
 } from './pages/sign-in.ts'
 import { reauthenticate, type SignedIn, signInWithLink, signInWithPassword, verifySecondFactor } from './sign-in.ts'
 import { completeSignUp, offersSignUp, requestSignUp, requireSetupLink, setUp } from './sign-up.ts'
-import { selectCredential } from './store.ts'
+import { selectCredential, selectUser } from './store.ts'
 import { type Answer, type Handler, orMessage, orShow, type SignedInVisit, signedIn, type Visit } from './visit.ts'
 
-const sent = 'If that address may sign in here, a link is on its way. Look into your mailbox.'
+const sent = 'If that address may sign in here, a link is on its way. Check your mailbox.'
 
 /** The pages for people who are not signed in, by method and path. */
 export const signInVisits: Record<string, Handler> = {
@@ -34,12 +34,20 @@ export const signInVisits: Record<string, Handler> = {
   'POST /sign-in/link': (visit) =>
     orShow(
       () => {
-        requestLink(visit.auth, 'sign-in', read(visit, 'email'), visit.next)
+        const { auth, browser, next } = visit
+        requestLink(auth, browser, { kind: 'sign-in', email: read(visit, 'email'), next })
         return { page: requestLinkPage({ next: visit.next, notice: sent }) }
       },
-      () => requestLinkPage({ next: visit.next }),
+      () => requestLinkPage({ next: visit.next, email: read(visit, 'email') }),
     ),
-  'GET /sign-in/use-link': ({ query, next }) => ({ page: useLinkPage(query.get('token') ?? '', next) }),
+  'GET /sign-in/use-link': async (visit) => {
+    const answer = await showBehindLink(visit, 'sign-in', async ({ token, userId }) => {
+      const email = (await selectUser(visit.auth.db, userId))?.email ?? ''
+      return useLinkPage({ token, email, next: visit.next })
+    })
+    // A link that was used in this browser, such as a bookmarked one, leads on.
+    return answer.status && visit.browser.session ? { location: visit.next } : answer
+  },
   'POST /sign-in/use-link': (visit) =>
     orMessage('Sign in', async () =>
       afterSignIn(visit, await signInWithLink(visit.auth, visit.browser, read(visit, 'token'))),
@@ -54,20 +62,24 @@ export const signInVisits: Record<string, Handler> = {
   'POST /reset-password': (visit) =>
     orShow(
       () => {
-        requestLink(visit.auth, 'reset', read(visit, 'email'))
+        requestLink(visit.auth, visit.browser, { kind: 'reset', email: read(visit, 'email') })
         return { page: requestResetPage({ notice: sent }) }
       },
-      () => requestResetPage({}),
+      () => requestResetPage({ email: read(visit, 'email') }),
     ),
-  'GET /reset-password/new': ({ query }) => ({ page: newPasswordPage({ token: query.get('token') ?? '' }) }),
-  'POST /reset-password/new': (visit) =>
-    orShow(
+  'GET /reset-password/new': newPasswordForm,
+  'POST /reset-password/new': async (visit) => {
+    const form = await newPasswordForm(visit)
+    if (form.status) return form
+    return orShow(
       async () => {
-        await resetPassword(visit.auth, visit.browser, readForm(visit, 'token', 'password'))
-        return { page: messagePage('Password saved', 'Your other sessions have ended. Sign in with the new password.') }
+        const remaining = await resetPassword(visit.auth, visit.browser, readForm(visit, 'token', 'password'))
+        const text = `Your other sessions have ended. Sign in with the new password. ${remaining}`
+        return { page: messagePage('Password saved', text.trim()) }
       },
-      () => newPasswordPage({ token: read(visit, 'token') }),
-    ),
+      () => form.page,
+    )
+  },
   'GET /sign-up': ({ auth, next }) =>
     offersSignUp(auth.config)
       ? { page: signUpPage({ next }) }
@@ -81,12 +93,12 @@ export const signInVisits: Record<string, Handler> = {
         requestSignUp(visit.auth, read(visit, 'email'), visit.next)
         return { page: signUpPage({ next: visit.next, notice: sent }) }
       },
-      () => signUpPage({ next: visit.next }),
+      () => signUpPage({ next: visit.next, email: read(visit, 'email') }),
     ),
-  'GET /sign-up/new': (visit) => newAccountForm(visit, visit.query.get('token') ?? ''),
+  'GET /sign-up/new': newAccountForm,
   'POST /sign-up/new': async (visit) => {
-    const form = await newAccountForm(visit, read(visit, 'token'))
-    if (!('page' in form)) return form
+    const form = await newAccountForm(visit)
+    if (form.status) return form
     const input = readForm(visit, 'token', 'name', 'password')
     return orShow(
       async () => afterSignIn(visit, await completeSignUp(visit.auth, visit.browser, input)),
@@ -138,14 +150,14 @@ async function confirmForm({ auth, browser: { session }, next }: SignedInVisit) 
   return confirmPage({ next, email: session.email, hasPassword, hasPasskeys: canUsePasskeys(auth.config.API_URL) })
 }
 
-async function newAccountForm({ auth, form, next }: Visit, token: string): Promise<Answer> {
-  const link = await peekLink(auth, 'sign-up', token)
-  if (link) return { page: newAccountPage({ token, email: link.email, next, name: form.get('name') ?? '' }) }
-  const message = 'This link was used already or has expired. Ask for a new one.'
-  return {
-    page: messagePage('Create an account', message, { href: '/sign-up', label: 'Create an account' }),
-    status: 404,
-  }
+function newPasswordForm(visit: Visit) {
+  return showBehindLink(visit, 'reset', ({ token }) => newPasswordPage({ token }))
+}
+
+function newAccountForm(visit: Visit) {
+  const { form, next } = visit
+  const name = form.get('name') ?? ''
+  return showBehindLink(visit, 'sign-up', ({ token, email }) => newAccountPage({ token, email, next, name }))
 }
 
 function read({ form }: Visit, name: string): string {

@@ -1,8 +1,9 @@
 import type { Platform } from '../../platform/context.ts'
-import { AppError, unauthorized } from '../../platform/errors.ts'
+import { unauthorized } from '../../platform/errors.ts'
 import type { RateLimiter } from '../../platform/rate-limit.ts'
 import { cookiePrefix, readCookie, sessionCookieName, verifyValue } from './cookies.ts'
 import type { Identity } from './identity.ts'
+import { explainLibrary } from './library-errors.ts'
 import { deviceCookie, limitSignIn } from './limits.ts'
 import { useLink } from './one-time.ts'
 import { isPassword } from './passwords.ts'
@@ -10,8 +11,9 @@ import { recordFailure, recordSignIn, type SignInMethod } from './record.ts'
 import { forgetSession, type Session } from './service.ts'
 import { deleteSessions, touchAuthenticated } from './session-store.ts'
 import { markEmailVerified, selectCredential, selectUser } from './store.ts'
+import { useTotpCode } from './totp-codes.ts'
 
-/** What other features do when people come and go; roles/api.ts fills it. */
+/** Hooks of other features for users who join or leave; roles/people.ts implements them. */
 export type PeopleHooks = {
   /** Throws if the user must not be deleted, for instance as the last owner of a workspace. */
   beforeDelete(platform: Platform, userId: string): Promise<void>
@@ -21,8 +23,10 @@ export type PeopleHooks = {
   createFirstWorkspace(platform: Platform, userId: string, name: string): Promise<void>
   /** Returns what an invite link offers; throws 404, 409 or 410 for one that can't be accepted. */
   readInvite(platform: Platform, token: string): Promise<InviteOffer>
+  /** Counts the personal API keys of a user that work. */
+  countKeys(platform: Platform, userId: string): Promise<number>
   /** Makes the user a member, in the transaction of the platform's `db`; throws 403 for an invite to another address. */
-  acceptInvite(platform: Platform, userId: string, token: string): Promise<void>
+  acceptInvite(platform: Platform, userId: string, token: string): Promise<{ slug: string }>
 }
 export type InviteOffer = { workspaceName: string; email: string; role: string }
 
@@ -74,7 +78,7 @@ export async function prove(
   })
   const cookies = headers.getSetCookie()
   if (response.twoFactorRedirect) return { cookies, needsSecondFactor: true }
-  recordSignIn(auth, { userId: user.id, network: browser.network, cookies, method })
+  await recordSignIn(auth, { userId: user.id, network: browser.network, cookies, method })
   await replaceSession(auth, browser)
   return { cookies: [...cookies, deviceCookie(auth.config, user.email, auth.now())], needsSecondFactor: false }
 }
@@ -88,14 +92,20 @@ export async function verifySecondFactor(auth: Auth, browser: Browser, code: str
     returnHeaders: true as const,
   }
   const isTotp = /^\d{6}$/.test(request.body.code)
-  const verifying = isTotp ? api.verifyTOTP(request) : api.verifyBackupCode(request)
+  const userId = await pendingUser(auth, browser)
+  const verifyTotp = () => api.verifyTOTP(request)
+  const verifying = !isTotp
+    ? api.verifyBackupCode(request)
+    : userId
+      ? useTotpCode(auth, { userId, code: request.body.code }, verifyTotp)
+      : verifyTotp()
   const { headers, response } = await verifying.catch((error) => {
-    recordFailure(auth, { network: browser.network, method: 'second factor' }, () => pendingUser(auth, browser))
-    return explain(error)
+    recordFailure(auth, { network: browser.network, method: 'second factor' }, async () => userId)
+    throw explainLibrary(error)
   })
   const { user } = response as { user: { id: string; email: string } }
   const cookies = headers.getSetCookie()
-  recordSignIn(auth, { userId: user.id, network: browser.network, cookies, method: 'second factor' })
+  await recordSignIn(auth, { userId: user.id, network: browser.network, cookies, method: 'second factor' })
   await replaceSession(auth, browser)
   return { cookies: [...cookies, deviceCookie(auth.config, user.email, auth.now())], needsSecondFactor: false }
 }
@@ -118,7 +128,7 @@ export async function reauthenticate(
   forgetSession(auth, cookie)
 }
 
-/** The browser's former session ends, so that signing in again leaves no session that nobody sees. */
+/** Ends the session that the browser had before, because no cookie refers to it any more. */
 async function replaceSession(auth: Auth, { session, headers }: Browser): Promise<void> {
   if (!session) return
   await deleteSessions(auth.db, session.userId, { id: session.id })
@@ -141,14 +151,4 @@ function withoutSession({ config }: Auth, { headers }: Browser): Headers {
   const changed = new Headers(headers)
   changed.set('cookie', cookies.join(';'))
   return changed
-}
-
-function explain(error: { body?: { code?: string } }): never {
-  const code = error.body?.code ?? ''
-  if (code === 'INVALID_TWO_FACTOR_COOKIE') throw new AppError('unauthorized', 'This took too long. Sign in again.')
-  if (/INVALID_(CODE|BACKUP_CODE)/.test(code))
-    throw unauthorized('The code is wrong. Enter the one that the app shows now.')
-  if (/LOCK|TOO_MANY/.test(code))
-    throw new AppError('rate_limit_exceeded', 'Too many wrong codes. Sign in again later.')
-  throw error
 }

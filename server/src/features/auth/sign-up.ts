@@ -2,12 +2,13 @@ import type { Platform } from '../../platform/context.ts'
 import { sendEmail } from '../../platform/email.ts'
 import { AppError, conflict, invalid } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
-import { runInBackground } from './background.ts'
+import { runLater } from './background.ts'
 import { mayMail } from './limits.ts'
 import { existingAccountMail } from './mails/existing-account.ts'
 import { signUpMail } from './mails/sign-up.ts'
-import { issueLink, peekLink, useLink } from './one-time.ts'
-import { requireGoodPassword } from './passwords.ts'
+import { hashNewPassword } from './new-account.ts'
+import { issueLink, linkEnded, peekLink, useLink } from './one-time.ts'
+import { hashPassword } from './passwords.ts'
 import { recordAction } from './record.ts'
 import { createUser, normalizeEmail } from './service.ts'
 import { type Auth, type Browser, type PeopleHooks, prove, type SignedIn } from './sign-in.ts'
@@ -28,9 +29,9 @@ async function maySignUp(auth: Auth, email: string): Promise<boolean> {
 /** Sends a link for a new account; accounts are created only by people who can read the e-mail. */
 export function requestSignUp(auth: Auth, given: string, next: string): void {
   const email = normalizeEmail(given)
-  runInBackground(auth.log, 'sign-up e-mail', async () => {
+  runLater(auth.log, 'sign-up e-mail', async () => {
     const user = await selectUserByEmail(auth.db, email)
-    if (!(await maySignUp(auth, email)) || !(await mayMail(auth, email))) return
+    if (!(await maySignUp(auth, email)) || !(await mayMail(auth, { kind: 'sign-up', email }))) return
     const mail = user
       ? existingAccountMail(`${auth.config.API_URL}/sign-in`)
       : signUpMail(await issueLink(auth, 'sign-up', { email }, { next }))
@@ -44,10 +45,11 @@ export async function completeSignUp(
   { token, name, password }: { token: string; name: string; password: string },
 ): Promise<SignedIn> {
   const link = await peekLink(auth, 'sign-up', token)
-  if (link) requireGoodPassword(password, [link.email, name])
+  if (!link) throw linkEnded()
+  const hash = await hashNewPassword(auth, browser, { email: link.email, name, password })
   const user = await transaction(auth, async (auth) => {
     const { email } = await useLink(auth, 'sign-up', token)
-    const user = await createUser(auth, { email, name: requireName(name), password, isEmailVerified: true })
+    const user = await createUser(auth, { email, name: requireName(name), hash, isEmailVerified: true })
     await recordAction(auth, 'account-created', { userId: user.id, network: browser.network })
     return user
   })
@@ -61,14 +63,14 @@ export async function setUp(
   input: { token: string; email: string; name: string; password: string; workspace: string },
 ): Promise<SignedIn> {
   const email = normalizeEmail(input.email)
-  requireGoodPassword(input.password, [email, input.name])
+  await requireSetupLink(auth, input.token)
+  const hash = await hashNewPassword(auth, browser, { ...input, email })
   const workspace = requireName(input.workspace, 'workspace', 32)
   const user = await transaction(auth, async (auth) => {
     await lockFirstUser(auth.db)
     if (await hasUsers(auth.db)) throw conflict('This installation is set up already. Sign in.')
     await useLink(auth, 'setup', input.token)
-    const given = { email, name: requireName(input.name), password: input.password, isEmailVerified: true }
-    const user = await createUser(auth, given)
+    const user = await createUser(auth, { email, name: requireName(input.name), hash, isEmailVerified: true })
     await recordAction(auth, 'account-created', { userId: user.id, network: browser.network })
     await auth.hooks.createFirstWorkspace(auth, user.id, workspace)
     return user
@@ -86,12 +88,12 @@ export async function welcomeFirstUser(platform: Platform, hooks: PeopleHooks): 
     return
   }
   const email = normalizeEmail(config.INIT_OWNER_EMAIL)
-  const password = config.INIT_OWNER_PASSWORD
+  const hash = config.INIT_OWNER_PASSWORD && (await hashPassword(config.INIT_OWNER_PASSWORD))
   const isNew = await transaction(platform, async (platform) => {
     await lockFirstUser(platform.db)
     if (await hasUsers(platform.db)) return false
     const name = email.slice(0, email.lastIndexOf('@'))
-    const user = await createUser(platform, { email, name, isEmailVerified: true, ...(password && { password }) })
+    const user = await createUser(platform, { email, name, isEmailVerified: true, ...(hash && { hash }) })
     await hooks.createFirstWorkspace(platform, user.id, config.INIT_WORKSPACE_NAME)
     return true
   })

@@ -99,13 +99,14 @@ export async function selectCredential(db: Db, email: string): Promise<Credentia
   return result.rows[0]
 }
 
-/** Returns false if another user has the e-mail address. */
-export async function updateEmail(db: Db, userId: string, email: string): Promise<boolean> {
-  const result = await sql`
-    UPDATE users SET email = ${email}, email_verified = true, updated_at = now()
-    WHERE id = ${userId} AND NOT EXISTS (SELECT FROM users WHERE email = ${email} AND id <> ${userId})
-    RETURNING id`.execute(db)
-  return result.rows.length > 0
+/** Returns the former e-mail address; undefined if another user has the new one. */
+export async function updateEmail(db: Db, userId: string, email: string): Promise<string | undefined> {
+  const result = await sql<{ email: string }>`
+    UPDATE users u SET email = ${email}, email_verified = true, updated_at = now()
+    FROM (SELECT id, email FROM users WHERE id = ${userId} FOR UPDATE) former
+    WHERE u.id = former.id AND NOT EXISTS (SELECT FROM users WHERE email = ${email} AND id <> ${userId})
+    RETURNING former.email`.execute(db)
+  return result.rows[0]?.email
 }
 
 export async function updateName(db: Db, userId: string, name: string): Promise<void> {
@@ -128,6 +129,5 @@ export async function deleteUserRow(db: Db, userId: string): Promise<void> {
 
 export async function deleteSecondFactors(db: Db, userId: string): Promise<void> {
   await sql`DELETE FROM two_factors WHERE user_id = ${userId}`.execute(db)
-  await sql`DELETE FROM passkeys WHERE user_id = ${userId}`.execute(db)
   await sql`UPDATE users SET two_factor_enabled = false WHERE id = ${userId}`.execute(db)
 }

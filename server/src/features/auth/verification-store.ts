@@ -21,6 +21,24 @@ export async function selectVerification(db: Db, identifier: string): Promise<st
   return result.rows[0]?.value
 }
 
+type UsedCode = { userId: string; code: string }
+const codeId = ({ userId, code }: UsedCode) => `totp:${userId}:${code}`
+
+/** Returns false if the code was inserted in the last two minutes; the window of a code is 90 seconds. */
+export async function insertUsedCode(db: Db, used: UsedCode): Promise<boolean> {
+  const id = codeId(used)
+  const result = await sql`
+    INSERT INTO verifications (id, identifier, value, expires_at)
+    VALUES (${id}, ${id}, '', now() + interval '2 minutes')
+    ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at WHERE verifications.expires_at < now()
+    RETURNING id`.execute(db)
+  return result.rows.length > 0
+}
+
+export async function deleteUsedCode(db: Db, used: UsedCode): Promise<void> {
+  await sql`DELETE FROM verifications WHERE id = ${codeId(used)}`.execute(db)
+}
+
 /** Deletes a row that has not expired and returns its value. */
 export async function deleteVerification(db: Db, identifier: string): Promise<string | undefined> {
   const result = await sql<{ value: string }>`

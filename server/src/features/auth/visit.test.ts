@@ -24,5 +24,5 @@ test.each([
   `/${'a'.repeat(3_000)}`,
   null,
 ])('%j is replaced', (next) => {
-  expect(safeNext(next, api)).toBe('/account')
+  expect(safeNext(next, api)).toBe('/app')
 })

@@ -11,7 +11,7 @@ export type Answer = { cookies?: string[] } & ({ page: Page; status?: number } |
 export type Handler = (visit: Visit) => Answer | Promise<Answer>
 
 /** Returns the path to continue at; anything but a path of this server is replaced, so that no link leads elsewhere. */
-export function safeNext(given: string | null | undefined, apiUrl: string, fallback = '/account'): string {
+export function safeNext(given: string | null | undefined, apiUrl: string, fallback = '/app'): string {
   if (!given?.startsWith('/') || /^\/[/\\]|[\p{Cc}\\]/u.test(given) || given.length > 2_000) return fallback
   const target = URL.parse(given, apiUrl)
   if (target?.origin !== new URL(apiUrl).origin || target.pathname.startsWith('//')) return fallback
@@ -33,10 +33,14 @@ export function orMessage(title: string, work: () => Answer | Promise<Answer>): 
   return orShow(work, () => ({ ...messagePage(title, ''), title }))
 }
 
-export function signedIn(handler: (visit: SignedInVisit) => Answer | Promise<Answer>): Handler {
+/** Sends others to the sign-in page, and from there to `next`. */
+export function signedIn(
+  handler: (visit: SignedInVisit) => Answer | Promise<Answer>,
+  next: (visit: Visit) => string = () => '/account',
+): Handler {
   return (visit) => {
     const { session } = visit.browser
-    if (!session) return { location: `/sign-in?next=${encodeURIComponent('/account')}` }
+    if (!session) return { location: `/sign-in?next=${encodeURIComponent(next(visit))}` }
     return handler({ ...visit, browser: { ...visit.browser, session } })
   }
 }

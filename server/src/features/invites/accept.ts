@@ -1,32 +1,38 @@
 import { hash } from 'node:crypto'
-import type { Role } from '@tributary/contract/operation'
-import type { Platform } from '../../platform/context.ts'
+import type { Role } from '@tributary/contract/permissions'
+import type { Ctx, Platform } from '../../platform/context.ts'
 import { AppError, conflict, forbidden } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
+import { reportChange } from '../../platform/recording.ts'
 import { usersByIds } from '../auth/service.ts'
-import { addMember } from '../members/service.ts'
+import { addMember, requireOwnerRoom } from '../members/service.ts'
 import { findWorkspace } from '../workspaces/service.ts'
 import { inviteStatus } from './present.ts'
 import { type InviteRow, markAccepted, selectInviteByHash } from './store.ts'
+
+const writtenTime = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
 
 type Joined = { workspaceId: string; slug: string; role: Role }
 
 /** Makes a user a member. Concurrent acceptances of an invite wait for each other's row lock. */
 export async function acceptInvite(
-  platform: Pick<Platform, 'db' | 'now'>,
+  platform: Pick<Platform, 'db' | 'now' | 'config'> & Pick<Ctx, 'record'>,
   userId: string,
   token: string,
 ): Promise<Joined> {
-  return transaction(platform, async ({ db, now }) => {
+  return transaction(platform, async ({ db, now, config, record }) => {
     const invite = await requireOpen({ db, now }, token)
     const workspace = await findWorkspace({ db }, invite.workspace_id)
     if (!workspace) throw unknownInvite()
     const email = (await usersByIds({ db }, [userId])).get(userId)?.email
     if (email !== invite.email) throw foreignInvite(invite.email, email)
+    if (invite.role === 'owner') await requireOwnerRoom({ db, config }, userId)
     await markAccepted(db, workspace.id, invite.id, now())
     if (!(await addMember({ db, workspaceId: workspace.id }, userId, invite.role))) {
       throw conflict(`You are a member of the workspace ${workspace.slug} already.`)
     }
+    const { id, role } = invite
+    reportChange({ record }, { id, before: { status: 'pending' }, after: { status: 'accepted', userId, role } })
     return { workspaceId: workspace.id, slug: workspace.slug, role: invite.role }
   })
 }
@@ -49,7 +55,7 @@ async function requireOpen({ db, now }: Pick<Platform, 'db' | 'now'>, token: str
   if (status === 'pending') return invite
   throw new AppError(
     'invite_expired',
-    `This invite expired at ${invite.expires_at.toISOString()}. Ask an owner of the workspace to renew it.`,
+    `This invite expired on ${writtenTime.format(invite.expires_at)} UTC. Ask an owner of the workspace to renew it.`,
   )
 }
 

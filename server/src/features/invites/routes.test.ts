@@ -3,7 +3,9 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { buildMember, buildUser, buildWorkspace } from '../../../test/build.ts'
 import { callAs, callWithKey } from '../../../test/session.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
-import { inviteOffer, isInvited, issueInviteLink } from './service.ts'
+import { peopleHooks } from '../../roles/people.ts'
+import { createToken } from '../tokens/service.ts'
+import { forgetInvitee, inviteOffer, isInvited, issueInviteLink } from './service.ts'
 
 const platform = await openTestPlatform()
 const newEmail = () => `${crypto.randomUUID()}@example.com`
@@ -151,4 +153,52 @@ describe('acceptInvite', () => {
     expect((await callAs(user)('POST', '/invites/accept', { token: 'x' })).status).toBe(404)
     expect((await call('POST', `/invites/${id}/renew`)).status).toBe(404)
   })
+})
+
+describe('open invites of a member', () => {
+  const openRoles = async () =>
+    (
+      await sql<{ role: string }>`SELECT role FROM invites WHERE workspace_id = ${workspace.id} AND accepted_at IS NULL
+      ORDER BY role`.execute(platform.db)
+    ).rows.map(({ role }) => role)
+
+  async function inviterWithInvites() {
+    const inviter = await buildMember(platform, workspace, 'owner')
+    for (const role of ['owner', 'viewer']) {
+      await callAs(inviter, workspace.id)('POST', '/invites', { email: newEmail(), role })
+    }
+    await invite()
+    return inviter
+  }
+
+  test('end when the member may no longer give their role', async () => {
+    const { id } = await inviterWithInvites()
+    expect(await openRoles()).toEqual(['member', 'owner', 'viewer'])
+    await call('PATCH', `/members/${id}`, { role: 'admin' })
+    expect(await openRoles()).toEqual(['member', 'viewer'])
+    await call('DELETE', `/members/${id}`)
+    expect(await openRoles()).toEqual(['member'])
+  })
+
+  test('end with the account of the member', async () => {
+    const { id } = await inviterWithInvites()
+    await peopleHooks.beforeDelete(platform, id)
+    expect(await openRoles()).toEqual(['member'])
+  })
+
+  test('also those of their personal keys', async () => {
+    const admin = await buildMember(platform, workspace, 'admin')
+    const { key } = await createToken(platform, { workspaceId: workspace.id, name: 'own', userId: admin.id })
+    expect((await callWithKey(key)('POST', '/invites', { email: newEmail(), role: 'admin' })).status).toBe(201)
+    await call('DELETE', `/members/${admin.id}`)
+    expect(await openRoles()).toEqual([])
+  })
+})
+
+test('nothing about invites to an address remains after its account is deleted', async () => {
+  const { email } = await invite()
+  await forgetInvitee(platform, email)
+  for (const table of ['invites', 'invite_emails']) {
+    expect((await sql`SELECT FROM ${sql.table(table)} WHERE email = ${email}`.execute(platform.db)).rows).toEqual([])
+  }
 })

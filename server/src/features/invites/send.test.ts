@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { buildMember, buildWorkspace } from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'
 import { startMailServer } from '../../../test/mail-server.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 import { inviteEmail } from './email.ts'
-import { sendInvites } from './send.ts'
+import { forgetSentInvites, sendInvites } from './send.ts'
 import { createInvites, joinByInvite } from './service.ts'
 
 const platform = await openTestPlatform()
@@ -21,6 +23,14 @@ test('an issued invite is e-mailed with a link that works', async () => {
   expect(text).toContain(invited.email)
   const token = /token=([A-Za-z0-9]{43})/.exec(text)?.[1] ?? ''
   expect(await joinByInvite(platform, invited.id, token)).toMatchObject({ workspaceId: workspace.id })
+})
+
+test('records of sent invites end after a day', async () => {
+  const { id } = await buildWorkspace(platform)
+  await createInvites(contextIn(platform, id), { email: `${randomUUID()}@example.com`, role: 'member' })
+  await sql`UPDATE invite_emails SET at = now() - interval '25 hours' WHERE workspace_id = ${id}`.execute(platform.db)
+  await forgetSentInvites(platform)
+  expect((await sql`SELECT FROM invite_emails WHERE workspace_id = ${id}`.execute(platform.db)).rows).toEqual([])
 })
 
 test('names in the e-mail stay on one line', () => {

@@ -19,7 +19,11 @@ export async function sendInvites(platform: Platform, issued: InviteIssued[]): P
     const invite = await selectInvite(platform.db, workspaceId, inviteId)
     if (invite && inviteStatus(invite, platform.now()) === 'pending') await sendInvite(platform, invite)
   }
-  await pruneEmails(platform.db, new Date(platform.now().getTime() - dayMs))
+}
+
+/** Deletes records of e-mails that no limit counts any more. */
+export async function forgetSentInvites({ db, now }: Pick<Platform, 'db' | 'now'>): Promise<void> {
+  await pruneEmails(db, new Date(now().getTime() - dayMs))
 }
 
 async function sendInvite(platform: Platform, invite: InviteRow): Promise<void> {

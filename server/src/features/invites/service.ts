@@ -5,8 +5,11 @@ import { AppError, conflict, notFound } from '../../platform/errors.ts'
 import { hashPartition, newId } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { savepoint, transaction } from '../../platform/postgres.ts'
+import { reportChange } from '../../platform/recording.ts'
+import { forgetPersons } from '../audit/service.ts'
 import { findUserByEmail } from '../auth/service.ts'
-import { countMembers, memberAccess, requireGrantable } from '../members/service.ts'
+import { countMembers, memberAccess, requireGrantable, requireProof } from '../members/service.ts'
+import { findUser } from '../tokens/service.ts'
 import { requireRoom } from '../workspaces/service.ts'
 import { acceptInvite, readOffer } from './accept.ts'
 import { recordEmail, requireEmailRoom } from './email-limits.ts'
@@ -16,6 +19,8 @@ import { issueLink } from './send.ts'
 import {
   countOpenInvites,
   deleteInvite,
+  deleteInvitesTo,
+  deleteOpenInvitesBy,
   hasOpenInvite,
   insertInvite,
   replaceSecret,
@@ -64,6 +69,7 @@ export async function renewInvite(ctx: Ctx, id: string): Promise<Invite> {
     const renewed = await replaceSecret(ctx.db, ctx.workspaceId, id, { hash: unusableHash(), expiresAt })
     if (!renewed) throw conflict(`The invite ${id} was accepted already. Invite the person again if they left.`)
     await announce(ctx, renewed)
+    reportChange(ctx, { id, before: { expiresAt: invite.expires_at }, after: { expiresAt } })
     return presentInvite(renewed, ctx.now())
   })
 }
@@ -76,6 +82,7 @@ export async function revokeInvite(ctx: Ctx, id: string): Promise<{ id: string }
     if (!(await deleteInvite(ctx.db, ctx.workspaceId, id))) {
       throw conflict(`The invite ${id} was accepted already. Remove the member instead.`)
     }
+    reportChange(ctx, { id, before: { email: invite.email, role: invite.role } })
     return { id }
   })
 }
@@ -92,6 +99,16 @@ export const issueInviteLink = issueLink
 /** Whether any workspace has an open invite for this address; such a person may sign up. */
 export function isInvited(platform: Pick<Platform, 'db' | 'now'>, email: string): Promise<boolean> {
   return hasOpenInvite(platform.db, email, platform.now())
+}
+
+/** Deletes the invites to an address, and erases the address in the audit log. */
+export async function forgetInvitee(platform: Pick<Platform, 'db' | 'config'>, email: string): Promise<void> {
+  await forgetPersons(platform, await deleteInvitesTo(platform.db, email))
+}
+
+/** Ends the open invites of a user whose account is deleted. A trigger ends those of a former member. */
+export function endInvites({ db }: Pick<Platform, 'db'>, userId: string): Promise<void> {
+  return deleteOpenInvitesBy(db, userId)
 }
 
 /** Counts members and open invites together, because both use the workspace's room. */
@@ -112,6 +129,7 @@ async function attempt(ctx: Ctx, given: NewInvite): Promise<InviteResults['invit
 
 async function createInvite(ctx: Ctx, { email, role }: NewInvite): Promise<Invite> {
   requireGrantable(ctx, role)
+  if (role === 'owner') requireProof(ctx)
   await requireRoom(ctx, 'members', () => countMembersAndInvites(ctx))
   await requireEmailRoom(ctx, email)
   const user = await findUserByEmail(ctx, email)
@@ -125,11 +143,12 @@ async function createInvite(ctx: Ctx, { email, role }: NewInvite): Promise<Invit
     email,
     role,
     hash: unusableHash(),
-    invited_by: ctx.actor.kind === 'user' ? ctx.actor.id : null,
+    invited_by: findUser(ctx.actor),
     expires_at: new Date(now.getTime() + validMs),
   })
   if (!invite) throw conflict(`${email} has an open invite to this workspace already. Renew or revoke that one.`)
   await announce(ctx, invite)
+  reportChange(ctx, { id: invite.id, after: { email, role, expiresAt: invite.expires_at } })
   return presentInvite(invite, now)
 }
 

@@ -1,4 +1,4 @@
-import type { Role } from '@tributary/contract/operation'
+import type { Role } from '@tributary/contract/permissions'
 import { sql } from 'kysely'
 import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
 
@@ -111,6 +111,18 @@ export async function deleteInvite(db: Db, workspaceId: string, id: string): Pro
   const result = await sql`DELETE FROM invites
     WHERE workspace_id = ${workspaceId} AND id = ${id} AND accepted_at IS NULL RETURNING id`.execute(db)
   return result.rows.length > 0
+}
+
+/** Deletes the invites to an address and the records of its e-mails. Returns the ids of the invites. */
+export async function deleteInvitesTo(db: AllWorkspacesDb, email: string): Promise<string[]> {
+  await sql`DELETE FROM invite_emails WHERE email = ${email}`.execute(db)
+  const result = await sql<{ id: string }>`DELETE FROM invites WHERE email = ${email} RETURNING id`.execute(db)
+  return result.rows.map(({ id }) => id)
+}
+
+/** Deletes the open invites that a user sent, in all workspaces. */
+export async function deleteOpenInvitesBy(db: AllWorkspacesDb, userId: string): Promise<void> {
+  await sql`DELETE FROM invites WHERE invited_by = ${userId} AND accepted_at IS NULL`.execute(db)
 }
 
 export async function countEmails(db: Db, workspaceId: string, since: Date): Promise<number> {

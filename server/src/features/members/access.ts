@@ -1,9 +1,9 @@
-import { type Role, roleScopes, type Scope } from '@tributary/contract/operation'
+import { type Role, roleScopes, type Scope } from '@tributary/contract/permissions'
 import { openByteCache } from '../../platform/byte-cache.ts'
 import type { Ctx, FolderAccess, Platform } from '../../platform/context.ts'
 import type { Credentials } from '../../platform/credentials.ts'
 import { AppError, badRequest } from '../../platform/errors.ts'
-import type { Session } from '../auth/service.ts'
+import { type Session, usersByIds } from '../auth/service.ts'
 import { restrictedFolders } from '../folders/service.ts'
 import { findWorkspace, type Workspace } from '../workspaces/service.ts'
 import { selectMember, selectMemberFolders } from './store.ts'
@@ -30,7 +30,7 @@ const workspaces = openByteCache<Promise<Workspace | undefined>>({
   measure: () => 800,
 })
 
-/** Returns what a member may do in a workspace; undefined for a user who is not a member. */
+/** Returns what a member may do in a workspace; undefined for a user who is not a member or is disabled. */
 export function memberAccess(
   platform: Databases,
   workspaceId: string,
@@ -98,8 +98,11 @@ function remember<T>(cache: Cache<T>, name: string, load: () => Promise<T | unde
 }
 
 async function loadAccess(platform: Databases, workspaceId: string, userId: string): Promise<MemberAccess | undefined> {
-  const member = await selectMember(platform.db, workspaceId, userId)
-  if (!member) return undefined
+  const [member, users] = await Promise.all([
+    selectMember(platform.db, workspaceId, userId),
+    usersByIds(platform, [userId]),
+  ])
+  if (!member || users.get(userId)?.disabledAt) return undefined
   const { role } = member
   const scopes = [...roleScopes[role]]
   if (role === 'owner' || role === 'admin') return { role, scopes }

@@ -1,13 +1,18 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Role } from '@tributary/contract/operation'
+import type { Role } from '@tributary/contract/permissions'
 import { sql } from 'kysely'
 import { describe, expect, inject, test } from 'vitest'
 import { buildMember, buildUser, buildWorkspace } from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'
 import { callAs, callWithKey } from '../../../test/session.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
+import { setDisabled } from '../auth/administration.ts'
+import { startSession } from '../auth/service.ts'
 import { createFolder } from '../folders/service.ts'
-import { requireNoLastOwner } from './service.ts'
+import { createToken } from '../tokens/service.ts'
+import { createWorkspace } from '../workspaces/service.ts'
+import { addMember, requireNoLastOwner } from './service.ts'
 
 const platform = await openTestPlatform()
 
@@ -40,6 +45,29 @@ describe('the workspace of a signed-in user', () => {
     )
     expect(answers.map(({ status }) => status)).toEqual([404, 404])
     expect(answers[0]?.body.error.message.replace(workspace.slug, 'no-such')).toBe(answers[1]?.body.error.message)
+  })
+
+  test('limits its requests as those of a key: each user has one limit for all sessions', async () => {
+    const workspace = await buildWorkspace(platform, { plan: 'free' })
+    const [user, other] = [
+      await buildMember(platform, workspace, 'member'),
+      await buildMember(platform, workspace, 'member'),
+    ]
+    const second = { cookie: await startSession(platform, user.id) }
+    const answers = []
+    for (let count = 0; count < 60; count++) {
+      answers.push(await callAs(count % 2 ? user : second, workspace.slug)('GET', '/tags'))
+    }
+    expect(answers.map(({ status }) => status)).toEqual(Array(60).fill(200))
+    expect(answers.at(-1)?.headers.get('x-ratelimit-limit')).toBe('60')
+    expect(answers.at(-1)?.headers.get('x-ratelimit-remaining')).toBe('0')
+    for (const session of [user, second]) {
+      const refused = await callAs(session, workspace.slug)('GET', '/tags')
+      expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limit_exceeded'])
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+    expect((await callAs(other, workspace.slug)('GET', '/tags')).status).toBe(200)
+    expect((await callWithKey(workspace.key)('GET', '/tags')).status).toBe(200)
   })
 
   test('a write needs a page of our own', async () => {
@@ -114,7 +142,7 @@ describe('updateMember', () => {
   })
 
   test('a key gives no role with scopes that it lacks', async () => {
-    const workspace = await buildWorkspace(platform, { scopes: ['workspaces.write', 'apis.read'] })
+    const workspace = await buildWorkspace(platform, { scopes: ['workspaces.write', 'apis.read', 'preferences.write'] })
     const member = await buildMember(platform, workspace, 'billing')
     const call = callWithKey(workspace.key)
     expect((await call('PATCH', `/members/${member.id}`, { role: 'admin' })).status).toBe(403)
@@ -145,6 +173,61 @@ describe('updateMember', () => {
     expect(owners.rows).toHaveLength(1)
     expect(answers.filter(({ status }) => status >= 500)).toEqual([])
   })
+})
+
+test('changes of owners need a recent sign-in, as a transfer does', async () => {
+  const { workspace, user, call } = await setUp()
+  const [owner, member] = [
+    await buildMember(platform, workspace, 'owner'),
+    await buildMember(platform, workspace, 'member'),
+  ]
+  await sql`UPDATE sessions SET authenticated_at = now() - interval '1 hour' WHERE user_id = ${user.id}`.execute(
+    platform.db,
+  )
+  const answers = [
+    await call('PATCH', `/members/${member.id}`, { role: 'owner' }),
+    await call('PATCH', `/members/${owner.id}`, { role: 'viewer' }),
+    await call('DELETE', `/members/${owner.id}`),
+    await call('POST', '/invites', { email: `${randomUUID()}@example.com`, role: 'owner' }),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403])
+  expect(answers[0]?.body.error.message).toContain('within the last 15 minutes')
+  expect((await call('PATCH', `/members/${member.id}`, { role: 'admin' })).status).toBe(200)
+})
+
+test('nobody owns more workspaces than WORKSPACES_PER_USER by a transfer, a role or an invite', async () => {
+  const { workspace, call } = await setUp()
+  const other = await buildMember(platform, workspace, 'admin')
+  for (let count = 0; count < platform.config.WORKSPACES_PER_USER; count++) {
+    const { id } = await createWorkspace(platform, { name: `w-${randomUUID().slice(0, 13)}` })
+    await addMember({ db: platform.db, workspaceId: id }, other.id, 'owner')
+  }
+  const answers = [
+    await call('PATCH', `/members/${other.id}`, { role: 'owner' }),
+    await call('POST', `/workspaces/${workspace.id}/transfer`, { userId: other.id }),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual([403, 403])
+  expect(answers[1]?.body.error.message).toContain('WORKSPACES_PER_USER')
+})
+
+test('a key that a removed member created in the last moment does not work after a new invite', async () => {
+  const { workspace, user } = await setUp('member')
+  await sql`DELETE FROM members WHERE user_id = ${user.id}`.execute(platform.db)
+  const { key } = await createToken(platform, { workspaceId: workspace.id, name: 'late', userId: user.id })
+  await addMember({ db: platform.db, workspaceId: workspace.id }, user.id, 'member')
+  expect((await callWithKey(key)('GET', '/tags')).status).toBe(401)
+})
+
+test('a personal key of a disabled user stops within a second, and works again when the user is enabled', async () => {
+  const { workspace, user } = await setUp('admin')
+  const { key } = await createToken(platform, { workspaceId: workspace.id, name: 'own', userId: user.id })
+  const status = async () => (await callWithKey(key)('GET', '/tags')).status
+  expect(await status()).toBe(200)
+  await setDisabled(platform, user.email, true)
+  await sleep(1_000)
+  expect(await status()).toBe(401)
+  await setDisabled(platform, user.email, false)
+  expect(await status()).toBe(200)
 })
 
 test('an account of a last owner must stay', async () => {

@@ -1,10 +1,13 @@
 import type { Member, MemberPatch, MembersQuery } from '@tributary/contract/members'
-import { type Role, roleScopes, type Scope } from '@tributary/contract/operation'
+import { type Role, roleScopes, type Scope } from '@tributary/contract/permissions'
 import type { Ctx, Platform } from '../../platform/context.ts'
+import { requireFreshSession } from '../../platform/credentials.ts'
 import { conflict, forbidden, invalid, notFound } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
+import { reportChange } from '../../platform/recording.ts'
 import { usersByIds } from '../auth/service.ts'
 import { knownFolderIds } from '../folders/service.ts'
+import { lockResource, workspacesByIds } from '../workspaces/service.ts'
 import { forgetAccess, memberAccess as loadAccess, memberContext as openContext } from './access.ts'
 import {
   countMemberRows,
@@ -17,6 +20,7 @@ import {
   selectMemberFolders,
   selectMembers,
   selectMemberships,
+  selectOwned,
   updateRole,
 } from './store.ts'
 
@@ -42,14 +46,17 @@ export async function getMember(ctx: Ctx, userId: string): Promise<Member> {
 export async function updateMember(ctx: Ctx, userId: string, patch: MemberPatch): Promise<Member> {
   const member = await transaction(ctx, async (ctx) => {
     const owners = await lockOwners(ctx.db, ctx.workspaceId)
-    const before = await requireMember(ctx, userId)
+    const before = await getMember(ctx, userId)
     requireAuthority(ctx, before.role)
     if (patch.role !== undefined && patch.role !== before.role) {
+      if (before.role === 'owner' || patch.role === 'owner') requireProof(ctx)
       requireGrantable(ctx, patch.role)
       if (before.role === 'owner') requireAnotherOwner(owners)
+      if (patch.role === 'owner') await requireOwnerRoom(ctx, userId)
       await updateRole(ctx.db, ctx.workspaceId, userId, patch.role)
     }
     if (patch.folders) await replaceFolders(ctx, userId, patch.folders)
+    reportChange(ctx, { id: userId, before, after: patch })
     return getMember(ctx, userId)
   })
   forgetAccess(ctx.workspaceId, userId)
@@ -59,10 +66,14 @@ export async function updateMember(ctx: Ctx, userId: string, patch: MemberPatch)
 export async function removeMember(ctx: Ctx, userId: string): Promise<{ userId: string }> {
   await transaction(ctx, async (ctx) => {
     const owners = await lockOwners(ctx.db, ctx.workspaceId)
-    const { role } = await requireMember(ctx, userId)
+    const { role, folders } = await getMember(ctx, userId)
     requireAuthority(ctx, role)
-    if (role === 'owner') requireAnotherOwner(owners)
+    if (role === 'owner') {
+      requireProof(ctx)
+      requireAnotherOwner(owners)
+    }
     await deleteMember(ctx.db, ctx.workspaceId, userId)
+    reportChange(ctx, { id: userId, before: { role, folders } })
   })
   forgetAccess(ctx.workspaceId, userId)
   return { userId }
@@ -87,12 +98,13 @@ export async function endMembership(ctx: Tenant, userId: string): Promise<void> 
 }
 
 /** Makes a member the owner and the former owner an admin. */
-export async function transferOwnership(ctx: Tenant, from: string, to: string): Promise<void> {
+export async function transferOwnership(ctx: Tenant & Pick<Ctx, 'config'>, from: string, to: string): Promise<void> {
   await transaction(ctx, async (ctx) => {
     const owners = await lockOwners(ctx.db, ctx.workspaceId)
     if (!owners.includes(from)) throw conflict('You are no longer an owner of this workspace.')
     if (from === to) throw invalid('`userId` in the body must name another member.')
     await requireMember(ctx, to)
+    if (!owners.includes(to)) await requireOwnerRoom(ctx, to)
     await updateRole(ctx.db, ctx.workspaceId, to, 'owner')
     await updateRole(ctx.db, ctx.workspaceId, from, 'admin')
   })
@@ -119,15 +131,26 @@ export function countMembers(ctx: Tenant): Promise<number> {
 /** Throws 409 if the user is the last owner of a workspace, so that the account can't be deleted. */
 export async function requireNoLastOwner(platform: Pick<Platform, 'db'>, userId: string): Promise<void> {
   await transaction(platform, async ({ db }) => {
-    for (const { workspace_id, role } of await listMemberships({ db }, userId)) {
-      if (role !== 'owner') continue
-      const owners = await lockOwners(db, workspace_id)
-      if (owners.length > 1) continue
+    for (const workspaceId of await selectOwned(db, userId)) {
+      const owners = await lockOwners(db, workspaceId)
+      const [workspace] = await workspacesByIds({ db }, [workspaceId])
+      if (owners.length > 1 || !workspace) continue
       throw conflict(
-        `You are the last owner of the workspace ${workspace_id}. Transfer or delete it before you delete your account.`,
+        `You are the last owner of the workspace ${workspace.name}. Transfer or delete it before you delete your account.`,
       )
     }
   })
+}
+
+/** Throws 403 if a user owns as many workspaces as the operator allows. Call it in the transaction that adds an owner. */
+export async function requireOwnerRoom(ctx: Pick<Ctx, 'db' | 'config'>, userId: string): Promise<void> {
+  await lockResource(ctx, userId, 'workspaces')
+  const { length } = await selectOwned(ctx.db, userId)
+  const most = ctx.config.WORKSPACES_PER_USER
+  if (length < most) return
+  throw forbidden(
+    `The new owner owns ${length} workspaces; the operator's setting WORKSPACES_PER_USER allows ${most}. Delete or transfer one, or ask the operator to raise it.`,
+  )
 }
 
 /** Throws 403 unless the caller may give this role: nobody gives more than they have, and only owners make owners. */
@@ -136,6 +159,11 @@ export function requireGrantable({ actor }: Pick<Ctx, 'actor'>, role: Role): voi
   if (role === 'owner') throw forbidden('Only an owner may make someone an owner. Ask an owner of the workspace.')
   if (roleScopes[role].every((scope) => hasScope(actor.scopes, scope))) return
   throw forbidden(`The role ${role} has scopes that this ${actor.kind} lacks. Choose a role with fewer scopes.`)
+}
+
+/** Throws 403 unless the caller has signed in recently: changes of owners are as grave as a transfer of the workspace. */
+export function requireProof(ctx: Pick<Ctx, 'actor' | 'now'>): void {
+  if (ctx.actor.kind === 'user') requireFreshSession(ctx)
 }
 
 /** Throws 403 unless the caller may change a member of this role: only owners change owners. */

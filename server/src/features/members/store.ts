@@ -1,4 +1,4 @@
-import type { Role } from '@tributary/contract/operation'
+import type { Role } from '@tributary/contract/permissions'
 import { sql } from 'kysely'
 import type { Db } from '../../platform/postgres.ts'
 
@@ -29,6 +29,13 @@ export async function selectMemberships(db: Db, userId: string, count: number): 
   const result = await sql<MemberRow>`SELECT workspace_id, user_id, role, created_at FROM members
     WHERE user_id = ${userId} ORDER BY created_at, workspace_id LIMIT ${count}`.execute(db)
   return result.rows
+}
+
+/** The workspaces that a user owns, at most 10,000. Owners are few: only the operator passes WORKSPACES_PER_USER. */
+export async function selectOwned(db: Db, userId: string): Promise<string[]> {
+  const result = await sql<{ workspace_id: string }>`SELECT workspace_id FROM members
+    WHERE user_id = ${userId} AND role = 'owner' ORDER BY workspace_id LIMIT 10000`.execute(db)
+  return result.rows.map((row) => row.workspace_id)
 }
 
 export async function selectMemberFolders(db: Db, workspaceId: string, userIds: string[]): Promise<MemberFolderRow[]> {

@@ -1,38 +1,29 @@
 import type { ListedWorkspace, NewWorkspace, WorkspacesQuery } from '@tributary/contract/workspaces'
 import type { Ctx } from '../../platform/context.ts'
-import { forbidden } from '../../platform/errors.ts'
 import { transaction } from '../../platform/postgres.ts'
+import { reportChange } from '../../platform/recording.ts'
 import {
   createWorkspace,
   findWorkspace,
-  lockResource,
   requireWorkspace,
   type Workspace,
   workspacesByIds,
 } from '../workspaces/service.ts'
 import { memberAccess, notMember } from './access.ts'
-import { addMember, endMembership, listMemberships, transferOwnership } from './service.ts'
+import { addMember, endMembership, listMemberships, requireOwnerRoom, transferOwnership } from './service.ts'
 import type { MemberRow } from './store.ts'
 
 /** Creates a workspace whose owner is the signed-in user. */
 export async function createOwnWorkspace(ctx: Ctx, input: NewWorkspace): Promise<ListedWorkspace> {
   const workspace = await transaction(ctx, async (ctx) => {
-    await requireOwnRoom(ctx)
+    await requireOwnerRoom(ctx, ctx.actor.id)
     const created = await createWorkspace(ctx, input)
     await addMember({ db: ctx.db, workspaceId: created.id }, ctx.actor.id, 'owner')
+    const { id, name, slug, plan } = created
+    reportChange(ctx, { id, after: { name, slug, plan } })
     return created
   })
   return present(workspace, 'owner')
-}
-
-async function requireOwnRoom(ctx: Ctx): Promise<void> {
-  await lockResource(ctx, ctx.actor.id, 'workspaces')
-  const owned = (await listMemberships(ctx, ctx.actor.id)).filter(({ role }) => role === 'owner')
-  const most = ctx.config.WORKSPACES_PER_USER
-  if (owned.length < most) return
-  throw forbidden(
-    `You own ${owned.length} workspaces; the operator's setting WORKSPACES_PER_USER allows ${most}. Delete or transfer one, or ask the operator to raise it.`,
-  )
 }
 
 /** Lists the workspaces of a user; an API key lists its own. */
@@ -52,12 +43,15 @@ export async function leaveWorkspace(ctx: Ctx, idOrSlug: string): Promise<{ id: 
   const access = workspace && (await memberAccess(ctx, workspace.id, ctx.actor.id))
   if (!workspace || !access) throw notMember(idOrSlug)
   await endMembership({ db: ctx.db, workspaceId: workspace.id }, ctx.actor.id)
+  reportChange(ctx, { id: workspace.id, before: { userId: ctx.actor.id, role: access.role } })
   return { id: workspace.id }
 }
 
 export async function transferWorkspace(ctx: Ctx, userId: string): Promise<{ id: string; ownerId: string }> {
-  await transferOwnership(ctx, ctx.actor.id, userId)
-  return { id: ctx.workspaceId, ownerId: userId }
+  const { workspaceId: id, actor } = ctx
+  await transferOwnership(ctx, actor.id, userId)
+  reportChange(ctx, { id, before: { ownerId: actor.id }, after: { ownerId: userId } })
+  return { id, ownerId: userId }
 }
 
 function present(row: Workspace, role: MemberRow['role'] | null): ListedWorkspace {

@@ -1,4 +1,4 @@
-import { includesScope, type Scope } from '@tributary/contract/operation'
+import { includesScope, type Scope } from '@tributary/contract/permissions'
 import type {
   NewToken,
   Token,
@@ -73,8 +73,10 @@ export function updateKey(ctx: Ctx, id: string, patch: TokenPatch): Promise<Toke
   })
 }
 
+type Manager = Pick<Ctx, 'db' | 'config' | 'now' | 'actor' | 'workspaceId' | 'record'>
+
 /** Creates a key that replaces another, which expires after the overlap. */
-export function rotateKey(ctx: Ctx, id: string, { overlapHours, ...input }: TokenRotation): Promise<TokenWithKey> {
+export function rotateKey(ctx: Manager, id: string, { overlapHours, ...input }: TokenRotation): Promise<TokenWithKey> {
   return transaction(ctx, async (ctx) => {
     const row = await requireActiveKey(ctx, id)
     if (row.replaced_by)
@@ -115,14 +117,14 @@ export function revokeKey(ctx: Ctx, id: string): Promise<{ id: string }> {
   })
 }
 
-async function requireKey({ db, workspaceId, actor }: Ctx, id: string): Promise<TokenRow> {
+async function requireKey({ db, workspaceId, actor }: Manager, id: string): Promise<TokenRow> {
   const row = await selectToken(db, workspaceId, id)
   if (!row || !(seesAllKeys(actor) || (row.user_id !== null && row.user_id === findOwner(actor))))
     throw notFound('key', id)
   return row
 }
 
-async function requireActiveKey(ctx: Ctx, id: string): Promise<TokenRow> {
+async function requireActiveKey(ctx: Manager, id: string): Promise<TokenRow> {
   const row = await requireKey(ctx, id)
   const ended = row.revoked_at ?? (row.expires_at && row.expires_at <= ctx.now() ? row.expires_at : null)
   if (ended) throw conflict(`The key ${id} has not worked since ${ended.toISOString()}. Create a new one.`)
@@ -130,7 +132,7 @@ async function requireActiveKey(ctx: Ctx, id: string): Promise<TokenRow> {
 }
 
 /** Users control their own keys; others need all scopes of a key to rotate or extend it. */
-function requireControl({ actor }: Ctx, row: TokenRow): void {
+function requireControl({ actor }: Manager, row: TokenRow): void {
   if (actor.kind !== 'user' || actor.id !== row.user_id) requireScopes(actor, row.scopes)
 }
 

@@ -1,4 +1,4 @@
-import { includesScope, type Scope } from '@tributary/contract/operation'
+import { includesScope, type Scope } from '@tributary/contract/permissions'
 import type { TokenKind } from '@tributary/contract/tokens'
 import type { Actor } from '../../platform/context.ts'
 import { forbidden } from '../../platform/errors.ts'
@@ -29,7 +29,7 @@ export function requireScopes(actor: Actor, scopes: readonly Scope[]): void {
   const missing = scopes.filter((scope) => !includesScope(actor.scopes, scope))
   if (missing.length === 0) return
   throw forbidden(
-    `This ${actor.kind} lacks the scopes of the key: ${missing.join(', ')}. Nobody can grant a scope that they lack.`,
+    `This ${actor.kind} lacks the scopes of the key: ${missing.join(', ')}. Grant only scopes that you have.`,
   )
 }
 

@@ -286,7 +286,7 @@ describe('rotateToken', () => {
     const weak = await buildKey(workspace, { scopes: ['tokens.write'] })
     expect(await send(weak, 'POST', `/tokens/${workspace.keyId}/rotate`, {})).toMatchObject({
       status: 403,
-      message: 'This key lacks the scopes of the key: apis.all. Nobody can grant a scope that they lack.',
+      message: 'This key lacks the scopes of the key: apis.all. Grant only scopes that you have.',
     })
   })
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { commonScopes, type Scope } from '@tributary/contract/operation'
+import { commonScopes, type Scope } from '@tributary/contract/permissions'
 import { openByteCache } from '../../platform/byte-cache.ts'
 import { formatNetwork } from '../../platform/client-address.ts'
 import type { Actor, Ctx, FolderAccess, Platform } from '../../platform/context.ts'
@@ -11,10 +11,14 @@ import { findIpStorage, findWorkspace, requirePage, requireRoom, type Workspace 
 import { keyPrefix, publishablePrefix, readKind } from './present.ts'
 import {
   countTokens,
+  countTokensOfUser,
   deleteInactiveTokens,
   insertToken,
   revokeToken,
+  revokeTokensOfUser,
   selectTokenByHash,
+  selectTokenById,
+  selectTokenNames,
   selectTokens,
   type TokenRow,
   touchToken,
@@ -73,7 +77,8 @@ export async function createToken(
   return { ...token, key }
 }
 
-function findUser(maker: Actor | undefined): string | null {
+/** The user who acts, also with a personal key; null for machine keys. */
+export function findUser(maker: Actor | undefined): string | null {
   if (maker?.kind === 'key') return maker.userId ?? null
   return maker?.kind === 'user' ? maker.id : null
 }
@@ -82,12 +87,40 @@ export function listTokens(platform: Pick<Platform, 'db'>, workspaceId: string):
   return selectTokens(platform.db, workspaceId)
 }
 
+/** The names of a workspace's keys by id, also of revoked and expired ones. */
+export async function tokenNames(
+  { db }: Pick<Platform, 'db'>,
+  workspaceId: string,
+  ids: string[],
+): Promise<Map<string, string>> {
+  const rows = await selectTokenNames(db, workspaceId, ids)
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
 export function tokenCount(ctx: Pick<Ctx, 'db' | 'workspaceId'>): Promise<number> {
   return countTokens(ctx.db, ctx.workspaceId)
 }
 
 export async function revoke(platform: Pick<Platform, 'db'>, id: string): Promise<Token> {
-  const token = await revokeToken(platform.db, id)
+  return requireFound(await revokeToken(platform.db, id), id)
+}
+
+/** Revokes the personal keys of a user in all workspaces, for the operator; returns how many. */
+export function revokePersonalKeys({ db }: Pick<Platform, 'db'>, userId: string): Promise<number> {
+  return revokeTokensOfUser(db, userId)
+}
+
+/** Counts the personal keys of a user that work, in all workspaces. */
+export function countPersonalKeys({ db }: Pick<Platform, 'db'>, userId: string): Promise<number> {
+  return countTokensOfUser(db, userId)
+}
+
+/** Returns a key of any workspace, for the operator. */
+export async function requireToken(platform: Pick<Platform, 'db'>, id: string): Promise<Token> {
+  return requireFound(await selectTokenById(platform.db, id), id)
+}
+
+function requireFound(token: Token | undefined, id: string): Token {
   if (!token) throw new AppError('not_found', `There is no key ${id}. \`tributary key list\` shows the ids.`)
   return token
 }

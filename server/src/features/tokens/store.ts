@@ -1,4 +1,4 @@
-import type { Scope } from '@tributary/contract/operation'
+import type { Scope } from '@tributary/contract/permissions'
 import type { TokenKind } from '@tributary/contract/tokens'
 import { sql } from 'kysely'
 import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
@@ -72,6 +72,16 @@ export async function selectTokens(db: Db, workspaceId: string): Promise<TokenRo
     .orderBy('created_at')
     .execute()
   return rows as TokenRow[]
+}
+
+export async function selectTokenNames(
+  db: Db,
+  workspaceId: string,
+  ids: string[],
+): Promise<Pick<TokenRow, 'id' | 'name'>[]> {
+  const result = await sql<Pick<TokenRow, 'id' | 'name'>>`SELECT id, name FROM tokens
+    WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[])`.execute(db)
+  return result.rows
 }
 
 export type TokenSelection = {
@@ -155,6 +165,24 @@ export async function touchToken(db: Db, workspaceId: string, id: string, networ
   await sql`UPDATE tokens SET last_used_at = now(), last_used_from = ${network}
     WHERE workspace_id = ${workspaceId} AND id = ${id}
     AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`.execute(db)
+}
+
+export async function selectTokenById(db: AllWorkspacesDb, id: string): Promise<TokenRow | undefined> {
+  const row = await db.withTables<Tables>().selectFrom('tokens').select(shown).where('id', '=', id).executeTakeFirst()
+  return row as TokenRow | undefined
+}
+
+/** Revokes the personal keys of a user in all workspaces; returns how many. */
+export async function revokeTokensOfUser(db: AllWorkspacesDb, userId: string): Promise<number> {
+  const result = await sql`UPDATE tokens SET revoked_at = now()
+    WHERE user_id = ${userId} AND revoked_at IS NULL RETURNING id`.execute(db)
+  return result.rows.length
+}
+
+export async function countTokensOfUser(db: AllWorkspacesDb, userId: string): Promise<number> {
+  const result = await sql<{ count: bigint }>`SELECT count(*) FROM tokens
+    WHERE user_id = ${userId} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`.execute(db)
+  return Number(result.rows[0]?.count ?? 0)
 }
 
 export async function revokeToken(db: AllWorkspacesDb, id: string): Promise<TokenRow | undefined> {

@@ -1,7 +1,7 @@
 import { UAParser } from 'ua-parser-js'
 import type { PasskeyRow, SessionListRow } from '../session-store.ts'
 import { field, form, nameField, newPasswordField } from './fields.ts'
-import { type Html, html, raw } from './html.ts'
+import { day, type Html, html, raw, say } from './html.ts'
 import type { Page } from './layout.ts'
 
 export type AccountView = {
@@ -23,11 +23,11 @@ export function accountPage(view: AccountView): Page {
     ...(problem && { problem }),
     ...(notice && { notice }),
     usesPasskeys: canUsePasskeys,
-    body: html`<p>Signed in as ${user.email}</p>${form('/sign-out', 'Sign out', [], {}, 'plain')}
-<section><h2>Profile</h2>${form('/account/name', 'Save', nameField(user.name))}</section>
-<section><h2>E-mail address</h2>${form('/account/email', 'Change', newEmailField())}</section>
+    body: html`<p>${say('Signed in as {email}', { email: user.email })} · <a href="/app">${say('Open the dashboard')}</a></p>${form('/sign-out', 'Sign out', [], {}, 'plain')}
+<section><h2>${say('Profile')}</h2>${form('/account/name', 'Save', nameField(user.name))}</section>
+<section><h2>${say('E-mail address')}</h2>${form('/account/email', 'Change', newEmailField())}</section>
 ${passwordSection(view)}${secondFactorSection(view)}${canUsePasskeys && passkeySection(view)}${sessionSection(view)}
-<section><h2>Delete account</h2><p class="dim">Your workspaces stay with their other members.</p>
+<section><h2>${say('Delete account')}</h2><p class="dim">${say('Your workspaces stay with their other members.')}</p>
 ${form('/account/delete', 'Delete my account', field({ name: 'confirmation', label: 'Type your e-mail address' }), {}, 'danger')}</section>`,
   }
 }
@@ -41,16 +41,16 @@ const newEmailField = () =>
   })
 
 function passwordSection({ hasPassword }: AccountView): Html {
-  return html`<section><h2>Password</h2><p class="dim">A new password ends your other sessions.</p>
+  return html`<section><h2>${say('Password')}</h2><p class="dim">${say('A new password ends your other sessions.')}</p>
 ${form('/account/password', hasPassword ? 'Change' : 'Set', newPasswordField())}</section>`
 }
 
 function secondFactorSection({ user }: AccountView): Html {
   if (!user.hasSecondFactor) {
-    return html`<section><h2>Second factor</h2><p class="dim">A code of an authenticator app, besides your password.</p>
+    return html`<section><h2>${say('Second factor')}</h2><p class="dim">${say('A code of an authenticator app, besides your password.')}</p>
 ${form('/account/second-factor', 'Set up', [])}</section>`
   }
-  return html`<section><h2>Second factor</h2><p>It is on.</p>
+  return html`<section><h2>${say('Second factor')}</h2><p>${say('It is on.')}</p>
 ${form('/account/recovery-codes', 'New recovery codes', [], {}, 'plain')}
 ${form('/account/second-factor/remove', 'Turn off', [], {}, 'danger')}</section>`
 }
@@ -58,31 +58,39 @@ ${form('/account/second-factor/remove', 'Turn off', [], {}, 'danger')}</section>
 function passkeySection({ passkeys }: AccountView): Html {
   const rows = passkeys.map(
     ({ id, name, created_at }) =>
-      html`<li>${name || 'Passkey'} <small>added ${day(created_at)}</small>
+      html`<li><div>${name || say('Passkey')} <small>${say('added {date}', { date: day(created_at) })}</small></div>
 ${form('/account/passkeys/remove', 'Remove', [], { id }, 'danger')}</li>`,
   )
-  return html`<section><h2>Passkeys</h2><p class="dim">Sign in with your fingerprint, face or device PIN.</p>
+  return html`<section><h2>${say('Passkeys')}</h2><p class="dim">${say('Sign in with your fingerprint, face or device PIN.')}</p>
 <ul class="rows">${rows}</ul>
-<button type="button" class="plain" data-passkey="register" hidden>Add a passkey</button>
-<p class="problem" data-passkey-problem hidden></p><noscript><p class="dim">Passkeys need JavaScript.</p></noscript></section>`
+<button type="button" class="plain" data-passkey="register" hidden>${say('Add a passkey')}</button>
+<p class="problem" data-passkey-problem hidden></p><noscript><p class="dim">${say('Passkeys need JavaScript.')}</p></noscript></section>`
 }
 
 function sessionSection({ sessions, currentSessionId }: AccountView): Html {
   const rows = sessions.map(({ id, user_agent, ip_address, created_at }) => {
-    const where = [ip_address, `since ${day(created_at)}`].filter(Boolean).join(', ')
+    const since = say('since {date}', { date: day(created_at) })
     const end =
       id === currentSessionId
-        ? html`<small>This session</small>`
+        ? html`<small>${say('This session')}</small>`
         : form('/account/sessions/end', 'End', [], { id }, 'plain')
-    return html`<li>${describeDevice(user_agent ?? '')} <small>${where}</small> ${end}</li>`
+    return html`<li><div>${describeDevice(user_agent ?? '')} <small>${ip_address && `${ip_address}, `}${since}</small></div> ${end}</li>`
   })
-  return html`<section><h2>Sessions</h2><ul class="rows">${rows}</ul>
+  return html`<section><h2>${say('Sessions')}</h2><ul class="rows">${rows}</ul>
 ${sessions.length > 1 && form('/account/sessions/end', 'End all others', [], {}, 'plain')}</section>`
 }
 
-function describeDevice(userAgent: string): string {
+function describeDevice(userAgent: string): Html | string {
   const { browser, os } = UAParser(userAgent)
-  return [browser.name, os.name].filter(Boolean).join(' on ') || 'Unknown device'
+  if (browser.name && os.name) return say('{browser} on {system}', { browser: browser.name, system: os.name })
+  return browser.name || os.name || say('Unknown device')
+}
+
+export function confirmEmailPage({ account, email, token }: { account: string; email: string; token: string }): Page {
+  return {
+    title: 'Confirm your new address',
+    body: html`<p>${say('You sign in to the account of {account} with {email} from now on.', { account, email })}</p>${form('/account/email/confirm', 'Confirm', [], { token })}`,
+  }
 }
 
 export function totpPage(view: { svg: string; uri: string; codes: string[]; problem?: string }): Page {
@@ -91,19 +99,18 @@ export function totpPage(view: { svg: string; uri: string; codes: string[]; prob
   return {
     title: 'Set up the second factor',
     ...(view.problem && { problem: view.problem }),
-    body: html`<p>1. Scan this with an authenticator app, or type the key:
+    body: html`<p>${say('1. Scan this with an authenticator app, or type the key:')}
 <code>${new URL(view.uri).searchParams.get('secret')}</code></p>
-${raw(view.svg)}<p>2. Store these recovery codes. Each works once, when you don't have your device.</p>${codeList(view.codes)}
-<p>3. Enter the code that the app shows.</p>${form('/account/second-factor/verify', 'Turn on', code, hidden)}`,
+${raw(view.svg)}<p>${say("2. Store these recovery codes. Each works once, when you don't have your device.")}</p>${codeList(view.codes)}
+<p>${say('3. Enter the code that the app shows.')}</p>${form('/account/second-factor/verify', 'Turn on', code, hidden)}`,
   }
 }
 
 export function recoveryCodesPage(codes: string[]): Page {
   return {
     title: 'Recovery codes',
-    body: html`<p>Store these codes. The former ones no longer work.</p>${codeList(codes)}<p><a href="/account">Done</a></p>`,
+    body: html`<p>${say('Store these codes. The former ones no longer work.')}</p>${codeList(codes)}<p><a href="/account">${say('Done')}</a></p>`,
   }
 }
 
 const codeList = (codes: string[]) => html`<ul>${codes.map((code) => html`<li><code>${code}</code></li>`)}</ul>`
-const day = (date: Date) => date.toISOString().slice(0, 10)

@@ -1,12 +1,12 @@
-import { type Html, html } from './html.ts'
+import { type Html, html, say } from './html.ts'
 
 type Field = { name: string; label: string; type?: string; value?: string; autocomplete?: string; hint?: string }
 
 export function field({ name, label, type = 'text', value = '', autocomplete = 'off', hint }: Field): Html {
   const maxLength = type === 'password' ? 200 : 254
-  return html`<label for="${name}">${label}</label>
+  return html`<label for="${name}">${say(label)}</label>
 <input id="${name}" name="${name}" type="${type}" value="${value}" autocomplete="${autocomplete}" maxlength="${maxLength}" required>
-${hint && html`<small>${hint}</small>`}`
+${hint && html`<small>${say(hint)}</small>`}`
 }
 
 export const emailField = (value = '') =>
@@ -37,5 +37,5 @@ export function form(
   const inputs = Object.entries(hidden).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   )
-  return html`<form method="post" action="${action}">${inputs}${fields}<button class="${look}">${button}</button></form>`
+  return html`<form method="post" action="${action}">${inputs}${fields}<button class="${look}">${say(button)}</button></form>`
 }

@@ -1,12 +1,12 @@
 import { currentPasswordField, emailField, field, form, nameField, newPasswordField } from './fields.ts'
-import { html } from './html.ts'
+import { html, say, sentence } from './html.ts'
 import type { Page } from './layout.ts'
 
 type Message = { problem?: string; notice?: string }
 const withNext = (path: string, next: string) => `${path}?next=${encodeURIComponent(next)}`
 
 const passkeyButton = (next: string) =>
-  html`<p><button type="button" class="plain" data-passkey="sign-in" data-next="${next}" hidden>Use a passkey</button></p>
+  html`<p><button type="button" class="plain" data-passkey="sign-in" data-next="${next}" hidden>${say('Use a passkey')}</button></p>
 <p class="problem" data-passkey-problem hidden></p>`
 
 export function signInPage(
@@ -20,24 +20,29 @@ export function signInPage(
     usesPasskeys: hasPasskeys,
     body: html`${form('/sign-in', 'Sign in', [emailField(email), password], { next })}
 ${hasPasskeys && passkeyButton(next)}
-<p><a href="${withNext('/sign-in/link', next)}">Send me a link instead</a> · <a href="/reset-password">Forgot your password?</a></p>
-${maySignUp && html`<p><a href="${withNext('/sign-up', next)}">Create an account</a></p>`}`,
+<p><a href="${withNext('/sign-in/link', next)}">${say('Send me a link instead')}</a></p>
+<p><a href="/reset-password">${say('Forgot your password?')}</a></p>
+${maySignUp && html`<p><a href="${withNext('/sign-up', next)}">${say('Create an account')}</a></p>`}`,
   }
 }
 
-export function requestLinkPage(given: Message & { next: string }): Page {
+export function requestLinkPage(given: Message & { next: string; email?: string }): Page {
   return {
     ...given,
     title: 'Sign in with a link',
-    body: html`<p class="dim">We send a link to your e-mail address. It works once, for 15 minutes.</p>
-${form('/sign-in/link', 'Send the link', emailField(), { next: given.next })}
-<p><a href="${withNext('/sign-in', given.next)}">Sign in with a password</a></p>`,
+    body: html`<p class="dim">${say('We send a link to your e-mail address. It works once, for 15 minutes.')}</p>
+${form('/sign-in/link', 'Send the link', emailField(given.email), { next: given.next })}
+<p><a href="${withNext('/sign-in', given.next)}">${say('Sign in with a password')}</a></p>`,
   }
 }
 
 /** A button, because mail scanners open every link and would use it up. */
-export function useLinkPage(token: string, next: string): Page {
-  return { title: 'Sign in', body: form('/sign-in/use-link', 'Sign in', [], { token, next }) }
+export function useLinkPage({ token, email, next }: { token: string; email: string; next: string }): Page {
+  return {
+    title: 'Sign in',
+    body: html`<p>${say('This link signs you in as {email}.', { email })}</p>
+${form('/sign-in/use-link', 'Sign in', [], { token, next })}`,
+  }
 }
 
 export function secondFactorPage(given: Message & { next: string }): Page {
@@ -47,7 +52,12 @@ export function secondFactorPage(given: Message & { next: string }): Page {
     autocomplete: 'one-time-code',
     hint: 'The six digits that your authenticator app shows, or one of your recovery codes.',
   })
-  return { ...given, title: 'Second factor', body: form('/two-factor', 'Continue', code, { next: given.next }) }
+  return {
+    ...given,
+    title: 'Second factor',
+    body: html`${form('/two-factor', 'Continue', code, { next: given.next })}
+<p><a href="${withNext('/sign-in', given.next)}">${say('Sign in again')}</a></p>`,
+  }
 }
 
 export function confirmPage(
@@ -58,18 +68,19 @@ export function confirmPage(
     ...given,
     title: 'Confirm that it is you',
     usesPasskeys: hasPasskeys,
-    body: html`<p class="dim">This can't be undone, so please prove that you are ${email}.</p>
+    body: html`<p class="dim">${say('This change is sensitive. Confirm that you are {email}.', { email })}</p>
 ${hasPassword && form('/confirm', 'Confirm', currentPasswordField(), { next })}
 ${hasPasskeys && passkeyButton(next)}
 ${form('/sign-in/link', 'Send me a link', [], { next, email }, 'plain')}`,
   }
 }
 
-export function requestResetPage(given: Message): Page {
+export function requestResetPage(given: Message & { email?: string }): Page {
   return {
     ...given,
     title: 'Reset your password',
-    body: html`${form('/reset-password', 'Send the link', emailField())}<p><a href="/sign-in">Back</a></p>`,
+    body: html`<p class="dim">${say('We send a link to your e-mail address. It works once, for an hour.')}</p>
+${form('/reset-password', 'Send the link', emailField(given.email))}<p><a href="/sign-in">${say('Sign in with a password')}</a></p>`,
   }
 }
 
@@ -81,12 +92,13 @@ export function newPasswordPage(given: Message & { token: string }): Page {
   }
 }
 
-export function signUpPage(given: Message & { next: string }): Page {
+export function signUpPage(given: Message & { next: string; email?: string }): Page {
   return {
     ...given,
     title: 'Create an account',
-    body: html`${form('/sign-up', 'Continue', emailField(), { next: given.next })}
-<p><a href="${withNext('/sign-in', given.next)}">I have an account</a></p>`,
+    body: html`<p class="dim">${say('We send a link to your e-mail address. It works once, for a day.')}</p>
+${form('/sign-up', 'Send the link', emailField(given.email), { next: given.next })}
+<p><a href="${withNext('/sign-in', given.next)}">${say('I have an account')}</a></p>`,
   }
 }
 
@@ -95,7 +107,7 @@ export function newAccountPage(given: Message & { token: string; email: string; 
   return {
     ...given,
     title: 'Create your account',
-    body: html`<p>E-mail address: ${email}</p>
+    body: html`<p>${say('E-mail address: {email}', { email })}</p>
 ${form('/sign-up/new', 'Create account', [nameField(name), newPasswordField()], { token, next })}`,
   }
 }
@@ -106,7 +118,7 @@ export function setupPage(given: Message & { token: string; email?: string; name
   return {
     ...given,
     title: 'Set up Tributary',
-    body: html`<p class="dim">You become the owner of this installation's first workspace.</p>
+    body: html`<p class="dim">${say("You become the owner of this installation's first workspace.")}</p>
 ${form('/setup', 'Set up', [emailField(email), nameField(name), newPasswordField(), workspaceField], { token })}`,
   }
 }
@@ -116,5 +128,8 @@ export function messagePage(
   text: string,
   link: { href: string; label: string } = { href: '/sign-in', label: 'Sign in' },
 ): Page {
-  return { title, body: html`<p>${text}</p><p><a href="${link.href}">${link.label}</a></p>` }
+  return {
+    title,
+    body: html`${text && html`<p>${sentence(text)}</p>`}<p><a href="${link.href}">${say(link.label)}</a></p>`,
+  }
 }
